@@ -1,0 +1,13 @@
+//! What goes into an experiment and what comes out of it.
+//!
+//! A [`Scenario`] is read from TOML by the laboratory (real time, kernel TCP) and the simulator
+//! (virtual time) alike; both write a [`ResultSet`]. Neither knows of the other: this crate is all
+//! they share.
+
+mod load;
+mod result;
+mod scenario;
+
+pub use load::{LinkInputs, LoadError};
+pub use result::*;
+pub use scenario::*;

@@ -1,0 +1,143 @@
+//! The result: the same schema from laboratory and simulator, so that they can be compared.
+
+use serde::{Deserialize, Serialize};
+
+/// All runs of one scenario.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct ResultSet {
+    /// The scenario's name.
+    pub scenario: String,
+    /// One sentence for people.
+    pub description: String,
+    /// One entry a run, in the scenario's order.
+    pub runs: Vec<RunResult>,
+}
+
+/// What one run measured.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct RunResult {
+    /// The run's name.
+    pub name: String,
+    /// The law that steered the client's window.
+    pub law: String,
+    /// Congestion control of the senders.
+    pub congestion_control: String,
+    /// One entry a connection; many short ones of a workload are in `fetches` instead.
+    pub flows: Vec<FlowResult>,
+    /// Objects fetched, by size.
+    #[serde(default)]
+    pub fetches: Vec<FetchResult>,
+    /// The downlink: the link under study.
+    pub link: LinkResult,
+    /// The uplink.
+    pub uplink: LinkResult,
+    /// Whether the run may be believed.
+    pub health: Health,
+    /// How the agent's own RTT compares with the truth; absent without an agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_rtt: Option<RttAccuracy>,
+    /// Curves over time, on request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
+}
+
+/// One connection.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct FlowResult {
+    /// The workload's name, with `#n` for the n-th of several.
+    pub name: String,
+    /// `down` or `up`.
+    pub direction: String,
+    /// Payload delivered to the application per second, warm-up excluded.
+    pub goodput_bps: f64,
+    /// The sender's smoothed RTT over time, warm-up excluded.
+    pub rtt_ms: Quantiles,
+    /// Segments sent again, whole run.
+    pub retransmits: u64,
+    /// Seconds from its start to its last byte, if it had an end.
+    pub completion_s: Option<f64>,
+}
+
+/// Fetches of one object size.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct FetchResult {
+    /// The workload's name.
+    pub name: String,
+    /// Size of the object.
+    pub bytes: u64,
+    /// Fetches that ended.
+    pub count: u64,
+    /// From `connect` to the last byte.
+    pub time_ms: Quantiles,
+}
+
+/// One direction of the link.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct LinkResult {
+    /// Delivered bytes ÷ bytes that the link could have carried while there was demand.
+    pub utilisation: f64,
+    /// Bytes delivered per second, headers included, warm-up excluded.
+    pub delivered_bps: f64,
+    /// True queueing delay of every packet delivered after the warm-up.
+    pub queue_delay_ms: Quantiles,
+    /// Packets dropped by the queue, whole run.
+    pub drops: u64,
+    /// Packets lost on the link by configuration, whole run.
+    pub losses: u64,
+}
+
+/// A distribution in a few numbers. All zero where nothing was counted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+pub struct Quantiles {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// How well the laboratory kept time. The simulator's is perfect by construction.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Health {
+    /// Delivered minus due, every packet.
+    pub timing_error_ms: Quantiles,
+    /// Packets that the laboratory's own plumbing lost: not the link's.
+    pub plumbing_losses: u64,
+    /// Share of one core used by the emulator.
+    pub emulator_cpu: f64,
+    /// Share of the whole machine that was busy.
+    pub machine_cpu: f64,
+    /// Why the run should not be counted; empty if it may.
+    pub warnings: Vec<String>,
+}
+
+/// The agent's RTT against the emulator's truth, in bins of time.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+pub struct RttAccuracy {
+    /// Bins compared.
+    pub bins: u64,
+    /// Median of |agent − truth|.
+    pub median_error_ms: f64,
+    /// Median of |agent − truth| ÷ truth.
+    pub median_relative_error: f64,
+    /// Median of the truth.
+    pub median_truth_ms: f64,
+}
+
+/// One curve.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Series {
+    /// Which quantity, with its unit: `queue_delay_ms`, `rtt_ms`, `window_bytes`, `goodput_bps`, …
+    pub quantity: String,
+    /// The flow it belongs to; empty for the link.
+    pub flow: String,
+    /// Seconds since the start of the run.
+    pub t_s: Vec<f64>,
+    /// Values, one for each time.
+    pub value: Vec<f64>,
+}
