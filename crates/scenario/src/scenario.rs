@@ -206,13 +206,12 @@ pub struct Workload {
     /// Seconds after the start of the run; the run's end by default.
     pub stop_s: Option<f64>,
     /// What it does.
-    #[serde(flatten)]
-    pub kind: WorkloadKind,
+    pub does: WorkloadKind,
 }
 
 /// The kinds of workload.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkloadKind {
     /// As many bytes as TCP carries.
     Bulk {
