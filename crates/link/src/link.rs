@@ -149,3 +149,6 @@ impl<P: Packet> Link<P> {
         self.clock
     }
 }
+
+#[cfg(test)]
+mod tests;
