@@ -10,10 +10,18 @@ fn main() {
     let asm = format!("-idirafter/usr/include/{arch}-linux-gnu");
     println!("cargo:rerun-if-changed=src/bpf");
     println!("cargo:rerun-if-changed=../../laws");
-    for program in ["agent"] {
+    for program in ["agent", "step"] {
         SkeletonBuilder::new()
             .source(format!("src/bpf/{program}.bpf.c"))
-            .clang_args(["-mcpu=v3", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", &asm])
+            .clang_args([
+                "-mcpu=v3",
+                "-std=gnu11",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-Wno-unused-function",
+                &asm,
+            ])
             .build_and_generate(out.join(format!("{program}.skel.rs")))
             .expect("compile the kernel program; is clang installed? (./dev setup)");
     }

@@ -1,15 +1,31 @@
-//! agent
-#![allow(missing_docs)]
-mod skel {
+//! The live agent: loads the kernel program, attaches it to interfaces, and shows what it sees.
+//!
+//! The law runs in the kernel, on every packet (`bpf/agent.bpf.c`). User space sets parameters and
+//! reads state; it is not in the loop. When an [`Agent`] is dropped, or its process dies, the
+//! kernel is as it was.
+
+mod agent;
+mod attach;
+mod error;
+mod interface;
+mod support;
+mod view;
+
+pub use agent::{Agent, Config, Cost};
+pub use attach::Hook;
+pub use error::AgentError;
+pub use interface::{Interface, LinkLayer};
+pub use support::require;
+pub use view::{Count, Endpoint, FlowView, PathView, REASONS};
+
+/// The kernel program's skeleton, generated from its source.
+#[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+pub mod skeleton {
     include!(concat!(env!("OUT_DIR"), "/agent.skel.rs"));
 }
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use std::mem::MaybeUninit;
-pub fn try_load() -> anyhow::Result<()> {
-    let mut o = MaybeUninit::uninit();
-    let open = skel::AgentSkelBuilder::default().open(&mut o)?;
-    let _skel = open.load()?;
-    Ok(())
+
+/// The skeleton of the program that runs one step of the laws inside the kernel, for tests.
+#[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+pub mod step {
+    include!(concat!(env!("OUT_DIR"), "/step.skel.rs"));
 }
-#[test]
-fn loads() { libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Info, |_, m| print!("{m}")))); try_load().unwrap(); }

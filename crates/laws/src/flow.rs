@@ -29,7 +29,11 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { law: Law::Tide, lambda: 3.0, limit: None }
+        Self {
+            law: Law::Tide,
+            lambda: 3.0,
+            limit: None,
+        }
     }
 }
 
