@@ -102,9 +102,30 @@ TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, const struct tg_segment *s)
 		return 0;
 	f->rtt_us = sample_us;
 	f->samples++;
-	if (!f->rtt_min_us || sample_us < f->rtt_min_us)
-		f->rtt_min_us = sample_us;
 	return sample_us;
+}
+
+/*
+ * Holds the forward queueing delay against the round trip, which no clock's drift can bend: what
+ * is above RTTmin bounds it. The round trip of a late-comer's first sample holds the queue that
+ * stood already.
+ */
+TG_INLINE void tg_flow_anchor(struct tg_flow *f, const struct tg_segment *s, tg_u32 standing_us,
+			      struct tg_arrival *a)
+{
+	tg_u32 bound_us;
+
+	if (!f->rtt_min_us)
+		f->rtt_min_us = a->sample_us - tg_min(standing_us, a->sample_us - 1);
+	f->rtt_min_us = tg_min(f->rtt_min_us, a->sample_us);
+	if (!s->timestamps)
+		return;
+	tg_delay_echoed(&f->delay, s->tsval, (tg_u32)s->now_us - a->sample_us, (tg_u32)s->now_us);
+	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
+	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us)
+		return;
+	tg_delay_raise(&f->delay, a->queue_us - bound_us);
+	a->queue_us = bound_us;
 }
 
 /*
@@ -123,6 +144,8 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 	a->queue_us = s->timestamps ? tg_delay_arrived(&f->delay, s->tsval, (tg_u32)s->now_us,
 						       standing_us)
 				    : TG_OPEN;
+	if (a->sample_us)
+		tg_flow_anchor(f, s, standing_us, a);
 	f->queue_us = a->queue_us;
 	f->arrived_us = s->now_us;
 	f->unsampled += s->len;
@@ -154,9 +177,10 @@ TG_INLINE void tg_flow_path_law(struct tg_flow *f, struct tg_tide *path,
 		return;
 	}
 	if (tg_tide_drained(path, &f->share, s->seq)) {
-		tg_u32 rise_us = tg_delay_refloor(&f->delay, s->tsval, (tg_u32)a->now_us);
+		tg_u32 rise_us = tg_tide_ran_dry(path, a->now_us, a->queue_us) ? a->queue_us : 0;
 
-		a->queue_us = 0;
+		tg_delay_raise(&f->delay, rise_us);
+		a->queue_us -= rise_us;
 		tg_tide_refloored(path, &f->share, rise_us);
 	}
 	f->wanted = tg_tide_arrived(path, &f->share, a);

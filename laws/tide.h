@@ -52,6 +52,7 @@
 #define TG_TIDE_FAR_COUNT 512u /* d2 */
 #define TG_TIDE_FAR_PRIOR 16u  /* what d2's first guess weighs */
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)
+#define TG_TIDE_DRY_US (12 * TG_MS_US) /* longer than the longest scheduling interval, 10 ms */
 #define TG_TIDE_IDLE_US (10 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_US (2 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_MAX_US (32 * TG_SECOND_US)
@@ -93,6 +94,7 @@ struct tg_tide {
 	tg_u32 drains;		/* drains begun */
 	tg_u32 refloored;	/* flows that have a new floor from this drain */
 	tg_u32 floor_rose;	/* whether any of these was higher */
+	tg_u32 before_us;	/* forward queueing delay when the drain began */
 	tg_u32 patience_us;	/* how long an untouched floor is trusted */
 	tg_u32 mss;
 };
@@ -323,6 +325,7 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, const struct tg_arrival *a)
 		t->floor_rose = 0;
 		t->drained_us = a->now_us;
 		t->hold_until_us = ~0ull;
+		t->before_us = a->queue_us;
 		t->drain_until_us =
 			a->now_us + 4 * ((tg_u64)t->h_us + a->queue_us) + TG_SECOND_US / 5;
 	}
@@ -345,8 +348,21 @@ TG_INLINE int tg_tide_drained(const struct tg_tide *t, const struct tg_share *s,
 	       (tg_u32)(s->promise >> 32) == t->drains && !tg_before(seq, (tg_u32)s->promise);
 }
 
-/* The flow has a new floor, `rise_us` above the old: that much was taken for queue and is path. It
- * belongs to the lag, and the forecast to a lag as long. */
+/*
+ * Whether the first data after a drain, `above_us` over the old floor, met an empty queue. If it
+ * did, the link had run dry before it: for three quarters of a lag, less what jitter hides. A gap
+ * that is an outage instead shows in a delay that grew.
+ */
+TG_INLINE int tg_tide_ran_dry(const struct tg_tide *t, tg_u64 now_us, tg_u32 above_us)
+{
+	tg_u64 gap_us = now_us - t->arrived_us;
+
+	return gap_us >= tg_max(t->h_us / 2, TG_TIDE_DRY_US) &&
+	       above_us <= t->before_us + tg_tide_empty_us(t);
+}
+
+/* The flow has seen the drain through. Its floor rose by `rise_us`: that much was taken for queue
+ * and is path. It belongs to the lag, and the forecast to a lag as long. */
 TG_INLINE void tg_tide_refloored(struct tg_tide *t, struct tg_share *s, tg_u32 rise_us)
 {
 	s->refloored = t->drains;
