@@ -46,6 +46,17 @@ fn bursty_loss_has_its_share_and_its_run_length() {
     }
 }
 
+/// The first packet is as likely to be lost as any other.
+#[test]
+fn bursty_loss_starts_anywhere() {
+    let loss = Loss::Bursty {
+        probability: 0.3,
+        mean_length: 5.0,
+    };
+    let lost = (0..20_000).filter(|&seed| LossProcess::new(loss, seed).strikes());
+    assert_near("share", lost.count() as f64 / 20_000.0, 0.3, 0.03);
+}
+
 /// With runs of mean length 1 every second packet is the most.
 #[test]
 fn a_share_that_cannot_be_had_becomes_the_most_that_can() {

@@ -64,3 +64,13 @@ fn a_cell_can_be_asked_in_any_order() {
         whole
     );
 }
+
+/// An opportunity at the very start of an interval belongs to it, even if it was counted already.
+#[test]
+fn a_cell_is_walked_again_for_an_opportunity_just_passed() {
+    let mut capacity = cell();
+    let until = capacity.bytes(at(0), at(101));
+    let burst = capacity.bytes(at(100), at(101));
+    assert!(burst > 0, "the cell has an opportunity each 4 ms");
+    assert_eq!(cell().bytes(at(0), at(100)) + burst, until);
+}

@@ -17,16 +17,15 @@ fn nothing_drifts() {
     }
 }
 
-/// The spare part of a nanosecond is lost while nothing follows.
+/// A packet takes a third of a nanosecond. What is left of one is the next packet's if that
+/// follows at once, and nobody's after a pause.
 #[test]
 fn idling_gains_nothing() {
-    let mut fluid = Fluid::constant(7e6);
-    let first = fluid.send(Instant::ZERO, 1500);
-    let start = first + Duration::from_nanos(1);
-    assert_eq!(
-        fluid.send(start, 1500) - start,
-        Duration::from_nanos(1_714_286)
-    );
+    let at = Instant::from_nanos;
+    let mut fluid = Fluid::constant(240e9);
+    assert_eq!(fluid.send(at(0), 10), at(1));
+    assert_eq!(fluid.send(at(1), 10), at(1));
+    assert_eq!(fluid.send(at(5), 10), at(6));
 }
 
 #[test]
