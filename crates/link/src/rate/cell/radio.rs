@@ -1,9 +1,10 @@
 //! A cell's rate, one transmission time interval after another.
 //!
 //! The logarithm of the rate is the sum of two mean-reverting walks: a slow one for what a moving
-//! user sees of distance, shadow and load, and a fast one for fading. Now and then an outage cuts in:
-//! the scheduler serves others, a handover. Recorded outages are many and short with a long tail,
-//! which a Lomax (shifted Pareto) distribution fits.
+//! user sees of distance, shadow and load, and a fast one for multipath. Two kinds of dip modulate
+//! it: *fades* leave a fraction of the rate for a second or more (a building, a crowded sector),
+//! *outages* leave nothing (the scheduler serves others, a handover). Recorded outages are many and
+//! short with a long tail, which a Lomax (shifted Pareto) distribution fits.
 
 use super::super::whole_bps;
 use super::profile::{Dips, Profile, Walk};
