@@ -2,3 +2,54 @@
 //!
 //! The caller brings packets and the time; [`Link`] says what leaves it and when. The laboratory
 //! steps it in real time, the simulator in virtual time.
+//!
+//! ```text
+//! push ─▶ queue ─▶ transmitter ─▶ loss ─▶ propagation delay ─▶ poll
+//!         limits,   rate or
+//!         policy    opportunities
+//! ```
+//!
+//! * What happens depends only on the [`Config`], the seed and the packets pushed: never on how often
+//!   the link is polled.
+//! * A packet's departure is decided when it leaves the queue, not when it arrives, so that a
+//!   change of rate reaches what is queued.
+//! * Times are integers of nanoseconds; nothing drifts, however long the run.
+//!
+//! ```
+//! use std::time::Duration;
+//! use tidegate_link::{Config, Instant, Link, Rate};
+//!
+//! let mut link = Link::new(
+//!     Config {
+//!         rate: Rate::Constant(12e6),
+//!         delay: Duration::from_millis(20).into(),
+//!         ..Config::default()
+//!     },
+//!     1,
+//! );
+//! link.push(Instant::ZERO, vec![0u8; 1500]);
+//! let due = link.next_event().unwrap();
+//! assert_eq!(due, Instant::from_millis(21)); // 1 ms to send 12 000 bits, 20 ms on the way
+//! assert_eq!(link.poll(due).unwrap().queued, Duration::ZERO);
+//! ```
+
+mod codel;
+mod config;
+mod delay;
+mod link;
+mod loss;
+mod packet;
+mod parse;
+mod queue;
+mod rate;
+mod time;
+mod transmitter;
+
+pub use config::{Config, Policy, QueueConfig};
+pub use delay::DelayProfile;
+pub use link::{Delivery, Link, Stats};
+pub use loss::Loss;
+pub use packet::Packet;
+pub use parse::ParseError;
+pub use rate::{Capacity, Cell, CellModel, Rate, RateSeries, Trace};
+pub use time::Instant;

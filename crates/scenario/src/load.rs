@@ -169,7 +169,7 @@ impl LinkSpec {
         if let Some(s) = self
             .delay_steps
             .iter()
-            .find(|s| !milliseconds_ok(s.ms) || !(s.at_s >= 0.0))
+            .find(|s| !milliseconds_ok(s.ms) || s.at_s.is_nan() || s.at_s < 0.0)
         {
             return Some(format!(
                 "delay step {{ at_s = {}, ms = {} }}, expected at_s >= 0 and ms 0 to 60000",
@@ -179,10 +179,8 @@ impl LinkSpec {
         if self.delay_steps.windows(2).any(|w| w[0].at_s >= w[1].at_s) {
             return Some("delay_steps out of order, expected increasing at_s".into());
         }
-        if let RateSpec::ConstantMbps(r) = self.rate {
-            if !(r.is_finite() && r > 0.0) {
-                return Some(format!("constant_mbps is {r}, expected more than 0"));
-            }
+        if let Some(complaint) = self.rate.complaint() {
+            return Some(complaint);
         }
         if self.queue.packets == Some(0) || self.queue.bytes == Some(0) {
             return Some("a queue limit of 0, expected at least 1".into());
@@ -198,15 +196,37 @@ impl LinkSpec {
             Some(LossSpec::Bursty {
                 probability,
                 mean_length,
-            }) if !probability_ok(probability) || !(mean_length >= 1.0) => Some(
-                "loss.bursty, expected probability 0 to less than 1 and mean_length >= 1".into(),
-            ),
+            }) if !probability_ok(probability) || mean_length.is_nan() || mean_length < 1.0 => {
+                Some(
+                    "loss.bursty, expected probability 0 to less than 1 and mean_length >= 1"
+                        .into(),
+                )
+            }
+            // Every run of losses is followed by at least one packet that arrives.
+            Some(LossSpec::Bursty {
+                probability,
+                mean_length,
+            }) if probability > mean_length / (mean_length + 1.0) => Some(format!(
+                "loss.bursty, a probability of {probability} cannot be had in runs of mean_length = \
+                 {mean_length}, expected at most mean_length / (mean_length + 1)"
+            )),
             _ => None,
         }
     }
 }
 
 impl RateSpec {
+    /// The first thing about the rate that makes no sense, as far as can be told without its file.
+    fn complaint(&self) -> Option<String> {
+        let (name, mbps) = match self {
+            RateSpec::ConstantMbps(mbps) => ("constant_mbps", *mbps),
+            RateSpec::Generate(g) => ("mean_mbps", g.mean_mbps?),
+            RateSpec::Trace(_) | RateSpec::Series(_) => return None,
+        };
+        let positive = mbps.is_finite() && mbps > 0.0;
+        (!positive).then(|| format!("{name} is {mbps}, expected more than 0"))
+    }
+
     fn resolve(&self, folder: &Path, seed: u64) -> Result<Rate, LoadError> {
         Ok(match self {
             RateSpec::ConstantMbps(mbps) => Rate::Constant(mbps * 1e6),

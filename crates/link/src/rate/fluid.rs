@@ -1,0 +1,98 @@
+//! Serialisation at a rate that is constant or piecewise so.
+//!
+//! Work is counted in *nanobits*: 1 bit/s for 1 ns. Everything is an integer, so that a
+//! thousand million packets take exactly as long as their sum.
+
+use super::{RateSeries, whole_bps};
+use crate::Instant;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Nanobits in a byte.
+pub(super) const NANOBITS_PER_BYTE: u64 = 8_000_000_000;
+
+/// A transmitter that serialises one packet after another.
+#[derive(Clone, Debug)]
+pub(crate) struct Fluid {
+    /// Rate in force, in bit/s.
+    bits_per_second: u64,
+    /// When that rate ends.
+    until: Instant,
+    /// Where the next rate comes from; none: this rate never ends.
+    series: Option<Arc<RateSeries>>,
+    /// When the last packet has been sent.
+    free_at: Instant,
+    /// Nanobits that the last, begun nanosecond before `free_at` had to spare: the next packet's,
+    /// if it follows at once.
+    spare: u64,
+}
+
+impl Fluid {
+    /// A transmitter of one rate, in bit/s, for ever.
+    pub(crate) fn constant(bits_per_second: f64) -> Self {
+        Self::new(whole_bps(bits_per_second), Instant::MAX, None)
+    }
+
+    /// A transmitter whose rate follows a looping series.
+    pub(crate) fn series(series: Arc<RateSeries>) -> Self {
+        let (bits_per_second, until) = series.at(Instant::ZERO);
+        Self::new(bits_per_second, until, Some(series))
+    }
+
+    fn new(bits_per_second: u64, until: Instant, series: Option<Arc<RateSeries>>) -> Self {
+        Self {
+            bits_per_second,
+            until,
+            series,
+            free_at: Instant::ZERO,
+            spare: 0,
+        }
+    }
+
+    /// When the transmitter has sent everything that it was given.
+    pub(crate) fn free_at(&self) -> Instant {
+        self.free_at
+    }
+
+    /// Sends `bytes` from `start` on, which is not before [`Self::free_at`]. Says when the last
+    /// byte has left.
+    pub(crate) fn send(&mut self, start: Instant, bytes: usize) -> Instant {
+        if start > self.free_at {
+            self.spare = 0;
+        }
+        let work = bytes as u64 * NANOBITS_PER_BYTE;
+        let spared = work.min(self.spare);
+        self.spare -= spared;
+        self.free_at = self.work_off(start, work - spared);
+        self.free_at
+    }
+
+    /// When `work` begun at `start` is done, to the next whole nanosecond; the rest of that one is
+    /// spare.
+    fn work_off(&mut self, start: Instant, mut work: u64) -> Instant {
+        let mut at = start;
+        while work > 0 {
+            self.seek(at);
+            let room = self.bits_per_second.saturating_mul(nanos(self.until - at));
+            if work <= room {
+                let time = work.div_ceil(self.bits_per_second);
+                self.spare = time * self.bits_per_second - work;
+                return at + Duration::from_nanos(time);
+            }
+            work -= room;
+            at = self.until;
+        }
+        at
+    }
+
+    /// Makes the rate at `at` the one in force.
+    fn seek(&mut self, at: Instant) {
+        if let (true, Some(series)) = (at >= self.until, &self.series) {
+            (self.bits_per_second, self.until) = series.at(at);
+        }
+    }
+}
+
+fn nanos(d: Duration) -> u64 {
+    d.as_nanos() as u64
+}

@@ -1,0 +1,161 @@
+//! A piecewise constant rate.
+
+use crate::Instant;
+use crate::parse::ParseError;
+use std::time::Duration;
+
+/// The line that may come first.
+const HEADER: &str = "seconds,bits_per_second";
+
+/// A rate that changes at given times and is constant in between, looped.
+///
+/// Each row holds until the next one; the last one as long as the one before it (a single row, a
+/// second: it loops and is constant anyway).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RateSeries {
+    /// In order of time, the first from 0 on, not empty.
+    segments: Vec<Segment>,
+    /// When the series starts anew.
+    period: u64,
+    /// What one period carries, in nanobits.
+    total: u128,
+}
+
+/// A constant rate from one instant of the period on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    /// Nanoseconds from the start of the period.
+    start: u64,
+    bits_per_second: u64,
+    /// What the period carries before `start`, in nanobits.
+    before: u128,
+}
+
+impl RateSeries {
+    /// Reads rows of `seconds,bits_per_second`, strictly: the first is at 0 seconds, seconds
+    /// increase, rates are at least 0 and not all 0 once rounded to whole bits per second. The
+    /// first line may be the header `seconds,bits_per_second`.
+    ///
+    /// # Errors
+    /// Names the first line that is otherwise.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let mut rows: Vec<(u64, u64)> = Vec::new();
+        let mut lines = 1;
+        for (line, content) in (1..).zip(text.lines()) {
+            lines = line;
+            if line == 1 && content == HEADER {
+                continue;
+            }
+            let row = parse_row(content).ok_or_else(|| {
+                ParseError::new(
+                    line,
+                    format!("\"{content}\", expected two numbers, {HEADER}, neither below 0"),
+                )
+            })?;
+            match rows.last() {
+                None if row.0 != 0 => {
+                    return Err(ParseError::new(
+                        line,
+                        "the first row is not at 0, expected the series to start at 0 seconds",
+                    ));
+                }
+                Some(last) if row.0 <= last.0 => {
+                    return Err(ParseError::new(
+                        line,
+                        "seconds not above the row before, expected seconds that increase",
+                    ));
+                }
+                _ => rows.push(row),
+            }
+        }
+        if rows.is_empty() {
+            return Err(ParseError::new(lines, "no row, expected at least one"));
+        }
+        if rows.iter().all(|row| row.1 == 0) {
+            return Err(ParseError::new(
+                lines,
+                "no rate above 0, expected at least one",
+            ));
+        }
+        Ok(Self::from_rows(&rows))
+    }
+
+    /// Builds the series from rows of nanoseconds and bit/s, which are in order.
+    fn from_rows(rows: &[(u64, u64)]) -> Self {
+        let (last, last_rate) = rows[rows.len() - 1];
+        let last_length = match rows {
+            [.., (before, _), _] => last - before,
+            _ => 1_000_000_000,
+        };
+        let mut segments: Vec<Segment> = Vec::with_capacity(rows.len());
+        let mut before = 0;
+        for &(start, bits_per_second) in rows {
+            if let Some(s) = segments.last() {
+                before += u128::from(s.bits_per_second) * u128::from(start - s.start);
+            }
+            segments.push(Segment {
+                start,
+                bits_per_second,
+                before,
+            });
+        }
+        Self {
+            segments,
+            period: last + last_length,
+            total: before + u128::from(last_rate) * u128::from(last_length),
+        }
+    }
+
+    /// How long the series is before it starts anew.
+    pub fn period(&self) -> Duration {
+        Duration::from_nanos(self.period)
+    }
+
+    /// Long-run mean rate in bit/s.
+    pub fn mean_bps(&self) -> f64 {
+        self.total as f64 / self.period as f64
+    }
+
+    /// The rate in force at `t`, in bit/s, and when it ends.
+    pub(super) fn at(&self, t: Instant) -> (u64, Instant) {
+        let (periods, index) = self.locate(t);
+        let end = self
+            .segments
+            .get(index + 1)
+            .map_or(self.period, |s| s.start);
+        (
+            self.segments[index].bits_per_second,
+            Instant::from_nanos((periods * self.period).saturating_add(end)),
+        )
+    }
+
+    /// What could have been carried before `t`, in nanobits.
+    pub(super) fn nanobits_before(&self, t: Instant) -> u128 {
+        let (periods, index) = self.locate(t);
+        let segment = self.segments[index];
+        let within = t.as_nanos() - periods * self.period - segment.start;
+        u128::from(periods) * self.total
+            + segment.before
+            + u128::from(segment.bits_per_second) * u128::from(within)
+    }
+
+    /// Whole periods over at `t`, and the segment in force.
+    fn locate(&self, t: Instant) -> (u64, usize) {
+        let (periods, within) = (t.as_nanos() / self.period, t.as_nanos() % self.period);
+        let index = self.segments.partition_point(|s| s.start <= within) - 1;
+        (periods, index)
+    }
+}
+
+/// Nanoseconds and whole bits per second.
+fn parse_row(line: &str) -> Option<(u64, u64)> {
+    let (seconds, rate) = line.split_once(',')?;
+    let nanos = Instant::from_secs_f64(number(seconds)?).as_nanos();
+    Some((nanos, number(rate)?.round() as u64))
+}
+
+/// A finite number of at least 0.
+fn number(text: &str) -> Option<f64> {
+    let x: f64 = text.trim().parse().ok()?;
+    (x.is_finite() && x >= 0.0).then_some(x)
+}

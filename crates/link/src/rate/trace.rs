@@ -1,0 +1,184 @@
+//! Recorded opportunities in Mahimahi's format.
+
+use super::burst::Burst;
+use crate::Instant;
+use crate::parse::{ParseError, digits};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Bytes of one opportunity.
+pub(super) const OPPORTUNITY: u64 = 1500;
+
+/// A trace in Mahimahi's format: each line is the millisecond of one opportunity to send 1500
+/// bytes; repeated lines are several. After the last line it starts anew, so that the last line's
+/// millisecond is the period.
+///
+/// As in Mahimahi's `mm-link`, several small packets share an opportunity, a large packet spans
+/// several, what the queue cannot fill is lost, and a packet that arrives at the very instant of an
+/// opportunity has missed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// In order of time, each millisecond once, not empty.
+    slots: Vec<Slot>,
+}
+
+/// The opportunities of one millisecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slot {
+    ms: u32,
+    /// Opportunities from the start of the trace up to and including this millisecond.
+    total: u32,
+}
+
+impl Trace {
+    /// Reads a trace, strictly: every line is a whole number of milliseconds from 0 to 2³² − 1 in
+    /// digits, none is smaller than the one before, and the last is above 0.
+    ///
+    /// # Errors
+    /// Names the first line that is otherwise.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let mut trace = Self { slots: Vec::new() };
+        let mut lines = 0;
+        for (line, content) in (1..).zip(text.lines()) {
+            let ms = digits(content).ok_or_else(|| {
+                ParseError::new(
+                    line,
+                    format!("\"{content}\", expected a whole number of milliseconds"),
+                )
+            })?;
+            let last = trace.last_ms();
+            if ms < last {
+                return Err(ParseError::new(
+                    line,
+                    format!("{ms} after {last}, expected milliseconds that do not decrease"),
+                ));
+            }
+            trace.push(ms);
+            lines = line;
+        }
+        if trace.slots.is_empty() {
+            return Err(ParseError::new(1, "no line, expected at least one"));
+        }
+        if trace.last_ms() == 0 {
+            return Err(ParseError::new(
+                lines,
+                "the last line is 0, expected more: it is the length of the trace",
+            ));
+        }
+        Ok(trace)
+    }
+
+    /// How long the trace is before it starts anew.
+    pub fn period(&self) -> Duration {
+        Duration::from_millis(self.last_ms().into())
+    }
+
+    /// Opportunities in one period.
+    pub fn opportunities(&self) -> u64 {
+        self.slots.last().map_or(0, |s| s.total.into())
+    }
+
+    /// Long-run mean rate in bit/s.
+    pub fn mean_bps(&self) -> f64 {
+        (self.opportunities() * OPPORTUNITY * 8) as f64 / self.period().as_secs_f64()
+    }
+
+    fn last_ms(&self) -> u32 {
+        self.slots.last().map_or(0, |s| s.ms)
+    }
+
+    /// Adds one opportunity at `ms`, not before the last one.
+    fn push(&mut self, ms: u32) {
+        match self.slots.last_mut() {
+            Some(slot) if slot.ms == ms => slot.total += 1,
+            last => {
+                let total = last.map_or(0, |s| s.total) + 1;
+                self.slots.push(Slot { ms, total });
+            }
+        }
+    }
+
+    /// Opportunities in the `index`th slot.
+    fn count(&self, index: usize) -> u32 {
+        let before = index.checked_sub(1).map_or(0, |i| self.slots[i].total);
+        self.slots[index].total - before
+    }
+
+    /// Whole periods over before `t`, and the first slot of the current period that is not.
+    fn locate(&self, t: Instant) -> (u64, usize) {
+        let period = self.period().as_nanos() as u64;
+        // A period's last slot is at its very end, so that end belongs to it.
+        let periods = t.as_nanos().saturating_sub(1) / period;
+        let within = t - Instant::from_nanos(periods * period);
+        let slot = self
+            .slots
+            .partition_point(|s| Duration::from_millis(s.ms.into()) < within);
+        (periods, slot)
+    }
+
+    /// Bytes that could have left before `t`.
+    pub(super) fn bytes_before(&self, t: Instant) -> u64 {
+        let (periods, slot) = self.locate(t);
+        let within = slot.checked_sub(1).map_or(0, |i| self.slots[i].total);
+        (periods * self.opportunities() + u64::from(within)) * OPPORTUNITY
+    }
+}
+
+/// Mahimahi's format, which [`Trace::parse`] reads.
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, slot) in self.slots.iter().enumerate() {
+            for _ in 0..self.count(index) {
+                writeln!(f, "{}", slot.ms)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Walks through a looping trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor {
+    trace: Arc<Trace>,
+    /// When the current period began.
+    base: Instant,
+    /// The next slot.
+    slot: usize,
+}
+
+impl Cursor {
+    pub(super) fn new(trace: Arc<Trace>) -> Self {
+        Self {
+            trace,
+            base: Instant::ZERO,
+            slot: 0,
+        }
+    }
+
+    pub(super) fn peek(&self) -> Burst {
+        let ms = self.trace.slots[self.slot].ms;
+        Burst {
+            at: self.base + Duration::from_millis(ms.into()),
+            bytes: u64::from(self.trace.count(self.slot)) * OPPORTUNITY,
+        }
+    }
+
+    pub(super) fn advance(&mut self) {
+        self.slot += 1;
+        if self.slot == self.trace.slots.len() {
+            self.slot = 0;
+            self.base += self.trace.period();
+        }
+    }
+
+    pub(super) fn skip_past(&mut self, now: Instant) {
+        if self.peek().at > now {
+            return;
+        }
+        let (periods, slot) = self.trace.locate(now + Duration::from_nanos(1));
+        let period = self.trace.period().as_nanos() as u64;
+        self.base = Instant::from_nanos(periods * period);
+        self.slot = slot;
+    }
+}

@@ -1,0 +1,164 @@
+//! The near end of the link: takes packets from the queue and says when they have left.
+
+use crate::queue::{Queue, Queued};
+use crate::rate::{Burst, Bursts, Fluid};
+use crate::{Instant, Packet, Rate};
+use std::time::Duration;
+
+/// A packet whose last byte has left the near end.
+#[derive(Debug)]
+pub(crate) struct Departure<P> {
+    pub(crate) packet: P,
+    /// From its arrival until it left the queue and its first byte left the link.
+    pub(crate) queued: Duration,
+    /// When its last byte left.
+    pub(crate) at: Instant,
+}
+
+/// A transmitter of either kind of rate.
+#[derive(Debug)]
+pub(crate) enum Transmitter<P> {
+    /// Serialises one packet after another.
+    Fluid(Fluid),
+    /// Sends at opportunities.
+    Bursty(Bursty<P>),
+}
+
+impl<P: Packet> Transmitter<P> {
+    pub(crate) fn new(rate: &Rate) -> Self {
+        match rate {
+            Rate::Constant(bps) => Self::Fluid(Fluid::constant(*bps)),
+            Rate::Series(series) => Self::Fluid(Fluid::series(series.clone())),
+            Rate::Opportunities(trace) => Self::Bursty(Bursty::new(Bursts::trace(trace.clone()))),
+            Rate::Cell(model) => Self::Bursty(Bursty::new(Bursts::cell(model))),
+        }
+    }
+
+    /// The next packet that has left the queue by `now`, that instant included. Once it is none,
+    /// nothing more leaves the queue at or before `now`.
+    ///
+    /// A fluid transmitter knows a packet's end when it starts, since it knows the rate ahead: such
+    /// a departure may lie in the future.
+    pub(crate) fn next_departure(
+        &mut self,
+        now: Instant,
+        queue: &mut Queue<P>,
+    ) -> Option<Departure<P>> {
+        match self {
+            Self::Fluid(fluid) => serialise(fluid, now, queue),
+            Self::Bursty(bursty) => bursty.next_departure(now, queue),
+        }
+    }
+
+    /// When something may leave `queue` or be sent further, if nothing more arrives.
+    pub(crate) fn next_event(&self, queue: &Queue<P>) -> Option<Instant> {
+        match self {
+            Self::Fluid(fluid) => Some(queue.oldest()?.max(fluid.free_at())),
+            Self::Bursty(bursty) => bursty.has_work(queue).then(|| bursty.bursts.peek().at),
+        }
+    }
+
+    /// Whether a packet has left the queue but not yet the near end.
+    pub(crate) fn is_sending(&self) -> bool {
+        matches!(self, Self::Bursty(bursty) if bursty.sending.is_some())
+    }
+}
+
+/// Sends the oldest packet as soon as the one before it has been sent, if that is by `now`.
+fn serialise<P: Packet>(
+    fluid: &mut Fluid,
+    now: Instant,
+    queue: &mut Queue<P>,
+) -> Option<Departure<P>> {
+    let start = queue.oldest()?.max(fluid.free_at());
+    if start > now {
+        return None;
+    }
+    let Queued { packet, arrival } = queue.pop(start)?;
+    Some(Departure {
+        at: fluid.send(start, packet.wire_bytes()),
+        queued: start - arrival,
+        packet,
+    })
+}
+
+/// A transmitter that sends at opportunities, as Mahimahi's `mm-link` does.
+#[derive(Debug)]
+pub(crate) struct Bursty<P> {
+    /// The opportunities to come.
+    bursts: Bursts,
+    /// What is left of the one at hand.
+    current: Burst,
+    /// The packet that did not fit into the opportunities so far.
+    sending: Option<Sending<P>>,
+}
+
+/// A packet under way to the link.
+#[derive(Debug)]
+struct Sending<P> {
+    packet: P,
+    queued: Duration,
+    /// Bytes yet to be sent.
+    bytes: u64,
+}
+
+impl<P: Packet> Bursty<P> {
+    fn new(bursts: Bursts) -> Self {
+        Self {
+            bursts,
+            current: Burst::default(),
+            sending: None,
+        }
+    }
+
+    fn next_departure(&mut self, now: Instant, queue: &mut Queue<P>) -> Option<Departure<P>> {
+        while self.current.bytes > 0 || self.seize(now, queue) {
+            let Some(mut sending) = self.sending.take().or_else(|| self.begin(queue)) else {
+                // Nobody to use it: the rest of the opportunity is lost.
+                self.current.bytes = 0;
+                continue;
+            };
+            let sent = sending.bytes.min(self.current.bytes);
+            self.current.bytes -= sent;
+            sending.bytes -= sent;
+            if sending.bytes == 0 {
+                return Some(Departure {
+                    packet: sending.packet,
+                    queued: sending.queued,
+                    at: self.current.at,
+                });
+            }
+            self.sending = Some(sending);
+        }
+        None
+    }
+
+    /// Goes on to the next opportunity, if there is one by `now` and a use for it.
+    fn seize(&mut self, now: Instant, queue: &Queue<P>) -> bool {
+        if !self.has_work(queue) {
+            self.bursts.skip_past(now);
+            return false;
+        }
+        let next = self.bursts.peek();
+        if next.at > now {
+            return false;
+        }
+        self.current = next;
+        self.bursts.advance();
+        true
+    }
+
+    fn has_work(&self, queue: &Queue<P>) -> bool {
+        self.sending.is_some() || queue.len() > 0
+    }
+
+    /// Takes a packet from the queue for the opportunity at hand.
+    fn begin(&self, queue: &mut Queue<P>) -> Option<Sending<P>> {
+        let Queued { packet, arrival } = queue.pop(self.current.at)?;
+        Some(Sending {
+            queued: self.current.at - arrival,
+            bytes: packet.wire_bytes() as u64,
+            packet,
+        })
+    }
+}
