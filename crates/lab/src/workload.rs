@@ -14,13 +14,15 @@ mod web;
 
 pub use command::CommandOutput;
 pub use flow::{EchoLog, FetchLog, Flow};
+#[cfg(test)]
+pub use flow::Fetch;
 pub use term::Term;
 
 use crate::hosts::{IpVersion, address};
 use crate::netns::Namespace;
 use anyhow::{Context, Result};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tidegate_link::Instant;
 use tidegate_scenario::{Side, Workload, WorkloadKind};
 
@@ -35,6 +37,8 @@ pub struct Stage<'a> {
     pub output: &'a CommandOutput,
     /// When a workload without an end of its own stops.
     pub end: Instant,
+    /// What went wrong without ending the run.
+    pub warnings: &'a Mutex<Vec<String>>,
 }
 
 type Work = Box<dyn FnOnce(&Stage, &Term) -> Result<()> + Send>;

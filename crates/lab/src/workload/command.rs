@@ -3,12 +3,13 @@
 use super::{Cast, Stage, Term};
 use crate::child::{die_with_parent, terminate};
 use crate::hosts::address;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::PoisonError;
 use std::time::Duration;
 use tidegate_scenario::{Side, Workload};
 
@@ -25,8 +26,13 @@ pub enum CommandOutput {
 /// Adds a command to run on `side`.
 pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, argv: &[String], side: Side) {
     let argv: Vec<String> = argv.iter().map(|a| substitute(a, stage)).collect();
+    let name = workload.name.clone();
     cast.add_task(workload, stage, side, move |stage, term| {
-        run(&argv, stage.output, term)
+        if let Some(failure) = run(&argv, stage.output, term)? {
+            let mut warnings = stage.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+            warnings.push(format!("workload \"{name}\": {failure}"));
+        }
+        Ok(())
     });
 }
 
@@ -38,8 +44,9 @@ fn substitute(argument: &str, stage: &Stage) -> String {
         .replace("{client}", &at(Side::Client))
 }
 
-/// Runs the command until it exits, and ends it and its process group when the term is over.
-fn run(argv: &[String], output: &CommandOutput, term: &Term) -> Result<()> {
+/// Runs the command until it exits, and ends it and its process group when the term is over. Returns
+/// how it failed, if it did.
+fn run(argv: &[String], output: &CommandOutput, term: &Term) -> Result<Option<String>> {
     const LOOK: Duration = Duration::from_millis(10);
     let (program, arguments) = argv.split_first().context("the command is empty")?;
     let [stdout, stderr] = [output.open()?, output.open()?];
@@ -57,11 +64,12 @@ fn run(argv: &[String], output: &CommandOutput, term: &Term) -> Result<()> {
     while term.sleep_until(term.clock.now() + LOOK) {
         match child.try_wait()? {
             None => {}
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => bail!("\"{}\" failed: {status}", argv.join(" ")),
+            Some(status) if status.success() => return Ok(None),
+            Some(status) => return Ok(Some(format!("\"{}\" failed: {status}", argv.join(" ")))),
         }
     }
-    terminate(&mut child)
+    terminate(&mut child)?;
+    Ok(None)
 }
 
 impl CommandOutput {
