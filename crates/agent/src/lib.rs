@@ -1,1 +1,31 @@
-//! See docs/architecture.md.
+//! The live agent: loads the kernel program, attaches it to interfaces, and shows what it sees.
+//!
+//! The law runs in the kernel, on every packet (`bpf/agent.bpf.c`). User space sets parameters and
+//! reads state; it is not in the loop. When an [`Agent`] is dropped, or its process dies, the
+//! kernel is as it was.
+
+mod agent;
+mod attach;
+mod error;
+mod interface;
+mod support;
+mod view;
+
+pub use agent::{Agent, Config, Cost};
+pub use attach::Hook;
+pub use error::AgentError;
+pub use interface::{Interface, LinkLayer};
+pub use support::require;
+pub use view::{Count, Endpoint, FlowView, PathView, REASONS};
+
+/// The kernel program's skeleton, generated from its source.
+#[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+pub mod skeleton {
+    include!(concat!(env!("OUT_DIR"), "/agent.skel.rs"));
+}
+
+/// The skeleton of the program that runs one step of the laws inside the kernel, for tests.
+#[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+pub mod step {
+    include!(concat!(env!("OUT_DIR"), "/step.skel.rs"));
+}

@@ -1,1 +1,10 @@
-//! See docs/architecture.md.
+//! The control laws of `laws/`, with a safe face.
+//!
+//! The law itself is C, so that the kernel program, the simulator and the tests run the very same
+//! lines; this crate adds nothing to it but types. [`Flow`] is one connection's data in one
+//! direction, [`Path`] the queue that flows share.
+
+mod flow;
+pub mod sys;
+
+pub use flow::{Ack, Flow, Law, Params, Path, PathState, Segment};

@@ -1,0 +1,28 @@
+//! Compiles the kernel programs and writes their skeletons.
+
+use libbpf_cargo::SkeletonBuilder;
+use std::path::PathBuf;
+
+fn main() {
+    let out = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
+    let arch = std::env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
+    // Debian keeps <asm/types.h> in a folder that clang does not search for this target.
+    let asm = format!("-idirafter/usr/include/{arch}-linux-gnu");
+    println!("cargo:rerun-if-changed=src/bpf");
+    println!("cargo:rerun-if-changed=../../laws");
+    for program in ["agent", "step"] {
+        SkeletonBuilder::new()
+            .source(format!("src/bpf/{program}.bpf.c"))
+            .clang_args([
+                "-mcpu=v3",
+                "-std=gnu11",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-Wno-unused-function",
+                &asm,
+            ])
+            .build_and_generate(out.join(format!("{program}.skel.rs")))
+            .expect("compile the kernel program; is clang installed? (./dev setup)");
+    }
+}

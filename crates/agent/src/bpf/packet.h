@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/* From bytes to what the laws need to know of a packet. What is not understood gets a reason. */
+#ifndef TG_PACKET_H
+#define TG_PACKET_H
+
+#include "shared.h"
+
+#define TG_FRAGMENT 0x3fff	 /* more fragments, or an offset (RFC 791 section 3.1) */
+#define TG_TIMESTAMP_ALIGNED 0x0101080a /* NOP NOP kind 8 length 10 (RFC 7323 appendix A) */
+#define TG_OPTIONS_MAX 40
+#define TG_OPTIONS_WALK 16	 /* options looked at; real stacks send at most eight */
+
+enum tg_option {
+	TG_OPTION_END = 0,
+	TG_OPTION_NOP = 1,
+	TG_OPTION_SCALE = 3,
+	TG_OPTION_SACK = 5,
+	TG_OPTION_TIMESTAMPS = 8,
+	TG_OPTION_MD5 = 19,
+	TG_OPTION_AO = 29,
+	TG_OPTION_MPTCP = 30,
+};
+
+struct tg_options {
+	__u32 tsval;
+	__u32 tsecr;
+	__u8 timestamps;
+	__u8 sack;
+	__u8 scale_given;
+	__u8 scale;
+	__u8 sealed;
+	__u8 mptcp;
+};
+
+struct tg_packet {
+	struct tg_key key; /* local is the source of what leaves, the destination of what arrives */
+	struct tg_options options;
+	__u32 tcp; /* offset of the TCP header */
+	__u32 seq;
+	__u32 ack;
+	__u32 payload;
+	__u16 window;	  /* host byte order */
+	__u16 window_wire; /* as it stands in the packet */
+	__u8 syn, fin, rst, has_ack;
+};
+
+/* One option after another, where they are not the usual timestamps alone. */
+static __noinline int tg_walk_options(struct __sk_buff *skb, __u32 at, __u32 end,
+				      struct tg_options *o)
+{
+	if (!o)
+		return 1;
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < TG_OPTIONS_WALK; i++) {
+		__u8 head[2] = {};
+		__be32 stamps[2];
+
+		if (at >= end || bpf_skb_load_bytes(skb, at, &head[0], 1) ||
+		    head[0] == TG_OPTION_END)
+			return 0;
+		if (head[0] == TG_OPTION_NOP) {
+			at++;
+			continue;
+		}
+		if (bpf_skb_load_bytes(skb, at + 1, &head[1], 1) || head[1] < 2 ||
+		    at + head[1] > end)
+			return 1;
+		switch (head[0]) {
+		case TG_OPTION_TIMESTAMPS:
+			if (head[1] != 10 || bpf_skb_load_bytes(skb, at + 2, stamps, 8))
+				return 1;
+			o->timestamps = 1;
+			o->tsval = bpf_ntohl(stamps[0]);
+			o->tsecr = bpf_ntohl(stamps[1]);
+			break;
+		case TG_OPTION_SCALE:
+			if (head[1] != 3 || bpf_skb_load_bytes(skb, at + 2, &o->scale, 1))
+				return 1;
+			o->scale_given = 1;
+			break;
+		case TG_OPTION_SACK:
+			o->sack = 1;
+			break;
+		case TG_OPTION_MD5:
+		case TG_OPTION_AO:
+			o->sealed = 1;
+			break;
+		case TG_OPTION_MPTCP:
+			o->mptcp = 1;
+			break;
+		}
+		at += head[1];
+	}
+	return 0;
+}
+
+/* Makes the first `bytes` of the packet directly readable, or as many as it has. */
+static __always_inline void tg_pull(struct __sk_buff *skb, __u32 bytes)
+{
+	if ((void *)(long)skb->data + bytes > (void *)(long)skb->data_end)
+		bpf_skb_pull_data(skb, bytes < skb->len ? bytes : skb->len);
+}
+
+/* Fills in everything of the TCP header and its options; `tcp_bytes` is what IP says it carries. */
+static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet *p, __u32 tcp_bytes,
+					int leaves)
+{
+	void *end = (void *)(long)skb->data_end;
+	struct tcphdr *tcp = (void *)(long)skb->data + p->tcp;
+	__be32 *options = (void *)(tcp + 1);
+	__u32 header;
+
+	if ((void *)(tcp + 1) > end)
+		return TG_COUNT_MALFORMED;
+	header = tcp->doff * 4;
+	if (header < sizeof(*tcp) || header > tcp_bytes)
+		return TG_COUNT_MALFORMED;
+	p->key.local_port = leaves ? tcp->source : tcp->dest;
+	p->key.remote_port = leaves ? tcp->dest : tcp->source;
+	p->seq = bpf_ntohl(tcp->seq);
+	p->ack = bpf_ntohl(tcp->ack_seq);
+	p->payload = tcp_bytes - header;
+	p->window_wire = tcp->window;
+	p->window = bpf_ntohs(tcp->window);
+	p->syn = tcp->syn;
+	p->fin = tcp->fin;
+	p->rst = tcp->rst;
+	p->has_ack = tcp->ack;
+	if (header == sizeof(*tcp))
+		return -1;
+	if (header == sizeof(*tcp) + 12 && (void *)(options + 3) <= end &&
+	    options[0] == bpf_htonl(TG_TIMESTAMP_ALIGNED)) {
+		p->options.timestamps = 1;
+		p->options.tsval = bpf_ntohl(options[1]);
+		p->options.tsecr = bpf_ntohl(options[2]);
+		return -1;
+	}
+	if (tg_walk_options(skb, p->tcp + sizeof(*tcp), p->tcp + header, &p->options))
+		return TG_COUNT_MALFORMED;
+	if (p->options.sealed)
+		return TG_COUNT_SEALED;
+	return p->options.mptcp ? TG_COUNT_MPTCP : -1;
+}
+
+static __always_inline int tg_parse_ip4(struct __sk_buff *skb, struct tg_packet *p, __u32 l3,
+					int leaves)
+{
+	struct iphdr *ip = (void *)(long)skb->data + l3;
+	__u32 bytes;
+
+	if ((void *)(ip + 1) > (void *)(long)skb->data_end || ip->version != 4)
+		return TG_COUNT_MALFORMED;
+	if (ip->protocol != IPPROTO_TCP)
+		return ip->protocol == IPPROTO_UDP ? TG_COUNT_UDP : TG_COUNT_NOT_TCP;
+	if (ip->frag_off & bpf_htons(TG_FRAGMENT))
+		return TG_COUNT_FRAGMENT;
+	if (ip->ihl != 5)
+		return TG_COUNT_IP_OPTIONS;
+	p->key.family = 4;
+	p->key.local[0] = leaves ? ip->saddr : ip->daddr;
+	p->key.remote[0] = leaves ? ip->daddr : ip->saddr;
+	p->tcp = l3 + sizeof(*ip);
+	/* 0: a merged packet above 64 KB. Short frames are padded, so the frame's length is no
+	 * measure otherwise. */
+	bytes = ip->tot_len ? bpf_ntohs(ip->tot_len) : skb->len - l3;
+	if (bytes < sizeof(*ip) || bytes > skb->len - l3)
+		return TG_COUNT_MALFORMED;
+	return tg_parse_tcp(skb, p, bytes - sizeof(*ip), leaves);
+}
+
+static __always_inline int tg_parse_ip6(struct __sk_buff *skb, struct tg_packet *p, __u32 l3,
+					int leaves)
+{
+	struct ipv6hdr *ip = (void *)(long)skb->data + l3;
+	__u32 bytes;
+
+	if ((void *)(ip + 1) > (void *)(long)skb->data_end || ip->version != 6)
+		return TG_COUNT_MALFORMED;
+	switch (ip->nexthdr) {
+	case IPPROTO_TCP:
+		break;
+	case IPPROTO_UDP:
+		return TG_COUNT_UDP;
+	case IPPROTO_FRAGMENT:
+		return TG_COUNT_FRAGMENT;
+	case IPPROTO_HOPOPTS:
+	case IPPROTO_ROUTING:
+	case IPPROTO_DSTOPTS:
+		return TG_COUNT_IP_OPTIONS;
+	default:
+		return TG_COUNT_NOT_TCP;
+	}
+	p->key.family = 6;
+	__builtin_memcpy(p->key.local, leaves ? &ip->saddr : &ip->daddr, 16);
+	__builtin_memcpy(p->key.remote, leaves ? &ip->daddr : &ip->saddr, 16);
+	p->tcp = l3 + sizeof(*ip);
+	bytes = ip->payload_len ? bpf_ntohs(ip->payload_len) : skb->len - p->tcp;
+	if (bytes > skb->len - p->tcp)
+		return TG_COUNT_MALFORMED;
+	return tg_parse_tcp(skb, p, bytes, leaves);
+}
+
+/*
+ * Reads a packet whose link-layer header has `l2` bytes. Returns -1 if it is TCP that can be
+ * steered, or else the reason (enum tg_count) for which it is left alone.
+ */
+static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, int leaves)
+{
+	__be16 protocol = skb->protocol;
+
+	/* The longest that is read: one VLAN tag, IPv6, TCP with all its options. */
+	tg_pull(skb, l2 + 4 + sizeof(struct ipv6hdr) + sizeof(struct tcphdr) + TG_OPTIONS_MAX);
+	p->key.ifindex = skb->ifindex;
+	if (l2 && (protocol == bpf_htons(ETH_P_8021Q) || protocol == bpf_htons(ETH_P_8021AD))) {
+		/* A tag that stands in the frame: two bytes of tag, two of protocol. */
+		__be16 *tag = (void *)(long)skb->data + l2;
+
+		if ((void *)(tag + 2) > (void *)(long)skb->data_end)
+			return TG_COUNT_MALFORMED;
+		protocol = tag[1];
+		l2 += 4;
+	}
+	if (protocol == bpf_htons(ETH_P_IP))
+		return tg_parse_ip4(skb, p, l2, leaves);
+	if (protocol == bpf_htons(ETH_P_IPV6))
+		return tg_parse_ip6(skb, p, l2, leaves);
+	return TG_COUNT_NOT_IP;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/* What the kernel program and user space both know: the records of the maps, the configuration,
+ * and the reasons for which a packet was left as it was. */
+#ifndef TG_SHARED_H
+#define TG_SHARED_H
+
+#include "../../../../laws/flow.h"
+
+/* A connection, seen from this machine. IPv4 addresses are in word 0, the rest 0. Addresses and
+ * ports are in network byte order. */
+struct tg_key {
+	tg_u32 local[4];
+	tg_u32 remote[4];
+	tg_u16 local_port;
+	tg_u16 remote_port;
+	tg_u32 ifindex;
+	tg_u32 family; /* 4 or 6 */
+};
+
+enum tg_scale_state {
+	TG_SCALE_UNKNOWN,
+	TG_SCALE_OFFERED, /* our SYN had it; the answer decides */
+	TG_SCALE_KNOWN,
+};
+
+struct tg_record {
+	struct tg_flow flow;
+	tg_u64 rewritten; /* acknowledgements whose window was lowered */
+	tg_u64 seen_us;	  /* last packet, either way */
+	tg_u8 scale;
+	tg_u8 scale_state;
+};
+
+/* Why a packet passed as it was; counted. The order is that of user space's names. */
+enum tg_count {
+	TG_COUNT_MEASURED,	/* data that arrived and was measured */
+	TG_COUNT_REWRITTEN,	/* window lowered */
+	TG_COUNT_UNCHANGED,	/* the kernel's window was no larger than the law's */
+	TG_COUNT_NO_DATA,	/* arrived without data */
+	TG_COUNT_NO_FLOW,	/* data of a flow of which nothing has left yet */
+	TG_COUNT_HANDSHAKE,	/* SYN: windows are unscaled */
+	TG_COUNT_RESET,
+	TG_COUNT_NO_SCALE,	/* the handshake was missed and no socket tells the scale */
+	TG_COUNT_SEALED,	/* MD5 or AO: a checksum covers the window */
+	TG_COUNT_MPTCP,		/* the window belongs to the connection, not to the subflow */
+	TG_COUNT_NOT_TCP,	/* of it UDP is counted apart: QUIC is out of reach */
+	TG_COUNT_UDP,
+	TG_COUNT_NOT_IP,
+	TG_COUNT_FRAGMENT,
+	TG_COUNT_IP_OPTIONS,	/* IPv4 options or IPv6 extension headers */
+	TG_COUNT_MALFORMED,
+	TG_COUNT_TABLE_FULL,
+	TG_COUNT_NO_PATH,	/* interface without a record */
+	TG_COUNTS,
+};
+
+struct tg_config {
+	struct tg_params params;
+	tg_u32 dry_run;
+};
+
+#endif

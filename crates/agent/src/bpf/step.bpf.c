@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
+/*
+ * One step of the laws, run inside the kernel on a state that user space hands in and takes out
+ * again: so a test can hold the kernel's compilation against the host's.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "shared.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+struct tg_step {
+	struct tg_flow flow;
+	struct tg_tide path;
+	struct tg_params params;
+	struct tg_segment arrives;
+	struct tg_ack leaves;
+	tg_u64 leaves_us;
+	tg_u32 tsval;
+	tg_u32 raw; /* the window field that comes out */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tg_step);
+} steps SEC(".maps");
+
+SEC("syscall")
+int step(void *unused)
+{
+	__u32 zero = 0;
+	struct tg_step *s = bpf_map_lookup_elem(&steps, &zero);
+	struct tg_arrival arrival;
+
+	(void)unused;
+	if (!s)
+		return 1;
+	tg_flow_measure(&s->flow, &s->arrives,
+			tg_path_standing(&s->path, s->arrives.now_us), &arrival);
+	if (s->params.law == TG_LAW_TIDE)
+		tg_flow_path_law(&s->flow, &s->path, &s->arrives, &arrival);
+	else
+		tg_flow_law(&s->flow, &s->params, &s->arrives, &arrival);
+	s->raw = tg_flow_leaves(&s->flow, &s->path, &s->leaves, s->leaves_us,
+				s->arrives.timestamps, s->tsval);
+	return 0;
+}

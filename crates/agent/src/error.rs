@@ -1,0 +1,52 @@
+//! What can go wrong, each in one clear sentence.
+
+/// Why the agent cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// Not enough privilege.
+    #[error("the agent needs root (CAP_BPF and CAP_NET_ADMIN) to load its program into the kernel")]
+    NotRoot,
+    /// The kernel does not describe its own types.
+    #[error(
+        "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing): the agent needs a kernel built with CONFIG_DEBUG_INFO_BTF=y"
+    )]
+    NoBtf,
+    /// No such interface.
+    #[error("there is no network interface \"{0}\" here; `ip link` lists those that exist")]
+    NoInterface(String),
+    /// Nothing to attach to.
+    #[error(
+        "no interface was named and there is no default route to find one by; name it with --iface"
+    )]
+    NoDefaultRoute,
+    /// An interface whose frames are not understood.
+    #[error("interface \"{name}\" has link-layer type {kind}, expected Ethernet or plain IP")]
+    LinkLayer {
+        /// Its name.
+        name: String,
+        /// Its ARPHRD number.
+        kind: u16,
+    },
+    /// The kernel refused to load the program.
+    #[error("the kernel refused to load the agent's program: {0}")]
+    Load(#[source] libbpf_rs::Error),
+    /// The kernel refused to attach the program.
+    #[error("cannot attach to interface \"{interface}\": {source}")]
+    Attach {
+        /// Which interface.
+        interface: String,
+        /// Why not.
+        source: libbpf_rs::Error,
+    },
+    /// A map could not be read or written.
+    #[error("cannot reach the agent's state in the kernel: {0}")]
+    Map(#[source] libbpf_rs::Error),
+    /// A system call failed.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,32 @@
+//! Compiles the C laws for the host and describes them to Rust.
+
+use std::path::PathBuf;
+
+fn main() {
+    let manifest = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));
+    let laws = manifest.join("../../laws");
+    let out = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
+    let wrappers = out.join("wrappers.c");
+    println!("cargo:rerun-if-changed={}", laws.display());
+
+    bindgen::Builder::default()
+        .header(laws.join("flow.h").display().to_string())
+        .clang_arg("-std=c11")
+        .allowlist_item("(tg|TG)_.*")
+        .derive_default(true)
+        .prepend_enum_name(false)
+        .wrap_static_fns(true)
+        .wrap_static_fns_path(&wrappers)
+        .generate()
+        .expect("describe laws/flow.h; is libclang installed? (./dev setup)")
+        .write_to_file(out.join("laws.rs"))
+        .expect("write the description of the laws");
+    cc::Build::new()
+        .file(wrappers)
+        .include(&manifest)
+        .std("c11")
+        .flag("-Wall")
+        .flag("-Wextra")
+        .flag("-Werror")
+        .compile("tidegate_laws");
+}

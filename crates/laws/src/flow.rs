@@ -1,0 +1,199 @@
+//! A flow and its path, safely.
+
+use crate::sys;
+
+/// What steers a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Law {
+    /// Measure, steer nothing.
+    None,
+    /// Dynamic right-sizing (DRWA report, Algorithms 1 and 2).
+    Drs,
+    /// Dynamic receive window adjustment (Algorithm 3).
+    Drwa,
+    /// Capacity forecast with a margin for its error.
+    #[default]
+    Tide,
+}
+
+/// Parameters of the laws.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// Which law.
+    pub law: Law,
+    /// DRWA's λ; kept in 1/256.
+    pub lambda: f64,
+    /// DRS's static limit in bytes; `None`: Algorithm 1.
+    pub limit: Option<u32>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            law: Law::Tide,
+            lambda: 3.0,
+            limit: None,
+        }
+    }
+}
+
+impl Params {
+    /// The C form.
+    pub fn to_sys(self) -> sys::tg_params {
+        sys::tg_params {
+            law: match self.law {
+                Law::None => sys::TG_LAW_NONE,
+                Law::Drs => sys::TG_LAW_DRS,
+                Law::Drwa => sys::TG_LAW_DRWA,
+                Law::Tide => sys::TG_LAW_TIDE,
+            },
+            lambda_q8: (self.lambda * f64::from(sys::TG_LAMBDA_ONE)).round() as u32,
+            limit: self.limit.unwrap_or(sys::TG_OPEN),
+        }
+    }
+}
+
+/// A data segment that arrives.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Segment {
+    /// Time of arrival in µs, on any clock that does not jump.
+    pub now_us: u64,
+    /// Sequence number of its first byte.
+    pub seq: u32,
+    /// Payload bytes.
+    pub len: u32,
+    /// Payload bytes of one segment on the wire, where several were merged; 0 if not known.
+    pub mss: u32,
+    /// TSval and TSecr, if the connection uses timestamps.
+    pub timestamps: Option<(u32, u32)>,
+}
+
+/// A segment of ours that leaves, as the stack wrote it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ack {
+    /// Time of departure in µs.
+    pub now_us: u64,
+    /// Acknowledgement number.
+    pub ack: u32,
+    /// Window field.
+    pub raw: u16,
+    /// Window scale of our side.
+    pub scale: u8,
+    /// Carries neither data nor FIN.
+    pub bare: bool,
+    /// Carries SACK blocks.
+    pub sack: bool,
+    /// Our TSval, if the connection uses timestamps.
+    pub tsval: Option<u32>,
+}
+
+/// The queue that flows share.
+#[derive(Clone, Debug, Default)]
+pub struct Path(sys::tg_tide);
+
+/// What `tide` is doing on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathState {
+    /// The kernel's window stays until a queue stands.
+    Starting,
+    /// The window is the forecast plus its margin.
+    Running,
+    /// The window is cut to learn the floors anew.
+    Draining,
+}
+
+impl Path {
+    /// The state that `tide` is in.
+    pub fn state(&self) -> PathState {
+        match self.0.state {
+            sys::TG_TIDE_STARTING => PathState::Starting,
+            sys::TG_TIDE_DRAINING => PathState::Draining,
+            _ => PathState::Running,
+        }
+    }
+
+    /// The C record.
+    pub fn raw(&self) -> &sys::tg_tide {
+        &self.0
+    }
+}
+
+/// One connection's data in one direction, seen from its receiver.
+#[derive(Clone, Debug)]
+pub struct Flow(sys::tg_flow);
+
+impl Default for Flow {
+    fn default() -> Self {
+        let mut flow = sys::tg_flow::default();
+        // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
+        unsafe { sys::tg_flow_init(&mut flow) };
+        Self(flow)
+    }
+}
+
+impl Flow {
+    /// A data segment arrives on `path`: measure it and let the law learn from it.
+    pub fn arrives(&mut self, path: &mut Path, params: &Params, segment: &Segment) {
+        let (tsval, tsecr) = segment.timestamps.unwrap_or_default();
+        let s = sys::tg_segment {
+            now_us: segment.now_us,
+            seq: segment.seq,
+            len: segment.len,
+            mss: segment.mss,
+            tsval,
+            tsecr,
+            timestamps: segment.timestamps.is_some().into(),
+        };
+        let mut arrival = sys::tg_arrival::default();
+        // SAFETY: every pointer is to a live record, exclusively borrowed where C writes; C keeps
+        // no copy of any.
+        unsafe {
+            let standing = sys::tg_path_standing(&path.0, s.now_us);
+            sys::tg_flow_measure(&mut self.0, &s, standing, &mut arrival);
+            match params.law {
+                Law::None => {}
+                Law::Drs | Law::Drwa => {
+                    sys::tg_flow_law(&mut self.0, &params.to_sys(), &s, &arrival);
+                }
+                Law::Tide => sys::tg_flow_path_law(&mut self.0, &mut path.0, &s, &mut arrival),
+            }
+        }
+    }
+
+    /// A segment of ours leaves; returns the window field that it is to carry.
+    pub fn leaves(&mut self, path: &Path, ack: &Ack) -> u16 {
+        let a = sys::tg_ack {
+            ack: ack.ack,
+            raw: ack.raw,
+            scale: ack.scale,
+            bare: ack.bare.into(),
+            sack: ack.sack.into(),
+        };
+        // SAFETY: as above; the path is only read.
+        unsafe {
+            sys::tg_flow_leaves(
+                &mut self.0,
+                &path.0,
+                &a,
+                ack.now_us,
+                ack.tsval.is_some().into(),
+                ack.tsval.unwrap_or(0),
+            )
+        }
+    }
+
+    /// The window that the law wants, in bytes; `None`: the kernel's.
+    pub fn wanted(&self) -> Option<u32> {
+        (self.0.wanted != sys::TG_OPEN).then_some(self.0.wanted)
+    }
+
+    /// The last RTT sample in µs; `None` before the first.
+    pub fn rtt_us(&self) -> Option<u32> {
+        (self.0.rtt_us != 0).then_some(self.0.rtt_us)
+    }
+
+    /// The C record.
+    pub fn raw(&self) -> &sys::tg_flow {
+        &self.0
+    }
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * What every law needs: integer types, sequence arithmetic, and the few words that the laws share.
+ *
+ * The headers in this folder are plain C: integers only, no allocation, no I/O, no clock, no calls
+ * out. The same files are compiled into the kernel program (clang -target bpf -mcpu=v3, which has
+ * no signed division and no 128-bit product), into the Rust crate and so into the simulator and
+ * the tests. Names carry their unit. Times are microseconds, windows and counts are bytes.
+ */
+#ifndef TG_BASE_H
+#define TG_BASE_H
+
+typedef __UINT8_TYPE__ tg_u8;
+typedef __UINT16_TYPE__ tg_u16;
+typedef __UINT32_TYPE__ tg_u32;
+typedef __UINT64_TYPE__ tg_u64;
+typedef __INT32_TYPE__ tg_s32;
+typedef __INT64_TYPE__ tg_s64;
+
+#define TG_INLINE static inline __attribute__((always_inline, unused))
+
+/* A window or delay that says "no opinion": the kernel's own window stays. */
+#define TG_OPEN 0xffffffffu
+
+#define TG_MS_US 1000u
+#define TG_SECOND_US 1000000u
+
+/* Ethernet's segment with timestamps, until the flow has shown its own. */
+#define TG_DEFAULT_MSS 1448u
+
+TG_INLINE tg_u32 tg_min(tg_u32 a, tg_u32 b)
+{
+	return a < b ? a : b;
+}
+
+TG_INLINE tg_u32 tg_max(tg_u32 a, tg_u32 b)
+{
+	return a > b ? a : b;
+}
+
+TG_INLINE tg_u64 tg_max64(tg_u64 a, tg_u64 b)
+{
+	return a > b ? a : b;
+}
+
+/* Bytes as a 32-bit window; what does not fit stands for "open". */
+TG_INLINE tg_u32 tg_window_bytes(tg_u64 bytes)
+{
+	return bytes < TG_OPEN ? (tg_u32)bytes : TG_OPEN;
+}
+
+/* Sequence numbers and timestamps wrap: a is before b if it is less than half a circle behind
+ * (RFC 9293 section 3.4, RFC 7323 section 4.3). */
+TG_INLINE int tg_before(tg_u32 a, tg_u32 b)
+{
+	return (tg_s32)(a - b) < 0;
+}
+
+TG_INLINE int tg_after(tg_u32 a, tg_u32 b)
+{
+	return tg_before(b, a);
+}
+
+/* value + (target - value) * part / whole, 0 <= part <= whole, without signed division. */
+TG_INLINE tg_u32 tg_approach(tg_u32 value, tg_u32 target, tg_u32 part, tg_u32 whole)
+{
+	if (target >= value)
+		return value + (tg_u32)((tg_u64)(target - value) * part / whole);
+	return value - (tg_u32)((tg_u64)(value - target) * part / whole);
+}
+
+#endif

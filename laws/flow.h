@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * One flow: a connection's data in one direction, seen from its receiver. What arrives is measured
+ * and given to a law, what leaves carries the window that the law wants.
+ *
+ *     arrives:  tg_flow_measure  ->  tg_flow_law          (drs, drwa: they live on the flow)
+ *                                    tg_flow_path_law     (tide: it lives on the path)
+ *     leaves:   tg_flow_leaves
+ *
+ * The kernel program holds the path's lock around tg_flow_path_law, and nothing else.
+ */
+#ifndef TG_FLOW_H
+#define TG_FLOW_H
+
+#include "delay.h"
+#include "drs.h"
+#include "drwa.h"
+#include "rtt.h"
+#include "tide.h"
+#include "window.h"
+
+enum tg_law {
+	TG_LAW_NONE, /* measure, steer nothing */
+	TG_LAW_DRS,
+	TG_LAW_DRWA,
+	TG_LAW_TIDE,
+};
+
+struct tg_params {
+	tg_u32 law;	  /* enum tg_law */
+	tg_u32 lambda_q8; /* DRWA's lambda in 1/256 */
+	tg_u32 limit;	  /* DRS's static limit in bytes, TG_OPEN for none */
+};
+
+struct tg_flow {
+	/* Written by what leaves. */
+	struct tg_window window;
+	tg_u32 sent_bytes;	/* window as the peer sees it */
+	tg_u32 kernel_bytes;	/* window as the kernel had it */
+
+	/* Written by what arrives. */
+	struct tg_delay delay;
+	struct tg_round round;
+	struct tg_drs drs;
+	struct tg_drwa drwa;
+	tg_u64 arrived_us;	/* last data; 0: none yet */
+	tg_u64 received;	/* payload bytes in all */
+	tg_u32 unsampled;	/* bytes since the last RTT sample */
+	tg_u32 mss;
+	tg_u32 rtt_us;		/* last sample */
+	tg_u32 rtt_min_us;
+	tg_u32 queue_us;	/* last forward queueing delay */
+	tg_u32 samples;
+	tg_u32 wanted;		/* the law's window, TG_OPEN for the kernel's */
+
+	/* Both, each its own words. */
+	struct tg_rtt rtt;
+	struct tg_drs_rtt drs_rtt;
+	struct tg_share share;
+};
+
+/* A data segment, or several merged by the receiver's GRO. */
+struct tg_segment {
+	tg_u64 now_us;
+	tg_u32 seq;
+	tg_u32 len;
+	tg_u32 mss;	/* payload of one segment on the wire */
+	tg_u32 tsval;
+	tg_u32 tsecr;
+	tg_u8 timestamps;
+};
+
+TG_INLINE void tg_flow_init(struct tg_flow *f)
+{
+	f->mss = TG_DEFAULT_MSS;
+	f->wanted = TG_OPEN;
+}
+
+/*
+ * Whether an RTT sample may be believed that comes with the first data after a gap longer than a
+ * round trip. A sender that had nothing to say echoes an old TSval then, and its silence would be
+ * taken for delay. A sender that was held by the window had sent a window's worth.
+ */
+TG_INLINE int tg_flow_sample_sound(const struct tg_flow *f, tg_u64 now_us)
+{
+	return !f->rtt_us || now_us - f->arrived_us <= f->rtt_us || f->unsampled >= f->wanted / 2;
+}
+
+TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, const struct tg_segment *s)
+{
+	tg_u32 now_us = (tg_u32)s->now_us;
+	tg_u32 sample_us = s->timestamps
+				   ? tg_rtt_echoed(&f->rtt, s->tsecr, now_us)
+				   : tg_drs_rtt_arrived(&f->drs_rtt, s->seq + s->len, now_us);
+
+	if (!sample_us)
+		return 0;
+	if (!tg_flow_sample_sound(f, s->now_us))
+		sample_us = 0;
+	f->unsampled = 0;
+	if (!sample_us)
+		return 0;
+	f->rtt_us = sample_us;
+	f->samples++;
+	return sample_us;
+}
+
+/*
+ * Holds the forward queueing delay against the round trip, which no clock's drift can bend: what
+ * is above RTTmin bounds it. The round trip of a late-comer's first sample holds the queue that
+ * stood already.
+ */
+TG_INLINE void tg_flow_anchor(struct tg_flow *f, const struct tg_segment *s, tg_u32 standing_us,
+			      struct tg_arrival *a)
+{
+	tg_u32 bound_us;
+
+	if (!f->rtt_min_us)
+		f->rtt_min_us = a->sample_us - tg_min(standing_us, a->sample_us - 1);
+	f->rtt_min_us = tg_min(f->rtt_min_us, a->sample_us);
+	if (!s->timestamps)
+		return;
+	tg_delay_echoed(&f->delay, s->tsval, (tg_u32)s->now_us - a->sample_us, (tg_u32)s->now_us);
+	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
+	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us)
+		return;
+	tg_delay_raise(&f->delay, a->queue_us - bound_us);
+	a->queue_us = bound_us;
+}
+
+/*
+ * Measures a data segment. `standing_us` is the queueing delay that the path's other flows see
+ * now, for a flow that has no floor yet.
+ */
+TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg_u32 standing_us,
+			       struct tg_arrival *a)
+{
+	if (s->mss)
+		f->mss = s->mss;
+	a->now_us = s->now_us;
+	a->len = s->len;
+	a->mss = f->mss;
+	a->sample_us = tg_flow_sample(f, s);
+	a->queue_us = s->timestamps ? tg_delay_arrived(&f->delay, s->tsval, (tg_u32)s->now_us,
+						       standing_us)
+				    : TG_OPEN;
+	if (a->sample_us)
+		tg_flow_anchor(f, s, standing_us, a);
+	f->queue_us = a->queue_us;
+	f->arrived_us = s->now_us;
+	f->unsampled += s->len;
+	f->received += s->len;
+}
+
+/* DRS and DRWA: once a round trip. Data that had been acknowledged before is no news. */
+TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
+			   const struct tg_segment *s, const struct tg_arrival *a)
+{
+	tg_u32 end = s->seq + s->len;
+	tg_u32 news = f->window.known && !tg_after(end, f->window.ack) ? 0 : s->len;
+	tg_u64 round = tg_round_arrived(&f->round, news, a->sample_us, (tg_u32)a->now_us);
+
+	if (!round)
+		return;
+	if (p->law == TG_LAW_DRS)
+		f->wanted = tg_drs_round(&f->drs, round, p->limit);
+	else if (p->law == TG_LAW_DRWA)
+		f->wanted = tg_drwa_round(&f->drwa, &f->round, round, p->lambda_q8);
+}
+
+/* tide. A flow whose delay is not known is left alone: its bytes are not ours to forecast. */
+TG_INLINE void tg_flow_path_law(struct tg_flow *f, struct tg_tide *path,
+				const struct tg_segment *s, struct tg_arrival *a)
+{
+	if (a->queue_us == TG_OPEN) {
+		f->wanted = TG_OPEN;
+		return;
+	}
+	if (tg_tide_drained(path, &f->share, s->seq)) {
+		tg_u32 rise_us = tg_tide_ran_dry(path, a->now_us, a->queue_us) ? a->queue_us : 0;
+
+		tg_delay_raise(&f->delay, rise_us);
+		a->queue_us -= rise_us;
+		tg_tide_refloored(path, &f->share, rise_us);
+	}
+	f->wanted = tg_tide_arrived(path, &f->share, a);
+}
+
+/* The queueing delay that the path's flows see, if any of them had data a moment ago. */
+TG_INLINE tg_u32 tg_path_standing(const struct tg_tide *path, tg_u64 now_us)
+{
+	return path->arrived_us && now_us - path->arrived_us < path->h_us ? path->standing_us : 0;
+}
+
+/*
+ * A segment of ours leaves. Returns the window field that it is to carry. `path` may be null for
+ * laws that live on the flow.
+ */
+TG_INLINE tg_u16 tg_flow_leaves(struct tg_flow *f, const struct tg_tide *path,
+				const struct tg_ack *a, tg_u64 now_us, int timestamps,
+				tg_u32 tsval)
+{
+	tg_u16 raw = tg_window_steer(&f->window, a, f->wanted, f->mss);
+
+	f->kernel_bytes = (tg_u32)a->raw << a->scale;
+	f->sent_bytes = (tg_u32)raw << a->scale;
+	if (timestamps)
+		tg_rtt_sent(&f->rtt, tsval, (tg_u32)now_us);
+	else
+		tg_drs_rtt_acked(&f->drs_rtt, a->ack, f->sent_bytes, (tg_u32)now_us);
+	if (path)
+		tg_tide_promised(path, &f->share, f->window.edge);
+	return raw;
+}
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * The round-trip time as the receiver of data sees it.
+ *
+ * With timestamps (RFC 7323; DRWA report, Algorithm 3): now minus the time at which the echoed
+ * TSval first left us. One sample a TSval, and none from an echo that had already been seen, so
+ * that a sender that pauses and then repeats an old echo is not mistaken for a long path. The unit
+ * of the TSval does not matter: it only names a moment.
+ *
+ * Not every TSval is noted. A ring of 32 moments, a sixteenth of a round trip apart, covers two
+ * round trips; when the round trip grows so fast that the ring fills before an echo returns, every
+ * other moment is forgotten and the distance doubled. So 300 bytes do what a table of every TSval
+ * would need kilobytes for.
+ *
+ * The ring has one writer (packets that leave) and one reader (packets that arrive). They may run
+ * on two CPUs: a slot is one 64-bit word, so that a race can lose a sample but not falsify one.
+ *
+ * Without timestamps (DRS; Feng et al.; DRWA report, Algorithm 1): the time between when a byte is
+ * first acknowledged and the receipt of data at least one window beyond it.
+ */
+#ifndef TG_RTT_H
+#define TG_RTT_H
+
+#include "base.h"
+
+#define TG_RTT_SLOTS 32u
+#define TG_RTT_PER_ROUND 16u
+
+struct tg_rtt {
+	tg_u64 slot[TG_RTT_SLOTS]; /* TSval << 32 | time of its first departure, us modulo 2^32 */
+	tg_u32 head;		   /* oldest moment not yet echoed; counts without wrapping to 0 */
+	tg_u32 tail;		   /* next free slot */
+	tg_u32 seen_tsval;	   /* newest TSval that left */
+	tg_u32 noted_us;	   /* when the newest noted moment was */
+	tg_u32 spacing_us;	   /* least distance between two noted moments */
+};
+
+/* Forgets every other moment: half the ring is free again, and covers as much time as before. */
+TG_INLINE void tg_rtt_thin(struct tg_rtt *r)
+{
+	tg_u32 head = r->head;
+
+	for (tg_u32 i = 0; i < TG_RTT_SLOTS / 2; i++)
+		r->slot[(head + i) % TG_RTT_SLOTS] = r->slot[(head + 2 * i) % TG_RTT_SLOTS];
+	r->tail = head + TG_RTT_SLOTS / 2;
+	r->spacing_us = tg_max(2 * r->spacing_us, TG_MS_US);
+}
+
+/* A segment with `tsval` leaves. */
+TG_INLINE void tg_rtt_sent(struct tg_rtt *r, tg_u32 tsval, tg_u32 now_us)
+{
+	tg_u32 used = r->tail - r->head;
+
+	if (used && tsval == r->seen_tsval)
+		return; /* only its first departure counts */
+	r->seen_tsval = tsval;
+	if (used && now_us - r->noted_us < r->spacing_us)
+		return;
+	if (used >= TG_RTT_SLOTS)
+		tg_rtt_thin(r);
+	r->slot[r->tail % TG_RTT_SLOTS] = (tg_u64)tsval << 32 | now_us;
+	r->tail++;
+	r->noted_us = now_us;
+}
+
+/* A segment that echoes `tsecr` arrives. Returns the sample in us, or 0 if it yields none. */
+TG_INLINE tg_u32 tg_rtt_echoed(struct tg_rtt *r, tg_u32 tsecr, tg_u32 now_us)
+{
+	tg_u32 tail = r->tail;
+
+	for (tg_u32 i = 0; i < TG_RTT_SLOTS; i++) {
+		tg_u64 moment = r->slot[r->head % TG_RTT_SLOTS];
+		tg_u32 tsval = (tg_u32)(moment >> 32);
+
+		if (r->head == tail || tg_before(tsecr, tsval))
+			return 0;
+		r->head++;
+		if (tsval == tsecr) {
+			tg_u32 sample_us = tg_max(now_us - (tg_u32)moment, 1);
+
+			r->spacing_us = sample_us / TG_RTT_PER_ROUND;
+			return sample_us;
+		}
+	}
+	return 0;
+}
+
+struct tg_drs_rtt {
+	tg_u32 target_seq; /* the byte one window beyond what had been acknowledged */
+	tg_u32 since_us;   /* when that was acknowledged */
+	tg_u32 measuring;
+};
+
+/* An acknowledgement of `ack` leaves with a window of `window` bytes. */
+TG_INLINE void tg_drs_rtt_acked(struct tg_drs_rtt *r, tg_u32 ack, tg_u32 window, tg_u32 now_us)
+{
+	if (r->measuring)
+		return;
+	r->target_seq = ack + window;
+	r->since_us = now_us;
+	r->measuring = 1;
+}
+
+/* Data up to `end_seq` arrives. Returns the sample in us, or 0 if it yields none. */
+TG_INLINE tg_u32 tg_drs_rtt_arrived(struct tg_drs_rtt *r, tg_u32 end_seq, tg_u32 now_us)
+{
+	if (!r->measuring || tg_before(end_seq, r->target_seq))
+		return 0;
+	r->measuring = 0;
+	return tg_max(now_us - r->since_us, 1);
+}
+
+#endif

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * tide: a window is a forecast of what the link will carry in the next round trip, plus a margin
+ * for the forecast's error.
+ *
+ * With a window W the queue is W(t - lag) minus what was delivered in the last empty round trip.
+ * Too high a forecast stands in the queue, too low a one is capacity lost. Minimising their sum is
+ * the newsvendor's problem, and its answer is the forecast plus a multiple of its mean error: it
+ * is Jacobson's RTO estimator applied to capacity. Delay is not fed back. It only tells when the
+ * queue ran empty, so that a count was censored by demand and the link could have carried more.
+ *
+ *     H    lag: the round trip less the forward queueing delay (an upload's queue lengthens it)
+ *     b    bucket: H/8, at least 1 ms; a ring of 8 byte counts and of the 8 forecasts made then
+ *     x    bytes in the last 8 buckets; half as much again if the queue ran empty in the last one
+ *     e    |x - forecast made 8 buckets ago|
+ *     m    += (x - m) / 8                                the forecast
+ *     d1   += (e - d1) / 64,  d2 += (e - d2) / 512       its error over 8 and 64 round trips
+ *     W    = max(m + 3 (d1 + d2)/2 + 1 MSS, 4 MSS)
+ *
+ * One such record stands for the path: the bottleneck that its flows share. A flow's own error
+ * would contain the other flows' noise, and margins add up. W is divided among the flows that want
+ * more than they get.
+ *
+ * States:
+ *
+ *            two buckets in a row end with a standing queue
+ *   STARTING ----------------------------------------------> RUNNING <----------+
+ *      ^  the kernel's window stays                             |               |
+ *      |                                                        | floor stale   | data beyond the
+ *      +------------------- idle for 10 s ----------------------+               | promised edge
+ *                                                               v               | arrived, or too
+ *                                                            DRAINING ----------+ late
+ *                                                             W = m/4
+ *
+ * DRAINING ages the floors: after a route change the smallest delay of old is not the empty
+ * queue's any more. A windowed minimum would ratchet upward under a standing queue; here the
+ * promised right edge is noted, the window cut, and the delay of data sent beyond that edge is
+ * the new floor, for that data met a queue that had been drained.
+ *
+ * Source: the project's own; docs/law.md derives it.
+ */
+#ifndef TG_TIDE_H
+#define TG_TIDE_H
+
+#include "base.h"
+
+#define TG_TIDE_BUCKETS 8u
+#define TG_TIDE_CATCH_UP 32u   /* buckets closed at most for one packet */
+#define TG_TIDE_Q 10	       /* forecast and errors are in 1/1024 byte */
+#define TG_TIDE_MEAN_SHIFT 3
+#define TG_TIDE_NEAR_SHIFT 6   /* d1 */
+#define TG_TIDE_FAR_COUNT 512u /* d2 */
+#define TG_TIDE_FAR_PRIOR 16u  /* what d2's first guess weighs */
+#define TG_TIDE_EMPTY_US (2 * TG_MS_US)
+#define TG_TIDE_DRY_US (12 * TG_MS_US) /* longer than the longest scheduling interval, 10 ms */
+#define TG_TIDE_IDLE_US (10 * TG_SECOND_US)
+#define TG_TIDE_PATIENCE_US (2 * TG_SECOND_US)
+#define TG_TIDE_PATIENCE_MAX_US (32 * TG_SECOND_US)
+
+enum tg_tide_state {
+	TG_TIDE_STARTING,
+	TG_TIDE_RUNNING,
+	TG_TIDE_DRAINING,
+};
+
+/* The path: the queue that its flows share. Times are absolute, in us. */
+struct tg_tide {
+	tg_u64 arrived_us;	/* last arrival; 0: none yet */
+	tg_u64 bucket_end_us;
+	tg_u64 epoch_end_us;
+	tg_u64 lag_us;		/* when H was last moved */
+	tg_u64 touched_us;	/* when the queue was last seen empty */
+	tg_u64 drained_us;	/* when the last drain began */
+	tg_u64 drain_until_us;
+	tg_u64 hold_until_us;	/* counts until then are our own drain's doing */
+	tg_u64 current;		/* bytes in the open bucket */
+	tg_u64 sum;		/* bytes in the closed ones */
+	tg_u64 bytes[TG_TIDE_BUCKETS];
+	tg_s64 forecast[TG_TIDE_BUCKETS];
+	tg_s64 m;
+	tg_s64 d1;
+	tg_s64 d2;
+	tg_s64 touched_m;	/* m when the queue was last seen empty */
+	tg_u32 errors;		/* errors averaged into d2, up to TG_TIDE_FAR_COUNT */
+	tg_u32 h_us;		/* H; 0: not known yet */
+	tg_u32 least_us;	/* smallest forward queueing delay in the open bucket */
+	tg_u32 standing_us;	/* forward queueing delay of the last packet */
+	tg_u32 standing;	/* buckets in a row that ended with a standing queue */
+	tg_u32 next;		/* slot of the open bucket */
+	tg_u32 state;		/* enum tg_tide_state */
+	tg_u32 epoch;		/* counts round trips, for the hungry */
+	tg_u32 hungry;		/* flows that wanted more in the last epoch */
+	tg_u32 hungry_now;	/* and in this one, so far */
+	tg_u32 drains;		/* drains begun */
+	tg_u32 refloored;	/* flows that have a new floor from this drain */
+	tg_u32 floor_rose;	/* whether any of these was higher */
+	tg_u32 before_us;	/* forward queueing delay when the drain began */
+	tg_u32 patience_us;	/* how long an untouched floor is trusted */
+	tg_u32 mss;
+};
+
+/* A flow's part in its path. */
+struct tg_share {
+	tg_u32 epoch;
+	tg_u32 hungry_epoch;  /* last epoch in which it was hungry, plus 1; 0: never */
+	tg_u32 bytes;	      /* in this epoch */
+	tg_u32 h_us;	      /* its own lag; 0: not known yet */
+	tg_u32 refloored;     /* the last drain that gave it a floor */
+	tg_u64 promise;	      /* drain << 32 | right edge promised when it began; written by what
+			       * leaves, read by what arrives */
+};
+
+/* One data packet, measured. */
+struct tg_arrival {
+	tg_u64 now_us;
+	tg_u32 len;	     /* payload bytes */
+	tg_u32 mss;
+	tg_u32 sample_us;    /* RTT sample, 0 for none */
+	tg_u32 queue_us;     /* forward queueing delay */
+};
+
+TG_INLINE tg_s64 tg_tide_halved(tg_s64 nonnegative)
+{
+	return (tg_s64)((tg_u64)nonnegative >> 1);
+}
+
+/* Below this delay the queue counts as empty. */
+TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
+{
+	return tg_max(t->h_us / 32, TG_TIDE_EMPTY_US);
+}
+
+TG_INLINE tg_u32 tg_tide_bucket_us(const struct tg_tide *t)
+{
+	return tg_max(t->h_us / TG_TIDE_BUCKETS, TG_MS_US);
+}
+
+/* H follows the samples by time, not by count: half of a change in about one and a half H, however
+ * often samples come. */
+TG_INLINE tg_u32 tg_tide_lag(tg_u32 h_us, tg_u32 lag_us, tg_u64 elapsed_us)
+{
+	tg_u32 part = (tg_u32)(elapsed_us < h_us ? elapsed_us : h_us);
+
+	return h_us ? tg_max(tg_approach(h_us, lag_us, part, 2 * h_us + part), 1) : lag_us;
+}
+
+TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)
+{
+	tg_u32 lag_us;
+
+	if (!a->sample_us)
+		return;
+	lag_us = a->sample_us > a->queue_us ? tg_max(a->sample_us - a->queue_us, 1) : 1;
+	t->h_us = tg_tide_lag(t->h_us, lag_us, a->now_us - t->lag_us);
+	t->lag_us = a->now_us;
+	s->h_us = s->h_us ? tg_approach(s->h_us, lag_us, 1, 16) : lag_us;
+}
+
+/* The error's two averages. d2 starts as a plain mean, or its first samples would weigh 1/512. */
+TG_INLINE void tg_tide_learn_error(struct tg_tide *t, tg_s64 x)
+{
+	tg_s64 e = x - t->forecast[t->next % TG_TIDE_BUCKETS];
+
+	if (e < 0)
+		e = -e;
+	if (t->errors < TG_TIDE_FAR_COUNT)
+		t->errors++;
+	t->d1 += (e - t->d1) >> TG_TIDE_NEAR_SHIFT;
+	if (e >= t->d2)
+		t->d2 += (tg_s64)((tg_u64)(e - t->d2) / t->errors);
+	else
+		t->d2 -= (tg_s64)((tg_u64)(t->d2 - e) / t->errors);
+}
+
+/* Two buckets in a row ended with a standing queue: the link is full, its count is the forecast. */
+TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
+{
+	t->state = TG_TIDE_RUNNING;
+	t->m = x;
+	t->d1 = tg_tide_halved(x);
+	t->d2 = t->d1;
+	t->errors = TG_TIDE_FAR_PRIOR;
+	t->touched_m = x;
+	for (tg_u32 i = 0; i < TG_TIDE_BUCKETS; i++)
+		t->forecast[i] = x;
+}
+
+/* The bucket that just closed made the last eight hold `x`; `empty`: the queue ran empty in it. */
+TG_INLINE void tg_tide_learn(struct tg_tide *t, tg_s64 x, int empty)
+{
+	if (empty)
+		x += tg_tide_halved(x);
+	/* An empty queue and fewer bytes than forecast: the senders had no more to send. That says
+	 * nothing about the link. Nor does what our own drain kept back. */
+	if ((empty && x < t->m) || t->bucket_end_us < t->hold_until_us)
+		return;
+	tg_tide_learn_error(t, x);
+	t->m += (x - t->m) >> TG_TIDE_MEAN_SHIFT;
+}
+
+/* Closes the open bucket. */
+TG_INLINE void tg_tide_close(struct tg_tide *t)
+{
+	tg_u32 slot = t->next % TG_TIDE_BUCKETS;
+	int seen = t->least_us != TG_OPEN;
+	int empty = seen && t->least_us <= tg_tide_empty_us(t);
+	tg_s64 x;
+
+	t->sum += t->current - t->bytes[slot];
+	t->bytes[slot] = t->current;
+	t->current = 0;
+	t->least_us = TG_OPEN;
+	x = (tg_s64)(t->sum << TG_TIDE_Q);
+	if (t->state == TG_TIDE_STARTING) {
+		t->standing = seen && !empty ? t->standing + 1 : 0;
+		if (t->standing >= 2)
+			tg_tide_run(t, x);
+	} else {
+		tg_tide_learn(t, x, empty);
+		t->forecast[slot] = t->m;
+	}
+	t->next++;
+}
+
+/* Ends the round trip over which hungry flows are counted. */
+TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
+{
+	if (now_us < t->epoch_end_us)
+		return;
+	t->hungry = t->hungry_now;
+	t->hungry_now = 0;
+	t->epoch++;
+	t->epoch_end_us = now_us + t->h_us;
+}
+
+TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
+{
+	t->state = TG_TIDE_STARTING;
+	t->standing = 0;
+	t->current = 0;
+	t->sum = 0;
+	for (tg_u32 i = 0; i < TG_TIDE_BUCKETS; i++)
+		t->bytes[i] = 0;
+	t->least_us = TG_OPEN;
+	t->bucket_end_us = now_us + tg_tide_bucket_us(t);
+	t->touched_us = now_us;
+	t->patience_us = TG_TIDE_PATIENCE_US;
+}
+
+/*
+ * Brings the path's clock to `a`. A gap is an outage if the packet that ends it waited in the
+ * queue for as long, and its zeros count; it is idleness if the packet was not even sent, and the
+ * time is taken out.
+ */
+TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
+{
+	tg_u64 gap_us = a->now_us - t->arrived_us;
+	tg_u64 idle_us = gap_us > a->queue_us ? gap_us - a->queue_us : 0;
+
+	if (!t->arrived_us || idle_us > TG_TIDE_IDLE_US)
+		tg_tide_restart(t, a->now_us);
+	else if (idle_us > t->h_us)
+		t->bucket_end_us += idle_us;
+	t->arrived_us = a->now_us;
+	for (tg_u32 i = 0; i < TG_TIDE_CATCH_UP && a->now_us >= t->bucket_end_us; i++) {
+		tg_tide_close(t);
+		t->bucket_end_us += tg_tide_bucket_us(t);
+	}
+	if (a->now_us >= t->bucket_end_us)
+		t->bucket_end_us = a->now_us + tg_tide_bucket_us(t);
+	tg_tide_turn_epoch(t, a->now_us);
+}
+
+/* A flow is hungry if it took at least a quarter of an even share in this round trip. */
+TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u32 len)
+{
+	tg_u64 even = (tg_u64)t->m >> TG_TIDE_Q;
+
+	if (s->epoch != t->epoch) {
+		s->epoch = t->epoch;
+		s->bytes = 0;
+	}
+	s->bytes += len;
+	if (s->hungry_epoch == t->epoch + 1 || (tg_u64)s->bytes * 4 * tg_max(t->hungry, 1) < even)
+		return;
+	s->hungry_epoch = t->epoch + 1;
+	t->hungry_now++;
+}
+
+/* Whether the floors have become doubtful: long untouched, and the count fell or very long. */
+TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
+{
+	tg_u64 untouched_us = now_us - t->touched_us;
+	tg_u64 since_drain_us = now_us - t->drained_us;
+	tg_s64 fell_below = t->touched_m - ((tg_s64)((tg_u64)t->touched_m >> 2));
+
+	if (untouched_us < t->patience_us || (t->drained_us && since_drain_us < t->patience_us))
+		return 0;
+	return t->m < fell_below || untouched_us >= 5 * (tg_u64)t->patience_us;
+}
+
+TG_INLINE void tg_tide_end_drain(struct tg_tide *t, tg_u64 now_us)
+{
+	t->state = TG_TIDE_RUNNING;
+	t->touched_us = now_us;
+	t->touched_m = t->m;
+	/* The window opens one lag later at the sender, and its data is counted over another. */
+	t->hold_until_us = now_us + 2 * (tg_u64)t->h_us;
+	if (t->floor_rose)
+		t->patience_us = TG_TIDE_PATIENCE_US;
+	else
+		t->patience_us = tg_min(2 * t->patience_us, TG_TIDE_PATIENCE_MAX_US);
+}
+
+TG_INLINE void tg_tide_age_floors(struct tg_tide *t, const struct tg_arrival *a)
+{
+	if (a->queue_us <= tg_tide_empty_us(t)) {
+		t->touched_us = a->now_us;
+		t->touched_m = t->m;
+	}
+	if (t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a->now_us)) {
+		t->state = TG_TIDE_DRAINING;
+		t->drains++;
+		t->refloored = 0;
+		t->floor_rose = 0;
+		t->drained_us = a->now_us;
+		t->hold_until_us = ~0ull;
+		t->before_us = a->queue_us;
+		t->drain_until_us =
+			a->now_us + 4 * ((tg_u64)t->h_us + a->queue_us) + TG_SECOND_US / 5;
+	}
+	if (t->state == TG_TIDE_DRAINING &&
+	    (a->now_us >= t->drain_until_us || t->refloored >= tg_max(t->hungry, 1)))
+		tg_tide_end_drain(t, a->now_us);
+}
+
+/* An acknowledgement of the flow leaves, its right edge now at `edge`. */
+TG_INLINE void tg_tide_promised(const struct tg_tide *t, struct tg_share *s, tg_u32 edge)
+{
+	if (t->state == TG_TIDE_DRAINING && (tg_u32)(s->promise >> 32) != t->drains)
+		s->promise = (tg_u64)t->drains << 32 | edge;
+}
+
+/* Whether data from `seq` on was sent after the drain took hold, the first of its flow. */
+TG_INLINE int tg_tide_drained(const struct tg_tide *t, const struct tg_share *s, tg_u32 seq)
+{
+	return t->state == TG_TIDE_DRAINING && s->refloored != t->drains &&
+	       (tg_u32)(s->promise >> 32) == t->drains && !tg_before(seq, (tg_u32)s->promise);
+}
+
+/*
+ * Whether the first data after a drain, `above_us` over the old floor, met an empty queue. If it
+ * did, the link had run dry before it: for three quarters of a lag, less what jitter hides. A gap
+ * that is an outage instead shows in a delay that grew.
+ */
+TG_INLINE int tg_tide_ran_dry(const struct tg_tide *t, tg_u64 now_us, tg_u32 above_us)
+{
+	tg_u64 gap_us = now_us - t->arrived_us;
+
+	return gap_us >= tg_max(t->h_us / 2, TG_TIDE_DRY_US) &&
+	       above_us <= t->before_us + tg_tide_empty_us(t);
+}
+
+/* The flow has seen the drain through. Its floor rose by `rise_us`: that much was taken for queue
+ * and is path. It belongs to the lag, and the forecast to a lag as long. */
+TG_INLINE void tg_tide_refloored(struct tg_tide *t, struct tg_share *s, tg_u32 rise_us)
+{
+	s->refloored = t->drains;
+	t->refloored++;
+	if (rise_us <= tg_tide_empty_us(t))
+		return;
+	if (!t->floor_rose && t->h_us) {
+		t->m = (tg_s64)((tg_u64)t->m / t->h_us * (t->h_us + rise_us));
+		t->h_us += rise_us;
+	}
+	t->floor_rose = 1;
+	s->h_us += rise_us;
+}
+
+/* The path's window in bytes, or TG_OPEN while it starts. */
+TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
+{
+	tg_u64 margin = ((tg_u64)(t->d1 + t->d2) * 3) >> 1;
+	tg_u64 m = (tg_u64)t->m;
+
+	if (t->state == TG_TIDE_STARTING)
+		return TG_OPEN;
+	if (t->state == TG_TIDE_DRAINING)
+		return tg_window_bytes(tg_max64(m >> (TG_TIDE_Q + 2), 2 * t->mss));
+	return tg_window_bytes(tg_max64(((m + margin) >> TG_TIDE_Q) + t->mss, 4 * t->mss));
+}
+
+/* The flow's part of it: the hungry share alike, the others may grow into one more such part. A
+ * flow with a longer way needs more bytes for the same rate. */
+TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s)
+{
+	tg_u32 window = tg_tide_window(t);
+	int hungry = s->hungry_epoch && s->hungry_epoch >= t->epoch;
+	tg_u32 parts = hungry ? tg_max(t->hungry, 1) : t->hungry + 1;
+	tg_u32 h_us = t->h_us;
+
+	if (window == TG_OPEN)
+		return TG_OPEN;
+	window /= parts;
+	if (parts > 1 && s->h_us && h_us) {
+		h_us = tg_min(tg_max(s->h_us, h_us / 4), 4 * h_us);
+		window = tg_window_bytes((tg_u64)window * h_us / t->h_us);
+	}
+	return tg_max(window, 2 * t->mss);
+}
+
+/* A measured data packet of the flow `s` arrives on the path `t`. Returns the flow's window. */
+TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)
+{
+	t->mss = a->mss;
+	tg_tide_learn_lag(t, s, a);
+	if (!t->h_us)
+		return TG_OPEN;
+	tg_tide_advance(t, a);
+	t->current += a->len;
+	t->least_us = tg_min(t->least_us, a->queue_us);
+	t->standing_us = a->queue_us;
+	tg_tide_count_hungry(t, s, a->len);
+	tg_tide_age_floors(t, a);
+	return tg_tide_share(t, s);
+}
+
+#endif
