@@ -118,3 +118,6 @@ pub(crate) struct Taken<T> {
     /// Bytes left in the queue.
     pub(crate) backlog: usize,
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,3 +68,6 @@ impl Propagation {
         self.last_due
     }
 }
+
+#[cfg(test)]
+mod tests;

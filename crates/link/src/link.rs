@@ -164,3 +164,6 @@ impl<P: Packet> Link<P> {
         self.clock
     }
 }
+
+#[cfg(test)]
+mod tests;

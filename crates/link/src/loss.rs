@@ -104,3 +104,6 @@ impl Gilbert {
 fn chance(rng: &mut Pcg64Mcg, p: f64) -> bool {
     rng.random::<f64>() < p
 }
+
+#[cfg(test)]
+mod tests;

@@ -122,3 +122,6 @@ impl<P: Packet> Fifo<P> {
         Some(queued)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,3 +58,6 @@ impl Capacity {
 fn whole_bytes(nanobits: u128) -> u64 {
     (nanobits / u128::from(NANOBITS_PER_BYTE)) as u64
 }
+
+#[cfg(test)]
+mod tests;

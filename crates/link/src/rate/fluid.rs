@@ -96,3 +96,6 @@ impl Fluid {
 fn nanos(d: Duration) -> u64 {
     d.as_nanos() as u64
 }
+
+#[cfg(test)]
+mod tests;

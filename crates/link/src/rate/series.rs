@@ -7,6 +7,9 @@ use std::time::Duration;
 /// The line that may come first.
 const HEADER: &str = "seconds,bits_per_second";
 
+/// Thirty years are enough, and nanoseconds hold them.
+const MAX_SECONDS: f64 = 1e9;
+
 /// A rate that changes at given times and is constant in between, looped.
 ///
 /// Each row holds until the next one; the last one as long as the one before it (a single row, a
@@ -150,7 +153,8 @@ impl RateSeries {
 /// Nanoseconds and whole bits per second.
 fn parse_row(line: &str) -> Option<(u64, u64)> {
     let (seconds, rate) = line.split_once(',')?;
-    let nanos = Instant::from_secs_f64(number(seconds)?).as_nanos();
+    let seconds = number(seconds).filter(|&s| s <= MAX_SECONDS)?;
+    let nanos = Instant::from_secs_f64(seconds).as_nanos();
     Some((nanos, number(rate)?.round() as u64))
 }
 
@@ -159,3 +163,6 @@ fn number(text: &str) -> Option<f64> {
     let x: f64 = text.trim().parse().ok()?;
     (x.is_finite() && x >= 0.0).then_some(x)
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,13 +32,18 @@ struct Slot {
 }
 
 impl Trace {
+    /// No trace yet; at least one [`Self::push`] makes it one.
+    pub(super) fn empty() -> Self {
+        Self { slots: Vec::new() }
+    }
+
     /// Reads a trace, strictly: every line is a whole number of milliseconds from 0 to 2³² − 1 in
     /// digits, none is smaller than the one before, and the last is above 0.
     ///
     /// # Errors
     /// Names the first line that is otherwise.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        let mut trace = Self { slots: Vec::new() };
+        let mut trace = Self::empty();
         let mut lines = 0;
         for (line, content) in (1..).zip(text.lines()) {
             let ms = digits(content).ok_or_else(|| {
@@ -89,7 +94,7 @@ impl Trace {
     }
 
     /// Adds one opportunity at `ms`, not before the last one.
-    fn push(&mut self, ms: u32) {
+    pub(super) fn push(&mut self, ms: u32) {
         match self.slots.last_mut() {
             Some(slot) if slot.ms == ms => slot.total += 1,
             last => {
@@ -182,3 +187,6 @@ impl Cursor {
         self.slot = slot;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Packets a second through a link, for each kind of rate and queue.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Duration;
+use tidegate_link::{
+    Cell, CellModel, Config, Instant, Link, Loss, Packet, Policy, QueueConfig, Rate, RateSeries,
+    Trace,
+};
+
+/// As many bytes as a full-sized packet on the wire, and none in memory.
+struct Full;
+
+impl Packet for Full {
+    fn wire_bytes(&self) -> usize {
+        1500
+    }
+}
+
+/// Packets of one round.
+const PACKETS: u64 = 10_000;
+/// Offered load: a packet each 100 µs, which is 120 Mbit/s and more than any of the links carries.
+const SPACING: Duration = Duration::from_micros(100);
+
+/// Overloads the link with packets, polling before each, and returns how many it delivered.
+fn overload(config: &Config) -> u64 {
+    let mut link = Link::new(config.clone(), 1);
+    let mut now = Instant::ZERO;
+    for _ in 0..PACKETS {
+        link.push(now, Full);
+        now += SPACING;
+        while link.poll(now).is_some() {}
+        black_box(link.next_event());
+    }
+    link.stats().delivered_packets
+}
+
+fn configs() -> Vec<(&'static str, Config)> {
+    let of = |rate| Config {
+        rate,
+        delay: Duration::from_millis(20).into(),
+        ..Config::default()
+    };
+    let every_ms: String = (1..=1000).map(|ms| format!("{ms}\n")).collect();
+    let steps = "0,100e6\n0.01,50e6\n0.02,80e6\n";
+    let codel = QueueConfig {
+        policy: Policy::Codel {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+        },
+        ..QueueConfig::default()
+    };
+    let bursty = Loss::Bursty {
+        probability: 0.01,
+        mean_length: 3.0,
+    };
+    let trace = Trace::parse(&every_ms).expect("a valid trace");
+    let series = RateSeries::parse(steps).expect("a valid series");
+    vec![
+        ("constant", of(Rate::Constant(100e6))),
+        ("trace", of(Rate::Opportunities(Arc::new(trace)))),
+        ("series", of(Rate::Series(Arc::new(series)))),
+        (
+            "cell",
+            of(Rate::Cell(CellModel::new(Cell::Lte, Some(100e6), 1))),
+        ),
+        (
+            "constant+codel+loss",
+            Config {
+                queue: codel,
+                loss: bursty,
+                ..of(Rate::Constant(100e6))
+            },
+        ),
+    ]
+}
+
+fn packets(c: &mut Criterion) {
+    let mut group = c.benchmark_group("packets");
+    group.throughput(Throughput::Elements(PACKETS));
+    for (name, config) in configs() {
+        group.bench_function(name, |b| b.iter(|| overload(&config)));
+    }
+    group.finish();
+}
+
+/// An hour of a generated cell, opportunity after opportunity.
+fn cell_hour(c: &mut Criterion) {
+    let model = CellModel::new(Cell::Lte, None, 1);
+    c.bench_function("LTE cell, one hour", |b| {
+        b.iter(|| {
+            let mut capacity = tidegate_link::Capacity::new(&Rate::Cell(model));
+            capacity.bytes(Instant::ZERO, Instant::from_millis(3_600_000))
+        });
+    });
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1))
+        .sample_size(10)
+        .without_plots();
+    targets = packets, cell_hour
+}
+criterion_main!(benches);

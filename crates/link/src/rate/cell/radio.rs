@@ -1,0 +1,151 @@
+//! A cell's rate, one transmission time interval after another.
+//!
+//! The logarithm of the rate is the sum of two mean-reverting walks: a slow one for what a moving
+//! user sees of distance, shadow and load, and a fast one for fading. Now and then an outage cuts in:
+//! the scheduler serves others, a handover. Recorded outages are many and short with a long tail,
+//! which a Lomax (shifted Pareto) distribution fits.
+
+use super::super::whole_bps;
+use super::profile::{Dips, Profile, Walk};
+use rand::SeedableRng;
+use rand_distr::{Distribution, Exp, Pareto, StandardNormal};
+use rand_pcg::Pcg64Mcg;
+use std::time::Duration;
+
+/// No cell is faster than this many times its mean.
+const PEAK: f64 = 8.0;
+
+/// A cell's rate under way, seeded.
+#[derive(Clone, Debug)]
+pub(super) struct Radio {
+    rng: Pcg64Mcg,
+    tti: Duration,
+    /// Rate while both walks are at 0, in bit/s.
+    median_bps: f64,
+    peak_bps: f64,
+    slow: Walker,
+    fast: Walker,
+    fades: Dipper,
+    outages: Dipper,
+}
+
+impl Radio {
+    pub(super) fn new(profile: &Profile, mean_bps: f64, seed: u64) -> Self {
+        let mut rng = Pcg64Mcg::seed_from_u64(seed);
+        let tti = profile.tti;
+        let variance = profile.slow.deviation.powi(2) + profile.fast.deviation.powi(2);
+        let remainder = profile.fades.remainder() * profile.outages.remainder();
+        Self {
+            tti: Duration::from_secs_f64(tti),
+            // A log-normal variable's mean is exp(variance/2) times its median.
+            median_bps: mean_bps / remainder * (-variance / 2.0).exp(),
+            peak_bps: PEAK * mean_bps,
+            slow: Walker::new(&profile.slow, tti, &mut rng),
+            fast: Walker::new(&profile.fast, tti, &mut rng),
+            fades: Dipper::new(&profile.fades, tti),
+            outages: Dipper::new(&profile.outages, tti),
+            rng,
+        }
+    }
+
+    /// Transmission time interval.
+    pub(super) fn tti(&self) -> Duration {
+        self.tti
+    }
+
+    /// The rate of the next interval in whole bit/s, so that the last bits of `exp` on another
+    /// processor do not matter.
+    pub(super) fn next_rate(&mut self) -> u64 {
+        let Self { rng, .. } = self;
+        let nepers = self.slow.step(rng) + self.fast.step(rng);
+        let level = self.fades.step(rng) * self.outages.step(rng);
+        if level == 0.0 {
+            return 0;
+        }
+        whole_bps((self.median_bps * level * nepers.exp()).min(self.peak_bps))
+    }
+}
+
+/// A [`Walk`] under way.
+#[derive(Clone, Debug)]
+struct Walker {
+    /// Nepers from the median.
+    at: f64,
+    /// What an interval leaves of the distance.
+    memory: f64,
+    /// Standard deviation of an interval's step.
+    step: f64,
+}
+
+impl Walker {
+    /// Starts anywhere that the walk may be.
+    fn new(walk: &Walk, tti: f64, rng: &mut Pcg64Mcg) -> Self {
+        let memory = (-tti / walk.time).exp();
+        Self {
+            at: walk.deviation * normal(rng),
+            memory,
+            step: walk.deviation * (1.0 - memory * memory).sqrt(),
+        }
+    }
+
+    fn step(&mut self, rng: &mut Pcg64Mcg) -> f64 {
+        self.at = self.memory * self.at + self.step * normal(rng);
+        self.at
+    }
+}
+
+fn normal(rng: &mut Pcg64Mcg) -> f64 {
+    StandardNormal.sample(rng)
+}
+
+/// [`Dips`] under way. They and the times between them last whole intervals.
+///
+/// ```text
+///        exponential
+///  up ───────────────▶ down
+///   ▲   Lomax, cut off  │
+///   └───────────────────┘
+/// ```
+#[derive(Clone, Debug)]
+struct Dipper {
+    down: bool,
+    /// Intervals left of this state.
+    left: u64,
+    tti: f64,
+    up_time: Exp<f64>,
+    /// A dip and its scale together.
+    down_time: Pareto<f64>,
+    scale: f64,
+    longest: f64,
+    depth: f64,
+}
+
+impl Dipper {
+    /// Starts as if a dip had just ended.
+    fn new(dips: &Dips, tti: f64) -> Self {
+        Self {
+            down: true,
+            left: 0,
+            tti,
+            up_time: Exp::new(1.0 / dips.mean_between()).expect("a mean above 0"),
+            down_time: Pareto::new(dips.scale, dips.shape).expect("scale and shape above 0"),
+            scale: dips.scale,
+            longest: dips.longest,
+            depth: dips.depth,
+        }
+    }
+
+    /// What is left of the rate in the next interval.
+    fn step(&mut self, rng: &mut Pcg64Mcg) -> f64 {
+        while self.left == 0 {
+            self.down = !self.down;
+            let seconds = match self.down {
+                true => (self.down_time.sample(rng) - self.scale).min(self.longest),
+                false => self.up_time.sample(rng),
+            };
+            self.left = (seconds / self.tti).round() as u64;
+        }
+        self.left -= 1;
+        if self.down { self.depth } else { 1.0 }
+    }
+}
