@@ -7,7 +7,7 @@
 
 mod record;
 
-pub use record::{BIN, LaneRecord, Record};
+pub use record::{BIN, Bin, LaneRecord, Passage, Record};
 
 use crate::clock::{Clock, make_punctual, thread_cpu_time};
 use crate::tun::{MTU, Tun};
@@ -15,7 +15,6 @@ use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
-use record::Passage;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

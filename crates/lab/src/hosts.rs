@@ -4,6 +4,9 @@ use crate::netlink::Interface;
 use crate::netns::Namespace;
 use crate::tun::Tun;
 use anyhow::{Context, Result, bail};
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
+use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -67,6 +70,8 @@ pub struct Host {
     pub namespace: Namespace,
     /// Its end of the link.
     pub tun: Tun,
+    /// Whether sockets that do not ask for one get the run's congestion control.
+    pub congestion_control_is_default: bool,
     interface: Interface,
 }
 
@@ -77,15 +82,16 @@ impl Host {
     /// Without root, without a TUN driver, or when the kernel lacks the congestion control.
     pub fn new(side: Side, settings: &Settings) -> Result<Self> {
         let namespace = Namespace::new()?;
-        let (tun, interface) = namespace.run(|| {
+        let (congestion_control_is_default, (tun, interface)) = namespace.run(|| {
             // Before the first socket, which inherits most of it, and the first device.
-            configure(settings)?;
+            let is_default = configure(settings)?;
             Interface::named("lo")?.set_up(false)?;
-            attach(side)
+            Ok((is_default, attach(side)?))
         })?;
         Ok(Self {
             namespace,
             tun,
+            congestion_control_is_default,
             interface,
         })
     }
@@ -118,8 +124,9 @@ pub fn ipv6_available() -> bool {
     Path::new("/proc/sys/net/ipv6/conf/all").exists()
 }
 
-fn configure(settings: &Settings) -> Result<()> {
-    set_congestion_control(&settings.congestion_control)?;
+/// Whether commands, too, use the congestion control.
+fn configure(settings: &Settings) -> Result<bool> {
+    let is_default = set_congestion_control(&settings.congestion_control)?;
     let ipv4 = |key: &str, value: &str| set("ipv4", key, value);
     // Or ssthresh leaks from one connection to the next.
     ipv4("tcp_no_metrics_save", "1")?;
@@ -132,7 +139,7 @@ fn configure(settings: &Settings) -> Result<()> {
     if ipv6_available() {
         silence_ipv6()?;
     }
-    Ok(())
+    Ok(is_default)
 }
 
 /// No packet of the kernel's own on the link: no router solicitation, no link-local address to
@@ -150,17 +157,30 @@ fn silence_ipv6() -> Result<()> {
     Ok(())
 }
 
-fn set_congestion_control(name: &str) -> Result<()> {
-    // Writing loads a module that is not loaded yet, so the list alone would say too little.
+/// Whether sockets that do not ask for a congestion control get `name`. The workloads' ask for it.
+///
+/// Outside the first namespace the kernel lets only `tcp_allowed_congestion_control` be the default;
+/// adding to that list would change the machine for good, so commands do without.
+fn set_congestion_control(name: &str) -> Result<bool> {
+    // Asking with a socket loads a module that is not loaded yet; the list alone would say too little.
+    let probe = socket(
+        AddressFamily::Inet,
+        SockType::Stream,
+        SockFlag::SOCK_CLOEXEC,
+        None,
+    )
+    .context("cannot make a socket")?;
+    match setsockopt(&probe, sockopt::TcpCongestion, &OsString::from(name)) {
+        Ok(()) => {}
+        Err(Errno::ENOENT) => bail!(
+            "this kernel has no congestion control \"{name}\"; it has: {}",
+            read("ipv4", "tcp_available_congestion_control")?.trim()
+        ),
+        Err(e) => return Err(e).with_context(|| format!("cannot use congestion control \"{name}\"")),
+    }
     match fs::write(sysctl("ipv4", "tcp_congestion_control"), name) {
-        Ok(()) => Ok(()),
-        Err(e) if e.kind() == ErrorKind::NotFound || e.kind() == ErrorKind::InvalidInput => {
-            let available = read("ipv4", "tcp_available_congestion_control")?;
-            bail!(
-                "this kernel has no congestion control \"{name}\"; it has: {}",
-                available.trim()
-            )
-        }
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => Ok(false),
         Err(e) => Err(e).with_context(|| format!("cannot choose congestion control \"{name}\"")),
     }
 }

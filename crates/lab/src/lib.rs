@@ -14,6 +14,7 @@
 //!
 //! [`Scenario`]: tidegate_scenario::Scenario
 
+mod bench;
 mod child;
 mod clock;
 mod emulator;
@@ -30,6 +31,7 @@ mod tcp_info;
 mod tun;
 mod workload;
 
+pub use bench::{Bench, IDLE_RTT_MS, bench};
 pub use hosts::IpVersion;
 pub use netns::Namespace;
 pub use run::{Options, Progress, run_scenario};

@@ -15,7 +15,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 use tidegate_link::Instant;
-use tidegate_scenario::{Law, LinkInputs, ResultSet, Run, RunResult, Scenario, Side};
+use tidegate_scenario::{
+    Law, LinkInputs, ResultSet, Run, RunResult, Scenario, Side, Workload, WorkloadKind,
+};
 
 /// How a scenario is run.
 pub struct Options<'a> {
@@ -24,7 +26,7 @@ pub struct Options<'a> {
     /// Ends everything soon after it is set, from a signal handler for example.
     pub stop: Arc<AtomicBool>,
     /// Called several times a second.
-    pub progress: &'a dyn Fn(&Progress),
+    pub progress: &'a (dyn Fn(&Progress) + Sync),
     /// Whether the result holds curves over time.
     pub series: bool,
     /// Version of IP that the workloads use.
@@ -139,7 +141,7 @@ impl<'a> Laboratory<'a> {
 
     /// None if it was stopped.
     fn run(&self, progress: Progress) -> Result<Option<RunResult>> {
-        let warnings = Mutex::default();
+        let warnings = Mutex::new(self.warn_of_commands());
         let stage = Stage {
             version: self.options.ip,
             congestion_control: &self.settings.congestion_control,
@@ -183,8 +185,11 @@ impl<'a> Laboratory<'a> {
         progress: Progress,
     ) -> Result<Observed> {
         let mut steering = self.attach()?;
+        let flows = &cast.flows;
         let clock = Clock::start();
-        let observed = thread::scope(|scope| {
+        let observed = thread::scope(|scope| -> Result<Observed> {
+            // However this ends, the threads must not wait for the end of the run.
+            let halting = HaltOnDrop(Some(&self.halt));
             let term = |end| Term {
                 clock,
                 end,
@@ -195,18 +200,14 @@ impl<'a> Laboratory<'a> {
             let namespace = Some(&self.client.namespace);
             let steering = steering.as_deref_mut();
             let sampler = self.spawn(scope, "sampler", namespace, move || {
-                Ok(Samples::collect(
-                    &cast.flows,
-                    steering,
-                    &term(self.window.end),
-                ))
+                Ok(Samples::collect(flows, steering, &term(self.window.end)))
             })?;
             let workers: Result<Vec<_>> = tasks
                 .into_iter()
                 .map(|task| self.start(scope, task, stage, term))
                 .collect();
             let machine_cpu = self.watch(clock, progress);
-            self.halt.store(true, Ordering::Relaxed);
+            drop(halting);
             // Whatever a worker has to say is nearer to the cause than what follows from it.
             for worker in workers? {
                 joined(worker)?;
@@ -311,6 +312,21 @@ impl<'a> Laboratory<'a> {
         }
         let after = CpuTicks::now()?;
         Ok(warmup.map_or(0.0, |before| after.busy_share_since(&before)))
+    }
+
+    fn warn_of_commands(&self) -> Vec<String> {
+        let is_command = |w: &Workload| matches!(w.does, WorkloadKind::Command { .. });
+        let hosts = [&self.client, &self.server];
+        if hosts.iter().all(|h| h.congestion_control_is_default)
+            || !self.scenario.workloads.iter().any(is_command)
+        {
+            return Vec::new();
+        }
+        vec![format!(
+            "commands do not use {name} by themselves, since net.ipv4.tcp_allowed_congestion_control \
+             of this machine lacks it",
+            name = self.settings.congestion_control
+        )]
     }
 
     fn is_stopped(&self) -> bool {

@@ -18,6 +18,8 @@ pub struct TcpInfo {
     pub receiver_rtt_us: u32,
     /// The receiver's estimate of the bytes that arrive per RTT.
     pub receiver_space_bytes: u32,
+    /// Receive window that this end advertises, in bytes, before anybody rewrote it (Linux 6.2).
+    pub own_window_bytes: u32,
 }
 
 impl TcpInfo {
@@ -44,6 +46,7 @@ impl TcpInfo {
             retransmits: info.tcpi_total_retrans.into(),
             receiver_rtt_us: info.tcpi_rcv_rtt,
             receiver_space_bytes: info.tcpi_rcv_space,
+            own_window_bytes: info.tcpi_rcv_wnd,
         })
     }
 }

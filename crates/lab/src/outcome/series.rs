@@ -9,6 +9,8 @@
 //! | `true_rtt_ms` | link | the round trip that it made |
 //! | `rtt_ms` | flow | the sender's smoothed RTT; a ping's echoes, each at the time it was sent |
 //! | `cwnd_packets`, `window_bytes` | flow | congestion window; window advertised by the receiver |
+//! | `kernel_window_bytes` | flow | window of the receiver's kernel, before anybody rewrote it |
+//! | `kernel_rtt_ms`, `kernel_space_bytes` | flow | the receiver's kernel's estimates of RTT and bytes per RTT |
 //! | `goodput_bps` | flow | payload delivered to the application |
 //! | `agent_rtt_ms`, `agent_queue_ms`, `agent_window_bytes` | flow | what the agent knew and allowed |
 
@@ -68,25 +70,38 @@ fn link_series(outcome: &Outcome, capacity: &mut Capacity) -> Vec<Series> {
 /// Samples in a bin.
 const PER_BIN: usize = (BIN.as_millis() / INTERVAL.as_millis()) as usize;
 
+/// One end of a sampled connection.
+type End = fn(&FlowSample) -> Option<TcpInfo>;
+
 fn flow_series(outcome: &Outcome) -> Vec<Series> {
     let flows = outcome.cast.flows.iter().zip(&outcome.samples.flows);
     flows
         .flat_map(|(flow, samples)| {
             let thinned: Vec<&FlowSample> = samples.iter().step_by(PER_BIN).collect();
-            let of = |value: fn(&TcpInfo) -> f64| {
+            let at = |end: End, value: fn(&TcpInfo) -> f64| {
                 thinned
                     .iter()
-                    .filter_map(|s| Some((s.at, value(&s.sender?))))
+                    .filter_map(|s| Some((s.at, value(&end(s)?))))
                     .collect()
             };
+            let (sender, receiver): (End, End) = (|s| s.sender, |s| s.receiver);
             let goodput = thinned
                 .windows(2)
                 .map(|w| (w[0].at, bps_between(w[0], w[1])))
                 .collect();
             [
-                ("rtt_ms", of(|i| f64::from(i.srtt_us) / 1e3)),
-                ("cwnd_packets", of(|i| i.cwnd_packets.into())),
-                ("window_bytes", of(|i| i.peer_window_bytes.into())),
+                ("rtt_ms", at(sender, |i| ms_of(i.srtt_us))),
+                ("cwnd_packets", at(sender, |i| i.cwnd_packets.into())),
+                ("window_bytes", at(sender, |i| i.peer_window_bytes.into())),
+                (
+                    "kernel_window_bytes",
+                    at(receiver, |i| i.own_window_bytes.into()),
+                ),
+                ("kernel_rtt_ms", at(receiver, |i| ms_of(i.receiver_rtt_us))),
+                (
+                    "kernel_space_bytes",
+                    at(receiver, |i| i.receiver_space_bytes.into()),
+                ),
                 ("goodput_bps", goodput),
             ]
             .map(|(quantity, points)| curve(quantity, &flow.name, points))
@@ -123,9 +138,9 @@ fn agent_series(outcome: &Outcome) -> Vec<Series> {
             [
                 (
                     "agent_rtt_ms",
-                    of(|f| f.rtt_us.map(|us| f64::from(us) / 1e3)),
+                    of(|f| f.rtt_us.map(ms_of)),
                 ),
-                ("agent_queue_ms", of(|f| Some(f64::from(f.queue_us) / 1e3))),
+                ("agent_queue_ms", of(|f| Some(ms_of(f.queue_us)))),
                 ("agent_window_bytes", of(|f| Some(f.window_bytes as f64))),
             ]
             .map(|(quantity, points)| curve(quantity, name, points))
@@ -149,6 +164,10 @@ fn curve(quantity: &str, flow: &str, points: Vec<(Instant, f64)>) -> Series {
 
 fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
+}
+
+fn ms_of(us: u32) -> f64 {
+    f64::from(us) / 1e3
 }
 
 /// Rate of that many bytes in a bin.
