@@ -156,7 +156,21 @@ impl Recorder {
             t_s: self.t_s[self.t_s.len() - value.len()..].to_vec(),
             value: value.to_vec(),
         };
+        let truth: Vec<f64> = self
+            .delay_ms
+            .iter()
+            .map(|delay| delay + BASE_RTT_S * 1e3)
+            .collect();
+        let agent: Vec<f64> = truth
+            .iter()
+            .enumerate()
+            .map(|(i, rtt)| rtt + (i % 7) as f64 * 0.6)
+            .collect();
         let mut all = vec![
+            of("true_rtt_ms", "", &truth),
+            of("rtt_ms", PING, &truth),
+            of("agent_rtt_ms", &flow_name(0), &agent),
+            of("delivered_bps", "", &self.capacity_bps),
             of("queue_delay_ms", "", &self.delay_ms),
             of("queue_delay_max_ms", "", &self.delay_max_ms),
             of("capacity_bps", "", &self.capacity_bps),
@@ -174,6 +188,8 @@ impl Recorder {
         all
     }
 }
+
+const PING: &str = "ping";
 
 fn flow_name(index: usize) -> String {
     format!("download#{}", index + 1)
@@ -206,7 +222,13 @@ fn result(name: &str, index: usize, record: &Recorder, drops: u64) -> RunResult 
             retransmits: drops / 2,
             completion_s: None,
         });
-    let flows: Vec<FlowResult> = flows.collect();
+    let echo = FlowResult {
+        name: PING.into(),
+        direction: "echo".into(),
+        rtt_ms: quantiles(&record.delay_ms),
+        ..FlowResult::default()
+    };
+    let flows: Vec<FlowResult> = flows.chain([echo]).collect();
     let delivered_bps = flows.iter().map(|flow| flow.goodput_bps).sum::<f64>() * 1.04;
     let delay = quantiles(&record.delay_ms);
     let fetch = |bytes: u64, trips: f64| FetchResult {
@@ -221,6 +243,8 @@ fn result(name: &str, index: usize, record: &Recorder, drops: u64) -> RunResult 
             mean: (40.0 + delay.mean) * trips,
         },
     };
+    let mut series = record.series();
+    series.retain(|series| index > 0 || series.quantity != "agent_rtt_ms");
     RunResult {
         name: name.into(),
         law: if index == 0 {
@@ -229,7 +253,7 @@ fn result(name: &str, index: usize, record: &Recorder, drops: u64) -> RunResult 
             name.into()
         },
         congestion_control: "cubic".into(),
-        fetches: if flows.len() > 1 {
+        fetches: if flows.len() > 2 {
             vec![]
         } else {
             vec![fetch(10_000, 2.0), fetch(1_000_000, 6.5)]
@@ -249,7 +273,7 @@ fn result(name: &str, index: usize, record: &Recorder, drops: u64) -> RunResult 
             median_relative_error: 0.012,
             median_truth_ms: delay.p50 + 40.0,
         }),
-        series: record.series(),
+        series,
         flows,
     }
 }

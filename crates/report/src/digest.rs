@@ -3,6 +3,9 @@
 use crate::fairness::jain;
 use tidegate_scenario::{Direction, FlowResult, LinkResult, Quantiles, ResultSet, RunResult};
 
+/// The direction of a ping: both, and no payload.
+pub(crate) const ECHO: &str = "echo";
+
 /// One run in the direction under study, and what the other direction did meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digest<'a> {

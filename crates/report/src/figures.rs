@@ -10,13 +10,24 @@ use tidegate_scenario::{FetchResult, Quantiles, ResultSet, RunResult};
 /// More runs than that want the full width for their bars.
 const HALF_WIDTH_RUNS: usize = 4;
 
-/// Everything that can be drawn, in the order of the page.
-pub(crate) fn figures(set: &ResultSet, pens: &Pens) -> Vec<Figure> {
-    let mut figures = vec![delay_bars(set, pens), trade_off(set, pens)];
-    figures.extend(fetch_bars(set, pens));
-    figures.extend(history(set, pens));
-    figures.retain(|figure| !figure.is_empty());
-    figures
+/// The figures of a set, in the order of the page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Figures {
+    /// What tells the story.
+    pub(crate) main: Vec<Figure>,
+    /// What is looked up when that raises questions.
+    pub(crate) more: Vec<Figure>,
+}
+
+/// Everything that can be drawn.
+pub(crate) fn figures(set: &ResultSet, pens: &Pens) -> Figures {
+    let (over_time, mut more) = history(set, pens);
+    let mut main = vec![delay_bars(set, pens), trade_off(set, pens)];
+    main.extend(fetch_bars(set, pens));
+    main.extend(over_time);
+    main.retain(|figure| !figure.is_empty());
+    more.retain(|figure| !figure.is_empty());
+    Figures { main, more }
 }
 
 fn delay_bars(set: &ResultSet, pens: &Pens) -> Figure {

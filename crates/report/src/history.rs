@@ -1,14 +1,11 @@
 //! What was recorded over time, drawn over time.
 
-use crate::colour::{Colour, Pen, Pens};
+use crate::colour::{Pen, Pens};
+use crate::digest::ECHO;
 use crate::plot::{Axis, Curve, Figure, Mark, Scale};
 use crate::quantity::Quantity;
 use crate::ruler::lattice_above;
 use tidegate_scenario::{ResultSet, RunResult, Series};
-
-/// What the link could have carried, where that was recorded: drawn behind the goodput.
-const CAPACITY: &str = "capacity_bps";
-const CAPACITY_COLOUR: Colour = crate::svg::GRID;
 
 /// A rate is averaged over about this share of the time shown: in shorter bins it only flickers.
 const RATE_SHARE: f64 = 1.0 / 150.0;
@@ -16,40 +13,44 @@ const RATE_SHARE: f64 = 1.0 / 150.0;
 /// With more runs than that, the largest values would hide the means of others.
 const MOST_SHADOWS: usize = 4;
 
-/// A figure for each quantity that was recorded; if a run has several flows with it, one for each
-/// run, on the same axes.
-pub(crate) fn history(set: &ResultSet, pens: &Pens) -> Vec<Figure> {
-    let times = set
-        .runs
-        .iter()
-        .flat_map(|run| &run.series)
-        .flat_map(|series| &series.t_s);
-    let end_s = times
-        .copied()
-        .filter(|t| t.is_finite())
-        .fold(0.0, f64::max)
-        .ceil();
+/// The figures that tell the story, and those that are looked up when it raises questions: one for
+/// each quantity, or, where a run has several flows with it, one for each run on the same axis.
+pub(crate) fn history(set: &ResultSet, pens: &Pens) -> (Vec<Figure>, Vec<Figure>) {
+    let series = set.runs.iter().flat_map(|run| &run.series);
+    let times = series.flat_map(|series| &series.t_s).copied();
+    let end_s = times.filter(|t| t.is_finite()).fold(0.0, f64::max).ceil();
     let stage = Stage { set, pens, end_s };
-    quantities(set)
-        .iter()
-        .flat_map(|quantity| stage.figures(quantity))
-        .collect()
+    let (main, more): (Vec<Quantity>, Vec<Quantity>) =
+        quantities(set).into_iter().partition(Quantity::is_main);
+    let drawn = |some: &[Quantity]| some.iter().flat_map(|q| stage.figures(q)).collect();
+    (drawn(&main), drawn(&more))
 }
 
 /// What was recorded, without what is drawn together with something else.
 fn quantities(set: &ResultSet) -> Vec<Quantity> {
-    let mut names: Vec<&str> = Vec::new();
-    for series in set.runs.iter().flat_map(|run| &run.series) {
-        if !names.contains(&series.quantity.as_str()) {
-            names.push(&series.quantity);
+    let mut all: Vec<Quantity> = Vec::new();
+    for run in &set.runs {
+        for series in run.series.iter().filter(|series| !series.t_s.is_empty()) {
+            let quantity = match is_echo(run, &series.flow) {
+                true => Quantity::echo(&series.flow),
+                false => Quantity::named(&series.quantity),
+            };
+            if !all.contains(&quantity) {
+                all.push(quantity);
+            }
         }
     }
-    names.sort_by_key(|name| Quantity::rank(name));
-    let all: Vec<Quantity> = names.into_iter().map(Quantity::named).collect();
-    let goodput = all.iter().any(|quantity| quantity.name == "goodput_bps");
-    let shadow = |name: &str| all.iter().any(|q| q.shadow() == Some(name));
-    let alone = |q: &&Quantity| !(shadow(&q.name) || (goodput && q.name == CAPACITY));
+    all.sort_by_key(|quantity| (Quantity::rank(&quantity.name), quantity.echo.is_some()));
+    let behind = |q: &Quantity| [q.shadow(), q.backdrop().map(|b| b.quantity)];
+    let accompanying: Vec<&str> = all.iter().flat_map(behind).flatten().collect();
+    let alone = |q: &&Quantity| !accompanying.contains(&q.name.as_str());
     all.iter().filter(alone).cloned().collect()
+}
+
+fn is_echo(run: &RunResult, flow: &str) -> bool {
+    run.flows
+        .iter()
+        .any(|f| f.name == flow && f.direction == ECHO)
 }
 
 /// What all figures of a set have in common.
@@ -61,18 +62,17 @@ struct Stage<'a> {
 
 impl Stage<'_> {
     fn figures(&self, quantity: &Quantity) -> Vec<Figure> {
+        let count = |run: &RunResult| recorded(run, quantity).count();
         let runs = &self.set.runs;
-        if runs
-            .iter()
-            .all(|run| recorded(run, &quantity.name).count() <= 1)
-        {
-            vec![self.together(quantity)]
-        } else {
-            let axis = quantity.axis().suiting(&self.values(quantity));
-            runs.iter()
-                .map(|run| self.panel(run, quantity, &axis))
-                .collect()
+        if runs.iter().all(|run| count(run) <= 1) && !quantity.is_apart() {
+            return vec![self.together(quantity)];
         }
+        let axis = match quantity.is_apart() {
+            true => quantity.axis(),
+            false => quantity.axis().suiting(&self.values(quantity)),
+        };
+        let runs = runs.iter().filter(|run| count(run) > 0);
+        runs.map(|run| self.strip(run, quantity, &axis)).collect()
     }
 
     /// All runs in one figure.
@@ -84,11 +84,11 @@ impl Stage<'_> {
             .filter(|_| runs.len() <= MOST_SHADOWS)
             .flat_map(|run| self.shadow(run, quantity, pen(run)));
         let own = runs.iter().flat_map(|run| {
-            let one = recorded(run, &quantity.name);
+            let one = recorded(run, quantity);
             one.map(move |s| Curve::new(&run.name, pen(run), Mark::Line, self.points(s, quantity)))
         });
         let curves = self
-            .capacity(runs, quantity)
+            .backdrop(runs, quantity)
             .into_iter()
             .chain(shadows)
             .chain(own);
@@ -102,10 +102,10 @@ impl Stage<'_> {
     }
 
     /// The flows of one run, told apart by shades of its colour.
-    fn panel(&self, run: &RunResult, quantity: &Quantity, axis: &Axis) -> Figure {
-        let count = recorded(run, &quantity.name).count();
+    fn strip(&self, run: &RunResult, quantity: &Quantity, axis: &Axis) -> Figure {
+        let count = recorded(run, quantity).count();
         let pen = self.pens.of(&run.name);
-        let flows = recorded(run, &quantity.name)
+        let flows = recorded(run, quantity)
             .enumerate()
             .map(|(index, series)| Curve {
                 label: series.flow.clone(),
@@ -113,10 +113,8 @@ impl Stage<'_> {
                 mark: Mark::Line,
                 points: self.points(series, quantity),
             });
-        let capacity = self
-            .capacity(std::slice::from_ref(run), quantity)
-            .into_iter();
-        let curves = capacity.chain(flows).collect();
+        let behind = self.backdrop(std::slice::from_ref(run), quantity);
+        let curves = behind.into_iter().chain(flows).collect();
         self.figure(quantity, &run.name, axis.clone(), curves, Figure::STRIP)
     }
 
@@ -150,7 +148,8 @@ impl Stage<'_> {
 
     /// The run's largest values behind its means.
     fn shadow(&self, run: &RunResult, quantity: &Quantity, pen: Pen) -> Option<Curve> {
-        let series = recorded(run, quantity.shadow()?).next()?;
+        let largest = Quantity::named(quantity.shadow()?);
+        let series = recorded(run, &largest).next()?;
         Some(Curve {
             label: String::new(),
             // The faintest shade there is.
@@ -160,15 +159,18 @@ impl Stage<'_> {
         })
     }
 
-    /// The link's capacity behind the goodput, from the first run that recorded it.
-    fn capacity(&self, runs: &[RunResult], quantity: &Quantity) -> Option<Curve> {
-        let series = runs.iter().find_map(|run| recorded(run, CAPACITY).next())?;
-        (quantity.name == "goodput_bps").then(|| Curve {
-            label: "what the link could carry".into(),
-            pen: CAPACITY_COLOUR.into(),
-            mark: Mark::Area,
-            points: self.points(series, quantity),
-        })
+    /// What the quantity is seen against, from the first run that recorded it.
+    fn backdrop(&self, runs: &[RunResult], quantity: &Quantity) -> Option<Curve> {
+        let behind = quantity.backdrop()?;
+        let recorded_as = Quantity::named(behind.quantity);
+        let mut all = runs.iter().flat_map(|run| recorded(run, &recorded_as));
+        let points = self.points(all.next()?, quantity);
+        Some(Curve::new(
+            behind.label,
+            behind.colour.into(),
+            behind.mark,
+            points,
+        ))
     }
 
     fn points(&self, series: &Series, quantity: &Quantity) -> Vec<(f64, f64)> {
@@ -185,18 +187,14 @@ impl Stage<'_> {
         }
     }
 
+    /// Everything that figures on a common axis have to show.
     fn values(&self, quantity: &Quantity) -> Vec<f64> {
-        let capacity = self.capacity(&self.set.runs, quantity);
-        let series = self
-            .set
-            .runs
-            .iter()
-            .flat_map(|run| recorded(run, &quantity.name));
+        let behind = quantity.backdrop().map(|b| Quantity::named(b.quantity));
+        let shown = || std::iter::once(quantity).chain(&behind);
+        let runs = self.set.runs.iter();
+        let series = runs.flat_map(|run| shown().flat_map(move |q| recorded(run, q)));
         let points = series.flat_map(|s| self.points(s, quantity));
-        points
-            .chain(capacity.into_iter().flat_map(|c| c.points))
-            .map(|point| point.1)
-            .collect()
+        points.map(|point| point.1).collect()
     }
 
     /// Seconds over which rates are averaged.
@@ -205,10 +203,18 @@ impl Stage<'_> {
     }
 }
 
-fn recorded<'a>(run: &'a RunResult, quantity: &'a str) -> impl Iterator<Item = &'a Series> {
-    run.series
-        .iter()
-        .filter(move |series| series.quantity == quantity && !series.t_s.is_empty())
+/// The run's curves of a quantity: one for each flow, or only the ping's.
+fn recorded<'a>(run: &'a RunResult, quantity: &'a Quantity) -> impl Iterator<Item = &'a Series> {
+    let same = move |series: &&Series| {
+        let flow = series.flow.as_str();
+        series.quantity == quantity.name
+            && !series.t_s.is_empty()
+            && match &quantity.echo {
+                Some(echo) => echo == flow,
+                None => !is_echo(run, flow),
+            }
+    };
+    run.series.iter().filter(same)
 }
 
 /// The mean of the values in each bin of `bin_s` seconds, at the middle of the bin.

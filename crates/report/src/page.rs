@@ -105,7 +105,15 @@ fn section(set: &ResultSet, index: usize, headed: bool, pens: &Pens) -> String {
         .partition(|table| table.title.is_empty());
     main.iter()
         .for_each(|table| html.push_str(&card(table, pens)));
-    html.push_str(&pictures(&figures(set, pens)));
+    let figures = figures(set, pens);
+    html.push_str(&pictures(&figures.main));
+    if !figures.more.is_empty() {
+        let more = pictures(&figures.more);
+        let _ = writeln!(
+            html,
+            "<details><summary>More curves</summary>\n{more}</details>"
+        );
+    }
     rest.iter()
         .for_each(|table| html.push_str(&card(table, pens)));
     html.push_str("</section>\n");

@@ -1,8 +1,8 @@
 //! What the numbers say, in words.
 
-use crate::digest::{Digest, digests, ratio, studied, word};
+use crate::digest::{Digest, ECHO, counted, digests, ratio, studied, word};
 use crate::number::{about, compared, fixed, mbps, size};
-use tidegate_scenario::{FetchResult, ResultSet, RunResult};
+use tidegate_scenario::{FetchResult, FlowResult, ResultSet, RunResult};
 
 /// A result set in a few sentences: what the first run did, how each other compares with it, and
 /// which runs are in doubt.
@@ -18,6 +18,7 @@ pub fn reading(set: &ResultSet) -> Vec<String> {
     let mut sentences: Vec<String> = baseline(first, way).into_iter().collect();
     sentences.extend(others.iter().filter_map(|own| against(own, first)));
     sentences.extend(fetches(set));
+    sentences.extend(echoes(set));
     sentences.extend(fairness(&digests));
     sentences
 }
@@ -52,23 +53,47 @@ fn against(own: &Digest, first: &Digest) -> Option<String> {
 
 /// One sentence for each size that the first run fetched.
 fn fetches(set: &ResultSet) -> Vec<String> {
-    let Some(first) = set.runs.first() else {
-        return Vec::new();
-    };
     let told = |wanted: &FetchResult| {
-        let medians = set.runs.iter().filter_map(|run| {
+        let median = |run: &RunResult| {
             let same = |f: &&FetchResult| f.name == wanted.name && f.bytes == wanted.bytes;
-            let fetch = run.fetches.iter().find(same).filter(|f| f.count > 0)?;
-            Some(format!("{} {} ms", run.name, about(fetch.time_ms.p50)))
-        });
-        let medians: Vec<String> = medians.collect();
-        let what = match wanted.bytes {
-            0 => wanted.name.clone(),
-            bytes => format!("Fetching {}", size(bytes)),
+            counted(run.fetches.iter().find(same)?.time_ms).map(|time| time.p50)
         };
-        (!medians.is_empty()).then(|| format!("{what} takes (median): {}.", medians.join(", ")))
+        let what = format!("Fetching {} takes (median)", size(wanted.bytes));
+        each_run(set, &what, median)
     };
-    first.fetches.iter().filter_map(told).collect()
+    let first = set.runs.first().into_iter();
+    first
+        .flat_map(|run| &run.fetches)
+        .filter_map(told)
+        .collect()
+}
+
+/// One sentence for each ping of the first run.
+fn echoes(set: &ResultSet) -> Vec<String> {
+    let told = |wanted: &FlowResult| {
+        let tail = |run: &RunResult| {
+            let same = |f: &&FlowResult| f.direction == ECHO && f.name == wanted.name;
+            counted(run.flows.iter().find(same)?.rtt_ms).map(|rtt| rtt.p95)
+        };
+        let what = format!("Round trip of {} (95th percentile)", wanted.name);
+        each_run(set, &what, tail)
+    };
+    let first = set.runs.first().into_iter();
+    let flows = first
+        .flat_map(|run| &run.flows)
+        .filter(|flow| flow.direction == ECHO);
+    flows.filter_map(told).collect()
+}
+
+/// A time in milliseconds of each run that has it.
+fn each_run(
+    set: &ResultSet,
+    what: &str,
+    time: impl Fn(&RunResult) -> Option<f64>,
+) -> Option<String> {
+    let told = |run: &RunResult| Some(format!("{} {} ms", run.name, about(time(run)?)));
+    let times: Vec<String> = set.runs.iter().filter_map(told).collect();
+    (!times.is_empty()).then(|| format!("{what}: {}.", times.join(", ")))
 }
 
 fn fairness(digests: &[Digest]) -> Option<String> {

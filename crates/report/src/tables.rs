@@ -1,6 +1,6 @@
 //! Which tables a result set fills.
 
-use crate::digest::{Digest, counted, digests, ratio};
+use crate::digest::{Digest, ECHO, counted, digests, ratio};
 use crate::grid::{Column, Grid, Head};
 use crate::number::{fixed, mbps, percent, size};
 use tidegate_scenario::{FetchResult, FlowResult, Health, ResultSet, RttAccuracy, RunResult};
@@ -229,7 +229,7 @@ fn flow_columns<'a>() -> Vec<Column<Of<'a, FlowResult>>> {
             .cell(|(_, flow)| named(&flow.direction)),
         Head::number("goodput")
             .unit("Mbit/s")
-            .cell(|(_, flow)| Some(mbps(flow.goodput_bps))),
+            .cell(|(_, flow)| payload(flow).map(|f| mbps(f.goodput_bps))),
         rtt.statistic("p50")
             .cell(|(_, flow)| ms(counted(flow.rtt_ms).map(|q| q.p50))),
         rtt.statistic("p95")
@@ -237,11 +237,16 @@ fn flow_columns<'a>() -> Vec<Column<Of<'a, FlowResult>>> {
         Head::number("retransmits")
             .short("retr.")
             .spare(2)
-            .cell(|(_, flow)| Some(flow.retransmits.to_string())),
+            .cell(|(_, flow)| payload(flow).map(|f| f.retransmits.to_string())),
         Head::number("completion")
             .unit("s")
             .cell(|(_, flow)| flow.completion_s.map(|s| fixed(s, 2))),
     ]
+}
+
+/// The flow, unless it is an echo, which carries nothing for anybody.
+fn payload(flow: &FlowResult) -> Option<&FlowResult> {
+    (flow.direction != ECHO).then_some(flow)
 }
 
 fn agent_rtt(set: &ResultSet) -> Grid {

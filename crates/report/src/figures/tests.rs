@@ -5,7 +5,8 @@ use crate::plot::{Figure, Mark};
 use tidegate_scenario::ResultSet;
 
 fn drawn(set: &ResultSet) -> Vec<Figure> {
-    figures(set, &Pens::new(["linux", "tide"]))
+    let figures = figures(set, &Pens::new(["linux", "tide"]));
+    figures.main.into_iter().chain(figures.more).collect()
 }
 
 fn titled<'a>(figures: &'a [Figure], start: &str) -> &'a Figure {

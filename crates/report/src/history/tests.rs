@@ -1,11 +1,12 @@
 use super::{history, means};
 use crate::colour::{Pen, Pens};
-use crate::fixture::{full_set, series};
+use crate::fixture::{flow, full_set, series};
 use crate::plot::{Figure, Mark};
-use tidegate_scenario::{ResultSet, Series};
+use tidegate_scenario::{FlowResult, ResultSet, Series};
 
 fn drawn(set: &ResultSet) -> Vec<Figure> {
-    history(set, &Pens::new(["linux", "tide"]))
+    let (main, more) = history(set, &Pens::new(["linux", "tide"]));
+    main.into_iter().chain(more).collect()
 }
 
 fn titles(figures: &[Figure]) -> Vec<&str> {
@@ -89,6 +90,66 @@ fn capacity_is_the_backdrop_of_goodput_and_a_figure_without_it() {
         .iter_mut()
         .for_each(|run| run.series.retain(|s| s.quantity == "capacity_bps"));
     assert_eq!(titles(&drawn(&set)), ["Capacity, means of 0.2 s"]);
+}
+
+#[test]
+fn the_agent_is_seen_against_the_truth_of_its_own_run() {
+    let mut set = full_set();
+    for (run, rtt) in set.runs.iter_mut().zip([900.0, 60.0]) {
+        run.series.push(series("true_rtt_ms", "", rtt));
+    }
+    assert!(titles(&drawn(&set)).contains(&"Round-trip time that the link made"));
+    set.runs[1]
+        .series
+        .push(series("agent_rtt_ms", "bulk", 61.0));
+    let figures = drawn(&set);
+    assert!(!titles(&figures).contains(&"Round-trip time that the link made"));
+    let title = "tide: The agent's RTT against the truth";
+    let figure = figures.iter().find(|figure| figure.title == title).unwrap();
+    let starts: Vec<_> = figure
+        .curves
+        .iter()
+        .map(|c| (c.label.as_str(), c.points[0].1))
+        .collect();
+    assert_eq!(starts, [("truth", 60.0), ("bulk", 61.0)]);
+    assert!(!titles(&figures).contains(&"linux: The agent's RTT against the truth"));
+}
+
+#[test]
+fn a_ping_has_a_figure_of_its_own_beside_the_flows() {
+    let mut set = full_set();
+    for run in &mut set.runs {
+        let echo = FlowResult {
+            direction: "echo".into(),
+            ..flow("ping", 0.0, 90.0)
+        };
+        run.flows.push(echo);
+        run.series.push(series("rtt_ms", "ping", 80.0));
+    }
+    let figures = drawn(&set);
+    assert_eq!(
+        titles(&figures)[1..3],
+        ["Round-trip time at the sender", "Round trip of ping"]
+    );
+    for (figure, start) in figures[1..3].iter().zip([1040.0, 80.0]) {
+        assert_eq!(figure.curves.len(), 2);
+        assert_eq!(figure.curves[0].points[0].1, start);
+    }
+}
+
+#[test]
+fn what_is_only_looked_up_is_kept_apart() {
+    let mut set = full_set();
+    set.runs[0].series.extend([
+        series("kernel_rtt_ms", "bulk", 7.0),
+        series("novel_ms", "", 7.0),
+    ]);
+    let (main, more) = history(&set, &Pens::default());
+    assert_eq!(main.len(), 5);
+    assert_eq!(
+        titles(&more),
+        ["RTT that the receiver's kernel saw", "Novel"]
+    );
 }
 
 #[test]

@@ -18,6 +18,8 @@ const TICK_PX: f64 = 11.0;
 const X_TICKS_PX: f64 = 22.0;
 const X_LABEL_PX: f64 = 18.0;
 const MARGIN_PX: f64 = 6.0;
+/// Room for the labels of the vertical axis, wider ones excepted: time axes below each other align.
+const TICK_LABELS_PX: f64 = 30.0;
 /// Distances between ticks that read well.
 const X_TICK_EVERY_PX: f64 = 80.0;
 const Y_TICK_EVERY_PX: f64 = 38.0;
@@ -86,7 +88,7 @@ impl<'a> Layout<'a> {
         heights.extend(figure.curves.iter().flat_map(label_tops));
         let y = Ruler::new(&figure.y, &heights, y_count as usize);
         let widest = y.ticks.iter().map(|tick| text_width(&tick.label, TICK_PX));
-        let left_px = widest.fold(0.0, f64::max) + 2.0 * LABEL_PX + 6.0;
+        let left_px = widest.fold(TICK_LABELS_PX, f64::max) + 2.0 * LABEL_PX + 6.0;
 
         let plot_width_px = width - left_px - 3.0 * MARGIN_PX;
         let x_count = (plot_width_px / X_TICK_EVERY_PX) as usize;

@@ -5,9 +5,10 @@ use crate::plot::Scale;
 fn known_quantities_come_first_and_have_titles() {
     let goodput = Quantity::named("goodput_bps");
     assert_eq!((goodput.unit.as_str(), goodput.factor), ("Mbit/s", 1e-6));
-    assert_eq!(goodput.scale, Scale::FromZero);
+    assert_eq!(goodput.axis().scale, Scale::FromZero);
     assert!(Quantity::rank("queue_delay_ms") < Quantity::rank("goodput_bps"));
-    assert!(Quantity::rank("cwnd_packets") < Quantity::rank("anything_else"));
+    assert!(Quantity::rank("kernel_rtt_ms") < Quantity::rank("anything_else"));
+    assert!(goodput.is_main() && !Quantity::named("kernel_rtt_ms").is_main());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::reading;
 use crate::fixture::{flow, full_set, set};
-use tidegate_scenario::ResultSet;
+use tidegate_scenario::{FlowResult, ResultSet};
 
 #[test]
 fn the_comparison_in_words() {
@@ -29,6 +29,25 @@ fn fetches_fairness_and_doubts_are_told() {
         said.contains("tide (doubtful, see the warnings): 95th"),
         "{said}"
     );
+}
+
+#[test]
+fn a_ping_beside_the_traffic_is_told() {
+    let mut set = set();
+    for (run, rtt_ms) in set.runs.iter_mut().zip([1228.0, 61.0]) {
+        let echo = FlowResult {
+            direction: "echo".into(),
+            ..flow("ping", 0.0, rtt_ms)
+        };
+        run.flows.push(echo);
+    }
+    let said = reading(&set);
+    assert_eq!(
+        said[2],
+        "Round trip of ping (95th percentile): linux 1228 ms, tide 61 ms."
+    );
+    // It carries nothing, so it is no party to fairness.
+    assert_eq!(said.len(), 3);
 }
 
 #[test]

@@ -99,6 +99,21 @@ fn secondary_tables_appear_when_there_is_something_in_them() {
 }
 
 #[test]
+fn an_echo_has_a_round_trip_and_no_goodput() {
+    let mut set = set();
+    let echo = FlowResult {
+        direction: "echo".into(),
+        ..flow("ping", 0.0, 90.0)
+    };
+    set.runs[0].flows.push(echo);
+    let flows = titled(&set, "Flows");
+    assert_eq!(cell(&flows, 1, "RTT", "p95", "ms"), "90.0");
+    assert_eq!(cell(&flows, 1, "goodput", "", "Mbit/s"), "");
+    assert_eq!(cell(&flows, 1, "retransmits", "", ""), "");
+    assert_eq!(cell(&flows, 0, "retransmits", "", ""), "7");
+}
+
+#[test]
 fn fetches_of_one_size_stand_together_and_are_compared() {
     let grid = titled(&full_set(), "Fetches");
     let rows = |quantity, statistic, unit| -> Vec<String> {
