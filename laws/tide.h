@@ -285,6 +285,7 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
 	for (tg_u32 i = 0; i < TG_TIDE_CATCH_UP && a->now_us >= t->bucket_end_us; i++) {
 		tg_tide_close(t);
 		tg_tide_open(t, t->bucket_end_us);
+		TG_FORGET();
 	}
 	if (a->now_us >= t->bucket_end_us)
 		tg_tide_open(t, a->now_us);

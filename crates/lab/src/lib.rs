@@ -1,1 +1,39 @@
-//! See docs/architecture.md.
+//! The real-time laboratory: runs a [`Scenario`] over the kernel's own TCP, between two network
+//! namespaces that an emulated link joins.
+//!
+//! ```text
+//!  client namespace                 this process                  server namespace
+//!  workloads ─ TCP ─ tg0 ─▶ TUN ─▶ Link (up)   ─▶ TUN ─▶ tg0 ─ TCP ─ workloads
+//!              ▲     tg0 ◀─ TUN ◀─ Link (down) ◀─ TUN ◀─ tg0
+//!          the agent
+//! ```
+//!
+//! Nothing has a name or a mount, so whatever ends the process ends the laboratory with it. Every
+//! byte that a workload receives is checked, every packet's lateness is measured, and a run that the
+//! machine was too busy for says so.
+//!
+//! [`Scenario`]: tidegate_scenario::Scenario
+
+mod bench;
+mod child;
+mod clock;
+mod emulator;
+mod hosts;
+mod machine;
+mod netlink;
+mod netns;
+mod outcome;
+mod quantiles;
+mod run;
+mod sample;
+mod steer;
+mod tcp_info;
+mod tun;
+mod workload;
+
+pub use bench::{Bench, IDLE_RTT_MS, bench};
+pub use hosts::IpVersion;
+pub use netns::Namespace;
+pub use run::{Options, Progress, run_scenario};
+pub use steer::{Steer, SteeredFlow, Steering};
+pub use workload::CommandOutput;

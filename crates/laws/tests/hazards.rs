@@ -7,7 +7,7 @@ use std::time::Duration;
 use tidegate_laws::{Law, Params};
 use tidegate_link::{Config, DelayProfile, Instant, Loss, Policy, QueueConfig, Rate};
 
-const S: u64 = 1;
+
 
 fn seconds(s: u64) -> Duration {
     Duration::from_secs(s * S)
@@ -114,7 +114,7 @@ fn an_upload_that_fills_the_way_back_is_not_taken_for_downlink_queue() {
 #[test]
 fn a_server_that_pauses_is_not_throttled_by_its_pauses() {
     let mut m = base();
-    m.sources[0].chunks = Some((1_000_000, seconds(2)));
+    m.sources[0].chunks = Some((700 * u64::from(model::MSS), seconds(2)));
     let times = |o: &Outcome| -> Vec<f64> {
         o.chunk_s[0].iter().enumerate().map(|(i, t)| t - 1.0 - 2.0 * i as f64).collect()
     };

@@ -36,6 +36,7 @@
 mod codel;
 mod config;
 mod delay;
+mod demand;
 mod link;
 mod loss;
 mod packet;

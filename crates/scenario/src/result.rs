@@ -46,7 +46,7 @@ pub struct RunResult {
 pub struct FlowResult {
     /// The workload's name, with `#n` for the n-th of several.
     pub name: String,
-    /// `down` or `up`.
+    /// `down` or `up`; `echo` for a ping, which has only round trips.
     pub direction: String,
     /// Payload delivered to the application per second, warm-up excluded.
     pub goodput_bps: f64,

@@ -273,6 +273,16 @@ pub enum Direction {
     Up,
 }
 
+impl Direction {
+    /// As scenarios and results spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Down => "down",
+            Self::Up => "up",
+        }
+    }
+}
+
 /// One of the two hosts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -321,4 +331,16 @@ pub enum Law {
     Drwa,
     /// Tidegate's own law.
     Tide,
+}
+
+impl Law {
+    /// As scenarios and results spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Drs => "drs",
+            Self::Drwa => "drwa",
+            Self::Tide => "tide",
+        }
+    }
 }

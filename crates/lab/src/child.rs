@@ -1,0 +1,38 @@
+//! Child processes that do not outlive their parent.
+
+use anyhow::Result;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// Makes the kernel kill the child as soon as the thread that spawns it ends, even by `kill -9`.
+/// The thread has to wait for the child, therefore. Grandchildren are not covered.
+pub fn die_with_parent(command: &mut Command) {
+    let kill_it = || {
+        nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(io::Error::from)
+    };
+    // SAFETY: the closure runs between fork and exec and makes one system call, without allocating.
+    unsafe { command.pre_exec(kill_it) };
+}
+
+/// Ends a child and all of its process group: politely first, so that it may report, then by force.
+///
+/// # Errors
+/// When the child cannot be waited for.
+pub fn terminate(child: &mut Child) -> Result<()> {
+    const GRACE: Duration = Duration::from_millis(300);
+    const LOOK: Duration = Duration::from_millis(10);
+    let group = Pid::from_raw(child.id() as i32);
+    let _ = killpg(group, Signal::SIGTERM);
+    let asked = Instant::now();
+    while child.try_wait()?.is_none() && asked.elapsed() < GRACE {
+        std::thread::sleep(LOOK);
+    }
+    // Nobody left in the group is no error.
+    let _ = killpg(group, Signal::SIGKILL);
+    child.wait()?;
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! The clock of a run, and what a thread needs to keep to it.
+
+use nix::libc;
+use std::time::Duration;
+use tidegate_link::Instant;
+
+/// `CLOCK_MONOTONIC` since the start of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    start: std::time::Instant,
+}
+
+impl Clock {
+    /// A clock that reads zero now.
+    pub fn start() -> Self {
+        Self {
+            start: std::time::Instant::now(),
+        }
+    }
+
+    /// Time since the start.
+    pub fn now(&self) -> Instant {
+        Instant::ZERO + self.start.elapsed()
+    }
+
+    /// Sleeps until `time`, or not at all if it is past.
+    pub fn sleep_until(&self, time: Instant) {
+        std::thread::sleep(time - self.now());
+    }
+}
+
+/// Lets the calling thread wake up on time: no timer slack and, where the process may, real-time
+/// priority. Without the privilege the thread stays an ordinary one.
+pub fn make_punctual() {
+    // By default Linux delays a wake-up by up to 50 µs to merge it with others: prctl(2).
+    const SLACK_NS: libc::c_ulong = 1;
+    // Above ordinary threads is enough; above the kernel's own (50) would be impolite.
+    let priority = libc::sched_param { sched_priority: 10 };
+    // SAFETY: PR_SET_TIMERSLACK takes a number; sched_setscheduler reads one sched_param. Both act on
+    // the calling thread only.
+    unsafe {
+        libc::prctl(libc::PR_SET_TIMERSLACK, SLACK_NS);
+        libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority);
+    }
+}
+
+/// CPU time that the calling thread has used.
+pub fn thread_cpu_time() -> Duration {
+    nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID)
+        .map(Duration::from)
+        .unwrap_or_default()
+}

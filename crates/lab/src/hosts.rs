@@ -1,0 +1,209 @@
+//! The two hosts: a namespace each, its kernel settings, and its end of the link.
+
+use crate::netlink::Interface;
+use crate::netns::Namespace;
+use crate::tun::Tun;
+use anyhow::{Context, Result, bail};
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+use tidegate_scenario::{Hosts, Run, Side};
+
+/// Largest send buffer, in bytes: twice the largest window of Linux 6.16 and later, so that a
+/// sender waits for its congestion window or its peer's, never for room of its own.
+const SEND_BUFFER_MAX: u64 = 64 << 20;
+
+/// Which version of IP the workloads use. Both are configured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IpVersion {
+    /// IPv4.
+    #[default]
+    V4,
+    /// IPv6.
+    V6,
+}
+
+/// Address of a host, from the ranges for benchmarks (RFC 2544 appendix C, RFC 5180 §8).
+pub fn address(side: Side, version: IpVersion) -> IpAddr {
+    let last = match side {
+        Side::Client => 1,
+        Side::Server => 2,
+    };
+    match version {
+        IpVersion::V4 => Ipv4Addr::new(198, 18, 0, last).into(),
+        IpVersion::V6 => Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, last.into()).into(),
+    }
+}
+
+/// What a run sets its hosts' kernels to.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Congestion control of the senders.
+    pub congestion_control: String,
+    /// `tcp_rmem` maximum in bytes; absent: as in the namespace of the caller.
+    pub rmem_max: Option<u64>,
+    /// Whether TCP timestamps are on.
+    pub timestamps: bool,
+}
+
+impl Settings {
+    /// The scenario's settings as far as the run does not override them.
+    pub fn of(hosts: &Hosts, run: &Run) -> Self {
+        Self {
+            congestion_control: run
+                .congestion_control
+                .clone()
+                .unwrap_or_else(|| hosts.congestion_control.clone()),
+            rmem_max: run.rmem_max.or(hosts.rmem_max),
+            timestamps: hosts.timestamps,
+        }
+    }
+}
+
+/// A host at one end of the link.
+pub struct Host {
+    /// Where it lives.
+    pub namespace: Namespace,
+    /// Its end of the link.
+    pub tun: Tun,
+    /// Whether sockets that do not ask for one get the run's congestion control.
+    pub congestion_control_is_default: bool,
+    interface: Interface,
+}
+
+impl Host {
+    /// Makes the host that stands on `side`.
+    ///
+    /// # Errors
+    /// Without root, without a TUN driver, or when the kernel lacks the congestion control.
+    pub fn new(side: Side, settings: &Settings) -> Result<Self> {
+        let namespace = Namespace::new()?;
+        let (congestion_control_is_default, (tun, interface)) = namespace.run(|| {
+            // Before the first socket, which inherits most of it, and the first device.
+            let is_default = configure(settings)?;
+            Interface::named("lo")?.set_up(false)?;
+            Ok((is_default, attach(side)?))
+        })?;
+        Ok(Self {
+            namespace,
+            tun,
+            congestion_control_is_default,
+            interface,
+        })
+    }
+
+    /// Packets that the host's end of the link has lost by itself.
+    ///
+    /// # Errors
+    /// When the device is gone.
+    pub fn plumbing_losses(&self) -> Result<u64> {
+        self.interface.losses()
+    }
+}
+
+/// Opens and configures the host's TUN device in the calling thread's namespace.
+fn attach(side: Side) -> Result<(Tun, Interface)> {
+    let tun = Tun::open("tg%d")?;
+    let interface = Interface::named(tun.name())?;
+    interface.set_up(true)?;
+    interface.add_address(address(side, IpVersion::V4), 30)?;
+    interface.add_default_route(address(side, IpVersion::V4))?;
+    if ipv6_available() {
+        interface.add_address(address(side, IpVersion::V6), 64)?;
+        interface.add_default_route(address(side, IpVersion::V6))?;
+    }
+    Ok((tun, interface))
+}
+
+/// Whether the kernel has IPv6 and nobody switched it off.
+pub fn ipv6_available() -> bool {
+    Path::new("/proc/sys/net/ipv6/conf/all").exists()
+}
+
+/// Whether commands, too, use the congestion control.
+fn configure(settings: &Settings) -> Result<bool> {
+    let is_default = set_congestion_control(&settings.congestion_control)?;
+    let ipv4 = |key: &str, value: &str| set("ipv4", key, value);
+    // Or ssthresh leaks from one connection to the next.
+    ipv4("tcp_no_metrics_save", "1")?;
+    ipv4("tcp_timestamps", if settings.timestamps { "1" } else { "0" })?;
+    ipv4("tcp_wmem", &format!("4096 16384 {SEND_BUFFER_MAX}"))?;
+    if let Some(max) = settings.rmem_max {
+        let [minimum, initial, _] = receive_buffer()?.map(|bytes| bytes.min(max));
+        ipv4("tcp_rmem", &format!("{minimum} {initial} {max}"))?;
+    }
+    if ipv6_available() {
+        silence_ipv6()?;
+    }
+    Ok(is_default)
+}
+
+/// No packet of the kernel's own on the link: no router solicitation, no link-local address to
+/// advertise, no duplicate address detection.
+fn silence_ipv6() -> Result<()> {
+    for (key, value) in [
+        ("accept_dad", "0"),
+        ("accept_ra", "0"),
+        ("autoconf", "0"),
+        ("router_solicitations", "0"),
+        ("addr_gen_mode", "1"),
+    ] {
+        set("ipv6", &format!("conf/default/{key}"), value)?;
+    }
+    Ok(())
+}
+
+/// Whether sockets that do not ask for a congestion control get `name`. The workloads' ask for it.
+///
+/// Outside the first namespace the kernel lets only `tcp_allowed_congestion_control` be the default;
+/// adding to that list would change the machine for good, so commands do without.
+fn set_congestion_control(name: &str) -> Result<bool> {
+    // Asking with a socket loads a module that is not loaded yet; the list alone would say too little.
+    let probe = socket(
+        AddressFamily::Inet,
+        SockType::Stream,
+        SockFlag::SOCK_CLOEXEC,
+        None,
+    )
+    .context("cannot make a socket")?;
+    match setsockopt(&probe, sockopt::TcpCongestion, &OsString::from(name)) {
+        Ok(()) => {}
+        Err(Errno::ENOENT) => bail!(
+            "this kernel has no congestion control \"{name}\"; it has: {}",
+            read("ipv4", "tcp_available_congestion_control")?.trim()
+        ),
+        Err(e) => return Err(e).with_context(|| format!("cannot use congestion control \"{name}\"")),
+    }
+    match fs::write(sysctl("ipv4", "tcp_congestion_control"), name) {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => Ok(false),
+        Err(e) => Err(e).with_context(|| format!("cannot choose congestion control \"{name}\"")),
+    }
+}
+
+fn receive_buffer() -> Result<[u64; 3]> {
+    let text = read("ipv4", "tcp_rmem")?;
+    let values: Result<Vec<u64>, _> = text.split_whitespace().map(str::parse).collect();
+    values
+        .ok()
+        .and_then(|v| <[u64; 3]>::try_from(v).ok())
+        .with_context(|| format!("tcp_rmem is \"{}\", expected three numbers", text.trim()))
+}
+
+fn sysctl(family: &str, key: &str) -> PathBuf {
+    Path::new("/proc/sys/net").join(family).join(key)
+}
+
+fn set(family: &str, key: &str, value: &str) -> Result<()> {
+    let path = sysctl(family, key);
+    fs::write(&path, value).with_context(|| format!("cannot write {value} to {}", path.display()))
+}
+
+fn read(family: &str, key: &str) -> Result<String> {
+    let path = sysctl(family, key);
+    fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+}

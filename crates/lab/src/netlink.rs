@@ -1,0 +1,166 @@
+//! The few requests to rtnetlink(7) that a device here needs.
+
+use crate::tun::MTU;
+use anyhow::{Context, Result, bail};
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::address::{
+    AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage,
+};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use std::net::IpAddr;
+
+/// Packets that a device may hold until the emulator reads them.
+///
+/// A TUN device takes a packet off its socket's account, so TCP may send a whole window at once.
+/// This is one of 32 MB and then some; the emulator's own queue is what limits, never this one.
+const TX_QUEUE_PACKETS: u32 = 65_536;
+
+/// A device of one namespace and the socket that configures it.
+pub struct Interface {
+    socket: Socket,
+    index: u32,
+}
+
+impl Interface {
+    /// The device called `name` in the calling thread's namespace.
+    ///
+    /// # Errors
+    /// When there is no such device.
+    pub fn named(name: &str) -> Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE).context("cannot open a netlink socket")?;
+        socket.bind_auto().context("cannot bind a netlink socket")?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        let index = nix::net::if_::if_nametoindex(name)
+            .with_context(|| format!("no network interface is called \"{name}\""))?;
+        Ok(Self { socket, index })
+    }
+
+    /// Sets the device up. With a queue of [`TX_QUEUE_PACKETS`] and an MTU of [`MTU`] bytes if it
+    /// is a TUN device of ours.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn set_up(&self, ours: bool) -> Result<()> {
+        let mut link = LinkMessage::default();
+        link.header.index = self.index;
+        link.header.flags = LinkFlags::Up;
+        link.header.change_mask = LinkFlags::Up;
+        if ours {
+            link.attributes.push(LinkAttribute::Mtu(MTU as u32));
+            link.attributes
+                .push(LinkAttribute::TxQueueLen(TX_QUEUE_PACKETS));
+        }
+        self.change(RouteNetlinkMessage::SetLink(link), 0)
+            .context("cannot set an interface up")
+    }
+
+    /// Gives the device an address, usable at once.
+    ///
+    /// # Errors
+    /// When the kernel refuses: it exists, or the family is disabled.
+    pub fn add_address(&self, address: IpAddr, prefix_length: u8) -> Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = family(address);
+        message.header.prefix_len = prefix_length;
+        message.header.index = self.index;
+        // Nobody else is on a TUN device: no duplicate to detect (RFC 4862 §5.4).
+        message.header.flags = AddressHeaderFlags::Nodad;
+        message.attributes = vec![
+            AddressAttribute::Local(address),
+            AddressAttribute::Address(address),
+            AddressAttribute::Flags(AddressFlags::Nodad),
+        ];
+        self.change(
+            RouteNetlinkMessage::NewAddress(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+        .with_context(|| format!("cannot add the address {address}/{prefix_length}"))
+    }
+
+    /// Routes everything of `like`'s family into the device.
+    ///
+    /// # Errors
+    /// When the kernel refuses: there is such a route already.
+    pub fn add_default_route(&self, like: IpAddr) -> Result<()> {
+        let mut route = RouteMessage::default();
+        route.header = RouteHeader {
+            address_family: family(like),
+            table: RouteHeader::RT_TABLE_MAIN,
+            protocol: RouteProtocol::Static,
+            scope: RouteScope::Universe,
+            kind: RouteType::Unicast,
+            ..RouteHeader::default()
+        };
+        route.attributes = vec![RouteAttribute::Oif(self.index)];
+        self.change(
+            RouteNetlinkMessage::NewRoute(route),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+        .context("cannot add a default route")
+    }
+
+    /// Packets that the device has lost in either direction since it was made.
+    ///
+    /// # Errors
+    /// When the device is gone.
+    pub fn losses(&self) -> Result<u64> {
+        let mut link = LinkMessage::default();
+        link.header.index = self.index;
+        let reply = self.request(RouteNetlinkMessage::GetLink(link), 0)?;
+        let NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) = reply else {
+            bail!("the kernel does not describe the interface it was asked about");
+        };
+        link.attributes
+            .iter()
+            .find_map(|a| match a {
+                LinkAttribute::Stats64(s) => {
+                    Some(s.rx_dropped + s.tx_dropped + s.rx_errors + s.tx_errors)
+                }
+                _ => None,
+            })
+            .context("the kernel counts nothing for the interface")
+    }
+
+    fn change(&self, message: RouteNetlinkMessage, flags: u16) -> Result<()> {
+        match self.request(message, flags | NLM_F_ACK)? {
+            NetlinkPayload::Error(_) => Ok(()),
+            other => bail!("expected the kernel's acknowledgement, got {other:?}"),
+        }
+    }
+
+    /// Sends one request and returns its one answer; a refusal is an error.
+    fn request(
+        &self,
+        message: RouteNetlinkMessage,
+        flags: u16,
+    ) -> Result<NetlinkPayload<RouteNetlinkMessage>> {
+        let mut message = NetlinkMessage::from(message);
+        message.header.flags = NLM_F_REQUEST | flags;
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
+        let (reply, _) = self.socket.recv_from_full()?;
+        let reply = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&reply)?;
+        match reply.payload {
+            NetlinkPayload::Error(refusal) if refusal.code.is_some() => {
+                Err(refusal.to_io().into())
+            }
+            payload => Ok(payload),
+        }
+    }
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}

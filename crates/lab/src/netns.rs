@@ -1,0 +1,76 @@
+//! Anonymous network namespaces.
+//!
+//! A namespace here has no name and no mount: only file descriptors, sockets and threads hold it.
+//! When the process ends, however it ends, the kernel takes the namespace and every device in it
+//! away.
+
+use anyhow::{Context, Result, anyhow};
+use nix::sched::{CloneFlags, setns, unshare};
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::thread;
+
+/// A network namespace, alive as long as this value, or a socket or thread inside it.
+#[derive(Debug)]
+pub struct Namespace {
+    fd: OwnedFd,
+}
+
+impl Namespace {
+    /// Makes a new, empty namespace: only a loopback device, down.
+    ///
+    /// # Errors
+    /// Without `CAP_SYS_ADMIN`, or where the kernel has no network namespaces.
+    pub fn new() -> Result<Self> {
+        // A thread of its own, as unshare moves the thread that calls it.
+        on_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET)
+                .context("cannot make a network namespace (is this root?)")?;
+            Self::current()
+        })
+    }
+
+    /// The namespace that the calling thread is in.
+    ///
+    /// # Errors
+    /// Where `/proc` is not mounted.
+    pub fn current() -> Result<Self> {
+        // thread-self, as /proc/self would be the main thread's.
+        let file = File::open("/proc/thread-self/ns/net")
+            .context("cannot open /proc/thread-self/ns/net")?;
+        Ok(Self { fd: file.into() })
+    }
+
+    /// Runs `work` on a thread inside the namespace; threads that it spawns stay inside.
+    ///
+    /// # Errors
+    /// Those of `work`, and of entering the namespace. A panic of `work` becomes an error.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        on_thread(|| {
+            self.enter()?;
+            work()
+        })
+    }
+
+    /// Moves the calling thread into the namespace, for good.
+    ///
+    /// # Errors
+    /// Without `CAP_SYS_ADMIN`.
+    pub fn enter(&self) -> Result<()> {
+        setns(self.fd.as_fd(), CloneFlags::CLONE_NEWNET).context("cannot enter a network namespace")
+    }
+}
+
+fn on_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    thread::scope(|scope| scope.spawn(work).join())
+        .unwrap_or_else(|panic| Err(anyhow!("a thread panicked: {}", panic_text(&*panic))))
+}
+
+/// The message of a panic, as far as it has one.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}

@@ -1,0 +1,145 @@
+//! From what was recorded to the result schema.
+
+mod accuracy;
+mod flows;
+mod series;
+
+use accuracy::rtt_accuracy;
+
+use crate::emulator::{LaneRecord, Record, Window};
+use crate::quantiles::Durations;
+use crate::sample::Samples;
+use crate::workload::Cast;
+use std::time::Duration;
+use tidegate_link::Capacity;
+use tidegate_scenario::{Health, LinkInputs, LinkResult, Run, RunResult};
+
+/// Above this 99th percentile of the timing error a run does not count.
+const TIMING_ERROR_LIMIT_MS: f64 = 0.5;
+
+/// Above this share of a core the emulator may have been the bottleneck.
+const EMULATOR_LIMIT: f64 = 0.95;
+
+/// Above this share of the machine the hosts may have been the bottleneck.
+const MACHINE_LIMIT: f64 = 0.95;
+
+/// Everything that a run leaves behind.
+pub struct Outcome {
+    /// What the emulator saw.
+    pub record: Record,
+    /// What the sampler saw.
+    pub samples: Samples,
+    /// The workloads' logs.
+    pub cast: Cast,
+    /// Which part of the run counts.
+    pub window: Window,
+    /// Packets that the devices lost.
+    pub device_losses: u64,
+    /// Share of the machine that was busy after the warm-up.
+    pub machine_cpu: f64,
+    /// What went wrong without ending the run.
+    pub warnings: Vec<String>,
+}
+
+impl Outcome {
+    /// The outcome in the schema's terms, with its curves if `series`.
+    pub fn result(
+        &self,
+        run: &Run,
+        congestion_control: &str,
+        inputs: &LinkInputs,
+        series: bool,
+    ) -> RunResult {
+        let counted = self.record.counted;
+        let curves = || {
+            let mut down = Capacity::new(&inputs.down.rate);
+            series::all(self, &mut down)
+        };
+        RunResult {
+            name: run.name.clone(),
+            law: run.law.name().into(),
+            congestion_control: congestion_control.into(),
+            flows: flows::flow_results(self),
+            fetches: flows::fetch_results(self),
+            link: link_result(&self.record.down, counted),
+            uplink: link_result(&self.record.up, counted),
+            health: self.health(),
+            agent_rtt: rtt_accuracy(&self.record, &self.samples.agent, self.window.warmup),
+            series: if series { curves() } else { Vec::new() },
+        }
+    }
+
+    fn health(&self) -> Health {
+        let Record { down, up, .. } = &self.record;
+        let mut timing_error = Durations::new();
+        timing_error.add(&down.timing_error);
+        timing_error.add(&up.timing_error);
+        let mut health = Health {
+            timing_error_ms: timing_error.quantiles_ms(),
+            plumbing_losses: self.device_losses + down.refused + up.refused,
+            emulator_cpu: self.record.cpu_share,
+            machine_cpu: self.machine_cpu,
+            warnings: self.warnings.clone(),
+        };
+        health.warnings.extend(complaints(&health));
+        health
+    }
+}
+
+/// Why a run of that health should not be counted.
+fn complaints(health: &Health) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if health.plumbing_losses > 0 {
+        complaints.push(format!(
+            "the laboratory itself lost {} packets, expected none",
+            health.plumbing_losses
+        ));
+    }
+    if health.timing_error_ms.p99 > TIMING_ERROR_LIMIT_MS {
+        complaints.push(format!(
+            "packets were late: 99th percentile {:.2} ms, at most {TIMING_ERROR_LIMIT_MS} ms expected; \
+             the machine was {:.0} % busy",
+            health.timing_error_ms.p99,
+            health.machine_cpu * 100.0
+        ));
+    }
+    for (what, share, limit) in [
+        ("the emulator used", health.emulator_cpu, EMULATOR_LIMIT),
+        ("the machine was busy at", health.machine_cpu, MACHINE_LIMIT),
+    ] {
+        if share > limit {
+            complaints.push(format!(
+                "{what} {:.0} %, at most {:.0} % expected",
+                share * 100.0,
+                limit * 100.0
+            ));
+        }
+    }
+    complaints
+}
+
+fn link_result(lane: &LaneRecord, counted: Duration) -> LinkResult {
+    let (before, after) = (&lane.at_warmup, &lane.at_end);
+    let sent = after.sent_bytes - before.sent_bytes;
+    let demand = after.demand_bytes - before.demand_bytes;
+    let delivered = after.delivered_bytes - before.delivered_bytes;
+    LinkResult {
+        utilisation: ratio(sent as f64, demand as f64),
+        delivered_bps: ratio(delivered as f64 * 8.0, counted.as_secs_f64()),
+        queue_delay_ms: lane.queue_delay.quantiles_ms(),
+        drops: after.dropped,
+        losses: after.lost,
+    }
+}
+
+/// Zero of nothing.
+fn ratio(numerator: f64, denominator: f64) -> f64 {
+    if denominator > 0.0 {
+        numerator / denominator
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

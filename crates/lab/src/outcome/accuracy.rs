@@ -1,0 +1,59 @@
+//! The agent's RTT against the link's.
+
+use crate::emulator::{BIN, Record};
+use crate::quantiles::quantiles;
+use crate::sample::AgentSample;
+use std::collections::BTreeMap;
+use tidegate_link::Instant;
+use tidegate_scenario::RttAccuracy;
+
+/// Compares, for each flow and bin of time after the warm-up, the mean of the agent's samples with
+/// the round trip that the link made. None without an agent, or if it never had a sample.
+///
+/// What a host adds (its scheduling, a delayed acknowledgement) counts as the agent's error.
+pub fn rtt_accuracy(
+    record: &Record,
+    agent: &[AgentSample],
+    warmup: Instant,
+) -> Option<RttAccuracy> {
+    let mut errors_ms = Vec::new();
+    let mut relative = Vec::new();
+    let mut truths_ms = Vec::new();
+    for ((bin, _), samples) in by_bin_and_flow(agent, warmup) {
+        let middle = Instant::from_nanos(bin * BIN.as_nanos() as u64) + BIN / 2;
+        let Some(truth) = record.round_trip(middle) else {
+            continue;
+        };
+        let truth_ms = truth.as_secs_f64() * 1e3;
+        let agent_ms = samples.iter().sum::<f64>() / samples.len() as f64;
+        let error = (agent_ms - truth_ms).abs();
+        errors_ms.push(error);
+        relative.push(error / truth_ms);
+        truths_ms.push(truth_ms);
+    }
+    (!truths_ms.is_empty()).then(|| RttAccuracy {
+        bins: truths_ms.len() as u64,
+        median_error_ms: quantiles(errors_ms).p50,
+        median_relative_error: quantiles(relative).p50,
+        median_truth_ms: quantiles(truths_ms).p50,
+    })
+}
+
+/// Samples in milliseconds by number of the bin and ports of the flow.
+fn by_bin_and_flow(agent: &[AgentSample], warmup: Instant) -> BTreeMap<(u64, (u16, u16)), Vec<f64>> {
+    let mut bins: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for sample in agent.iter().filter(|s| s.at >= warmup) {
+        let bin = sample.at.as_nanos() / BIN.as_nanos() as u64;
+        for flow in &sample.flows {
+            if let Some(rtt_us) = flow.rtt_us {
+                bins.entry((bin, (flow.local_port, flow.remote_port)))
+                    .or_default()
+                    .push(f64::from(rtt_us) / 1e3);
+            }
+        }
+    }
+    bins
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! Curves over time, one point for each 100 ms.
+//!
+//! | quantity | of | what |
+//! | --- | --- | --- |
+//! | `queue_delay_ms`, `queue_delay_max_ms` | downlink | true queueing delay, mean and largest |
+//! | `up_queue_delay_ms` | uplink | the same, mean |
+//! | `delivered_bps`, `up_delivered_bps` | link | bytes that came out, IP headers included |
+//! | `capacity_bps` | downlink | what could have |
+//! | `true_rtt_ms` | link | the round trip that it made |
+//! | `rtt_ms` | flow | the sender's smoothed RTT; a ping's echoes, each at the time it was sent |
+//! | `cwnd_packets`, `window_bytes` | flow | congestion window; window advertised by the receiver |
+//! | `kernel_window_bytes` | flow | window of the receiver's kernel, before anybody rewrote it |
+//! | `kernel_rtt_ms`, `kernel_space_bytes` | flow | the receiver's kernel's estimates of RTT and bytes per RTT |
+//! | `goodput_bps` | flow | payload delivered to the application |
+//! | `agent_rtt_ms`, `agent_queue_ms`, `agent_window_bytes` | flow | what the agent knew and allowed |
+
+use super::Outcome;
+use crate::emulator::{BIN, Bin};
+use crate::sample::{FlowSample, INTERVAL};
+use crate::steer::SteeredFlow;
+use crate::tcp_info::TcpInfo;
+use std::time::Duration;
+use tidegate_link::{Capacity, Instant};
+use tidegate_scenario::Series;
+
+/// All curves of a run; `capacity` is the downlink's.
+pub fn all(outcome: &Outcome, capacity: &mut Capacity) -> Vec<Series> {
+    let mut series = link_series(outcome, capacity);
+    series.extend(flow_series(outcome));
+    series.extend(echo_series(outcome));
+    series.extend(agent_series(outcome));
+    series
+}
+
+fn link_series(outcome: &Outcome, capacity: &mut Capacity) -> Vec<Series> {
+    let record = &outcome.record;
+    let bins = (outcome.window.end.as_nanos() / BIN.as_nanos() as u64) as usize;
+    let times: Vec<Instant> = (0..bins as u32).map(|n| Instant::ZERO + BIN * n).collect();
+    let of = |lane: &[Bin], value: fn(&Bin) -> Option<f64>| {
+        let points = times.iter().zip(lane);
+        points
+            .filter_map(|(&t, bin)| Some((t, value(bin)?)))
+            .collect::<Vec<_>>()
+    };
+    let mean: fn(&Bin) -> Option<f64> = |bin| bin.queued_mean().map(ms);
+    let max: fn(&Bin) -> Option<f64> = |bin| (bin.packets > 0).then(|| ms(bin.queued_max));
+    let rate: fn(&Bin) -> Option<f64> = |bin| Some(bps(bin.bytes));
+    let (down, up) = (&record.down.bins, &record.up.bins);
+    let round_trips = times
+        .iter()
+        .filter_map(|&t| Some((t, ms(record.round_trip(t)?))))
+        .collect();
+    let capacities = times
+        .iter()
+        .map(|&t| (t, bps(capacity.bytes(t, t + BIN))))
+        .collect();
+    [
+        ("queue_delay_ms", of(down, mean)),
+        ("queue_delay_max_ms", of(down, max)),
+        ("up_queue_delay_ms", of(up, mean)),
+        ("delivered_bps", of(down, rate)),
+        ("up_delivered_bps", of(up, rate)),
+        ("capacity_bps", capacities),
+        ("true_rtt_ms", round_trips),
+    ]
+    .map(|(quantity, points)| curve(quantity, "", points))
+    .into()
+}
+
+/// Samples in a bin.
+const PER_BIN: usize = (BIN.as_millis() / INTERVAL.as_millis()) as usize;
+
+/// One end of a sampled connection.
+type End = fn(&FlowSample) -> Option<TcpInfo>;
+
+fn flow_series(outcome: &Outcome) -> Vec<Series> {
+    let flows = outcome.cast.flows.iter().zip(&outcome.samples.flows);
+    flows
+        .flat_map(|(flow, samples)| {
+            let thinned: Vec<&FlowSample> = samples.iter().step_by(PER_BIN).collect();
+            let at = |end: End, value: fn(&TcpInfo) -> f64| {
+                thinned
+                    .iter()
+                    .filter_map(|s| Some((s.at, value(&end(s)?))))
+                    .collect()
+            };
+            let (sender, receiver): (End, End) = (|s| s.sender, |s| s.receiver);
+            let goodput = thinned
+                .windows(2)
+                .map(|w| (w[0].at, bps_between(w[0], w[1])))
+                .collect();
+            [
+                ("rtt_ms", at(sender, |i| ms_of(i.srtt_us))),
+                ("cwnd_packets", at(sender, |i| i.cwnd_packets.into())),
+                ("window_bytes", at(sender, |i| i.peer_window_bytes.into())),
+                (
+                    "kernel_window_bytes",
+                    at(receiver, |i| i.own_window_bytes.into()),
+                ),
+                ("kernel_rtt_ms", at(receiver, |i| ms_of(i.receiver_rtt_us))),
+                (
+                    "kernel_space_bytes",
+                    at(receiver, |i| i.receiver_space_bytes.into()),
+                ),
+                ("goodput_bps", goodput),
+            ]
+            .map(|(quantity, points)| curve(quantity, &flow.name, points))
+        })
+        .collect()
+}
+
+fn echo_series(outcome: &Outcome) -> impl Iterator<Item = Series> {
+    outcome.cast.echoes.iter().map(|echo| {
+        let points = echo.echoes().into_iter().map(|(t, took)| (t, ms(took)));
+        curve("rtt_ms", &echo.name, points.collect())
+    })
+}
+
+/// The agent's view of the flows that the laboratory made; others it may have seen have no name.
+fn agent_series(outcome: &Outcome) -> Vec<Series> {
+    let named = outcome
+        .cast
+        .flows
+        .iter()
+        .filter_map(|flow| Some((flow.name.as_str(), *flow.client_port.get()?)));
+    named
+        .flat_map(|(name, port)| {
+            let of = |value: fn(&SteeredFlow) -> Option<f64>| {
+                let samples = outcome.samples.agent.iter();
+                samples
+                    .filter_map(|s| {
+                        let flow = s.flows.iter().find(|f| f.local_port == port)?;
+                        Some((s.at, value(flow)?))
+                    })
+                    .step_by(PER_BIN)
+                    .collect()
+            };
+            [
+                (
+                    "agent_rtt_ms",
+                    of(|f| f.rtt_us.map(ms_of)),
+                ),
+                ("agent_queue_ms", of(|f| Some(ms_of(f.queue_us)))),
+                ("agent_window_bytes", of(|f| Some(f.window_bytes as f64))),
+            ]
+            .map(|(quantity, points)| curve(quantity, name, points))
+        })
+        .filter(|series| !series.t_s.is_empty())
+        .collect()
+}
+
+fn curve(quantity: &str, flow: &str, points: Vec<(Instant, f64)>) -> Series {
+    let (t_s, value) = points
+        .into_iter()
+        .map(|(t, value)| (t.as_secs_f64(), value))
+        .unzip();
+    Series {
+        quantity: quantity.into(),
+        flow: flow.into(),
+        t_s,
+        value,
+    }
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+fn ms_of(us: u32) -> f64 {
+    f64::from(us) / 1e3
+}
+
+/// Rate of that many bytes in a bin.
+fn bps(bytes: u64) -> f64 {
+    bytes as f64 * 8.0 / BIN.as_secs_f64()
+}
+
+fn bps_between(a: &FlowSample, b: &FlowSample) -> f64 {
+    (b.received - a.received) as f64 * 8.0 / (b.at - a.at).as_secs_f64()
+}

@@ -1,0 +1,84 @@
+//! The sampler: looks at every flow, and at the agent, once in a while.
+
+use crate::steer::{SteeredFlow, Steering};
+use crate::tcp_info::TcpInfo;
+use crate::workload::{Flow, Term};
+use std::sync::Arc;
+use std::time::Duration;
+use tidegate_link::Instant;
+
+/// Time between two looks.
+pub const INTERVAL: Duration = Duration::from_millis(20);
+
+/// A flow at one time.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSample {
+    /// When.
+    pub at: Instant,
+    /// Bytes that the application had received.
+    pub received: u64,
+    /// The sending end; none before it was connected and after it was closed.
+    pub sender: Option<TcpInfo>,
+    /// The receiving end, likewise.
+    pub receiver: Option<TcpInfo>,
+}
+
+/// What the agent knew at one time.
+#[derive(Clone, Debug)]
+pub struct AgentSample {
+    /// When.
+    pub at: Instant,
+    /// Every flow that it knew.
+    pub flows: Vec<SteeredFlow>,
+}
+
+/// Everything that was sampled in a run.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    /// For each flow, in their order, its samples in order of time.
+    pub flows: Vec<Vec<FlowSample>>,
+    /// The agent's, if there was one.
+    pub agent: Vec<AgentSample>,
+}
+
+impl Samples {
+    /// Samples until the term is over.
+    pub fn collect(
+        flows: &[Arc<Flow>],
+        mut steering: Option<&mut (dyn Steering + 'static)>,
+        term: &Term,
+    ) -> Self {
+        let mut samples = Self {
+            flows: vec![Vec::new(); flows.len()],
+            agent: Vec::new(),
+        };
+        let mut next = Instant::ZERO;
+        while term.sleep_until(next) {
+            let at = term.clock.now();
+            for (flow, log) in flows.iter().zip(&mut samples.flows) {
+                if flow.began.get().is_some() {
+                    log.push(look_at(flow, at));
+                }
+            }
+            if let Some(steering) = &mut steering {
+                samples.agent.push(AgentSample {
+                    at,
+                    flows: steering.sample(),
+                });
+            }
+            // To the grid, so that a late look does not delay all later ones.
+            let passed = at.as_nanos() / INTERVAL.as_nanos() as u64 + 1;
+            next = Instant::from_nanos(passed * INTERVAL.as_nanos() as u64);
+        }
+        samples
+    }
+}
+
+fn look_at(flow: &Flow, at: Instant) -> FlowSample {
+    FlowSample {
+        at,
+        received: flow.received(),
+        sender: flow.sender_info(),
+        receiver: flow.receiver_info(),
+    }
+}

@@ -1,0 +1,138 @@
+//! What the hosts do during a run.
+//!
+//! [`Cast::prepare`] opens every listener before the clock starts; each [`Task`] then runs on a
+//! thread of its own inside its host's namespace, within its term.
+
+mod command;
+mod flow;
+mod pattern;
+mod ping;
+mod socket;
+mod stream;
+mod term;
+mod web;
+
+pub use command::CommandOutput;
+pub use flow::{EchoLog, FetchLog, Flow};
+#[cfg(test)]
+pub use flow::Fetch;
+pub use term::Term;
+
+use crate::hosts::{IpVersion, address};
+use crate::netns::Namespace;
+use anyhow::{Context, Result};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::sync::{Arc, Mutex};
+use tidegate_link::Instant;
+use tidegate_scenario::{Side, Workload, WorkloadKind};
+
+/// What every task may know.
+#[derive(Debug)]
+pub struct Stage<'a> {
+    /// Version of IP in use.
+    pub version: IpVersion,
+    /// Congestion control of every sender.
+    pub congestion_control: &'a str,
+    /// Where commands write.
+    pub output: &'a CommandOutput,
+    /// When a workload without an end of its own stops.
+    pub end: Instant,
+    /// What went wrong without ending the run.
+    pub warnings: &'a Mutex<Vec<String>>,
+}
+
+type Work = Box<dyn FnOnce(&Stage, &Term) -> Result<()> + Send>;
+
+/// One thread's part in a workload.
+pub struct Task {
+    /// The workload's name.
+    pub name: String,
+    /// The host on which it runs.
+    pub side: Side,
+    /// When it begins.
+    pub start: Instant,
+    /// When it stops at the latest.
+    pub end: Instant,
+    /// What it does; ends within a moment of the term's end. An error ends the run.
+    pub work: Work,
+}
+
+/// Everybody who takes part in a run, and what they will have to tell.
+#[derive(Default)]
+pub struct Cast {
+    /// The threads to start.
+    pub tasks: Vec<Task>,
+    /// Connections that live for as long as their workload.
+    pub flows: Vec<Arc<Flow>>,
+    /// Workloads that fetch one object after another.
+    pub fetches: Vec<Arc<FetchLog>>,
+    /// Workloads that measure round trips.
+    pub echoes: Vec<Arc<EchoLog>>,
+}
+
+impl Cast {
+    /// Prepares `workloads`; listeners are opened inside the `server`'s namespace.
+    ///
+    /// # Errors
+    /// When a socket cannot be opened.
+    pub fn prepare(workloads: &[Workload], stage: &Stage, server: &Namespace) -> Result<Self> {
+        server.run(|| {
+            let mut cast = Self::default();
+            for workload in workloads {
+                let name = &workload.name;
+                cast.add(workload, stage)
+                    .with_context(|| format!("workload \"{name}\""))?;
+            }
+            Ok(cast)
+        })
+    }
+
+    fn add(&mut self, workload: &Workload, stage: &Stage) -> Result<()> {
+        match &workload.does {
+            WorkloadKind::Web {
+                object_bytes,
+                pause_s,
+            } => web::add(self, workload, stage, object_bytes, *pause_s),
+            WorkloadKind::Ping { interval_ms } => ping::add(self, workload, stage, *interval_ms),
+            WorkloadKind::Command { run, side } => {
+                command::add(self, workload, stage, run, *side);
+                Ok(())
+            }
+            does => stream::add(self, workload, stage, does),
+        }
+    }
+
+    fn add_task(
+        &mut self,
+        workload: &Workload,
+        stage: &Stage,
+        side: Side,
+        work: impl FnOnce(&Stage, &Term) -> Result<()> + Send + 'static,
+    ) {
+        let stop = workload.stop_s.map(Instant::from_secs_f64);
+        self.tasks.push(Task {
+            name: workload.name.clone(),
+            side,
+            start: Instant::from_secs_f64(workload.start_s),
+            end: stop.map_or(stage.end, |stop| stop.min(stage.end)),
+            work: Box::new(work),
+        });
+    }
+}
+
+/// A listener of the server's, at a port that the kernel chooses.
+fn listen(stage: &Stage) -> Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind((address(Side::Server, stage.version), 0))
+        .context("the server cannot listen")?;
+    listener.set_nonblocking(true)?;
+    let at = listener.local_addr()?;
+    Ok((listener, at))
+}
+
+/// A UDP socket of the server's, at a port that the kernel chooses.
+fn bind_udp(stage: &Stage) -> Result<(UdpSocket, SocketAddr)> {
+    let socket = UdpSocket::bind((address(Side::Server, stage.version), 0))
+        .context("the server cannot bind a UDP socket")?;
+    let at = socket.local_addr()?;
+    Ok((socket, at))
+}

@@ -1,0 +1,112 @@
+//! A UDP echo: the round trip that other traffic sees.
+
+use super::flow::EchoLog;
+use super::{Cast, Stage, Term, bind_udp};
+use crate::clock::make_punctual;
+use crate::hosts::address;
+use anyhow::{Context, Result};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::time::Duration;
+use tidegate_link::Instant;
+use tidegate_scenario::{Side, Workload};
+
+/// UDP payload of an echo: with IP and UDP headers as long as ping(8)'s packets.
+const PAYLOAD: usize = 56;
+
+/// Longest wait before a look at the time.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// Adds the two ends of a ping.
+pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, interval_ms: f64) -> Result<()> {
+    let (server, at) = bind_udp(stage)?;
+    cast.add_task(workload, stage, Side::Server, move |_, term| {
+        reflect(&server, term)
+    });
+    let log = Arc::new(EchoLog::new(workload.name.clone()));
+    cast.echoes.push(log.clone());
+    let interval = Duration::from_secs_f64(interval_ms / 1e3);
+    cast.add_task(workload, stage, Side::Client, move |stage, term| {
+        let client = UdpSocket::bind((address(Side::Client, stage.version), 0))?;
+        measure(&client, at, interval, &log, term)
+    });
+    Ok(())
+}
+
+/// Sends every packet back until the term is over.
+fn reflect(socket: &UdpSocket, term: &Term) -> Result<()> {
+    make_punctual();
+    socket.set_nonblocking(true)?;
+    let mut buffer = [0; PAYLOAD];
+    while !term.is_over() {
+        if let Some((length, from)) = receive(socket, &mut buffer)? {
+            send(socket, &buffer[..length], from)?;
+        } else {
+            wait(socket, SLICE)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sends an echo every `interval` and logs what comes back until the term is over.
+fn measure(
+    socket: &UdpSocket,
+    server: SocketAddr,
+    interval: Duration,
+    log: &EchoLog,
+    term: &Term,
+) -> Result<()> {
+    make_punctual();
+    socket.set_nonblocking(true)?;
+    let mut buffer = [0; PAYLOAD];
+    let mut next = term.clock.now();
+    while !term.is_over() {
+        let now = term.clock.now();
+        if now >= next {
+            buffer[..8].copy_from_slice(&now.as_nanos().to_be_bytes());
+            send(socket, &buffer, server)?;
+            next += interval;
+        } else if receive(socket, &mut buffer)?.is_some() {
+            let sent = buffer.first_chunk().map(|b| u64::from_be_bytes(*b));
+            let sent = Instant::from_nanos(sent.unwrap_or_default());
+            log.push(sent, term.clock.now() - sent);
+        } else {
+            wait(socket, (next - now).min(SLICE))?;
+        }
+    }
+    Ok(())
+}
+
+fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> Result<Option<(usize, SocketAddr)>> {
+    match socket.recv_from(buffer) {
+        Ok(received) => Ok(Some(received)),
+        // Refused: the other end's term is over, its socket closed.
+        Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) => {
+            Ok(None)
+        }
+        Err(e) => Err(e).context("cannot receive an echo"),
+    }
+}
+
+fn send(socket: &UdpSocket, payload: &[u8], to: SocketAddr) -> Result<()> {
+    match socket.send_to(payload, to) {
+        Ok(_) => Ok(()),
+        Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) => {
+            Ok(())
+        }
+        Err(e) => Err(e).context("cannot send an echo"),
+    }
+}
+
+fn wait(socket: &UdpSocket, timeout: Duration) -> Result<()> {
+    let mut fds = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
+    match ppoll(&mut fds, Some(TimeSpec::from_duration(timeout)), None) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(error) => Err(error).context("cannot wait for an echo"),
+    }
+}

@@ -1,0 +1,178 @@
+//! Blocking sockets whose every wait is bounded.
+
+use super::Term;
+use anyhow::{Context, Result, bail};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrStorage, connect as connect_socket, setsockopt,
+    socket, sockopt,
+};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+/// How long a call may block before its caller looks at the time.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// Connects within `term`; none if it ended first.
+///
+/// # Errors
+/// When the peer refuses.
+pub fn connect(to: SocketAddr, congestion_control: &str, term: &Term) -> Result<Option<TcpStream>> {
+    let family = match to {
+        SocketAddr::V4(_) => AddressFamily::Inet,
+        SocketAddr::V6(_) => AddressFamily::Inet6,
+    };
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let fd = socket(family, SockType::Stream, flags, None).context("cannot make a socket")?;
+    let stream = TcpStream::from(fd);
+    prepare(&stream, congestion_control)?;
+    match connect_socket(std::os::fd::AsRawFd::as_raw_fd(&stream), &SockaddrStorage::from(to)) {
+        Ok(()) | Err(Errno::EINPROGRESS) => {}
+        Err(error) => return Err(error).with_context(|| format!("cannot connect to {to}")),
+    }
+    while !ready(stream.as_fd(), PollFlags::POLLOUT)? {
+        if term.is_over() {
+            return Ok(None);
+        }
+    }
+    match stream.take_error()? {
+        // The other end may have gone with the term.
+        Some(_) if term.is_over() => Ok(None),
+        Some(error) => Err(error).with_context(|| format!("cannot connect to {to}")),
+        None => {
+            make_blocking(&stream)?;
+            Ok(Some(stream))
+        }
+    }
+}
+
+/// Accepts one connection within `term`; none if it ended first.
+///
+/// # Errors
+/// When the listener is broken.
+pub fn accept(
+    listener: &TcpListener,
+    congestion_control: &str,
+    term: &Term,
+) -> Result<Option<TcpStream>> {
+    while !term.is_over() {
+        if !ready(listener.as_fd(), PollFlags::POLLIN)? {
+            continue;
+        }
+        match listener.accept() {
+            Ok((stream, _)) => {
+                prepare(&stream, congestion_control)?;
+                make_blocking(&stream)?;
+                return Ok(Some(stream));
+            }
+            Err(error) if is_transient(&error) => {}
+            Err(error) => return Err(error).context("cannot accept a connection"),
+        }
+    }
+    Ok(None)
+}
+
+/// What one read brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// So many bytes.
+    Bytes(usize),
+    /// The peer has sent everything.
+    End,
+    /// The term ended first.
+    Over,
+}
+
+/// Reads what has arrived.
+///
+/// # Errors
+/// When the connection broke before the term was over.
+pub fn receive(mut stream: &TcpStream, buffer: &mut [u8], term: &Term) -> Result<Arrival> {
+    while !term.is_over() {
+        match stream.read(buffer) {
+            Ok(0) => return Ok(Arrival::End),
+            Ok(n) => return Ok(Arrival::Bytes(n)),
+            Err(error) if is_transient(&error) => {}
+            // At the end of the term both ends drop the connection.
+            Err(_) if term.is_over() => {}
+            Err(error) => return Err(error).context("the connection broke while receiving"),
+        }
+    }
+    Ok(Arrival::Over)
+}
+
+/// Hands some of `data` to the kernel; none if the term ended first.
+///
+/// # Errors
+/// When the connection broke before the term was over.
+fn send(mut stream: &TcpStream, data: &[u8], term: &Term) -> Result<Option<usize>> {
+    while !term.is_over() {
+        match stream.write(data) {
+            Ok(n) => return Ok(Some(n)),
+            Err(error) if is_transient(&error) => {}
+            Err(_) if term.is_over() => {}
+            Err(error) => return Err(error).context("the connection broke while sending"),
+        }
+    }
+    Ok(None)
+}
+
+/// Hands all of `data` to the kernel; `false` if the term ended first.
+///
+/// # Errors
+/// When the connection broke before the term was over.
+pub fn send_whole(stream: &TcpStream, mut data: &[u8], term: &Term) -> Result<bool> {
+    while !data.is_empty() {
+        match send(stream, data, term)? {
+            Some(n) => data = &data[n..],
+            None => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// Drops the connection at once: what is queued is discarded and the peer is reset.
+pub fn abort(stream: &TcpStream) -> Result<()> {
+    let at_once = libc::linger {
+        l_onoff: 1,
+        l_linger: 0,
+    };
+    setsockopt(stream, sockopt::Linger, &at_once).context("cannot set SO_LINGER")
+}
+
+fn prepare(stream: &TcpStream, congestion_control: &str) -> Result<()> {
+    setsockopt(
+        stream,
+        sockopt::TcpCongestion,
+        &OsString::from(congestion_control),
+    )
+    .with_context(|| format!("cannot use congestion control \"{congestion_control}\""))?;
+    Ok(stream.set_nodelay(true)?)
+}
+
+fn make_blocking(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(SLICE))?;
+    stream.set_write_timeout(Some(SLICE))
+}
+
+/// Waits for at most a slice.
+fn ready(fd: BorrowedFd, events: PollFlags) -> Result<bool> {
+    let timeout = PollTimeout::from(SLICE.as_millis() as u16);
+    match poll(&mut [PollFd::new(fd, events)], timeout) {
+        Ok(n) => Ok(n > 0),
+        Err(Errno::EINTR) => Ok(false),
+        Err(error) => bail!("cannot wait for a socket: {error}"),
+    }
+}
+
+fn is_transient(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+    )
+}

@@ -1,0 +1,172 @@
+//! One long connection with data in one direction: bulk, chunks, constant rate.
+
+mod schedule;
+
+use super::flow::{Fetch, FetchLog, Flow};
+use super::pattern::Pattern;
+use super::socket::{self, Arrival};
+use super::{Cast, Stage, Term, listen};
+use anyhow::{Context, Result, bail};
+use schedule::Schedule;
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, OnceLock};
+use tidegate_link::Instant;
+use tidegate_scenario::{Direction, Side, Workload, WorkloadKind};
+
+/// Bytes handed to or taken from the kernel at once.
+const BUFFER: usize = 128 << 10;
+
+/// What both ends of a connection know.
+struct Plan {
+    flow: Arc<Flow>,
+    schedule: Schedule,
+    pattern: Pattern,
+    /// When the source began to run.
+    source_start: OnceLock<Instant>,
+    /// Where the arrival of each chunk is noted, if there are chunks.
+    chunks: Option<Arc<FetchLog>>,
+}
+
+/// Adds the workload's connections, each with a task at either end.
+pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, does: &WorkloadKind) -> Result<()> {
+    let (schedule, direction, flows) = Schedule::of(does);
+    for n in 1..=flows {
+        let name = match flows {
+            1 => workload.name.clone(),
+            _ => format!("{}#{n}", workload.name),
+        };
+        let flow = Arc::new(Flow::new(name, direction));
+        cast.flows.push(flow.clone());
+        let chunks = schedule.chunk_bytes().map(|_| {
+            let log = Arc::new(FetchLog::new(flow.name.clone()));
+            cast.fetches.push(log.clone());
+            log
+        });
+        let plan = Arc::new(Plan {
+            pattern: Pattern::new(cast.flows.len() as u64),
+            flow,
+            schedule,
+            source_start: OnceLock::new(),
+            chunks,
+        });
+        add_ends(cast, workload, stage, &plan)?;
+    }
+    Ok(())
+}
+
+fn add_ends(cast: &mut Cast, workload: &Workload, stage: &Stage, plan: &Arc<Plan>) -> Result<()> {
+    let (listener, server) = listen(stage)?;
+    let at_server = plan.clone();
+    cast.add_task(workload, stage, Side::Server, move |stage, term| {
+        match socket::accept(&listener, stage.congestion_control, term)? {
+            Some(stream) => at_server.play(Side::Server, stream, term),
+            None => Ok(()),
+        }
+    });
+    let at_client = plan.clone();
+    cast.add_task(workload, stage, Side::Client, move |stage, term| {
+        let _ = at_client.flow.began.set(term.clock.now());
+        match socket::connect(server, stage.congestion_control, term)? {
+            Some(stream) => {
+                let _ = at_client.flow.client_port.set(stream.local_addr()?.port());
+                at_client.play(Side::Client, stream, term)
+            }
+            None => Ok(()),
+        }
+    });
+    Ok(())
+}
+
+impl Plan {
+    /// Sends or receives, as `side` has to.
+    fn play(&self, side: Side, stream: TcpStream, term: &Term) -> Result<()> {
+        let stream = Arc::new(stream);
+        let sends = matches!(
+            (side, self.flow.direction),
+            (Side::Server, Direction::Down) | (Side::Client, Direction::Up)
+        );
+        let finished = if sends {
+            self.flow.set_sender(&stream);
+            self.send(&stream, term)
+        } else {
+            self.flow.set_receiver(&stream);
+            self.receive(&stream, term)
+        }
+        .with_context(|| format!("flow \"{}\"", self.flow.name))?;
+        if sends {
+            self.flow.sender_info();
+        }
+        if !finished {
+            let _ = self.flow.over.set(term.clock.now());
+            socket::abort(&stream)?;
+        }
+        Ok(())
+    }
+
+    /// Sends what is owed as it becomes due; whether everything was sent and taken.
+    fn send(&self, stream: &TcpStream, term: &Term) -> Result<bool> {
+        let start = *self.source_start.get_or_init(|| term.clock.now());
+        let mut buffer = vec![0; BUFFER];
+        let mut sent = 0;
+        while self.schedule.total_bytes() != Some(sent) {
+            let owed = self.schedule.owed_bytes(term.clock.now() - start) - sent;
+            if owed == 0 {
+                if !term.sleep_until(start + self.schedule.next_due(sent)) {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let data = &mut buffer[..owed.min(BUFFER as u64) as usize];
+            self.pattern.fill(data, sent);
+            if !socket::send_whole(stream, data, term)? {
+                return Ok(false);
+            }
+            sent += data.len() as u64;
+        }
+        stream.shutdown(Shutdown::Write)?;
+        match socket::receive(stream, &mut buffer, term)? {
+            Arrival::Bytes(_) => bail!("the receiver sent data"),
+            Arrival::End => Ok(true),
+            Arrival::Over => Ok(false),
+        }
+    }
+
+    /// Receives and checks everything; whether the end was reached.
+    fn receive(&self, stream: &TcpStream, term: &Term) -> Result<bool> {
+        let mut buffer = vec![0; BUFFER];
+        let mut position = 0;
+        loop {
+            match socket::receive(stream, &mut buffer, term)? {
+                Arrival::Bytes(n) => {
+                    self.pattern.check(&buffer[..n], position)?;
+                    position = self.flow.add_received(n as u64);
+                    self.note_chunks(position - n as u64, position, term.clock.now());
+                }
+                Arrival::End if Some(position) == self.schedule.total_bytes() => {
+                    let _ = self.flow.completed.set(term.clock.now());
+                    return Ok(true);
+                }
+                Arrival::End => bail!("the stream ended after {position} bytes, too early"),
+                Arrival::Over => return Ok(false),
+            }
+        }
+    }
+
+    /// Notes every chunk whose last byte is among those that have just arrived.
+    fn note_chunks(&self, from: u64, to: u64, now: Instant) {
+        let (Some(log), Some(bytes)) = (&self.chunks, self.schedule.chunk_bytes()) else {
+            return;
+        };
+        let Some(&start) = self.source_start.get() else {
+            return;
+        };
+        for chunk in from / bytes..to / bytes {
+            let began = start + self.schedule.next_due(chunk * bytes);
+            log.push(Fetch {
+                bytes,
+                began,
+                took: now - began,
+            });
+        }
+    }
+}

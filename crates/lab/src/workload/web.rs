@@ -1,0 +1,152 @@
+//! Objects fetched one after another, each on a connection of its own.
+//!
+//! The request names a size and a seed, and the answer is that much of that [`Pattern`].
+
+use super::flow::{Fetch, FetchLog};
+use super::pattern::Pattern;
+use super::socket::{self, Arrival};
+use super::{Cast, Stage, Term, listen};
+use anyhow::{Result, bail};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+use tidegate_scenario::{Side, Workload};
+
+const BUFFER: usize = 64 << 10;
+
+/// Adds the two ends of a web workload.
+pub fn add(
+    cast: &mut Cast,
+    workload: &Workload,
+    stage: &Stage,
+    object_bytes: &[u64],
+    pause_s: f64,
+) -> Result<()> {
+    let (listener, server) = listen(stage)?;
+    cast.add_task(workload, stage, Side::Server, move |stage, term| {
+        serve(&listener, stage, term)
+    });
+    let log = Arc::new(FetchLog::new(workload.name.clone()));
+    cast.fetches.push(log.clone());
+    let sizes = object_bytes.to_vec();
+    let pause = Duration::from_secs_f64(pause_s);
+    cast.add_task(workload, stage, Side::Client, move |stage, term| {
+        for (bytes, seed) in sizes.iter().copied().cycle().zip(0..) {
+            let request = Request { bytes, seed };
+            let began = term.clock.now();
+            if !request.fetch(server, stage, term)? {
+                break;
+            }
+            let ended = term.clock.now();
+            log.push(Fetch {
+                bytes,
+                began,
+                took: ended - began,
+            });
+            if !term.sleep_until(ended + pause) {
+                break;
+            }
+        }
+        Ok(())
+    });
+    Ok(())
+}
+
+/// What a client asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Request {
+    bytes: u64,
+    seed: u64,
+}
+
+impl Request {
+    const LENGTH: usize = 16;
+
+    fn encode(self) -> [u8; Self::LENGTH] {
+        (u128::from(self.bytes) << 64 | u128::from(self.seed)).to_be_bytes()
+    }
+
+    fn decode(bytes: [u8; Self::LENGTH]) -> Self {
+        let both = u128::from_be_bytes(bytes);
+        Self {
+            bytes: (both >> 64) as u64,
+            seed: both as u64,
+        }
+    }
+
+    /// Fetches the object from `server`; whether it came before the term was over.
+    fn fetch(self, server: SocketAddr, stage: &Stage, term: &Term) -> Result<bool> {
+        let Some(stream) = socket::connect(server, stage.congestion_control, term)? else {
+            return Ok(false);
+        };
+        let came = socket::send_whole(&stream, &self.encode(), term)?
+            && self.receive_object(&stream, term)?;
+        if !came {
+            socket::abort(&stream)?;
+        }
+        Ok(came)
+    }
+
+    fn receive_object(self, stream: &TcpStream, term: &Term) -> Result<bool> {
+        let pattern = Pattern::new(self.seed);
+        let mut buffer = vec![0; BUFFER];
+        let mut position = 0;
+        loop {
+            match socket::receive(stream, &mut buffer, term)? {
+                Arrival::Bytes(n) => {
+                    pattern.check(&buffer[..n], position)?;
+                    position += n as u64;
+                }
+                Arrival::End if position == self.bytes => return Ok(true),
+                Arrival::End => bail!(
+                    "an object of {} bytes ended after {position}: it is not intact",
+                    self.bytes
+                ),
+                Arrival::Over => return Ok(false),
+            }
+        }
+    }
+
+    fn send_object(self, stream: &TcpStream, term: &Term) -> Result<bool> {
+        let pattern = Pattern::new(self.seed);
+        let mut buffer = vec![0; BUFFER];
+        let mut position = 0;
+        while position < self.bytes {
+            let data = &mut buffer[..(self.bytes - position).min(BUFFER as u64) as usize];
+            pattern.fill(data, position);
+            if !socket::send_whole(stream, data, term)? {
+                return Ok(false);
+            }
+            position += data.len() as u64;
+        }
+        stream.shutdown(Shutdown::Write)?;
+        Ok(true)
+    }
+}
+
+/// Answers one request after another until the term is over.
+fn serve(listener: &TcpListener, stage: &Stage, term: &Term) -> Result<()> {
+    while let Some(stream) = socket::accept(listener, stage.congestion_control, term)? {
+        let answered = match receive_request(&stream, term)? {
+            Some(request) => request.send_object(&stream, term)?,
+            None => false,
+        };
+        if !answered {
+            socket::abort(&stream)?;
+        }
+    }
+    Ok(())
+}
+
+fn receive_request(stream: &TcpStream, term: &Term) -> Result<Option<Request>> {
+    let mut bytes = [0; Request::LENGTH];
+    let mut length = 0;
+    while length < bytes.len() {
+        match socket::receive(stream, &mut bytes[length..], term)? {
+            Arrival::Bytes(n) => length += n,
+            // The client's term ended in mid-request.
+            Arrival::End | Arrival::Over => return Ok(None),
+        }
+    }
+    Ok(Some(Request::decode(bytes)))
+}
