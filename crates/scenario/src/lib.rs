@@ -7,7 +7,9 @@
 mod load;
 mod result;
 mod scenario;
+mod vary;
 
 pub use load::{LinkInputs, LoadError};
 pub use result::*;
 pub use scenario::*;
+pub use vary::{Setting, Variation, combinations};

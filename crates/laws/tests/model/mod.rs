@@ -32,7 +32,10 @@ pub struct Source {
 
 impl Source {
     pub fn bulk(start_s: u64) -> Self {
-        Self { start: Duration::from_secs(start_s) + Duration::from_secs(1), chunks: None }
+        Self {
+            start: Duration::from_secs(start_s) + Duration::from_secs(1),
+            chunks: None,
+        }
     }
 }
 
@@ -111,13 +114,22 @@ struct Receiver {
 /// The sender's clock has nothing to do with the receiver's.
 fn tsval(flow: usize, now: Instant, receiver: bool) -> u32 {
     let ms = (now.as_nanos() / 1_000_000) as u32;
-    ms.wrapping_add(if receiver { 0xffff_f000 } else { 77_000 + 1_000_003 * flow as u32 })
+    ms.wrapping_add(if receiver {
+        0xffff_f000
+    } else {
+        77_000 + 1_000_003 * flow as u32
+    })
 }
 
 impl Model {
     fn back_delay(&self, now: Instant) -> Duration {
         let past = Duration::from_nanos(now.as_nanos());
-        self.back.iter().rev().find(|(at, _)| *at <= past).expect("begins at 0").1
+        self.back
+            .iter()
+            .rev()
+            .find(|(at, _)| *at <= past)
+            .expect("begins at 0")
+            .1
     }
 
     pub fn run(&self) -> Outcome {
@@ -156,7 +168,11 @@ impl Model {
                     s.started = true;
                     s.cwnd = 10 * u64::from(MSS);
                     s.edge = 64 * 1024;
-                    s.available = if source.chunks.is_some() { 0 } else { u64::MAX / 2 };
+                    s.available = if source.chunks.is_some() {
+                        0
+                    } else {
+                        u64::MAX / 2
+                    };
                     s.next_chunk = source.start;
                     // The handshake's last acknowledgement left when its way back began.
                     let left = Instant::from_nanos(
@@ -282,7 +298,9 @@ impl Model {
                 source.chunks.map(|_| Instant::ZERO + s.next_chunk)
             }
         });
-        let all = timers.chain(link.next_event()).chain(acks.front().map(|a| a.due));
+        let all = timers
+            .chain(link.next_event())
+            .chain(acks.front().map(|a| a.due));
         let next = all.min().unwrap_or(Instant::ZERO + self.duration);
         next.max(now)
     }
@@ -295,7 +313,12 @@ fn transmit(flow: usize, s: &mut Sender, now: Instant, link: &mut Link<Data>) {
         if u64::from(outstanding + MSS) > s.cwnd || room < MSS as i32 {
             return;
         }
-        let data = Data { flow, seq: s.nxt, tsval: tsval(flow, now, false), tsecr: s.ts_recent };
+        let data = Data {
+            flow,
+            seq: s.nxt,
+            tsval: tsval(flow, now, false),
+            tsecr: s.ts_recent,
+        };
         link.push(now, data);
         s.nxt = s.nxt.wrapping_add(MSS);
         s.sent += u64::from(MSS);
