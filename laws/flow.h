@@ -172,13 +172,14 @@ TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
 TG_INLINE void tg_flow_path_law(struct tg_flow *f, struct tg_tide *path,
 				const struct tg_segment *s, struct tg_arrival *a)
 {
+	tg_u32 rise_us;
+
 	if (a->queue_us == TG_OPEN) {
 		f->wanted = TG_OPEN;
 		return;
 	}
-	if (tg_tide_drained(path, &f->share, s->seq + s->len)) {
-		tg_u32 rise_us = tg_tide_ran_dry(path, a->now_us, a->queue_us) ? a->queue_us : 0;
-
+	if (tg_tide_drained(path, &f->share, s->seq + s->len) &&
+	    tg_tide_judge(path, &f->share, a->now_us, a->queue_us, &rise_us)) {
 		tg_delay_raise(&f->delay, rise_us);
 		a->queue_us -= rise_us;
 		tg_tide_refloored(path, &f->share, rise_us);

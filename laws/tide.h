@@ -58,7 +58,6 @@
 #define TG_TIDE_FAR_COUNT 512u /* d2 */
 #define TG_TIDE_FAR_PRIOR 16u  /* what d2's first guess weighs */
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)
-#define TG_TIDE_DRY_US (12 * TG_MS_US) /* longer than the longest scheduling interval, 10 ms */
 #define TG_TIDE_IDLE_US (10 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_US (2 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_MAX_US (32 * TG_SECOND_US)
@@ -114,7 +113,10 @@ struct tg_share {
 	tg_u32 hungry_epoch;  /* last epoch in which it was hungry, plus 1; 0: never */
 	tg_u32 bytes;	      /* in this epoch */
 	tg_u32 h_us;	      /* its own lag; 0: not known yet */
-	tg_u32 refloored;     /* the last drain that gave it a floor */
+	tg_u32 refloored;     /* the last drain that it has seen through */
+	tg_u32 judging;	      /* the drain in which its delays are being watched */
+	tg_u32 least_us;      /* the smallest of them */
+	tg_u64 judge_us;      /* until when */
 	tg_u64 promise;	      /* drain << 32 | right edge promised when it took hold; written by what
 			       * leaves, read by what arrives */
 };
@@ -350,7 +352,7 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, const struct tg_arrival *a)
 		t->hold_until_us = ~0ull;
 		t->before_us = a->queue_us;
 		t->drain_until_us =
-			a->now_us + 4 * ((tg_u64)t->h_us + a->queue_us) + TG_SECOND_US / 5;
+			a->now_us + 6 * ((tg_u64)t->h_us + a->queue_us) + TG_SECOND_US / 5;
 	}
 	if (t->state == TG_TIDE_DRAINING &&
 	    (a->now_us >= t->drain_until_us || t->refloored >= tg_max(t->hungry, 1)))
@@ -365,27 +367,47 @@ TG_INLINE void tg_tide_promised(const struct tg_tide *t, struct tg_share *s, tg_
 		s->promise = (tg_u64)t->drains << 32 | edge;
 }
 
-/* Whether data that ends at `end` was sent after the drain took hold, the first of its flow: it
- * lies beyond the edge, if only in part. */
+/* Whether data that ends at `end` was sent after the drain took hold, in a flow that has not yet
+ * seen it through: it lies beyond the edge, if only in part. */
 TG_INLINE int tg_tide_drained(const struct tg_tide *t, const struct tg_share *s, tg_u32 end)
 {
 	return t->state == TG_TIDE_DRAINING && s->refloored != t->drains &&
 	       (tg_u32)(s->promise >> 32) == t->drains && tg_after(end, (tg_u32)s->promise);
 }
 
-/*
- * Whether the first data after a drain, `above_us` over the old floor, met an empty queue, so that
- * what it is above the floor is path. Then the link ran dry before it, for three quarters of the
- * true round trip, and its delay is what it was before the drain. A queue that was real would have
- * shrunk; an outage in the middle of the drain shows in a delay that grew.
- */
-TG_INLINE int tg_tide_ran_dry(const struct tg_tide *t, tg_u64 now_us, tg_u32 above_us)
+/* Delays this close are the same, at the jitter of a scheduler. */
+TG_INLINE tg_u32 tg_tide_slack_us(const struct tg_tide *t)
 {
-	tg_u64 gap_us = now_us - t->arrived_us;
-	tg_u32 slack_us = tg_max(tg_tide_empty_us(t), t->before_us / 16);
+	return tg_max(tg_tide_empty_us(t), t->before_us / 8);
+}
 
-	return 2 * gap_us >= (tg_u64)t->h_us + above_us && gap_us >= TG_TIDE_DRY_US &&
-	       above_us <= t->before_us + slack_us && t->before_us <= above_us + slack_us;
+/*
+ * Data that was sent after the drain took hold is `queue_us` over its flow's floor. Returns whether
+ * the flow has seen enough, and by how much its floor is to rise in `rise_us`.
+ *
+ * A queue that was real has shrunk, and the floor is confirmed at once. What has not shrunk may be
+ * path, or the queue of a link that has become slow. Path is steady: for one more round trip the
+ * window stays small, and every delay in it must be what it was before the drain.
+ */
+TG_INLINE int tg_tide_judge(const struct tg_tide *t, struct tg_share *s, tg_u64 now_us,
+			    tg_u32 queue_us, tg_u32 *rise_us)
+{
+	tg_u32 slack_us = tg_tide_slack_us(t);
+
+	*rise_us = 0;
+	if (queue_us <= tg_tide_empty_us(t) || queue_us > t->before_us + slack_us ||
+	    t->before_us > queue_us + slack_us)
+		return 1;
+	if (s->judging != t->drains) {
+		s->judging = t->drains;
+		s->least_us = queue_us;
+		s->judge_us = now_us + t->h_us + queue_us;
+	}
+	s->least_us = tg_min(s->least_us, queue_us);
+	if (now_us < s->judge_us)
+		return 0;
+	*rise_us = s->least_us;
+	return 1;
 }
 
 /* The flow has seen the drain through. Its floor rose by `rise_us`: that much was taken for queue
@@ -404,6 +426,17 @@ TG_INLINE void tg_tide_refloored(struct tg_tide *t, struct tg_share *s, tg_u32 r
 	s->h_us += rise_us;
 }
 
+/*
+ * A quarter of the forecast; but after a route change the count has collapsed, and what must leave
+ * the path before the edge stops moving is what the old forecast let in.
+ */
+TG_INLINE tg_u32 tg_tide_drain_window(const struct tg_tide *t)
+{
+	tg_u64 rate = tg_max64((tg_u64)t->m >> 2, (tg_u64)t->touched_m >> 3);
+
+	return tg_window_bytes(tg_max64(tg_tide_bytes(t, rate), 2 * t->mss));
+}
+
 /* The path's window in bytes, or TG_OPEN while it starts. */
 TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
 {
@@ -413,7 +446,7 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
 	if (t->state == TG_TIDE_STARTING)
 		return TG_OPEN;
 	if (t->state == TG_TIDE_DRAINING)
-		return tg_window_bytes(tg_max64(tg_tide_bytes(t, m) >> 2, 2 * t->mss));
+		return tg_tide_drain_window(t);
 	return tg_window_bytes(tg_max64(tg_tide_bytes(t, m + margin) + t->mss, 4 * t->mss));
 }
 
