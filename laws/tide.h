@@ -141,13 +141,13 @@ TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
 	return tg_max(t->h_us / 32, TG_TIDE_EMPTY_US);
 }
 
-/* H follows the samples by time, not by count: half of a change in about one and a half H, however
- * often samples come. */
+/* H follows the samples by time, not by count: half of a change in a third of H, however often
+ * samples come. Slower, and an upload's queue that breathes rocks the downlink's. */
 TG_INLINE tg_u32 tg_tide_lag(tg_u32 h_us, tg_u32 lag_us, tg_u64 elapsed_us)
 {
 	tg_u32 part = (tg_u32)(elapsed_us < h_us ? elapsed_us : h_us);
 
-	return h_us ? tg_max(tg_approach(h_us, lag_us, part, 2 * h_us + part), 1) : lag_us;
+	return h_us ? tg_max(tg_approach(h_us, lag_us, part, h_us / 2 + part), 1) : lag_us;
 }
 
 TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)

@@ -166,3 +166,22 @@ fn clocks_that_drift_do_not_look_like_a_queue() {
         assert!(o.mean_delay_ms < 15.0, "{ppm} ppm: {}", course(&o));
     }
 }
+
+#[test]
+fn a_way_back_that_breathes_does_not_rock_the_queue() {
+    let mut m = base();
+    // An uplink queue of 100 to 300 ms, up and down every 2 s, as an upload's saw-tooth makes it.
+    let saw = |i: u64| {
+        if i % 40 < 20 {
+            100 + 10 * (i % 20)
+        } else {
+            300 - 10 * (i % 20)
+        }
+    };
+    m.back
+        .extend((0..1000).map(|i| (seconds(10) + ms(50 * i), ms(20 + saw(i)))));
+    m.warmup = seconds(12);
+    let tide = m.run();
+    assert!(tide.utilisation > 0.97, "{}", course(&tide));
+    assert!(tide.mean_delay_ms < 105.0, "{}", course(&tide));
+}
