@@ -20,11 +20,13 @@
 
 #define TG_DELAY_SLACK_US (2 * TG_MS_US) /* a tick of either clock */
 #define TG_TICK_FIRST_CHECK_US (TG_SECOND_US / 2)
+#define TG_TICK_LAST_CHECK_US (256 * TG_SECOND_US)
+#define TG_TICK_SPAN_US (1024 * TG_SECOND_US) /* over longer ones a clock of us may have wrapped */
 
 struct tg_delay {
-	tg_u32 floor_us;      /* smallest relative one-way delay, modulo 2^32 */
-	tg_u32 first_tsval;    /* of the first packet that echoed a moment of ours */
-	tg_u32 first_us;       /* that moment */
+	tg_u64 first_us;       /* moment of ours, absolute, from which the peer's clock is timed */
+	tg_u32 first_tsval;    /* of the packet that echoed it */
+	tg_u32 floor_us;       /* smallest relative one-way delay, modulo 2^32 */
 	tg_u32 check_after_us; /* age at which the tick is looked at next; 0: no such packet yet */
 	tg_u32 tick_us;	       /* unit of the peer's TSval; 0: no unit makes sense, no delays */
 	tg_u32 started;
@@ -51,25 +53,25 @@ TG_INLINE tg_u32 tg_delay_tick(tg_u32 elapsed_us, tg_u32 ticks)
  * of ours reached it, so that both clocks are compared over the way back alone: a queue that
  * builds up towards us would stretch our time and make the peer's clock look slow.
  */
-TG_INLINE void tg_delay_echoed(struct tg_delay *d, tg_u32 tsval, tg_u32 echoed_us, tg_u32 now_us)
+TG_INLINE void tg_delay_echoed(struct tg_delay *d, tg_u32 tsval, tg_u64 echoed_us, tg_u32 now_us)
 {
-	tg_u32 elapsed_us = echoed_us - d->first_us;
+	tg_u64 elapsed_us = echoed_us - d->first_us;
 	tg_u32 tick_us;
 
-	if (!d->check_after_us) {
+	if (!d->check_after_us || elapsed_us >= TG_TICK_SPAN_US) {
 		d->first_tsval = tsval;
 		d->first_us = echoed_us;
-		d->check_after_us = TG_TICK_FIRST_CHECK_US;
+		d->check_after_us = tg_max(d->check_after_us, TG_TICK_FIRST_CHECK_US);
 		return;
 	}
 	if (elapsed_us < d->check_after_us)
 		return;
-	tick_us = tg_delay_tick(elapsed_us, tsval - d->first_tsval);
+	tick_us = tg_delay_tick((tg_u32)elapsed_us, tsval - d->first_tsval);
 	if (tick_us != d->tick_us) {
 		d->tick_us = tick_us;
 		d->floor_us = now_us - tsval * tick_us;
 	}
-	if (d->check_after_us < 256 * TG_SECOND_US)
+	if (d->check_after_us < TG_TICK_LAST_CHECK_US)
 		d->check_after_us *= 2;
 }
 
