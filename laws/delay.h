@@ -22,14 +22,16 @@
 #define TG_CLOCK_FIRST_US (TG_SECOND_US / 2)
 #define TG_CLOCK_WINDOW_SHIFT 25 /* clocks are compared every 2^25 us, 34 s */
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
+#define TG_CLOCK_SPAN_US (1024 * TG_SECOND_US)
 #define TG_SKEW_MAX_US (TG_CLOCK_WINDOW_US / 4096) /* 244 ppm: no clock drifts more */
 
 struct tg_delay {
+	tg_u64 mark_us;	    /* moment of ours, absolute, that opened the window over which clocks
+			     * are compared */
+	tg_u32 mark_tsval;  /* of the packet that echoed it */
 	tg_u32 floor_us;    /* smallest relative one-way delay, modulo 2^32 */
 	tg_u32 moved_us;    /* when the floor was last moved with the peer's clock */
 	tg_u32 tick_us;	    /* unit of the peer's TSval; 0: no unit makes sense, no delays */
-	tg_u32 mark_tsval;  /* of the packet that opened the window over which clocks are compared */
-	tg_u32 mark_us;	    /* the moment of ours that it echoed */
 	tg_u32 window_us;   /* length of that window; 0: no packet has echoed a moment yet */
 	tg_u32 back_us;	    /* smallest relative delay of the way back in this window */
 	tg_u32 back_was_us; /* and in the last */
@@ -54,19 +56,18 @@ TG_INLINE tg_u32 tg_delay_tick(tg_u32 elapsed_us, tg_u32 ticks)
 	return 0;
 }
 
-TG_INLINE void tg_delay_open_window(struct tg_delay *d, tg_u32 tsval, tg_u32 echoed_us)
+TG_INLINE void tg_delay_open_window(struct tg_delay *d, tg_u32 tsval, tg_u64 echoed_us)
 {
 	d->mark_tsval = tsval;
 	d->mark_us = echoed_us;
 	d->back_was_us = d->back_us;
-	d->back_us = tsval * d->tick_us - echoed_us;
+	d->back_us = tsval * d->tick_us - (tg_u32)echoed_us;
 }
 
 /* A window is over: looks at the unit, and at what the peer's clock has gained. */
-TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 echoed_us,
+TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 width_us,
 				     tg_u32 now_us)
 {
-	tg_u32 width_us = echoed_us - d->mark_us;
 	tg_u32 tick_us = tg_delay_tick(width_us, tsval - d->mark_tsval);
 	tg_s32 gain_us = (tg_s32)(d->back_us - d->back_was_us);
 
@@ -94,20 +95,22 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 ec
  * builds up towards us would stretch our time and make the peer's clock look slow. The smallest
  * delay of the way back, window by window, moves as the clocks drift apart.
  */
-TG_INLINE void tg_delay_echoed(struct tg_delay *d, tg_u32 tsval, tg_u32 echoed_us, tg_u32 now_us)
+TG_INLINE void tg_delay_echoed(struct tg_delay *d, tg_u32 tsval, tg_u64 echoed_us, tg_u32 now_us)
 {
-	tg_u32 back_us = tsval * d->tick_us - echoed_us;
+	tg_u32 back_us = tsval * d->tick_us - (tg_u32)echoed_us;
+	tg_u64 width_us = echoed_us - d->mark_us;
 
-	if (!d->window_us) {
+	/* After a silence so long, a clock of microseconds may have wrapped. */
+	if (!d->window_us || width_us >= TG_CLOCK_SPAN_US) {
 		d->window_us = TG_CLOCK_FIRST_US;
 		tg_delay_open_window(d, tsval, echoed_us);
 		return;
 	}
 	if (tg_before(back_us, d->back_us))
 		d->back_us = back_us;
-	if (echoed_us - d->mark_us < d->window_us)
+	if (width_us < d->window_us)
 		return;
-	tg_delay_close_window(d, tsval, echoed_us, now_us);
+	tg_delay_close_window(d, tsval, (tg_u32)width_us, now_us);
 	tg_delay_open_window(d, tsval, echoed_us);
 }
 

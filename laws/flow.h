@@ -120,7 +120,7 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, const struct tg_segment *s, tg_
 	f->rtt_min_us = tg_min(f->rtt_min_us, a->sample_us);
 	if (!s->timestamps)
 		return;
-	tg_delay_echoed(&f->delay, s->tsval, (tg_u32)s->now_us - a->sample_us, (tg_u32)s->now_us);
+	tg_delay_echoed(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us);
 	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
 	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us)
 		return;

@@ -51,8 +51,8 @@ TG_INLINE void tg_rtt_sent(struct tg_rtt *r, tg_u32 tsval, tg_u32 now_us)
 {
 	tg_u32 used = r->tail - r->head;
 
-	if (used && tsval == r->seen_tsval)
-		return; /* only its first departure counts */
+	if (r->tail && tsval == r->seen_tsval)
+		return; /* only its first departure counts, even if its echo is back already */
 	r->seen_tsval = tsval;
 	if (used && now_us - r->noted_us < r->spacing_us)
 		return;

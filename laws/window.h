@@ -50,10 +50,13 @@ TG_INLINE void tg_window_note(struct tg_window *w, const struct tg_ack *a, tg_u1
 	w->known = 1;
 }
 
-/* Whether the sender may count this as a duplicate ACK. */
+/* Whether the sender may count this as a duplicate ACK. With SACK blocks whatever the window
+ * (RFC 6675 section 2), but what ends a zero window is an update, hole or not. */
 TG_INLINE int tg_window_duplicate(const struct tg_window *w, const struct tg_ack *a)
 {
-	return a->bare && a->ack == w->ack && (a->sack || a->raw == w->kernel_raw);
+	int same = a->sack ? w->sent_raw != 0 : a->raw == w->kernel_raw;
+
+	return a->bare && a->ack == w->ack && same;
 }
 
 /* The window field for `bytes`, rounded so that it keeps `least` bytes open. */
