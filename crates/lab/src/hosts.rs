@@ -130,7 +130,10 @@ fn configure(settings: &Settings) -> Result<bool> {
     let ipv4 = |key: &str, value: &str| set("ipv4", key, value);
     // Or ssthresh leaks from one connection to the next.
     ipv4("tcp_no_metrics_save", "1")?;
-    ipv4("tcp_timestamps", if settings.timestamps { "1" } else { "0" })?;
+    ipv4(
+        "tcp_timestamps",
+        if settings.timestamps { "1" } else { "0" },
+    )?;
     ipv4("tcp_wmem", &format!("4096 16384 {SEND_BUFFER_MAX}"))?;
     if let Some(max) = settings.rmem_max {
         let [minimum, initial, _] = receive_buffer()?.map(|bytes| bytes.min(max));
@@ -176,7 +179,9 @@ fn set_congestion_control(name: &str) -> Result<bool> {
             "this kernel has no congestion control \"{name}\"; it has: {}",
             read("ipv4", "tcp_available_congestion_control")?.trim()
         ),
-        Err(e) => return Err(e).with_context(|| format!("cannot use congestion control \"{name}\"")),
+        Err(e) => {
+            return Err(e).with_context(|| format!("cannot use congestion control \"{name}\""));
+        }
     }
     match fs::write(sysctl("ipv4", "tcp_congestion_control"), name) {
         Ok(()) => Ok(true),

@@ -150,9 +150,7 @@ impl Interface {
         let (reply, _) = self.socket.recv_from_full()?;
         let reply = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&reply)?;
         match reply.payload {
-            NetlinkPayload::Error(refusal) if refusal.code.is_some() => {
-                Err(refusal.to_io().into())
-            }
+            NetlinkPayload::Error(refusal) if refusal.code.is_some() => Err(refusal.to_io().into()),
             payload => Ok(payload),
         }
     }

@@ -136,10 +136,7 @@ fn agent_series(outcome: &Outcome) -> Vec<Series> {
                     .collect()
             };
             [
-                (
-                    "agent_rtt_ms",
-                    of(|f| f.rtt_us.map(ms_of)),
-                ),
+                ("agent_rtt_ms", of(|f| f.rtt_us.map(ms_of))),
                 ("agent_queue_ms", of(|f| Some(ms_of(f.queue_us)))),
                 ("agent_window_bytes", of(|f| Some(f.window_bytes as f64))),
             ]

@@ -27,7 +27,12 @@ fn every_reason_to_distrust_a_run_is_named() {
         warnings: Vec::new(),
     };
     let all = complaints(&health).join("\n");
-    for part in ["lost 3 packets", "0.61 ms, at most 0.5 ms", "used 97 %", "busy at 99 %"] {
+    for part in [
+        "lost 3 packets",
+        "0.61 ms, at most 0.5 ms",
+        "used 97 %",
+        "busy at 99 %",
+    ] {
         assert!(all.contains(part), "{all}");
     }
 }
