@@ -19,6 +19,7 @@ mod child;
 mod clock;
 mod emulator;
 mod hosts;
+mod laboratory;
 mod machine;
 mod netlink;
 mod netns;
