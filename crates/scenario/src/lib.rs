@@ -7,6 +7,7 @@
 mod load;
 mod result;
 mod scenario;
+mod workload;
 
 pub use load::{LinkInputs, LoadError};
 pub use result::*;
