@@ -19,6 +19,11 @@ typedef __INT64_TYPE__ tg_s64;
 
 #define TG_INLINE static inline __attribute__((always_inline, unused))
 
+/* What the compiler knows of memory ends here. In the kernel program this makes the verifier forget
+ * the ranges of what it loaded before, so that the paths through a loop's body meet again at its
+ * head instead of multiplying with every round. */
+#define TG_FORGET() __asm__ volatile("" ::: "memory")
+
 /* A window or delay that says "no opinion": the kernel's own window stays. */
 #define TG_OPEN 0xffffffffu
 

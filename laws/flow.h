@@ -176,7 +176,7 @@ TG_INLINE void tg_flow_path_law(struct tg_flow *f, struct tg_tide *path,
 		f->wanted = TG_OPEN;
 		return;
 	}
-	if (tg_tide_drained(path, &f->share, s->seq)) {
+	if (tg_tide_drained(path, &f->share, s->seq + s->len)) {
 		tg_u32 rise_us = tg_tide_ran_dry(path, a->now_us, a->queue_us) ? a->queue_us : 0;
 
 		tg_delay_raise(&f->delay, rise_us);
@@ -209,7 +209,7 @@ TG_INLINE tg_u16 tg_flow_leaves(struct tg_flow *f, const struct tg_tide *path,
 	else
 		tg_drs_rtt_acked(&f->drs_rtt, a->ack, f->sent_bytes, (tg_u32)now_us);
 	if (path)
-		tg_tide_promised(path, &f->share, f->window.edge);
+		tg_tide_promised(path, &f->share, f->window.edge, f->window.held);
 	return raw;
 }
 

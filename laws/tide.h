@@ -11,15 +11,21 @@
  *
  *     H    lag: the round trip less the forward queueing delay (an upload's queue lengthens it)
  *     b    bucket: H/8, at least 1 ms; a ring of 8 byte counts and of the 8 forecasts made then
- *     x    bytes in the last 8 buckets; half as much again if the queue ran empty in the last one
+ *     x    rate over the last 8 buckets; half as much again if the queue ran empty in the last one
  *     e    |x - forecast made 8 buckets ago|
  *     m    += (x - m) / 8                                the forecast
  *     d1   += (e - d1) / 64,  d2 += (e - d2) / 512       its error over 8 and 64 round trips
- *     W    = max(m + 3 (d1 + d2)/2 + 1 MSS, 4 MSS)
+ *     W    = max((m + 3 (d1 + d2)/2) H + 1 MSS, 4 MSS)
+ *
+ * Forecast and errors are rates, not bytes a round trip, so that a lag that changes (an upload
+ * begins, the route changes) reaches the window at once.
  *
  * One such record stands for the path: the bottleneck that its flows share. A flow's own error
  * would contain the other flows' noise, and margins add up. W is divided among the flows that want
  * more than they get.
+ *
+ * A count while the queue ran empty that stays below the forecast says nothing about the link: the
+ * senders had no more to send, or the window was too small for the lag. The forecast stays.
  *
  * States:
  *
@@ -30,7 +36,7 @@
  *      +------------------- idle for 10 s ----------------------+               | promised edge
  *                                                               v               | arrived, or too
  *                                                            DRAINING ----------+ late
- *                                                             W = m/4
+ *                                                             W = m H/4
  *
  * DRAINING ages the floors: after a route change the smallest delay of old is not the empty
  * queue's any more. A windowed minimum would ratchet upward under a standing queue; here the
@@ -46,7 +52,7 @@
 
 #define TG_TIDE_BUCKETS 8u
 #define TG_TIDE_CATCH_UP 32u   /* buckets closed at most for one packet */
-#define TG_TIDE_Q 10	       /* forecast and errors are in 1/1024 byte */
+#define TG_TIDE_Q 20	       /* rates are in 1/2^20 byte a microsecond, about 1 byte a second */
 #define TG_TIDE_MEAN_SHIFT 3
 #define TG_TIDE_NEAR_SHIFT 6   /* d1 */
 #define TG_TIDE_FAR_COUNT 512u /* d2 */
@@ -75,12 +81,15 @@ struct tg_tide {
 	tg_u64 hold_until_us;	/* counts until then are our own drain's doing */
 	tg_u64 current;		/* bytes in the open bucket */
 	tg_u64 sum;		/* bytes in the closed ones */
+	tg_u64 sum_us;		/* their width */
 	tg_u64 bytes[TG_TIDE_BUCKETS];
-	tg_s64 forecast[TG_TIDE_BUCKETS];
+	tg_s64 forecast[TG_TIDE_BUCKETS]; /* rates, as all that follow */
 	tg_s64 m;
 	tg_s64 d1;
 	tg_s64 d2;
 	tg_s64 touched_m;	/* m when the queue was last seen empty */
+	tg_u32 width_us[TG_TIDE_BUCKETS];
+	tg_u32 open_us;		/* width of the open bucket */
 	tg_u32 errors;		/* errors averaged into d2, up to TG_TIDE_FAR_COUNT */
 	tg_u32 h_us;		/* H; 0: not known yet */
 	tg_u32 least_us;	/* smallest forward queueing delay in the open bucket */
@@ -106,7 +115,7 @@ struct tg_share {
 	tg_u32 bytes;	      /* in this epoch */
 	tg_u32 h_us;	      /* its own lag; 0: not known yet */
 	tg_u32 refloored;     /* the last drain that gave it a floor */
-	tg_u64 promise;	      /* drain << 32 | right edge promised when it began; written by what
+	tg_u64 promise;	      /* drain << 32 | right edge promised when it took hold; written by what
 			       * leaves, read by what arrives */
 };
 
@@ -130,11 +139,6 @@ TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
 	return tg_max(t->h_us / 32, TG_TIDE_EMPTY_US);
 }
 
-TG_INLINE tg_u32 tg_tide_bucket_us(const struct tg_tide *t)
-{
-	return tg_max(t->h_us / TG_TIDE_BUCKETS, TG_MS_US);
-}
-
 /* H follows the samples by time, not by count: half of a change in about one and a half H, however
  * often samples come. */
 TG_INLINE tg_u32 tg_tide_lag(tg_u32 h_us, tg_u32 lag_us, tg_u64 elapsed_us)
@@ -154,6 +158,12 @@ TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const st
 	t->h_us = tg_tide_lag(t->h_us, lag_us, a->now_us - t->lag_us);
 	t->lag_us = a->now_us;
 	s->h_us = s->h_us ? tg_approach(s->h_us, lag_us, 1, 16) : lag_us;
+}
+
+/* Bytes that a rate carries in one lag. */
+TG_INLINE tg_u64 tg_tide_bytes(const struct tg_tide *t, tg_u64 rate)
+{
+	return rate * t->h_us >> TG_TIDE_Q;
 }
 
 /* The error's two averages. d2 starts as a plain mean, or its first samples would weigh 1/512. */
@@ -185,17 +195,22 @@ TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
 		t->forecast[i] = x;
 }
 
-/* The bucket that just closed made the last eight hold `x`; `empty`: the queue ran empty in it. */
+/* The last eight buckets came at rate `x`; `empty`: the queue ran empty in the last. */
 TG_INLINE void tg_tide_learn(struct tg_tide *t, tg_s64 x, int empty)
 {
 	if (empty)
 		x += tg_tide_halved(x);
-	/* An empty queue and fewer bytes than forecast: the senders had no more to send. That says
-	 * nothing about the link. Nor does what our own drain kept back. */
+	/* Censored, see above; or our own drain kept it back. */
 	if ((empty && x < t->m) || t->bucket_end_us < t->hold_until_us)
 		return;
 	tg_tide_learn_error(t, x);
 	t->m += (x - t->m) >> TG_TIDE_MEAN_SHIFT;
+}
+
+TG_INLINE void tg_tide_open(struct tg_tide *t, tg_u64 from_us)
+{
+	t->open_us = tg_max(t->h_us / TG_TIDE_BUCKETS, TG_MS_US);
+	t->bucket_end_us = from_us + t->open_us;
 }
 
 /* Closes the open bucket. */
@@ -206,11 +221,13 @@ TG_INLINE void tg_tide_close(struct tg_tide *t)
 	int empty = seen && t->least_us <= tg_tide_empty_us(t);
 	tg_s64 x;
 
-	t->sum += t->current - t->bytes[slot];
+	t->sum = t->sum + t->current - t->bytes[slot];
+	t->sum_us = t->sum_us + t->open_us - t->width_us[slot];
 	t->bytes[slot] = t->current;
+	t->width_us[slot] = t->open_us;
 	t->current = 0;
 	t->least_us = TG_OPEN;
-	x = (tg_s64)(t->sum << TG_TIDE_Q);
+	x = (tg_s64)((t->sum << TG_TIDE_Q) / tg_max64(t->sum_us, 1));
 	if (t->state == TG_TIDE_STARTING) {
 		t->standing = seen && !empty ? t->standing + 1 : 0;
 		if (t->standing >= 2)
@@ -239,10 +256,13 @@ TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 	t->standing = 0;
 	t->current = 0;
 	t->sum = 0;
-	for (tg_u32 i = 0; i < TG_TIDE_BUCKETS; i++)
+	t->sum_us = 0;
+	for (tg_u32 i = 0; i < TG_TIDE_BUCKETS; i++) {
 		t->bytes[i] = 0;
+		t->width_us[i] = 0;
+	}
 	t->least_us = TG_OPEN;
-	t->bucket_end_us = now_us + tg_tide_bucket_us(t);
+	tg_tide_open(t, now_us);
 	t->touched_us = now_us;
 	t->patience_us = TG_TIDE_PATIENCE_US;
 }
@@ -264,17 +284,18 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
 	t->arrived_us = a->now_us;
 	for (tg_u32 i = 0; i < TG_TIDE_CATCH_UP && a->now_us >= t->bucket_end_us; i++) {
 		tg_tide_close(t);
-		t->bucket_end_us += tg_tide_bucket_us(t);
+		tg_tide_open(t, t->bucket_end_us);
+		TG_FORGET();
 	}
 	if (a->now_us >= t->bucket_end_us)
-		t->bucket_end_us = a->now_us + tg_tide_bucket_us(t);
+		tg_tide_open(t, a->now_us);
 	tg_tide_turn_epoch(t, a->now_us);
 }
 
 /* A flow is hungry if it took at least a quarter of an even share in this round trip. */
 TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u32 len)
 {
-	tg_u64 even = (tg_u64)t->m >> TG_TIDE_Q;
+	tg_u64 even = tg_tide_bytes(t, (tg_u64)t->m);
 
 	if (s->epoch != t->epoch) {
 		s->epoch = t->epoch;
@@ -334,35 +355,39 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, const struct tg_arrival *a)
 		tg_tide_end_drain(t, a->now_us);
 }
 
-/* An acknowledgement of the flow leaves, its right edge now at `edge`. */
-TG_INLINE void tg_tide_promised(const struct tg_tide *t, struct tg_share *s, tg_u32 edge)
+/* An acknowledgement of the flow leaves, its right edge now at `edge`; `held`: the edge kept the
+ * window larger than wanted, and rounding by window scale still moves it. */
+TG_INLINE void tg_tide_promised(const struct tg_tide *t, struct tg_share *s, tg_u32 edge, int held)
 {
-	if (t->state == TG_TIDE_DRAINING && (tg_u32)(s->promise >> 32) != t->drains)
+	if (t->state == TG_TIDE_DRAINING && (held || (tg_u32)(s->promise >> 32) != t->drains))
 		s->promise = (tg_u64)t->drains << 32 | edge;
 }
 
-/* Whether data from `seq` on was sent after the drain took hold, the first of its flow. */
-TG_INLINE int tg_tide_drained(const struct tg_tide *t, const struct tg_share *s, tg_u32 seq)
+/* Whether data that ends at `end` was sent after the drain took hold, the first of its flow: it
+ * lies beyond the edge, if only in part. */
+TG_INLINE int tg_tide_drained(const struct tg_tide *t, const struct tg_share *s, tg_u32 end)
 {
 	return t->state == TG_TIDE_DRAINING && s->refloored != t->drains &&
-	       (tg_u32)(s->promise >> 32) == t->drains && !tg_before(seq, (tg_u32)s->promise);
+	       (tg_u32)(s->promise >> 32) == t->drains && tg_after(end, (tg_u32)s->promise);
 }
 
 /*
- * Whether the first data after a drain, `above_us` over the old floor, met an empty queue. If it
- * did, the link had run dry before it: for three quarters of a lag, less what jitter hides. A gap
- * that is an outage instead shows in a delay that grew.
+ * Whether the first data after a drain, `above_us` over the old floor, met an empty queue, so that
+ * what it is above the floor is path. Then the link ran dry before it, for three quarters of the
+ * true round trip, and its delay is what it was before the drain. A queue that was real would have
+ * shrunk; an outage in the middle of the drain shows in a delay that grew.
  */
 TG_INLINE int tg_tide_ran_dry(const struct tg_tide *t, tg_u64 now_us, tg_u32 above_us)
 {
 	tg_u64 gap_us = now_us - t->arrived_us;
+	tg_u32 slack_us = tg_max(tg_tide_empty_us(t), t->before_us / 16);
 
-	return gap_us >= tg_max(t->h_us / 2, TG_TIDE_DRY_US) &&
-	       above_us <= t->before_us + tg_tide_empty_us(t);
+	return 2 * gap_us >= (tg_u64)t->h_us + above_us && gap_us >= TG_TIDE_DRY_US &&
+	       above_us <= t->before_us + slack_us && t->before_us <= above_us + slack_us;
 }
 
 /* The flow has seen the drain through. Its floor rose by `rise_us`: that much was taken for queue
- * and is path. It belongs to the lag, and the forecast to a lag as long. */
+ * and is path. It belongs to the lag; what the count fell by meanwhile was our doing. */
 TG_INLINE void tg_tide_refloored(struct tg_tide *t, struct tg_share *s, tg_u32 rise_us)
 {
 	s->refloored = t->drains;
@@ -370,7 +395,7 @@ TG_INLINE void tg_tide_refloored(struct tg_tide *t, struct tg_share *s, tg_u32 r
 	if (rise_us <= tg_tide_empty_us(t))
 		return;
 	if (!t->floor_rose && t->h_us) {
-		t->m = (tg_s64)((tg_u64)t->m / t->h_us * (t->h_us + rise_us));
+		t->m = t->m > t->touched_m ? t->m : t->touched_m;
 		t->h_us += rise_us;
 	}
 	t->floor_rose = 1;
@@ -386,8 +411,8 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
 	if (t->state == TG_TIDE_STARTING)
 		return TG_OPEN;
 	if (t->state == TG_TIDE_DRAINING)
-		return tg_window_bytes(tg_max64(m >> (TG_TIDE_Q + 2), 2 * t->mss));
-	return tg_window_bytes(tg_max64(((m + margin) >> TG_TIDE_Q) + t->mss, 4 * t->mss));
+		return tg_window_bytes(tg_max64(tg_tide_bytes(t, m) >> 2, 2 * t->mss));
+	return tg_window_bytes(tg_max64(tg_tide_bytes(t, m + margin) + t->mss, 4 * t->mss));
 }
 
 /* The flow's part of it: the hungry share alike, the others may grow into one more such part. A

@@ -34,15 +34,37 @@ pub(crate) enum Way {
 /// An attached program; detached when dropped.
 pub(crate) enum Attachment {
     Tcx { _link: OwnedFd },
-    Clsact(TcHook),
+    Clsact(Filter),
+}
+
+/// A clsact filter of ours.
+pub(crate) struct Filter {
+    program: OwnedFd,
+    index: u32,
+    way: Way,
 }
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        if let Self::Clsact(hook) = self {
+        if let Self::Clsact(filter) = self {
             // The interface may be gone, and the filter with it.
-            let _ = hook.detach();
+            let _ = filter.hook().detach();
         }
+    }
+}
+
+impl Filter {
+    fn hook(&self) -> TcHook {
+        let point: TcAttachPoint = match self.way {
+            Way::Arrives => TC_INGRESS,
+            Way::Leaves => TC_EGRESS,
+        };
+        TcHookBuilder::new(self.program.as_fd())
+            .ifindex(self.index as i32)
+            .replace(true)
+            .handle(CLSACT_HANDLE)
+            .priority(CLSACT_HANDLE)
+            .hook(point)
     }
 }
 
@@ -85,16 +107,10 @@ fn tcx(program: BorrowedFd<'_>, index: u32, way: Way) -> Result<Attachment, libb
 }
 
 fn clsact(program: BorrowedFd<'_>, index: u32, way: Way) -> Result<Attachment, libbpf_rs::Error> {
-    let point: TcAttachPoint = match way {
-        Way::Arrives => TC_INGRESS,
-        Way::Leaves => TC_EGRESS,
-    };
-    let mut hook = TcHookBuilder::new(program.as_fd())
-        .ifindex(index as i32)
-        .replace(true)
-        .handle(CLSACT_HANDLE)
-        .priority(CLSACT_HANDLE)
-        .hook(point);
+    let program = program.try_clone_to_owned()?;
+    let filter = Filter { program, index, way };
+    let mut hook = filter.hook();
     hook.create()?;
-    Ok(Attachment::Clsact(hook.attach()?))
+    hook.attach()?;
+    Ok(Attachment::Clsact(filter))
 }

@@ -3,10 +3,10 @@
 use crate::Instant;
 use std::time::Duration;
 
-/// §5.2: a backlog of at most one maximum-sized packet is no standing queue. The link's MTU.
+/// §5.3: the link's MTU. A backlog of no more is no standing queue.
 const MAXPACKET: usize = 1500;
 
-/// CoDel's state (§5.1); names are the RFC's.
+/// CoDel's state (§5.2); names are the RFC's.
 ///
 /// ```text
 ///               sojourn ≥ target for an interval: drop
@@ -105,7 +105,7 @@ impl Codel {
         self.lastcount = self.count;
     }
 
-    /// §5.3: drops come interval/√count apart, which makes a TCP's rate fall linearly.
+    /// §5.6: drops come interval/√count apart, so that a TCP's rate falls linearly in time.
     fn control_law(&self, t: Instant) -> Instant {
         t + self.interval.div_f64(f64::from(self.count).sqrt())
     }

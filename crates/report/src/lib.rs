@@ -1,1 +1,31 @@
-//! See docs/architecture.md.
+//! Results for people: [`table`] for a terminal, [`page`] for a browser, and the figures that
+//! pages are made of ([`plot`]).
+
+pub mod colour;
+pub mod plot;
+
+mod axis;
+mod digest;
+mod fairness;
+mod figures;
+#[cfg(test)]
+mod fixture;
+mod grid;
+mod history;
+mod html;
+mod number;
+mod overview;
+mod page;
+mod quantity;
+mod reading;
+mod ruler;
+mod svg;
+mod table;
+mod tables;
+mod thin;
+
+pub use fairness::jain;
+pub use page::page;
+pub use reading::reading;
+pub use table::table;
+pub use thin::thin;

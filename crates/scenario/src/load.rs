@@ -188,8 +188,11 @@ impl LinkSpec {
         if self.queue.packets == Some(0) || self.queue.bytes == Some(0) {
             return Some("a queue limit of 0, expected at least 1".into());
         }
-        if !(self.queue.codel_target_ms > 0.0 && self.queue.codel_interval_ms > 0.0) {
-            return Some("codel_target_ms and codel_interval_ms, expected more than 0".into());
+        let codel_ms = [self.queue.codel_target_ms, self.queue.codel_interval_ms];
+        if !codel_ms.iter().all(|&ms| ms > 0.0 && milliseconds_ok(ms)) {
+            return Some(
+                "codel_target_ms and codel_interval_ms, expected more than 0, at most 60000".into(),
+            );
         }
         let probability_ok = |p: f64| (0.0..1.0).contains(&p);
         match self.loss {

@@ -7,6 +7,9 @@ use std::time::Duration;
 /// The line that may come first.
 const HEADER: &str = "seconds,bits_per_second";
 
+/// What a row should be.
+const EXPECTED: &str = "seconds,bits_per_second: two numbers from 0 to 1e9 and from 0";
+
 /// Thirty years are enough, and nanoseconds hold them.
 const MAX_SECONDS: f64 = 1e9;
 
@@ -50,10 +53,7 @@ impl RateSeries {
                 continue;
             }
             let row = parse_row(content).ok_or_else(|| {
-                ParseError::new(
-                    line,
-                    format!("\"{content}\", expected two numbers, {HEADER}, neither below 0"),
-                )
+                ParseError::new(line, format!("\"{content}\", expected {EXPECTED}"))
             })?;
             match rows.last() {
                 None if row.0 != 0 => {

@@ -49,7 +49,9 @@ impl Trace {
             let ms = digits(content).ok_or_else(|| {
                 ParseError::new(
                     line,
-                    format!("\"{content}\", expected a whole number of milliseconds"),
+                    format!(
+                        "\"{content}\", expected a whole number of milliseconds, 0 to 4294967295"
+                    ),
                 )
             })?;
             let last = trace.last_ms();

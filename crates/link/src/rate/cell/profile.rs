@@ -54,7 +54,7 @@ impl Dips {
 
 /// After the LTE traces' variation within and between seconds and, for the outages, AT&T's and
 /// Verizon's numbers of gaps.
-pub(super) const LTE: Profile = Profile {
+pub(super) static LTE: Profile = Profile {
     mean_bps: 12e6,
     tti: 0.004,
     slow: Walk {
@@ -82,7 +82,7 @@ pub(super) const LTE: Profile = Profile {
 };
 
 /// After the UMTS trace; its rate is half again as high, as HSPA's was.
-pub(super) const HSPA: Profile = Profile {
+pub(super) static HSPA: Profile = Profile {
     mean_bps: 3e6,
     tti: 0.010,
     slow: Walk {
@@ -110,7 +110,7 @@ pub(super) const HSPA: Profile = Profile {
 };
 
 /// After the EVDO trace.
-pub(super) const EVDO: Profile = Profile {
+pub(super) static EVDO: Profile = Profile {
     mean_bps: 0.6e6,
     tti: 0.010,
     slow: Walk {

@@ -1,9 +1,10 @@
 //! A cell's rate, one transmission time interval after another.
 //!
 //! The logarithm of the rate is the sum of two mean-reverting walks: a slow one for what a moving
-//! user sees of distance, shadow and load, and a fast one for fading. Now and then an outage cuts in:
-//! the scheduler serves others, a handover. Recorded outages are many and short with a long tail,
-//! which a Lomax (shifted Pareto) distribution fits.
+//! user sees of distance, shadow and load, and a fast one for multipath. Two kinds of dip modulate
+//! it: *fades* leave a fraction of the rate for a second or more (a building, a crowded sector),
+//! *outages* leave nothing (the scheduler serves others, a handover). Recorded outages are many and
+//! short with a long tail, which a Lomax (shifted Pareto) distribution fits.
 
 use super::super::whole_bps;
 use super::profile::{Dips, Profile, Walk};
@@ -13,7 +14,7 @@ use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
 
 /// No cell is faster than this many times its mean.
-const PEAK: f64 = 8.0;
+const PEAK: f64 = 10.0;
 
 /// A cell's rate under way, seeded.
 #[derive(Clone, Debug)]
@@ -139,11 +140,12 @@ impl Dipper {
     fn step(&mut self, rng: &mut Pcg64Mcg) -> f64 {
         while self.left == 0 {
             self.down = !self.down;
-            let seconds = match self.down {
-                true => (self.down_time.sample(rng) - self.scale).min(self.longest),
-                false => self.up_time.sample(rng),
+            let intervals = |seconds: f64| (seconds / self.tti).round() as u64;
+            self.left = match self.down {
+                true => intervals((self.down_time.sample(rng) - self.scale).min(self.longest)),
+                // At least one, or two dips would make a longer one.
+                false => intervals(self.up_time.sample(rng)).max(1),
             };
-            self.left = (seconds / self.tti).round() as u64;
         }
         self.left -= 1;
         if self.down { self.depth } else { 1.0 }

@@ -1,0 +1,87 @@
+use super::*;
+use proptest::prelude::*;
+
+fn series(text: &str) -> RateSeries {
+    RateSeries::parse(text).expect("a valid series")
+}
+
+fn complaint(text: &str) -> String {
+    RateSeries::parse(text)
+        .expect_err("an invalid series")
+        .to_string()
+}
+
+#[test]
+fn errors_name_the_line_and_what_was_expected() {
+    for bad in [
+        "", "1", "1;2", "x,1", "1,x", "1,-5", "-1,5", "1,2,3", "1,inf", "1,NaN", "2e9,5",
+    ] {
+        assert_eq!(
+            complaint(&format!("{HEADER}\n0,5\n{bad}\n3,5\n")),
+            format!("line 3: \"{bad}\", expected {EXPECTED}")
+        );
+    }
+    assert_eq!(complaint(""), "line 1: no row, expected at least one");
+    assert_eq!(complaint(HEADER), "line 1: no row, expected at least one");
+    assert_eq!(
+        complaint("0,1\n1,1\n1,2\n"),
+        "line 3: seconds not above the row before, expected seconds that increase"
+    );
+    assert_eq!(
+        complaint("1,5\n2,5\n"),
+        "line 1: the first row is not at 0, expected the series to start at 0 seconds"
+    );
+    assert_eq!(
+        complaint("0,0\n1,0.4\n"),
+        "line 2: no rate above 0, expected at least one"
+    );
+    // The header is one only in the first line.
+    assert!(complaint("0,1\nseconds,bits_per_second\n").starts_with("line 2"));
+}
+
+#[test]
+fn the_last_row_lasts_as_long_as_the_one_before() {
+    let series = series("seconds,bits_per_second\n0,1e6\n0.5,3000000\n2.5,0\n");
+    assert_eq!(series.period(), Duration::from_millis(4500));
+    // (0.5 s · 1 + 2 s · 3 + 2 s · 0) Mbit in 4.5 s.
+    assert_eq!(series.mean_bps(), 6.5e6 / 4.5);
+    let at = |ms| series.at(Instant::from_millis(ms));
+    assert_eq!(at(0), (1_000_000, Instant::from_millis(500)));
+    assert_eq!(at(499), (1_000_000, Instant::from_millis(500)));
+    assert_eq!(at(500), (3_000_000, Instant::from_millis(2500)));
+    assert_eq!(at(4499), (0, Instant::from_millis(4500)));
+    assert_eq!(at(4500), (1_000_000, Instant::from_millis(5000)));
+    assert_eq!(at(9100), (1_000_000, Instant::from_millis(9500)));
+}
+
+#[test]
+fn a_single_row_is_a_constant_rate() {
+    let series = series("0,5e6");
+    assert_eq!(series.mean_bps(), 5e6);
+    let hour = Instant::from_millis(3_600_000);
+    assert_eq!(series.nanobits_before(hour), 5_000_000 * 3_600_000_000_000);
+}
+
+proptest! {
+    /// What is carried before an instant is the sum over the rates in force until then.
+    #[test]
+    fn nanobits_before_is_the_integral(
+        rows in prop::collection::vec((1u32..5000, 0u32..50_000_000), 1..10),
+        t in 0u64..100_000_000_000,
+    ) {
+        let mut text = String::from("0,1000000\n");
+        let mut ms = 0;
+        for (gap, rate) in rows {
+            ms += gap;
+            text += &format!("{},{rate}\n", f64::from(ms) / 1e3);
+        }
+        let (series, t) = (series(&text), Instant::from_nanos(t));
+        let (mut at, mut sum) = (Instant::ZERO, 0u128);
+        while at < t {
+            let (rate, until) = series.at(at);
+            sum += u128::from(rate) * (until.min(t) - at).as_nanos();
+            at = until;
+        }
+        prop_assert_eq!(series.nanobits_before(t), sum);
+    }
+}

@@ -1,0 +1,287 @@
+//! What holds for every link, whatever it is made of and whatever is sent through it.
+
+use proptest::prelude::*;
+use std::sync::Arc;
+use std::time::Duration;
+use tidegate_link::{
+    Capacity, Cell, CellModel, Config, DelayProfile, Delivery, Instant, Link, Loss, Packet, Policy,
+    QueueConfig, Rate, RateSeries, Trace,
+};
+
+/// A packet by number and length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Numbered {
+    number: u64,
+    bytes: usize,
+}
+
+impl Packet for Numbered {
+    fn wire_bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// Longest packet offered, longer than an opportunity.
+const MAX_BYTES: usize = 4000;
+
+/// A packet's length and the time since the one before it.
+type Arrival = (Duration, usize);
+
+fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
+    let gap = prop_oneof![
+        Just(Duration::ZERO),
+        (0u64..3_000_000).prop_map(Duration::from_nanos),
+        // Whole milliseconds fall together with opportunities and steps.
+        (0u64..40).prop_map(Duration::from_millis),
+    ];
+    prop::collection::vec((gap, 0..=MAX_BYTES), 1..150)
+}
+
+fn rates() -> impl Strategy<Value = Rate> {
+    let constant = (100_000u32..100_000_000).prop_map(|bps| Rate::Constant(bps.into()));
+    let trace = prop::collection::vec(0u32..60, 1..60).prop_map(|mut lines| {
+        lines.sort_unstable();
+        lines.push(60);
+        let text: String = lines.iter().map(|ms| format!("{ms}\n")).collect();
+        Rate::Opportunities(Arc::new(Trace::parse(&text).expect("valid")))
+    });
+    let series = prop::collection::vec(0u32..30_000_000, 1..6).prop_map(|rates| {
+        let rows: String = (1..)
+            .zip(rates)
+            .map(|(i, bps)| format!("0.0{i},{bps}\n"))
+            .collect();
+        let series = RateSeries::parse(&format!("0,1e6\n{rows}")).expect("valid");
+        Rate::Series(Arc::new(series))
+    });
+    let cell = (0usize..3, any::<u64>()).prop_map(|(kind, seed)| {
+        let kind = [Cell::Lte, Cell::Hspa, Cell::Evdo][kind];
+        Rate::Cell(CellModel::new(kind, None, seed))
+    });
+    prop_oneof![constant, trace, series, cell]
+}
+
+fn queues() -> impl Strategy<Value = QueueConfig> {
+    let policy = prop_oneof![
+        Just(Policy::DropTail),
+        Just(Policy::DropHead),
+        (1u64..20, 20u64..200).prop_map(|(target, interval)| Policy::Codel {
+            target: Duration::from_millis(target),
+            interval: Duration::from_millis(interval),
+        }),
+    ];
+    let packets = prop::option::of(1usize..50);
+    let bytes = prop::option::of(1000usize..60_000);
+    (packets, bytes, policy).prop_map(|(packets, bytes, policy)| QueueConfig {
+        packets,
+        bytes,
+        policy,
+    })
+}
+
+fn delays() -> impl Strategy<Value = DelayProfile> {
+    let ms = |ms: u64| Duration::from_millis(ms);
+    let steps = prop::collection::vec((0u64..500, 0u64..100), 0..4);
+    (0u64..100, steps).prop_map(move |(initial, steps)| {
+        let steps = steps
+            .iter()
+            .map(|&(at, d)| (Instant::from_millis(at), ms(d)));
+        DelayProfile::new(ms(initial), steps.collect())
+    })
+}
+
+fn losses() -> impl Strategy<Value = Loss> {
+    prop_oneof![
+        Just(Loss::None),
+        (0.0..0.5).prop_map(Loss::Random),
+        (0.0..0.5, 1.0..5.0).prop_map(|(probability, mean_length)| Loss::Bursty {
+            probability,
+            mean_length,
+        }),
+    ]
+}
+
+fn configs() -> impl Strategy<Value = Config> {
+    (rates(), delays(), queues(), losses()).prop_map(|(rate, delay, queue, loss)| Config {
+        rate,
+        delay,
+        queue,
+        loss,
+    })
+}
+
+/// When to poll between arrivals.
+#[derive(Clone, Copy, Debug)]
+enum Polling {
+    /// When the link asks for it, and at no other time.
+    Events,
+    /// At fixed intervals.
+    Every(Duration),
+}
+
+/// What came of a run, with the instant at which each delivery was polled.
+struct Outcome {
+    deliveries: Vec<(Instant, Delivery<Numbered>)>,
+    link: Link<Numbered>,
+}
+
+/// Sends the packets through the link and waits a minute for it to run empty.
+fn run(config: &Config, arrivals: &[Arrival], polling: Polling) -> Outcome {
+    let mut outcome = Outcome {
+        deliveries: Vec::new(),
+        link: Link::new(config.clone(), 42),
+    };
+    let (mut polled, mut now) = (Instant::ZERO, Instant::ZERO);
+    for (number, &(gap, bytes)) in (0..).zip(arrivals) {
+        now += gap;
+        outcome.poll_until(now, &mut polled, polling);
+        outcome.link.push(now, Numbered { number, bytes });
+    }
+    outcome.poll_until(now + Duration::from_secs(60), &mut polled, polling);
+    outcome
+}
+
+impl Outcome {
+    /// Polls at every instant from `polled` on until `until` that the polling asks for.
+    fn poll_until(&mut self, until: Instant, polled: &mut Instant, polling: Polling) {
+        loop {
+            let next = match polling {
+                Polling::Events => self.link.next_event(),
+                Polling::Every(interval) => Some(*polled + interval),
+            };
+            let Some(next) = next.filter(|&next| next <= until) else {
+                return;
+            };
+            *polled = next;
+            while let Some(delivery) = self.link.poll(next) {
+                self.deliveries.push((next, delivery));
+            }
+        }
+    }
+
+    fn without_poll_times(&self) -> Vec<Delivery<Numbered>> {
+        self.deliveries
+            .iter()
+            .map(|&(_, delivery)| delivery)
+            .collect()
+    }
+}
+
+/// Bytes that the rate could have carried before each of the instants, which are in order.
+fn carried_before(rate: &Rate, instants: &[Instant]) -> Vec<u64> {
+    let mut capacity = Capacity::new(rate);
+    let (mut carried, mut from) = (0, Instant::ZERO);
+    instants
+        .iter()
+        .map(|&to| {
+            carried += capacity.bytes(from, to);
+            from = to;
+            carried
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// How the link is polled changes nothing, and an event is never missed: polled at events
+    /// alone, every delivery comes at the very instant at which it is due.
+    #[test]
+    fn polling_changes_nothing(config in configs(), arrivals in arrivals()) {
+        let events = run(&config, &arrivals, Polling::Events);
+        for (polled, delivery) in &events.deliveries {
+            prop_assert_eq!(*polled, delivery.due);
+        }
+        for interval in [Duration::from_millis(1), Duration::from_secs(60)] {
+            let other = run(&config, &arrivals, Polling::Every(interval));
+            prop_assert_eq!(other.without_poll_times(), events.without_poll_times());
+            prop_assert_eq!(other.link.stats(), events.link.stats());
+        }
+    }
+
+    /// Once nothing more is to be had, the next event lies ahead; polls at events come to an end.
+    #[test]
+    fn events_lie_ahead(config in configs(), arrivals in arrivals()) {
+        let mut link = Link::new(config, 42);
+        let mut now = Instant::ZERO;
+        for (number, &(gap, bytes)) in (0..).zip(&arrivals) {
+            now += gap;
+            link.push(now, Numbered { number, bytes });
+            while link.poll(now).is_some() {}
+            prop_assert!(link.next_event().is_none_or(|next| next > now));
+        }
+    }
+
+    /// In = delivered + dropped + lost + queued + in flight, at every moment.
+    #[test]
+    fn packets_are_conserved(config in configs(), arrivals in arrivals()) {
+        let mut link = Link::new(config, 42);
+        let (mut now, mut bytes_in) = (Instant::ZERO, 0);
+        for (number, &(gap, bytes)) in (0..).zip(&arrivals) {
+            now += gap;
+            link.push(now, Numbered { number, bytes });
+            bytes_in += bytes as u64;
+            loop {
+                let stats = *link.stats();
+                prop_assert_eq!((stats.arrived_packets, stats.arrived_bytes), (number + 1, bytes_in));
+                let inside = link.queue_len() + link.in_flight();
+                let gone = stats.delivered_packets + stats.dropped + stats.lost;
+                prop_assert_eq!(number + 1, gone + inside as u64);
+                if link.poll(now).is_none() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Packets come in order, due in order, each after at least its queueing and propagation delay.
+    #[test]
+    fn first_in_first_out(config in configs(), arrivals in arrivals()) {
+        let mut arrived = vec![Instant::ZERO; arrivals.len()];
+        let mut now = Instant::ZERO;
+        for (at, (gap, _)) in arrived.iter_mut().zip(&arrivals) {
+            now += *gap;
+            *at = now;
+        }
+        let deliveries = run(&config, &arrivals, Polling::Events).without_poll_times();
+        for pair in deliveries.windows(2) {
+            prop_assert!(pair[0].packet.number < pair[1].packet.number);
+            prop_assert!(pair[0].due <= pair[1].due);
+        }
+        for d in deliveries {
+            let left_queue = arrived[d.packet.number as usize] + d.queued;
+            prop_assert!(d.due >= left_queue);
+        }
+    }
+
+    /// In no window does the link carry more than it could have, but for the packet that it was
+    /// sending when the window began.
+    #[test]
+    fn throughput_keeps_to_the_capacity(config in configs(), arrivals in arrivals()) {
+        let config = Config { delay: DelayProfile::default(), ..config };
+        let deliveries = run(&config, &arrivals, Polling::Events).without_poll_times();
+        let dues: Vec<_> = deliveries.iter().map(|d| d.due).collect();
+        let nexts: Vec<_> = dues.iter().map(|&due| due + Duration::from_nanos(1)).collect();
+        let could_before = carried_before(&config.rate, &dues);
+        let could_by = carried_before(&config.rate, &nexts);
+        for (first, before) in could_before.iter().enumerate() {
+            let mut delivered = 0;
+            for (d, by) in deliveries.iter().zip(&could_by).skip(first) {
+                delivered += d.packet.bytes as u64;
+                // Whole bytes are rounded down.
+                let allowed = by - before + MAX_BYTES as u64 + 1;
+                prop_assert!(delivered <= allowed, "{delivered} > {allowed}, {first} to {d:?}");
+            }
+        }
+    }
+
+    /// A queue without limits before a link without loss delivers everything.
+    #[test]
+    fn nothing_vanishes_without_a_cause(rate in rates(), arrivals in arrivals()) {
+        let unlimited = QueueConfig { packets: None, ..QueueConfig::default() };
+        let config = Config { rate, queue: unlimited, ..Config::default() };
+        let outcome = run(&config, &arrivals, Polling::Events);
+        let numbers: Vec<_> = outcome.deliveries.iter().map(|(_, d)| d.packet.number).collect();
+        prop_assert_eq!(numbers, (0..arrivals.len() as u64).collect::<Vec<_>>());
+        prop_assert_eq!(outcome.link.next_event(), None);
+    }
+}

@@ -1,0 +1,132 @@
+//! The few numbers of a run that tables, figures and the reading all speak of.
+
+use crate::fairness::jain;
+use tidegate_scenario::{Direction, FlowResult, LinkResult, Quantiles, ResultSet, RunResult};
+
+/// The direction of a ping: both, and no payload.
+pub(crate) const ECHO: &str = "echo";
+
+/// One run in the direction under study, and what the other direction did meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digest<'a> {
+    /// The run itself.
+    pub(crate) run: &'a RunResult,
+    /// Sum over the flows, in bit/s.
+    pub(crate) goodput_bps: Option<f64>,
+    /// The sender's RTT. Of several flows, the largest of each number.
+    pub(crate) rtt_ms: Option<Quantiles>,
+    /// Segments sent again by all flows.
+    pub(crate) retransmits: Option<u64>,
+    /// Seconds to the last byte, of a flow that was alone.
+    pub(crate) completion_s: Option<f64>,
+    /// Jain's index of the goodputs, if there are several.
+    pub(crate) jain: Option<f64>,
+    /// The link that they share.
+    pub(crate) link: &'a LinkResult,
+    /// Queueing delay on it.
+    pub(crate) queue_ms: Option<Quantiles>,
+    /// Sum over the flows the other way, in bit/s.
+    pub(crate) other_goodput_bps: Option<f64>,
+    /// Queueing delay of the other direction.
+    pub(crate) other_queue_ms: Option<Quantiles>,
+}
+
+/// Digests of all runs. The direction under study is down, unless nothing but uploads was run.
+pub(crate) fn digests(set: &ResultSet) -> Vec<Digest<'_>> {
+    let direction = studied(set);
+    set.runs
+        .iter()
+        .map(|run| Digest::new(run, direction))
+        .collect()
+}
+
+/// The direction that a result set is about.
+pub(crate) fn studied(set: &ResultSet) -> Direction {
+    let any = |direction| {
+        set.runs
+            .iter()
+            .any(|run| flows(run, direction).next().is_some())
+    };
+    let fetched = set.runs.iter().any(|run| !run.fetches.is_empty());
+    if any(Direction::Up) && !any(Direction::Down) && !fetched {
+        Direction::Up
+    } else {
+        Direction::Down
+    }
+}
+
+impl<'a> Digest<'a> {
+    fn new(run: &'a RunResult, direction: Direction) -> Self {
+        let (other, link, other_link) = match direction {
+            Direction::Down => (Direction::Up, &run.link, &run.uplink),
+            Direction::Up => (Direction::Down, &run.uplink, &run.link),
+        };
+        let own: Vec<&FlowResult> = flows(run, direction).collect();
+        let goodputs: Vec<f64> = own.iter().map(|flow| flow.goodput_bps).collect();
+        let rival = sum(flows(run, other).map(|flow| flow.goodput_bps));
+        Self {
+            run,
+            goodput_bps: sum(goodputs.iter().copied()),
+            rtt_ms: own
+                .iter()
+                .filter_map(|flow| counted(flow.rtt_ms))
+                .reduce(larger),
+            retransmits: own.iter().map(|flow| flow.retransmits).reduce(|a, b| a + b),
+            completion_s: own
+                .first()
+                .filter(|_| own.len() == 1)
+                .and_then(|f| f.completion_s),
+            jain: if own.len() > 1 { jain(&goodputs) } else { None },
+            link,
+            queue_ms: counted(link.queue_delay_ms),
+            other_goodput_bps: rival,
+            other_queue_ms: counted(other_link.queue_delay_ms).filter(|_| rival.is_some()),
+        }
+    }
+
+    /// 95th percentile of the queueing delay.
+    pub(crate) fn queue_p95_ms(&self) -> Option<f64> {
+        self.queue_ms.map(|queue| queue.p95)
+    }
+}
+
+fn flows(run: &RunResult, direction: Direction) -> impl Iterator<Item = &FlowResult> {
+    let word = word(direction);
+    run.flows.iter().filter(move |flow| flow.direction == word)
+}
+
+/// The direction as results spell it.
+pub(crate) fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Down => "down",
+        Direction::Up => "up",
+    }
+}
+
+/// A distribution, unless nothing was counted in it.
+pub(crate) fn counted(quantiles: Quantiles) -> Option<Quantiles> {
+    (quantiles.max > 0.0 || quantiles.mean > 0.0).then_some(quantiles)
+}
+
+/// `value ÷ base`, if both are known and the base is not zero.
+pub(crate) fn ratio(value: Option<f64>, base: Option<f64>) -> Option<f64> {
+    let (value, base) = (value?, base?);
+    (base > 0.0).then(|| value / base)
+}
+
+fn sum(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.reduce(|a, b| a + b)
+}
+
+fn larger(a: Quantiles, b: Quantiles) -> Quantiles {
+    Quantiles {
+        mean: a.mean.max(b.mean),
+        p50: a.p50.max(b.p50),
+        p95: a.p95.max(b.p95),
+        p99: a.p99.max(b.p99),
+        max: a.max.max(b.max),
+    }
+}
+
+#[cfg(test)]
+mod tests;

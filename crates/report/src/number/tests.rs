@@ -1,0 +1,38 @@
+use super::{about, compared, mbps, percent, size};
+
+#[test]
+fn ratios_in_words() {
+    let said = |ratio| compared(ratio, "linux");
+    assert_eq!(said(1.0 / 61.0), "1/61 of linux's");
+    assert_eq!(said(1.0 / 2.4), "1/2.4 of linux's");
+    assert_eq!(said(0.5), "1/2 of linux's");
+    assert_eq!(said(0.78), "78 % of linux's");
+    assert_eq!(said(0.98), "the same as linux's");
+    assert_eq!(said(1.4), "1.4 times linux's");
+    assert_eq!(said(12.3), "12 times linux's");
+    assert_eq!(said(0.0), "nothing against linux's");
+}
+
+#[test]
+fn units() {
+    assert_eq!(mbps(19_345_678.0), "19.35");
+    assert_eq!(percent(0.9876), "98.8");
+    assert_eq!(
+        (about(43.4), about(5.66), about(1211.2)),
+        ("43".into(), "5.7".into(), "1211".into())
+    );
+}
+
+#[test]
+fn sizes() {
+    let sizes = [
+        (0, "0 B"),
+        (999, "999 B"),
+        (10_000, "10 kB"),
+        (1_500_000, "1.5 MB"),
+    ];
+    for (bytes, text) in sizes {
+        assert_eq!(size(bytes), text);
+    }
+    assert_eq!(size(2_340_000_000), "2.34 GB");
+}

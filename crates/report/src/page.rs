@@ -1,0 +1,195 @@
+//! One self-contained HTML page: no script, no font, no image from anywhere else.
+
+use crate::colour::Pens;
+use crate::figures::figures;
+use crate::grid::Grid;
+use crate::html::{anchor, escape, grid};
+use crate::overview;
+use crate::plot::Figure;
+use crate::reading::reading;
+use crate::svg::theme_rules;
+use crate::tables::{tables, warnings};
+use std::fmt::Write;
+use tidegate_scenario::ResultSet;
+
+const STYLE: &str = include_str!("page.css");
+
+/// What the words of the page mean.
+const GLOSSARY: [(&str, &str); 6] = [
+    (
+        "Queueing delay",
+        "how long each packet waited in front of the link, told by the link itself; nothing of it is \
+         estimated.",
+    ),
+    (
+        "Goodput",
+        "payload handed to the receiving application each second, warm-up excluded; of several \
+         flows, the sum.",
+    ),
+    (
+        "RTT",
+        "the sender's smoothed round-trip time; of several flows, the largest of each number.",
+    ),
+    (
+        "Utilisation",
+        "bytes delivered ÷ bytes that the link could have carried while there was demand.",
+    ),
+    (
+        "Vs 1st",
+        "the number to its left as a share of the first run's: 100 % is the same.",
+    ),
+    (
+        "Jain's index",
+        "how evenly the flows of one direction share: 1 is even, 1/n is one flow taking all from n.",
+    ),
+];
+
+/// All result sets as one page of HTML that is well-formed XML too: for each set a reading in words,
+/// the tables and the figures. The same sets give the same bytes.
+pub fn page(sets: &[ResultSet]) -> String {
+    let names = sets
+        .iter()
+        .flat_map(|set| set.runs.iter().map(|run| run.name.as_str()));
+    let pens = Pens::new(names);
+    let title = title(sets);
+    let mut body = format!("<header><h1>{}</h1></header>\n", escape(&title));
+    if sets.is_empty() {
+        body.push_str("<p>There are no results.</p>\n");
+    }
+    if sets.len() > 1 {
+        body.push_str(&overview(sets, &pens));
+    }
+    for (index, set) in sets.iter().enumerate() {
+        body.push_str(&section(set, index, sets.len() > 1, &pens));
+    }
+    body.push_str(&glossary());
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n\
+         <meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n\
+         <title>{}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         </body>\n</html>\n",
+        escape(&title),
+        theme_rules(),
+    )
+}
+
+fn title(sets: &[ResultSet]) -> String {
+    match sets {
+        [set] => set.scenario.clone(),
+        _ => format!("Tidegate: {} scenarios", sets.len()),
+    }
+}
+
+fn anchor_of(set: &ResultSet, index: usize) -> String {
+    format!("s{}-{}", index + 1, anchor(&set.scenario))
+}
+
+fn section(set: &ResultSet, index: usize, headed: bool, pens: &Pens) -> String {
+    let mut html = format!("<section id=\"{}\">\n", anchor_of(set, index));
+    if headed {
+        let _ = writeln!(html, "<h2>{}</h2>", escape(&set.scenario));
+    }
+    if !set.description.is_empty() {
+        let _ = writeln!(
+            html,
+            "<p class=\"description\">{}</p>",
+            escape(&set.description)
+        );
+    }
+    html.push_str(&alarm(set));
+    html.push_str(&words(set));
+    let (main, rest): (Vec<Grid>, Vec<Grid>) = tables(set)
+        .into_iter()
+        .partition(|table| table.title.is_empty());
+    main.iter()
+        .for_each(|table| html.push_str(&card(table, pens)));
+    let figures = figures(set, pens);
+    html.push_str(&pictures(&figures.main));
+    if !figures.more.is_empty() {
+        let more = pictures(&figures.more);
+        let _ = writeln!(
+            html,
+            "<details><summary>More curves</summary>\n{more}</details>"
+        );
+    }
+    rest.iter()
+        .for_each(|table| html.push_str(&card(table, pens)));
+    html.push_str("</section>\n");
+    html
+}
+
+fn words(set: &ResultSet) -> String {
+    let mut html = String::from("<ul class=\"reading\">\n");
+    for sentence in reading(set) {
+        let _ = writeln!(html, "<li>{}</li>", escape(&sentence));
+    }
+    html.push_str("</ul>\n");
+    html
+}
+
+fn alarm(set: &ResultSet) -> String {
+    let warnings = warnings(set);
+    if warnings.is_empty() {
+        return String::new();
+    }
+    let mut html =
+        String::from("<div class=\"alarm\" role=\"alert\"><strong>Warning</strong><ul>\n");
+    for (run, warning) in warnings {
+        let _ = writeln!(html, "<li><b>{}</b>: {}</li>", escape(run), escape(warning));
+    }
+    html.push_str("</ul></div>\n");
+    html
+}
+
+fn card(table: &Grid, pens: &Pens) -> String {
+    let heading = match table.title {
+        "" => String::new(),
+        title => format!("<h3>{}</h3>\n", escape(title)),
+    };
+    format!("<div class=\"card\">{heading}{}</div>\n", grid(table, pens))
+}
+
+fn pictures(figures: &[Figure]) -> String {
+    let mut html = String::from("<div class=\"figures\">\n");
+    for figure in figures {
+        let class = if figure.size == Figure::HALF {
+            "half"
+        } else {
+            "wide"
+        };
+        let _ = writeln!(
+            html,
+            "<figure class=\"card {class}\">{}</figure>",
+            figure.svg()
+        );
+    }
+    html.push_str("</div>\n");
+    html
+}
+
+/// One line a run over all sets, and the way to each.
+fn overview(sets: &[ResultSet], pens: &Pens) -> String {
+    let links = sets
+        .iter()
+        .enumerate()
+        .fold(String::new(), |mut links, (index, set)| {
+            let (to, name) = (anchor_of(set, index), escape(&set.scenario));
+            let _ = write!(links, "<a href=\"#{to}\">{name}</a> ");
+            links
+        });
+    format!("<nav>{links}</nav>\n{}", card(&overview::grid(sets), pens))
+}
+
+fn glossary() -> String {
+    let mut html = String::from("<footer><details><summary>What the words mean</summary><dl>\n");
+    for (word, meaning) in GLOSSARY {
+        let _ = writeln!(html, "<dt>{word}</dt><dd>{meaning}</dd>");
+    }
+    html.push_str("</dl></details></footer>\n");
+    html
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! Tables for a terminal.
+
+use crate::grid::{Grid, Head, Kind};
+use crate::tables::{tables, warnings};
+use comfy_table::presets::UTF8_FULL;
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table, TableStyle,
+};
+use std::fmt::Write;
+use std::io::IsTerminal;
+use tidegate_scenario::ResultSet;
+
+/// Width where nobody says how wide the screen is.
+const PLAIN_WIDTH: usize = 120;
+
+/// What an empty cell shows.
+const EMPTY: &str = "–";
+
+/// Blanks between columns.
+const GAP: u16 = 2;
+
+/// A result set as text: one row a run with what it delivered and how long it made packets wait,
+/// then fetches, flows, the agent's accuracy and the health of the runs where there are any, and
+/// every warning in a box. Columns that are empty in every run are left out; so are the least
+/// important ones if the terminal is too narrow. Without a terminal at standard output the text is
+/// 120 columns wide at most and has no colours.
+pub fn table(set: &ResultSet) -> String {
+    let styled = std::io::stdout().is_terminal();
+    let width = Table::new().width().map_or(PLAIN_WIDTH, usize::from);
+    render(set, width, styled)
+}
+
+/// The same for a screen of `width` columns, with colours if `styled`.
+pub(crate) fn render(set: &ResultSet, width: usize, styled: bool) -> String {
+    let screen = Screen { width, styled };
+    let heading = match set.description.as_str() {
+        "" => set.scenario.clone(),
+        description => format!("{}: {description}", set.scenario),
+    };
+    let mut blocks = vec![screen.paragraph(&heading)];
+    blocks.extend(tables(set).into_iter().map(|grid| screen.section(grid)));
+    blocks.extend(screen.alarm(set));
+    blocks.join("\n")
+}
+
+/// What the text is for.
+struct Screen {
+    width: usize,
+    styled: bool,
+}
+
+impl Screen {
+    /// A table with its title, and what there was no room for.
+    fn section(&self, grid: Grid) -> String {
+        let whole = grid.heads.clone();
+        let grid = grid.fitted(self.width, natural_width);
+        let missing = whole.iter().filter(|head| !grid.heads.contains(head));
+        let missing: Vec<String> = missing.map(name).collect();
+        let mut text = String::new();
+        if !grid.title.is_empty() {
+            let _ = writeln!(text, "{}", grid.title);
+        }
+        let _ = writeln!(text, "{}", self.grid(&grid).trim_fmt());
+        if !missing.is_empty() {
+            let note = format!("(no room for: {})", missing.join(", "));
+            text.push_str(&self.paragraph(&note));
+        }
+        text
+    }
+
+    fn grid(&self, grid: &Grid) -> Table {
+        let mut table = self.table(TableStyle::new().header_separator(LineStyle::none().fill('─')));
+        let bold = |text| Cell::new(text).add_attribute(Attribute::Bold);
+        table.set_header(heads(grid).into_iter().map(bold));
+        for row in &grid.rows {
+            table.add_row(row.iter().map(|cell| cell.as_deref().unwrap_or(EMPTY)));
+        }
+        for (column, head) in table.column_iter_mut().zip(&grid.heads) {
+            column.set_padding((0, GAP));
+            if head.kind == Kind::Number {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        table
+    }
+
+    /// All warnings in a box: a run that should not be counted must not be overlooked.
+    fn alarm(&self, set: &ResultSet) -> Option<String> {
+        let loud = |text: &str| {
+            Cell::new(text)
+                .fg(Color::Red)
+                .add_attribute(Attribute::Bold)
+        };
+        let mut table = self.table(UTF8_FULL);
+        for (run, warning) in warnings(set) {
+            table.add_row([loud("WARNING"), loud(run), loud(warning)]);
+        }
+        (!table.is_empty()).then(|| format!("{table}\n"))
+    }
+
+    /// Words in lines.
+    fn paragraph(&self, text: &str) -> String {
+        let mut table = self.table(TableStyle::new());
+        table.add_row([text]);
+        table.column_iter_mut().for_each(|column| {
+            column.set_padding((0, 0));
+        });
+        format!("{}\n", table.trim_fmt())
+    }
+
+    fn table(&self, style: TableStyle) -> Table {
+        let mut table = Table::new();
+        table
+            .load_style(style)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(self.width.try_into().unwrap_or(u16::MAX));
+        if self.styled {
+            table.enforce_styling();
+        } else {
+            table.force_no_tty();
+        }
+        table
+    }
+}
+
+/// The heads as text of several lines: quantity, statistic, unit. A quantity that the column
+/// before has named already is not repeated, and a line that no column needs is left out.
+fn heads(grid: &Grid) -> Vec<String> {
+    let mut before = "";
+    let mut labels: Vec<[&str; 3]> = Vec::new();
+    for head in &grid.heads {
+        let [quantity, statistic, unit] = label(head);
+        let repeated = quantity == before && !statistic.is_empty();
+        labels.push([if repeated { "" } else { quantity }, statistic, unit]);
+        before = quantity;
+    }
+    let needed: Vec<usize> = (0..3)
+        .filter(|line| labels.iter().any(|label| !label[*line].is_empty()))
+        .collect();
+    let text = |label: &[&str; 3]| {
+        needed
+            .iter()
+            .map(|line| label[*line])
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    labels.iter().map(text).collect()
+}
+
+/// The head in one line.
+fn name(head: &Head) -> String {
+    let words = label(head).into_iter().filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn label(head: &Head) -> [&'static str; 3] {
+    [head.short, head.statistic, head.unit]
+}
+
+/// How wide the table is if no cell is wrapped.
+fn natural_width(grid: &Grid) -> usize {
+    let heads = heads(grid);
+    let column = |index: usize| {
+        let cells = grid
+            .rows
+            .iter()
+            .map(|row| row[index].as_deref().unwrap_or(EMPTY));
+        cells
+            .chain(heads[index].lines())
+            .map(|text| text.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    (0..grid.heads.len())
+        .map(|index| column(index) + usize::from(GAP))
+        .sum()
+}
+
+#[cfg(test)]
+mod tests;

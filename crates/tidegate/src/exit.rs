@@ -1,0 +1,46 @@
+//! From errors to one sentence and an exit status.
+
+use anyhow::Result;
+use std::process::ExitCode;
+use tidegate_agent::AgentError;
+use tidegate_scenario::LoadError;
+
+/// What was asked for cannot be done as asked.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadInput(pub String);
+
+/// Prints the error, if there is one, and tells the exit status.
+pub fn code(outcome: Result<()>) -> ExitCode {
+    let Err(error) = outcome else {
+        return ExitCode::SUCCESS;
+    };
+    if closed_pipe(&error) {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("tidegate: {error:#}");
+    if is_bad_input(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+/// `tidegate … | head` is no error.
+fn closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+fn is_bad_input(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.is::<BadInput>()
+            || cause.is::<LoadError>()
+            || cause.downcast_ref::<AgentError>().is_some_and(|e| {
+                use AgentError::*;
+                matches!(
+                    e,
+                    NotRoot | NoBtf | NoInterface(_) | NoDefaultRoute | LinkLayer { .. }
+                )
+            })
+    })
+}
