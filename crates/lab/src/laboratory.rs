@@ -1,6 +1,6 @@
 //! One run: two hosts, the emulator between them, and a thread for every part in the workloads.
 
-use crate::clock::Clock;
+use crate::clock::{Awake, Clock};
 use crate::emulator::{Emulator, Record, Window};
 use crate::hosts::{Host, Settings};
 use crate::machine::CpuTicks;
@@ -108,6 +108,7 @@ impl<'a> Laboratory<'a> {
         stage: &Stage,
         progress: Progress,
     ) -> Result<Observed> {
+        let _awake = Awake::keep();
         let mut steering = self.attach()?;
         let flows = &cast.flows;
         let clock = Clock::start();
