@@ -9,8 +9,8 @@
  * upload beside the download delays the ACKs, and a law that took that for downlink queueing would
  * starve the download.
  *
- * Clocks drift, so a floor does not hold for ever: `flow.h` bounds the delay by the round trip's
- * own rise, `tide.h` drains the queue to look again. The unit of the TSval is the peer's choice:
+ * Clocks drift, so a floor does not hold for ever: it moves with the drift that the way back shows,
+ * `flow.h` bounds the delay by the round trip's own rise, `tide.h` drains the queue to look again. The unit of the TSval is the peer's choice:
  * 1 ms on Linux, macOS and Windows today, 4 or 10 ms on old Linux, 1 us where Linux is told so.
  */
 #ifndef TG_DELAY_H
@@ -19,15 +19,23 @@
 #include "base.h"
 
 #define TG_DELAY_SLACK_US (2 * TG_MS_US) /* a tick of either clock */
-#define TG_TICK_FIRST_CHECK_US (TG_SECOND_US / 2)
+#define TG_CLOCK_FIRST_US (TG_SECOND_US / 2)
+#define TG_CLOCK_WINDOW_SHIFT 25 /* clocks are compared every 2^25 us, 34 s */
+#define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
+#define TG_SKEW_MAX_US (TG_CLOCK_WINDOW_US / 4096) /* 244 ppm: no clock drifts more */
 
 struct tg_delay {
-	tg_u32 floor_us;      /* smallest relative one-way delay, modulo 2^32 */
-	tg_u32 first_tsval;    /* of the first packet that echoed a moment of ours */
-	tg_u32 first_us;       /* that moment */
-	tg_u32 check_after_us; /* age at which the tick is looked at next; 0: no such packet yet */
-	tg_u32 tick_us;	       /* unit of the peer's TSval; 0: no unit makes sense, no delays */
-	tg_u32 started;
+	tg_u32 floor_us;    /* smallest relative one-way delay, modulo 2^32 */
+	tg_u32 moved_us;    /* when the floor was last moved with the peer's clock */
+	tg_u32 tick_us;	    /* unit of the peer's TSval; 0: no unit makes sense, no delays */
+	tg_u32 mark_tsval;  /* of the packet that opened the window over which clocks are compared */
+	tg_u32 mark_us;	    /* the moment of ours that it echoed */
+	tg_u32 window_us;   /* length of that window; 0: no packet has echoed a moment yet */
+	tg_u32 back_us;	    /* smallest relative delay of the way back in this window */
+	tg_u32 back_was_us; /* and in the last */
+	tg_s32 skew_us;	    /* what the peer's clock gains on ours in one window */
+	tg_u8 started;
+	tg_u8 compared;	    /* the last window was a whole one */
 };
 
 /* The unit of a clock that counts `ticks` in `elapsed_us` of ours; 0 if it is none in use. */
@@ -46,31 +54,72 @@ TG_INLINE tg_u32 tg_delay_tick(tg_u32 elapsed_us, tg_u32 ticks)
 	return 0;
 }
 
-/*
- * A packet with `tsval` echoes what left us at `echoed_us`. The peer stamped it when that moment
- * of ours reached it, so that both clocks are compared over the way back alone: a queue that
- * builds up towards us would stretch our time and make the peer's clock look slow.
- */
-TG_INLINE void tg_delay_echoed(struct tg_delay *d, tg_u32 tsval, tg_u32 echoed_us, tg_u32 now_us)
+TG_INLINE void tg_delay_open_window(struct tg_delay *d, tg_u32 tsval, tg_u32 echoed_us)
 {
-	tg_u32 elapsed_us = echoed_us - d->first_us;
-	tg_u32 tick_us;
+	d->mark_tsval = tsval;
+	d->mark_us = echoed_us;
+	d->back_was_us = d->back_us;
+	d->back_us = tsval * d->tick_us - echoed_us;
+}
 
-	if (!d->check_after_us) {
-		d->first_tsval = tsval;
-		d->first_us = echoed_us;
-		d->check_after_us = TG_TICK_FIRST_CHECK_US;
-		return;
-	}
-	if (elapsed_us < d->check_after_us)
-		return;
-	tick_us = tg_delay_tick(elapsed_us, tsval - d->first_tsval);
+/* A window is over: looks at the unit, and at what the peer's clock has gained. */
+TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 echoed_us,
+				     tg_u32 now_us)
+{
+	tg_u32 width_us = echoed_us - d->mark_us;
+	tg_u32 tick_us = tg_delay_tick(width_us, tsval - d->mark_tsval);
+	tg_s32 gain_us = (tg_s32)(d->back_us - d->back_was_us);
+
 	if (tick_us != d->tick_us) {
 		d->tick_us = tick_us;
 		d->floor_us = now_us - tsval * tick_us;
+		d->compared = 0;
+		d->skew_us = 0;
+	} else if (d->window_us == TG_CLOCK_WINDOW_US) {
+		int whole = width_us < 2 * TG_CLOCK_WINDOW_US; /* not stretched by idleness */
+
+		/* A queue on the way back that stands through one window but not the other
+		 * shows as a gain that no clock has. */
+		if (whole && d->compared && gain_us <= (tg_s32)TG_SKEW_MAX_US &&
+		    gain_us >= -(tg_s32)TG_SKEW_MAX_US)
+			d->skew_us = gain_us;
+		d->compared = whole;
 	}
-	if (d->check_after_us < 256 * TG_SECOND_US)
-		d->check_after_us *= 2;
+	d->window_us = TG_CLOCK_WINDOW_US;
+}
+
+/*
+ * A packet with `tsval` echoes what left us at `echoed_us`. The peer stamped it when that moment
+ * of ours reached it, so that both clocks are compared over the way back alone: a queue that
+ * builds up towards us would stretch our time and make the peer's clock look slow. The smallest
+ * delay of the way back, window by window, moves as the clocks drift apart.
+ */
+TG_INLINE void tg_delay_echoed(struct tg_delay *d, tg_u32 tsval, tg_u32 echoed_us, tg_u32 now_us)
+{
+	tg_u32 back_us = tsval * d->tick_us - echoed_us;
+
+	if (!d->window_us) {
+		d->window_us = TG_CLOCK_FIRST_US;
+		tg_delay_open_window(d, tsval, echoed_us);
+		return;
+	}
+	if (tg_before(back_us, d->back_us))
+		d->back_us = back_us;
+	if (echoed_us - d->mark_us < d->window_us)
+		return;
+	tg_delay_close_window(d, tsval, echoed_us, now_us);
+	tg_delay_open_window(d, tsval, echoed_us);
+}
+
+/* The peer's clock gains on ours, and its stamps make every delay look shorter; or loses. */
+TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
+{
+	tg_u32 elapsed_us = now_us - d->moved_us;
+
+	if (elapsed_us < TG_SECOND_US)
+		return;
+	d->floor_us -= (tg_u32)((tg_s64)d->skew_us * elapsed_us >> TG_CLOCK_WINDOW_SHIFT);
+	d->moved_us = now_us;
 }
 
 /*
@@ -86,10 +135,12 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 now_u
 	if (!d->started) {
 		d->started = 1;
 		d->tick_us = TG_MS_US;
+		d->moved_us = now_us;
 		d->floor_us = now_us - tsval * TG_MS_US - standing_us;
 	}
 	if (!d->tick_us)
 		return TG_OPEN;
+	tg_delay_follow_clock(d, now_us);
 	relative_us = now_us - tsval * d->tick_us;
 	if (tg_before(relative_us, d->floor_us))
 		d->floor_us = relative_us;

@@ -29,7 +29,7 @@
  *
  * States:
  *
- *            two buckets in a row end with a standing queue
+ *            two buckets with data in a row end with a standing queue
  *   STARTING ----------------------------------------------> RUNNING <----------+
  *      ^  the kernel's window stays                             |               |
  *      |                                                        | floor stale   | data beyond the
@@ -94,7 +94,7 @@ struct tg_tide {
 	tg_u32 h_us;		/* H; 0: not known yet */
 	tg_u32 least_us;	/* smallest forward queueing delay in the open bucket */
 	tg_u32 standing_us;	/* forward queueing delay of the last packet */
-	tg_u32 standing;	/* buckets in a row that ended with a standing queue */
+	tg_u32 standing;	/* buckets with data in a row that ended with a standing queue */
 	tg_u32 next;		/* slot of the open bucket */
 	tg_u32 state;		/* enum tg_tide_state */
 	tg_u32 epoch;		/* counts round trips, for the hungry */
@@ -182,7 +182,7 @@ TG_INLINE void tg_tide_learn_error(struct tg_tide *t, tg_s64 x)
 		t->d2 -= (tg_s64)((tg_u64)(t->d2 - e) / t->errors);
 }
 
-/* Two buckets in a row ended with a standing queue: the link is full, its count is the forecast. */
+/* Two buckets in a row ended with a standing queue: the link is full, its rate is the forecast. */
 TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
 {
 	t->state = TG_TIDE_RUNNING;
@@ -229,7 +229,9 @@ TG_INLINE void tg_tide_close(struct tg_tide *t)
 	t->least_us = TG_OPEN;
 	x = (tg_s64)((t->sum << TG_TIDE_Q) / tg_max64(t->sum_us, 1));
 	if (t->state == TG_TIDE_STARTING) {
-		t->standing = seen && !empty ? t->standing + 1 : 0;
+		/* A bucket between two bursts of the link's scheduler says nothing. */
+		if (seen)
+			t->standing = empty ? 0 : t->standing + 1;
 		if (t->standing >= 2)
 			tg_tide_run(t, x);
 	} else {

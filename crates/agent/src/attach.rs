@@ -108,7 +108,11 @@ fn tcx(program: BorrowedFd<'_>, index: u32, way: Way) -> Result<Attachment, libb
 
 fn clsact(program: BorrowedFd<'_>, index: u32, way: Way) -> Result<Attachment, libbpf_rs::Error> {
     let program = program.try_clone_to_owned()?;
-    let filter = Filter { program, index, way };
+    let filter = Filter {
+        program,
+        index,
+        way,
+    };
     let mut hook = filter.hook();
     hook.create()?;
     hook.attach()?;

@@ -7,8 +7,10 @@
 mod load;
 mod result;
 mod scenario;
+mod vary;
 mod workload;
 
 pub use load::{LinkInputs, LoadError};
 pub use result::*;
 pub use scenario::*;
+pub use vary::{Setting, Variation, combinations};

@@ -1,6 +1,8 @@
 //! Reading a scenario and the files that it names, with errors that say where and what.
 
-use crate::{CellKind, LinkSpec, LossSpec, QueuePolicy, QueueSpec, RateSpec, Scenario};
+use crate::{
+    CellKind, GenerateSpec, LinkSpec, LossSpec, QueuePolicy, QueueSpec, RateSpec, Scenario,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,12 +56,17 @@ impl Scenario {
     /// Parses and checks a scenario; `path` is named in errors and need not exist.
     pub fn parse(text: &str, path: &Path) -> Result<Self, LoadError> {
         let scenario: Scenario = toml::from_str(text).map_err(|e| syntax(&e, text, path))?;
-        match scenario.complaint() {
+        scenario.checked(path)
+    }
+
+    /// The scenario, if it makes sense.
+    pub(crate) fn checked(self, path: &Path) -> Result<Self, LoadError> {
+        match self.complaint() {
             Some(message) => Err(LoadError::Meaning {
                 path: path.into(),
                 message,
             }),
-            None => Ok(scenario),
+            None => Ok(self),
         }
     }
 
@@ -242,19 +249,24 @@ impl RateSpec {
             RateSpec::Series(file) => {
                 Rate::Series(Arc::new(parse(folder, file, RateSeries::parse)?))
             }
-            RateSpec::Generate(g) => {
-                let cell = match g.kind {
-                    CellKind::Lte => Cell::Lte,
-                    CellKind::Hspa => Cell::Hspa,
-                    CellKind::Evdo => Cell::Evdo,
-                };
-                Rate::Cell(CellModel::new(
-                    cell,
-                    g.mean_mbps.map(|m| m * 1e6),
-                    g.seed.unwrap_or(seed),
-                ))
-            }
+            RateSpec::Generate(g) => Rate::Cell(g.model(seed)),
         })
+    }
+}
+
+impl GenerateSpec {
+    /// The cell model, with `seed` unless it has one of its own.
+    pub fn model(&self, seed: u64) -> CellModel {
+        let cell = match self.kind {
+            CellKind::Lte => Cell::Lte,
+            CellKind::Hspa => Cell::Hspa,
+            CellKind::Evdo => Cell::Evdo,
+        };
+        CellModel::new(
+            cell,
+            self.mean_mbps.map(|m| m * 1e6),
+            self.seed.unwrap_or(seed),
+        )
     }
 }
 

@@ -2,6 +2,7 @@
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use tidegate_scenario::{CellKind, Variation};
 
 /// Keeps the queue in front of an over-buffered access link short from the receiving end, by
 /// steering the TCP receive window.
@@ -20,6 +21,8 @@ pub enum Command {
     Run(RunArgs),
     /// Run a scenario over real kernel TCP between two network namespaces
     Lab(LabArgs),
+    /// Write a trace of one of the shipped cell models, in Mahimahi's format
+    Trace(TraceArgs),
 }
 
 /// Arguments of `run`.
@@ -64,6 +67,10 @@ pub enum LawArg {
 pub struct LabArgs {
     /// The scenario, a TOML file
     pub scenario: PathBuf,
+    /// Put values in place of the scenario's, each in turn; repeat for every combination. Values are
+    /// TOML, or words: `--vary down.delay_ms=40,140`, `--vary down.rate.trace=FILE,FILE`
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    pub vary: Vec<Variation>,
     /// Only this run of it, repeatable
     #[arg(long, value_name = "NAME")]
     pub run: Vec<String>,
@@ -79,6 +86,32 @@ pub struct LabArgs {
     /// Use IPv6
     #[arg(short = '6', long)]
     pub ipv6: bool,
+}
+
+/// Arguments of `trace`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceArgs {
+    /// Technology that it resembles: lte, hspa or evdo
+    #[arg(value_parser = cell)]
+    pub kind: CellKind,
+    /// Length; the trace loops after it
+    #[arg(long, default_value_t = 60)]
+    pub seconds: u64,
+    /// Mean rate; the technology's own if absent
+    #[arg(long, value_name = "MBPS")]
+    pub mean_mbps: Option<f64>,
+    /// Same seed, same trace
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+fn cell(text: &str) -> Result<CellKind, String> {
+    match text {
+        "lte" => Ok(CellKind::Lte),
+        "hspa" => Ok(CellKind::Hspa),
+        "evdo" => Ok(CellKind::Evdo),
+        _ => Err("expected lte, hspa or evdo".into()),
+    }
 }
 
 fn lambda(text: &str) -> Result<f64, String> {

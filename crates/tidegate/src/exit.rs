@@ -19,7 +19,11 @@ pub fn code(outcome: Result<()>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     eprintln!("tidegate: {error:#}");
-    if is_bad_input(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
+    if is_bad_input(&error) {
+        ExitCode::from(2)
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// `tidegate … | head` is no error.

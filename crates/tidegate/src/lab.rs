@@ -4,41 +4,112 @@ use crate::args::LabArgs;
 use crate::exit::BadInput;
 use crate::signals;
 use crate::steer::LiveAgent;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use tidegate_lab::{IpVersion, Options, Progress, run_scenario};
-use tidegate_scenario::{ResultSet, Scenario};
+use tidegate_scenario::{LinkInputs, LoadError, ResultSet, Scenario, Variation, combinations};
 
-/// Runs it.
+/// Runs every variant, shows each as soon as it is known, and writes the page of all at the end.
 pub fn run(args: &LabArgs) -> Result<()> {
-    let mut scenario = Scenario::load(&args.scenario)?;
-    select(&mut scenario, &args.run)?;
-    let inputs = scenario.link_inputs(&args.scenario)?;
+    let variants = variants(args)?;
+    let stop = signals::stop_flag()?;
+    let mut sets = Vec::new();
+    for (number, (scenario, inputs)) in variants.iter().enumerate() {
+        let set = measure(args, scenario, inputs, &stop)?;
+        if !args.json {
+            writeln!(std::io::stdout(), "{}", tidegate_report::table(&set))?;
+        }
+        let done = set.runs.len();
+        sets.push(set);
+        if done < scenario.runs.len() {
+            write_page(args, &sets)?;
+            bail!(
+                "interrupted after {done} of {} runs of variant {} of {}",
+                scenario.runs.len(),
+                number + 1,
+                variants.len()
+            );
+        }
+    }
+    write_page(args, &sets)?;
+    if args.json {
+        print_json(sets, args.series)
+    } else {
+        Ok(())
+    }
+}
+
+/// Reads everything before anything is run: a bad last trace must not cost the first ones' time.
+fn variants(args: &LabArgs) -> Result<Vec<(Scenario, LinkInputs)>> {
+    let path = &args.scenario;
+    let text = std::fs::read_to_string(path).map_err(|source| LoadError::Read {
+        path: path.clone(),
+        source,
+    })?;
+    let variations: Vec<_> = args.vary.iter().cloned().map(files_from_here).collect();
+    combinations(&variations)
+        .iter()
+        .map(|settings| {
+            let mut scenario = Scenario::parse_with(&text, path, settings)?;
+            select(&mut scenario, &args.run)?;
+            let inputs = scenario.link_inputs(path)?;
+            Ok((scenario, inputs))
+        })
+        .collect()
+}
+
+/// Files on the command line are relative to the current folder, not to the scenario's.
+fn files_from_here(mut variation: Variation) -> Variation {
+    if matches!(
+        variation.key.last().map(String::as_str),
+        Some("trace" | "series")
+    ) {
+        for value in &mut variation.values {
+            let file = value
+                .as_str()
+                .and_then(|file| std::path::absolute(file).ok());
+            if let Some(file) = file.as_deref().and_then(Path::to_str) {
+                *value = file.into();
+            }
+        }
+    }
+    variation
+}
+
+fn measure(
+    args: &LabArgs,
+    scenario: &Scenario,
+    inputs: &LinkInputs,
+    stop: &Arc<AtomicBool>,
+) -> Result<ResultSet> {
     let bar = bar();
     let options = Options {
         steer: Some(&LiveAgent),
-        stop: signals::stop_flag()?,
+        stop: Arc::clone(stop),
         progress: &|p| show(&bar, p),
         series: args.html.is_some() || args.series,
-        ip: if args.ipv6 { IpVersion::V6 } else { IpVersion::V4 },
+        ip: if args.ipv6 {
+            IpVersion::V6
+        } else {
+            IpVersion::V4
+        },
         ..Options::default()
     };
-    let results = run_scenario(&scenario, &inputs, &options);
+    let set = run_scenario(scenario, inputs, &options);
     bar.finish_and_clear();
-    let mut results = results?;
-    if let Some(path) = &args.html {
-        let page = tidegate_report::page(std::slice::from_ref(&results));
-        std::fs::write(path, page).with_context(|| format!("write {}", path.display()))?;
-    }
-    if !args.series {
-        results.runs.iter_mut().for_each(|r| r.series.clear());
-    }
-    print(&results, args.json)?;
-    if results.runs.len() < scenario.runs.len() {
-        anyhow::bail!("interrupted after {} of {} runs", results.runs.len(), scenario.runs.len());
-    }
-    Ok(())
+    set
+}
+
+fn write_page(args: &LabArgs, sets: &[ResultSet]) -> Result<()> {
+    let Some(path) = &args.html else {
+        return Ok(());
+    };
+    std::fs::write(path, tidegate_report::page(sets))
+        .with_context(|| format!("write {}", path.display()))
 }
 
 /// Keeps only the runs that were asked for, in the scenario's order.
@@ -46,7 +117,9 @@ fn select(scenario: &mut Scenario, names: &[String]) -> Result<(), BadInput> {
     let known: Vec<_> = scenario.runs.iter().map(|r| r.name.clone()).collect();
     if let Some(name) = names.iter().find(|n| !known.contains(n)) {
         let known = known.join(", ");
-        return Err(BadInput(format!("no run is named \"{name}\"; the scenario has {known}")));
+        return Err(BadInput(format!(
+            "no run is named \"{name}\"; the scenario has {known}"
+        )));
     }
     if !names.is_empty() {
         scenario.runs.retain(|r| names.contains(&r.name));
@@ -68,13 +141,18 @@ fn show(bar: &ProgressBar, p: &Progress) {
     bar.set_message(p.run.clone());
 }
 
-fn print(results: &ResultSet, json: bool) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    if json {
-        serde_json::to_writer_pretty(&mut out, results)?;
-        writeln!(out)?;
-    } else {
-        writeln!(out, "{}", tidegate_report::table(results))?;
+/// One object for one scenario, an array for its variants.
+fn print_json(mut sets: Vec<ResultSet>, series: bool) -> Result<()> {
+    if !series {
+        sets.iter_mut()
+            .flat_map(|s| &mut s.runs)
+            .for_each(|r| r.series.clear());
     }
+    let mut out = std::io::stdout().lock();
+    match sets.as_slice() {
+        [set] => serde_json::to_writer_pretty(&mut out, set)?,
+        sets => serde_json::to_writer_pretty(&mut out, sets)?,
+    }
+    writeln!(out)?;
     Ok(())
 }

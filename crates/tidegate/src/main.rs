@@ -9,6 +9,7 @@ mod lab;
 mod run;
 mod signals;
 mod steer;
+mod trace;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
     let outcome = match args::Args::parse().command {
         args::Command::Run(args) => run::run(&args),
         args::Command::Lab(args) => lab::run(&args),
+        args::Command::Trace(args) => trace::run(&args),
     };
     exit::code(outcome)
 }

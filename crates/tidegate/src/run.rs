@@ -31,7 +31,9 @@ pub fn run(args: &RunArgs) -> Result<()> {
     if !args.json {
         announce(args, &config)?;
     }
-    let end = args.seconds.map(|s| Instant::now() + Duration::from_secs_f64(s.max(0.0)));
+    let end = args
+        .seconds
+        .map(|s| Instant::now() + Duration::from_secs_f64(s.max(0.0)));
     let mut next = Instant::now() + REPORT;
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|e| Instant::now() < e) {
         std::thread::sleep(LOOK);
@@ -52,29 +54,52 @@ fn config(args: &RunArgs) -> Result<Config> {
     let interfaces = if args.iface.is_empty() {
         Interface::of_default_routes()?
     } else {
-        args.iface.iter().map(|name| Interface::find(name)).collect::<Result<_, _>>()?
+        args.iface
+            .iter()
+            .map(|name| Interface::find(name))
+            .collect::<Result<_, _>>()?
     };
     let law = match args.law {
         LawArg::Tide => Law::Tide,
         LawArg::Drwa => Law::Drwa,
         LawArg::Drs => Law::Drs,
     };
-    let params = Params { law, lambda: args.lambda, limit: args.limit };
-    Ok(Config { interfaces, params, dry_run: args.dry_run, ..Config::default() })
+    let params = Params {
+        law,
+        lambda: args.lambda,
+        limit: args.limit,
+    };
+    Ok(Config {
+        interfaces,
+        params,
+        dry_run: args.dry_run,
+        ..Config::default()
+    })
 }
 
 fn announce(args: &RunArgs, config: &Config) -> Result<()> {
     let names: Vec<_> = config.interfaces.iter().map(|i| i.name.as_str()).collect();
-    let verb = if args.dry_run { "watching (dry run)" } else { "steering" };
+    let verb = if args.dry_run {
+        "watching (dry run)"
+    } else {
+        "steering"
+    };
     let law = format!("{:?}", args.law).to_lowercase();
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{verb} downloads on {} with {law}; interrupt to stop", names.join(", "))?;
+    writeln!(
+        out,
+        "{verb} downloads on {} with {law}; interrupt to stop",
+        names.join(", ")
+    )?;
     Ok(())
 }
 
 fn print_report(agent: &Agent) -> Result<()> {
-    let report =
-        Report { counts: agent.counts()?, paths: agent.paths(), flows: agent.flows() };
+    let report = Report {
+        counts: agent.counts()?,
+        paths: agent.paths(),
+        flows: agent.flows(),
+    };
     let mut out = std::io::stdout().lock();
     serde_json::to_writer(&mut out, &report)?;
     writeln!(out)?;

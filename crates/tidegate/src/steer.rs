@@ -17,7 +17,10 @@ impl Steer for LiveAgent {
             params: params(run),
             ..Config::default()
         })?;
-        Ok(Box::new(Attached { agent, samples: HashMap::new() }))
+        Ok(Box::new(Attached {
+            agent,
+            samples: HashMap::new(),
+        }))
     }
 }
 
@@ -47,7 +50,9 @@ impl Steering for Attached {
         flows
             .iter()
             .map(|f| {
-                let seen = self.samples.insert((f.local.port, f.remote.port), f.samples);
+                let seen = self
+                    .samples
+                    .insert((f.local.port, f.remote.port), f.samples);
                 SteeredFlow {
                     local_port: f.local.port,
                     remote_port: f.remote.port,

@@ -32,7 +32,10 @@ pub struct Source {
 
 impl Source {
     pub fn bulk(start_s: u64) -> Self {
-        Self { start: Duration::from_secs(start_s) + Duration::from_secs(1), chunks: None }
+        Self {
+            start: Duration::from_secs(start_s) + Duration::from_secs(1),
+            chunks: None,
+        }
     }
 }
 
@@ -46,6 +49,8 @@ pub struct Model {
     pub duration: Duration,
     /// Not counted.
     pub warmup: Duration,
+    /// How much faster the senders' clocks run than the receiver's, in parts per million.
+    pub sender_ppm: i64,
 }
 
 /// What came of it.
@@ -108,16 +113,27 @@ struct Receiver {
     received: u64,
 }
 
-/// The sender's clock has nothing to do with the receiver's.
-fn tsval(flow: usize, now: Instant, receiver: bool) -> u32 {
-    let ms = (now.as_nanos() / 1_000_000) as u32;
-    ms.wrapping_add(if receiver { 0xffff_f000 } else { 77_000 + 1_000_003 * flow as u32 })
+/// The receiver's timestamp; it wraps soon after the start.
+fn receiver_tsval(now: Instant) -> u32 {
+    ((now.as_nanos() / 1_000_000) as u32).wrapping_add(0xffff_f000)
+}
+
+/// A sender's: its clock has nothing to do with the receiver's.
+fn sender_tsval(flow: usize, now: Instant, ppm: i64) -> u32 {
+    let ns = now.as_nanos() as i64;
+    let own_ns = ns + ns / 1_000_000 * ppm;
+    ((own_ns / 1_000_000) as u32).wrapping_add(77_000 + 1_000_003 * flow as u32)
 }
 
 impl Model {
     fn back_delay(&self, now: Instant) -> Duration {
         let past = Duration::from_nanos(now.as_nanos());
-        self.back.iter().rev().find(|(at, _)| *at <= past).expect("begins at 0").1
+        self.back
+            .iter()
+            .rev()
+            .find(|(at, _)| *at <= past)
+            .expect("begins at 0")
+            .1
     }
 
     pub fn run(&self) -> Outcome {
@@ -156,13 +172,17 @@ impl Model {
                     s.started = true;
                     s.cwnd = 10 * u64::from(MSS);
                     s.edge = 64 * 1024;
-                    s.available = if source.chunks.is_some() { 0 } else { u64::MAX / 2 };
+                    s.available = if source.chunks.is_some() {
+                        0
+                    } else {
+                        u64::MAX / 2
+                    };
                     s.next_chunk = source.start;
                     // The handshake's last acknowledgement left when its way back began.
                     let left = Instant::from_nanos(
                         now.as_nanos() - self.back_delay(now).as_nanos() as u64,
                     );
-                    s.ts_recent = tsval(i, left, true);
+                    s.ts_recent = receiver_tsval(left);
                     let ack = Ack {
                         now_us: left.as_nanos() / 1000,
                         raw: 64,
@@ -180,7 +200,7 @@ impl Model {
                         s.cwnd = s.cwnd.min(40 * u64::from(MSS)).max(10 * u64::from(MSS));
                     }
                 }
-                transmit(i, s, now, &mut link);
+                transmit(i, s, now, self.sender_ppm, &mut link);
             }
             while acks.front().is_some_and(|a| a.due <= now) {
                 let a = acks.pop_front().expect("not empty");
@@ -189,7 +209,7 @@ impl Model {
                 s.una = a.ack;
                 s.edge = a.edge;
                 s.ts_recent = a.tsval;
-                transmit(a.flow, s, now, &mut link);
+                transmit(a.flow, s, now, self.sender_ppm, &mut link);
             }
             while let Some(d) = link.poll(now) {
                 let queued_ms = d.queued.as_secs_f64() * 1e3;
@@ -230,7 +250,7 @@ impl Model {
                 r.received += u64::from(MSS);
                 if r.unacked >= 2 || chunk_done {
                     r.unacked = 0;
-                    let stamp = tsval(d.packet.flow, now, true);
+                    let stamp = receiver_tsval(now);
                     let raw = r.flow.leaves(
                         &path,
                         &Ack {
@@ -282,20 +302,27 @@ impl Model {
                 source.chunks.map(|_| Instant::ZERO + s.next_chunk)
             }
         });
-        let all = timers.chain(link.next_event()).chain(acks.front().map(|a| a.due));
+        let all = timers
+            .chain(link.next_event())
+            .chain(acks.front().map(|a| a.due));
         let next = all.min().unwrap_or(Instant::ZERO + self.duration);
         next.max(now)
     }
 }
 
-fn transmit(flow: usize, s: &mut Sender, now: Instant, link: &mut Link<Data>) {
+fn transmit(flow: usize, s: &mut Sender, now: Instant, ppm: i64, link: &mut Link<Data>) {
     while s.started && s.sent + u64::from(MSS) <= s.available {
         let outstanding = s.nxt.wrapping_sub(s.una);
         let room = s.edge.wrapping_sub(s.nxt) as i32;
         if u64::from(outstanding + MSS) > s.cwnd || room < MSS as i32 {
             return;
         }
-        let data = Data { flow, seq: s.nxt, tsval: tsval(flow, now, false), tsecr: s.ts_recent };
+        let data = Data {
+            flow,
+            seq: s.nxt,
+            tsval: sender_tsval(flow, now, ppm),
+            tsecr: s.ts_recent,
+        };
         link.push(now, data);
         s.nxt = s.nxt.wrapping_add(MSS);
         s.sent += u64::from(MSS);

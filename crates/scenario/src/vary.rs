@@ -1,0 +1,117 @@
+//! One scenario, many variants: settings that the command line puts in place of the file's.
+
+use crate::{LoadError, Scenario};
+use std::path::Path;
+use std::str::FromStr;
+use toml::{Table, Value};
+
+/// A setting and the values that it takes in turn, written `down.delay_ms=40,140`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variation {
+    /// Names of tables, then of the key.
+    pub key: Vec<String>,
+    /// Values in the order given.
+    pub values: Vec<Value>,
+}
+
+/// One value for one key.
+pub type Setting<'a> = (&'a [String], &'a Value);
+
+impl FromStr for Variation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (key, values) = text
+            .split_once('=')
+            .ok_or("expected KEY=VALUE[,VALUE…], such as down.delay_ms=40,140")?;
+        let key: Vec<_> = key.split('.').map(|part| part.trim().to_owned()).collect();
+        if key.iter().any(String::is_empty) {
+            return Err("expected names joined by single dots before the =".into());
+        }
+        Ok(Self {
+            key,
+            values: values.split(',').map(value).collect(),
+        })
+    }
+}
+
+/// A TOML value, or else a string as it stands.
+fn value(text: &str) -> Value {
+    let text = text.trim();
+    format!("v = {text}")
+        .parse::<Table>()
+        .ok()
+        .and_then(|mut table| table.remove("v"))
+        .unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Every combination, the last variation turning fastest. Without variations: one, without settings.
+pub fn combinations(variations: &[Variation]) -> Vec<Vec<Setting<'_>>> {
+    variations.iter().fold(vec![Vec::new()], |sets, variation| {
+        sets.iter()
+            .flat_map(|set| {
+                variation.values.iter().map(move |value| {
+                    let mut longer = set.clone();
+                    longer.push((variation.key.as_slice(), value));
+                    longer
+                })
+            })
+            .collect()
+    })
+}
+
+impl Scenario {
+    /// As [`Scenario::parse`], with `settings` in place of what the text says, and named after them.
+    pub fn parse_with(
+        text: &str,
+        path: &Path,
+        settings: &[Setting<'_>],
+    ) -> Result<Self, LoadError> {
+        let original = Self::parse(text, path)?;
+        if settings.is_empty() {
+            return Ok(original);
+        }
+        let wrong = |message: String| LoadError::Meaning {
+            path: path.into(),
+            message,
+        };
+        let mut table: Table = text.parse().expect("parsed a moment ago");
+        let mut name = original.name;
+        for (key, value) in settings {
+            put(&mut table, key, value).map_err(&wrong)?;
+            name.push_str(&format!(" {}={}", key.join("."), short(value)));
+        }
+        table.insert("name".into(), Value::String(name));
+        let varied = table
+            .try_into::<Self>()
+            .map_err(|e| wrong(e.message().replace('\n', ", ")))?;
+        varied.checked(path)
+    }
+}
+
+/// Sets `key` in nested tables that exist.
+fn put(table: &mut Table, key: &[String], value: &Value) -> Result<(), String> {
+    let (last, tables) = key.split_last().expect("a key has at least one name");
+    let mut place = table;
+    for name in tables {
+        place = match place.get_mut(name) {
+            Some(Value::Table(inner)) => inner,
+            _ => {
+                return Err(format!(
+                    "cannot set {}: there is no table \"{name}\"",
+                    key.join(".")
+                ));
+            }
+        };
+    }
+    place.insert(last.clone(), value.clone());
+    Ok(())
+}
+
+/// A value as part of a name: of a file only its last part.
+fn short(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.rsplit('/').next().unwrap_or(text).to_owned(),
+        other => other.to_string(),
+    }
+}
