@@ -11,9 +11,7 @@ use std::time::{Duration, Instant};
 /// Makes the kernel kill the child as soon as the thread that spawns it ends, even by `kill -9`.
 /// The thread has to wait for the child, therefore. Grandchildren are not covered.
 pub fn die_with_parent(command: &mut Command) {
-    let kill_it = || {
-        nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(io::Error::from)
-    };
+    let kill_it = || nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(io::Error::from);
     // SAFETY: the closure runs between fork and exec and makes one system call, without allocating.
     unsafe { command.pre_exec(kill_it) };
 }

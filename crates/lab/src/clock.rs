@@ -1,6 +1,7 @@
 //! The clock of a run, and what a thread needs to keep to it.
 
-use nix::libc;
+use std::fs::File;
+use std::io::Write;
 use std::time::Duration;
 use tidegate_link::Instant;
 
@@ -41,6 +42,25 @@ pub fn make_punctual() {
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, SLACK_NS);
         libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority);
+    }
+}
+
+/// Keeps idle processors from sleeping so deeply that waking up takes long, while it lives: the
+/// kernel's PM QoS, as cyclictest uses it. Without the privilege they sleep as they like.
+#[derive(Debug)]
+pub struct Awake(
+    #[expect(dead_code, reason = "the request holds while the file is open")] Option<File>,
+);
+
+impl Awake {
+    /// Begins to keep them awake.
+    pub fn keep() -> Self {
+        const LATENCY_US: i32 = 0;
+        let ask = || {
+            let mut file = File::options().write(true).open("/dev/cpu_dma_latency")?;
+            file.write_all(&LATENCY_US.to_ne_bytes()).map(|()| file)
+        };
+        Self(ask().ok())
     }
 }
 

@@ -26,9 +26,6 @@ const BATCH: usize = 32;
 /// Longest sleep: how late a stop may be noticed.
 const NAP: Duration = Duration::from_millis(20);
 
-/// The thread does not sleep for less than this, as waking up takes about as long.
-const SPIN: Duration = Duration::from_micros(20);
-
 /// Which packets the statistics count, and when the emulator stops.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
@@ -125,10 +122,7 @@ impl<'a> Emulator<'a> {
         let mut any = false;
         for lane in &mut self.lanes {
             for _ in 0..BATCH {
-                let mut bytes = self
-                    .pool
-                    .pop()
-                    .unwrap_or_else(|| Vec::with_capacity(MTU));
+                let mut bytes = self.pool.pop().unwrap_or_else(|| Vec::with_capacity(MTU));
                 if !lane.from.read(&mut bytes)? {
                     self.pool.push(bytes);
                     break;
@@ -174,9 +168,6 @@ impl<'a> Emulator<'a> {
         let [a, b] = &self.lanes;
         let next = [a, b].into_iter().filter_map(|l| l.link.next_event()).min();
         let timeout = next.map_or(NAP, |at| at - self.clock.now()).min(NAP);
-        if timeout < SPIN {
-            return Ok(());
-        }
         let mut fds = [a, b].map(|l| PollFd::new(l.from.as_fd(), PollFlags::POLLIN));
         match ppoll(&mut fds, Some(TimeSpec::from_duration(timeout)), None) {
             Ok(_) | Err(Errno::EINTR) => Ok(()),

@@ -2,15 +2,14 @@
 
 use crate::netlink::Interface;
 use crate::netns::Namespace;
+use crate::sysctl;
 use crate::tun::Tun;
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
 use std::ffi::OsString;
-use std::fs;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::{Path, PathBuf};
 use tidegate_scenario::{Hosts, Run, Side};
 
 /// Largest send buffer, in bytes: twice the largest window of Linux 6.16 and later, so that a
@@ -85,7 +84,7 @@ impl Host {
         let (congestion_control_is_default, (tun, interface)) = namespace.run(|| {
             // Before the first socket, which inherits most of it, and the first device.
             let is_default = configure(settings)?;
-            Interface::named("lo")?.set_up(false)?;
+            Interface::named("lo")?.set_up()?;
             Ok((is_default, attach(side)?))
         })?;
         Ok(Self {
@@ -109,52 +108,31 @@ impl Host {
 fn attach(side: Side) -> Result<(Tun, Interface)> {
     let tun = Tun::open("tg%d")?;
     let interface = Interface::named(tun.name())?;
-    interface.set_up(true)?;
+    interface.set_up_tun()?;
     interface.add_address(address(side, IpVersion::V4), 30)?;
     interface.add_default_route(address(side, IpVersion::V4))?;
-    if ipv6_available() {
+    if sysctl::has_ipv6() {
         interface.add_address(address(side, IpVersion::V6), 64)?;
         interface.add_default_route(address(side, IpVersion::V6))?;
     }
     Ok((tun, interface))
 }
 
-/// Whether the kernel has IPv6 and nobody switched it off.
-pub fn ipv6_available() -> bool {
-    Path::new("/proc/sys/net/ipv6/conf/all").exists()
-}
-
 /// Whether commands, too, use the congestion control.
 fn configure(settings: &Settings) -> Result<bool> {
     let is_default = set_congestion_control(&settings.congestion_control)?;
-    let ipv4 = |key: &str, value: &str| set("ipv4", key, value);
     // Or ssthresh leaks from one connection to the next.
-    ipv4("tcp_no_metrics_save", "1")?;
-    ipv4("tcp_timestamps", if settings.timestamps { "1" } else { "0" })?;
-    ipv4("tcp_wmem", &format!("4096 16384 {SEND_BUFFER_MAX}"))?;
+    sysctl::write("ipv4/tcp_no_metrics_save", "1")?;
+    sysctl::write(
+        "ipv4/tcp_timestamps",
+        if settings.timestamps { "1" } else { "0" },
+    )?;
+    sysctl::write("ipv4/tcp_wmem", &format!("4096 16384 {SEND_BUFFER_MAX}"))?;
     if let Some(max) = settings.rmem_max {
         let [minimum, initial, _] = receive_buffer()?.map(|bytes| bytes.min(max));
-        ipv4("tcp_rmem", &format!("{minimum} {initial} {max}"))?;
-    }
-    if ipv6_available() {
-        silence_ipv6()?;
+        sysctl::write("ipv4/tcp_rmem", &format!("{minimum} {initial} {max}"))?;
     }
     Ok(is_default)
-}
-
-/// No packet of the kernel's own on the link: no router solicitation, no link-local address to
-/// advertise, no duplicate address detection.
-fn silence_ipv6() -> Result<()> {
-    for (key, value) in [
-        ("accept_dad", "0"),
-        ("accept_ra", "0"),
-        ("autoconf", "0"),
-        ("router_solicitations", "0"),
-        ("addr_gen_mode", "1"),
-    ] {
-        set("ipv6", &format!("conf/default/{key}"), value)?;
-    }
-    Ok(())
 }
 
 /// Whether sockets that do not ask for a congestion control get `name`. The workloads' ask for it.
@@ -174,11 +152,13 @@ fn set_congestion_control(name: &str) -> Result<bool> {
         Ok(()) => {}
         Err(Errno::ENOENT) => bail!(
             "this kernel has no congestion control \"{name}\"; it has: {}",
-            read("ipv4", "tcp_available_congestion_control")?.trim()
+            sysctl::read("ipv4/tcp_available_congestion_control")?
         ),
-        Err(e) => return Err(e).with_context(|| format!("cannot use congestion control \"{name}\"")),
+        Err(e) => {
+            return Err(e).with_context(|| format!("cannot use congestion control \"{name}\""));
+        }
     }
-    match fs::write(sysctl("ipv4", "tcp_congestion_control"), name) {
+    match sysctl::try_write("ipv4/tcp_congestion_control", name) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == ErrorKind::PermissionDenied => Ok(false),
         Err(e) => Err(e).with_context(|| format!("cannot choose congestion control \"{name}\"")),
@@ -186,24 +166,10 @@ fn set_congestion_control(name: &str) -> Result<bool> {
 }
 
 fn receive_buffer() -> Result<[u64; 3]> {
-    let text = read("ipv4", "tcp_rmem")?;
+    let text = sysctl::read("ipv4/tcp_rmem")?;
     let values: Result<Vec<u64>, _> = text.split_whitespace().map(str::parse).collect();
     values
         .ok()
         .and_then(|v| <[u64; 3]>::try_from(v).ok())
-        .with_context(|| format!("tcp_rmem is \"{}\", expected three numbers", text.trim()))
-}
-
-fn sysctl(family: &str, key: &str) -> PathBuf {
-    Path::new("/proc/sys/net").join(family).join(key)
-}
-
-fn set(family: &str, key: &str, value: &str) -> Result<()> {
-    let path = sysctl(family, key);
-    fs::write(&path, value).with_context(|| format!("cannot write {value} to {}", path.display()))
-}
-
-fn read(family: &str, key: &str) -> Result<String> {
-    let path = sysctl(family, key);
-    fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+        .with_context(|| format!("tcp_rmem is \"{text}\", expected three numbers"))
 }

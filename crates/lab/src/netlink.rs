@@ -1,5 +1,6 @@
 //! The few requests to rtnetlink(7) that a device here needs.
 
+use crate::sysctl;
 use crate::tun::MTU;
 use anyhow::{Context, Result, bail};
 use netlink_packet_core::{
@@ -25,6 +26,7 @@ const TX_QUEUE_PACKETS: u32 = 65_536;
 /// A device of one namespace and the socket that configures it.
 pub struct Interface {
     socket: Socket,
+    name: String,
     index: u32,
 }
 
@@ -39,26 +41,57 @@ impl Interface {
         socket.connect(&SocketAddr::new(0, 0))?;
         let index = nix::net::if_::if_nametoindex(name)
             .with_context(|| format!("no network interface is called \"{name}\""))?;
-        Ok(Self { socket, index })
+        Ok(Self {
+            socket,
+            name: name.into(),
+            index,
+        })
     }
 
-    /// Sets the device up. With a queue of [`TX_QUEUE_PACKETS`] and an MTU of [`MTU`] bytes if it
-    /// is a TUN device of ours.
+    /// Sets the device up.
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn set_up(&self, ours: bool) -> Result<()> {
+    pub fn set_up(&self) -> Result<()> {
+        self.set_link(Vec::new())
+    }
+
+    /// Sets a TUN device up, with a queue of [`TX_QUEUE_PACKETS`] and an MTU of [`MTU`] bytes.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn set_up_tun(&self) -> Result<()> {
+        if sysctl::has_ipv6() {
+            self.silence_ipv6()?;
+        }
+        self.set_link(vec![
+            LinkAttribute::Mtu(MTU as u32),
+            LinkAttribute::TxQueueLen(TX_QUEUE_PACKETS),
+        ])
+    }
+
+    fn set_link(&self, attributes: Vec<LinkAttribute>) -> Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = self.index;
         link.header.flags = LinkFlags::Up;
         link.header.change_mask = LinkFlags::Up;
-        if ours {
-            link.attributes.push(LinkAttribute::Mtu(MTU as u32));
-            link.attributes
-                .push(LinkAttribute::TxQueueLen(TX_QUEUE_PACKETS));
-        }
+        link.attributes = attributes;
         self.change(RouteNetlinkMessage::SetLink(link), 0)
-            .context("cannot set an interface up")
+            .with_context(|| format!("cannot set the interface \"{}\" up", self.name))
+    }
+
+    /// No packet of the kernel's own on the link: no router solicitation, no link-local address to
+    /// announce.
+    fn silence_ipv6(&self) -> Result<()> {
+        for (key, value) in [
+            ("accept_ra", "0"),
+            ("autoconf", "0"),
+            ("router_solicitations", "0"),
+            ("addr_gen_mode", "1"),
+        ] {
+            sysctl::write(&format!("ipv6/conf/{}/{key}", self.name), value)?;
+        }
+        Ok(())
     }
 
     /// Gives the device an address, usable at once.
@@ -150,9 +183,7 @@ impl Interface {
         let (reply, _) = self.socket.recv_from_full()?;
         let reply = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&reply)?;
         match reply.payload {
-            NetlinkPayload::Error(refusal) if refusal.code.is_some() => {
-                Err(refusal.to_io().into())
-            }
+            NetlinkPayload::Error(refusal) if refusal.code.is_some() => Err(refusal.to_io().into()),
             payload => Ok(payload),
         }
     }

@@ -57,7 +57,12 @@ impl Namespace {
     /// # Errors
     /// Without `CAP_SYS_ADMIN`.
     pub fn enter(&self) -> Result<()> {
-        setns(self.fd.as_fd(), CloneFlags::CLONE_NEWNET).context("cannot enter a network namespace")
+        self.try_enter().context("cannot enter a network namespace")
+    }
+
+    /// The same in a single system call, as has to be between fork and exec.
+    pub(crate) fn try_enter(&self) -> nix::Result<()> {
+        setns(self.fd.as_fd(), CloneFlags::CLONE_NEWNET)
     }
 }
 

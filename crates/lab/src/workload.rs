@@ -13,9 +13,9 @@ mod term;
 mod web;
 
 pub use command::CommandOutput;
-pub use flow::{EchoLog, FetchLog, Flow};
 #[cfg(test)]
 pub use flow::Fetch;
+pub use flow::{EchoLog, FetchLog, Flow};
 pub use term::Term;
 
 use crate::hosts::{IpVersion, address};

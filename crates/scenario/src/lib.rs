@@ -8,6 +8,7 @@ mod load;
 mod result;
 mod scenario;
 mod vary;
+mod workload;
 
 pub use load::{LinkInputs, LoadError};
 pub use result::*;

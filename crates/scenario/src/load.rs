@@ -130,6 +130,9 @@ impl Scenario {
                     w.name, w.start_s
                 ));
             }
+            if let Some(complaint) = w.does.complaint() {
+                return Some(format!("workload \"{}\": {complaint}", w.name));
+            }
         }
         [("down", &self.down), ("up", &self.up)]
             .iter()

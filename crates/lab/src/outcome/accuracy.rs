@@ -40,7 +40,10 @@ pub fn rtt_accuracy(
 }
 
 /// Samples in milliseconds by number of the bin and ports of the flow.
-fn by_bin_and_flow(agent: &[AgentSample], warmup: Instant) -> BTreeMap<(u64, (u16, u16)), Vec<f64>> {
+fn by_bin_and_flow(
+    agent: &[AgentSample],
+    warmup: Instant,
+) -> BTreeMap<(u64, (u16, u16)), Vec<f64>> {
     let mut bins: BTreeMap<_, Vec<f64>> = BTreeMap::new();
     for sample in agent.iter().filter(|s| s.at >= warmup) {
         let bin = sample.at.as_nanos() / BIN.as_nanos() as u64;

@@ -7,7 +7,7 @@
 //! | `delivered_bps`, `up_delivered_bps` | link | bytes that came out, IP headers included |
 //! | `capacity_bps` | downlink | what could have |
 //! | `true_rtt_ms` | link | the round trip that it made |
-//! | `rtt_ms` | flow | the sender's smoothed RTT; a ping's echoes, each at the time it was sent |
+//! | `rtt_ms` | flow | the sender's smoothed RTT; the mean of a ping's echoes by the time they were sent |
 //! | `cwnd_packets`, `window_bytes` | flow | congestion window; window advertised by the receiver |
 //! | `kernel_window_bytes` | flow | window of the receiver's kernel, before anybody rewrote it |
 //! | `kernel_rtt_ms`, `kernel_space_bytes` | flow | the receiver's kernel's estimates of RTT and bytes per RTT |
@@ -19,6 +19,7 @@ use crate::emulator::{BIN, Bin};
 use crate::sample::{FlowSample, INTERVAL};
 use crate::steer::SteeredFlow;
 use crate::tcp_info::TcpInfo;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tidegate_link::{Capacity, Instant};
 use tidegate_scenario::Series;
@@ -111,8 +112,16 @@ fn flow_series(outcome: &Outcome) -> Vec<Series> {
 
 fn echo_series(outcome: &Outcome) -> impl Iterator<Item = Series> {
     outcome.cast.echoes.iter().map(|echo| {
-        let points = echo.echoes().into_iter().map(|(t, took)| (t, ms(took)));
-        curve("rtt_ms", &echo.name, points.collect())
+        let mut bins: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+        for (sent, took) in echo.echoes() {
+            let bin = sent.as_nanos() / BIN.as_nanos() as u64;
+            bins.entry(bin).or_default().push(ms(took));
+        }
+        let means = bins.into_iter().map(|(bin, times)| {
+            let mean = times.iter().sum::<f64>() / times.len() as f64;
+            (Instant::from_nanos(bin * BIN.as_nanos() as u64), mean)
+        });
+        curve("rtt_ms", &echo.name, means.collect())
     })
 }
 
@@ -136,10 +145,7 @@ fn agent_series(outcome: &Outcome) -> Vec<Series> {
                     .collect()
             };
             [
-                (
-                    "agent_rtt_ms",
-                    of(|f| f.rtt_us.map(ms_of)),
-                ),
+                ("agent_rtt_ms", of(|f| f.rtt_us.map(ms_of))),
                 ("agent_queue_ms", of(|f| Some(ms_of(f.queue_us)))),
                 ("agent_window_bytes", of(|f| Some(f.window_bytes as f64))),
             ]

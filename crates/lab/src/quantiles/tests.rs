@@ -14,7 +14,10 @@ fn a_hundred_values() {
 #[test]
 fn one_value_is_all_of_them() {
     let q = quantiles(vec![7.0]);
-    assert_eq!((q.mean, q.p50, q.p95, q.p99, q.max), (7.0, 7.0, 7.0, 7.0, 7.0));
+    assert_eq!(
+        (q.mean, q.p50, q.p95, q.p99, q.max),
+        (7.0, 7.0, 7.0, 7.0, 7.0)
+    );
 }
 
 #[test]

@@ -29,7 +29,10 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, argv: &[String],
     let name = workload.name.clone();
     cast.add_task(workload, stage, side, move |stage, term| {
         if let Some(failure) = run(&argv, stage.output, term)? {
-            let mut warnings = stage.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut warnings = stage
+                .warnings
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             warnings.push(format!("workload \"{name}\": {failure}"));
         }
         Ok(())

@@ -86,7 +86,12 @@ fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> Result<Option<(usize, Socke
     match socket.recv_from(buffer) {
         Ok(received) => Ok(Some(received)),
         // Refused: the other end's term is over, its socket closed.
-        Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) => {
+        Err(e)
+            if matches!(
+                e.kind(),
+                ErrorKind::WouldBlock | ErrorKind::ConnectionRefused
+            ) =>
+        {
             Ok(None)
         }
         Err(e) => Err(e).context("cannot receive an echo"),
@@ -96,7 +101,12 @@ fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> Result<Option<(usize, Socke
 fn send(socket: &UdpSocket, payload: &[u8], to: SocketAddr) -> Result<()> {
     match socket.send_to(payload, to) {
         Ok(_) => Ok(()),
-        Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) => {
+        Err(e)
+            if matches!(
+                e.kind(),
+                ErrorKind::WouldBlock | ErrorKind::ConnectionRefused
+            ) =>
+        {
             Ok(())
         }
         Err(e) => Err(e).context("cannot send an echo"),

@@ -30,7 +30,10 @@ pub fn connect(to: SocketAddr, congestion_control: &str, term: &Term) -> Result<
     let fd = socket(family, SockType::Stream, flags, None).context("cannot make a socket")?;
     let stream = TcpStream::from(fd);
     prepare(&stream, congestion_control)?;
-    match connect_socket(std::os::fd::AsRawFd::as_raw_fd(&stream), &SockaddrStorage::from(to)) {
+    match connect_socket(
+        std::os::fd::AsRawFd::as_raw_fd(&stream),
+        &SockaddrStorage::from(to),
+    ) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}
         Err(error) => return Err(error).with_context(|| format!("cannot connect to {to}")),
     }

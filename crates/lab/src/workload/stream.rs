@@ -57,12 +57,15 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, does: &WorkloadK
 fn add_ends(cast: &mut Cast, workload: &Workload, stage: &Stage, plan: &Arc<Plan>) -> Result<()> {
     let (listener, server) = listen(stage)?;
     let at_server = plan.clone();
-    cast.add_task(workload, stage, Side::Server, move |stage, term| {
-        match socket::accept(&listener, stage.congestion_control, term)? {
+    cast.add_task(
+        workload,
+        stage,
+        Side::Server,
+        move |stage, term| match socket::accept(&listener, stage.congestion_control, term)? {
             Some(stream) => at_server.play(Side::Server, stream, term),
             None => Ok(()),
-        }
-    });
+        },
+    );
     let at_client = plan.clone();
     cast.add_task(workload, stage, Side::Client, move |stage, term| {
         let _ = at_client.flow.began.set(term.clock.now());

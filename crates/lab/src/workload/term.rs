@@ -31,8 +31,7 @@ impl Term<'_> {
             if now >= time {
                 return true;
             }
-            self.clock
-                .sleep_until(time.min(now + SLICE).min(self.end));
+            self.clock.sleep_until(time.min(now + SLICE).min(self.end));
         }
         false
     }

@@ -62,15 +62,30 @@ fn a_flow_that_never_began_has_no_goodput() {
 #[test]
 fn bytes_between_two_samples_are_interpolated() {
     let samples = samples(1000);
-    for (ms, bytes) in [(0, 0.0), (250, 50.0), (500, 100.0), (900, 180.0), (3000, 200.0)] {
-        assert_eq!(received_before(&samples, Instant::from_millis(ms)), bytes, "{ms} ms");
+    for (ms, bytes) in [
+        (0, 0.0),
+        (250, 50.0),
+        (500, 100.0),
+        (900, 180.0),
+        (3000, 200.0),
+    ] {
+        assert_eq!(
+            received_before(&samples, Instant::from_millis(ms)),
+            bytes,
+            "{ms} ms"
+        );
     }
 }
 
 #[test]
 fn fetches_are_grouped_by_size_and_those_of_the_warmup_left_out() {
     let log = FetchLog::new("web".into());
-    for (began, bytes, took) in [(900, 10, 1), (1000, 10, 20), (2000, 500, 70), (3000, 10, 30)] {
+    for (began, bytes, took) in [
+        (900, 10, 1),
+        (1000, 10, 20),
+        (2000, 500, 70),
+        (3000, 10, 30),
+    ] {
         log.push(Fetch {
             bytes,
             began: Instant::from_millis(began),

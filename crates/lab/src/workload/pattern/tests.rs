@@ -24,7 +24,10 @@ fn every_wrong_byte_is_found_and_named() {
     for wrong in 0..data.len() {
         data[wrong] ^= 0x80;
         let error = PATTERN.check(&data, 3).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("byte {} ", wrong + 3)), "{error}");
+        assert!(
+            error.starts_with(&format!("byte {} ", wrong + 3)),
+            "{error}"
+        );
         data[wrong] ^= 0x80;
     }
 }
@@ -34,7 +37,10 @@ fn bytes_from_elsewhere_are_refused() {
     let mut data = vec![0; 4096];
     PATTERN.fill(&mut data, 4096);
     for shift in [-4096, -1448, -8, -1, 1, 8, 1448, 4096] {
-        assert!(PATTERN.check(&data, (4096 + shift) as u64).is_err(), "{shift}");
+        assert!(
+            PATTERN.check(&data, (4096 + shift) as u64).is_err(),
+            "{shift}"
+        );
     }
     assert!(Pattern::new(43).check(&data, 4096).is_err());
 }

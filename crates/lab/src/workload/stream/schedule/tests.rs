@@ -39,8 +39,11 @@ fn a_rate_is_kept_however_often_the_source_is_asked() {
         let expected = mbps * 1e6 / 8.0 * 10.0;
         let error = expected - sent as f64;
         let most = 1448.0 + expected / 10_000.0 * 1.1;
-        assert!((0.0..=most).contains(&error), "{mbps} Mbit/s: {error} bytes short");
-        assert!(writes <= 10_001, "{mbps} Mbit/s: {writes} writes");
+        assert!(
+            (0.0..=most).contains(&error),
+            "{mbps} Mbit/s: {error} bytes short"
+        );
+        assert!(writes <= 10_200, "{mbps} Mbit/s: {writes} writes");
     }
 }
 

@@ -1,0 +1,286 @@
+//! One run: two hosts, the emulator between them, and a thread for every part in the workloads.
+
+use crate::clock::{Awake, Clock};
+use crate::emulator::{Emulator, Record, Window};
+use crate::hosts::{Host, Settings};
+use crate::machine::CpuTicks;
+use crate::netns::{Namespace, panic_text};
+use crate::outcome::Outcome;
+use crate::run::{Options, Progress};
+use crate::sample::Samples;
+use crate::steer::Steering;
+use crate::workload::{Cast, Stage, Task, Term};
+use anyhow::{Context, Result, anyhow};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, Scope, ScopedJoinHandle};
+use std::time::Duration;
+use tidegate_link::Instant;
+use tidegate_scenario::{Law, LinkInputs, Run, RunResult, Scenario, Side, Workload, WorkloadKind};
+
+/// Everything that one run needs.
+pub struct Laboratory<'a> {
+    scenario: &'a Scenario,
+    inputs: &'a LinkInputs,
+    run: &'a Run,
+    options: &'a Options<'a>,
+    settings: Settings,
+    client: Host,
+    server: Host,
+    window: Window,
+    /// Set as soon as the run has to end.
+    halt: AtomicBool,
+}
+
+impl<'a> Laboratory<'a> {
+    /// Makes the hosts.
+    ///
+    /// # Errors
+    /// Without root or a TUN driver, or when the kernel lacks the congestion control.
+    pub fn build(
+        scenario: &'a Scenario,
+        inputs: &'a LinkInputs,
+        run: &'a Run,
+        options: &'a Options<'a>,
+    ) -> Result<Self> {
+        let settings = Settings::of(&scenario.hosts, run);
+        Ok(Self {
+            client: Host::new(Side::Client, &settings)?,
+            server: Host::new(Side::Server, &settings)?,
+            window: Window {
+                warmup: Instant::from_secs_f64(scenario.warmup_s),
+                end: Instant::from_secs_f64(scenario.duration_s),
+            },
+            halt: AtomicBool::new(false),
+            scenario,
+            inputs,
+            run,
+            options,
+            settings,
+        })
+    }
+
+    /// Runs it; none if it was stopped. `progress` is told as time goes by.
+    ///
+    /// # Errors
+    /// When a part of it fails.
+    pub fn run(&self, progress: Progress) -> Result<Option<RunResult>> {
+        let warnings = Mutex::new(self.warn_of_commands());
+        let stage = Stage {
+            version: self.options.ip,
+            congestion_control: &self.settings.congestion_control,
+            output: &self.options.output,
+            end: self.window.end,
+            warnings: &warnings,
+        };
+        let mut cast = Cast::prepare(&self.scenario.workloads, &stage, &self.server.namespace)?;
+        let tasks = std::mem::take(&mut cast.tasks);
+        let Observed {
+            record,
+            samples,
+            machine_cpu,
+        } = self.perform(tasks, &cast, &stage, progress)?;
+        if self.is_stopped() {
+            return Ok(None);
+        }
+        let outcome = Outcome {
+            record,
+            samples,
+            cast,
+            window: self.window,
+            device_losses: self.client.plumbing_losses()? + self.server.plumbing_losses()?,
+            machine_cpu,
+            warnings: warnings.into_inner().unwrap_or_default(),
+        };
+        Ok(Some(outcome.result(
+            self.run,
+            &self.settings.congestion_control,
+            self.inputs,
+            self.options.series,
+        )))
+    }
+
+    /// Starts every thread, watches over them until the end, and collects what they have seen.
+    fn perform(
+        &self,
+        tasks: Vec<Task>,
+        cast: &Cast,
+        stage: &Stage,
+        progress: Progress,
+    ) -> Result<Observed> {
+        let _awake = Awake::keep();
+        let mut steering = self.attach()?;
+        let flows = &cast.flows;
+        let clock = Clock::start();
+        let observed = thread::scope(|scope| -> Result<Observed> {
+            // However this ends, the threads must not wait for the end of the run.
+            let halting = HaltOnDrop(Some(&self.halt));
+            let term = |end| Term {
+                clock,
+                end,
+                halt: &self.halt,
+            };
+            let emulator = self.emulator(clock);
+            let emulator = self.spawn(scope, "emulator", None, || emulator.run(&self.halt))?;
+            let namespace = Some(&self.client.namespace);
+            let steering = steering.as_deref_mut();
+            let sampler = self.spawn(scope, "sampler", namespace, move || {
+                Ok(Samples::collect(flows, steering, &term(self.window.end)))
+            })?;
+            let workers: Result<Vec<_>> = tasks
+                .into_iter()
+                .map(|task| self.start(scope, task, stage, term))
+                .collect();
+            let machine_cpu = self.watch(clock, progress);
+            drop(halting);
+            // Whatever a worker has to say is nearer to the cause than what follows from it.
+            for worker in workers? {
+                joined(worker)?;
+            }
+            Ok(Observed {
+                record: joined(emulator)?,
+                samples: joined(sampler)?,
+                machine_cpu: machine_cpu?,
+            })
+        })?;
+        if let Some(steering) = steering {
+            self.client.namespace.run(|| steering.finish())?;
+        }
+        Ok(observed)
+    }
+
+    /// Attaches the agent, if the run has a law.
+    fn attach(&self) -> Result<Option<Box<dyn Steering>>> {
+        if self.run.law == Law::None {
+            return Ok(None);
+        }
+        let law = self.run.law.name();
+        let steer = self
+            .options
+            .steer
+            .with_context(|| format!("law \"{law}\" needs the agent, and there is none here"))?;
+        let interface = self.client.tun.name();
+        self.client
+            .namespace
+            .run(|| steer.attach(self.run, interface))
+            .map(Some)
+    }
+
+    fn emulator(&self, clock: Clock) -> Emulator<'_> {
+        Emulator::new(
+            (&self.client.tun, &self.server.tun),
+            (self.inputs.down.clone(), self.inputs.up.clone()),
+            self.scenario.seed,
+            clock,
+            self.window,
+        )
+    }
+
+    fn start<'scope, 'env>(
+        &'env self,
+        scope: &'scope Scope<'scope, 'env>,
+        task: Task,
+        stage: &'env Stage,
+        term: impl Fn(Instant) -> Term<'env>,
+    ) -> Result<Handle<'scope, ()>> {
+        let host = match task.side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        };
+        let term = term(task.end);
+        self.spawn(scope, "workload", Some(&host.namespace), move || {
+            // What the client connects to listens already; the server need not be first.
+            if !term.sleep_until(task.start) {
+                return Ok(());
+            }
+            (task.work)(stage, &term).with_context(|| format!("workload \"{}\"", task.name))
+        })
+    }
+
+    /// Starts a thread, inside `namespace` if there is one. If it fails or panics the run is halted.
+    fn spawn<'scope, 'env, T: Send + 'scope>(
+        &'env self,
+        scope: &'scope Scope<'scope, 'env>,
+        name: &str,
+        namespace: Option<&'env Namespace>,
+        work: impl FnOnce() -> Result<T> + Send + 'scope,
+    ) -> Result<Handle<'scope, T>> {
+        let work = move || {
+            let mut guard = HaltOnDrop(Some(&self.halt));
+            namespace.map_or(Ok(()), Namespace::enter)?;
+            let result = work()?;
+            guard.0 = None;
+            Ok(result)
+        };
+        thread::Builder::new()
+            .name(name.into())
+            .spawn_scoped(scope, work)
+            .context("cannot start a thread")
+    }
+
+    /// Waits for the end, or for whatever ends the run early; share of the machine that was busy
+    /// after the warm-up.
+    fn watch(&self, clock: Clock, mut progress: Progress) -> Result<f64> {
+        const LOOK: Duration = Duration::from_millis(50);
+        let mut warmup = None;
+        loop {
+            let now = clock.now();
+            progress.elapsed = (now - Instant::ZERO).min(progress.duration);
+            (self.options.progress)(&progress);
+            if now >= self.window.end || self.halt.load(Ordering::Relaxed) || self.is_stopped() {
+                break;
+            }
+            if now >= self.window.warmup && warmup.is_none() {
+                warmup = Some(CpuTicks::now()?);
+            }
+            clock.sleep_until(self.window.end.min(now + LOOK));
+        }
+        let after = CpuTicks::now()?;
+        Ok(warmup.map_or(0.0, |before| after.busy_share_since(&before)))
+    }
+
+    fn warn_of_commands(&self) -> Vec<String> {
+        let is_command = |w: &Workload| matches!(w.does, WorkloadKind::Command { .. });
+        let hosts = [&self.client, &self.server];
+        if hosts.iter().all(|h| h.congestion_control_is_default)
+            || !self.scenario.workloads.iter().any(is_command)
+        {
+            return Vec::new();
+        }
+        vec![format!(
+            "commands do not use {name} by themselves, since net.ipv4.tcp_allowed_congestion_control \
+             of this machine lacks it",
+            name = self.settings.congestion_control
+        )]
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.options.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// What the threads of a run have seen.
+struct Observed {
+    record: Record,
+    samples: Samples,
+    machine_cpu: f64,
+}
+
+type Handle<'scope, T> = ScopedJoinHandle<'scope, Result<T>>;
+
+/// Halts the run unless it is disarmed.
+struct HaltOnDrop<'a>(Option<&'a AtomicBool>);
+
+impl Drop for HaltOnDrop<'_> {
+    fn drop(&mut self) {
+        if let Some(halt) = self.0 {
+            halt.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn joined<T>(handle: Handle<'_, T>) -> Result<T> {
+    handle
+        .join()
+        .unwrap_or_else(|panic| Err(anyhow!("a thread panicked: {}", panic_text(&*panic))))
+}

@@ -1,0 +1,5 @@
+//! The laboratory on the real kernel: needs root, and says aloud when it is skipped.
+
+mod common;
+mod killed;
+mod scenarios;

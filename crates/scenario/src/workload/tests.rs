@@ -1,0 +1,64 @@
+use crate::Scenario;
+use std::path::Path;
+
+/// Parses a scenario with that workload.
+fn parse(does: &str) -> Result<Scenario, String> {
+    let text = format!(
+        "name = 'x'
+         duration_s = 10
+         down = {{ rate = {{ constant_mbps = 1 }}, delay_ms = 1 }}
+         up = {{ rate = {{ constant_mbps = 1 }}, delay_ms = 1 }}
+         workload = [{{ name = 'w', does = {does} }}]
+         run = [{{ name = 'r' }}]"
+    );
+    Scenario::parse(&text, Path::new("x.toml")).map_err(|e| e.to_string())
+}
+
+#[test]
+fn workloads_that_make_sense_are_taken() {
+    for does in [
+        "{ bulk = {} }",
+        "{ bulk = { bytes = 1, flows = 3 } }",
+        "{ web = { object_bytes = [1000] } }",
+        "{ chunks = { chunk_bytes = 1, period_s = 0.1 } }",
+        "{ constant_rate = { mbps = 0.1 } }",
+        "{ ping = { interval_ms = 10 } }",
+        "{ command = { run = ['true'] } }",
+    ] {
+        parse(does).unwrap();
+    }
+}
+
+#[test]
+fn workloads_that_make_none_are_refused_by_name() {
+    for (does, complaint) in [
+        ("{ bulk = { flows = 0 } }", "bulk.flows is 0"),
+        ("{ bulk = { bytes = 0 } }", "bulk.bytes is 0"),
+        (
+            "{ web = { object_bytes = [] } }",
+            "web.object_bytes is empty",
+        ),
+        (
+            "{ web = { object_bytes = [1], pause_s = -1.0 } }",
+            "web.pause_s is -1",
+        ),
+        (
+            "{ chunks = { chunk_bytes = 0, period_s = 1 } }",
+            "chunks.chunk_bytes is 0",
+        ),
+        (
+            "{ chunks = { chunk_bytes = 1, period_s = 0 } }",
+            "chunks.period_s is 0",
+        ),
+        (
+            "{ constant_rate = { mbps = nan } }",
+            "constant_rate.mbps is NaN",
+        ),
+        ("{ ping = { interval_ms = -5 } }", "ping.interval_ms is -5"),
+        ("{ command = { run = [] } }", "command.run is empty"),
+    ] {
+        let error = parse(does).unwrap_err();
+        assert!(error.starts_with("x.toml: workload \"w\": "), "{error}");
+        assert!(error.contains(complaint), "{error}");
+    }
+}
