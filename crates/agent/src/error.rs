@@ -1,4 +1,4 @@
-//! What can go wrong, each in one clear sentence.
+//! What can go wrong, each in one clear sentence; what lies beneath is the error's source.
 
 /// Why the agent cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -28,10 +28,10 @@ pub enum AgentError {
         kind: u16,
     },
     /// The kernel refused to load the program.
-    #[error("the kernel refused to load the agent's program: {0}")]
+    #[error("the kernel refused to load the agent's program")]
     Load(#[source] libbpf_rs::Error),
     /// The kernel refused to attach the program.
-    #[error("cannot attach to interface \"{interface}\": {source}")]
+    #[error("cannot attach to interface \"{interface}\"")]
     Attach {
         /// Which interface.
         interface: String,
@@ -39,10 +39,10 @@ pub enum AgentError {
         source: libbpf_rs::Error,
     },
     /// A map could not be read or written.
-    #[error("cannot reach the agent's state in the kernel: {0}")]
+    #[error("cannot reach the agent's state in the kernel")]
     Map(#[source] libbpf_rs::Error),
     /// A system call failed.
-    #[error("{what}: {source}")]
+    #[error("cannot {what}")]
     System {
         /// What was tried.
         what: &'static str,

@@ -16,7 +16,7 @@ use tidegate_link::{
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
+    #[error("cannot read {}", path.display())]
     Read {
         /// Which file.
         path: PathBuf,

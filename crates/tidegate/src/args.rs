@@ -1,8 +1,9 @@
 //! What can be asked for.
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
-use tidegate_scenario::{CellKind, Variation};
+use tidegate_scenario::{CellKind, QueuePolicy, Variation};
 
 /// Keeps the queue in front of an over-buffered access link short from the receiving end, by
 /// steering the TCP receive window.
@@ -21,6 +22,10 @@ pub enum Command {
     Run(RunArgs),
     /// Run a scenario over real kernel TCP between two network namespaces
     Lab(LabArgs),
+    /// Run any command behind an emulated link
+    Link(LinkArgs),
+    /// Measure what the parts of Tidegate cost on this machine
+    Bench(BenchArgs),
     /// Write a trace of one of the shipped cell models, in Mahimahi's format
     Trace(TraceArgs),
 }
@@ -86,6 +91,72 @@ pub struct LabArgs {
     /// Use IPv6
     #[arg(short = '6', long)]
     pub ipv6: bool,
+}
+
+/// Arguments of `link`.
+#[derive(Debug, ClapArgs)]
+pub struct LinkArgs {
+    /// Towards the command: Mbit/s, a cell model (lte, hspa, evdo), a trace in Mahimahi's format, or
+    /// a rate series (a file that ends in .csv: seconds,bits_per_second)
+    #[arg(long, value_name = "RATE|CELL|FILE", default_value = "lte")]
+    pub down: String,
+    /// Away from it, likewise
+    #[arg(long, value_name = "RATE|CELL|FILE", default_value = "5")]
+    pub up: String,
+    /// Propagation delay, one way
+    #[arg(long, value_name = "MS", default_value_t = 25.0)]
+    pub delay: f64,
+    /// Packets that each queue holds
+    #[arg(long, value_name = "PACKETS", default_value_t = 2000)]
+    pub queue: usize,
+    /// Bytes that each queue holds, if fewer
+    #[arg(long, value_name = "BYTES")]
+    pub queue_bytes: Option<usize>,
+    /// What a full queue does: drop-tail, drop-head or codel
+    #[arg(long, value_name = "POLICY", default_value = "drop-tail", value_parser = policy)]
+    pub policy: QueuePolicy,
+    /// Share of packets lost at random, each way
+    #[arg(long, value_name = "SHARE")]
+    pub loss: Option<f64>,
+    /// Seed of loss and of cell models
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+fn policy(text: &str) -> Result<QueuePolicy, String> {
+    match text {
+        "drop-tail" => Ok(QueuePolicy::DropTail),
+        "drop-head" => Ok(QueuePolicy::DropHead),
+        "codel" => Ok(QueuePolicy::Codel),
+        _ => Err("expected drop-tail, drop-head or codel".into()),
+    }
+}
+
+/// Arguments of `bench`.
+#[derive(Debug, ClapArgs)]
+pub struct BenchArgs {
+    /// Which parts; all if none is named
+    #[arg(value_enum)]
+    pub parts: Vec<Part>,
+    /// Print the results as JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// Nanoseconds a packet of each law
+    Laws,
+    /// Packets a second of the link model
+    Link,
+    /// Nanoseconds a packet of the kernel programs, and what they cost in goodput
+    Agent,
+    /// Throughput and timing of the laboratory
+    Lab,
 }
 
 /// Arguments of `trace`.

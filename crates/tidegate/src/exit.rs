@@ -1,6 +1,5 @@
 //! From errors to one sentence and an exit status.
 
-use anyhow::Result;
 use std::process::ExitCode;
 use tidegate_agent::AgentError;
 use tidegate_scenario::LoadError;
@@ -10,16 +9,13 @@ use tidegate_scenario::LoadError;
 #[error("{0}")]
 pub struct BadInput(pub String);
 
-/// Prints the error, if there is one, and tells the exit status.
-pub fn code(outcome: Result<()>) -> ExitCode {
-    let Err(error) = outcome else {
-        return ExitCode::SUCCESS;
-    };
-    if closed_pipe(&error) {
+/// Prints the error and tells the exit status.
+pub fn code(error: &anyhow::Error) -> ExitCode {
+    if closed_pipe(error) {
         return ExitCode::SUCCESS;
     }
     eprintln!("tidegate: {error:#}");
-    if is_bad_input(&error) {
+    if is_bad_input(error) {
         ExitCode::from(2)
     } else {
         ExitCode::FAILURE

@@ -4,8 +4,10 @@
 //! input, no such interface, no privilege).
 
 mod args;
+mod bench;
 mod exit;
 mod lab;
+mod link;
 mod run;
 mod signals;
 mod steer;
@@ -15,10 +17,13 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let done = |()| ExitCode::SUCCESS;
     let outcome = match args::Args::parse().command {
-        args::Command::Run(args) => run::run(&args),
-        args::Command::Lab(args) => lab::run(&args),
-        args::Command::Trace(args) => trace::run(&args),
+        args::Command::Run(args) => run::run(&args).map(done),
+        args::Command::Lab(args) => lab::run(&args).map(done),
+        args::Command::Link(args) => link::run(&args),
+        args::Command::Bench(args) => bench::run(&args).map(done),
+        args::Command::Trace(args) => trace::run(&args).map(done),
     };
-    exit::code(outcome)
+    outcome.unwrap_or_else(|error| exit::code(&error))
 }

@@ -1,0 +1,85 @@
+//! What came of an experiment.
+
+use super::{Data, MSS};
+use tidegate_link::{Delivery, Instant, Packet};
+
+/// Width of a bin, in ns.
+const BIN_NS: u64 = 100_000_000;
+
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub utilisation: f64,
+    pub mean_delay_ms: f64,
+    pub p95_delay_ms: f64,
+    pub peak_delay_ms: f64,
+    /// Bytes received after the warm-up, by flow.
+    pub bytes: Vec<u64>,
+    /// Times at which each flow's chunks were complete, in s.
+    pub chunk_s: Vec<Vec<f64>>,
+    /// Times that `tide` drained the queue to learn its floors.
+    pub drains: u32,
+    /// Mean delay in ms and payload bytes of every 100 ms.
+    pub bins: Vec<(f64, u64)>,
+}
+
+/// Takes notes on the way.
+pub struct Record {
+    warm: Instant,
+    delivered: u64,
+    delays_ms: Vec<f64>,
+    out: Outcome,
+}
+
+impl Record {
+    pub fn new(flows: usize, warm: Instant) -> Self {
+        let out = Outcome {
+            bytes: vec![0; flows],
+            chunk_s: vec![Vec::new(); flows],
+            ..Outcome::default()
+        };
+        Self {
+            warm,
+            delivered: 0,
+            delays_ms: Vec::new(),
+            out,
+        }
+    }
+
+    pub fn delivered(&mut self, now: Instant, delivery: &Delivery<Data>) {
+        let queued_ms = delivery.queued.as_secs_f64() * 1e3;
+        self.bin(delivery.due, queued_ms);
+        if now >= self.warm {
+            self.delays_ms.push(queued_ms);
+            self.delivered += delivery.packet.wire_bytes() as u64;
+            self.out.bytes[delivery.packet.flow] += u64::from(MSS);
+        }
+    }
+
+    fn bin(&mut self, due: Instant, queued_ms: f64) {
+        let bin = (due.as_nanos() / BIN_NS) as usize;
+        if self.out.bins.len() <= bin {
+            self.out.bins.resize(bin + 1, (0.0, 0));
+        }
+        let (mean, bytes) = &mut self.out.bins[bin];
+        *bytes += u64::from(MSS);
+        *mean += (queued_ms - *mean) / (*bytes / u64::from(MSS)) as f64;
+    }
+
+    pub fn chunk(&mut self, flow: usize, now: Instant) {
+        self.out.chunk_s[flow].push(now.as_nanos() as f64 / 1e9);
+    }
+
+    /// Sums up. `capacity`: bytes that the link could have carried after the warm-up.
+    pub fn outcome(mut self, capacity: u64, drains: u32) -> Outcome {
+        let delays = &mut self.delays_ms;
+        delays.sort_by(f64::total_cmp);
+        let count = delays.len().max(1);
+        let at = |share: usize| delays.get(delays.len() * share / 100).copied();
+        self.out.utilisation = self.delivered as f64 / capacity as f64;
+        self.out.mean_delay_ms = delays.iter().sum::<f64>() / count as f64;
+        self.out.p95_delay_ms = at(95).unwrap_or(0.0);
+        self.out.peak_delay_ms = delays.last().copied().unwrap_or(0.0);
+        self.out.drains = drains;
+        self.out
+    }
+}

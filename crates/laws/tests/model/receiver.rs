@@ -1,0 +1,113 @@
+//! A receiver whose window a law steers. It acknowledges every second segment, as stacks do.
+
+use super::{Data, MSS, Source};
+use tidegate_laws::{Ack, Flow, Params, Path, Segment};
+use tidegate_link::Instant;
+
+const SCALE: u8 = 10;
+const KERNEL_MAX: u64 = 32 << 20;
+
+/// The window field of a kernel that steers nothing: it begins with 64 KB and opens by two bytes
+/// for each that arrives, as `tcp_grow_window` does, up to Linux's 32 MB.
+fn kernel_raw(received: u64) -> u16 {
+    ((64 * 1024 + 2 * received).min(KERNEL_MAX) >> SCALE) as u16
+}
+
+/// Its timestamp; it wraps soon after the start.
+fn tsval(now: Instant) -> u32 {
+    ((now.as_nanos() / 1_000_000) as u32).wrapping_add(0xffff_f000)
+}
+
+/// An acknowledgement on its way back.
+pub struct AckOnWire {
+    pub due: Instant,
+    pub flow: usize,
+    pub ack: u32,
+    pub edge: u32,
+    pub tsval: u32,
+}
+
+pub struct Receiver {
+    flow: Flow,
+    nxt: u32,
+    unacked: u32,
+    received: u64,
+    chunk_bytes: u64,
+    chunk_left: u64,
+}
+
+impl Receiver {
+    pub fn new(source: &Source) -> Self {
+        let chunk_bytes = source.chunks.map_or(u64::MAX, |(bytes, _)| bytes);
+        Self {
+            flow: Flow::default(),
+            nxt: 0,
+            unacked: 0,
+            received: 0,
+            chunk_bytes,
+            chunk_left: chunk_bytes,
+        }
+    }
+
+    /// The handshake's last acknowledgement left at `left`; returns its stamp.
+    pub fn greet(&mut self, path: &Path, left: Instant) -> u32 {
+        self.leaves(path, left);
+        tsval(left)
+    }
+
+    /// A segment arrives; returns whether it ends a chunk.
+    pub fn data(&mut self, path: &mut Path, params: &Params, data: &Data, now: Instant) -> bool {
+        let segment = Segment {
+            now_us: now.as_nanos() / 1000,
+            seq: data.seq,
+            len: MSS,
+            mss: MSS,
+            timestamps: Some((data.tsval, data.tsecr)),
+        };
+        self.flow.arrives(path, params, &segment);
+        self.nxt = data.seq.wrapping_add(MSS);
+        self.unacked += 1;
+        self.received += u64::from(MSS);
+        self.chunk_left = self.chunk_left.saturating_sub(u64::from(MSS));
+        let done = self.chunk_left == 0;
+        if done {
+            self.chunk_left = self.chunk_bytes;
+        }
+        done
+    }
+
+    /// The acknowledgement that is due now, if there is one.
+    pub fn acknowledge(
+        &mut self,
+        path: &Path,
+        flow: usize,
+        now: Instant,
+        at_once: bool,
+    ) -> Option<AckOnWire> {
+        if self.unacked < 2 && !at_once {
+            return None;
+        }
+        self.unacked = 0;
+        let raw = self.leaves(path, now);
+        Some(AckOnWire {
+            due: now,
+            flow,
+            ack: self.nxt,
+            edge: self.nxt.wrapping_add(u32::from(raw) << SCALE),
+            tsval: tsval(now),
+        })
+    }
+
+    fn leaves(&mut self, path: &Path, now: Instant) -> u16 {
+        let ack = Ack {
+            now_us: now.as_nanos() / 1000,
+            ack: self.nxt,
+            raw: kernel_raw(self.received),
+            scale: SCALE,
+            bare: true,
+            sack: false,
+            tsval: Some(tsval(now)),
+        };
+        self.flow.leaves(path, &ack)
+    }
+}

@@ -1,0 +1,109 @@
+//! A sender that nothing holds back but its own start and the receiver's window.
+
+use super::receiver::AckOnWire;
+use super::{Data, MSS, Source, since_start};
+use std::time::Duration;
+use tidegate_link::Instant;
+
+/// Linux's initial window (RFC 6928), and what it keeps of its congestion window after a pause.
+const INITIAL_CWND: u64 = 10 * MSS as u64;
+const CWND_AFTER_PAUSE: u64 = 40 * MSS as u64;
+/// The window of a handshake.
+const INITIAL_EDGE: u32 = 64 * 1024;
+
+pub struct Sender {
+    source: Source,
+    started: bool,
+    una: u32,
+    nxt: u32,
+    edge: u32,
+    cwnd: u64,
+    /// Bytes that the application has written, and how many of them were sent.
+    written: u64,
+    sent: u64,
+    ts_recent: u32,
+    next_chunk: Duration,
+}
+
+/// Its clock has nothing to do with the receiver's.
+fn tsval(flow: usize, now: Instant, ppm: i64) -> u32 {
+    let ns = now.as_nanos() as i64;
+    let own_ns = ns + ns / 1_000_000 * ppm;
+    ((own_ns / 1_000_000) as u32).wrapping_add(77_000 + 1_000_003 * flow as u32)
+}
+
+impl Sender {
+    pub fn new(source: &Source) -> Self {
+        Self {
+            source: source.clone(),
+            started: false,
+            una: 0,
+            nxt: 0,
+            edge: INITIAL_EDGE,
+            cwnd: INITIAL_CWND,
+            written: 0,
+            sent: 0,
+            ts_recent: 0,
+            next_chunk: source.start,
+        }
+    }
+
+    pub fn starts(&self, now: Instant) -> bool {
+        !self.started && since_start(now) >= self.source.start
+    }
+
+    /// The handshake brought the receiver's `stamp`.
+    pub fn start(&mut self, stamp: u32) {
+        self.started = true;
+        self.ts_recent = stamp;
+        if self.source.chunks.is_none() {
+            self.written = u64::MAX / 2;
+        }
+    }
+
+    /// The application writes what it has to write by now.
+    pub fn produce(&mut self, now: Instant) {
+        let Some((bytes, period)) = self.source.chunks else {
+            return;
+        };
+        if self.started && since_start(now) >= self.next_chunk {
+            self.written += bytes;
+            self.next_chunk += period;
+            self.cwnd = self.cwnd.clamp(INITIAL_CWND, CWND_AFTER_PAUSE);
+        }
+    }
+
+    pub fn acknowledged(&mut self, ack: &AckOnWire) {
+        self.cwnd += u64::from(ack.ack.wrapping_sub(self.una));
+        self.una = ack.ack;
+        self.edge = ack.edge;
+        self.ts_recent = ack.tsval;
+    }
+
+    /// The next segment, if it may leave.
+    pub fn next(&mut self, flow: usize, now: Instant, ppm: i64) -> Option<Data> {
+        let outstanding = self.nxt.wrapping_sub(self.una);
+        let room = self.edge.wrapping_sub(self.nxt) as i32;
+        let has_data = self.started && self.sent + u64::from(MSS) <= self.written;
+        if !has_data || u64::from(outstanding + MSS) > self.cwnd || room < MSS as i32 {
+            return None;
+        }
+        let data = Data {
+            flow,
+            seq: self.nxt,
+            tsval: tsval(flow, now, ppm),
+            tsecr: self.ts_recent,
+        };
+        self.nxt = self.nxt.wrapping_add(MSS);
+        self.sent += u64::from(MSS);
+        Some(data)
+    }
+
+    /// When it next does something by itself.
+    pub fn timer(&self) -> Option<Instant> {
+        if !self.started {
+            return Some(Instant::ZERO + self.source.start);
+        }
+        self.source.chunks.map(|_| Instant::ZERO + self.next_chunk)
+    }
+}

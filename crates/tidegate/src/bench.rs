@@ -1,0 +1,105 @@
+//! `tidegate bench`: what the parts cost on this machine, now.
+
+mod lab;
+mod laws;
+mod link;
+
+use crate::args::{BenchArgs, Part};
+use crate::signals;
+use anyhow::Result;
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use std::io::Write;
+
+/// One number.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    name: String,
+    value: f64,
+    unit: &'static str,
+    /// What it is compared with, measured in the same run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    versus: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio: Option<f64>,
+}
+
+impl Row {
+    fn new(name: impl Into<String>, value: f64, unit: &'static str) -> Self {
+        Self {
+            name: name.into(),
+            value,
+            unit,
+            versus: None,
+            ratio: None,
+        }
+    }
+
+    fn versus(mut self, what: impl Into<String>, ratio: f64) -> Self {
+        self.versus = Some(what.into());
+        self.ratio = Some(ratio);
+        self
+    }
+}
+
+#[derive(Serialize)]
+struct Results {
+    results: Vec<Row>,
+}
+
+/// Measures and prints.
+pub fn run(args: &BenchArgs) -> Result<()> {
+    let stop = signals::stop_flag()?;
+    let wanted = |part| args.parts.is_empty() || args.parts.contains(&part);
+    let mut results = Vec::new();
+    if wanted(Part::Laws) {
+        results.extend(laws::measure());
+    }
+    if wanted(Part::Link) {
+        results.extend(link::measure());
+    }
+    if wanted(Part::Lab) {
+        results.extend(lab::measure(&stop)?);
+    }
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &Results { results })?;
+        writeln!(out)?;
+    } else {
+        writeln!(out, "{}", table(&results))?;
+    }
+    Ok(())
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .set_header(["", "value", "unit", "ratio", "to"]);
+    for row in rows {
+        table.add_row([
+            row.name.clone(),
+            significant(row.value),
+            row.unit.to_owned(),
+            row.ratio.map(significant).unwrap_or_default(),
+            row.versus.clone().unwrap_or_default(),
+        ]);
+    }
+    for column in [1, 3] {
+        table
+            .column_mut(column)
+            .expect("five columns")
+            .set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// Three digits or so.
+fn significant(value: f64) -> String {
+    match value.abs() {
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        v if v >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}

@@ -1,0 +1,62 @@
+//! `tidegate link`: any command behind an emulated link.
+
+use crate::args::LinkArgs;
+use crate::exit::BadInput;
+use anyhow::Result;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitCode;
+use tidegate_link::Config;
+use tidegate_scenario::{CellKind, GenerateSpec, LinkSpec, LossSpec, QueueSpec, RateSpec};
+
+/// Runs it; the exit status is the command's, or 128 plus the signal that ended it, as in a shell.
+pub fn run(args: &LinkArgs) -> Result<ExitCode> {
+    let down = link(args, "--down", &args.down, args.seed)?;
+    let up = link(args, "--up", &args.up, args.seed.wrapping_add(1))?;
+    let status = tidegate_lab::link_shell(down, up, &args.command)?;
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|s| 128 + s))
+        .unwrap_or(1);
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+fn link(args: &LinkArgs, option: &str, rate: &str, seed: u64) -> Result<Config> {
+    let spec = LinkSpec {
+        rate: rate_spec(rate),
+        delay_ms: args.delay,
+        delay_steps: Vec::new(),
+        queue: QueueSpec {
+            packets: Some(args.queue),
+            bytes: args.queue_bytes,
+            policy: args.policy,
+            ..QueueSpec::default()
+        },
+        loss: args.loss.map(LossSpec::Random),
+    };
+    if let Some(complaint) = spec.complaint() {
+        return Err(BadInput(format!("{option} {rate}: {complaint}")).into());
+    }
+    Ok(spec.resolve(Path::new(""), seed)?)
+}
+
+/// A number is a rate, a known word a cell model, anything else a file.
+fn rate_spec(text: &str) -> RateSpec {
+    let cell = |kind| {
+        RateSpec::Generate(GenerateSpec {
+            kind,
+            mean_mbps: None,
+            seed: None,
+        })
+    };
+    match text {
+        "lte" => cell(CellKind::Lte),
+        "hspa" => cell(CellKind::Hspa),
+        "evdo" => cell(CellKind::Evdo),
+        _ => match text.parse() {
+            Ok(mbps) => RateSpec::ConstantMbps(mbps),
+            Err(_) if text.ends_with(".csv") => RateSpec::Series(text.into()),
+            Err(_) => RateSpec::Trace(text.into()),
+        },
+    }
+}
