@@ -111,6 +111,10 @@ fn put(table: &mut Table, key: &[String], value: &Value) -> Result<(), String> {
 /// A value as part of a name: of a file only its last part.
 fn short(value: &Value) -> String {
     match value {
+        Value::Table(table) => {
+            let parts = table.iter().map(|(key, value)| format!("{key}={}", short(value)));
+            parts.collect::<Vec<_>>().join(" ")
+        }
         Value::String(text) => text.rsplit('/').next().unwrap_or(text).to_owned(),
         other => other.to_string(),
     }

@@ -64,20 +64,23 @@ fn variants(args: &LabArgs) -> Result<Vec<(Scenario, LinkInputs)>> {
 
 /// Files on the command line are relative to the current folder, not to the scenario's.
 fn files_from_here(mut variation: Variation) -> Variation {
-    if matches!(
-        variation.key.last().map(String::as_str),
-        Some("trace" | "series")
-    ) {
-        for value in &mut variation.values {
-            let file = value
-                .as_str()
-                .and_then(|file| std::path::absolute(file).ok());
-            if let Some(file) = file.as_deref().and_then(Path::to_str) {
-                *value = file.into();
-            }
-        }
+    let key = variation.key.last().cloned().unwrap_or_default();
+    for value in &mut variation.values {
+        file_from_here(&key, value);
     }
     variation
+}
+
+fn file_from_here(key: &str, value: &mut toml::Value) {
+    match value {
+        toml::Value::Table(table) => table.iter_mut().for_each(|(k, v)| file_from_here(k, v)),
+        toml::Value::String(file) if matches!(key, "trace" | "series") => {
+            if let Some(absolute) = std::path::absolute(&*file).ok().as_deref().and_then(Path::to_str) {
+                *file = absolute.to_owned();
+            }
+        }
+        _ => {}
+    }
 }
 
 fn measure(
