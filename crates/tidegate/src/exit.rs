@@ -9,6 +9,17 @@ use tidegate_scenario::LoadError;
 #[error("{0}")]
 pub struct BadInput(pub String);
 
+/// Refuses to go on without root, for the sake of `what`.
+pub fn require_root(what: &str) -> Result<(), BadInput> {
+    // SAFETY: no arguments, cannot fail.
+    if unsafe { libc::geteuid() } == 0 {
+        return Ok(());
+    }
+    Err(BadInput(format!(
+        "{what} needs root, to make network namespaces and TUN devices"
+    )))
+}
+
 /// Prints the error and tells the exit status.
 pub fn code(error: &anyhow::Error) -> ExitCode {
     if closed_pipe(error) {

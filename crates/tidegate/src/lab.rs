@@ -1,7 +1,7 @@
 //! `tidegate lab`: run a scenario, show what came of it.
 
 use crate::args::LabArgs;
-use crate::exit::BadInput;
+use crate::exit::{BadInput, require_root};
 use crate::signals;
 use crate::steer::LiveAgent;
 use anyhow::{Context, Result, bail};
@@ -16,6 +16,7 @@ use tidegate_scenario::{LinkInputs, LoadError, ResultSet, Scenario, Variation, c
 /// Runs every variant, shows each as soon as it is known, and writes the page of all at the end.
 pub fn run(args: &LabArgs) -> Result<()> {
     let variants = variants(args)?;
+    require_root("the laboratory")?;
     let stop = signals::stop_flag()?;
     let mut sets = Vec::new();
     for (number, (scenario, inputs)) in variants.iter().enumerate() {
@@ -75,7 +76,11 @@ fn file_from_here(key: &str, value: &mut toml::Value) {
     match value {
         toml::Value::Table(table) => table.iter_mut().for_each(|(k, v)| file_from_here(k, v)),
         toml::Value::String(file) if matches!(key, "trace" | "series") => {
-            if let Some(absolute) = std::path::absolute(&*file).ok().as_deref().and_then(Path::to_str) {
+            if let Some(absolute) = std::path::absolute(&*file)
+                .ok()
+                .as_deref()
+                .and_then(Path::to_str)
+            {
                 *file = absolute.to_owned();
             }
         }

@@ -1,7 +1,7 @@
 //! `tidegate link`: any command behind an emulated link.
 
 use crate::args::LinkArgs;
-use crate::exit::BadInput;
+use crate::exit::{BadInput, require_root};
 use anyhow::Result;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -13,6 +13,7 @@ use tidegate_scenario::{CellKind, GenerateSpec, LinkSpec, LossSpec, QueueSpec, R
 pub fn run(args: &LinkArgs) -> Result<ExitCode> {
     let down = link(args, "--down", &args.down, args.seed)?;
     let up = link(args, "--up", &args.up, args.seed.wrapping_add(1))?;
+    require_root("an emulated link")?;
     let status = tidegate_lab::link_shell(down, up, &args.command)?;
     let code = status
         .code()

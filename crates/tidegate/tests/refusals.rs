@@ -1,0 +1,186 @@
+//! What cannot be done as asked is refused with one clear sentence and exit status 2.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
+
+const SCENARIO: &str = r#"
+name = "small"
+duration_s = 1
+down = { rate = { trace = "link.down" }, delay_ms = 10 }
+up = { rate = { constant_mbps = 5 }, delay_ms = 10 }
+workload = [{ name = "download", does = { bulk = {} } }]
+run = [{ name = "linux" }]
+"#;
+
+fn tidegate(args: &[&str]) -> Command {
+    let mut command = Command::new(TIDEGATE);
+    command.args(args);
+    command
+}
+
+/// Holds the output to one sentence on standard error that has all of `words`, nothing on standard
+/// output, and status 2.
+fn assert_refused(output: &Output, words: &[&str]) {
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(output.stdout.is_empty());
+    assert_eq!(text.trim_end().lines().count(), 1, "{text}");
+    for word in words {
+        assert!(text.contains(word), "no \"{word}\" in: {text}");
+    }
+}
+
+fn is_root() -> bool {
+    // SAFETY: no arguments, cannot fail.
+    let root = unsafe { libc::geteuid() } == 0;
+    if !root {
+        eprintln!("SKIPPED: needs root");
+    }
+    root
+}
+
+/// A folder with the scenario and its trace, that anybody may read.
+fn folder(scenario: &str, trace: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(folder.path().join("small.toml"), scenario).unwrap();
+    fs::write(folder.path().join("link.down"), trace).unwrap();
+    folder
+}
+
+fn lab(folder: &Path, more: &[&str]) -> Output {
+    let scenario = folder.join("small.toml");
+    let mut command = tidegate(&["lab", scenario.to_str().unwrap()]);
+    command.args(more).output().unwrap()
+}
+
+#[test]
+fn a_trace_with_a_bad_line() {
+    let folder = folder(SCENARIO, "1\n2\nthree\n4\n");
+    assert_refused(
+        &lab(folder.path(), &[]),
+        &["link.down:3:", "three", "expected"],
+    );
+}
+
+#[test]
+fn a_scenario_with_an_unknown_key() {
+    let folder = folder(&SCENARIO.replace("duration_s", "duration"), "1\n");
+    assert_refused(
+        &lab(folder.path(), &[]),
+        &["small.toml:3:", "duration", "duration_s"],
+    );
+}
+
+#[test]
+fn a_scenario_that_makes_no_sense() {
+    let folder = folder(
+        &SCENARIO.replace("duration_s = 1", "duration_s = -1"),
+        "1\n",
+    );
+    assert_refused(
+        &lab(folder.path(), &[]),
+        &["small.toml:", "duration_s", "expected"],
+    );
+}
+
+#[test]
+fn a_scenario_that_is_not_there() {
+    assert_refused(
+        &lab(Path::new("no/such/folder"), &[]),
+        &["no/such/folder/small.toml"],
+    );
+}
+
+#[test]
+fn a_run_that_the_scenario_does_not_have() {
+    let folder = folder(SCENARIO, "1\n");
+    assert_refused(&lab(folder.path(), &["--run", "tied"]), &["tied", "linux"]);
+}
+
+#[test]
+fn a_variation_of_what_is_not_there() {
+    let folder = folder(SCENARIO, "1\n");
+    assert_refused(
+        &lab(folder.path(), &["--vary", "sideways.delay_ms=1"]),
+        &["sideways"],
+    );
+    assert_refused(
+        &lab(folder.path(), &["--vary", "down.delay=1"]),
+        &["delay_ms"],
+    );
+}
+
+#[test]
+fn a_later_variant_is_refused_before_the_first_is_run() {
+    let folder = folder(SCENARIO, "1\n");
+    let bad = folder.path().join("bad.down");
+    fs::write(&bad, "2\n1\n").unwrap();
+    let good = folder.path().join("link.down");
+    let vary = format!("down.rate.trace={},{}", good.display(), bad.display());
+    assert_refused(&lab(folder.path(), &["--vary", &vary]), &["bad.down:2:"]);
+}
+
+#[test]
+fn an_interface_that_does_not_exist() {
+    if is_root() {
+        let output = tidegate(&["run", "--iface", "nosuch0"]).output().unwrap();
+        assert_refused(&output, &["nosuch0"]);
+    }
+}
+
+#[test]
+fn no_root() {
+    if !is_root() {
+        return;
+    }
+    // The build's folder may be closed to others; so may the traces beside it.
+    let folder = folder(SCENARIO, "1\n");
+    let binary = folder.path().join("tidegate");
+    fs::copy(TIDEGATE, &binary).unwrap();
+    let nobody = |args: &[&str]| {
+        Command::new(&binary)
+            .args(args)
+            .current_dir("/")
+            .uid(65534)
+            .gid(65534)
+            .output()
+            .unwrap()
+    };
+    assert_refused(&nobody(&["run", "--iface", "lo"]), &["root"]);
+    let scenario = folder.path().join("small.toml");
+    assert_refused(&nobody(&["lab", scenario.to_str().unwrap()]), &["root"]);
+    assert_refused(&nobody(&["link", "--", "true"]), &["root"]);
+}
+
+#[test]
+fn a_kernel_without_btf() {
+    if !is_root() {
+        return;
+    }
+    // An empty folder over the kernel's, in a mount namespace of its own.
+    let script = format!("mount -t tmpfs none /sys/kernel/btf && exec {TIDEGATE} run --iface lo");
+    let output = Command::new("unshare")
+        .args(["-m", "sh", "-c", &script])
+        .output()
+        .unwrap();
+    assert_refused(&output, &["BTF", "/sys/kernel/btf/vmlinux"]);
+}
+
+#[test]
+fn a_rate_that_is_none() {
+    let output = tidegate(&["link", "--down", "-3", "--", "true"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let output = tidegate(&["link", "--down=-3", "--", "true"])
+        .output()
+        .unwrap();
+    assert_refused(&output, &["--down", "more than 0"]);
+}
