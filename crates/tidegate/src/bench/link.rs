@@ -61,7 +61,7 @@ fn packets_per_second(rate: Rate, policy: Policy) -> f64 {
     let mut now = Instant::ZERO;
     for _ in 0..PACKETS {
         link.push(now, Full);
-        now = now + gap;
+        now += gap;
         while link.poll(now).is_some() {}
     }
     PACKETS as f64 / started.elapsed().as_secs_f64()
