@@ -112,7 +112,9 @@ fn put(table: &mut Table, key: &[String], value: &Value) -> Result<(), String> {
 fn short(value: &Value) -> String {
     match value {
         Value::Table(table) => {
-            let parts = table.iter().map(|(key, value)| format!("{key}={}", short(value)));
+            let parts = table
+                .iter()
+                .map(|(key, value)| format!("{key}={}", short(value)));
             parts.collect::<Vec<_>>().join(" ")
         }
         Value::String(text) => text.rsplit('/').next().unwrap_or(text).to_owned(),
