@@ -77,7 +77,7 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
 		d->compared = 0;
 		d->skew_us = 0;
 	} else if (d->window_us == TG_CLOCK_WINDOW_US) {
-		int whole = width_us < 2 * TG_CLOCK_WINDOW_US; /* not stretched by idleness */
+		tg_u8 whole = width_us < 2 * TG_CLOCK_WINDOW_US; /* not stretched by idleness */
 
 		/* A queue on the way back that stands through one window but not the other
 		 * shows as a gain that no clock has. */
