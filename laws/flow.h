@@ -152,7 +152,8 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 	f->received += s->len;
 }
 
-/* DRS and DRWA: once a round trip. Data that had been acknowledged before is no news. */
+/* DRS and DRWA: once a round trip. Data that had been acknowledged before is no news. No law wants
+ * no window, whatever one before it wanted. */
 TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
 			   const struct tg_segment *s, const struct tg_arrival *a)
 {
@@ -160,6 +161,8 @@ TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
 	tg_u32 news = f->window.known && !tg_after(end, f->window.ack) ? 0 : s->len;
 	tg_u64 round = tg_round_arrived(&f->round, news, a->sample_us, (tg_u32)a->now_us);
 
+	if (p->law == TG_LAW_NONE)
+		f->wanted = TG_OPEN;
 	if (!round)
 		return;
 	if (p->law == TG_LAW_DRS)

@@ -151,8 +151,7 @@ impl Flow {
             let standing = sys::tg_path_standing(&path.0, s.now_us);
             sys::tg_flow_measure(&mut self.0, &s, standing, &mut arrival);
             match params.law {
-                Law::None => {}
-                Law::Drs | Law::Drwa => {
+                Law::None | Law::Drs | Law::Drwa => {
                     sys::tg_flow_law(&mut self.0, &params.to_sys(), &s, &arrival);
                 }
                 Law::Tide => sys::tg_flow_path_law(&mut self.0, &mut path.0, &s, &mut arrival),

@@ -4,6 +4,7 @@
 //! lines; this crate adds nothing to it but types. [`Flow`] is one connection's data in one
 //! direction, [`Path`] the queue that flows share.
 
+pub mod bench;
 mod flow;
 pub mod sys;
 

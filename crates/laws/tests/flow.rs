@@ -1,0 +1,205 @@
+//! What a flow measures, through the safe face: which samples it believes, and what bounds them.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+use tidegate_laws::{Ack, Flow, Law, Params, Path, Segment};
+
+const MSS: u32 = 1448;
+
+/// A receiver whose peer's clock, in milliseconds, is `PEER_MS` ahead of ours.
+struct Receiver {
+    flow: Flow,
+    path: Path,
+    params: Params,
+    seq: u32,
+}
+
+const PEER_MS: u64 = 4_294_960_000;
+
+impl Receiver {
+    fn new(law: Law) -> Self {
+        Self {
+            flow: Flow::default(),
+            path: Path::default(),
+            params: Params {
+                law,
+                ..Params::default()
+            },
+            seq: 1,
+        }
+    }
+
+    /// An acknowledgement of everything leaves at `now_us`; returns its window field.
+    fn acknowledges(&mut self, now_us: u64) -> u16 {
+        self.flow.leaves(
+            &self.path,
+            &Ack {
+                now_us,
+                ack: self.seq,
+                raw: 30_000,
+                scale: 7,
+                bare: true,
+                sack: false,
+                tsval: Some((now_us / 1_000) as u32),
+            },
+        )
+    }
+
+    /// The next segment arrives: sent at `sent_us`, as an answer to what left us at `echoed_us`.
+    fn receives(&mut self, sent_us: u64, echoed_us: u64, now_us: u64) {
+        let tsval = (PEER_MS + sent_us / 1_000) as u32;
+        self.flow.arrives(
+            &mut self.path,
+            &self.params,
+            &Segment {
+                now_us,
+                seq: self.seq,
+                len: MSS,
+                mss: MSS,
+                timestamps: Some((tsval, (echoed_us / 1_000) as u32)),
+            },
+        );
+        self.seq = self.seq.wrapping_add(MSS);
+    }
+
+    /// Steady traffic from `from_us` on for a second: a segment every 2 ms, the round trip
+    /// `rtt_us`, of which 5 ms are the way from the peer. Returns when it ended.
+    fn steady(&mut self, from_us: u64, rtt_us: u64) -> u64 {
+        for now_us in (from_us..from_us + 1_000_000).step_by(2_000) {
+            if now_us >= from_us + rtt_us {
+                self.receives(now_us - 5_000, now_us - rtt_us, now_us);
+            }
+            self.acknowledges(now_us);
+        }
+        from_us + 1_000_000
+    }
+}
+
+proptest! {
+    #![proptest_config(Config {
+        cases: 150,
+        rng_seed: RngSeed::Fixed(0x7464),
+        failure_persistence: None,
+        ..Config::default()
+    })]
+
+    /// No clock bends the queueing delay beyond what the round trip shows: whatever the peer's
+    /// clock does, it is at most RTT − RTTmin and two ticks whenever there is a sample.
+    #[test]
+    fn the_round_trip_bounds_the_delay(
+        drift_ppm in -200i64..200,
+        packets in prop::collection::vec((500u64..30_000, 0u64..200_000), 20..400),
+    ) {
+        let mut receiver = Receiver::new(Law::Tide);
+        let mut now_us = 5_000_000u64;
+        let mut samples = 0;
+        for (gap_us, queue_us) in packets {
+            let left_us = now_us + gap_us;
+            receiver.acknowledges(left_us);
+            now_us = left_us + 20_000 + queue_us;
+            // An hour of drift in a second, to make it matter.
+            let drift_us = (left_us as i64 - 5_000_000) * drift_ppm * 1_000 / 1_000_000;
+            let sent_us = (left_us + 10_000).saturating_add_signed(drift_us);
+            receiver.receives(sent_us, left_us, now_us);
+            let flow = receiver.flow.raw();
+            if flow.samples > samples {
+                samples = flow.samples;
+                let rise_us = flow.rtt_us - flow.rtt_min_us;
+                prop_assert!(
+                    flow.queue_us == u32::MAX || flow.queue_us <= rise_us + 2_000,
+                    "{} above {rise_us}", flow.queue_us
+                );
+            }
+        }
+        prop_assert!(samples > 0);
+    }
+}
+
+/// A sender that had nothing to say repeats an old echo when it speaks again; its silence is no
+/// delay.
+#[test]
+fn silence_is_not_taken_for_delay() {
+    let mut receiver = Receiver::new(Law::None);
+    let end = receiver.steady(1_000_000, 40_000);
+    let before = receiver.flow.rtt_us().expect("sampled");
+    assert!((39_000..=42_000).contains(&before), "{before}");
+    // Nothing leaves for a second, so that the newest TSval of ours is a second old; its echo is
+    // on its way since.
+    receiver.receives(end + 1_000_000, end - 2_000, end + 1_005_000);
+    assert_eq!(receiver.flow.rtt_us(), Some(before));
+}
+
+/// A sender that the window holds had sent a window's worth before it stopped: its late echo is a
+/// round trip, and a long one is news.
+#[test]
+fn a_round_trip_that_grew_under_a_full_window_is_believed() {
+    let mut receiver = Receiver::new(Law::Drwa);
+    let end = receiver.steady(1_000_000, 40_000);
+    let wanted = receiver.flow.wanted().expect("steered");
+    // The last window's worth arrives with an echo that is known; then nothing for 160 ms.
+    for i in 0..wanted / MSS + 1 {
+        let now_us = end + u64::from(i) * 10;
+        receiver.receives(now_us, end - 42_000, now_us);
+    }
+    receiver.receives(end + 150_000, end - 2_000, end + 160_000);
+    assert_eq!(receiver.flow.rtt_us(), Some(162_000));
+}
+
+/// A flow that starts into the queue of another takes neither floor from it.
+#[test]
+fn a_late_comer_takes_no_floor_from_a_standing_queue() {
+    let mut first = Receiver::new(Law::Tide);
+    first.steady(1_000_000, 40_000);
+    // A queue of 60 ms towards us.
+    let mut now_us = 2_000_000;
+    while now_us < 2_500_000 {
+        now_us += 2_000;
+        first.receives(now_us - 65_000, now_us - 100_000, now_us);
+        first.acknowledges(now_us);
+    }
+    assert!((58_000..=62_000).contains(&first.flow.raw().queue_us));
+
+    let mut second = Receiver::new(Law::Tide);
+    second.path = first.path.clone();
+    second.acknowledges(now_us - 99_000);
+    second.receives(now_us - 64_000, now_us - 99_000, now_us + 1_000);
+    let flow = second.flow.raw();
+    assert!(
+        (58_000..=62_000).contains(&flow.queue_us),
+        "{}",
+        flow.queue_us
+    );
+    assert!(
+        (38_000..=42_000).contains(&flow.rtt_min_us),
+        "{}",
+        flow.rtt_min_us
+    );
+}
+
+/// What had been acknowledged before and arrives again is no capacity: DRS does not count it.
+#[test]
+fn data_that_was_acknowledged_is_no_news() {
+    let mut receiver = Receiver::new(Law::Drs);
+    let end = receiver.steady(1_000_000, 40_000);
+    let wanted = receiver.flow.wanted().expect("steered");
+    let seq = receiver.seq;
+    for i in 0..1_000u64 {
+        receiver.seq = seq.wrapping_sub(100 * MSS);
+        let now_us = end + 20 * i;
+        receiver.receives(now_us - 5_000, now_us - 40_000, now_us);
+    }
+    assert_eq!(receiver.flow.wanted(), Some(wanted));
+}
+
+/// A law that is switched off steers no flow that it had steered.
+#[test]
+fn no_law_wants_no_window() {
+    let mut receiver = Receiver::new(Law::Drwa);
+    let end = receiver.steady(1_000_000, 40_000);
+    assert!(receiver.flow.wanted().is_some());
+    assert!(receiver.acknowledges(end) < 30_000);
+    receiver.params.law = Law::None;
+    receiver.receives(end, end - 2_000, end + 10_000);
+    assert_eq!(receiver.flow.wanted(), None);
+    assert_eq!(receiver.acknowledges(end + 10_000), 30_000);
+}
