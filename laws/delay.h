@@ -22,6 +22,7 @@
 #define TG_CLOCK_FIRST_US (TG_SECOND_US / 2)
 #define TG_CLOCK_WINDOW_SHIFT 25 /* clocks are compared every 2^25 us, 34 s */
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
+#define TG_CLOCK_ECHOES 128u /* fewer leave more of a tick in their smallest than a clock drifts */
 #define TG_CLOCK_SPAN_US (1024 * TG_SECOND_US)
 #define TG_SKEW_MAX_US (TG_CLOCK_WINDOW_US / 4096) /* 244 ppm: no clock drifts more */
 
@@ -35,9 +36,10 @@ struct tg_delay {
 	tg_u32 window_us;   /* length of that window; 0: no packet has echoed a moment yet */
 	tg_u32 back_us;	    /* smallest relative delay of the way back in this window */
 	tg_u32 back_was_us; /* and in the last */
+	tg_u32 echoes;	    /* packets that this window's smallest was taken over */
 	tg_s32 skew_us;	    /* what the peer's clock gains on ours in one window */
 	tg_u8 started;
-	tg_u8 compared;	    /* the last window was a whole one */
+	tg_u8 compared;	    /* the last window was a sound one */
 };
 
 /* The unit of a clock that counts `ticks` in `elapsed_us` of ours; 0 if it is none in use. */
@@ -62,6 +64,7 @@ TG_INLINE void tg_delay_open_window(struct tg_delay *d, tg_u32 tsval, tg_u64 ech
 	d->mark_us = echoed_us;
 	d->back_was_us = d->back_us;
 	d->back_us = tsval * d->tick_us - (tg_u32)echoed_us;
+	d->echoes = 0;
 }
 
 /* A window is over: looks at the unit, and at what the peer's clock has gained. */
@@ -77,14 +80,15 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
 		d->compared = 0;
 		d->skew_us = 0;
 	} else if (d->window_us == TG_CLOCK_WINDOW_US) {
-		tg_u8 whole = width_us < 2 * TG_CLOCK_WINDOW_US; /* not stretched by idleness */
+		tg_u8 sound = width_us < 2 * TG_CLOCK_WINDOW_US &&
+			      d->echoes >= TG_CLOCK_ECHOES && d->tick_us <= TG_MS_US;
 
 		/* A queue on the way back that stands through one window but not the other
 		 * shows as a gain that no clock has. */
-		if (whole && d->compared && gain_us <= (tg_s32)TG_SKEW_MAX_US &&
+		if (sound && d->compared && gain_us <= (tg_s32)TG_SKEW_MAX_US &&
 		    gain_us >= -(tg_s32)TG_SKEW_MAX_US)
 			d->skew_us = gain_us;
-		d->compared = whole;
+		d->compared = sound;
 	}
 	d->window_us = TG_CLOCK_WINDOW_US;
 }
@@ -106,6 +110,7 @@ TG_INLINE void tg_delay_echoed(struct tg_delay *d, tg_u32 tsval, tg_u64 echoed_u
 		tg_delay_open_window(d, tsval, echoed_us);
 		return;
 	}
+	d->echoes++;
 	if (tg_before(back_us, d->back_us))
 		d->back_us = back_us;
 	if (width_us < d->window_us)
@@ -121,7 +126,10 @@ TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 
 	if (elapsed_us < TG_SECOND_US)
 		return;
-	d->floor_us -= (tg_u32)((tg_s64)d->skew_us * elapsed_us >> TG_CLOCK_WINDOW_SHIFT);
+	/* What was learned over a minute says little about the hour after. */
+	if (elapsed_us < 4 * TG_CLOCK_WINDOW_US)
+		d->floor_us -=
+			(tg_u32)((tg_s64)d->skew_us * elapsed_us >> TG_CLOCK_WINDOW_SHIFT);
 	d->moved_us = now_us;
 }
 

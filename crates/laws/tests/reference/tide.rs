@@ -105,7 +105,7 @@ impl Tide {
         self.share(s)
     }
 
-    /// H follows RTT − forward queueing delay: half of a change in about one and a half H.
+    /// H follows RTT − forward queueing delay: half of a change in about a third of H.
     fn learn_lag(&mut self, s: &mut Share, a: &Arrival) {
         let Some(sample_us) = a.sample_us else { return };
         let lag_us = sample_us.saturating_sub(a.queue_us).max(1);
@@ -113,7 +113,7 @@ impl Tide {
             None => lag_us,
             Some(h_us) => {
                 let elapsed_us = (a.now_us - self.h_moved_us).min(h_us) as f64;
-                let part = elapsed_us / (2.0 * h_us as f64 + elapsed_us);
+                let part = elapsed_us / ((h_us / 2) as f64 + elapsed_us);
                 moved(h_us, lag_us, part).max(1)
             }
         });
@@ -192,11 +192,12 @@ impl Tide {
         let empty = self.least_queue_us.take().map(|q| q <= self.empty_us());
         let x = self.x();
         if self.state == State::Starting {
-            self.standing = if empty == Some(false) {
-                self.standing + 1
-            } else {
-                0
-            };
+            // A bucket without data says nothing.
+            match empty {
+                Some(true) => self.standing = 0,
+                Some(false) => self.standing += 1,
+                None => {}
+            }
             if self.standing >= 2 {
                 self.run(x);
             }
@@ -249,7 +250,7 @@ impl Tide {
             self.state = State::Draining;
             self.drains += 1;
             self.drain_began_us = a.now_us;
-            self.drain_until_us = a.now_us + 4 * (self.h() + a.queue_us) + 200_000;
+            self.drain_until_us = a.now_us + 6 * (self.h() + a.queue_us) + 200_000;
             self.refloored = 0;
             self.floor_rose = false;
             self.hold_until_us = u64::MAX;
@@ -302,7 +303,10 @@ impl Tide {
                 let margin = 3.0 * (self.d1 + self.d2) / 2.0;
                 Some(((self.m + margin) * h + mss).max(4.0 * mss))
             }
-            State::Draining => Some((self.m * h / 4.0).max(2.0 * mss)),
+            State::Draining => {
+                let rate = f64::max(self.m / 4.0, self.touched.1 / 8.0);
+                Some((rate * h).max(2.0 * mss))
+            }
         }
     }
 

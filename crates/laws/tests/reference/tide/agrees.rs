@@ -169,7 +169,7 @@ fn run(flows: usize, stretches: &[Stretch], noise: &[u64]) -> Tally {
                 refloors += 1;
             }
             let (ours, formula) = both.arrived(flow, &arrival);
-            assert_eq!(both.formula.h_us.unwrap_or(0), both.c.h_us.into(), "H");
+            assert_eq!(both.formula.h_us.unwrap_or(0), u64::from(both.c.h_us), "H");
             if !both.discrete_state_agrees() {
                 return tally;
             }
@@ -276,25 +276,41 @@ fn the_promised_edge_divides_old_data_from_new() {
 proptest! {
     #![proptest_config(histories(2_000))]
 
-    /// The delay after a drain is path if the link was dry for half of the true round trip, longer
-    /// than any scheduler's interval, and the delay is what it was, to a sixteenth or a tick.
+    /// Delays seen after a drain: real queue has shrunk, or a slow link's has grown, and the floor
+    /// stays. What is as it was, to an eighth or a tick, must stay so for a round trip; then the
+    /// smallest of it is path.
     #[test]
-    fn a_link_that_ran_dry_shows_its_path(
-        gap_us in 0u64..400_000,
-        above_us in 0u32..300_000,
-        same in any::<bool>(),
-        before_us in 0u32..300_000,
+    fn what_stays_steady_after_a_drain_is_path(
         h_us in 1_000u32..300_000,
+        before_us in 0u32..300_000,
+        steps in prop::collection::vec((0u64..60_000, -20i64..=20), 1..40),
     ) {
-        let before_us = if same { above_us + before_us / 32 } else { before_us };
-        let path = sys::tg_tide { h_us, before_us, arrived_us: 7_000_000, ..draining() };
-        // SAFETY: the record is only read.
-        let ours = unsafe { sys::tg_tide_ran_dry(&path, 7_000_000 + gap_us, above_us) != 0 };
-        let [gap, above, before, h] = [gap_us as f64, above_us.into(), before_us.into(), h_us.into()];
-        let true_round_trip = h + above;
-        let slack = f64::max(before / 16.0, f64::max(h / 32.0, 2_000.0)).floor();
-        let formula =
-            gap >= true_round_trip / 2.0 && gap >= 12_000.0 && (above - before).abs() <= slack;
-        prop_assert_eq!(ours, formula);
+        let path = sys::tg_tide { h_us, before_us, ..draining() };
+        let mut share = sys::tg_share::default();
+        let empty = f64::max(f64::from(h_us) / 32.0, 2_000.0).floor();
+        let slack = f64::max(f64::from(before_us) / 8.0, empty).floor();
+        let mut now_us = 7_000_000;
+        let mut first = None;
+        let mut least = u32::MAX;
+        for (gap_us, percent) in steps {
+            now_us += gap_us;
+            let queue_us = (i64::from(before_us) * (100 + percent) / 100) as u32;
+            let mut rise_us = 0;
+            // SAFETY: the records are exclusively ours.
+            let done = unsafe {
+                sys::tg_tide_judge(&path, &mut share, now_us, queue_us, &mut rise_us) != 0
+            };
+            let (queue, before) = (f64::from(queue_us), f64::from(before_us));
+            if queue <= empty || (queue - before).abs() > slack {
+                prop_assert_eq!((done, rise_us), (true, 0));
+                return Ok(());
+            }
+            let until_us = *first.get_or_insert(now_us + u64::from(h_us) + u64::from(queue_us));
+            least = least.min(queue_us);
+            prop_assert_eq!((done, rise_us), if now_us < until_us { (false, 0) } else { (true, least) });
+            if done {
+                return Ok(());
+            }
+        }
     }
 }
