@@ -1,0 +1,78 @@
+//! One scenario, many variants.
+
+use std::path::Path;
+use tidegate_scenario::{RateSpec, Scenario, Variation, combinations};
+
+const SCENARIO: &str = r#"
+name = "base"
+duration_s = 1
+down = { rate = { constant_mbps = 20 }, delay_ms = 10 }
+up = { rate = { constant_mbps = 5 }, delay_ms = 10 }
+workload = [{ name = "download", does = { bulk = {} } }]
+run = [{ name = "linux" }]
+"#;
+
+fn variants(written: &[&str]) -> Result<Vec<Scenario>, String> {
+    let variations = written
+        .iter()
+        .map(|text| text.parse())
+        .collect::<Result<Vec<Variation>, _>>()?;
+    combinations(&variations)
+        .iter()
+        .map(|settings| Scenario::parse_with(SCENARIO, Path::new("base.toml"), settings))
+        .collect::<Result<_, _>>()
+        .map_err(|e| e.to_string())
+}
+
+#[test]
+fn without_variations_there_is_one_scenario_as_it_stands() {
+    let scenarios = variants(&[]).unwrap();
+    assert_eq!(scenarios.len(), 1);
+    assert_eq!(scenarios[0].name, "base");
+}
+
+#[test]
+fn every_combination_is_made_and_named_the_last_turning_fastest() {
+    let scenarios = variants(&["down.delay_ms=40,140", "up.rate.constant_mbps=1,2"]).unwrap();
+    let names: Vec<_> = scenarios.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "base down.delay_ms=40 up.rate.constant_mbps=1",
+            "base down.delay_ms=40 up.rate.constant_mbps=2",
+            "base down.delay_ms=140 up.rate.constant_mbps=1",
+            "base down.delay_ms=140 up.rate.constant_mbps=2",
+        ]
+    );
+    assert_eq!(scenarios[3].down.delay_ms, 140.0);
+    assert!(matches!(scenarios[3].up.rate, RateSpec::ConstantMbps(rate) if rate == 2.0));
+}
+
+#[test]
+fn words_are_strings_and_tables_replace_tables() {
+    let scenarios = variants(&[
+        "hosts={ congestion_control = \"bbr\" }",
+        "description=short",
+    ])
+    .unwrap();
+    assert_eq!(scenarios[0].hosts.congestion_control, "bbr");
+    assert_eq!(scenarios[0].description, "short");
+    let scenarios = variants(&["down.rate={ trace = \"folder/link.down\" }"]).unwrap();
+    assert!(matches!(&scenarios[0].down.rate, RateSpec::Trace(file) if file == "folder/link.down"));
+    assert_eq!(scenarios[0].name, "base down.rate=trace=link.down");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for (written, word) in [
+        ("down.delay_ms", "KEY=VALUE"),
+        ("down..delay_ms=1", "single dots"),
+        ("sideways.delay_ms=1", "sideways"),
+        ("down.delay=1", "delay_ms"),
+        ("down.delay_ms=-1", "expected 0 to 60000"),
+        ("down.delay_ms=soon", "soon"),
+    ] {
+        let message = variants(&[written]).unwrap_err();
+        assert!(message.contains(word), "{written}: {message}");
+    }
+}
