@@ -95,6 +95,7 @@ impl Both {
             len: a.len as u32,
             mss: a.mss as u32,
             sample_us: a.sample_us.unwrap_or(0) as u32,
+            rtt_min_us: a.rtt_min_us as u32,
             queue_us: a.queue_us as u32,
         };
         // SAFETY: the records are exclusively ours.
@@ -165,6 +166,7 @@ fn run(flows: usize, stretches: &[Stretch], noise: &[u64]) -> Tally {
                 now_us,
                 len: stretch.mss * (1 + draw(stretch.merged - 1)),
                 mss: stretch.mss,
+                rtt_min_us: stretch.lag_us / 2 + draw(stretch.lag_us),
                 sample_us: (draw(3) == 0).then(|| stretch.lag_us + queue_us + draw(2_000)),
                 queue_us,
             };
