@@ -32,6 +32,7 @@ mod steer;
 mod sysctl;
 mod tcp_info;
 mod tun;
+mod veth;
 mod workload;
 
 pub use bench::{Bench, IDLE_RTT_MS, bench};
@@ -40,4 +41,6 @@ pub use netns::Namespace;
 pub use run::{Options, Progress, run_scenario};
 pub use shell::link_shell;
 pub use steer::{Steer, SteeredFlow, Steering};
-pub use workload::CommandOutput;
+pub use tcp_info::TcpInfo;
+pub use veth::Veth;
+pub use workload::{CommandOutput, Pattern};

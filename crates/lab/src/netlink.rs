@@ -9,13 +9,16 @@ use netlink_packet_core::{
 use netlink_packet_route::address::{
     AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage,
 };
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use std::net::IpAddr;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Packets that a device may hold until the emulator reads them.
 ///
@@ -23,9 +26,36 @@ use std::net::IpAddr;
 /// This is one of 32 MB and then some; the emulator's own queue is what limits, never this one.
 const TX_QUEUE_PACKETS: u32 = 65_536;
 
+/// Makes a pair of Ethernet devices, both called `name`: one in the calling thread's namespace, the
+/// other in the namespace behind `peer`. What is sent into one comes out of the other.
+///
+/// # Errors
+/// When the kernel refuses: without root, or when a namespace has such a device already.
+pub fn add_veth(name: &str, peer: BorrowedFd) -> Result<()> {
+    let mut far = LinkMessage::default();
+    far.attributes = vec![
+        LinkAttribute::IfName(name.into()),
+        LinkAttribute::NetNsFd(peer.as_raw_fd()),
+    ];
+    let mut near = LinkMessage::default();
+    near.attributes = vec![
+        LinkAttribute::IfName(name.into()),
+        LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(far))),
+        ]),
+    ];
+    Rtnetlink::open()?
+        .change(
+            RouteNetlinkMessage::NewLink(near),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+        .with_context(|| format!("cannot make a veth pair \"{name}\""))
+}
+
 /// A device of one namespace and the socket that configures it.
 pub struct Interface {
-    socket: Socket,
+    rtnetlink: Rtnetlink,
     name: String,
     index: u32,
 }
@@ -36,13 +66,11 @@ impl Interface {
     /// # Errors
     /// When there is no such device.
     pub fn named(name: &str) -> Result<Self> {
-        let mut socket = Socket::new(NETLINK_ROUTE).context("cannot open a netlink socket")?;
-        socket.bind_auto().context("cannot bind a netlink socket")?;
-        socket.connect(&SocketAddr::new(0, 0))?;
+        let rtnetlink = Rtnetlink::open()?;
         let index = nix::net::if_::if_nametoindex(name)
             .with_context(|| format!("no network interface is called \"{name}\""))?;
         Ok(Self {
-            socket,
+            rtnetlink,
             name: name.into(),
             index,
         })
@@ -56,18 +84,30 @@ impl Interface {
         self.set_link(Vec::new())
     }
 
+    /// Sets up a device that says nothing of its own accord.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn set_up_silent(&self) -> Result<()> {
+        self.set_up_silent_with(Vec::new())
+    }
+
     /// Sets a TUN device up, with a queue of [`TX_QUEUE_PACKETS`] and an MTU of [`MTU`] bytes.
     ///
     /// # Errors
     /// When the kernel refuses.
     pub fn set_up_tun(&self) -> Result<()> {
-        if sysctl::has_ipv6() {
-            self.silence_ipv6()?;
-        }
-        self.set_link(vec![
+        self.set_up_silent_with(vec![
             LinkAttribute::Mtu(MTU as u32),
             LinkAttribute::TxQueueLen(TX_QUEUE_PACKETS),
         ])
+    }
+
+    fn set_up_silent_with(&self, attributes: Vec<LinkAttribute>) -> Result<()> {
+        if sysctl::has_ipv6() {
+            self.silence_ipv6()?;
+        }
+        self.set_link(attributes)
     }
 
     fn set_link(&self, attributes: Vec<LinkAttribute>) -> Result<()> {
@@ -76,7 +116,8 @@ impl Interface {
         link.header.flags = LinkFlags::Up;
         link.header.change_mask = LinkFlags::Up;
         link.attributes = attributes;
-        self.change(RouteNetlinkMessage::SetLink(link), 0)
+        self.rtnetlink
+            .change(RouteNetlinkMessage::SetLink(link), 0)
             .with_context(|| format!("cannot set the interface \"{}\" up", self.name))
     }
 
@@ -103,18 +144,19 @@ impl Interface {
         message.header.family = family(address);
         message.header.prefix_len = prefix_length;
         message.header.index = self.index;
-        // Nobody else is on a TUN device: no duplicate to detect (RFC 4862 §5.4).
+        // Nobody else is on the link: no duplicate to detect (RFC 4862 §5.4).
         message.header.flags = AddressHeaderFlags::Nodad;
         message.attributes = vec![
             AddressAttribute::Local(address),
             AddressAttribute::Address(address),
             AddressAttribute::Flags(AddressFlags::Nodad),
         ];
-        self.change(
-            RouteNetlinkMessage::NewAddress(message),
-            NLM_F_CREATE | NLM_F_EXCL,
-        )
-        .with_context(|| format!("cannot add the address {address}/{prefix_length}"))
+        self.rtnetlink
+            .change(
+                RouteNetlinkMessage::NewAddress(message),
+                NLM_F_CREATE | NLM_F_EXCL,
+            )
+            .with_context(|| format!("cannot add the address {address}/{prefix_length}"))
     }
 
     /// Routes everything of `like`'s family into the device.
@@ -132,11 +174,12 @@ impl Interface {
             ..RouteHeader::default()
         };
         route.attributes = vec![RouteAttribute::Oif(self.index)];
-        self.change(
-            RouteNetlinkMessage::NewRoute(route),
-            NLM_F_CREATE | NLM_F_EXCL,
-        )
-        .context("cannot add a default route")
+        self.rtnetlink
+            .change(
+                RouteNetlinkMessage::NewRoute(route),
+                NLM_F_CREATE | NLM_F_EXCL,
+            )
+            .context("cannot add a default route")
     }
 
     /// Packets that the device has lost in either direction since it was made.
@@ -146,7 +189,9 @@ impl Interface {
     pub fn losses(&self) -> Result<u64> {
         let mut link = LinkMessage::default();
         link.header.index = self.index;
-        let reply = self.request(RouteNetlinkMessage::GetLink(link), 0)?;
+        let reply = self
+            .rtnetlink
+            .request(RouteNetlinkMessage::GetLink(link), 0)?;
         let NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) = reply else {
             bail!("the kernel does not describe the interface it was asked about");
         };
@@ -159,6 +204,18 @@ impl Interface {
                 _ => None,
             })
             .context("the kernel counts nothing for the interface")
+    }
+}
+
+/// The kernel's end of the calling thread's namespace.
+struct Rtnetlink(Socket);
+
+impl Rtnetlink {
+    fn open() -> Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE).context("cannot open a netlink socket")?;
+        socket.bind_auto().context("cannot bind a netlink socket")?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        Ok(Self(socket))
     }
 
     fn change(&self, message: RouteNetlinkMessage, flags: u16) -> Result<()> {
@@ -179,8 +236,8 @@ impl Interface {
         message.finalize();
         let mut bytes = vec![0; message.buffer_len()];
         message.serialize(&mut bytes);
-        self.socket.send(&bytes, 0)?;
-        let (reply, _) = self.socket.recv_from_full()?;
+        self.0.send(&bytes, 0)?;
+        let (reply, _) = self.0.recv_from_full()?;
         let reply = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&reply)?;
         match reply.payload {
             NetlinkPayload::Error(refusal) if refusal.code.is_some() => Err(refusal.to_io().into()),

@@ -7,7 +7,7 @@
 use anyhow::{Context, Result, anyhow};
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
 
 /// A network namespace, alive as long as this value, or a socket or thread inside it.
@@ -63,6 +63,12 @@ impl Namespace {
     /// The same in a single system call, as has to be between fork and exec.
     pub(crate) fn try_enter(&self) -> nix::Result<()> {
         setns(self.fd.as_fd(), CloneFlags::CLONE_NEWNET)
+    }
+}
+
+impl AsFd for Namespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
 }
 

@@ -16,6 +16,7 @@ pub use command::CommandOutput;
 #[cfg(test)]
 pub use flow::Fetch;
 pub use flow::{EchoLog, FetchLog, Flow};
+pub use pattern::Pattern;
 pub use term::Term;
 
 use crate::hosts::{IpVersion, address};

@@ -12,6 +12,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
+    /// Streams of different seeds differ.
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }

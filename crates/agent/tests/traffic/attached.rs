@@ -1,0 +1,50 @@
+//! Which programs the kernel runs on the link, asked of the kernel.
+
+use crate::stage::interface;
+use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder};
+use std::os::fd::AsFd;
+use tidegate_agent::Hook;
+
+/// Handle and priority of the agent's clsact filters.
+const CLSACT_HANDLE: u32 = 0x7467;
+
+/// Ids of the agent's programs on the link's end in the calling thread's namespace, by `hook`.
+pub fn attached(hook: Hook) -> Vec<u32> {
+    let index = interface().index as i32;
+    match hook {
+        Hook::Clsact => [TC_INGRESS, TC_EGRESS]
+            .into_iter()
+            .filter_map(|point| {
+                // The descriptor of a program is needed for attaching only.
+                TcHookBuilder::new(std::io::stdin().as_fd())
+                    .ifindex(index)
+                    .handle(CLSACT_HANDLE)
+                    .priority(CLSACT_HANDLE)
+                    .hook(point)
+                    .query()
+                    .ok()
+            })
+            .collect(),
+        _ => [libbpf_sys::BPF_TCX_INGRESS, libbpf_sys::BPF_TCX_EGRESS]
+            .into_iter()
+            .flat_map(|point| tcx(index, point))
+            .collect(),
+    }
+}
+
+/// All programs at one of the interface's tcx hooks.
+fn tcx(index: i32, point: libbpf_sys::bpf_attach_type) -> Vec<u32> {
+    let mut ids = [0; 16];
+    let mut query = libbpf_sys::bpf_prog_query_opts {
+        sz: size_of::<libbpf_sys::bpf_prog_query_opts>() as libbpf_sys::size_t,
+        prog_ids: ids.as_mut_ptr(),
+        ..Default::default()
+    };
+    query.__bindgen_anon_1.count = ids.len() as u32;
+    // SAFETY: the kernel writes at most `count` ids to the array, which outlives the call.
+    let status = unsafe { libbpf_sys::bpf_prog_query_opts(index, point, &raw mut query) };
+    assert_eq!(status, 0, "cannot ask for the programs at a tcx hook");
+    // SAFETY: both members of the union are the same integer.
+    let count = unsafe { query.__bindgen_anon_1.count };
+    ids[..count as usize].to_vec()
+}

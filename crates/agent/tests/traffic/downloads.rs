@@ -1,0 +1,103 @@
+//! Files arrive as they were sent, whichever law steers, by either hook, over either IP.
+
+use crate::stage::{Offload, count, on_stage, set_offload, start};
+use crate::transfer::{Connection, FILE};
+use tidegate_agent::{Agent, FlowView, Hook};
+use tidegate_lab::IpVersion;
+use tidegate_laws::{Law, Params};
+
+/// A limit far below what the kernel advertises, in bytes.
+const LIMIT: u32 = 64 << 10;
+
+fn laws() -> [Params; 3] {
+    let default = Params::default();
+    let drs = Params {
+        law: Law::Drs,
+        limit: Some(LIMIT),
+        ..default
+    };
+    let drwa = Params {
+        law: Law::Drwa,
+        ..default
+    };
+    [default, drwa, drs]
+}
+
+#[test]
+fn tcx_ipv4() {
+    files_arrive_intact(Hook::Tcx, IpVersion::V4);
+}
+
+#[test]
+fn tcx_ipv6() {
+    files_arrive_intact(Hook::Tcx, IpVersion::V6);
+}
+
+#[test]
+fn clsact_ipv4() {
+    files_arrive_intact(Hook::Clsact, IpVersion::V4);
+}
+
+#[test]
+fn clsact_ipv6() {
+    files_arrive_intact(Hook::Clsact, IpVersion::V6);
+}
+
+fn files_arrive_intact(hook: Hook, version: IpVersion) {
+    on_stage(|hosts| {
+        for offload in [Offload::On, Offload::Off] {
+            set_offload(hosts, offload);
+            for params in laws() {
+                let agent = start(params, hook);
+                let connection = Connection::new(hosts, version);
+                connection.download();
+                let case = format!("{:?}, offload {offload:?}", params.law);
+                check(&agent, &params, &connection, &case);
+            }
+        }
+    });
+}
+
+#[test]
+fn both_ends_send_at_once() {
+    on_stage(|hosts| {
+        for offload in [Offload::On, Offload::Off] {
+            set_offload(hosts, offload);
+            for params in laws() {
+                let agent = start(params, Hook::Tcx);
+                let connection = Connection::new(hosts, IpVersion::V4);
+                connection.exchange();
+                let case = format!("{:?}, offload {offload:?}", params.law);
+                check(&agent, &params, &connection, &case);
+            }
+        }
+    });
+}
+
+/// That the agent saw the whole file and did what the law is for.
+fn check(agent: &Agent, params: &Params, connection: &Connection, case: &str) {
+    let flow = flow_of(agent, connection);
+    assert!(flow.received_bytes >= FILE, "{case}: {flow:?}");
+    assert!(flow.samples > 0, "{case}: no RTT sample, {flow:?}");
+    for unwelcome in ["no_scale", "malformed", "table_full", "no_path"] {
+        assert_eq!(count(agent, unwelcome), 0, "{case}: {unwelcome}");
+    }
+    let rewritten = count(agent, "rewritten");
+    assert_eq!(rewritten, flow.rewritten, "{case}: one connection only");
+    match params.law {
+        Law::Drs => {
+            assert!(rewritten > 0, "{case}: never steered");
+            assert!(flow.window_bytes <= LIMIT, "{case}: {flow:?}");
+        }
+        Law::Drwa => assert!(rewritten > 0, "{case}: never steered"),
+        Law::Tide | Law::None => {}
+    }
+}
+
+/// The agent's view of the connection.
+pub fn flow_of(agent: &Agent, connection: &Connection) -> FlowView {
+    let port = connection.client.local_addr().unwrap().port();
+    let flows = agent.flows();
+    let flow = flows.iter().find(|f| f.local.port == port);
+    *flow.unwrap_or_else(|| panic!("no flow from port {port} in {flows:?}"))
+}

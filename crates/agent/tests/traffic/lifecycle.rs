@@ -1,0 +1,144 @@
+//! The agent comes and goes, politely or not, and the traffic goes on.
+
+use crate::attached::attached;
+use crate::downloads::flow_of;
+use crate::stage::{count, on_stage, start, wait_for};
+use crate::transfer::{Connection, FILE};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use tidegate_agent::Hook;
+use tidegate_lab::{IpVersion, TcpInfo};
+use tidegate_laws::{Law, Params};
+
+/// Which hook the victim of a test is to hold.
+const VICTIM: &str = "TIDEGATE_AGENT_TEST_VICTIM";
+
+/// A law that certainly steers.
+fn steering() -> Params {
+    Params {
+        law: Law::Drs,
+        limit: Some(64 << 10),
+        ..Params::default()
+    }
+}
+
+/// Half the file is through.
+fn wait_for_half(arrived: &AtomicU64) {
+    wait_for("half the file", || {
+        arrived.load(Ordering::Relaxed) > FILE / 2
+    });
+}
+
+/// Waits for `bytes` more.
+fn wait_for_more(arrived: &AtomicU64, bytes: u64) {
+    let seen = arrived.load(Ordering::Relaxed);
+    wait_for("more of the file", || {
+        arrived.load(Ordering::Relaxed) > seen + bytes
+    });
+}
+
+#[test]
+fn in_mid_stream_the_scale_comes_from_the_socket() {
+    for version in [IpVersion::V4, IpVersion::V6] {
+        on_stage(|hosts| {
+            let connection = Connection::new(hosts, version);
+            connection.pace();
+            let mut late = None;
+            connection.download_during(|arrived| {
+                wait_for_half(arrived);
+                late = Some(start(steering(), Hook::Tcx));
+                wait_for_more(arrived, FILE / 4);
+            });
+            let agent = late.expect("the agent was started");
+            assert_eq!(count(&agent, "handshake"), 0, "the agent was not late");
+            assert_eq!(count(&agent, "no_scale"), 0);
+            assert!(count(&agent, "rewritten") > 0, "never steered");
+            // The kernel's window as the agent read it, field and scale, and as the kernel says.
+            wait_for("the last window", || {
+                let own = TcpInfo::of(&connection.client).unwrap().own_window_bytes;
+                let seen = flow_of(&agent, &connection).kernel_bytes;
+                seen > 0xffff && own >> 10 == seen >> 10
+            });
+        });
+    }
+}
+
+#[test]
+fn twenty_agents_one_after_another_during_one_download() {
+    for hook in [Hook::Tcx, Hook::Clsact] {
+        on_stage(|hosts| {
+            let connection = Connection::new(hosts, IpVersion::V4);
+            connection.pace();
+            connection.download_during(|arrived| {
+                for _ in 0..20 {
+                    let agent = start(steering(), hook);
+                    assert_eq!(attached(hook).len(), 2, "{hook:?}");
+                    wait_for_more(arrived, 1_000_000);
+                    assert!(count(&agent, "rewritten") > 0, "{hook:?}: never steered");
+                    drop(agent);
+                    assert_eq!(attached(hook), [], "{hook:?}");
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn a_killed_agent_leaves_tcx_empty_and_clsact_to_the_next() {
+    if let Ok(hook) = std::env::var(VICTIM) {
+        return be_the_victim(&hook);
+    }
+    for hook in [Hook::Tcx, Hook::Clsact] {
+        on_stage(|hosts| {
+            let connection = Connection::new(hosts, IpVersion::V4);
+            connection.pace();
+            connection.download_during(|arrived| {
+                let leftover = kill_an_agent(hook, arrived);
+                // The file goes on whether or not there is a program still.
+                wait_for_more(arrived, FILE / 4);
+                if hook == Hook::Tcx {
+                    wait_for("the programs to go", || attached(hook).is_empty());
+                    return;
+                }
+                assert_eq!(attached(hook), leftover);
+                let next = start(steering(), hook);
+                let now = attached(hook);
+                assert_eq!(now.len(), 2);
+                assert!(now.iter().all(|id| !leftover.contains(id)), "not replaced");
+                wait_for_more(arrived, FILE / 4);
+                assert!(count(&next, "rewritten") > 0, "never steered");
+                drop(next);
+                assert_eq!(attached(hook), []);
+            });
+        });
+    }
+}
+
+/// Starts an agent in a process of its own and kills that in mid-transfer. Returns what was attached.
+fn kill_an_agent(hook: Hook, arrived: &AtomicU64) -> Vec<u32> {
+    let mut victim = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "lifecycle::a_killed_agent_leaves_tcx_empty_and_clsact_to_the_next",
+        ])
+        .env(VICTIM, format!("{hook:?}"))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for("the victim's programs", || attached(hook).len() == 2);
+    let programs = attached(hook);
+    wait_for_more(arrived, FILE / 4);
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    programs
+}
+
+/// Holds an agent until killed.
+fn be_the_victim(hook: &str) {
+    let hook = match hook {
+        "Tcx" => Hook::Tcx,
+        _ => Hook::Clsact,
+    };
+    let _agent = start(steering(), hook);
+    std::thread::park();
+}
