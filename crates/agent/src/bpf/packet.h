@@ -91,7 +91,7 @@ static __noinline int tg_walk_options(struct __sk_buff *skb, __u32 at, __u32 end
 		}
 		at += head[1];
 	}
-	return 0;
+	return at < end; /* what nobody looked at may cover the window */
 }
 
 /* Makes the first `bytes` of the packet directly readable, or as many as it has. */
