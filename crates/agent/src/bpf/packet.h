@@ -9,6 +9,7 @@
 #define TG_TIMESTAMP_ALIGNED 0x0101080a /* NOP NOP kind 8 length 10 (RFC 7323 appendix A) */
 #define TG_OPTIONS_MAX 40
 #define TG_OPTIONS_WALK 16	 /* options looked at; real stacks send at most eight */
+#define TG_SCALE_MAX 14		 /* a larger shift counts as this (RFC 7323 section 2.3) */
 
 enum tg_option {
 	TG_OPTION_END = 0,
@@ -76,6 +77,8 @@ static __noinline int tg_walk_options(struct __sk_buff *skb, __u32 at, __u32 end
 		case TG_OPTION_SCALE:
 			if (head[1] != 3 || bpf_skb_load_bytes(skb, at + 2, &o->scale, 1))
 				return 1;
+			if (o->scale > TG_SCALE_MAX)
+				o->scale = TG_SCALE_MAX;
 			o->scale_given = 1;
 			break;
 		case TG_OPTION_SACK:
