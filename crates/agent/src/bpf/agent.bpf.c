@@ -188,11 +188,21 @@ static __always_inline int write_window(struct __sk_buff *skb, const struct tg_p
 	return TG_COUNT_REWRITTEN;
 }
 
+/* What a dry run noted as sent was not: the peer saw the kernel's edges. The first acknowledgement
+ * of another mode sets the edge anew, as if the flow had just been found. */
+static __always_inline void note_mode(struct tg_record *r, __u8 dry_run)
+{
+	if (r->dry_run != dry_run)
+		r->flow.window.known = 0;
+	r->dry_run = dry_run;
+}
+
 static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = {};
 	struct tg_record *r;
 	struct tg_path *path;
+	__u8 dry_run = config.dry_run != 0;
 	__u16 raw;
 	int reason = tg_parse(skb, &p, l2, 1);
 
@@ -220,12 +230,13 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	};
 
 	r->seen_us = now_us();
+	note_mode(r, dry_run);
 	raw = tg_flow_leaves(&r->flow, &path->tide, &a, r->seen_us, p.options.timestamps,
 			     p.options.tsval);
 	if (raw >= p.window)
 		return TG_COUNT_UNCHANGED;
 	r->rewritten++;
-	return config.dry_run ? TG_COUNT_UNCHANGED : write_window(skb, &p, raw);
+	return dry_run ? TG_COUNT_UNCHANGED : write_window(skb, &p, raw);
 }
 
 /* Interfaces with an Ethernet header, and those without (TUN, WireGuard, PPP, raw IP modems). */

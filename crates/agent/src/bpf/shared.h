@@ -29,6 +29,7 @@ struct tg_record {
 	tg_u64 seen_us;	  /* last packet, either way */
 	tg_u8 scale;
 	tg_u8 scale_state;
+	tg_u8 dry_run; /* whether what was noted as sent was only computed */
 };
 
 /* Why a packet passed as it was; counted. The order is that of user space's names. */
