@@ -62,10 +62,8 @@ static __always_inline struct tg_record *new_flow(const struct tg_key *key)
 		return NULL;
 	__builtin_memset(r, 0, sizeof(*r));
 	tg_flow_init(&r->flow);
-	if (bpf_map_update_elem(&flows, key, r, BPF_ANY)) {
-		count(TG_COUNT_TABLE_FULL);
+	if (bpf_map_update_elem(&flows, key, r, BPF_ANY))
 		return NULL;
-	}
 	return bpf_map_lookup_elem(&flows, key);
 }
 
@@ -155,24 +153,27 @@ static __always_inline int leaves_handshake(const struct tg_packet *p)
 	return TG_COUNT_HANDSHAKE;
 }
 
-/* The flow's record, made here for a connection that is older than the agent. */
-static __always_inline struct tg_record *flow_of(struct __sk_buff *skb, const struct tg_packet *p)
+/* Finds the flow's record, or makes it for a connection that is older than the agent. Returns -1,
+ * or the reason for which there is none. */
+static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_packet *p,
+				     struct tg_record **found)
 {
 	struct tg_record *r = bpf_map_lookup_elem(&flows, &p->key);
-	int scale;
 
-	if (r && r->scale_state == TG_SCALE_KNOWN)
-		return r;
-	scale = socket_scale(skb);
-	if (scale < 0)
-		return NULL;
-	if (!r)
-		r = new_flow(&p->key);
-	if (!r)
-		return NULL;
-	r->scale = scale;
-	r->scale_state = TG_SCALE_KNOWN;
-	return r;
+	if (!r || r->scale_state != TG_SCALE_KNOWN) {
+		int scale = socket_scale(skb);
+
+		if (scale < 0)
+			return TG_COUNT_NO_SCALE;
+		if (!r)
+			r = new_flow(&p->key);
+		if (!r)
+			return TG_COUNT_TABLE_FULL;
+		r->scale = scale;
+		r->scale_state = TG_SCALE_KNOWN;
+	}
+	*found = r;
+	return -1;
 }
 
 static __always_inline int write_window(struct __sk_buff *skb, const struct tg_packet *p, __u16 raw)
@@ -214,9 +215,9 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 		return leaves_handshake(&p);
 	if (!p.has_ack)
 		return TG_COUNT_MALFORMED;
-	r = flow_of(skb, &p);
-	if (!r)
-		return TG_COUNT_NO_SCALE;
+	reason = find_flow(skb, &p, &r);
+	if (reason >= 0)
+		return reason;
 	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
 	if (!path)
 		return TG_COUNT_NO_PATH;
