@@ -17,3 +17,4 @@ mod hostile;
 mod packet;
 mod steering;
 mod understood;
+mod verifier;
