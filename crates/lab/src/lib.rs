@@ -43,4 +43,4 @@ pub use shell::link_shell;
 pub use steer::{Steer, SteeredFlow, Steering};
 pub use tcp_info::TcpInfo;
 pub use veth::Veth;
-pub use workload::{CommandOutput, Pattern};
+pub use workload::{CommandOutput, Pattern, use_congestion_control};

@@ -82,16 +82,16 @@ fn check(agent: &Agent, params: &Params, connection: &Connection, case: &str) {
     for unwelcome in ["no_scale", "malformed", "table_full", "no_path"] {
         assert_eq!(count(agent, unwelcome), 0, "{case}: {unwelcome}");
     }
-    let rewritten = count(agent, "rewritten");
-    assert_eq!(rewritten, flow.rewritten, "{case}: one connection only");
     match params.law {
         Law::Drs => {
-            assert!(rewritten > 0, "{case}: never steered");
+            assert!(flow.rewritten > 0, "{case}: never steered");
             assert!(flow.window_bytes <= LIMIT, "{case}: {flow:?}");
         }
-        Law::Drwa => assert!(rewritten > 0, "{case}: never steered"),
+        Law::Drwa => assert!(flow.rewritten > 0, "{case}: never steered"),
         Law::Tide | Law::None => {}
     }
+    // Of this connection or one before; what the agent counts it also remembers.
+    assert!(count(agent, "rewritten") >= flow.rewritten, "{case}");
 }
 
 /// The agent's view of the connection.
