@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_agent::{Agent, Config, Cost, Interface};
-use tidegate_lab::{IpVersion, Veth, use_congestion_control};
+use tidegate_lab::{IpVersion, Offload, Veth, use_congestion_control};
 
 /// Length of one measurement; another, a fifth as long, goes before it.
 const SLICE: Duration = Duration::from_secs(1);
@@ -17,34 +17,52 @@ const SLICE: Duration = Duration::from_secs(1);
 /// Pairs of measurements with and without the agent.
 const PAIRS: usize = 7;
 
-/// Concurrent connections of the larger case.
-const MANY: usize = 100;
+/// What is measured.
+struct Case {
+    name: &'static str,
+    /// Connections at once.
+    flows: usize,
+    /// On: packets of 64 KB. Off: of 1500 bytes, so that the programs run far more often.
+    offload: Offload,
+}
 
-/// Some 40 seconds; `stop` ends it early with an error.
+const CASES: [Case; 3] = [
+    Case {
+        name: "64 KB packets",
+        flows: 1,
+        offload: Offload::On,
+    },
+    Case {
+        name: "1500 B packets",
+        flows: 1,
+        offload: Offload::Off,
+    },
+    Case {
+        name: "1500 B packets, 100 flows",
+        flows: 100,
+        offload: Offload::Off,
+    },
+];
+
+/// Some two minutes; `stop` ends it early with an error.
 pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
     let hosts = Veth::new()?;
     let mut rows = Vec::new();
-    for (flows, name) in [(1, "veth"), (MANY, "veth, 100 flows")] {
-        let compared = compare(&hosts, flows, stop)?;
-        rows.push(
-            Row::new(
-                format!("agent: goodput with the agent, {name}"),
-                compared.with_bps / 1e6,
-                "Mbit/s",
-            )
-            .versus("without", compared.ratio),
-        );
-        let [arriving, leaving] = cost(&hosts, flows, stop)?;
-        rows.push(Row::new(
-            format!("agent: arriving packet, {name}"),
-            arriving,
-            "ns/packet",
-        ));
-        rows.push(Row::new(
-            format!("agent: leaving packet, {name}"),
-            leaving,
-            "ns/packet",
-        ));
+    for case in &CASES {
+        hosts.set_offload(case.offload)?;
+        // A short queue is good for caches, so that steering may well gain more than it costs.
+        // Measuring alone only costs.
+        for (what, dry_run) in [("goodput", false), ("goodput, dry run", true)] {
+            let compared = compare(&hosts, case.flows, dry_run, stop)?;
+            let name = format!("agent: {what}, {}", case.name);
+            let row = Row::new(name, compared.with_bps / 1e6, "Mbit/s");
+            rows.push(row.versus("without the agent", compared.ratio));
+        }
+        let costs = cost(&hosts, case.flows, stop)?;
+        for (way, ns) in ["arriving", "leaving"].into_iter().zip(costs) {
+            let name = format!("agent: {way} packet, {}", case.name);
+            rows.push(Row::new(name, ns, "ns/packet"));
+        }
     }
     Ok(rows)
 }
@@ -56,9 +74,9 @@ struct Compared {
 
 /// Medians over pairs of neighbouring measurements, so that a machine that is busy for a while
 /// does not count against one side. Which comes first alternates.
-fn compare(hosts: &Veth, flows: usize, stop: &AtomicBool) -> Result<Compared> {
+fn compare(hosts: &Veth, flows: usize, dry_run: bool, stop: &AtomicBool) -> Result<Compared> {
     let with = || {
-        let _agent = start(hosts)?;
+        let _agent = start(hosts, dry_run)?;
         goodput_bps(hosts, flows, stop)
     };
     let without = || goodput_bps(hosts, flows, stop);
@@ -83,7 +101,7 @@ fn compare(hosts: &Veth, flows: usize, stop: &AtomicBool) -> Result<Compared> {
 
 /// Nanoseconds a packet that arrives and one that leaves, as the kernel counts them.
 fn cost(hosts: &Veth, flows: usize, stop: &AtomicBool) -> Result<[f64; 2]> {
-    let mut agent = start(hosts)?;
+    let mut agent = start(hosts, false)?;
     agent.count_cost()?;
     goodput_bps(hosts, flows, stop)?;
     Ok(agent
@@ -92,10 +110,11 @@ fn cost(hosts: &Veth, flows: usize, stop: &AtomicBool) -> Result<[f64; 2]> {
 }
 
 /// The default agent, at the receiving host.
-fn start(hosts: &Veth) -> Result<Agent> {
+fn start(hosts: &Veth, dry_run: bool) -> Result<Agent> {
     hosts.client.run(|| {
         Ok(Agent::start(&Config {
             interfaces: vec![Interface::find(Veth::INTERFACE)?],
+            dry_run,
             ..Config::default()
         })?)
     })
