@@ -7,7 +7,7 @@
  *                                    tg_flow_path_law     (tide: it lives on the path)
  *     leaves:   tg_flow_leaves
  *
- * The kernel program holds the path's lock around tg_flow_path_law, and nothing else.
+ * The kernel program holds the path's lock around all that arrives.
  */
 #ifndef TG_FLOW_H
 #define TG_FLOW_H

@@ -42,5 +42,5 @@ pub use run::{Options, Progress, run_scenario};
 pub use shell::link_shell;
 pub use steer::{Steer, SteeredFlow, Steering};
 pub use tcp_info::TcpInfo;
-pub use veth::Veth;
-pub use workload::{CommandOutput, Pattern};
+pub use veth::{Offload, Veth};
+pub use workload::{CommandOutput, Pattern, use_congestion_control};

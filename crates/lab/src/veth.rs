@@ -5,9 +5,11 @@ use crate::hosts::{IpVersion, address};
 use crate::netlink::{Interface, add_veth};
 use crate::netns::Namespace;
 use crate::sysctl;
-use anyhow::Result;
-use std::net::IpAddr;
-use std::os::fd::AsFd;
+use anyhow::{Context, Result};
+use nix::errno::Errno;
+use std::mem::zeroed;
+use std::net::{IpAddr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd};
 use tidegate_scenario::Side;
 
 /// Two namespaces and the pair of devices between them. They go with this value, or with the process.
@@ -44,10 +46,50 @@ impl Veth {
         Ok(hosts)
     }
 
+    /// Sets the offload of both ends, which is on at first.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn set_offload(&self, offload: Offload) -> Result<()> {
+        let set = || set_transmit_checksum(offload == Offload::On);
+        self.client.run(set)?;
+        self.server.run(set)
+    }
+
     /// Where the server listens.
     pub fn server_address(version: IpVersion) -> IpAddr {
         address(Side::Server, version)
     }
+}
+
+/// Who computes the checksums of what the hosts send, and cuts it into segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offload {
+    /// The device, or so it says: a veth lets merged packets without a checksum pass to the other
+    /// end, which trusts them.
+    On,
+    /// The kernel, for each packet of the wire's size; the other end verifies them.
+    Off,
+}
+
+/// Without transmit checksums a device has no segmentation offload either.
+fn set_transmit_checksum(on: bool) -> Result<()> {
+    /// linux/sockios.h and linux/ethtool.h.
+    const SIOCETHTOOL: libc::Ioctl = 0x8946;
+    const ETHTOOL_STXCSUM: u32 = 0x17;
+    let mut value = [ETHTOOL_STXCSUM, on.into()];
+    // SAFETY: all zeroes are a valid ifreq.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(Veth::INTERFACE.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
+    let socket = UdpSocket::bind("0.0.0.0:0").context("cannot open a socket")?;
+    // SAFETY: the request and the struct ethtool_value behind it outlive the call; the name is
+    // shorter than its field, and so ends in NUL.
+    let status = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
+    Errno::result(status).context("cannot change the offload of a veth device")?;
+    Ok(())
 }
 
 /// Sets up one end, in the calling thread's namespace.

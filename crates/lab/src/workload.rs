@@ -17,6 +17,7 @@ pub use command::CommandOutput;
 pub use flow::Fetch;
 pub use flow::{EchoLog, FetchLog, Flow};
 pub use pattern::Pattern;
+pub use socket::use_congestion_control;
 pub use term::Term;
 
 use crate::hosts::{IpVersion, address};

@@ -1,5 +1,6 @@
 //! `tidegate bench`: what the parts cost on this machine, now.
 
+mod agent;
 mod lab;
 mod laws;
 mod link;
@@ -57,6 +58,9 @@ pub fn run(args: &BenchArgs) -> Result<()> {
     }
     if wanted(Part::Link) {
         results.extend(link::measure());
+    }
+    if wanted(Part::Agent) {
+        results.extend(agent::measure(&stop)?);
     }
     if wanted(Part::Lab) {
         results.extend(lab::measure(&stop)?);

@@ -84,13 +84,13 @@ static __always_inline void learn(struct tg_record *r, struct tg_path *path,
 				    config.params.limit };
 	struct tg_arrival arrival;
 
-	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), &arrival);
-	if (params.law != TG_LAW_TIDE) {
-		tg_flow_law(&r->flow, &params, s, &arrival);
-		return;
-	}
+	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
-	tg_flow_path_law(&r->flow, &path->tide, s, &arrival);
+	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), &arrival);
+	if (params.law == TG_LAW_TIDE)
+		tg_flow_path_law(&r->flow, &path->tide, s, &arrival);
+	else
+		tg_flow_law(&r->flow, &params, s, &arrival);
 	bpf_spin_unlock(&path->lock);
 }
 

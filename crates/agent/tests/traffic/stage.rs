@@ -1,7 +1,5 @@
 //! Where the tests take place, and what holds for all of them.
 
-use nix::errno::Errno;
-use std::os::fd::AsRawFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tidegate_agent::{Agent, Config, Hook, Interface};
@@ -64,43 +62,6 @@ pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
         );
         std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-/// Who computes the checksums of what the hosts send, and cuts it into segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offload {
-    /// The device, as it says: a veth lets merged packets without a checksum pass to the other end,
-    /// which trusts them.
-    On,
-    /// The kernel, for each packet on the wire; the other end verifies them.
-    Off,
-}
-
-/// Sets both ends' offload.
-pub fn set_offload(hosts: &Veth, offload: Offload) {
-    for host in [&hosts.client, &hosts.server] {
-        host.run(|| Ok(set_transmit_checksum(offload == Offload::On)?))
-            .unwrap();
-    }
-}
-
-/// Without it there is no segmentation offload either.
-fn set_transmit_checksum(on: bool) -> nix::Result<()> {
-    /// linux/sockios.h and linux/ethtool.h.
-    const SIOCETHTOOL: libc::Ioctl = 0x8946;
-    const ETHTOOL_STXCSUM: u32 = 0x17;
-    let mut value = [ETHTOOL_STXCSUM, on.into()];
-    // SAFETY: all zeroes are a valid ifreq.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in request.ifr_name.iter_mut().zip(Veth::INTERFACE.bytes()) {
-        *to = from as libc::c_char;
-    }
-    request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
-    let socket = std::net::UdpSocket::bind("0.0.0.0:0").expect("a socket to ask by");
-    // SAFETY: the request and the struct ethtool_value behind it outlive the call; the name ends in
-    // NUL.
-    Errno::result(unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) })
-        .map(drop)
 }
 
 /// `TcpInCsumErrors` of a host.

@@ -8,7 +8,7 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
-use tidegate_lab::{IpVersion, Pattern, Veth};
+use tidegate_lab::{IpVersion, Pattern, Veth, use_congestion_control};
 
 /// Bytes of a file; a multiple of [`CHUNK`].
 pub const FILE: u64 = 20_000_000;
@@ -46,6 +46,7 @@ impl Connection {
         let client = hosts.client.run(|| Ok(TcpStream::connect(to)?)).unwrap();
         let (server, _) = listener.accept().unwrap();
         for stream in [&client, &server] {
+            use_congestion_control(stream, "cubic").unwrap();
             setsockopt(stream, sockopt::RcvBufForce, &RECEIVE_BUFFER).unwrap();
             stream.set_read_timeout(Some(PATIENCE)).unwrap();
             stream.set_write_timeout(Some(PATIENCE)).unwrap();

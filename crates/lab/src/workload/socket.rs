@@ -147,13 +147,17 @@ pub fn abort(stream: &TcpStream) -> Result<()> {
     setsockopt(stream, sockopt::Linger, &at_once).context("cannot set SO_LINGER")
 }
 
+/// Makes the connection's sender use a congestion control, whatever the machine's default is.
+///
+/// # Errors
+/// When the kernel has none of that name.
+pub fn use_congestion_control(stream: &TcpStream, name: &str) -> Result<()> {
+    setsockopt(stream, sockopt::TcpCongestion, &OsString::from(name))
+        .with_context(|| format!("cannot use congestion control \"{name}\""))
+}
+
 fn prepare(stream: &TcpStream, congestion_control: &str) -> Result<()> {
-    setsockopt(
-        stream,
-        sockopt::TcpCongestion,
-        &OsString::from(congestion_control),
-    )
-    .with_context(|| format!("cannot use congestion control \"{congestion_control}\""))?;
+    use_congestion_control(stream, congestion_control)?;
     Ok(stream.set_nodelay(true)?)
 }
 
