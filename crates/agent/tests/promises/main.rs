@@ -10,11 +10,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod closed_loop;
 mod connection;
 mod fuzz;
 mod gate;
 mod hostile;
 mod packet;
+mod reasons;
 mod steering;
 mod understood;
 mod verifier;

@@ -52,6 +52,28 @@ fn a_download_is_steered_on_every_kind_of_link() {
     }
 }
 
+/// What a gateway's device summed up on the way in is not what leaves, but the sum still is.
+#[test]
+fn the_sum_that_a_device_took_stays_right() {
+    if !is_root() {
+        return;
+    }
+    let mut gate = gate_with_limit(20_000);
+    for (port, link) in [(3_000, Link::Ethernet), (3_001, Link::PlainIp)] {
+        for ip in [Ip::V4, Ip::V6] {
+            let mut connection = Connection::new(link, ip, port);
+            connection.open(&mut gate, START_US);
+            let (now_us, _) = connection.download(&mut gate, START_US, 400_000, 500);
+            let packet = connection.outgoing(now_us, 60_000);
+            let Some(out) = gate.pass_summed(Way::Leaves, link, &packet.bytes()) else {
+                eprintln!("SKIPPED: the kernel is too old to compare sums");
+                return;
+            };
+            assert_eq!(window_of(&packet, &out), 20_000 >> 7, "{link:?} {ip:?}");
+        }
+    }
+}
+
 #[test]
 fn a_scale_is_in_force_only_if_both_sides_offered_one() {
     if !is_root() {
