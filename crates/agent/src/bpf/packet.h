@@ -7,7 +7,7 @@
 
 #define TG_FRAGMENT 0x3fff	 /* more fragments, or an offset (RFC 791 section 3.1) */
 #define TG_TIMESTAMP_ALIGNED 0x0101080a /* NOP NOP kind 8 length 10 (RFC 7323 appendix A) */
-#define TG_OPTIONS_MAX 40
+#define TG_TIMESTAMP_BYTES 12
 #define TG_OPTIONS_WALK 16	 /* options looked at; real stacks send at most eight */
 
 enum tg_option {
@@ -94,23 +94,26 @@ static __noinline int tg_walk_options(struct __sk_buff *skb, __u32 at, __u32 end
 	return 0;
 }
 
-/* Makes the first `bytes` of the packet directly readable, or as many as it has. */
+/* Makes the first `bytes` of the packet directly readable. Headers nearly always are. One byte
+ * more, and the kernel would move payload, and first copy what a socket holds for retransmission;
+ * so no more is asked for than the header that is read next. */
 static __always_inline void tg_pull(struct __sk_buff *skb, __u32 bytes)
 {
-	if ((void *)(long)skb->data + bytes > (void *)(long)skb->data_end)
-		bpf_skb_pull_data(skb, bytes < skb->len ? bytes : skb->len);
+	if ((void *)(long)skb->data + bytes > (void *)(long)skb->data_end && bytes <= skb->len)
+		bpf_skb_pull_data(skb, bytes);
 }
 
 /* Fills in everything of the TCP header and its options; `tcp_bytes` is what IP says it carries. */
 static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet *p, __u32 tcp_bytes,
 					int leaves)
 {
-	void *end = (void *)(long)skb->data_end;
-	struct tcphdr *tcp = (void *)(long)skb->data + p->tcp;
-	__be32 *options = (void *)(tcp + 1);
+	struct tcphdr *tcp;
+	__be32 *options;
 	__u32 header;
 
-	if ((void *)(tcp + 1) > end)
+	tg_pull(skb, p->tcp + sizeof(*tcp));
+	tcp = (void *)(long)skb->data + p->tcp;
+	if ((void *)(tcp + 1) > (void *)(long)skb->data_end)
 		return TG_COUNT_MALFORMED;
 	header = tcp->doff * 4;
 	if (header < sizeof(*tcp) || header > tcp_bytes)
@@ -128,7 +131,10 @@ static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet 
 	p->has_ack = tcp->ack;
 	if (header == sizeof(*tcp))
 		return -1;
-	if (header == sizeof(*tcp) + 12 && (void *)(options + 3) <= end &&
+	tg_pull(skb, p->tcp + sizeof(*tcp) + TG_TIMESTAMP_BYTES);
+	options = (void *)(long)skb->data + p->tcp + sizeof(*tcp);
+	if (header == sizeof(*tcp) + TG_TIMESTAMP_BYTES &&
+	    (void *)(options + 3) <= (void *)(long)skb->data_end &&
 	    options[0] == bpf_htonl(TG_TIMESTAMP_ALIGNED)) {
 		p->options.timestamps = 1;
 		p->options.tsval = bpf_ntohl(options[1]);
@@ -145,9 +151,11 @@ static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet 
 static __always_inline int tg_parse_ip4(struct __sk_buff *skb, struct tg_packet *p, __u32 l3,
 					int leaves)
 {
-	struct iphdr *ip = (void *)(long)skb->data + l3;
+	struct iphdr *ip;
 	__u32 bytes;
 
+	tg_pull(skb, l3 + sizeof(*ip));
+	ip = (void *)(long)skb->data + l3;
 	if ((void *)(ip + 1) > (void *)(long)skb->data_end || ip->version != 4)
 		return TG_COUNT_MALFORMED;
 	if (ip->protocol != IPPROTO_TCP)
@@ -171,9 +179,11 @@ static __always_inline int tg_parse_ip4(struct __sk_buff *skb, struct tg_packet 
 static __always_inline int tg_parse_ip6(struct __sk_buff *skb, struct tg_packet *p, __u32 l3,
 					int leaves)
 {
-	struct ipv6hdr *ip = (void *)(long)skb->data + l3;
+	struct ipv6hdr *ip;
 	__u32 bytes;
 
+	tg_pull(skb, l3 + sizeof(*ip));
+	ip = (void *)(long)skb->data + l3;
 	if ((void *)(ip + 1) > (void *)(long)skb->data_end || ip->version != 6)
 		return TG_COUNT_MALFORMED;
 	switch (ip->nexthdr) {
@@ -208,13 +218,13 @@ static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, 
 {
 	__be16 protocol = skb->protocol;
 
-	/* The longest that is read: one VLAN tag, IPv6, TCP with all its options. */
-	tg_pull(skb, l2 + 4 + sizeof(struct ipv6hdr) + sizeof(struct tcphdr) + TG_OPTIONS_MAX);
 	p->key.ifindex = skb->ifindex;
 	if (l2 && (protocol == bpf_htons(ETH_P_8021Q) || protocol == bpf_htons(ETH_P_8021AD))) {
 		/* A tag that stands in the frame: two bytes of tag, two of protocol. */
-		__be16 *tag = (void *)(long)skb->data + l2;
+		__be16 *tag;
 
+		tg_pull(skb, l2 + 2 * sizeof(*tag));
+		tag = (void *)(long)skb->data + l2;
 		if ((void *)(tag + 2) > (void *)(long)skb->data_end)
 			return TG_COUNT_MALFORMED;
 		protocol = tag[1];
