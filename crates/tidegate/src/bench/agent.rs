@@ -2,7 +2,10 @@
 //! nanoseconds a packet.
 
 use super::Row;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::socket::{setsockopt, sockopt};
+use nix::unistd::Pid;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,140 +14,154 @@ use std::time::{Duration, Instant};
 use tidegate_agent::{Agent, Config, Cost, Interface};
 use tidegate_lab::{IpVersion, Offload, Veth, use_congestion_control};
 
-/// Length of one measurement; another, a fifth as long, goes before it.
+/// Length of one measurement.
 const SLICE: Duration = Duration::from_secs(1);
 
+/// What is left out before it: a start of the connection, or of the agent.
+const SETTLE: Duration = Duration::from_millis(200);
+
 /// Pairs of measurements with and without the agent.
-const PAIRS: usize = 7;
+const PAIRS: usize = 9;
 
-/// What is measured.
-struct Case {
-    name: &'static str,
-    /// Connections at once.
-    flows: usize,
-    /// On: packets of 64 KB. Off: of 1500 bytes, so that the programs run far more often.
-    offload: Offload,
-}
+/// The receive buffer, in bytes: its window fits into what the kernel queues between the devices
+/// (`netdev_max_backlog`, 1000 packets), or losses would be all that is measured.
+const RECEIVE_BUFFER: usize = 1 << 20;
 
-const CASES: [Case; 3] = [
-    Case {
-        name: "64 KB packets",
-        flows: 1,
-        offload: Offload::On,
-    },
-    Case {
-        name: "1500 B packets",
-        flows: 1,
-        offload: Offload::Off,
-    },
-    Case {
-        name: "1500 B packets, 100 flows",
-        flows: 100,
-        offload: Offload::Off,
-    },
+/// Packet sizes, named.
+const SIZES: [(&str, Offload); 2] = [
+    ("64 KB packets", Offload::On),
+    // The programs run far more often.
+    ("1500 B packets", Offload::Off),
 ];
 
 /// Some two minutes; `stop` ends it early with an error.
 pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
     let hosts = Veth::new()?;
+    let bench = Bench {
+        hosts: &hosts,
+        stop,
+    };
     let mut rows = Vec::new();
-    for case in &CASES {
-        hosts.set_offload(case.offload)?;
+    for (size, offload) in SIZES {
+        hosts.set_offload(offload)?;
         // A short queue is good for caches, so that steering may well gain more than it costs.
         // Measuring alone only costs.
         for (what, dry_run) in [("goodput", false), ("goodput, dry run", true)] {
-            let compared = compare(&hosts, case.flows, dry_run, stop)?;
-            let name = format!("agent: {what}, {}", case.name);
-            let row = Row::new(name, compared.with_bps / 1e6, "Mbit/s");
-            rows.push(row.versus("without the agent", compared.ratio));
+            let (bps, ratio) = bench.compare(dry_run)?;
+            let row = Row::new(format!("agent: {what}, {size}"), bps / 1e6, "Mbit/s");
+            rows.push(row.versus("without the agent", ratio));
         }
-        let costs = cost(&hosts, case.flows, stop)?;
-        for (way, ns) in ["arriving", "leaving"].into_iter().zip(costs) {
-            let name = format!("agent: {way} packet, {}", case.name);
-            rows.push(Row::new(name, ns, "ns/packet"));
+        for (flows, many) in [(1, ""), (100, ", 100 flows")] {
+            for (way, ns) in ["arriving", "leaving"].into_iter().zip(bench.cost(flows)?) {
+                let name = format!("agent: {way}, {size}{many}");
+                rows.push(Row::new(name, ns, "ns/packet"));
+            }
         }
     }
     Ok(rows)
 }
 
-struct Compared {
-    with_bps: f64,
-    ratio: f64,
+struct Bench<'a> {
+    hosts: &'a Veth,
+    stop: &'a AtomicBool,
 }
 
-/// Medians over pairs of neighbouring measurements, so that a machine that is busy for a while
-/// does not count against one side. Which comes first alternates.
-fn compare(hosts: &Veth, flows: usize, dry_run: bool, stop: &AtomicBool) -> Result<Compared> {
-    let with = || {
-        let _agent = start(hosts, dry_run)?;
-        goodput_bps(hosts, flows, stop)
-    };
-    let without = || goodput_bps(hosts, flows, stop);
-    let mut with_bps = Vec::new();
-    let mut ratios = Vec::new();
-    for pair in 0..PAIRS {
-        let (a, b) = if pair % 2 == 0 {
-            let a = with()?;
-            (a, without()?)
-        } else {
-            let b = without()?;
-            (with()?, b)
-        };
-        with_bps.push(a);
-        ratios.push(a / b);
+impl Bench<'_> {
+    /// Goodput with the agent in bit/s, and its ratio to that without: medians over pairs of
+    /// neighbouring measurements on one connection, so that a machine that is busy for a while
+    /// does not count against one side.
+    fn compare(&self, dry_run: bool) -> Result<(f64, f64)> {
+        self.during_downloads(1, |received| {
+            let mut pairs = Vec::new();
+            for _ in 0..PAIRS {
+                let without = self.goodput_bps(received)?;
+                let _agent = self.start(dry_run)?;
+                pairs.push((self.goodput_bps(received)?, without));
+            }
+            let with = pairs.iter().map(|&(with, _)| with).collect();
+            let ratios = pairs
+                .iter()
+                .map(|&(with, without)| with / without)
+                .collect();
+            Ok((median(with), median(ratios)))
+        })
     }
-    Ok(Compared {
-        with_bps: median(with_bps),
-        ratio: median(ratios),
-    })
-}
 
-/// Nanoseconds a packet that arrives and one that leaves, as the kernel counts them.
-fn cost(hosts: &Veth, flows: usize, stop: &AtomicBool) -> Result<[f64; 2]> {
-    let mut agent = start(hosts, false)?;
-    agent.count_cost()?;
-    goodput_bps(hosts, flows, stop)?;
-    Ok(agent
-        .cost()?
-        .map(|Cost { runs, nanoseconds }| nanoseconds as f64 / runs.max(1) as f64))
-}
+    /// Nanoseconds a packet that arrives and one that leaves, as the kernel counts them.
+    fn cost(&self, flows: usize) -> Result<[f64; 2]> {
+        let mut agent = self.start(false)?;
+        agent.count_cost()?;
+        self.during_downloads(flows, |received| self.goodput_bps(received))?;
+        let ns = |c: Cost| c.nanoseconds as f64 / c.runs.max(1) as f64;
+        Ok(agent.cost()?.map(ns))
+    }
 
-/// The default agent, at the receiving host.
-fn start(hosts: &Veth, dry_run: bool) -> Result<Agent> {
-    hosts.client.run(|| {
-        Ok(Agent::start(&Config {
-            interfaces: vec![Interface::find(Veth::INTERFACE)?],
-            dry_run,
-            ..Config::default()
-        })?)
-    })
-}
+    /// The default agent, at the receiving host.
+    fn start(&self, dry_run: bool) -> Result<Agent> {
+        self.hosts.client.run(|| {
+            Ok(Agent::start(&Config {
+                interfaces: vec![Interface::find(Veth::INTERFACE)?],
+                dry_run,
+                ..Config::default()
+            })?)
+        })
+    }
 
-/// Downloads for a while over so many connections at once.
-fn goodput_bps(hosts: &Veth, flows: usize, stop: &AtomicBool) -> Result<f64> {
-    let address = SocketAddr::new(Veth::server_address(IpVersion::V4), 0);
-    let listener = hosts.server.run(|| Ok(TcpListener::bind(address)?))?;
-    let (received, over) = (AtomicU64::new(0), AtomicBool::new(false));
-    thread::scope(|scope| {
-        let mut workers = Vec::new();
-        // However it ends, the threads must.
-        let until_over = Over(&over);
-        for _ in 0..flows {
-            let (receiver, sender) = connect(hosts, &listener)?;
-            workers.push(scope.spawn(|| send(sender, &over)));
-            workers.push(scope.spawn(|| receive(receiver, &received)));
-        }
-        wait(SLICE / 5, stop)?;
+    fn goodput_bps(&self, received: &AtomicU64) -> Result<f64> {
+        self.wait(SETTLE)?;
         let (from, began) = (received.load(Ordering::Relaxed), Instant::now());
-        wait(SLICE, stop)?;
+        self.wait(SLICE)?;
         let bytes = received.load(Ordering::Relaxed) - from;
-        let elapsed = began.elapsed();
-        drop(until_over);
-        for worker in workers {
-            worker.join().expect("no worker panics")?;
+        Ok(8.0 * bytes as f64 / began.elapsed().as_secs_f64())
+    }
+
+    /// Waits, unless the user has had enough.
+    fn wait(&self, period: Duration) -> Result<()> {
+        const LOOK: Duration = Duration::from_millis(50);
+        let until = Instant::now() + period;
+        while let Some(left) = until.checked_duration_since(Instant::now()) {
+            ensure!(!self.stop.load(Ordering::Relaxed), "stopped");
+            thread::sleep(left.min(LOOK));
         }
-        Ok(8.0 * bytes as f64 / elapsed.as_secs_f64())
-    })
+        Ok(())
+    }
+
+    /// Downloads over so many connections at once while `act` looks at the bytes received.
+    fn during_downloads<T>(
+        &self,
+        flows: usize,
+        act: impl FnOnce(&AtomicU64) -> Result<T>,
+    ) -> Result<T> {
+        let address = SocketAddr::new(Veth::server_address(IpVersion::V4), 0);
+        let listener = self.hosts.server.run(|| Ok(TcpListener::bind(address)?))?;
+        let (received, over) = (AtomicU64::new(0), AtomicBool::new(false));
+        thread::scope(|scope| {
+            // However it ends, the threads must.
+            let until_over = Over(&over);
+            let mut workers = Vec::new();
+            for _ in 0..flows {
+                let (receiver, sender) = self.connect(&listener)?;
+                workers.push(scope.spawn(|| send(sender, &over)));
+                workers.push(scope.spawn(|| receive(receiver, &received)));
+            }
+            let result = act(&received);
+            drop(until_over);
+            for worker in workers {
+                worker.join().expect("no worker panics")?;
+            }
+            result
+        })
+    }
+
+    /// The client's and the server's end of a new connection, whose sender uses CUBIC.
+    fn connect(&self, listener: &TcpListener) -> Result<(TcpStream, TcpStream)> {
+        let to = listener.local_addr()?;
+        let client = self.hosts.client.run(|| Ok(TcpStream::connect(to)?))?;
+        let (server, _) = listener.accept()?;
+        setsockopt(&client, sockopt::RcvBufForce, &RECEIVE_BUFFER)?;
+        use_congestion_control(&server, "cubic")?;
+        Ok((client, server))
+    }
 }
 
 struct Over<'a>(&'a AtomicBool);
@@ -155,16 +172,8 @@ impl Drop for Over<'_> {
     }
 }
 
-/// The client's and the server's end of a new connection, whose sender uses CUBIC.
-fn connect(hosts: &Veth, listener: &TcpListener) -> Result<(TcpStream, TcpStream)> {
-    let to = listener.local_addr()?;
-    let client = hosts.client.run(|| Ok(TcpStream::connect(to)?))?;
-    let (server, _) = listener.accept()?;
-    use_congestion_control(&server, "cubic")?;
-    Ok((client, server))
-}
-
 fn send(mut stream: TcpStream, over: &AtomicBool) -> Result<()> {
+    pin_to(0)?;
     let chunk = vec![0; 256 << 10];
     while !over.load(Ordering::Relaxed) {
         stream.write_all(&chunk).context("cannot send")?;
@@ -173,6 +182,7 @@ fn send(mut stream: TcpStream, over: &AtomicBool) -> Result<()> {
 }
 
 fn receive(mut stream: TcpStream, received: &AtomicU64) -> Result<()> {
+    pin_to(1)?;
     let mut buffer = vec![0; 256 << 10];
     loop {
         match stream.read(&mut buffer) {
@@ -184,15 +194,13 @@ fn receive(mut stream: TcpStream, received: &AtomicU64) -> Result<()> {
     }
 }
 
-/// Waits, unless the user has had enough.
-fn wait(period: Duration, stop: &AtomicBool) -> Result<()> {
-    const LOOK: Duration = Duration::from_millis(50);
-    let until = Instant::now() + period;
-    while let Some(left) = until.checked_duration_since(Instant::now()) {
-        anyhow::ensure!(!stop.load(Ordering::Relaxed), "stopped");
-        thread::sleep(left.min(LOOK));
-    }
-    Ok(())
+/// Keeps the calling thread on one CPU: sender and receiver on one, and now and then on two, differ
+/// by far more than the agent costs.
+fn pin_to(cpu: usize) -> Result<()> {
+    let cpus = thread::available_parallelism()?.get();
+    let mut set = CpuSet::new();
+    set.set(cpu % cpus)?;
+    sched_setaffinity(Pid::from_raw(0), &set).context("cannot stay on one CPU")
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
