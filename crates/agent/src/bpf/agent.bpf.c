@@ -72,6 +72,9 @@ static __always_inline void note_answer(struct tg_record *r, const struct tg_pac
 {
 	if (r->scale_state != TG_SCALE_OFFERED)
 		return;
+	/* An answer acknowledges our SYN (RFC 9293 section 3.10.7.3); others may be forged. */
+	if (p->has_ack && p->ack - (r->syn_seq + 1) > r->syn_bytes)
+		return;
 	if (!p->options.scale_given)
 		r->scale = 0;
 	r->scale_state = TG_SCALE_KNOWN;
@@ -143,6 +146,8 @@ static __always_inline int leaves_handshake(const struct tg_packet *p)
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
 	r->seen_us = now_us();
+	r->syn_seq = p->seq;
+	r->syn_bytes = p->payload;
 	r->scale = p->options.scale_given ? p->options.scale : 0;
 	if (p->has_ack || !p->options.scale_given)
 		r->scale_state = TG_SCALE_KNOWN;

@@ -150,8 +150,13 @@ impl Connection {
             before,
             "a handshake was changed"
         );
-        if way == Way::Leaves {
-            self.newest = None;
+        // A SYN takes one number (RFC 9293 section 3.4).
+        match way {
+            Way::Arrives => self.expected = self.expected.wrapping_add(1),
+            Way::Leaves => {
+                self.seq = self.seq.wrapping_add(1);
+                self.newest = None;
+            }
         }
     }
 

@@ -334,3 +334,18 @@ fn an_answer_that_never_came_settles_no_scale() {
     let (after, reason) = gate.explain(Way::Leaves, Link::Ethernet, &before.bytes());
     assert_eq!((window_of(&before, &after), reason), (500, "no_scale"));
 }
+
+#[test]
+fn an_answer_to_another_handshake_settles_no_scale() {
+    if !is_root() {
+        return;
+    }
+    let gate = gate_with_limit(20_000);
+    let mut connection = Connection::new(Link::Ethernet, Ip::V4, 3_010);
+    connection.send_handshake(&gate, START_US, Way::Leaves, false);
+    connection.seq = connection.seq.wrapping_add(5_000);
+    connection.send_handshake(&gate, START_US, Way::Arrives, true);
+    let before = connection.outgoing(START_US, 500);
+    let (after, reason) = gate.explain(Way::Leaves, Link::Ethernet, &before.bytes());
+    assert_eq!((window_of(&before, &after), reason), (500, "no_scale"));
+}
