@@ -6,6 +6,7 @@
 //! start replaces it, and goes when the guard is dropped.
 
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -40,6 +41,8 @@ pub(crate) enum Attachment {
 /// A clsact filter of ours.
 pub(crate) struct Filter {
     program: OwnedFd,
+    /// The network namespace of the interface.
+    namespace: File,
     index: u32,
     way: Way,
 }
@@ -47,13 +50,24 @@ pub(crate) struct Filter {
 impl Drop for Attachment {
     fn drop(&mut self) {
         if let Self::Clsact(filter) = self {
-            // The interface may be gone, and the filter with it.
-            let _ = filter.hook().detach();
+            // A thread of its own: whoever drops the agent may be in another namespace, where the
+            // same index is another interface.
+            std::thread::scope(|scope| scope.spawn(|| filter.detach()).join().ok());
         }
     }
 }
 
 impl Filter {
+    /// Moves the calling thread into the interface's namespace, for good, and detaches.
+    fn detach(&self) {
+        // SAFETY: a descriptor of a network namespace; only the calling thread moves.
+        let entered = unsafe { libc::setns(self.namespace.as_raw_fd(), libc::CLONE_NEWNET) } == 0;
+        if entered {
+            // The interface may be gone, and the filter with it.
+            let _ = self.hook().detach();
+        }
+    }
+
     fn hook(&self) -> TcHook {
         let point: TcAttachPoint = match self.way {
             Way::Arrives => TC_INGRESS,
@@ -107,9 +121,9 @@ fn tcx(program: BorrowedFd<'_>, index: u32, way: Way) -> Result<Attachment, libb
 }
 
 fn clsact(program: BorrowedFd<'_>, index: u32, way: Way) -> Result<Attachment, libbpf_rs::Error> {
-    let program = program.try_clone_to_owned()?;
     let filter = Filter {
-        program,
+        program: program.try_clone_to_owned()?,
+        namespace: File::open("/proc/thread-self/ns/net")?,
         index,
         way,
     };

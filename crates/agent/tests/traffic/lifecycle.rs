@@ -6,7 +6,7 @@ use crate::stage::{count, on_stage, start, wait_for};
 use crate::transfer::{Connection, FILE};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use tidegate_agent::Hook;
+use tidegate_agent::{Agent, Hook};
 use tidegate_lab::{IpVersion, TcpInfo};
 use tidegate_laws::{Law, Params};
 
@@ -37,6 +37,11 @@ fn wait_for_more(arrived: &AtomicU64, bytes: u64) {
     });
 }
 
+/// The law has had its round trips and lowered a window.
+fn wait_for_steering(agent: &Agent) {
+    wait_for("a window to be lowered", || count(agent, "rewritten") > 0);
+}
+
 #[test]
 fn in_mid_stream_the_scale_comes_from_the_socket() {
     for version in [IpVersion::V4, IpVersion::V6] {
@@ -46,13 +51,12 @@ fn in_mid_stream_the_scale_comes_from_the_socket() {
             let mut late = None;
             connection.download_during(|arrived| {
                 wait_for_half(arrived);
-                late = Some(start(steering(), Hook::Tcx));
+                wait_for_steering(late.insert(start(steering(), Hook::Tcx)));
                 wait_for_more(arrived, FILE / 4);
             });
             let agent = late.expect("the agent was started");
             assert_eq!(count(&agent, "handshake"), 0, "the agent was not late");
             assert_eq!(count(&agent, "no_scale"), 0);
-            assert!(count(&agent, "rewritten") > 0, "never steered");
             // The kernel's window as the agent read it, field and scale, and as the kernel says.
             wait_for("the last window", || {
                 let own = TcpInfo::of(&connection.client).unwrap().own_window_bytes;
@@ -73,12 +77,23 @@ fn twenty_agents_one_after_another_during_one_download() {
                 for _ in 0..20 {
                     let agent = start(steering(), hook);
                     assert_eq!(attached(hook).len(), 2, "{hook:?}");
+                    wait_for_steering(&agent);
                     wait_for_more(arrived, 1_000_000);
-                    assert!(count(&agent, "rewritten") > 0, "{hook:?}: never steered");
                     drop(agent);
                     assert_eq!(attached(hook), [], "{hook:?}");
                 }
             });
+        });
+    }
+}
+
+#[test]
+fn an_agent_may_be_dropped_in_another_namespace() {
+    for hook in [Hook::Tcx, Hook::Clsact] {
+        on_stage(|hosts| {
+            let agent = start(steering(), hook);
+            hosts.server.run(|| Ok(drop(agent))).unwrap();
+            assert_eq!(attached(hook), [], "{hook:?}");
         });
     }
 }
@@ -105,8 +120,8 @@ fn a_killed_agent_leaves_tcx_empty_and_clsact_to_the_next() {
                 let now = attached(hook);
                 assert_eq!(now.len(), 2);
                 assert!(now.iter().all(|id| !leftover.contains(id)), "not replaced");
+                wait_for_steering(&next);
                 wait_for_more(arrived, FILE / 4);
-                assert!(count(&next, "rewritten") > 0, "never steered");
                 drop(next);
                 assert_eq!(attached(hook), []);
             });
