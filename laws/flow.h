@@ -146,6 +146,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 				    : TG_OPEN;
 	if (a->sample_us)
 		tg_flow_anchor(f, s, standing_us, a);
+	a->rtt_min_us = f->rtt_min_us;
 	f->queue_us = a->queue_us;
 	f->arrived_us = s->now_us;
 	f->unsampled += s->len;

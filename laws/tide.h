@@ -9,7 +9,8 @@
  * is Jacobson's RTO estimator applied to capacity. Delay is not fed back. It only tells when the
  * queue ran empty, so that a count was censored by demand and the link could have carried more.
  *
- *     H    lag: the round trip less the forward queueing delay (an upload's queue lengthens it)
+ *     H    lag: the round trip less the forward queueing delay (an upload's queue lengthens it),
+ *          at least RTTmin and 5 ms
  *     b    bucket: H/8, at least 1 ms; a ring of 8 byte counts and of the 8 forecasts made then
  *     x    rate over the last 8 buckets; half as much again if the queue ran empty in the last one
  *     e    |x - forecast made 8 buckets ago|
@@ -52,12 +53,13 @@
 
 #define TG_TIDE_BUCKETS 8u
 #define TG_TIDE_CATCH_UP 32u   /* buckets closed at most for one packet */
-#define TG_TIDE_Q 20	       /* rates are in 1/2^20 byte a microsecond, about 1 byte a second */
+#define TG_TIDE_Q 24	       /* rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
 #define TG_TIDE_MEAN_SHIFT 3
 #define TG_TIDE_NEAR_SHIFT 6   /* d1 */
 #define TG_TIDE_FAR_COUNT 512u /* d2 */
 #define TG_TIDE_FAR_PRIOR 16u  /* what d2's first guess weighs */
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)
+#define TG_TIDE_LAG_LEAST_US (5 * TG_MS_US) /* ticks of 1 ms tell no shorter way from a queue */
 #define TG_TIDE_IDLE_US (10 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_US (2 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_MAX_US (32 * TG_SECOND_US)
@@ -127,6 +129,7 @@ struct tg_arrival {
 	tg_u32 len;	     /* payload bytes */
 	tg_u32 mss;
 	tg_u32 sample_us;    /* RTT sample, 0 for none */
+	tg_u32 rtt_min_us;   /* the flow's smallest, 0 before the first */
 	tg_u32 queue_us;     /* forward queueing delay */
 };
 
@@ -156,7 +159,8 @@ TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const st
 
 	if (!a->sample_us)
 		return;
-	lag_us = a->sample_us > a->queue_us ? tg_max(a->sample_us - a->queue_us, 1) : 1;
+	lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
+	lag_us = tg_max(tg_max(lag_us, a->rtt_min_us), TG_TIDE_LAG_LEAST_US);
 	t->h_us = tg_tide_lag(t->h_us, lag_us, a->now_us - t->lag_us);
 	t->lag_us = a->now_us;
 	s->h_us = s->h_us ? tg_approach(s->h_us, lag_us, 1, 16) : lag_us;

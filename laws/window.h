@@ -82,7 +82,9 @@ TG_INLINE tg_u16 tg_window_steer(struct tg_window *w, const struct tg_ack *a, tg
 
 	w->held = promised > wanted;
 	if (w->known && tg_window_duplicate(w, a)) {
-		raw = tg_min(w->sent_raw, a->raw);
+		/* What the kernel does to a window that nobody lowers is its own affair. */
+		if (wanted < kernel || w->sent_raw < w->kernel_raw)
+			raw = tg_min(w->sent_raw, a->raw);
 	} else if (w->known && wanted < kernel) {
 		/* Not known: whatever was promised before we looked is inside the kernel's
 		 * window now, so the first acknowledgement passes and sets the edge. */

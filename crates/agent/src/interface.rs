@@ -133,5 +133,4 @@ fn hardware_type(name: &CString) -> Result<u16, AgentError> {
 }
 
 #[cfg(test)]
-#[path = "interface_tests.rs"]
 mod tests;

@@ -89,7 +89,7 @@ pub struct PathView {
     pub queue_us: u32,
     /// Forecast of the bytes that the link carries in one lag.
     pub forecast_bytes: u64,
-    /// Mean error of the forecast, near and far, in bytes.
+    /// Mean error of that forecast, near and far, in bytes.
     pub error_bytes: [u64; 2],
     /// Flows that want more than they get.
     pub hungry: u32,
@@ -148,7 +148,7 @@ impl FlowView {
 impl PathView {
     pub(crate) fn new(ifindex: u32, tide: &tg_tide) -> Self {
         use tidegate_laws::sys::{TG_TIDE_DRAINING, TG_TIDE_Q, TG_TIDE_STARTING};
-        let bytes = |q10: i64| (q10 >> TG_TIDE_Q) as u64;
+        let bytes = |rate: i64| ((rate as u128 * u128::from(tide.h_us)) >> TG_TIDE_Q) as u64;
         Self {
             ifindex,
             state: match tide.state {

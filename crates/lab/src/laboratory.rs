@@ -93,6 +93,7 @@ impl<'a> Laboratory<'a> {
             warnings: warnings.into_inner().unwrap_or_default(),
         };
         Ok(Some(outcome.result(
+            self.scenario,
             self.run,
             &self.settings.congestion_control,
             self.inputs,

@@ -3,6 +3,7 @@
 mod accuracy;
 mod flows;
 mod series;
+mod utilisation;
 
 use accuracy::rtt_accuracy;
 
@@ -11,8 +12,9 @@ use crate::quantiles::Durations;
 use crate::sample::Samples;
 use crate::workload::Cast;
 use std::time::Duration;
-use tidegate_link::Capacity;
-use tidegate_scenario::{Health, LinkInputs, LinkResult, Run, RunResult};
+use tidegate_link::{Capacity, Config};
+use tidegate_scenario::{Direction, Health, LinkInputs, LinkResult, Run, RunResult, Scenario};
+use utilisation::{demand, utilisation};
 
 /// Above this 99th percentile of the timing error a run does not count. The packets of a cell's burst
 /// are due at once and can only be written one after another, 20 µs each; this is twice what the
@@ -47,12 +49,12 @@ impl Outcome {
     /// The outcome in the schema's terms, with its curves if `series`.
     pub fn result(
         &self,
+        scenario: &Scenario,
         run: &Run,
         congestion_control: &str,
         inputs: &LinkInputs,
         series: bool,
     ) -> RunResult {
-        let counted = self.record.counted;
         let curves = || {
             let mut down = Capacity::new(&inputs.down.rate);
             series::all(self, &mut down)
@@ -63,11 +65,25 @@ impl Outcome {
             congestion_control: congestion_control.into(),
             flows: flows::flow_results(self),
             fetches: flows::fetch_results(self),
-            link: link_result(&self.record.down, counted),
-            uplink: link_result(&self.record.up, counted),
+            link: self.link(&self.record.down, &inputs.down, Direction::Down, scenario),
+            uplink: self.link(&self.record.up, &inputs.up, Direction::Up, scenario),
             health: self.health(),
             agent_rtt: rtt_accuracy(&self.record, &self.samples.agent, self.window.warmup),
             series: if series { curves() } else { Vec::new() },
+        }
+    }
+
+    fn link(
+        &self,
+        lane: &LaneRecord,
+        link: &Config,
+        direction: Direction,
+        scenario: &Scenario,
+    ) -> LinkResult {
+        let demand = demand(scenario, direction, &self.window);
+        LinkResult {
+            utilisation: utilisation(lane, link, &demand),
+            ..link_result(lane, self.record.counted)
         }
     }
 
@@ -120,13 +136,12 @@ fn complaints(health: &Health) -> Vec<String> {
     complaints
 }
 
+/// What the link's own counters say; its utilisation is not among them.
 fn link_result(lane: &LaneRecord, counted: Duration) -> LinkResult {
     let (before, after) = (&lane.at_warmup, &lane.at_end);
-    let sent = after.sent_bytes - before.sent_bytes;
-    let demand = after.demand_bytes - before.demand_bytes;
     let delivered = after.delivered_bytes - before.delivered_bytes;
     LinkResult {
-        utilisation: ratio(sent as f64, demand as f64),
+        utilisation: 0.0,
         delivered_bps: ratio(delivered as f64 * 8.0, counted.as_secs_f64()),
         queue_delay_ms: lane.queue_delay.quantiles_ms(),
         drops: after.dropped,

@@ -185,7 +185,7 @@ fn data_that_was_acknowledged_is_no_news() {
     let seq = receiver.seq;
     for i in 0..1_000u64 {
         receiver.seq = seq.wrapping_sub(100 * MSS);
-        let now_us = end + 20 * i;
+        let now_us = end + 100 * i;
         receiver.receives(now_us - 5_000, now_us - 40_000, now_us);
     }
     assert_eq!(receiver.flow.wanted(), Some(wanted));

@@ -185,3 +185,16 @@ fn a_way_back_that_breathes_does_not_rock_the_queue() {
     assert!(tide.utilisation > 0.97, "{}", course(&tide));
     assert!(tide.mean_delay_ms < 105.0, "{}", course(&tide));
 }
+
+#[test]
+fn a_short_fast_way_is_not_throttled_by_ticks_of_a_millisecond() {
+    let mut m = base();
+    m.down.rate = Rate::Constant(500e6);
+    m.down.delay = Duration::from_micros(100).into();
+    m.back = vec![(Duration::ZERO, Duration::from_micros(100))];
+    m.duration = seconds(10);
+    m.warmup = seconds(2);
+    let o = m.run();
+    assert!(o.utilisation > 0.98, "{} {}", o.utilisation, course(&o));
+    assert!(o.mean_delay_ms < 20.0, "{}", course(&o));
+}

@@ -36,7 +36,6 @@
 mod codel;
 mod config;
 mod delay;
-mod demand;
 mod link;
 mod loss;
 mod packet;

@@ -1,7 +1,6 @@
 //! The link: queue, transmitter, loss and delay in a row.
 
 use crate::delay::Propagation;
-use crate::demand::Demand;
 use crate::loss::LossProcess;
 use crate::queue::{Queue, Queued};
 use crate::transmitter::Transmitter;
@@ -33,12 +32,6 @@ pub struct Stats {
     pub delivered_packets: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// Bytes that have left the queue, or will have when the packet in hand is sent, and that the
-    /// loss model did not take.
-    pub sent_bytes: u64,
-    /// Bytes that the link could have carried while packets waited or were being sent; with
-    /// [`Self::sent_bytes`] above it, the utilisation.
-    pub demand_bytes: u64,
     /// Packets that the queue dropped.
     pub dropped: u64,
     /// Packets that the loss model took.
@@ -61,7 +54,6 @@ pub struct Link<P> {
     flight: VecDeque<Delivery<P>>,
     stats: Stats,
     capacity: Capacity,
-    demand: Demand,
 }
 
 impl<P: Packet> Link<P> {
@@ -76,7 +68,6 @@ impl<P: Packet> Link<P> {
             flight: VecDeque::new(),
             stats: Stats::default(),
             capacity: Capacity::new(&config.rate),
-            demand: Demand::new(&config.rate),
         }
     }
 
@@ -85,9 +76,6 @@ impl<P: Packet> Link<P> {
         let arrival = self.advance(now);
         self.stats.arrived_packets += 1;
         self.stats.arrived_bytes += packet.wire_bytes() as u64;
-        if self.queue.len() == 0 && !self.transmitter.is_sending() {
-            self.demand.begin(arrival);
-        }
         self.queue.push(Queued { packet, arrival });
         // An idle transmitter starts at once.
         self.advance(now);
@@ -147,19 +135,16 @@ impl<P: Packet> Link<P> {
     fn advance(&mut self, now: Instant) -> Instant {
         self.clock = self.clock.max(now);
         while let Some(departure) = self.transmitter.next_departure(self.clock, &mut self.queue) {
-            self.demand.extend(departure.at);
             if self.loss.strikes() {
                 self.stats.lost += 1;
                 continue;
             }
-            self.stats.sent_bytes += departure.packet.wire_bytes() as u64;
             self.flight.push_back(Delivery {
                 packet: departure.packet,
                 due: self.propagation.due(departure.at),
                 queued: departure.queued,
             });
         }
-        self.stats.demand_bytes = self.demand.bytes();
         self.stats.dropped = self.queue.dropped();
         self.clock
     }

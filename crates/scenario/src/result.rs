@@ -74,7 +74,8 @@ pub struct FetchResult {
 /// One direction of the link.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct LinkResult {
-    /// Delivered bytes ÷ bytes that the link could have carried while there was demand.
+    /// Delivered bytes ÷ bytes that the link could have carried while a bulk workload wanted all that
+    /// it could get; 0 if none did.
     pub utilisation: f64,
     /// Bytes delivered per second, headers included, warm-up excluded.
     pub delivered_bps: f64,

@@ -35,11 +35,16 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
 
 /// `tidegate … | head` is no error.
 fn closed_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
+    let kind = |cause: &(dyn std::error::Error + 'static)| {
+        let io = cause
             .downcast_ref::<std::io::Error>()
-            .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
-    })
+            .map(std::io::Error::kind);
+        let json = cause.downcast_ref::<serde_json::Error>();
+        io.or(json.and_then(serde_json::Error::io_error_kind))
+    };
+    error
+        .chain()
+        .any(|cause| kind(cause) == Some(std::io::ErrorKind::BrokenPipe))
 }
 
 fn is_bad_input(error: &anyhow::Error) -> bool {

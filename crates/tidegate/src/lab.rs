@@ -21,7 +21,7 @@ pub fn run(args: &LabArgs) -> Result<()> {
     let mut sets = Vec::new();
     for (number, (scenario, inputs)) in variants.iter().enumerate() {
         let set = measure(args, scenario, inputs, &stop)?;
-        if !args.json {
+        if !args.json && !set.runs.is_empty() {
             writeln!(std::io::stdout(), "{}", tidegate_report::table(&set))?;
         }
         let done = set.runs.len();

@@ -3,6 +3,7 @@
 use crate::args::{LawArg, RunArgs};
 use crate::signals;
 use anyhow::Result;
+use indicatif::ProgressBar;
 use serde::Serialize;
 use std::io::Write;
 use std::sync::atomic::Ordering;
@@ -34,18 +35,56 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let end = args
         .seconds
         .map(|s| Instant::now() + Duration::from_secs_f64(s.max(0.0)));
+    let mut status = Status::new();
     let mut next = Instant::now() + REPORT;
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|e| Instant::now() < e) {
         std::thread::sleep(LOOK);
-        if args.json && Instant::now() >= next {
-            next += REPORT;
+        if Instant::now() < next {
+            continue;
+        }
+        next += REPORT;
+        if args.json {
             print_report(&agent)?;
+        } else {
+            status.show(&agent);
         }
     }
-    if !args.json {
-        summary(&agent)?;
+    status.line.finish_and_clear();
+    let counts = agent.counts()?;
+    drop(agent);
+    if args.json { Ok(()) } else { summary(&counts) }
+}
+
+/// The line that a terminal shows while the agent runs.
+struct Status {
+    line: ProgressBar,
+    received_bytes: u64,
+}
+
+impl Status {
+    fn new() -> Self {
+        Self {
+            // Drawn to standard error, and not at all where that is no terminal.
+            line: ProgressBar::new_spinner(),
+            received_bytes: 0,
+        }
     }
-    Ok(())
+
+    fn show(&mut self, agent: &Agent) {
+        let flows = agent.flows();
+        let received: u64 = flows.iter().map(|f| f.received_bytes).sum();
+        let mbps =
+            received.saturating_sub(self.received_bytes) as f64 * 8e-6 / REPORT.as_secs_f64();
+        self.received_bytes = received;
+        let steered = flows.iter().filter(|f| f.wanted_bytes.is_some()).count();
+        let queue_us = agent.paths().iter().map(|p| p.queue_us).max().unwrap_or(0);
+        self.line.set_message(format!(
+            "{} flows, {steered} steered, {mbps:.1} Mbit/s, queue {:.0} ms",
+            flows.len(),
+            f64::from(queue_us) / 1e3
+        ));
+        self.line.tick();
+    }
 }
 
 fn config(args: &RunArgs) -> Result<Config> {
@@ -107,10 +146,10 @@ fn print_report(agent: &Agent) -> Result<()> {
     Ok(())
 }
 
-fn summary(agent: &Agent) -> Result<()> {
+fn summary(counts: &[Count]) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "detached; packets by what became of them:")?;
-    for count in agent.counts()?.iter().filter(|c| c.packets > 0) {
+    writeln!(out, "detached; what became of the packets:")?;
+    for count in counts.iter().filter(|c| c.packets > 0) {
         writeln!(out, "{:>14} {}", count.packets, count.reason)?;
     }
     Ok(())

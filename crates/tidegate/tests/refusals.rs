@@ -184,3 +184,14 @@ fn a_rate_that_is_none() {
         .unwrap();
     assert_refused(&output, &["--down", "more than 0"]);
 }
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let script = format!("{TIDEGATE} trace lte --seconds 600 | head -n 1; echo ${{PIPESTATUS[0]}}");
+    let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout).lines().last(),
+        Some("0")
+    );
+}

@@ -62,10 +62,8 @@ static __always_inline struct tg_record *new_flow(const struct tg_key *key)
 		return NULL;
 	__builtin_memset(r, 0, sizeof(*r));
 	tg_flow_init(&r->flow);
-	if (bpf_map_update_elem(&flows, key, r, BPF_ANY)) {
-		count(TG_COUNT_TABLE_FULL);
+	if (bpf_map_update_elem(&flows, key, r, BPF_ANY))
 		return NULL;
-	}
 	return bpf_map_lookup_elem(&flows, key);
 }
 
@@ -73,6 +71,9 @@ static __always_inline struct tg_record *new_flow(const struct tg_key *key)
 static __always_inline void note_answer(struct tg_record *r, const struct tg_packet *p)
 {
 	if (r->scale_state != TG_SCALE_OFFERED)
+		return;
+	/* An answer acknowledges our SYN (RFC 9293 section 3.10.7.3); others may be forged. */
+	if (p->has_ack && p->ack - (r->syn_seq + 1) > r->syn_bytes)
 		return;
 	if (!p->options.scale_given)
 		r->scale = 0;
@@ -145,6 +146,8 @@ static __always_inline int leaves_handshake(const struct tg_packet *p)
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
 	r->seen_us = now_us();
+	r->syn_seq = p->seq;
+	r->syn_bytes = p->payload;
 	r->scale = p->options.scale_given ? p->options.scale : 0;
 	if (p->has_ack || !p->options.scale_given)
 		r->scale_state = TG_SCALE_KNOWN;
@@ -155,24 +158,27 @@ static __always_inline int leaves_handshake(const struct tg_packet *p)
 	return TG_COUNT_HANDSHAKE;
 }
 
-/* The flow's record, made here for a connection that is older than the agent. */
-static __always_inline struct tg_record *flow_of(struct __sk_buff *skb, const struct tg_packet *p)
+/* Finds the flow's record, or makes it for a connection that is older than the agent. Returns -1,
+ * or the reason for which there is none. */
+static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_packet *p,
+				     struct tg_record **found)
 {
 	struct tg_record *r = bpf_map_lookup_elem(&flows, &p->key);
-	int scale;
 
-	if (r && r->scale_state == TG_SCALE_KNOWN)
-		return r;
-	scale = socket_scale(skb);
-	if (scale < 0)
-		return NULL;
-	if (!r)
-		r = new_flow(&p->key);
-	if (!r)
-		return NULL;
-	r->scale = scale;
-	r->scale_state = TG_SCALE_KNOWN;
-	return r;
+	if (!r || r->scale_state != TG_SCALE_KNOWN) {
+		int scale = socket_scale(skb);
+
+		if (scale < 0)
+			return TG_COUNT_NO_SCALE;
+		if (!r)
+			r = new_flow(&p->key);
+		if (!r)
+			return TG_COUNT_TABLE_FULL;
+		r->scale = scale;
+		r->scale_state = TG_SCALE_KNOWN;
+	}
+	*found = r;
+	return -1;
 }
 
 static __always_inline int write_window(struct __sk_buff *skb, const struct tg_packet *p, __u16 raw)
@@ -188,11 +194,21 @@ static __always_inline int write_window(struct __sk_buff *skb, const struct tg_p
 	return TG_COUNT_REWRITTEN;
 }
 
+/* What a dry run noted as sent was not: the peer saw the kernel's edges. The first acknowledgement
+ * of another mode sets the edge anew, as if the flow had just been found. */
+static __always_inline void note_mode(struct tg_record *r, __u8 dry_run)
+{
+	if (r->dry_run != dry_run)
+		r->flow.window.known = 0;
+	r->dry_run = dry_run;
+}
+
 static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = {};
 	struct tg_record *r;
 	struct tg_path *path;
+	__u8 dry_run = config.dry_run != 0;
 	__u16 raw;
 	int reason = tg_parse(skb, &p, l2, 1);
 
@@ -204,9 +220,9 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 		return leaves_handshake(&p);
 	if (!p.has_ack)
 		return TG_COUNT_MALFORMED;
-	r = flow_of(skb, &p);
-	if (!r)
-		return TG_COUNT_NO_SCALE;
+	reason = find_flow(skb, &p, &r);
+	if (reason >= 0)
+		return reason;
 	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
 	if (!path)
 		return TG_COUNT_NO_PATH;
@@ -220,12 +236,13 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	};
 
 	r->seen_us = now_us();
+	note_mode(r, dry_run);
 	raw = tg_flow_leaves(&r->flow, &path->tide, &a, r->seen_us, p.options.timestamps,
 			     p.options.tsval);
 	if (raw >= p.window)
 		return TG_COUNT_UNCHANGED;
 	r->rewritten++;
-	return config.dry_run ? TG_COUNT_UNCHANGED : write_window(skb, &p, raw);
+	return dry_run ? TG_COUNT_UNCHANGED : write_window(skb, &p, raw);
 }
 
 /* Interfaces with an Ethernet header, and those without (TUN, WireGuard, PPP, raw IP modems). */

@@ -7,8 +7,8 @@
 
 #define TG_FRAGMENT 0x3fff	 /* more fragments, or an offset (RFC 791 section 3.1) */
 #define TG_TIMESTAMP_ALIGNED 0x0101080a /* NOP NOP kind 8 length 10 (RFC 7323 appendix A) */
-#define TG_TIMESTAMP_BYTES 12
 #define TG_OPTIONS_WALK 16	 /* options looked at; real stacks send at most eight */
+#define TG_SCALE_MAX 14		 /* a larger shift counts as this (RFC 7323 section 2.3) */
 
 enum tg_option {
 	TG_OPTION_END = 0,
@@ -76,6 +76,8 @@ static __noinline int tg_walk_options(struct __sk_buff *skb, __u32 at, __u32 end
 		case TG_OPTION_SCALE:
 			if (head[1] != 3 || bpf_skb_load_bytes(skb, at + 2, &o->scale, 1))
 				return 1;
+			if (o->scale > TG_SCALE_MAX)
+				o->scale = TG_SCALE_MAX;
 			o->scale_given = 1;
 			break;
 		case TG_OPTION_SACK:
@@ -91,29 +93,40 @@ static __noinline int tg_walk_options(struct __sk_buff *skb, __u32 at, __u32 end
 		}
 		at += head[1];
 	}
-	return 0;
+	return at < end; /* what nobody looked at may cover the window */
 }
 
-/* Makes the first `bytes` of the packet directly readable. Headers nearly always are. One byte
- * more, and the kernel would move payload, and first copy what a socket holds for retransmission;
- * so no more is asked for than the header that is read next. */
-static __always_inline void tg_pull(struct __sk_buff *skb, __u32 bytes)
+/* The `bytes` at offset `at`, or null if they are not directly readable. */
+static __always_inline void *tg_peek(struct __sk_buff *skb, __u32 at, __u32 bytes)
 {
-	if ((void *)(long)skb->data + bytes > (void *)(long)skb->data_end && bytes <= skb->len)
-		bpf_skb_pull_data(skb, bytes);
+	void *header;
+
+	/* Or the compiler keeps the packet's end as a number, which is no bound to the verifier. */
+	TG_FORGET();
+	header = (void *)(long)skb->data + at;
+	return header + bytes <= (void *)(long)skb->data_end ? header : NULL;
+}
+
+/* The same, or null if the packet ends before. Headers nearly always are readable; pulling them
+ * copies the head of a packet that somebody else holds, too, as its sender does. */
+static __always_inline void *tg_header(struct __sk_buff *skb, __u32 at, __u32 bytes)
+{
+	void *header = tg_peek(skb, at, bytes);
+
+	if (!header && !bpf_skb_pull_data(skb, at + bytes))
+		header = tg_peek(skb, at, bytes);
+	return header;
 }
 
 /* Fills in everything of the TCP header and its options; `tcp_bytes` is what IP says it carries. */
 static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet *p, __u32 tcp_bytes,
 					int leaves)
 {
-	struct tcphdr *tcp;
+	struct tcphdr *tcp = tg_header(skb, p->tcp, sizeof(*tcp));
 	__be32 *options;
 	__u32 header;
 
-	tg_pull(skb, p->tcp + sizeof(*tcp));
-	tcp = (void *)(long)skb->data + p->tcp;
-	if ((void *)(tcp + 1) > (void *)(long)skb->data_end)
+	if (!tcp)
 		return TG_COUNT_MALFORMED;
 	header = tcp->doff * 4;
 	if (header < sizeof(*tcp) || header > tcp_bytes)
@@ -131,11 +144,8 @@ static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet 
 	p->has_ack = tcp->ack;
 	if (header == sizeof(*tcp))
 		return -1;
-	tg_pull(skb, p->tcp + sizeof(*tcp) + TG_TIMESTAMP_BYTES);
-	options = (void *)(long)skb->data + p->tcp + sizeof(*tcp);
-	if (header == sizeof(*tcp) + TG_TIMESTAMP_BYTES &&
-	    (void *)(options + 3) <= (void *)(long)skb->data_end &&
-	    options[0] == bpf_htonl(TG_TIMESTAMP_ALIGNED)) {
+	options = header == sizeof(*tcp) + 12 ? tg_peek(skb, p->tcp + sizeof(*tcp), 12) : NULL;
+	if (options && options[0] == bpf_htonl(TG_TIMESTAMP_ALIGNED)) {
 		p->options.timestamps = 1;
 		p->options.tsval = bpf_ntohl(options[1]);
 		p->options.tsecr = bpf_ntohl(options[2]);
@@ -151,12 +161,10 @@ static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet 
 static __always_inline int tg_parse_ip4(struct __sk_buff *skb, struct tg_packet *p, __u32 l3,
 					int leaves)
 {
-	struct iphdr *ip;
+	struct iphdr *ip = tg_header(skb, l3, sizeof(*ip));
 	__u32 bytes;
 
-	tg_pull(skb, l3 + sizeof(*ip));
-	ip = (void *)(long)skb->data + l3;
-	if ((void *)(ip + 1) > (void *)(long)skb->data_end || ip->version != 4)
+	if (!ip || ip->version != 4)
 		return TG_COUNT_MALFORMED;
 	if (ip->protocol != IPPROTO_TCP)
 		return ip->protocol == IPPROTO_UDP ? TG_COUNT_UDP : TG_COUNT_NOT_TCP;
@@ -179,12 +187,10 @@ static __always_inline int tg_parse_ip4(struct __sk_buff *skb, struct tg_packet 
 static __always_inline int tg_parse_ip6(struct __sk_buff *skb, struct tg_packet *p, __u32 l3,
 					int leaves)
 {
-	struct ipv6hdr *ip;
+	struct ipv6hdr *ip = tg_header(skb, l3, sizeof(*ip));
 	__u32 bytes;
 
-	tg_pull(skb, l3 + sizeof(*ip));
-	ip = (void *)(long)skb->data + l3;
-	if ((void *)(ip + 1) > (void *)(long)skb->data_end || ip->version != 6)
+	if (!ip || ip->version != 6)
 		return TG_COUNT_MALFORMED;
 	switch (ip->nexthdr) {
 	case IPPROTO_TCP:
@@ -221,11 +227,9 @@ static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, 
 	p->key.ifindex = skb->ifindex;
 	if (l2 && (protocol == bpf_htons(ETH_P_8021Q) || protocol == bpf_htons(ETH_P_8021AD))) {
 		/* A tag that stands in the frame: two bytes of tag, two of protocol. */
-		__be16 *tag;
+		__be16 *tag = tg_header(skb, l2, 4);
 
-		tg_pull(skb, l2 + 2 * sizeof(*tag));
-		tag = (void *)(long)skb->data + l2;
-		if ((void *)(tag + 2) > (void *)(long)skb->data_end)
+		if (!tag)
 			return TG_COUNT_MALFORMED;
 		protocol = tag[1];
 		l2 += 4;

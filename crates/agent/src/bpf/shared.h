@@ -27,8 +27,11 @@ struct tg_record {
 	struct tg_flow flow;
 	tg_u64 rewritten; /* acknowledgements whose window was lowered */
 	tg_u64 seen_us;	  /* last packet, either way */
+	tg_u32 syn_seq;	  /* of our SYN, and the bytes that it carried */
+	tg_u32 syn_bytes;
 	tg_u8 scale;
 	tg_u8 scale_state;
+	tg_u8 dry_run; /* whether what was noted as sent was only computed */
 };
 
 /* Why a packet passed as it was; counted. The order is that of user space's names. */

@@ -17,11 +17,13 @@ pub fn on_stage(act: impl FnOnce(&Veth) + Send) {
     }
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let hosts = Veth::new().unwrap();
-    let acted = hosts.client.run(|| {
-        act(&hosts);
-        Ok(())
-    });
-    acted.unwrap();
+    hosts
+        .client
+        .run(|| {
+            act(&hosts);
+            Ok(())
+        })
+        .unwrap();
     for host in [&hosts.client, &hosts.server] {
         assert_eq!(checksum_errors(host), 0, "segments with a wrong checksum");
     }

@@ -42,27 +42,22 @@ fn the_link_is_measured_from_the_end_of_the_warmup() {
     let mut lane = LaneRecord::new();
     lane.at_warmup = Stats {
         delivered_bytes: 1000,
-        sent_bytes: 1500,
-        demand_bytes: 9000,
         dropped: 4,
         ..Stats::default()
     };
     lane.at_end = Stats {
         delivered_bytes: 26_000,
-        sent_bytes: 27_000,
-        demand_bytes: 39_000,
         dropped: 7,
         lost: 2,
         ..Stats::default()
     };
     let link = link_result(&lane, Duration::from_secs(2));
-    assert_eq!(link.utilisation, 0.85);
     assert_eq!(link.delivered_bps, 100_000.0);
     assert_eq!((link.drops, link.losses), (7, 2));
 }
 
 #[test]
-fn a_link_without_demand_has_no_utilisation() {
+fn nothing_in_no_time_is_no_rate() {
     let link = link_result(&LaneRecord::new(), Duration::ZERO);
-    assert_eq!((link.utilisation, link.delivered_bps), (0.0, 0.0));
+    assert_eq!(link.delivered_bps, 0.0);
 }

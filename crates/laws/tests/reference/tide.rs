@@ -8,6 +8,7 @@ const BUCKETS: usize = 8;
 const IDLE_US: u64 = 10_000_000;
 /// Of one silence at most so many empty buckets count.
 const CATCH_UP: usize = 32;
+const LAG_LEAST_US: u64 = 5_000;
 const PATIENCE_US: u64 = 2_000_000;
 const PATIENCE_MAX_US: u64 = 32_000_000;
 
@@ -26,6 +27,7 @@ pub struct Arrival {
     pub len: u64,
     pub mss: u64,
     pub sample_us: Option<u64>,
+    pub rtt_min_us: u64,
     pub queue_us: u64,
 }
 
@@ -108,7 +110,10 @@ impl Tide {
     /// H follows RTT − forward queueing delay: half of a change in about a third of H.
     fn learn_lag(&mut self, s: &mut Share, a: &Arrival) {
         let Some(sample_us) = a.sample_us else { return };
-        let lag_us = sample_us.saturating_sub(a.queue_us).max(1);
+        let lag_us = sample_us
+            .saturating_sub(a.queue_us)
+            .max(a.rtt_min_us)
+            .max(LAG_LEAST_US);
         self.h_us = Some(match self.h_us {
             None => lag_us,
             Some(h_us) => {

@@ -50,7 +50,14 @@ impl Window {
         let least = promised.max(2 * mss);
         let wanted = wanted.filter(|&w| w < a.units * unit);
         let units = match (self.newest, wanted) {
-            (Some((_, _, sent)), _) if self.is_duplicate(a) => sent,
+            (Some((_, kernel, sent)), _) if self.is_duplicate(a) => {
+                // A window that nobody lowers is the kernel's affair.
+                if wanted.is_some() || sent < kernel {
+                    sent
+                } else {
+                    a.units
+                }
+            }
             (Some(_), Some(wanted)) => (wanted / unit).max(least.div_ceil(unit)),
             _ => a.units,
         };

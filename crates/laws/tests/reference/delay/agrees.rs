@@ -11,9 +11,10 @@ fn packets(gaps_us: std::ops::Range<u64>) -> impl Strategy<Value = Vec<Sent>> {
     prop::collection::vec((gaps_us, way), 50..800)
 }
 
-/// Our clock when the peer's shows [`PEER_TICKS`]; both wrap soon.
-const OUR_US: u64 = (1 << 32) - 2_000_000;
+/// The peer's clock at the start, in ticks; it wraps soon. Ours shows nearly the same time, so that
+/// the difference of the two wraps, too.
 const PEER_TICKS: u64 = (1 << 32) - 1_000;
+const AHEAD_US: u64 = 6_000;
 /// The way back.
 const BACK_US: u64 = 7_000;
 
@@ -47,8 +48,9 @@ impl Receiver {
     fn packet(&mut self, (gap_us, way_us): Sent, standing_us: u32) -> Seen {
         self.sent_us += gap_us;
         let tsval = PEER_TICKS + self.sent_us / self.tick_us;
-        let now_us = OUR_US + self.sent_us + way_us;
-        let echoed_us = OUR_US + self.sent_us - BACK_US.min(self.sent_us);
+        let our_us = PEER_TICKS * self.tick_us - AHEAD_US;
+        let now_us = our_us + self.sent_us + way_us;
+        let echoed_us = our_us + self.sent_us - BACK_US.min(self.sent_us);
         // SAFETY: the record is exclusively ours.
         unsafe {
             let queue_us =

@@ -14,9 +14,9 @@ struct Stretch {
     gap_us: u64,
     mss: u64,
     merged: u64,
-    /// The round trip without the queue towards us, and that queue at most.
+    /// The round trip without the queue towards us; that queue at least and at most.
     lag_us: u64,
-    queue_us: u64,
+    queue_us: (u64, u64),
     /// At the first drain in it: how much of a flow's delay proves to be path.
     rise_us: u64,
 }
@@ -33,6 +33,8 @@ fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
         3_000u64..60_000,
         20_000u64..2_000_000
     ];
+    let queue =
+        (queue, any::<bool>()).prop_map(|(most, stands)| (if stands { most / 2 } else { 0 }, most));
     let path = (
         10u64..40_000,
         500u64..9_000,
@@ -93,6 +95,7 @@ impl Both {
             len: a.len as u32,
             mss: a.mss as u32,
             sample_us: a.sample_us.unwrap_or(0) as u32,
+            rtt_min_us: a.rtt_min_us as u32,
             queue_us: a.queue_us as u32,
         };
         // SAFETY: the records are exclusively ours.
@@ -155,12 +158,15 @@ fn run(flows: usize, stretches: &[Stretch], noise: &[u64]) -> Tally {
         let mut refloors = 0;
         for _ in 0..stretch.packets {
             now_us += draw(2 * stretch.gap_us);
-            let queue_us = draw(stretch.queue_us) + std::mem::take(&mut waited_us);
+            let queue_us = stretch.queue_us.0
+                + draw(stretch.queue_us.1 - stretch.queue_us.0)
+                + std::mem::take(&mut waited_us);
             let flow = draw(flows as u64 - 1) as usize;
             let arrival = Arrival {
                 now_us,
                 len: stretch.mss * (1 + draw(stretch.merged - 1)),
                 mss: stretch.mss,
+                rtt_min_us: stretch.lag_us / 2 + draw(stretch.lag_us),
                 sample_us: (draw(3) == 0).then(|| stretch.lag_us + queue_us + draw(2_000)),
                 queue_us,
             };

@@ -1,0 +1,332 @@
+//! The laws inside the kernel against the laws on the host: the same C, compiled for BPF, verified
+//! and translated by the kernel's JIT compiler, must leave the same state and the same window,
+//! bit for bit. That the C on the host is its formula is the test of `tidegate-laws`.
+
+mod support;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, ProgramInput};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
+use support::{bytes, is_root, record};
+use tidegate_agent::step::types::tg_step;
+use tidegate_agent::step::{StepSkel, StepSkelBuilder};
+use tidegate_laws::sys;
+
+/// A data segment that arrives, and the acknowledgement that leaves then.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    arrives: sys::tg_segment,
+    leaves: sys::tg_ack,
+    leaves_us: u64,
+    tsval: u32,
+}
+
+/// What a peer and a link may do, as differences to what went before.
+#[derive(Clone, Copy, Debug)]
+struct Plausible {
+    gap_us: u64,
+    queue_us: u64,
+    len: u32,
+    lost: bool,
+    again: bool,
+    ack_after_us: u64,
+    kernel: u16,
+    bare: bool,
+    sack: bool,
+}
+
+fn plausible() -> impl Strategy<Value = Vec<Plausible>> {
+    let gap = prop_oneof![8 => 0u64..5_000, 2 => 0u64..100_000, 1 => 0u64..12_000_000];
+    let queue = prop_oneof![Just(0u64), 0u64..3_000, 10_000u64..400_000];
+    let len = prop_oneof![3 => Just(1448u32), 1 => 1u32..65_000];
+    let chances = (prop::bool::weighted(0.05), prop::bool::weighted(0.05));
+    let ack = (
+        0u64..3_000,
+        any::<u16>(),
+        prop::bool::weighted(0.9),
+        prop::bool::weighted(0.1),
+    );
+    let step = (gap, queue, len, chances, ack).prop_map(
+        |(gap_us, queue_us, len, (lost, again), (ack_after_us, kernel, bare, sack))| Plausible {
+            gap_us,
+            queue_us,
+            len,
+            lost,
+            again,
+            ack_after_us,
+            kernel,
+            bare,
+            sack,
+        },
+    );
+    prop::collection::vec(step, 1..300)
+}
+
+/// A connection over a path of 40 ms, with or without timestamps. The queue stays for a while, so
+/// that round trips are believable.
+fn connection(steps: &[Plausible], scale: u8, timestamps: bool) -> Vec<Step> {
+    let mut now_us = (1 << 32) - 3_000_000;
+    let mut seq = u32::MAX - 200_000;
+    let mut received = seq;
+    let mut queue_us = 0;
+    let ms = |us: u64| (us / 1_000) as u32;
+    let step = |(i, s): (usize, &Plausible)| {
+        now_us += s.gap_us;
+        if i % 20 == 0 {
+            queue_us = s.queue_us;
+        }
+        let from = if s.again {
+            seq.wrapping_sub(s.len)
+        } else {
+            seq
+        };
+        let end = from.wrapping_add(s.len);
+        seq = if s.again { seq } else { end };
+        if !s.lost {
+            received = seq;
+        }
+        let sent_us = now_us - 20_000 - queue_us;
+        Step {
+            arrives: sys::tg_segment {
+                now_us,
+                seq: from,
+                len: s.len,
+                mss: 1448.min(s.len),
+                tsval: ms(sent_us + 55_000_000),
+                tsecr: ms(sent_us - 20_000),
+                timestamps: timestamps.into(),
+            },
+            leaves: sys::tg_ack {
+                ack: received,
+                raw: s.kernel,
+                scale,
+                bare: s.bare.into(),
+                sack: s.sack.into(),
+            },
+            leaves_us: now_us + s.ack_after_us.min(s.gap_us),
+            tsval: ms(now_us),
+        }
+    };
+    steps.iter().enumerate().map(step).collect()
+}
+
+/// Whatever a hostile peer may write, at any time.
+fn hostile() -> impl Strategy<Value = Vec<Step>> {
+    let small = || prop_oneof![any::<u32>(), 0u32..10, (u32::MAX - 10)..=u32::MAX];
+    let arrives = (
+        0u64..1 << 34,
+        small(),
+        small(),
+        small(),
+        small(),
+        small(),
+        any::<bool>(),
+    );
+    let leaves = (
+        small(),
+        any::<u16>(),
+        0u8..=14,
+        any::<bool>(),
+        any::<bool>(),
+        small(),
+    );
+    let step = (arrives, leaves).prop_map(|(a, l)| Step {
+        arrives: sys::tg_segment {
+            now_us: a.0,
+            seq: a.1,
+            len: a.2,
+            mss: a.3,
+            tsval: a.4,
+            tsecr: a.5,
+            timestamps: a.6.into(),
+        },
+        leaves: sys::tg_ack {
+            ack: l.0,
+            raw: l.1,
+            scale: l.2,
+            bare: l.3.into(),
+            sack: l.4.into(),
+        },
+        leaves_us: 0,
+        tsval: l.5,
+    });
+    prop::collection::vec(step, 1..100).prop_map(|mut steps| {
+        // Time does not go back, but may jump for hours.
+        let mut now_us = 0;
+        for s in &mut steps {
+            now_us += s.arrives.now_us;
+            s.arrives.now_us = now_us;
+            s.leaves_us = now_us;
+        }
+        steps
+    })
+}
+
+fn params() -> impl Strategy<Value = sys::tg_params> {
+    let laws = [
+        sys::TG_LAW_NONE,
+        sys::TG_LAW_DRS,
+        sys::TG_LAW_DRWA,
+        sys::TG_LAW_TIDE,
+    ];
+    let limit = prop_oneof![Just(sys::TG_OPEN), any::<u32>()];
+    (0usize..4, 64u32..4_096, limit).prop_map(move |(law, lambda_q8, limit)| sys::tg_params {
+        law: laws[law],
+        lambda_q8,
+        limit,
+    })
+}
+
+/// The laws on the host, in the order in which the kernel's step calls them.
+struct Host {
+    flow: sys::tg_flow,
+    path: sys::tg_tide,
+}
+
+impl Host {
+    fn new() -> Self {
+        let mut flow = sys::tg_flow::default();
+        // SAFETY: the record is exclusively ours.
+        unsafe { sys::tg_flow_init(&mut flow) };
+        Self {
+            flow,
+            path: sys::tg_tide::default(),
+        }
+    }
+
+    fn step(&mut self, params: &sys::tg_params, s: &Step) -> u16 {
+        let (flow, path) = (&mut self.flow, &mut self.path);
+        let mut arrival = sys::tg_arrival::default();
+        // SAFETY: every pointer is to a live record, exclusively borrowed where C writes.
+        unsafe {
+            let standing_us = sys::tg_path_standing(path, s.arrives.now_us);
+            sys::tg_flow_measure(flow, &s.arrives, standing_us, &mut arrival);
+            if params.law == sys::TG_LAW_TIDE {
+                sys::tg_flow_path_law(flow, path, &s.arrives, &mut arrival);
+            } else {
+                sys::tg_flow_law(flow, params, &s.arrives, &arrival);
+            }
+            let timestamps = s.arrives.timestamps.into();
+            sys::tg_flow_leaves(flow, path, &s.leaves, s.leaves_us, timestamps, s.tsval)
+        }
+    }
+}
+
+/// The laws in the kernel; the state lies in a map.
+struct Kernel<'obj> {
+    skeleton: StepSkel<'obj>,
+    state: tg_step,
+}
+
+impl<'obj> Kernel<'obj> {
+    fn load(object: &'obj mut MaybeUninit<libbpf_rs::OpenObject>) -> Self {
+        let open = StepSkelBuilder::default().open(object).expect("open");
+        let skeleton = open.load().expect("the verifier accepts the laws");
+        Self {
+            skeleton,
+            state: tg_step::default(),
+        }
+    }
+
+    fn begin(&mut self, host: &Host) {
+        self.state = tg_step::default();
+        self.state.flow = record(bytes(&host.flow));
+        self.state.path = record(bytes(&host.path));
+    }
+
+    fn step(&mut self, params: &sys::tg_params, s: &Step) -> u32 {
+        self.state.params = record(bytes(params));
+        self.state.arrives = record(bytes(&s.arrives));
+        self.state.leaves = record(bytes(&s.leaves));
+        self.state.leaves_us = s.leaves_us;
+        self.state.tsval = s.tsval;
+        let key = 0u32.to_ne_bytes();
+        let steps = &self.skeleton.maps.steps;
+        steps
+            .update(&key, bytes(&self.state), MapFlags::ANY)
+            .expect("write the state");
+        let run = self
+            .skeleton
+            .progs
+            .step
+            .test_run(ProgramInput::default())
+            .expect("run");
+        assert_eq!(run.return_value, 0);
+        let state = steps
+            .lookup(&key, MapFlags::ANY)
+            .expect("read the state")
+            .expect("there");
+        self.state = record(&state);
+        self.state.raw
+    }
+}
+
+/// Runs a history through both and returns how many windows were lowered.
+fn compare(kernel: &mut Kernel, params: &sys::tg_params, steps: &[Step]) -> usize {
+    let mut host = Host::new();
+    kernel.begin(&host);
+    let mut lowered = 0;
+    for (i, step) in steps.iter().enumerate() {
+        let ours = host.step(params, step);
+        let theirs = kernel.step(params, step);
+        assert_eq!(theirs, ours.into(), "window after step {i}, {step:?}");
+        assert_eq!(
+            bytes(&kernel.state.flow),
+            bytes(&host.flow),
+            "flow after step {i}"
+        );
+        assert_eq!(
+            bytes(&kernel.state.path),
+            bytes(&host.path),
+            "path after step {i}"
+        );
+        lowered += usize::from(ours < step.leaves.raw);
+    }
+    lowered
+}
+
+fn histories(cases: u32) -> Config {
+    Config {
+        cases,
+        rng_seed: RngSeed::Fixed(0x7464),
+        failure_persistence: None,
+        ..Config::default()
+    }
+}
+
+#[test]
+fn plausible_histories_agree_bit_for_bit() {
+    if !is_root() {
+        return;
+    }
+    let mut object = MaybeUninit::uninit();
+    let kernel = RefCell::new(Kernel::load(&mut object));
+    let lowered = RefCell::new([0; 4]);
+    let histories_of_a_flow = (params(), plausible(), 0u8..=14, prop::bool::weighted(0.8));
+    proptest!(histories(150), |((params, steps, scale, timestamps) in histories_of_a_flow)| {
+        let steps = connection(&steps, scale, timestamps);
+        let n = compare(&mut kernel.borrow_mut(), &params, &steps);
+        lowered.borrow_mut()[params.law as usize] += n;
+    });
+    let lowered = lowered.into_inner();
+    assert_eq!(lowered[sys::TG_LAW_NONE as usize], 0);
+    assert!(
+        lowered[1..].iter().all(|&n| n > 100),
+        "a law that never steered: {lowered:?}"
+    );
+}
+
+#[test]
+fn hostile_histories_agree_bit_for_bit() {
+    if !is_root() {
+        return;
+    }
+    let mut object = MaybeUninit::uninit();
+    let kernel = RefCell::new(Kernel::load(&mut object));
+    proptest!(histories(300), |(params in params(), steps in hostile())| {
+        compare(&mut kernel.borrow_mut(), &params, &steps);
+    });
+}

@@ -1,0 +1,95 @@
+//! Downloads over a link with a deep buffer, the loop closed: senders send what the windows allow
+//! that come out of the programs. The laws do steer, and meanwhile every promise holds.
+
+mod link;
+
+use crate::gate::Gate;
+use crate::packet::{Ip, Link};
+use crate::support::is_root;
+use link::{Outcome, Start, downloads};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use std::cell::RefCell;
+use tidegate_laws::{Law, Params};
+
+fn start() -> impl Strategy<Value = Start> {
+    let link = prop_oneof![Just(Link::Ethernet), Just(Link::PlainIp)];
+    let ip = prop_oneof![Just(Ip::V4), Just(Ip::V6)];
+    // As Linux chooses it.
+    let scale = 5u8..=10;
+    (link, ip, scale, 0u64..5_000, any::<u32>()).prop_map(|(link, ip, scale, after_us, clock)| {
+        Start {
+            link,
+            ip,
+            scale,
+            after_us,
+            clock,
+        }
+    })
+}
+
+/// Three flows at once under `law`, a few times over, each held against `check`.
+fn under(law: Law, limit: Option<u32>, check: impl Fn(&Outcome)) {
+    if !is_root() {
+        return;
+    }
+    let config = Config {
+        cases: 3,
+        rng_seed: RngSeed::Fixed(0x7464),
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let params = Params {
+        law,
+        limit,
+        ..Params::default()
+    };
+    let starts = prop::array::uniform3(start());
+    let noise = prop::collection::vec(any::<u8>(), 1_009);
+    let gate = RefCell::new((Gate::new(), 10_000_000));
+    gate.borrow_mut().0.configure(&params, false);
+    TestRunner::new(config)
+        .run(&(starts, noise), |(starts, noise)| {
+            let (gate, begin_us) = &mut *gate.borrow_mut();
+            check(&downloads(gate, *begin_us, &starts, &noise));
+            // Long enough for the path to be idle, so that each case begins alike.
+            *begin_us += 60_000_000;
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// The law holds the queue below `queue_us`, and the link stays busy.
+fn assert_steered(outcome: &Outcome, queue_us: u64) {
+    assert!(2 * outcome.lowered > outcome.acks, "{outcome:?}");
+    assert!(outcome.queue_us < queue_us, "{outcome:?}");
+    assert!(outcome.utilisation > 0.9, "{outcome:?}");
+}
+
+/// Otherwise the laws below would have nothing to do.
+#[test]
+fn without_a_law_the_queue_stands_and_nothing_is_lowered() {
+    under(Law::None, None, |outcome| {
+        assert_eq!(outcome.lowered, 0);
+        assert!(outcome.queue_us > 900_000, "{outcome:?}");
+    });
+}
+
+/// Three limits' worth, 300 kB, are 120 ms of this link, 40 ms of them under way.
+#[test]
+fn drs_holds_its_limit() {
+    under(Law::Drs, Some(100_000), |outcome| {
+        assert_steered(outcome, 100_000);
+    });
+}
+
+/// With lambda = 3 the queue is to be twice the round trip of 40 ms.
+#[test]
+fn drwa_holds_three_round_trips() {
+    under(Law::Drwa, None, |outcome| assert_steered(outcome, 120_000));
+}
+
+#[test]
+fn tide_leaves_hardly_a_queue() {
+    under(Law::Tide, None, |outcome| assert_steered(outcome, 10_000));
+}

@@ -1,0 +1,243 @@
+//! Senders, a link and this machine, in the tests' own time.
+
+use crate::connection::{Connection, MSS, RTT_US};
+use crate::gate::{Gate, Way};
+use crate::packet::{Ip, Link, option};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// 20 Mbit/s, in bytes a second.
+const RATE: u64 = 2_500_000;
+const ONE_WAY_US: u64 = RTT_US / 2;
+/// The kernel's window for a flow, in bytes: at first, and once it has grown by twice what arrived.
+const KERNEL_FIRST: u32 = 1 << 16;
+const KERNEL_LAST: u32 = 1 << 20;
+/// The senders' slow start and the laws' first rounds are over by then.
+const STEADY_US: u64 = 1_500_000;
+const END_US: u64 = 2_500_000;
+
+/// How a flow begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    pub link: Link,
+    pub ip: Ip,
+    /// Of our windows.
+    pub scale: u8,
+    /// After the first could.
+    pub after_us: u64,
+    /// What the sender's clock is ahead of ours, in ms.
+    pub clock: u32,
+}
+
+/// What came of it, once steady.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub acks: usize,
+    /// Of these, with a window below the kernel's.
+    pub lowered: usize,
+    /// Mean queueing delay of what arrived.
+    pub queue_us: u64,
+    pub utilisation: f64,
+}
+
+/// What is under way. Bytes are counted from the connection's first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Data {
+        tsval: u32,
+        tsecr: u32,
+        queue_us: u64,
+    },
+    Ack {
+        ack: u32,
+        window: u32,
+        tsval: u32,
+    },
+}
+
+/// A sender in slow start for ever that keeps to the window, and its receiver here.
+struct Flow {
+    here: Connection,
+    clock: u32,
+    // The sender.
+    cwnd: u32,
+    una: u32,
+    sent: u32,
+    edge: u32,
+    tsecr: u32,
+    // The receiver.
+    first: u32,
+    arrived: u32,
+    acked: u32,
+    echo: u32,
+}
+
+struct Downloads<'a> {
+    gate: &'a mut Gate,
+    steady_us: u64,
+    noise: std::iter::Cycle<std::slice::Iter<'a, u8>>,
+    flows: Vec<Flow>,
+    /// By time, then by the order in which they were put there.
+    events: BinaryHeap<Reverse<(u64, usize, usize, Event)>>,
+    order: usize,
+    /// When the link will have sent all that it has.
+    free_us: u64,
+    delays_us: Vec<u64>,
+    outcome: Outcome,
+}
+
+/// Runs downloads side by side; `noise` decides what is left to chance.
+pub fn downloads(gate: &mut Gate, begin_us: u64, starts: &[Start], noise: &[u8]) -> Outcome {
+    let mut downloads = Downloads {
+        gate,
+        steady_us: begin_us + STEADY_US,
+        noise: noise.iter().cycle(),
+        flows: Vec::new(),
+        events: BinaryHeap::new(),
+        order: 0,
+        free_us: 0,
+        delays_us: Vec::new(),
+        outcome: Outcome::default(),
+    };
+    for (port, start) in (20_000..).zip(starts) {
+        downloads.connect(begin_us, port, start);
+    }
+    downloads.run(begin_us + END_US)
+}
+
+impl Downloads<'_> {
+    fn connect(&mut self, begin_us: u64, port: u16, start: &Start) {
+        let mut here = Connection::new(start.link, start.ip, port);
+        here.scales = [Some(start.scale), Some(7)];
+        // Without timestamps: the answer's would be those of another clock.
+        here.timestamps = false;
+        here.open(self.gate, begin_us);
+        here.timestamps = true;
+        let first = here.expected;
+        self.flows.push(Flow {
+            here,
+            clock: start.clock,
+            cwnd: 10 * MSS as u32,
+            una: 0,
+            sent: 0,
+            edge: 0,
+            tsecr: 0,
+            first,
+            arrived: 0,
+            acked: 0,
+            echo: 0,
+        });
+        // The request.
+        self.acknowledge(begin_us + start.after_us, self.flows.len() - 1);
+    }
+
+    fn run(mut self, end_us: u64) -> Outcome {
+        while let Some(Reverse((now_us, _, of, event))) = self.events.pop() {
+            if now_us > end_us {
+                break;
+            }
+            match event {
+                Event::Data {
+                    tsval,
+                    tsecr,
+                    queue_us,
+                } => {
+                    self.data_arrives(now_us, of, tsval, tsecr);
+                    if now_us > self.steady_us {
+                        self.delays_us.push(queue_us);
+                    }
+                }
+                Event::Ack { ack, window, tsval } => {
+                    self.ack_arrives(of, ack, window, tsval);
+                    self.send(now_us, of);
+                }
+            }
+        }
+        let arrived = self.delays_us.len() as u64;
+        let carried = (end_us - self.steady_us) * RATE / 1_000_000;
+        self.outcome.queue_us = self.delays_us.iter().sum::<u64>() / arrived.max(1);
+        self.outcome.utilisation = (arrived * MSS as u64) as f64 / carried as f64;
+        self.outcome
+    }
+
+    fn push(&mut self, at_us: u64, of: usize, event: Event) {
+        self.order += 1;
+        self.events.push(Reverse((at_us, self.order, of, event)));
+    }
+
+    fn ack_arrives(&mut self, of: usize, ack: u32, window: u32, tsval: u32) {
+        let flow = &mut self.flows[of];
+        flow.cwnd += ack - flow.una;
+        flow.una = ack;
+        flow.edge = ack + window;
+        flow.tsecr = tsval;
+    }
+
+    /// Sends what window and cwnd allow.
+    fn send(&mut self, now_us: u64, of: usize) {
+        loop {
+            let flow = &mut self.flows[of];
+            let end = flow.sent + MSS as u32;
+            if end > flow.edge || end > flow.una + flow.cwnd {
+                return;
+            }
+            flow.sent = end;
+            let event = Event::Data {
+                tsval: ms(now_us).wrapping_add(flow.clock),
+                tsecr: flow.tsecr,
+                queue_us: self.free_us.saturating_sub(now_us),
+            };
+            self.free_us = self.free_us.max(now_us) + MSS as u64 * 1_000_000 / RATE;
+            self.push(self.free_us + ONE_WAY_US, of, event);
+        }
+    }
+
+    /// Every other segment is acknowledged at once, and some that would not have to be.
+    fn data_arrives(&mut self, now_us: u64, of: usize, tsval: u32, tsecr: u32) {
+        let flow = &mut self.flows[of];
+        let mut data = flow.here.incoming(now_us, MSS);
+        data.options = option::timestamps(tsval, tsecr);
+        self.gate.at(now_us);
+        self.gate.pass(Way::Arrives, data.link, &data.bytes());
+        flow.arrived += MSS as u32;
+        flow.here.expected = flow.first.wrapping_add(flow.arrived);
+        flow.echo = tsval;
+        if flow.arrived - flow.acked >= 2 * MSS as u32 || self.chance(20) {
+            self.acknowledge(now_us, of);
+        }
+    }
+
+    fn chance(&mut self, in_256: u8) -> bool {
+        self.noise.next().is_some_and(|&n| n < in_256)
+    }
+
+    /// An acknowledgement leaves, on data of ours now and then.
+    fn acknowledge(&mut self, now_us: u64, of: usize) {
+        let payload = if self.chance(30) { 300 } else { 0 };
+        let flow = &mut self.flows[of];
+        let kernel = KERNEL_LAST.min(KERNEL_FIRST + 2 * flow.arrived);
+        let scale = flow.here.scale();
+        let mut packet = flow.here.outgoing(now_us, (kernel >> scale) as u16);
+        packet.options = option::timestamps(ms(now_us), flow.echo);
+        packet.payload = payload;
+        self.gate.at(now_us);
+        let window = flow.here.send(self.gate, now_us, &packet);
+        flow.here.seq = flow.here.seq.wrapping_add(payload as u32);
+        flow.acked = flow.arrived;
+        let event = Event::Ack {
+            ack: flow.acked,
+            window: u32::from(window) << scale,
+            tsval: ms(now_us),
+        };
+        if now_us > self.steady_us {
+            self.outcome.acks += 1;
+            self.outcome.lowered += usize::from(window < packet.window);
+        }
+        self.push(now_us + ONE_WAY_US, of, event);
+    }
+}
+
+/// TSval of a clock that counts milliseconds.
+fn ms(now_us: u64) -> u32 {
+    (now_us / 1_000) as u32
+}

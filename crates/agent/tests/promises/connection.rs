@@ -1,0 +1,286 @@
+//! A connection between this machine and a far host, and what the far host makes of what leaves.
+
+use crate::gate::{Gate, Way};
+use crate::packet::{ACK, FIN, Ip, Link, Packet, RST, SYN, option};
+use std::collections::VecDeque;
+
+/// The round trip of every connection here.
+pub const RTT_US: u64 = 40_000;
+pub const MSS: usize = 1448;
+
+const HERE: u8 = 1;
+const FAR: u8 = 2;
+const FAR_PORT: u16 = 443;
+
+/// What an acknowledgement carried when it reached the wire.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    ack: u32,
+    /// As the kernel wrote it, and as it was sent.
+    kernel: u16,
+    sent: u16,
+}
+
+/// One connection. Every packet that it sends through a gate is held against the promises.
+pub struct Connection {
+    pub link: Link,
+    pub ip: Ip,
+    pub vlan: Option<u16>,
+    pub port: u16,
+    /// Scales offered by us and by the far host.
+    pub scales: [Option<u8>; 2],
+    pub timestamps: bool,
+    /// Segments that one acknowledgement covers in [`Self::download`].
+    pub ack_every: u64,
+    /// The next byte of ours.
+    pub seq: u32,
+    /// The next byte that we expect.
+    pub expected: u32,
+    /// TSvals of ours on their way: when they are back, and what they were.
+    echoes: VecDeque<(u64, u32)>,
+    tsecr: u32,
+    /// The newest acknowledgement that the far host heeds.
+    newest: Option<Seen>,
+    /// Whether that left in a dry run.
+    dry_run: bool,
+    /// Acknowledgements whose window came out lower.
+    pub lowered: usize,
+}
+
+impl Connection {
+    pub fn new(link: Link, ip: Ip, port: u16) -> Self {
+        Self {
+            link,
+            ip,
+            vlan: None,
+            port,
+            scales: [Some(7), Some(7)],
+            timestamps: true,
+            ack_every: 2,
+            seq: 0xffff_0000,
+            expected: 0xfffe_0000,
+            echoes: VecDeque::new(),
+            tsecr: 0,
+            newest: None,
+            dry_run: false,
+            lowered: 0,
+        }
+    }
+
+    /// The scale in force: both sides offered one, or there is none (RFC 7323 section 2.2); above
+    /// 14 it counts as 14 (section 2.3).
+    pub fn scale(&self) -> u8 {
+        match self.scales {
+            [Some(ours), Some(_)] => ours.min(14),
+            _ => 0,
+        }
+    }
+
+    fn packet(&self, way: Way) -> Packet {
+        let here = (HERE, self.port);
+        let far = (FAR, FAR_PORT);
+        let (from, to) = match way {
+            Way::Arrives => (far, here),
+            Way::Leaves => (here, far),
+        };
+        let mut packet = Packet::new(self.link, self.ip, from, to);
+        packet.vlan = self.vlan;
+        (packet.seq, packet.ack) = match way {
+            Way::Arrives => (self.expected, self.seq),
+            Way::Leaves => (self.seq, self.expected),
+        };
+        packet
+    }
+
+    /// A segment of ours at `now_us`, with the window field as the kernel wrote it.
+    pub fn outgoing(&self, now_us: u64, window: u16) -> Packet {
+        let mut packet = self.packet(Way::Leaves);
+        packet.window = window;
+        if self.timestamps {
+            packet.options = option::timestamps((now_us / 1_000) as u32, 0);
+        }
+        packet
+    }
+
+    /// A segment of the far host's at `now_us`, which left it half a round trip ago.
+    pub fn incoming(&mut self, now_us: u64, payload: usize) -> Packet {
+        let mut packet = self.packet(Way::Arrives);
+        packet.window = 1_000;
+        packet.payload = payload;
+        while let Some((_, tsval)) = self.echoes.pop_front_if(|(back, _)| *back <= now_us) {
+            self.tsecr = tsval;
+        }
+        if self.timestamps {
+            let tsval = (now_us - RTT_US / 2) / 1_000 + 900_000;
+            packet.options = option::timestamps(tsval as u32, self.tsecr);
+        }
+        packet
+    }
+
+    /// Our SYN and the far host's answer, half a minute before anything else.
+    pub fn open(&mut self, gate: &mut Gate, now_us: u64) {
+        gate.at(now_us);
+        for way in [Way::Leaves, Way::Arrives] {
+            self.send_handshake(gate, now_us, way, way == Way::Arrives);
+        }
+    }
+
+    /// The far host's SYN and our answer.
+    pub fn accept(&mut self, gate: &mut Gate, now_us: u64) {
+        gate.at(now_us);
+        for way in [Way::Arrives, Way::Leaves] {
+            self.send_handshake(gate, now_us, way, way == Way::Leaves);
+        }
+    }
+
+    /// A SYN, or an answer to one, which passes as it is.
+    pub fn send_handshake(&mut self, gate: &Gate, now_us: u64, way: Way, answers: bool) {
+        let mut packet = match way {
+            Way::Arrives => self.incoming(now_us, 0),
+            Way::Leaves => self.outgoing(now_us, 64_000),
+        };
+        packet.flags = if answers { SYN | ACK } else { SYN };
+        let scale = self.scales[usize::from(way == Way::Arrives)];
+        packet
+            .options
+            .extend(scale.map(option::scale).unwrap_or_default());
+        let before = packet.bytes();
+        assert_eq!(
+            gate.pass(way, self.link, &before),
+            before,
+            "a handshake was changed"
+        );
+        // A SYN takes one number (RFC 9293 section 3.4).
+        match way {
+            Way::Arrives => self.expected = self.expected.wrapping_add(1),
+            Way::Leaves => {
+                self.seq = self.seq.wrapping_add(1);
+                self.newest = None;
+            }
+        }
+    }
+
+    /// New data arrives, in a packet that comes out as it went in.
+    pub fn receive(&mut self, gate: &Gate, now_us: u64, payload: usize) {
+        let packet = self.incoming(now_us, payload);
+        let before = packet.bytes();
+        assert_eq!(
+            gate.pass(Way::Arrives, self.link, &before),
+            before,
+            "data was changed"
+        );
+        self.expected = self.expected.wrapping_add(payload as u32);
+    }
+
+    /// Sends a packet of ours and holds it against every promise. Returns the window field that
+    /// came out.
+    pub fn send(&mut self, gate: &Gate, now_us: u64, packet: &Packet) -> u16 {
+        let before = packet.bytes();
+        let after = gate.pass(Way::Leaves, self.link, &before);
+        self.echoes
+            .push_back((now_us + RTT_US, (now_us / 1_000) as u32));
+        let window = window_of(packet, &after);
+        assert!(window <= packet.window, "a larger window");
+        assert!(packet.checksum_is_right(&after), "a wrong checksum");
+        let mut as_it_was = after;
+        let at = packet.tcp_offset();
+        as_it_was[at + 14..at + 18].copy_from_slice(&before[at + 14..at + 18]);
+        assert_eq!(
+            as_it_was, before,
+            "more was changed than window and checksum"
+        );
+        if packet.flags & (SYN | RST) == 0 {
+            // The first of another mode is the kernel's.
+            self.newest = self.newest.filter(|_| self.dry_run == gate.dry_run);
+            self.dry_run = gate.dry_run;
+            self.hold_against_the_last(packet, window);
+        }
+        window
+    }
+
+    /// The promises that concern a window and the one before it.
+    fn hold_against_the_last(&mut self, packet: &Packet, sent: u16) {
+        let seen = Seen {
+            ack: packet.ack,
+            kernel: packet.window,
+            sent,
+        };
+        let scale = self.scale();
+        let bytes = |raw: u16| u32::from(raw) << scale;
+        let ahead = |from: u32, to: u32| to.wrapping_sub(from) as i32;
+        self.lowered += usize::from(sent < packet.window);
+        assert_eq!(sent == 0, packet.window == 0, "zero is the kernel's to say");
+        let Some(last) = self.newest else {
+            assert_eq!(
+                sent, packet.window,
+                "the first acknowledgement is not the kernel's"
+            );
+            self.newest = Some(seen);
+            return;
+        };
+        if ahead(last.ack, seen.ack) < 0 {
+            return; // overtaken: nobody heeds it
+        }
+        let bare = packet.payload == 0 && packet.flags & FIN == 0;
+        let sack = packet.options.first() == Some(&5);
+        let duplicate = bare
+            && seen.ack == last.ack
+            && if sack {
+                last.sent != 0
+            } else {
+                seen.kernel == last.kernel
+            };
+        let untouched = last.sent == last.kernel && seen.sent == seen.kernel;
+        if duplicate {
+            let repeated = last.sent.min(seen.kernel);
+            assert!(
+                seen.sent == repeated || untouched,
+                "a duplicate with another window: {last:?}, {seen:?}"
+            );
+        } else {
+            let floor = bytes(seen.kernel).min(2 * MSS as u32);
+            assert!(bytes(seen.sent) >= floor, "a silly window");
+        }
+        // The kernel itself may have retracted its edge; ours then goes no further than that.
+        let edge = |s: Seen| s.ack.wrapping_add(bytes(s.sent));
+        let kernel_edge = seen.ack.wrapping_add(bytes(seen.kernel));
+        if !untouched && ahead(edge(last), kernel_edge) >= 0 {
+            let moved = ahead(edge(last), edge(seen));
+            assert!(
+                moved >= 0,
+                "an edge was retracted by {} bytes: {last:?}, {seen:?}",
+                -moved
+            );
+        }
+        self.newest = Some(seen);
+    }
+
+    /// Downloads for `duration_us`: a segment a millisecond, acknowledged with the kernel's
+    /// `window`. Returns when it ended and the last window field that came out.
+    pub fn download(
+        &mut self,
+        gate: &mut Gate,
+        from_us: u64,
+        duration_us: u64,
+        window: u16,
+    ) -> (u64, u16) {
+        let mut last = window;
+        let mut now_us = from_us;
+        while now_us < from_us + duration_us {
+            now_us += 1_000;
+            gate.at(now_us);
+            self.receive(gate, now_us, MSS);
+            if (now_us / 1_000).is_multiple_of(self.ack_every) {
+                let packet = self.outgoing(now_us, window);
+                last = self.send(gate, now_us, &packet);
+            }
+        }
+        (now_us, last)
+    }
+}
+
+/// The window field of a packet that was made from `packet`.
+pub fn window_of(packet: &Packet, bytes: &[u8]) -> u16 {
+    let at = packet.tcp_offset() + 14;
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}

@@ -1,0 +1,149 @@
+//! Packets that nobody made on purpose: whatever they are, they pass at their length, and only a
+//! window field and its checksum are ever written. `Gate::pass` asserts the first.
+
+use crate::connection::Connection;
+use crate::gate::{Gate, Way};
+use crate::packet::{Ip, Link, option};
+use crate::steering::gate_with_limit;
+use crate::support::is_root;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use tidegate_agent::REASONS;
+
+const START_US: u64 = 5_000_000;
+const PACKETS: usize = 40_000;
+/// What the kernel's test run asks for at least: Ethernet's header and IPv6's.
+const SHORTEST: usize = 54;
+
+/// Bytes that an Ethernet or IP receiver would look at twice.
+const TELLING: [u8; 12] = [0, 1, 2, 4, 5, 6, 8, 0x0f, 0x45, 0x60, 0x81, 0xff];
+
+/// Flows that are steered, one of each kind.
+fn flows(gate: &mut Gate) -> Vec<Connection> {
+    let kinds = [Link::Ethernet, Link::PlainIp].map(|link| [(link, Ip::V4), (link, Ip::V6)]);
+    (50_000..)
+        .zip(kinds.concat())
+        .map(|(port, (link, ip))| {
+            let mut connection = Connection::new(link, ip, port);
+            connection.open(gate, START_US);
+            connection.download(gate, START_US, 200_000, 500);
+            connection
+        })
+        .collect()
+}
+
+/// Writes noise over a few bytes of the packet's head, or cuts it, or both.
+fn spoil(random: &mut impl Rng, packet: &mut Vec<u8>) {
+    let head = packet.len().min(100);
+    for _ in 0..random.random_range(1..6) {
+        let at = random.random_range(0..head);
+        packet[at] = match random.random_range(0..3) {
+            0 => TELLING[random.random_range(0..TELLING.len())],
+            1 => packet[at] ^ (1 << random.random_range(0..8)),
+            _ => random.random(),
+        };
+    }
+    if random.random_ratio(1, 4) && packet.len() > SHORTEST {
+        packet.truncate(random.random_range(SHORTEST..packet.len()));
+    }
+}
+
+/// How many bytes differ, and whether they lie within four: the window and the checksum.
+fn is_window_write(before: &[u8], after: &[u8]) -> bool {
+    let changed: Vec<usize> = (0..before.len())
+        .filter(|&i| before[i] != after[i])
+        .collect();
+    changed.is_empty() || changed[changed.len() - 1] - changed[0] < 4
+}
+
+#[test]
+fn spoiled_packets_pass() {
+    if !is_root() {
+        return;
+    }
+    let mut gate = gate_with_limit(20_000);
+    let mut flows = flows(&mut gate);
+    let mut random = Pcg64Mcg::seed_from_u64(0x7464);
+    let counted: u64 = gate.counts().iter().sum();
+    let mut now_us = START_US + 1_000_000;
+    for _ in 0..PACKETS {
+        now_us += random.random_range(0..2_000);
+        gate.at(now_us);
+        let flow = random.random_range(0..flows.len());
+        let connection = &mut flows[flow];
+        let (way, mut packet) = if random.random() {
+            (Way::Arrives, connection.incoming(now_us, 50))
+        } else {
+            connection.expected = connection.expected.wrapping_add(500);
+            (Way::Leaves, connection.outgoing(now_us, 500))
+        };
+        if random.random_ratio(1, 3) {
+            packet
+                .options
+                .extend(option::sack(random.random(), random.random()));
+        }
+        let mut before = packet.bytes();
+        spoil(&mut random, &mut before);
+        // A spoiled packet of one link may arrive on another.
+        let link = if random.random_ratio(1, 20) {
+            Link::Ethernet
+        } else {
+            connection.link
+        };
+        let after = gate.pass(way, link, &before);
+        match way {
+            Way::Arrives => assert_eq!(before, after),
+            Way::Leaves => assert!(
+                is_window_write(&before, &after),
+                "{before:02x?}, {after:02x?}"
+            ),
+        }
+    }
+    let counts = gate.counts();
+    assert_eq!(
+        counts.iter().sum::<u64>() - counted,
+        PACKETS as u64,
+        "each is counted once"
+    );
+    let met = |reason: &str| counts[REASONS.iter().position(|r| *r == reason).expect("known")];
+    for reason in [
+        "measured",
+        "rewritten",
+        "not_tcp",
+        "not_ip",
+        "fragment",
+        "ip_options",
+        "malformed",
+    ] {
+        assert!(met(reason) > 50, "hardly any {reason}: {}", met(reason));
+    }
+}
+
+#[test]
+fn noise_passes() {
+    if !is_root() {
+        return;
+    }
+    let gate = gate_with_limit(20_000);
+    let mut random = Pcg64Mcg::seed_from_u64(0x7465);
+    for _ in 0..PACKETS {
+        let mut noise = vec![0; random.random_range(SHORTEST..300)];
+        random.fill(&mut noise[..]);
+        if random.random() {
+            for byte in &mut noise[12..60.min(SHORTEST)] {
+                *byte = TELLING[random.random_range(0..TELLING.len())];
+            }
+        }
+        let way = if random.random() {
+            Way::Arrives
+        } else {
+            Way::Leaves
+        };
+        let link = if random.random() {
+            Link::Ethernet
+        } else {
+            Link::PlainIp
+        };
+        assert_eq!(gate.pass(way, link, &noise), noise, "no flow is known");
+    }
+}

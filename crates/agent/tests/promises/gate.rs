@@ -1,0 +1,167 @@
+//! The agent's programs, loaded but attached to nothing: packets are handed in one by one, at times
+//! that the test chooses, through `BPF_PROG_TEST_RUN`. The packets seem to come from `lo`.
+
+use crate::packet::Link;
+use crate::support::{bytes, record};
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{ErrorKind, MapCore, MapFlags, ProgramInput};
+use libbpf_sys::BPF_F_TEST_SKB_CHECKSUM_COMPLETE;
+use std::mem::{MaybeUninit, offset_of};
+use tidegate_agent::REASONS;
+use tidegate_agent::skeleton::types::{__sk_buff, tg_path};
+use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
+use tidegate_laws::Params;
+
+/// `TC_ACT_UNSPEC`: the packet goes on to whatever comes next.
+const PASSES: u32 = u32::MAX;
+/// The loopback device is the first of its namespace.
+const LO: u32 = 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Arrives,
+    Leaves,
+}
+
+/// The loaded programs and their memory.
+pub struct Gate {
+    skeleton: AgentSkel<'static>,
+    /// As last configured.
+    pub dry_run: bool,
+}
+
+impl Gate {
+    /// A gate on `lo`'s path.
+    pub fn new() -> Self {
+        let gate = Self::without_path();
+        let paths = &gate.skeleton.maps.paths;
+        paths
+            .update(&LO.to_ne_bytes(), bytes(&tg_path::default()), MapFlags::ANY)
+            .expect("a record for lo");
+        gate
+    }
+
+    /// A gate that knows no interface.
+    pub fn without_path() -> Self {
+        let object = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = AgentSkelBuilder::default().open(object).expect("open");
+        let rodata = open.maps.rodata_data.as_deref_mut().expect("has constants");
+        rodata.injected_clock = true;
+        let skeleton = open.load().expect("the verifier accepts the programs");
+        Self {
+            skeleton,
+            dry_run: false,
+        }
+    }
+
+    /// Sets the clock.
+    pub fn at(&mut self, now_us: u64) {
+        let bss = self
+            .skeleton
+            .maps
+            .bss_data
+            .as_deref_mut()
+            .expect("has a clock");
+        bss.injected_now_us = now_us;
+    }
+
+    pub fn configure(&mut self, params: &Params, dry_run: bool) {
+        let params = params.to_sys();
+        let data = self
+            .skeleton
+            .maps
+            .data_data
+            .as_deref_mut()
+            .expect("has a configuration");
+        data.config.params = record(bytes(&params));
+        data.config.dry_run = dry_run.into();
+        self.dry_run = dry_run;
+    }
+
+    /// Runs a packet through the program that would see it and returns what comes out. It always
+    /// passes and never changes its length.
+    pub fn pass(&self, way: Way, link: Link, packet: &[u8]) -> Vec<u8> {
+        self.run(way, link, packet, None, 0).expect("test run")
+    }
+
+    /// The same for a packet of which a device took the sum on its way in (`CHECKSUM_COMPLETE`), as
+    /// a gateway sends it on. After the program the kernel compares. None: it cannot, being older.
+    pub fn pass_summed(&self, way: Way, link: Link, packet: &[u8]) -> Option<Vec<u8>> {
+        match self.run(way, link, packet, None, BPF_F_TEST_SKB_CHECKSUM_COMPLETE) {
+            Err(e) if e.kind() == ErrorKind::InvalidInput => None,
+            out => Some(out.expect("the kernel's sum is the packet's")),
+        }
+    }
+
+    /// The same for a packet that GRO merged from segments of `gso_size` bytes.
+    pub fn pass_merged(&self, way: Way, link: Link, packet: &[u8], gso_size: u32) -> Vec<u8> {
+        let mut context = [0; size_of::<__sk_buff>()];
+        let at = offset_of!(__sk_buff, gso_size);
+        context[at..at + 4].copy_from_slice(&gso_size.to_ne_bytes());
+        let at = offset_of!(__sk_buff, gso_segs);
+        let segments = (packet.len() as u32).div_ceil(gso_size);
+        context[at..at + 4].copy_from_slice(&segments.to_ne_bytes());
+        self.run(way, link, packet, Some(&mut context), 0)
+            .expect("test run")
+    }
+
+    fn run(
+        &self,
+        way: Way,
+        link: Link,
+        packet: &[u8],
+        context: Option<&mut [u8]>,
+        flags: u32,
+    ) -> Result<Vec<u8>, libbpf_rs::Error> {
+        let progs = &self.skeleton.progs;
+        let program = match (link, way) {
+            (Link::Ethernet, Way::Arrives) => &progs.ethernet_arrives,
+            (Link::Ethernet, Way::Leaves) => &progs.ethernet_leaves,
+            (Link::PlainIp, Way::Arrives) => &progs.ip_arrives,
+            (Link::PlainIp, Way::Leaves) => &progs.ip_leaves,
+        };
+        // Room for more than goes in, or growth would be cut off unseen.
+        let mut out = vec![0; packet.len() + 64];
+        let input = ProgramInput {
+            context_in: context,
+            data_in: Some(packet),
+            data_out: Some(&mut out),
+            flags,
+            ..ProgramInput::default()
+        };
+        let output = program.test_run(input)?;
+        assert_eq!(output.return_value, PASSES, "a packet that does not pass");
+        let length = output.data.expect("data comes out").len();
+        assert_eq!(length, packet.len(), "a packet of another length");
+        out.truncate(length);
+        Ok(out)
+    }
+
+    /// Packets counted so far, by reason.
+    pub fn counts(&self) -> Vec<u64> {
+        let counts = &self.skeleton.maps.counts;
+        let count = |index: usize| {
+            let key = (index as u32).to_ne_bytes();
+            let per_cpu = counts.lookup_percpu(&key, MapFlags::ANY).expect("readable");
+            per_cpu.iter().flatten().map(|v| record::<u64>(v)).sum()
+        };
+        (0..REASONS.len()).map(count).collect()
+    }
+
+    /// Like [`Self::pass`]; also returns the one reason under which the packet was counted.
+    pub fn explain(&self, way: Way, link: Link, packet: &[u8]) -> (Vec<u8>, &'static str) {
+        let before = self.counts();
+        let out = self.pass(way, link, packet);
+        let after = self.counts();
+        let counted: Vec<_> = REASONS
+            .iter()
+            .zip(before.iter().zip(&after))
+            .filter(|(_, (before, after))| before != after)
+            .collect();
+        let [(reason, (before, after))] = counted[..] else {
+            panic!("expected one reason, got {counted:?}");
+        };
+        assert_eq!(after - before, 1, "counted more than once as {reason}");
+        (out, reason)
+    }
+}

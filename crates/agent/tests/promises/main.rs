@@ -1,0 +1,22 @@
+//! The promises of the live agent, each a test: its programs meet packets made by hand inside the
+//! running kernel, one by one, at times that the test chooses.
+//!
+//! - it only ever lowers the window, and changes nothing else but the checksum, which is right;
+//! - it never retracts a right edge that the peer saw, window scale's rounding included;
+//! - never below two segments; a zero window passes; a duplicate ACK keeps its window;
+//! - what it does not understand leaves as it came, and is counted by reason;
+//! - every packet passes, at its length.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod closed_loop;
+mod connection;
+mod fuzz;
+mod gate;
+mod hostile;
+mod packet;
+mod reasons;
+mod steering;
+mod understood;
+mod verifier;

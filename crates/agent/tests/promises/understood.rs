@@ -1,0 +1,271 @@
+//! What is not understood leaves as it came and is counted under its reason.
+
+use crate::connection::Connection;
+use crate::gate::{Gate, Way};
+use crate::packet::{ACK, Ip, Link, Packet, RST, SYN, option};
+use crate::steering::gate_with_limit;
+use crate::support::is_root;
+
+const START_US: u64 = 5_000_000;
+const LINKS: [Link; 2] = [Link::Ethernet, Link::PlainIp];
+const IPS: [Ip; 2] = [Ip::V4, Ip::V6];
+
+/// A flow on a path that is steered: a plain acknowledgement of it leaves with a lower window.
+struct Steered<'a> {
+    gate: &'a Gate,
+    connection: Connection,
+    now_us: u64,
+}
+
+impl<'a> Steered<'a> {
+    fn new(gate: &'a mut Gate, link: Link, ip: Ip) -> Self {
+        let mut connection = Connection::new(link, ip, 40_000);
+        connection.open(gate, START_US);
+        let (now_us, window) = connection.download(gate, START_US, 400_000, 500);
+        assert!(window < 500);
+        Self {
+            gate,
+            connection,
+            now_us,
+        }
+    }
+
+    /// A packet of the flow that would be steered, or measured.
+    fn packet(&mut self, way: Way) -> Packet {
+        match way {
+            Way::Arrives => self.connection.incoming(self.now_us, 100),
+            Way::Leaves => {
+                self.connection.expected += 3_000;
+                self.connection.outgoing(self.now_us, 500)
+            }
+        }
+    }
+
+    fn expect(&self, way: Way, bytes: &[u8], expected: &str) {
+        let link = self.connection.link;
+        let (after, reason) = self.gate.explain(way, link, bytes);
+        let ip = self.connection.ip;
+        assert_eq!(reason, expected, "{link:?} {ip:?} {way:?} {bytes:02x?}");
+        assert_eq!(after, bytes, "changed, though {expected}");
+    }
+
+    /// Changes a packet of the flow by `change`, both ways, and expects `reason`.
+    fn expect_both(&mut self, reason: &str, change: impl Fn(&mut Packet)) {
+        for way in [Way::Arrives, Way::Leaves] {
+            let mut packet = self.packet(way);
+            change(&mut packet);
+            self.expect(way, &packet.bytes(), reason);
+        }
+    }
+
+    /// The same with the packet's bytes, from the TCP header's beginning.
+    fn expect_bytes(&mut self, reason: &str, change: impl Fn(&mut [u8])) {
+        for way in [Way::Arrives, Way::Leaves] {
+            let packet = self.packet(way);
+            let mut bytes = packet.bytes();
+            change(&mut bytes[packet.tcp_offset()..]);
+            self.expect(way, &bytes, reason);
+        }
+    }
+}
+
+/// Runs `test` on every link and IP version.
+fn everywhere(test: impl Fn(Steered, Link, Ip)) {
+    if !is_root() {
+        return;
+    }
+    let mut gate = gate_with_limit(20_000);
+    for link in LINKS {
+        for ip in IPS {
+            test(Steered::new(&mut gate, link, ip), link, ip);
+        }
+    }
+}
+
+#[test]
+fn signatures_and_shared_windows() {
+    everywhere(|mut flow, _, _| {
+        for (kind, content, reason) in [(19, 16, "sealed"), (29, 14, "sealed"), (30, 10, "mptcp")] {
+            flow.expect_both(reason, |p| p.options = option::other(kind, content));
+            flow.expect_both(reason, |p| p.options.extend(option::other(kind, content)));
+        }
+        // Behind more options than anybody sends: nobody looks so far, so nobody may write.
+        flow.expect_both("malformed", |p| {
+            p.options = [vec![1; 22], option::other(19, 16)].concat();
+        });
+    });
+}
+
+#[test]
+fn options_that_are_known_or_harmless_are_no_obstacle() {
+    everywhere(|mut flow, _, _| {
+        let stamps = option::timestamps(400_000, 0);
+        for options in [
+            [option::sack(1, 9), stamps.clone()].concat(),
+            [stamps.clone(), option::other(253, 6)].concat(),
+            // The end of the list, and rubbish behind it.
+            [stamps.clone(), vec![0, 19, 0]].concat(),
+            vec![],
+        ] {
+            let mut packet = flow.packet(Way::Leaves);
+            packet.options = options;
+            let (_, reason) = flow.gate.explain(Way::Leaves, packet.link, &packet.bytes());
+            assert_eq!(reason, "rewritten", "{:?}", packet.options);
+            let mut packet = flow.packet(Way::Arrives);
+            packet.options.extend(option::other(253, 6));
+            let (_, reason) = flow
+                .gate
+                .explain(Way::Arrives, packet.link, &packet.bytes());
+            assert_eq!(reason, "measured");
+        }
+    });
+}
+
+#[test]
+fn fragments_and_headers_in_between() {
+    everywhere(|mut flow, _, ip| match ip {
+        Ip::V4 => {
+            for fragment in [0x2000, 0x2001, 0x0001, 0x1fff] {
+                flow.expect_both("fragment", |p| p.fragment = fragment);
+            }
+            for length in [4, 8, 40] {
+                flow.expect_both("ip_options", |p| p.ip_options = vec![1; length]);
+            }
+            // Don't Fragment is no fragment.
+            let mut packet = flow.packet(Way::Leaves);
+            packet.fragment = 0x4000;
+            let (_, reason) = flow.gate.explain(Way::Leaves, packet.link, &packet.bytes());
+            assert_eq!(reason, "rewritten");
+        }
+        Ip::V6 => {
+            flow.expect_both("fragment", |p| p.protocol = 44);
+            for extension in [0, 43, 60] {
+                flow.expect_both("ip_options", |p| p.protocol = extension);
+            }
+        }
+    });
+}
+
+#[test]
+fn other_protocols() {
+    everywhere(|mut flow, link, _| {
+        flow.expect_both("udp", |p| p.protocol = 17);
+        // ICMP, IP in IP, IPv6 in IP, GRE, ESP, AH, ICMPv6, SCTP, UDP-Lite.
+        for protocol in [1, 4, 41, 47, 50, 51, 58, 132, 136] {
+            flow.expect_both("not_tcp", |p| p.protocol = protocol);
+        }
+        if link == Link::Ethernet {
+            // ARP, MPLS, PPPoE, an LLC frame, and a second tag behind the first.
+            for ethertype in [0x0806, 0x8847, 0x8864, 0x0100, 0x88cc] {
+                flow.expect_both("not_ip", |p| p.ethertype = Some(ethertype));
+            }
+            flow.expect_both("not_ip", |p| {
+                (p.vlan, p.ethertype) = (Some(1), Some(0x8100))
+            });
+        }
+    });
+}
+
+#[test]
+fn handshakes_and_resets() {
+    everywhere(|mut flow, _, _| {
+        flow.expect_both("reset", |p| p.flags = RST);
+        flow.expect_both("reset", |p| p.flags = RST | ACK);
+        flow.expect_both("handshake", |p| p.flags = SYN | ACK);
+        let mut packet = flow.packet(Way::Leaves);
+        packet.flags = SYN;
+        packet.options.extend(option::scale(7));
+        flow.expect(Way::Leaves, &packet.bytes(), "handshake");
+        let mut without_ack = flow.packet(Way::Leaves);
+        without_ack.flags = 0;
+        flow.expect(Way::Leaves, &without_ack.bytes(), "malformed");
+    });
+}
+
+#[test]
+fn lengths_that_lie() {
+    everywhere(|mut flow, _, ip| {
+        for doff in [0, 1, 4] {
+            flow.expect_bytes("malformed", |tcp| tcp[12] = doff << 4);
+        }
+        let mut packet = flow.packet(Way::Leaves);
+        packet.payload = 0;
+        let mut bytes = packet.bytes();
+        bytes[packet.tcp_offset() + 12] = 15 << 4;
+        flow.expect(Way::Leaves, &bytes, "malformed");
+        // An option of no length, of one byte, and one that is longer than the header.
+        for length in [0, 1, 13, 255] {
+            flow.expect_bytes("malformed", |tcp| tcp[23] = length);
+        }
+        for way in [Way::Arrives, Way::Leaves] {
+            let packet = flow.packet(way);
+            let length = match ip {
+                Ip::V4 => packet.ip_offset() + 2,
+                Ip::V6 => packet.ip_offset() + 4,
+            };
+            let shortest: u16 = if ip == Ip::V4 { 39 } else { 19 };
+            for wrong in [1, shortest, u16::MAX] {
+                let mut bytes = packet.bytes();
+                bytes[length..length + 2].copy_from_slice(&wrong.to_be_bytes());
+                flow.expect(way, &bytes, "malformed");
+            }
+            let mut bytes = packet.bytes();
+            bytes[packet.ip_offset()] ^= 0x30;
+            flow.expect(way, &bytes, "malformed");
+        }
+    });
+}
+
+/// A packet that ends anywhere before its data do.
+#[test]
+fn packets_that_end_too_early() {
+    everywhere(|mut flow, link, ip| {
+        // The kernel's test run asks for as much as Ethernet's and the IP header, and takes a
+        // tagged frame for something else.
+        let shortest = if ip == Ip::V4 { 34 } else { 54 };
+        for vlan in [None, Some(7)] {
+            flow.connection.vlan = vlan.filter(|_| link == Link::Ethernet);
+            for way in [Way::Arrives, Way::Leaves] {
+                let bytes = flow.packet(way).bytes();
+                let tagged = flow.connection.vlan.is_some();
+                for end in if tagged { 16 } else { shortest }..bytes.len() {
+                    flow.expect(way, &bytes[..end], "malformed");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn flows_that_are_not_known() {
+    everywhere(|mut flow, _, _| {
+        let mut arrives = flow.packet(Way::Arrives);
+        arrives.to.1 = 1;
+        flow.expect(Way::Arrives, &arrives.bytes(), "no_flow");
+        let mut leaves = flow.packet(Way::Leaves);
+        leaves.from.1 = 1;
+        flow.expect(Way::Leaves, &leaves.bytes(), "no_scale");
+        let mut bare = flow.packet(Way::Arrives);
+        bare.payload = 0;
+        flow.expect(Way::Arrives, &bare.bytes(), "no_data");
+    });
+}
+
+#[test]
+fn an_interface_without_a_record() {
+    if !is_root() {
+        return;
+    }
+    let mut gate = Gate::without_path();
+    let mut connection = Connection::new(Link::Ethernet, Ip::V4, 40_000);
+    connection.accept(&mut gate, START_US);
+    for way in [Way::Leaves, Way::Arrives] {
+        let packet = match way {
+            Way::Arrives => connection.incoming(START_US, 100),
+            Way::Leaves => connection.outgoing(START_US, 500),
+        };
+        let before = packet.bytes();
+        let (after, reason) = gate.explain(way, Link::Ethernet, &before);
+        assert_eq!((after, reason), (before, "no_path"));
+    }
+}

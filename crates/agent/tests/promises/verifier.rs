@@ -1,0 +1,53 @@
+//! How much work the programs are for the kernel's verifier, which refuses a program above a
+//! million instructions (`BPF_COMPLEXITY_LIMIT_INSNS`) and counts differently in every version.
+
+use crate::support::is_root;
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd};
+use tidegate_agent::skeleton::AgentSkelBuilder;
+use tidegate_agent::step::StepSkelBuilder;
+
+/// A fifth of what the kernel allows.
+const BUDGET: u32 = 200_000;
+
+/// Names of an object's programs and the instructions that the verifier walked through for each.
+fn verified<'obj>(skeleton: &impl Skel<'obj>) -> Vec<(String, u32)> {
+    let programs = skeleton.object().progs();
+    let verified = programs.map(|program| {
+        let mut info = libbpf_sys::bpf_prog_info::default();
+        let mut size = size_of_val(&info) as u32;
+        let fd = program.as_fd().as_raw_fd();
+        // SAFETY: the kernel writes at most `size` bytes of the record.
+        let status = unsafe {
+            libbpf_sys::bpf_obj_get_info_by_fd(fd, (&raw mut info).cast(), &raw mut size)
+        };
+        assert_eq!(status, 0);
+        (
+            program.name().to_string_lossy().into_owned(),
+            info.verified_insns,
+        )
+    });
+    verified.collect()
+}
+
+#[test]
+fn the_verifier_is_not_strained() {
+    if !is_root() {
+        return;
+    }
+    let (mut agent, mut step) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    let agent = AgentSkelBuilder::default().open(&mut agent).expect("open");
+    let step = StepSkelBuilder::default().open(&mut step).expect("open");
+    let agent = agent.load().expect("the verifier accepts the agent");
+    let step = step.load().expect("the verifier accepts the laws");
+    let programs = [verified(&agent), verified(&step)].concat();
+    assert_eq!(programs.len(), 5);
+    for (name, instructions) in programs {
+        println!("{name}: {instructions} instructions");
+        assert!(
+            (1..BUDGET).contains(&instructions),
+            "{name}: {instructions}"
+        );
+    }
+}

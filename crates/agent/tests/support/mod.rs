@@ -1,0 +1,29 @@
+//! What the kernel's tests share.
+
+use std::io::Write;
+
+/// Whether the tests that load programs into the kernel can run. If not, says so where the test
+/// harness does not hide it.
+#[must_use]
+pub fn is_root() -> bool {
+    // SAFETY: no arguments, cannot fail.
+    let root = unsafe { libc::geteuid() } == 0;
+    if !root {
+        let name = std::thread::current().name().unwrap_or("a test").to_owned();
+        let _ = writeln!(std::io::stderr(), "SKIPPED, needs root: {name}");
+    }
+    root
+}
+
+/// A record as the bytes that a map holds.
+pub fn bytes<T: Copy>(record: &T) -> &[u8] {
+    // SAFETY: for the generated records, which are plain integers with explicit padding.
+    unsafe { std::slice::from_raw_parts((&raw const *record).cast(), size_of::<T>()) }
+}
+
+/// A record from the bytes that a map holds.
+pub fn record<T: Copy>(bytes: &[u8]) -> T {
+    assert_eq!(bytes.len(), size_of::<T>());
+    // SAFETY: as many bytes as `T` has; the generated records are valid for any.
+    unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
+}
