@@ -92,7 +92,11 @@ fn an_agent_may_be_dropped_in_another_namespace() {
     for hook in [Hook::Tcx, Hook::Clsact] {
         on_stage(|hosts| {
             let agent = start(steering(), hook);
-            hosts.server.run(|| Ok(drop(agent))).unwrap();
+            let dropped = hosts.server.run(move || {
+                drop(agent);
+                Ok(())
+            });
+            dropped.unwrap();
             assert_eq!(attached(hook), [], "{hook:?}");
         });
     }
