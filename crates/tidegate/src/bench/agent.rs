@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 use tidegate_agent::{Agent, Config, Cost, Interface};
 use tidegate_lab::{IpVersion, Offload, Veth, use_congestion_control};
 
-/// Length of one measurement.
-const SLICE: Duration = Duration::from_secs(1);
+/// Length of one measurement: short, so that neighbours see the same machine.
+const SLICE: Duration = Duration::from_millis(300);
 
 /// What is left out before it: a start of the connection, or of the agent.
 const SETTLE: Duration = Duration::from_millis(200);
 
 /// Pairs of measurements with and without the agent.
-const PAIRS: usize = 9;
+const PAIRS: usize = 31;
 
 /// The receive buffer, in bytes: its window fits into what the kernel queues between the devices
 /// (`netdev_max_backlog`, 1000 packets), or losses would be all that is measured.
@@ -34,7 +34,7 @@ const SIZES: [(&str, Offload); 2] = [
     ("1500 B packets", Offload::Off),
 ];
 
-/// Some two minutes; `stop` ends it early with an error.
+/// Nearly three minutes; `stop` ends it early with an error.
 pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
     let hosts = Veth::new()?;
     let bench = Bench {
@@ -173,7 +173,7 @@ impl Drop for Over<'_> {
 }
 
 fn send(mut stream: TcpStream, over: &AtomicBool) -> Result<()> {
-    pin_to(0)?;
+    stay_on_one_cpu()?;
     let chunk = vec![0; 256 << 10];
     while !over.load(Ordering::Relaxed) {
         stream.write_all(&chunk).context("cannot send")?;
@@ -182,7 +182,7 @@ fn send(mut stream: TcpStream, over: &AtomicBool) -> Result<()> {
 }
 
 fn receive(mut stream: TcpStream, received: &AtomicU64) -> Result<()> {
-    pin_to(1)?;
+    stay_on_one_cpu()?;
     let mut buffer = vec![0; 256 << 10];
     loop {
         match stream.read(&mut buffer) {
@@ -194,12 +194,13 @@ fn receive(mut stream: TcpStream, received: &AtomicU64) -> Result<()> {
     }
 }
 
-/// Keeps the calling thread on one CPU: sender and receiver on one, and now and then on two, differ
-/// by far more than the agent costs.
-fn pin_to(cpu: usize) -> Result<()> {
+/// Keeps the calling thread on the last CPU, sender and receiver alike: then nothing but processor
+/// time limits goodput. On two CPUs they wait for each other, and how often one wakes the other
+/// matters far more than what the agent costs.
+fn stay_on_one_cpu() -> Result<()> {
     let cpus = thread::available_parallelism()?.get();
     let mut set = CpuSet::new();
-    set.set(cpu % cpus)?;
+    set.set(cpus - 1)?;
     sched_setaffinity(Pid::from_raw(0), &set).context("cannot stay on one CPU")
 }
 
