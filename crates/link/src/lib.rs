@@ -42,7 +42,6 @@ mod packet;
 mod parse;
 mod queue;
 mod rate;
-mod time;
 mod transmitter;
 
 pub use config::{Config, Policy, QueueConfig};
@@ -52,4 +51,4 @@ pub use loss::Loss;
 pub use packet::Packet;
 pub use parse::ParseError;
 pub use rate::{Capacity, Cell, CellModel, Rate, RateSeries, Trace};
-pub use time::Instant;
+pub use tidegate_time::Instant;

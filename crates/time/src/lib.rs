@@ -1,4 +1,4 @@
-//! Time as the caller tells it.
+//! Time as the caller tells it: link, TCP, simulator and laboratory share this one type.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};

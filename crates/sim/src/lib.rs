@@ -1,0 +1,1 @@
+//! Virtual time: events, topology, applications and what they measured.

@@ -1,0 +1,147 @@
+//! Congestion control: one file an algorithm, behind one face.
+//!
+//! The face is that of Linux (`struct tcp_congestion_ops`), so that each algorithm can be held
+//! against its source there. Windows are counted in segments, as Linux counts them.
+
+use crate::send::{Flight, RateSample};
+use std::fmt;
+use std::time::Duration;
+
+/// What an algorithm steers. The sender owns it and caps `cwnd` at `clamp`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Congestion window in segments, at least 1.
+    pub cwnd: u32,
+    /// Slow-start threshold in segments; [`Window::NO_SSTHRESH`] until the first loss.
+    pub ssthresh: u32,
+    /// Segments acknowledged towards the next increase (Linux's `snd_cwnd_cnt`).
+    pub count: u32,
+    /// The window is never larger than this, in segments.
+    pub clamp: u32,
+    /// `cwnd` before the last reduction, for undoing it.
+    pub prior_cwnd: u32,
+    /// Bytes a second at which to send; None: as fast as the window allows.
+    pub pacing_rate: Option<u64>,
+}
+
+impl Window {
+    /// No threshold yet (`TCP_INFINITE_SSTHRESH`).
+    pub const NO_SSTHRESH: u32 = 0x7fff_ffff;
+
+    /// Whether the sender is in slow start.
+    pub const fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Slow start (RFC 5681 §3.1, Linux's `tcp_slow_start`): grows by `acked` up to the threshold
+    /// and returns what is left of `acked`.
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
+        let cwnd = self.cwnd.saturating_add(acked).min(self.ssthresh);
+        let left = acked - (cwnd - self.cwnd);
+        self.cwnd = cwnd.min(self.clamp);
+        left
+    }
+
+    /// Congestion avoidance (Linux's `tcp_cong_avoid_ai`): one segment for every `per` acknowledged.
+    pub fn additive_increase(&mut self, per: u32, acked: u32) {
+        let per = per.max(1);
+        // Credits of a time when `per` was larger.
+        if self.count >= per {
+            self.count = 0;
+            self.cwnd += 1;
+        }
+        self.count += acked;
+        if self.count >= per {
+            let more = self.count / per;
+            self.count -= more * per;
+            self.cwnd += more;
+        }
+        self.cwnd = self.cwnd.min(self.clamp);
+    }
+}
+
+/// State of loss recovery (Linux's `tcp_ca_state`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recovery {
+    /// Nothing is known to be wrong.
+    #[default]
+    Open,
+    /// Duplicate ACKs or SACKs have come, nothing is believed lost yet.
+    Disorder,
+    /// Fast recovery (RFC 6675), under PRR.
+    Recovery,
+    /// After a retransmission timeout.
+    Loss,
+}
+
+/// What an ACK acknowledged (Linux's `struct ack_sample`).
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample {
+    /// Segments newly acknowledged, cumulatively or by SACK.
+    pub acked: u32,
+    /// The round trip of the latest of them that was sent only once.
+    pub rtt: Option<Duration>,
+    /// Segments in flight when it was sent.
+    pub in_flight: u32,
+    /// The ACK's timestamps, in milliseconds of the peer's clock and of ours.
+    pub timestamps: Option<crate::Timestamps>,
+}
+
+/// Something that happened (Linux's `tcp_ca_event`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// First transmission with nothing in flight.
+    TransmitStart,
+    /// The window is restarted after idling (RFC 5681 §4.1).
+    WindowRestart,
+    /// Fast recovery is over.
+    CompleteRecovery,
+    /// A retransmission timeout.
+    Timeout,
+}
+
+/// A congestion control. `f` is the sender's view of what is in flight.
+pub trait CongestionControl: fmt::Debug + Send {
+    /// The connection is established.
+    fn init(&mut self, _w: &mut Window, _f: &Flight) {}
+
+    /// The threshold after a loss, in segments (`ssthresh`).
+    fn ssthresh(&mut self, w: &Window, f: &Flight) -> u32;
+
+    /// An ACK allows the window to grow (`cong_avoid`): not called in recovery, nor when the
+    /// application, not the window, limits what is sent and the window is not in slow start.
+    fn cong_avoid(&mut self, w: &mut Window, f: &Flight, acked: u32);
+
+    /// Every ACK of new data (`pkts_acked`), before the window changes.
+    fn pkts_acked(&mut self, _w: &mut Window, _f: &Flight, _sample: &AckSample) {}
+
+    /// Recovery's state is about to become `state` (`set_state`).
+    fn set_state(&mut self, _w: &mut Window, _f: &Flight, _state: Recovery) {}
+
+    /// `cwnd_event`.
+    fn event(&mut self, _w: &mut Window, _f: &Flight, _event: Event) {}
+
+    /// The window to return to when a reduction proves to have been spurious (`undo_cwnd`).
+    fn undo_cwnd(&mut self, w: &Window, _f: &Flight) -> u32 {
+        w.cwnd.max(w.prior_cwnd)
+    }
+
+    /// Whether [`Self::control`] sets window and rate on every ACK, in place of `cong_avoid` and of
+    /// PRR.
+    fn controls_rate(&self) -> bool {
+        false
+    }
+
+    /// An ACK, for an algorithm that [controls its rate](Self::controls_rate) (`cong_control`).
+    fn control(&mut self, _w: &mut Window, _f: &Flight, _sample: &RateSample) {}
+}
+
+/// The algorithms, by their names in Linux.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// New Reno (RFC 6582).
+    Reno,
+    /// CUBIC (RFC 9438) with HyStart as Linux has it.
+    #[default]
+    Cubic,
+}

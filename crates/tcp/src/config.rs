@@ -1,0 +1,70 @@
+//! What an endpoint is set to.
+
+use crate::Seq;
+use crate::cc::Algorithm;
+
+/// Settings of one endpoint. The defaults are those of Linux 6.18 over a path with an MTU of 1500.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Congestion control of the data that it sends.
+    pub congestion_control: Algorithm,
+    /// Largest payload that it accepts in a segment, in bytes, as its SYN says.
+    pub mss: u16,
+    /// Initial congestion window, in segments (RFC 6928).
+    pub initial_window: u32,
+    /// Whether to offer timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Whether to offer SACK (RFC 2018).
+    pub sack: bool,
+    /// Whether to offer window scaling (RFC 7323).
+    pub window_scaling: bool,
+    /// Send buffer: bytes written and not yet acknowledged, at most.
+    pub send_buffer: u64,
+    /// The receive buffer.
+    pub receive_buffer: ReceiveBuffer,
+    /// Initial sequence number.
+    pub initial_seq: Seq,
+    /// Added to the clock in timestamps, so that no two connections' clocks agree.
+    pub timestamp_offset: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            congestion_control: Algorithm::Cubic,
+            mss: 1460,
+            initial_window: 10,
+            timestamps: true,
+            sack: true,
+            window_scaling: true,
+            send_buffer: 16 << 20,
+            receive_buffer: ReceiveBuffer::default(),
+            initial_seq: Seq(0),
+            timestamp_offset: 0,
+        }
+    }
+}
+
+/// How large the receive buffer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveBuffer {
+    /// Linux's autotuning (`tcp_moderate_rcvbuf`): from `initial` to at most `max` bytes of memory,
+    /// as in `tcp_rmem`; the window is a share of it.
+    Autotuned {
+        /// `tcp_rmem[1]` in bytes.
+        initial: u64,
+        /// `tcp_rmem[2]` in bytes.
+        max: u64,
+    },
+    /// A fixed window of so many bytes of payload, as textbooks and NS-2 have it.
+    Fixed(u64),
+}
+
+impl Default for ReceiveBuffer {
+    fn default() -> Self {
+        Self::Autotuned {
+            initial: 131_072,
+            max: 33_554_432,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Three segments until data may flow (RFC 9293 §3.5).
+
+use super::{Connection, Ending, State};
+use crate::{Flags, Segment, Seq, SynOptions};
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// First timeout of a SYN (RFC 6298 §2.1, `TCP_TIMEOUT_INIT`).
+const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// SYNs, and SYN-ACKs, that are sent again before giving up (`tcp_syn_retries`,
+/// `tcp_synack_retries`).
+const SYN_RETRIES: u32 = 6;
+const SYN_ACK_RETRIES: u32 = 5;
+
+/// What a peer takes that says nothing (RFC 9293 §3.7.1).
+const DEFAULT_MSS: u16 = 536;
+
+/// What Linux takes for the smallest that anyone can mean (`TCP_MIN_MSS`).
+const LEAST_MSS: u16 = 88;
+
+/// The SYN's timer, and what the peer's SYN said.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handshake {
+    /// When the SYN is to be sent; None while it is on the way.
+    due: Option<Instant>,
+    /// When it was sent last.
+    sent: Option<Instant>,
+    transmissions: u32,
+    timeout: Duration,
+    peer: SynOptions,
+}
+
+impl Handshake {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            due: Some(now),
+            sent: None,
+            transmissions: 0,
+            timeout: INITIAL_TIMEOUT,
+            peer: SynOptions::default(),
+        }
+    }
+
+    pub(super) fn timeout(&self) -> Option<Instant> {
+        self.due.or_else(|| Some(self.sent? + self.timeout))
+    }
+
+    /// Sends the SYN again if it is time; whether it is time to give up instead.
+    pub(super) fn expire(&mut self, now: Instant, state: State) -> bool {
+        if self.due.is_some() || self.timeout().is_none_or(|at| at > now) {
+            return false;
+        }
+        let retries = if state == State::SynSent {
+            SYN_RETRIES
+        } else {
+            SYN_ACK_RETRIES
+        };
+        if self.transmissions > retries {
+            return true;
+        }
+        self.timeout *= 2;
+        self.due = Some(now);
+        false
+    }
+
+    /// The SYN is to be sent (again) at once.
+    fn resend(&mut self, now: Instant) {
+        self.due = Some(now);
+    }
+
+    fn take_due(&mut self, now: Instant) -> bool {
+        let due = self.due.take_if(|at| *at <= now).is_some();
+        if due {
+            self.sent = Some(now);
+            self.transmissions += 1;
+        }
+        due
+    }
+
+    pub(super) fn retransmitted(&self) -> bool {
+        self.transmissions > 1
+    }
+
+    /// The handshake's round trip, unless it is not known which SYN was answered (Karn).
+    pub(super) fn rtt(&self, now: Instant) -> Option<Duration> {
+        let sent = self.sent?;
+        (!self.retransmitted()).then(|| now - sent)
+    }
+
+    pub(super) fn peer_options(&self) -> SynOptions {
+        self.peer
+    }
+
+    pub(super) fn peer_mss(&self) -> u16 {
+        self.peer.mss.unwrap_or(DEFAULT_MSS).max(LEAST_MSS)
+    }
+}
+
+impl Connection {
+    /// Notes what the peer's SYN says.
+    pub(super) fn peer_syn(&mut self, now: Instant, syn: &Segment) {
+        self.peer_initial = syn.seq;
+        self.handshake.peer = syn.syn;
+        self.clock.negotiate(now, syn.timestamps);
+        if let (true, Some(scale)) = (self.config.window_scaling, syn.syn.window_scale) {
+            // RFC 7323 §2.3: more than 14 means 14.
+            self.peer_scale = scale.min(14);
+            self.scale = self.receiver.scale_to_offer();
+        }
+    }
+
+    /// RFC 9293 §3.10.7.3.
+    pub(super) fn receive_in_syn_sent(&mut self, now: Instant, segment: &Segment) {
+        let acknowledges = segment.flags.has(Flags::ACK);
+        if acknowledges && segment.ack != Seq::at(self.initial, 1) {
+            if !segment.flags.has(Flags::RST) {
+                self.reset = Some(segment.ack);
+            }
+            return;
+        }
+        if segment.flags.has(Flags::RST) {
+            if acknowledges {
+                self.end(Ending::Reset);
+            }
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
+            return;
+        }
+        self.peer_syn(now, segment);
+        if acknowledges {
+            // The window of a SYN is never scaled.
+            self.establish(now, segment.window.into());
+            self.receiver.refuse(now, 0, 0);
+        } else {
+            // Simultaneous open.
+            self.state = State::SynReceived;
+            self.handshake.resend(now);
+        }
+    }
+
+    /// SYN-RECEIVED: whether the handshake is over, so that the segment counts as any other.
+    pub(super) fn complete_handshake(&mut self, now: Instant, segment: &Segment) -> bool {
+        if segment.flags.has(Flags::SYN) && segment.seq == self.peer_initial {
+            // The peer has not heard of our SYN.
+            self.handshake.resend(now);
+            return segment.flags.has(Flags::ACK) && self.answers_syn(now, segment);
+        }
+        segment.flags.has(Flags::ACK) && self.answers_syn(now, segment)
+    }
+
+    fn answers_syn(&mut self, now: Instant, segment: &Segment) -> bool {
+        if segment.ack != Seq::at(self.initial, 1) {
+            self.reset = Some(segment.ack);
+            return false;
+        }
+        let scale = if segment.flags.has(Flags::SYN) {
+            0
+        } else {
+            self.peer_scale
+        };
+        self.establish(now, u64::from(segment.window) << scale);
+        true
+    }
+
+    pub(super) fn transmit_syn(&mut self, now: Instant) -> Option<Segment> {
+        if !self.handshake.take_due(now) {
+            return None;
+        }
+        let answers = self.state == State::SynReceived;
+        let peer = self.handshake.peer;
+        // An answer only holds options that were offered.
+        let offered = |ours: bool, theirs: bool| ours && (!answers || theirs);
+        Some(Segment {
+            seq: self.initial,
+            ack: if answers {
+                Seq::at(self.peer_initial, 1)
+            } else {
+                Seq(0)
+            },
+            flags: if answers {
+                Flags::SYN.with(Flags::ACK)
+            } else {
+                Flags::SYN
+            },
+            window: self.receiver.syn_window(),
+            len: 0,
+            timestamps: self.clock.option(now, !answers),
+            syn: SynOptions {
+                mss: Some(self.config.mss),
+                window_scale: offered(self.config.window_scaling, peer.window_scale.is_some())
+                    .then(|| self.receiver.scale_to_offer()),
+                sack_permitted: offered(self.config.sack, peer.sack_permitted),
+            },
+            ..Segment::default()
+        })
+    }
+}

@@ -1,0 +1,207 @@
+//! What happens to segments once the peer's SYN is known (RFC 9293 §3.10.7.4).
+
+use super::{Connection, Ending, State, TIME_WAIT};
+use crate::send::Ack;
+use crate::{Flags, SackBlocks, Segment, Seq};
+use tidegate_time::Instant;
+
+impl Connection {
+    pub(super) fn receive_synchronised(&mut self, now: Instant, segment: &Segment) {
+        if self.state == State::SynReceived && !self.pass_handshake(now, segment) {
+            return;
+        }
+        let Some(offset) = self.offset_of_theirs(segment.seq) else {
+            return self.receiver.refuse(now, 0, 0);
+        };
+        if !self.sequence_check(now, segment, offset) || !self.is_plain(now, segment, offset) {
+            return;
+        }
+        self.clock
+            .heard(now, segment.timestamps, offset, self.receiver.last_ack());
+        if !self.process_ack(now, segment, offset) {
+            return;
+        }
+        self.process_data(now, segment, offset);
+    }
+
+    /// SYN-RECEIVED: resets and repetitions of the SYN; whether the handshake is over.
+    fn pass_handshake(&mut self, now: Instant, segment: &Segment) -> bool {
+        if segment.flags.has(Flags::RST) {
+            if segment.seq == Seq::at(self.peer_initial, 1) {
+                self.end(Ending::Reset);
+            }
+            return false;
+        }
+        self.complete_handshake(now, segment)
+    }
+
+    /// PAWS first, then the window, as Linux does (`tcp_validate_incoming`).
+    fn sequence_check(&mut self, now: Instant, segment: &Segment, offset: u64) -> bool {
+        let reset = segment.flags.has(Flags::RST);
+        let acceptable = self.receiver.acceptable(offset, segment.seq_len());
+        if (!reset && self.clock.is_old(now, segment.timestamps)) || !acceptable {
+            if !reset {
+                self.receiver.refuse(now, offset, segment.len);
+            }
+            return false;
+        }
+        true
+    }
+
+    /// Neither a reset nor a SYN. Those that are not beyond doubt are challenged (RFC 5961 §3.2, §4.2).
+    fn is_plain(&mut self, now: Instant, segment: &Segment, offset: u64) -> bool {
+        if segment.flags.has(Flags::RST) {
+            if offset == self.receiver.next() {
+                self.end(Ending::Reset);
+            } else {
+                self.receiver.refuse(now, 0, 0);
+            }
+            return false;
+        }
+        // The SYN-ACK of a simultaneous open has just been dealt with.
+        if segment.flags.has(Flags::SYN) && offset != 0 {
+            self.receiver.refuse(now, 0, 0);
+            return false;
+        }
+        segment.flags.has(Flags::ACK)
+    }
+
+    /// Whether the segment's data are to be looked at.
+    fn process_ack(&mut self, now: Instant, segment: &Segment, peer_offset: u64) -> bool {
+        let Some(offset) = self.offset_of_ours(segment.ack) else {
+            return false;
+        };
+        if offset > self.sender.next() {
+            // What was never sent cannot be acknowledged.
+            self.receiver.refuse(now, 0, 0);
+            return false;
+        }
+        let (sack, count) = self.sack_offsets(&segment.sack);
+        self.sender.ack(
+            now,
+            &Ack {
+                offset,
+                window: u64::from(segment.window) << self.peer_scale,
+                sack: &sack[..count],
+                timestamps: segment.timestamps,
+                data: segment.seq_len() > 0,
+                peer_offset,
+            },
+        );
+        if self.sender.finished() {
+            self.fin_acknowledged(now);
+        }
+        self.state != State::Closed
+    }
+
+    fn sack_offsets(&self, blocks: &SackBlocks) -> ([(u64, u64); SackBlocks::MAX], usize) {
+        let mut offsets = [(0, 0); SackBlocks::MAX];
+        let mut count = 0;
+        for &(left, right) in blocks.as_slice() {
+            if let (Some(left), Some(right)) =
+                (self.offset_of_ours(left), self.offset_of_ours(right))
+            {
+                offsets[count] = (left, right);
+                count += 1;
+            }
+        }
+        (offsets, count)
+    }
+
+    fn process_data(&mut self, now: Instant, segment: &Segment, offset: u64) {
+        let fin = segment.flags.has(Flags::FIN);
+        if segment.len == 0 && !fin {
+            return;
+        }
+        // A SYN's own place is not data's.
+        let offset = offset.max(1);
+        let finished = self.receiver.finished();
+        self.receiver.segment(now, offset, segment.len, fin);
+        if !finished && self.receiver.finished() {
+            self.fin_received(now);
+        } else if self.state == State::TimeWait {
+            // The peer repeats its FIN: our last ACK was lost.
+            self.linger = Some(now + TIME_WAIT);
+        }
+    }
+
+    fn fin_acknowledged(&mut self, now: Instant) {
+        match self.state {
+            State::FinWait1 => {
+                self.state = State::FinWait2;
+                self.linger = Some(now + TIME_WAIT);
+            }
+            State::Closing => self.time_wait(now),
+            State::LastAck => self.end(Ending::Closed),
+            _ => {}
+        }
+    }
+
+    fn fin_received(&mut self, now: Instant) {
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.time_wait(now),
+            _ => {}
+        }
+    }
+
+    fn time_wait(&mut self, now: Instant) {
+        self.state = State::TimeWait;
+        self.ending = Some(Ending::Closed);
+        self.linger = Some(now + TIME_WAIT);
+    }
+
+    pub(super) fn transmit_synchronised(&mut self, now: Instant) -> Option<Segment> {
+        if let Some(t) = self.sender.transmit(now) {
+            let mut flags = Flags::ACK;
+            if t.push {
+                flags = flags.with(Flags::PSH);
+            }
+            if t.fin {
+                flags = flags.with(Flags::FIN);
+                self.fin_sent();
+            }
+            return Some(self.segment(now, t.offset, t.len, flags));
+        }
+        if self.receiver.ack_due(now) {
+            return Some(self.segment(now, self.sender.next(), 0, Flags::ACK));
+        }
+        None
+    }
+
+    fn fin_sent(&mut self) {
+        match self.state {
+            State::Established => self.state = State::FinWait1,
+            State::CloseWait => self.state = State::LastAck,
+            _ => {}
+        }
+    }
+
+    fn segment(&mut self, now: Instant, offset: u64, len: u32, flags: Flags) -> Segment {
+        let ad = self
+            .receiver
+            .advertise(now, len == 0 && flags == Flags::ACK);
+        Segment {
+            seq: Seq::at(self.initial, offset),
+            ack: Seq::at(self.peer_initial, ad.ack),
+            flags,
+            window: ad.window,
+            len,
+            timestamps: self.clock.option(now, false),
+            sack: ad.sack,
+            ..Segment::default()
+        }
+    }
+
+    /// RFC 9293 §3.10.7: a reset in answer to an ACK takes its number, one of our own our next.
+    pub(super) fn reset_segment(&mut self, now: Instant, seq: Seq) -> Segment {
+        Segment {
+            seq,
+            ack: Seq::at(self.peer_initial, self.receiver.next()),
+            flags: Flags::RST.with(Flags::ACK),
+            timestamps: self.clock.option(now, false),
+            ..Segment::default()
+        }
+    }
+}

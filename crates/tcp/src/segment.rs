@@ -1,0 +1,158 @@
+//! A TCP segment as plain values, without its payload: what endpoints exchange in the simulator,
+//! and what `wire` reads from and writes to bytes.
+
+use std::fmt;
+
+/// A sequence number (RFC 9293 §3.4): 32 bits that wrap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Seq(pub u32);
+
+impl Seq {
+    /// The stream offset nearest to `near` that has this sequence number, where offset 0 has the
+    /// number `initial`. Inside the endpoint everything is an offset of 64 bits, which never wraps;
+    /// offset 0 is the SYN, the first byte of data is 1. None before the SYN.
+    pub fn offset(self, initial: Seq, near: u64) -> Option<u64> {
+        let distance = self.0.wrapping_sub(initial.0.wrapping_add(near as u32)) as i32;
+        near.checked_add_signed(distance.into())
+    }
+
+    /// The number of the byte at `offset`.
+    pub fn at(initial: Seq, offset: u64) -> Seq {
+        Seq(initial.0.wrapping_add(offset as u32))
+    }
+}
+
+impl fmt::Display for Seq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Control bits (RFC 9293 §3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push function.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgement field is valid.
+    pub const ACK: Self = Self(0x10);
+
+    /// Whether every bit of `other` is set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets.
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// The timestamps option (RFC 7323 §3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timestamps {
+    /// TSval: the sender's clock.
+    pub val: u32,
+    /// TSecr: the TSval that this answers.
+    pub ecr: u32,
+}
+
+/// Blocks of a SACK option (RFC 2018 §3), most recent first: [left edge, right edge).
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [(Seq, Seq); Self::MAX],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// As many as fit into a header's 40 bytes of options (without timestamps).
+    pub const MAX: usize = 4;
+
+    /// Adds a block, unless it is full; whether there was room.
+    pub fn push(&mut self, left: Seq, right: Seq) -> bool {
+        let Some(slot) = self.blocks.get_mut(usize::from(self.len)) else {
+            return false;
+        };
+        *slot = (left, right);
+        self.len += 1;
+        true
+    }
+
+    /// The blocks.
+    pub fn as_slice(&self) -> &[(Seq, Seq)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl fmt::Debug for SackBlocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+/// Options that only a SYN carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SynOptions {
+    /// Largest payload that its sender takes (RFC 9293 §3.7.1), in bytes.
+    pub mss: Option<u16>,
+    /// Shift of the window field (RFC 7323 §2.2), at most 14.
+    pub window_scale: Option<u8>,
+    /// SACK-permitted (RFC 2018 §2).
+    pub sack_permitted: bool,
+}
+
+/// One segment; its payload is only counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of the first byte, or of SYN or FIN.
+    pub seq: Seq,
+    /// Next sequence number expected from the peer, if ACK is set.
+    pub ack: Seq,
+    /// Control bits.
+    pub flags: Flags,
+    /// Window field as it is on the wire: not yet scaled.
+    pub window: u16,
+    /// Payload in bytes.
+    pub len: u32,
+    /// Timestamps, if the connection uses them.
+    pub timestamps: Option<Timestamps>,
+    /// SACK blocks.
+    pub sack: SackBlocks,
+    /// Options of a SYN.
+    pub syn: SynOptions,
+}
+
+impl Segment {
+    /// Bytes of TCP header: 20 and the options, padded to a multiple of four as Linux pads them.
+    pub fn header_bytes(&self) -> usize {
+        let mut options = 0;
+        if self.flags.has(Flags::SYN) {
+            options += 4 * usize::from(self.syn.mss.is_some());
+            options += 4 * usize::from(self.syn.window_scale.is_some());
+            // Linux puts SACK-permitted into the padding of the timestamps.
+            options += 4 * usize::from(self.syn.sack_permitted && self.timestamps.is_none());
+        }
+        options += 12 * usize::from(self.timestamps.is_some());
+        if !self.sack.is_empty() {
+            options += 4 + 8 * self.sack.as_slice().len();
+        }
+        20 + options
+    }
+
+    /// Sequence numbers that it takes: payload, SYN and FIN.
+    pub fn seq_len(&self) -> u32 {
+        self.len + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+    }
+}
