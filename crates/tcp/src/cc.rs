@@ -3,6 +3,8 @@
 //! The face is that of Linux (`struct tcp_congestion_ops`), so that each algorithm can be held
 //! against its source there. Windows are counted in segments, as Linux counts them.
 
+mod reno;
+
 use crate::send::{Flight, RateSample};
 use std::fmt;
 use std::time::Duration;
@@ -77,11 +79,12 @@ pub enum Recovery {
 /// What an ACK acknowledged (Linux's `struct ack_sample`).
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
-    /// Segments newly acknowledged, cumulatively or by SACK.
+    /// Segments acknowledged cumulatively, whether SACK had reported them or not.
     pub acked: u32,
-    /// The round trip of the latest of them that was sent only once.
+    /// The round trip of the latest segment acknowledged or reported by SACK that was sent only
+    /// once, or else by the timestamps.
     pub rtt: Option<Duration>,
-    /// Segments in flight when it was sent.
+    /// Segments delivered since the latest of them was sent, itself included.
     pub in_flight: u32,
     /// The ACK's timestamps, in milliseconds of the peer's clock and of ours.
     pub timestamps: Option<crate::Timestamps>,
@@ -108,11 +111,12 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// The threshold after a loss, in segments (`ssthresh`).
     fn ssthresh(&mut self, w: &Window, f: &Flight) -> u32;
 
-    /// An ACK allows the window to grow (`cong_avoid`): not called in recovery, nor when the
-    /// application, not the window, limits what is sent and the window is not in slow start.
+    /// An ACK allows the window to grow (`cong_avoid`) by `acked` segments, cumulatively or by SACK:
+    /// not called in recovery. An algorithm that must not grow while the application, not the
+    /// window, limits what is sent looks at [`Flight::cwnd_limited`] itself, as in Linux.
     fn cong_avoid(&mut self, w: &mut Window, f: &Flight, acked: u32);
 
-    /// Every ACK of new data (`pkts_acked`), before the window changes.
+    /// Every ACK while anything is in flight (`pkts_acked`), before the window changes.
     fn pkts_acked(&mut self, _w: &mut Window, _f: &Flight, _sample: &AckSample) {}
 
     /// Recovery's state is about to become `state` (`set_state`).
@@ -144,4 +148,13 @@ pub enum Algorithm {
     /// CUBIC (RFC 9438) with HyStart as Linux has it.
     #[default]
     Cubic,
+}
+
+impl Algorithm {
+    /// A congestion control in its first state.
+    pub fn build(self) -> Box<dyn CongestionControl> {
+        match self {
+            Self::Reno | Self::Cubic => Box::new(reno::Reno),
+        }
+    }
 }
