@@ -70,6 +70,7 @@ impl Rack {
         let limit = u64::from(self.rtt) + u64::from(window);
         limit
             .checked_sub(micros(sent, now).into())
+            .filter(|&left| left > 0)
             .map(|left| u32::try_from(left).unwrap_or(u32::MAX))
     }
 
@@ -133,7 +134,7 @@ impl Sender {
                 break;
             }
             match self.rack.remaining(self.now, sent, window) {
-                Some(left) => longest = longest.max(Some(left + 1)),
+                Some(left) => longest = longest.max(Some(left)),
                 None => self.rate.lost += u64::from(self.board.mark_lost(number, false)),
             }
         }
