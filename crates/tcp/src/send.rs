@@ -266,7 +266,9 @@ impl Sender {
         self.timestamps = terms.timestamps;
         self.peer_window = terms.window;
         self.max_window = terms.window;
-        let rtt = terms.rtt.map(|rtt| u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX));
+        let rtt = terms
+            .rtt
+            .map(|rtt| u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX));
         self.rtt = Rtt::new(now, rtt, self.una, self.next());
         self.rate = Rate::new(now);
         self.usage = Usage::new(now);

@@ -230,8 +230,7 @@ impl Sender {
             } else if cleaned.lowest_reordered < before.highest_sacked {
                 self.note_reordering(cleaned.lowest_reordered);
             }
-        } else if let (true, Some(rtt), Some(head)) =
-            (updated, measured.by_sack, self.board.head())
+        } else if let (true, Some(rtt), Some(head)) = (updated, measured.by_sack, self.board.head())
         {
             // Otherwise the timeout could be put off for ever while the head stays missing.
             progress.set_timer |= rtt > micros(head.at, self.now);

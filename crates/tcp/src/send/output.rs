@@ -117,8 +117,7 @@ impl Sender {
         if self.is_reducing() {
             self.prr.out += 1;
         }
-        self.work.head_resent |=
-            number == self.board.first() && !self.timer_is(Timer::Reordering);
+        self.work.head_resent |= number == self.board.first() && !self.timer_is(Timer::Reordering);
         Some(segment)
     }
 

@@ -3,7 +3,7 @@
 
 use super::Sender;
 use super::rtt::micros;
-use super::timer::{Timer, TIMEOUT_MIN};
+use super::timer::{TIMEOUT_MIN, Timer};
 use crate::cc::Recovery;
 use std::time::Duration;
 use tidegate_time::Instant;
@@ -107,7 +107,7 @@ impl Rack {
 impl Sender {
     /// How much later than its successors a segment may arrive (`tcp_rack_reo_wnd`), in
     /// microseconds. Until reordering has been seen, three segments above a hole suffice.
-    fn reordering_window(&self) -> u32 {
+    pub(super) fn reordering_window(&self) -> u32 {
         if !self.episode.reordering_seen {
             let recovering = matches!(self.episode.state, Recovery::Recovery | Recovery::Loss);
             if recovering || self.board.sacked() >= self.episode.reordering {

@@ -176,10 +176,7 @@ impl Sender {
             return false;
         }
         let delay = Duration::from_micros((self.rtt.srtt_us() / 2).into());
-        self.set_timer(
-            Timer::Retransmission,
-            delay.max(Duration::from_millis(10)),
-        );
+        self.set_timer(Timer::Retransmission, delay.max(Duration::from_millis(10)));
         progress.set_timer = false;
         true
     }

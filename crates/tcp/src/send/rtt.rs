@@ -110,7 +110,8 @@ impl Rtt {
     /// delayed does not raise it.
     pub(super) fn sample_min(&mut self, now: Instant, sample: u32, delayed: bool) {
         if !(delayed && self.min_us().is_some_and(|min| sample > min)) {
-            self.min.update(now, if sample == 0 { TICK } else { sample });
+            self.min
+                .update(now, if sample == 0 { TICK } else { sample });
         }
     }
 

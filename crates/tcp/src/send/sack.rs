@@ -139,7 +139,12 @@ impl Sender {
     }
 
     /// A segment is reported for the first time; its tags from now on.
-    fn tag_first_time(&mut self, number: u32, (start, end): Block, progress: &mut Progress) -> Tags {
+    fn tag_first_time(
+        &mut self,
+        number: u32,
+        (start, end): Block,
+        progress: &mut Progress,
+    ) -> Tags {
         let sent = *self.board.get(number);
         let mut tags = sent.tags;
         let ever = tags.has(Tags::EVER_RETRANS);
@@ -180,7 +185,12 @@ impl Sender {
         let Some(segments) = self.duplicate_segments((left, right), progress) else {
             return false;
         };
-        if right <= prior_una && self.episode.undo_marker.is_some_and(|marker| right > marker) {
+        if right <= prior_una
+            && self
+                .episode
+                .undo_marker
+                .is_some_and(|marker| right > marker)
+        {
             self.episode.retransmission_was_needless(segments);
         }
         true

@@ -32,9 +32,7 @@ impl Sender {
         }
         let delay = match self.rtt.srtt() {
             // A lone segment's ACK may be delayed.
-            Some(srtt) if self.board.len() == 1 => {
-                2 * srtt + Duration::from_micros(RTO_MIN.into())
-            }
+            Some(srtt) if self.board.len() == 1 => 2 * srtt + Duration::from_micros(RTO_MIN.into()),
             Some(srtt) => 2 * srtt + TIMEOUT_MIN,
             None => TIMEOUT_INIT,
         };
@@ -87,10 +85,8 @@ impl Sender {
         let Some(probe) = self.tlp.filter(|probe| offset >= probe.high) else {
             return;
         };
-        let plain = progress.advanced
-            || progress.not_duplicate
-            || progress.acked
-            || progress.sacked;
+        let plain =
+            progress.advanced || progress.not_duplicate || progress.acked || progress.sacked;
         if !probe.retransmitted || progress.probe_duplicated {
             self.tlp = None;
         } else if offset > probe.high {

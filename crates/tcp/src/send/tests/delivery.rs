@@ -245,7 +245,10 @@ impl World {
             }
             let timer = self.sender.timeout().map(|at| at.as_nanos().div_ceil(1000));
             let packet = self.events.keys().next().map(|key| key.0);
-            assert!(timer.is_some() || packet.is_some(), "nothing will ever happen");
+            assert!(
+                timer.is_some() || packet.is_some(),
+                "nothing will ever happen"
+            );
             if packet.is_some_and(|at| timer.is_none_or(|timer| at <= timer)) {
                 let ((at, _), packet) = self.events.pop_first().expect("a packet");
                 self.now = self.now.max(Instant::from_nanos(at * 1000));

@@ -110,7 +110,10 @@ fn a_retracted_window_holds_retransmissions_but_the_first() {
     s.at(500).ack(2, &[]);
     s.at(20_000);
     let again = s.sent();
-    assert!(!again.is_empty() && again.iter().all(|&n| n == 2), "{again:?}");
+    assert!(
+        !again.is_empty() && again.iter().all(|&n| n == 2),
+        "{again:?}"
+    );
     s.window = 1 << 20;
     for acked in 2..10 {
         s.at(20_000 + 200 * acked).ack(acked + 1, &[]);

@@ -147,7 +147,8 @@ fn sacks_that_repeat_what_is_known_change_nothing() {
     s.at(100).ack(0, &[(5, 6), (3, 4), (1, 2)]);
     let (flight, delivered) = (s.info().in_flight, s.sender.rate.delivered);
     s.sent();
-    s.ack(0, &[(5, 6), (3, 4), (1, 2)]).ack(0, &[(3, 4), (1, 2)]);
+    s.ack(0, &[(5, 6), (3, 4), (1, 2)])
+        .ack(0, &[(3, 4), (1, 2)]);
     assert_eq!(s.sender.rate.delivered, delivered);
     assert_eq!(s.info().in_flight, flight);
     // One that grows to both sides.

@@ -99,27 +99,22 @@ fn more_dsacks_than_retransmissions_are_not_believed() {
 }
 
 #[test]
-fn dsacks_widen_the_reordering_window_step_by_step() {
+fn a_dsack_widens_the_reordering_window_by_a_quarter_round_trip() {
     let mut s = Script::with_segments(200);
     // Reordering is seen, without a loss.
     s.at(100).ack(0, &[(1, 2)]).ack(2, &[]).ack(10, &[]);
-    // A hole is given 25 ms, a quarter of the round trip.
     s.at(200).ack(10, &[(11, 13)]);
-    assert_eq!(reordering_timer(&s), Some(27));
+    assert_eq!(s.sender.reordering_window(), 25_000);
+    // The timer adds two ticks.
+    s.sent();
     s.at(240);
-    assert_eq!(s.info().recovery, Recovery::Recovery);
-    // It was only late: the copy is reported in the next round trip.
+    assert_eq!(s.sent_at()[0], (227, 10));
+    // It was only late: the copy is reported, and the next ACK with news counts it.
     s.at(245).ack(13, &[]);
     s.at(330).ack(13, &[(10, 11)]);
-    let next = s.sender.next() / MSS;
-    s.at(430).ack(next - 4, &[]);
-    s.at(431).ack(next - 4, &[(next - 3, next - 2)]);
-    let later = reordering_timer(&s).expect("a timer");
-    assert!((45..=52).contains(&later), "two quarters: {later} ms");
-}
-
-/// Milliseconds until the reordering timer fires.
-fn reordering_timer(s: &Script) -> Option<u64> {
-    let (kind, at) = s.sender.timer?;
-    (kind == Timer::Reordering).then(|| (at - s.now).as_millis() as u64)
+    s.at(331).ack(14, &[]);
+    assert_eq!(s.sender.reordering_window(), 50_000);
+    // One step a round trip, however many DSACKs.
+    s.at(332).ack(15, &[]);
+    assert_eq!(s.sender.reordering_window(), 50_000);
 }
