@@ -1,6 +1,7 @@
 //! The sending half: what is in flight, what is lost, when to send.
 
 mod ack;
+mod clock;
 mod output;
 mod pacing;
 mod probe;
@@ -385,7 +386,7 @@ impl Sender {
             rttvar: self.rtt.var(),
             min_rtt: self.rtt.min(),
             last_rtt: self.rtt.last(),
-            rto: self.rtt.rto(),
+            rto: Duration::from_micros(self.rtt.rto_us().into()),
             retransmits: self.retransmits,
             segments_sent: self.segments_sent,
             timeouts: self.timeouts,

@@ -6,7 +6,7 @@
 //! apart and the longer one counts, so that compressed ACKs do not pretend to a higher rate.
 
 use super::RateSample;
-use super::rtt::micros;
+use super::clock::{self, micros};
 use super::scoreboard::{Sent, Tags};
 use std::time::Duration;
 use tidegate_time::Instant;
@@ -120,7 +120,7 @@ impl Rate {
         gathering.0 = Some(Latest {
             prior_delivered: earlier(self.delivered, s.delivered),
             prior_lost: earlier(self.lost, s.lost),
-            delivered_at: sent.at - Duration::from_micros(s.since_delivery.into()),
+            delivered_at: clock::earlier(sent.at, s.since_delivery),
             send_phase: s.send_phase,
             in_flight: s.in_flight,
             app_limited: s.app_limited,

@@ -21,8 +21,10 @@ use super::output::Resend;
 use super::scoreboard::{Sent, Tags};
 use super::timer::Timer;
 use crate::cc::{Event, Recovery, Window};
-use std::time::Duration;
 use tidegate_time::Instant;
+
+/// Least time, in microseconds, for a peer to show that it has what SACK said it has.
+const PATIENCE: u32 = 10_000;
 
 /// What recovery remembers.
 #[derive(Clone, Copy, Debug)]
@@ -175,8 +177,8 @@ impl Sender {
         if !(progress.reneging && progress.advanced) {
             return false;
         }
-        let delay = Duration::from_micros((self.rtt.srtt_us() / 2).into());
-        self.set_timer(Timer::Retransmission, delay.max(Duration::from_millis(10)));
+        let delay = (self.rtt.srtt_us() / 2).max(PATIENCE);
+        self.set_timer(Timer::Retransmission, delay.into());
         progress.set_timer = false;
         true
     }

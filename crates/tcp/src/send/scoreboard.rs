@@ -22,6 +22,9 @@ use super::rate::Snapshot;
 use std::collections::VecDeque;
 use tidegate_time::Instant;
 
+/// How far off a guess may be before it is searched for.
+const NEIGHBOURS: u32 = 4;
+
 /// What is known of a segment: a set of the constants below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tags(u8);
@@ -201,8 +204,25 @@ impl Scoreboard {
         self.end - u64::from((self.end as u32).wrapping_sub(low))
     }
 
-    /// Number of the entry that holds `offset`, or else of the one after the last.
+    /// Number of the entry that holds `offset`, or else of the one after the last. Most segments
+    /// are of one size, so a guess by proportion is right or nearly so.
     pub(super) fn containing(&self, offset: u64) -> u32 {
+        if offset >= self.end || self.is_empty() {
+            return self.after_last();
+        }
+        let first = self.queue.front().map_or(self.end, |sent| self.offset(sent.start));
+        let ahead = offset.saturating_sub(first);
+        let guess = ahead * u64::from(self.len()) / (self.end - first).max(1);
+        let mut number = self.first.wrapping_add(guess as u32);
+        for _ in 0..NEIGHBOURS {
+            if self.start(number) > offset && number != self.first {
+                number = number.wrapping_sub(1);
+            } else if self.end_of(number) <= offset {
+                number = number.wrapping_add(1);
+            } else {
+                return number;
+            }
+        }
         let after = self
             .queue
             .partition_point(|sent| self.offset(sent.start) <= offset);
