@@ -63,7 +63,7 @@ fn every_algorithm_at_least_halves_at_most_and_undoes() {
         cc.init(&mut w, &f);
         w.prior_cwnd = w.cwnd;
         let ssthresh = cc.ssthresh(&w, &f);
-        assert!(ssthresh >= 2 && ssthresh < 100, "{algorithm}: {ssthresh}");
+        assert!((2..100).contains(&ssthresh), "{algorithm}: {ssthresh}");
         w.cwnd = ssthresh;
         w.ssthresh = ssthresh;
         assert_eq!(cc.undo_cwnd(&w, &f), 100, "{algorithm}");

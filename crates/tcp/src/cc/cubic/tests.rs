@@ -43,7 +43,7 @@ fn the_window_follows_the_cubic_function() {
 fn on_short_paths_it_grows_as_reno_would() {
     let alpha = 3.0 * (1.0 - BETA_CUBIC) / (1.0 + BETA_CUBIC);
     let error = worst(100, ms(10), 1.5, |t| 70.0 + alpha * t / 0.010);
-    assert!(error < 0.03, "{error}");
+    assert!(error < 0.04, "{error}");
 }
 
 #[test]
@@ -90,7 +90,8 @@ fn it_never_grows_by_more_than_half_a_round_trip() {
     d.f.now += ms(60_000);
     let before = d.w.cwnd;
     d.round(ms(100));
-    assert_eq!(d.w.cwnd, before + before / 2);
+    // One more for the credits of the slower growth before.
+    assert!((before + before / 2..=before + before / 2 + 1).contains(&d.w.cwnd));
 }
 
 /// `cnt` of at most 20: 5 % a round trip.
@@ -134,20 +135,31 @@ fn a_timeout_forgets_the_curve() {
     assert_eq!(d.cc.curve.delay_min, 0);
 }
 
-#[test]
-fn hystart_leaves_slow_start_before_a_loss() {
-    // 200 segments of buffer behind a pipe of 100 (and of 34): blind slow start would overrun them.
-    for service in [1, 3] {
-        let mut path = Path::new(Cubic::default(), ms(100), ms(service), 200);
-        while path.driver.w.in_slow_start() {
-            path.step();
-        }
-        let bdp = 100 / service as u32;
-        assert_eq!(path.drops, 0);
-        let cwnd = path.driver.w.cwnd;
-        assert!((bdp / 2..2 * bdp).contains(&cwnd), "{cwnd} of {bdp}");
-        assert_eq!(path.driver.w.ssthresh, cwnd);
+/// The window when slow start ends on a path of 100 ms with 200 segments of buffer, which nothing
+/// may overflow.
+fn exit(service: u64) -> u32 {
+    let mut path = Path::new(Cubic::default(), ms(100), ms(service), 200);
+    while path.driver.w.in_slow_start() {
+        path.step();
     }
+    assert_eq!(path.drops, 0);
+    assert_eq!(path.driver.w.ssthresh, path.driver.w.cwnd);
+    path.driver.w.cwnd
+}
+
+/// A pipe of 101 segments, ACKs 1 ms apart. The round that begins with 40 segments brings 40 ACKs
+/// in 39 ms, that with 80 passes half of 101 ms with its 52nd.
+#[test]
+fn hystart_sees_a_train_before_the_pipe_is_full() {
+    let cwnd = exit(1);
+    assert!((130..=134).contains(&cwnd), "{cwnd}");
+}
+
+/// A pipe of 34 segments, ACKs 3 ms apart: no train. A window of 40 puts 6 segments, 18 ms, into the
+/// queue, more than an eighth of 103 ms; its ACKs come a round later, at 80, and the ninth tells.
+#[test]
+fn hystart_sees_the_queue_grow_before_it_overflows() {
+    assert_eq!(exit(3), 88);
 }
 
 #[test]
@@ -159,7 +171,7 @@ fn a_rising_round_trip_ends_slow_start_after_eight_samples() {
     }
     assert!(d.w.in_slow_start());
     // An eighth of 80 ms is the limit; the rounds' ends are where the offsets say.
-    while d.f.snd_una <= d.cc.hystart.end_seq {
+    while d.f.snd_una < d.cc.hystart.end_seq {
         d.ack(ms(3), 1, ms(80));
     }
     for _ in 0..8 {
@@ -183,8 +195,8 @@ fn a_flat_round_trip_does_not() {
 
 #[test]
 fn a_train_of_half_the_round_trip_ends_slow_start() {
-    let mut d = Driver::new(Cubic::default(), 16);
-    // Starts a round: the first ACK passes the end of the (empty) one of the handshake.
+    let mut d = Driver::new(Cubic::default(), 100);
+    // Starts a round of 100 segments.
     d.ack(ms(80), 1, ms(80));
     let acks = (0..)
         .take_while(|_| {
@@ -192,8 +204,21 @@ fn a_train_of_half_the_round_trip_ends_slow_start() {
             d.w.in_slow_start()
         })
         .count();
-    // 80 ms and 1 ms for offload, halved: 40.5 ms of train, whose end is the 41st ACK.
+    // 80 ms and 1 ms for offload, halved: 40.5 ms of train, passed by the 41st ACK.
     assert_eq!(acks, 40);
+}
+
+#[test]
+fn a_sender_that_paces_may_see_a_train_of_a_whole_round_trip() {
+    let mut d = Driver::new(Cubic::default(), 200);
+    d.w.pacing_rate = Some(10_000_000);
+    d.ack(ms(80), 1, ms(80));
+    for _ in 0..81 {
+        d.ack(ms(1), 1, ms(80));
+        assert!(d.w.in_slow_start());
+    }
+    d.ack(ms(1), 1, ms(80));
+    assert!(!d.w.in_slow_start());
 }
 
 #[test]
