@@ -10,14 +10,20 @@
 //!  every ACK ──▶ pkts_acked ──▶ [ssthresh, event, set_state] ──▶ cong_avoid │ PRR │ control
 //! ```
 //!
-//! * Entering recovery: `ssthresh`, then `set_state(Recovery)`. A timeout: `ssthresh`,
-//!   `event(Timeout)`, then `set_state(Loss)`.
+//! * Entering recovery: `ssthresh`, then `set_state(Recovery)`. A timeout: `ssthresh`, which the
+//!   sender stores, `event(Timeout)`, which may store another, then `set_state(Loss)`.
 //! * Leaving recovery: `event(CompleteRecovery)` after the window has become the threshold, then
 //!   `set_state(Open)`.
 
+mod bic;
 mod cubic;
+mod highspeed;
+mod htcp;
 mod jiffies;
+mod ledbat;
 mod reno;
+mod vegas;
+mod westwood;
 
 #[cfg(test)]
 mod tests;
@@ -166,17 +172,44 @@ pub enum Algorithm {
     /// CUBIC (RFC 9438) with HyStart as Linux has it.
     #[default]
     Cubic,
+    /// BIC (Xu, Harfoush, Rhee 2004).
+    Bic,
+    /// H-TCP (Shorten, Leith 2004).
+    Htcp,
+    /// HighSpeed TCP (RFC 3649).
+    HighSpeed,
+    /// Vegas (Brakmo, Peterson 1995).
+    Vegas,
+    /// Westwood+ (Grieco, Mascolo 2004).
+    Westwood,
+    /// LEDBAT (RFC 6817), which Linux does not have.
+    Ledbat,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Reno, Self::Cubic];
+    pub const ALL: [Self; 8] = [
+        Self::Reno,
+        Self::Cubic,
+        Self::Bic,
+        Self::Htcp,
+        Self::HighSpeed,
+        Self::Vegas,
+        Self::Westwood,
+        Self::Ledbat,
+    ];
 
     /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reno => "reno",
             Self::Cubic => "cubic",
+            Self::Bic => "bic",
+            Self::Htcp => "htcp",
+            Self::HighSpeed => "highspeed",
+            Self::Vegas => "vegas",
+            Self::Westwood => "westwood",
+            Self::Ledbat => "ledbat",
         }
     }
 
@@ -190,6 +223,12 @@ impl Algorithm {
         match self {
             Self::Reno => Box::new(reno::Reno),
             Self::Cubic => Box::<cubic::Cubic>::default(),
+            Self::Bic => Box::<bic::Bic>::default(),
+            Self::Htcp => Box::<htcp::Htcp>::default(),
+            Self::HighSpeed => Box::<highspeed::HighSpeed>::default(),
+            Self::Vegas => Box::<vegas::Vegas>::default(),
+            Self::Westwood => Box::<westwood::Westwood>::default(),
+            Self::Ledbat => Box::<ledbat::Ledbat>::default(),
         }
     }
 }
