@@ -14,7 +14,8 @@
 //! ```
 //!
 //! Linux differs from the paper: B is 4 where the paper halves, the smallest steps are B/20
-//! (`smooth_part`) in place of S_min, and below 15 segments it is Reno.
+//! (`smooth_part`) in place of S_min, below 15 segments it is Reno, and all growth is doubled: it was
+//! made up for delayed ACKs, which count fully since 5.7 and are still made up for.
 
 #[cfg(test)]
 mod tests;
@@ -126,8 +127,6 @@ impl CongestionControl for Bic {
             }
         }
         self.update(jiffies(f.now), w.cwnd);
-        // Segments, not ACKs, count, and yet `per` is divided by `delayed_ack`: so it is in Linux
-        // since 5.7.
         w.additive_increase(self.per, acked);
     }
 
