@@ -324,3 +324,6 @@ impl Connection {
         self.state = State::Established;
     }
 }
+
+#[cfg(test)]
+mod tests;
