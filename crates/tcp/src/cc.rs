@@ -1,10 +1,30 @@
 //! Congestion control: one file an algorithm, behind one face.
 //!
 //! The face is that of Linux (`struct tcp_congestion_ops`), so that each algorithm can be held
-//! against its source there. Windows are counted in segments, as Linux counts them.
+//! against its source there. Windows are counted in segments, as Linux counts them, and the
+//! arithmetic is Linux's integers: the same on every machine and in every build.
+//!
+//! What the sender calls, in `tcp_ack`'s order:
+//!
+//! ```text
+//!  every ACK ──▶ pkts_acked ──▶ [ssthresh, event, set_state] ──▶ cong_avoid │ PRR │ control
+//! ```
+//!
+//! * Entering recovery: `ssthresh`, then `set_state(Recovery)`. A timeout: `ssthresh`,
+//!   `event(Timeout)`, then `set_state(Loss)`.
+//! * Leaving recovery: `event(CompleteRecovery)` after the window has become the threshold, then
+//!   `set_state(Open)`.
+
+mod cubic;
+mod jiffies;
+mod reno;
+
+#[cfg(test)]
+mod tests;
 
 use crate::send::{Flight, RateSample};
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// What an algorithm steers. The sender owns it and caps `cwnd` at `clamp`.
@@ -77,7 +97,8 @@ pub enum Recovery {
 /// What an ACK acknowledged (Linux's `struct ack_sample`).
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
-    /// Segments newly acknowledged, cumulatively or by SACK.
+    /// Segments that this ACK acknowledged cumulatively, whether or not a SACK had come before: 0
+    /// for a duplicate.
     pub acked: u32,
     /// The round trip of the latest of them that was sent only once.
     pub rtt: Option<Duration>,
@@ -108,11 +129,12 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// The threshold after a loss, in segments (`ssthresh`).
     fn ssthresh(&mut self, w: &Window, f: &Flight) -> u32;
 
-    /// An ACK allows the window to grow (`cong_avoid`): not called in recovery, nor when the
-    /// application, not the window, limits what is sent and the window is not in slow start.
+    /// An ACK that delivered `acked` segments may raise the window (`cong_avoid`): not called while
+    /// PRR reduces it. Whether the window limits what is sent is for the algorithm to heed.
     fn cong_avoid(&mut self, w: &mut Window, f: &Flight, acked: u32);
 
-    /// Every ACK of new data (`pkts_acked`), before the window changes.
+    /// Every ACK that arrives while data are outstanding, duplicates included (`pkts_acked`), before
+    /// the window or recovery's state changes; `f` already counts what it acknowledged.
     fn pkts_acked(&mut self, _w: &mut Window, _f: &Flight, _sample: &AckSample) {}
 
     /// Recovery's state is about to become `state` (`set_state`).
@@ -137,11 +159,56 @@ pub trait CongestionControl: fmt::Debug + Send {
 }
 
 /// The algorithms, by their names in Linux.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// New Reno (RFC 6582).
     Reno,
     /// CUBIC (RFC 9438) with HyStart as Linux has it.
     #[default]
     Cubic,
+}
+
+impl Algorithm {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Reno, Self::Cubic];
+
+    /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+        }
+    }
+
+    /// The algorithm of this name in Linux.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|a| a.name() == name)
+    }
+
+    /// A fresh one, for one connection.
+    pub fn build(self) -> Box<dyn CongestionControl> {
+        match self {
+            Self::Reno => Box::new(reno::Reno),
+            Self::Cubic => Box::<cubic::Cubic>::default(),
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// No congestion control has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown congestion control {0:?}")]
+pub struct UnknownAlgorithm(pub String);
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::from_name(name).ok_or_else(|| UnknownAlgorithm(name.to_owned()))
+    }
 }
