@@ -24,6 +24,7 @@ mod connection;
 pub mod receive;
 mod segment;
 pub mod send;
+pub mod stream;
 pub mod wire;
 
 pub use config::{Config, ReceiveBuffer};
