@@ -113,7 +113,7 @@ impl Pair {
 
     fn deliver(&mut self, to: usize, segment: &Segment) {
         match &mut self.ends[to] {
-            Some(end) => end.receive(self.now, segment),
+            Some(end) => drop(end.receive(self.now, segment)),
             empty => *empty = Connection::accept(self.server, self.now, segment),
         }
     }
