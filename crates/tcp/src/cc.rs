@@ -3,6 +3,10 @@
 //! The face is that of Linux (`struct tcp_congestion_ops`), so that each algorithm can be held
 //! against its source there. Windows are counted in segments, as Linux counts them.
 
+pub mod bbr;
+
+mod path;
+
 use crate::send::{Flight, RateSample};
 use std::fmt;
 use std::time::Duration;
@@ -60,8 +64,8 @@ impl Window {
     }
 }
 
-/// State of loss recovery (Linux's `tcp_ca_state`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// State of loss recovery (Linux's `tcp_ca_state`), the graver the greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recovery {
     /// Nothing is known to be wrong.
     #[default]
@@ -85,6 +89,17 @@ pub struct AckSample {
     pub in_flight: u32,
     /// The ACK's timestamps, in milliseconds of the peer's clock and of ours.
     pub timestamps: Option<crate::Timestamps>,
+}
+
+/// A segment that is believed lost, as it stood when it was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct LostSegment {
+    /// Segments in flight right after it was sent, itself included.
+    pub tx_in_flight: u32,
+    /// Segments marked lost since it was sent, itself included.
+    pub lost: u64,
+    /// Whether it was sent while the application limited the rate.
+    pub app_limited: bool,
 }
 
 /// Something that happened (Linux's `tcp_ca_event`).
@@ -115,6 +130,10 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// Every ACK of new data (`pkts_acked`), before the window changes.
     fn pkts_acked(&mut self, _w: &mut Window, _f: &Flight, _sample: &AckSample) {}
 
+    /// A segment has been marked lost (draft-ietf-ccwg-bbr §5.2.4, BBRv3's `skb_marked_lost`):
+    /// called for each, before recovery is entered.
+    fn segment_lost(&mut self, _w: &mut Window, _f: &Flight, _lost: &LostSegment) {}
+
     /// Recovery's state is about to become `state` (`set_state`).
     fn set_state(&mut self, _w: &mut Window, _f: &Flight, _state: Recovery) {}
 
@@ -144,4 +163,8 @@ pub enum Algorithm {
     /// CUBIC (RFC 9438) with HyStart as Linux has it.
     #[default]
     Cubic,
+    /// BBR version 1 as Linux has it.
+    Bbr,
+    /// BBR version 3 (draft-ietf-ccwg-bbr).
+    Bbr3,
 }
