@@ -311,7 +311,9 @@ impl<A: CongestionControl> Bottleneck<A> {
         if self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
         }
-        let losses = self.mark_lost(|s| s.acked_at.is_none() && s.id + REORDERING <= sent.id);
+        let losses = self.mark_lost((sent.id + 1).saturating_sub(REORDERING), |s| {
+            s.acked_at.is_none()
+        });
         self.recover(sent.id, losses);
         let interval = (sent.at - sent.first_sent_at).max(self.now - sent.delivered_at);
         let sample = RateSample {
@@ -332,10 +334,14 @@ impl<A: CongestionControl> Bottleneck<A> {
         self.acks += 1;
     }
 
-    /// Marks what `is_lost`; returns how many.
-    fn mark_lost(&mut self, is_lost: impl Fn(&Sent) -> bool) -> u32 {
+    /// Marks what `is_lost` of the segments before the one with the number `end`; returns how many.
+    fn mark_lost(&mut self, end: u64, is_lost: impl Fn(&Sent) -> bool) -> u32 {
         let mut losses = 0;
-        while let Some(index) = self.outstanding.iter().position(&is_lost) {
+        loop {
+            let mut old = self.outstanding.iter().take_while(|s| s.id < end);
+            let Some(index) = old.position(&is_lost) else {
+                return losses;
+            };
             let sent = self.outstanding.remove(index).unwrap();
             losses += 1;
             self.lost += 1;
@@ -351,9 +357,14 @@ impl<A: CongestionControl> Bottleneck<A> {
         losses
     }
 
+    /// Recovery lasts until what was lost in it has been sent again and delivered; Linux may leave
+    /// it and enter it anew within one ACK, which an algorithm does not see.
     fn recover(&mut self, acked: u64, losses: u32) {
-        if self.recovery == Recovery::Open && losses > 0 {
-            self.enter(Recovery::Recovery);
+        if losses > 0 {
+            if self.recovery == Recovery::Open {
+                self.enter(Recovery::Recovery);
+            }
+            self.recovery_point = self.next_id;
         } else if self.recovery >= Recovery::Recovery && acked >= self.recovery_point {
             let flight = self.flight();
             self.control
@@ -376,7 +387,7 @@ impl<A: CongestionControl> Bottleneck<A> {
 
     /// Nothing has come back for a second: all is lost (`tcp_enter_loss`).
     pub fn timed_out(&mut self) {
-        self.mark_lost(|_| true);
+        self.mark_lost(u64::MAX, |_| true);
         self.enter(Recovery::Loss);
         self.window.cwnd = self.in_flight + 1;
     }

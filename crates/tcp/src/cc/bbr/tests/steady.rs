@@ -73,14 +73,15 @@ fn the_pipe_is_full_and_the_queue_short() {
 }
 
 #[test]
-fn more_bandwidth_is_found_by_a_quarter_a_cycle() {
+fn more_bandwidth_is_found_by_a_quarter_a_round() {
     let mut b = flow(Link::new(5_000, 40, 10_000), 3);
     b.link.rate = 10_000;
     let rounds = b.control.rounds.count;
     assert!(b.run_until(Duration::from_secs(10), |b| near(estimate(b), 10_000, 3)));
-    // 1.25^n = 2: four cycles of eight rounds.
+    // 1.25^n = 2: at least 3.1 rounds, after up to seven of waiting. The phase goes on, since without
+    // a queue there is never so much in flight as would end it.
     let took = b.control.rounds.count - rounds;
-    assert!((16..=48).contains(&took), "{took} rounds");
+    assert!((4..=13).contains(&took), "{took} rounds");
 }
 
 #[test]
@@ -121,7 +122,8 @@ fn a_round_trip_ten_seconds_old_is_measured_anew() {
     assert!((0.2..=0.2 + 0.046).contains(&held), "{held} s");
     assert!(b.now - began < Duration::from_millis(400));
     assert_eq!(b.control.min_rtt.unwrap().as_millis(), 45);
-    assert!(b.window.cwnd >= window, "{} again", b.window.cwnd);
+    // Less the two segments that a probing phase has.
+    assert!(b.window.cwnd + 2 >= window, "{} again", b.window.cwnd);
     // The slow samples of those 200 ms have not spoilt the rate.
     b.run(Duration::from_millis(300), |_| {});
     assert!(near(estimate(&b), 10_000, 3), "{}", estimate(&b));

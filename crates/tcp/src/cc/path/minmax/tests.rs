@@ -25,12 +25,8 @@ fn a_staircase_down_is_followed_a_window_later() {
         max.update(WINDOW, at, 100 - at);
         let exact = 100 - at.saturating_sub(WINDOW);
         assert!(max.get() <= exact, "at {at}");
-        // The second choice is taken from the second quarter: 3 steps at most are missed.
-        assert!(
-            max.get() + WINDOW / 4 + 1 >= exact,
-            "at {at}: {}",
-            max.get()
-        );
+        // The other choices are a quarter and a half of the window apart: no more is missed.
+        assert!(max.get() + WINDOW / 2 >= exact, "at {at}: {}", max.get());
     }
 }
 
