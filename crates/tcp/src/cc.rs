@@ -22,6 +22,10 @@ mod reno;
 #[cfg(test)]
 mod tests;
 
+pub mod bbr;
+
+mod path;
+
 use crate::send::{Flight, RateSample};
 use std::fmt;
 use std::str::FromStr;
@@ -80,8 +84,8 @@ impl Window {
     }
 }
 
-/// State of loss recovery (Linux's `tcp_ca_state`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// State of loss recovery (Linux's `tcp_ca_state`), the graver the greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recovery {
     /// Nothing is known to be wrong.
     #[default]
@@ -106,6 +110,17 @@ pub struct AckSample {
     pub in_flight: u32,
     /// The ACK's timestamps, in milliseconds of the peer's clock and of ours.
     pub timestamps: Option<crate::Timestamps>,
+}
+
+/// A segment that is believed lost, as it stood when it was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct LostSegment {
+    /// Segments in flight right after it was sent, itself included.
+    pub tx_in_flight: u32,
+    /// Segments marked lost since it was sent, itself included.
+    pub lost: u64,
+    /// Whether it was sent while the application limited the rate.
+    pub app_limited: bool,
 }
 
 /// Something that happened (Linux's `tcp_ca_event`).
@@ -137,6 +152,10 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// the window or recovery's state changes; `f` already counts what it acknowledged.
     fn pkts_acked(&mut self, _w: &mut Window, _f: &Flight, _sample: &AckSample) {}
 
+    /// A segment has been marked lost (draft-ietf-ccwg-bbr §5.2.4, BBRv3's `skb_marked_lost`):
+    /// called for each, before recovery is entered.
+    fn segment_lost(&mut self, _w: &mut Window, _f: &Flight, _lost: &LostSegment) {}
+
     /// Recovery's state is about to become `state` (`set_state`).
     fn set_state(&mut self, _w: &mut Window, _f: &Flight, _state: Recovery) {}
 
@@ -166,17 +185,20 @@ pub enum Algorithm {
     /// CUBIC (RFC 9438) with HyStart as Linux has it.
     #[default]
     Cubic,
+    /// BBR version 1 as Linux has it.
+    Bbr,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Reno, Self::Cubic];
+    pub const ALL: [Self; 3] = [Self::Reno, Self::Cubic, Self::Bbr];
 
     /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reno => "reno",
             Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
         }
     }
 
@@ -185,11 +207,12 @@ impl Algorithm {
         Self::ALL.into_iter().find(|a| a.name() == name)
     }
 
-    /// A fresh one, for one connection.
-    pub fn build(self) -> Box<dyn CongestionControl> {
+    /// A fresh one, for one connection; `seed` is of what it does at random.
+    pub fn build(self, seed: u64) -> Box<dyn CongestionControl> {
         match self {
             Self::Reno => Box::new(reno::Reno),
             Self::Cubic => Box::<cubic::Cubic>::default(),
+            Self::Bbr => Box::new(bbr::Bbr::new(seed)),
         }
     }
 }

@@ -68,9 +68,11 @@ impl Stack {
         true
     }
 
-    /// A connection that a peer has opened and that is established, oldest first.
-    pub fn accept(&mut self) -> Option<Addresses> {
-        self.accepted.pop_front()
+    /// A connection that a peer has opened to `port` and that is established, oldest first.
+    pub fn accept(&mut self, port: u16) -> Option<Addresses> {
+        let mine = |addresses: &Addresses| addresses.source().port() == port;
+        let index = self.accepted.iter().position(mine)?;
+        self.accepted.remove(index)
     }
 
     /// A socket that was opened here, or [accepted](Self::accept), and not yet released.

@@ -58,7 +58,10 @@ fn names_lead_back_to_their_algorithms() {
 fn every_algorithm_at_least_halves_at_most_and_undoes() {
     let f = driver::flight();
     for algorithm in Algorithm::ALL {
-        let mut cc = algorithm.build();
+        let mut cc = algorithm.build(1);
+        if cc.controls_rate() {
+            continue; // It has a model of the path instead.
+        }
         let mut w = window(100, Window::NO_SSTHRESH);
         cc.init(&mut w, &f);
         w.prior_cwnd = w.cwnd;
