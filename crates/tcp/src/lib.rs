@@ -24,6 +24,7 @@ mod connection;
 pub mod receive;
 mod segment;
 pub mod send;
+pub mod steer;
 
 pub use config::{Config, ReceiveBuffer};
 pub use connection::{Connection, Ending, State};

@@ -1,6 +1,7 @@
 //! What happens to segments once the peer's SYN is known (RFC 9293 §3.10.7.4).
 
 use super::{Connection, Ending, State, TIME_WAIT};
+use crate::receive::Arrival;
 use crate::send::Ack;
 use crate::{Flags, SackBlocks, Segment, Seq};
 use tidegate_time::Instant;
@@ -116,7 +117,16 @@ impl Connection {
         // A SYN's own place is not data's.
         let offset = offset.max(1);
         let finished = self.receiver.finished();
-        self.receiver.segment(now, offset, segment.len, fin);
+        self.receiver.segment(
+            now,
+            &Arrival {
+                offset,
+                len: segment.len,
+                fin,
+                push: segment.flags.has(Flags::PSH),
+                echo_age: self.clock.echo_age(now, segment.timestamps),
+            },
+        );
         if !finished && self.receiver.finished() {
             self.fin_received(now);
         } else if self.state == State::TimeWait {
@@ -140,8 +150,14 @@ impl Connection {
     fn fin_received(&mut self, now: Instant) {
         match self.state {
             State::Established => self.state = State::CloseWait,
-            State::FinWait1 => self.state = State::Closing,
-            State::FinWait2 => self.time_wait(now),
+            State::FinWait1 => {
+                self.state = State::Closing;
+                self.receiver.acknowledge();
+            }
+            State::FinWait2 => {
+                self.time_wait(now);
+                self.receiver.acknowledge();
+            }
             _ => {}
         }
     }
@@ -164,7 +180,7 @@ impl Connection {
             }
             return Some(self.segment(now, t.offset, t.len, flags));
         }
-        if self.receiver.ack_due(now) {
+        if self.receiver.ack_due() {
             return Some(self.segment(now, self.sender.next(), 0, Flags::ACK));
         }
         None
