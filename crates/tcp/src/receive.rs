@@ -441,19 +441,27 @@ impl Receiver {
         if bytes == 0 {
             return 0;
         }
+        self.measure_read(now, bytes);
         self.memory.release(bytes, self.payload());
         self.copied += bytes;
-        if !self.memory.is_plain()
-            && let Some(round) = self.autotune.read(now, self.copied, self.next())
-        {
-            let span = self.reassembly.span();
-            self.autotune
-                .grow(&mut self.memory, &mut self.window, round, span);
-        }
         if self.acks.read(self.payload() == 0, self.behind()) || self.opens() {
             self.acks.send();
         }
         bytes
+    }
+
+    /// The right-sizing looks at what is read segment by segment, so that a round trip ends with
+    /// the first of them and the others still count as unread.
+    fn measure_read(&mut self, now: Instant, bytes: u64) {
+        if self.memory.is_plain() {
+            return;
+        }
+        let copied = self.copied + bytes.min(self.acks.mss().into());
+        if let Some(round) = self.autotune.read(now, copied, self.next()) {
+            let span = self.reassembly.span();
+            self.autotune
+                .grow(&mut self.memory, &mut self.window, round, span);
+        }
     }
 
     /// Whether reading has at least doubled the window (`tcp_cleanup_rbuf`).
