@@ -314,6 +314,8 @@ impl Connection {
                 sack,
                 timestamps: self.clock.in_use(),
                 scale: self.scale,
+                window: self.syn_window(),
+                rtt: self.handshake.rtt(now),
             },
         );
         self.sender.establish(
