@@ -15,12 +15,14 @@
 //! * Leaving recovery: `event(CompleteRecovery)` after the window has become the threshold, then
 //!   `set_state(Open)`.
 
+pub mod bbr;
 mod bic;
 mod cubic;
 mod highspeed;
 mod htcp;
 mod jiffies;
 mod ledbat;
+mod path;
 mod reno;
 mod vegas;
 mod westwood;
@@ -86,8 +88,8 @@ impl Window {
     }
 }
 
-/// State of loss recovery (Linux's `tcp_ca_state`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// State of loss recovery (Linux's `tcp_ca_state`), the graver the greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recovery {
     /// Nothing is known to be wrong.
     #[default]
@@ -112,6 +114,17 @@ pub struct AckSample {
     pub in_flight: u32,
     /// The ACK's timestamps, in milliseconds of the peer's clock and of ours.
     pub timestamps: Option<crate::Timestamps>,
+}
+
+/// A segment that is believed lost, as it stood when it was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct LostSegment {
+    /// Segments in flight right after it was sent, itself included.
+    pub tx_in_flight: u32,
+    /// Segments marked lost since it was sent, itself included.
+    pub lost: u64,
+    /// Whether it was sent while the application limited the rate.
+    pub app_limited: bool,
 }
 
 /// Something that happened (Linux's `tcp_ca_event`).
@@ -142,6 +155,10 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// Every ACK that arrives while data are outstanding, duplicates included (`pkts_acked`), before
     /// the window or recovery's state changes; `f` already counts what it acknowledged.
     fn pkts_acked(&mut self, _w: &mut Window, _f: &Flight, _sample: &AckSample) {}
+
+    /// A segment has been marked lost (draft-ietf-ccwg-bbr §5.2.4, BBRv3's `skb_marked_lost`):
+    /// called for each, before recovery is entered.
+    fn segment_lost(&mut self, _w: &mut Window, _f: &Flight, _lost: &LostSegment) {}
 
     /// Recovery's state is about to become `state` (`set_state`).
     fn set_state(&mut self, _w: &mut Window, _f: &Flight, _state: Recovery) {}
@@ -184,11 +201,13 @@ pub enum Algorithm {
     Westwood,
     /// LEDBAT (RFC 6817), which Linux does not have.
     Ledbat,
+    /// BBR version 1 as Linux has it.
+    Bbr,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Reno,
         Self::Cubic,
         Self::Bic,
@@ -197,6 +216,7 @@ impl Algorithm {
         Self::Vegas,
         Self::Westwood,
         Self::Ledbat,
+        Self::Bbr,
     ];
 
     /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
@@ -210,6 +230,7 @@ impl Algorithm {
             Self::Vegas => "vegas",
             Self::Westwood => "westwood",
             Self::Ledbat => "ledbat",
+            Self::Bbr => "bbr",
         }
     }
 
@@ -218,8 +239,8 @@ impl Algorithm {
         Self::ALL.into_iter().find(|a| a.name() == name)
     }
 
-    /// A fresh one, for one connection.
-    pub fn build(self) -> Box<dyn CongestionControl> {
+    /// A fresh one, for one connection; `seed` is of what it does at random.
+    pub fn build(self, seed: u64) -> Box<dyn CongestionControl> {
         match self {
             Self::Reno => Box::new(reno::Reno),
             Self::Cubic => Box::<cubic::Cubic>::default(),
@@ -229,6 +250,7 @@ impl Algorithm {
             Self::Vegas => Box::<vegas::Vegas>::default(),
             Self::Westwood => Box::<westwood::Westwood>::default(),
             Self::Ledbat => Box::<ledbat::Ledbat>::default(),
+            Self::Bbr => Box::new(bbr::Bbr::new(seed)),
         }
     }
 }
