@@ -59,6 +59,15 @@ fn beyond_it_probes_faster_and_faster() {
     follow(1004, 10.0, |cwnd| cwnd < 1300);
 }
 
+/// 5 % a round trip, doubled.
+#[test]
+fn before_the_first_loss_it_probes_faster_than_reno() {
+    let mut d = Driver::new(Bic::default(), 800);
+    d.w.ssthresh = 800;
+    d.round(ms(20));
+    assert_eq!(d.w.cwnd, 880);
+}
+
 #[test]
 fn a_loss_leaves_four_fifths_and_half_of_small_windows() {
     for (before, after) in [(1000, 799), (100, 79), (15, 11), (14, 7), (3, 2)] {

@@ -1,4 +1,4 @@
-use super::super::tests::driver::{Driver, Path, ms};
+use super::super::tests::driver::{Driver, Path, flight, ms, window};
 use super::*;
 
 /// The paper's α without scaling, by β and seconds since the last loss.
@@ -121,4 +121,67 @@ fn the_clock_runs_from_the_end_of_recovery() {
     d.f.now += ms(700);
     d.leave_recovery();
     assert_eq!(d.cc.last_cong, jiffies(d.f.now));
+}
+
+#[test]
+fn beta_stays_a_half_on_short_paths() {
+    let beta_at = |min_rtt| {
+        let mut h = Htcp {
+            min_rtt,
+            max_rtt: min_rtt,
+            mode_switch: true,
+            ..Htcp::default()
+        };
+        h.update_beta();
+        h.beta
+    };
+    assert_eq!(beta_at(10), 64);
+    assert_eq!(beta_at(11), 102);
+}
+
+#[test]
+fn the_longest_round_trip_grows_in_steps_and_fades() {
+    let mut h = Htcp::default();
+    let mut longest = |rtt, state| {
+        h.measure_rtt(rtt, state);
+        h.max_rtt
+    };
+    assert_eq!(longest(100, Recovery::Open), 100);
+    assert_eq!(longest(121, Recovery::Open), 100);
+    assert_eq!(longest(120, Recovery::Open), 120);
+    assert_eq!(longest(140, Recovery::Recovery), 120);
+    assert_eq!(longest(140, Recovery::Open), 140);
+    // 95 % of what it is above the smallest.
+    h.ssthresh(&window(10, 10), &flight());
+    assert_eq!(h.max_rtt, 138);
+}
+
+/// Once a window, and a round trip; smoothed by a fourth from the fourth round trip after a loss on.
+#[test]
+fn throughput_is_measured_a_window_at_a_time() {
+    let mut h = Htcp {
+        min_rtt: 100,
+        ..Htcp::default()
+    };
+    let mut measured = |now, acked| {
+        h.measure_throughput(now, 11, acked);
+        (h.throughput.smoothed, h.throughput.max)
+    };
+    assert_eq!(measured(50, 10), (0, 0)); // Half a round trip.
+    assert_eq!(measured(100, 10), (200, 200));
+    assert_eq!(measured(250, 9), (200, 200)); // Less than a window.
+    assert_eq!(measured(300, 1), (50, 50)); // Just after the loss the latest counts.
+    assert_eq!(measured(400, 45), (150, 150));
+    assert_eq!(measured(500, 10), (137, 150));
+}
+
+#[test]
+fn in_disorder_an_ack_counts_once() {
+    let mut d = Driver::new(Htcp::default(), 100);
+    d.w.ssthresh = 100;
+    d.ack(ms(1), 4, ms(100));
+    assert_eq!(d.w.count, 4);
+    d.set_state(Recovery::Disorder);
+    d.ack(ms(1), 4, ms(100));
+    assert_eq!(d.w.count, 5);
 }

@@ -58,12 +58,18 @@ fn the_window_moves_by_one_towards_two_to_four_waiting() {
 }
 
 #[test]
+fn the_threshold_follows_at_three_fourths() {
+    assert_eq!(after_round(100, 50, 102_500).w.ssthresh, 75);
+    assert_eq!(after_round(100, 90, 102_500).w.ssthresh, 90);
+}
+
+#[test]
 fn slow_start_falls_back_to_the_rate_of_the_acks() {
-    // 19 of 20 segments grew it in the round; then 2·39/100 waiting are no reason, 39·25/100 are.
+    // 19 of 20 segments grew it in the round; then 39·3/100 waiting are no reason, 39·25/100 are.
     let d = after_round(20, 1000, 125_000);
     assert_eq!(d.w.cwnd, 39 * 100 / 125 + 1);
     assert!(!d.w.in_slow_start());
-    assert_eq!(after_round(20, 1000, 102_000).w.cwnd, 40);
+    assert_eq!(after_round(20, 1000, 103_000).w.cwnd, 40);
 }
 
 #[test]
