@@ -214,7 +214,11 @@ impl Receiver {
         self.decide(now);
         let first = arrival.offset.max(next);
         let end = arrival.offset + u64::from(arrival.len);
-        if kept && first < end { first..end } else { 0..0 }
+        if kept && first < end {
+            first..end
+        } else {
+            0..0
+        }
     }
 
     /// Whether it is kept (`tcp_data_queue`).

@@ -123,21 +123,34 @@ impl Recording {
 
 #[test]
 fn explore() {
-    let Ok(path) = std::env::var("KTRACE") else { return };
+    let Ok(path) = std::env::var("KTRACE") else {
+        return;
+    };
     let r = Recording::parse(&std::fs::read_to_string(path).unwrap());
     let (ours, _) = r.replay();
     println!("kernel {} ours {}", r.answers.len(), ours.len());
-    let skip: usize = std::env::var("SKIP").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    let skip: usize = std::env::var("SKIP")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(0);
     let mut shown = 0;
     for (i, (k, o)) in r.answers.iter().zip(&ours).enumerate().skip(skip) {
         if (k.ack, k.window, &k.sack) != (o.ack, o.window, &o.sack) {
             println!("{i}\n  kernel {k:?}\n  ours   {o:?}");
             shown += 1;
-            if shown > 6 { break; }
+            if shown > 6 {
+                break;
+            }
         }
     }
     let by: BTreeMap<u64, u16> = ours.iter().map(|a| (a.ack, a.window)).collect();
     for k in r.answers.iter().step_by((r.answers.len() / 60).max(1)) {
-        println!("{:>9} ack {:>9} kernel {:>6} ours {:?}", k.at, k.ack, k.window, by.range(..=k.ack).next_back().map(|x| x.1));
+        println!(
+            "{:>9} ack {:>9} kernel {:>6} ours {:?}",
+            k.at,
+            k.ack,
+            k.window,
+            by.range(..=k.ack).next_back().map(|x| x.1)
+        );
     }
 }
