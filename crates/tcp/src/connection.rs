@@ -2,7 +2,7 @@
 
 mod handshake;
 mod states;
-mod timestamps;
+pub(crate) mod timestamps;
 
 use crate::receive::{self, Receiver};
 use crate::send::{self, Sender};
@@ -326,7 +326,7 @@ impl Connection {
                 timestamps: self.clock.in_use(),
                 window,
                 rtt: self.handshake.rtt(now),
-                retransmitted: self.handshake.retransmitted(),
+                retransmits: self.handshake.retransmits(),
             },
         );
         self.state = State::Established;
