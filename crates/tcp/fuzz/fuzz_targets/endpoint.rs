@@ -1,8 +1,5 @@
 #![no_main]
 
-#[path = "../../tests/fuzz/input.rs"]
-mod input;
-#[path = "../../tests/fuzz/endpoint.rs"]
-mod endpoint;
+use tidegate_tcp_fuzz::targets::endpoint;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| endpoint::run(data));

@@ -1,6 +1,5 @@
 #![no_main]
 
-#[path = "../../tests/fuzz/packet.rs"]
-mod packet;
+use tidegate_tcp_fuzz::targets::packet;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| packet::run(data));

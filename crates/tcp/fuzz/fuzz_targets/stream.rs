@@ -1,8 +1,5 @@
 #![no_main]
 
-#[path = "../../tests/fuzz/input.rs"]
-mod input;
-#[path = "../../tests/fuzz/stream.rs"]
-mod stream;
+use tidegate_tcp_fuzz::targets::stream;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| stream::run(data));

@@ -3,16 +3,14 @@
 //! `fuzz/` builds the same targets for libFuzzer. What it finds belongs into `corpus/`, so that it
 //! is tried from then on by every run of the tests; `seeds.rs` says what the first of them are.
 
-mod endpoint;
-mod input;
-mod packet;
 mod seeds;
-mod stream;
+mod targets;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use std::{fs, panic};
+use targets::{endpoint, packet, stream};
 
 fn corpus(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -65,9 +65,8 @@ fn after_extensions(packet: &[u8]) -> Option<usize> {
     let (mut next, mut at) = (*packet.get(6)?, 40);
     while [0, 43, 44, 60].contains(&next) {
         let words = if next == 44 { 0 } else { *packet.get(at + 1)? };
-        next = packet[at..].first().copied()?;
+        next = *packet.get(at)?;
         at += 8 * (usize::from(words) + 1);
-        packet.get(at..)?;
     }
     Some(at)
 }

@@ -1,8 +1,7 @@
 //! Target: bytes arrive in any order and are read at any time, as in the simplest thing that holds
 //! them.
 
-use crate::input::{Input, byte, bytes};
-use std::collections::BTreeSet;
+use crate::targets::input::{Input, byte, bytes};
 use tidegate_tcp::stream::{ReceiveStream, SendStream};
 
 /// Arrivals around what is expected (offset, length, reading), from a stream that is acknowledged
@@ -11,7 +10,8 @@ pub fn run(data: &[u8]) {
     let mut input = Input(data);
     let mut incoming = ReceiveStream::default();
     let mut outgoing = SendStream::default();
-    let mut arrived = BTreeSet::new();
+    // By offset.
+    let mut arrived = vec![true];
     let mut read = 1;
     while let Some((ahead, len, reading)) = arrival(&mut input) {
         let offset = (read + ahead).saturating_sub(64).max(1);
@@ -19,13 +19,17 @@ pub fn run(data: &[u8]) {
             let more = (offset + len - outgoing.end()) as usize;
             outgoing.write(&bytes(outgoing.end(), more));
         }
-        // What has been acknowledged is not sent again.
-        let offset = offset.max(outgoing.start()).min(outgoing.end());
-        let len = len.min(outgoing.end() - offset);
-        let payload = outgoing.slices(offset, len as usize).concat();
+        let payload = match offset.checked_sub(outgoing.start()) {
+            Some(_) => outgoing.slices(offset, len as usize).concat(),
+            // A repetition of what has been acknowledged.
+            None => bytes(offset, len as usize),
+        };
         incoming.insert(offset, &payload);
-        arrived.extend(offset..offset + len);
-        let next = (read..).find(|at| !arrived.contains(at)).unwrap();
+        let end = (offset + len) as usize;
+        arrived.resize(arrived.len().max(end + 1), false);
+        arrived[offset as usize..end].fill(true);
+        let gap = arrived[read as usize..].iter().position(|arrived| !arrived);
+        let next = read + gap.expect("one after the last") as u64;
         assert_eq!(incoming.next(), next);
         let mut out = vec![0; reading];
         let got = incoming.read(&mut out);

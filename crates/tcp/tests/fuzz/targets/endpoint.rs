@@ -7,7 +7,7 @@
 mod forge;
 mod side;
 
-use crate::input::Input;
+use crate::targets::input::Input;
 use forge::forge;
 use side::Side;
 use std::time::Duration;

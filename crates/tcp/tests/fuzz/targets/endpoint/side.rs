@@ -1,7 +1,7 @@
 //! One socket, its application, and what is on the way to it.
 
 use super::parsed;
-use crate::input::{byte, bytes};
+use crate::targets::input::{byte, bytes};
 use std::collections::VecDeque;
 use tidegate_tcp::wire::{Addresses, Parsed};
 use tidegate_tcp::{Config, Connection, Ending, Flags, Instant, Socket};

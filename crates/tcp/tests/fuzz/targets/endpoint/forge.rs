@@ -1,7 +1,7 @@
 //! Segments that nobody sent, close to what would be right. Their data are the stream's own bytes.
 
 use super::side::Side;
-use crate::input::{Input, bytes};
+use crate::targets::input::{Input, bytes};
 use tidegate_tcp::wire;
 use tidegate_tcp::{Flags, Segment, Seq, SynOptions, Timestamps};
 
