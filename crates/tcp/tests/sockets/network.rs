@@ -76,7 +76,7 @@ impl Network {
         self.connect(config, addresses);
         loop {
             self.step();
-            if let Some(accepted) = self.stacks[SERVER].accept() {
+            if let Some(accepted) = self.stacks[SERVER].accept(PORT) {
                 return accepted;
             }
         }
@@ -137,7 +137,11 @@ impl Network {
         let mut packet = Vec::new();
         for from in [CLIENT, SERVER] {
             while self.stacks[from].transmit(self.now, &mut packet) {
-                assert!(packet.len() <= MTU.into(), "{:?}", wire::parse(&packet));
+                assert!(
+                    packet.len() <= MTU.into(),
+                    "{:?}",
+                    wire::parse(&packet).unwrap().segment
+                );
                 let times = if self.random.random_bool(self.weather.duplication) {
                     2
                 } else {

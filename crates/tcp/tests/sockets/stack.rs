@@ -165,13 +165,13 @@ fn many_connections_keep_their_bytes_apart() {
     }
     network.run_for(Duration::from_millis(100));
     for _ in ports.clone() {
-        let accepted = network.stacks[SERVER].accept().unwrap();
+        let accepted = network.stacks[SERVER].accept(PORT).unwrap();
         let now = network.now;
         let mut bytes = [0; 10];
         assert_eq!(network.socket(SERVER, &accepted).read(now, &mut bytes), 2);
         assert_eq!(bytes[..2], accepted.destination().port().to_be_bytes());
     }
-    assert_eq!(network.stacks[SERVER].accept(), None);
+    assert_eq!(network.stacks[SERVER].accept(PORT), None);
 }
 
 #[test]
