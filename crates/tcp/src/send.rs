@@ -147,6 +147,8 @@ pub struct Sender {
     now: Instant,
     /// Payload of a full segment; 0 before the handshake is over.
     mss: u32,
+    /// Bytes of a new segment that SACK blocks take from its payload.
+    reserved: u32,
     sack: bool,
     timestamps: bool,
     timestamp_offset: u32,
@@ -211,6 +213,7 @@ impl Sender {
         Self {
             now: start,
             mss: 0,
+            reserved: 0,
             sack: false,
             timestamps: false,
             timestamp_offset: config.timestamp_offset,
@@ -322,6 +325,17 @@ impl Sender {
     /// Offset of the oldest unacknowledged byte (`snd_una`).
     pub fn una(&self) -> u64 {
         self.una
+    }
+
+    /// Payload of a full segment in bytes, options of every segment deducted; 0 before the
+    /// handshake is over.
+    pub fn mss(&self) -> u32 {
+        self.mss
+    }
+
+    /// New segments are to leave so many bytes for SACK blocks (`tcp_current_mss`).
+    pub fn reserve(&mut self, bytes: u32) {
+        self.reserved = bytes;
     }
 
     /// Offset of the next byte to be sent for the first time (`snd_nxt`).
