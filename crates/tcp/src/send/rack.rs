@@ -70,6 +70,7 @@ impl Rack {
         let limit = u64::from(self.rtt) + u64::from(window);
         limit
             .checked_sub(micros(sent, now).into())
+            .filter(|&left| left > 0)
             .map(|left| u32::try_from(left).unwrap_or(u32::MAX))
     }
 
@@ -106,7 +107,7 @@ impl Rack {
 impl Sender {
     /// How much later than its successors a segment may arrive (`tcp_rack_reo_wnd`), in
     /// microseconds. Until reordering has been seen, three segments above a hole suffice.
-    fn reordering_window(&self) -> u32 {
+    pub(super) fn reordering_window(&self) -> u32 {
         if !self.episode.reordering_seen {
             let recovering = matches!(self.episode.state, Recovery::Recovery | Recovery::Loss);
             if recovering || self.board.sacked() >= self.episode.reordering {
@@ -133,7 +134,7 @@ impl Sender {
                 break;
             }
             match self.rack.remaining(self.now, sent, window) {
-                Some(left) => longest = longest.max(Some(left + 1)),
+                Some(left) => longest = longest.max(Some(left)),
                 None => self.rate.lost += u64::from(self.board.mark_lost(number, false)),
             }
         }

@@ -261,12 +261,7 @@ impl Sender {
             let sent = *self.board.get(number);
             if reneging {
                 self.board.retag(number, sent.tags.without(Tags::SACKED));
-            } else if number != head
-                && self
-                    .rack
-                    .remaining(self.now, sent.at, 0)
-                    .is_some_and(|left| left > 0)
-            {
+            } else if number != head && self.rack.remaining(self.now, sent.at, 0).is_some() {
                 continue;
             }
             self.rate.lost += u64::from(self.board.mark_lost(number, true));

@@ -15,6 +15,9 @@
 //! | L R | 1 | the original is lost, the retransmission is on its way |
 //! | S R | 1 | the original has arrived, the retransmission is on its way |
 
+#[cfg(test)]
+pub(super) mod tests;
+
 use super::rate::Snapshot;
 use std::collections::VecDeque;
 use tidegate_time::Instant;
@@ -245,7 +248,10 @@ impl Scoreboard {
             .tags
             .with(Tags::EVER_RETRANS)
             .without(Tags::PARKED.with(Tags::RATED));
-        self.link(number);
+        // A loss probe may repeat what has arrived; RACK need not watch that.
+        if !sent.tags.has(Tags::SACKED) {
+            self.link(number);
+        }
     }
 
     /// Sets S, R, L and the lasting tags of entry `number`, and keeps the counters.
@@ -268,6 +274,8 @@ impl Scoreboard {
                 self.highest_sacked.max(self.end_of(number))
             };
             self.unlink(number);
+            let sent = self.get_mut(number);
+            sent.tags = sent.tags.without(Tags::PARKED);
         }
     }
 
@@ -366,24 +374,17 @@ impl Scoreboard {
         }
         sent.tags = sent.tags.without(Tags::LINKED);
         let (earlier, later) = (sent.earlier, sent.later);
+        let (is_oldest, is_newest) = (number == self.oldest, number == self.newest);
         self.linked -= 1;
-        if number == self.oldest {
+        if is_oldest {
             self.oldest = later;
         } else {
-            self.get_mut(earlier).later = if number == self.newest {
-                earlier
-            } else {
-                later
-            };
+            self.get_mut(earlier).later = if is_newest { earlier } else { later };
         }
-        if number == self.newest {
+        if is_newest {
             self.newest = earlier;
         } else {
-            self.get_mut(later).earlier = if number == self.oldest {
-                later
-            } else {
-                earlier
-            };
+            self.get_mut(later).earlier = if is_oldest { later } else { earlier };
         }
         true
     }
