@@ -4,6 +4,7 @@
 //! against its source there. Windows are counted in segments, as Linux counts them.
 
 pub mod bbr;
+pub mod bbr3;
 
 mod path;
 
