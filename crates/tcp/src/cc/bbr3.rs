@@ -46,11 +46,13 @@
 //! Different from the draft: volumes are segments and rates segments per µs, as in Linux; a segment
 //! leaves alone (§5.6.3 allows that), so that the offload budget of three segments vanishes in the
 //! least window of four; SACK is assumed (§5.3.1.3's and §5.5.10.2's variants without it are left
-//! out); loss events in STARTUP are counted as ACKs that found losses, as Linux's version 3 does.
+//! out); whether a probe has reached the bound of the last one is judged by what was in flight before
+//! the ACK; loss events in STARTUP are counted as ACKs that found losses, as Linux's version 3 does.
 //! ECN is not part of the draft.
 
 mod loss;
 mod probe_bw;
+mod sample;
 mod states;
 #[cfg(test)]
 mod tests;
@@ -63,6 +65,7 @@ use loss::{Bounds, Undo};
 use probe_bw::Probe;
 use rand::SeedableRng;
 use rand_pcg::Pcg32;
+use sample::{Delivery, Sample, TwoCycles};
 use std::time::Duration;
 use tidegate_time::Instant;
 
@@ -126,33 +129,6 @@ impl State {
     fn is_probing(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
-}
-
-/// The largest rate of this cycle of PROBE_BW and of the one before (§5.5.3, §5.5.6).
-#[derive(Clone, Copy, Debug, Default)]
-struct TwoCycles {
-    previous: Bandwidth,
-    current: Bandwidth,
-}
-
-impl TwoCycles {
-    fn get(&self) -> Bandwidth {
-        self.previous.max(self.current)
-    }
-
-    /// `AdvanceMaxBwFilter`. A cycle in which nothing was measured does not count, as in Linux's.
-    fn advance(&mut self) {
-        if self.current > Bandwidth::ZERO {
-            self.previous = std::mem::take(&mut self.current);
-        }
-    }
-}
-
-/// A rate and a volume: of the latest round, or bounds.
-#[derive(Clone, Copy, Debug, Default)]
-struct Delivery {
-    bandwidth: Bandwidth,
-    segments: u32,
 }
 
 /// The state of one connection.
@@ -310,48 +286,6 @@ impl Bbr3 {
             EXTRA_ACKED_ROUNDS_STARTUP
         };
         self.extra_acked.update(window, self.rounds.count, excess);
-    }
-}
-
-/// A rate sample as the draft has it (§2.3).
-#[derive(Clone, Copy, Debug)]
-struct Sample {
-    /// Whether rate and volume are known; they are zero otherwise.
-    valid: bool,
-    bandwidth: Bandwidth,
-    delivered: u32,
-    prior_delivered: u64,
-    lost: u64,
-    tx_in_flight: u32,
-    acked: u32,
-    losses: u32,
-    rtt: Option<Duration>,
-    app_limited: bool,
-}
-
-impl Sample {
-    fn new(s: &RateSample, bubble: &Bubble) -> Self {
-        let valid = s.delivered.filter(|(_, interval)| !interval.is_zero());
-        let (delivered, interval) = valid.unwrap_or((0, Duration::from_micros(1)));
-        Self {
-            valid: valid.is_some(),
-            bandwidth: Bandwidth::new(delivered, interval),
-            delivered: u32::try_from(delivered).unwrap_or(u32::MAX),
-            prior_delivered: s.prior_delivered,
-            lost: s.lost,
-            tx_in_flight: s.tx_in_flight,
-            acked: s.acked_sacked,
-            losses: s.losses,
-            rtt: s.rtt,
-            app_limited: s.app_limited || bubble.holds(s.prior_delivered),
-        }
-    }
-
-    fn delivery(&self) -> Delivery {
-        Delivery {
-            bandwidth: self.bandwidth,
-            segments: self.delivered,
-        }
     }
 }
 

@@ -132,9 +132,10 @@ impl Bbr3 {
             && f.in_flight <= self.inflight(self.max_bandwidth.get(), Gain::ONE)
     }
 
-    /// `IsTimeToGoDown`.
+    /// `IsTimeToGoDown`. The bound also is the window, so that what is in flight after an ACK never
+    /// reaches it: what was before the ACK counts, as in Linux's version 3.
     fn is_time_to_go_down(&mut self, w: &Window, f: &Flight, s: &Sample) -> bool {
-        if self.probe.too_high && f.in_flight >= self.inflight_long_term {
+        if self.probe.too_high && s.prior_in_flight >= self.inflight_long_term {
             self.probe.precautionary = true;
             return true;
         }

@@ -20,6 +20,11 @@ fn until(b: &mut Bottleneck<Bbr3>, state: State, secs: u64) -> bool {
     b.run_until(Duration::from_secs(secs), |b| b.control.state == state)
 }
 
+/// Runs until the flow is no longer in `state`.
+fn leaves(b: &mut Bottleneck<Bbr3>, state: State, secs: u64) -> bool {
+    b.run_until(Duration::from_secs(secs), |b| b.control.state != state)
+}
+
 /// A rate in segments a second.
 fn per_second(bandwidth: Bandwidth) -> u64 {
     bandwidth.segments(Duration::from_secs(1))
