@@ -16,6 +16,7 @@
 //!   `set_state(Open)`.
 
 pub mod bbr;
+pub mod bbr3;
 mod bic;
 mod cubic;
 mod highspeed;
@@ -203,11 +204,13 @@ pub enum Algorithm {
     Ledbat,
     /// BBR version 1 as Linux has it.
     Bbr,
+    /// BBR version 3 (draft-ietf-ccwg-bbr), which Linux does not have.
+    Bbr3,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Reno,
         Self::Cubic,
         Self::Bic,
@@ -217,6 +220,7 @@ impl Algorithm {
         Self::Westwood,
         Self::Ledbat,
         Self::Bbr,
+        Self::Bbr3,
     ];
 
     /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
@@ -231,6 +235,7 @@ impl Algorithm {
             Self::Westwood => "westwood",
             Self::Ledbat => "ledbat",
             Self::Bbr => "bbr",
+            Self::Bbr3 => "bbr3",
         }
     }
 
@@ -251,6 +256,7 @@ impl Algorithm {
             Self::Westwood => Box::<westwood::Westwood>::default(),
             Self::Ledbat => Box::<ledbat::Ledbat>::default(),
             Self::Bbr => Box::new(bbr::Bbr::new(seed)),
+            Self::Bbr3 => Box::new(bbr3::Bbr3::new(seed)),
         }
     }
 }
