@@ -109,9 +109,10 @@ pub struct AckSample {
     /// Segments that this ACK acknowledged cumulatively, whether or not a SACK had come before: 0
     /// for a duplicate.
     pub acked: u32,
-    /// The round trip of the latest of them that was sent only once.
+    /// The round trip of the latest segment acknowledged or reported by SACK that was sent only
+    /// once, or else by the timestamps.
     pub rtt: Option<Duration>,
-    /// Segments in flight when it was sent.
+    /// Segments delivered since the latest of them was sent, itself included.
     pub in_flight: u32,
     /// The ACK's timestamps, in milliseconds of the peer's clock and of ours.
     pub timestamps: Option<crate::Timestamps>,
