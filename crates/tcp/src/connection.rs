@@ -5,9 +5,10 @@ mod states;
 pub(crate) mod timestamps;
 
 use crate::receive::{self, Receiver};
-use crate::send::{self, Sender};
+use crate::send::{self, Sender, Transmission};
 use crate::{Config, Flags, Segment, Seq};
 use handshake::Handshake;
+use std::ops::Range;
 use std::time::Duration;
 use tidegate_time::Instant;
 use timestamps::Clock;
@@ -67,6 +68,9 @@ pub enum Ending {
 /// `tcp_fin_timeout`; RFC 9293 would have two MSL of two minutes).
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
+/// No bytes.
+const NOTHING: Range<u64> = 0..0;
+
 /// One end of a connection.
 ///
 /// After every call that takes `now`, call [`Self::transmit`] until it returns none; then wait for
@@ -90,6 +94,8 @@ pub struct Connection {
     closing: bool,
     /// A reset is to be sent, with this sequence number.
     reset: Option<Seq>,
+    /// What is left of a segment that had to be cut.
+    rest: Option<Transmission>,
     /// End of TIME-WAIT or FIN-WAIT-2.
     linger: Option<Instant>,
 }
@@ -125,18 +131,21 @@ impl Connection {
             receiver: Receiver::new(&config),
             closing: false,
             reset: None,
+            rest: None,
             linger: None,
             config,
         }
     }
 
-    /// A segment arrives.
-    pub fn receive(&mut self, now: Instant, segment: &Segment) {
+    /// A segment arrives. Returns which bytes of the peer's stream it brings, as offsets: those that
+    /// count as arrived from now on. They may have arrived before.
+    pub fn receive(&mut self, now: Instant, segment: &Segment) -> Range<u64> {
         match self.state {
             State::SynSent => self.receive_in_syn_sent(now, segment),
             State::Closed => {}
-            _ => self.receive_synchronised(now, segment),
+            _ => return self.receive_synchronised(now, segment),
         }
+        NOTHING
     }
 
     /// The next segment to be sent at `now`.
@@ -308,6 +317,8 @@ impl Connection {
                 sack,
                 timestamps: self.clock.in_use(),
                 scale: self.scale,
+                window: self.syn_window(),
+                rtt: self.handshake.rtt(now),
             },
         );
         self.sender.establish(
@@ -324,3 +335,6 @@ impl Connection {
         self.state = State::Established;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,7 +59,10 @@ pub struct Flight {
     pub min_rtt: Option<Duration>,
     /// State of loss recovery.
     pub recovery: Recovery,
-    /// Whether the window has limited what was sent in the last round trip (`tcp_is_cwnd_limited`).
+    /// When data were last sent, before what is being sent now (`lsndtime`).
+    pub last_sent: Instant,
+    /// Whether the window has limited what was sent in the last round trip, or, in slow start, is
+    /// less than twice the most that was in flight (`tcp_is_cwnd_limited`).
     pub cwnd_limited: bool,
     /// Whether the application had nothing more to send.
     pub app_limited: bool,
@@ -145,6 +148,8 @@ pub struct Sender {
     now: Instant,
     /// Payload of a full segment; 0 before the handshake is over.
     mss: u32,
+    /// Bytes of a new segment that SACK blocks take from its payload.
+    reserved: u32,
     sack: bool,
     timestamps: bool,
     timestamp_offset: u32,
@@ -209,6 +214,7 @@ impl Sender {
         Self {
             now: start,
             mss: 0,
+            reserved: 0,
             sack: false,
             timestamps: false,
             timestamp_offset: config.timestamp_offset,
@@ -234,7 +240,7 @@ impl Sender {
             episode: Episode::new(),
             prr: Prr::default(),
             tlp: None,
-            cc: config.congestion_control.build(),
+            cc: config.congestion_control.build(config.seed()),
             window: Window {
                 cwnd: config.initial_window.max(1),
                 ssthresh: Window::NO_SSTHRESH,
@@ -322,6 +328,17 @@ impl Sender {
         self.una
     }
 
+    /// Payload of a full segment in bytes, options of every segment deducted; 0 before the
+    /// handshake is over.
+    pub fn mss(&self) -> u32 {
+        self.mss
+    }
+
+    /// New segments are to leave so many bytes for SACK blocks (`tcp_current_mss`).
+    pub fn reserve(&mut self, bytes: u32) {
+        self.reserved = bytes;
+    }
+
     /// Offset of the next byte to be sent for the first time (`snd_nxt`).
     pub fn next(&self) -> u64 {
         self.board.end()
@@ -366,6 +383,7 @@ impl Sender {
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
             recovery: self.episode.state,
+            last_sent: self.usage.sent_at,
             cwnd_limited: self.is_window_limited(),
             app_limited: self.rate.is_app_limited(),
         }

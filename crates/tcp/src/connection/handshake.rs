@@ -132,7 +132,7 @@ impl Connection {
         if acknowledges {
             // The window of a SYN is never scaled.
             self.establish(now, segment.window.into());
-            self.receiver.refuse(now, 0, 0);
+            self.receiver.acknowledge();
         } else {
             // Simultaneous open.
             self.state = State::SynReceived;
@@ -164,6 +164,12 @@ impl Connection {
         true
     }
 
+    /// The window of our SYN or SYN-ACK.
+    pub(super) fn syn_window(&self) -> u16 {
+        let answers = self.state == State::SynReceived;
+        self.receiver.syn_window(answers && self.clock.in_use())
+    }
+
     pub(super) fn transmit_syn(&mut self, now: Instant) -> Option<Segment> {
         if !self.handshake.take_due(now) {
             return None;
@@ -184,7 +190,7 @@ impl Connection {
             } else {
                 Flags::SYN
             },
-            window: self.receiver.syn_window(),
+            window: self.syn_window(),
             len: 0,
             timestamps: self.clock.option(now, !answers),
             syn: SynOptions {

@@ -166,7 +166,7 @@ impl Sender {
         }
         let (len, fin) = self.next_segment();
         // Nagle's algorithm with Minshall's change: one small segment at a time.
-        let small = len < self.mss && !fin;
+        let small = len < self.current_mss() && !fin;
         if nagle && small && !self.board.is_empty() && self.small_end > self.una {
             return None;
         }
@@ -184,7 +184,7 @@ impl Sender {
         let offset = self.next();
         self.board.push(len + u32::from(fin), at, snapshot);
         self.fin_sent |= fin;
-        if len < self.mss {
+        if len < self.current_mss() {
             self.small_end = self.next();
         }
         if self.is_reducing() {
@@ -238,9 +238,14 @@ impl Sender {
     /// Payload of the next new segment, and whether the FIN follows it.
     pub(super) fn next_segment(&self) -> (u32, bool) {
         let left = self.written.saturating_sub(self.next());
-        let len = left.min(self.mss.into()) as u32;
+        let len = left.min(self.current_mss().into()) as u32;
         let fin = self.finishing && !self.fin_sent && u64::from(len) == left;
         (len, fin)
+    }
+
+    /// Payload of a full segment as things stand.
+    fn current_mss(&self) -> u32 {
+        self.mss - self.reserved
     }
 
     /// Sequence numbers not sent yet, the FIN's included.
