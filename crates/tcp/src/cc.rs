@@ -12,8 +12,8 @@
 //!
 //! * Entering recovery: `ssthresh`, then `set_state(Recovery)`. A timeout: `ssthresh`, which the
 //!   sender stores, `event(Timeout)`, which may store another, then `set_state(Loss)`.
-//! * Leaving recovery: `event(CompleteRecovery)` after the window has become the threshold, then
-//!   `set_state(Open)`.
+//! * Leaving recovery: `set_state(Open)`, then the window becomes the threshold, then
+//!   `event(CompleteRecovery)`.
 
 pub mod bbr;
 pub mod bbr3;

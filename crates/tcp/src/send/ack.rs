@@ -1,7 +1,7 @@
 //! An acknowledgement, from arrival to the new window (`tcp_ack`).
 
-use super::rate::{Gathering, Outcome};
 use super::clock::micros;
+use super::rate::{Gathering, Outcome};
 use super::scoreboard::{Sent, Tags};
 use super::{Ack, Sender};
 use crate::cc::{AckSample, Recovery};

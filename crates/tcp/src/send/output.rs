@@ -146,7 +146,7 @@ impl Sender {
             room = self.mss.into();
         }
         let payload = end - start - u64::from(fin);
-        let len = payload.min(room).min(self.mss.into()) as u32;
+        let len = payload.min(room).min(self.current_mss().into()) as u32;
         let at = self.depart(len);
         let snapshot = self.rate.sent(at, self.board.len(), self.in_flight() + 1);
         self.board.resent(number, at, snapshot);

@@ -134,7 +134,7 @@ impl Sender {
             }
             match self.rack.remaining(self.now, sent, window) {
                 Some(left) => longest = longest.max(Some(left)),
-                None => self.rate.lost += u64::from(self.board.mark_lost(number, false)),
+                None => self.lose(number, false),
             }
         }
         longest

@@ -8,6 +8,7 @@
 use super::RateSample;
 use super::clock::{self, micros};
 use super::scoreboard::{Sent, Tags};
+use crate::cc::LostSegment;
 use std::time::Duration;
 use tidegate_time::Instant;
 
@@ -127,6 +128,16 @@ impl Rate {
             end,
         });
         self.first_sent = sent.at;
+    }
+
+    /// A segment that was just counted as lost, as it stood when it was sent.
+    pub(super) fn lost_segment(&self, sent: &Sent) -> LostSegment {
+        let s = &sent.snapshot;
+        LostSegment {
+            tx_in_flight: s.in_flight,
+            lost: self.lost - earlier(self.lost, s.lost),
+            app_limited: s.app_limited,
+        }
     }
 
     /// The sample of an ACK that has been taken in (`tcp_rate_gen`).

@@ -210,7 +210,10 @@ impl Scoreboard {
         if offset >= self.end || self.is_empty() {
             return self.after_last();
         }
-        let first = self.queue.front().map_or(self.end, |sent| self.offset(sent.start));
+        let first = self
+            .queue
+            .front()
+            .map_or(self.end, |sent| self.offset(sent.start));
         let ahead = offset.saturating_sub(first);
         let guess = ahead * u64::from(self.len()) / (self.end - first).max(1);
         let mut number = self.first.wrapping_add(guess as u32);
@@ -299,12 +302,12 @@ impl Scoreboard {
         }
     }
 
-    /// Marks entry `number` lost; how many transmissions of it that loses (`tcp_mark_skb_lost`).
+    /// Marks entry `number` lost; whether that is news (`tcp_mark_skb_lost`).
     /// RACK looks at it again once it is retransmitted; `parked`: or once the mark is taken back.
-    pub(super) fn mark_lost(&mut self, number: u32, parked: bool) -> u32 {
+    pub(super) fn mark_lost(&mut self, number: u32, parked: bool) -> bool {
         let tags = self.get(number).tags;
         if tags.has(Tags::SACKED) {
-            return 0;
+            return false;
         }
         let news = !tags.has(Tags::LOST) || tags.has(Tags::RETRANS);
         if tags.has(Tags::LOST) {
@@ -316,7 +319,7 @@ impl Scoreboard {
             let sent = self.get_mut(number);
             sent.tags = sent.tags.with(Tags::PARKED);
         }
-        u32::from(news)
+        news
     }
 
     /// Believes nothing lost any more (`tcp_undo_cwnd_reduction`). What a timeout had marked is
