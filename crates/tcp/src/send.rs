@@ -191,6 +191,9 @@ impl Sender {
 
     /// The application writes `bytes`; returns how many the send buffer took.
     pub fn write(&mut self, bytes: u64) -> u64 {
+        if bytes == 0 {
+            return 0;
+        }
         let taken = bytes.min(self.writable());
         self.buffer_was_full = taken < bytes;
         let unsent = self.written.saturating_sub(self.next());
