@@ -237,7 +237,7 @@ impl Receiver {
     }
 
     fn in_order(&mut self, now: Instant, arrival: &Arrival) {
-        if !self.admit(arrival.offset) {
+        if !self.admit() {
             self.acks.urge();
             self.starved = true;
             if self.unread() > 0 && arrival.len > 0 {
@@ -311,7 +311,7 @@ impl Receiver {
 
     /// `tcp_data_queue_ofo`.
     fn out_of_order(&mut self, arrival: &Arrival) {
-        if !self.admit(arrival.offset) {
+        if !self.admit() {
             self.dropped += 1;
             return;
         }
@@ -342,9 +342,10 @@ impl Receiver {
         }
     }
 
-    /// Whether there is memory for a segment at `offset`; makes some if it can
-    /// (`tcp_try_rmem_schedule`, `tcp_prune_queue`).
-    fn admit(&mut self, offset: u64) -> bool {
+    /// Whether there is memory for one more segment; makes some if it can
+    /// (`tcp_try_rmem_schedule`). Linux would then drop what is out of order, from the end
+    /// (`tcp_prune_ofo_queue`); here the segment goes, which only meets tiny buffers.
+    fn admit(&mut self) -> bool {
         if self.memory.has_room() {
             return true;
         }
@@ -355,16 +356,7 @@ impl Receiver {
         }
         self.window.restart();
         self.memory.collapse(self.payload());
-        while !self.memory.has_room() {
-            let payload = self.payload();
-            let Some(bytes) = self.reassembly.drop_last(offset) else {
-                return false;
-            };
-            self.memory.release(bytes, payload);
-            // The sender is to forget what it was told.
-            self.sack.clear();
-        }
-        true
+        self.memory.has_room()
     }
 
     /// `__tcp_ack_snd_check`.
