@@ -3,6 +3,9 @@ use proptest::prelude::*;
 
 const MSS: u32 = 500;
 
+/// What an ACK says: offset, window in bytes, SACK blocks as offsets.
+type Said = (u64, u64, Vec<(u64, u64)>);
+
 /// A receiver and its clock, after the handshake.
 struct Script {
     receiver: Receiver,
@@ -85,12 +88,12 @@ impl Script {
         self.receiver.read(self.now, max)
     }
 
-    /// The ACK that is due: offset, window in bytes, SACK blocks as offsets.
-    fn ack(&mut self) -> Option<(u64, u64, Vec<(u64, u64)>)> {
+    /// The ACK that is due.
+    fn ack(&mut self) -> Option<Said> {
         self.receiver.ack_due().then(|| self.advertise())
     }
 
-    fn advertise(&mut self) -> (u64, u64, Vec<(u64, u64)>) {
+    fn advertise(&mut self) -> Said {
         let ad = self.receiver.advertise(self.now, true);
         let window = u64::from(ad.window) << self.receiver.terms.scale;
         self.edge = self.edge.max(ad.ack + window);
