@@ -151,6 +151,12 @@ fn the_scale_is_what_the_handshake_agreed_on() {
 }
 
 #[test]
+fn the_handshake_is_the_first_round_trip() {
+    let (steer, _) = connected(Law::Tide);
+    assert_eq!(steer.flow().rtt_us(), Some(40_000));
+}
+
+#[test]
 fn resets_pass() {
     let (mut steer, mut path) = connected(Law::Drwa);
     download(&mut steer, &mut path, 200);
