@@ -168,13 +168,6 @@ impl Reassembly {
         overlap
     }
 
-    /// Forgets the last range, unless what stands at `offset` would come after it; its bytes.
-    pub(super) fn drop_last(&mut self, offset: u64) -> Option<u64> {
-        let last = self.beyond.pop_back_if(|last| last.start >= offset)?;
-        self.held -= last.len();
-        Some(last.len())
-    }
-
     #[cfg(test)]
     pub(super) fn beyond(&self) -> impl Iterator<Item = Range> {
         self.beyond.iter().copied()
