@@ -228,6 +228,7 @@ impl<P: Packet> Link<P> {
         {
             self.transmit(arrival);
             self.queue.push(Queued { packet, arrival });
+            self.count_drops();
         }
     }
 
