@@ -66,6 +66,8 @@ impl Outcome {
             fetches: flows::fetch_results(self),
             link: down.link.result(&inputs.down, *counted),
             uplink: up.link.result(&inputs.up, *counted),
+            hops: Vec::new(),
+            videos: Vec::new(),
             health: self.health(),
             agent_rtt: rtt_accuracy(&self.record, &self.samples.agent, self.window.warmup),
             series: if series { curves() } else { Vec::new() },

@@ -6,6 +6,7 @@ mod bins;
 mod curves;
 mod demand;
 mod distribution;
+mod player;
 mod quantiles;
 mod record;
 
@@ -13,6 +14,7 @@ pub use bins::{BIN, Bin, Bins, round_trip};
 pub use curves::{bps, curve, link_curves, ms};
 pub use demand::{Demand, demand};
 pub use distribution::Distribution;
+pub use player::Player;
 pub use quantiles::{Durations, quantiles};
 pub use record::{LinkRecord, Passage, Window};
 
