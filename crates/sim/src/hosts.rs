@@ -41,7 +41,9 @@ impl Pair {
     /// A segment arrives at an end, which a SYN may make.
     pub fn receive(&mut self, network: &mut Network, side: Side, segment: &Segment) {
         match &mut self.ends[index(side)] {
-            Some(end) => end.receive(network.now, segment),
+            Some(end) => {
+                end.receive(network.now, segment);
+            }
             none => *none = Connection::accept(self.answer, network.now, segment),
         }
         self.transmit(network, side);

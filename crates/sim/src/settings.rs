@@ -1,6 +1,6 @@
 //! From a scenario's hosts to an endpoint's settings.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 use tidegate_scenario::{Hosts, Run};
 use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::{Config, ReceiveBuffer};
@@ -45,9 +45,11 @@ fn limited(limit: u64) -> ReceiveBuffer {
 }
 
 fn algorithm(name: &str) -> Result<Algorithm> {
-    Ok(match name {
-        "reno" => Algorithm::Reno,
-        "cubic" => Algorithm::Cubic,
-        _ => bail!("there is no congestion control \"{name}\""),
+    Algorithm::from_name(name).with_context(|| {
+        let known: Vec<_> = Algorithm::ALL.iter().map(|a| a.name()).collect();
+        format!(
+            "the simulator has no congestion control \"{name}\", it has {}",
+            known.join(", ")
+        )
     })
 }

@@ -26,9 +26,9 @@ fn an_overload_is_cut_to_the_capacity_and_fills_the_queue() {
     let run = run(&text);
     assert_near(run.link.delivered_bps, 20e6, 1e-3);
     let ping = flow(&run, "ping").rtt_ms;
-    // A hundred packets of 0.6 ms stand before each one that gets in.
+    // A hundred packets of 0.6 ms stand before each one that gets in; a few of them are pings.
     let queue = run.link.queue_delay_ms;
-    assert_near(queue.p50, 100.0 * 0.6, 0.02);
+    assert_near(queue.p50, 100.0 * 0.6, 0.05);
     assert_near(ping.p50, 40.0 + queue.p50, 0.02);
     // All that the pings leave, without 28 bytes of headers in each 1500.
     assert_near(
