@@ -2,7 +2,8 @@
 
 use crate::queue::{Queue, Queued};
 use crate::rate::{Burst, Bursts, Fluid};
-use crate::{Instant, Packet, Rate};
+use crate::share::Contention;
+use crate::{Config, Instant, Packet, Rate};
 use std::time::Duration;
 
 /// A packet whose last byte has left the near end.
@@ -25,12 +26,30 @@ pub(crate) enum Transmitter<P> {
 }
 
 impl<P: Packet> Transmitter<P> {
-    pub(crate) fn new(rate: &Rate) -> Self {
-        match rate {
+    pub(crate) fn new(config: &Config) -> Self {
+        if let Some(sharing) = &config.sharing {
+            let contention = Contention::new(&config.rate, sharing);
+            return Self::Bursty(Bursty::new(Bursts::Shared(Box::new(contention))));
+        }
+        match &config.rate {
             Rate::Constant(bps) => Self::Fluid(Fluid::constant(*bps)),
             Rate::Series(series) => Self::Fluid(Fluid::series(series.clone())),
             Rate::Opportunities(trace) => Self::Bursty(Bursty::new(Bursts::trace(trace.clone()))),
             Rate::Cell(model) => Self::Bursty(Bursty::new(Bursts::cell(model))),
+            Rate::Walk(walk) => Self::Bursty(Bursty::new(Bursts::walk(walk))),
+        }
+    }
+
+    /// A transmitter that sends only what [`Self::grant`] allows.
+    pub(crate) fn granted() -> Self {
+        Self::Bursty(Bursty::new(Bursts::Granted(None)))
+    }
+
+    /// Gives a [granted](Self::granted) transmitter its next opportunity.
+    pub(crate) fn grant(&mut self, burst: Burst) {
+        match self {
+            Self::Bursty(bursty) => bursty.bursts.grant(burst),
+            Self::Fluid(_) => unreachable!("a fluid transmitter asks nobody"),
         }
     }
 
@@ -53,9 +72,14 @@ impl<P: Packet> Transmitter<P> {
     /// When something may leave `queue` or be sent further, if nothing more arrives.
     pub(crate) fn next_event(&self, queue: &Queue<P>) -> Option<Instant> {
         match self {
-            Self::Fluid(fluid) => Some(queue.oldest()?.max(fluid.free_at())),
+            Self::Fluid(fluid) => Some(queue.ready()?.max(fluid.free_at())),
             Self::Bursty(bursty) => bursty.has_work(queue).then(|| bursty.bursts.peek().at),
         }
+    }
+
+    /// Whether there is something to send.
+    pub(crate) fn has_work(&self, queue: &Queue<P>) -> bool {
+        self.is_sending() || queue.len() > 0
     }
 
     /// Whether a packet has left the queue but not yet the near end.
@@ -70,7 +94,7 @@ fn serialise<P: Packet>(
     now: Instant,
     queue: &mut Queue<P>,
 ) -> Option<Departure<P>> {
-    let start = queue.oldest()?.max(fluid.free_at());
+    let start = queue.ready()?.max(fluid.free_at());
     if start > now {
         return None;
     }
@@ -139,6 +163,7 @@ impl<P: Packet> Bursty<P> {
             self.bursts.skip_past(now);
             return false;
         }
+        self.bursts.seek();
         let next = self.bursts.peek();
         if next.at > now {
             return false;

@@ -2,10 +2,10 @@
 
 mod handshake;
 mod states;
-mod timestamps;
+pub(crate) mod timestamps;
 
 use crate::receive::{self, Receiver};
-use crate::send::{self, Sender};
+use crate::send::{self, Sender, Transmission};
 use crate::{Config, Flags, Segment, Seq};
 use handshake::Handshake;
 use std::ops::Range;
@@ -94,6 +94,8 @@ pub struct Connection {
     closing: bool,
     /// A reset is to be sent, with this sequence number.
     reset: Option<Seq>,
+    /// What is left of a segment that had to be cut.
+    rest: Option<Transmission>,
     /// End of TIME-WAIT or FIN-WAIT-2.
     linger: Option<Instant>,
 }
@@ -129,6 +131,7 @@ impl Connection {
             receiver: Receiver::new(&config),
             closing: false,
             reset: None,
+            rest: None,
             linger: None,
             config,
         }
@@ -314,6 +317,8 @@ impl Connection {
                 sack,
                 timestamps: self.clock.in_use(),
                 scale: self.scale,
+                window: self.syn_window(),
+                rtt: self.handshake.rtt(now),
             },
         );
         self.sender.establish(
@@ -324,7 +329,7 @@ impl Connection {
                 timestamps: self.clock.in_use(),
                 window,
                 rtt: self.handshake.rtt(now),
-                retransmitted: self.handshake.retransmitted(),
+                retransmits: self.handshake.retransmits(),
             },
         );
         self.state = State::Established;

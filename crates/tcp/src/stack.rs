@@ -141,6 +141,9 @@ impl Stack {
     fn receive_unknown(&mut self, now: Instant, packet: &Parsed) {
         let addresses = packet.addresses.reversed();
         let listener = self.listeners.get(&addresses.source().port()).copied();
+        if listener.is_some() && is_nothing(&packet.segment) {
+            return;
+        }
         let config = listener.map(|config| self.own(now, config, &addresses));
         match config.and_then(|config| Socket::accept(config, packet, now)) {
             // An address whose last socket is still held cannot be used again.
@@ -218,6 +221,11 @@ impl Entry {
             _ => false,
         }
     }
+}
+
+/// Neither opens, acknowledges nor resets anything: a listening port is silent about it.
+fn is_nothing(segment: &Segment) -> bool {
+    !segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK)
 }
 
 /// The reset in answer to a segment that belongs to no connection (RFC 9293 §3.10.7.1).

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Nanobits in a byte.
-pub(super) const NANOBITS_PER_BYTE: u64 = 8_000_000_000;
+pub(crate) const NANOBITS_PER_BYTE: u64 = 8_000_000_000;
 
 /// A transmitter that serialises one packet after another.
 #[derive(Clone, Debug)]

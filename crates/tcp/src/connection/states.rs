@@ -1,7 +1,8 @@
 //! What happens to segments once the peer's SYN is known (RFC 9293 §3.10.7.4).
 
 use super::{Connection, Ending, NOTHING, State, TIME_WAIT};
-use crate::send::Ack;
+use crate::receive::Arrival;
+use crate::send::{Ack, Transmission};
 use crate::{Flags, SackBlocks, Segment, Seq};
 use std::ops::Range;
 use tidegate_time::Instant;
@@ -120,7 +121,16 @@ impl Connection {
         // as keep-alives carry (RFC 9293 §3.8.4), and old.
         let offset = offset + u64::from(segment.flags.has(Flags::SYN));
         let finished = self.receiver.finished();
-        let arrived = self.receiver.segment(now, offset, segment.len, fin);
+        let arrived = self.receiver.segment(
+            now,
+            &Arrival {
+                offset,
+                len: segment.len,
+                fin,
+                push: segment.flags.has(Flags::PSH),
+                echo_age: self.clock.echo_age(now, segment.timestamps),
+            },
+        );
         if !finished && self.receiver.finished() {
             self.fin_received(now);
         } else if self.state == State::TimeWait {
@@ -145,8 +155,14 @@ impl Connection {
     fn fin_received(&mut self, now: Instant) {
         match self.state {
             State::Established => self.state = State::CloseWait,
-            State::FinWait1 => self.state = State::Closing,
-            State::FinWait2 => self.time_wait(now),
+            State::FinWait1 => {
+                self.state = State::Closing;
+                self.receiver.acknowledge();
+            }
+            State::FinWait2 => {
+                self.time_wait(now);
+                self.receiver.acknowledge();
+            }
             _ => {}
         }
     }
@@ -158,7 +174,7 @@ impl Connection {
     }
 
     pub(super) fn transmit_synchronised(&mut self, now: Instant) -> Option<Segment> {
-        if let Some(t) = self.sender.transmit(now) {
+        if let Some(t) = self.transmit_data(now) {
             let mut flags = Flags::ACK;
             if t.push {
                 flags = flags.with(Flags::PSH);
@@ -169,10 +185,36 @@ impl Connection {
             }
             return Some(self.segment(now, t.offset, t.len, flags));
         }
-        if self.receiver.ack_due(now) {
+        if self.receiver.ack_due() {
             return Some(self.segment(now, self.sender.next(), 0, Flags::ACK));
         }
         None
+    }
+
+    /// The sender's next segment, with room for the SACK blocks that go with it. New ones are cut
+    /// to the room that there is; one that is sent again may be from a time when there was more,
+    /// and then goes as two (`tcp_fragment` in `__tcp_retransmit_skb`).
+    fn transmit_data(&mut self, now: Instant) -> Option<Transmission> {
+        let sack = self.receiver.sack_bytes();
+        self.sender.reserve(sack);
+        let una = self.sender.una();
+        let rest = self.rest.take().filter(|rest| rest.offset >= una);
+        let whole = rest.or_else(|| self.sender.transmit(now))?;
+        let room = self.sender.mss() - sack;
+        if whole.len <= room {
+            return Some(whole);
+        }
+        self.rest = Some(Transmission {
+            offset: whole.offset + u64::from(room),
+            len: whole.len - room,
+            ..whole
+        });
+        Some(Transmission {
+            len: room,
+            fin: false,
+            push: false,
+            ..whole
+        })
     }
 
     fn fin_sent(&mut self) {
