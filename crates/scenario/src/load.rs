@@ -191,6 +191,7 @@ impl LinkSpec {
                     mean_length,
                 },
             },
+            ..Config::default()
         })
     }
 

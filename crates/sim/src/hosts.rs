@@ -9,7 +9,9 @@ use anyhow::Result;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use slab::Slab;
+use tidegate_laws::Params;
 use tidegate_scenario::{Run, Scenario, Side};
+use tidegate_tcp::steer::Steer;
 use tidegate_tcp::{Config, Connection, Segment, Seq, State};
 
 /// A connection, both ends of it.
@@ -25,6 +27,8 @@ pub struct Pair {
     /// Ways of what the client and the server send.
     routes: [u16; 2],
     answer: Config,
+    /// The law at the client's edge.
+    steer: Option<Box<Steer>>,
 }
 
 impl Pair {
@@ -40,11 +44,15 @@ impl Pair {
 
     /// A segment arrives at an end, which a SYN may make.
     pub fn receive(&mut self, network: &mut Network, side: Side, segment: &Segment) {
+        let now = network.now;
+        if let (Some(steer), Side::Client) = (&mut self.steer, side) {
+            steer.arrives(&mut network.path, now, segment);
+        }
         match &mut self.ends[index(side)] {
             Some(end) => {
-                end.receive(network.now, segment);
+                end.receive(now, segment);
             }
-            none => *none = Connection::accept(self.answer, network.now, segment),
+            none => *none = Connection::accept(self.answer, now, segment),
         }
         self.transmit(network, side);
     }
@@ -82,8 +90,12 @@ impl Pair {
 
     fn transmit(&mut self, network: &mut Network, side: Side) {
         let route = self.routes[index(side)];
+        let mut steer = self.steer.as_deref_mut().filter(|_| side == Side::Client);
         if let Some(end) = &mut self.ends[index(side)] {
-            while let Some(segment) = end.transmit(network.now) {
+            while let Some(mut segment) = end.transmit(network.now) {
+                if let Some(steer) = &mut steer {
+                    steer.leaves(&network.path, network.now, &mut segment);
+                }
                 network.send(Packet::segment(self.name, route, segment));
             }
         }
@@ -99,6 +111,7 @@ impl Pair {
 pub struct Hosts {
     pairs: Slab<Pair>,
     config: Config,
+    law: Option<Params>,
     opened: u32,
     random: Pcg64Mcg,
 }
@@ -112,6 +125,7 @@ impl Hosts {
         Ok(Self {
             pairs: Slab::new(),
             config: settings::config(&scenario.hosts, run)?,
+            law: settings::law(run),
             opened: 0,
             random: random::stream(scenario.seed, "connections"),
         })
@@ -139,6 +153,7 @@ impl Hosts {
             tag,
             routes,
             answer,
+            steer: self.law.map(|params| Box::new(Steer::new(params))),
         });
         pair.settle(network, Side::Client);
         name

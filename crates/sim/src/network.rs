@@ -4,6 +4,7 @@ use crate::events::{EventQueue, Kind, Target};
 use crate::packet::Packet;
 use crate::random;
 use anyhow::{Result, ensure};
+use tidegate_laws::Path;
 use tidegate_link::{Config, Link};
 use tidegate_measure::{LinkRecord, Passage, Window, demand};
 use tidegate_scenario::{Direction, Hop, LinkInputs, Scenario, Side, Workload, WorkloadKind};
@@ -40,6 +41,8 @@ pub struct Network {
     pub now: Instant,
     /// Who wants to be woken.
     pub events: EventQueue,
+    /// The queue that the client's flows share, as the law at its edge sees it.
+    pub path: Path,
     /// The links.
     pub nodes: Vec<Node>,
     /// Two for each workload: down, up.
@@ -81,6 +84,7 @@ impl Network {
         Ok(Self {
             now: Instant::ZERO,
             events: EventQueue::default(),
+            path: Path::default(),
             nodes,
             routes,
         })

@@ -1,7 +1,8 @@
 //! What travels.
 
+use tidegate_link::Sequence;
 use tidegate_scenario::Side;
-use tidegate_tcp::Segment;
+use tidegate_tcp::{Flags, Segment};
 use tidegate_time::Instant;
 
 /// Header of IPv4, in bytes.
@@ -75,6 +76,30 @@ impl Packet {
 impl tidegate_link::Packet for Packet {
     fn wire_bytes(&self) -> usize {
         self.bytes.into()
+    }
+
+    fn flow(&self) -> u64 {
+        // Datagrams of an application, segments of a connection; a link has one direction.
+        match self.body {
+            Body::Segment(connection, _) => u64::from(connection.serial) << 1,
+            Body::Datagram(datagram) => u64::from(datagram.app) << 1 | 1,
+        }
+    }
+
+    fn sequence(&self) -> Option<Sequence> {
+        let Body::Segment(_, segment) = &self.body else {
+            return None;
+        };
+        let start = segment.seq.0;
+        Some(Sequence {
+            start,
+            end: start.wrapping_add(segment.seq_len()),
+            opens: segment.flags.has(Flags::SYN),
+        })
+    }
+
+    fn duplicate(&self) -> Option<Self> {
+        Some(*self)
     }
 }
 

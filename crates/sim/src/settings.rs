@@ -1,7 +1,8 @@
 //! From a scenario's hosts to an endpoint's settings.
 
 use anyhow::{Context, Result};
-use tidegate_scenario::{Hosts, Run};
+use tidegate_laws::Params;
+use tidegate_scenario::{Hosts, Law, Run};
 use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::{Config, ReceiveBuffer};
 
@@ -51,5 +52,22 @@ fn algorithm(name: &str) -> Result<Algorithm> {
             "the simulator has no congestion control \"{name}\", it has {}",
             known.join(", ")
         )
+    })
+}
+
+/// What steers the client's window, if anything does.
+pub fn law(run: &Run) -> Option<Params> {
+    let law = match run.law {
+        Law::None => return None,
+        Law::Drs => tidegate_laws::Law::Drs,
+        Law::Drwa => tidegate_laws::Law::Drwa,
+        Law::Tide => tidegate_laws::Law::Tide,
+    };
+    Some(Params {
+        law,
+        lambda: run.lambda,
+        limit: run
+            .limit
+            .map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
     })
 }
