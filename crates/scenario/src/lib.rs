@@ -6,8 +6,10 @@
 
 mod link;
 mod load;
+mod read_rate;
 mod result;
 mod scenario;
+mod schedule;
 mod vary;
 mod workload;
 
@@ -15,4 +17,6 @@ pub use link::*;
 pub use load::{LinkInputs, LoadError};
 pub use result::*;
 pub use scenario::*;
+pub use schedule::Schedule;
 pub use vary::{Setting, Variation, combinations};
+pub use workload::{ReadRate, Workload, WorkloadKind};

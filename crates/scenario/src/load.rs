@@ -43,6 +43,8 @@ pub struct LinkInputs {
     pub down: Config,
     /// Client to server.
     pub up: Config,
+    /// The scenario's further links, in its order.
+    pub hops: Vec<Config>,
 }
 
 impl Scenario {
@@ -75,6 +77,12 @@ impl Scenario {
             down: self.down.resolve(folder, self.seed)?,
             // Another stream of the same seed: the uplink's cell is not the downlink's.
             up: self.up.resolve(folder, self.seed ^ 0x5570)?,
+            hops: self
+                .hops
+                .iter()
+                .zip(2..)
+                .map(|(hop, stream)| hop.link.resolve(folder, self.seed ^ (stream << 16)))
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -115,7 +123,24 @@ impl Scenario {
                 r.name, r.lambda
             ));
         }
+        let links = ["down".to_owned(), "up".to_owned()];
+        let links: Vec<_> = links
+            .iter()
+            .chain(self.hops.iter().map(|h| &h.name))
+            .collect();
+        if let Some(name) = duplicate(links.iter().copied()) {
+            return Some(format!(
+                "two links are named \"{name}\", expected different names"
+            ));
+        }
         for w in &self.workloads {
+            let mut crossed = w.links.iter().flatten();
+            if let Some(unknown) = crossed.find(|name| !links.contains(name)) {
+                return Some(format!(
+                    "workload \"{}\": no link is named \"{unknown}\", expected down, up or a hop's name",
+                    w.name
+                ));
+            }
             let stop = w.stop_s.unwrap_or(self.duration_s);
             if !(w.start_s >= 0.0 && w.start_s < stop) {
                 return Some(format!(
@@ -127,8 +152,10 @@ impl Scenario {
                 return Some(format!("workload \"{}\": {complaint}", w.name));
             }
         }
+        let hops = self.hops.iter().map(|hop| (hop.name.as_str(), &hop.link));
         [("down", &self.down), ("up", &self.up)]
-            .iter()
+            .into_iter()
+            .chain(hops)
             .find_map(|(name, link)| link.complaint().map(|c| format!("{name}: {c}")))
     }
 }

@@ -1,5 +1,6 @@
 //! The scenario: two hosts, a link in each direction, workloads, and the runs to compare.
 
+use crate::Workload;
 use crate::link::{
     ArqSpec, CellSpec, DelayStep, DisorderSpec, LossSpec, MiddleboxSpec, QueueSpec, RateSpec,
     ShaperSpec,
@@ -27,6 +28,9 @@ pub struct Scenario {
     pub down: LinkSpec,
     /// The link from the client to the server.
     pub up: LinkSpec,
+    /// Further links on the way, for the simulator.
+    #[serde(default, rename = "hop", skip_serializing_if = "Vec::is_empty")]
+    pub hops: Vec<Hop>,
     /// What the two hosts' kernels are set to, unless a run says otherwise.
     #[serde(default)]
     pub hosts: Hosts,
@@ -40,6 +44,27 @@ pub struct Scenario {
 
 fn one() -> u64 {
     1
+}
+
+/// A further link in one direction, in front of the link under study or behind it: a core link, a
+/// shaper at the server. Those of the same direction and side are passed in the order given.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hop {
+    /// Its name in the results.
+    pub name: String,
+    /// Which way its packets go.
+    #[serde(default)]
+    pub direction: Direction,
+    /// On which side of the link under study it lies.
+    #[serde(default = "server")]
+    pub side: Side,
+    /// What it is like.
+    pub link: LinkSpec,
+}
+
+fn server() -> Side {
+    Side::Server
 }
 
 /// One direction of the path.
@@ -96,74 +121,6 @@ impl Default for Hosts {
             timestamps: true,
         }
     }
-}
-
-/// Something that the hosts do from `start_s` to `stop_s`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Workload {
-    /// Name of its flows in the results.
-    pub name: String,
-    /// Seconds after the start of the run.
-    #[serde(default)]
-    pub start_s: f64,
-    /// Seconds after the start of the run; the run's end by default.
-    pub stop_s: Option<f64>,
-    /// What it does.
-    pub does: WorkloadKind,
-}
-
-/// The kinds of workload.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum WorkloadKind {
-    /// As many bytes as TCP carries.
-    Bulk {
-        /// Which way the data goes.
-        #[serde(default)]
-        direction: Direction,
-        /// Stop after that many bytes.
-        bytes: Option<u64>,
-        /// Connections in parallel.
-        #[serde(default = "one")]
-        flows: u64,
-    },
-    /// Objects fetched one after another, each on a connection of its own, over and over.
-    Web {
-        /// Sizes of the objects, in bytes, fetched in turn.
-        object_bytes: Vec<u64>,
-        /// Pause between the end of one fetch and the next, in seconds.
-        #[serde(default)]
-        pause_s: f64,
-    },
-    /// A server that sends a chunk, falls silent, and sends the next, on one connection.
-    Chunks {
-        /// Bytes in a chunk.
-        chunk_bytes: u64,
-        /// Seconds from the start of one chunk to the start of the next.
-        period_s: f64,
-    },
-    /// A source of constant rate on one connection.
-    ConstantRate {
-        /// Which way the data goes.
-        #[serde(default)]
-        direction: Direction,
-        /// Mbit/s of payload.
-        mbps: f64,
-    },
-    /// A UDP echo from the client, to see the round trip that other traffic sees.
-    Ping {
-        /// Milliseconds between echoes.
-        interval_ms: f64,
-    },
-    /// Any command, run in the client's or the server's namespace until it exits.
-    Command {
-        /// Program and arguments; `{server}` and `{client}` become the hosts' addresses.
-        run: Vec<String>,
-        /// Where it runs.
-        #[serde(default)]
-        side: Side,
-    },
 }
 
 /// Direction of data, seen from the client.

@@ -22,6 +22,8 @@ pub enum Command {
     Run(RunArgs),
     /// Run a scenario over real kernel TCP between two network namespaces
     Lab(LabArgs),
+    /// Run a scenario in virtual time over Tidegate's own TCP, with sweeps over all cores
+    Sim(SimArgs),
     /// Run any command behind an emulated link
     Link(LinkArgs),
     /// Measure what the parts of Tidegate cost on this machine
@@ -67,9 +69,9 @@ pub enum LawArg {
     Drs,
 }
 
-/// Arguments of `lab`.
+/// Which scenario, which variants and runs of it, and how the result is shown.
 #[derive(Debug, ClapArgs)]
-pub struct LabArgs {
+pub struct ScenarioArgs {
     /// The scenario, a TOML file
     pub scenario: PathBuf,
     /// Put values in place of the scenario's, each in turn; repeat for every combination. Values are
@@ -88,9 +90,37 @@ pub struct LabArgs {
     /// Write a self-contained page with tables and pictures
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+}
+
+/// Arguments of `lab`.
+#[derive(Debug, ClapArgs)]
+pub struct LabArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
     /// Use IPv6
     #[arg(short = '6', long)]
     pub ipv6: bool,
+}
+
+/// Arguments of `sim`.
+#[derive(Debug, ClapArgs)]
+pub struct SimArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Repeat everything with so many seeds, from the scenario's own on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub seeds: u32,
+    /// Runs at a time; as many as there are cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Write one row a run to this file, as soon as it is known
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: Option<PathBuf>,
+    /// Go on with a file of `--out` that was interrupted: what it holds is not run again
+    #[arg(long, requires = "out", conflicts_with_all = ["json", "html"])]
+    pub resume: bool,
 }
 
 /// Arguments of `link`.

@@ -8,9 +8,13 @@ mod bench;
 mod exit;
 mod lab;
 mod link;
+mod rows;
 mod run;
+mod scenarios;
 mod signals;
+mod sim;
 mod steer;
+mod sweep;
 mod trace;
 
 use clap::Parser;
@@ -21,6 +25,7 @@ fn main() -> ExitCode {
     let outcome = match args::Args::parse().command {
         args::Command::Run(args) => run::run(&args).map(done),
         args::Command::Lab(args) => lab::run(&args).map(done),
+        args::Command::Sim(args) => sim::run(&args).map(done),
         args::Command::Link(args) => link::run(&args),
         args::Command::Bench(args) => bench::run(&args).map(done),
         args::Command::Trace(args) => trace::run(&args).map(done),

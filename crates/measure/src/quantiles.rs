@@ -8,9 +8,16 @@ use tidegate_scenario::Quantiles;
 #[derive(Clone, Debug)]
 pub struct Durations(Histogram<u64>);
 
+impl Default for Durations {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Durations {
     const LONGEST: Duration = Duration::from_secs(3600);
 
+    /// None.
     pub fn new() -> Self {
         let longest_us = Self::LONGEST.as_micros() as u64;
         Self(Histogram::new_with_bounds(1, longest_us, 3).expect("the bounds are in order"))
@@ -21,6 +28,7 @@ impl Durations {
         self.0.saturating_record(duration.as_micros() as u64);
     }
 
+    /// Counts what `other` has counted.
     pub fn add(&mut self, other: &Self) {
         self.0.add(&other.0).expect("the bounds are equal");
     }

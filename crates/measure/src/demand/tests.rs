@@ -1,7 +1,5 @@
 use super::*;
-use crate::emulator::Passage;
 use std::path::Path;
-use std::time::Duration;
 use tidegate_link::Rate;
 
 const SCENARIO: &str = r#"
@@ -22,6 +20,7 @@ fn demand_of(workloads: &str, direction: Direction) -> Vec<[u64; 2]> {
     };
     let ms = |t: Instant| t.as_nanos() / 1_000_000;
     demand(&scenario, direction, &window)
+        .intervals
         .iter()
         .map(|i| i.map(ms))
         .collect()
@@ -50,22 +49,24 @@ fn a_link_that_idles_under_demand_is_not_used() {
         delay: Duration::from_millis(50).into(),
         ..Config::default()
     };
-    let mut lane = LaneRecord::new();
-    // 1000 bytes each ms is all that 8 Mbit/s carry; from the third second on, half of it.
-    for ms in (2_000..3_000).chain((3_000..4_000).step_by(2)) {
-        let due = Instant::from_millis(ms);
-        lane.count(Passage {
-            bytes: 1000,
-            arrived: due,
-            due,
-            queued: Duration::ZERO,
-            late: Duration::ZERO,
-            counts: true,
-        });
-    }
-    let second = |s: u64| [s, s + 1].map(|s| Instant::from_millis(1_000 * s));
-    assert_eq!(utilisation(&lane, &link, &[second(2)]), 1.0);
-    assert_eq!(utilisation(&lane, &link, &[second(2), second(3)]), 0.75);
-    assert_eq!(utilisation(&lane, &link, &[second(4)]), 0.0);
-    assert_eq!(utilisation(&lane, &link, &[]), 0.0);
+    let utilisation = |seconds: &[u64]| {
+        let mut demand = Demand {
+            intervals: seconds
+                .iter()
+                .map(|&s| [s, s + 1].map(|s| Instant::from_millis(1_000 * s)))
+                .collect(),
+            passed: 0,
+            bytes: 0,
+        };
+        // 1000 bytes each ms is all that 8 Mbit/s carry; from the third second on, half of it.
+        for ms in (2_000..3_000).chain((3_000..4_000).step_by(2)) {
+            demand.delivered(Instant::from_millis(ms), 1000);
+        }
+        demand.utilisation(&link)
+    };
+    assert_eq!(utilisation(&[2]), 1.0);
+    assert_eq!(utilisation(&[2, 3]), 0.75);
+    assert_eq!(utilisation(&[3]), 0.5);
+    assert_eq!(utilisation(&[4]), 0.0);
+    assert_eq!(utilisation(&[]), 0.0);
 }

@@ -1,7 +1,7 @@
 //! When a source has how much to send.
 
+use crate::{Direction, WorkloadKind};
 use std::time::Duration;
-use tidegate_scenario::{Direction, WorkloadKind};
 
 /// Smallest write of a source of constant rate, in bytes: a segment, lest it sends tiny ones.
 const SEGMENT: u64 = 1448;
@@ -15,18 +15,23 @@ pub enum Schedule {
     /// Everything at once, up to a number of bytes.
     AtOnce(Option<u64>),
     /// A chunk at the start of every period.
-    Chunks { bytes: u64, period: Duration },
+    Chunks {
+        /// Bytes of a chunk.
+        bytes: u64,
+        /// From the start of one to the start of the next.
+        period: Duration,
+    },
     /// Little by little.
-    Rate { bytes_per_second: f64 },
+    Rate {
+        /// The rate.
+        bytes_per_second: f64,
+    },
 }
 
 impl Schedule {
     /// The schedule of a workload that is a stream, its direction and its number of connections.
-    ///
-    /// # Panics
-    /// For a workload that is no stream.
-    pub fn of(does: &WorkloadKind) -> (Self, Direction, u64) {
-        match *does {
+    pub fn of(does: &WorkloadKind) -> Option<(Self, Direction, u64)> {
+        Some(match *does {
             WorkloadKind::Bulk {
                 direction,
                 bytes,
@@ -48,8 +53,9 @@ impl Schedule {
                 };
                 (rate, direction, 1)
             }
-            ref other => unreachable!("{other:?} is no stream"),
-        }
+            WorkloadKind::Reader { direction, .. } => (Self::AtOnce(None), direction, 1),
+            _ => return None,
+        })
     }
 
     /// Bytes that the source has produced `elapsed` after its start.
