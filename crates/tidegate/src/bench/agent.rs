@@ -1,7 +1,7 @@
 //! What the live agent costs: in goodput through a veth pair, where nothing else limits, and in
 //! nanoseconds a packet.
 
-use super::Row;
+use super::{Row, median};
 use anyhow::{Context, Result, ensure};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -202,9 +202,4 @@ fn stay_on_one_cpu() -> Result<()> {
     let mut set = CpuSet::new();
     set.set(cpus - 1)?;
     sched_setaffinity(Pid::from_raw(0), &set).context("cannot stay on one CPU")
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
