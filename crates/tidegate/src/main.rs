@@ -12,6 +12,7 @@ mod run;
 mod signals;
 mod steer;
 mod trace;
+mod validate;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     let outcome = match args::Args::parse().command {
         args::Command::Run(args) => run::run(&args).map(done),
         args::Command::Lab(args) => lab::run(&args).map(done),
+        args::Command::Validate(args) => validate::run(&args),
         args::Command::Link(args) => link::run(&args),
         args::Command::Bench(args) => bench::run(&args).map(done),
         args::Command::Trace(args) => trace::run(&args).map(done),
