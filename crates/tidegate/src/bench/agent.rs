@@ -134,6 +134,7 @@ impl Bench<'_> {
     ) -> Result<T> {
         let address = SocketAddr::new(Veth::server_address(IpVersion::V4), 0);
         let listener = self.hosts.server.run(|| Ok(TcpListener::bind(address)?))?;
+        use_congestion_control(&listener, "cubic")?;
         let (received, over) = (AtomicU64::new(0), AtomicBool::new(false));
         thread::scope(|scope| {
             // However it ends, the threads must.
@@ -159,7 +160,6 @@ impl Bench<'_> {
         let client = self.hosts.client.run(|| Ok(TcpStream::connect(to)?))?;
         let (server, _) = listener.accept()?;
         setsockopt(&client, sockopt::RcvBufForce, &RECEIVE_BUFFER)?;
-        use_congestion_control(&server, "cubic")?;
         Ok((client, server))
     }
 }
