@@ -4,12 +4,14 @@
 //! (virtual time) alike; both write a [`ResultSet`]. Neither knows of the other: this crate is all
 //! they share.
 
+mod link;
 mod load;
 mod result;
 mod scenario;
 mod vary;
 mod workload;
 
+pub use link::*;
 pub use load::{LinkInputs, LoadError};
 pub use result::*;
 pub use scenario::*;

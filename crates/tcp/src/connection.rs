@@ -2,12 +2,13 @@
 
 mod handshake;
 mod states;
-mod timestamps;
+pub(crate) mod timestamps;
 
 use crate::receive::{self, Receiver};
-use crate::send::{self, Sender};
+use crate::send::{self, Sender, Transmission};
 use crate::{Config, Flags, Segment, Seq};
 use handshake::Handshake;
+use std::ops::Range;
 use std::time::Duration;
 use tidegate_time::Instant;
 use timestamps::Clock;
@@ -63,9 +64,12 @@ pub enum Ending {
     Aborted,
 }
 
-/// How long TIME-WAIT lasts, and FIN-WAIT-2 at most (Linux's `TCP_TIMEWAIT_LEN`,
-/// `tcp_fin_timeout`; RFC 9293 would have two MSL of two minutes).
+/// How long TIME-WAIT lasts, and FIN-WAIT-2 at most once the application is gone (Linux's
+/// `TCP_TIMEWAIT_LEN`, `tcp_fin_timeout`; RFC 9293 would have two MSL of two minutes).
 const TIME_WAIT: Duration = Duration::from_secs(60);
+
+/// No bytes.
+const NOTHING: Range<u64> = 0..0;
 
 /// One end of a connection.
 ///
@@ -88,8 +92,12 @@ pub struct Connection {
     receiver: Receiver,
     /// The application has closed.
     closing: bool,
+    /// The application is gone.
+    released: bool,
     /// A reset is to be sent, with this sequence number.
     reset: Option<Seq>,
+    /// What is left of a segment that had to be cut.
+    rest: Option<Transmission>,
     /// End of TIME-WAIT or FIN-WAIT-2.
     linger: Option<Instant>,
 }
@@ -124,19 +132,23 @@ impl Connection {
             sender: Sender::new(&config),
             receiver: Receiver::new(&config),
             closing: false,
+            released: false,
             reset: None,
+            rest: None,
             linger: None,
             config,
         }
     }
 
-    /// A segment arrives.
-    pub fn receive(&mut self, now: Instant, segment: &Segment) {
+    /// A segment arrives. Returns which bytes of the peer's stream it brings, as offsets: those that
+    /// count as arrived from now on. They may have arrived before.
+    pub fn receive(&mut self, now: Instant, segment: &Segment) -> Range<u64> {
         match self.state {
             State::SynSent => self.receive_in_syn_sent(now, segment),
             State::Closed => {}
-            _ => self.receive_synchronised(now, segment),
+            _ => return self.receive_synchronised(now, segment),
         }
+        NOTHING
     }
 
     /// The next segment to be sent at `now`.
@@ -220,6 +232,16 @@ impl Connection {
     pub fn close(&mut self) {
         self.closing = true;
         self.sender.finish();
+    }
+
+    /// The application is gone: it has closed and will not read any more, so that the peer's FIN is
+    /// not waited for without end.
+    pub fn release(&mut self, now: Instant) {
+        self.close();
+        self.released = true;
+        if self.state == State::FinWait2 {
+            self.linger.get_or_insert(now + TIME_WAIT);
+        }
     }
 
     /// Ends the connection at once, with a reset.
@@ -320,9 +342,12 @@ impl Connection {
                 timestamps: self.clock.in_use(),
                 window,
                 rtt: self.handshake.rtt(now),
-                retransmitted: self.handshake.retransmitted(),
+                retransmits: self.handshake.retransmits(),
             },
         );
         self.state = State::Established;
     }
 }
+
+#[cfg(test)]
+mod tests;

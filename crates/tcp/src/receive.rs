@@ -321,13 +321,27 @@ impl Receiver {
         }
     }
 
-    fn sack_blocks(&mut self) -> SackBlocks {
-        if !self.terms.sack {
-            return SackBlocks::default();
+    /// Bytes of header that the SACK blocks of the next [`Self::advertise`] take.
+    pub fn sack_bytes(&self) -> u32 {
+        match self.sack.count().min(self.sack_room()) {
+            0 => 0,
+            blocks => 4 + 8 * blocks as u32,
         }
-        // A header has 40 bytes for options; timestamps take 12, a block 8, the option itself 4.
-        let room = if self.terms.timestamps { 3 } else { 4 };
+    }
+
+    fn sack_blocks(&mut self) -> SackBlocks {
+        let room = self.sack_room();
         self.sack.report(self.terms.initial, room)
+    }
+
+    /// Blocks at most: a header has 40 bytes for options; timestamps take 12, a block 8, the option
+    /// itself 4.
+    fn sack_room(&self) -> usize {
+        match (self.terms.sack, self.terms.timestamps) {
+            (false, _) => 0,
+            (true, true) => 3,
+            (true, false) => 4,
+        }
     }
 
     /// When [`Self::expire`] wants to be called: delayed ACK, ACKs put together.

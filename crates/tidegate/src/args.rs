@@ -112,7 +112,7 @@ pub struct LinkArgs {
     /// Bytes that each queue holds, if fewer
     #[arg(long, value_name = "BYTES")]
     pub queue_bytes: Option<usize>,
-    /// What a full queue does: drop-tail, drop-head or codel
+    /// What a full queue does: drop-tail, drop-head, red, codel, pie or fq-codel
     #[arg(long, value_name = "POLICY", default_value = "drop-tail", value_parser = policy)]
     pub policy: QueuePolicy,
     /// Share of packets lost at random, each way
@@ -130,8 +130,11 @@ fn policy(text: &str) -> Result<QueuePolicy, String> {
     match text {
         "drop-tail" => Ok(QueuePolicy::DropTail),
         "drop-head" => Ok(QueuePolicy::DropHead),
+        "red" => Ok(QueuePolicy::Red),
         "codel" => Ok(QueuePolicy::Codel),
-        _ => Err("expected drop-tail, drop-head or codel".into()),
+        "pie" => Ok(QueuePolicy::Pie),
+        "fq-codel" => Ok(QueuePolicy::FqCodel),
+        _ => Err("expected drop-tail, drop-head, red, codel, pie or fq-codel".into()),
     }
 }
 

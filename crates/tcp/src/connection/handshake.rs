@@ -78,14 +78,14 @@ impl Handshake {
         due
     }
 
-    pub(super) fn retransmitted(&self) -> bool {
-        self.transmissions > 1
+    pub(super) fn retransmits(&self) -> u32 {
+        self.transmissions.saturating_sub(1)
     }
 
     /// The handshake's round trip, unless it is not known which SYN was answered (Karn).
     pub(super) fn rtt(&self, now: Instant) -> Option<Duration> {
         let sent = self.sent?;
-        (!self.retransmitted()).then(|| now - sent)
+        (self.retransmits() == 0).then(|| now - sent)
     }
 
     pub(super) fn peer_options(&self) -> SynOptions {

@@ -1,28 +1,31 @@
 //! What happens to segments once the peer's SYN is known (RFC 9293 §3.10.7.4).
 
-use super::{Connection, Ending, State, TIME_WAIT};
+use super::{Connection, Ending, NOTHING, State, TIME_WAIT};
 use crate::receive::Arrival;
-use crate::send::Ack;
+use crate::send::{Ack, Transmission};
 use crate::{Flags, SackBlocks, Segment, Seq};
+use std::ops::Range;
 use tidegate_time::Instant;
 
 impl Connection {
-    pub(super) fn receive_synchronised(&mut self, now: Instant, segment: &Segment) {
+    /// Returns the bytes that it brings.
+    pub(super) fn receive_synchronised(&mut self, now: Instant, segment: &Segment) -> Range<u64> {
         if self.state == State::SynReceived && !self.pass_handshake(now, segment) {
-            return;
+            return NOTHING;
         }
         let Some(offset) = self.offset_of_theirs(segment.seq) else {
-            return self.receiver.refuse(now, 0, 0);
+            self.receiver.refuse(now, 0, 0);
+            return NOTHING;
         };
         if !self.sequence_check(now, segment, offset) || !self.is_plain(now, segment, offset) {
-            return;
+            return NOTHING;
         }
         self.clock
             .heard(now, segment.timestamps, offset, self.receiver.last_ack());
         if !self.process_ack(now, segment, offset) {
-            return;
+            return NOTHING;
         }
-        self.process_data(now, segment, offset);
+        self.process_data(now, segment, offset)
     }
 
     /// SYN-RECEIVED: resets and repetitions of the SYN; whether the handshake is over.
@@ -109,15 +112,16 @@ impl Connection {
         (offsets, count)
     }
 
-    fn process_data(&mut self, now: Instant, segment: &Segment, offset: u64) {
+    fn process_data(&mut self, now: Instant, segment: &Segment, offset: u64) -> Range<u64> {
         let fin = segment.flags.has(Flags::FIN);
         if segment.len == 0 && !fin {
-            return;
+            return NOTHING;
         }
-        // A SYN's own place is not data's.
-        let offset = offset.max(1);
+        // The SYN takes a place before the data's. Without one the byte at offset 0 is garbage, such
+        // as keep-alives carry (RFC 9293 §3.8.4), and old.
+        let offset = offset + u64::from(segment.flags.has(Flags::SYN));
         let finished = self.receiver.finished();
-        self.receiver.segment(
+        let arrived = self.receiver.segment(
             now,
             &Arrival {
                 offset,
@@ -133,13 +137,14 @@ impl Connection {
             // The peer repeats its FIN: our last ACK was lost.
             self.linger = Some(now + TIME_WAIT);
         }
+        arrived
     }
 
     fn fin_acknowledged(&mut self, now: Instant) {
         match self.state {
             State::FinWait1 => {
                 self.state = State::FinWait2;
-                self.linger = Some(now + TIME_WAIT);
+                self.linger = self.released.then(|| now + TIME_WAIT);
             }
             State::Closing => self.time_wait(now),
             State::LastAck => self.end(Ending::Closed),
@@ -169,7 +174,7 @@ impl Connection {
     }
 
     pub(super) fn transmit_synchronised(&mut self, now: Instant) -> Option<Segment> {
-        if let Some(t) = self.sender.transmit(now) {
+        if let Some(t) = self.transmit_data(now) {
             let mut flags = Flags::ACK;
             if t.push {
                 flags = flags.with(Flags::PSH);
@@ -184,6 +189,32 @@ impl Connection {
             return Some(self.segment(now, self.sender.next(), 0, Flags::ACK));
         }
         None
+    }
+
+    /// The sender's next segment, with room for the SACK blocks that go with it. New ones are cut
+    /// to the room that there is; one that is sent again may be from a time when there was more,
+    /// and then goes as two (`tcp_fragment` in `__tcp_retransmit_skb`).
+    fn transmit_data(&mut self, now: Instant) -> Option<Transmission> {
+        let sack = self.receiver.sack_bytes();
+        self.sender.reserve(sack);
+        let una = self.sender.una();
+        let rest = self.rest.take().filter(|rest| rest.offset >= una);
+        let whole = rest.or_else(|| self.sender.transmit(now))?;
+        let room = self.sender.mss() - sack;
+        if whole.len <= room {
+            return Some(whole);
+        }
+        self.rest = Some(Transmission {
+            offset: whole.offset + u64::from(room),
+            len: whole.len - room,
+            ..whole
+        });
+        Some(Transmission {
+            len: room,
+            fin: false,
+            push: false,
+            ..whole
+        })
     }
 
     fn fin_sent(&mut self) {

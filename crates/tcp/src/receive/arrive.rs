@@ -10,22 +10,31 @@ use tidegate_time::Instant;
 const TELLING: u32 = 128;
 
 impl Receiver {
-    /// An acceptable segment. What does not begin in the window is ignored.
-    pub fn segment(&mut self, now: Instant, arrival: &Arrival) {
+    /// An acceptable segment. What does not begin in the window is ignored; returns the bytes that
+    /// are not, which have arrived now.
+    pub fn segment(&mut self, now: Instant, arrival: &Arrival) -> std::ops::Range<u64> {
         if self.finished() && arrival.offset >= self.next() {
-            return;
+            return 0..0;
         }
         if let Some(age) = arrival.echo_age {
             let full = arrival.end() - arrival.offset >= u64::from(self.acks.mss());
             self.autotune.echoed(now, age, full, self.unread() == 0);
         }
         self.sack.set_duplicate(None);
-        self.queue(now, arrival);
+        let next = self.next();
+        let kept = self.queue(now, arrival);
         self.decide(now);
+        let first = arrival.offset.max(next);
+        let end = arrival.offset + u64::from(arrival.len);
+        if kept && first < end {
+            first..end
+        } else {
+            0..0
+        }
     }
 
-    /// `tcp_data_queue`.
-    fn queue(&mut self, now: Instant, arrival: &Arrival) {
+    /// Whether it is kept (`tcp_data_queue`).
+    fn queue(&mut self, now: Instant, arrival: &Arrival) -> bool {
         let next = self.next();
         let open = self.window.remaining(next);
         let bare_fin = arrival.fin && arrival.len == 0;
@@ -36,10 +45,11 @@ impl Receiver {
         if arrival.end() <= next || closed || arrival.offset >= next + open.max(1) {
             self.acks.enter_quick_mode(self.window.size());
             self.acks.owe();
+            false
         } else if arrival.offset <= next {
-            self.in_order(now, arrival);
+            self.in_order(now, arrival)
         } else {
-            self.out_of_order(arrival);
+            self.out_of_order(arrival)
         }
     }
 
@@ -48,13 +58,13 @@ impl Receiver {
         self.sack.set_duplicate(part);
     }
 
-    fn in_order(&mut self, now: Instant, arrival: &Arrival) {
+    fn in_order(&mut self, now: Instant, arrival: &Arrival) -> bool {
         if !self.admit() {
             self.acks.urge();
             self.starved = true;
             if self.unread() > 0 && arrival.len > 0 {
                 self.dropped += 1;
-                return;
+                return false;
             }
         }
         if arrival.fin {
@@ -77,6 +87,7 @@ impl Receiver {
             self.acks.fin();
             self.sack.clear();
         }
+        true
     }
 
     /// What `arrived` may have filled a hole (`tcp_ofo_queue`).
@@ -122,17 +133,17 @@ impl Receiver {
     }
 
     /// `tcp_data_queue_ofo`.
-    fn out_of_order(&mut self, arrival: &Arrival) {
+    fn out_of_order(&mut self, arrival: &Arrival) -> bool {
         if !self.admit() {
             self.dropped += 1;
-            return;
+            return false;
         }
         let end = arrival.end();
         if arrival.fin {
             self.reassembly.fin(end - 1);
         }
         let Some(range) = Range::new(arrival.offset, end) else {
-            return;
+            return false;
         };
         self.acks.owe();
         let overlap = self.reassembly.out_of_order(range);
@@ -152,6 +163,7 @@ impl Receiver {
             self.autotune
                 .provide(&mut self.memory, &mut self.window, span);
         }
+        true
     }
 
     /// Whether there is memory for one more segment; makes some if it can

@@ -101,9 +101,10 @@ impl Reassembly {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
-    /// A FIN stands at `offset`; the first one counts.
+    /// A FIN stands at `offset`, not before [`Self::next`]. Of two, which no sound peer sends, the
+    /// one that comes into order first counts.
     pub(super) fn fin(&mut self, offset: u64) {
-        self.fin.get_or_insert(offset);
+        self.fin = Some(self.fin.map_or(offset, |fin| fin.min(offset)));
     }
 
     /// What arrives in order, up to `end`. [`Self::join`] follows.

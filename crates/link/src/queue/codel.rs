@@ -16,7 +16,7 @@ const MAXPACKET: usize = 1500;
 ///               sojourn < target, or backlog ≤ MAXPACKET
 /// ```
 #[derive(Debug)]
-pub(crate) struct Codel {
+pub(super) struct Codel {
     target: Duration,
     interval: Duration,
     /// When the delay will have stood for an interval; none while it is below target.
@@ -31,7 +31,7 @@ pub(crate) struct Codel {
 }
 
 impl Codel {
-    pub(crate) fn new(target: Duration, interval: Duration) -> Self {
+    pub(super) fn new(target: Duration, interval: Duration) -> Self {
         Self {
             target,
             interval,
@@ -45,7 +45,7 @@ impl Codel {
 
     /// The dequeue routine of §5.5. `take` hands out the oldest packet with its arrival and the
     /// backlog in bytes that it leaves behind; `discard` gets what is dropped.
-    pub(crate) fn dequeue<T>(
+    pub(super) fn dequeue<T>(
         &mut self,
         now: Instant,
         mut take: impl FnMut() -> Option<Taken<T>>,
@@ -71,6 +71,11 @@ impl Codel {
             self.enter_drop_state(now);
         }
         packet
+    }
+
+    /// A packet of this queue was dropped at a limit; counts as one of CoDel's own (RFC 8290 §4.1.3).
+    pub(super) fn dropped_elsewhere(&mut self) {
+        self.count += 1;
     }
 
     /// §5.6: whether the packet in hand may be dropped, because the delay has been above target
@@ -112,11 +117,11 @@ impl Codel {
 }
 
 /// A packet just taken from the queue.
-pub(crate) struct Taken<T> {
-    pub(crate) item: T,
-    pub(crate) arrival: Instant,
+pub(super) struct Taken<T> {
+    pub(super) item: T,
+    pub(super) arrival: Instant,
     /// Bytes left in the queue.
-    pub(crate) backlog: usize,
+    pub(super) backlog: usize,
 }
 
 #[cfg(test)]

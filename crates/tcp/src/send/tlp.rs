@@ -1,0 +1,103 @@
+//! Tail Loss Probe (RFC 8985 §7): when ACKs stay away for two round trips, one segment is sent, so
+//! that its SACK shows what is lost before the timeout does.
+
+use super::ack::Progress;
+use super::clock::{later, micros};
+use super::rtt::RTO_MIN;
+use super::timer::{TIMEOUT_MIN, Timer};
+use super::{Sender, Transmission};
+use crate::cc::Recovery;
+
+/// Delay of a probe without any measurement, in microseconds (`TCP_TIMEOUT_INIT`).
+const TIMEOUT_INIT: u64 = 1_000_000;
+
+/// A probe that was sent and not answered yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LossProbe {
+    /// The end of what was sent then (`tlp_high_seq`).
+    pub(super) high: u64,
+    /// It was the last segment once more, not a new one.
+    pub(super) retransmitted: bool,
+}
+
+impl Sender {
+    /// Sets the timer for a probe; false if there can be none (`tcp_schedule_loss_probe`).
+    /// `advancing`: the timeout starts anew too.
+    pub(super) fn schedule_loss_probe(&mut self, advancing: bool) -> bool {
+        let Some(head) = self.board.head().filter(|_| self.sack) else {
+            return false;
+        };
+        if self.episode.state != Recovery::Open {
+            return false;
+        }
+        let delay = match 2 * u64::from(self.rtt.srtt_us()) {
+            0 => TIMEOUT_INIT,
+            // A lone segment's ACK may be delayed.
+            round_trips if self.board.len() == 1 => round_trips + u64::from(RTO_MIN),
+            round_trips => round_trips + TIMEOUT_MIN,
+        };
+        let rto = self.rtt.rto_us().into();
+        let left = if advancing {
+            rto
+        } else {
+            micros(self.now, later(head.at, rto)).into()
+        };
+        let delay = if left == 0 { delay } else { delay.min(left) };
+        self.set_timer_paced(Timer::LossProbe, delay);
+        true
+    }
+
+    /// Two round trips have passed (`tcp_send_loss_probe`).
+    pub(super) fn send_loss_probe(&mut self) {
+        if self.tlp.is_none()
+            && let Some((probe, retransmitted)) = self.loss_probe()
+        {
+            self.work.outbox = Some(probe);
+            self.tlp = Some(LossProbe {
+                high: self.next(),
+                retransmitted,
+            });
+            // The timeout starts anew.
+            self.timer = None;
+        }
+        self.rearm();
+    }
+
+    /// The segment that probes, and whether it is an old one: a new one if the peer's window has
+    /// room for it, else the last.
+    fn loss_probe(&mut self) -> Option<(Transmission, bool)> {
+        if self.unsent() > 0 && self.next_segment_fits() {
+            if self.pacing_blocks() {
+                return None;
+            }
+            let (len, fin) = self.next_segment();
+            let probe = self.send(len, fin);
+            let full = self.in_flight() >= self.window.cwnd;
+            self.validate_window(full);
+            return Some((probe, false));
+        }
+        let last = self.board.after_last().wrapping_sub(1);
+        Some((self.retransmit(last)?, true))
+    }
+
+    /// Whether an ACK answers the probe, and whether the probe repaired a loss
+    /// (`tcp_process_tlp_ack`).
+    pub(super) fn answer_to_loss_probe(&mut self, offset: u64, progress: &Progress) {
+        let Some(probe) = self.tlp.filter(|probe| offset >= probe.high) else {
+            return;
+        };
+        let plain =
+            progress.advanced || progress.not_duplicate || progress.acked || progress.sacked;
+        if !probe.retransmitted || progress.probe_duplicated {
+            self.tlp = None;
+        } else if offset > probe.high {
+            // No DSACK: the probe took the place of a segment that was lost.
+            self.begin_reduction();
+            self.end_reduction(false);
+            self.keep_open();
+        } else if !plain {
+            // A duplicate ACK: both have arrived.
+            self.tlp = None;
+        }
+    }
+}
