@@ -24,6 +24,7 @@ mod machine;
 mod netlink;
 mod netns;
 mod outcome;
+mod port;
 mod quantiles;
 mod run;
 mod sample;
@@ -32,6 +33,7 @@ mod steer;
 mod sysctl;
 mod tcp_info;
 mod tun;
+mod userspace;
 mod veth;
 mod workload;
 

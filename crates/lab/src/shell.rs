@@ -63,7 +63,13 @@ pub fn link_shell(down: Config, up: Config, command: &[OsString]) -> Result<Exit
         warmup: Instant::ZERO,
         end: Instant::MAX,
     };
-    let emulator = Emulator::new((&inside, &outside), (down, up), 1, Clock::start(), window);
+    let emulator = Emulator::new(
+        (inside.port(), outside.port()),
+        (down, up),
+        1,
+        Clock::start(),
+        window,
+    );
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let emulator = scope.spawn(|| emulator.run(&stop));

@@ -10,6 +10,7 @@ mod ping;
 mod socket;
 mod stream;
 mod term;
+mod transport;
 mod web;
 
 pub use command::CommandOutput;
@@ -18,12 +19,14 @@ pub use flow::Fetch;
 pub use flow::{EchoLog, FetchLog, Flow};
 pub use pattern::Pattern;
 pub use socket::use_congestion_control;
+pub use socket::Arrival;
 pub use term::Term;
+pub use transport::Transport;
 
 use crate::hosts::{IpVersion, address};
 use crate::netns::Namespace;
 use anyhow::{Context, Result};
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use tidegate_link::Instant;
 use tidegate_scenario::{Side, Workload, WorkloadKind};
@@ -35,6 +38,10 @@ pub struct Stage<'a> {
     pub version: IpVersion,
     /// Congestion control of every sender.
     pub congestion_control: &'a str,
+    /// The client's TCP.
+    pub client: &'a Transport,
+    /// The server's.
+    pub server: &'a Transport,
     /// Where commands write.
     pub output: &'a CommandOutput,
     /// When a workload without an end of its own stops.
@@ -120,15 +127,6 @@ impl Cast {
             work: Box::new(work),
         });
     }
-}
-
-/// A listener of the server's, at a port that the kernel chooses.
-fn listen(stage: &Stage) -> Result<(TcpListener, SocketAddr)> {
-    let listener = TcpListener::bind((address(Side::Server, stage.version), 0))
-        .context("the server cannot listen")?;
-    listener.set_nonblocking(true)?;
-    let at = listener.local_addr()?;
-    Ok((listener, at))
 }
 
 /// A UDP socket of the server's, at a port that the kernel chooses.
