@@ -1,10 +1,34 @@
 //! Congestion control: one file an algorithm, behind one face.
 //!
 //! The face is that of Linux (`struct tcp_congestion_ops`), so that each algorithm can be held
-//! against its source there. Windows are counted in segments, as Linux counts them.
+//! against its source there. Windows are counted in segments, as Linux counts them, and the
+//! arithmetic is Linux's integers: the same on every machine and in every build.
+//!
+//! What the sender calls, in `tcp_ack`'s order:
+//!
+//! ```text
+//!  every ACK ──▶ pkts_acked ──▶ [ssthresh, event, set_state] ──▶ cong_avoid │ PRR │ control
+//! ```
+//!
+//! * Entering recovery: `ssthresh`, then `set_state(Recovery)`. A timeout: `ssthresh`,
+//!   `event(Timeout)`, then `set_state(Loss)`.
+//! * Leaving recovery: `event(CompleteRecovery)` after the window has become the threshold, then
+//!   `set_state(Open)`.
+
+mod cubic;
+mod jiffies;
+mod reno;
+
+#[cfg(test)]
+mod tests;
+
+pub mod bbr;
+
+mod path;
 
 use crate::send::{Flight, RateSample};
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// What an algorithm steers. The sender owns it and caps `cwnd` at `clamp`.
@@ -60,8 +84,8 @@ impl Window {
     }
 }
 
-/// State of loss recovery (Linux's `tcp_ca_state`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// State of loss recovery (Linux's `tcp_ca_state`), the graver the greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recovery {
     /// Nothing is known to be wrong.
     #[default]
@@ -77,7 +101,8 @@ pub enum Recovery {
 /// What an ACK acknowledged (Linux's `struct ack_sample`).
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
-    /// Segments newly acknowledged, cumulatively or by SACK.
+    /// Segments that this ACK acknowledged cumulatively, whether or not a SACK had come before: 0
+    /// for a duplicate.
     pub acked: u32,
     /// The round trip of the latest of them that was sent only once.
     pub rtt: Option<Duration>,
@@ -85,6 +110,17 @@ pub struct AckSample {
     pub in_flight: u32,
     /// The ACK's timestamps, in milliseconds of the peer's clock and of ours.
     pub timestamps: Option<crate::Timestamps>,
+}
+
+/// A segment that is believed lost, as it stood when it was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct LostSegment {
+    /// Segments in flight right after it was sent, itself included.
+    pub tx_in_flight: u32,
+    /// Segments marked lost since it was sent, itself included.
+    pub lost: u64,
+    /// Whether it was sent while the application limited the rate.
+    pub app_limited: bool,
 }
 
 /// Something that happened (Linux's `tcp_ca_event`).
@@ -108,12 +144,17 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// The threshold after a loss, in segments (`ssthresh`).
     fn ssthresh(&mut self, w: &Window, f: &Flight) -> u32;
 
-    /// An ACK allows the window to grow (`cong_avoid`): not called in recovery, nor when the
-    /// application, not the window, limits what is sent and the window is not in slow start.
+    /// An ACK that delivered `acked` segments may raise the window (`cong_avoid`): not called while
+    /// PRR reduces it. Whether the window limits what is sent is for the algorithm to heed.
     fn cong_avoid(&mut self, w: &mut Window, f: &Flight, acked: u32);
 
-    /// Every ACK of new data (`pkts_acked`), before the window changes.
+    /// Every ACK that arrives while data are outstanding, duplicates included (`pkts_acked`), before
+    /// the window or recovery's state changes; `f` already counts what it acknowledged.
     fn pkts_acked(&mut self, _w: &mut Window, _f: &Flight, _sample: &AckSample) {}
+
+    /// A segment has been marked lost (draft-ietf-ccwg-bbr §5.2.4, BBRv3's `skb_marked_lost`):
+    /// called for each, before recovery is entered.
+    fn segment_lost(&mut self, _w: &mut Window, _f: &Flight, _lost: &LostSegment) {}
 
     /// Recovery's state is about to become `state` (`set_state`).
     fn set_state(&mut self, _w: &mut Window, _f: &Flight, _state: Recovery) {}
@@ -137,11 +178,60 @@ pub trait CongestionControl: fmt::Debug + Send {
 }
 
 /// The algorithms, by their names in Linux.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// New Reno (RFC 6582).
     Reno,
     /// CUBIC (RFC 9438) with HyStart as Linux has it.
     #[default]
     Cubic,
+    /// BBR version 1 as Linux has it.
+    Bbr,
+}
+
+impl Algorithm {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Reno, Self::Cubic, Self::Bbr];
+
+    /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+        }
+    }
+
+    /// The algorithm of this name in Linux.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|a| a.name() == name)
+    }
+
+    /// A fresh one, for one connection; `seed` is of what it does at random.
+    pub fn build(self, seed: u64) -> Box<dyn CongestionControl> {
+        match self {
+            Self::Reno => Box::new(reno::Reno),
+            Self::Cubic => Box::<cubic::Cubic>::default(),
+            Self::Bbr => Box::new(bbr::Bbr::new(seed)),
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// No congestion control has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown congestion control {0:?}")]
+pub struct UnknownAlgorithm(pub String);
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::from_name(name).ok_or_else(|| UnknownAlgorithm(name.to_owned()))
+    }
 }

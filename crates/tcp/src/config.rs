@@ -28,6 +28,14 @@ pub struct Config {
     pub timestamp_offset: u32,
 }
 
+impl Config {
+    /// Where an algorithm's random choices start from: what differs from connection to connection
+    /// without being a choice of its own.
+    pub fn seed(&self) -> u64 {
+        u64::from(self.initial_seq.0) << 32 | u64::from(self.timestamp_offset)
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {

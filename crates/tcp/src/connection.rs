@@ -8,6 +8,7 @@ use crate::receive::{self, Receiver};
 use crate::send::{self, Sender};
 use crate::{Config, Flags, Segment, Seq};
 use handshake::Handshake;
+use std::ops::Range;
 use std::time::Duration;
 use tidegate_time::Instant;
 use timestamps::Clock;
@@ -66,6 +67,9 @@ pub enum Ending {
 /// How long TIME-WAIT lasts, and FIN-WAIT-2 at most (Linux's `TCP_TIMEWAIT_LEN`,
 /// `tcp_fin_timeout`; RFC 9293 would have two MSL of two minutes).
 const TIME_WAIT: Duration = Duration::from_secs(60);
+
+/// No bytes.
+const NOTHING: Range<u64> = 0..0;
 
 /// One end of a connection.
 ///
@@ -130,13 +134,15 @@ impl Connection {
         }
     }
 
-    /// A segment arrives.
-    pub fn receive(&mut self, now: Instant, segment: &Segment) {
+    /// A segment arrives. Returns which bytes of the peer's stream it brings, as offsets: those that
+    /// count as arrived from now on. They may have arrived before.
+    pub fn receive(&mut self, now: Instant, segment: &Segment) -> Range<u64> {
         match self.state {
             State::SynSent => self.receive_in_syn_sent(now, segment),
             State::Closed => {}
-            _ => self.receive_synchronised(now, segment),
+            _ => return self.receive_synchronised(now, segment),
         }
+        NOTHING
     }
 
     /// The next segment to be sent at `now`.
@@ -324,3 +330,6 @@ impl Connection {
         self.state = State::Established;
     }
 }
+
+#[cfg(test)]
+mod tests;

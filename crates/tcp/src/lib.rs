@@ -24,8 +24,14 @@ mod connection;
 pub mod receive;
 mod segment;
 pub mod send;
+mod socket;
+mod stack;
+pub mod stream;
+pub mod wire;
 
 pub use config::{Config, ReceiveBuffer};
 pub use connection::{Connection, Ending, State};
 pub use segment::{Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps};
+pub use socket::Socket;
+pub use stack::Stack;
 pub use tidegate_time::Instant;

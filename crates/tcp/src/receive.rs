@@ -1,6 +1,7 @@
 //! The receiving half: reassembly, the window that is advertised, when to acknowledge.
 
 use crate::{Config, SackBlocks, Seq};
+use std::ops::Range;
 use tidegate_time::Instant;
 
 /// What the handshake agreed on, as the receiver needs it.
@@ -60,8 +61,9 @@ impl Receiver {
         todo!()
     }
 
-    /// An acceptable segment: `len` bytes at `offset`, then perhaps FIN. Bytes outside the window are ignored.
-    pub fn segment(&mut self, now: Instant, offset: u64, len: u32, fin: bool) {
+    /// An acceptable segment: `len` bytes at `offset`, then perhaps FIN. Bytes outside the window are
+    /// ignored; returns those that are not, which have arrived now.
+    pub fn segment(&mut self, now: Instant, offset: u64, len: u32, fin: bool) -> Range<u64> {
         todo!()
     }
 

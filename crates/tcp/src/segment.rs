@@ -137,18 +137,33 @@ pub struct Segment {
 impl Segment {
     /// Bytes of TCP header: 20 and the options, padded to a multiple of four as Linux pads them.
     pub fn header_bytes(&self) -> usize {
-        let mut options = 0;
+        let sack = match self.sack_on_wire() {
+            [] => 0,
+            blocks => 4 + 8 * blocks.len(),
+        };
+        20 + self.options_before_sack() + sack
+    }
+
+    /// The SACK blocks that the header has room for: beside timestamps three, and none in a SYN,
+    /// which acknowledges no data.
+    pub fn sack_on_wire(&self) -> &[(Seq, Seq)] {
+        let blocks = self.sack.as_slice();
+        let room = match self.flags.has(Flags::SYN) {
+            true => 0,
+            false => (40 - self.options_before_sack() - 4) / 8,
+        };
+        &blocks[..blocks.len().min(room)]
+    }
+
+    fn options_before_sack(&self) -> usize {
+        let mut options = 12 * usize::from(self.timestamps.is_some());
         if self.flags.has(Flags::SYN) {
             options += 4 * usize::from(self.syn.mss.is_some());
             options += 4 * usize::from(self.syn.window_scale.is_some());
             // Linux puts SACK-permitted into the padding of the timestamps.
             options += 4 * usize::from(self.syn.sack_permitted && self.timestamps.is_none());
         }
-        options += 12 * usize::from(self.timestamps.is_some());
-        if !self.sack.is_empty() {
-            options += 4 + 8 * self.sack.as_slice().len();
-        }
-        20 + options
+        options
     }
 
     /// Sequence numbers that it takes: payload, SYN and FIN.

@@ -29,7 +29,10 @@ pub struct Flight {
     pub min_rtt: Option<Duration>,
     /// State of loss recovery.
     pub recovery: Recovery,
-    /// Whether the window has limited what was sent in the last round trip (`tcp_is_cwnd_limited`).
+    /// When data were last sent, before what is being sent now (`lsndtime`).
+    pub last_sent: Instant,
+    /// Whether the window has limited what was sent in the last round trip, or, in slow start, is
+    /// less than twice the most that was in flight (`tcp_is_cwnd_limited`).
     pub cwnd_limited: bool,
     /// Whether the application had nothing more to send.
     pub app_limited: bool,

@@ -1,27 +1,30 @@
 //! What happens to segments once the peer's SYN is known (RFC 9293 §3.10.7.4).
 
-use super::{Connection, Ending, State, TIME_WAIT};
+use super::{Connection, Ending, NOTHING, State, TIME_WAIT};
 use crate::send::Ack;
 use crate::{Flags, SackBlocks, Segment, Seq};
+use std::ops::Range;
 use tidegate_time::Instant;
 
 impl Connection {
-    pub(super) fn receive_synchronised(&mut self, now: Instant, segment: &Segment) {
+    /// Returns the bytes that it brings.
+    pub(super) fn receive_synchronised(&mut self, now: Instant, segment: &Segment) -> Range<u64> {
         if self.state == State::SynReceived && !self.pass_handshake(now, segment) {
-            return;
+            return NOTHING;
         }
         let Some(offset) = self.offset_of_theirs(segment.seq) else {
-            return self.receiver.refuse(now, 0, 0);
+            self.receiver.refuse(now, 0, 0);
+            return NOTHING;
         };
         if !self.sequence_check(now, segment, offset) || !self.is_plain(now, segment, offset) {
-            return;
+            return NOTHING;
         }
         self.clock
             .heard(now, segment.timestamps, offset, self.receiver.last_ack());
         if !self.process_ack(now, segment, offset) {
-            return;
+            return NOTHING;
         }
-        self.process_data(now, segment, offset);
+        self.process_data(now, segment, offset)
     }
 
     /// SYN-RECEIVED: resets and repetitions of the SYN; whether the handshake is over.
@@ -108,21 +111,23 @@ impl Connection {
         (offsets, count)
     }
 
-    fn process_data(&mut self, now: Instant, segment: &Segment, offset: u64) {
+    fn process_data(&mut self, now: Instant, segment: &Segment, offset: u64) -> Range<u64> {
         let fin = segment.flags.has(Flags::FIN);
         if segment.len == 0 && !fin {
-            return;
+            return NOTHING;
         }
-        // A SYN's own place is not data's.
-        let offset = offset.max(1);
+        // The SYN takes a place before the data's. Without one the byte at offset 0 is garbage, such
+        // as keep-alives carry (RFC 9293 §3.8.4), and old.
+        let offset = offset + u64::from(segment.flags.has(Flags::SYN));
         let finished = self.receiver.finished();
-        self.receiver.segment(now, offset, segment.len, fin);
+        let arrived = self.receiver.segment(now, offset, segment.len, fin);
         if !finished && self.receiver.finished() {
             self.fin_received(now);
         } else if self.state == State::TimeWait {
             // The peer repeats its FIN: our last ACK was lost.
             self.linger = Some(now + TIME_WAIT);
         }
+        arrived
     }
 
     fn fin_acknowledged(&mut self, now: Instant) {

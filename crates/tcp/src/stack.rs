@@ -1,0 +1,241 @@
+//! Many sockets behind one device: who gets which packet, and what nobody wants.
+
+use crate::socket::Socket;
+use crate::wire::{self, Addresses, Malformed, Parsed};
+use crate::{Config, Connection, Flags, Segment, Seq, State};
+use std::collections::{BTreeMap, VecDeque};
+use tidegate_time::Instant;
+
+/// The sockets behind a device such as a TUN, and the ports that listen. It answers for every
+/// address that packets are sent to; sockets are named by their [`Addresses`], their own end as
+/// source.
+///
+/// As with [`Connection`]: after every call, [`Self::transmit`] until it returns false.
+#[derive(Debug)]
+pub struct Stack {
+    mtu: u16,
+    secret: u64,
+    listeners: BTreeMap<u16, Config>,
+    sockets: BTreeMap<Addresses, Entry>,
+    /// Established, and not yet handed out.
+    accepted: VecDeque<Addresses>,
+    resets: VecDeque<(Addresses, Segment)>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    socket: Socket,
+    holder: Holder,
+}
+
+/// Who still wants to hear of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    /// Nobody yet: its handshake is under way.
+    Listener,
+    Application,
+    /// Nobody any more: it only ends in good order.
+    Nobody,
+}
+
+impl Stack {
+    /// No sockets yet. `mtu`: bytes of a packet at most; `secret`: where sequence numbers and
+    /// timestamps begin.
+    pub fn new(mtu: u16, secret: u64) -> Self {
+        Self {
+            mtu,
+            secret,
+            listeners: BTreeMap::new(),
+            sockets: BTreeMap::new(),
+            accepted: VecDeque::new(),
+            resets: VecDeque::new(),
+        }
+    }
+
+    /// Opens `port` for connections like `config`, whose sequence number and clock are set for each.
+    pub fn listen(&mut self, port: u16, config: Config) {
+        self.listeners.insert(port, config);
+    }
+
+    /// Opens a connection from `addresses`' source to its destination; false if there is one.
+    pub fn connect(&mut self, now: Instant, config: Config, addresses: Addresses) -> bool {
+        if self.sockets.contains_key(&addresses) {
+            return false;
+        }
+        let config = self.own(now, config, &addresses);
+        let socket = Socket::connect(config, addresses, now);
+        self.hold(socket, Holder::Application);
+        true
+    }
+
+    /// A connection that a peer has opened to `port` and that is established, oldest first.
+    pub fn accept(&mut self, port: u16) -> Option<Addresses> {
+        let mine = |addresses: &Addresses| addresses.source().port() == port;
+        let index = self.accepted.iter().position(mine)?;
+        self.accepted.remove(index)
+    }
+
+    /// A socket that was opened here, or [accepted](Self::accept), and not yet released.
+    pub fn socket(&mut self, addresses: &Addresses) -> Option<&mut Socket> {
+        let entry = self.sockets.get_mut(addresses)?;
+        (entry.holder == Holder::Application).then_some(&mut entry.socket)
+    }
+
+    /// Closes a socket and forgets it once it has ended. If anything was left unread the peer is
+    /// told by a reset (RFC 2525 §2.17, as Linux's `tcp_close`).
+    pub fn release(&mut self, addresses: &Addresses) {
+        if let Some(entry) = self.sockets.get_mut(addresses) {
+            entry.holder = Holder::Nobody;
+            entry.socket.close();
+            entry.refuse_data();
+        }
+    }
+
+    /// A packet arrives.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] packets do nothing.
+    pub fn receive(&mut self, now: Instant, packet: &[u8]) -> Result<(), Malformed> {
+        let packet = wire::parse(packet)?;
+        let ours = packet.addresses.reversed();
+        match self.sockets.get_mut(&ours) {
+            Some(entry) if !entry.gives_way_to(&packet.segment) => {
+                if entry.receive(now, &packet) {
+                    self.accepted.push_back(ours);
+                }
+            }
+            _ => self.receive_unknown(now, &packet),
+        }
+        Ok(())
+    }
+
+    /// Makes `packet` the next packet to be sent at `now`; false if there is none.
+    pub fn transmit(&mut self, now: Instant, packet: &mut Vec<u8>) -> bool {
+        if let Some((addresses, reset)) = self.resets.pop_front() {
+            wire::write(packet, &addresses, &reset, [&[], &[]]);
+            return true;
+        }
+        let mut sockets = self.sockets.values_mut();
+        if sockets.any(|entry| entry.socket.transmit(now, packet)) {
+            return true;
+        }
+        self.sockets.retain(|_, entry| !entry.is_over());
+        false
+    }
+
+    /// When to call [`Self::expire`]; None: never, unless something else happens.
+    pub fn timeout(&self) -> Option<Instant> {
+        let sockets = self.sockets.values();
+        sockets.filter_map(|entry| entry.socket.timeout()).min()
+    }
+
+    /// The time of [`Self::timeout`] has come. Too early is harmless.
+    pub fn expire(&mut self, now: Instant) {
+        for entry in self.sockets.values_mut() {
+            entry.socket.expire(now);
+        }
+    }
+
+    /// A packet that belongs to no connection: it opens one, or is refused (RFC 9293 §3.10.7.1, 2).
+    fn receive_unknown(&mut self, now: Instant, packet: &Parsed) {
+        let addresses = packet.addresses.reversed();
+        let listener = self.listeners.get(&addresses.source().port()).copied();
+        let config = listener.map(|config| self.own(now, config, &addresses));
+        match config.and_then(|config| Socket::accept(config, packet, now)) {
+            // An address whose last socket is still held cannot be used again.
+            Some(socket) if !self.holds(&addresses) => self.hold(socket, Holder::Listener),
+            _ => {
+                let reset = refusal(&packet.segment);
+                self.resets.extend(reset.map(|reset| (addresses, reset)));
+            }
+        }
+    }
+
+    fn holds(&self, addresses: &Addresses) -> bool {
+        let entry = self.sockets.get(addresses);
+        entry.is_some_and(|entry| entry.holder == Holder::Application)
+    }
+
+    fn hold(&mut self, socket: Socket, holder: Holder) {
+        let addresses = *socket.addresses();
+        self.sockets.insert(addresses, Entry { socket, holder });
+    }
+
+    /// `config` for a connection that begins now. As Linux's (`secure_tcp_seq`), sequence numbers
+    /// begin where a clock of 64 ns is, and timestamps run through from one connection to the next:
+    /// so the peer tells a new one from an old one in TIME-WAIT.
+    fn own(&self, now: Instant, config: Config, addresses: &Addresses) -> Config {
+        let clock = (now.as_nanos() >> 6) as u32;
+        let headers = addresses.ip_header_bytes() as u16 + 20;
+        Config {
+            initial_seq: Seq((self.secret as u32).wrapping_add(clock)),
+            timestamp_offset: (self.secret >> 32) as u32,
+            mss: config.mss.min(self.mtu.saturating_sub(headers)),
+            ..config
+        }
+    }
+}
+
+impl Entry {
+    /// A packet arrives; whether this has established what the application may accept.
+    fn receive(&mut self, now: Instant, packet: &Parsed) -> bool {
+        self.socket.receive(now, packet);
+        self.refuse_data();
+        let accepted = self.holder == Holder::Listener && self.connection().is_established();
+        if accepted {
+            self.holder = Holder::Application;
+        }
+        accepted
+    }
+
+    fn connection(&self) -> &Connection {
+        self.socket.connection()
+    }
+
+    /// Nobody will read any more: the peer should know.
+    fn refuse_data(&mut self) {
+        if self.holder == Holder::Nobody && self.connection().readable() > 0 {
+            self.socket.abort();
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.holder != Holder::Application && self.connection().state() == State::Closed
+    }
+
+    /// Whether the segment is none of this connection's: it is over, or in TIME-WAIT and this a SYN
+    /// of the next connection (RFC 9293 §3.10.7.4, Linux's `tcp_timewait_state_process`).
+    fn gives_way_to(&self, segment: &Segment) -> bool {
+        match self.connection().state() {
+            State::Closed => true,
+            State::TimeWait if self.holder == Holder::Nobody => {
+                let connection = self.connection();
+                let offset = connection.offset_of_theirs(segment.seq);
+                segment.flags == Flags::SYN
+                    && offset.is_some_and(|offset| offset > connection.receiver().next())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The reset in answer to a segment that belongs to no connection (RFC 9293 §3.10.7.1).
+fn refusal(segment: &Segment) -> Option<Segment> {
+    if segment.flags.has(Flags::RST) {
+        return None;
+    }
+    Some(if segment.flags.has(Flags::ACK) {
+        Segment {
+            seq: segment.ack,
+            flags: Flags::RST,
+            ..Segment::default()
+        }
+    } else {
+        Segment {
+            ack: Seq::at(segment.seq, segment.seq_len().into()),
+            flags: Flags::RST.with(Flags::ACK),
+            ..Segment::default()
+        }
+    })
+}

@@ -1,0 +1,137 @@
+//! TCP options: read in any order, written in Linux's.
+//!
+//! What is not known is skipped. An illegal length condemns the segment; Linux's
+//! `tcp_parse_options` rather ignores that option, and all that follow where it cannot tell where
+//! they begin. RFC 9293 §3.1 (MUST-7) leaves both open, and who sends such is broken or hostile.
+
+use super::Malformed;
+use crate::{Flags, SackBlocks, Segment, Seq, Timestamps};
+
+/// End of the option list (RFC 9293 §3.2), as the following where no other RFC is named.
+const END: u8 = 0;
+/// Padding.
+const NOP: u8 = 1;
+/// Maximum segment size.
+const MSS: u8 = 2;
+/// Window scale (RFC 7323 §2.2).
+const WINDOW_SCALE: u8 = 3;
+/// SACK-permitted (RFC 2018 §2).
+const SACK_PERMITTED: u8 = 4;
+/// SACK (RFC 2018 §3).
+const SACK: u8 = 5;
+/// Timestamps (RFC 7323 §3.2).
+const TIMESTAMPS: u8 = 8;
+
+/// Reads a header's options into `segment`, whose flags are known.
+pub(super) fn read(mut options: &[u8], segment: &mut Segment) -> Result<(), Malformed> {
+    loop {
+        match *options {
+            [] | [END, ..] => return Ok(()),
+            [NOP, ref rest @ ..] => options = rest,
+            [kind] => return Err(Malformed::Option { kind, len: 0 }),
+            [kind, len, ref rest @ ..] => {
+                let illegal = Malformed::Option { kind, len };
+                let value = usize::from(len).checked_sub(2).ok_or(illegal)?;
+                let (value, rest) = rest.split_at_checked(value).ok_or(illegal)?;
+                read_one(kind, value, segment).ok_or(illegal)?;
+                options = rest;
+            }
+        }
+    }
+}
+
+/// None if the length is illegal. Of repeated options the last counts, as in Linux.
+fn read_one(kind: u8, value: &[u8], segment: &mut Segment) -> Option<()> {
+    let syn = segment.flags.has(Flags::SYN);
+    match kind {
+        MSS => {
+            let mss = u16::from_be_bytes(value.try_into().ok()?);
+            // Nobody can mean 0: Linux ignores it too.
+            if syn && mss != 0 {
+                segment.syn.mss = Some(mss);
+            }
+        }
+        WINDOW_SCALE => {
+            let [shift] = value.try_into().ok()?;
+            if syn {
+                segment.syn.window_scale = Some(shift);
+            }
+        }
+        SACK_PERMITTED => {
+            let [] = value.try_into().ok()?;
+            segment.syn.sack_permitted |= syn;
+        }
+        SACK => {
+            let blocks = sack_blocks(value)?;
+            if !syn {
+                segment.sack = blocks;
+            }
+        }
+        TIMESTAMPS => {
+            let value: [u8; 8] = value.try_into().ok()?;
+            let (val, ecr) = halves(value);
+            segment.timestamps = Some(Timestamps { val, ecr });
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+fn sack_blocks(value: &[u8]) -> Option<SackBlocks> {
+    let (edges, rest) = value.as_chunks::<8>();
+    let mut blocks = SackBlocks::default();
+    for &edges in edges {
+        let (left, right) = halves(edges);
+        if !blocks.push(Seq(left), Seq(right)) {
+            return None;
+        }
+    }
+    (rest.is_empty() && !blocks.is_empty()).then_some(blocks)
+}
+
+/// Two words.
+fn halves(bytes: [u8; 8]) -> (u32, u32) {
+    let both = u64::from_be_bytes(bytes);
+    ((both >> 32) as u32, both as u32)
+}
+
+/// Appends the options where Linux's `tcp_options_write` has them, padded with NOPs in front:
+/// [`Segment::header_bytes`] less 20.
+pub(super) fn write(packet: &mut Vec<u8>, segment: &Segment) {
+    let syn = segment.syn;
+    let is_syn = segment.flags.has(Flags::SYN);
+    let permitted = is_syn && syn.sack_permitted;
+    if let Some(mss) = syn.mss.filter(|_| is_syn) {
+        packet.extend_from_slice(&[MSS, 4]);
+        packet.extend_from_slice(&mss.to_be_bytes());
+    }
+    if let Some(timestamps) = segment.timestamps {
+        // SACK-permitted takes the place of the padding.
+        let before = if permitted {
+            [SACK_PERMITTED, 2]
+        } else {
+            [NOP; 2]
+        };
+        packet.extend_from_slice(&before);
+        packet.extend_from_slice(&[TIMESTAMPS, 10]);
+        packet.extend_from_slice(&timestamps.val.to_be_bytes());
+        packet.extend_from_slice(&timestamps.ecr.to_be_bytes());
+    } else if permitted {
+        packet.extend_from_slice(&[NOP, NOP, SACK_PERMITTED, 2]);
+    }
+    if let Some(shift) = syn.window_scale.filter(|_| is_syn) {
+        packet.extend_from_slice(&[NOP, WINDOW_SCALE, 3, shift]);
+    }
+    write_sack(packet, segment.sack_on_wire());
+}
+
+fn write_sack(packet: &mut Vec<u8>, blocks: &[(Seq, Seq)]) {
+    if blocks.is_empty() {
+        return;
+    }
+    packet.extend_from_slice(&[NOP, NOP, SACK, 2 + 8 * blocks.len() as u8]);
+    for (left, right) in blocks {
+        packet.extend_from_slice(&left.0.to_be_bytes());
+        packet.extend_from_slice(&right.0.to_be_bytes());
+    }
+}

@@ -1,0 +1,105 @@
+//! Options in places where Linux does not put them, as others do.
+
+use crate::packet::with_options;
+use tidegate_tcp::{Flags, Segment, Seq, SynOptions, Timestamps, wire};
+
+fn parsed(flags: Flags, options: &[u8]) -> Segment {
+    wire::parse(&with_options(flags, options)).unwrap().segment
+}
+
+#[test]
+fn the_rest_after_the_end_of_the_list_is_nothing() {
+    // After END even an illegal length is padding.
+    let segment = parsed(Flags::SYN, &[3, 3, 7, 0, 2, 0, 0, 0]);
+    assert_eq!(
+        segment.syn,
+        SynOptions {
+            window_scale: Some(7),
+            ..SynOptions::default()
+        }
+    );
+}
+
+#[test]
+fn unknown_options_are_skipped() {
+    // MD5 (RFC 2385), fast open, and an experiment with an identifier (RFC 6994).
+    let md5 = [[19, 18].as_slice(), &[0xaa; 16]].concat();
+    let others = [34, 2, 253, 6, 0xf9, 0x89, 1, 2];
+    let known = [2, 4, 0x05, 0xb4, 1, 1];
+    let segment = parsed(Flags::SYN, &[&md5[..], &others, &known].concat());
+    assert_eq!(
+        segment.syn,
+        SynOptions {
+            mss: Some(1460),
+            ..SynOptions::default()
+        }
+    );
+}
+
+#[test]
+fn any_order_and_any_padding() {
+    // As Windows and BSD lay out their SYNs.
+    let windows = parsed(Flags::SYN, &[2, 4, 5, 0xb4, 1, 3, 3, 8, 1, 1, 4, 2]);
+    let bsd = parsed(Flags::SYN, &[2, 4, 5, 0xb4, 1, 3, 3, 8, 4, 2, 0, 0]);
+    assert_eq!(windows.syn, bsd.syn);
+    let expected = SynOptions {
+        mss: Some(1460),
+        window_scale: Some(8),
+        sack_permitted: true,
+    };
+    assert_eq!(bsd.syn, expected);
+}
+
+#[test]
+fn timestamps_need_no_padding() {
+    let segment = parsed(Flags::ACK, &[8, 10, 0, 0, 0, 1, 0xff, 0, 0, 2, 0, 0]);
+    assert_eq!(
+        segment.timestamps,
+        Some(Timestamps {
+            val: 1,
+            ecr: 0xff00_0002
+        })
+    );
+}
+
+#[test]
+fn options_of_a_syn_mean_nothing_without_it() {
+    let options = [2, 4, 5, 0xb4, 1, 3, 3, 8, 1, 1, 4, 2];
+    assert_eq!(parsed(Flags::ACK, &options).syn, SynOptions::default());
+}
+
+#[test]
+fn a_syn_acknowledges_no_data_selectively() {
+    let options = [1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    assert!(parsed(Flags::SYN, &options).sack.is_empty());
+    let ack = parsed(Flags::ACK, &options);
+    assert_eq!(ack.sack.as_slice(), [(Seq(1), Seq(2))]);
+}
+
+#[test]
+fn no_segment_size_of_zero_is_believed() {
+    assert_eq!(parsed(Flags::SYN, &[2, 4, 0, 0]).syn.mss, None);
+}
+
+#[test]
+fn of_repeated_options_the_last_counts() {
+    let segment = parsed(Flags::SYN, &[2, 4, 1, 0, 2, 4, 2, 0]);
+    assert_eq!(segment.syn.mss, Some(512));
+}
+
+#[test]
+fn what_does_not_fit_beside_timestamps_is_left_out() {
+    let mut segment = Segment {
+        flags: Flags::ACK,
+        timestamps: Some(Timestamps::default()),
+        ..Segment::default()
+    };
+    for n in 0..4 {
+        assert!(segment.sack.push(Seq(20 * n), Seq(20 * n + 10)));
+    }
+    assert_eq!(segment.header_bytes(), 60);
+    let mut packet = Vec::new();
+    wire::write(&mut packet, &crate::packet::v4(), &segment, [&[], &[]]);
+    let read = wire::parse(&packet).unwrap().segment;
+    assert_eq!(read.sack.as_slice(), &segment.sack.as_slice()[..3]);
+}
