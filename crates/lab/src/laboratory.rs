@@ -172,9 +172,10 @@ impl<'a> Laboratory<'a> {
             .options
             .steer
             .with_context(|| format!("law \"{law}\" needs the agent, and there is none here"))?;
-        let interface = self.client.interface().with_context(|| {
-            format!("law \"{law}\" needs the kernel's TCP at the client")
-        })?;
+        let interface = self
+            .client
+            .interface()
+            .with_context(|| format!("law \"{law}\" needs the kernel's TCP at the client"))?;
         self.client
             .namespace
             .run(|| steer.attach(self.run, interface))

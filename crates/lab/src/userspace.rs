@@ -9,7 +9,7 @@ mod stream;
 pub use stream::{OwnListener, OwnStream};
 
 use crate::clock::{Clock, make_punctual};
-use crate::hosts::{Settings, address};
+use crate::hosts::{IpVersion, Settings, address};
 use crate::port::Port;
 use crate::tun::MTU;
 use crate::workload::Term;
@@ -20,14 +20,18 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tidegate_scenario::Side;
+use tidegate_tcp::wire::Addresses;
 use tidegate_tcp::{Config, Instant, ReceiveBuffer, Stack};
 
 /// Longest sleep: how late a halt may be noticed.
 const NAP: Duration = Duration::from_millis(20);
+
+/// The first port of the dynamic ones (RFC 6335 §6).
+const FIRST_PORT: u16 = 49152;
 
 /// `tcp_rmem`'s initial value where the scenario limits only the largest.
 const RECEIVE_BUFFER: u64 = 131_072;
@@ -36,7 +40,9 @@ const RECEIVE_BUFFER: u64 = 131_072;
 #[derive(Debug)]
 pub struct UserHost {
     side: Side,
+    config: Config,
     stack: Mutex<Stack>,
+    next_port: AtomicU16,
     /// Something has changed that a waiting caller may want to know.
     changed: Condvar,
     /// Wakes [`Self::run`] up: a timer may be nearer than it knows.
@@ -56,7 +62,9 @@ impl UserHost {
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let host = Self {
             side,
-            stack: Mutex::new(Stack::new(config(settings)?, seed)),
+            config: config(settings)?,
+            stack: Mutex::new(Stack::new(MTU as u16, seed)),
+            next_port: AtomicU16::new(FIRST_PORT),
             changed: Condvar::new(),
             wake: EventFd::from_value_and_flags(0, flags).context("cannot make an eventfd")?,
             port,
@@ -82,14 +90,13 @@ impl UserHost {
             // One packet at a time: each is answered before the next is looked at.
             while self.port.read(&mut packet).context("cannot read packets")? {
                 let now = clock.now();
-                stack.receive(now, &packet);
+                // What is no TCP is not for this host; a packet that is broken does nothing.
+                let _ = stack.receive(now, &packet);
                 self.send_due(&mut stack, now);
             }
             let now = clock.now();
-            if stack.timeout().is_some_and(|at| at <= now) {
-                stack.expire(now);
-                self.send_due(&mut stack, now);
-            }
+            stack.expire(now);
+            self.send_due(&mut stack, now);
             let sleep = stack.timeout().map_or(NAP, |at| at - clock.now()).min(NAP);
             drop(stack);
             self.changed.notify_all();
@@ -115,7 +122,9 @@ impl UserHost {
 
     /// Listens at a port of its own choice.
     pub fn listen(self: &Arc<Self>) -> OwnListener {
-        OwnListener::new(self.clone(), self.lock().listen())
+        let port = self.next_port();
+        self.lock().listen(port, self.config);
+        OwnListener::new(self.clone(), port)
     }
 
     /// Connects within `term`; none if it ended first.
@@ -123,10 +132,21 @@ impl UserHost {
     /// # Errors
     /// When the peer refuses.
     pub fn connect(self: &Arc<Self>, to: SocketAddr, term: &Term) -> Result<Option<OwnStream>> {
-        let version = to.into();
-        let from = address(self.side, version);
-        let id = self.act(term, |stack, now| stack.connect(now, from, to));
-        OwnStream::new(self.clone(), id).established(to, term)
+        let version = if to.is_ipv4() {
+            IpVersion::V4
+        } else {
+            IpVersion::V6
+        };
+        let from = SocketAddr::new(address(self.side, version), self.next_port());
+        let addresses = Addresses::new(from, to).context("IPv4 and IPv6 do not mix")?;
+        self.act(term, |stack, now| {
+            stack.connect(now, self.config, addresses)
+        });
+        OwnStream::new(self.clone(), addresses).established(term)
+    }
+
+    fn next_port(&self) -> u16 {
+        self.next_port.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Does something to the stack and sends what became due with it.
@@ -152,9 +172,19 @@ impl UserHost {
                 return Some(result);
             }
             let stack = self.lock();
-            drop(self.changed.wait_timeout(stack, NAP).unwrap_or_else(PoisonError::into_inner));
+            drop(
+                self.changed
+                    .wait_timeout(stack, NAP)
+                    .unwrap_or_else(PoisonError::into_inner),
+            );
         }
         None
+    }
+
+    /// Nobody wants this socket any more. What it still has to say is said by [`Self::run`].
+    fn release(&self, addresses: &Addresses) {
+        self.lock().release(addresses);
+        let _ = self.wake.write(1);
     }
 
     fn send_due(&self, stack: &mut Stack, now: Instant) {
@@ -177,10 +207,12 @@ fn config(settings: &Settings) -> Result<Config> {
     Ok(Config {
         congestion_control: settings.congestion_control.parse()?,
         timestamps: settings.timestamps,
-        receive_buffer: settings.rmem_max.map_or(receive_buffer, |max| ReceiveBuffer::Autotuned {
-            initial: RECEIVE_BUFFER.min(max),
-            max,
-        }),
+        receive_buffer: settings
+            .rmem_max
+            .map_or(receive_buffer, |max| ReceiveBuffer::Autotuned {
+                initial: RECEIVE_BUFFER.min(max),
+                max,
+            }),
         ..Config::default()
     })
 }

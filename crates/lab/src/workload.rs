@@ -18,8 +18,8 @@ pub use command::CommandOutput;
 pub use flow::Fetch;
 pub use flow::{EchoLog, FetchLog, Flow};
 pub use pattern::Pattern;
-pub use socket::use_congestion_control;
 pub use socket::Arrival;
+pub use socket::use_congestion_control;
 pub use term::Term;
 pub use transport::Transport;
 

@@ -4,9 +4,9 @@ use super::UserHost;
 use crate::tcp_info::TcpInfo;
 use crate::workload::{Arrival, Term};
 use anyhow::{Result, bail};
-use std::net::SocketAddr;
 use std::sync::Arc;
-use tidegate_tcp::{Ending, SocketId};
+use tidegate_tcp::wire::Addresses;
+use tidegate_tcp::{Ending, Socket, Stack};
 
 /// Where connections come in.
 #[derive(Debug)]
@@ -27,8 +27,10 @@ impl OwnListener {
 
     /// Accepts one connection within `term`; none if it ended first.
     pub fn accept(&self, term: &Term) -> Option<OwnStream> {
-        let id = self.host.act_until(term, |stack, _| stack.accept(self.port))?;
-        Some(OwnStream::new(self.host.clone(), id))
+        let addresses = self
+            .host
+            .act_until(term, |stack, _| stack.accept(self.port))?;
+        Some(OwnStream::new(self.host.clone(), addresses))
     }
 }
 
@@ -36,18 +38,24 @@ impl OwnListener {
 #[derive(Debug)]
 pub struct OwnStream {
     host: Arc<UserHost>,
-    id: SocketId,
+    addresses: Addresses,
 }
 
 impl OwnStream {
-    pub(super) fn new(host: Arc<UserHost>, id: SocketId) -> Self {
-        Self { host, id }
+    pub(super) fn new(host: Arc<UserHost>, addresses: Addresses) -> Self {
+        Self { host, addresses }
+    }
+
+    fn of<'a>(&self, stack: &'a mut Stack) -> &'a mut Socket {
+        stack
+            .socket(&self.addresses)
+            .expect("held until this is dropped")
     }
 
     /// Waits for the handshake.
-    pub(super) fn established(self, to: SocketAddr, term: &Term) -> Result<Option<Self>> {
+    pub(super) fn established(self, term: &Term) -> Result<Option<Self>> {
         let outcome = self.host.act_until(term, |stack, _| {
-            let connection = stack.socket(self.id).connection();
+            let connection = self.of(stack).connection();
             match connection.ending() {
                 Some(ending) => Some(Err(ending)),
                 None => connection.is_established().then_some(Ok(())),
@@ -56,7 +64,11 @@ impl OwnStream {
         match outcome {
             Some(Ok(())) => Ok(Some(self)),
             Some(Err(_)) if term.is_over() => Ok(None),
-            Some(Err(ending)) => bail!("cannot connect to {to}: {}", describe(ending)),
+            Some(Err(ending)) => bail!(
+                "cannot connect to {}: {}",
+                self.addresses.destination(),
+                describe(ending)
+            ),
             None => Ok(None),
         }
     }
@@ -64,9 +76,9 @@ impl OwnStream {
     /// Reads what has arrived.
     pub fn receive(&self, buffer: &mut [u8], term: &Term) -> Result<Arrival> {
         let arrival = self.host.act_until(term, |stack, now| {
-            let socket = stack.socket(self.id);
+            let socket = self.of(stack);
             match socket.read(now, buffer) {
-                0 if socket.at_end() => Some(Ok(Arrival::End)),
+                0 if socket.connection().at_end() => Some(Ok(Arrival::End)),
                 0 => broken(socket.connection().ending()).map(Err),
                 n => Some(Ok(Arrival::Bytes(n))),
             }
@@ -84,7 +96,7 @@ impl OwnStream {
     pub fn send_whole(&self, mut data: &[u8], term: &Term) -> Result<bool> {
         while !data.is_empty() {
             let sent = self.host.act_until(term, |stack, _| {
-                let socket = stack.socket(self.id);
+                let socket = self.of(stack);
                 match socket.write(data) {
                     0 => broken(socket.connection().ending()).map(Err),
                     n => Some(Ok(n)),
@@ -103,23 +115,23 @@ impl OwnStream {
 
     /// Nothing more will be sent.
     pub fn finish(&self, term: &Term) {
-        self.host.act(term, |stack, _| stack.socket(self.id).close());
+        self.host.act(term, |stack, _| self.of(stack).close());
     }
 
     /// Drops the connection at once.
     pub fn abort(&self, term: &Term) {
-        self.host.act(term, |stack, _| stack.socket(self.id).abort());
+        self.host.act(term, |stack, _| self.of(stack).abort());
     }
 
     /// Port of this end.
     pub fn local_port(&self) -> u16 {
-        self.host.lock().socket(self.id).local().port()
+        self.addresses.source().port()
     }
 
     /// What `TCP_INFO` would say.
     pub fn info(&self) -> TcpInfo {
         let mut stack = self.host.lock();
-        let connection = stack.socket(self.id).connection();
+        let connection = self.of(&mut stack).connection();
         let (sender, receiver) = (connection.info(), connection.receiver().info());
         TcpInfo {
             srtt_us: sender.srtt.map_or(0, |srtt| srtt.as_micros() as u32),
@@ -135,7 +147,7 @@ impl OwnStream {
 
 impl Drop for OwnStream {
     fn drop(&mut self) {
-        self.host.lock().release(self.id);
+        self.host.release(&self.addresses);
     }
 }
 

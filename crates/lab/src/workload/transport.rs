@@ -55,7 +55,9 @@ impl Transport {
     /// When the peer refuses.
     pub fn connect(&self, to: SocketAddr, stage: &Stage, term: &Term) -> Result<Option<Stream>> {
         match self {
-            Self::Kernel => Ok(socket::connect(to, stage.congestion_control, term)?.map(Stream::Kernel)),
+            Self::Kernel => {
+                Ok(socket::connect(to, stage.congestion_control, term)?.map(Stream::Kernel))
+            }
             Self::Own(host) => Ok(host.connect(to, term)?.map(Stream::Own)),
         }
     }

@@ -80,8 +80,8 @@ impl Request {
         let Some(stream) = stage.client.connect(server, stage, term)? else {
             return Ok(false);
         };
-        let came = stream.send_whole(&self.encode(), term)?
-            && self.receive_object(&stream, term)?;
+        let came =
+            stream.send_whole(&self.encode(), term)? && self.receive_object(&stream, term)?;
         if !came {
             stream.abort(term)?;
         }
