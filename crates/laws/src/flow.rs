@@ -159,6 +159,15 @@ impl Flow {
         }
     }
 
+    /// Our SYN or SYN-ACK leaves at `now_us`, with `tsval` if it offers timestamps: the first round
+    /// trip begins.
+    pub fn syn_leaves(&mut self, now_us: u64, tsval: Option<u32>) {
+        if let Some(tsval) = tsval {
+            // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
+            unsafe { sys::tg_rtt_sent(&mut self.0.rtt, tsval, now_us as u32) }
+        }
+    }
+
     /// A segment of ours leaves; returns the window field that it is to carry.
     pub fn leaves(&mut self, path: &Path, ack: &Ack) -> u16 {
         let a = sys::tg_ack {
@@ -184,6 +193,11 @@ impl Flow {
     /// The window that the law wants, in bytes; `None`: the kernel's.
     pub fn wanted(&self) -> Option<u32> {
         (self.0.wanted != sys::TG_OPEN).then_some(self.0.wanted)
+    }
+
+    /// Payload of the peer's full segments in bytes, as far as is known.
+    pub fn mss(&self) -> u32 {
+        self.0.mss
     }
 
     /// The last RTT sample in µs; `None` before the first.

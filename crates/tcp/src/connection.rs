@@ -2,7 +2,7 @@
 
 mod handshake;
 mod states;
-mod timestamps;
+pub(crate) mod timestamps;
 
 use crate::receive::{self, Receiver};
 use crate::send::{self, Sender};
@@ -314,6 +314,8 @@ impl Connection {
                 sack,
                 timestamps: self.clock.in_use(),
                 scale: self.scale,
+                window: self.syn_window(),
+                rtt: self.handshake.rtt(now),
             },
         );
         self.sender.establish(
@@ -324,7 +326,7 @@ impl Connection {
                 timestamps: self.clock.in_use(),
                 window,
                 rtt: self.handshake.rtt(now),
-                retransmitted: self.handshake.retransmitted(),
+                retransmits: self.handshake.retransmits(),
             },
         );
         self.state = State::Established;

@@ -26,6 +26,7 @@ mod segment;
 pub mod send;
 mod socket;
 mod stack;
+pub mod steer;
 pub mod stream;
 pub mod wire;
 

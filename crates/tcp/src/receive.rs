@@ -1,8 +1,38 @@
 //! The receiving half: reassembly, the window that is advertised, when to acknowledge.
+//!
+//! ```text
+//!  segment ─▶ reassembly ─▶ memory ◀─ autotune ◀─ read
+//!                 │           └▶ window ─┐
+//!                 └▶ sack ───────────────┼▶ advertise
+//!                    ack (when) ─────────┘
+//! ```
+//!
+//! It is Linux's receiver, rule by rule, with what the memory of a segment costs on a path with an
+//! MTU of 1500 and no GRO. [`ReceiveBuffer::Fixed`] is a textbook's in its window, Linux's in
+//! everything else.
 
-use crate::{Config, SackBlocks, Seq};
-use std::ops::Range;
+mod ack;
+mod autotune;
+mod memory;
+mod reassembly;
+mod sack;
+mod window;
+
+use crate::{Config, ReceiveBuffer, SackBlocks, Seq};
+use ack::{Acks, Data};
+use autotune::Autotune;
+use memory::Memory;
+use reassembly::{Overlap, Range, Reassembly};
+use sack::Sack;
+use std::time::Duration;
 use tidegate_time::Instant;
+use window::{Stock, Window};
+
+/// Segments smaller than this say nothing about the sender's rate (`tcp_event_data_recv`).
+const TELLING: u32 = 128;
+
+/// Segments of the first round trip (`TCP_INIT_CWND`), for the right-sizing to start from.
+const FIRST_ROUND: u64 = 10;
 
 /// What the handshake agreed on, as the receiver needs it.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +47,31 @@ pub struct Terms {
     pub timestamps: bool,
     /// Shift of the window field that this side advertises; 0 without window scaling.
     pub scale: u8,
+    /// The window that this side's SYN showed.
+    pub window: u16,
+    /// Round trip of the handshake; None if it was ambiguous.
+    pub rtt: Option<Duration>,
+}
+
+/// A segment with data or FIN that has arrived.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arrival {
+    /// Offset of its first byte.
+    pub offset: u64,
+    /// Payload in bytes.
+    pub len: u32,
+    /// Whether the FIN follows the payload.
+    pub fin: bool,
+    /// Whether PSH is set.
+    pub push: bool,
+    /// Milliseconds since the segment left that its timestamp echoes; None without timestamps.
+    pub echo_age: Option<u32>,
+}
+
+impl Arrival {
+    fn end(&self) -> u64 {
+        self.offset + u64::from(self.len) + u64::from(self.fin)
+    }
 }
 
 /// What a segment is to carry about the other direction.
@@ -30,91 +85,494 @@ pub struct Advertisement {
     pub sack: SackBlocks,
 }
 
+/// The receiver in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Info {
+    /// Window last advertised, in bytes (Linux's `rcv_wnd`).
+    pub window: u64,
+    /// The largest window that would be advertised now, in bytes (`rcv_ssthresh`).
+    pub window_limit: u64,
+    /// The receiver's estimate of the round trip (`rcv_rtt`).
+    pub rtt: Option<Duration>,
+    /// Size of the receive buffer in bytes of memory (`sk_rcvbuf`).
+    pub buffer: u64,
+    /// Most bytes that the application has read in a round trip (`rcv_space`).
+    pub space: u64,
+    /// Payload of the peer's full segments, as guessed (`rcv_mss`).
+    pub mss: u32,
+    /// Bytes that wait beyond a hole.
+    pub out_of_order: u64,
+    /// Bytes that arrived more than once so far.
+    pub duplicates: u64,
+    /// Segments dropped for want of memory so far.
+    pub dropped: u64,
+}
+
 /// The receiving half of a connection. Offsets are of the peer's stream; 0 is its SYN.
 #[derive(Debug)]
-pub struct Receiver {}
+pub struct Receiver {
+    terms: Terms,
+    mss: u16,
+    reassembly: Reassembly,
+    sack: Sack,
+    memory: Memory,
+    window: Window,
+    autotune: Autotune,
+    acks: Acks,
+    /// Offset of the next byte for the application (`copied_seq`).
+    copied: u64,
+    /// There was no memory for the segment in hand.
+    starved: bool,
+    duplicates: u64,
+    dropped: u64,
+}
 
-#[allow(unused_variables, clippy::new_without_default)]
 impl Receiver {
     /// Before the handshake.
     pub fn new(config: &Config) -> Self {
-        todo!()
+        let memory = match config.receive_buffer {
+            ReceiveBuffer::Autotuned { initial, max } => Memory::autotuned(initial, max),
+            ReceiveBuffer::Fixed(bytes) => Memory::fixed(bytes),
+        };
+        let mss = u32::from(config.mss);
+        let terms = Terms {
+            initial: Seq(0),
+            mss,
+            sack: false,
+            timestamps: false,
+            scale: 0,
+            window: 0,
+            rtt: None,
+        };
+        Self {
+            terms,
+            mss: config.mss,
+            reassembly: Reassembly::new(),
+            sack: Sack::default(),
+            memory,
+            window: Window::new(&memory, 0, 0, mss.into()),
+            autotune: Autotune::new(Instant::ZERO, 0),
+            acks: Acks::new(Instant::ZERO, mss, false, 0, None),
+            copied: 1,
+            starved: false,
+            duplicates: 0,
+            dropped: 0,
+        }
     }
 
     /// The window scale to offer in the SYN (Linux's `tcp_select_initial_window`).
     pub fn scale_to_offer(&self) -> u8 {
-        todo!()
+        window::scale(&self.memory)
     }
 
-    /// The (never scaled) window field of a SYN or SYN-ACK.
-    pub fn syn_window(&self) -> u16 {
-        todo!()
+    /// The (never scaled) window field of a SYN or SYN-ACK; `timestamps`: whether the peer is known
+    /// to use them.
+    pub fn syn_window(&self, timestamps: bool) -> u16 {
+        let options = if timestamps { 12 } else { 0 };
+        let mss = self.mss.saturating_sub(options).max(1);
+        window::initial(&self.memory, mss.into()) as u16
     }
 
     /// The handshake is over.
     pub fn establish(&mut self, now: Instant, terms: Terms) {
-        todo!()
+        let size = terms.window.into();
+        let mss = terms.mss.into();
+        self.terms = terms;
+        self.window = Window::new(&self.memory, size, terms.scale, mss);
+        let first = self
+            .window
+            .ssthresh()
+            .min(size)
+            .min(FIRST_ROUND * mss)
+            .max(1);
+        self.autotune = Autotune::new(now, first);
+        self.acks = Acks::new(now, terms.mss, terms.timestamps, size, terms.rtt);
     }
 
-    /// Whether a segment lies in the window (RFC 9293 §3.10.7.4, first check).
+    /// Whether a segment lies in the window (RFC 9293 §3.10.7.4, first check). As Linux does
+    /// since 6.17: one that only begins in it may pass if nothing is waiting to be read; one that
+    /// repeats what was acknowledged is old (`tcp_sequence`).
     pub fn acceptable(&self, offset: u64, seq_len: u32) -> bool {
-        todo!()
+        let end = offset + u64::from(seq_len);
+        let edge = self.window.edge().max(self.next());
+        end >= self.window.left() && (end <= edge || (offset <= edge && self.unread() == 0))
     }
 
-    /// An acceptable segment: `len` bytes at `offset`, then perhaps FIN. Bytes outside the window are
-    /// ignored; returns those that are not, which have arrived now.
-    pub fn segment(&mut self, now: Instant, offset: u64, len: u32, fin: bool) -> Range<u64> {
-        todo!()
+    /// An acceptable segment. What does not begin in the window is ignored; returns the bytes that
+    /// are not, which have arrived now.
+    pub fn segment(&mut self, now: Instant, arrival: &Arrival) -> std::ops::Range<u64> {
+        if self.finished() && arrival.offset >= self.next() {
+            return 0..0;
+        }
+        if let Some(age) = arrival.echo_age {
+            let full = arrival.end() - arrival.offset >= u64::from(self.acks.mss());
+            self.autotune.echoed(now, age, full, self.unread() == 0);
+        }
+        self.sack.set_duplicate(None);
+        let next = self.next();
+        let kept = self.queue(now, arrival);
+        self.decide(now);
+        let first = arrival.offset.max(next);
+        let end = arrival.offset + u64::from(arrival.len);
+        if kept && first < end {
+            first..end
+        } else {
+            0..0
+        }
     }
 
-    /// A segment that was not acceptable, or must be challenged (RFC 5961): an ACK is due at once.
+    /// Whether it is kept (`tcp_data_queue`).
+    fn queue(&mut self, now: Instant, arrival: &Arrival) -> bool {
+        let next = self.next();
+        let open = self.window.remaining(next);
+        let bare_fin = arrival.fin && arrival.len == 0;
+        if arrival.offset < next {
+            self.repeated(Range::new(arrival.offset, arrival.end().min(next)));
+        }
+        let closed = open == 0 && !bare_fin;
+        if arrival.end() <= next || closed || arrival.offset >= next + open.max(1) {
+            self.acks.enter_quick_mode(self.window.size());
+            self.acks.owe();
+            false
+        } else if arrival.offset <= next {
+            self.in_order(now, arrival)
+        } else {
+            self.out_of_order(arrival)
+        }
+    }
+
+    fn repeated(&mut self, part: Option<Range>) {
+        self.duplicates += part.map_or(0, Range::len);
+        self.sack.set_duplicate(part);
+    }
+
+    fn in_order(&mut self, now: Instant, arrival: &Arrival) -> bool {
+        if !self.admit(arrival.offset) {
+            self.acks.urge();
+            self.starved = true;
+            if self.unread() > 0 && arrival.len > 0 {
+                self.dropped += 1;
+                return false;
+            }
+        }
+        if arrival.fin {
+            self.reassembly.fin(arrival.end() - 1);
+        }
+        let start = self.next();
+        self.memory.charge(arrival.len.into());
+        self.reassembly.advance(arrival.end());
+        if arrival.len > 0 {
+            self.data_received(now, arrival);
+        }
+        if !self.reassembly.is_in_order() {
+            let arrived = Range {
+                start,
+                end: arrival.end(),
+            };
+            self.fill(arrived);
+        }
+        if self.finished() {
+            self.acks.fin();
+            self.sack.clear();
+        }
+        true
+    }
+
+    /// What `arrived` may have filled a hole (`tcp_ofo_queue`).
+    fn fill(&mut self, arrived: Range) {
+        let overlap = self.reassembly.join(arrived);
+        self.overlapped(overlap);
+        self.sack.advance(self.next());
+        // RFC 5681 §4.2.
+        if self.reassembly.is_in_order() {
+            self.acks.urge();
+        }
+    }
+
+    /// Some of a segment waited beyond a hole already.
+    fn overlapped(&mut self, overlap: Overlap) {
+        self.duplicates += overlap.bytes;
+        if overlap.first.is_some() {
+            self.sack.set_duplicate(overlap.first);
+        }
+    }
+
+    /// `tcp_event_data_recv`.
+    fn data_received(&mut self, now: Instant, arrival: &Arrival) {
+        let Arrival { len, push, fin, .. } = *arrival;
+        let data = Data { len, push, fin };
+        if self.acks.data(now, data, self.window.size()) && self.memory.learn(len.into()) {
+            self.window.rescale(&self.memory);
+            self.autotune.limit(self.window.clamp());
+        }
+        self.autotune
+            .arrived(now, self.reassembly.next(), self.window.size());
+        if len >= TELLING {
+            self.grow_window(len);
+        }
+    }
+
+    fn grow_window(&mut self, len: u32) {
+        let len = u64::from(len);
+        let stock = stock(&self.memory, &self.reassembly, self.copied, &self.acks);
+        if self.window.grow(&stock, len, memory::truesize(len)) {
+            self.acks.window_grew();
+        }
+    }
+
+    /// `tcp_data_queue_ofo`.
+    fn out_of_order(&mut self, arrival: &Arrival) -> bool {
+        if !self.admit(arrival.offset) {
+            self.dropped += 1;
+            return false;
+        }
+        let end = arrival.end();
+        if arrival.fin {
+            self.reassembly.fin(end - 1);
+        }
+        let Some(range) = Range::new(arrival.offset, end) else {
+            return false;
+        };
+        self.acks.owe();
+        let overlap = self.reassembly.out_of_order(range);
+        self.overlapped(overlap);
+        if overlap.bytes < range.len() {
+            self.memory.charge(arrival.len.into());
+        }
+        if self.terms.sack {
+            if self.sack.out_of_order(range) {
+                self.acks.flush();
+            }
+            // Without SACK, a window that grows would hide duplicate ACKs.
+            self.grow_window(arrival.len);
+        }
+        if !self.memory.is_plain() {
+            let span = self.reassembly.span();
+            self.autotune
+                .provide(&mut self.memory, &mut self.window, span);
+        }
+        true
+    }
+
+    /// Whether there is memory for a segment at `offset`; makes some if it can
+    /// (`tcp_try_rmem_schedule`, `tcp_prune_queue`).
+    fn admit(&mut self, offset: u64) -> bool {
+        if self.memory.has_room() {
+            return true;
+        }
+        self.acks.calm();
+        self.memory.stretch();
+        if self.memory.has_room() {
+            return true;
+        }
+        self.window.restart();
+        self.memory.collapse(self.payload());
+        while !self.memory.has_room() {
+            let payload = self.payload();
+            let Some(bytes) = self.reassembly.drop_last(offset) else {
+                return false;
+            };
+            self.memory.release(bytes, payload);
+            // The sender is to forget what it was told.
+            self.sack.clear();
+        }
+        true
+    }
+
+    /// `__tcp_ack_snd_check`.
+    fn decide(&mut self, now: Instant) {
+        if !self.acks.owed() {
+            return;
+        }
+        if self.acks.is_hurried() || (self.behind() && self.keeps_up()) {
+            self.acks.send();
+        } else if self.reassembly.is_in_order() {
+            self.acks.delay(now);
+        } else if self.terms.sack {
+            self.acks.compress(now, self.next(), self.autotune.rtt());
+        } else {
+            self.acks.send();
+        }
+    }
+
+    /// Whether the right edge moves as data arrive; if not, the application's reading decides. A
+    /// textbook's receiver acknowledges every second segment all the same.
+    fn keeps_up(&self) -> bool {
+        self.memory.is_plain() || self.select() >= self.window.size()
+    }
+
+    /// More than one full segment waits for its ACK.
+    fn behind(&self) -> bool {
+        self.next() - self.window.left() > self.acks.mss().into()
+    }
+
+    /// A segment that was not acceptable, or must be challenged (RFC 5961): an ACK is due at once,
+    /// unless there was one a moment ago (`tcp_send_dupack`).
     pub fn refuse(&mut self, now: Instant, offset: u64, len: u32) {
-        todo!()
+        if len > 0 && offset < self.next() {
+            self.acks.enter_quick_mode(self.window.size());
+            let end = offset + u64::from(len);
+            self.repeated(Range::new(offset, end.min(self.next())));
+        }
+        self.acks.refuse(now, len);
+    }
+
+    /// An ACK is due at once.
+    pub fn acknowledge(&mut self) {
+        self.acks.send();
     }
 
     /// Offset of the next byte expected (`rcv_nxt`).
     pub fn next(&self) -> u64 {
-        todo!()
+        self.reassembly.next()
     }
 
     /// Offset up to which the last segment sent acknowledged (`rcv_wup`).
     pub fn last_ack(&self) -> u64 {
-        todo!()
+        self.window.left()
     }
 
     /// Bytes that the application may read.
     pub fn readable(&self) -> u64 {
-        todo!()
+        self.unread() - u64::from(self.finished())
+    }
+
+    /// Offsets received in order and not read; the FIN counts.
+    fn unread(&self) -> u64 {
+        self.next() - self.copied
+    }
+
+    /// Bytes that the memory is charged for.
+    fn payload(&self) -> u64 {
+        self.readable() + self.reassembly.held()
     }
 
     /// The application reads up to `max` bytes; returns how many.
     pub fn read(&mut self, now: Instant, max: u64) -> u64 {
-        todo!()
+        let bytes = max.min(self.readable());
+        if bytes == 0 {
+            return 0;
+        }
+        self.measure_read(now, bytes);
+        self.memory.release(bytes, self.payload());
+        self.copied += bytes;
+        if self.acks.read(self.payload() == 0, self.behind()) || self.opens() {
+            self.acks.send();
+        }
+        bytes
+    }
+
+    /// The right-sizing looks at what is read segment by segment, so that a round trip ends with
+    /// the first of them and the others still count as unread.
+    fn measure_read(&mut self, now: Instant, bytes: u64) {
+        if self.memory.is_plain() {
+            return;
+        }
+        let copied = self.copied + bytes.min(self.acks.mss().into());
+        if let Some(round) = self.autotune.read(now, copied, self.next()) {
+            let span = self.reassembly.span();
+            self.autotune
+                .grow(&mut self.memory, &mut self.window, round, span);
+        }
+    }
+
+    /// Whether reading has at least doubled the window (`tcp_cleanup_rbuf`).
+    fn opens(&self) -> bool {
+        let open = self.window.remaining(self.next());
+        if self.finished() || 2 * open > self.window.clamp() {
+            return false;
+        }
+        let window = self.select();
+        window > 0 && window >= 2 * open
+    }
+
+    fn select(&self) -> u64 {
+        self.window.select(&stock(
+            &self.memory,
+            &self.reassembly,
+            self.copied,
+            &self.acks,
+        ))
     }
 
     /// Whether everything up to the peer's FIN has arrived.
     pub fn finished(&self) -> bool {
-        todo!()
+        self.reassembly.finished()
     }
 
     /// Whether an ACK is due now, if nothing else carries it.
-    pub fn ack_due(&self, now: Instant) -> bool {
-        todo!()
+    pub fn ack_due(&self) -> bool {
+        self.acks.due()
     }
 
     /// What the segment that is being sent now says; what it says counts as said.
     /// `pure`: carries no data.
     pub fn advertise(&mut self, now: Instant, pure: bool) -> Advertisement {
-        todo!()
+        let window = if std::mem::take(&mut self.starved) {
+            self.window.close(self.next());
+            0
+        } else {
+            let stock = stock(&self.memory, &self.reassembly, self.copied, &self.acks);
+            let tight = self.window.is_tight(&stock);
+            let window = self.window.advertise(&stock);
+            if tight {
+                self.acks.calm();
+            }
+            window
+        };
+        self.acks.sent(now, !pure);
+        Advertisement {
+            ack: self.next(),
+            window,
+            sack: self.sack_blocks(),
+        }
     }
 
-    /// When [`Self::expire`] wants to be called.
+    fn sack_blocks(&mut self) -> SackBlocks {
+        if !self.terms.sack {
+            return SackBlocks::default();
+        }
+        // A header has 40 bytes for options; timestamps take 12, a block 8, the option itself 4.
+        let room = if self.terms.timestamps { 3 } else { 4 };
+        self.sack.report(self.terms.initial, room)
+    }
+
+    /// When [`Self::expire`] wants to be called: delayed ACK, ACKs put together.
     pub fn timeout(&self) -> Option<Instant> {
-        todo!()
+        self.acks.timeout()
     }
 
     /// The time of [`Self::timeout`] has come.
     pub fn expire(&mut self, now: Instant) {
-        todo!()
+        self.acks.expire(now);
+    }
+
+    /// The numbers that people look at (Linux's `TCP_INFO`, and more).
+    pub fn info(&self) -> Info {
+        Info {
+            window: self.window.size(),
+            window_limit: self.window.ssthresh(),
+            rtt: self.autotune.rtt(),
+            buffer: self.memory.limit(),
+            space: self.autotune.space(),
+            mss: self.acks.mss(),
+            out_of_order: self.reassembly.held(),
+            duplicates: self.duplicates,
+            dropped: self.dropped,
+        }
     }
 }
+
+/// What there is to choose a window from. A function of the fields, so that the window can be
+/// changed meanwhile.
+fn stock<'a>(memory: &'a Memory, reassembly: &Reassembly, copied: u64, acks: &Acks) -> Stock<'a> {
+    Stock {
+        memory,
+        next: reassembly.next(),
+        unread: reassembly.next() - copied,
+        mss: acks.mss().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

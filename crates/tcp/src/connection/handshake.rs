@@ -78,14 +78,14 @@ impl Handshake {
         due
     }
 
-    pub(super) fn retransmitted(&self) -> bool {
-        self.transmissions > 1
+    pub(super) fn retransmits(&self) -> u32 {
+        self.transmissions.saturating_sub(1)
     }
 
     /// The handshake's round trip, unless it is not known which SYN was answered (Karn).
     pub(super) fn rtt(&self, now: Instant) -> Option<Duration> {
         let sent = self.sent?;
-        (!self.retransmitted()).then(|| now - sent)
+        (self.retransmits() == 0).then(|| now - sent)
     }
 
     pub(super) fn peer_options(&self) -> SynOptions {
@@ -132,7 +132,7 @@ impl Connection {
         if acknowledges {
             // The window of a SYN is never scaled.
             self.establish(now, segment.window.into());
-            self.receiver.refuse(now, 0, 0);
+            self.receiver.acknowledge();
         } else {
             // Simultaneous open.
             self.state = State::SynReceived;
@@ -164,6 +164,12 @@ impl Connection {
         true
     }
 
+    /// The window of our SYN or SYN-ACK.
+    pub(super) fn syn_window(&self) -> u16 {
+        let answers = self.state == State::SynReceived;
+        self.receiver.syn_window(answers && self.clock.in_use())
+    }
+
     pub(super) fn transmit_syn(&mut self, now: Instant) -> Option<Segment> {
         if !self.handshake.take_due(now) {
             return None;
@@ -184,7 +190,7 @@ impl Connection {
             } else {
                 Flags::SYN
             },
-            window: self.receiver.syn_window(),
+            window: self.syn_window(),
             len: 0,
             timestamps: self.clock.option(now, !answers),
             syn: SynOptions {

@@ -1,6 +1,7 @@
 //! What happens to segments once the peer's SYN is known (RFC 9293 §3.10.7.4).
 
 use super::{Connection, Ending, NOTHING, State, TIME_WAIT};
+use crate::receive::Arrival;
 use crate::send::Ack;
 use crate::{Flags, SackBlocks, Segment, Seq};
 use std::ops::Range;
@@ -120,7 +121,16 @@ impl Connection {
         // as keep-alives carry (RFC 9293 §3.8.4), and old.
         let offset = offset + u64::from(segment.flags.has(Flags::SYN));
         let finished = self.receiver.finished();
-        let arrived = self.receiver.segment(now, offset, segment.len, fin);
+        let arrived = self.receiver.segment(
+            now,
+            &Arrival {
+                offset,
+                len: segment.len,
+                fin,
+                push: segment.flags.has(Flags::PSH),
+                echo_age: self.clock.echo_age(now, segment.timestamps),
+            },
+        );
         if !finished && self.receiver.finished() {
             self.fin_received(now);
         } else if self.state == State::TimeWait {
@@ -145,8 +155,14 @@ impl Connection {
     fn fin_received(&mut self, now: Instant) {
         match self.state {
             State::Established => self.state = State::CloseWait,
-            State::FinWait1 => self.state = State::Closing,
-            State::FinWait2 => self.time_wait(now),
+            State::FinWait1 => {
+                self.state = State::Closing;
+                self.receiver.acknowledge();
+            }
+            State::FinWait2 => {
+                self.time_wait(now);
+                self.receiver.acknowledge();
+            }
             _ => {}
         }
     }
@@ -169,7 +185,7 @@ impl Connection {
             }
             return Some(self.segment(now, t.offset, t.len, flags));
         }
-        if self.receiver.ack_due(now) {
+        if self.receiver.ack_due() {
             return Some(self.segment(now, self.sender.next(), 0, Flags::ACK));
         }
         None

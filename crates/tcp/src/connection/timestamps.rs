@@ -74,6 +74,13 @@ impl Clock {
         }
     }
 
+    /// Milliseconds since that left which the option answers.
+    pub(super) fn echo_age(&self, now: Instant, option: Option<Timestamps>) -> Option<u32> {
+        let option = option.filter(|_| self.agreed)?;
+        let ours = tick(now).wrapping_add(self.offset);
+        Some(ours.wrapping_sub(option.ecr))
+    }
+
     fn note(&mut self, now: Instant, option: Timestamps) {
         self.recent = option.val;
         self.recent_at = now;

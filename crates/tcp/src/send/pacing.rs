@@ -1,0 +1,68 @@
+//! Pacing by a timer of our own, for congestion controls that ask for a rate (Linux's internal
+//! pacing, `tcp_update_skb_after_send`).
+
+use super::Sender;
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// So many segments leave before pacing begins: the initial window is a burst.
+const UNPACED: u64 = 10;
+
+/// When the next segment may leave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pacing {
+    next: Instant,
+    /// Something waits for that time.
+    waiting: bool,
+}
+
+impl Pacing {
+    pub(super) fn new() -> Self {
+        Self {
+            next: Instant::ZERO,
+            waiting: false,
+        }
+    }
+
+    /// When to look again, if anything waits.
+    pub(super) fn wake_up(&self) -> Option<Instant> {
+        self.waiting.then_some(self.next)
+    }
+
+    /// Whether the time has come for what waits.
+    pub(super) fn wake(&mut self, now: Instant) -> bool {
+        let due = self.waiting && self.next <= now;
+        self.waiting &= !due;
+        due
+    }
+
+    /// How long until the next segment may leave.
+    pub(super) fn delay(&self, now: Instant) -> Duration {
+        self.next - now
+    }
+}
+
+impl Sender {
+    /// Whether nothing may leave yet; then the pacing timer runs.
+    pub(super) fn pacing_blocks(&mut self) -> bool {
+        let blocks = self.window.pacing_rate.is_some() && self.pacing.next > self.now;
+        self.pacing.waiting |= blocks;
+        blocks
+    }
+
+    /// The time at which a segment of `len` bytes leaves, from which the next one is reckoned.
+    pub(super) fn leave(&mut self, len: u32) -> Instant {
+        let Some(rate) = self.window.pacing_rate.filter(|&rate| rate > 0) else {
+            return self.now;
+        };
+        let planned = self.pacing.next;
+        let at = planned.max(self.now);
+        self.pacing.next = at;
+        if self.segments_sent >= UNPACED {
+            let gap = Duration::from_nanos(u64::from(len) * 1_000_000_000 / rate);
+            // A late start is made up for, by half a gap at most.
+            self.pacing.next = at + (gap - (gap / 2).min(at - planned));
+        }
+        at
+    }
+}

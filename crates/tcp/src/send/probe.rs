@@ -1,0 +1,83 @@
+//! Probing a closed window (RFC 9293 §3.8.6.1, `tcp_send_probe0`): a segment without data, one
+//! before what is expected, which the peer must answer. The same timer overrides the sender's
+//! silly-window avoidance (RFC 9293 §3.8.6.2.1): into a window smaller than a segment, only it sends.
+
+use super::rtt::{RTO_MAX, RTO_MIN};
+use super::timer::{RETRIES, Timer};
+use super::{Sender, Transmission};
+use std::time::Duration;
+
+impl Sender {
+    /// Nothing is in flight, and what is written does not fit into the window: the probes begin.
+    pub(super) fn start_window_probes(&mut self) {
+        if self.timer.is_none() {
+            self.set_timer_paced(Timer::WindowProbe, self.probe_base());
+        }
+    }
+
+    fn probe_base(&self) -> Duration {
+        self.rtt.rto().max(Duration::from_micros(RTO_MIN.into()))
+    }
+
+    /// `tcp_probe0_when`.
+    fn probe_interval(&self) -> Duration {
+        let most = (RTO_MAX / RTO_MIN).ilog2() + 1;
+        self.probe_base() * (1 << self.rtt.backoff.min(most))
+    }
+
+    /// The interval has passed (`tcp_probe_timer`).
+    pub(super) fn probe_window(&mut self) {
+        if !self.board.is_empty() || self.unsent() == 0 {
+            self.probes_unanswered = 0;
+            return;
+        }
+        if self.probes_unanswered >= RETRIES {
+            self.given_up = true;
+            return;
+        }
+        self.work.outbox = Some(self.window_probe());
+        if !self.board.is_empty() {
+            self.probes_unanswered = 0;
+            self.rtt.backoff = 0;
+            return;
+        }
+        self.probes_unanswered += 1;
+        self.rtt.backoff = (self.rtt.backoff + 1).min(RETRIES);
+        let interval = self.probe_interval();
+        self.set_timer_paced(Timer::WindowProbe, interval);
+    }
+
+    /// As much as a small window takes, or else a probe of a closed one (`tcp_write_wakeup`).
+    fn window_probe(&mut self) -> Transmission {
+        let room = self.window_end().saturating_sub(self.next());
+        let (len, fin) = self.next_segment();
+        if room > 0 {
+            let fits = room.min(len.into()) as u32;
+            return Transmission {
+                push: true,
+                ..self.send(fits, fin && room > u64::from(len))
+            };
+        }
+        self.segments_sent += 1;
+        Transmission {
+            offset: self.una - 1,
+            len: 0,
+            fin: false,
+            push: false,
+        }
+    }
+
+    /// An ACK with nothing in flight: the window may have opened (`tcp_ack_probe`).
+    pub(super) fn answer_to_probe(&mut self) {
+        if self.unsent() == 0 {
+            return;
+        }
+        if self.next_segment_fits() {
+            self.rtt.backoff = 0;
+            self.timer = None;
+        } else {
+            let interval = self.probe_interval();
+            self.set_timer_paced(Timer::WindowProbe, interval);
+        }
+    }
+}

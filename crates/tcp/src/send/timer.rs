@@ -1,0 +1,136 @@
+//! The one timer of what is in flight, in its four roles, and the retransmission timeout.
+
+use super::Sender;
+use super::rtt::{RTO_MAX, RTO_MIN};
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// Least delay of a timer that waits for an ACK (`TCP_TIMEOUT_MIN`: two ticks of a millisecond).
+pub(super) const TIMEOUT_MIN: Duration = Duration::from_millis(2);
+
+/// Timeouts in a row, reckoned from [`RTO_MIN`], before giving up (`tcp_retries2`).
+pub(super) const RETRIES: u32 = 15;
+
+/// What the timer is for (`icsk_pending`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// Nothing was heard for a whole RTO: the window is believed lost (RFC 6298).
+    Retransmission,
+    /// Nothing was heard for two round trips: a probe asks for news (RFC 8985 §7).
+    LossProbe,
+    /// Segments that might only be late have had their time (RFC 8985 §6.2 step 5).
+    Reordering,
+    /// The peer's window is closed: asks whether it still is (RFC 9293 §3.8.6.1).
+    WindowProbe,
+}
+
+impl Sender {
+    /// When [`Self::expire`] wants to be called: RTO, TLP, RACK's reordering timer, pacing, window
+    /// probe.
+    pub fn timeout(&self) -> Option<Instant> {
+        let timer = self.timer.map(|(_, at)| at);
+        match (timer, self.pacing.wake_up()) {
+            (Some(timer), Some(pacing)) => Some(timer.min(pacing)),
+            (timer, pacing) => timer.or(pacing),
+        }
+    }
+
+    /// The time of [`Self::timeout`] has come.
+    pub fn expire(&mut self, now: Instant) {
+        self.now = now;
+        if self.pacing.wake(now) {
+            self.work.push = true;
+            if self.board.lost() > self.board.retrans() {
+                self.work.retransmit_lost();
+            }
+        }
+        let Some((timer, _)) = self.timer.filter(|&(_, at)| at <= now) else {
+            return;
+        };
+        match timer {
+            Timer::Reordering => self.reordering_timeout(),
+            Timer::LossProbe => self.send_loss_probe(),
+            Timer::Retransmission => {
+                self.timer = None;
+                self.retransmission_timeout();
+            }
+            Timer::WindowProbe => {
+                self.timer = None;
+                self.probe_window();
+            }
+        }
+    }
+
+    pub(super) fn set_timer(&mut self, timer: Timer, delay: Duration) {
+        let delay = delay.min(Duration::from_micros(RTO_MAX.into()));
+        self.timer = Some((timer, self.now + delay));
+    }
+
+    /// Sets a timer that waits for the answer to what pacing still holds back.
+    pub(super) fn set_timer_paced(&mut self, timer: Timer, delay: Duration) {
+        self.set_timer(timer, delay + self.pacing.delay(self.now));
+    }
+
+    pub(super) fn timer_is(&self, timer: Timer) -> bool {
+        self.timer.is_some_and(|(kind, _)| kind == timer)
+    }
+
+    /// Starts the retransmission timer anew, or stops it (`tcp_rearm_rto`).
+    pub(super) fn rearm(&mut self) {
+        let Some(head) = self.board.head() else {
+            self.timer = None;
+            return;
+        };
+        let rto = self.rtt.rto();
+        let delay = if self.timer_is(Timer::Reordering) || self.timer_is(Timer::LossProbe) {
+            // It has been running underneath.
+            (head.at + rto - self.now).max(Duration::from_micros(1))
+        } else {
+            rto
+        };
+        self.set_timer_paced(Timer::Retransmission, delay);
+    }
+
+    /// After an ACK: a loss probe if there may be one, else the timeout (`tcp_set_xmit_timer`).
+    pub(super) fn set_transmission_timer(&mut self) {
+        if self.board.is_empty() || !self.schedule_loss_probe(true) {
+            self.rearm();
+        }
+    }
+
+    /// `tcp_retransmit_timer`.
+    fn retransmission_timeout(&mut self) {
+        let Some(head) = self.board.head() else {
+            return;
+        };
+        let since = self.now - self.episode.first_resent.unwrap_or(head.at);
+        if self.peer_window == 0 {
+            // The peer has taken its window back: the retransmission is but a probe of it.
+            let patience = 2 * Duration::from_micros(RTO_MAX.into());
+            self.given_up = self.now - self.heard_at > patience && since > patience;
+        } else {
+            // Linux counts no retries but waits as long as they would have taken.
+            self.given_up = self.timeouts_in_row > 0 && since >= patience(RETRIES);
+            self.timeouts += 1;
+        }
+        if self.given_up {
+            return;
+        }
+        self.enter_loss();
+        if self.peer_window > 0 {
+            self.timeouts_in_row += 1;
+        }
+        let head = self.board.first();
+        self.work.outbox = self.resend(head);
+        self.rtt.back_off();
+        self.set_timer(Timer::Retransmission, self.rtt.rto());
+    }
+}
+
+/// How long `retries` timeouts take that start from [`RTO_MIN`] and double (`tcp_model_timeout`).
+fn patience(retries: u32) -> Duration {
+    let doublings = (RTO_MAX / RTO_MIN).ilog2();
+    let doubled = u64::from(RTO_MIN) * ((2 << retries.min(doublings)) - 1);
+    let constant = u64::from(RTO_MAX) * u64::from(retries.saturating_sub(doublings));
+    Duration::from_micros(doubled + constant)
+}

@@ -1,0 +1,102 @@
+//! Tail Loss Probe (RFC 8985 §7): when ACKs stay away for two round trips, one segment is sent, so
+//! that its SACK shows what is lost before the timeout does.
+
+use super::ack::Progress;
+use super::rtt::RTO_MIN;
+use super::timer::{TIMEOUT_MIN, Timer};
+use super::{Sender, Transmission};
+use crate::cc::Recovery;
+use std::time::Duration;
+
+/// Delay of a probe without any measurement (`TCP_TIMEOUT_INIT`).
+const TIMEOUT_INIT: Duration = Duration::from_secs(1);
+
+/// A probe that was sent and not answered yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LossProbe {
+    /// The end of what was sent then (`tlp_high_seq`).
+    pub(super) high: u64,
+    /// It was the last segment once more, not a new one.
+    pub(super) retransmitted: bool,
+}
+
+impl Sender {
+    /// Sets the timer for a probe; false if there can be none (`tcp_schedule_loss_probe`).
+    /// `advancing`: the timeout starts anew too.
+    pub(super) fn schedule_loss_probe(&mut self, advancing: bool) -> bool {
+        let Some(head) = self.board.head().filter(|_| self.sack) else {
+            return false;
+        };
+        if self.episode.state != Recovery::Open {
+            return false;
+        }
+        let delay = match self.rtt.srtt() {
+            // A lone segment's ACK may be delayed.
+            Some(srtt) if self.board.len() == 1 => 2 * srtt + Duration::from_micros(RTO_MIN.into()),
+            Some(srtt) => 2 * srtt + TIMEOUT_MIN,
+            None => TIMEOUT_INIT,
+        };
+        let rto = if advancing {
+            self.rtt.rto()
+        } else {
+            head.at + self.rtt.rto() - self.now
+        };
+        let delay = if rto.is_zero() { delay } else { delay.min(rto) };
+        self.set_timer_paced(Timer::LossProbe, delay);
+        true
+    }
+
+    /// Two round trips have passed (`tcp_send_loss_probe`).
+    pub(super) fn send_loss_probe(&mut self) {
+        if self.tlp.is_none()
+            && let Some((probe, retransmitted)) = self.loss_probe()
+        {
+            self.work.outbox = Some(probe);
+            self.tlp = Some(LossProbe {
+                high: self.next(),
+                retransmitted,
+            });
+            // The timeout starts anew.
+            self.timer = None;
+        }
+        self.rearm();
+    }
+
+    /// The segment that probes, and whether it is an old one: a new one if the peer's window has
+    /// room for it, else the last.
+    fn loss_probe(&mut self) -> Option<(Transmission, bool)> {
+        if self.unsent() > 0 && self.next_segment_fits() {
+            if self.pacing_blocks() {
+                return None;
+            }
+            let (len, fin) = self.next_segment();
+            let probe = self.send(len, fin);
+            let full = self.in_flight() >= self.window.cwnd;
+            self.validate_window(full);
+            return Some((probe, false));
+        }
+        let last = self.board.after_last().wrapping_sub(1);
+        Some((self.retransmit(last)?, true))
+    }
+
+    /// Whether an ACK answers the probe, and whether the probe repaired a loss
+    /// (`tcp_process_tlp_ack`).
+    pub(super) fn answer_to_loss_probe(&mut self, offset: u64, progress: &Progress) {
+        let Some(probe) = self.tlp.filter(|probe| offset >= probe.high) else {
+            return;
+        };
+        let plain =
+            progress.advanced || progress.not_duplicate || progress.acked || progress.sacked;
+        if !probe.retransmitted || progress.probe_duplicated {
+            self.tlp = None;
+        } else if offset > probe.high {
+            // No DSACK: the probe took the place of a segment that was lost.
+            self.begin_reduction();
+            self.end_reduction(false);
+            self.keep_open();
+        } else if !plain {
+            // A duplicate ACK: both have arrived.
+            self.tlp = None;
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! A law at the receiving host's edge: what the live agent does there, packet by packet.
+//!
+//! As the agent does, a [`Steer`] sees what arrives at the host and what leaves it, and knows
+//! nothing else: the window scale from the handshake, the round trip from timestamps. It lowers the
+//! window of segments that leave and touches nothing else. Unlike the agent it never meets merged
+//! packets, and it has seen every connection from the start.
+
+use crate::{Flags, Segment};
+use tidegate_laws::{Ack, Flow, Params, Path};
+use tidegate_time::Instant;
+
+/// What is known of the shift that our window fields have.
+///
+/// ```text
+///            our SYN, with a scale            the peer's answer
+///  Unknown ────────────────────────▶ Offered ───────────────────▶ Known
+///     └────── our SYN-ACK, or our SYN without a scale ──────────────▲
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scale {
+    /// No SYN of ours has left: hands off.
+    Unknown,
+    /// Our SYN, with this sequence number, has offered it.
+    Offered { scale: u8, syn: u32 },
+    /// In force.
+    Known(u8),
+}
+
+/// One connection's data that arrive at a host, and the law that steers them.
+#[derive(Clone, Debug)]
+pub struct Steer {
+    params: Params,
+    flow: Flow,
+    scale: Scale,
+}
+
+impl Steer {
+    /// Before the handshake.
+    pub fn new(params: Params) -> Self {
+        Self {
+            params,
+            flow: Flow::default(),
+            scale: Scale::Unknown,
+        }
+    }
+
+    /// A segment arrives at the host: it is measured, and the law learns from it.
+    pub fn arrives(&mut self, path: &mut Path, now: Instant, segment: &Segment) {
+        let syn = segment.flags.has(Flags::SYN);
+        let nothing = segment.len == 0 && !syn;
+        if segment.flags.has(Flags::RST) || nothing || self.scale == Scale::Unknown {
+            return;
+        }
+        if syn {
+            self.answer(segment);
+        }
+        // A lone short segment is the end of a message, not the flow's segment size.
+        let full = segment.len >= self.flow.mss();
+        let measured = tidegate_laws::Segment {
+            now_us: micros(now),
+            seq: segment.seq.0,
+            len: segment.len,
+            mss: if full { segment.len } else { 0 },
+            timestamps: segment.timestamps.map(|t| (t.val, t.ecr)),
+        };
+        self.flow.arrives(path, &self.params, &measured);
+    }
+
+    /// The peer's SYN: scales are in force only if both sides offered one (RFC 7323 §2.2).
+    fn answer(&mut self, segment: &Segment) {
+        let Scale::Offered { scale, syn } = self.scale else {
+            return;
+        };
+        // An answer acknowledges our SYN (RFC 9293 §3.10.7.3); others may be forged.
+        if segment.flags.has(Flags::ACK) && segment.ack.0 != syn.wrapping_add(1) {
+            return;
+        }
+        self.scale = Scale::Known(segment.syn.window_scale.map_or(0, |_| scale));
+    }
+
+    /// A segment leaves the host: its window may be lowered.
+    pub fn leaves(&mut self, path: &Path, now: Instant, segment: &mut Segment) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if segment.flags.has(Flags::SYN) {
+            return self.handshake(now, segment);
+        }
+        let Scale::Known(scale) = self.scale else {
+            return;
+        };
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        let ack = Ack {
+            now_us: micros(now),
+            ack: segment.ack.0,
+            raw: segment.window,
+            scale,
+            bare: segment.len == 0 && !segment.flags.has(Flags::FIN),
+            sack: !segment.sack.is_empty(),
+            tsval: segment.timestamps.map(|t| t.val),
+        };
+        let window = self.flow.leaves(path, &ack);
+        segment.window = window.min(segment.window);
+    }
+
+    /// Our own SYN or SYN-ACK: its window is not scaled, and stays.
+    fn handshake(&mut self, now: Instant, segment: &Segment) {
+        self.flow = Flow::default();
+        self.scale = match segment.syn.window_scale {
+            Some(scale) if !segment.flags.has(Flags::ACK) => Scale::Offered {
+                scale,
+                syn: segment.seq.0,
+            },
+            scale => Scale::Known(scale.unwrap_or(0)),
+        };
+        self.flow
+            .syn_leaves(micros(now), segment.timestamps.map(|t| t.val));
+    }
+
+    /// What the law knows and wants.
+    pub fn flow(&self) -> &Flow {
+        &self.flow
+    }
+}
+
+fn micros(at: Instant) -> u64 {
+    at.as_nanos() / 1000
+}
+
+#[cfg(test)]
+mod tests;
