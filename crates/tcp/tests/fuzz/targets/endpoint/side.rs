@@ -4,7 +4,7 @@ use super::parsed;
 use crate::targets::input::{byte, bytes};
 use std::collections::VecDeque;
 use tidegate_tcp::wire::{Addresses, Parsed};
-use tidegate_tcp::{Config, Connection, Ending, Flags, Instant, Socket};
+use tidegate_tcp::{Config, Connection, Ending, Flags, Instant, Socket, State};
 
 pub struct Side {
     pub config: Config,
@@ -39,6 +39,12 @@ impl Side {
 
     pub fn connection(&self) -> Option<&Connection> {
         self.socket.as_ref().map(Socket::connection)
+    }
+
+    /// Whether its handshake is over.
+    pub fn is_open(&self) -> bool {
+        let handshaking = |c: &Connection| matches!(c.state(), State::SynSent | State::SynReceived);
+        self.connection().is_some_and(|c| !handshaking(c))
     }
 
     pub fn ending(&self) -> Option<Ending> {
