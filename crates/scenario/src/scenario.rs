@@ -331,6 +331,8 @@ pub enum Law {
     Drwa,
     /// Tidegate's own law.
     Tide,
+    /// rLEDBAT (RFC 9840), for background traffic.
+    Rledbat,
 }
 
 impl Law {
@@ -341,6 +343,7 @@ impl Law {
             Self::Drs => "drs",
             Self::Drwa => "drwa",
             Self::Tide => "tide",
+            Self::Rledbat => "rledbat",
         }
     }
 }

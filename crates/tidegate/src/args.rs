@@ -65,6 +65,8 @@ pub enum LawArg {
     Drwa,
     /// Dynamic right-sizing: what Linux does, with an optional static limit
     Drs,
+    /// rLEDBAT (RFC 9840): for background downloads, yields to all other traffic
+    Rledbat,
 }
 
 /// Arguments of `lab`.
