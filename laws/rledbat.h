@@ -4,7 +4,7 @@
  * that is to yield to all other. Where the two leave a choice, this is what XNU does, which has it in
  * use: parameters, slow start after a slow-down, when a slow-down is put off, what counts as loss.
  *
- *     base = smallest RTT of ten minutes             current = smallest of the last four samples
+ *     base = smallest RTT of eight minutes           current = smallest of the last four samples
  *     qd   = current - base                          T = 60 ms, the target
  *     g    = min(16, ceil(2 T / base))               so that short paths are not faster
  *
@@ -34,7 +34,7 @@
 #include "base.h"
 
 #define TG_RLEDBAT_TARGET_US (60 * TG_MS_US) /* LEDBAT++ section 4.1; 40 ms in XNU */
-#define TG_RLEDBAT_MINUTES 10u		     /* RFC 6817's BASE_HISTORY */
+#define TG_RLEDBAT_MINUTES 8u /* RFC 6817's BASE_HISTORY is 10; a power of two is a mask */
 #define TG_RLEDBAT_MINUTE_US (60ull * TG_SECOND_US)
 #define TG_RLEDBAT_CURRENT 4u	  /* RFC 6817's CURRENT_FILTER */
 #define TG_RLEDBAT_GAIN_MAX 16u	  /* LEDBAT++ section 4.2 */
@@ -77,13 +77,14 @@ struct tg_rledbat_arrival {
 /* The smallest of `n` values that are not 0; 0 if all are. */
 TG_INLINE tg_u32 tg_rledbat_least(const tg_u32 *values, tg_u32 n)
 {
-	tg_u32 least = 0;
+	tg_u32 least = TG_OPEN;
 
+	/* One less than each, so that 0 is the largest. */
 	for (tg_u32 i = 0; i < n; i++) {
-		if (values[i] && (!least || values[i] < least))
-			least = values[i];
+		least = tg_min(least, values[i] - 1);
+		TG_FORGET();
 	}
-	return least;
+	return least + 1;
 }
 
 TG_INLINE tg_u32 tg_rledbat_base_us(const struct tg_rledbat *r)
@@ -97,7 +98,7 @@ TG_INLINE tg_u32 tg_rledbat_queue_us(const struct tg_rledbat *r, tg_u32 base_us)
 	return tg_max(tg_rledbat_least(r->current_us, TG_RLEDBAT_CURRENT), base_us) - base_us;
 }
 
-/* Begins new minutes up to now; after ten without a sample nothing is left of the old ones. */
+/* Begins new minutes up to now; after eight without a sample nothing is left of the old ones. */
 TG_INLINE void tg_rledbat_turn_minute(struct tg_rledbat *r, tg_u64 now_us)
 {
 	if (!r->minute_us)
@@ -108,6 +109,7 @@ TG_INLINE void tg_rledbat_turn_minute(struct tg_rledbat *r, tg_u64 now_us)
 		r->minute_us += TG_RLEDBAT_MINUTE_US;
 		r->minutes++;
 		r->base_us[r->minutes % TG_RLEDBAT_MINUTES] = 0;
+		TG_FORGET();
 	}
 	r->minute_us = now_us;
 }
@@ -278,7 +280,9 @@ TG_INLINE tg_u32 tg_rledbat_arrived(struct tg_rledbat *r, const struct tg_rledba
 	r->arrived_us = a->now_us;
 	if (a->sample_us)
 		tg_rledbat_sample(r, a->sample_us, a->now_us);
+	TG_FORGET();
 	lost = tg_rledbat_lost(r, a);
+	TG_FORGET();
 	if (tg_rledbat_slowing(r, a))
 		return r->window;
 	if (lost) {

@@ -6,6 +6,8 @@ mod agrees;
 pub const TARGET_US: f64 = 60_000.0;
 const MINUTE_US: u64 = 60_000_000;
 const SECOND_US: u64 = 1_000_000;
+/// Minutes for which the base is believed.
+const MINUTES: u64 = 8;
 /// The largest window that TCP can say.
 const MOST: f64 = 65_535.0 * 16_384.0;
 
@@ -44,12 +46,13 @@ pub struct Rledbat {
 }
 
 impl Rledbat {
-    /// The smallest sample of this minute and the nine before. A pause of ten minutes and more starts
-    /// the count of minutes anew.
+    /// The smallest sample of this minute and the seven before. A longer pause starts the count of
+    /// minutes anew.
     fn base_us(&self) -> Option<u64> {
         let now_us = self.samples.last()?.0;
         let minute = |at: u64| (at - self.epoch_us.unwrap()) / MINUTE_US;
-        let recent = |at: u64| at >= self.epoch_us.unwrap() && minute(at) + 10 > minute(now_us);
+        let recent =
+            |at: u64| at >= self.epoch_us.unwrap() && minute(at) + MINUTES > minute(now_us);
         let samples = self.samples.iter().filter(|(at, _)| recent(*at));
         samples.map(|(_, rtt)| *rtt).min()
     }
@@ -63,7 +66,7 @@ impl Rledbat {
         let since = self.samples.last().map_or(now_us, |s| s.0);
         let epoch_us = *self.epoch_us.get_or_insert(now_us);
         let began_us = epoch_us + (since - epoch_us) / MINUTE_US * MINUTE_US;
-        if now_us - began_us >= 11 * MINUTE_US {
+        if now_us - began_us >= (MINUTES + 1) * MINUTE_US {
             self.epoch_us = Some(now_us);
         }
         self.samples.push((now_us, rtt_us));
