@@ -198,6 +198,8 @@ pub enum Law {
     Drwa,
     /// Tidegate's own law.
     Tide,
+    /// rLEDBAT (RFC 9840), for background traffic.
+    Rledbat,
 }
 
 impl Law {
@@ -208,6 +210,7 @@ impl Law {
             Self::Drs => "drs",
             Self::Drwa => "drwa",
             Self::Tide => "tide",
+            Self::Rledbat => "rledbat",
         }
     }
 }
