@@ -3,3 +3,4 @@
 mod common;
 mod killed;
 mod scenarios;
+mod stages;
