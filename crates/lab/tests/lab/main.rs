@@ -4,3 +4,4 @@ mod common;
 mod interop;
 mod killed;
 mod scenarios;
+mod stages;
