@@ -60,25 +60,16 @@ impl Pair {
     /// Sends what an end has to send and sees to it that it is woken when it wants to be.
     pub fn settle(&mut self, network: &mut Network, side: Side) {
         self.transmit(network, side);
-        if let Some(at) = self.end(side).and_then(Connection::timeout) {
-            network.events.wake_by(self.target(side), at);
-        }
+        let timeout = self.end(side).and_then(Connection::timeout);
+        network.events.set(self.target(side), timeout);
     }
 
-    /// An end is woken, perhaps too early; whether its time had come.
-    pub fn wake(&mut self, network: &mut Network, side: Side) -> bool {
-        let now = network.now;
-        let timeout = self.end(side).and_then(Connection::timeout);
-        if timeout.is_none_or(|at| at > now) {
-            network.events.set(self.target(side), timeout);
-            return false;
-        }
+    /// The time has come that an end has asked for.
+    pub fn wake(&mut self, network: &mut Network, side: Side) {
         if let Some(end) = self.end_mut(side) {
-            end.expire(now);
+            end.expire(network.now);
         }
-        network.events.set(self.target(side), None);
         self.transmit(network, side);
-        true
     }
 
     /// Whether nothing will ever happen to it.
