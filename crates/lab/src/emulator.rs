@@ -5,8 +5,10 @@
 //! when there is neither the thread sleeps until the next event or packet. Writing a packet runs the
 //! receiving TCP on this thread, which is what bounds the rate (about 2 Gbit/s of MTU-sized packets).
 
+mod frame;
 mod record;
 
+use frame::Frame;
 pub use record::{LaneRecord, Record};
 
 use crate::clock::{Clock, make_punctual, thread_cpu_time};
@@ -18,7 +20,7 @@ use nix::sys::time::TimeSpec;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tidegate_link::{Config, Instant, Link, Packet};
+use tidegate_link::{Config, Instant, Link};
 use tidegate_measure::{LinkRecord, Passage, Window};
 
 /// Packets read or written in one direction before the other has its turn.
@@ -26,18 +28,6 @@ const BATCH: usize = 32;
 
 /// Longest sleep: how late a stop may be noticed.
 const NAP: Duration = Duration::from_millis(20);
-
-/// A packet on its way.
-struct Frame {
-    bytes: Vec<u8>,
-    arrived: Instant,
-}
-
-impl Packet for Frame {
-    fn wire_bytes(&self) -> usize {
-        self.bytes.len()
-    }
-}
 
 /// Both directions between two devices.
 pub struct Emulator<'a> {

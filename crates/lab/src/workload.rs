@@ -124,9 +124,8 @@ impl Cast {
 
 /// A listener of the server's, at a port that the kernel chooses.
 fn listen(stage: &Stage) -> Result<(TcpListener, SocketAddr)> {
-    let listener = TcpListener::bind((address(Side::Server, stage.version), 0))
-        .context("the server cannot listen")?;
-    listener.set_nonblocking(true)?;
+    let address = address(Side::Server, stage.version);
+    let listener = socket::listen(address, stage.congestion_control)?;
     let at = listener.local_addr()?;
     Ok((listener, at))
 }

@@ -98,6 +98,7 @@ impl<P: Packet> Link<P> {
     }
 
     /// A packet arrives at the link: at its queue or, if it has one, at its shaper.
+    #[inline]
     pub fn push(&mut self, now: Instant, packet: P) {
         let arrival = self.advance(now);
         self.stats.arrived_packets += 1;
@@ -107,12 +108,14 @@ impl<P: Packet> Link<P> {
             None => self.queue.push(queued),
             Some(shaper) => shaper.push(queued),
         }
+        self.count_drops();
         // An idle transmitter starts at once.
         self.advance(now);
     }
 
     /// The next packet that has reached the far end by `now`, in order of `due`; call it until it
     /// is none.
+    #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Delivery<P>> {
         let now = self.advance(now);
         self.collect(now)
@@ -120,6 +123,7 @@ impl<P: Packet> Link<P> {
 
     /// The next packet that has reached the far end by `until`, up to which the link has been
     /// advanced.
+    #[inline]
     pub(crate) fn collect(&mut self, until: Instant) -> Option<Delivery<P>> {
         let delivery = self.flight.pop(until)?;
         self.stats.delivered_packets += 1;
@@ -133,6 +137,7 @@ impl<P: Packet> Link<P> {
     ///
     /// A poll at that instant may still yield none, if loss or CoDel took the packet, a middlebox
     /// holds it or it needs more than one opportunity; it then says when to try again.
+    #[inline]
     pub fn next_event(&self) -> Option<Instant> {
         let flight = self.flight.next_event();
         if !self.flight.may_be_overtaken() {
@@ -201,15 +206,14 @@ impl<P: Packet> Link<P> {
     }
 
     /// Everything that leaves the queue until `now`. Returns `now`, or the latest time heard of.
+    #[inline]
     pub(crate) fn advance(&mut self, now: Instant) -> Instant {
         self.clock = self.clock.max(now);
         if self.shaper.is_some() {
             self.release();
         }
-        self.transmit(self.clock);
-        self.stats.dropped = self.queue.dropped();
-        if let Some(shaper) = &self.shaper {
-            self.stats.dropped += shaper.dropped();
+        if self.transmitter.is_due(self.clock, &self.queue) {
+            self.transmit(self.clock);
         }
         self.clock
     }
@@ -224,10 +228,20 @@ impl<P: Packet> Link<P> {
         {
             self.transmit(arrival);
             self.queue.push(Queued { packet, arrival });
+            self.count_drops();
+        }
+    }
+
+    #[inline]
+    fn count_drops(&mut self) {
+        self.stats.dropped = self.queue.dropped();
+        if let Some(shaper) = &self.shaper {
+            self.stats.dropped += shaper.dropped();
         }
     }
 
     /// Everything that leaves the queue until `now`.
+    #[inline(never)]
     fn transmit(&mut self, now: Instant) {
         while let Some(departure) = self.transmitter.next_departure(now, &mut self.queue) {
             let received = match &mut self.arq {
@@ -238,12 +252,10 @@ impl<P: Packet> Link<P> {
                 self.stats.lost += 1;
                 continue;
             };
-            self.stats.duplicated += self.flight.push(Delivery {
-                packet: departure.packet,
-                due: self.propagation.due(at),
-                queued: departure.queued,
-            });
+            let due = self.propagation.due(at);
+            self.stats.duplicated += self.flight.push(departure.packet, due, departure.queued);
         }
+        self.count_drops();
     }
 }
 

@@ -35,6 +35,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Takes the packet in, or drops it or others.
+    #[inline]
     pub(crate) fn push(&mut self, queued: Queued<P>) {
         match self {
             Self::Fifo(fifo) => fifo.push(queued),
@@ -43,6 +44,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Takes out the next packet to be transmitted, from `at` on; CoDel may drop some before it.
+    #[inline]
     pub(crate) fn pop(&mut self, at: Instant) -> Option<Queued<P>> {
         match self {
             Self::Fifo(fifo) => fifo.pop(at),
@@ -51,6 +53,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// When a transmitter that is idle may have its next packet; none while the queue is empty.
+    #[inline]
     pub(crate) fn ready(&self) -> Option<Instant> {
         match self {
             Self::Fifo(fifo) => fifo.oldest(),
@@ -59,6 +62,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Packets in it.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Fifo(fifo) => fifo.len(),
@@ -75,6 +79,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Packets dropped so far, by a limit or by the policy.
+    #[inline]
     pub(crate) fn dropped(&self) -> u64 {
         match self {
             Self::Fifo(fifo) => fifo.dropped(),

@@ -4,6 +4,7 @@
 pub mod colour;
 pub mod plot;
 
+mod agreement;
 mod axis;
 mod digest;
 mod fairness;
@@ -25,7 +26,7 @@ mod tables;
 mod thin;
 
 pub use fairness::jain;
-pub use page::page;
+pub use page::{agreement_page, page};
 pub use reading::reading;
-pub use table::table;
+pub use table::{agreement_table, table};
 pub use thin::thin;

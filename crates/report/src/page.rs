@@ -1,5 +1,6 @@
 //! One self-contained HTML page: no script, no font, no image from anywhere else.
 
+use crate::agreement;
 use crate::colour::Pens;
 use crate::figures::figures;
 use crate::grid::Grid;
@@ -10,7 +11,7 @@ use crate::reading::reading;
 use crate::svg::theme_rules;
 use crate::tables::{tables, warnings};
 use std::fmt::Write;
-use tidegate_scenario::ResultSet;
+use tidegate_scenario::{Comparison, ResultSet};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -47,12 +48,9 @@ const GLOSSARY: [(&str, &str); 6] = [
 /// All result sets as one page of HTML that is well-formed XML too: for each set a reading in words,
 /// the tables and the figures. The same sets give the same bytes.
 pub fn page(sets: &[ResultSet]) -> String {
-    let names = sets
-        .iter()
-        .flat_map(|set| set.runs.iter().map(|run| run.name.as_str()));
-    let pens = Pens::new(names);
+    let pens = pens(sets);
     let title = title(sets);
-    let mut body = format!("<header><h1>{}</h1></header>\n", escape(&title));
+    let mut body = heading(&title);
     if sets.is_empty() {
         body.push_str("<p>There are no results.</p>\n");
     }
@@ -62,16 +60,48 @@ pub fn page(sets: &[ResultSet]) -> String {
     for (index, set) in sets.iter().enumerate() {
         body.push_str(&section(set, index, sets.len() > 1, &pens));
     }
-    body.push_str(&glossary());
+    document(&title, &body)
+}
+
+/// Simulator against kernel as one page of HTML, likewise: the table of comparisons with the known
+/// reasons of differences, then for each set, whose runs are the kernel's and the simulator's, what
+/// [`page`] shows of it, their curves laid over each other.
+pub fn agreement_page(comparisons: &[Comparison], sets: &[ResultSet]) -> String {
+    const TITLE: &str = "The simulator against the kernel";
+    let pens = pens(sets);
+    let mut body = heading(TITLE);
+    let summary = escape(&agreement::summary(comparisons));
+    let _ = writeln!(body, "<p class=\"description\">{summary}</p>");
+    body.push_str(&links(sets));
+    body.push_str(&card(&agreement::grid_with_reasons(comparisons), &pens));
+    for (index, set) in sets.iter().enumerate() {
+        body.push_str(&section(set, index, true, &pens));
+    }
+    document(TITLE, &body)
+}
+
+/// One pen for each run's name.
+fn pens(sets: &[ResultSet]) -> Pens {
+    let runs = sets.iter().flat_map(|set| &set.runs);
+    Pens::new(runs.map(|run| run.name.as_str()))
+}
+
+fn heading(title: &str) -> String {
+    format!("<header><h1>{}</h1></header>\n", escape(title))
+}
+
+/// `body` with everything around it.
+fn document(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n\
          <meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n\
-         <title>{}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         <title>{}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n<main>\n{body}{}</main>\n\
          </body>\n</html>\n",
-        escape(&title),
+        escape(title),
         theme_rules(),
+        glossary(),
     )
 }
 
@@ -171,15 +201,17 @@ fn pictures(figures: &[Figure]) -> String {
 
 /// One line a run over all sets, and the way to each.
 fn overview(sets: &[ResultSet], pens: &Pens) -> String {
-    let links = sets
-        .iter()
-        .enumerate()
-        .fold(String::new(), |mut links, (index, set)| {
-            let (to, name) = (anchor_of(set, index), escape(&set.scenario));
-            let _ = write!(links, "<a href=\"#{to}\">{name}</a> ");
-            links
-        });
-    format!("<nav>{links}</nav>\n{}", card(&overview::grid(sets), pens))
+    links(sets) + &card(&overview::grid(sets), pens)
+}
+
+/// The way to each set.
+fn links(sets: &[ResultSet]) -> String {
+    let mut html = String::from("<nav>");
+    for (index, set) in sets.iter().enumerate() {
+        let (to, name) = (anchor_of(set, index), escape(&set.scenario));
+        let _ = write!(html, "<a href=\"#{to}\">{name}</a> ");
+    }
+    html + "</nav>\n"
 }
 
 fn glossary() -> String {

@@ -1,5 +1,6 @@
 //! Tables for a terminal.
 
+use crate::agreement;
 use crate::grid::{Grid, Head, Kind};
 use crate::tables::{tables, warnings};
 use comfy_table::presets::UTF8_FULL;
@@ -8,7 +9,7 @@ use comfy_table::{
 };
 use std::fmt::Write;
 use std::io::IsTerminal;
-use tidegate_scenario::ResultSet;
+use tidegate_scenario::{Comparison, ResultSet};
 
 /// Width where nobody says how wide the screen is.
 const PLAIN_WIDTH: usize = 120;
@@ -25,9 +26,23 @@ const GAP: u16 = 2;
 /// important ones if the terminal is too narrow. Without a terminal at standard output the text is
 /// 120 columns wide at most and has no colours.
 pub fn table(set: &ResultSet) -> String {
-    let styled = std::io::stdout().is_terminal();
-    let width = Table::new().width().map_or(PLAIN_WIDTH, usize::from);
-    render(set, width, styled)
+    let screen = Screen::of_standard_output();
+    render(set, screen.width, screen.styled)
+}
+
+/// Simulator against kernel as text: a row for each comparison, how many agree, and the known reasons
+/// of those that do not. For the same screen as [`table`].
+pub fn agreement_table(comparisons: &[Comparison]) -> String {
+    render_agreement(comparisons, &Screen::of_standard_output())
+}
+
+fn render_agreement(comparisons: &[Comparison], screen: &Screen) -> String {
+    let mut blocks = vec![
+        screen.section(agreement::grid(comparisons)),
+        screen.paragraph(&agreement::summary(comparisons)),
+    ];
+    blocks.extend(agreement::reasons(comparisons).map(|reason| screen.paragraph(&reason)));
+    blocks.join("\n")
 }
 
 /// The same for a screen of `width` columns, with colours if `styled`.
@@ -50,6 +65,14 @@ struct Screen {
 }
 
 impl Screen {
+    /// A terminal's own width and colours; without a terminal [`PLAIN_WIDTH`] and none.
+    fn of_standard_output() -> Self {
+        Self {
+            width: Table::new().width().map_or(PLAIN_WIDTH, usize::from),
+            styled: std::io::stdout().is_terminal(),
+        }
+    }
+
     /// A table with its title, and what there was no room for.
     fn section(&self, grid: Grid) -> String {
         let whole = grid.heads.clone();

@@ -4,6 +4,8 @@
 //! (virtual time) alike; both write a [`ResultSet`]. Neither knows of the other: this crate is all
 //! they share.
 
+mod comparison;
+mod link;
 mod load;
 mod read_rate;
 mod result;
@@ -12,6 +14,8 @@ mod schedule;
 mod vary;
 mod workload;
 
+pub use comparison::Comparison;
+pub use link::*;
 pub use load::{LinkInputs, LoadError};
 pub use result::*;
 pub use scenario::*;

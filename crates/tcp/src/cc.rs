@@ -12,8 +12,8 @@
 //!
 //! * Entering recovery: `ssthresh`, then `set_state(Recovery)`. A timeout: `ssthresh`, which the
 //!   sender stores, `event(Timeout)`, which may store another, then `set_state(Loss)`.
-//! * Leaving recovery: `event(CompleteRecovery)` after the window has become the threshold, then
-//!   `set_state(Open)`.
+//! * Leaving recovery: `set_state(Open)`, then the window becomes the threshold, then
+//!   `event(CompleteRecovery)`.
 
 pub mod bbr;
 pub mod bbr3;
@@ -109,9 +109,10 @@ pub struct AckSample {
     /// Segments that this ACK acknowledged cumulatively, whether or not a SACK had come before: 0
     /// for a duplicate.
     pub acked: u32,
-    /// The round trip of the latest of them that was sent only once.
+    /// The round trip of the latest segment acknowledged or reported by SACK that was sent only
+    /// once, or else by the timestamps.
     pub rtt: Option<Duration>,
-    /// Segments in flight when it was sent.
+    /// Segments delivered since the latest of them was sent, itself included.
     pub in_flight: u32,
     /// The ACK's timestamps, in milliseconds of the peer's clock and of ours.
     pub timestamps: Option<crate::Timestamps>,

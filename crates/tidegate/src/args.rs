@@ -24,6 +24,8 @@ pub enum Command {
     Lab(LabArgs),
     /// Run a scenario in virtual time over Tidegate's own TCP, with sweeps over all cores
     Sim(SimArgs),
+    /// Hold the simulator against the kernel: run the same scenarios in both and compare
+    Validate(ValidateArgs),
     /// Run any command behind an emulated link
     Link(LinkArgs),
     /// Measure what the parts of Tidegate cost on this machine
@@ -123,6 +125,27 @@ pub struct SimArgs {
     pub resume: bool,
 }
 
+/// Arguments of `validate`.
+#[derive(Debug, ClapArgs)]
+pub struct ValidateArgs {
+    /// The folder with the scenarios, and with the known differences in reasons.toml
+    #[arg(default_value = "scenarios/validate")]
+    pub scenarios: PathBuf,
+    /// Only the scenario of this name, repeatable
+    #[arg(long, value_name = "NAME")]
+    pub only: Vec<String>,
+    /// Run each so many times, with one seed after another, and compare the medians
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Print the rows as JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Write a self-contained page with the table and, for each scenario, the kernel's curves and
+    /// the simulator's in one picture
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
 /// Arguments of `link`.
 #[derive(Debug, ClapArgs)]
 pub struct LinkArgs {
@@ -142,7 +165,7 @@ pub struct LinkArgs {
     /// Bytes that each queue holds, if fewer
     #[arg(long, value_name = "BYTES")]
     pub queue_bytes: Option<usize>,
-    /// What a full queue does: drop-tail, drop-head or codel
+    /// What a full queue does: drop-tail, drop-head, red, codel, pie or fq-codel
     #[arg(long, value_name = "POLICY", default_value = "drop-tail", value_parser = policy)]
     pub policy: QueuePolicy,
     /// Share of packets lost at random, each way
@@ -160,8 +183,11 @@ fn policy(text: &str) -> Result<QueuePolicy, String> {
     match text {
         "drop-tail" => Ok(QueuePolicy::DropTail),
         "drop-head" => Ok(QueuePolicy::DropHead),
+        "red" => Ok(QueuePolicy::Red),
         "codel" => Ok(QueuePolicy::Codel),
-        _ => Err("expected drop-tail, drop-head or codel".into()),
+        "pie" => Ok(QueuePolicy::Pie),
+        "fq-codel" => Ok(QueuePolicy::FqCodel),
+        _ => Err("expected drop-tail, drop-head, red, codel, pie or fq-codel".into()),
     }
 }
 
@@ -183,6 +209,8 @@ pub enum Part {
     Laws,
     /// Packets a second of the link model
     Link,
+    /// Segments a second of the simulator, beside ns-3 if that is installed
+    Sim,
     /// Nanoseconds a packet of the kernel programs, and what they cost in goodput
     Agent,
     /// Throughput and timing of the laboratory

@@ -4,6 +4,8 @@ mod agent;
 mod lab;
 mod laws;
 mod link;
+mod ns3;
+mod sim;
 
 use crate::args::{BenchArgs, Part};
 use crate::signals;
@@ -59,6 +61,9 @@ pub fn run(args: &BenchArgs) -> Result<()> {
     if wanted(Part::Link) {
         results.extend(link::measure());
     }
+    if wanted(Part::Sim) {
+        results.extend(sim::measure(&stop)?);
+    }
     if wanted(Part::Agent) {
         results.extend(agent::measure(&stop)?);
     }
@@ -106,4 +111,10 @@ fn significant(value: f64) -> String {
         v if v >= 1.0 => format!("{value:.2}"),
         _ => format!("{value:.3}"),
     }
+}
+
+/// The one in the middle; of two, the larger.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }

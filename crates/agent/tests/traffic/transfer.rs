@@ -42,6 +42,7 @@ impl Connection {
         let address = SocketAddr::new(Veth::server_address(version), 0);
         let listener = hosts.server.run(|| Ok(TcpListener::bind(address)?));
         let listener = listener.unwrap();
+        use_congestion_control(&listener, "cubic").unwrap();
         let to = listener.local_addr().unwrap();
         let client = hosts.client.run(|| Ok(TcpStream::connect(to)?)).unwrap();
         let (server, _) = listener.accept().unwrap();

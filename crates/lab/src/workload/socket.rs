@@ -10,12 +10,27 @@ use nix::sys::socket::{
 };
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 /// How long a call may block before its caller looks at the time.
 const SLICE: Duration = Duration::from_millis(20);
+
+/// Listens at `address`, at a port that the kernel chooses, for connections with that congestion
+/// control.
+///
+/// It is the listener that must be told: a connection starts with its listener's, and a machine whose
+/// default is BBR would have BBR's pacing in it for good, whatever it is told afterwards.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn listen(address: IpAddr, congestion_control: &str) -> Result<TcpListener> {
+    let listener = TcpListener::bind((address, 0)).context("the server cannot listen")?;
+    use_congestion_control(&listener, congestion_control)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
 
 /// Connects within `term`; none if it ended first.
 ///
@@ -147,12 +162,13 @@ pub fn abort(stream: &TcpStream) -> Result<()> {
     setsockopt(stream, sockopt::Linger, &at_once).context("cannot set SO_LINGER")
 }
 
-/// Makes the connection's sender use a congestion control, whatever the machine's default is.
+/// Makes the sender of a connection, or of those that a listener will accept, use a congestion control,
+/// whatever the machine's default is. Best before the connection exists: see [`listen`].
 ///
 /// # Errors
 /// When the kernel has none of that name.
-pub fn use_congestion_control(stream: &TcpStream, name: &str) -> Result<()> {
-    setsockopt(stream, sockopt::TcpCongestion, &OsString::from(name))
+pub fn use_congestion_control(socket: &impl AsFd, name: &str) -> Result<()> {
+    setsockopt(socket, sockopt::TcpCongestion, &OsString::from(name))
         .with_context(|| format!("cannot use congestion control \"{name}\""))
 }
 
@@ -183,3 +199,6 @@ fn is_transient(error: &io::Error) -> bool {
         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
     )
 }
+
+#[cfg(test)]
+mod tests;

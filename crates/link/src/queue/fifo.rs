@@ -50,28 +50,27 @@ impl<P: Packet> Fifo<P> {
         }
     }
 
+    #[inline]
     pub(super) fn push(&mut self, queued: Queued<P>) {
         let bytes = queued.packet.wire_bytes();
-        match &mut self.guard {
-            Guard::DropTail | Guard::Codel(_) => {}
-            Guard::DropHead => self.make_room(bytes),
-            Guard::Red(red) => {
-                if red.refuses(queued.arrival, self.backlog.len()) {
-                    self.dropped += 1;
-                    return;
-                }
-            }
-            Guard::Pie(pie) => {
-                if pie.refuses(queued.arrival, self.backlog.bytes()) {
-                    self.dropped += 1;
-                    return;
-                }
-            }
-        }
-        if self.fits(bytes) {
+        if self.admits(queued.arrival, bytes) && self.fits(bytes) {
             self.backlog.push(queued);
         } else {
             self.dropped += 1;
+        }
+    }
+
+    /// Whether the guard takes in a packet of `bytes` that arrives at `now`; it may drop others.
+    #[inline]
+    fn admits(&mut self, now: Instant, bytes: usize) -> bool {
+        match &mut self.guard {
+            Guard::DropTail | Guard::Codel(_) => true,
+            Guard::DropHead => {
+                self.make_room(bytes);
+                true
+            }
+            Guard::Red(red) => !red.refuses(now, self.backlog.len()),
+            Guard::Pie(pie) => !pie.refuses(now, self.backlog.bytes()),
         }
     }
 
@@ -86,41 +85,43 @@ impl<P: Packet> Fifo<P> {
         }
     }
 
+    #[inline]
     pub(super) fn pop(&mut self, at: Instant) -> Option<Queued<P>> {
+        match self.guard {
+            Guard::DropTail | Guard::DropHead => self.backlog.pop(),
+            _ => self.pop_guarded(at),
+        }
+    }
+
+    #[inline(never)]
+    fn pop_guarded(&mut self, at: Instant) -> Option<Queued<P>> {
         let Self {
             backlog,
             guard,
             dropped,
             ..
         } = self;
-        match guard {
-            Guard::DropTail | Guard::DropHead => backlog.pop(),
-            Guard::Codel(codel) => {
-                let take = || {
-                    backlog.pop().map(|queued| Taken {
-                        arrival: queued.arrival,
-                        backlog: backlog.bytes(),
-                        item: queued,
-                    })
-                };
-                codel.dequeue(at, take, |_| *dropped += 1)
-            }
-            Guard::Red(red) => {
-                let queued = backlog.pop()?;
-                if backlog.len() == 0 {
-                    red.emptied(at);
-                }
-                Some(queued)
-            }
-            Guard::Pie(pie) => {
-                let queued = backlog.pop()?;
-                pie.left(at, at - queued.arrival, backlog.bytes());
-                Some(queued)
-            }
+        if let Guard::Codel(codel) = guard {
+            let take = || {
+                backlog.pop().map(|queued| Taken {
+                    arrival: queued.arrival,
+                    backlog: backlog.bytes(),
+                    item: queued,
+                })
+            };
+            return codel.dequeue(at, take, |_| *dropped += 1);
         }
+        let queued = backlog.pop()?;
+        match guard {
+            Guard::Red(red) if backlog.len() == 0 => red.emptied(at),
+            Guard::Pie(pie) => pie.left(at, at - queued.arrival, backlog.bytes()),
+            _ => {}
+        }
+        Some(queued)
     }
 
     /// When the oldest packet arrived.
+    #[inline]
     pub(super) fn oldest(&self) -> Option<Instant> {
         self.backlog.first().map(|q| q.arrival)
     }
@@ -138,6 +139,7 @@ impl<P: Packet> Fifo<P> {
     }
 
     /// Whether a packet of `bytes` keeps both limits.
+    #[inline]
     fn fits(&self, bytes: usize) -> bool {
         self.len() < self.max_packets && bytes <= self.max_bytes.saturating_sub(self.bytes())
     }

@@ -16,6 +16,9 @@ pub(crate) struct Burst {
 }
 
 /// A cursor over opportunities, which never end.
+///
+/// One without bytes stands for one yet to be looked for: it comes at that instant at the earliest,
+/// and [`Bursts::seek`] finds it.
 #[derive(Debug)]
 pub(crate) enum Bursts {
     Trace(trace::Cursor),
@@ -23,8 +26,8 @@ pub(crate) enum Bursts {
     Walk(Box<Cursor<Signal>>),
     /// What a scheduler leaves of them.
     Shared(Box<Contention>),
-    /// Only what is given by [`Self::grant`].
-    Granted(Option<Burst>),
+    /// None but those that the transmitter is given.
+    Granted,
 }
 
 impl Bursts {
@@ -43,55 +46,49 @@ impl Bursts {
         Self::Walk(Box::new(SignalWalk::cursor(walk)))
     }
 
-    /// Looks for the next opportunity, if that is any work: to be called before [`Self::peek`]
-    /// whenever there is something to send.
-    pub(crate) fn seek(&mut self) {
-        if let Self::Shared(contention) = self {
-            contention.seek();
-        }
-    }
-
-    /// The next opportunity, given that there is always something to send until then; none as yet
-    /// lies at [`Instant::MAX`].
+    /// The next opportunity.
     pub(crate) fn peek(&self) -> Burst {
         match self {
             Self::Trace(cursor) => cursor.peek(),
             Self::Cell(cursor) => cursor.peek(),
             Self::Walk(cursor) => cursor.peek(),
             Self::Shared(contention) => contention.peek(),
-            Self::Granted(burst) => burst.unwrap_or(Burst {
+            Self::Granted => Burst {
                 at: Instant::MAX,
                 bytes: 0,
-            }),
+            },
         }
     }
 
-    /// Goes on to the one after it.
-    pub(crate) fn advance(&mut self) {
+    /// The next opportunity, found if need be, given that there is something to send until then.
+    pub(crate) fn seek(&mut self) -> Burst {
+        if let Self::Shared(contention) = self {
+            contention.seek();
+        }
+        self.peek()
+    }
+
+    /// Goes on to the one after the next.
+    pub(crate) fn advance(&mut self) -> Burst {
         match self {
             Self::Trace(cursor) => cursor.advance(),
             Self::Cell(cursor) => cursor.advance(),
             Self::Walk(cursor) => cursor.advance(),
             Self::Shared(contention) => contention.advance(),
-            Self::Granted(burst) => *burst = None,
+            Self::Granted => {}
         }
+        self.peek()
     }
 
     /// Goes on to the first opportunity later than `now`; until then there was nothing to send.
-    pub(crate) fn skip_past(&mut self, now: Instant) {
+    pub(crate) fn skip_past(&mut self, now: Instant) -> Burst {
         match self {
             Self::Trace(cursor) => cursor.skip_past(now),
             Self::Cell(cursor) => cursor.skip_past(now),
             Self::Walk(cursor) => cursor.skip_past(now),
             Self::Shared(contention) => contention.skip_past(now),
-            Self::Granted(burst) => {
-                burst.take_if(|b| b.at <= now);
-            }
+            Self::Granted => {}
         }
-    }
-
-    /// Gives the next opportunity.
-    pub(crate) fn grant(&mut self, burst: Burst) {
-        *self = Self::Granted(Some(burst));
+        self.peek()
     }
 }

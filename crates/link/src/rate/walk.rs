@@ -59,7 +59,7 @@ pub struct Fading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WalkError {
     /// The points are not what they should be.
-    #[error("points, expected at least one, the first at 0 s, in order of time, finite dB")]
+    #[error("expected at least one point, the first at 0 s, in order of time, finite dB")]
     Points,
     /// There is never a connection.
     #[error("no point of the walk has a signal, expected -6.9 dB or more for some milliseconds")]

@@ -93,10 +93,11 @@ impl Contention {
         }
     }
 
-    /// The next opportunity, which [`Self::seek`] has found.
+    /// The next opportunity; before [`Self::seek`] has found it one without bytes, when it may come
+    /// at the earliest.
     pub(crate) fn peek(&self) -> Burst {
         self.next.unwrap_or(Burst {
-            at: Instant::MAX,
+            at: self.air.end(self.tti),
             bytes: 0,
         })
     }

@@ -1,7 +1,7 @@
-use super::page;
+use super::{agreement_page, page};
 use crate::fixture::{flow, full_set, run, series, set};
 use roxmltree::{Document, Node, ParsingOptions};
-use tidegate_scenario::ResultSet;
+use tidegate_scenario::{Comparison, ResultSet};
 
 fn parsed(html: &str) -> Document<'_> {
     let options = ParsingOptions {
@@ -148,4 +148,37 @@ fn little_or_nothing_is_a_page_too() {
     odd.runs[0].link.queue_delay_ms.p95 = f64::NAN;
     odd.runs[1].flows[0].goodput_bps = f64::INFINITY;
     parsed(&page(&[odd]));
+}
+
+#[test]
+fn agreement_has_its_table_and_both_curves_in_one_picture() {
+    let mut pair = full_set();
+    for (run, name) in pair.runs.iter_mut().zip(["kernel", "sim"]) {
+        run.name = name.into();
+        run.series = vec![series("cwnd_packets", "bulk", 10.0)];
+    }
+    let comparison = Comparison {
+        scenario: "bloat".into(),
+        quantity: "goodput_bps".into(),
+        kernel: 20e6,
+        sim: 10e6,
+        error: 0.5,
+        allowed: 0.03,
+        ok: false,
+        reason: Some("Half a <moon>.".into()),
+    };
+    let html = agreement_page(&[comparison], &[pair]);
+    let document = parsed(&html);
+    let first_table = elements(&document, "table").next().unwrap();
+    let cells = text(&first_table);
+    assert!(cells.contains("20.00 Mbit/s") && cells.contains("Half a <moon>."));
+    let windows: Vec<Node> = elements(&document, "figure")
+        .filter(|figure| text(figure).contains("Congestion window"))
+        .collect();
+    assert_eq!(windows.len(), 1);
+    assert!(
+        ["kernel", "sim"]
+            .iter()
+            .all(|name| text(&windows[0]).contains(name))
+    );
 }

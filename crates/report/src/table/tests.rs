@@ -118,3 +118,29 @@ fn colours_are_for_terminals() {
 fn no_runs_no_rows() {
     assert_eq!(render(&ResultSet::default(), 120, false), "\n");
 }
+
+#[test]
+fn agreement_fits_the_screen_and_tells_its_reasons() {
+    let comparison = tidegate_scenario::Comparison {
+        scenario: "a-scenario-of-some-length".into(),
+        quantity: "queue_delay_ms.p95".into(),
+        kernel: 1234.5,
+        sim: 2000.0,
+        error: 0.62,
+        allowed: 0.1,
+        ok: false,
+        reason: Some("A sentence that needs more than the width of the screen, ".repeat(3)),
+    };
+    let screen = super::Screen {
+        width: 110,
+        styled: false,
+    };
+    let text = super::render_agreement(&[comparison], &screen);
+    assert!(widest(&text) <= 110, "{text}");
+    let line = row(&text, "a-scenario-of-some-length ");
+    for cell in ["1234.5 ms", "2000.0 ms", "62.0", "10.0", "differs, known"] {
+        assert!(line.contains(cell), "{cell}: {text}");
+    }
+    assert!(text.contains("0 of 1 agree; 1 differ for a known reason, 0 for none."));
+    assert!(text.contains("a-scenario-of-some-length, queue_delay_ms.p95: A sentence"));
+}

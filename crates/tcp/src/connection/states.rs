@@ -144,7 +144,7 @@ impl Connection {
         match self.state {
             State::FinWait1 => {
                 self.state = State::FinWait2;
-                self.linger = Some(now + TIME_WAIT);
+                self.linger = self.released.then(|| now + TIME_WAIT);
             }
             State::Closing => self.time_wait(now),
             State::LastAck => self.end(Ending::Closed),

@@ -2,10 +2,9 @@
 //! sent later has been delivered and the reordering window has passed.
 
 use super::Sender;
-use super::rtt::micros;
+use super::clock::micros;
 use super::timer::{TIMEOUT_MIN, Timer};
 use crate::cc::Recovery;
-use std::time::Duration;
 use tidegate_time::Instant;
 
 /// Recoveries for which a widened reordering window lasts (`TCP_RACK_RECOVERY_THRESH`).
@@ -135,7 +134,7 @@ impl Sender {
             }
             match self.rack.remaining(self.now, sent, window) {
                 Some(left) => longest = longest.max(Some(left)),
-                None => self.rate.lost += u64::from(self.board.mark_lost(number, false)),
+                None => self.lose(number, false),
             }
         }
         longest
@@ -151,8 +150,8 @@ impl Sender {
         let Some(left) = self.detect_losses() else {
             return false;
         };
-        let delay = Duration::from_micros(left.into()) + TIMEOUT_MIN;
-        self.set_timer(Timer::Reordering, delay.min(self.rtt.rto()));
+        let delay = u64::from(left) + TIMEOUT_MIN;
+        self.set_timer(Timer::Reordering, delay.min(self.rtt.rto_us().into()));
         true
     }
 

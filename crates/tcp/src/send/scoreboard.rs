@@ -22,6 +22,9 @@ use super::rate::Snapshot;
 use std::collections::VecDeque;
 use tidegate_time::Instant;
 
+/// How far off a guess may be before it is searched for.
+const NEIGHBOURS: u32 = 4;
+
 /// What is known of a segment: a set of the constants below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tags(u8);
@@ -201,8 +204,28 @@ impl Scoreboard {
         self.end - u64::from((self.end as u32).wrapping_sub(low))
     }
 
-    /// Number of the entry that holds `offset`, or else of the one after the last.
+    /// Number of the entry that holds `offset`, or else of the one after the last. Most segments
+    /// are of one size, so a guess by proportion is right or nearly so.
     pub(super) fn containing(&self, offset: u64) -> u32 {
+        if offset >= self.end || self.is_empty() {
+            return self.after_last();
+        }
+        let first = self
+            .queue
+            .front()
+            .map_or(self.end, |sent| self.offset(sent.start));
+        let ahead = offset.saturating_sub(first);
+        let guess = ahead * u64::from(self.len()) / (self.end - first).max(1);
+        let mut number = self.first.wrapping_add(guess as u32);
+        for _ in 0..NEIGHBOURS {
+            if self.start(number) > offset && number != self.first {
+                number = number.wrapping_sub(1);
+            } else if self.end_of(number) <= offset {
+                number = number.wrapping_add(1);
+            } else {
+                return number;
+            }
+        }
         let after = self
             .queue
             .partition_point(|sent| self.offset(sent.start) <= offset);
@@ -279,12 +302,12 @@ impl Scoreboard {
         }
     }
 
-    /// Marks entry `number` lost; how many transmissions of it that loses (`tcp_mark_skb_lost`).
+    /// Marks entry `number` lost; whether that is news (`tcp_mark_skb_lost`).
     /// RACK looks at it again once it is retransmitted; `parked`: or once the mark is taken back.
-    pub(super) fn mark_lost(&mut self, number: u32, parked: bool) -> u32 {
+    pub(super) fn mark_lost(&mut self, number: u32, parked: bool) -> bool {
         let tags = self.get(number).tags;
         if tags.has(Tags::SACKED) {
-            return 0;
+            return false;
         }
         let news = !tags.has(Tags::LOST) || tags.has(Tags::RETRANS);
         if tags.has(Tags::LOST) {
@@ -296,7 +319,7 @@ impl Scoreboard {
             let sent = self.get_mut(number);
             sent.tags = sent.tags.with(Tags::PARKED);
         }
-        u32::from(news)
+        news
     }
 
     /// Believes nothing lost any more (`tcp_undo_cwnd_reduction`). What a timeout had marked is

@@ -8,7 +8,8 @@ mod timeouts;
 mod undo;
 
 use super::*;
-use crate::{Config, Timestamps, cc::Algorithm};
+use crate::cc::{Algorithm, Recovery};
+use crate::{Config, Timestamps};
 
 /// Payload of a full segment.
 const MSS: u64 = 1000;

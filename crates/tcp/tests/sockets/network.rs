@@ -118,6 +118,7 @@ impl Network {
     pub fn run_for(&mut self, time: Duration) {
         let until = self.now + time;
         while self.now < until && self.step() {}
+        self.now = self.now.max(until);
     }
 
     /// A packet from outside arrives at `to`; what is answered at once.

@@ -179,14 +179,14 @@ fn what_is_released_ends_in_good_order_and_is_forgotten() {
     let mut network = Network::new(Weather::FINE, 1, Config::default());
     let accepted = network.connected(Config::default(), v4());
     network.socket(CLIENT, &v4()).write(b"last words");
-    network.stacks[CLIENT].release(&v4());
+    network.stacks[CLIENT].release(network.now, &v4());
     assert!(network.stacks[CLIENT].socket(&v4()).is_none());
     network.run_for(Duration::from_millis(200));
     let now = network.now;
     let mut words = [0; 20];
     assert_eq!(network.socket(SERVER, &accepted).read(now, &mut words), 10);
     assert!(network.socket(SERVER, &accepted).connection().at_end());
-    network.stacks[SERVER].release(&accepted);
+    network.stacks[SERVER].release(network.now, &accepted);
     network.run_for(Duration::from_secs(100));
     assert!(!network.step(), "TIME-WAIT is over");
 }
@@ -198,12 +198,12 @@ fn what_is_left_unread_is_told_by_a_reset() {
         let mut network = Network::new(Weather::FINE, 1, Config::default());
         let accepted = network.connected(Config::default(), v4());
         if released_first {
-            network.stacks[SERVER].release(&accepted);
+            network.stacks[SERVER].release(network.now, &accepted);
         }
         network.socket(CLIENT, &v4()).write(b"hello?");
         network.run_for(Duration::from_millis(100));
         if !released_first {
-            network.stacks[SERVER].release(&accepted);
+            network.stacks[SERVER].release(network.now, &accepted);
         }
         network.run_for(Duration::from_millis(100));
         let ending = network.socket(CLIENT, &v4()).connection().ending();
@@ -217,10 +217,31 @@ fn a_new_connection_replaces_one_in_time_wait() {
     let mut network = Network::new(Weather::FINE, 1, Config::default());
     let first = network.connected(Config::default(), v4());
     // The server closes first, so TIME-WAIT is its.
-    network.stacks[SERVER].release(&first);
+    network.stacks[SERVER].release(network.now, &first);
     network.run_for(Duration::from_millis(100));
-    network.stacks[CLIENT].release(&v4());
+    network.stacks[CLIENT].release(network.now, &v4());
     network.run_for(Duration::from_millis(100));
     let again = network.connected(Config::default(), v4());
     assert_eq!(network.state(SERVER, &again), State::Established);
+}
+
+/// Linux's `tcp_fin_timeout` is for connections whose application is gone.
+#[test]
+fn half_closed_connections_wait_for_the_other_half_unless_released() {
+    let mut network = Network::new(Weather::FINE, 1, Config::default());
+    let accepted = network.connected(Config::default(), v4());
+    network.socket(CLIENT, &v4()).close();
+    network.run_for(Duration::from_secs(10_000));
+    assert_eq!(network.state(CLIENT, &v4()), State::FinWait2);
+    network.socket(SERVER, &accepted).write(b"late");
+    network.run_for(Duration::from_secs(1));
+    let now = network.now;
+    assert_eq!(network.socket(CLIENT, &v4()).read(now, &mut [0; 10]), 4);
+
+    network.stacks[CLIENT].release(now, &v4());
+    network.run_for(Duration::from_secs(61));
+    network.socket(SERVER, &accepted).write(b"too late");
+    network.run_for(Duration::from_secs(1));
+    let ending = network.socket(SERVER, &accepted).connection().ending();
+    assert_eq!(ending, Some(Ending::Reset));
 }

@@ -93,8 +93,8 @@ fn both_end_well(network: &mut Network, client: Addresses, server: Addresses) {
     network.run_for(Duration::from_secs(200));
     assert_eq!(network.state(CLIENT, &client), State::Closed);
     assert_eq!(network.state(SERVER, &server), State::Closed);
-    network.stacks[CLIENT].release(&client);
-    network.stacks[SERVER].release(&server);
+    network.stacks[CLIENT].release(network.now, &client);
+    network.stacks[SERVER].release(network.now, &server);
     assert!(!network.step(), "nothing is left");
     assert!(network.stacks[CLIENT].socket(&client).is_none());
 }

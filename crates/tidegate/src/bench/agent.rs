@@ -1,7 +1,7 @@
 //! What the live agent costs: in goodput through a veth pair, where nothing else limits, and in
 //! nanoseconds a packet.
 
-use super::Row;
+use super::{Row, median};
 use anyhow::{Context, Result, ensure};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -134,6 +134,7 @@ impl Bench<'_> {
     ) -> Result<T> {
         let address = SocketAddr::new(Veth::server_address(IpVersion::V4), 0);
         let listener = self.hosts.server.run(|| Ok(TcpListener::bind(address)?))?;
+        use_congestion_control(&listener, "cubic")?;
         let (received, over) = (AtomicU64::new(0), AtomicBool::new(false));
         thread::scope(|scope| {
             // However it ends, the threads must.
@@ -159,7 +160,6 @@ impl Bench<'_> {
         let client = self.hosts.client.run(|| Ok(TcpStream::connect(to)?))?;
         let (server, _) = listener.accept()?;
         setsockopt(&client, sockopt::RcvBufForce, &RECEIVE_BUFFER)?;
-        use_congestion_control(&server, "cubic")?;
         Ok((client, server))
     }
 }
@@ -202,9 +202,4 @@ fn stay_on_one_cpu() -> Result<()> {
     let mut set = CpuSet::new();
     set.set(cpus - 1)?;
     sched_setaffinity(Pid::from_raw(0), &set).context("cannot stay on one CPU")
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -173,9 +173,10 @@ fn config(input: &mut Input) -> Option<Config> {
             0 => ReceiveBuffer::default(),
             1 => ReceiveBuffer::Fixed(2000),
             2 => ReceiveBuffer::Fixed(100_000),
+            // Good for a few segments: with less than one Linux's own window may never open.
             _ => ReceiveBuffer::Autotuned {
-                initial: 4096,
-                max: 16_384,
+                initial: 65_536,
+                max: 200_000,
             },
         },
         initial_seq: Seq(input.u32()?),

@@ -1,0 +1,16 @@
+use super::listen;
+use nix::sys::socket::{getsockopt, sockopt};
+use std::net::{Ipv4Addr, TcpStream};
+
+/// Whatever the machine's default is, one of these two is not it.
+#[test]
+fn a_connection_starts_with_the_congestion_control_of_its_listener() {
+    for name in ["reno", "cubic"] {
+        let listener = listen(Ipv4Addr::LOCALHOST.into(), name).unwrap();
+        listener.set_nonblocking(false).unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        let used = getsockopt(&server, sockopt::TcpCongestion).unwrap();
+        assert_eq!(used, name);
+    }
+}

@@ -1,0 +1,73 @@
+//! Simulator against kernel.
+
+use crate::grid::{Column, Grid, Head};
+use crate::number::{fixed, mbps, percent};
+use tidegate_scenario::Comparison;
+
+/// A line for each comparison. Without reasons, which are sentences.
+pub(crate) fn grid(comparisons: &[Comparison]) -> Grid {
+    Grid::new("", comparisons, columns())
+}
+
+/// The same with reasons, for where there is room.
+pub(crate) fn grid_with_reasons(comparisons: &[Comparison]) -> Grid {
+    let mut columns = columns();
+    columns.push(Head::text("reason").cell(|c: &Comparison| c.reason.clone()));
+    Grid::new("", comparisons, columns)
+}
+
+fn columns() -> Vec<Column<Comparison>> {
+    vec![
+        Head::text("scenario").cell(|c| Some(c.scenario.clone())),
+        Head::text("quantity").cell(|c| Some(c.quantity.clone())),
+        Head::number("kernel").cell(|c| Some(value(c, c.kernel))),
+        Head::number("sim").cell(|c| Some(value(c, c.sim))),
+        Head::number("error")
+            .unit("%")
+            .cell(|c| Some(percent(c.error))),
+        Head::number("allowed")
+            .unit("%")
+            .cell(|c| Some(percent(c.allowed))),
+        Head::text("verdict").cell(|c| Some(verdict(c).to_owned())),
+    ]
+}
+
+/// In the unit that people use, which stands beside it: the rows of a column differ in theirs.
+fn value(comparison: &Comparison, value: f64) -> String {
+    if comparison.quantity.ends_with("_bps") {
+        format!("{} Mbit/s", mbps(value))
+    } else {
+        format!("{} ms", fixed(value, 1))
+    }
+}
+
+fn verdict(comparison: &Comparison) -> &'static str {
+    match (comparison.ok, &comparison.reason) {
+        (true, _) => "ok",
+        (false, Some(_)) => "differs, known",
+        (false, None) => "differs",
+    }
+}
+
+/// Each known reason of a difference, with what it is the reason of.
+pub(crate) fn reasons(comparisons: &[Comparison]) -> impl Iterator<Item = String> {
+    comparisons.iter().filter_map(|c| {
+        let reason = c.reason.as_ref()?;
+        Some(format!("{}, {}: {reason}", c.scenario, c.quantity))
+    })
+}
+
+/// How many agree, in one sentence.
+pub(crate) fn summary(comparisons: &[Comparison]) -> String {
+    let count = |word| comparisons.iter().filter(|c| verdict(c) == word).count();
+    format!(
+        "{} of {} agree; {} differ for a known reason, {} for none.",
+        count("ok"),
+        comparisons.len(),
+        count("differs, known"),
+        count("differs")
+    )
+}
+
+#[cfg(test)]
+mod tests;

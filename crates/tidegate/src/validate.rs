@@ -1,0 +1,123 @@
+//! `tidegate validate`: the simulator held against the kernel.
+//!
+//! Every scenario of a folder is run over the kernel's TCP in the laboratory and over the simulator's
+//! in virtual time: the same file, the same seeds. What came of them is compared number by number.
+
+mod cases;
+mod compare;
+mod measure;
+mod progress;
+mod reasons;
+
+use crate::args::ValidateArgs;
+use crate::exit::require_root;
+use crate::signals;
+use anyhow::{Context, Result, bail};
+use cases::Case;
+use compare::{compare, is_failure};
+use measure::{Measured, measure};
+use progress::Shown;
+use reasons::Reasons;
+use serde::Serialize;
+use std::io::Write;
+use std::process::ExitCode;
+use tidegate_scenario::{Comparison, ResultSet, RunResult};
+
+/// Compares, prints, and fails if a comparison misses for no known reason.
+pub fn run(args: &ValidateArgs) -> Result<ExitCode> {
+    let mut cases = Case::load_all(&args.scenarios)?;
+    let labels: Vec<String> = cases.iter().flat_map(Case::labels).collect();
+    let reasons = Reasons::load(&args.scenarios, &labels)?;
+    cases::select(&mut cases, &args.only)?;
+    require_root("the laboratory")?;
+    let report = validate(args, &cases, &reasons)?;
+    report.show(args)?;
+    if report.unfinished > 0 {
+        bail!("interrupted, {} scenarios were not run", report.unfinished);
+    }
+    Ok(ExitCode::from(u8::from(report.rows.iter().any(is_failure))))
+}
+
+/// Runs one case after the other until all are done, or the user has had enough.
+fn validate(args: &ValidateArgs, cases: &[Case], reasons: &Reasons) -> Result<Report> {
+    let stop = signals::stop_flag()?;
+    let seconds: f64 = cases.iter().map(Case::seconds).sum();
+    let shown = Shown::new(seconds * f64::from(args.repeat));
+    let mut report = Report::default();
+    for (index, case) in cases.iter().enumerate() {
+        let measured = measure(case, args.repeat, args.html.is_some(), &stop, &shown)
+            .with_context(|| format!("scenario \"{}\"", case.scenario.name))?;
+        let Some(measured) = measured else {
+            report.unfinished = cases.len() - index;
+            break;
+        };
+        report.add(case, measured, reasons);
+    }
+    shown.clear();
+    Ok(report)
+}
+
+/// What came of all cases.
+#[derive(Default)]
+struct Report {
+    rows: Vec<Comparison>,
+    /// For each run of a scenario one set, with two runs: the kernel's and the simulator's.
+    pairs: Vec<ResultSet>,
+    unfinished: usize,
+}
+
+/// As `--json` has it.
+#[derive(Serialize)]
+struct Rows<'a> {
+    rows: &'a [Comparison],
+}
+
+impl Report {
+    fn add(&mut self, case: &Case, measured: Measured, reasons: &Reasons) {
+        let runs = measured.kernel.into_iter().zip(measured.sim);
+        for (label, (kernel, sim)) in case.labels().into_iter().zip(runs) {
+            warn(&label, &kernel);
+            self.rows.extend(compare(&label, &kernel, &sim, reasons));
+            let first = |runs: Vec<RunResult>, name: &str| {
+                let named = |run| RunResult {
+                    name: name.to_owned(),
+                    ..run
+                };
+                runs.into_iter().next().map(named)
+            };
+            self.pairs.push(ResultSet {
+                scenario: label,
+                description: case.scenario.description.clone(),
+                runs: [first(kernel, "kernel"), first(sim, "sim")]
+                    .into_iter()
+                    .flatten()
+                    .collect(),
+            });
+        }
+    }
+
+    fn show(&self, args: &ValidateArgs) -> Result<()> {
+        if let Some(path) = &args.html {
+            std::fs::write(
+                path,
+                tidegate_report::agreement_page(&self.rows, &self.pairs),
+            )
+            .with_context(|| format!("write {}", path.display()))?;
+        }
+        let mut out = std::io::stdout().lock();
+        if args.json {
+            serde_json::to_writer_pretty(&mut out, &Rows { rows: &self.rows })?;
+            writeln!(out)?;
+        } else {
+            writeln!(out, "{}", tidegate_report::agreement_table(&self.rows))?;
+        }
+        Ok(())
+    }
+}
+
+/// Says aloud what the laboratory thinks of its own runs, where that is not well.
+fn warn(label: &str, kernel: &[RunResult]) {
+    for warning in kernel.iter().flat_map(|run| &run.health.warnings) {
+        eprintln!("tidegate: {label}: the laboratory's run should not be counted: {warning}");
+    }
+}

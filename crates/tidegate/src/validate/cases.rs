@@ -1,0 +1,118 @@
+//! The scenarios of a folder.
+
+use super::reasons;
+use crate::exit::BadInput;
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use tidegate_scenario::{LinkInputs, LoadError, Scenario};
+
+/// One scenario, to be run once or more.
+#[derive(Debug)]
+pub struct Case {
+    path: PathBuf,
+    /// As its file has it.
+    pub scenario: Scenario,
+}
+
+/// The scenario and its links as one repetition has them.
+pub struct Setup {
+    /// With the repetition's seed.
+    pub scenario: Scenario,
+    /// Its links.
+    pub inputs: LinkInputs,
+}
+
+impl Case {
+    /// Reads and checks every scenario of the folder, in the order of their files' names.
+    ///
+    /// # Errors
+    /// If one is malformed, there is none, or two have the same name.
+    pub fn load_all(folder: &Path) -> Result<Vec<Self>> {
+        let mut paths = Vec::new();
+        let entries = std::fs::read_dir(folder)
+            .map_err(|e| BadInput(format!("cannot read the folder {}: {e}", folder.display())))?;
+        for entry in entries {
+            let path = entry
+                .with_context(|| format!("cannot read {}", folder.display()))?
+                .path();
+            let is_toml = path.extension().is_some_and(|e| e == "toml");
+            if is_toml && path.file_name() != Some(reasons::FILE.as_ref()) {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        let cases: Vec<Self> = paths
+            .into_iter()
+            .map(Self::load)
+            .collect::<Result<_, LoadError>>()?;
+        check_names(&cases, folder)?;
+        Ok(cases)
+    }
+
+    fn load(path: PathBuf) -> Result<Self, LoadError> {
+        let scenario = Scenario::load(&path)?;
+        // A bad trace must not cost the time of the scenarios before it.
+        scenario.link_inputs(&path)?;
+        Ok(Self { path, scenario })
+    }
+
+    /// The n-th repetition, from 0. Each has a seed of its own, the first the file's.
+    ///
+    /// # Errors
+    /// If a trace can no longer be read.
+    pub fn repetition(&self, n: u32) -> Result<Setup, LoadError> {
+        let mut scenario = self.scenario.clone();
+        scenario.seed = scenario.seed.wrapping_add(n.into());
+        let inputs = scenario.link_inputs(&self.path)?;
+        Ok(Setup { scenario, inputs })
+    }
+
+    /// How each run is called in the table.
+    pub fn labels(&self) -> Vec<String> {
+        let name = &self.scenario.name;
+        match self.scenario.runs.as_slice() {
+            [_] => vec![name.clone()],
+            runs => runs.iter().map(|r| format!("{name}: {}", r.name)).collect(),
+        }
+    }
+
+    /// Seconds of real time that the laboratory needs for one repetition.
+    pub fn seconds(&self) -> f64 {
+        self.scenario.duration_s * self.scenario.runs.len() as f64
+    }
+}
+
+fn check_names(cases: &[Case], folder: &Path) -> Result<(), BadInput> {
+    if cases.is_empty() {
+        return Err(BadInput(format!("{} has no scenario", folder.display())));
+    }
+    for (index, case) in cases.iter().enumerate() {
+        let name = &case.scenario.name;
+        if cases[..index].iter().any(|c| c.scenario.name == *name) {
+            let path = case.path.display();
+            return Err(BadInput(format!("{path}: there is another \"{name}\"")));
+        }
+    }
+    Ok(())
+}
+
+/// Keeps only those that were asked for by name, in their order.
+///
+/// # Errors
+/// If there is none of a name.
+pub fn select(cases: &mut Vec<Case>, names: &[String]) -> Result<(), BadInput> {
+    let known: Vec<_> = cases.iter().map(|c| c.scenario.name.clone()).collect();
+    if let Some(name) = names.iter().find(|n| !known.contains(n)) {
+        let known = known.join(", ");
+        return Err(BadInput(format!(
+            "no scenario is named \"{name}\"; there are {known}"
+        )));
+    }
+    if !names.is_empty() {
+        cases.retain(|c| names.contains(&c.scenario.name));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! What is compared, and how far apart the two may be.
+
+use super::reasons::Reasons;
+use tidegate_scenario::{Comparison, FlowResult, RunResult};
+
+/// A number that simulator and kernel have to agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Payload delivered to the applications, all flows together.
+    Goodput,
+    /// Median of the sender's smoothed RTT; of several flows, the mean of their medians.
+    MedianRtt,
+    /// 95th percentile of the downlink's queueing delay.
+    QueueP95,
+}
+
+impl Quantity {
+    /// All of them, in the order of the table.
+    pub const ALL: [Self; 3] = [Self::Goodput, Self::MedianRtt, Self::QueueP95];
+
+    /// As the result schema spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput_bps",
+            Self::MedianRtt => "rtt_ms.p50",
+            Self::QueueP95 => "queue_delay_ms.p95",
+        }
+    }
+
+    /// The largest error that passes, as a share of the kernel's value.
+    const fn allowed(self) -> f64 {
+        match self {
+            Self::Goodput => 0.03,
+            Self::MedianRtt => 0.05,
+            Self::QueueP95 => 0.10,
+        }
+    }
+
+    /// Its value in a run.
+    fn of(self, run: &RunResult) -> f64 {
+        let flows = || run.flows.iter().filter(|f| carries(f));
+        match self {
+            Self::Goodput => flows().map(|f| f.goodput_bps).sum(),
+            Self::MedianRtt => {
+                flows().map(|f| f.rtt_ms.p50).sum::<f64>() / flows().count().max(1) as f64
+            }
+            Self::QueueP95 => run.link.queue_delay_ms.p95,
+        }
+    }
+}
+
+/// Whether it is a connection, and not a ping.
+fn carries(flow: &FlowResult) -> bool {
+    flow.direction != "echo"
+}
+
+/// Every quantity of one run, repeated in both worlds.
+pub fn compare(
+    label: &str,
+    kernel: &[RunResult],
+    sim: &[RunResult],
+    reasons: &Reasons,
+) -> Vec<Comparison> {
+    Quantity::ALL
+        .iter()
+        .map(|&quantity| {
+            let of = |runs: &[RunResult]| median(runs.iter().map(|r| quantity.of(r)).collect());
+            let (kernel, sim) = (of(kernel), of(sim));
+            let error = error(kernel, sim);
+            let ok = error <= quantity.allowed();
+            Comparison {
+                scenario: label.to_owned(),
+                quantity: quantity.name().to_owned(),
+                kernel,
+                sim,
+                error,
+                allowed: quantity.allowed(),
+                ok,
+                // It explains a miss; of a hit there is nothing to explain.
+                reason: reasons
+                    .of(label, quantity)
+                    .filter(|_| !ok)
+                    .map(str::to_owned),
+            }
+        })
+        .collect()
+}
+
+/// Relative to the kernel's value; where that is zero everything but zero is wholly wrong.
+fn error(kernel: f64, sim: f64) -> f64 {
+    let base = if kernel == 0.0 { sim } else { kernel };
+    if base == 0.0 {
+        return 0.0;
+    }
+    ((sim - kernel) / base).abs()
+}
+
+/// Of an even number, the mean of the two in the middle; NaN of none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let (upper, lower) = (values.len() / 2, values.len().saturating_sub(1) / 2);
+    match values.get(upper) {
+        Some(high) => (values[lower] + high) / 2.0,
+        None => f64::NAN,
+    }
+}
+
+/// Whether a comparison misses and nobody knows why.
+pub fn is_failure(comparison: &Comparison) -> bool {
+    !comparison.ok && comparison.reason.is_none()
+}
+
+#[cfg(test)]
+mod tests;

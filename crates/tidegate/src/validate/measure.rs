@@ -1,0 +1,90 @@
+//! Both worlds run a case.
+
+use super::cases::{Case, Setup};
+use super::progress::Shown;
+use crate::steer::LiveAgent;
+use anyhow::Result;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use tidegate_scenario::RunResult;
+
+/// The laboratory is given that many tries at a repetition that it says should not be counted, the
+/// machine having been too busy.
+const TRIES: u32 = 3;
+
+/// What every repetition of a case gave, run by run of the scenario.
+pub struct Measured {
+    /// The laboratory's: for each run its repetitions.
+    pub kernel: Vec<Vec<RunResult>>,
+    /// The simulator's, likewise.
+    pub sim: Vec<Vec<RunResult>>,
+}
+
+/// Runs every repetition, first in the laboratory, then in the simulator; none if it was stopped.
+///
+/// # Errors
+/// Those of either.
+pub fn measure(
+    case: &Case,
+    repeat: u32,
+    series: bool,
+    stop: &Arc<AtomicBool>,
+    shown: &Shown,
+) -> Result<Option<Measured>> {
+    let runs = case.scenario.runs.len();
+    let mut measured = Measured {
+        kernel: vec![Vec::new(); runs],
+        sim: vec![Vec::new(); runs],
+    };
+    for n in 0..repeat {
+        let setup = case.repetition(n)?;
+        // Curves are shown of the first.
+        let series = series && n == 0;
+        let kernel = in_laboratory(&setup, series, stop, shown)?;
+        let sim = in_simulator(&setup, series, stop)?;
+        if kernel.len().min(sim.len()) < runs {
+            return Ok(None);
+        }
+        for (all, results) in [(&mut measured.kernel, kernel), (&mut measured.sim, sim)] {
+            for (of_run, result) in all.iter_mut().zip(results) {
+                of_run.push(result);
+            }
+        }
+        shown.done(case.seconds());
+    }
+    Ok(Some(measured))
+}
+
+fn in_laboratory(
+    setup: &Setup,
+    series: bool,
+    stop: &Arc<AtomicBool>,
+    shown: &Shown,
+) -> Result<Vec<RunResult>> {
+    let options = tidegate_lab::Options {
+        steer: Some(&LiveAgent),
+        stop: Arc::clone(stop),
+        progress: &|p| shown.laboratory(&setup.scenario.name, p),
+        series,
+        ..tidegate_lab::Options::default()
+    };
+    let mut tries = 0;
+    loop {
+        let set = tidegate_lab::run_scenario(&setup.scenario, &setup.inputs, &options)?;
+        tries += 1;
+        let interrupted = set.runs.len() < setup.scenario.runs.len();
+        let counts = set.runs.iter().all(|run| run.health.warnings.is_empty());
+        if interrupted || counts || tries == TRIES {
+            return Ok(set.runs);
+        }
+    }
+}
+
+fn in_simulator(setup: &Setup, series: bool, stop: &Arc<AtomicBool>) -> Result<Vec<RunResult>> {
+    let options = tidegate_sim::Options {
+        stop: Arc::clone(stop),
+        series,
+        ..tidegate_sim::Options::default()
+    };
+    Ok(tidegate_sim::run_scenario(&setup.scenario, &setup.inputs, &options)?.runs)
+}

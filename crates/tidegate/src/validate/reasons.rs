@@ -1,0 +1,63 @@
+//! Known differences between simulator and kernel, and why they are there: data beside the scenarios.
+//!
+//! ```toml
+//! [scenario-name]
+//! "queue_delay_ms.p95" = "One sentence."
+//! ```
+//!
+//! A reason explains a miss; it never makes it pass.
+
+use super::compare::Quantity;
+use crate::exit::BadInput;
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The file's name.
+pub const FILE: &str = "reasons.toml";
+
+/// By scenario, by quantity.
+#[derive(Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub struct Reasons(BTreeMap<String, BTreeMap<String, String>>);
+
+impl Reasons {
+    /// Reads those of a folder, which may have none; `labels` are all that may be given reasons.
+    ///
+    /// # Errors
+    /// If the file is malformed or speaks of what does not exist.
+    pub fn load(folder: &Path, labels: &[String]) -> Result<Self> {
+        let path = folder.join(FILE);
+        let text = match std::fs::read_to_string(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
+            read => read.with_context(|| format!("cannot read {}", path.display()))?,
+        };
+        Self::parse(&text, labels)
+            .map_err(|complaint| BadInput(format!("{}: {complaint}", path.display())).into())
+    }
+
+    /// The file's text; `labels` are all that may be given reasons.
+    pub fn parse(text: &str, labels: &[String]) -> Result<Self, String> {
+        let reasons: Self = toml::from_str(text).map_err(|e| e.to_string())?;
+        for (label, quantities) in &reasons.0 {
+            if !labels.contains(label) {
+                return Err(format!("there is no scenario \"{label}\""));
+            }
+            let known = |name: &str| Quantity::ALL.iter().any(|q| q.name() == name);
+            if let Some(name) = quantities.keys().find(|name| !known(name)) {
+                return Err(format!("{label}: \"{name}\" is not compared"));
+            }
+        }
+        Ok(reasons)
+    }
+
+    /// Why this quantity of that scenario differs, if it is known to.
+    pub fn of(&self, label: &str, quantity: Quantity) -> Option<&str> {
+        Some(self.0.get(label)?.get(quantity.name())?)
+    }
+}
+
+#[cfg(test)]
+mod tests;
