@@ -212,3 +212,6 @@ fn grant(network: &mut Network, number: usize, wish: Option<Instant>) {
         network.events.wake_by(target, at);
     }
 }
+
+#[cfg(test)]
+mod tests;
