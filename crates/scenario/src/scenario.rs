@@ -173,6 +173,10 @@ pub struct Run {
     pub lambda: f64,
     /// DRS's static limit in bytes (Algorithm 2); without it Algorithm 1.
     pub limit: Option<u64>,
+    /// A fixed receive window in bytes of payload, as textbooks have it, in place of Linux's
+    /// autotuned buffer. For the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
     /// Overrides `hosts.congestion_control`.
     pub congestion_control: Option<String>,
     /// Overrides `hosts.rmem_max`.
