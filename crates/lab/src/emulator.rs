@@ -5,9 +5,11 @@
 //! when there is neither the thread sleeps until the next event or packet. Writing a packet runs the
 //! receiving TCP on this thread, which is what bounds the rate (about 2 Gbit/s of MTU-sized packets).
 
+mod frame;
 mod record;
 
-pub use record::{BIN, Bin, LaneRecord, Passage, Record};
+use frame::Frame;
+pub use record::{LaneRecord, Record};
 
 use crate::clock::{Clock, make_punctual, thread_cpu_time};
 use crate::tun::{MTU, Tun};
@@ -18,34 +20,14 @@ use nix::sys::time::TimeSpec;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tidegate_link::{Config, Instant, Link, Packet};
+use tidegate_link::{Config, Instant, Link};
+use tidegate_measure::{LinkRecord, Passage, Window};
 
 /// Packets read or written in one direction before the other has its turn.
 const BATCH: usize = 32;
 
 /// Longest sleep: how late a stop may be noticed.
 const NAP: Duration = Duration::from_millis(20);
-
-/// Which packets the statistics count, and when the emulator stops.
-#[derive(Clone, Copy, Debug)]
-pub struct Window {
-    /// Deliveries due earlier are not counted.
-    pub warmup: Instant,
-    /// Nothing is carried from here on.
-    pub end: Instant,
-}
-
-/// A packet on its way.
-struct Frame {
-    bytes: Vec<u8>,
-    arrived: Instant,
-}
-
-impl Packet for Frame {
-    fn wire_bytes(&self) -> usize {
-        self.bytes.len()
-    }
-}
 
 /// Both directions between two devices.
 pub struct Emulator<'a> {
@@ -65,19 +47,20 @@ struct Lane<'a> {
 }
 
 impl<'a> Emulator<'a> {
-    /// An emulator between the client's device and the server's.
+    /// An emulator between the client's device and the server's, with the link of each direction and
+    /// what is to be recorded of it.
     pub fn new(
         (client, server): (&'a Tun, &'a Tun),
-        (down, up): (Config, Config),
+        (down, up): ((Config, LinkRecord), (Config, LinkRecord)),
         seed: u64,
         clock: Clock,
         window: Window,
     ) -> Self {
-        let lane = |from, to, config, seed| Lane {
+        let lane = |from, to, (config, record), seed| Lane {
             from,
             to,
             link: Link::new(config, seed),
-            record: LaneRecord::new(),
+            record: LaneRecord::new(record),
         };
         Self {
             clock,
@@ -105,7 +88,7 @@ impl<'a> Emulator<'a> {
             if now >= self.window.warmup && warmup.is_none() {
                 warmup = Some((now, thread_cpu_time()));
                 for lane in &mut self.lanes {
-                    lane.record.at_warmup = *lane.link.stats();
+                    lane.record.link.at_warmup = *lane.link.stats();
                 }
             }
             let arrived = self.take_arrivals().context("cannot read a TUN device")?;
@@ -149,14 +132,13 @@ impl<'a> Emulator<'a> {
                 if lane.to.write(&bytes).is_err() {
                     lane.record.refused += 1;
                 }
-                lane.record.count(Passage {
+                let passage = Passage {
                     bytes: bytes.len(),
                     arrived,
                     due: delivery.due,
                     queued: delivery.queued,
-                    late: now - delivery.due,
-                    counts: delivery.due >= self.window.warmup,
-                });
+                };
+                lane.record.count(&passage, now - delivery.due);
                 self.pool.push(bytes);
             }
         }
@@ -181,9 +163,9 @@ impl<'a> Emulator<'a> {
             let cpu = thread_cpu_time() - used;
             (wall, cpu.as_secs_f64() / wall.as_secs_f64())
         });
-        let [down, up] = self.lanes.map(|lane| LaneRecord {
-            at_end: *lane.link.stats(),
-            ..lane.record
+        let [down, up] = self.lanes.map(|mut lane| {
+            lane.record.link.at_end = *lane.link.stats();
+            lane.record
         });
         Record {
             down,

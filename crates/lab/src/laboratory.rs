@@ -1,7 +1,7 @@
 //! One run: two hosts, the emulator between them, and a thread for every part in the workloads.
 
 use crate::clock::{Awake, Clock};
-use crate::emulator::{Emulator, Record, Window};
+use crate::emulator::{Emulator, Record};
 use crate::hosts::{Host, Settings};
 use crate::machine::CpuTicks;
 use crate::netns::{Namespace, panic_text};
@@ -15,8 +15,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
-use tidegate_link::Instant;
-use tidegate_scenario::{Law, LinkInputs, Run, RunResult, Scenario, Side, Workload, WorkloadKind};
+use tidegate_link::{Config, Instant};
+use tidegate_measure::{LinkRecord, Window, demand};
+use tidegate_scenario::{
+    Direction, Law, LinkInputs, Run, RunResult, Scenario, Side, Workload, WorkloadKind,
+};
 
 /// Everything that one run needs.
 pub struct Laboratory<'a> {
@@ -93,7 +96,6 @@ impl<'a> Laboratory<'a> {
             warnings: warnings.into_inner().unwrap_or_default(),
         };
         Ok(Some(outcome.result(
-            self.scenario,
             self.run,
             &self.settings.congestion_control,
             self.inputs,
@@ -170,11 +172,19 @@ impl<'a> Laboratory<'a> {
     fn emulator(&self, clock: Clock) -> Emulator<'_> {
         Emulator::new(
             (&self.client.tun, &self.server.tun),
-            (self.inputs.down.clone(), self.inputs.up.clone()),
+            (
+                self.recorded(&self.inputs.down, Direction::Down),
+                self.recorded(&self.inputs.up, Direction::Up),
+            ),
             self.scenario.seed,
             clock,
             self.window,
         )
+    }
+
+    fn recorded(&self, link: &Config, direction: Direction) -> (Config, LinkRecord) {
+        let demand = demand(self.scenario, direction, &self.window);
+        (link.clone(), LinkRecord::new(self.window, demand, true))
     }
 
     fn start<'scope, 'env>(

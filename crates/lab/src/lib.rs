@@ -24,7 +24,6 @@ mod machine;
 mod netlink;
 mod netns;
 mod outcome;
-mod quantiles;
 mod run;
 mod sample;
 mod shell;

@@ -3,18 +3,15 @@
 mod accuracy;
 mod flows;
 mod series;
-mod utilisation;
 
 use accuracy::rtt_accuracy;
 
-use crate::emulator::{LaneRecord, Record, Window};
-use crate::quantiles::Durations;
+use crate::emulator::Record;
 use crate::sample::Samples;
 use crate::workload::Cast;
-use std::time::Duration;
-use tidegate_link::{Capacity, Config};
-use tidegate_scenario::{Direction, Health, LinkInputs, LinkResult, Run, RunResult, Scenario};
-use utilisation::{demand, utilisation};
+use tidegate_link::Capacity;
+use tidegate_measure::{Durations, Window};
+use tidegate_scenario::{Health, LinkInputs, Run, RunResult};
 
 /// Above this 99th percentile of the timing error a run does not count. The packets of a cell's burst
 /// are due at once and can only be written one after another, 20 µs each; this is twice what the
@@ -49,12 +46,14 @@ impl Outcome {
     /// The outcome in the schema's terms, with its curves if `series`.
     pub fn result(
         &self,
-        scenario: &Scenario,
         run: &Run,
         congestion_control: &str,
         inputs: &LinkInputs,
         series: bool,
     ) -> RunResult {
+        let Record {
+            down, up, counted, ..
+        } = &self.record;
         let curves = || {
             let mut down = Capacity::new(&inputs.down.rate);
             series::all(self, &mut down)
@@ -65,25 +64,13 @@ impl Outcome {
             congestion_control: congestion_control.into(),
             flows: flows::flow_results(self),
             fetches: flows::fetch_results(self),
-            link: self.link(&self.record.down, &inputs.down, Direction::Down, scenario),
-            uplink: self.link(&self.record.up, &inputs.up, Direction::Up, scenario),
+            link: down.link.result(&inputs.down, *counted),
+            uplink: up.link.result(&inputs.up, *counted),
+            hops: Vec::new(),
+            videos: Vec::new(),
             health: self.health(),
             agent_rtt: rtt_accuracy(&self.record, &self.samples.agent, self.window.warmup),
             series: if series { curves() } else { Vec::new() },
-        }
-    }
-
-    fn link(
-        &self,
-        lane: &LaneRecord,
-        link: &Config,
-        direction: Direction,
-        scenario: &Scenario,
-    ) -> LinkResult {
-        let demand = demand(scenario, direction, &self.window);
-        LinkResult {
-            utilisation: utilisation(lane, link, &demand),
-            ..link_result(lane, self.record.counted)
         }
     }
 
@@ -134,28 +121,6 @@ fn complaints(health: &Health) -> Vec<String> {
         }
     }
     complaints
-}
-
-/// What the link's own counters say; its utilisation is not among them.
-fn link_result(lane: &LaneRecord, counted: Duration) -> LinkResult {
-    let (before, after) = (&lane.at_warmup, &lane.at_end);
-    let delivered = after.delivered_bytes - before.delivered_bytes;
-    LinkResult {
-        utilisation: 0.0,
-        delivered_bps: ratio(delivered as f64 * 8.0, counted.as_secs_f64()),
-        queue_delay_ms: lane.queue_delay.quantiles_ms(),
-        drops: after.dropped,
-        losses: after.lost,
-    }
-}
-
-/// Zero of nothing.
-fn ratio(numerator: f64, denominator: f64) -> f64 {
-    if denominator > 0.0 {
-        numerator / denominator
-    } else {
-        0.0
-    }
 }
 
 #[cfg(test)]

@@ -4,11 +4,8 @@ use crate::steer::{SteeredFlow, Steering};
 use crate::tcp_info::TcpInfo;
 use crate::workload::{Flow, Term};
 use std::sync::Arc;
-use std::time::Duration;
 use tidegate_link::Instant;
-
-/// Time between two looks.
-pub const INTERVAL: Duration = Duration::from_millis(20);
+use tidegate_measure::SAMPLE_INTERVAL;
 
 /// A flow at one time.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +64,8 @@ impl Samples {
                 });
             }
             // To the grid, so that a late look does not delay all later ones.
-            let passed = at.as_nanos() / INTERVAL.as_nanos() as u64 + 1;
-            next = Instant::from_nanos(passed * INTERVAL.as_nanos() as u64);
+            let passed = at.as_nanos() / SAMPLE_INTERVAL.as_nanos() as u64 + 1;
+            next = Instant::from_nanos(passed * SAMPLE_INTERVAL.as_nanos() as u64);
         }
         samples
     }

@@ -10,7 +10,7 @@ mod signals;
 
 use crate::child::die_with_parent;
 use crate::clock::Clock;
-use crate::emulator::{Emulator, Window};
+use crate::emulator::Emulator;
 use crate::netlink::Interface;
 use crate::netns::Namespace;
 use crate::tun::Tun;
@@ -27,6 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use tidegate_link::{Config, Instant};
+use tidegate_measure::{Demand, LinkRecord, Window};
 
 /// Runs `command` (a program and its arguments) behind a link of `down` towards it and `up` from it,
 /// and returns its status. Standard input and output, environment and working folder are the
@@ -63,7 +64,9 @@ pub fn link_shell(down: Config, up: Config, command: &[OsString]) -> Result<Exit
         warmup: Instant::ZERO,
         end: Instant::MAX,
     };
-    let emulator = Emulator::new((&inside, &outside), (down, up), 1, Clock::start(), window);
+    let unseen = |link| (link, LinkRecord::new(window, Demand::default(), false));
+    let links = (unseen(down), unseen(up));
+    let emulator = Emulator::new((&inside, &outside), links, 1, Clock::start(), window);
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let emulator = scope.spawn(|| emulator.run(&stop));

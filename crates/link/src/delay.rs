@@ -55,6 +55,7 @@ impl Propagation {
     }
 
     /// When a packet whose last byte leaves `at` arrives; `at` never decreases.
+    #[inline]
     pub(crate) fn due(&mut self, at: Instant) -> Instant {
         let steps = &self.profile.steps;
         while steps.get(self.passed).is_some_and(|&(from, _)| from <= at) {

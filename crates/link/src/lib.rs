@@ -4,10 +4,13 @@
 //! steps it in real time, the simulator in virtual time.
 //!
 //! ```text
-//! push ─▶ queue ─▶ transmitter ─▶ loss ─▶ propagation delay ─▶ poll
-//!         limits,   rate or
-//!         policy    opportunities
+//! push ─▶ [shaper] ─▶ queue ─▶ transmitter ─▶ [ARQ] ─▶ [loss] ─▶ propagation ─▶ [disorder] ─▶ [middlebox] ─▶ poll
+//!          tokens      limits,   rate or        in                 delay           reordering,    holds until
+//!                      policy    opportunities  order                              duplicates     in order
 //! ```
+//!
+//! The stages in brackets are there if the [`Config`] names them. A [`SharedLink`] is several such
+//! links in one cell, whose scheduler gives each its turn.
 //!
 //! * What happens depends only on the [`Config`], the seed and the packets pushed: never on how often
 //!   the link is polled.
@@ -33,22 +36,30 @@
 //! assert_eq!(link.poll(due).unwrap().queued, Duration::ZERO);
 //! ```
 
-mod codel;
+mod arq;
 mod config;
 mod delay;
+mod flight;
 mod link;
 mod loss;
 mod packet;
 mod parse;
+mod power;
 mod queue;
 mod rate;
+mod shaper;
+mod share;
 mod transmitter;
 
-pub use config::{Config, Policy, QueueConfig};
+pub use arq::{Arq, BlockError};
+pub use config::{Config, FqCodelPolicy, Policy, QueueConfig, RedPolicy};
 pub use delay::DelayProfile;
+pub use flight::{Disorder, Middlebox};
 pub use link::{Delivery, Link, Stats};
 pub use loss::Loss;
-pub use packet::Packet;
+pub use packet::{Packet, Sequence};
 pub use parse::ParseError;
-pub use rate::{Capacity, Cell, CellModel, Rate, RateSeries, Trace};
+pub use rate::{Capacity, Cell, CellModel, Fading, Rate, RateSeries, SignalWalk, Trace, WalkError};
+pub use shaper::TokenBucket;
+pub use share::{CellConfig, CrossTraffic, Scheduler, SharedLink, Sharing};
 pub use tidegate_time::Instant;

@@ -1,11 +1,14 @@
-//! The link: queue, transmitter, loss and delay in a row.
+//! The link: its stages in a row.
 
+use crate::arq::ArqProcess;
 use crate::delay::Propagation;
+use crate::flight::Flight;
 use crate::loss::LossProcess;
 use crate::queue::{Queue, Queued};
+use crate::rate::Burst;
+use crate::shaper::Shaper;
 use crate::transmitter::Transmitter;
 use crate::{Capacity, Config, Instant, Packet};
-use std::collections::VecDeque;
 use std::time::Duration;
 
 /// A packet at the far end of the link.
@@ -15,13 +18,15 @@ pub struct Delivery<P> {
     pub packet: P,
     /// When its last byte leaves the far end.
     pub due: Instant,
-    /// True queueing delay: from its arrival until its transmission began or, with opportunities,
-    /// until the first one that carried some of it.
+    /// True queueing delay: from its arrival at the queue until its transmission began or, with
+    /// opportunities, until the first one that carried some of it. What it waited for before, in
+    /// the shaper, or after, in retransmission or in a middlebox, is not part of it.
     pub queued: Duration,
 }
 
-/// What became of the packets so far. At any time `arrived_packets` is the sum of
-/// `delivered_packets`, `dropped`, `lost`, [`Link::queue_len`] and [`Link::in_flight`].
+/// What became of the packets so far. At any time `arrived_packets` and `duplicated` are together the
+/// sum of `delivered_packets`, `dropped`, `lost`, [`Link::shaper_len`], [`Link::queue_len`] and
+/// [`Link::in_flight`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Packets pushed.
@@ -32,10 +37,12 @@ pub struct Stats {
     pub delivered_packets: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// Packets that the queue dropped.
+    /// Packets that the queue or the shaper dropped.
     pub dropped: u64,
-    /// Packets that the loss model took.
+    /// Packets that the loss model took, or that the link gave up after the last retransmission.
     pub lost: u64,
+    /// Copies made on the way.
+    pub duplicated: u64,
 }
 
 /// One direction of a path.
@@ -46,46 +53,79 @@ pub struct Stats {
 pub struct Link<P> {
     /// The latest time heard of.
     clock: Instant,
+    shaper: Option<Box<Shaper<P>>>,
     queue: Queue<P>,
     transmitter: Transmitter<P>,
+    arq: Option<Box<ArqProcess>>,
     loss: LossProcess,
     propagation: Propagation,
-    /// Being sent or on the way, in order of `due`.
-    flight: VecDeque<Delivery<P>>,
+    /// Being sent or on the way.
+    flight: Flight<P>,
     stats: Stats,
     capacity: Capacity,
 }
 
 impl<P: Packet> Link<P> {
-    /// An empty link at [`Instant::ZERO`]; `seed` is for the loss model.
+    /// An empty link at [`Instant::ZERO`]; `seed` is for all that is random in it, but for the rate
+    /// and other users, which have seeds of their own.
     pub fn new(config: Config, seed: u64) -> Self {
+        let transmitter = Transmitter::new(&config);
+        Self::with_transmitter(transmitter, config, seed)
+    }
+
+    /// A link that sends only what [`Self::grant`] allows.
+    pub(crate) fn granted(config: Config, seed: u64) -> Self {
+        Self::with_transmitter(Transmitter::granted(), config, seed)
+    }
+
+    fn with_transmitter(transmitter: Transmitter<P>, config: Config, seed: u64) -> Self {
+        // A stream for each stage, so that none changes another's fate.
+        let stream = |n: u64| seed ^ n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Self {
             clock: Instant::ZERO,
-            queue: Queue::new(config.queue),
-            transmitter: Transmitter::new(&config.rate),
+            shaper: config.shaper.map(|bucket| Box::new(Shaper::new(bucket))),
+            queue: Queue::new(config.queue, stream(1)),
+            transmitter,
+            arq: config
+                .arq
+                .map(|arq| Box::new(ArqProcess::new(arq, stream(2)))),
             loss: LossProcess::new(config.loss, seed),
             propagation: Propagation::new(config.delay),
-            flight: VecDeque::new(),
+            flight: Flight::new(config.disorder, config.middlebox, stream(3)),
             stats: Stats::default(),
             capacity: Capacity::new(&config.rate),
         }
     }
 
-    /// A packet arrives at the queue.
+    /// A packet arrives at the link: at its queue or, if it has one, at its shaper.
+    #[inline]
     pub fn push(&mut self, now: Instant, packet: P) {
         let arrival = self.advance(now);
         self.stats.arrived_packets += 1;
         self.stats.arrived_bytes += packet.wire_bytes() as u64;
-        self.queue.push(Queued { packet, arrival });
+        let queued = Queued { packet, arrival };
+        match &mut self.shaper {
+            None => self.queue.push(queued),
+            Some(shaper) => shaper.push(queued),
+        }
+        self.count_drops();
         // An idle transmitter starts at once.
         self.advance(now);
     }
 
     /// The next packet that has reached the far end by `now`, in order of `due`; call it until it
     /// is none.
+    #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Delivery<P>> {
         let now = self.advance(now);
-        let delivery = self.flight.pop_front_if(|d| d.due <= now)?;
+        self.collect(now)
+    }
+
+    /// The next packet that has reached the far end by `until`, up to which the link has been
+    /// advanced.
+    #[inline]
+    pub(crate) fn collect(&mut self, until: Instant) -> Option<Delivery<P>> {
+        let delivery = self.flight.pop(until)?;
         self.stats.delivered_packets += 1;
         self.stats.delivered_bytes += delivery.packet.wire_bytes() as u64;
         Some(delivery)
@@ -95,14 +135,18 @@ impl<P: Packet> Link<P> {
     /// wake up next. Later than the last `now` once `poll` has yielded none. None: nothing will
     /// ever happen without a push.
     ///
-    /// A poll at that instant may still yield none, if loss or CoDel took the packet or it needs
-    /// more than one opportunity; it then says when to try again.
+    /// A poll at that instant may still yield none, if loss or CoDel took the packet, a middlebox
+    /// holds it or it needs more than one opportunity; it then says when to try again.
+    #[inline]
     pub fn next_event(&self) -> Option<Instant> {
-        match self.flight.front() {
-            // Nothing overtakes it, so what else happens until then can wait.
-            Some(delivery) => Some(delivery.due),
-            None => self.transmitter.next_event(&self.queue),
+        let flight = self.flight.next_event();
+        if !self.flight.may_be_overtaken() {
+            // What else happens until then can wait.
+            return flight;
         }
+        let transmitter = self.transmitter.next_event(&self.queue);
+        let shaper = self.shaper.as_ref().and_then(|s| s.next_event());
+        [flight, transmitter, shaper].into_iter().flatten().min()
     }
 
     /// What became of the packets so far.
@@ -110,8 +154,8 @@ impl<P: Packet> Link<P> {
         &self.stats
     }
 
-    /// Bytes that the link could have carried in [`from`, `to`). Cheap if asked in order of time;
-    /// see [`Capacity`].
+    /// Bytes that the link could have carried in [`from`, `to`), had there been no other users. Cheap
+    /// if asked in order of time; see [`Capacity`].
     pub fn capacity_bytes(&mut self, from: Instant, to: Instant) -> u64 {
         self.capacity.bytes(from, to)
     }
@@ -126,27 +170,92 @@ impl<P: Packet> Link<P> {
         self.queue.bytes()
     }
 
+    /// Packets in the shaper, as of the last [`Self::push`] or [`Self::poll`].
+    pub fn shaper_len(&self) -> usize {
+        self.shaper.as_ref().map_or(0, |s| s.len())
+    }
+
     /// Packets that have left the queue but not yet the far end.
     pub fn in_flight(&self) -> usize {
         self.flight.len() + usize::from(self.transmitter.is_sending())
     }
 
+    /// Whether there is something to send.
+    pub(crate) fn has_work(&self) -> bool {
+        self.transmitter.has_work(&self.queue)
+    }
+
+    /// When something happens that needs no [`Self::grant`].
+    pub(crate) fn next_ungranted(&self) -> Option<Instant> {
+        let shaper = self.shaper.as_ref().and_then(|s| s.next_event());
+        [shaper, self.flight.next_event()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// When the shaper lets the next packet go.
+    pub(crate) fn next_arrival(&self) -> Option<Instant> {
+        self.shaper.as_ref().and_then(|s| s.next_event())
+    }
+
+    /// Lets a [granted](Self::granted) link send `bytes` at `at`.
+    pub(crate) fn grant(&mut self, at: Instant, bytes: u64) {
+        self.transmitter.grant(Burst { at, bytes });
+        self.advance(at);
+    }
+
     /// Everything that leaves the queue until `now`. Returns `now`, or the latest time heard of.
-    fn advance(&mut self, now: Instant) -> Instant {
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Instant) -> Instant {
         self.clock = self.clock.max(now);
-        while let Some(departure) = self.transmitter.next_departure(self.clock, &mut self.queue) {
-            if self.loss.strikes() {
+        if self.shaper.is_some() {
+            self.release();
+        }
+        if self.transmitter.is_due(self.clock, &self.queue) {
+            self.transmit(self.clock);
+        }
+        self.clock
+    }
+
+    /// Everything that leaves the shaper until now, and what leaves the queue meanwhile.
+    #[cold]
+    fn release(&mut self) {
+        while let Some((arrival, packet)) = self
+            .shaper
+            .as_mut()
+            .and_then(|shaper| shaper.release(self.clock))
+        {
+            self.transmit(arrival);
+            self.queue.push(Queued { packet, arrival });
+            self.count_drops();
+        }
+    }
+
+    #[inline]
+    fn count_drops(&mut self) {
+        self.stats.dropped = self.queue.dropped();
+        if let Some(shaper) = &self.shaper {
+            self.stats.dropped += shaper.dropped();
+        }
+    }
+
+    /// Everything that leaves the queue until `now`.
+    #[inline(never)]
+    fn transmit(&mut self, now: Instant) {
+        while let Some(departure) = self.transmitter.next_departure(now, &mut self.queue) {
+            let received = match &mut self.arq {
+                None => Some(departure.at),
+                Some(arq) => arq.deliver(departure.at),
+            };
+            let Some(at) = received.filter(|_| !self.loss.strikes()) else {
                 self.stats.lost += 1;
                 continue;
-            }
-            self.flight.push_back(Delivery {
-                packet: departure.packet,
-                due: self.propagation.due(departure.at),
-                queued: departure.queued,
-            });
+            };
+            let due = self.propagation.due(at);
+            self.stats.duplicated += self.flight.push(departure.packet, due, departure.queued);
         }
-        self.stats.dropped = self.queue.dropped();
-        self.clock
+        self.count_drops();
     }
 }
 

@@ -52,6 +52,7 @@ impl LossProcess {
     }
 
     /// Whether the next packet is lost.
+    #[inline]
     pub(crate) fn strikes(&mut self) -> bool {
         match &mut self.model {
             Model::None => false,

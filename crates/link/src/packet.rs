@@ -1,14 +1,49 @@
 //! What a link carries.
 
-/// Anything that takes time on the wire. The link never looks inside.
-pub trait Packet {
+/// Anything that takes time on the wire. The link never looks inside: what a stage must know of a
+/// packet it asks here, and what a packet cannot tell the stage does without.
+pub trait Packet: Sized {
     /// Length of the IP packet in bytes, header included: what rates and limits count.
     fn wire_bytes(&self) -> usize;
+
+    /// The flow that it belongs to, the same number for all packets of one connection and
+    /// direction: what [`Policy::FqCodel`](crate::Policy::FqCodel) isolates and the
+    /// [`Middlebox`](crate::Middlebox) puts in order. By default all packets are of one flow.
+    fn flow(&self) -> u64 {
+        0
+    }
+
+    /// What it carries of its flow's sequence space; none, the default, passes the
+    /// [`Middlebox`](crate::Middlebox) as it comes.
+    fn sequence(&self) -> Option<Sequence> {
+        None
+    }
+
+    /// A copy, for [`Disorder`](crate::Disorder); none, the default: such packets are never
+    /// duplicated.
+    fn duplicate(&self) -> Option<Self> {
+        None
+    }
+}
+
+/// A stretch of a flow's sequence space, modulo 2³² as TCP's is (RFC 9293 §3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sequence {
+    /// The first number.
+    pub start: u32,
+    /// The number after the last; SYN and FIN count as one each.
+    pub end: u32,
+    /// Whether the flow begins here, whatever came before: a SYN.
+    pub opens: bool,
 }
 
 /// A whole IP packet.
 impl Packet for Vec<u8> {
     fn wire_bytes(&self) -> usize {
         self.len()
+    }
+
+    fn duplicate(&self) -> Option<Self> {
+        Some(self.clone())
     }
 }

@@ -1,125 +1,90 @@
-//! The buffer in front of the transmitter: limits and drop policy.
+//! The buffer in front of the transmitter: limits, drop policy and, with FQ-CoDel, whose turn it is.
 
-use crate::codel::{Codel, Taken};
+mod backlog;
+mod codel;
+mod fifo;
+mod fq_codel;
+mod pie;
+mod red;
+
+pub(crate) use backlog::{Backlog, Queued};
+
 use crate::{Instant, Packet, Policy, QueueConfig};
-use std::collections::VecDeque;
+use fifo::Fifo;
+use fq_codel::FqCodel;
 
-/// A packet and when it arrived.
+/// A queue of whichever discipline the [`QueueConfig`] names.
+///
+/// The transmitter takes a packet as soon as it is free, so what waits has arrived while it was
+/// busy: whichever packet is next, it has arrived before it can leave.
 #[derive(Debug)]
-pub(crate) struct Queued<P> {
-    pub(crate) packet: P,
-    pub(crate) arrival: Instant,
-}
-
-/// First in, first out, within the limits of a [`QueueConfig`].
-#[derive(Debug)]
-pub(crate) struct Queue<P> {
-    fifo: Fifo<P>,
-    max_packets: usize,
-    max_bytes: usize,
-    drop_head: bool,
-    codel: Option<Codel>,
-    dropped: u64,
+pub(crate) enum Queue<P> {
+    /// First in, first out.
+    Fifo(Fifo<P>),
+    /// A queue for each flow.
+    FqCodel(Box<FqCodel<P>>),
 }
 
 impl<P: Packet> Queue<P> {
-    pub(crate) fn new(config: QueueConfig) -> Self {
-        let codel = match config.policy {
-            Policy::Codel { target, interval } => Some(Codel::new(target, interval)),
-            Policy::DropTail | Policy::DropHead => None,
-        };
-        Self {
-            fifo: Fifo {
-                packets: VecDeque::new(),
-                bytes: 0,
-            },
-            max_packets: config.packets.unwrap_or(usize::MAX),
-            max_bytes: config.bytes.unwrap_or(usize::MAX),
-            drop_head: config.policy == Policy::DropHead,
-            codel,
-            dropped: 0,
+    /// An empty queue; `seed` is for RED and PIE.
+    pub(crate) fn new(config: QueueConfig, seed: u64) -> Self {
+        match config.policy {
+            Policy::FqCodel(policy) => Self::FqCodel(Box::new(FqCodel::new(config, policy))),
+            _ => Self::Fifo(Fifo::new(config, seed)),
         }
     }
 
-    /// Takes the packet in, or drops it or older ones.
+    /// Takes the packet in, or drops it or others.
+    #[inline]
     pub(crate) fn push(&mut self, queued: Queued<P>) {
-        let bytes = queued.packet.wire_bytes();
-        // What an empty queue could not hold is not worth emptying the queue for.
-        if self.drop_head && bytes <= self.max_bytes && self.max_packets > 0 {
-            while !self.fits(bytes) {
-                self.fifo.pop();
-                self.dropped += 1;
-            }
-        }
-        if self.fits(bytes) {
-            self.fifo.push(queued);
-        } else {
-            self.dropped += 1;
+        match self {
+            Self::Fifo(fifo) => fifo.push(queued),
+            Self::FqCodel(fq) => fq.push(queued),
         }
     }
 
     /// Takes out the next packet to be transmitted, from `at` on; CoDel may drop some before it.
+    #[inline]
     pub(crate) fn pop(&mut self, at: Instant) -> Option<Queued<P>> {
-        let Self {
-            fifo,
-            codel,
-            dropped,
-            ..
-        } = self;
-        let Some(codel) = codel else {
-            return fifo.pop();
-        };
-        let take = || {
-            fifo.pop().map(|queued| Taken {
-                arrival: queued.arrival,
-                backlog: fifo.bytes,
-                item: queued,
-            })
-        };
-        codel.dequeue(at, take, |_| *dropped += 1)
+        match self {
+            Self::Fifo(fifo) => fifo.pop(at),
+            Self::FqCodel(fq) => fq.pop(at),
+        }
     }
 
-    /// When the oldest packet arrived.
-    pub(crate) fn oldest(&self) -> Option<Instant> {
-        self.fifo.packets.front().map(|q| q.arrival)
+    /// When a transmitter that is idle may have its next packet; none while the queue is empty.
+    #[inline]
+    pub(crate) fn ready(&self) -> Option<Instant> {
+        match self {
+            Self::Fifo(fifo) => fifo.oldest(),
+            Self::FqCodel(fq) => fq.newest(),
+        }
     }
 
+    /// Packets in it.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.fifo.packets.len()
+        match self {
+            Self::Fifo(fifo) => fifo.len(),
+            Self::FqCodel(fq) => fq.len(),
+        }
     }
 
+    /// Bytes in it.
     pub(crate) fn bytes(&self) -> usize {
-        self.fifo.bytes
+        match self {
+            Self::Fifo(fifo) => fifo.bytes(),
+            Self::FqCodel(fq) => fq.bytes(),
+        }
     }
 
-    /// Packets dropped so far, by a limit or by CoDel.
+    /// Packets dropped so far, by a limit or by the policy.
+    #[inline]
     pub(crate) fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
-    /// Whether a packet of `bytes` keeps both limits.
-    fn fits(&self, bytes: usize) -> bool {
-        self.len() < self.max_packets && bytes <= self.max_bytes.saturating_sub(self.bytes())
-    }
-}
-
-/// Packets and the sum of their bytes.
-#[derive(Debug)]
-struct Fifo<P> {
-    packets: VecDeque<Queued<P>>,
-    bytes: usize,
-}
-
-impl<P: Packet> Fifo<P> {
-    fn push(&mut self, queued: Queued<P>) {
-        self.bytes += queued.packet.wire_bytes();
-        self.packets.push_back(queued);
-    }
-
-    fn pop(&mut self) -> Option<Queued<P>> {
-        let queued = self.packets.pop_front()?;
-        self.bytes -= queued.packet.wire_bytes();
-        Some(queued)
+        match self {
+            Self::Fifo(fifo) => fifo.dropped(),
+            Self::FqCodel(fq) => fq.dropped(),
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::queue::{Queue, Queued};
 use crate::rate::{Burst, Bursts, Fluid};
-use crate::{Instant, Packet, Rate};
+use crate::share::Contention;
+use crate::{Config, Instant, Packet, Rate};
 use std::time::Duration;
 
 /// A packet whose last byte has left the near end.
@@ -25,12 +26,30 @@ pub(crate) enum Transmitter<P> {
 }
 
 impl<P: Packet> Transmitter<P> {
-    pub(crate) fn new(rate: &Rate) -> Self {
-        match rate {
+    pub(crate) fn new(config: &Config) -> Self {
+        if let Some(sharing) = &config.sharing {
+            let contention = Contention::new(&config.rate, sharing);
+            return Self::Bursty(Bursty::new(Bursts::Shared(Box::new(contention))));
+        }
+        match &config.rate {
             Rate::Constant(bps) => Self::Fluid(Fluid::constant(*bps)),
             Rate::Series(series) => Self::Fluid(Fluid::series(series.clone())),
             Rate::Opportunities(trace) => Self::Bursty(Bursty::new(Bursts::trace(trace.clone()))),
             Rate::Cell(model) => Self::Bursty(Bursty::new(Bursts::cell(model))),
+            Rate::Walk(walk) => Self::Bursty(Bursty::new(Bursts::walk(walk))),
+        }
+    }
+
+    /// A transmitter that sends only what [`Self::grant`] allows.
+    pub(crate) fn granted() -> Self {
+        Self::Bursty(Bursty::new(Bursts::Granted))
+    }
+
+    /// Gives a [granted](Self::granted) transmitter its next opportunity.
+    pub(crate) fn grant(&mut self, burst: Burst) {
+        match self {
+            Self::Bursty(bursty) => bursty.next = burst,
+            Self::Fluid(_) => unreachable!("a fluid transmitter asks nobody"),
         }
     }
 
@@ -39,6 +58,7 @@ impl<P: Packet> Transmitter<P> {
     ///
     /// A fluid transmitter knows a packet's end when it starts, since it knows the rate ahead: such
     /// a departure may lie in the future.
+    #[inline]
     pub(crate) fn next_departure(
         &mut self,
         now: Instant,
@@ -50,12 +70,29 @@ impl<P: Packet> Transmitter<P> {
         }
     }
 
+    /// Whether there may be anything to do by `now`.
+    #[inline]
+    pub(crate) fn is_due(&self, now: Instant, queue: &Queue<P>) -> bool {
+        match self {
+            Self::Fluid(fluid) => fluid.free_at() <= now && queue.len() > 0,
+            Self::Bursty(Bursty { next, .. }) => {
+                next.at <= now || next.bytes == 0 && self.has_work(queue)
+            }
+        }
+    }
+
     /// When something may leave `queue` or be sent further, if nothing more arrives.
+    #[inline]
     pub(crate) fn next_event(&self, queue: &Queue<P>) -> Option<Instant> {
         match self {
-            Self::Fluid(fluid) => Some(queue.oldest()?.max(fluid.free_at())),
-            Self::Bursty(bursty) => bursty.has_work(queue).then(|| bursty.bursts.peek().at),
+            Self::Fluid(fluid) => Some(queue.ready()?.max(fluid.free_at())),
+            Self::Bursty(bursty) => bursty.has_work(queue).then_some(bursty.next.at),
         }
+    }
+
+    /// Whether there is something to send.
+    pub(crate) fn has_work(&self, queue: &Queue<P>) -> bool {
+        self.is_sending() || queue.len() > 0
     }
 
     /// Whether a packet has left the queue but not yet the near end.
@@ -65,12 +102,13 @@ impl<P: Packet> Transmitter<P> {
 }
 
 /// Sends the oldest packet as soon as the one before it has been sent, if that is by `now`.
+#[inline]
 fn serialise<P: Packet>(
     fluid: &mut Fluid,
     now: Instant,
     queue: &mut Queue<P>,
 ) -> Option<Departure<P>> {
-    let start = queue.oldest()?.max(fluid.free_at());
+    let start = queue.ready()?.max(fluid.free_at());
     if start > now {
         return None;
     }
@@ -87,6 +125,8 @@ fn serialise<P: Packet>(
 pub(crate) struct Bursty<P> {
     /// The opportunities to come.
     bursts: Bursts,
+    /// The first of them.
+    next: Burst,
     /// What is left of the one at hand.
     current: Burst,
     /// The packet that did not fit into the opportunities so far.
@@ -105,12 +145,14 @@ struct Sending<P> {
 impl<P: Packet> Bursty<P> {
     fn new(bursts: Bursts) -> Self {
         Self {
+            next: bursts.peek(),
             bursts,
             current: Burst::default(),
             sending: None,
         }
     }
 
+    #[inline]
     fn next_departure(&mut self, now: Instant, queue: &mut Queue<P>) -> Option<Departure<P>> {
         while self.current.bytes > 0 || self.seize(now, queue) {
             let Some(mut sending) = self.sending.take().or_else(|| self.begin(queue)) else {
@@ -134,17 +176,22 @@ impl<P: Packet> Bursty<P> {
     }
 
     /// Goes on to the next opportunity, if there is one by `now` and a use for it.
+    #[inline]
     fn seize(&mut self, now: Instant, queue: &Queue<P>) -> bool {
         if !self.has_work(queue) {
-            self.bursts.skip_past(now);
+            if self.next.at <= now {
+                self.next = self.bursts.skip_past(now);
+            }
             return false;
         }
-        let next = self.bursts.peek();
-        if next.at > now {
+        if self.next.bytes == 0 {
+            self.next = self.bursts.seek();
+        }
+        if self.next.at > now {
             return false;
         }
-        self.current = next;
-        self.bursts.advance();
+        self.current = self.next;
+        self.next = self.bursts.advance();
         true
     }
 
@@ -153,6 +200,7 @@ impl<P: Packet> Bursty<P> {
     }
 
     /// Takes a packet from the queue for the opportunity at hand.
+    #[inline]
     fn begin(&self, queue: &mut Queue<P>) -> Option<Sending<P>> {
         let Queued { packet, arrival } = queue.pop(self.current.at)?;
         Some(Sending {

@@ -4,11 +4,15 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_link::{
-    Capacity, Cell, CellModel, Config, DelayProfile, Delivery, Instant, Link, Loss, Packet, Policy,
-    QueueConfig, Rate, RateSeries, Trace,
+    Arq, BlockError, Capacity, Cell, CellModel, Config, CrossTraffic, DelayProfile, Delivery,
+    Disorder, Fading, FqCodelPolicy, Instant, Link, Loss, Middlebox, Packet, Policy, QueueConfig,
+    Rate, RateSeries, RedPolicy, Scheduler, Sequence, Sharing, SignalWalk, TokenBucket, Trace,
 };
 
-/// A packet by number and length.
+/// Flows among which the packets are dealt out in turn.
+const FLOWS: u64 = 3;
+
+/// A packet by number and length; in its flow it carries one number of sequence space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbered {
     number: u64,
@@ -18,6 +22,23 @@ struct Numbered {
 impl Packet for Numbered {
     fn wire_bytes(&self) -> usize {
         self.bytes
+    }
+
+    fn flow(&self) -> u64 {
+        self.number % FLOWS
+    }
+
+    fn sequence(&self) -> Option<Sequence> {
+        let start = (self.number / FLOWS) as u32;
+        Some(Sequence {
+            start,
+            end: start + 1,
+            opens: start == 0,
+        })
+    }
+
+    fn duplicate(&self) -> Option<Self> {
+        Some(*self)
     }
 }
 
@@ -57,7 +78,23 @@ fn rates() -> impl Strategy<Value = Rate> {
         let kind = [Cell::Lte, Cell::Hspa, Cell::Evdo][kind];
         Rate::Cell(CellModel::new(kind, None, seed))
     });
-    prop_oneof![constant, trace, series, cell]
+    let walk = (
+        -5.0..25.0f64,
+        -5.0..25.0f64,
+        20u64..500,
+        0.0..4.0f64,
+        any::<u64>(),
+    );
+    let walk = walk.prop_map(|(from, to, ms, deviation_db, seed)| {
+        let fading = Fading {
+            deviation_db,
+            coherence: Duration::from_millis(20),
+        };
+        let points = [(Duration::ZERO, from), (Duration::from_millis(ms), to)];
+        let walk = SignalWalk::new(&points, 50e6, Some(fading), seed).expect("valid");
+        Rate::Walk(Arc::new(walk))
+    });
+    prop_oneof![constant, trace, series, cell, walk]
 }
 
 fn queues() -> impl Strategy<Value = QueueConfig> {
@@ -67,6 +104,26 @@ fn queues() -> impl Strategy<Value = QueueConfig> {
         (1u64..20, 20u64..200).prop_map(|(target, interval)| Policy::Codel {
             target: Duration::from_millis(target),
             interval: Duration::from_millis(interval),
+        }),
+        (1.0..5.0, 6.0..15.0, 0.01..0.9).prop_map(|(min_packets, max_packets, p)| {
+            Policy::Red(RedPolicy {
+                min_packets,
+                max_packets,
+                max_probability: p,
+                weight: 0.05,
+                packet_time: Duration::from_millis(1),
+            })
+        }),
+        (1u64..30).prop_map(|target| Policy::Pie {
+            target: Duration::from_millis(target),
+        }),
+        (1u64..20, 100u32..3000, 1u32..5).prop_map(|(target, quantum, flows)| {
+            Policy::FqCodel(FqCodelPolicy {
+                target: Duration::from_millis(target),
+                interval: Duration::from_millis(100),
+                quantum,
+                flows,
+            })
         }),
     ];
     let packets = prop::option::of(1usize..50);
@@ -100,12 +157,90 @@ fn losses() -> impl Strategy<Value = Loss> {
     ]
 }
 
-fn configs() -> impl Strategy<Value = Config> {
+/// One user's turns among others'.
+fn sharings() -> impl Strategy<Value = Sharing> {
+    let scheduler = prop_oneof![
+        Just(Scheduler::RoundRobin),
+        (5u64..500).prop_map(|ms| Scheduler::ProportionalFair {
+            time_constant: Duration::from_millis(ms),
+        }),
+    ];
+    (scheduler, 1u32..4, 1e4..1e7f64, any::<u64>()).prop_map(
+        |(scheduler, users, mean_bps, seed)| Sharing {
+            scheduler,
+            users,
+            tti: Duration::from_millis(1),
+            traffic: CrossTraffic {
+                mean_bps,
+                on: Duration::from_millis(100),
+                off: Duration::from_millis(100),
+            },
+            seed,
+        },
+    )
+}
+
+fn arqs() -> impl Strategy<Value = Arq> {
+    (0.0..0.9f64, 1u64..50, 1u32..6).prop_map(|(p, ms, tries)| Arq {
+        error: BlockError::Constant(p),
+        retry: Duration::from_millis(ms),
+        tries,
+    })
+}
+
+fn disorders() -> impl Strategy<Value = Disorder> {
+    (0.0..0.5f64, 0u64..50, 0.0..0.5f64).prop_map(|(reorder, ms, duplicate)| Disorder {
+        reorder,
+        late_by: Duration::from_millis(ms),
+        duplicate,
+    })
+}
+
+fn shapers() -> impl Strategy<Value = TokenBucket> {
+    (1e5..1e8f64, 1000u32..20_000, 1usize..60).prop_map(|(rate_bps, burst_bytes, queue_packets)| {
+        TokenBucket {
+            rate_bps,
+            burst_bytes,
+            queue_packets,
+        }
+    })
+}
+
+fn middleboxes() -> impl Strategy<Value = Middlebox> {
+    (1u64..200).prop_map(|ms| Middlebox {
+        patience: Duration::from_millis(ms),
+    })
+}
+
+/// Links that keep packets in order and carry each at most once, whole rate their own.
+fn plain_configs() -> impl Strategy<Value = Config> {
     (rates(), delays(), queues(), losses()).prop_map(|(rate, delay, queue, loss)| Config {
         rate,
         delay,
         queue,
         loss,
+        ..Config::default()
+    })
+}
+
+/// Links with any of the stages.
+fn configs() -> impl Strategy<Value = Config> {
+    let stages = (
+        prop::option::of(shapers()),
+        prop::option::of(sharings()),
+        prop::option::of(arqs()),
+        prop::option::of(disorders()),
+        prop::option::of(middleboxes()),
+    );
+    (plain_configs(), stages).prop_map(|(plain, (shaper, sharing, arq, disorder, middlebox))| {
+        Config {
+            shaper,
+            sharing,
+            arq,
+            disorder,
+            middlebox,
+            ..plain
+        }
     })
 }
 
@@ -211,7 +346,7 @@ proptest! {
         }
     }
 
-    /// In = delivered + dropped + lost + queued + in flight, at every moment.
+    /// In + copies = delivered + dropped + lost + shaped + queued + in flight, at every moment.
     #[test]
     fn packets_are_conserved(config in configs(), arrivals in arrivals()) {
         let mut link = Link::new(config, 42);
@@ -223,9 +358,9 @@ proptest! {
             loop {
                 let stats = *link.stats();
                 prop_assert_eq!((stats.arrived_packets, stats.arrived_bytes), (number + 1, bytes_in));
-                let inside = link.queue_len() + link.in_flight();
+                let inside = link.shaper_len() + link.queue_len() + link.in_flight();
                 let gone = stats.delivered_packets + stats.dropped + stats.lost;
-                prop_assert_eq!(number + 1, gone + inside as u64);
+                prop_assert_eq!(number + 1 + stats.duplicated, gone + inside as u64);
                 if link.poll(now).is_none() {
                     break;
                 }
@@ -233,9 +368,9 @@ proptest! {
         }
     }
 
-    /// Packets come in order, due in order, each after at least its queueing and propagation delay.
+    /// Packets of a flow come in order, all are due in order, each after at least its queueing delay.
     #[test]
-    fn first_in_first_out(config in configs(), arrivals in arrivals()) {
+    fn first_in_first_out(config in plain_configs(), arrivals in arrivals()) {
         let mut arrived = vec![Instant::ZERO; arrivals.len()];
         let mut now = Instant::ZERO;
         for (at, (gap, _)) in arrived.iter_mut().zip(&arrivals) {
@@ -243,8 +378,12 @@ proptest! {
             *at = now;
         }
         let deliveries = run(&config, &arrivals, Polling::Events).without_poll_times();
+        let mut last = [None; FLOWS as usize];
+        for d in &deliveries {
+            let last = &mut last[(d.packet.number % FLOWS) as usize];
+            prop_assert!(last.replace(d.packet.number) < Some(d.packet.number));
+        }
         for pair in deliveries.windows(2) {
-            prop_assert!(pair[0].packet.number < pair[1].packet.number);
             prop_assert!(pair[0].due <= pair[1].due);
         }
         for d in deliveries {
@@ -257,7 +396,14 @@ proptest! {
     /// sending when the window began.
     #[test]
     fn throughput_keeps_to_the_capacity(config in configs(), arrivals in arrivals()) {
-        let config = Config { delay: DelayProfile::default(), ..config };
+        let config = Config {
+            delay: DelayProfile::default(),
+            sharing: None,
+            arq: None,
+            disorder: None,
+            middlebox: None,
+            ..config
+        };
         let deliveries = run(&config, &arrivals, Polling::Events).without_poll_times();
         let dues: Vec<_> = deliveries.iter().map(|d| d.due).collect();
         let nexts: Vec<_> = dues.iter().map(|&due| due + Duration::from_nanos(1)).collect();

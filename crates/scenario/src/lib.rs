@@ -5,14 +5,20 @@
 //! they share.
 
 mod comparison;
+mod link;
 mod load;
+mod read_rate;
 mod result;
 mod scenario;
+mod schedule;
 mod vary;
 mod workload;
 
 pub use comparison::Comparison;
+pub use link::*;
 pub use load::{LinkInputs, LoadError};
 pub use result::*;
 pub use scenario::*;
+pub use schedule::Schedule;
 pub use vary::{Setting, Variation, combinations};
+pub use workload::{ReadRate, Workload, WorkloadKind};

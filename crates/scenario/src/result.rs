@@ -31,6 +31,12 @@ pub struct RunResult {
     pub link: LinkResult,
     /// The uplink.
     pub uplink: LinkResult,
+    /// Further links on the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hops: Vec<HopResult>,
+    /// Videos played.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub videos: Vec<VideoResult>,
     /// Whether the run may be believed.
     pub health: Health,
     /// How the agent's own RTT compares with the truth; absent without an agent.
@@ -85,6 +91,30 @@ pub struct LinkResult {
     pub drops: u64,
     /// Packets lost on the link by configuration, whole run.
     pub losses: u64,
+}
+
+/// A further link on the way.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct HopResult {
+    /// The hop's name.
+    pub name: String,
+    /// What became of its packets; its utilisation is over the demand of its direction.
+    pub link: LinkResult,
+}
+
+/// How a video played, whole run.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct VideoResult {
+    /// The workload's name.
+    pub name: String,
+    /// Seconds from the start of the workload until it began to play; absent if it never did.
+    pub startup_s: Option<f64>,
+    /// How often it ran dry.
+    pub stalls: u64,
+    /// For how many seconds in all.
+    pub stalled_s: f64,
+    /// Seconds that were played.
+    pub played_s: f64,
 }
 
 /// A distribution in a few numbers. All zero where nothing was counted.

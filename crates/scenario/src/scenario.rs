@@ -1,5 +1,10 @@
 //! The scenario: two hosts, a link in each direction, workloads, and the runs to compare.
 
+use crate::Workload;
+use crate::link::{
+    ArqSpec, CellSpec, DelayStep, DisorderSpec, LossSpec, MiddleboxSpec, QueueSpec, RateSpec,
+    ShaperSpec,
+};
 use serde::{Deserialize, Serialize};
 
 /// One experiment: every run in `runs` repeats it with another law, sender or limit.
@@ -23,6 +28,9 @@ pub struct Scenario {
     pub down: LinkSpec,
     /// The link from the client to the server.
     pub up: LinkSpec,
+    /// Further links on the way, for the simulator.
+    #[serde(default, rename = "hop", skip_serializing_if = "Vec::is_empty")]
+    pub hops: Vec<Hop>,
     /// What the two hosts' kernels are set to, unless a run says otherwise.
     #[serde(default)]
     pub hosts: Hosts,
@@ -38,11 +46,32 @@ fn one() -> u64 {
     1
 }
 
+/// A further link in one direction, in front of the link under study or behind it: a core link, a
+/// shaper at the server. Those of the same direction and side are passed in the order given.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hop {
+    /// Its name in the results.
+    pub name: String,
+    /// Which way its packets go.
+    #[serde(default)]
+    pub direction: Direction,
+    /// On which side of the link under study it lies.
+    #[serde(default = "server")]
+    pub side: Side,
+    /// What it is like.
+    pub link: LinkSpec,
+}
+
+fn server() -> Side {
+    Side::Server
+}
+
 /// One direction of the path.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// How much the link carries, and when.
+    /// How much the link carries, and when. With `cell`, how much it would carry alone.
     pub rate: RateSpec,
     /// One-way propagation delay, in milliseconds.
     pub delay_ms: f64,
@@ -55,121 +84,21 @@ pub struct LinkSpec {
     /// Loss on the link, after the queue.
     #[serde(default)]
     pub loss: Option<LossSpec>,
-}
-
-/// The capacity of a link over time.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RateSpec {
-    /// The same rate for ever, in Mbit/s (10^6 bit/s).
-    ConstantMbps(f64),
-    /// A file in Mahimahi's format, looped. Relative paths are relative to the scenario's file.
-    Trace(String),
-    /// A file of `seconds,bits_per_second`, looped.
-    Series(String),
-    /// One of the shipped, seeded cell models.
-    Generate(GenerateSpec),
-}
-
-/// A generated rate process.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct GenerateSpec {
-    /// Which technology it resembles.
-    pub kind: CellKind,
-    /// Overrides the technology's mean rate, in Mbit/s.
-    pub mean_mbps: Option<f64>,
-    /// Its own seed; the scenario's by default.
-    pub seed: Option<u64>,
-}
-
-/// Technologies that the shipped generators resemble.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum CellKind {
-    /// LTE: bursts every 4 ms.
-    Lte,
-    /// HSPA: bursts every 10 ms.
-    Hspa,
-    /// EVDO: slow, bursts every 10 ms, long fades.
-    Evdo,
-}
-
-/// From `at_s` on, the propagation delay is `ms`.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct DelayStep {
-    /// Seconds since the start of the run.
-    pub at_s: f64,
-    /// One-way delay in milliseconds.
-    pub ms: f64,
-}
-
-/// A queue's limits and policy. With both limits, whichever is reached first counts.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct QueueSpec {
-    /// Limit in packets.
-    pub packets: Option<usize>,
-    /// Limit in bytes.
-    pub bytes: Option<usize>,
-    /// What happens at the limit.
+    /// Shaping in front of the queue, as a server or an operator does it.
     #[serde(default)]
-    pub policy: QueuePolicy,
-    /// CoDel's target (RFC 8289 §4.3), in milliseconds.
-    #[serde(default = "codel_target_ms")]
-    pub codel_target_ms: f64,
-    /// CoDel's interval (RFC 8289 §4.2), in milliseconds.
-    #[serde(default = "codel_interval_ms")]
-    pub codel_interval_ms: f64,
-}
-
-impl Default for QueueSpec {
-    fn default() -> Self {
-        Self {
-            packets: Some(1000),
-            bytes: None,
-            policy: QueuePolicy::default(),
-            codel_target_ms: codel_target_ms(),
-            codel_interval_ms: codel_interval_ms(),
-        }
-    }
-}
-
-fn codel_target_ms() -> f64 {
-    5.0
-}
-
-fn codel_interval_ms() -> f64 {
-    100.0
-}
-
-/// What a full (or, with CoDel, a standing) queue does.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueuePolicy {
-    /// The packet that arrives is dropped.
-    #[default]
-    DropTail,
-    /// The oldest packet is dropped.
-    DropHead,
-    /// CoDel (RFC 8289), drop-tail at the limit.
-    Codel,
-}
-
-/// Loss that is not the queue's.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LossSpec {
-    /// Each packet is lost with this probability, independently.
-    Random(f64),
-    /// Gilbert's two-state model.
-    Bursty {
-        /// Long-run share of packets lost.
-        probability: f64,
-        /// Mean number of packets lost in a row, at least 1.
-        mean_length: f64,
-    },
+    pub shaper: Option<ShaperSpec>,
+    /// Other users in the same cell.
+    #[serde(default)]
+    pub cell: Option<CellSpec>,
+    /// Retransmission on the link itself.
+    #[serde(default)]
+    pub arq: Option<ArqSpec>,
+    /// Reordering and duplication behind the link.
+    #[serde(default)]
+    pub disorder: Option<DisorderSpec>,
+    /// A box at the far end that holds what comes out of order.
+    #[serde(default)]
+    pub middlebox: Option<MiddleboxSpec>,
 }
 
 /// Settings of the hosts' kernels.
@@ -192,74 +121,6 @@ impl Default for Hosts {
             timestamps: true,
         }
     }
-}
-
-/// Something that the hosts do from `start_s` to `stop_s`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Workload {
-    /// Name of its flows in the results.
-    pub name: String,
-    /// Seconds after the start of the run.
-    #[serde(default)]
-    pub start_s: f64,
-    /// Seconds after the start of the run; the run's end by default.
-    pub stop_s: Option<f64>,
-    /// What it does.
-    pub does: WorkloadKind,
-}
-
-/// The kinds of workload.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum WorkloadKind {
-    /// As many bytes as TCP carries.
-    Bulk {
-        /// Which way the data goes.
-        #[serde(default)]
-        direction: Direction,
-        /// Stop after that many bytes.
-        bytes: Option<u64>,
-        /// Connections in parallel.
-        #[serde(default = "one")]
-        flows: u64,
-    },
-    /// Objects fetched one after another, each on a connection of its own, over and over.
-    Web {
-        /// Sizes of the objects, in bytes, fetched in turn.
-        object_bytes: Vec<u64>,
-        /// Pause between the end of one fetch and the next, in seconds.
-        #[serde(default)]
-        pause_s: f64,
-    },
-    /// A server that sends a chunk, falls silent, and sends the next, on one connection.
-    Chunks {
-        /// Bytes in a chunk.
-        chunk_bytes: u64,
-        /// Seconds from the start of one chunk to the start of the next.
-        period_s: f64,
-    },
-    /// A source of constant rate on one connection.
-    ConstantRate {
-        /// Which way the data goes.
-        #[serde(default)]
-        direction: Direction,
-        /// Mbit/s of payload.
-        mbps: f64,
-    },
-    /// A UDP echo from the client, to see the round trip that other traffic sees.
-    Ping {
-        /// Milliseconds between echoes.
-        interval_ms: f64,
-    },
-    /// Any command, run in the client's or the server's namespace until it exits.
-    Command {
-        /// Program and arguments; `{server}` and `{client}` become the hosts' addresses.
-        run: Vec<String>,
-        /// Where it runs.
-        #[serde(default)]
-        side: Side,
-    },
 }
 
 /// Direction of data, seen from the client.

@@ -1,6 +1,174 @@
-//! What makes sense in a workload.
+//! Workloads: what the hosts do, and what makes no sense in it.
 
-use crate::WorkloadKind;
+use crate::{Direction, Side};
+use serde::{Deserialize, Serialize};
+
+/// Something that the hosts do from `start_s` to `stop_s`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Name of its flows in the results.
+    pub name: String,
+    /// Seconds after the start of the run.
+    #[serde(default)]
+    pub start_s: f64,
+    /// Seconds after the start of the run; the run's end by default.
+    pub stop_s: Option<f64>,
+    /// Names of the links that its packets cross: `down`, `up`, and hops; all of them if absent. For
+    /// the simulator: cross traffic over a part of the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<String>>,
+    /// What it does.
+    pub does: WorkloadKind,
+}
+
+/// How fast an application reads, in Mbit/s. What has not arrived when it would read it is not made up
+/// for later.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ReadRate {
+    /// Always the same.
+    Constant {
+        /// The rate.
+        mbps: f64,
+    },
+    /// The rate for a while, then nothing for a while.
+    OnOff {
+        /// The rate while it reads.
+        mbps: f64,
+        /// Seconds for which it reads.
+        on_s: f64,
+        /// Seconds for which it does not.
+        off_s: f64,
+    },
+    /// Up and down around a mean.
+    Sinusoid {
+        /// The mean.
+        mean_mbps: f64,
+        /// How far it swings, at most the mean.
+        swing_mbps: f64,
+        /// Seconds of a whole swing.
+        period_s: f64,
+    },
+}
+
+/// The kinds of workload.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum WorkloadKind {
+    /// As many bytes as TCP carries.
+    Bulk {
+        /// Which way the data goes.
+        #[serde(default)]
+        direction: Direction,
+        /// Stop after that many bytes.
+        bytes: Option<u64>,
+        /// Connections in parallel.
+        #[serde(default = "one")]
+        flows: u64,
+    },
+    /// Objects fetched one after another, each on a connection of its own, over and over.
+    Web {
+        /// Sizes of the objects, in bytes, fetched in turn.
+        object_bytes: Vec<u64>,
+        /// Pause between the end of one fetch and the next, in seconds.
+        #[serde(default)]
+        pause_s: f64,
+    },
+    /// A page of many objects over several connections at once, over and over: the first object
+    /// alone, then all others, each connection fetching one after another.
+    Page {
+        /// Sizes of the objects, in bytes.
+        object_bytes: Vec<u64>,
+        /// Connections in parallel, kept until the page is there.
+        #[serde(default = "six")]
+        connections: u64,
+        /// Pause between the end of one page and the next, in seconds.
+        #[serde(default)]
+        pause_s: f64,
+    },
+    /// A video fetched in chunks over one connection, ahead of its playback.
+    Video {
+        /// Mbit/s of the video.
+        mbps: f64,
+        /// Seconds of video in a chunk.
+        #[serde(default = "four")]
+        chunk_s: f64,
+        /// Seconds of video that the player keeps at most.
+        #[serde(default = "thirty")]
+        buffer_s: f64,
+        /// Seconds of video at which it begins to play, and goes on after it has run dry.
+        #[serde(default = "four")]
+        startup_s: f64,
+    },
+    /// As many bytes as TCP carries, to an application that reads them at a rate of its own.
+    Reader {
+        /// Which way the data goes.
+        #[serde(default)]
+        direction: Direction,
+        /// How fast the application reads.
+        reads: ReadRate,
+    },
+    /// Datagrams at a constant rate that no congestion slows down.
+    Datagrams {
+        /// Which way they go.
+        #[serde(default)]
+        direction: Direction,
+        /// Mbit/s, IP headers included.
+        mbps: f64,
+        /// Length of each, in bytes, IP header included.
+        #[serde(default = "datagram_bytes")]
+        packet_bytes: u64,
+    },
+    /// A server that sends a chunk, falls silent, and sends the next, on one connection.
+    Chunks {
+        /// Bytes in a chunk.
+        chunk_bytes: u64,
+        /// Seconds from the start of one chunk to the start of the next.
+        period_s: f64,
+    },
+    /// A source of constant rate on one connection.
+    ConstantRate {
+        /// Which way the data goes.
+        #[serde(default)]
+        direction: Direction,
+        /// Mbit/s of payload.
+        mbps: f64,
+    },
+    /// A UDP echo from the client, to see the round trip that other traffic sees.
+    Ping {
+        /// Milliseconds between echoes.
+        interval_ms: f64,
+    },
+    /// Any command, run in the client's or the server's namespace until it exits.
+    Command {
+        /// Program and arguments; `{server}` and `{client}` become the hosts' addresses.
+        run: Vec<String>,
+        /// Where it runs.
+        #[serde(default)]
+        side: Side,
+    },
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn six() -> u64 {
+    6
+}
+
+fn four() -> f64 {
+    4.0
+}
+
+fn thirty() -> f64 {
+    30.0
+}
+
+fn datagram_bytes() -> u64 {
+    1200
+}
 
 impl WorkloadKind {
     /// The first thing about the workload that makes no sense.
@@ -16,9 +184,50 @@ impl WorkloadKind {
                 if object_bytes.is_empty() {
                     return Some("web.object_bytes is empty, expected at least one size".into());
                 }
-                (!(0.0..=86_400.0).contains(pause_s))
-                    .then(|| format!("web.pause_s is {pause_s}, expected 0 to 86400"))
+                pause("web.pause_s", *pause_s)
             }
+            Self::Page {
+                object_bytes,
+                connections,
+                pause_s,
+            } => {
+                if object_bytes.is_empty() {
+                    return Some("page.object_bytes is empty, expected at least one size".into());
+                }
+                if object_bytes.contains(&0) {
+                    return Some("page.object_bytes holds a 0, expected at least 1".into());
+                }
+                if !(1..=100).contains(connections) {
+                    return Some(format!(
+                        "page.connections is {connections}, expected 1 to 100"
+                    ));
+                }
+                pause("page.pause_s", *pause_s)
+            }
+            Self::Video {
+                mbps,
+                chunk_s,
+                buffer_s,
+                startup_s,
+            } => positive("video.mbps", *mbps)
+                .or_else(|| positive("video.chunk_s", *chunk_s))
+                .or_else(|| positive("video.startup_s", *startup_s))
+                .or_else(|| {
+                    let least = chunk_s.max(*startup_s);
+                    (!(least..=86_400.0).contains(buffer_s)).then(|| {
+                        format!(
+                            "video.buffer_s is {buffer_s}, expected {least} (chunk_s and startup_s) to 86400"
+                        )
+                    })
+                }),
+            Self::Reader { reads, .. } => reads.complaint(),
+            Self::Datagrams {
+                mbps, packet_bytes, ..
+            } => positive("datagrams.mbps", *mbps).or_else(|| {
+                (!(29..=65_535).contains(packet_bytes)).then(|| {
+                    format!("datagrams.packet_bytes is {packet_bytes}, expected 29 to 65535")
+                })
+            }),
             Self::Chunks {
                 chunk_bytes,
                 period_s,
@@ -31,6 +240,35 @@ impl WorkloadKind {
                 .then(|| "command.run is empty, expected a program and its arguments".into()),
         }
     }
+}
+
+impl ReadRate {
+    fn complaint(&self) -> Option<String> {
+        match *self {
+            Self::Constant { mbps } => positive("reader.reads.constant.mbps", mbps),
+            Self::OnOff { mbps, on_s, off_s } => positive("reader.reads.on_off.mbps", mbps)
+                .or_else(|| positive("reader.reads.on_off.on_s", on_s))
+                .or_else(|| positive("reader.reads.on_off.off_s", off_s)),
+            Self::Sinusoid {
+                mean_mbps,
+                swing_mbps,
+                period_s,
+            } => positive("reader.reads.sinusoid.mean_mbps", mean_mbps)
+                .or_else(|| positive("reader.reads.sinusoid.period_s", period_s))
+                .or_else(|| {
+                    (!(0.0..=mean_mbps).contains(&swing_mbps)).then(|| {
+                        format!(
+                            "reader.reads.sinusoid.swing_mbps is {swing_mbps}, expected 0 to mean_mbps = {mean_mbps}"
+                        )
+                    })
+                }),
+        }
+    }
+}
+
+fn pause(key: &str, seconds: f64) -> Option<String> {
+    (!(0.0..=86_400.0).contains(&seconds))
+        .then(|| format!("{key} is {seconds}, expected 0 to 86400"))
 }
 
 fn at_least_one(key: &str, value: u64) -> Option<String> {

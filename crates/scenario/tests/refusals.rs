@@ -34,6 +34,11 @@ fn a_sound_downlink_is_taken() {
         "rate = { constant_mbps = 20 }",
         "rate = { generate = { kind = \"lte\", mean_mbps = 5 } }\nloss = { random = 0.01 }",
         "rate = { constant_mbps = 20 }\nloss = { bursty = { probability = 0.5, mean_length = 1 } }",
+        "rate = { constant_mbps = 20 }\nqueue = { policy = \"fq-codel\" }\nshaper = { mbps = 10 }",
+        "rate = { constant_mbps = 20 }\ncell = { users = 3, load_mbps = 5, scheduler = \"round-robin\" }",
+        "rate = { constant_mbps = 20 }\narq = { error = 0.1 }\nmiddlebox = { patience_ms = 500 }",
+        "rate = { walk = { peak_mbps = 50, points = [[0, 20], [9, -3]], fading_db = 3 } }\n\
+         arq = { error_by_db = [[-5, 0.5], [20, 0.01]] }",
     ] {
         parse(down).expect(down);
     }
@@ -70,6 +75,67 @@ fn a_downlink_that_cannot_be_is_refused() {
         (
             "rate = { constant_mbps = 20 }\ndelay_steps = [{ at_s = nan, ms = 1 }]",
             "delay step { at_s = NaN, ms = 1 }, expected at_s >= 0 and ms 0 to 60000",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nqueue = { red_min_packets = 9, red_max_packets = 9 }",
+            "red_min_packets = 9 and red_max_packets = 9, expected 0 <= min < max",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nqueue = { red_weight = 0 }",
+            "red_weight is 0, expected more than 0 and at most 1",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nqueue = { pie_target_ms = 0 }",
+            "pie_target_ms is 0, expected more than 0 and at most 60000",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nqueue = { fq_flows = 0 }",
+            "fq_quantum_bytes and fq_flows, expected at least 1, flows at most 65536",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nshaper = { mbps = 5, burst_bytes = 1499 }",
+            "shaper.burst_bytes and shaper.queue_packets, expected at least 1500 and 1, or nothing passes",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\ncell = { users = 0, load_mbps = 5 }",
+            "cell.users is 0, expected 1 to 1000",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\ncell = { users = 2, load_mbps = 5, tti_ms = 5000 }",
+            "cell.tti_ms is 5000, expected 0.1 to 1000 and no more than on_s, off_s and time_constant_s",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\narq = {}",
+            "arq, expected either error or error_by_db",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\narq = { error_by_db = [[0, 0.1]] }",
+            "arq.error_by_db, expected a rate that is a walk",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\narq = { error = 1.5 }",
+            "arq, an error probability of 1.5, expected 0 to 1",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\ndisorder = { reorder = 2 }",
+            "disorder.reorder is 2, expected 0 to 1",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nmiddlebox = { patience_ms = 0 }",
+            "middlebox.patience_ms is 0, expected more than 0 and at most 60000",
+        ),
+        (
+            "rate = { walk = { peak_mbps = 50, points = [[0, -20], [9, -10]] } }",
+            "walk.points: no point of the walk has a signal, expected -6.9 dB or more for some \
+             milliseconds",
+        ),
+        (
+            "rate = { walk = { peak_mbps = 50, points = [[1, 20]] } }",
+            "walk.points: expected at least one point, the first at 0 s, in order of time, finite dB",
+        ),
+        (
+            "rate = { walk = { peak_mbps = 50, points = [[0, 20], [-1, 10]] } }",
+            "walk.points, a point at -1 s, expected 0 to 86400",
         ),
     ] {
         let expected = format!("test.toml: down: {complaint}");

@@ -1,1 +1,26 @@
-//! Virtual time: events, topology, applications and what they measured.
+//! Virtual time: a [`Scenario`] over our own TCP, as fast as the processor goes.
+//!
+//! ```text
+//!   apps ─ TCP ─▶ Link ─▶ … ─▶ Link ─▶ TCP ─ apps      two hosts, links in between
+//!     ▲     ▲       ▲                   ▲     ▲
+//!     └─────┴───────┴── event queue ────┴─────┘        each wakes itself at most once
+//! ```
+//!
+//! The same seed gives the same bytes: time is an integer of nanoseconds, randomness comes from named
+//! streams of the scenario's seed, and what happens at one instant happens in an order that depends on
+//! nothing but what it is. Memory does not grow with virtual time, unless curves are asked for.
+//!
+//! [`Scenario`]: tidegate_scenario::Scenario
+
+mod apps;
+mod events;
+mod hosts;
+mod network;
+mod outcome;
+mod packet;
+mod random;
+mod run;
+mod settings;
+mod world;
+
+pub use run::{Options, run_one, run_scenario};

@@ -10,21 +10,26 @@
 //!  every ACK ──▶ pkts_acked ──▶ [ssthresh, event, set_state] ──▶ cong_avoid │ PRR │ control
 //! ```
 //!
-//! * Entering recovery: `ssthresh`, then `set_state(Recovery)`. A timeout: `ssthresh`,
-//!   `event(Timeout)`, then `set_state(Loss)`.
-//! * Leaving recovery: `event(CompleteRecovery)` after the window has become the threshold, then
-//!   `set_state(Open)`.
+//! * Entering recovery: `ssthresh`, then `set_state(Recovery)`. A timeout: `ssthresh`, which the
+//!   sender stores, `event(Timeout)`, which may store another, then `set_state(Loss)`.
+//! * Leaving recovery: `set_state(Open)`, then the window becomes the threshold, then
+//!   `event(CompleteRecovery)`.
 
+pub mod bbr;
+pub mod bbr3;
+mod bic;
 mod cubic;
+mod highspeed;
+mod htcp;
 mod jiffies;
+mod ledbat;
+mod path;
 mod reno;
+mod vegas;
+mod westwood;
 
 #[cfg(test)]
 mod tests;
-
-pub mod bbr;
-
-mod path;
 
 use crate::send::{Flight, RateSample};
 use std::fmt;
@@ -104,9 +109,10 @@ pub struct AckSample {
     /// Segments that this ACK acknowledged cumulatively, whether or not a SACK had come before: 0
     /// for a duplicate.
     pub acked: u32,
-    /// The round trip of the latest of them that was sent only once.
+    /// The round trip of the latest segment acknowledged or reported by SACK that was sent only
+    /// once, or else by the timestamps.
     pub rtt: Option<Duration>,
-    /// Segments in flight when it was sent.
+    /// Segments delivered since the latest of them was sent, itself included.
     pub in_flight: u32,
     /// The ACK's timestamps, in milliseconds of the peer's clock and of ours.
     pub timestamps: Option<crate::Timestamps>,
@@ -185,20 +191,52 @@ pub enum Algorithm {
     /// CUBIC (RFC 9438) with HyStart as Linux has it.
     #[default]
     Cubic,
+    /// BIC (Xu, Harfoush, Rhee 2004).
+    Bic,
+    /// H-TCP (Shorten, Leith 2004).
+    Htcp,
+    /// HighSpeed TCP (RFC 3649).
+    HighSpeed,
+    /// Vegas (Brakmo, Peterson 1995).
+    Vegas,
+    /// Westwood+ (Grieco, Mascolo 2004).
+    Westwood,
+    /// LEDBAT (RFC 6817), which Linux does not have.
+    Ledbat,
     /// BBR version 1 as Linux has it.
     Bbr,
+    /// BBR version 3 (draft-ietf-ccwg-bbr), which Linux does not have.
+    Bbr3,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Reno, Self::Cubic, Self::Bbr];
+    pub const ALL: [Self; 10] = [
+        Self::Reno,
+        Self::Cubic,
+        Self::Bic,
+        Self::Htcp,
+        Self::HighSpeed,
+        Self::Vegas,
+        Self::Westwood,
+        Self::Ledbat,
+        Self::Bbr,
+        Self::Bbr3,
+    ];
 
     /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reno => "reno",
             Self::Cubic => "cubic",
+            Self::Bic => "bic",
+            Self::Htcp => "htcp",
+            Self::HighSpeed => "highspeed",
+            Self::Vegas => "vegas",
+            Self::Westwood => "westwood",
+            Self::Ledbat => "ledbat",
             Self::Bbr => "bbr",
+            Self::Bbr3 => "bbr3",
         }
     }
 
@@ -212,7 +250,14 @@ impl Algorithm {
         match self {
             Self::Reno => Box::new(reno::Reno),
             Self::Cubic => Box::<cubic::Cubic>::default(),
+            Self::Bic => Box::<bic::Bic>::default(),
+            Self::Htcp => Box::<htcp::Htcp>::default(),
+            Self::HighSpeed => Box::<highspeed::HighSpeed>::default(),
+            Self::Vegas => Box::<vegas::Vegas>::default(),
+            Self::Westwood => Box::<westwood::Westwood>::default(),
+            Self::Ledbat => Box::<ledbat::Ledbat>::default(),
             Self::Bbr => Box::new(bbr::Bbr::new(seed)),
+            Self::Bbr3 => Box::new(bbr3::Bbr3::new(seed)),
         }
     }
 }

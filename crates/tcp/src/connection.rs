@@ -5,7 +5,7 @@ mod states;
 pub(crate) mod timestamps;
 
 use crate::receive::{self, Receiver};
-use crate::send::{self, Sender};
+use crate::send::{self, Sender, Transmission};
 use crate::{Config, Flags, Segment, Seq};
 use handshake::Handshake;
 use std::ops::Range;
@@ -64,8 +64,8 @@ pub enum Ending {
     Aborted,
 }
 
-/// How long TIME-WAIT lasts, and FIN-WAIT-2 at most (Linux's `TCP_TIMEWAIT_LEN`,
-/// `tcp_fin_timeout`; RFC 9293 would have two MSL of two minutes).
+/// How long TIME-WAIT lasts, and FIN-WAIT-2 at most once the application is gone (Linux's
+/// `TCP_TIMEWAIT_LEN`, `tcp_fin_timeout`; RFC 9293 would have two MSL of two minutes).
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
 /// No bytes.
@@ -92,8 +92,12 @@ pub struct Connection {
     receiver: Receiver,
     /// The application has closed.
     closing: bool,
+    /// The application is gone.
+    released: bool,
     /// A reset is to be sent, with this sequence number.
     reset: Option<Seq>,
+    /// What is left of a segment that had to be cut.
+    rest: Option<Transmission>,
     /// End of TIME-WAIT or FIN-WAIT-2.
     linger: Option<Instant>,
 }
@@ -128,7 +132,9 @@ impl Connection {
             sender: Sender::new(&config),
             receiver: Receiver::new(&config),
             closing: false,
+            released: false,
             reset: None,
+            rest: None,
             linger: None,
             config,
         }
@@ -226,6 +232,16 @@ impl Connection {
     pub fn close(&mut self) {
         self.closing = true;
         self.sender.finish();
+    }
+
+    /// The application is gone: it has closed and will not read any more, so that the peer's FIN is
+    /// not waited for without end.
+    pub fn release(&mut self, now: Instant) {
+        self.close();
+        self.released = true;
+        if self.state == State::FinWait2 {
+            self.linger.get_or_insert(now + TIME_WAIT);
+        }
     }
 
     /// Ends the connection at once, with a reset.

@@ -1,6 +1,7 @@
 //! The sending half: what is in flight, what is lost, when to send.
 
 mod ack;
+mod clock;
 mod output;
 mod pacing;
 mod probe;
@@ -15,9 +16,11 @@ mod scoreboard;
 mod tests;
 mod timer;
 mod tlp;
+mod types;
+mod undo;
 mod validation;
 
-use crate::cc::{CongestionControl, Event, Recovery, Window};
+use crate::cc::{CongestionControl, Event, Window};
 use output::Work;
 use pacing::Pacing;
 use prr::Prr;
@@ -31,114 +34,8 @@ use std::time::Duration;
 use tidegate_time::Instant;
 use timer::Timer;
 use tlp::LossProbe;
+pub use types::{Ack, Flight, Info, RateSample, Terms, Transmission};
 use validation::Usage;
-
-/// The sender as a congestion control sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct Flight {
-    /// Now.
-    pub now: Instant,
-    /// Payload of a full segment in bytes, options deducted.
-    pub mss: u32,
-    /// Segments in flight (RFC 6675's pipe).
-    pub in_flight: u32,
-    /// Segments sent and not acknowledged cumulatively.
-    pub outstanding: u32,
-    /// Offset of the oldest unacknowledged byte.
-    pub snd_una: u64,
-    /// Offset of the next byte to be sent for the first time.
-    pub snd_nxt: u64,
-    /// Segments delivered since the start.
-    pub delivered: u64,
-    /// Segments lost since the start.
-    pub lost: u64,
-    /// Smoothed RTT (RFC 6298).
-    pub srtt: Option<Duration>,
-    /// Smallest RTT of the last 300 s (Linux's `tcp_min_rtt`).
-    pub min_rtt: Option<Duration>,
-    /// State of loss recovery.
-    pub recovery: Recovery,
-    /// When data were last sent, before what is being sent now (`lsndtime`).
-    pub last_sent: Instant,
-    /// Whether the window has limited what was sent in the last round trip, or, in slow start, is
-    /// less than twice the most that was in flight (`tcp_is_cwnd_limited`).
-    pub cwnd_limited: bool,
-    /// Whether the application had nothing more to send.
-    pub app_limited: bool,
-}
-
-/// The delivery rate over the last round trip (draft-cheng-iccrg-delivery-rate-estimation, Linux's
-/// `struct rate_sample`).
-#[derive(Clone, Copy, Debug)]
-pub struct RateSample {
-    /// `delivered` when the latest acknowledged segment was sent.
-    pub prior_delivered: u64,
-    /// Segments delivered since, and the time that took; None: no valid sample.
-    pub delivered: Option<(u64, Duration)>,
-    /// Segments marked lost over the same interval.
-    pub lost: u64,
-    /// Segments that this ACK newly acknowledged, cumulatively or by SACK.
-    pub acked_sacked: u32,
-    /// Segments that this ACK made believe lost.
-    pub losses: u32,
-    /// Segments in flight before this ACK.
-    pub prior_in_flight: u32,
-    /// Segments in flight when the latest acknowledged segment was sent.
-    pub tx_in_flight: u32,
-    /// The latest round trip.
-    pub rtt: Option<Duration>,
-    /// Whether the segment was sent while the application limited the rate.
-    pub app_limited: bool,
-    /// Whether the ACK may have been delayed by the receiver.
-    pub ack_delayed: bool,
-}
-
-/// What the handshake agreed on, as the sender needs it.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// Payload of a full segment in bytes, options of every segment deducted.
-    pub mss: u32,
-    /// Whether SACK was permitted.
-    pub sack: bool,
-    /// Whether timestamps are in use.
-    pub timestamps: bool,
-    /// The peer's window in bytes.
-    pub window: u64,
-    /// Round trip of the handshake; None if it was ambiguous.
-    pub rtt: Option<Duration>,
-    /// How often the SYN (or SYN-ACK) had to be sent again.
-    pub retransmits: u32,
-}
-
-/// An acknowledgement that arrived.
-#[derive(Clone, Copy, Debug)]
-pub struct Ack<'a> {
-    /// Offset of the next byte that the peer expects.
-    pub offset: u64,
-    /// The window in bytes, scaled.
-    pub window: u64,
-    /// Blocks of the SACK option as offsets, [left, right), as they stood in it.
-    pub sack: &'a [(u64, u64)],
-    /// The timestamps option.
-    pub timestamps: Option<crate::Timestamps>,
-    /// Whether the segment carried data, SYN or FIN: then it is no duplicate ACK.
-    pub data: bool,
-    /// Offset in the peer's stream at which the segment stands, for RFC 9293's rule for window updates (SND.WL1).
-    pub peer_offset: u64,
-}
-
-/// A segment to be sent now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transmission {
-    /// Offset of its first byte.
-    pub offset: u64,
-    /// Bytes of payload; 0 for a bare FIN or a window probe.
-    pub len: u32,
-    /// Whether the FIN follows the payload.
-    pub fin: bool,
-    /// Whether to set PSH.
-    pub push: bool,
-}
 
 /// The sending half of a connection. Offsets are of our stream; 0 is our SYN, data start at 1.
 #[derive(Debug)]
@@ -147,6 +44,8 @@ pub struct Sender {
     now: Instant,
     /// Payload of a full segment; 0 before the handshake is over.
     mss: u32,
+    /// Bytes of a new segment that SACK blocks take from its payload.
+    reserved: u32,
     sack: bool,
     timestamps: bool,
     timestamp_offset: u32,
@@ -211,6 +110,7 @@ impl Sender {
         Self {
             now: start,
             mss: 0,
+            reserved: 0,
             sack: false,
             timestamps: false,
             timestamp_offset: config.timestamp_offset,
@@ -291,6 +191,9 @@ impl Sender {
 
     /// The application writes `bytes`; returns how many the send buffer took.
     pub fn write(&mut self, bytes: u64) -> u64 {
+        if bytes == 0 {
+            return 0;
+        }
         let taken = bytes.min(self.writable());
         self.buffer_was_full = taken < bytes;
         let unsent = self.written.saturating_sub(self.next());
@@ -322,6 +225,17 @@ impl Sender {
     /// Offset of the oldest unacknowledged byte (`snd_una`).
     pub fn una(&self) -> u64 {
         self.una
+    }
+
+    /// Payload of a full segment in bytes, options of every segment deducted; 0 before the
+    /// handshake is over.
+    pub fn mss(&self) -> u32 {
+        self.mss
+    }
+
+    /// New segments are to leave so many bytes for SACK blocks (`tcp_current_mss`).
+    pub fn reserve(&mut self, bytes: u32) {
+        self.reserved = bytes;
     }
 
     /// Offset of the next byte to be sent for the first time (`snd_nxt`).
@@ -389,7 +303,7 @@ impl Sender {
             rttvar: self.rtt.var(),
             min_rtt: self.rtt.min(),
             last_rtt: self.rtt.last(),
-            rto: self.rtt.rto(),
+            rto: Duration::from_micros(self.rtt.rto_us().into()),
             retransmits: self.retransmits,
             segments_sent: self.segments_sent,
             timeouts: self.timeouts,
@@ -399,39 +313,4 @@ impl Sender {
             recovery: self.episode.state,
         }
     }
-}
-
-/// The sender in numbers (Linux's `TCP_INFO`).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Info {
-    /// Congestion window in segments.
-    pub cwnd: u32,
-    /// Slow-start threshold in segments.
-    pub ssthresh: u32,
-    /// Segments in flight.
-    pub in_flight: u32,
-    /// Smoothed RTT.
-    pub srtt: Option<Duration>,
-    /// Its mean deviation.
-    pub rttvar: Duration,
-    /// Smallest RTT of late.
-    pub min_rtt: Option<Duration>,
-    /// The last RTT sample.
-    pub last_rtt: Option<Duration>,
-    /// Retransmission timeout.
-    pub rto: Duration,
-    /// Segments sent again so far.
-    pub retransmits: u64,
-    /// Segments sent so far, those sent again included.
-    pub segments_sent: u64,
-    /// Retransmission timeouts so far.
-    pub timeouts: u64,
-    /// Reductions undone so far.
-    pub undos: u64,
-    /// Pacing rate in bytes a second.
-    pub pacing_rate: Option<u64>,
-    /// The peer's window in bytes.
-    pub peer_window: u64,
-    /// State of loss recovery.
-    pub recovery: Recovery,
 }

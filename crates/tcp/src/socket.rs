@@ -16,6 +16,8 @@ pub struct Socket {
     addresses: Addresses,
     outgoing: SendStream,
     incoming: ReceiveStream,
+    /// Nobody will read any more.
+    released: bool,
 }
 
 impl Socket {
@@ -38,6 +40,7 @@ impl Socket {
             addresses,
             outgoing: SendStream::default(),
             incoming: ReceiveStream::default(),
+            released: false,
         }
     }
 
@@ -49,6 +52,7 @@ impl Socket {
             self.store(&packet.segment, packet.payload, arrived);
         }
         self.outgoing.acknowledge(self.connection.sender().una());
+        self.refuse_data();
     }
 
     /// Keeps those bytes of a payload that the connection took.
@@ -108,6 +112,20 @@ impl Socket {
     /// Nothing more is to be written; what was written is still sent.
     pub fn close(&mut self) {
         self.connection.close();
+    }
+
+    /// The application is gone: closes, and tells the peer by a reset if anything was left unread
+    /// or comes yet (RFC 2525 §2.17, as Linux's `tcp_close`).
+    pub fn release(&mut self, now: Instant) {
+        self.released = true;
+        self.connection.release(now);
+        self.refuse_data();
+    }
+
+    fn refuse_data(&mut self) {
+        if self.released && self.connection.readable() > 0 {
+            self.connection.abort();
+        }
     }
 
     /// Ends the connection at once, with a reset.

@@ -81,13 +81,11 @@ impl Stack {
         (entry.holder == Holder::Application).then_some(&mut entry.socket)
     }
 
-    /// Closes a socket and forgets it once it has ended. If anything was left unread the peer is
-    /// told by a reset (RFC 2525 §2.17, as Linux's `tcp_close`).
-    pub fn release(&mut self, addresses: &Addresses) {
+    /// [Releases](Socket::release) a socket and forgets it once it has ended.
+    pub fn release(&mut self, now: Instant, addresses: &Addresses) {
         if let Some(entry) = self.sockets.get_mut(addresses) {
             entry.holder = Holder::Nobody;
-            entry.socket.close();
-            entry.refuse_data();
+            entry.socket.release(now);
         }
     }
 
@@ -141,6 +139,9 @@ impl Stack {
     fn receive_unknown(&mut self, now: Instant, packet: &Parsed) {
         let addresses = packet.addresses.reversed();
         let listener = self.listeners.get(&addresses.source().port()).copied();
+        if listener.is_some() && is_nothing(&packet.segment) {
+            return;
+        }
         let config = listener.map(|config| self.own(now, config, &addresses));
         match config.and_then(|config| Socket::accept(config, packet, now)) {
             // An address whose last socket is still held cannot be used again.
@@ -181,7 +182,6 @@ impl Entry {
     /// A packet arrives; whether this has established what the application may accept.
     fn receive(&mut self, now: Instant, packet: &Parsed) -> bool {
         self.socket.receive(now, packet);
-        self.refuse_data();
         let accepted = self.holder == Holder::Listener && self.connection().is_established();
         if accepted {
             self.holder = Holder::Application;
@@ -191,13 +191,6 @@ impl Entry {
 
     fn connection(&self) -> &Connection {
         self.socket.connection()
-    }
-
-    /// Nobody will read any more: the peer should know.
-    fn refuse_data(&mut self) {
-        if self.holder == Holder::Nobody && self.connection().readable() > 0 {
-            self.socket.abort();
-        }
     }
 
     fn is_over(&self) -> bool {
@@ -218,6 +211,11 @@ impl Entry {
             _ => false,
         }
     }
+}
+
+/// Neither opens, acknowledges nor resets anything: a listening port is silent about it.
+fn is_nothing(segment: &Segment) -> bool {
+    !segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK)
 }
 
 /// The reset in answer to a segment that belongs to no connection (RFC 9293 §3.10.7.1).

@@ -24,6 +24,8 @@ pub enum Command {
     Lab(LabArgs),
     /// Hold the simulator against the kernel: run the same scenarios in both and compare
     Validate(ValidateArgs),
+    /// Run a scenario in virtual time over Tidegate's own TCP, with sweeps over all cores
+    Sim(SimArgs),
     /// Run any command behind an emulated link
     Link(LinkArgs),
     /// Measure what the parts of Tidegate cost on this machine
@@ -69,9 +71,9 @@ pub enum LawArg {
     Drs,
 }
 
-/// Arguments of `lab`.
+/// Which scenario, which variants and runs of it, and how the result is shown.
 #[derive(Debug, ClapArgs)]
-pub struct LabArgs {
+pub struct ScenarioArgs {
     /// The scenario, a TOML file
     pub scenario: PathBuf,
     /// Put values in place of the scenario's, each in turn; repeat for every combination. Values are
@@ -90,6 +92,14 @@ pub struct LabArgs {
     /// Write a self-contained page with tables and pictures
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+}
+
+/// Arguments of `lab`.
+#[derive(Debug, ClapArgs)]
+pub struct LabArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
     /// Use IPv6
     #[arg(short = '6', long)]
     pub ipv6: bool,
@@ -116,6 +126,26 @@ pub struct ValidateArgs {
     pub html: Option<PathBuf>,
 }
 
+/// Arguments of `sim`.
+#[derive(Debug, ClapArgs)]
+pub struct SimArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Repeat everything with so many seeds, from the scenario's own on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub seeds: u32,
+    /// Runs at a time; as many as there are cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Write one row a run to this file, as soon as it is known
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: Option<PathBuf>,
+    /// Go on with a file of `--out` that was interrupted: what it holds is not run again
+    #[arg(long, requires = "out", conflicts_with_all = ["json", "html"])]
+    pub resume: bool,
+}
+
 /// Arguments of `link`.
 #[derive(Debug, ClapArgs)]
 pub struct LinkArgs {
@@ -135,7 +165,7 @@ pub struct LinkArgs {
     /// Bytes that each queue holds, if fewer
     #[arg(long, value_name = "BYTES")]
     pub queue_bytes: Option<usize>,
-    /// What a full queue does: drop-tail, drop-head or codel
+    /// What a full queue does: drop-tail, drop-head, red, codel, pie or fq-codel
     #[arg(long, value_name = "POLICY", default_value = "drop-tail", value_parser = policy)]
     pub policy: QueuePolicy,
     /// Share of packets lost at random, each way
@@ -153,8 +183,11 @@ fn policy(text: &str) -> Result<QueuePolicy, String> {
     match text {
         "drop-tail" => Ok(QueuePolicy::DropTail),
         "drop-head" => Ok(QueuePolicy::DropHead),
+        "red" => Ok(QueuePolicy::Red),
         "codel" => Ok(QueuePolicy::Codel),
-        _ => Err("expected drop-tail, drop-head or codel".into()),
+        "pie" => Ok(QueuePolicy::Pie),
+        "fq-codel" => Ok(QueuePolicy::FqCodel),
+        _ => Err("expected drop-tail, drop-head, red, codel, pie or fq-codel".into()),
     }
 }
 

@@ -24,9 +24,6 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
 
 fn link(args: &LinkArgs, option: &str, rate: &str, seed: u64) -> Result<Config> {
     let spec = LinkSpec {
-        rate: rate_spec(rate),
-        delay_ms: args.delay,
-        delay_steps: Vec::new(),
         queue: QueueSpec {
             packets: Some(args.queue),
             bytes: args.queue_bytes,
@@ -34,6 +31,7 @@ fn link(args: &LinkArgs, option: &str, rate: &str, seed: u64) -> Result<Config> 
             ..QueueSpec::default()
         },
         loss: args.loss.map(LossSpec::Random),
+        ..LinkSpec::new(rate_spec(rate), args.delay)
     };
     if let Some(complaint) = spec.complaint() {
         return Err(BadInput(format!("{option} {rate}: {complaint}")).into());

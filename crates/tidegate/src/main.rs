@@ -8,9 +8,13 @@ mod bench;
 mod exit;
 mod lab;
 mod link;
+mod rows;
 mod run;
+mod scenarios;
 mod signals;
+mod sim;
 mod steer;
+mod sweep;
 mod trace;
 mod validate;
 
@@ -23,6 +27,7 @@ fn main() -> ExitCode {
         args::Command::Run(args) => run::run(&args).map(done),
         args::Command::Lab(args) => lab::run(&args).map(done),
         args::Command::Validate(args) => validate::run(&args),
+        args::Command::Sim(args) => sim::run(&args).map(done),
         args::Command::Link(args) => link::run(&args),
         args::Command::Bench(args) => bench::run(&args).map(done),
         args::Command::Trace(args) => trace::run(&args).map(done),

@@ -43,12 +43,14 @@ impl Instant {
 impl Add<Duration> for Instant {
     type Output = Self;
 
+    #[inline]
     fn add(self, later: Duration) -> Self {
         Self(self.0.saturating_add(nanos(later)))
     }
 }
 
 impl AddAssign<Duration> for Instant {
+    #[inline]
     fn add_assign(&mut self, later: Duration) {
         *self = *self + later;
     }
@@ -57,6 +59,7 @@ impl AddAssign<Duration> for Instant {
 impl Sub<Duration> for Instant {
     type Output = Self;
 
+    #[inline]
     fn sub(self, earlier: Duration) -> Self {
         Self(self.0.saturating_sub(nanos(earlier)))
     }
@@ -66,6 +69,7 @@ impl Sub for Instant {
     type Output = Duration;
 
     /// The time from `earlier` to `self`; zero if `earlier` is later.
+    #[inline]
     fn sub(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
@@ -84,6 +88,7 @@ impl fmt::Display for Instant {
 }
 
 /// A duration's nanoseconds, at most `u64::MAX` (584 years).
+#[inline]
 fn nanos(d: Duration) -> u64 {
     u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)
 }

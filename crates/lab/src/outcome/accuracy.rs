@@ -1,10 +1,10 @@
 //! The agent's RTT against the link's.
 
-use crate::emulator::{BIN, Record};
-use crate::quantiles::quantiles;
+use crate::emulator::Record;
 use crate::sample::AgentSample;
 use std::collections::BTreeMap;
 use tidegate_link::Instant;
+use tidegate_measure::{BIN, quantiles};
 use tidegate_scenario::RttAccuracy;
 
 /// Compares, for each flow and bin of time after the warm-up, the mean of the agent's samples with

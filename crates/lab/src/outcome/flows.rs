@@ -1,12 +1,11 @@
 //! Flows and fetches.
 
-use super::{Outcome, ratio};
-use crate::emulator::Window;
-use crate::quantiles::quantiles;
+use super::Outcome;
 use crate::sample::FlowSample;
 use crate::workload::{EchoLog, FetchLog, Flow};
 use std::collections::BTreeMap;
 use tidegate_link::Instant;
+use tidegate_measure::{Window, quantiles, ratio};
 use tidegate_scenario::{FetchResult, FlowResult};
 
 /// Every connection, then every ping.

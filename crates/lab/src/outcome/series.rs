@@ -1,12 +1,7 @@
-//! Curves over time, one point for each 100 ms.
+//! Curves over time, one point for each 100 ms: the links' ([`link_curves`]), and
 //!
 //! | quantity | of | what |
 //! | --- | --- | --- |
-//! | `queue_delay_ms`, `queue_delay_max_ms` | downlink | true queueing delay, mean and largest |
-//! | `up_queue_delay_ms` | uplink | the same, mean |
-//! | `delivered_bps`, `up_delivered_bps` | link | bytes that came out, IP headers included |
-//! | `capacity_bps` | downlink | what could have |
-//! | `true_rtt_ms` | link | the round trip that it made |
 //! | `rtt_ms` | flow | the sender's smoothed RTT; the mean of a ping's echoes by the time they were sent |
 //! | `cwnd_packets`, `window_bytes` | flow | congestion window; window advertised by the receiver |
 //! | `kernel_window_bytes` | flow | window of the receiver's kernel, before anybody rewrote it |
@@ -15,13 +10,12 @@
 //! | `agent_rtt_ms`, `agent_queue_ms`, `agent_window_bytes` | flow | what the agent knew and allowed |
 
 use super::Outcome;
-use crate::emulator::{BIN, Bin};
-use crate::sample::{FlowSample, INTERVAL};
+use crate::sample::FlowSample;
 use crate::steer::SteeredFlow;
 use crate::tcp_info::TcpInfo;
 use std::collections::BTreeMap;
-use std::time::Duration;
 use tidegate_link::{Capacity, Instant};
+use tidegate_measure::{BIN, SAMPLE_INTERVAL, curve, link_curves, ms};
 use tidegate_scenario::Series;
 
 /// All curves of a run; `capacity` is the downlink's.
@@ -35,41 +29,12 @@ pub fn all(outcome: &Outcome, capacity: &mut Capacity) -> Vec<Series> {
 
 fn link_series(outcome: &Outcome, capacity: &mut Capacity) -> Vec<Series> {
     let record = &outcome.record;
-    let bins = (outcome.window.end.as_nanos() / BIN.as_nanos() as u64) as usize;
-    let times: Vec<Instant> = (0..bins as u32).map(|n| Instant::ZERO + BIN * n).collect();
-    let of = |lane: &[Bin], value: fn(&Bin) -> Option<f64>| {
-        let points = times.iter().zip(lane);
-        points
-            .filter_map(|(&t, bin)| Some((t, value(bin)?)))
-            .collect::<Vec<_>>()
-    };
-    let mean: fn(&Bin) -> Option<f64> = |bin| bin.queued_mean().map(ms);
-    let max: fn(&Bin) -> Option<f64> = |bin| (bin.packets > 0).then(|| ms(bin.queued_max));
-    let rate: fn(&Bin) -> Option<f64> = |bin| Some(bps(bin.bytes));
-    let (down, up) = (&record.down.bins, &record.up.bins);
-    let round_trips = times
-        .iter()
-        .filter_map(|&t| Some((t, ms(record.round_trip(t)?))))
-        .collect();
-    let capacities = times
-        .iter()
-        .map(|&t| (t, bps(capacity.bytes(t, t + BIN))))
-        .collect();
-    [
-        ("queue_delay_ms", of(down, mean)),
-        ("queue_delay_max_ms", of(down, max)),
-        ("up_queue_delay_ms", of(up, mean)),
-        ("delivered_bps", of(down, rate)),
-        ("up_delivered_bps", of(up, rate)),
-        ("capacity_bps", capacities),
-        ("true_rtt_ms", round_trips),
-    ]
-    .map(|(quantity, points)| curve(quantity, "", points))
-    .into()
+    let (down, up) = (record.down.bins(), record.up.bins());
+    link_curves(down, up, capacity, outcome.window.end)
 }
 
 /// Samples in a bin.
-const PER_BIN: usize = (BIN.as_millis() / INTERVAL.as_millis()) as usize;
+const PER_BIN: usize = (BIN.as_millis() / SAMPLE_INTERVAL.as_millis()) as usize;
 
 /// One end of a sampled connection.
 type End = fn(&FlowSample) -> Option<TcpInfo>;
@@ -155,30 +120,8 @@ fn agent_series(outcome: &Outcome) -> Vec<Series> {
         .collect()
 }
 
-fn curve(quantity: &str, flow: &str, points: Vec<(Instant, f64)>) -> Series {
-    let (t_s, value) = points
-        .into_iter()
-        .map(|(t, value)| (t.as_secs_f64(), value))
-        .unzip();
-    Series {
-        quantity: quantity.into(),
-        flow: flow.into(),
-        t_s,
-        value,
-    }
-}
-
-fn ms(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e3
-}
-
 fn ms_of(us: u32) -> f64 {
     f64::from(us) / 1e3
-}
-
-/// Rate of that many bytes in a bin.
-fn bps(bytes: u64) -> f64 {
-    bytes as f64 * 8.0 / BIN.as_secs_f64()
 }
 
 fn bps_between(a: &FlowSample, b: &FlowSample) -> f64 {

@@ -1,7 +1,4 @@
-use super::{complaints, link_result};
-use crate::emulator::LaneRecord;
-use std::time::Duration;
-use tidegate_link::Stats;
+use super::complaints;
 use tidegate_scenario::{Health, Quantiles};
 
 #[test]
@@ -35,29 +32,4 @@ fn every_reason_to_distrust_a_run_is_named() {
     ] {
         assert!(all.contains(part), "{all}");
     }
-}
-
-#[test]
-fn the_link_is_measured_from_the_end_of_the_warmup() {
-    let mut lane = LaneRecord::new();
-    lane.at_warmup = Stats {
-        delivered_bytes: 1000,
-        dropped: 4,
-        ..Stats::default()
-    };
-    lane.at_end = Stats {
-        delivered_bytes: 26_000,
-        dropped: 7,
-        lost: 2,
-        ..Stats::default()
-    };
-    let link = link_result(&lane, Duration::from_secs(2));
-    assert_eq!(link.delivered_bps, 100_000.0);
-    assert_eq!((link.drops, link.losses), (7, 2));
-}
-
-#[test]
-fn nothing_in_no_time_is_no_rate() {
-    let link = link_result(&LaneRecord::new(), Duration::ZERO);
-    assert_eq!(link.delivered_bps, 0.0);
 }

@@ -1,6 +1,6 @@
 use super::link_shell;
 use crate::clock::Clock;
-use crate::emulator::{Emulator, Window};
+use crate::emulator::Emulator;
 use crate::hosts::{Host, IpVersion, Settings, address};
 use crate::sysctl;
 use anyhow::{Context, Result};
@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_link::Config;
+use tidegate_measure::{Demand, LinkRecord, Window};
 use tidegate_scenario::Side;
 
 /// The caller's namespace, and a host beyond it that knows no way to anybody but the caller.
@@ -47,8 +48,13 @@ impl World {
             warmup: tidegate_link::Instant::ZERO,
             end: tidegate_link::Instant::MAX,
         };
-        let configs = (Config::default(), Config::default());
-        let emulator = Emulator::new(tuns, configs, 1, Clock::start(), window);
+        let link = || {
+            (
+                Config::default(),
+                LinkRecord::new(window, Demand::default(), false),
+            )
+        };
+        let emulator = Emulator::new(tuns, (link(), link()), 1, Clock::start(), window);
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| emulator.run(&stop).unwrap());

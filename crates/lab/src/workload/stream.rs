@@ -1,17 +1,14 @@
 //! One long connection with data in one direction: bulk, chunks, constant rate.
 
-mod schedule;
-
 use super::flow::{Fetch, FetchLog, Flow};
 use super::pattern::Pattern;
 use super::socket::{self, Arrival};
 use super::{Cast, Stage, Term, listen};
 use anyhow::{Context, Result, bail};
-use schedule::Schedule;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, OnceLock};
 use tidegate_link::Instant;
-use tidegate_scenario::{Direction, Side, Workload, WorkloadKind};
+use tidegate_scenario::{Direction, Schedule, Side, Workload, WorkloadKind};
 
 /// Bytes handed to or taken from the kernel at once.
 const BUFFER: usize = 128 << 10;
@@ -29,7 +26,8 @@ struct Plan {
 
 /// Adds the workload's connections, each with a task at either end.
 pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, does: &WorkloadKind) -> Result<()> {
-    let (schedule, direction, flows) = Schedule::of(does);
+    let (schedule, direction, flows) = Schedule::of(does)
+        .with_context(|| format!("the laboratory has no workload of this kind: {does:?}"))?;
     for n in 1..=flows {
         let name = match flows {
             1 => workload.name.clone(),

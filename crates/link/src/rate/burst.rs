@@ -1,7 +1,11 @@
 //! Opportunities one after another, whatever they come from.
 
-use super::{CellModel, Trace, cell, trace};
+use super::cell::Radio;
+use super::tti::Cursor;
+use super::walk::Signal;
+use super::{CellModel, SignalWalk, Trace, trace};
 use crate::Instant;
+use crate::share::Contention;
 use std::sync::Arc;
 
 /// At `at`, `bytes` may leave at once.
@@ -12,10 +16,18 @@ pub(crate) struct Burst {
 }
 
 /// A cursor over opportunities, which never end.
-#[derive(Clone, Debug)]
+///
+/// One without bytes stands for one yet to be looked for: it comes at that instant at the earliest,
+/// and [`Bursts::seek`] finds it.
+#[derive(Debug)]
 pub(crate) enum Bursts {
     Trace(trace::Cursor),
-    Cell(Box<cell::Cursor>),
+    Cell(Box<Cursor<Radio>>),
+    Walk(Box<Cursor<Signal>>),
+    /// What a scheduler leaves of them.
+    Shared(Box<Contention>),
+    /// None but those that the transmitter is given.
+    Granted,
 }
 
 impl Bursts {
@@ -26,7 +38,12 @@ impl Bursts {
 
     /// A generated cell's opportunities from the start of the run.
     pub(crate) fn cell(model: &CellModel) -> Self {
-        Self::Cell(Box::new(cell::Cursor::new(model)))
+        Self::Cell(Box::new(model.cursor()))
+    }
+
+    /// A walk's opportunities from the start of the run.
+    pub(crate) fn walk(walk: &Arc<SignalWalk>) -> Self {
+        Self::Walk(Box::new(SignalWalk::cursor(walk)))
     }
 
     /// The next opportunity.
@@ -34,22 +51,44 @@ impl Bursts {
         match self {
             Self::Trace(cursor) => cursor.peek(),
             Self::Cell(cursor) => cursor.peek(),
+            Self::Walk(cursor) => cursor.peek(),
+            Self::Shared(contention) => contention.peek(),
+            Self::Granted => Burst {
+                at: Instant::MAX,
+                bytes: 0,
+            },
         }
     }
 
-    /// Goes on to the one after it.
-    pub(crate) fn advance(&mut self) {
+    /// The next opportunity, found if need be, given that there is something to send until then.
+    pub(crate) fn seek(&mut self) -> Burst {
+        if let Self::Shared(contention) = self {
+            contention.seek();
+        }
+        self.peek()
+    }
+
+    /// Goes on to the one after the next.
+    pub(crate) fn advance(&mut self) -> Burst {
         match self {
             Self::Trace(cursor) => cursor.advance(),
             Self::Cell(cursor) => cursor.advance(),
+            Self::Walk(cursor) => cursor.advance(),
+            Self::Shared(contention) => contention.advance(),
+            Self::Granted => {}
         }
+        self.peek()
     }
 
-    /// Goes on to the first opportunity later than `now`.
-    pub(crate) fn skip_past(&mut self, now: Instant) {
+    /// Goes on to the first opportunity later than `now`; until then there was nothing to send.
+    pub(crate) fn skip_past(&mut self, now: Instant) -> Burst {
         match self {
             Self::Trace(cursor) => cursor.skip_past(now),
             Self::Cell(cursor) => cursor.skip_past(now),
+            Self::Walk(cursor) => cursor.skip_past(now),
+            Self::Shared(contention) => contention.skip_past(now),
+            Self::Granted => {}
         }
+        self.peek()
     }
 }

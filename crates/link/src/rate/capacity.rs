@@ -1,12 +1,15 @@
 //! What a rate could have carried, which is what utilisation is measured against.
 
-use super::{Rate, RateSeries, Trace, cell, fluid::NANOBITS_PER_BYTE, whole_bps};
+use super::cell::Radio;
+use super::tti::{Cursor, Intervals};
+use super::walk::Signal;
+use super::{Rate, RateSeries, SignalWalk, Trace, fluid::NANOBITS_PER_BYTE, whole_bps};
 use crate::{CellModel, Instant};
 use std::sync::Arc;
 
 /// A meter of the bytes that a link of some rate could have carried.
 ///
-/// A generated cell is generated once more for it, which is cheap as long as questions come in
+/// A generated cell or walk is generated once more for it, which is cheap as long as questions come in
 /// order of time; a question about the past starts again from zero.
 #[derive(Clone, Debug)]
 pub struct Capacity(Source);
@@ -17,7 +20,8 @@ enum Source {
     Constant(u64),
     Series(Arc<RateSeries>),
     Opportunities(Arc<Trace>),
-    Cell(CellModel, Box<cell::Cursor>),
+    Cell(CellModel, Box<Cursor<Radio>>),
+    Walk(Arc<SignalWalk>, Box<Cursor<Signal>>),
 }
 
 impl Capacity {
@@ -27,7 +31,8 @@ impl Capacity {
             Rate::Constant(bps) => Source::Constant(whole_bps(*bps)),
             Rate::Series(series) => Source::Series(series.clone()),
             Rate::Opportunities(trace) => Source::Opportunities(trace.clone()),
-            Rate::Cell(model) => Source::Cell(*model, Box::new(cell::Cursor::new(model))),
+            Rate::Cell(model) => Source::Cell(*model, Box::new(model.cursor())),
+            Rate::Walk(walk) => Source::Walk(walk.clone(), Box::new(SignalWalk::cursor(walk))),
         })
     }
 
@@ -44,15 +49,22 @@ impl Capacity {
             Source::Constant(bps) => whole_bytes(u128::from(*bps) * u128::from(t.as_nanos())),
             Source::Series(series) => whole_bytes(series.nanobits_before(t)),
             Source::Opportunities(trace) => trace.bytes_before(t),
-            Source::Cell(model, cursor) => {
-                if cursor.passed() >= t {
-                    **cursor = cell::Cursor::new(model);
-                }
-                cursor.skip_past(t - std::time::Duration::from_nanos(1));
-                cursor.carried()
-            }
+            Source::Cell(model, cursor) => generated(cursor, t, || model.cursor()),
+            Source::Walk(walk, cursor) => generated(cursor, t, || SignalWalk::cursor(walk)),
         }
     }
+}
+
+/// Bytes of the opportunities before `t`; those of the past are generated `anew`.
+fn generated<R: Intervals>(
+    cursor: &mut Cursor<R>,
+    t: Instant,
+    anew: impl FnOnce() -> Cursor<R>,
+) -> u64 {
+    if cursor.passed() >= t {
+        *cursor = anew();
+    }
+    cursor.bytes_before(t)
 }
 
 fn whole_bytes(nanobits: u128) -> u64 {

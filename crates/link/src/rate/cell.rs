@@ -3,12 +3,11 @@
 mod profile;
 mod radio;
 
-use super::burst::Burst;
-use super::fluid::NANOBITS_PER_BYTE;
 use super::trace::{OPPORTUNITY, Trace};
+use super::tti;
 use crate::Instant;
 use profile::Profile;
-use radio::Radio;
+pub(crate) use radio::Radio;
 use std::time::Duration;
 
 /// Cellular technologies that the generated cells resemble.
@@ -69,12 +68,30 @@ impl CellModel {
         }
     }
 
+    /// Its opportunities from the start of the run.
+    pub(super) fn cursor(&self) -> tti::Cursor<Radio> {
+        tti::Cursor::new(Radio::new(self.cell.profile(), self.mean_bps, self.seed))
+    }
+
+    /// Long-run mean rate in bit/s.
+    pub(super) fn mean_bps(&self) -> f64 {
+        self.mean_bps
+    }
+
+    /// Another user of such a cell.
+    pub(super) fn neighbour(&self, index: u64) -> Self {
+        Self {
+            seed: self.seed.wrapping_add(index << 32),
+            ..*self
+        }
+    }
+
     /// The cell's first `duration`, at least until its first opportunity, as a trace that can be
     /// saved in Mahimahi's format: an opportunity wherever the bursts have amounted to 1500 more
     /// bytes. The trace's period ends with its last opportunity.
     pub fn trace(&self, duration: Duration) -> Trace {
         let end = (Instant::ZERO + duration).min(Instant::from_millis(u32::MAX.into()));
-        let mut cursor = Cursor::new(self);
+        let mut cursor = self.cursor();
         let mut trace = Trace::empty();
         let mut bytes = 0;
         while cursor.peek().at <= end || trace.opportunities() == 0 {
@@ -87,71 +104,6 @@ impl CellModel {
             }
         }
         trace
-    }
-}
-
-/// Walks through a cell's opportunities.
-#[derive(Clone, Debug)]
-pub(crate) struct Cursor {
-    radio: Radio,
-    /// The next opportunity.
-    next: Burst,
-    /// Nanobits left over by the whole bytes so far.
-    remainder: u64,
-    /// When the last opportunity was passed.
-    passed: Instant,
-    /// Bytes of all opportunities passed.
-    carried: u64,
-}
-
-impl Cursor {
-    pub(super) fn new(model: &CellModel) -> Self {
-        let mut cursor = Self {
-            radio: Radio::new(model.cell.profile(), model.mean_bps, model.seed),
-            next: Burst::default(),
-            remainder: 0,
-            passed: Instant::ZERO,
-            carried: 0,
-        };
-        cursor.advance();
-        cursor
-    }
-
-    pub(super) fn peek(&self) -> Burst {
-        self.next
-    }
-
-    pub(super) fn advance(&mut self) {
-        let Burst { mut at, bytes } = self.next;
-        self.passed = at;
-        self.carried += bytes;
-        let tti = self.radio.tti();
-        // An interval without a whole byte is no opportunity.
-        while self.remainder < NANOBITS_PER_BYTE {
-            at += tti;
-            self.remainder += self.radio.next_rate() * tti.as_nanos() as u64;
-        }
-        self.next = Burst {
-            at,
-            bytes: self.remainder / NANOBITS_PER_BYTE,
-        };
-        self.remainder %= NANOBITS_PER_BYTE;
-    }
-
-    pub(super) fn skip_past(&mut self, now: Instant) {
-        while self.next.at <= now {
-            self.advance();
-        }
-    }
-
-    /// When the last opportunity was passed.
-    pub(super) fn passed(&self) -> Instant {
-        self.passed
-    }
-
-    /// Bytes of all opportunities passed.
-    pub(super) fn carried(&self) -> u64 {
-        self.carried
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Nanobits in a byte.
-pub(super) const NANOBITS_PER_BYTE: u64 = 8_000_000_000;
+pub(crate) const NANOBITS_PER_BYTE: u64 = 8_000_000_000;
 
 /// A transmitter that serialises one packet after another.
 #[derive(Clone, Debug)]
@@ -50,12 +50,14 @@ impl Fluid {
     }
 
     /// When the transmitter has sent everything that it was given.
+    #[inline]
     pub(crate) fn free_at(&self) -> Instant {
         self.free_at
     }
 
     /// Sends `bytes` from `start` on, which is not before [`Self::free_at`]. Says when the last
     /// byte has left.
+    #[inline]
     pub(crate) fn send(&mut self, start: Instant, bytes: usize) -> Instant {
         if start > self.free_at {
             self.spare = 0;
@@ -69,6 +71,7 @@ impl Fluid {
 
     /// When `work` begun at `start` is done, to the next whole nanosecond; the rest of that one is
     /// spare.
+    #[inline]
     fn work_off(&mut self, start: Instant, mut work: u64) -> Instant {
         let mut at = start;
         while work > 0 {

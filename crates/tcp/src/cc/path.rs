@@ -11,3 +11,6 @@ pub(super) use bandwidth::{Bandwidth, Gain};
 pub(super) use bubble::Bubble;
 pub(super) use minmax::WindowedMax;
 pub(super) use rounds::Rounds;
+
+#[cfg(test)]
+mod tests;

@@ -72,3 +72,24 @@ fn every_algorithm_at_least_halves_at_most_and_undoes() {
         assert_eq!(cc.undo_cwnd(&w, &f), 100, "{algorithm}");
     }
 }
+
+/// Vegas heeds its own estimate, LEDBAT what is in flight.
+#[test]
+fn a_window_that_limits_nothing_does_not_grow() {
+    let mut f = driver::flight();
+    f.cwnd_limited = false;
+    for algorithm in Algorithm::ALL {
+        let mut cc = algorithm.build(1);
+        if cc.controls_rate() || matches!(algorithm, Algorithm::Vegas | Algorithm::Ledbat) {
+            continue;
+        }
+        for ssthresh in [10, Window::NO_SSTHRESH] {
+            let mut w = window(20, ssthresh);
+            cc.init(&mut w, &f);
+            for _ in 0..100 {
+                cc.cong_avoid(&mut w, &f, 1);
+            }
+            assert_eq!((w.cwnd, w.count), (20, 0), "{algorithm}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{Connection, Ending, NOTHING, State, TIME_WAIT};
 use crate::receive::Arrival;
-use crate::send::Ack;
+use crate::send::{Ack, Transmission};
 use crate::{Flags, SackBlocks, Segment, Seq};
 use std::ops::Range;
 use tidegate_time::Instant;
@@ -144,7 +144,7 @@ impl Connection {
         match self.state {
             State::FinWait1 => {
                 self.state = State::FinWait2;
-                self.linger = Some(now + TIME_WAIT);
+                self.linger = self.released.then(|| now + TIME_WAIT);
             }
             State::Closing => self.time_wait(now),
             State::LastAck => self.end(Ending::Closed),
@@ -174,7 +174,7 @@ impl Connection {
     }
 
     pub(super) fn transmit_synchronised(&mut self, now: Instant) -> Option<Segment> {
-        if let Some(t) = self.sender.transmit(now) {
+        if let Some(t) = self.transmit_data(now) {
             let mut flags = Flags::ACK;
             if t.push {
                 flags = flags.with(Flags::PSH);
@@ -189,6 +189,32 @@ impl Connection {
             return Some(self.segment(now, self.sender.next(), 0, Flags::ACK));
         }
         None
+    }
+
+    /// The sender's next segment, with room for the SACK blocks that go with it. New ones are cut
+    /// to the room that there is; one that is sent again may be from a time when there was more,
+    /// and then goes as two (`tcp_fragment` in `__tcp_retransmit_skb`).
+    fn transmit_data(&mut self, now: Instant) -> Option<Transmission> {
+        let sack = self.receiver.sack_bytes();
+        self.sender.reserve(sack);
+        let una = self.sender.una();
+        let rest = self.rest.take().filter(|rest| rest.offset >= una);
+        let whole = rest.or_else(|| self.sender.transmit(now))?;
+        let room = self.sender.mss() - sack;
+        if whole.len <= room {
+            return Some(whole);
+        }
+        self.rest = Some(Transmission {
+            offset: whole.offset + u64::from(room),
+            len: whole.len - room,
+            ..whole
+        });
+        Some(Transmission {
+            len: room,
+            fin: false,
+            push: false,
+            ..whole
+        })
     }
 
     fn fin_sent(&mut self) {

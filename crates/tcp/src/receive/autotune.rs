@@ -87,14 +87,16 @@ impl Autotune {
         self.rtt.round = Some((now, next + window));
     }
 
-    /// The application has read up to `copied`, data have arrived up to `next`
-    /// (`tcp_rcv_space_adjust`). Returns the bytes of the round trip that has just ended, if they
+    /// Whether a round trip has passed since the last was looked at.
+    pub(super) fn is_over(&self, now: Instant) -> bool {
+        let elapsed = (now - self.since).as_micros() as u64;
+        self.rtt.us_x8 > 0 && elapsed >= self.rtt.us_x8 / 8
+    }
+
+    /// A round trip [is over](Self::is_over): the application has read up to `copied`, data have
+    /// arrived up to `next` (`tcp_rcv_space_adjust`). Returns the bytes of that round trip, if they
     /// are more than ever.
     pub(super) fn read(&mut self, now: Instant, copied: u64, next: u64) -> Option<u64> {
-        let elapsed = (now - self.since).as_micros() as u64;
-        if self.rtt.us_x8 == 0 || elapsed < self.rtt.us_x8 / 8 {
-            return None;
-        }
         // What still waits has come too late to count.
         let bytes = (copied - self.from).saturating_sub(next - copied);
         self.since = now;

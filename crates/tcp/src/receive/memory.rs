@@ -53,7 +53,7 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Linux's, between `initial` and `max` bytes.
-    pub(super) fn autotuned(initial: u64, max: u64) -> Self {
+    pub(super) const fn autotuned(initial: u64, max: u64) -> Self {
         Self {
             limit: initial,
             max,
@@ -64,7 +64,7 @@ impl Memory {
     }
 
     /// A textbook's: `bytes` of payload.
-    pub(super) fn fixed(bytes: u64) -> Self {
+    pub(super) const fn fixed(bytes: u64) -> Self {
         Self {
             limit: bytes,
             max: bytes,

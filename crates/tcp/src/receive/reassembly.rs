@@ -101,9 +101,10 @@ impl Reassembly {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
-    /// A FIN stands at `offset`; the first one counts.
+    /// A FIN stands at `offset`, not before [`Self::next`]. Of two, which no sound peer sends, the
+    /// one that comes into order first counts.
     pub(super) fn fin(&mut self, offset: u64) {
-        self.fin.get_or_insert(offset);
+        self.fin = Some(self.fin.map_or(offset, |fin| fin.min(offset)));
     }
 
     /// What arrives in order, up to `end`. [`Self::join`] follows.
@@ -166,13 +167,6 @@ impl Reassembly {
             self.beyond.drain(from + 1..to);
         }
         overlap
-    }
-
-    /// Forgets the last range, unless what stands at `offset` would come after it; its bytes.
-    pub(super) fn drop_last(&mut self, offset: u64) -> Option<u64> {
-        let last = self.beyond.pop_back_if(|last| last.start >= offset)?;
-        self.held -= last.len();
-        Some(last.len())
     }
 
     #[cfg(test)]

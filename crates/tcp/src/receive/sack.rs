@@ -82,6 +82,11 @@ impl Sack {
         self.duplicate = duplicate;
     }
 
+    /// Blocks to be reported, the duplicate included.
+    pub(super) fn count(&self) -> usize {
+        usize::from(self.duplicate.is_some()) + self.blocks.iter().flatten().count()
+    }
+
     /// The option's blocks: the duplicate first (RFC 2883 §4), `room` in all.
     pub(super) fn report(&mut self, initial: Seq, room: usize) -> SackBlocks {
         let mut option = SackBlocks::default();

@@ -1,7 +1,7 @@
 //! An acknowledgement, from arrival to the new window (`tcp_ack`).
 
+use super::clock::micros;
 use super::rate::{Gathering, Outcome};
-use super::rtt::micros;
 use super::scoreboard::{Sent, Tags};
 use super::{Ack, Sender};
 use crate::cc::{AckSample, Recovery};

@@ -32,8 +32,9 @@ pub(super) struct Work {
     pub(super) check_idle: bool,
     /// The retransmission timer takes over from the reordering timer.
     pub(super) rearm: bool,
-    /// New segments sent since the last news.
+    /// New segments sent since the last news, and whether the first had the queue for itself.
     sent: u32,
+    alone: bool,
     /// The head of the queue was among what was sent again.
     head_resent: bool,
 }
@@ -82,7 +83,7 @@ impl Sender {
                 return Some(segment);
             }
             if std::mem::take(&mut self.work.head_resent) {
-                self.set_timer_paced(Timer::Retransmission, self.rtt.rto());
+                self.set_timer_paced(Timer::Retransmission, self.rtt.rto_us().into());
             }
             self.work.resend = Resend::Nothing;
         }
@@ -145,7 +146,7 @@ impl Sender {
             room = self.mss.into();
         }
         let payload = end - start - u64::from(fin);
-        let len = payload.min(room).min(self.mss.into()) as u32;
+        let len = payload.min(room).min(self.current_mss().into()) as u32;
         let at = self.depart(len);
         let snapshot = self.rate.sent(at, self.board.len(), self.in_flight() + 1);
         self.board.resent(number, at, snapshot);
@@ -165,27 +166,26 @@ impl Sender {
         }
         let (len, fin) = self.next_segment();
         // Nagle's algorithm with Minshall's change: one small segment at a time.
-        let small = len < self.mss && !fin;
+        let small = len < self.current_mss() && !fin;
         if nagle && small && !self.board.is_empty() && self.small_end > self.una {
             return None;
+        }
+        if self.work.sent == 0 {
+            self.work.alone = self.board.is_empty();
         }
         self.work.sent += 1;
         Some(self.send(len, fin))
     }
 
-    /// Sends a new segment.
+    /// Sends a new segment; setting the timer is left to the caller.
     pub(super) fn send(&mut self, len: u32, fin: bool) -> Transmission {
-        let first = self.board.is_empty();
         let at = self.depart(len);
         let snapshot = self.rate.sent(at, self.board.len(), self.in_flight() + 1);
         let offset = self.next();
         self.board.push(len + u32::from(fin), at, snapshot);
         self.fin_sent |= fin;
-        if len < self.mss {
+        if len < self.current_mss() {
             self.small_end = self.next();
-        }
-        if first || self.timer_is(Timer::LossProbe) {
-            self.rearm();
         }
         if self.is_reducing() {
             self.prr.out += 1;
@@ -226,7 +226,10 @@ impl Sender {
             self.validate_window(full);
         }
         if sent > 0 {
-            self.schedule_loss_probe(false);
+            let unset = self.work.alone || self.timer_is(Timer::LossProbe);
+            if !self.schedule_loss_probe(false) && unset {
+                self.rearm();
+            }
         } else if self.board.is_empty() {
             self.start_window_probes();
         }
@@ -235,9 +238,14 @@ impl Sender {
     /// Payload of the next new segment, and whether the FIN follows it.
     pub(super) fn next_segment(&self) -> (u32, bool) {
         let left = self.written.saturating_sub(self.next());
-        let len = left.min(self.mss.into()) as u32;
+        let len = left.min(self.current_mss().into()) as u32;
         let fin = self.finishing && !self.fin_sent && u64::from(len) == left;
         (len, fin)
+    }
+
+    /// Payload of a full segment as things stand.
+    fn current_mss(&self) -> u32 {
+        self.mss - self.reserved
     }
 
     /// Sequence numbers not sent yet, the FIN's included.

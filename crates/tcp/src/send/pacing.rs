@@ -36,9 +36,9 @@ impl Pacing {
         due
     }
 
-    /// How long until the next segment may leave.
-    pub(super) fn delay(&self, now: Instant) -> Duration {
-        self.next - now
+    /// When the next segment may leave.
+    pub(super) fn next(&self) -> Instant {
+        self.next
     }
 }
 

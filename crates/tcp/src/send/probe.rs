@@ -5,7 +5,6 @@
 use super::rtt::{RTO_MAX, RTO_MIN};
 use super::timer::{RETRIES, Timer};
 use super::{Sender, Transmission};
-use std::time::Duration;
 
 impl Sender {
     /// Nothing is in flight, and what is written does not fit into the window: the probes begin.
@@ -15,14 +14,15 @@ impl Sender {
         }
     }
 
-    fn probe_base(&self) -> Duration {
-        self.rtt.rto().max(Duration::from_micros(RTO_MIN.into()))
+    /// Microseconds until the first probe.
+    fn probe_base(&self) -> u64 {
+        self.rtt.rto_us().max(RTO_MIN).into()
     }
 
-    /// `tcp_probe0_when`.
-    fn probe_interval(&self) -> Duration {
+    /// Microseconds until the next one (`tcp_probe0_when`).
+    fn probe_interval(&self) -> u64 {
         let most = (RTO_MAX / RTO_MIN).ilog2() + 1;
-        self.probe_base() * (1 << self.rtt.backoff.min(most))
+        self.probe_base() << self.rtt.backoff.min(most)
     }
 
     /// The interval has passed (`tcp_probe_timer`).
@@ -39,6 +39,7 @@ impl Sender {
         if !self.board.is_empty() {
             self.probes_unanswered = 0;
             self.rtt.backoff = 0;
+            self.rearm();
             return;
         }
         self.probes_unanswered += 1;

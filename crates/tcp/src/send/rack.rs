@@ -2,10 +2,9 @@
 //! sent later has been delivered and the reordering window has passed.
 
 use super::Sender;
-use super::rtt::micros;
+use super::clock::micros;
 use super::timer::{TIMEOUT_MIN, Timer};
 use crate::cc::Recovery;
-use std::time::Duration;
 use tidegate_time::Instant;
 
 /// Recoveries for which a widened reordering window lasts (`TCP_RACK_RECOVERY_THRESH`).
@@ -70,6 +69,7 @@ impl Rack {
         let limit = u64::from(self.rtt) + u64::from(window);
         limit
             .checked_sub(micros(sent, now).into())
+            .filter(|&left| left > 0)
             .map(|left| u32::try_from(left).unwrap_or(u32::MAX))
     }
 
@@ -106,7 +106,7 @@ impl Rack {
 impl Sender {
     /// How much later than its successors a segment may arrive (`tcp_rack_reo_wnd`), in
     /// microseconds. Until reordering has been seen, three segments above a hole suffice.
-    fn reordering_window(&self) -> u32 {
+    pub(super) fn reordering_window(&self) -> u32 {
         if !self.episode.reordering_seen {
             let recovering = matches!(self.episode.state, Recovery::Recovery | Recovery::Loss);
             if recovering || self.board.sacked() >= self.episode.reordering {
@@ -133,8 +133,8 @@ impl Sender {
                 break;
             }
             match self.rack.remaining(self.now, sent, window) {
-                Some(left) => longest = longest.max(Some(left + 1)),
-                None => self.rate.lost += u64::from(self.board.mark_lost(number, false)),
+                Some(left) => longest = longest.max(Some(left)),
+                None => self.lose(number, false),
             }
         }
         longest
@@ -150,8 +150,8 @@ impl Sender {
         let Some(left) = self.detect_losses() else {
             return false;
         };
-        let delay = Duration::from_micros(left.into()) + TIMEOUT_MIN;
-        self.set_timer(Timer::Reordering, delay.min(self.rtt.rto()));
+        let delay = u64::from(left) + TIMEOUT_MIN;
+        self.set_timer(Timer::Reordering, delay.min(self.rtt.rto_us().into()));
         true
     }
 

@@ -6,8 +6,9 @@
 //! apart and the longer one counts, so that compressed ACKs do not pretend to a higher rate.
 
 use super::RateSample;
-use super::rtt::micros;
+use super::clock::{self, micros};
 use super::scoreboard::{Sent, Tags};
+use crate::cc::LostSegment;
 use std::time::Duration;
 use tidegate_time::Instant;
 
@@ -120,13 +121,23 @@ impl Rate {
         gathering.0 = Some(Latest {
             prior_delivered: earlier(self.delivered, s.delivered),
             prior_lost: earlier(self.lost, s.lost),
-            delivered_at: sent.at - Duration::from_micros(s.since_delivery.into()),
+            delivered_at: clock::earlier(sent.at, s.since_delivery),
             send_phase: s.send_phase,
             in_flight: s.in_flight,
             app_limited: s.app_limited,
             end,
         });
         self.first_sent = sent.at;
+    }
+
+    /// A segment that was just counted as lost, as it stood when it was sent.
+    pub(super) fn lost_segment(&self, sent: &Sent) -> LostSegment {
+        let s = &sent.snapshot;
+        LostSegment {
+            tx_in_flight: s.in_flight,
+            lost: self.lost - earlier(self.lost, s.lost),
+            app_limited: s.app_limited,
+        }
     }
 
     /// The sample of an ACK that has been taken in (`tcp_rate_gen`).

@@ -1,5 +1,4 @@
-//! Loss recovery: the states, how they are entered and left, and how a reduction is undone that
-//! proves to have been for nothing (`tcp_fastretrans_alert`).
+//! Loss recovery: the states, and how they are entered and left (`tcp_fastretrans_alert`).
 //!
 //! ```text
 //!              SACK or duplicate ACK             a loss is found
@@ -10,10 +9,6 @@
 //!    │◀────────────────────────────  Loss ◀────────────────────────── │
 //!    │◀─────────────── `high` is acknowledged, or undone ─────────────┘
 //! ```
-//!
-//! A reduction is undone when an echoed timestamp proves that the original arrived (Eifel,
-//! RFC 3522), when DSACKs report every retransmission as needless (RFC 3708), or when F-RTO finds
-//! that a timeout came too early (RFC 5682).
 
 use super::Sender;
 use super::ack::{DUP_THRESH, Progress};
@@ -21,8 +16,10 @@ use super::output::Resend;
 use super::scoreboard::{Sent, Tags};
 use super::timer::Timer;
 use crate::cc::{Event, Recovery, Window};
-use std::time::Duration;
 use tidegate_time::Instant;
+
+/// Least time, in microseconds, for a peer to show that it has what SACK said it has.
+const PATIENCE: u32 = 10_000;
 
 /// What recovery remembers.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +30,9 @@ pub(super) struct Episode {
     /// `una` when the window was reduced, while that may be undone.
     pub(super) undo_marker: Option<u64>,
     /// Retransmissions that no DSACK has reported yet; none: nothing was retransmitted.
-    undo_retrans: Option<u32>,
+    pub(super) undo_retrans: Option<u32>,
     /// The threshold before the reduction.
-    prior_ssthresh: Option<u32>,
+    pub(super) prior_ssthresh: Option<u32>,
     /// When the first retransmission of the episode was sent (`retrans_stamp`).
     pub(super) first_resent: Option<Instant>,
     /// F-RTO is under way.
@@ -175,8 +172,8 @@ impl Sender {
         if !(progress.reneging && progress.advanced) {
             return false;
         }
-        let delay = Duration::from_micros((self.rtt.srtt_us() / 2).into());
-        self.set_timer(Timer::Retransmission, delay.max(Duration::from_millis(10)));
+        let delay = (self.rtt.srtt_us() / 2).max(PATIENCE);
+        self.set_timer(Timer::Retransmission, delay.into());
         progress.set_timer = false;
         true
     }
@@ -206,7 +203,19 @@ impl Sender {
         };
         let head = self.board.first();
         if proven && !self.board.get(head).tags.has(Tags::LOST) {
-            self.rate.lost += u64::from(self.board.mark_lost(head, true));
+            self.lose(head, true);
+        }
+    }
+
+    /// Segment `number` is lost (`tcp_mark_skb_lost`); `parked`: see [`Scoreboard::mark_lost`].
+    ///
+    /// [`Scoreboard::mark_lost`]: super::scoreboard::Scoreboard::mark_lost
+    pub(super) fn lose(&mut self, number: u32, parked: bool) {
+        if self.board.mark_lost(number, parked) {
+            self.rate.lost += 1;
+            let lost = self.rate.lost_segment(self.board.get(number));
+            let flight = self.flight();
+            self.cc.segment_lost(&mut self.window, &flight, &lost);
         }
     }
 
@@ -261,15 +270,10 @@ impl Sender {
             let sent = *self.board.get(number);
             if reneging {
                 self.board.retag(number, sent.tags.without(Tags::SACKED));
-            } else if number != head
-                && self
-                    .rack
-                    .remaining(self.now, sent.at, 0)
-                    .is_some_and(|left| left > 0)
-            {
+            } else if number != head && self.rack.remaining(self.now, sent.at, 0).is_some() {
                 continue;
             }
-            self.rate.lost += u64::from(self.board.mark_lost(number, true));
+            self.lose(number, true);
         }
     }
 
@@ -313,110 +317,6 @@ impl Sender {
         self.work.retransmit_lost();
     }
 
-    fn remember_for_undo(&mut self) {
-        self.episode.undo_marker = Some(self.una);
-        let probe = self.tlp.is_some_and(|tlp| tlp.retransmitted);
-        let resent = self.board.retrans() + u32::from(probe);
-        self.episode.undo_retrans = Some(resent).filter(|&resent| resent > 0);
-    }
-
-    /// Whether what arrived was sent before the first retransmission (`tcp_packet_delayed`).
-    fn packet_was_delayed(&self) -> bool {
-        match self.episode.first_resent {
-            Some(at) => self.echo_is_before(at),
-            None => self.sack || self.una < self.episode.high,
-        }
-    }
-
-    fn may_undo(&self) -> bool {
-        self.episode.undo_marker.is_some()
-            && (self.episode.undo_retrans == Some(0) || self.packet_was_delayed())
-    }
-
-    /// `tcp_undo_cwnd_reduction`; `unmark`: nor is anything lost.
-    fn undo_reduction(&mut self, unmark: bool) {
-        if unmark {
-            self.board.unmark_losses();
-        }
-        if let Some(prior) = self.episode.prior_ssthresh {
-            let flight = self.flight();
-            self.window.cwnd = self.cc.undo_cwnd(&self.window, &flight);
-            self.window.ssthresh = self.window.ssthresh.max(prior);
-        }
-        self.usage.full_at = self.now;
-        self.episode.undo_marker = None;
-        self.rack.advanced = true;
-        self.undos += 1;
-    }
-
-    /// Everything sent before the episode has arrived. Whether the state is held, for a peer
-    /// without SACK, until something above `high` is acknowledged (RFC 6582 §3.2 step 1).
-    fn try_undo_recovery(&mut self) -> bool {
-        if self.may_undo() {
-            self.undo_reduction(false);
-        } else {
-            self.rack.recovered();
-        }
-        if self.holds_state() {
-            return true;
-        }
-        self.set_state(Recovery::Open);
-        self.episode.reneging = false;
-        false
-    }
-
-    fn try_undo_by_dsack(&mut self) -> bool {
-        let undo = self.episode.undo_marker.is_some() && self.episode.undo_retrans == Some(0);
-        if undo {
-            self.rack.undone_by_dsack();
-            self.undo_reduction(false);
-        }
-        undo
-    }
-
-    /// After a partial ACK, or by F-RTO.
-    fn try_undo_loss(&mut self, frto: bool) -> bool {
-        if !frto && !self.may_undo() {
-            return false;
-        }
-        self.undo_reduction(true);
-        self.timeouts_in_row = 0;
-        if self.holds_state() {
-            return true;
-        }
-        if frto || self.sack {
-            self.set_state(Recovery::Open);
-            self.episode.reneging = false;
-        }
-        true
-    }
-
-    /// A partial ACK of a segment that was only late. Whether retransmissions are still out: then
-    /// nothing more is marked lost.
-    fn try_undo_partial(&mut self, prior_una: u64) -> bool {
-        if self.episode.undo_marker.is_none() || !self.packet_was_delayed() {
-            return false;
-        }
-        self.note_reordering(prior_una);
-        if self.board.retrans() > 0 {
-            return true;
-        }
-        if !self.any_resent() {
-            self.episode.first_resent = None;
-        }
-        self.undo_reduction(true);
-        self.keep_open();
-        false
-    }
-
-    fn holds_state(&mut self) -> bool {
-        let holds = !self.sack && self.una == self.episode.high;
-        if holds && !self.any_resent() {
-            self.episode.first_resent = None;
-        }
-        holds
-    }
-
     fn try_to_open(&mut self) {
         if !self.any_resent() {
             self.episode.first_resent = None;
@@ -439,7 +339,7 @@ impl Sender {
     }
 
     /// Whether retransmissions are out, or may be (`tcp_any_retrans_done`).
-    fn any_resent(&self) -> bool {
+    pub(super) fn any_resent(&self) -> bool {
         let head_resent = |head: &Sent| head.tags.has(Tags::EVER_RETRANS);
         self.board.retrans() > 0 || self.board.head().is_some_and(head_resent)
     }

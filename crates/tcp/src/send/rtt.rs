@@ -1,6 +1,7 @@
 //! Round-trip times: the smoothed one and the retransmission timeout after RFC 6298 as Linux has
 //! it, and the smallest of late.
 
+use super::clock::micros;
 use std::time::Duration;
 use tidegate_time::Instant;
 
@@ -14,17 +15,11 @@ pub(super) const RTO_MAX: u32 = 120_000_000;
 /// `TCP_TIMEOUT_FALLBACK`).
 const RTO_FALLBACK: u32 = 3_000_000;
 
-/// How long the smallest round trip counts (`tcp_min_rtt_wlen`).
-const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
+/// How many microseconds the smallest round trip counts (`tcp_min_rtt_wlen`).
+const MIN_RTT_WINDOW: u32 = 300_000_000;
 
 /// What Linux takes a round trip of 0 for, where it looks for the smallest: a tick.
 const TICK: u32 = 1000;
-
-/// Microseconds from one time to a later one.
-pub(super) fn micros(from: Instant, to: Instant) -> u32 {
-    let micros = (to.as_nanos() / 1000).saturating_sub(from.as_nanos() / 1000);
-    u32::try_from(micros).unwrap_or(u32::MAX)
-}
 
 /// Estimates, in microseconds.
 #[derive(Clone, Copy, Debug)]
@@ -122,8 +117,8 @@ impl Rtt {
     }
 
     /// Retransmission timeout.
-    pub(super) fn rto(&self) -> Duration {
-        Duration::from_micros(self.rto.into())
+    pub(super) fn rto_us(&self) -> u32 {
+        self.rto
     }
 
     /// The smoothed round trip; 0: not measured yet.
@@ -181,7 +176,7 @@ impl MinFilter {
     fn update(&mut self, now: Instant, value: u32) {
         let new = (now, value);
         let b = &mut self.best;
-        if value <= b[0].1 || now - b[2].0 > MIN_RTT_WINDOW {
+        if value <= b[0].1 || micros(b[2].0, now) > MIN_RTT_WINDOW {
             *b = [new; 3];
             return;
         }
@@ -198,10 +193,10 @@ impl MinFilter {
     /// own.
     fn slide(&mut self, new: (Instant, u32)) {
         let b = &mut self.best;
-        let age = new.0 - b[0].0;
+        let age = micros(b[0].0, new.0);
         if age > MIN_RTT_WINDOW {
             *b = [b[1], b[2], new];
-            if new.0 - b[0].0 > MIN_RTT_WINDOW {
+            if micros(b[0].0, new.0) > MIN_RTT_WINDOW {
                 *b = [b[1], b[2], new];
             }
         } else if b[1].0 == b[0].0 && age > MIN_RTT_WINDOW / 4 {

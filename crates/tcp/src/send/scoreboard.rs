@@ -15,9 +15,15 @@
 //! | L R | 1 | the original is lost, the retransmission is on its way |
 //! | S R | 1 | the original has arrived, the retransmission is on its way |
 
+#[cfg(test)]
+pub(super) mod tests;
+
 use super::rate::Snapshot;
 use std::collections::VecDeque;
 use tidegate_time::Instant;
+
+/// How far off a guess may be before it is searched for.
+const NEIGHBOURS: u32 = 4;
 
 /// What is known of a segment: a set of the constants below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -198,8 +204,28 @@ impl Scoreboard {
         self.end - u64::from((self.end as u32).wrapping_sub(low))
     }
 
-    /// Number of the entry that holds `offset`, or else of the one after the last.
+    /// Number of the entry that holds `offset`, or else of the one after the last. Most segments
+    /// are of one size, so a guess by proportion is right or nearly so.
     pub(super) fn containing(&self, offset: u64) -> u32 {
+        if offset >= self.end || self.is_empty() {
+            return self.after_last();
+        }
+        let first = self
+            .queue
+            .front()
+            .map_or(self.end, |sent| self.offset(sent.start));
+        let ahead = offset.saturating_sub(first);
+        let guess = ahead * u64::from(self.len()) / (self.end - first).max(1);
+        let mut number = self.first.wrapping_add(guess as u32);
+        for _ in 0..NEIGHBOURS {
+            if self.start(number) > offset && number != self.first {
+                number = number.wrapping_sub(1);
+            } else if self.end_of(number) <= offset {
+                number = number.wrapping_add(1);
+            } else {
+                return number;
+            }
+        }
         let after = self
             .queue
             .partition_point(|sent| self.offset(sent.start) <= offset);
@@ -245,7 +271,10 @@ impl Scoreboard {
             .tags
             .with(Tags::EVER_RETRANS)
             .without(Tags::PARKED.with(Tags::RATED));
-        self.link(number);
+        // A loss probe may repeat what has arrived; RACK need not watch that.
+        if !sent.tags.has(Tags::SACKED) {
+            self.link(number);
+        }
     }
 
     /// Sets S, R, L and the lasting tags of entry `number`, and keeps the counters.
@@ -268,15 +297,17 @@ impl Scoreboard {
                 self.highest_sacked.max(self.end_of(number))
             };
             self.unlink(number);
+            let sent = self.get_mut(number);
+            sent.tags = sent.tags.without(Tags::PARKED);
         }
     }
 
-    /// Marks entry `number` lost; how many transmissions of it that loses (`tcp_mark_skb_lost`).
+    /// Marks entry `number` lost; whether that is news (`tcp_mark_skb_lost`).
     /// RACK looks at it again once it is retransmitted; `parked`: or once the mark is taken back.
-    pub(super) fn mark_lost(&mut self, number: u32, parked: bool) -> u32 {
+    pub(super) fn mark_lost(&mut self, number: u32, parked: bool) -> bool {
         let tags = self.get(number).tags;
         if tags.has(Tags::SACKED) {
-            return 0;
+            return false;
         }
         let news = !tags.has(Tags::LOST) || tags.has(Tags::RETRANS);
         if tags.has(Tags::LOST) {
@@ -288,7 +319,7 @@ impl Scoreboard {
             let sent = self.get_mut(number);
             sent.tags = sent.tags.with(Tags::PARKED);
         }
-        u32::from(news)
+        news
     }
 
     /// Believes nothing lost any more (`tcp_undo_cwnd_reduction`). What a timeout had marked is
@@ -366,24 +397,17 @@ impl Scoreboard {
         }
         sent.tags = sent.tags.without(Tags::LINKED);
         let (earlier, later) = (sent.earlier, sent.later);
+        let (is_oldest, is_newest) = (number == self.oldest, number == self.newest);
         self.linked -= 1;
-        if number == self.oldest {
+        if is_oldest {
             self.oldest = later;
         } else {
-            self.get_mut(earlier).later = if number == self.newest {
-                earlier
-            } else {
-                later
-            };
+            self.get_mut(earlier).later = if is_newest { earlier } else { later };
         }
-        if number == self.newest {
+        if is_newest {
             self.newest = earlier;
         } else {
-            self.get_mut(later).earlier = if number == self.oldest {
-                later
-            } else {
-                earlier
-            };
+            self.get_mut(later).earlier = if is_oldest { later } else { earlier };
         }
         true
     }

@@ -1,12 +1,13 @@
 //! The one timer of what is in flight, in its four roles, and the retransmission timeout.
 
 use super::Sender;
+use super::clock::{later, micros};
 use super::rtt::{RTO_MAX, RTO_MIN};
-use std::time::Duration;
 use tidegate_time::Instant;
 
-/// Least delay of a timer that waits for an ACK (`TCP_TIMEOUT_MIN`: two ticks of a millisecond).
-pub(super) const TIMEOUT_MIN: Duration = Duration::from_millis(2);
+/// Least delay of a timer that waits for an ACK, in microseconds (`TCP_TIMEOUT_MIN`: two ticks of
+/// a millisecond).
+pub(super) const TIMEOUT_MIN: u64 = 2000;
 
 /// Timeouts in a row, reckoned from [`RTO_MIN`], before giving up (`tcp_retries2`).
 pub(super) const RETRIES: u32 = 15;
@@ -61,14 +62,15 @@ impl Sender {
         }
     }
 
-    pub(super) fn set_timer(&mut self, timer: Timer, delay: Duration) {
-        let delay = delay.min(Duration::from_micros(RTO_MAX.into()));
-        self.timer = Some((timer, self.now + delay));
+    /// Sets the timer `delay` microseconds from now.
+    pub(super) fn set_timer(&mut self, timer: Timer, delay: u64) {
+        self.timer = Some((timer, later(self.now, delay.min(RTO_MAX.into()))));
     }
 
-    /// Sets a timer that waits for the answer to what pacing still holds back.
-    pub(super) fn set_timer_paced(&mut self, timer: Timer, delay: Duration) {
-        self.set_timer(timer, delay + self.pacing.delay(self.now));
+    /// The same, reckoned from when pacing lets the next segment leave.
+    pub(super) fn set_timer_paced(&mut self, timer: Timer, delay: u64) {
+        let from = self.now.max(self.pacing.next());
+        self.timer = Some((timer, later(from, delay.min(RTO_MAX.into()))));
     }
 
     pub(super) fn timer_is(&self, timer: Timer) -> bool {
@@ -81,10 +83,10 @@ impl Sender {
             self.timer = None;
             return;
         };
-        let rto = self.rtt.rto();
+        let rto = self.rtt.rto_us().into();
         let delay = if self.timer_is(Timer::Reordering) || self.timer_is(Timer::LossProbe) {
             // It has been running underneath.
-            (head.at + rto - self.now).max(Duration::from_micros(1))
+            micros(self.now, later(head.at, rto)).max(1).into()
         } else {
             rto
         };
@@ -103,11 +105,11 @@ impl Sender {
         let Some(head) = self.board.head() else {
             return;
         };
-        let since = self.now - self.episode.first_resent.unwrap_or(head.at);
+        let since = micros(self.episode.first_resent.unwrap_or(head.at), self.now);
         if self.peer_window == 0 {
             // The peer has taken its window back: the retransmission is but a probe of it.
-            let patience = 2 * Duration::from_micros(RTO_MAX.into());
-            self.given_up = self.now - self.heard_at > patience && since > patience;
+            let silent = micros(self.heard_at, self.now);
+            self.given_up = silent.min(since) > 2 * RTO_MAX;
         } else {
             // Linux counts no retries but waits as long as they would have taken.
             self.given_up = self.timeouts_in_row > 0 && since >= patience(RETRIES);
@@ -123,14 +125,17 @@ impl Sender {
         let head = self.board.first();
         self.work.outbox = self.resend(head);
         self.rtt.back_off();
-        self.set_timer(Timer::Retransmission, self.rtt.rto());
+        self.set_timer(Timer::Retransmission, self.rtt.rto_us().into());
     }
 }
 
-/// How long `retries` timeouts take that start from [`RTO_MIN`] and double (`tcp_model_timeout`).
-fn patience(retries: u32) -> Duration {
+/// How many microseconds `retries` timeouts take that start from [`RTO_MIN`] and double
+/// (`tcp_model_timeout`).
+const fn patience(retries: u32) -> u32 {
     let doublings = (RTO_MAX / RTO_MIN).ilog2();
-    let doubled = u64::from(RTO_MIN) * ((2 << retries.min(doublings)) - 1);
-    let constant = u64::from(RTO_MAX) * u64::from(retries.saturating_sub(doublings));
-    Duration::from_micros(doubled + constant)
+    if retries <= doublings {
+        ((2 << retries) - 1) * RTO_MIN
+    } else {
+        ((2 << doublings) - 1) * RTO_MIN + (retries - doublings) * RTO_MAX
+    }
 }

@@ -2,14 +2,14 @@
 //! that its SACK shows what is lost before the timeout does.
 
 use super::ack::Progress;
+use super::clock::{later, micros};
 use super::rtt::RTO_MIN;
 use super::timer::{TIMEOUT_MIN, Timer};
 use super::{Sender, Transmission};
 use crate::cc::Recovery;
-use std::time::Duration;
 
-/// Delay of a probe without any measurement (`TCP_TIMEOUT_INIT`).
-const TIMEOUT_INIT: Duration = Duration::from_secs(1);
+/// Delay of a probe without any measurement, in microseconds (`TCP_TIMEOUT_INIT`).
+const TIMEOUT_INIT: u64 = 1_000_000;
 
 /// A probe that was sent and not answered yet.
 #[derive(Clone, Copy, Debug)]
@@ -30,18 +30,19 @@ impl Sender {
         if self.episode.state != Recovery::Open {
             return false;
         }
-        let delay = match self.rtt.srtt() {
+        let delay = match 2 * u64::from(self.rtt.srtt_us()) {
+            0 => TIMEOUT_INIT,
             // A lone segment's ACK may be delayed.
-            Some(srtt) if self.board.len() == 1 => 2 * srtt + Duration::from_micros(RTO_MIN.into()),
-            Some(srtt) => 2 * srtt + TIMEOUT_MIN,
-            None => TIMEOUT_INIT,
+            round_trips if self.board.len() == 1 => round_trips + u64::from(RTO_MIN),
+            round_trips => round_trips + TIMEOUT_MIN,
         };
-        let rto = if advancing {
-            self.rtt.rto()
+        let rto = self.rtt.rto_us().into();
+        let left = if advancing {
+            rto
         } else {
-            head.at + self.rtt.rto() - self.now
+            micros(self.now, later(head.at, rto)).into()
         };
-        let delay = if rto.is_zero() { delay } else { delay.min(rto) };
+        let delay = if left == 0 { delay } else { delay.min(left) };
         self.set_timer_paced(Timer::LossProbe, delay);
         true
     }

@@ -2,6 +2,7 @@
 //! (RFC 2861 as Linux has it, `tcp_cwnd_validate`).
 
 use super::Sender;
+use super::clock::micros;
 use crate::cc::{Event, Recovery};
 use tidegate_time::Instant;
 
@@ -59,7 +60,7 @@ impl Sender {
             return;
         }
         self.usage.used = self.usage.used.max(out);
-        if self.now - self.usage.full_at >= self.rtt.rto() && !self.cc.controls_rate() {
+        if micros(self.usage.full_at, self.now) >= self.rtt.rto_us() && !self.cc.controls_rate() {
             self.decay_window();
         }
     }
@@ -82,7 +83,7 @@ impl Sender {
     /// window is halved for each one, down to the initial window (`tcp_slow_start_after_idle`,
     /// `tcp_cwnd_restart`; RFC 5681 §4.1 would restart at once).
     pub(super) fn restart_after_idle(&mut self) {
-        let (rto, idle) = (self.rtt.rto(), self.now - self.usage.sent_at);
+        let (rto, idle) = (self.rtt.rto_us(), micros(self.usage.sent_at, self.now));
         if !self.board.is_empty() || self.cc.controls_rate() || idle <= rto {
             return;
         }
@@ -90,7 +91,7 @@ impl Sender {
         self.window.ssthresh = self.current_ssthresh();
         let least = self.initial_window.min(self.window.cwnd);
         let mut left = idle - rto;
-        while !left.is_zero() && self.window.cwnd > least {
+        while left > 0 && self.window.cwnd > least {
             self.window.cwnd /= 2;
             left = left.saturating_sub(rto);
         }

@@ -1,24 +1,28 @@
 use super::rtt_accuracy;
-use crate::emulator::{LaneRecord, Passage, Record};
+use crate::emulator::{LaneRecord, Record};
 use crate::sample::AgentSample;
 use crate::steer::SteeredFlow;
 use std::time::Duration;
 use tidegate_link::Instant;
+use tidegate_measure::{Demand, LinkRecord, Passage, Window};
 
 /// Ten bins; in each the downlink takes 100 ms and the uplink 20.
 fn record() -> Record {
+    let window = Window {
+        warmup: Instant::ZERO,
+        end: Instant::from_millis(1000),
+    };
     let lane = |forward| {
-        let mut lane = LaneRecord::new();
+        let mut lane = LaneRecord::new(LinkRecord::new(window, Demand::default(), true));
         for bin in 0..10 {
             let due = Instant::from_millis(bin * 100 + 150);
-            lane.count(Passage {
+            let passage = Passage {
                 bytes: 1500,
                 arrived: due - Duration::from_millis(forward),
                 due,
                 queued: Duration::ZERO,
-                late: Duration::ZERO,
-                counts: true,
-            });
+            };
+            lane.count(&passage, Duration::ZERO);
         }
         lane
     };

@@ -1,10 +1,10 @@
 use super::{by_size, flow_result, received_before};
-use crate::emulator::Window;
 use crate::sample::FlowSample;
 use crate::tcp_info::TcpInfo;
 use crate::workload::{Fetch, FetchLog, Flow};
 use std::time::Duration;
 use tidegate_link::Instant;
+use tidegate_measure::Window;
 use tidegate_scenario::Direction;
 
 const WINDOW: Window = Window {

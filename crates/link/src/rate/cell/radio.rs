@@ -6,7 +6,7 @@
 //! *outages* leave nothing (the scheduler serves others, a handover). Recorded outages are many and
 //! short with a long tail, which a Lomax (shifted Pareto) distribution fits.
 
-use super::super::whole_bps;
+use super::super::{tti::Intervals, whole_bps};
 use super::profile::{Dips, Profile, Walk};
 use rand::SeedableRng;
 use rand_distr::{Distribution, Exp, Pareto, StandardNormal};
@@ -18,7 +18,7 @@ const PEAK: f64 = 10.0;
 
 /// A cell's rate under way, seeded.
 #[derive(Clone, Debug)]
-pub(super) struct Radio {
+pub(crate) struct Radio {
     rng: Pcg64Mcg,
     tti: Duration,
     /// Rate while both walks are at 0, in bit/s.
@@ -48,15 +48,15 @@ impl Radio {
             rng,
         }
     }
+}
 
-    /// Transmission time interval.
-    pub(super) fn tti(&self) -> Duration {
+impl Intervals for Radio {
+    fn tti(&self) -> Duration {
         self.tti
     }
 
-    /// The rate of the next interval in whole bit/s, so that the last bits of `exp` on another
-    /// processor do not matter.
-    pub(super) fn next_rate(&mut self) -> u64 {
+    /// In whole bit/s, so that the last bits of `exp` on another processor do not matter.
+    fn next_rate(&mut self) -> u64 {
         let Self { rng, .. } = self;
         let nepers = self.slow.step(rng) + self.fast.step(rng);
         let level = self.fades.step(rng) * self.outages.step(rng);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::rate::Burst;
 use crate::{Capacity, Rate};
 
 const CELLS: [Cell; 3] = [Cell::Lte, Cell::Hspa, Cell::Evdo];
@@ -15,7 +16,7 @@ fn seconds(model: CellModel) -> Vec<u64> {
 
 /// Opportunities until a minute has passed.
 fn minute(model: &CellModel) -> Vec<Burst> {
-    let mut cursor = Cursor::new(model);
+    let mut cursor = model.cursor();
     std::iter::from_fn(|| {
         let burst = cursor.peek();
         cursor.advance();
@@ -71,7 +72,7 @@ fn bursts_leave_at_whole_intervals_and_outages_end() {
         (Cell::Evdo, 10, 12_010.0),
     ];
     for (cell, tti_ms, longest_ms) in expected {
-        let mut cursor = Cursor::new(&CellModel::new(cell, None, 2));
+        let mut cursor = CellModel::new(cell, None, 2).cursor();
         let (mut last, mut gap) = (Instant::ZERO, Duration::ZERO);
         while last < Instant::from_millis(SECONDS * 1000) {
             let Burst { at, bytes } = cursor.peek();
@@ -99,7 +100,7 @@ fn the_seed_decides() {
 #[test]
 fn skipping_is_walking() {
     let model = CellModel::new(Cell::Evdo, None, 4);
-    let (mut walker, mut skipper) = (Cursor::new(&model), Cursor::new(&model));
+    let (mut walker, mut skipper) = (model.cursor(), model.cursor());
     for ms in [0, 9, 10, 11, 500, 30_000] {
         skipper.skip_past(Instant::from_millis(ms));
         while walker.peek().at <= Instant::from_millis(ms) {
@@ -114,7 +115,7 @@ fn skipping_is_walking() {
 #[test]
 fn even_a_crawl_ends() {
     let crawl = CellModel::new(Cell::Lte, Some(0.0), 1);
-    assert!(Cursor::new(&crawl).peek().at > Instant::from_millis(8000));
+    assert!(crawl.cursor().peek().at > Instant::from_millis(8000));
 }
 
 /// A saved cell carries what the cell itself does, within a packet, at every moment.

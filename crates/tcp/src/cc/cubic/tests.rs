@@ -104,6 +104,20 @@ fn before_the_first_loss_it_probes_faster_than_reno() {
 }
 
 #[test]
+fn the_curve_is_looked_up_once_a_jiffy() {
+    let mut curve = Curve {
+        last_max: 1000,
+        ..Curve::default()
+    };
+    curve.update(5, 700, 1);
+    let per = curve.per;
+    curve.update(5, 800, 1);
+    assert_eq!((curve.last_cwnd, curve.per), (700, per));
+    curve.update(6, 800, 1);
+    assert_eq!(curve.last_cwnd, 800);
+}
+
+#[test]
 fn idle_time_does_not_move_along_the_curve() {
     let mut d = Driver::after_loss(Cubic::default(), 1000);
     d.round(ms(100));
@@ -162,33 +176,38 @@ fn hystart_sees_the_queue_grow_before_it_overflows() {
     assert_eq!(exit(3), 88);
 }
 
-#[test]
-fn a_rising_round_trip_ends_slow_start_after_eight_samples() {
+/// The first ACK, of a round whose round trips are longer than the last one's, that ends slow start.
+fn detection(rtt: u64, later: u64) -> Option<usize> {
     let mut d = Driver::new(Cubic::default(), 16);
     // 3 ms between ACKs: no train.
     for _ in 0..20 {
-        d.ack(ms(3), 1, ms(80));
+        d.ack(ms(3), 1, ms(rtt));
+    }
+    while d.f.snd_una < d.cc.hystart.end_seq {
+        d.ack(ms(3), 1, ms(rtt));
     }
     assert!(d.w.in_slow_start());
-    // An eighth of 80 ms is the limit; the rounds' ends are where the offsets say.
-    while d.f.snd_una < d.cc.hystart.end_seq {
-        d.ack(ms(3), 1, ms(80));
+    (1..30).find(|_| {
+        d.ack(ms(3), 1, ms(later));
+        !d.w.in_slow_start()
+    })
+}
+
+/// An eighth, between 4 and 16 ms.
+#[test]
+fn a_longer_round_trip_ends_slow_start_after_eight_samples() {
+    for (rtt, flat, risen) in [(20, 23, 25), (80, 89, 91), (400, 415, 417)] {
+        assert_eq!(detection(rtt, flat), None, "{flat} ms for {rtt}");
+        assert_eq!(detection(rtt, risen), Some(9), "{risen} ms for {rtt}");
     }
-    for _ in 0..8 {
-        d.ack(ms(3), 1, ms(91));
-        assert!(d.w.in_slow_start());
-    }
-    d.ack(ms(3), 1, ms(91));
-    assert!(!d.w.in_slow_start());
 }
 
 #[test]
-fn a_flat_round_trip_does_not() {
+fn jitter_does_not_as_long_as_one_sample_is_short() {
     let mut d = Driver::new(Cubic::default(), 16);
     for _ in 0..500 {
         d.ack(ms(3), 1, ms(80));
-        // Jitter below an eighth.
-        d.ack(ms(3), 1, ms(89));
+        d.ack(ms(3), 1, ms(120));
     }
     assert!(d.w.in_slow_start());
 }

@@ -194,10 +194,9 @@ impl<A: CongestionControl> Bottleneck<A> {
         loop {
             let ack = self.outstanding.iter().find_map(|s| s.acked_at);
             let send = (self.in_flight < self.window.cwnd).then(|| self.can_send_at());
-            let timeout = self
-                .outstanding
-                .back()
-                .map(|s| s.at + Duration::from_secs(1));
+            // Never while an ACK is on its way: timeouts are not spurious.
+            let newest = self.outstanding.back().filter(|_| ack.is_none());
+            let timeout = newest.map(|s| s.at + Duration::from_secs(1));
             let next = [ack, send, timeout].into_iter().flatten().min();
             let Some(at) = next.filter(|at| *at <= until) else {
                 self.now = until;
@@ -355,7 +354,6 @@ impl<A: CongestionControl> Bottleneck<A> {
             };
             self.control.segment_lost(&mut self.window, &flight, &lost);
         }
-        losses
     }
 
     /// Recovery lasts until what was lost in it has been sent again and delivered; Linux may leave

@@ -37,14 +37,6 @@ fn a_loss_halves_down_to_two() {
     }
 }
 
-#[test]
-fn a_window_that_limits_nothing_does_not_grow() {
-    let mut d = Driver::new(Reno, 10);
-    d.f.cwnd_limited = false;
-    d.ack(ms(1), 5, ms(100));
-    assert_eq!(d.w.cwnd, 10);
-}
-
 /// Mathis et al. 1997: between two losses at a window of W, W/2 round trips carry 3/8·W² segments.
 #[test]
 fn the_saw_tooth_carries_three_eighths_of_the_window_squared() {

@@ -1,0 +1,99 @@
+//! A packet on its way, and what the link's stages ask of it.
+
+use tidegate_link::{Instant, Packet, Sequence};
+
+/// IP protocol numbers.
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// TCP flags (RFC 9293 §3.1).
+const FIN: u8 = 0x01;
+const SYN: u8 = 0x02;
+
+/// An IP packet and when it was read.
+pub struct Frame {
+    pub bytes: Vec<u8>,
+    pub arrived: Instant,
+}
+
+impl Packet for Frame {
+    fn wire_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// A hash of addresses, protocol and, where the packet has them, ports.
+    fn flow(&self) -> u64 {
+        let Some(ip) = Ip::parse(&self.bytes) else {
+            return 0;
+        };
+        let ports = match ip.protocol {
+            TCP | UDP => ip.payload.get(..4).unwrap_or_default(),
+            _ => &[],
+        };
+        let bytes = ip.addresses.iter().chain(ports).chain([&ip.protocol]);
+        // FNV-1a.
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    }
+
+    /// TCP's; none without data, SYN or FIN.
+    fn sequence(&self) -> Option<Sequence> {
+        let ip = Ip::parse(&self.bytes).filter(|ip| ip.protocol == TCP)?;
+        let header = usize::from(ip.payload.get(12)? >> 4) * 4;
+        let data = ip.payload.len().checked_sub(header)?;
+        let flags = *ip.payload.get(13)?;
+        let start = u32::from_be_bytes(ip.payload.get(4..8)?.try_into().ok()?);
+        let opens = flags & SYN != 0;
+        let length = data as u32 + u32::from(opens) + u32::from(flags & FIN != 0);
+        (length > 0).then(|| Sequence {
+            start,
+            end: start.wrapping_add(length),
+            opens,
+        })
+    }
+
+    fn duplicate(&self) -> Option<Self> {
+        Some(Self {
+            bytes: self.bytes.clone(),
+            arrived: self.arrived,
+        })
+    }
+}
+
+/// What identifies a packet's flow, and what it carries.
+struct Ip<'a> {
+    /// Source and destination.
+    addresses: &'a [u8],
+    protocol: u8,
+    /// Empty in fragments, whose ports are unknown but to the first.
+    payload: &'a [u8],
+}
+
+impl<'a> Ip<'a> {
+    /// None if the packet is neither IPv4 nor IPv6, or too short.
+    fn parse(bytes: &'a [u8]) -> Option<Self> {
+        match bytes.first()? >> 4 {
+            4 => {
+                let header = usize::from(bytes[0] & 0xf) * 4;
+                let more_and_offset = u16::from_be_bytes(bytes.get(6..8)?.try_into().ok()?);
+                let is_fragment = more_and_offset & 0x3fff != 0;
+                Some(Self {
+                    addresses: bytes.get(12..20)?,
+                    protocol: *bytes.get(9)?,
+                    payload: bytes.get(header..).filter(|_| !is_fragment).unwrap_or(&[]),
+                })
+            }
+            // Behind an extension header the protocol is that header's, and so there are no ports.
+            6 => Some(Self {
+                addresses: bytes.get(8..40)?,
+                protocol: bytes[6],
+                payload: &bytes[40..],
+            }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! CoDel's decisions (RFC 8289), apart from the queue that they are about.
+
+use crate::Instant;
+use std::time::Duration;
+
+/// §5.3: the link's MTU. A backlog of no more is no standing queue.
+const MAXPACKET: usize = 1500;
+
+/// CoDel's state (§5.2); names are the RFC's.
+///
+/// ```text
+///               sojourn ≥ target for an interval: drop
+///  not dropping ──────────────────────────────────────▶ dropping: drops at drop_next,
+///       ▲                                                 │       interval/√count apart
+///       └─────────────────────────────────────────────────┘
+///               sojourn < target, or backlog ≤ MAXPACKET
+/// ```
+#[derive(Debug)]
+pub(super) struct Codel {
+    target: Duration,
+    interval: Duration,
+    /// When the delay will have stood for an interval; none while it is below target.
+    first_above_time: Option<Instant>,
+    /// When to drop next.
+    drop_next: Instant,
+    /// Packets dropped since entering the drop state.
+    count: u32,
+    /// `count` when the drop state was last entered.
+    lastcount: u32,
+    dropping: bool,
+}
+
+impl Codel {
+    pub(super) fn new(target: Duration, interval: Duration) -> Self {
+        Self {
+            target,
+            interval,
+            first_above_time: None,
+            drop_next: Instant::ZERO,
+            count: 0,
+            lastcount: 0,
+            dropping: false,
+        }
+    }
+
+    /// The dequeue routine of §5.5. `take` hands out the oldest packet with its arrival and the
+    /// backlog in bytes that it leaves behind; `discard` gets what is dropped.
+    pub(super) fn dequeue<T>(
+        &mut self,
+        now: Instant,
+        mut take: impl FnMut() -> Option<Taken<T>>,
+        mut discard: impl FnMut(T),
+    ) -> Option<T> {
+        let (mut packet, mut ok_to_drop) = self.dodequeue(now, take());
+        if self.dropping {
+            self.dropping = ok_to_drop;
+            // A large backlog might want the next drop now as well, hence a loop.
+            while self.dropping && now >= self.drop_next {
+                packet.map(&mut discard);
+                self.count += 1;
+                (packet, ok_to_drop) = self.dodequeue(now, take());
+                if ok_to_drop {
+                    self.drop_next = self.control_law(self.drop_next);
+                } else {
+                    self.dropping = false;
+                }
+            }
+        } else if ok_to_drop {
+            packet.map(&mut discard);
+            (packet, _) = self.dodequeue(now, take());
+            self.enter_drop_state(now);
+        }
+        packet
+    }
+
+    /// A packet of this queue was dropped at a limit; counts as one of CoDel's own (RFC 8290 §4.1.3).
+    pub(super) fn dropped_elsewhere(&mut self) {
+        self.count += 1;
+    }
+
+    /// §5.6: whether the packet in hand may be dropped, because the delay has been above target
+    /// for an interval.
+    fn dodequeue<T>(&mut self, now: Instant, taken: Option<Taken<T>>) -> (Option<T>, bool) {
+        let Some(taken) = taken else {
+            self.first_above_time = None;
+            return (None, false);
+        };
+        let below = now - taken.arrival < self.target || taken.backlog <= MAXPACKET;
+        let ok_to_drop = match self.first_above_time {
+            _ if below => {
+                self.first_above_time = None;
+                false
+            }
+            None => {
+                self.first_above_time = Some(now + self.interval);
+                false
+            }
+            Some(first_above_time) => now >= first_above_time,
+        };
+        (Some(taken.item), ok_to_drop)
+    }
+
+    /// §5.5: if the last drop state ended not long ago, its drop rate is a good one to start with.
+    fn enter_drop_state(&mut self, now: Instant) {
+        self.dropping = true;
+        let delta = self.count - self.lastcount;
+        let recent = now - self.drop_next < 16 * self.interval;
+        self.count = if delta > 1 && recent { delta } else { 1 };
+        self.drop_next = self.control_law(now);
+        self.lastcount = self.count;
+    }
+
+    /// §5.6: drops come interval/√count apart, so that a TCP's rate falls linearly in time.
+    fn control_law(&self, t: Instant) -> Instant {
+        t + self.interval.div_f64(f64::from(self.count).sqrt())
+    }
+}
+
+/// A packet just taken from the queue.
+pub(super) struct Taken<T> {
+    pub(super) item: T,
+    pub(super) arrival: Instant,
+    /// Bytes left in the queue.
+    pub(super) backlog: usize,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! Random early detection: S. Floyd, V. Jacobson, "Random Early Detection Gateways for Congestion
+//! Avoidance", IEEE/ACM ToN 1(4), 1993, with the gentle variant of S. Floyd, "Recommendation on
+//! using the gentle_ variant of RED", 2000. Names are the papers'.
+
+use crate::power::power;
+use crate::{Instant, RedPolicy};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// RED's state (1993, Figure 2), in units of packets.
+#[derive(Debug)]
+pub(super) struct Red {
+    policy: RedPolicy,
+    rng: Pcg64Mcg,
+    /// Average queue length.
+    avg: f64,
+    /// Packets since the last drop; −1 while the average is below the minimum threshold.
+    count: i64,
+    /// Since when the queue has been empty; none while it is not.
+    q_time: Option<Instant>,
+}
+
+impl Red {
+    pub(super) fn new(policy: RedPolicy, seed: u64) -> Self {
+        Self {
+            policy,
+            rng: Pcg64Mcg::seed_from_u64(seed),
+            avg: 0.0,
+            count: -1,
+            q_time: Some(Instant::ZERO),
+        }
+    }
+
+    /// Whether the packet that arrives at `now` to find `queue` others waiting is dropped.
+    pub(super) fn refuses(&mut self, now: Instant, queue: usize) -> bool {
+        self.average(now, queue);
+        let p_b = self.initial_probability();
+        if p_b <= 0.0 {
+            self.count = -1;
+            return false;
+        }
+        self.count += 1;
+        // Drops are spread evenly: the nth packet since the last one has p_b/(1 − n p_b), so that
+        // their distance is uniform from 1 to 1/p_b − 1 (1993, section VII, method 2).
+        let rest = 1.0 - self.count as f64 * p_b;
+        let drop = p_b >= rest || self.rng.random::<f64>() < p_b / rest;
+        if drop {
+            self.count = 0;
+        }
+        drop
+    }
+
+    /// The queue has just become empty.
+    pub(super) fn emptied(&mut self, now: Instant) {
+        self.q_time = Some(now);
+    }
+
+    /// 1993, section IV and equation 2: an idle queue counts as if `m` small packets had passed it.
+    fn average(&mut self, now: Instant, queue: usize) {
+        let weight = self.policy.weight;
+        match self.q_time.take_if(|_| queue == 0) {
+            Some(since) => {
+                let s = self.policy.packet_time.as_nanos().max(1);
+                let m = (now - since).as_nanos() / s;
+                self.avg *= power(1.0 - weight, m as u64);
+                // Empty until a packet is taken in.
+                self.q_time = Some(now);
+            }
+            None => {
+                self.q_time = None;
+                self.avg += weight * (queue as f64 - self.avg);
+            }
+        }
+    }
+
+    /// p_b: 0 below the minimum threshold, rising to max_p at the maximum one and, gently, to 1 at
+    /// twice that.
+    fn initial_probability(&self) -> f64 {
+        let RedPolicy {
+            min_packets: min,
+            max_packets: max,
+            max_probability: max_p,
+            ..
+        } = self.policy;
+        if self.avg < min {
+            0.0
+        } else if self.avg < max {
+            max_p * (self.avg - min) / (max - min)
+        } else {
+            (max_p + (1.0 - max_p) * (self.avg - max) / max).min(1.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

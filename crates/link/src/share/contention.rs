@@ -1,0 +1,179 @@
+//! One link among others in a cell, whose traffic is only amounts of bytes.
+
+use super::scheduler::{Air, Scheduler};
+use crate::rate::Burst;
+use crate::{Instant, Rate};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::time::Duration;
+
+/// Other users in the cell. Each has a queue of his own, as thesis §4.3 found in every carrier's
+/// network: they take the link's time and never its buffer.
+///
+/// What is random about the link's rate is random for each of them anew; where it is recorded, each
+/// is elsewhere in the recording.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sharing {
+    /// Who is served when.
+    pub scheduler: Scheduler,
+    /// Users in the cell, this link's included.
+    pub users: u32,
+    /// The scheduler's transmission time interval (LTE: 1 ms).
+    pub tti: Duration,
+    /// What each of the others receives.
+    pub traffic: CrossTraffic,
+    /// Seed of the others' traffic.
+    pub seed: u64,
+}
+
+/// Traffic that comes and goes: at a constant rate for an exponentially distributed time, then not
+/// at all for another. A user's queue holds 1.5 MB of it; the rest is lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrossTraffic {
+    /// Long-run mean load of one user, in bit/s.
+    pub mean_bps: f64,
+    /// Mean time with traffic.
+    pub on: Duration,
+    /// Mean time without.
+    pub off: Duration,
+}
+
+/// What a neighbour's queue holds, in bytes: 1000 packets.
+const QUEUE_BYTES: u64 = 1_500_000;
+
+/// The opportunities that a scheduler leaves to one link among several.
+#[derive(Debug)]
+pub(crate) struct Contention {
+    /// User 0 is the link.
+    air: Air,
+    neighbours: Vec<Neighbour>,
+    rng: Pcg64Mcg,
+    /// The TTI at hand.
+    tti: u64,
+    /// The link's next opportunity, once it has been looked for.
+    next: Option<Burst>,
+}
+
+/// Another user.
+#[derive(Debug)]
+struct Neighbour {
+    on: bool,
+    /// Probabilities, each TTI, that the traffic begins or ends.
+    begins: f64,
+    ends: f64,
+    /// Bytes that arrive in a TTI while there is traffic, and the part of one left over.
+    arrives: f64,
+    fraction: f64,
+    /// Bytes queued.
+    backlog: u64,
+}
+
+impl Contention {
+    pub(crate) fn new(rate: &Rate, sharing: &Sharing) -> Self {
+        let users = u64::from(sharing.users.max(1));
+        let rates = (0..users).map(|index| match index {
+            0 => (rate.clone(), Duration::ZERO),
+            _ => rate.neighbour(index, users),
+        });
+        let mut rng = Pcg64Mcg::seed_from_u64(sharing.seed);
+        let neighbour = |_| Neighbour::new(sharing, &mut rng);
+        Self {
+            air: Air::new(sharing.scheduler, sharing.tti, rates),
+            neighbours: (1..users).map(neighbour).collect(),
+            rng,
+            tti: 0,
+            next: None,
+        }
+    }
+
+    /// Finds the link's next opportunity, given that it wants every one.
+    pub(crate) fn seek(&mut self) {
+        while self.next.is_none() {
+            self.step(true);
+        }
+    }
+
+    /// The next opportunity; before [`Self::seek`] has found it one without bytes, when it may come
+    /// at the earliest.
+    pub(crate) fn peek(&self) -> Burst {
+        self.next.unwrap_or(Burst {
+            at: self.air.end(self.tti),
+            bytes: 0,
+        })
+    }
+
+    pub(crate) fn advance(&mut self) {
+        self.next = None;
+    }
+
+    /// The link wants none of the opportunities until `now`.
+    pub(crate) fn skip_past(&mut self, now: Instant) {
+        while self.air.end(self.tti) <= now {
+            self.step(false);
+        }
+    }
+
+    /// Gives the TTI at hand away.
+    fn step(&mut self, wanted: bool) {
+        let Self {
+            air,
+            neighbours,
+            rng,
+            tti,
+            next,
+        } = self;
+        neighbours.iter_mut().for_each(|n| n.step(rng));
+        let wants = |user: usize| match user.checked_sub(1) {
+            None => wanted,
+            Some(i) => neighbours[i].backlog > 0,
+        };
+        if let Some((user, bytes)) = air.schedule(*tti, wants) {
+            match user.checked_sub(1) {
+                None => {
+                    *next = Some(Burst {
+                        at: air.end(*tti),
+                        bytes,
+                    });
+                }
+                Some(i) => {
+                    let backlog = &mut neighbours[i].backlog;
+                    *backlog = backlog.saturating_sub(bytes);
+                }
+            }
+        }
+        *tti += 1;
+    }
+}
+
+impl Neighbour {
+    /// A neighbour in the long-run state.
+    fn new(sharing: &Sharing, rng: &mut Pcg64Mcg) -> Self {
+        let CrossTraffic { mean_bps, on, off } = sharing.traffic;
+        let [tti, on, off] = [sharing.tti, on, off].map(|d| d.as_nanos() as f64);
+        let active = on / (on + off);
+        Self {
+            on: rng.random::<f64>() < active,
+            // In TTIs the times are geometric, which is as memoryless.
+            begins: tti / off,
+            ends: tti / on,
+            arrives: mean_bps / active * tti / 8e9,
+            fraction: 0.0,
+            backlog: 0,
+        }
+    }
+
+    /// What happens to it in a TTI, service apart.
+    fn step(&mut self, rng: &mut Pcg64Mcg) {
+        if self.on {
+            let bytes = self.arrives + self.fraction;
+            let whole = bytes as u64;
+            self.fraction = bytes - whole as f64;
+            self.backlog = (self.backlog + whole).min(QUEUE_BYTES);
+        }
+        let turns = if self.on { self.ends } else { self.begins };
+        self.on ^= rng.random::<f64>() < turns;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Curves over time, one point for each [`BIN`].
+//!
+//! | quantity | of | what |
+//! | --- | --- | --- |
+//! | `queue_delay_ms`, `queue_delay_max_ms` | downlink | true queueing delay, mean and largest |
+//! | `up_queue_delay_ms` | uplink | the same, mean |
+//! | `delivered_bps`, `up_delivered_bps` | link | bytes that came out, IP headers included |
+//! | `capacity_bps` | downlink | what could have |
+//! | `true_rtt_ms` | link | the round trip that it made |
+
+use crate::{BIN, Bin, Bins, round_trip};
+use std::time::Duration;
+use tidegate_link::Capacity;
+use tidegate_scenario::Series;
+use tidegate_time::Instant;
+
+/// The links' curves until `end`; `capacity` is the downlink's.
+pub fn link_curves(down: &Bins, up: &Bins, capacity: &mut Capacity, end: Instant) -> Vec<Series> {
+    let bins = (end.as_nanos() / BIN.as_nanos() as u64) as usize;
+    let times: Vec<Instant> = (0..bins as u32).map(|n| Instant::ZERO + BIN * n).collect();
+    let of = |bins: &Bins, value: fn(&Bin) -> Option<f64>| {
+        let points = times.iter().zip(bins.as_slice());
+        points
+            .filter_map(|(&t, bin)| Some((t, value(bin)?)))
+            .collect::<Vec<_>>()
+    };
+    let mean: fn(&Bin) -> Option<f64> = |bin| bin.queued_mean().map(ms);
+    let max: fn(&Bin) -> Option<f64> = |bin| (bin.packets > 0).then(|| ms(bin.queued_max));
+    let rate: fn(&Bin) -> Option<f64> = |bin| Some(bps(bin.bytes));
+    let round_trips = times
+        .iter()
+        .filter_map(|&t| Some((t, ms(round_trip(down, up, t)?))))
+        .collect();
+    let capacities = times
+        .iter()
+        .map(|&t| (t, bps(capacity.bytes(t, t + BIN))))
+        .collect();
+    [
+        ("queue_delay_ms", of(down, mean)),
+        ("queue_delay_max_ms", of(down, max)),
+        ("up_queue_delay_ms", of(up, mean)),
+        ("delivered_bps", of(down, rate)),
+        ("up_delivered_bps", of(up, rate)),
+        ("capacity_bps", capacities),
+        ("true_rtt_ms", round_trips),
+    ]
+    .map(|(quantity, points)| curve(quantity, "", points))
+    .into()
+}
+
+/// One curve in the schema's terms.
+pub fn curve(quantity: &str, flow: &str, points: Vec<(Instant, f64)>) -> Series {
+    let (t_s, value) = points
+        .into_iter()
+        .map(|(t, value)| (t.as_secs_f64(), value))
+        .unzip();
+    Series {
+        quantity: quantity.into(),
+        flow: flow.into(),
+        t_s,
+        value,
+    }
+}
+
+/// Milliseconds.
+pub fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+/// Rate of that many bytes in a bin.
+pub fn bps(bytes: u64) -> f64 {
+    bytes as f64 * 8.0 / BIN.as_secs_f64()
+}

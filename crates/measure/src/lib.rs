@@ -1,0 +1,31 @@
+//! How laboratory and simulator count, so that the same name means the same number in both.
+//!
+//! Neither knows of the other; what a queueing delay, a utilisation or a curve is, they both ask here.
+
+mod bins;
+mod curves;
+mod demand;
+mod distribution;
+mod player;
+mod quantiles;
+mod record;
+
+pub use bins::{BIN, Bin, Bins, round_trip};
+pub use curves::{bps, curve, link_curves, ms};
+pub use demand::{Demand, demand};
+pub use distribution::Distribution;
+pub use player::Player;
+pub use quantiles::{Durations, quantiles};
+pub use record::{LinkRecord, Passage, Window};
+
+/// Time between two looks at a flow.
+pub const SAMPLE_INTERVAL: std::time::Duration = std::time::Duration::from_millis(20);
+
+/// Zero of nothing.
+pub fn ratio(numerator: f64, denominator: f64) -> f64 {
+    if denominator > 0.0 {
+        numerator / denominator
+    } else {
+        0.0
+    }
+}

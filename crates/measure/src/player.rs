@@ -1,0 +1,123 @@
+//! A video player: what arrives in time is played, what does not makes it stall.
+
+use std::time::Duration;
+use tidegate_scenario::VideoResult;
+use tidegate_time::Instant;
+
+/// A player with a buffer.
+///
+/// ```text
+///            `startup` buffered
+///  Waiting ─────────────────────▶ Playing
+///     ▲                              │
+///     └──────────────────────────────┘
+///                 run dry
+/// ```
+#[derive(Clone, Debug)]
+pub struct Player {
+    began: Instant,
+    startup: Duration,
+    state: State,
+    started: Option<Instant>,
+    stalls: u64,
+    stalled: Duration,
+    played: Duration,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Fills its buffer since an instant.
+    Waiting { since: Instant, buffered: Duration },
+    /// Plays, since an instant, what lasts until another.
+    Playing { since: Instant, until: Instant },
+}
+
+impl Player {
+    /// A player that is switched on at `began` and begins, and goes on after a stall, when it has
+    /// `startup` of video.
+    pub fn new(began: Instant, startup: Duration) -> Self {
+        Self {
+            began,
+            startup,
+            state: State::Waiting {
+                since: began,
+                buffered: Duration::ZERO,
+            },
+            started: None,
+            stalls: 0,
+            stalled: Duration::ZERO,
+            played: Duration::ZERO,
+        }
+    }
+
+    /// A chunk of `length` has arrived.
+    pub fn arrived(&mut self, now: Instant, length: Duration) {
+        self.advance(now);
+        match &mut self.state {
+            State::Playing { until, .. } => *until += length,
+            State::Waiting { since, buffered } => {
+                *buffered += length;
+                if *buffered >= self.startup {
+                    if self.started.is_some() {
+                        self.stalled += now - *since;
+                    }
+                    self.started.get_or_insert(now);
+                    self.state = State::Playing {
+                        since: now,
+                        until: now + *buffered,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Video that is buffered at `now`.
+    pub fn buffered(&self, now: Instant) -> Duration {
+        match self.state {
+            State::Waiting { buffered, .. } => buffered,
+            State::Playing { until, .. } => until - now,
+        }
+    }
+
+    /// When the buffer has room for `length` more, if it holds at most `most`.
+    pub fn room_at(&self, now: Instant, length: Duration, most: Duration) -> Instant {
+        // A full buffer plays: `startup` is at most `most`.
+        now + (self.buffered(now) + length).saturating_sub(most)
+    }
+
+    /// How it went until `now`.
+    pub fn result(&self, name: &str, now: Instant) -> VideoResult {
+        let mut end = self.clone();
+        end.advance(now);
+        if let (State::Waiting { since, .. }, Some(_)) = (end.state, end.started) {
+            end.stalled += now - since;
+        }
+        if let State::Playing { since, .. } = end.state {
+            end.played += now - since;
+        }
+        VideoResult {
+            name: name.into(),
+            startup_s: end.started.map(|at| (at - end.began).as_secs_f64()),
+            stalls: end.stalls,
+            stalled_s: end.stalled.as_secs_f64(),
+            played_s: end.played.as_secs_f64(),
+        }
+    }
+
+    /// Runs dry, if that was before `now`.
+    fn advance(&mut self, now: Instant) {
+        if let State::Playing { since, until } = self.state
+            && until < now
+        {
+            self.stalls += 1;
+            self.played += until - since;
+            self.state = State::Waiting {
+                since: until,
+                buffered: Duration::ZERO,
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

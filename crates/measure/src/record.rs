@@ -1,0 +1,93 @@
+//! What became of the packets of one link.
+
+use crate::{Bins, Demand, Durations, ratio};
+use std::time::Duration;
+use tidegate_link::{Config, Stats};
+use tidegate_scenario::LinkResult;
+use tidegate_time::Instant;
+
+/// Which part of a run counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// What is due earlier is not counted.
+    pub warmup: Instant,
+    /// The end of the run.
+    pub end: Instant,
+}
+
+impl Window {
+    /// Whether something that happens at `time` counts.
+    pub fn counts(&self, time: Instant) -> bool {
+        time >= self.warmup
+    }
+}
+
+/// One packet's way through a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage {
+    /// Length of the IP packet.
+    pub bytes: usize,
+    /// When it arrived at the link.
+    pub arrived: Instant,
+    /// When it was due at the far end.
+    pub due: Instant,
+    /// True queueing delay.
+    pub queued: Duration,
+}
+
+/// What became of the packets of one link, in memory that does not grow with time unless bins are
+/// kept.
+#[derive(Clone, Debug)]
+pub struct LinkRecord {
+    /// True queueing delay of every packet delivered after the warm-up.
+    pub queue_delay: Durations,
+    /// Packets by the time at which they were due, if anybody wants to know.
+    pub bins: Option<Bins>,
+    /// The link's own counters when the warm-up ended.
+    pub at_warmup: Stats,
+    /// The link's own counters at the end.
+    pub at_end: Stats,
+    demand: Demand,
+    window: Window,
+}
+
+impl LinkRecord {
+    /// Nothing yet; `bins` says whether to keep them.
+    pub fn new(window: Window, demand: Demand, bins: bool) -> Self {
+        Self {
+            queue_delay: Durations::new(),
+            bins: bins.then(Bins::default),
+            at_warmup: Stats::default(),
+            at_end: Stats::default(),
+            demand,
+            window,
+        }
+    }
+
+    /// A packet came out; `due` never decreases.
+    pub fn count(&mut self, passage: &Passage) {
+        if self.window.counts(passage.due) {
+            self.queue_delay.record(passage.queued);
+        }
+        self.demand.delivered(passage.due, passage.bytes);
+        if let Some(bins) = &mut self.bins {
+            bins.count(passage);
+        }
+    }
+
+    /// In the schema's terms; `counted` is the time from the end of the warm-up to the end.
+    pub fn result(&self, link: &Config, counted: Duration) -> LinkResult {
+        let (before, after) = (&self.at_warmup, &self.at_end);
+        let delivered = after.delivered_bytes - before.delivered_bytes;
+        LinkResult {
+            utilisation: self.demand.utilisation(link),
+            delivered_bps: ratio(delivered as f64 * 8.0, counted.as_secs_f64()),
+            queue_delay_ms: self.queue_delay.quantiles_ms(),
+            drops: after.dropped,
+            losses: after.lost,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

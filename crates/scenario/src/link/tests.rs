@@ -1,0 +1,150 @@
+//! Every key reaches the link model, in its units.
+
+use crate::{LinkSpec, LoadError};
+use std::path::Path;
+use std::time::Duration;
+use tidegate_link::{
+    Arq, BlockError, Config, CrossTraffic, Disorder, FqCodelPolicy, Middlebox, Policy, Rate,
+    RedPolicy, Scheduler, Sharing, TokenBucket,
+};
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// A link at 12 Mbit/s and 20 ms, with `more`.
+fn resolve(more: &str) -> Result<Config, LoadError> {
+    resolve_at("{ constant_mbps = 12 }", more)
+}
+
+fn resolve_at(rate: &str, more: &str) -> Result<Config, LoadError> {
+    let text = format!("rate = {rate}\ndelay_ms = 20\n{more}");
+    let spec: LinkSpec = toml::from_str(&text).unwrap_or_else(|e| panic!("{more}: {e}"));
+    assert_eq!(spec.complaint(), None, "{more}");
+    spec.resolve(Path::new(""), 7)
+}
+
+#[test]
+fn without_keys_there_are_no_stages() {
+    let config = resolve("").unwrap();
+    assert_eq!(config.shaper, None);
+    assert_eq!(config.sharing, None);
+    assert_eq!(config.arq, None);
+    assert_eq!(config.disorder, None);
+    assert_eq!(config.middlebox, None);
+    assert_eq!(config.queue, Default::default());
+}
+
+#[test]
+fn queue_policies() {
+    let policy = |more: &str| {
+        resolve(&format!("queue = {{ {more} }}"))
+            .unwrap()
+            .queue
+            .policy
+    };
+    assert_eq!(
+        policy("packets = 600, policy = 'red'"),
+        Policy::Red(RedPolicy {
+            min_packets: 50.0,
+            max_packets: 150.0,
+            max_probability: 0.02,
+            weight: 0.002,
+            packet_time: ms(1),
+        })
+    );
+    assert_eq!(
+        policy(
+            "policy = 'red', red_min_packets = 5, red_max_packets = 15, red_max_probability = 0.1, \
+             red_weight = 0.01"
+        ),
+        Policy::Red(RedPolicy {
+            min_packets: 5.0,
+            max_packets: 15.0,
+            max_probability: 0.1,
+            weight: 0.01,
+            packet_time: ms(1),
+        })
+    );
+    assert_eq!(policy("policy = 'pie'"), Policy::Pie { target: ms(15) });
+    assert_eq!(
+        policy("policy = 'fq-codel', codel_target_ms = 20, fq_flows = 16, fq_quantum_bytes = 300"),
+        Policy::FqCodel(FqCodelPolicy {
+            target: ms(20),
+            interval: ms(100),
+            quantum: 300,
+            flows: 16,
+        })
+    );
+}
+
+#[test]
+fn stages() {
+    let config = resolve(
+        "shaper = { mbps = 8 }\n\
+         arq = { error = 0.1 }\n\
+         disorder = { reorder = 0.01, duplicate = 0.02 }\n\
+         middlebox = { patience_ms = 500 }\n\
+         cell = { users = 3, load_mbps = 4 }",
+    )
+    .unwrap();
+    assert_eq!(
+        config.shaper,
+        Some(TokenBucket {
+            rate_bps: 8e6,
+            burst_bytes: 15_000,
+            queue_packets: 1000,
+        })
+    );
+    assert_eq!(
+        config.arq,
+        Some(Arq {
+            error: BlockError::Constant(0.1),
+            retry: ms(8),
+            tries: 8,
+        })
+    );
+    assert_eq!(
+        config.disorder,
+        Some(Disorder {
+            reorder: 0.01,
+            late_by: ms(5),
+            duplicate: 0.02,
+        })
+    );
+    assert_eq!(config.middlebox, Some(Middlebox { patience: ms(500) }));
+    let sharing = config.sharing.unwrap();
+    assert_eq!(
+        sharing,
+        Sharing {
+            scheduler: Scheduler::ProportionalFair {
+                time_constant: ms(1670),
+            },
+            users: 3,
+            tti: ms(1),
+            traffic: CrossTraffic {
+                mean_bps: 4e6,
+                on: ms(2000),
+                off: ms(2000),
+            },
+            seed: sharing.seed,
+        }
+    );
+}
+
+/// 4.7 dB carries 1.4766 of 5.5547 bits a symbol; half the time is spent there.
+#[test]
+fn a_walk_gives_rate_and_errors() {
+    let config = resolve_at(
+        "{ walk = { peak_mbps = 55.547, points = [[0, 20], [1, 20], [1.0001, 4.7], [2, 4.7]] } }",
+        "arq = { error_by_db = [[0, 0.5], [20, 0.1]] }",
+    )
+    .unwrap();
+    let Rate::Walk(walk) = config.rate else {
+        panic!("{:?}", config.rate)
+    };
+    assert!((walk.mean_bps() - (55.547e6 + 14.766e6) / 2.0).abs() < 0.05e6);
+    let error = config.arq.unwrap().error;
+    let curve = vec![(0.0, 0.5), (20.0, 0.1)];
+    assert_eq!(error, BlockError::Signal { walk, curve });
+}

@@ -1,0 +1,36 @@
+//! How much an application has read by when.
+
+use crate::ReadRate;
+use std::f64::consts::TAU;
+use std::time::Duration;
+
+impl ReadRate {
+    /// Time from one read to the next.
+    pub const TICK: Duration = Duration::from_millis(10);
+
+    /// Bytes that the application reads in the `elapsed` after its start, if they are there.
+    pub fn bytes_before(&self, elapsed: Duration) -> u64 {
+        let t = elapsed.as_secs_f64();
+        let megabits = match *self {
+            Self::Constant { mbps } => mbps * t,
+            Self::OnOff { mbps, on_s, off_s } => {
+                let cycles = (t / (on_s + off_s)).floor();
+                let within = t - cycles * (on_s + off_s);
+                mbps * (cycles * on_s + within.min(on_s))
+            }
+            // The integral of mean + swing · sin(2πt/period). This cosine is the same on every machine.
+            Self::Sinusoid {
+                mean_mbps,
+                swing_mbps,
+                period_s,
+            } => {
+                let turn = 1.0 - libm::cos(TAU * (t / period_s).fract());
+                mean_mbps * t + swing_mbps * period_s / TAU * turn
+            }
+        };
+        (megabits * 1e6 / 8.0) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! What the hosts do: one application a flow, a page reader, a player.
+//!
+//! An application has both its ends here, client and server; what one knows of the other has
+//! nevertheless to travel.
+
+mod datagrams;
+mod exchange;
+mod flow;
+mod page;
+mod ping;
+mod stream;
+mod video;
+mod web;
+
+pub use flow::{Fetches, Flow, Sample};
+
+use crate::hosts::Hosts;
+use crate::network::{Network, route_of};
+use crate::packet::{Connected, Datagram, Packet};
+use anyhow::{Result, bail};
+use tidegate_measure::Window;
+use tidegate_scenario::{Direction, RunResult, Scenario, Side, Workload, WorkloadKind};
+use tidegate_tcp::Connection;
+use tidegate_time::Instant;
+
+/// An application. Each call that returns an instant asks to be woken then, or earlier.
+pub trait App {
+    /// Its term has begun, or the time has come that it asked for; it may come early. Returns when to
+    /// be woken next.
+    fn wake(&mut self, stage: &mut Stage) -> Option<Instant>;
+
+    /// Something has happened to one end of its connection `tag`: there may be something to read, or
+    /// room to write.
+    fn progress(
+        &mut self,
+        _now: Instant,
+        _tag: u32,
+        _side: Side,
+        _end: &mut Connection,
+    ) -> Option<Instant> {
+        None
+    }
+
+    /// A datagram has arrived; returns the length of the IP packet with the answer, if there is one.
+    fn datagram(&mut self, _now: Instant, _side: Side, _datagram: &Datagram) -> Option<u64> {
+        None
+    }
+
+    /// Both ends of connection `tag` are closed; afterwards it is gone.
+    fn closed(&mut self, _now: Instant, _tag: u32, _hosts: &Hosts) -> Option<Instant> {
+        None
+    }
+
+    /// Its term is over; that may be said more than once.
+    fn stop(&mut self, _stage: &mut Stage) {}
+
+    /// Its flow, if it has one that is reported.
+    fn flow(&mut self) -> Option<&mut Flow> {
+        None
+    }
+
+    /// Adds what it has to tell; `end` is the end of its term or of the run.
+    fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult);
+}
+
+/// What an application can do.
+pub struct Stage<'a> {
+    /// Its number.
+    pub app: u32,
+    /// Its workload's number.
+    pub workload: usize,
+    /// The hosts.
+    pub hosts: &'a mut Hosts,
+    /// What lies between them.
+    pub network: &'a mut Network,
+}
+
+impl Stage<'_> {
+    /// The time.
+    pub fn now(&self) -> Instant {
+        self.network.now
+    }
+
+    /// Opens a connection from the client to the server.
+    pub fn open(&mut self, tag: u32) -> Connected {
+        let [up, down] =
+            [Direction::Up, Direction::Down].map(|direction| route_of(self.workload, direction));
+        self.hosts.open(self.network, self.app, tag, [up, down])
+    }
+
+    /// Does something to an end, if the connection still has it.
+    pub fn with<T>(
+        &mut self,
+        connection: Connected,
+        side: Side,
+        act: impl FnOnce(&mut Connection) -> T,
+    ) -> Option<T> {
+        let pair = self.hosts.pair_mut(connection)?;
+        let result = act(pair.end_mut(side)?);
+        pair.settle(self.network, side);
+        Some(result)
+    }
+
+    /// Resets a connection, both its ends at once.
+    pub fn abort(&mut self, connection: Connected) {
+        for side in [Side::Client, Side::Server] {
+            self.with(connection, side, Connection::abort);
+        }
+        // Both know: what is still on the way is nobody's.
+        if self.hosts.pair(connection).is_some() {
+            self.hosts.bury(self.network, connection);
+        }
+    }
+
+    /// Sends a datagram in an IP packet of `bytes`.
+    pub fn send(&mut self, direction: Direction, bytes: u64) {
+        let datagram = Datagram {
+            app: self.app,
+            sent: self.now(),
+        };
+        let route = route_of(self.workload, direction);
+        self.network.send(Packet::datagram(datagram, bytes, route));
+    }
+}
+
+/// An application, its workload's number, and its term.
+pub struct Part {
+    /// The application.
+    pub app: Box<dyn App>,
+    /// The number of its workload.
+    pub workload: usize,
+    /// When it begins.
+    pub start: Instant,
+    /// When it stops.
+    pub stop: Instant,
+}
+
+/// All applications of a scenario; `series` says whether they keep curves.
+///
+/// # Errors
+/// For a workload that only the laboratory can run.
+pub fn cast(scenario: &Scenario, window: Window, series: bool) -> Result<Vec<Part>> {
+    let mut parts = Vec::new();
+    for (number, workload) in scenario.workloads.iter().enumerate() {
+        let stop = workload.stop_s.map(Instant::from_secs_f64);
+        for app in apps(workload, window, series)? {
+            parts.push(Part {
+                app,
+                workload: number,
+                start: Instant::from_secs_f64(workload.start_s),
+                stop: stop.map_or(window.end, |stop| stop.min(window.end)),
+            });
+        }
+    }
+    Ok(parts)
+}
+
+fn apps(workload: &Workload, window: Window, series: bool) -> Result<Vec<Box<dyn App>>> {
+    let name = &workload.name;
+    Ok(match &workload.does {
+        WorkloadKind::Bulk { .. }
+        | WorkloadKind::Chunks { .. }
+        | WorkloadKind::ConstantRate { .. }
+        | WorkloadKind::Reader { .. } => stream::apps(name, &workload.does, window),
+        WorkloadKind::Web {
+            object_bytes,
+            pause_s,
+        } => vec![Box::new(web::Web::new(
+            name,
+            object_bytes,
+            *pause_s,
+            window,
+        ))],
+        WorkloadKind::Page {
+            object_bytes,
+            connections,
+            pause_s,
+        } => vec![Box::new(page::Page::new(
+            name,
+            object_bytes,
+            *connections,
+            *pause_s,
+            window,
+        ))],
+        WorkloadKind::Video {
+            mbps,
+            chunk_s,
+            buffer_s,
+            startup_s,
+        } => vec![Box::new(video::Video::new(
+            name,
+            *mbps,
+            [*chunk_s, *buffer_s, *startup_s],
+            window,
+        ))],
+        WorkloadKind::Ping { interval_ms } => {
+            vec![Box::new(ping::Ping::new(
+                name,
+                *interval_ms,
+                window,
+                series,
+            ))]
+        }
+        WorkloadKind::Datagrams {
+            direction,
+            mbps,
+            packet_bytes,
+        } => vec![Box::new(datagrams::Datagrams::new(
+            name,
+            *direction,
+            *mbps,
+            *packet_bytes,
+            window,
+        ))],
+        WorkloadKind::Command { .. } => {
+            bail!("workload \"{name}\" is a command, which only the laboratory can run")
+        }
+    })
+}

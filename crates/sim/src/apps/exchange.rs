@@ -1,0 +1,62 @@
+//! Requests and answers on one connection, one after another.
+
+use std::collections::VecDeque;
+use tidegate_tcp::Connection;
+use tidegate_time::Instant;
+
+/// Bytes of a request, as the laboratory's.
+pub const REQUEST: u64 = 16;
+
+/// Both ends' view of a connection that carries requests up and answers down.
+#[derive(Debug, Default)]
+pub struct Exchange {
+    /// Requests that the client wants to send.
+    unsent: u64,
+    /// Sizes asked for that the server has not read yet.
+    asked: VecDeque<u64>,
+    /// Bytes that the server has yet to write.
+    owed: u64,
+    /// Bytes that the client has yet to read.
+    awaited: u64,
+}
+
+impl Exchange {
+    /// The client asks for an object of `bytes`.
+    pub fn ask(&mut self, bytes: u64) {
+        self.unsent += 1;
+        self.asked.push_back(bytes);
+        self.awaited += bytes;
+    }
+
+    /// Whether everything asked for has come.
+    pub fn is_idle(&self) -> bool {
+        self.awaited == 0
+    }
+
+    /// Something has happened at the client's end; whether everything asked for has come just now.
+    pub fn client(&mut self, now: Instant, end: &mut Connection) -> bool {
+        if end.is_established() && self.unsent > 0 {
+            end.write(self.unsent * REQUEST);
+            self.unsent = 0;
+        }
+        let read = end.read(now, u64::MAX);
+        self.awaited -= read;
+        read > 0 && self.awaited == 0
+    }
+
+    /// Something has happened at the server's end; whether it has written the last of an answer.
+    pub fn server(&mut self, now: Instant, end: &mut Connection) -> bool {
+        let mut answers = self.owed > 0;
+        while end.readable() >= REQUEST
+            && let Some(bytes) = self.asked.pop_front()
+        {
+            end.read(now, REQUEST);
+            self.owed += bytes;
+            answers = true;
+        }
+        if self.owed > 0 {
+            self.owed -= end.write(self.owed);
+        }
+        answers && self.owed == 0
+    }
+}

@@ -1,0 +1,176 @@
+//! Web pages: many objects over several connections at once.
+//!
+//! The first object says what else there is, so it comes alone. Then every connection fetches one
+//! object after another (HTTP/1.1 without pipelining, as browsers did it), and all of them are closed
+//! when the page is there.
+
+use super::exchange::Exchange;
+use super::{App, Fetches, Stage};
+use crate::hosts::Hosts;
+use crate::packet::Connected;
+use std::time::Duration;
+use tidegate_measure::Window;
+use tidegate_scenario::{RunResult, Side};
+use tidegate_tcp::Connection;
+use tidegate_time::Instant;
+
+/// A browser and its server.
+pub struct Page {
+    sizes: Vec<u64>,
+    /// Connections at most.
+    most: usize,
+    pause: Duration,
+    log: Fetches,
+    lanes: Vec<Lane>,
+    /// Tag of the page's first connection; the others follow.
+    first_tag: u32,
+    began: Instant,
+    /// Objects asked for and objects that have come.
+    asked: usize,
+    come: usize,
+    /// When the next page begins, between two.
+    next: Option<Instant>,
+}
+
+/// One of the page's connections.
+struct Lane {
+    connection: Connected,
+    exchange: Exchange,
+}
+
+impl Page {
+    /// A browser that reads the same page over and over.
+    pub fn new(name: &str, sizes: &[u64], connections: u64, pause_s: f64, window: Window) -> Self {
+        Self {
+            sizes: sizes.to_vec(),
+            most: connections as usize,
+            pause: Duration::from_secs_f64(pause_s),
+            log: Fetches::new(name.to_owned(), window),
+            lanes: Vec::new(),
+            first_tag: 0,
+            began: Instant::ZERO,
+            asked: 0,
+            come: 0,
+            next: Some(Instant::ZERO),
+        }
+    }
+
+    fn begin(&mut self, stage: &mut Stage) {
+        self.next = None;
+        self.first_tag += self.lanes.len() as u32;
+        self.lanes.clear();
+        self.began = stage.now();
+        (self.asked, self.come) = (0, 0);
+        self.open(stage);
+    }
+
+    /// Opens a connection with a request for the next object.
+    fn open(&mut self, stage: &mut Stage) {
+        let mut exchange = Exchange::default();
+        exchange.ask(self.sizes[self.asked]);
+        self.asked += 1;
+        let connection = stage.open(self.first_tag + self.lanes.len() as u32);
+        self.lanes.push(Lane {
+            connection,
+            exchange,
+        });
+    }
+
+    /// An object has come whole on a lane: ask for another on it.
+    fn object_came(&mut self, now: Instant, lane: usize, end: &mut Connection) -> Option<Instant> {
+        self.come += 1;
+        if self.come == self.sizes.len() {
+            self.log.push(self.sizes.iter().sum(), self.began, now);
+            return self.pause_from(now);
+        }
+        if let Some(&bytes) = self.sizes.get(self.asked) {
+            self.asked += 1;
+            let exchange = &mut self.lanes[lane].exchange;
+            exchange.ask(bytes);
+            exchange.client(now, end);
+        }
+        // After the first object the others need connections.
+        (self.come == 1).then_some(now)
+    }
+
+    /// The page is over.
+    fn pause_from(&mut self, now: Instant) -> Option<Instant> {
+        self.next = Some(now + self.pause);
+        // At once, to close the connections.
+        Some(now)
+    }
+
+    fn close(&mut self, stage: &mut Stage) {
+        for lane in &self.lanes {
+            stage.with(lane.connection, Side::Client, Connection::close);
+        }
+    }
+}
+
+impl App for Page {
+    fn wake(&mut self, stage: &mut Stage) -> Option<Instant> {
+        match self.next {
+            Some(next) if stage.now() < next => {
+                self.close(stage);
+                return Some(next);
+            }
+            Some(_) => {
+                self.close(stage);
+                self.begin(stage);
+            }
+            None => {
+                while self.come > 0 && self.lanes.len() < self.most && self.asked < self.sizes.len()
+                {
+                    self.open(stage);
+                }
+            }
+        }
+        None
+    }
+
+    fn progress(
+        &mut self,
+        now: Instant,
+        tag: u32,
+        side: Side,
+        end: &mut Connection,
+    ) -> Option<Instant> {
+        let place = tag.checked_sub(self.first_tag)? as usize;
+        let Some(lane) = self.lanes.get_mut(place).filter(|_| self.next.is_none()) else {
+            return close_too(side, end);
+        };
+        match side {
+            Side::Client if lane.exchange.client(now, end) => self.object_came(now, place, end),
+            Side::Client => None,
+            Side::Server => {
+                lane.exchange.server(now, end);
+                close_too(side, end)
+            }
+        }
+    }
+
+    fn closed(&mut self, now: Instant, tag: u32, _hosts: &Hosts) -> Option<Instant> {
+        let place = tag.checked_sub(self.first_tag)? as usize;
+        // A connection that broke takes its page with it.
+        let broke = self.next.is_none() && place < self.lanes.len();
+        broke.then(|| self.pause_from(now)).flatten()
+    }
+
+    fn stop(&mut self, stage: &mut Stage) {
+        for lane in &self.lanes {
+            stage.abort(lane.connection);
+        }
+    }
+
+    fn report(&mut self, _hosts: &Hosts, _end: Instant, result: &mut RunResult) {
+        result.fetches.extend(self.log.results());
+    }
+}
+
+/// The server closes when the client has.
+fn close_too(side: Side, end: &mut Connection) -> Option<Instant> {
+    if side == Side::Server && end.at_end() {
+        end.close();
+    }
+    None
+}

@@ -1,0 +1,98 @@
+//! A UDP echo: the round trip that other traffic sees.
+
+use super::{App, Stage};
+use crate::hosts::Hosts;
+use crate::packet::Datagram;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tidegate_measure::{BIN, Distribution, Window, curve, ms};
+use tidegate_scenario::{Direction, FlowResult, RunResult, Side};
+use tidegate_time::Instant;
+
+/// IP packet of an echo: as long as ping(8)'s.
+const PACKET: u64 = 84;
+
+/// A client that measures, and the server that reflects.
+pub struct Ping {
+    name: String,
+    interval: Duration,
+    next: Option<Instant>,
+    times: Distribution,
+    /// Sum and number of the round trips by the bin in which they began, if anybody wants to know.
+    curve: Option<BTreeMap<u64, (Duration, u32)>>,
+    window: Window,
+    over: bool,
+}
+
+impl Ping {
+    /// An echo every so often.
+    pub fn new(name: &str, interval_ms: f64, window: Window, curve: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            interval: Duration::from_secs_f64(interval_ms / 1e3),
+            next: None,
+            times: Distribution::default(),
+            curve: curve.then(BTreeMap::new),
+            window,
+            over: false,
+        }
+    }
+
+    fn came_back(&mut self, sent: Instant, took: Duration) {
+        if self.window.counts(sent) {
+            self.times.record(took);
+        }
+        if let Some(curve) = &mut self.curve {
+            let bin = curve
+                .entry(sent.as_nanos() / BIN.as_nanos() as u64)
+                .or_default();
+            *bin = (bin.0 + took, bin.1 + 1);
+        }
+    }
+}
+
+impl App for Ping {
+    fn wake(&mut self, stage: &mut Stage) -> Option<Instant> {
+        let now = stage.now();
+        let next = *self.next.get_or_insert(now);
+        if now >= next {
+            stage.send(Direction::Up, PACKET);
+            self.next = Some(next + self.interval);
+        }
+        self.next
+    }
+
+    fn datagram(&mut self, now: Instant, side: Side, datagram: &Datagram) -> Option<u64> {
+        if self.over {
+            return None;
+        }
+        match side {
+            Side::Server => Some(PACKET),
+            Side::Client => {
+                self.came_back(datagram.sent, now - datagram.sent);
+                None
+            }
+        }
+    }
+
+    fn stop(&mut self, _stage: &mut Stage) {
+        self.over = true;
+    }
+
+    fn report(&mut self, _hosts: &Hosts, _end: Instant, result: &mut RunResult) {
+        // A ping is a flow without payload, in both directions at once.
+        result.flows.push(FlowResult {
+            name: self.name.clone(),
+            direction: "echo".into(),
+            rtt_ms: self.times.quantiles_ms(),
+            ..FlowResult::default()
+        });
+        result.series.extend(self.curve.as_ref().map(|bins| {
+            let point = |(&bin, &(sum, count)): (&u64, &(Duration, u32))| {
+                let at = Instant::from_nanos(bin * BIN.as_nanos() as u64);
+                (at, ms(sum) / f64::from(count))
+            };
+            curve("rtt_ms", &self.name, bins.iter().map(point).collect())
+        }));
+    }
+}

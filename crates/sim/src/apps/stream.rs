@@ -1,0 +1,208 @@
+//! One long connection with data in one direction: bulk, chunks, constant rate, a slow reader.
+
+use super::{App, Fetches, Flow, Stage};
+use crate::hosts::Hosts;
+use crate::packet::opposite;
+use std::time::Duration;
+use tidegate_measure::Window;
+use tidegate_scenario::{ReadRate, RunResult, Schedule, Side, WorkloadKind};
+use tidegate_tcp::Connection;
+use tidegate_time::Instant;
+
+/// A source and a sink.
+struct Stream {
+    flow: Flow,
+    schedule: Schedule,
+    /// Bytes written so far, and since when.
+    written: u64,
+    source_start: Option<Instant>,
+    sink: Sink,
+    /// Where the arrival of each chunk is noted, if there are chunks.
+    chunks: Option<Fetches>,
+}
+
+/// How the receiving application reads.
+enum Sink {
+    /// Whatever has arrived, at once.
+    AtOnce,
+    /// At a rate of its own.
+    Slow(SlowReader),
+}
+
+/// Reads every now and then what its rate allows since the connection was there.
+struct SlowReader {
+    reads: ReadRate,
+    since: Option<Instant>,
+    /// When it reads next.
+    next: Option<Instant>,
+    /// Bytes that it has read or, where there were none, missed.
+    passed: u64,
+}
+
+/// The applications of a workload that is a stream.
+pub fn apps(name: &str, does: &WorkloadKind, window: Window) -> Vec<Box<dyn App>> {
+    let Some((schedule, direction, flows)) = Schedule::of(does) else {
+        return Vec::new();
+    };
+    let app = |n| -> Box<dyn App> {
+        let name = match flows {
+            1 => name.to_owned(),
+            _ => format!("{name}#{n}"),
+        };
+        let chunks = schedule
+            .chunk_bytes()
+            .map(|_| Fetches::new(name.clone(), window));
+        Box::new(Stream {
+            flow: Flow::new(name, direction, window),
+            schedule,
+            written: 0,
+            source_start: None,
+            sink: match *does {
+                WorkloadKind::Reader { reads, .. } => Sink::Slow(SlowReader {
+                    reads,
+                    since: None,
+                    next: None,
+                    passed: 0,
+                }),
+                _ => Sink::AtOnce,
+            },
+            chunks,
+        })
+    };
+    (1..=flows).map(app).collect()
+}
+
+impl App for Stream {
+    fn wake(&mut self, stage: &mut Stage) -> Option<Instant> {
+        let now = stage.now();
+        let Some(connection) = self.flow.connection else {
+            self.flow.began = Some(now);
+            self.flow.connection = Some(stage.open(0));
+            return None;
+        };
+        let sender = self.flow.sender();
+        let write = stage.with(connection, sender, |end| self.write(now, end));
+        let read = stage.with(connection, opposite(sender), |end| self.read(now, end));
+        [write.flatten(), read.flatten()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn progress(
+        &mut self,
+        now: Instant,
+        _tag: u32,
+        side: Side,
+        end: &mut Connection,
+    ) -> Option<Instant> {
+        if side == self.flow.sender() {
+            self.write(now, end)
+        } else {
+            self.read(now, end)
+        }
+    }
+
+    fn closed(&mut self, now: Instant, _tag: u32, hosts: &Hosts) -> Option<Instant> {
+        self.flow.look(hosts, now, false);
+        None
+    }
+
+    fn stop(&mut self, stage: &mut Stage) {
+        if let (Some(connection), None) = (self.flow.connection, self.flow.completed) {
+            self.flow.look(stage.hosts, stage.now(), false);
+            stage.abort(connection);
+        }
+    }
+
+    fn flow(&mut self) -> Option<&mut Flow> {
+        Some(&mut self.flow)
+    }
+
+    fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult) {
+        self.flow.look(hosts, end, false);
+        result.flows.push(self.flow.result(end));
+        result
+            .fetches
+            .extend(self.chunks.iter().flat_map(Fetches::results));
+    }
+}
+
+impl Stream {
+    /// Writes what is owed; when there will be more, if that is only a matter of time.
+    fn write(&mut self, now: Instant, end: &mut Connection) -> Option<Instant> {
+        if !end.is_established() || self.schedule.total_bytes() == Some(self.written) {
+            return None;
+        }
+        let start = *self.source_start.get_or_insert(now);
+        let owed = self.schedule.owed_bytes(now - start) - self.written;
+        let taken = end.write(owed);
+        self.written += taken;
+        if self.schedule.total_bytes() == Some(self.written) {
+            end.close();
+            return None;
+        }
+        // Rounding may name this very instant for a byte that is not due yet.
+        const NEXT: Duration = Duration::from_micros(1);
+        let due = start + self.schedule.next_due(self.written);
+        (taken == owed).then(|| due.max(now + NEXT))
+    }
+
+    /// Reads what the application wants; when it wants more, if that is only a matter of time.
+    fn read(&mut self, now: Instant, end: &mut Connection) -> Option<Instant> {
+        match &mut self.sink {
+            Sink::AtOnce => {
+                self.take(now, end, u64::MAX);
+                None
+            }
+            Sink::Slow(reader) => {
+                if !end.is_established() {
+                    return None;
+                }
+                let wanted = reader.wants(now);
+                let next = reader.next;
+                if wanted > 0 {
+                    self.take(now, end, wanted);
+                }
+                next
+            }
+        }
+    }
+
+    fn take(&mut self, now: Instant, end: &mut Connection, most: u64) {
+        let from = self.flow.received;
+        self.flow.received += end.read(now, most);
+        self.note_chunks(from, now);
+        if end.at_end() && self.flow.completed.is_none() {
+            self.flow.completed = Some(now);
+            end.close();
+        }
+    }
+
+    /// Notes every chunk whose last byte is among those after the first `from`.
+    fn note_chunks(&mut self, from: u64, now: Instant) {
+        let (Some(log), Some(start)) = (&mut self.chunks, self.source_start) else {
+            return;
+        };
+        let Some(bytes) = self.schedule.chunk_bytes() else {
+            return;
+        };
+        for chunk in from / bytes..self.flow.received / bytes {
+            log.push(bytes, start + self.schedule.next_due(chunk * bytes), now);
+        }
+    }
+}
+
+impl SlowReader {
+    /// Bytes that it wants at `now`: none but when it is time.
+    fn wants(&mut self, now: Instant) -> u64 {
+        let start = *self.since.get_or_insert(now);
+        if now < *self.next.get_or_insert(now + ReadRate::TICK) {
+            return 0;
+        }
+        self.next = Some(now + ReadRate::TICK);
+        let wanted = self.reads.bytes_before(now - start) - self.passed;
+        self.passed += wanted;
+        wanted
+    }
+}

@@ -1,0 +1,182 @@
+//! The event queue: who wants to be woken when.
+//!
+//! Everything that can be woken has at most one entry. Timers of TCP move with almost every segment,
+//! and nearly always away: an entry is therefore moved forward only, and one that fires too early is
+//! put where it should be by then. So the usual segment costs two visits to the heap, those of the
+//! two links it crosses, both near the top however many connections sleep below.
+
+use tidegate_time::Instant;
+
+/// Something that can be woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target(u32);
+
+/// Kinds of [`Target`]. At the same instant they are woken in this order, and those of a kind in order
+/// of their numbers: the order does not depend on who asked first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The observers: what happens at their instant they see from before.
+    Clock,
+    /// Links.
+    Link,
+    /// Ends of connections.
+    End,
+    /// Applications.
+    App,
+}
+
+impl Target {
+    const KIND_SHIFT: u32 = 30;
+
+    /// The target of a kind by its number.
+    pub fn new(kind: Kind, index: usize) -> Self {
+        debug_assert!(index < 1 << Self::KIND_SHIFT);
+        Self((kind as u32) << Self::KIND_SHIFT | index as u32)
+    }
+
+    /// Its kind.
+    pub fn kind(self) -> Kind {
+        match self.0 >> Self::KIND_SHIFT {
+            0 => Kind::Clock,
+            1 => Kind::Link,
+            2 => Kind::End,
+            _ => Kind::App,
+        }
+    }
+
+    /// Its number within its kind.
+    pub fn index(self) -> usize {
+        (self.0 & ((1 << Self::KIND_SHIFT) - 1)) as usize
+    }
+}
+
+/// Time in the high bits, target in the low ones: one comparison orders both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u128);
+
+impl Entry {
+    fn new(at: Instant, target: Target) -> Self {
+        Self(u128::from(at.as_nanos()) << 32 | u128::from(target.0))
+    }
+
+    fn at(self) -> Instant {
+        Instant::from_nanos((self.0 >> 32) as u64)
+    }
+
+    fn target(self) -> Target {
+        Target(self.0 as u32)
+    }
+}
+
+/// Children of a node: four entries are a cache line.
+const ARITY: usize = 4;
+
+/// Not in the heap.
+const ABSENT: u32 = u32::MAX;
+
+/// A heap with four children a node that knows where each target's entry is.
+#[derive(Debug, Default)]
+pub struct EventQueue {
+    heap: Vec<Entry>,
+    /// Place in the heap, by kind and index.
+    places: [Vec<u32>; 4],
+}
+
+impl EventQueue {
+    /// The next to be woken, and when.
+    pub fn next(&self) -> Option<(Instant, Target)> {
+        self.heap.first().map(|e| (e.at(), e.target()))
+    }
+
+    /// Wakes `target` at `at` or, if it is to be woken earlier, then.
+    pub fn wake_by(&mut self, target: Target, at: Instant) {
+        let entry = Entry::new(at, target);
+        match self.place(target) {
+            None => self.insert(entry),
+            Some(place) if entry < self.heap[place] => self.rise(place, entry),
+            Some(_) => {}
+        }
+    }
+
+    /// Wakes `target` at `at` and not before; never if that is none.
+    pub fn set(&mut self, target: Target, at: Option<Instant>) {
+        let entry = at.map(|at| Entry::new(at, target));
+        match (self.place(target), entry) {
+            (None, None) => {}
+            (None, Some(entry)) => self.insert(entry),
+            (Some(place), Some(entry)) => self.replace(place, entry),
+            (Some(place), None) => self.remove(place),
+        }
+    }
+
+    fn place(&self, target: Target) -> Option<usize> {
+        let places = &self.places[target.kind() as usize];
+        let place = places.get(target.index()).copied();
+        place.filter(|&p| p != ABSENT).map(|p| p as usize)
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        let target = entry.target();
+        let places = &mut self.places[target.kind() as usize];
+        if places.len() <= target.index() {
+            places.resize(target.index() + 1, ABSENT);
+        }
+        self.heap.push(entry);
+        self.rise(self.heap.len() - 1, entry);
+    }
+
+    fn remove(&mut self, place: usize) {
+        let target = self.heap[place].target();
+        self.places[target.kind() as usize][target.index()] = ABSENT;
+        let last = self.heap.pop().expect("there is one at least");
+        if place < self.heap.len() {
+            self.replace(place, last);
+        }
+    }
+
+    /// Puts `entry` into the hole at `place`, or above or below it.
+    fn replace(&mut self, place: usize, entry: Entry) {
+        if place > 0 && entry < self.heap[(place - 1) / ARITY] {
+            self.rise(place, entry);
+        } else {
+            self.sink(place, entry);
+        }
+    }
+
+    fn rise(&mut self, mut place: usize, entry: Entry) {
+        while place > 0 {
+            let parent = (place - 1) / ARITY;
+            if self.heap[parent] <= entry {
+                break;
+            }
+            self.put(place, self.heap[parent]);
+            place = parent;
+        }
+        self.put(place, entry);
+    }
+
+    fn sink(&mut self, mut place: usize, entry: Entry) {
+        loop {
+            let first = place * ARITY + 1;
+            let children = first..(first + ARITY).min(self.heap.len());
+            let Some(least) = children.min_by_key(|&child| self.heap[child]) else {
+                break;
+            };
+            if self.heap[least] >= entry {
+                break;
+            }
+            self.put(place, self.heap[least]);
+            place = least;
+        }
+        self.put(place, entry);
+    }
+
+    fn put(&mut self, place: usize, entry: Entry) {
+        let target = entry.target();
+        self.heap[place] = entry;
+        self.places[target.kind() as usize][target.index()] = place as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+use super::{EventQueue, Kind, Target};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use tidegate_time::Instant;
+
+fn end(index: usize) -> Target {
+    Target::new(Kind::End, index)
+}
+
+fn at(ns: u64) -> Instant {
+    Instant::from_nanos(ns)
+}
+
+/// Everything in the queue, in the order in which it is woken.
+fn drain(mut queue: EventQueue) -> Vec<(u64, Target)> {
+    let mut order = Vec::new();
+    while let Some((at, target)) = queue.next() {
+        order.push((at.as_nanos(), target));
+        queue.set(target, None);
+    }
+    order
+}
+
+#[test]
+fn at_one_instant_kinds_and_then_numbers_decide() {
+    let mut queue = EventQueue::default();
+    for target in [
+        Target::new(Kind::App, 0),
+        end(7),
+        end(3),
+        Target::new(Kind::Link, 1),
+        Target::new(Kind::Clock, 0),
+    ] {
+        queue.wake_by(target, at(5));
+    }
+    let kinds: Vec<_> = drain(queue)
+        .iter()
+        .map(|(_, t)| (t.kind(), t.index()))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (Kind::Clock, 0),
+            (Kind::Link, 1),
+            (Kind::End, 3),
+            (Kind::End, 7),
+            (Kind::App, 0)
+        ]
+    );
+}
+
+#[test]
+fn a_wake_up_is_moved_forward_but_not_back() {
+    let mut queue = EventQueue::default();
+    queue.wake_by(end(0), at(100));
+    queue.wake_by(end(0), at(200));
+    assert_eq!(queue.next(), Some((at(100), end(0))));
+    queue.wake_by(end(0), at(50));
+    assert_eq!(queue.next(), Some((at(50), end(0))));
+    queue.set(end(0), Some(at(300)));
+    assert_eq!(drain(queue), [(300, end(0))]);
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    WakeBy(usize, u64),
+    Set(usize, Option<u64>),
+    Pop,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        (0..40usize, 0..1000u64).prop_map(|(i, t)| Operation::WakeBy(i, t)),
+        (0..40usize, proptest::option::of(0..1000u64)).prop_map(|(i, t)| Operation::Set(i, t)),
+        Just(Operation::Pop),
+    ]
+}
+
+proptest! {
+    /// Against a sorted map.
+    #[test]
+    fn it_is_a_priority_queue_with_one_entry_a_target(
+        operations in proptest::collection::vec(operation(), 0..300)
+    ) {
+        let mut queue = EventQueue::default();
+        let mut model: BTreeMap<usize, u64> = BTreeMap::new();
+        for operation in operations {
+            match operation {
+                Operation::WakeBy(i, t) => {
+                    queue.wake_by(end(i), at(t));
+                    model.entry(i).and_modify(|old| *old = t.min(*old)).or_insert(t);
+                }
+                Operation::Set(i, t) => {
+                    queue.set(end(i), t.map(at));
+                    match t {
+                        Some(t) => model.insert(i, t),
+                        None => model.remove(&i),
+                    };
+                }
+                Operation::Pop => {
+                    if let Some((_, target)) = queue.next() {
+                        queue.set(target, None);
+                        model.remove(&target.index());
+                    }
+                }
+            }
+            let first = model.iter().map(|(&i, &t)| (t, i)).min();
+            prop_assert_eq!(
+                queue.next().map(|(t, target)| (t.as_nanos(), target.index())),
+                first
+            );
+        }
+        let mut left: Vec<_> = model.into_iter().map(|(i, t)| (t, end(i))).collect();
+        left.sort();
+        prop_assert_eq!(drain(queue), left);
+    }
+}

@@ -1,0 +1,200 @@
+//! The two hosts: their connections, and what they are set to.
+
+use crate::events::{Kind, Target};
+use crate::network::Network;
+use crate::packet::{Connected, Packet, index};
+use crate::random;
+use crate::settings;
+use anyhow::Result;
+use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
+use slab::Slab;
+use tidegate_laws::Params;
+use tidegate_scenario::{Run, Scenario, Side};
+use tidegate_tcp::steer::Steer;
+use tidegate_tcp::{Config, Connection, Segment, Seq, State};
+
+/// A connection, both ends of it.
+#[derive(Debug)]
+pub struct Pair {
+    /// Client, server; the server's appears with the SYN.
+    ends: [Option<Connection>; 2],
+    name: Connected,
+    /// The application that it belongs to, and what that calls it.
+    pub app: u32,
+    /// See [`Self::app`].
+    pub tag: u32,
+    /// Ways of what the client and the server send.
+    routes: [u16; 2],
+    answer: Config,
+    /// The law at the client's edge.
+    steer: Option<Box<Steer>>,
+}
+
+impl Pair {
+    /// That side's end; none before the SYN has arrived.
+    pub fn end(&self, side: Side) -> Option<&Connection> {
+        self.ends[index(side)].as_ref()
+    }
+
+    /// As [`Self::end`]. Whoever changes it calls [`Self::settle`].
+    pub fn end_mut(&mut self, side: Side) -> Option<&mut Connection> {
+        self.ends[index(side)].as_mut()
+    }
+
+    /// A segment arrives at an end, which a SYN may make.
+    pub fn receive(&mut self, network: &mut Network, side: Side, segment: &Segment) {
+        let now = network.now;
+        if let (Some(steer), Side::Client) = (&mut self.steer, side) {
+            steer.arrives(&mut network.path, now, segment);
+        }
+        match &mut self.ends[index(side)] {
+            Some(end) => {
+                end.receive(now, segment);
+            }
+            none => *none = Connection::accept(self.answer, now, segment),
+        }
+        self.transmit(network, side);
+    }
+
+    /// Sends what an end has to send and sees to it that it is woken when it wants to be.
+    pub fn settle(&mut self, network: &mut Network, side: Side) {
+        self.transmit(network, side);
+        if let Some(at) = self.end(side).and_then(Connection::timeout) {
+            network.events.wake_by(self.target(side), at);
+        }
+    }
+
+    /// An end is woken, perhaps too early; whether its time had come.
+    pub fn wake(&mut self, network: &mut Network, side: Side) -> bool {
+        let now = network.now;
+        let timeout = self.end(side).and_then(Connection::timeout);
+        if timeout.is_none_or(|at| at > now) {
+            network.events.set(self.target(side), timeout);
+            return false;
+        }
+        if let Some(end) = self.end_mut(side) {
+            end.expire(now);
+        }
+        network.events.set(self.target(side), None);
+        self.transmit(network, side);
+        true
+    }
+
+    /// Whether nothing will ever happen to it.
+    pub fn is_over(&self) -> bool {
+        let closed = |end: &Connection| end.state() == State::Closed;
+        let [client, server] = &self.ends;
+        client.as_ref().is_some_and(closed) && server.as_ref().is_none_or(closed)
+    }
+
+    fn transmit(&mut self, network: &mut Network, side: Side) {
+        let route = self.routes[index(side)];
+        let mut steer = self.steer.as_deref_mut().filter(|_| side == Side::Client);
+        if let Some(end) = &mut self.ends[index(side)] {
+            while let Some(mut segment) = end.transmit(network.now) {
+                if let Some(steer) = &mut steer {
+                    steer.leaves(&network.path, network.now, &mut segment);
+                }
+                network.send(Packet::segment(self.name, route, segment));
+            }
+        }
+    }
+
+    fn target(&self, side: Side) -> Target {
+        Target::new(Kind::End, self.name.key as usize * 2 + index(side))
+    }
+}
+
+/// The hosts' connections.
+#[derive(Debug)]
+pub struct Hosts {
+    pairs: Slab<Pair>,
+    config: Config,
+    law: Option<Params>,
+    opened: u32,
+    random: Pcg64Mcg,
+}
+
+impl Hosts {
+    /// Two hosts without connections, set as scenario and run say.
+    ///
+    /// # Errors
+    /// When there is no such congestion control.
+    pub fn new(scenario: &Scenario, run: &Run) -> Result<Self> {
+        Ok(Self {
+            pairs: Slab::new(),
+            config: settings::config(&scenario.hosts, run)?,
+            law: settings::law(run),
+            opened: 0,
+            random: random::stream(scenario.seed, "connections"),
+        })
+    }
+
+    /// The client opens a connection to the server.
+    pub fn open(
+        &mut self,
+        network: &mut Network,
+        app: u32,
+        tag: u32,
+        routes: [u16; 2],
+    ) -> Connected {
+        let [ask, answer] = [self.fresh_config(), self.fresh_config()];
+        let entry = self.pairs.vacant_entry();
+        self.opened += 1;
+        let name = Connected {
+            key: entry.key() as u32,
+            serial: self.opened,
+        };
+        let pair = entry.insert(Pair {
+            ends: [Some(Connection::connect(ask, network.now)), None],
+            name,
+            app,
+            tag,
+            routes,
+            answer,
+            steer: self.law.map(|params| Box::new(Steer::new(params))),
+        });
+        pair.settle(network, Side::Client);
+        name
+    }
+
+    /// The connection of that name, if it still exists.
+    pub fn pair(&self, name: Connected) -> Option<&Pair> {
+        let pair = self.pairs.get(name.key as usize);
+        pair.filter(|pair| pair.name == name)
+    }
+
+    /// As [`Self::pair`].
+    pub fn pair_mut(&mut self, name: Connected) -> Option<&mut Pair> {
+        let pair = self.pairs.get_mut(name.key as usize);
+        pair.filter(|pair| pair.name == name)
+    }
+
+    /// The connection and the end that are woken by that number.
+    pub fn by_number(&self, number: usize) -> Option<(Connected, Side)> {
+        let side = match number % 2 {
+            0 => Side::Client,
+            _ => Side::Server,
+        };
+        Some((self.pairs.get(number / 2)?.name, side))
+    }
+
+    /// Takes away a connection that is over.
+    pub fn bury(&mut self, network: &mut Network, name: Connected) {
+        if let Some(pair) = self.pairs.try_remove(name.key as usize) {
+            for side in [Side::Client, Side::Server] {
+                network.events.set(pair.target(side), None);
+            }
+        }
+    }
+
+    /// Initial sequence number and clock are the connection's own (RFC 6528, RFC 7323 §5.4).
+    fn fresh_config(&mut self) -> Config {
+        Config {
+            initial_seq: Seq(self.random.random()),
+            timestamp_offset: self.random.random(),
+            ..self.config
+        }
+    }
+}

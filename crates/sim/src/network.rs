@@ -1,0 +1,177 @@
+//! Links, and routes over them.
+
+use crate::events::{EventQueue, Kind, Target};
+use crate::packet::Packet;
+use crate::random;
+use anyhow::{Result, ensure};
+use tidegate_laws::Path;
+use tidegate_link::{Config, Link};
+use tidegate_measure::{LinkRecord, Passage, Window, demand};
+use tidegate_scenario::{Direction, Hop, LinkInputs, Scenario, Side, Workload, WorkloadKind};
+use tidegate_time::Instant;
+
+/// The downlink's place among the links, and the uplink's; hops follow.
+pub const DOWN: usize = 0;
+/// See [`DOWN`].
+pub const UP: usize = 1;
+
+/// A link, and what is recorded of it.
+#[derive(Debug)]
+pub struct Node {
+    /// The link.
+    pub link: Link<Packet>,
+    /// What came of its packets.
+    pub record: LinkRecord,
+    /// What it is made of.
+    pub config: Config,
+}
+
+/// A way from one host to the other.
+#[derive(Clone, Debug)]
+struct Route {
+    /// Places of its links, in the order in which they are passed.
+    links: Vec<usize>,
+    to: Side,
+}
+
+/// Everything between the hosts, and the clock.
+#[derive(Debug)]
+pub struct Network {
+    /// The time.
+    pub now: Instant,
+    /// Who wants to be woken.
+    pub events: EventQueue,
+    /// The queue that the client's flows share, as the law at its edge sees it.
+    pub path: Path,
+    /// The links.
+    pub nodes: Vec<Node>,
+    /// Two for each workload: down, up.
+    routes: Vec<Route>,
+}
+
+impl Network {
+    /// The scenario's links, empty, and the routes of its workloads.
+    ///
+    /// # Errors
+    /// When a workload has no link in a direction that it needs.
+    pub fn build(
+        scenario: &Scenario,
+        inputs: &LinkInputs,
+        window: Window,
+        bins: bool,
+    ) -> Result<Self> {
+        let node = |config: &Config, direction, seed| Node {
+            link: Link::new(config.clone(), seed),
+            record: LinkRecord::new(window, demand(scenario, direction, &window), bins),
+            config: config.clone(),
+        };
+        let seed = scenario.seed;
+        let mut nodes = vec![
+            // As the laboratory seeds them: the same packets are lost.
+            node(&inputs.down, Direction::Down, seed),
+            node(&inputs.up, Direction::Up, seed.wrapping_add(1)),
+        ];
+        for (hop, config) in scenario.hops.iter().zip(&inputs.hops) {
+            let seed = random::seed(seed, &hop.name);
+            nodes.push(node(config, hop.direction, seed));
+        }
+        let mut routes = Vec::new();
+        for workload in &scenario.workloads {
+            for direction in [Direction::Down, Direction::Up] {
+                routes.push(route(scenario, workload, direction)?);
+            }
+        }
+        Ok(Self {
+            now: Instant::ZERO,
+            events: EventQueue::default(),
+            path: Path::default(),
+            nodes,
+            routes,
+        })
+    }
+
+    /// A host sends a packet.
+    pub fn send(&mut self, packet: Packet) {
+        self.push(packet, self.routes[usize::from(packet.route)].links[0]);
+    }
+
+    fn push(&mut self, mut packet: Packet, place: usize) {
+        packet.arrived = self.now;
+        let link = &mut self.nodes[place].link;
+        link.push(self.now, packet);
+        if let Some(at) = link.next_event() {
+            self.events.wake_by(Target::new(Kind::Link, place), at);
+        }
+    }
+
+    /// The next packet that has come out of the link at `place` and has reached a host.
+    pub fn arrival(&mut self, place: usize) -> Option<(Packet, Side)> {
+        let target = Target::new(Kind::Link, place);
+        while let Some(mut packet) = self.come_out(place) {
+            let route = &self.routes[usize::from(packet.route)];
+            packet.hop += 1;
+            match route.links.get(usize::from(packet.hop)) {
+                Some(&next) => self.push(packet, next),
+                None => return Some((packet, route.to)),
+            }
+        }
+        let next = self.nodes[place].link.next_event();
+        self.events.set(target, next);
+        None
+    }
+
+    fn come_out(&mut self, place: usize) -> Option<Packet> {
+        let node = &mut self.nodes[place];
+        let delivery = node.link.poll(self.now)?;
+        node.record.count(&Passage {
+            bytes: delivery.packet.bytes.into(),
+            arrived: delivery.packet.arrived,
+            due: delivery.due,
+            queued: delivery.queued,
+        });
+        Some(delivery.packet)
+    }
+}
+
+/// The route of workload number `workload` in `direction`.
+pub fn route_of(workload: usize, direction: Direction) -> u16 {
+    let up = u16::from(direction == Direction::Up);
+    workload as u16 * 2 + up
+}
+
+fn route(scenario: &Scenario, workload: &Workload, direction: Direction) -> Result<Route> {
+    let (main, from, to) = match direction {
+        Direction::Down => ((DOWN, "down"), Side::Server, Side::Client),
+        Direction::Up => ((UP, "up"), Side::Client, Side::Server),
+    };
+    let hops = |side| {
+        let hops = scenario.hops.iter().enumerate();
+        hops.filter(move |(_, hop): &(usize, &Hop)| hop.direction == direction && hop.side == side)
+            .map(|(place, hop)| (UP + 1 + place, hop.name.as_str()))
+    };
+    let crosses = |name: &str| {
+        let chosen = workload.links.as_ref();
+        chosen.is_none_or(|names| names.iter().any(|n| n == name))
+    };
+    let links: Vec<usize> = hops(from)
+        .chain([main])
+        .chain(hops(to))
+        .filter(|(_, name)| crosses(name))
+        .map(|(place, _)| place)
+        .collect();
+    ensure!(
+        !links.is_empty() || !needs(workload, direction),
+        "workload \"{}\" crosses no link {}, expected one at least",
+        workload.name,
+        direction.name()
+    );
+    Ok(Route { links, to })
+}
+
+/// Whether the workload sends anything in that direction: even ACKs count.
+fn needs(workload: &Workload, way: Direction) -> bool {
+    match workload.does {
+        WorkloadKind::Datagrams { direction, .. } => direction == way,
+        _ => true,
+    }
+}

@@ -1,0 +1,91 @@
+//! From what was seen to the result schema.
+
+use crate::apps::{Flow, Sample};
+use crate::network::{DOWN, Network, Node, UP};
+use crate::settings::congestion_control;
+use crate::world::World;
+use tidegate_link::Capacity;
+use tidegate_measure::{Window, curve, link_curves, ms, ratio};
+use tidegate_scenario::{Health, HopResult, LinkResult, Run, RunResult, Scenario, Series};
+use tidegate_time::Instant;
+
+/// What a run measured, with its curves if `series`.
+pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) -> RunResult {
+    let window = world.window;
+    for node in &mut world.network.nodes {
+        node.record.at_end = *node.link.stats();
+    }
+    let link = |node: &Node| link(node, window);
+    let nodes = &world.network.nodes;
+    let hops = scenario.hops.iter().zip(&nodes[UP + 1..]);
+    let mut result = RunResult {
+        name: run.name.clone(),
+        law: run.law.name().into(),
+        congestion_control: congestion_control(&scenario.hosts, run).into(),
+        link: link(&nodes[DOWN]),
+        uplink: link(&nodes[UP]),
+        hops: hops
+            .map(|(hop, node)| HopResult {
+                name: hop.name.clone(),
+                link: link(node),
+            })
+            .collect(),
+        // Nothing is late, nothing is lost in the plumbing.
+        health: Health::default(),
+        ..RunResult::default()
+    };
+    if series {
+        result.series = links(&world.network, window);
+    }
+    for part in &mut world.parts {
+        part.app.report(&world.hosts, part.stop, &mut result);
+        if let Some(flow) = part.app.flow() {
+            result.series.extend(curves(flow));
+        }
+    }
+    result
+}
+
+fn link(node: &Node, window: Window) -> LinkResult {
+    node.record.result(&node.config, window.end - window.warmup)
+}
+
+fn links(network: &Network, window: Window) -> Vec<Series> {
+    let [down, up] = [DOWN, UP].map(|place| &network.nodes[place]);
+    let mut capacity = Capacity::new(&down.config.rate);
+    match (&down.record.bins, &up.record.bins) {
+        (Some(down), Some(up)) => link_curves(down, up, &mut capacity, window.end),
+        _ => Vec::new(),
+    }
+}
+
+/// A flow's curves.
+///
+/// | quantity | what |
+/// | --- | --- |
+/// | `rtt_ms` | the sender's smoothed RTT |
+/// | `cwnd_packets`, `window_bytes` | congestion window; window advertised by the receiver |
+/// | `goodput_bps` | payload delivered to the application |
+fn curves(flow: &Flow) -> Vec<Series> {
+    let samples = &flow.samples;
+    let of = |value: fn(&Sample) -> Option<f64>| -> Vec<(Instant, f64)> {
+        let points = samples.iter();
+        points.filter_map(|s| Some((s.at, value(s)?))).collect()
+    };
+    let goodput = samples.windows(2).map(|w| (w[0].at, rate(&w[0], &w[1])));
+    [
+        ("rtt_ms", of(|s| s.srtt.map(ms))),
+        ("cwnd_packets", of(|s| Some(s.cwnd.into()))),
+        ("window_bytes", of(|s| Some(s.peer_window as f64))),
+        ("goodput_bps", goodput.collect()),
+    ]
+    .into_iter()
+    .filter(|(_, points)| !points.is_empty())
+    .map(|(quantity, points)| curve(quantity, &flow.name, points))
+    .collect()
+}
+
+fn rate(before: &Sample, after: &Sample) -> f64 {
+    let bits = (after.received - before.received) as f64 * 8.0;
+    ratio(bits, (after.at - before.at).as_secs_f64())
+}

@@ -1,0 +1,120 @@
+//! What travels.
+
+use tidegate_link::Sequence;
+use tidegate_scenario::Side;
+use tidegate_tcp::{Flags, Segment};
+use tidegate_time::Instant;
+
+/// Header of IPv4, in bytes.
+const IP_HEADER: u64 = 20;
+
+/// An IP packet, of which only what matters is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// What it carries.
+    pub body: Body,
+    /// When it arrived at the link that it is in.
+    pub arrived: Instant,
+    /// Length of the IP packet.
+    pub bytes: u16,
+    /// Its way.
+    pub route: u16,
+    /// Links that it has behind it.
+    pub hop: u8,
+}
+
+/// What a packet carries, and for whom.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// A segment of a connection.
+    Segment(Connected, Segment),
+    /// A datagram of an application.
+    Datagram(Datagram),
+}
+
+/// Names a connection for as long as anybody may speak of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connected {
+    /// Its place among the connections, which another takes when it is gone.
+    pub key: u32,
+    /// Which of them.
+    pub serial: u32,
+}
+
+/// A datagram.
+#[derive(Clone, Copy, Debug)]
+pub struct Datagram {
+    /// The application that it belongs to, at both ends.
+    pub app: u32,
+    /// When it, or what it answers, was sent.
+    pub sent: Instant,
+}
+
+impl Packet {
+    /// A segment on its way.
+    pub fn segment(of: Connected, route: u16, segment: Segment) -> Self {
+        let bytes = IP_HEADER + segment.header_bytes() as u64 + u64::from(segment.len);
+        Self::new(Body::Segment(of, segment), bytes, route)
+    }
+
+    /// A datagram on its way, in an IP packet of `bytes`.
+    pub fn datagram(datagram: Datagram, bytes: u64, route: u16) -> Self {
+        Self::new(Body::Datagram(datagram), bytes, route)
+    }
+
+    fn new(body: Body, bytes: u64, route: u16) -> Self {
+        Self {
+            body,
+            arrived: Instant::ZERO,
+            bytes: bytes.min(u16::MAX.into()) as u16,
+            route,
+            hop: 0,
+        }
+    }
+}
+
+impl tidegate_link::Packet for Packet {
+    fn wire_bytes(&self) -> usize {
+        self.bytes.into()
+    }
+
+    fn flow(&self) -> u64 {
+        // Datagrams of an application, segments of a connection; a link has one direction.
+        match self.body {
+            Body::Segment(connection, _) => u64::from(connection.serial) << 1,
+            Body::Datagram(datagram) => u64::from(datagram.app) << 1 | 1,
+        }
+    }
+
+    fn sequence(&self) -> Option<Sequence> {
+        let Body::Segment(_, segment) = &self.body else {
+            return None;
+        };
+        let start = segment.seq.0;
+        Some(Sequence {
+            start,
+            end: start.wrapping_add(segment.seq_len()),
+            opens: segment.flags.has(Flags::SYN),
+        })
+    }
+
+    fn duplicate(&self) -> Option<Self> {
+        Some(*self)
+    }
+}
+
+/// Index of a side in pairs: client, server.
+pub const fn index(side: Side) -> usize {
+    match side {
+        Side::Client => 0,
+        Side::Server => 1,
+    }
+}
+
+/// The other side.
+pub const fn opposite(side: Side) -> Side {
+    match side {
+        Side::Client => Side::Server,
+        Side::Server => Side::Client,
+    }
+}

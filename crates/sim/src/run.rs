@@ -1,0 +1,86 @@
+//! Runs a scenario.
+
+use crate::outcome::result;
+use crate::world::World;
+use anyhow::{Context, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tidegate_scenario::{LinkInputs, ResultSet, Run, RunResult, Scenario};
+use tidegate_time::Instant;
+
+/// How a scenario is run.
+pub struct Options<'a> {
+    /// Ends everything soon after it is set, from a signal handler for example.
+    pub stop: Arc<AtomicBool>,
+    /// Told now and then how much further the run has come, in virtual time.
+    pub progress: &'a (dyn Fn(Duration) + Sync),
+    /// Whether the result holds curves over time.
+    pub series: bool,
+}
+
+impl Default for Options<'_> {
+    /// No progress, no series.
+    fn default() -> Self {
+        Self {
+            stop: Arc::default(),
+            progress: &|_| {},
+            series: false,
+        }
+    }
+}
+
+/// Virtual time between two reports of progress.
+const STRIDE: Duration = Duration::from_millis(100);
+
+/// Runs every run of `scenario`, in their order, and returns what they measured. `inputs` are the
+/// scenario's own links (`Scenario::link_inputs`).
+///
+/// If [`Options::stop`] is set, the run in hand is abandoned and the result holds those before it.
+///
+/// # Errors
+/// When the scenario asks for something that the simulator does not have: a command, an unknown
+/// congestion control.
+pub fn run_scenario(
+    scenario: &Scenario,
+    inputs: &LinkInputs,
+    options: &Options,
+) -> Result<ResultSet> {
+    let mut results = ResultSet {
+        scenario: scenario.name.clone(),
+        description: scenario.description.clone(),
+        runs: Vec::new(),
+    };
+    for run in &scenario.runs {
+        match run_one(scenario, inputs, run, options)? {
+            Some(result) => results.runs.push(result),
+            None => break,
+        }
+    }
+    Ok(results)
+}
+
+/// Runs one run of `scenario`; none if it was stopped.
+///
+/// # Errors
+/// As [`run_scenario`].
+pub fn run_one(
+    scenario: &Scenario,
+    inputs: &LinkInputs,
+    run: &Run,
+    options: &Options,
+) -> Result<Option<RunResult>> {
+    let named = || format!("run \"{}\"", run.name);
+    let mut world = World::build(scenario, inputs, run, options).with_context(named)?;
+    let mut now = Instant::ZERO;
+    while now < world.window.end {
+        if options.stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let next = world.window.end.min(now + STRIDE);
+        world.advance(next);
+        (options.progress)(next - now);
+        now = next;
+    }
+    Ok(Some(result(world, scenario, run, options.series)))
+}

@@ -1,0 +1,73 @@
+//! From a scenario's hosts to an endpoint's settings.
+
+use anyhow::{Context, Result};
+use tidegate_laws::Params;
+use tidegate_scenario::{Hosts, Law, Run};
+use tidegate_tcp::cc::Algorithm;
+use tidegate_tcp::{Config, ReceiveBuffer};
+
+/// Largest send buffer, in bytes: as the laboratory's, twice the largest window of Linux 6.16 and
+/// later, so that a sender waits for its congestion window or its peer's, never for room of its own.
+const SEND_BUFFER: u64 = 64 << 20;
+
+/// Congestion control of a run's senders.
+pub fn congestion_control<'a>(hosts: &'a Hosts, run: &'a Run) -> &'a str {
+    let own = run.congestion_control.as_deref();
+    own.unwrap_or(&hosts.congestion_control)
+}
+
+/// What every endpoint of a run is set to.
+///
+/// # Errors
+/// When there is no such congestion control.
+pub fn config(hosts: &Hosts, run: &Run) -> Result<Config> {
+    let defaults = Config::default();
+    Ok(Config {
+        congestion_control: algorithm(congestion_control(hosts, run))?,
+        timestamps: hosts.timestamps,
+        send_buffer: SEND_BUFFER,
+        receive_buffer: match run.rmem_max.or(hosts.rmem_max) {
+            Some(max) => limited(max),
+            None => defaults.receive_buffer,
+        },
+        ..defaults
+    })
+}
+
+/// Linux's buffer with another limit, which bounds its initial size too.
+fn limited(limit: u64) -> ReceiveBuffer {
+    match ReceiveBuffer::default() {
+        ReceiveBuffer::Autotuned { initial, .. } => ReceiveBuffer::Autotuned {
+            initial: initial.min(limit),
+            max: limit,
+        },
+        fixed @ ReceiveBuffer::Fixed(_) => fixed,
+    }
+}
+
+fn algorithm(name: &str) -> Result<Algorithm> {
+    Algorithm::from_name(name).with_context(|| {
+        let known: Vec<_> = Algorithm::ALL.iter().map(|a| a.name()).collect();
+        format!(
+            "the simulator has no congestion control \"{name}\", it has {}",
+            known.join(", ")
+        )
+    })
+}
+
+/// What steers the client's window, if anything does.
+pub fn law(run: &Run) -> Option<Params> {
+    let law = match run.law {
+        Law::None => return None,
+        Law::Drs => tidegate_laws::Law::Drs,
+        Law::Drwa => tidegate_laws::Law::Drwa,
+        Law::Tide => tidegate_laws::Law::Tide,
+    };
+    Some(Params {
+        law,
+        lambda: run.lambda,
+        limit: run
+            .limit
+            .map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
+    })
+}

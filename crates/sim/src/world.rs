@@ -1,0 +1,216 @@
+//! The event loop.
+
+use crate::apps::{Part, Stage, cast};
+use crate::events::{Kind, Target};
+use crate::hosts::Hosts;
+use crate::network::Network;
+use crate::packet::{Body, Connected, Datagram, Packet};
+use crate::run::Options;
+use anyhow::Result;
+use tidegate_measure::{BIN, SAMPLE_INTERVAL, Window};
+use tidegate_scenario::{LinkInputs, Run, Scenario, Side};
+use tidegate_tcp::Segment;
+use tidegate_time::Instant;
+
+/// Numbers of the clocks: the sampler and the end of the warm-up.
+const SAMPLER: usize = 0;
+const WARMUP: usize = 1;
+
+/// Flows looked at in one [`SAMPLE_INTERVAL`], at most: of more each is looked at less often, or
+/// looking would cost more than running.
+const LOOKS: usize = 100;
+
+/// Looks in a bin of a curve.
+const PER_BIN: usize = (BIN.as_millis() / SAMPLE_INTERVAL.as_millis()) as usize;
+
+/// Hosts, links, applications and the observers of one run.
+pub struct World {
+    /// Links and clock.
+    pub network: Network,
+    /// Connections.
+    pub hosts: Hosts,
+    /// Applications.
+    pub parts: Vec<Part>,
+    /// Which part of the run counts.
+    pub window: Window,
+    series: bool,
+    /// Looks at the flows so far.
+    looks: usize,
+}
+
+impl World {
+    /// Everything at the start of a run.
+    ///
+    /// # Errors
+    /// When the scenario asks for something that the simulator does not have.
+    pub fn build(
+        scenario: &Scenario,
+        inputs: &LinkInputs,
+        run: &Run,
+        options: &Options,
+    ) -> Result<Self> {
+        let window = Window {
+            warmup: Instant::from_secs_f64(scenario.warmup_s),
+            end: Instant::from_secs_f64(scenario.duration_s),
+        };
+        let series = options.series;
+        let mut network = Network::build(scenario, inputs, window, series)?;
+        let hosts = Hosts::new(scenario, run)?;
+        let parts = cast(scenario, window, series)?;
+        for (number, part) in parts.iter().enumerate() {
+            network
+                .events
+                .wake_by(Target::new(Kind::App, number), part.start);
+        }
+        for (clock, at) in [(SAMPLER, Instant::ZERO), (WARMUP, window.warmup)] {
+            network.events.wake_by(Target::new(Kind::Clock, clock), at);
+        }
+        Ok(Self {
+            network,
+            hosts,
+            parts,
+            window,
+            series,
+            looks: 0,
+        })
+    }
+
+    /// Everything that happens before `until`, which then is the time.
+    pub fn advance(&mut self, until: Instant) {
+        while let Some((at, target)) = self.network.events.next()
+            && at < until
+        {
+            self.network.now = at;
+            self.wake(target);
+        }
+        self.network.now = until;
+    }
+
+    fn wake(&mut self, target: Target) {
+        match target.kind() {
+            Kind::Clock => self.tick(target),
+            Kind::Link => {
+                while let Some((packet, side)) = self.network.arrival(target.index()) {
+                    self.deliver(packet, side);
+                }
+            }
+            Kind::End => self.wake_end(target),
+            Kind::App => self.wake_part(target.index()),
+        }
+    }
+
+    fn deliver(&mut self, packet: Packet, side: Side) {
+        match packet.body {
+            Body::Segment(name, segment) => self.segment(name, side, &segment),
+            Body::Datagram(datagram) => self.datagram(&datagram, packet.route, side),
+        }
+    }
+
+    fn segment(&mut self, name: Connected, side: Side, segment: &Segment) {
+        // What comes too late for its connection is nobody's.
+        if let Some(pair) = self.hosts.pair_mut(name) {
+            pair.receive(&mut self.network, side, segment);
+            self.progress(name, side);
+        }
+    }
+
+    fn wake_end(&mut self, target: Target) {
+        let Some((name, side)) = self.hosts.by_number(target.index()) else {
+            return self.network.events.set(target, None);
+        };
+        let pair = self.hosts.pair_mut(name);
+        if pair.is_some_and(|pair| pair.wake(&mut self.network, side)) {
+            self.progress(name, side);
+        }
+    }
+
+    /// Something has happened at an end: its application may want to read or write.
+    fn progress(&mut self, name: Connected, side: Side) {
+        let Self {
+            network,
+            hosts,
+            parts,
+            ..
+        } = self;
+        let Some(pair) = hosts.pair_mut(name) else {
+            return;
+        };
+        let (number, tag) = (pair.app as usize, pair.tag);
+        let part = &mut parts[number];
+        if let Some(end) = pair.end_mut(side) {
+            let wish = part.app.progress(network.now, tag, side, end);
+            grant(network, number, wish);
+        }
+        pair.settle(network, side);
+        if pair.is_over() {
+            let wish = part.app.closed(network.now, tag, hosts);
+            grant(network, number, wish);
+            hosts.bury(network, name);
+        }
+    }
+
+    fn datagram(&mut self, datagram: &Datagram, route: u16, side: Side) {
+        let app = &mut self.parts[datagram.app as usize].app;
+        if let Some(bytes) = app.datagram(self.network.now, side, datagram) {
+            // Down and up are neighbours.
+            self.network
+                .send(Packet::datagram(*datagram, bytes, route ^ 1));
+        }
+    }
+
+    fn wake_part(&mut self, number: usize) {
+        let part = &mut self.parts[number];
+        let mut stage = Stage {
+            app: number as u32,
+            workload: part.workload,
+            hosts: &mut self.hosts,
+            network: &mut self.network,
+        };
+        let next = if stage.now() >= part.stop {
+            part.app.stop(&mut stage);
+            None
+        } else {
+            let next = part.app.wake(&mut stage);
+            Some(next.map_or(part.stop, |next| next.min(part.stop)))
+        };
+        let target = Target::new(Kind::App, number);
+        self.network.events.set(target, next);
+    }
+
+    fn tick(&mut self, clock: Target) {
+        if clock.index() == WARMUP {
+            for node in &mut self.network.nodes {
+                node.record.at_warmup = *node.link.stats();
+            }
+            for flow in self.parts.iter_mut().filter_map(|part| part.app.flow()) {
+                flow.warm();
+            }
+            return self.network.events.set(clock, None);
+        }
+        self.look();
+        let next = self.network.now + SAMPLE_INTERVAL;
+        self.network.events.set(clock, Some(next));
+    }
+
+    /// Looks at the flows whose turn it is.
+    fn look(&mut self) {
+        let strides = self.parts.len().div_ceil(LOOKS).max(1);
+        let turn = self.looks % strides;
+        // A curve has a point for each bin.
+        let keep = self.series && (self.looks / strides).is_multiple_of(PER_BIN);
+        for part in self.parts.iter_mut().skip(turn).step_by(strides) {
+            if let Some(flow) = part.app.flow() {
+                flow.look(&self.hosts, self.network.now, keep);
+            }
+        }
+        self.looks += 1;
+    }
+}
+
+/// An application wants to be woken.
+fn grant(network: &mut Network, number: usize, wish: Option<Instant>) {
+    if let Some(at) = wish {
+        let target = Target::new(Kind::App, number);
+        network.events.wake_by(target, at);
+    }
+}

@@ -1,0 +1,147 @@
+//! What goes into the sending half and what comes out of it, as plain values.
+
+use crate::cc::Recovery;
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// The sender as a congestion control sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Flight {
+    /// Now.
+    pub now: Instant,
+    /// Payload of a full segment in bytes, options deducted.
+    pub mss: u32,
+    /// Segments in flight (RFC 6675's pipe).
+    pub in_flight: u32,
+    /// Segments sent and not acknowledged cumulatively.
+    pub outstanding: u32,
+    /// Offset of the oldest unacknowledged byte.
+    pub snd_una: u64,
+    /// Offset of the next byte to be sent for the first time.
+    pub snd_nxt: u64,
+    /// Segments delivered since the start.
+    pub delivered: u64,
+    /// Segments lost since the start.
+    pub lost: u64,
+    /// Smoothed RTT (RFC 6298).
+    pub srtt: Option<Duration>,
+    /// Smallest RTT of the last 300 s (Linux's `tcp_min_rtt`).
+    pub min_rtt: Option<Duration>,
+    /// State of loss recovery.
+    pub recovery: Recovery,
+    /// When data were last sent, before what is being sent now (`lsndtime`).
+    pub last_sent: Instant,
+    /// Whether the window has limited what was sent in the last round trip, or, in slow start, is
+    /// less than twice the most that was in flight (`tcp_is_cwnd_limited`).
+    pub cwnd_limited: bool,
+    /// Whether the application had nothing more to send.
+    pub app_limited: bool,
+}
+
+/// The delivery rate over the last round trip (draft-cheng-iccrg-delivery-rate-estimation, Linux's
+/// `struct rate_sample`).
+#[derive(Clone, Copy, Debug)]
+pub struct RateSample {
+    /// `delivered` when the latest acknowledged segment was sent.
+    pub prior_delivered: u64,
+    /// Segments delivered since, and the time that took; None: no valid sample.
+    pub delivered: Option<(u64, Duration)>,
+    /// Segments marked lost over the same interval.
+    pub lost: u64,
+    /// Segments that this ACK newly acknowledged, cumulatively or by SACK.
+    pub acked_sacked: u32,
+    /// Segments that this ACK made believe lost.
+    pub losses: u32,
+    /// Segments in flight before this ACK.
+    pub prior_in_flight: u32,
+    /// Segments in flight when the latest acknowledged segment was sent.
+    pub tx_in_flight: u32,
+    /// The latest round trip.
+    pub rtt: Option<Duration>,
+    /// Whether the segment was sent while the application limited the rate.
+    pub app_limited: bool,
+    /// Whether the ACK may have been delayed by the receiver.
+    pub ack_delayed: bool,
+}
+
+/// What the handshake agreed on, as the sender needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Payload of a full segment in bytes, options of every segment deducted.
+    pub mss: u32,
+    /// Whether SACK was permitted.
+    pub sack: bool,
+    /// Whether timestamps are in use.
+    pub timestamps: bool,
+    /// The peer's window in bytes.
+    pub window: u64,
+    /// Round trip of the handshake; None if it was ambiguous.
+    pub rtt: Option<Duration>,
+    /// How often the SYN (or SYN-ACK) had to be sent again.
+    pub retransmits: u32,
+}
+
+/// An acknowledgement that arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack<'a> {
+    /// Offset of the next byte that the peer expects.
+    pub offset: u64,
+    /// The window in bytes, scaled.
+    pub window: u64,
+    /// Blocks of the SACK option as offsets, [left, right), as they stood in it.
+    pub sack: &'a [(u64, u64)],
+    /// The timestamps option.
+    pub timestamps: Option<crate::Timestamps>,
+    /// Whether the segment carried data, SYN or FIN: then it is no duplicate ACK.
+    pub data: bool,
+    /// Offset in the peer's stream at which the segment stands, for RFC 9293's rule for window updates (SND.WL1).
+    pub peer_offset: u64,
+}
+
+/// A segment to be sent now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// Offset of its first byte.
+    pub offset: u64,
+    /// Bytes of payload; 0 for a bare FIN or a window probe.
+    pub len: u32,
+    /// Whether the FIN follows the payload.
+    pub fin: bool,
+    /// Whether to set PSH.
+    pub push: bool,
+}
+
+/// The sender in numbers (Linux's `TCP_INFO`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Info {
+    /// Congestion window in segments.
+    pub cwnd: u32,
+    /// Slow-start threshold in segments.
+    pub ssthresh: u32,
+    /// Segments in flight.
+    pub in_flight: u32,
+    /// Smoothed RTT.
+    pub srtt: Option<Duration>,
+    /// Its mean deviation.
+    pub rttvar: Duration,
+    /// Smallest RTT of late.
+    pub min_rtt: Option<Duration>,
+    /// The last RTT sample.
+    pub last_rtt: Option<Duration>,
+    /// Retransmission timeout.
+    pub rto: Duration,
+    /// Segments sent again so far.
+    pub retransmits: u64,
+    /// Segments sent so far, those sent again included.
+    pub segments_sent: u64,
+    /// Retransmission timeouts so far.
+    pub timeouts: u64,
+    /// Reductions undone so far.
+    pub undos: u64,
+    /// Pacing rate in bytes a second.
+    pub pacing_rate: Option<u64>,
+    /// The peer's window in bytes.
+    pub peer_window: u64,
+    /// State of loss recovery.
+    pub recovery: Recovery,
+}

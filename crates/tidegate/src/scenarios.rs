@@ -1,0 +1,131 @@
+//! What laboratory and simulator have in common: reading a scenario's variants, and showing results.
+
+use crate::args::ScenarioArgs;
+use crate::exit::BadInput;
+use anyhow::{Context, Result};
+use std::io::Write;
+use std::path::Path;
+use tidegate_scenario::{LinkInputs, LoadError, ResultSet, Scenario, Variation, combinations};
+
+/// A scenario with some of its settings replaced.
+pub struct Variant {
+    /// The scenario, with the runs that were asked for.
+    pub scenario: Scenario,
+    /// Its links.
+    pub inputs: LinkInputs,
+    /// The values that were put in place of its own, in the order of the variations.
+    pub values: Vec<String>,
+}
+
+/// Reads every combination of `variations`. Reads everything before anything is run: a bad last trace
+/// must not cost the first ones' time.
+pub fn variants(args: &ScenarioArgs, variations: &[Variation]) -> Result<Vec<Variant>> {
+    let path = &args.scenario;
+    let text = read(path)?;
+    let variations: Vec<_> = variations.iter().cloned().map(files_from_here).collect();
+    combinations(&variations)
+        .iter()
+        .map(|settings| {
+            let mut scenario = Scenario::parse_with(&text, path, settings)?;
+            select(&mut scenario, &args.run)?;
+            let inputs = scenario.link_inputs(path)?;
+            let values = settings.iter().map(|(_, value)| plain(value)).collect();
+            Ok(Variant {
+                scenario,
+                inputs,
+                values,
+            })
+        })
+        .collect()
+}
+
+fn read(path: &Path) -> Result<String, LoadError> {
+    std::fs::read_to_string(path).map_err(|source| LoadError::Read {
+        path: path.into(),
+        source,
+    })
+}
+
+/// A string without its quotes, anything else as TOML has it.
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Files on the command line are relative to the current folder, not to the scenario's.
+fn files_from_here(mut variation: Variation) -> Variation {
+    let key = variation.key.last().cloned().unwrap_or_default();
+    for value in &mut variation.values {
+        file_from_here(&key, value);
+    }
+    variation
+}
+
+fn file_from_here(key: &str, value: &mut toml::Value) {
+    match value {
+        toml::Value::Table(table) => table.iter_mut().for_each(|(k, v)| file_from_here(k, v)),
+        toml::Value::String(file) if matches!(key, "trace" | "series") => {
+            if let Some(absolute) = std::path::absolute(&*file)
+                .ok()
+                .as_deref()
+                .and_then(Path::to_str)
+            {
+                *file = absolute.to_owned();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Keeps only the runs that were asked for, in the scenario's order.
+fn select(scenario: &mut Scenario, names: &[String]) -> Result<(), BadInput> {
+    let known: Vec<_> = scenario.runs.iter().map(|r| r.name.clone()).collect();
+    if let Some(name) = names.iter().find(|n| !known.contains(n)) {
+        let known = known.join(", ");
+        return Err(BadInput(format!(
+            "no run is named \"{name}\"; the scenario has {known}"
+        )));
+    }
+    if !names.is_empty() {
+        scenario.runs.retain(|r| names.contains(&r.name));
+    }
+    Ok(())
+}
+
+/// Prints the set's tables, unless JSON is wanted or there is nothing in it.
+pub fn print_table(args: &ScenarioArgs, set: &ResultSet) -> Result<()> {
+    if !args.json && !set.runs.is_empty() {
+        writeln!(std::io::stdout(), "{}", tidegate_report::table(set))?;
+    }
+    Ok(())
+}
+
+/// Writes the page, if one is wanted.
+pub fn write_page(args: &ScenarioArgs, sets: &[ResultSet]) -> Result<()> {
+    let Some(path) = &args.html else {
+        return Ok(());
+    };
+    std::fs::write(path, tidegate_report::page(sets))
+        .with_context(|| format!("write {}", path.display()))
+}
+
+/// Prints JSON, if that is wanted: one object for one scenario, an array for its variants.
+pub fn print_json(args: &ScenarioArgs, mut sets: Vec<ResultSet>) -> Result<()> {
+    if !args.json {
+        return Ok(());
+    }
+    if !args.series {
+        sets.iter_mut()
+            .flat_map(|s| &mut s.runs)
+            .for_each(|r| r.series.clear());
+    }
+    let mut out = std::io::stdout().lock();
+    match sets.as_slice() {
+        [set] => serde_json::to_writer_pretty(&mut out, set)?,
+        sets => serde_json::to_writer_pretty(&mut out, sets)?,
+    }
+    writeln!(out)?;
+    Ok(())
+}

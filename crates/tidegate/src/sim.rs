@@ -1,0 +1,184 @@
+//! `tidegate sim`: a scenario in virtual time, its variants and seeds over all cores.
+
+use crate::args::SimArgs;
+use crate::exit::BadInput;
+use crate::rows::Rows;
+use crate::scenarios::{Variant, print_json, print_table, variants, write_page};
+use crate::{signals, sweep};
+use anyhow::{Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::num::NonZero;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tidegate_scenario::{ResultSet, RunResult, Scenario, Variation};
+use tidegate_sim::{Options, run_one};
+
+/// Runs everything that the file does not hold yet, and shows each variant as soon as it is known.
+pub fn run(args: &SimArgs) -> Result<()> {
+    let asked = &args.scenario;
+    let variations = with_seeds(args)?;
+    let variants = variants(asked, &variations)?;
+    let mut rows = match &args.out {
+        Some(path) => Some(Rows::open(path, &keys(&variations), args.resume)?),
+        None => None,
+    };
+    let jobs: Vec<Job> = variants
+        .iter()
+        .enumerate()
+        .flat_map(|(variant, v)| (0..v.scenario.runs.len()).map(move |run| Job { variant, run }))
+        .filter(|job| {
+            let row = job.identity(&variants);
+            !rows.as_ref().is_some_and(|rows| rows.has(&row))
+        })
+        .collect();
+    let mut results = Results::new(&variants);
+    let stop = signals::stop_flag()?;
+    let bar = bar(&jobs, &variants);
+    let done = perform(args, &variants, &jobs, &stop, &bar, |job, result| {
+        if let Some(rows) = &mut rows {
+            rows.append(&job.identity(&variants), &result)?;
+        }
+        if let Some(set) = results.add(job, result) {
+            bar.suspend(|| match args.out {
+                Some(_) => Ok(()),
+                None => print_table(asked, set),
+            })?;
+        }
+        Ok(())
+    });
+    bar.finish_and_clear();
+    let done = done?;
+    write_page(asked, &results.sets)?;
+    if done < jobs.len() {
+        let advice = if args.out.is_some() {
+            "; --resume goes on"
+        } else {
+            ""
+        };
+        bail!("interrupted after {done} of {} runs{advice}", jobs.len());
+    }
+    print_json(asked, results.sets)
+}
+
+/// One run of one variant.
+#[derive(Clone, Copy)]
+struct Job {
+    variant: usize,
+    run: usize,
+}
+
+impl Job {
+    /// What identifies its row.
+    fn identity(self, variants: &[Variant]) -> Vec<String> {
+        let Variant {
+            scenario, values, ..
+        } = &variants[self.variant];
+        let run = &scenario.runs[self.run].name;
+        values.iter().chain([run]).cloned().collect()
+    }
+}
+
+/// Names of the columns that identify a row.
+fn keys(variations: &[Variation]) -> Vec<String> {
+    let varied = variations.iter().map(|v| v.key.join("."));
+    varied.chain(["run".to_owned()]).collect()
+}
+
+/// The variations asked for, and that of the seed, which turns fastest.
+fn with_seeds(args: &SimArgs) -> Result<Vec<Variation>> {
+    let asked = &args.scenario;
+    let mut variations = asked.vary.clone();
+    if args.seeds > 1 {
+        if variations.iter().any(|v| v.key == ["seed"]) {
+            return Err(
+                BadInput("both --seeds and --vary seed, expected one of them".into()).into(),
+            );
+        }
+        let first = Scenario::load(&asked.scenario)?.seed;
+        let seeds = (0..u64::from(args.seeds)).map(|n| first.wrapping_add(n) as i64);
+        variations.push(Variation {
+            key: vec!["seed".into()],
+            values: seeds.map(toml::Value::Integer).collect(),
+        });
+    }
+    Ok(variations)
+}
+
+/// Runs the jobs; returns how many were done.
+fn perform(
+    args: &SimArgs,
+    variants: &[Variant],
+    jobs: &[Job],
+    stop: &Arc<AtomicBool>,
+    bar: &ProgressBar,
+    mut take: impl FnMut(Job, RunResult) -> Result<()>,
+) -> Result<usize> {
+    let options = Options {
+        stop: Arc::clone(stop),
+        progress: &|further| bar.inc(further.as_millis() as u64),
+        series: args.scenario.html.is_some() || args.scenario.series,
+    };
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = args.jobs.map_or(cores, usize::from);
+    let work = |number: usize| {
+        let job = jobs[number];
+        let Variant {
+            scenario, inputs, ..
+        } = &variants[job.variant];
+        run_one(scenario, inputs, &scenario.runs[job.run], &options)
+    };
+    sweep::in_order(
+        jobs.len(),
+        threads,
+        work,
+        |number, result| take(jobs[number], result),
+        || bar.tick(),
+    )
+}
+
+/// The results so far, one set a variant.
+struct Results<'a> {
+    variants: &'a [Variant],
+    sets: Vec<ResultSet>,
+    /// The variant of the last set.
+    variant: Option<usize>,
+}
+
+impl<'a> Results<'a> {
+    fn new(variants: &'a [Variant]) -> Self {
+        Self {
+            variants,
+            sets: Vec::new(),
+            variant: None,
+        }
+    }
+
+    /// Adds a result, which come in order; returns its set if that is complete now.
+    fn add(&mut self, job: Job, result: RunResult) -> Option<&ResultSet> {
+        let scenario = &self.variants[job.variant].scenario;
+        if self.variant != Some(job.variant) {
+            self.variant = Some(job.variant);
+            self.sets.push(ResultSet {
+                scenario: scenario.name.clone(),
+                description: scenario.description.clone(),
+                runs: Vec::new(),
+            });
+        }
+        let set = self.sets.last_mut()?;
+        set.runs.push(result);
+        (job.run + 1 == scenario.runs.len()).then_some(&*set)
+    }
+}
+
+/// A bar over milliseconds of virtual time.
+fn bar(jobs: &[Job], variants: &[Variant]) -> ProgressBar {
+    let ms = |job: &Job| {
+        let scenario = &variants[job.variant].scenario;
+        Duration::from_secs_f64(scenario.duration_s).as_millis() as u64
+    };
+    let template = "{wide_bar} {percent}%  {elapsed} of {duration}, {eta} to go";
+    let style = ProgressStyle::with_template(template).expect("a template of known keys");
+    // Drawn to standard error, and not at all where that is no terminal.
+    ProgressBar::new(jobs.iter().map(ms).sum()).with_style(style)
+}
