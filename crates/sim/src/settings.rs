@@ -8,7 +8,7 @@ use tidegate_tcp::{Config, ReceiveBuffer};
 
 /// Largest send buffer, in bytes: as the laboratory's, twice the largest window of Linux 6.16 and
 /// later, so that a sender waits for its congestion window or its peer's, never for room of its own.
-const SEND_BUFFER: u64 = 64 << 20;
+pub const SEND_BUFFER: u64 = 64 << 20;
 
 /// Congestion control of a run's senders.
 pub fn congestion_control<'a>(hosts: &'a Hosts, run: &'a Run) -> &'a str {

@@ -6,10 +6,11 @@ use crate::hosts::Hosts;
 use crate::network::Network;
 use crate::packet::{Body, Connected, Datagram, Packet};
 use crate::run::Options;
+use crate::settings::SEND_BUFFER;
 use anyhow::Result;
 use tidegate_measure::{BIN, SAMPLE_INTERVAL, Window};
 use tidegate_scenario::{LinkInputs, Run, Scenario, Side};
-use tidegate_tcp::Segment;
+use tidegate_tcp::{Connection, Segment};
 use tidegate_time::Instant;
 
 /// Numbers of the clocks: the sampler and the end of the warm-up.
@@ -135,7 +136,7 @@ impl World {
         };
         let (number, tag) = (pair.app as usize, pair.tag);
         let part = &mut parts[number];
-        if let Some(end) = pair.end_mut(side) {
+        if let Some(end) = pair.end_mut(side).filter(|end| is_news(end)) {
             let wish = part.app.progress(network.now, tag, side, end);
             grant(network, number, wish);
         }
@@ -203,6 +204,12 @@ impl World {
         }
         self.looks += 1;
     }
+}
+
+/// Whether an application would be woken: there is something to read, the stream has ended, or a third
+/// of the send buffer is free (`sk_stream_write_space`).
+fn is_news(end: &Connection) -> bool {
+    end.readable() > 0 || end.writable() >= SEND_BUFFER / 3 || end.at_end()
 }
 
 /// An application wants to be woken.
