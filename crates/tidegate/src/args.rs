@@ -69,6 +69,8 @@ pub enum LawArg {
     Drwa,
     /// Dynamic right-sizing: what Linux does, with an optional static limit
     Drs,
+    /// rLEDBAT (RFC 9840): for background downloads, yields to all other traffic
+    Rledbat,
 }
 
 /// Which scenario, which variants and runs of it, and how the result is shown.
