@@ -5,9 +5,8 @@ use crate::events::{Kind, Target};
 use crate::hosts::Hosts;
 use crate::network::Network;
 use crate::packet::{Body, Connected, Datagram, Packet};
-use crate::run::Options;
+use crate::run::{Options, Unsupported};
 use crate::settings::SEND_BUFFER;
-use anyhow::Result;
 use tidegate_measure::{BIN, SAMPLE_INTERVAL, Window};
 use tidegate_scenario::{LinkInputs, Run, Scenario, Side};
 use tidegate_tcp::{Connection, Segment};
@@ -49,7 +48,7 @@ impl World {
         inputs: &LinkInputs,
         run: &Run,
         options: &Options,
-    ) -> Result<Self> {
+    ) -> Result<Self, Unsupported> {
         let window = Window {
             warmup: Instant::from_secs_f64(scenario.warmup_s),
             end: Instant::from_secs_f64(scenario.duration_s),
