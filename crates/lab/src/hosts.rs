@@ -42,6 +42,10 @@ pub fn address(side: Side, version: IpVersion) -> IpAddr {
     }
 }
 
+/// What a kernel uses that lacks the congestion control which a host with TCP of our own has: every
+/// kernel has it built in.
+const FALLBACK: &str = "reno";
+
 /// What a run sets its hosts' kernels to.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -53,6 +57,8 @@ pub struct Settings {
     pub timestamps: bool,
     /// Hosts whose TCP is our own.
     pub own_tcp: Vec<Side>,
+    /// Congestion control of the kernel's senders.
+    pub kernel_congestion_control: String,
     /// Seed of what our own TCP does at random.
     pub seed: u64,
 }
@@ -60,14 +66,24 @@ pub struct Settings {
 impl Settings {
     /// The scenario's settings as far as the run does not override them.
     pub fn of(hosts: &Hosts, run: &Run, seed: u64) -> Self {
+        let own_tcp = run.own_tcp.as_ref().unwrap_or(&hosts.own_tcp).clone();
+        let congestion_control = run
+            .congestion_control
+            .as_ref()
+            .unwrap_or(&hosts.congestion_control)
+            .clone();
+        let kernel_can = own_tcp.is_empty() || probe(&congestion_control).is_ok();
+        let kernel_congestion_control = if kernel_can {
+            congestion_control.clone()
+        } else {
+            FALLBACK.into()
+        };
         Self {
-            congestion_control: run
-                .congestion_control
-                .clone()
-                .unwrap_or_else(|| hosts.congestion_control.clone()),
+            congestion_control,
             rmem_max: run.rmem_max.or(hosts.rmem_max),
             timestamps: hosts.timestamps,
-            own_tcp: run.own_tcp.clone().unwrap_or_else(|| hosts.own_tcp.clone()),
+            own_tcp,
+            kernel_congestion_control,
             seed,
         }
     }
@@ -170,7 +186,7 @@ fn attach(side: Side) -> Result<(Tun, Interface)> {
 
 /// Whether commands, too, use the congestion control.
 fn configure(settings: &Settings) -> Result<bool> {
-    let is_default = set_congestion_control(&settings.congestion_control)?;
+    let is_default = set_congestion_control(&settings.kernel_congestion_control)?;
     // Or ssthresh leaks from one connection to the next.
     sysctl::write("ipv4/tcp_no_metrics_save", "1")?;
     sysctl::write(
@@ -190,15 +206,7 @@ fn configure(settings: &Settings) -> Result<bool> {
 /// Outside the first namespace the kernel lets only `tcp_allowed_congestion_control` be the default;
 /// adding to that list would change the machine for good, so commands do without.
 fn set_congestion_control(name: &str) -> Result<bool> {
-    // Asking with a socket loads a module that is not loaded yet; the list alone would say too little.
-    let probe = socket(
-        AddressFamily::Inet,
-        SockType::Stream,
-        SockFlag::SOCK_CLOEXEC,
-        None,
-    )
-    .context("cannot make a socket")?;
-    match setsockopt(&probe, sockopt::TcpCongestion, &OsString::from(name)) {
+    match probe(name) {
         Ok(()) => {}
         Err(Errno::ENOENT) => bail!(
             "this kernel has no congestion control \"{name}\"; it has: {}",
@@ -213,6 +221,18 @@ fn set_congestion_control(name: &str) -> Result<bool> {
         Err(e) if e.kind() == ErrorKind::PermissionDenied => Ok(false),
         Err(e) => Err(e).with_context(|| format!("cannot choose congestion control \"{name}\"")),
     }
+}
+
+/// Whether the kernel has the congestion control. Asking with a socket loads a module that is not
+/// loaded yet; the kernel's list alone would say too little.
+fn probe(name: &str) -> Result<(), Errno> {
+    let socket = socket(
+        AddressFamily::Inet,
+        SockType::Stream,
+        SockFlag::SOCK_CLOEXEC,
+        None,
+    )?;
+    setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(name))
 }
 
 fn receive_buffer() -> Result<[u64; 3]> {

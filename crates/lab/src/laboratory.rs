@@ -75,7 +75,7 @@ impl<'a> Laboratory<'a> {
             version: self.options.ip,
             client: &client,
             server: &server,
-            congestion_control: &self.settings.congestion_control,
+            congestion_control: &self.settings.kernel_congestion_control,
             output: &self.options.output,
             end: self.window.end,
             warnings: &warnings,

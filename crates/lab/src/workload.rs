@@ -36,7 +36,7 @@ use tidegate_scenario::{Side, Workload, WorkloadKind};
 pub struct Stage<'a> {
     /// Version of IP in use.
     pub version: IpVersion,
-    /// Congestion control of every sender.
+    /// Congestion control of the kernel's senders.
     pub congestion_control: &'a str,
     /// The client's TCP.
     pub client: &'a Transport,

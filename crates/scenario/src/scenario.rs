@@ -112,7 +112,7 @@ pub struct Hosts {
     /// Whether TCP timestamps (RFC 7323) are on.
     pub timestamps: bool,
     /// Hosts whose TCP is Tidegate's own instead of the kernel's: for the laboratory, since the
-    /// simulator has no other.
+    /// simulator has no other. A kernel opposite that lacks the congestion control uses Reno.
     pub own_tcp: Vec<Side>,
 }
 

@@ -34,6 +34,7 @@ impl World {
             rmem_max: None,
             timestamps: true,
             own_tcp: Vec::new(),
+            kernel_congestion_control: "reno".into(),
             seed: 1,
         };
         let host = |side| Host::new(side, &settings).unwrap();

@@ -11,7 +11,7 @@ const BYTES: u64 = 10_000_000;
 const KERNEL: [&str; 2] = ["cubic", "reno"];
 
 /// Shares of packets lost, and how long the transfer may take, in seconds.
-const LOSSES: [(f64, f64); 3] = [(0.0, 2.0), (0.01, 3.0), (0.03, 6.0)];
+const LOSSES: [(f64, f64); 3] = [(0.0, 2.0), (0.01, 3.0), (0.03, 8.0)];
 
 /// A run in which `own` is the host of ours. Where packets are lost, as many come late or twice.
 fn transfer(own: &str, congestion_control: &str, loss: f64, seconds: f64) -> RunResult {
