@@ -3,8 +3,8 @@
  * One flow: a connection's data in one direction, seen from its receiver. What arrives is measured
  * and given to a law, what leaves carries the window that the law wants.
  *
- *     arrives:  tg_flow_measure  ->  tg_flow_law          (drs, drwa: they live on the flow)
- *                                    tg_flow_path_law     (tide: it lives on the path)
+ *     arrives:  tg_flow_measure  ->  tg_flow_law          (drs, drwa, rledbat: on the flow)
+ *                                    tg_flow_path_law     (tide: on the path)
  *     leaves:   tg_flow_leaves
  *
  * The kernel program holds the path's lock around all that arrives.
@@ -15,6 +15,7 @@
 #include "delay.h"
 #include "drs.h"
 #include "drwa.h"
+#include "rledbat.h"
 #include "rtt.h"
 #include "tide.h"
 #include "window.h"
@@ -24,6 +25,7 @@ enum tg_law {
 	TG_LAW_DRS,
 	TG_LAW_DRWA,
 	TG_LAW_TIDE,
+	TG_LAW_RLEDBAT,
 };
 
 struct tg_params {
@@ -43,6 +45,7 @@ struct tg_flow {
 	struct tg_round round;
 	struct tg_drs drs;
 	struct tg_drwa drwa;
+	struct tg_rledbat rledbat;
 	tg_u64 arrived_us;	/* last data; 0: none yet */
 	tg_u64 received;	/* payload bytes in all */
 	tg_u32 unsampled;	/* bytes since the last RTT sample */
@@ -153,6 +156,22 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 	f->received += s->len;
 }
 
+/* rLEDBAT. It needs timestamps, for round trips and to tell a loss (RFC 9840 section 4.2). */
+TG_INLINE tg_u32 tg_flow_rledbat(struct tg_flow *f, const struct tg_segment *s,
+				 const struct tg_arrival *a)
+{
+	struct tg_rledbat_arrival arrival = {
+		.now_us = a->now_us,
+		.end = s->seq + s->len,
+		.len = a->len,
+		.mss = a->mss,
+		.tsval = s->tsval,
+		.sample_us = a->sample_us,
+	};
+
+	return s->timestamps ? tg_rledbat_arrived(&f->rledbat, &arrival) : TG_OPEN;
+}
+
 /* DRS and DRWA: once a round trip. Data that had been acknowledged before is no news. No law wants
  * no window, whatever one before it wanted. */
 TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
@@ -164,6 +183,8 @@ TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
 
 	if (p->law == TG_LAW_NONE)
 		f->wanted = TG_OPEN;
+	if (p->law == TG_LAW_RLEDBAT)
+		f->wanted = tg_flow_rledbat(f, s, a);
 	if (!round)
 		return;
 	if (p->law == TG_LAW_DRS)

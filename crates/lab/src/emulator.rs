@@ -1,4 +1,4 @@
-//! The emulator: a thread that carries packets from one TUN device to another through a
+//! The emulator: a thread that carries packets from one [`Port`] to another through a
 //! [`Link`] in each direction, in real time.
 //!
 //! Everything happens on one thread: what arrived is read first, then what is due is written, and
@@ -12,7 +12,8 @@ use frame::Frame;
 pub use record::{LaneRecord, Record};
 
 use crate::clock::{Clock, make_punctual, thread_cpu_time};
-use crate::tun::{MTU, Tun};
+use crate::port::Port;
+use crate::tun::MTU;
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -40,17 +41,17 @@ pub struct Emulator<'a> {
 
 /// One direction.
 struct Lane<'a> {
-    from: &'a Tun,
-    to: &'a Tun,
+    from: &'a Port,
+    to: &'a Port,
     link: Link<Frame>,
     record: LaneRecord,
 }
 
 impl<'a> Emulator<'a> {
-    /// An emulator between the client's device and the server's, with the link of each direction and
+    /// An emulator between the client's port and the server's, with the link of each direction and
     /// what is to be recorded of it.
     pub fn new(
-        (client, server): (&'a Tun, &'a Tun),
+        (client, server): (&'a Port, &'a Port),
         (down, up): ((Config, LinkRecord), (Config, LinkRecord)),
         seed: u64,
         clock: Clock,
@@ -91,10 +92,10 @@ impl<'a> Emulator<'a> {
                     lane.record.link.at_warmup = *lane.link.stats();
                 }
             }
-            let arrived = self.take_arrivals().context("cannot read a TUN device")?;
+            let arrived = self.take_arrivals().context("cannot read from a host")?;
             let left = self.deliver_due();
             if !arrived && !left {
-                self.sleep().context("cannot wait for a TUN device")?;
+                self.sleep().context("cannot wait for a host")?;
             }
         }
         Ok(self.into_record(warmup))

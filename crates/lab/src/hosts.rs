@@ -2,14 +2,18 @@
 
 use crate::netlink::Interface;
 use crate::netns::Namespace;
+use crate::port::Port;
 use crate::sysctl;
 use crate::tun::Tun;
+use crate::userspace::UserHost;
+use crate::workload::Transport;
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 use tidegate_scenario::{Hosts, Run, Side};
 
 /// Largest send buffer, in bytes: twice the largest window of Linux 6.16 and later, so that a
@@ -47,11 +51,15 @@ pub struct Settings {
     pub rmem_max: Option<u64>,
     /// Whether TCP timestamps are on.
     pub timestamps: bool,
+    /// Hosts whose TCP is our own.
+    pub own_tcp: Vec<Side>,
+    /// Seed of what our own TCP does at random.
+    pub seed: u64,
 }
 
 impl Settings {
     /// The scenario's settings as far as the run does not override them.
-    pub fn of(hosts: &Hosts, run: &Run) -> Self {
+    pub fn of(hosts: &Hosts, run: &Run, seed: u64) -> Self {
         Self {
             congestion_control: run
                 .congestion_control
@@ -59,6 +67,8 @@ impl Settings {
                 .unwrap_or_else(|| hosts.congestion_control.clone()),
             rmem_max: run.rmem_max.or(hosts.rmem_max),
             timestamps: hosts.timestamps,
+            own_tcp: run.own_tcp.clone().unwrap_or_else(|| hosts.own_tcp.clone()),
+            seed,
         }
     }
 }
@@ -67,20 +77,34 @@ impl Settings {
 pub struct Host {
     /// Where it lives.
     pub namespace: Namespace,
-    /// Its end of the link.
-    pub tun: Tun,
     /// Whether sockets that do not ask for one get the run's congestion control.
     pub congestion_control_is_default: bool,
-    interface: Interface,
+    end: End,
+}
+
+/// A host's end of the link.
+enum End {
+    /// The kernel's TCP behind a device.
+    Kernel { tun: Tun, interface: Interface },
+    /// Our own behind a pair of sockets, of which this is the emulator's.
+    Own { host: Arc<UserHost>, port: Port },
 }
 
 impl Host {
     /// Makes the host that stands on `side`.
     ///
     /// # Errors
-    /// Without root, without a TUN driver, or when the kernel lacks the congestion control.
+    /// Without root, without a TUN driver, or when its TCP lacks the congestion control.
     pub fn new(side: Side, settings: &Settings) -> Result<Self> {
         let namespace = Namespace::new()?;
+        if settings.own_tcp.contains(&side) {
+            let (host, port) = UserHost::new(side, settings, settings.seed)?;
+            return Ok(Self {
+                namespace,
+                congestion_control_is_default: true,
+                end: End::Own { host, port },
+            });
+        }
         let (congestion_control_is_default, (tun, interface)) = namespace.run(|| {
             // Before the first socket, which inherits most of it, and the first device.
             let is_default = configure(settings)?;
@@ -89,10 +113,33 @@ impl Host {
         })?;
         Ok(Self {
             namespace,
-            tun,
             congestion_control_is_default,
-            interface,
+            end: End::Kernel { tun, interface },
         })
+    }
+
+    /// The emulator's side of the host's end of the link.
+    pub fn port(&self) -> &Port {
+        match &self.end {
+            End::Kernel { tun, .. } => tun.port(),
+            End::Own { port, .. } => port,
+        }
+    }
+
+    /// The device in the host's namespace; none for TCP of our own.
+    pub fn interface(&self) -> Option<&str> {
+        match &self.end {
+            End::Kernel { tun, .. } => Some(tun.name()),
+            End::Own { .. } => None,
+        }
+    }
+
+    /// What its workloads use.
+    pub fn transport(&self) -> Transport {
+        match &self.end {
+            End::Kernel { .. } => Transport::Kernel,
+            End::Own { host, .. } => Transport::Own(host.clone()),
+        }
     }
 
     /// Packets that the host's end of the link has lost by itself.
@@ -100,7 +147,10 @@ impl Host {
     /// # Errors
     /// When the device is gone.
     pub fn plumbing_losses(&self) -> Result<u64> {
-        self.interface.losses()
+        match &self.end {
+            End::Kernel { interface, .. } => interface.losses(),
+            End::Own { host, .. } => Ok(host.losses()),
+        }
     }
 }
 

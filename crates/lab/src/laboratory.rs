@@ -9,8 +9,8 @@ use crate::outcome::Outcome;
 use crate::run::{Options, Progress};
 use crate::sample::Samples;
 use crate::steer::Steering;
-use crate::workload::{Cast, Stage, Task, Term};
-use anyhow::{Context, Result, anyhow};
+use crate::workload::{Cast, Stage, Task, Term, Transport};
+use anyhow::{Context, Result, anyhow, ensure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Scope, ScopedJoinHandle};
@@ -46,7 +46,8 @@ impl<'a> Laboratory<'a> {
         run: &'a Run,
         options: &'a Options<'a>,
     ) -> Result<Self> {
-        let settings = Settings::of(&scenario.hosts, run);
+        let settings = Settings::of(&scenario.hosts, run, scenario.seed);
+        check_own_tcp(&settings.own_tcp, &scenario.workloads)?;
         Ok(Self {
             client: Host::new(Side::Client, &settings)?,
             server: Host::new(Side::Server, &settings)?,
@@ -69,8 +70,11 @@ impl<'a> Laboratory<'a> {
     /// When a part of it fails.
     pub fn run(&self, progress: Progress) -> Result<Option<RunResult>> {
         let warnings = Mutex::new(self.warn_of_commands());
+        let (client, server) = (self.client.transport(), self.server.transport());
         let stage = Stage {
             version: self.options.ip,
+            client: &client,
+            server: &server,
             congestion_control: &self.settings.congestion_control,
             output: &self.options.output,
             end: self.window.end,
@@ -125,6 +129,11 @@ impl<'a> Laboratory<'a> {
             };
             let emulator = self.emulator(clock);
             let emulator = self.spawn(scope, "emulator", None, || emulator.run(&self.halt))?;
+            let own_hosts: Vec<_> = [stage.client, stage.server]
+                .into_iter()
+                .filter_map(Transport::own)
+                .map(|host| self.spawn(scope, "tcp", None, move || host.run(clock, &self.halt)))
+                .collect::<Result<_>>()?;
             let namespace = Some(&self.client.namespace);
             let steering = steering.as_deref_mut();
             let sampler = self.spawn(scope, "sampler", namespace, move || {
@@ -139,6 +148,9 @@ impl<'a> Laboratory<'a> {
             // Whatever a worker has to say is nearer to the cause than what follows from it.
             for worker in workers? {
                 joined(worker)?;
+            }
+            for host in own_hosts {
+                joined(host)?;
             }
             Ok(Observed {
                 record: joined(emulator)?,
@@ -162,7 +174,10 @@ impl<'a> Laboratory<'a> {
             .options
             .steer
             .with_context(|| format!("law \"{law}\" needs the agent, and there is none here"))?;
-        let interface = self.client.tun.name();
+        let interface = self
+            .client
+            .interface()
+            .with_context(|| format!("law \"{law}\" needs the kernel's TCP at the client"))?;
         self.client
             .namespace
             .run(|| steer.attach(self.run, interface))
@@ -171,7 +186,7 @@ impl<'a> Laboratory<'a> {
 
     fn emulator(&self, clock: Clock) -> Emulator<'_> {
         Emulator::new(
-            (&self.client.tun, &self.server.tun),
+            (self.client.port(), self.server.port()),
             (
                 self.recorded(&self.inputs.down, Direction::Down),
                 self.recorded(&self.inputs.up, Direction::Up),
@@ -268,6 +283,23 @@ impl<'a> Laboratory<'a> {
     fn is_stopped(&self) -> bool {
         self.options.stop.load(Ordering::Relaxed)
     }
+}
+
+/// Our own TCP has no kernel beside it that could echo packets or run commands.
+fn check_own_tcp(own: &[Side], workloads: &[Workload]) -> Result<()> {
+    for workload in workloads {
+        let needs_kernel = match &workload.does {
+            WorkloadKind::Ping { .. } => !own.is_empty(),
+            WorkloadKind::Command { side, .. } => own.contains(side),
+            _ => false,
+        };
+        ensure!(
+            !needs_kernel,
+            "workload \"{}\" needs the kernel's network, expected no own_tcp beside it",
+            workload.name
+        );
+    }
+    Ok(())
 }
 
 /// What the threads of a run have seen.

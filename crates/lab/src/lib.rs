@@ -24,6 +24,7 @@ mod machine;
 mod netlink;
 mod netns;
 mod outcome;
+mod port;
 mod run;
 mod sample;
 mod shell;
@@ -31,6 +32,7 @@ mod steer;
 mod sysctl;
 mod tcp_info;
 mod tun;
+mod userspace;
 mod veth;
 mod workload;
 

@@ -4,11 +4,11 @@ use crate::hosts::IpVersion;
 use crate::laboratory::Laboratory;
 use crate::steer::Steer;
 use crate::workload::CommandOutput;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tidegate_scenario::{LinkInputs, ResultSet, Scenario};
+use tidegate_scenario::{LinkInputs, ResultSet, Scenario, Workload, WorkloadKind};
 
 /// How a scenario is run.
 pub struct Options<'a> {
@@ -61,13 +61,14 @@ pub struct Progress {
 /// If [`Options::stop`] is set, the run in hand is abandoned and the result holds those before it.
 ///
 /// # Errors
-/// Without root or a TUN driver; when the kernel lacks a congestion control, a run has a law but no
+/// When the scenario asks for something that only the simulator has; without root or a TUN driver; when the kernel lacks a congestion control, a run has a law but no
 /// agent is given, the agent fails, or data arrives that is not what was sent.
 pub fn run_scenario(
     scenario: &Scenario,
     inputs: &LinkInputs,
     options: &Options,
 ) -> Result<ResultSet> {
+    refuse_what_only_the_simulator_has(scenario)?;
     let mut results = ResultSet {
         scenario: scenario.name.clone(),
         description: scenario.description.clone(),
@@ -91,3 +92,35 @@ pub fn run_scenario(
     }
     Ok(results)
 }
+
+fn refuse_what_only_the_simulator_has(scenario: &Scenario) -> Result<()> {
+    ensure!(
+        scenario.hops.is_empty(),
+        "the scenario has hops, which only the simulator can run"
+    );
+    if let Some(run) = scenario.runs.iter().find(|run| run.window.is_some()) {
+        bail!(
+            "run \"{}\" has a fixed window, which only the simulator can have",
+            run.name
+        );
+    }
+    for Workload {
+        name, does, links, ..
+    } in &scenario.workloads
+    {
+        use WorkloadKind::{Datagrams, Page, Reader, Video};
+        let what = match does {
+            Page { .. } => "a page",
+            Video { .. } => "a video",
+            Reader { .. } => "a slow reader",
+            Datagrams { .. } => "a source of datagrams",
+            _ if links.is_some() => "on links of its own choice",
+            _ => continue,
+        };
+        bail!("workload \"{name}\" is {what}, which only the simulator can run");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -65,8 +65,8 @@ pub fn link_shell(down: Config, up: Config, command: &[OsString]) -> Result<Exit
         end: Instant::MAX,
     };
     let unseen = |link| (link, LinkRecord::new(window, Demand::default(), false));
-    let links = (unseen(down), unseen(up));
-    let emulator = Emulator::new((&inside, &outside), links, 1, Clock::start(), window);
+    let (ports, links) = ((inside.port(), outside.port()), (unseen(down), unseen(up)));
+    let emulator = Emulator::new(ports, links, 1, Clock::start(), window);
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let emulator = scope.spawn(|| emulator.run(&stop));

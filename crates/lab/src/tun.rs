@@ -1,11 +1,12 @@
 //! TUN devices: what the kernel sends into one is read here, what is written here arrives there.
 
+use crate::port::Port;
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
 use std::ffi::CStr;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// Largest packet that enters or leaves a device, in bytes: Ethernet's.
 pub const MTU: usize = 1500;
@@ -16,7 +17,7 @@ pub const MTU: usize = 1500;
 /// read is one whole packet of at most [`MTU`] bytes with its checksums filled in.
 #[derive(Debug)]
 pub struct Tun {
-    fd: OwnedFd,
+    port: Port,
     name: String,
 }
 
@@ -36,7 +37,7 @@ impl Tun {
         // SAFETY: the kernel leaves the name zero-terminated.
         let name = unsafe { CStr::from_ptr(request.ifr_name.as_ptr()) };
         Ok(Self {
-            fd,
+            port: Port::new(fd),
             name: name.to_string_lossy().into_owned(),
         })
     }
@@ -46,40 +47,15 @@ impl Tun {
         &self.name
     }
 
-    /// Takes the next packet that the kernel sends through the device into `packet`, whose
-    /// capacity is its limit; `false` if there is none.
-    ///
-    /// # Errors
-    /// When the device is down or gone.
-    pub fn read(&self, packet: &mut Vec<u8>) -> Result<bool, Errno> {
-        packet.clear();
-        let room = packet.spare_capacity_mut();
-        // SAFETY: the kernel writes at most `room.len()` bytes to `room`.
-        let result =
-            unsafe { libc::read(self.fd.as_raw_fd(), room.as_mut_ptr().cast(), room.len()) };
-        match Errno::result(result) {
-            Ok(length) => {
-                // SAFETY: the kernel has just initialised `length` bytes of the capacity.
-                unsafe { packet.set_len(length as usize) };
-                Ok(true)
-            }
-            Err(Errno::EAGAIN | Errno::EINTR) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Lets `packet` arrive from the device.
-    ///
-    /// # Errors
-    /// When the kernel refuses the packet.
-    pub fn write(&self, packet: &[u8]) -> Result<(), Errno> {
-        nix::unistd::write(&self.fd, packet).map(drop)
+    /// What the kernel sends through the device is read here; what is written here arrives from it.
+    pub fn port(&self) -> &Port {
+        &self.port
     }
 }
 
 impl AsFd for Tun {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        self.port.as_fd()
     }
 }
 

@@ -10,6 +10,7 @@ mod ping;
 mod socket;
 mod stream;
 mod term;
+mod transport;
 mod web;
 
 pub use command::CommandOutput;
@@ -17,13 +18,15 @@ pub use command::CommandOutput;
 pub use flow::Fetch;
 pub use flow::{EchoLog, FetchLog, Flow};
 pub use pattern::Pattern;
+pub use socket::Arrival;
 pub use socket::use_congestion_control;
 pub use term::Term;
+pub use transport::Transport;
 
 use crate::hosts::{IpVersion, address};
 use crate::netns::Namespace;
 use anyhow::{Context, Result};
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use tidegate_link::Instant;
 use tidegate_scenario::{Side, Workload, WorkloadKind};
@@ -35,6 +38,10 @@ pub struct Stage<'a> {
     pub version: IpVersion,
     /// Congestion control of every sender.
     pub congestion_control: &'a str,
+    /// The client's TCP.
+    pub client: &'a Transport,
+    /// The server's.
+    pub server: &'a Transport,
     /// Where commands write.
     pub output: &'a CommandOutput,
     /// When a workload without an end of its own stops.
@@ -120,14 +127,6 @@ impl Cast {
             work: Box::new(work),
         });
     }
-}
-
-/// A listener of the server's, at a port that the kernel chooses.
-fn listen(stage: &Stage) -> Result<(TcpListener, SocketAddr)> {
-    let address = address(Side::Server, stage.version);
-    let listener = socket::listen(address, stage.congestion_control)?;
-    let at = listener.local_addr()?;
-    Ok((listener, at))
 }
 
 /// A UDP socket of the server's, at a port that the kernel chooses.

@@ -14,6 +14,8 @@ pub enum Law {
     /// Capacity forecast with a margin for its error.
     #[default]
     Tide,
+    /// rLEDBAT (RFC 9840): yields to all other traffic.
+    Rledbat,
 }
 
 /// Parameters of the laws.
@@ -46,6 +48,7 @@ impl Params {
                 Law::Drs => sys::TG_LAW_DRS,
                 Law::Drwa => sys::TG_LAW_DRWA,
                 Law::Tide => sys::TG_LAW_TIDE,
+                Law::Rledbat => sys::TG_LAW_RLEDBAT,
             },
             lambda_q8: (self.lambda * f64::from(sys::TG_LAMBDA_ONE)).round() as u32,
             limit: self.limit.unwrap_or(sys::TG_OPEN),
@@ -151,7 +154,7 @@ impl Flow {
             let standing = sys::tg_path_standing(&path.0, s.now_us);
             sys::tg_flow_measure(&mut self.0, &s, standing, &mut arrival);
             match params.law {
-                Law::None | Law::Drs | Law::Drwa => {
+                Law::None | Law::Drs | Law::Drwa | Law::Rledbat => {
                     sys::tg_flow_law(&mut self.0, &params.to_sys(), &s, &arrival);
                 }
                 Law::Tide => sys::tg_flow_path_law(&mut self.0, &mut path.0, &s, &mut arrival),

@@ -5,8 +5,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_link::{
-    Cell, CellModel, Config, Instant, Link, Loss, Packet, Policy, QueueConfig, Rate, RateSeries,
-    Trace,
+    Arq, BlockError, Cell, CellModel, Config, CrossTraffic, Disorder, FqCodelPolicy, Instant, Link,
+    Loss, Middlebox, Packet, Policy, QueueConfig, Rate, RateSeries, RedPolicy, Scheduler, Sharing,
+    TokenBucket, Trace,
 };
 
 /// As many bytes as a full-sized packet on the wire, and none in memory.
@@ -76,10 +77,110 @@ fn configs() -> Vec<(&'static str, Config)> {
     ]
 }
 
+/// The other disciplines and stages, each before, on or behind a constant rate.
+fn stages() -> Vec<(&'static str, Config)> {
+    let base = || Config {
+        rate: Rate::Constant(100e6),
+        delay: Duration::from_millis(20).into(),
+        ..Config::default()
+    };
+    let policy = |policy| Config {
+        queue: QueueConfig {
+            policy,
+            ..QueueConfig::default()
+        },
+        ..base()
+    };
+    let red = RedPolicy {
+        min_packets: 50.0,
+        max_packets: 150.0,
+        max_probability: 0.1,
+        weight: 0.002,
+        packet_time: Duration::from_micros(120),
+    };
+    let pie = Policy::Pie {
+        target: Duration::from_millis(15),
+    };
+    let shaper = TokenBucket {
+        rate_bps: 110e6,
+        burst_bytes: 15_000,
+        queue_packets: 1000,
+    };
+    let arq = Arq {
+        error: BlockError::Constant(0.1),
+        retry: Duration::from_millis(8),
+        tries: 8,
+    };
+    let disorder = Disorder {
+        reorder: 0.01,
+        late_by: Duration::from_millis(5),
+        duplicate: 0.01,
+    };
+    let middlebox = Middlebox {
+        patience: Duration::from_millis(500),
+    };
+    let sharing = Sharing {
+        scheduler: Scheduler::ProportionalFair {
+            time_constant: Duration::from_millis(1670),
+        },
+        users: 3,
+        tti: Duration::from_millis(1),
+        traffic: CrossTraffic {
+            mean_bps: 20e6,
+            on: Duration::from_secs(1),
+            off: Duration::from_secs(1),
+        },
+        seed: 1,
+    };
+    vec![
+        ("red", policy(Policy::Red(red))),
+        ("pie", policy(pie)),
+        (
+            "fq-codel",
+            policy(Policy::FqCodel(FqCodelPolicy::default())),
+        ),
+        (
+            "shaper",
+            Config {
+                shaper: Some(shaper),
+                ..base()
+            },
+        ),
+        (
+            "arq",
+            Config {
+                arq: Some(arq),
+                ..base()
+            },
+        ),
+        (
+            "disorder",
+            Config {
+                disorder: Some(disorder),
+                ..base()
+            },
+        ),
+        (
+            "middlebox",
+            Config {
+                middlebox: Some(middlebox),
+                ..base()
+            },
+        ),
+        (
+            "shared cell",
+            Config {
+                sharing: Some(sharing),
+                ..base()
+            },
+        ),
+    ]
+}
+
 fn packets(c: &mut Criterion) {
     let mut group = c.benchmark_group("packets");
     group.throughput(Throughput::Elements(PACKETS));
-    for (name, config) in configs() {
+    for (name, config) in configs().into_iter().chain(stages()) {
         group.bench_function(name, |b| b.iter(|| overload(&config)));
     }
     group.finish();

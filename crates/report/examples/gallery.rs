@@ -275,6 +275,7 @@ fn result(name: &str, index: usize, record: &Recorder, drops: u64) -> RunResult 
         }),
         series,
         flows,
+        ..RunResult::default()
     }
 }
 

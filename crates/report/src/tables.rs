@@ -3,7 +3,9 @@
 use crate::digest::{Digest, ECHO, counted, digests, ratio};
 use crate::grid::{Column, Grid, Head};
 use crate::number::{fixed, mbps, percent, size};
-use tidegate_scenario::{FetchResult, FlowResult, Health, ResultSet, RttAccuracy, RunResult};
+use tidegate_scenario::{
+    FetchResult, FlowResult, Health, HopResult, ResultSet, RttAccuracy, RunResult, VideoResult,
+};
 
 /// Every table of the set that has something to say, the main one first.
 pub(crate) fn tables(set: &ResultSet) -> Vec<Grid> {
@@ -11,6 +13,8 @@ pub(crate) fn tables(set: &ResultSet) -> Vec<Grid> {
         summary(set),
         fetches(set),
         flows(set),
+        videos(set),
+        hops(set),
         agent_rtt(set),
         health(set),
     ]
@@ -209,8 +213,12 @@ fn median_ms(fetch: &FetchResult) -> Option<f64> {
 
 type Of<'a, T> = (&'a str, &'a T);
 
+/// With more flows than that a table of them tells nobody anything; the JSON has them.
+const MOST_FLOWS: usize = 50;
+
 fn flows(set: &ResultSet) -> Grid {
-    let several = set.runs.iter().any(|run| run.flows.len() > 1);
+    let most = set.runs.iter().map(|run| run.flows.len()).max();
+    let several = (2..=MOST_FLOWS).contains(&most.unwrap_or(0));
     let all = set
         .runs
         .iter()
@@ -247,6 +255,52 @@ fn flow_columns<'a>() -> Vec<Column<Of<'a, FlowResult>>> {
 /// The flow, unless it is an echo, which carries nothing for anybody.
 fn payload(flow: &FlowResult) -> Option<&FlowResult> {
     (flow.direction != ECHO).then_some(flow)
+}
+
+fn videos(set: &ResultSet) -> Grid {
+    let all = set.runs.iter();
+    let rows: Vec<Of<VideoResult>> = all
+        .flat_map(|run| run.videos.iter().map(|v| (run.name.as_str(), v)))
+        .collect();
+    let columns: Vec<Column<Of<VideoResult>>> = vec![
+        Head::run().cell(|(run, _)| named(run)),
+        Head::text("video").cell(|(_, v)| named(&v.name)),
+        Head::number("startup")
+            .unit("s")
+            .cell(|(_, v)| v.startup_s.map(|s| fixed(s, 2))),
+        Head::number("stalls").cell(|(_, v)| Some(v.stalls.to_string())),
+        Head::number("stalled")
+            .unit("s")
+            .cell(|(_, v)| Some(fixed(v.stalled_s, 1))),
+        Head::number("played")
+            .unit("s")
+            .cell(|(_, v)| Some(fixed(v.played_s, 1))),
+    ];
+    Grid::new("Videos", &rows, columns)
+}
+
+fn hops(set: &ResultSet) -> Grid {
+    let all = set.runs.iter();
+    let rows: Vec<Of<HopResult>> = all
+        .flat_map(|run| run.hops.iter().map(|hop| (run.name.as_str(), hop)))
+        .collect();
+    let queue = Head::number("queueing delay").short("queue").unit("ms");
+    let columns: Vec<Column<Of<HopResult>>> = vec![
+        Head::run().cell(|(run, _)| named(run)),
+        Head::text("hop").cell(|(_, hop)| named(&hop.name)),
+        Head::number("delivered")
+            .unit("Mbit/s")
+            .cell(|(_, hop)| Some(mbps(hop.link.delivered_bps))),
+        queue
+            .statistic("p50")
+            .cell(|(_, hop)| ms(counted(hop.link.queue_delay_ms).map(|q| q.p50))),
+        queue
+            .statistic("p95")
+            .cell(|(_, hop)| ms(counted(hop.link.queue_delay_ms).map(|q| q.p95))),
+        Head::number("drops").cell(|(_, hop)| Some(hop.link.drops.to_string())),
+        Head::number("losses").cell(|(_, hop)| positive(hop.link.losses)),
+    ];
+    Grid::new("Further links", &rows, columns)
 }
 
 fn agent_rtt(set: &ResultSet) -> Grid {

@@ -133,6 +133,12 @@ impl Scenario {
                 "two links are named \"{name}\", expected different names"
             ));
         }
+        if let Some(r) = self.runs.iter().find(|r| r.window == Some(0)) {
+            return Some(format!(
+                "run \"{}\": window is 0, expected at least 1",
+                r.name
+            ));
+        }
         for w in &self.workloads {
             let mut crossed = w.links.iter().flatten();
             if let Some(unknown) = crossed.find(|name| !links.contains(name)) {

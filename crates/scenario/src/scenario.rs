@@ -111,6 +111,9 @@ pub struct Hosts {
     pub rmem_max: Option<u64>,
     /// Whether TCP timestamps (RFC 7323) are on.
     pub timestamps: bool,
+    /// Hosts whose TCP is Tidegate's own instead of the kernel's: for the laboratory, since the
+    /// simulator has no other.
+    pub own_tcp: Vec<Side>,
 }
 
 impl Default for Hosts {
@@ -119,6 +122,7 @@ impl Default for Hosts {
             congestion_control: "cubic".into(),
             rmem_max: None,
             timestamps: true,
+            own_tcp: Vec::new(),
         }
     }
 }
@@ -169,10 +173,16 @@ pub struct Run {
     pub lambda: f64,
     /// DRS's static limit in bytes (Algorithm 2); without it Algorithm 1.
     pub limit: Option<u64>,
+    /// A fixed receive window in bytes of payload, as textbooks have it, in place of Linux's
+    /// autotuned buffer. For the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
     /// Overrides `hosts.congestion_control`.
     pub congestion_control: Option<String>,
     /// Overrides `hosts.rmem_max`.
     pub rmem_max: Option<u64>,
+    /// Overrides `hosts.own_tcp`.
+    pub own_tcp: Option<Vec<Side>>,
 }
 
 fn three() -> f64 {
@@ -192,6 +202,8 @@ pub enum Law {
     Drwa,
     /// Tidegate's own law.
     Tide,
+    /// rLEDBAT (RFC 9840), for background traffic.
+    Rledbat,
 }
 
 impl Law {
@@ -202,6 +214,7 @@ impl Law {
             Self::Drs => "drs",
             Self::Drwa => "drwa",
             Self::Tide => "tide",
+            Self::Rledbat => "rledbat",
         }
     }
 }

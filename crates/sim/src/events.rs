@@ -1,9 +1,10 @@
 //! The event queue: who wants to be woken when.
 //!
 //! Everything that can be woken has at most one entry. Timers of TCP move with almost every segment,
-//! and nearly always away: an entry is therefore moved forward only, and one that fires too early is
-//! put where it should be by then. So the usual segment costs two visits to the heap, those of the
-//! two links it crosses, both near the top however many connections sleep below.
+//! and nearly always away: an entry is therefore moved forward only, and one that comes up too early is
+//! put where it should be by then, without a look at what it would wake. So the usual segment costs two
+//! visits to the heap, those of the two links it crosses, both near the top however many connections
+//! sleep below.
 
 use tidegate_time::Instant;
 
@@ -74,72 +75,88 @@ const ARITY: usize = 4;
 /// Not in the heap.
 const ABSENT: u32 = u32::MAX;
 
+/// What is known of a target.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// When it is to be woken; [`Instant::MAX`]: never.
+    due: Instant,
+    /// Place of its entry in the heap, which may be earlier than `due`.
+    place: u32,
+}
+
 /// A heap with four children a node that knows where each target's entry is.
 #[derive(Debug, Default)]
 pub struct EventQueue {
     heap: Vec<Entry>,
-    /// Place in the heap, by kind and index.
-    places: [Vec<u32>; 4],
+    /// By kind and index.
+    slots: [Vec<Slot>; 4],
 }
 
 impl EventQueue {
-    /// The next to be woken, and when.
-    pub fn next(&self) -> Option<(Instant, Target)> {
-        self.heap.first().map(|e| (e.at(), e.target()))
-    }
-
-    /// Wakes `target` at `at` or, if it is to be woken earlier, then.
-    pub fn wake_by(&mut self, target: Target, at: Instant) {
-        let entry = Entry::new(at, target);
-        match self.place(target) {
-            None => self.insert(entry),
-            Some(place) if entry < self.heap[place] => self.rise(place, entry),
-            Some(_) => {}
+    /// The next to be woken before `until`, and when. It is not woken again unless it is asked for.
+    pub fn pop(&mut self, until: Instant) -> Option<(Instant, Target)> {
+        loop {
+            let first = *self.heap.first()?;
+            let (at, target) = (first.at(), first.target());
+            if at >= until {
+                return None;
+            }
+            let slot = self.slot(target);
+            if slot.due == at {
+                slot.due = Instant::MAX;
+                return Some((at, target));
+            }
+            // Too early: it has changed its mind since.
+            match slot.due {
+                Instant::MAX => self.remove(0),
+                due => self.sink(0, Entry::new(due, target)),
+            }
         }
     }
 
     /// Wakes `target` at `at` and not before; never if that is none.
     pub fn set(&mut self, target: Target, at: Option<Instant>) {
-        let entry = at.map(|at| Entry::new(at, target));
-        match (self.place(target), entry) {
-            (None, None) => {}
-            (None, Some(entry)) => self.insert(entry),
-            (Some(place), Some(entry)) => self.replace(place, entry),
-            (Some(place), None) => self.remove(place),
+        let due = at.unwrap_or(Instant::MAX);
+        let slot = self.slot(target);
+        slot.due = due;
+        let place = slot.place;
+        if due == Instant::MAX {
+            return;
+        }
+        let entry = Entry::new(due, target);
+        if place == ABSENT {
+            self.heap.push(entry);
+            self.rise(self.heap.len() - 1, entry);
+        } else if entry < self.heap[place as usize] {
+            self.rise(place as usize, entry);
         }
     }
 
-    fn place(&self, target: Target) -> Option<usize> {
-        let places = &self.places[target.kind() as usize];
-        let place = places.get(target.index()).copied();
-        place.filter(|&p| p != ABSENT).map(|p| p as usize)
+    /// Wakes `target` at `at` or, if it is to be woken earlier, then.
+    pub fn wake_by(&mut self, target: Target, at: Instant) {
+        if at < self.slot(target).due {
+            self.set(target, Some(at));
+        }
     }
 
-    fn insert(&mut self, entry: Entry) {
-        let target = entry.target();
-        let places = &mut self.places[target.kind() as usize];
-        if places.len() <= target.index() {
-            places.resize(target.index() + 1, ABSENT);
+    fn slot(&mut self, target: Target) -> &mut Slot {
+        let slots = &mut self.slots[target.kind() as usize];
+        if slots.len() <= target.index() {
+            let none = Slot {
+                due: Instant::MAX,
+                place: ABSENT,
+            };
+            slots.resize(target.index() + 1, none);
         }
-        self.heap.push(entry);
-        self.rise(self.heap.len() - 1, entry);
+        &mut slots[target.index()]
     }
 
     fn remove(&mut self, place: usize) {
         let target = self.heap[place].target();
-        self.places[target.kind() as usize][target.index()] = ABSENT;
+        self.slot(target).place = ABSENT;
         let last = self.heap.pop().expect("there is one at least");
         if place < self.heap.len() {
-            self.replace(place, last);
-        }
-    }
-
-    /// Puts `entry` into the hole at `place`, or above or below it.
-    fn replace(&mut self, place: usize, entry: Entry) {
-        if place > 0 && entry < self.heap[(place - 1) / ARITY] {
-            self.rise(place, entry);
-        } else {
-            self.sink(place, entry);
+            self.sink(place, last);
         }
     }
 
@@ -174,7 +191,7 @@ impl EventQueue {
     fn put(&mut self, place: usize, entry: Entry) {
         let target = entry.target();
         self.heap[place] = entry;
-        self.places[target.kind() as usize][target.index()] = place as u32;
+        self.slots[target.kind() as usize][target.index()].place = place as u32;
     }
 }
 

@@ -26,9 +26,10 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config> {
         congestion_control: algorithm(congestion_control(hosts, run))?,
         timestamps: hosts.timestamps,
         send_buffer: SEND_BUFFER,
-        receive_buffer: match run.rmem_max.or(hosts.rmem_max) {
-            Some(max) => limited(max),
-            None => defaults.receive_buffer,
+        receive_buffer: match (run.window, run.rmem_max.or(hosts.rmem_max)) {
+            (Some(window), _) => ReceiveBuffer::Fixed(window),
+            (None, Some(max)) => limited(max),
+            (None, None) => defaults.receive_buffer,
         },
         ..defaults
     })

@@ -77,9 +77,7 @@ impl World {
 
     /// Everything that happens before `until`, which then is the time.
     pub fn advance(&mut self, until: Instant) {
-        while let Some((at, target)) = self.network.events.next()
-            && at < until
-        {
+        while let Some((at, target)) = self.network.events.pop(until) {
             self.network.now = at;
             self.wake(target);
         }
@@ -116,10 +114,10 @@ impl World {
 
     fn wake_end(&mut self, target: Target) {
         let Some((name, side)) = self.hosts.by_number(target.index()) else {
-            return self.network.events.set(target, None);
+            return;
         };
-        let pair = self.hosts.pair_mut(name);
-        if pair.is_some_and(|pair| pair.wake(&mut self.network, side)) {
+        if let Some(pair) = self.hosts.pair_mut(name) {
+            pair.wake(&mut self.network, side);
             self.progress(name, side);
         }
     }
@@ -185,7 +183,7 @@ impl World {
             for flow in self.parts.iter_mut().filter_map(|part| part.app.flow()) {
                 flow.warm();
             }
-            return self.network.events.set(clock, None);
+            return;
         }
         self.look();
         let next = self.network.now + SAMPLE_INTERVAL;
@@ -214,3 +212,6 @@ fn grant(network: &mut Network, number: usize, wish: Option<Instant>) {
         network.events.wake_by(target, at);
     }
 }
+
+#[cfg(test)]
+mod tests;

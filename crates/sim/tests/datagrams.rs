@@ -36,8 +36,6 @@ fn an_overload_is_cut_to_the_capacity_and_fills_the_queue() {
         20e6 * 1472.0 / 1500.0,
         0.005,
     );
-    let arrived = 30e6 * 20.0 / 12e3 + 2000.0;
-    assert_near(run.link.drops as f64, arrived - 20e6 * 20.0 / 12e3, 0.05);
 }
 
 #[test]

@@ -22,10 +22,10 @@ pub enum Command {
     Run(RunArgs),
     /// Run a scenario over real kernel TCP between two network namespaces
     Lab(LabArgs),
-    /// Hold the simulator against the kernel: run the same scenarios in both and compare
-    Validate(ValidateArgs),
     /// Run a scenario in virtual time over Tidegate's own TCP, with sweeps over all cores
     Sim(SimArgs),
+    /// Hold the simulator against the kernel: run the same scenarios in both and compare
+    Validate(ValidateArgs),
     /// Run any command behind an emulated link
     Link(LinkArgs),
     /// Measure what the parts of Tidegate cost on this machine
@@ -69,6 +69,8 @@ pub enum LawArg {
     Drwa,
     /// Dynamic right-sizing: what Linux does, with an optional static limit
     Drs,
+    /// rLEDBAT (RFC 9840): for background downloads, yields to all other traffic
+    Rledbat,
 }
 
 /// Which scenario, which variants and runs of it, and how the result is shown.
@@ -105,6 +107,26 @@ pub struct LabArgs {
     pub ipv6: bool,
 }
 
+/// Arguments of `sim`.
+#[derive(Debug, ClapArgs)]
+pub struct SimArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Repeat everything with so many seeds, from the scenario's own on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub seeds: u32,
+    /// Runs at a time; as many as there are cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Write one row a run to this file, as soon as it is known
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: Option<PathBuf>,
+    /// Go on with a file of `--out` that was interrupted: what it holds is not run again
+    #[arg(long, requires = "out", conflicts_with_all = ["json", "html"])]
+    pub resume: bool,
+}
+
 /// Arguments of `validate`.
 #[derive(Debug, ClapArgs)]
 pub struct ValidateArgs {
@@ -124,26 +146,6 @@ pub struct ValidateArgs {
     /// the simulator's in one picture
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-}
-
-/// Arguments of `sim`.
-#[derive(Debug, ClapArgs)]
-pub struct SimArgs {
-    /// The scenario.
-    #[command(flatten)]
-    pub scenario: ScenarioArgs,
-    /// Repeat everything with so many seeds, from the scenario's own on
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub seeds: u32,
-    /// Runs at a time; as many as there are cores by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub jobs: Option<u16>,
-    /// Write one row a run to this file, as soon as it is known
-    #[arg(long, value_name = "FILE.csv")]
-    pub out: Option<PathBuf>,
-    /// Go on with a file of `--out` that was interrupted: what it holds is not run again
-    #[arg(long, requires = "out", conflicts_with_all = ["json", "html"])]
-    pub resume: bool,
 }
 
 /// Arguments of `link`.

@@ -26,8 +26,8 @@ fn main() -> ExitCode {
     let outcome = match args::Args::parse().command {
         args::Command::Run(args) => run::run(&args).map(done),
         args::Command::Lab(args) => lab::run(&args).map(done),
-        args::Command::Validate(args) => validate::run(&args),
         args::Command::Sim(args) => sim::run(&args).map(done),
+        args::Command::Validate(args) => validate::run(&args),
         args::Command::Link(args) => link::run(&args),
         args::Command::Bench(args) => bench::run(&args).map(done),
         args::Command::Trace(args) => trace::run(&args).map(done),

@@ -149,7 +149,8 @@ fn metrics(run: &RunResult) -> [String; METRICS.len()] {
     };
     let (down, up, pings) = (of("down"), of("up"), of("echo"));
     let rtt = |flows: &[&FlowResult], pick: fn(&Quantiles) -> f64| {
-        largest(flows.iter().map(|f| pick(&f.rtt_ms)))
+        let counted = flows.iter().filter(|f| f.rtt_ms.max > 0.0);
+        largest(counted.map(|f| pick(&f.rtt_ms)))
     };
     let studied = if down.is_empty() { &up } else { &down };
     let goodputs: Vec<f64> = studied.iter().map(|f| f.goodput_bps).collect();

@@ -102,6 +102,7 @@ fn config(args: &RunArgs) -> Result<Config> {
         LawArg::Tide => Law::Tide,
         LawArg::Drwa => Law::Drwa,
         LawArg::Drs => Law::Drs,
+        LawArg::Rledbat => Law::Rledbat,
     };
     let params = Params {
         law,

@@ -89,6 +89,14 @@ fn drwa_holds_three_round_trips() {
     under(Law::Drwa, None, |outcome| assert_steered(outcome, 120_000));
 }
 
+/// Its target is 60 ms.
+#[test]
+fn rledbat_holds_its_target() {
+    under(Law::Rledbat, None, |outcome| {
+        assert_steered(outcome, 60_000)
+    });
+}
+
 #[test]
 fn tide_leaves_hardly_a_queue() {
     under(Law::Tide, None, |outcome| assert_steered(outcome, 10_000));

@@ -80,6 +80,7 @@ fn params() -> impl Strategy<Value = Params> {
         Just(Law::Drs),
         Just(Law::Drwa),
         Just(Law::Tide),
+        Just(Law::Rledbat),
         Just(Law::None)
     ];
     let limit = prop::option::of(1u32..200_000);

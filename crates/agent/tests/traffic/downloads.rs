@@ -9,7 +9,7 @@ use tidegate_laws::{Law, Params};
 /// A limit far below what the kernel advertises, in bytes.
 const LIMIT: u32 = 64 << 10;
 
-fn laws() -> [Params; 3] {
+fn laws() -> [Params; 4] {
     let default = Params::default();
     let drs = Params {
         law: Law::Drs,
@@ -20,7 +20,11 @@ fn laws() -> [Params; 3] {
         law: Law::Drwa,
         ..default
     };
-    [default, drwa, drs]
+    let rledbat = Params {
+        law: Law::Rledbat,
+        ..default
+    };
+    [default, drwa, drs, rledbat]
 }
 
 #[test]
@@ -87,7 +91,7 @@ fn check(agent: &Agent, params: &Params, connection: &Connection, case: &str) {
             assert!(flow.rewritten > 0, "{case}: never steered");
             assert!(flow.window_bytes <= LIMIT, "{case}: {flow:?}");
         }
-        Law::Drwa => assert!(flow.rewritten > 0, "{case}: never steered"),
+        Law::Drwa | Law::Rledbat => assert!(flow.rewritten > 0, "{case}: never steered"),
         Law::Tide | Law::None => {}
     }
     // Of this connection or one before; what the agent counts it also remembers.

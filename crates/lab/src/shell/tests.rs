@@ -33,6 +33,8 @@ impl World {
             congestion_control: "reno".into(),
             rmem_max: None,
             timestamps: true,
+            own_tcp: Vec::new(),
+            seed: 1,
         };
         let host = |side| Host::new(side, &settings).unwrap();
         Some(Self {
@@ -43,7 +45,7 @@ impl World {
 
     /// Calls `test` on a thread of the caller's while the world turns.
     fn run<T: Send>(&self, test: impl FnOnce() -> Result<T> + Send) -> T {
-        let tuns = (&self.caller.tun, &self.beyond.tun);
+        let ports = (self.caller.port(), self.beyond.port());
         let window = Window {
             warmup: tidegate_link::Instant::ZERO,
             end: tidegate_link::Instant::MAX,
@@ -54,7 +56,7 @@ impl World {
                 LinkRecord::new(window, Demand::default(), false),
             )
         };
-        let emulator = Emulator::new(tuns, (link(), link()), 1, Clock::start(), window);
+        let emulator = Emulator::new(ports, (link(), link()), 1, Clock::start(), window);
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| emulator.run(&stop).unwrap());

@@ -1,7 +1,7 @@
 //! What the tasks of a workload tell the sampler and the result.
 
+use super::transport::Stream;
 use crate::tcp_info::TcpInfo;
-use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -25,8 +25,8 @@ pub struct Flow {
     pub client_port: OnceLock<u16>,
     received: AtomicU64,
     retransmits: AtomicU64,
-    sender: OnceLock<Weak<TcpStream>>,
-    receiver: OnceLock<Weak<TcpStream>>,
+    sender: OnceLock<Weak<Stream>>,
+    receiver: OnceLock<Weak<Stream>>,
 }
 
 impl Flow {
@@ -45,28 +45,28 @@ impl Flow {
         }
     }
 
-    /// Lets others look at the sending socket for as long as its owner keeps it.
-    pub fn set_sender(&self, stream: &Arc<TcpStream>) {
+    /// Lets others look at the sending end for as long as its owner keeps it.
+    pub fn set_sender(&self, stream: &Arc<Stream>) {
         let _ = self.sender.set(Arc::downgrade(stream));
     }
 
-    /// Lets others look at the receiving socket for as long as its owner keeps it.
-    pub fn set_receiver(&self, stream: &Arc<TcpStream>) {
+    /// Lets others look at the receiving end for as long as its owner keeps it.
+    pub fn set_receiver(&self, stream: &Arc<Stream>) {
         let _ = self.receiver.set(Arc::downgrade(stream));
     }
 
-    /// What the kernel knows of the sending socket; none before it is connected and after it is
+    /// What TCP knows of the sending end; none before it is connected and after it is
     /// closed.
     pub fn sender_info(&self) -> Option<TcpInfo> {
-        let info = TcpInfo::of(&*self.sender.get()?.upgrade()?)?;
+        let info = self.sender.get()?.upgrade()?.info()?;
         self.retransmits
             .fetch_max(info.retransmits, Ordering::Relaxed);
         Some(info)
     }
 
-    /// The same of the receiving socket.
+    /// The same of the receiving end.
     pub fn receiver_info(&self) -> Option<TcpInfo> {
-        TcpInfo::of(&*self.receiver.get()?.upgrade()?)
+        self.receiver.get()?.upgrade()?.info()
     }
 
     /// The application has received `bytes` more; returns how many in all.

@@ -2,10 +2,10 @@
 
 use super::flow::{Fetch, FetchLog, Flow};
 use super::pattern::Pattern;
-use super::socket::{self, Arrival};
-use super::{Cast, Stage, Term, listen};
+use super::socket::Arrival;
+use super::transport::Stream;
+use super::{Cast, Stage, Term};
 use anyhow::{Context, Result, bail};
-use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, OnceLock};
 use tidegate_link::Instant;
 use tidegate_scenario::{Direction, Schedule, Side, Workload, WorkloadKind};
@@ -53,13 +53,13 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, does: &WorkloadK
 }
 
 fn add_ends(cast: &mut Cast, workload: &Workload, stage: &Stage, plan: &Arc<Plan>) -> Result<()> {
-    let (listener, server) = listen(stage)?;
+    let (listener, server) = stage.server.listen(stage)?;
     let at_server = plan.clone();
     cast.add_task(
         workload,
         stage,
         Side::Server,
-        move |stage, term| match socket::accept(&listener, stage.congestion_control, term)? {
+        move |stage, term| match listener.accept(stage, term)? {
             Some(stream) => at_server.play(Side::Server, stream, term),
             None => Ok(()),
         },
@@ -67,9 +67,9 @@ fn add_ends(cast: &mut Cast, workload: &Workload, stage: &Stage, plan: &Arc<Plan
     let at_client = plan.clone();
     cast.add_task(workload, stage, Side::Client, move |stage, term| {
         let _ = at_client.flow.began.set(term.clock.now());
-        match socket::connect(server, stage.congestion_control, term)? {
+        match stage.client.connect(server, stage, term)? {
             Some(stream) => {
-                let _ = at_client.flow.client_port.set(stream.local_addr()?.port());
+                let _ = at_client.flow.client_port.set(stream.local_port()?);
                 at_client.play(Side::Client, stream, term)
             }
             None => Ok(()),
@@ -80,7 +80,7 @@ fn add_ends(cast: &mut Cast, workload: &Workload, stage: &Stage, plan: &Arc<Plan
 
 impl Plan {
     /// Sends or receives, as `side` has to.
-    fn play(&self, side: Side, stream: TcpStream, term: &Term) -> Result<()> {
+    fn play(&self, side: Side, stream: Stream, term: &Term) -> Result<()> {
         let stream = Arc::new(stream);
         let sends = matches!(
             (side, self.flow.direction),
@@ -99,13 +99,13 @@ impl Plan {
         }
         if !finished {
             let _ = self.flow.over.set(term.clock.now());
-            socket::abort(&stream)?;
+            stream.abort(term)?;
         }
         Ok(())
     }
 
     /// Sends what is owed as it becomes due; whether everything was sent and taken.
-    fn send(&self, stream: &TcpStream, term: &Term) -> Result<bool> {
+    fn send(&self, stream: &Stream, term: &Term) -> Result<bool> {
         let start = *self.source_start.get_or_init(|| term.clock.now());
         let mut buffer = vec![0; BUFFER];
         let mut sent = 0;
@@ -119,13 +119,13 @@ impl Plan {
             }
             let data = &mut buffer[..owed.min(BUFFER as u64) as usize];
             self.pattern.fill(data, sent);
-            if !socket::send_whole(stream, data, term)? {
+            if !stream.send_whole(data, term)? {
                 return Ok(false);
             }
             sent += data.len() as u64;
         }
-        stream.shutdown(Shutdown::Write)?;
-        match socket::receive(stream, &mut buffer, term)? {
+        stream.finish(term)?;
+        match stream.receive(&mut buffer, term)? {
             Arrival::Bytes(_) => bail!("the receiver sent data"),
             Arrival::End => Ok(true),
             Arrival::Over => Ok(false),
@@ -133,11 +133,11 @@ impl Plan {
     }
 
     /// Receives and checks everything; whether the end was reached.
-    fn receive(&self, stream: &TcpStream, term: &Term) -> Result<bool> {
+    fn receive(&self, stream: &Stream, term: &Term) -> Result<bool> {
         let mut buffer = vec![0; BUFFER];
         let mut position = 0;
         loop {
-            match socket::receive(stream, &mut buffer, term)? {
+            match stream.receive(&mut buffer, term)? {
                 Arrival::Bytes(n) => {
                     self.pattern.check(&buffer[..n], position)?;
                     position = self.flow.add_received(n as u64);

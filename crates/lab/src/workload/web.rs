@@ -4,10 +4,11 @@
 
 use super::flow::{Fetch, FetchLog};
 use super::pattern::Pattern;
-use super::socket::{self, Arrival};
-use super::{Cast, Stage, Term, listen};
+use super::socket::Arrival;
+use super::transport::{Listener, Stream};
+use super::{Cast, Stage, Term};
 use anyhow::{Result, bail};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_scenario::{Side, Workload};
@@ -22,7 +23,7 @@ pub fn add(
     object_bytes: &[u64],
     pause_s: f64,
 ) -> Result<()> {
-    let (listener, server) = listen(stage)?;
+    let (listener, server) = stage.server.listen(stage)?;
     cast.add_task(workload, stage, Side::Server, move |stage, term| {
         serve(&listener, stage, term)
     });
@@ -76,23 +77,23 @@ impl Request {
 
     /// Fetches the object from `server`; whether it came before the term was over.
     fn fetch(self, server: SocketAddr, stage: &Stage, term: &Term) -> Result<bool> {
-        let Some(stream) = socket::connect(server, stage.congestion_control, term)? else {
+        let Some(stream) = stage.client.connect(server, stage, term)? else {
             return Ok(false);
         };
-        let came = socket::send_whole(&stream, &self.encode(), term)?
-            && self.receive_object(&stream, term)?;
+        let came =
+            stream.send_whole(&self.encode(), term)? && self.receive_object(&stream, term)?;
         if !came {
-            socket::abort(&stream)?;
+            stream.abort(term)?;
         }
         Ok(came)
     }
 
-    fn receive_object(self, stream: &TcpStream, term: &Term) -> Result<bool> {
+    fn receive_object(self, stream: &Stream, term: &Term) -> Result<bool> {
         let pattern = Pattern::new(self.seed);
         let mut buffer = vec![0; BUFFER];
         let mut position = 0;
         loop {
-            match socket::receive(stream, &mut buffer, term)? {
+            match stream.receive(&mut buffer, term)? {
                 Arrival::Bytes(n) => {
                     pattern.check(&buffer[..n], position)?;
                     position += n as u64;
@@ -107,42 +108,42 @@ impl Request {
         }
     }
 
-    fn send_object(self, stream: &TcpStream, term: &Term) -> Result<bool> {
+    fn send_object(self, stream: &Stream, term: &Term) -> Result<bool> {
         let pattern = Pattern::new(self.seed);
         let mut buffer = vec![0; BUFFER];
         let mut position = 0;
         while position < self.bytes {
             let data = &mut buffer[..(self.bytes - position).min(BUFFER as u64) as usize];
             pattern.fill(data, position);
-            if !socket::send_whole(stream, data, term)? {
+            if !stream.send_whole(data, term)? {
                 return Ok(false);
             }
             position += data.len() as u64;
         }
-        stream.shutdown(Shutdown::Write)?;
+        stream.finish(term)?;
         Ok(true)
     }
 }
 
 /// Answers one request after another until the term is over.
-fn serve(listener: &TcpListener, stage: &Stage, term: &Term) -> Result<()> {
-    while let Some(stream) = socket::accept(listener, stage.congestion_control, term)? {
+fn serve(listener: &Listener, stage: &Stage, term: &Term) -> Result<()> {
+    while let Some(stream) = listener.accept(stage, term)? {
         let answered = match receive_request(&stream, term)? {
             Some(request) => request.send_object(&stream, term)?,
             None => false,
         };
         if !answered {
-            socket::abort(&stream)?;
+            stream.abort(term)?;
         }
     }
     Ok(())
 }
 
-fn receive_request(stream: &TcpStream, term: &Term) -> Result<Option<Request>> {
+fn receive_request(stream: &Stream, term: &Term) -> Result<Option<Request>> {
     let mut bytes = [0; Request::LENGTH];
     let mut length = 0;
     while length < bytes.len() {
-        match socket::receive(stream, &mut bytes[length..], term)? {
+        match stream.receive(&mut bytes[length..], term)? {
             Arrival::Bytes(n) => length += n,
             // The client's term ended in mid-request.
             Arrival::End | Arrival::Over => return Ok(None),

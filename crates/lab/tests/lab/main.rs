@@ -1,5 +1,7 @@
 //! The laboratory on the real kernel: needs root, and says aloud when it is skipped.
 
 mod common;
+mod interop;
 mod killed;
 mod scenarios;
+mod stages;

@@ -9,6 +9,7 @@
 //! agent's test (`crates/agent/tests/kernel.rs`).
 
 mod delay;
+mod rledbat;
 mod round;
 mod rtt;
 mod tide;

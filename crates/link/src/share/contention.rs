@@ -26,8 +26,8 @@ pub struct Sharing {
     pub seed: u64,
 }
 
-/// Traffic that comes and goes: at a constant rate for an exponentially distributed time, then not
-/// at all for another. A user's queue holds 1.5 MB of it; the rest is lost.
+/// Traffic that comes and goes: packets of 1500 bytes at a constant rate for an exponentially
+/// distributed time, then none for another. A user's queue holds 1000 of them; the rest is lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrossTraffic {
     /// Long-run mean load of one user, in bit/s.
@@ -38,8 +38,11 @@ pub struct CrossTraffic {
     pub off: Duration,
 }
 
-/// What a neighbour's queue holds, in bytes: 1000 packets.
-const QUEUE_BYTES: u64 = 1_500_000;
+/// Length of a neighbour's packets.
+const PACKET_BYTES: u64 = 1500;
+
+/// What a neighbour's queue holds, in bytes.
+const QUEUE_BYTES: u64 = 1000 * PACKET_BYTES;
 
 /// The opportunities that a scheduler leaves to one link among several.
 #[derive(Debug)]
@@ -61,7 +64,7 @@ struct Neighbour {
     /// Probabilities, each TTI, that the traffic begins or ends.
     begins: f64,
     ends: f64,
-    /// Bytes that arrive in a TTI while there is traffic, and the part of one left over.
+    /// Packets that arrive in a TTI while there is traffic, and the part of one left over.
     arrives: f64,
     fraction: f64,
     /// Bytes queued.
@@ -156,7 +159,7 @@ impl Neighbour {
             // In TTIs the times are geometric, which is as memoryless.
             begins: tti / off,
             ends: tti / on,
-            arrives: mean_bps / active * tti / 8e9,
+            arrives: mean_bps / active * tti / 8e9 / PACKET_BYTES as f64,
             fraction: 0.0,
             backlog: 0,
         }
@@ -165,10 +168,10 @@ impl Neighbour {
     /// What happens to it in a TTI, service apart.
     fn step(&mut self, rng: &mut Pcg64Mcg) {
         if self.on {
-            let bytes = self.arrives + self.fraction;
-            let whole = bytes as u64;
-            self.fraction = bytes - whole as f64;
-            self.backlog = (self.backlog + whole).min(QUEUE_BYTES);
+            let packets = self.arrives + self.fraction;
+            let whole = packets as u64;
+            self.fraction = packets - whole as f64;
+            self.backlog = (self.backlog + whole * PACKET_BYTES).min(QUEUE_BYTES);
         }
         let turns = if self.on { self.ends } else { self.begins };
         self.on ^= rng.random::<f64>() < turns;

@@ -1,7 +1,7 @@
 use super::tables;
 use crate::fixture::{flow, full_set, set};
 use crate::grid::Grid;
-use tidegate_scenario::{FlowResult, ResultSet};
+use tidegate_scenario::{FlowResult, HopResult, LinkResult, ResultSet, VideoResult};
 
 /// The cell of a run (or the first cell of a row) in the column of a quantity and statistic.
 fn cell(grid: &Grid, row: usize, quantity: &str, statistic: &str, unit: &str) -> String {
@@ -146,4 +146,40 @@ fn accuracy_and_health_are_told() {
     assert_eq!(cell(&health, 0, "timing error", "p99", "ms"), "0.300");
     assert_eq!(cell(&health, 0, "CPU", "emulator", "%"), "12.5");
     assert_eq!(cell(&health, 0, "plumbing losses", "", "lost"), "0");
+}
+
+#[test]
+fn videos_and_further_links_are_told() {
+    let mut set = set();
+    set.runs[1].videos.push(VideoResult {
+        name: "film".into(),
+        startup_s: None,
+        stalls: 3,
+        stalled_s: 12.25,
+        played_s: 47.0,
+    });
+    set.runs[1].hops.push(HopResult {
+        name: "core".into(),
+        link: LinkResult {
+            delivered_bps: 48e6,
+            drops: 17,
+            ..LinkResult::default()
+        },
+    });
+    let videos = titled(&set, "Videos");
+    assert_eq!(cell(&videos, 0, "run", "", ""), "tide");
+    assert_eq!(cell(&videos, 0, "stalls", "", ""), "3");
+    let hops = titled(&set, "Further links");
+    assert_eq!(cell(&hops, 0, "hop", "", ""), "core");
+    assert_eq!(cell(&hops, 0, "delivered", "", "Mbit/s"), "48.00");
+    assert_eq!(cell(&hops, 0, "drops", "", ""), "17");
+}
+
+#[test]
+fn thousands_of_flows_get_no_table() {
+    let mut set = set();
+    set.runs[0].flows = (0..1000)
+        .map(|n| flow(&format!("bulk#{n}"), 0.02, 90.0))
+        .collect();
+    assert_eq!(titles(&set), [""]);
 }

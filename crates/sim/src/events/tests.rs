@@ -14,9 +14,8 @@ fn at(ns: u64) -> Instant {
 /// Everything in the queue, in the order in which it is woken.
 fn drain(mut queue: EventQueue) -> Vec<(u64, Target)> {
     let mut order = Vec::new();
-    while let Some((at, target)) = queue.next() {
+    while let Some((at, target)) = queue.pop(Instant::MAX) {
         order.push((at.as_nanos(), target));
-        queue.set(target, None);
     }
     order
 }
@@ -50,29 +49,40 @@ fn at_one_instant_kinds_and_then_numbers_decide() {
 }
 
 #[test]
-fn a_wake_up_is_moved_forward_but_not_back() {
+fn who_asks_twice_is_woken_once() {
     let mut queue = EventQueue::default();
     queue.wake_by(end(0), at(100));
     queue.wake_by(end(0), at(200));
-    assert_eq!(queue.next(), Some((at(100), end(0))));
-    queue.wake_by(end(0), at(50));
-    assert_eq!(queue.next(), Some((at(50), end(0))));
-    queue.set(end(0), Some(at(300)));
-    assert_eq!(drain(queue), [(300, end(0))]);
+    queue.wake_by(end(1), at(300));
+    queue.wake_by(end(1), at(50));
+    queue.set(end(2), Some(at(10)));
+    queue.set(end(2), Some(at(400)));
+    queue.set(end(3), Some(at(10)));
+    queue.set(end(3), None);
+    assert_eq!(drain(queue), [(50, end(1)), (100, end(0)), (400, end(2))]);
+}
+
+#[test]
+fn nothing_is_woken_at_the_end_or_later() {
+    let mut queue = EventQueue::default();
+    queue.set(end(0), Some(at(7)));
+    assert_eq!(queue.pop(at(7)), None);
+    assert_eq!(queue.pop(at(8)), Some((at(7), end(0))));
+    assert_eq!(queue.pop(at(8)), None);
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Operation {
     WakeBy(usize, u64),
     Set(usize, Option<u64>),
-    Pop,
+    Pop(u64),
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         (0..40usize, 0..1000u64).prop_map(|(i, t)| Operation::WakeBy(i, t)),
         (0..40usize, proptest::option::of(0..1000u64)).prop_map(|(i, t)| Operation::Set(i, t)),
-        Just(Operation::Pop),
+        (0..1000u64).prop_map(Operation::Pop),
     ]
 }
 
@@ -97,18 +107,16 @@ proptest! {
                         None => model.remove(&i),
                     };
                 }
-                Operation::Pop => {
-                    if let Some((_, target)) = queue.next() {
-                        queue.set(target, None);
-                        model.remove(&target.index());
+                Operation::Pop(until) => {
+                    let first = model.iter().map(|(&i, &t)| (t, i)).min();
+                    let first = first.filter(|&(t, _)| t < until);
+                    let popped = queue.pop(at(until));
+                    prop_assert_eq!(popped.map(|(t, target)| (t.as_nanos(), target.index())), first);
+                    if let Some((_, index)) = first {
+                        model.remove(&index);
                     }
                 }
             }
-            let first = model.iter().map(|(&i, &t)| (t, i)).min();
-            prop_assert_eq!(
-                queue.next().map(|(t, target)| (t.as_nanos(), target.index())),
-                first
-            );
         }
         let mut left: Vec<_> = model.into_iter().map(|(i, t)| (t, end(i))).collect();
         left.sort();

@@ -10,14 +10,21 @@ use tidegate_time::Instant;
 impl Connection {
     /// Returns the bytes that it brings.
     pub(super) fn receive_synchronised(&mut self, now: Instant, segment: &Segment) -> Range<u64> {
-        if self.state == State::SynReceived && !self.pass_handshake(now, segment) {
+        let handshaking = self.state == State::SynReceived;
+        if handshaking && !self.pass_handshake(now, segment) {
             return NOTHING;
         }
         let Some(offset) = self.offset_of_theirs(segment.seq) else {
             self.receiver.refuse(now, 0, 0);
             return NOTHING;
         };
-        if !self.sequence_check(now, segment, offset) || !self.is_plain(now, segment, offset) {
+        if !self.sequence_check(now, segment, offset) {
+            return NOTHING;
+        }
+        // The SYN-ACK of a simultaneous open has just been dealt with; a later one means that the
+        // peer has not heard the ACK of its first.
+        let known = handshaking && offset == 0;
+        if !self.is_plain(now, segment, offset, known) {
             return NOTHING;
         }
         self.clock
@@ -52,8 +59,9 @@ impl Connection {
         true
     }
 
-    /// Neither a reset nor a SYN. Those that are not beyond doubt are challenged (RFC 5961 §3.2, §4.2).
-    fn is_plain(&mut self, now: Instant, segment: &Segment, offset: u64) -> bool {
+    /// Neither a reset nor a SYN, unless the SYN is `known`. Those that are not beyond doubt are
+    /// challenged (RFC 5961 §3.2, §4.2).
+    fn is_plain(&mut self, now: Instant, segment: &Segment, offset: u64, known: bool) -> bool {
         if segment.flags.has(Flags::RST) {
             if offset == self.receiver.next() {
                 self.end(Ending::Reset);
@@ -62,8 +70,7 @@ impl Connection {
             }
             return false;
         }
-        // The SYN-ACK of a simultaneous open has just been dealt with.
-        if segment.flags.has(Flags::SYN) && offset != 0 {
+        if segment.flags.has(Flags::SYN) && !known {
             self.receiver.refuse(now, 0, 0);
             return false;
         }

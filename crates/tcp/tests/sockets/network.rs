@@ -75,7 +75,7 @@ impl Network {
     pub fn connected(&mut self, config: Config, addresses: Addresses) -> Addresses {
         self.connect(config, addresses);
         loop {
-            self.step();
+            assert!(self.step(), "nobody accepts");
             if let Some(accepted) = self.stacks[SERVER].accept(PORT) {
                 return accepted;
             }

@@ -4,6 +4,7 @@ use crate::network::{CLIENT, Network, SERVER, Weather, v4, v6};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
+use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::wire::Addresses;
 use tidegate_tcp::{Config, ReceiveBuffer, State};
 
@@ -142,6 +143,22 @@ fn without_each_option() {
     without(|config| {
         (config.timestamps, config.sack, config.window_scaling) = (false, false, false)
     });
+}
+
+#[test]
+fn with_each_congestion_control() {
+    let weather = Weather {
+        loss: 0.02,
+        duplication: 0.02,
+        reordering: 0.05,
+    };
+    for congestion_control in Algorithm::ALL {
+        let config = Config {
+            congestion_control,
+            ..Config::default()
+        };
+        transfer(weather, 13, config, v4(), 300_000);
+    }
 }
 
 #[test]

@@ -8,7 +8,12 @@ const SEGMENTS: u32 = 2_000_000;
 
 /// A second or so.
 pub fn measure() -> Vec<Row> {
-    let laws = [("drs", Law::Drs), ("drwa", Law::Drwa), ("tide", Law::Tide)];
+    let laws = [
+        ("drs", Law::Drs),
+        ("drwa", Law::Drwa),
+        ("tide", Law::Tide),
+        ("rledbat", Law::Rledbat),
+    ];
     let none = nanoseconds_per_segment(Law::None, SEGMENTS);
     let first = "laws: measuring alone";
     let rows = laws.map(|(name, law)| {

@@ -81,6 +81,15 @@ fn a_lost_last_ack_of_the_handshake_is_made_good_by_data() {
 }
 
 #[test]
+fn a_lost_last_ack_of_the_handshake_is_made_good_by_another() {
+    let mut pair = Pair::new(config(1), config(2));
+    pair.lose = |from, n, _| from == CLIENT && n == 1;
+    pair.run_for(Duration::from_millis(1030));
+    assert_eq!(pair.states(), [State::Established; 2]);
+    assert_eq!(pair.sent, [3, 2], "SYN and two ACKs; two SYN-ACKs");
+}
+
+#[test]
 fn nobody_answers() {
     let mut pair = Pair::new(config(1), config(2));
     pair.lose = |_, _, _| true;

@@ -52,9 +52,16 @@ fn the_delay_follows_the_gaps_between_segments() {
     assert_eq!(delay_after(&[30]), 40 * MS);
     let mut unbounded = settled();
     unbounded.srtt = None;
-    for (ms, ato) in [(30, 50.0), (60, 55.0), (90, 57.5), (95, 48.75)] {
+    // A gap of up to 20 ms counts as 20.
+    for (ms, ato_us) in [
+        (30, 50_000),
+        (60, 55_000),
+        (90, 57_500),
+        (95, 48_750),
+        (110, 44_375),
+    ] {
         unbounded.data(at(ms), data(1448), WINDOW);
-        assert_eq!(unbounded.ato, (4.0 * ato) as u32 * MS / 4, "at {ms} ms");
+        assert_eq!(unbounded.ato.as_micros(), ato_us, "at {ms} ms");
     }
 }
 
@@ -91,6 +98,15 @@ fn who_answers_with_data_needs_no_quick_acks() {
     assert!(acks.due());
     acks.sent(at(140), false);
     acks.data(at(150), data(300), WINDOW);
+    assert!(acks.is_hurried());
+}
+
+#[test]
+fn data_sent_long_after_are_no_answer() {
+    let mut acks = acks();
+    acks.data(at(0), data(300), WINDOW);
+    acks.sent(at(40), true);
+    acks.data(at(80), data(300), WINDOW);
     assert!(acks.is_hurried());
 }
 

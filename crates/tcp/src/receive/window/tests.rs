@@ -74,13 +74,17 @@ fn a_window_never_shrinks() {
 #[test]
 fn rather_no_window_than_a_small_one() {
     let mut memory = Memory::autotuned(131_072, 131_072);
-    let mut window = Window::new(&memory, 0, 0, 1448);
+    let mut window = Window::new(&memory, 64_240, 0, 1448);
+    window.close(1);
     for _ in 0..100 {
         memory.charge(536);
     }
     assert_eq!(memory.free(0), 1536, "more than a segment, less than 4096");
     assert_eq!(window.select(&stock(&memory, 1, 0)), 0);
     assert_eq!(window.advertise(&stock(&memory, 1, 0)), 0);
+    memory.release(5, 100);
+    assert_eq!(memory.free(0), 4736);
+    assert_eq!(window.advertise(&stock(&memory, 1, 0)), 3 * 1448);
 }
 
 #[test]

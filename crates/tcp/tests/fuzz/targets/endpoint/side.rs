@@ -4,7 +4,7 @@ use super::parsed;
 use crate::targets::input::{byte, bytes};
 use std::collections::VecDeque;
 use tidegate_tcp::wire::{Addresses, Parsed};
-use tidegate_tcp::{Config, Connection, Ending, Flags, Instant, Socket};
+use tidegate_tcp::{Config, Connection, Ending, Flags, Instant, Socket, State};
 
 pub struct Side {
     pub config: Config,
@@ -39,6 +39,12 @@ impl Side {
 
     pub fn connection(&self) -> Option<&Connection> {
         self.socket.as_ref().map(Socket::connection)
+    }
+
+    /// Whether its handshake is over.
+    pub fn is_open(&self) -> bool {
+        let handshaking = |c: &Connection| matches!(c.state(), State::SynSent | State::SynReceived);
+        self.connection().is_some_and(|c| !handshaking(c))
     }
 
     pub fn ending(&self) -> Option<Ending> {
@@ -87,8 +93,10 @@ impl Side {
         let Some(socket) = &mut self.socket else {
             return;
         };
-        let mut out = vec![0; most];
+        let readable = socket.connection().readable();
+        let mut out = vec![0; most.min(readable as usize)];
         let got = socket.read(now, &mut out);
+        assert_eq!(got, out.len());
         for &is in &out[..got] {
             self.read += 1;
             assert_eq!(is, byte(self.read), "at offset {}", self.read);

@@ -1,0 +1,64 @@
+use super::{Options, run_scenario};
+use std::path::Path;
+use tidegate_scenario::Scenario;
+
+/// What is said about a scenario with that workload and run, and with `more`.
+fn refusal(workload: &str, run: &str, more: &str) -> String {
+    let text = format!(
+        "name = 'x'
+         duration_s = 1
+         down = {{ rate = {{ constant_mbps = 1 }}, delay_ms = 1 }}
+         up = {{ rate = {{ constant_mbps = 1 }}, delay_ms = 1 }}
+         workload = [{{ name = 'w', {workload} }}]
+         run = [{{ name = 'r', {run} }}]
+         {more}"
+    );
+    let path = Path::new("x.toml");
+    let scenario = Scenario::parse(&text, path).unwrap();
+    let inputs = scenario.link_inputs(path).unwrap();
+    let refused = run_scenario(&scenario, &inputs, &Options::default());
+    refused.unwrap_err().to_string()
+}
+
+#[test]
+fn what_only_the_simulator_has_is_refused_by_name() {
+    const BULK: &str = "does = { bulk = {} }";
+    for (workload, run, more, words) in [
+        (
+            "does = { page = { object_bytes = [1] } }",
+            "",
+            "",
+            "\"w\" is a page",
+        ),
+        (
+            "does = { video = { mbps = 1 } }",
+            "",
+            "",
+            "\"w\" is a video",
+        ),
+        (
+            "does = { reader = { reads = { constant = { mbps = 1 } } } }",
+            "",
+            "",
+            "slow reader",
+        ),
+        ("does = { datagrams = { mbps = 1 } }", "", "", "datagrams"),
+        (
+            "does = { bulk = {} }, links = ['down', 'up']",
+            "",
+            "",
+            "\"w\" is on links",
+        ),
+        (BULK, "window = 9000", "", "\"r\" has a fixed window"),
+        (
+            BULK,
+            "",
+            "hop = [{ name = 'core', link = { rate = { constant_mbps = 1 }, delay_ms = 1 } }]",
+            "hops",
+        ),
+    ] {
+        let refusal = refusal(workload, run, more);
+        assert!(refusal.contains(words), "{refusal}");
+        assert!(refusal.contains("only the simulator"), "{refusal}");
+    }
+}

@@ -1,0 +1,218 @@
+//! A host whose TCP is `tidegate-tcp`, in this process and in real time.
+//!
+//! One thread, [`UserHost::run`], takes what arrives and watches the timers; the workloads' threads
+//! call in as they would call the kernel. Whoever has changed something sends what is due, so that
+//! nothing waits for a thread to be scheduled.
+
+mod stream;
+
+pub use stream::{OwnListener, OwnStream};
+
+use crate::clock::{Clock, make_punctual};
+use crate::hosts::{IpVersion, Settings, address};
+use crate::port::Port;
+use crate::tun::MTU;
+use crate::workload::Term;
+use anyhow::{Context, Result};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::time::TimeSpec;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tidegate_scenario::Side;
+use tidegate_tcp::wire::Addresses;
+use tidegate_tcp::{Config, Instant, ReceiveBuffer, Stack};
+
+/// Longest sleep: how late a halt may be noticed.
+const NAP: Duration = Duration::from_millis(20);
+
+/// The first port of the dynamic ones (RFC 6335 §6).
+const FIRST_PORT: u16 = 49152;
+
+/// `tcp_rmem`'s initial value where the scenario limits only the largest.
+const RECEIVE_BUFFER: u64 = 131_072;
+
+/// The host.
+#[derive(Debug)]
+pub struct UserHost {
+    side: Side,
+    config: Config,
+    stack: Mutex<Stack>,
+    next_port: AtomicU16,
+    /// Something has changed that a waiting caller may want to know.
+    changed: Condvar,
+    /// Wakes [`Self::run`] up: a timer may be nearer than it knows.
+    wake: EventFd,
+    port: Port,
+    /// Packets that the emulator's side had no room for.
+    refused: AtomicU64,
+}
+
+impl UserHost {
+    /// The host that stands on `side`, and the emulator's end of its line.
+    ///
+    /// # Errors
+    /// When `tidegate-tcp` does not have the congestion control.
+    pub fn new(side: Side, settings: &Settings, seed: u64) -> Result<(Arc<Self>, Port)> {
+        let (port, far) = Port::pair()?;
+        let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
+        let host = Self {
+            side,
+            config: config(settings)?,
+            stack: Mutex::new(Stack::new(MTU as u16, seed)),
+            next_port: AtomicU16::new(FIRST_PORT),
+            changed: Condvar::new(),
+            wake: EventFd::from_value_and_flags(0, flags).context("cannot make an eventfd")?,
+            port,
+            refused: AtomicU64::new(0),
+        };
+        Ok((Arc::new(host), far))
+    }
+
+    /// Packets that were lost between this host and the emulator.
+    pub fn losses(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Takes what arrives and watches the timers until `halt`, on the calling thread.
+    ///
+    /// # Errors
+    /// When the emulator's end is gone.
+    pub fn run(&self, clock: Clock, halt: &AtomicBool) -> Result<()> {
+        make_punctual();
+        let mut packet = Vec::with_capacity(MTU);
+        while !halt.load(Ordering::Relaxed) {
+            let mut stack = self.lock();
+            // One packet at a time: each is answered before the next is looked at.
+            while self.port.read(&mut packet).context("cannot read packets")? {
+                let now = clock.now();
+                // What is no TCP is not for this host; a packet that is broken does nothing.
+                let _ = stack.receive(now, &packet);
+                self.send_due(&mut stack, now);
+            }
+            let now = clock.now();
+            stack.expire(now);
+            self.send_due(&mut stack, now);
+            let sleep = stack.timeout().map_or(NAP, |at| at - clock.now()).min(NAP);
+            drop(stack);
+            self.changed.notify_all();
+            self.sleep(sleep).context("cannot wait for packets")?;
+        }
+        Ok(())
+    }
+
+    fn sleep(&self, at_most: Duration) -> Result<(), Errno> {
+        let mut fds = [
+            PollFd::new(self.port.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.wake.as_fd(), PollFlags::POLLIN),
+        ];
+        match ppoll(&mut fds, Some(TimeSpec::from_duration(at_most)), None) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error),
+        }
+        match self.wake.read() {
+            Ok(_) | Err(Errno::EAGAIN) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Listens at a port of its own choice.
+    pub fn listen(self: &Arc<Self>) -> OwnListener {
+        let port = self.next_port();
+        self.lock().listen(port, self.config);
+        OwnListener::new(self.clone(), port)
+    }
+
+    /// Connects within `term`; none if it ended first.
+    ///
+    /// # Errors
+    /// When the peer refuses.
+    pub fn connect(self: &Arc<Self>, to: SocketAddr, term: &Term) -> Result<Option<OwnStream>> {
+        let version = if to.is_ipv4() {
+            IpVersion::V4
+        } else {
+            IpVersion::V6
+        };
+        let from = SocketAddr::new(address(self.side, version), self.next_port());
+        let addresses = Addresses::new(from, to).context("IPv4 and IPv6 do not mix")?;
+        self.act(term, |stack, now| {
+            stack.connect(now, self.config, addresses)
+        });
+        OwnStream::new(self.clone(), addresses, term.clock).established(term)
+    }
+
+    fn next_port(&self) -> u16 {
+        self.next_port.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Does something to the stack and sends what became due with it.
+    fn act<T>(&self, term: &Term, act: impl FnOnce(&mut Stack, Instant) -> T) -> T {
+        let mut stack = self.lock();
+        let now = term.clock.now();
+        let result = act(&mut stack, now);
+        self.send_due(&mut stack, now);
+        drop(stack);
+        // It fails only if it is awake for 2^64 reasons.
+        let _ = self.wake.write(1);
+        result
+    }
+
+    /// Does something to the stack again and again until it yields something, or `term` is over.
+    fn act_until<T>(
+        &self,
+        term: &Term,
+        mut act: impl FnMut(&mut Stack, Instant) -> Option<T>,
+    ) -> Option<T> {
+        while !term.is_over() {
+            if let Some(result) = self.act(term, &mut act) {
+                return Some(result);
+            }
+            let stack = self.lock();
+            drop(
+                self.changed
+                    .wait_timeout(stack, NAP)
+                    .unwrap_or_else(PoisonError::into_inner),
+            );
+        }
+        None
+    }
+
+    /// Nobody wants this socket any more. What it still has to say is said by [`Self::run`].
+    fn release(&self, now: Instant, addresses: &Addresses) {
+        self.lock().release(now, addresses);
+        let _ = self.wake.write(1);
+    }
+
+    fn send_due(&self, stack: &mut Stack, now: Instant) {
+        let mut packet = Vec::with_capacity(MTU);
+        while stack.transmit(now, &mut packet) {
+            if self.port.write(&packet).is_err() {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Stack> {
+        self.stack.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The scenario's settings in the stack's terms.
+fn config(settings: &Settings) -> Result<Config> {
+    let Config { receive_buffer, .. } = Config::default();
+    Ok(Config {
+        congestion_control: settings.congestion_control.parse()?,
+        timestamps: settings.timestamps,
+        receive_buffer: settings
+            .rmem_max
+            .map_or(receive_buffer, |max| ReceiveBuffer::Autotuned {
+                initial: RECEIVE_BUFFER.min(max),
+                max,
+            }),
+        ..Config::default()
+    })
+}

@@ -1,0 +1,167 @@
+//! TCP as the workloads see it: the kernel's, or our own.
+
+use super::socket::{self, Arrival};
+use super::{Stage, Term};
+use crate::hosts::address;
+use crate::tcp_info::TcpInfo;
+use crate::userspace::{OwnListener, OwnStream, UserHost};
+use anyhow::Result;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use tidegate_scenario::Side;
+
+/// Whose TCP a host uses.
+#[derive(Clone, Debug)]
+pub enum Transport {
+    /// The kernel's, in the calling thread's namespace.
+    Kernel,
+    /// `tidegate-tcp`, in this process.
+    Own(Arc<UserHost>),
+}
+
+impl Transport {
+    /// The host, if its TCP is our own.
+    pub fn own(&self) -> Option<&UserHost> {
+        match self {
+            Self::Kernel => None,
+            Self::Own(host) => Some(host),
+        }
+    }
+
+    /// Listens at the server's address, at a port of the transport's choice.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn listen(&self, stage: &Stage) -> Result<(Listener, SocketAddr)> {
+        match self {
+            Self::Kernel => {
+                let address = address(Side::Server, stage.version);
+                let listener = socket::listen(address, stage.congestion_control)?;
+                let at = listener.local_addr()?;
+                Ok((Listener::Kernel(listener), at))
+            }
+            Self::Own(host) => {
+                let listener = host.listen();
+                let at = SocketAddr::new(address(Side::Server, stage.version), listener.port());
+                Ok((Listener::Own(listener), at))
+            }
+        }
+    }
+
+    /// Connects within `term`; none if it ended first.
+    ///
+    /// # Errors
+    /// When the peer refuses.
+    pub fn connect(&self, to: SocketAddr, stage: &Stage, term: &Term) -> Result<Option<Stream>> {
+        match self {
+            Self::Kernel => {
+                Ok(socket::connect(to, stage.congestion_control, term)?.map(Stream::Kernel))
+            }
+            Self::Own(host) => Ok(host.connect(to, term)?.map(Stream::Own)),
+        }
+    }
+}
+
+/// Where connections come in.
+#[derive(Debug)]
+pub enum Listener {
+    /// The kernel's.
+    Kernel(TcpListener),
+    /// Our own.
+    Own(OwnListener),
+}
+
+impl Listener {
+    /// Accepts one connection within `term`; none if it ended first.
+    ///
+    /// # Errors
+    /// When the listener is broken.
+    pub fn accept(&self, stage: &Stage, term: &Term) -> Result<Option<Stream>> {
+        match self {
+            Self::Kernel(listener) => {
+                Ok(socket::accept(listener, stage.congestion_control, term)?.map(Stream::Kernel))
+            }
+            Self::Own(listener) => Ok(listener.accept(term).map(Stream::Own)),
+        }
+    }
+}
+
+/// One connection. Every wait is bounded by the term.
+#[derive(Debug)]
+pub enum Stream {
+    /// The kernel's.
+    Kernel(TcpStream),
+    /// Our own.
+    Own(OwnStream),
+}
+
+impl Stream {
+    /// Reads what has arrived.
+    ///
+    /// # Errors
+    /// When the connection broke before the term was over.
+    pub fn receive(&self, buffer: &mut [u8], term: &Term) -> Result<Arrival> {
+        match self {
+            Self::Kernel(stream) => socket::receive(stream, buffer, term),
+            Self::Own(stream) => stream.receive(buffer, term),
+        }
+    }
+
+    /// Hands over all of `data`; `false` if the term ended first.
+    ///
+    /// # Errors
+    /// When the connection broke before the term was over.
+    pub fn send_whole(&self, data: &[u8], term: &Term) -> Result<bool> {
+        match self {
+            Self::Kernel(stream) => socket::send_whole(stream, data, term),
+            Self::Own(stream) => stream.send_whole(data, term),
+        }
+    }
+
+    /// Nothing more will be sent.
+    ///
+    /// # Errors
+    /// When the connection broke.
+    pub fn finish(&self, term: &Term) -> Result<()> {
+        match self {
+            Self::Kernel(stream) => Ok(stream.shutdown(Shutdown::Write)?),
+            Self::Own(stream) => {
+                stream.finish(term);
+                Ok(())
+            }
+        }
+    }
+
+    /// Drops the connection at once: what is queued is discarded and the peer is reset.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn abort(&self, term: &Term) -> Result<()> {
+        match self {
+            Self::Kernel(stream) => socket::abort(stream),
+            Self::Own(stream) => {
+                stream.abort(term);
+                Ok(())
+            }
+        }
+    }
+
+    /// Port of this end.
+    ///
+    /// # Errors
+    /// When the kernel does not know.
+    pub fn local_port(&self) -> Result<u16> {
+        match self {
+            Self::Kernel(stream) => Ok(stream.local_addr()?.port()),
+            Self::Own(stream) => Ok(stream.local_port()),
+        }
+    }
+
+    /// What the transport knows of the connection.
+    pub fn info(&self) -> Option<TcpInfo> {
+        match self {
+            Self::Kernel(stream) => TcpInfo::of(stream),
+            Self::Own(stream) => Some(stream.info()),
+        }
+    }
+}
