@@ -90,10 +90,10 @@ impl tidegate_link::Packet for Packet {
         let Body::Segment(_, segment) = &self.body else {
             return None;
         };
-        let start = segment.seq.0;
-        Some(Sequence {
+        let (start, length) = (segment.seq.0, segment.seq_len());
+        (length > 0).then(|| Sequence {
             start,
-            end: start.wrapping_add(segment.seq_len()),
+            end: start.wrapping_add(length),
             opens: segment.flags.has(Flags::SYN),
         })
     }

@@ -63,6 +63,7 @@ pub fn law(run: &Run) -> Option<Params> {
         Law::Drs => tidegate_laws::Law::Drs,
         Law::Drwa => tidegate_laws::Law::Drwa,
         Law::Tide => tidegate_laws::Law::Tide,
+        Law::Rledbat => tidegate_laws::Law::Rledbat,
     };
     Some(Params {
         law,
