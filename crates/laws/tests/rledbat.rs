@@ -5,7 +5,7 @@ mod model;
 use model::{Model, Outcome, Source};
 use std::time::Duration;
 use tidegate_laws::{Law, Params};
-use tidegate_link::{Config, DelayProfile, Instant, Loss, Policy, QueueConfig, Rate};
+use tidegate_link::{Config, DelayProfile, Instant, Policy, QueueConfig, Rate};
 
 fn seconds(s: u64) -> Duration {
     Duration::from_secs(s)
@@ -26,7 +26,7 @@ fn link(secs: u64) -> Model {
                 bytes: None,
                 policy: Policy::DropTail,
             },
-            loss: Loss::None,
+            ..Config::default()
         },
         back: vec![(Duration::ZERO, ms(20))],
         params: Params {

@@ -17,7 +17,7 @@ pub use flow::{Fetches, Flow, Sample};
 use crate::hosts::Hosts;
 use crate::network::{Network, route_of};
 use crate::packet::{Connected, Datagram, Packet};
-use anyhow::{Result, bail};
+use crate::run::Unsupported;
 use tidegate_measure::Window;
 use tidegate_scenario::{Direction, RunResult, Scenario, Side, Workload, WorkloadKind};
 use tidegate_tcp::Connection;
@@ -139,11 +139,12 @@ pub struct Part {
 ///
 /// # Errors
 /// For a workload that only the laboratory can run.
-pub fn cast(scenario: &Scenario, window: Window, series: bool) -> Result<Vec<Part>> {
+pub fn cast(scenario: &Scenario, window: Window, series: bool) -> Result<Vec<Part>, Unsupported> {
     let mut parts = Vec::new();
     for (number, workload) in scenario.workloads.iter().enumerate() {
         let stop = workload.stop_s.map(Instant::from_secs_f64);
-        for app in apps(workload, window, series)? {
+        check(workload)?;
+        for app in apps(workload, window, series) {
             parts.push(Part {
                 app,
                 workload: number,
@@ -155,9 +156,23 @@ pub fn cast(scenario: &Scenario, window: Window, series: bool) -> Result<Vec<Par
     Ok(parts)
 }
 
-fn apps(workload: &Workload, window: Window, series: bool) -> Result<Vec<Box<dyn App>>> {
+/// Whether the simulator has the workload.
+///
+/// # Errors
+/// When only the laboratory has it.
+pub fn check(workload: &Workload) -> Result<(), Unsupported> {
+    match workload.does {
+        WorkloadKind::Command { .. } => Err(Unsupported(format!(
+            "workload \"{}\" is a command, which only the laboratory can run",
+            workload.name
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn apps(workload: &Workload, window: Window, series: bool) -> Vec<Box<dyn App>> {
     let name = &workload.name;
-    Ok(match &workload.does {
+    match &workload.does {
         WorkloadKind::Bulk { .. }
         | WorkloadKind::Chunks { .. }
         | WorkloadKind::ConstantRate { .. }
@@ -212,8 +227,6 @@ fn apps(workload: &Workload, window: Window, series: bool) -> Result<Vec<Box<dyn
             *packet_bytes,
             window,
         ))],
-        WorkloadKind::Command { .. } => {
-            bail!("workload \"{name}\" is a command, which only the laboratory can run")
-        }
-    })
+        WorkloadKind::Command { .. } => Vec::new(),
+    }
 }

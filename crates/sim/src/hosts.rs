@@ -4,8 +4,8 @@ use crate::events::{Kind, Target};
 use crate::network::Network;
 use crate::packet::{Connected, Packet, index};
 use crate::random;
+use crate::run::Unsupported;
 use crate::settings;
-use anyhow::Result;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use slab::Slab;
@@ -116,7 +116,7 @@ impl Hosts {
     ///
     /// # Errors
     /// When there is no such congestion control.
-    pub fn new(scenario: &Scenario, run: &Run) -> Result<Self> {
+    pub fn new(scenario: &Scenario, run: &Run) -> Result<Self, Unsupported> {
         Ok(Self {
             pairs: Slab::new(),
             config: settings::config(&scenario.hosts, run)?,

@@ -23,4 +23,4 @@ mod run;
 mod settings;
 mod world;
 
-pub use run::{Options, run_one, run_scenario};
+pub use run::{Options, Unsupported, check, run_one, run_scenario};

@@ -3,7 +3,7 @@
 use crate::events::{EventQueue, Kind, Target};
 use crate::packet::Packet;
 use crate::random;
-use anyhow::{Result, ensure};
+use crate::run::Unsupported;
 use tidegate_laws::Path;
 use tidegate_link::{Config, Link};
 use tidegate_measure::{LinkRecord, Passage, Window, demand};
@@ -28,7 +28,7 @@ pub struct Node {
 
 /// A way from one host to the other.
 #[derive(Clone, Debug)]
-struct Route {
+pub struct Route {
     /// Places of its links, in the order in which they are passed.
     links: Vec<usize>,
     to: Side,
@@ -59,7 +59,7 @@ impl Network {
         inputs: &LinkInputs,
         window: Window,
         bins: bool,
-    ) -> Result<Self> {
+    ) -> Result<Self, Unsupported> {
         let node = |config: &Config, direction, seed| Node {
             link: Link::new(config.clone(), seed),
             record: LinkRecord::new(window, demand(scenario, direction, &window), bins),
@@ -139,7 +139,15 @@ pub fn route_of(workload: usize, direction: Direction) -> u16 {
     workload as u16 * 2 + up
 }
 
-fn route(scenario: &Scenario, workload: &Workload, direction: Direction) -> Result<Route> {
+/// The way of a workload's packets in one direction.
+///
+/// # Errors
+/// When it crosses no link.
+pub fn route(
+    scenario: &Scenario,
+    workload: &Workload,
+    direction: Direction,
+) -> Result<Route, Unsupported> {
     let (main, from, to) = match direction {
         Direction::Down => ((DOWN, "down"), Side::Server, Side::Client),
         Direction::Up => ((UP, "up"), Side::Client, Side::Server),
@@ -159,12 +167,13 @@ fn route(scenario: &Scenario, workload: &Workload, direction: Direction) -> Resu
         .filter(|(_, name)| crosses(name))
         .map(|(place, _)| place)
         .collect();
-    ensure!(
-        !links.is_empty() || !needs(workload, direction),
-        "workload \"{}\" crosses no link {}, expected one at least",
-        workload.name,
-        direction.name()
-    );
+    if links.is_empty() && needs(workload, direction) {
+        return Err(Unsupported(format!(
+            "workload \"{}\" crosses no link {}, expected one at least",
+            workload.name,
+            direction.name()
+        )));
+    }
     Ok(Route { links, to })
 }
 

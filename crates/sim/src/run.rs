@@ -2,12 +2,35 @@
 
 use crate::outcome::result;
 use crate::world::World;
-use anyhow::{Context, Result};
+use crate::{apps, network, settings};
+use anyhow::Context;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tidegate_scenario::{LinkInputs, ResultSet, Run, RunResult, Scenario};
+use tidegate_scenario::{Direction, LinkInputs, ResultSet, Run, RunResult, Scenario};
 use tidegate_time::Instant;
+
+/// The scenario asks for something that the simulator does not have. Displays as one sentence.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Unsupported(pub(crate) String);
+
+/// Whether the simulator has everything that `scenario` asks for.
+///
+/// # Errors
+/// The first thing that it does not have.
+pub fn check(scenario: &Scenario) -> Result<(), Unsupported> {
+    for run in &scenario.runs {
+        settings::config(&scenario.hosts, run)?;
+    }
+    for workload in &scenario.workloads {
+        apps::check(workload)?;
+        for direction in [Direction::Down, Direction::Up] {
+            network::route(scenario, workload, direction)?;
+        }
+    }
+    Ok(())
+}
 
 /// How a scenario is run.
 pub struct Options<'a> {
@@ -39,13 +62,12 @@ const STRIDE: Duration = Duration::from_millis(100);
 /// If [`Options::stop`] is set, the run in hand is abandoned and the result holds those before it.
 ///
 /// # Errors
-/// When the scenario asks for something that the simulator does not have: a command, an unknown
-/// congestion control.
+/// When the scenario asks for something that the simulator does not have, as [`check`] says.
 pub fn run_scenario(
     scenario: &Scenario,
     inputs: &LinkInputs,
     options: &Options,
-) -> Result<ResultSet> {
+) -> anyhow::Result<ResultSet> {
     let mut results = ResultSet {
         scenario: scenario.name.clone(),
         description: scenario.description.clone(),
@@ -69,7 +91,7 @@ pub fn run_one(
     inputs: &LinkInputs,
     run: &Run,
     options: &Options,
-) -> Result<Option<RunResult>> {
+) -> anyhow::Result<Option<RunResult>> {
     let named = || format!("run \"{}\"", run.name);
     let mut world = World::build(scenario, inputs, run, options).with_context(named)?;
     let mut now = Instant::ZERO;

@@ -1,6 +1,6 @@
 //! From a scenario's hosts to an endpoint's settings.
 
-use anyhow::{Context, Result};
+use crate::run::Unsupported;
 use tidegate_laws::Params;
 use tidegate_scenario::{Hosts, Law, Run};
 use tidegate_tcp::cc::Algorithm;
@@ -8,7 +8,7 @@ use tidegate_tcp::{Config, ReceiveBuffer};
 
 /// Largest send buffer, in bytes: as the laboratory's, twice the largest window of Linux 6.16 and
 /// later, so that a sender waits for its congestion window or its peer's, never for room of its own.
-const SEND_BUFFER: u64 = 64 << 20;
+pub const SEND_BUFFER: u64 = 64 << 20;
 
 /// Congestion control of a run's senders.
 pub fn congestion_control<'a>(hosts: &'a Hosts, run: &'a Run) -> &'a str {
@@ -20,7 +20,7 @@ pub fn congestion_control<'a>(hosts: &'a Hosts, run: &'a Run) -> &'a str {
 ///
 /// # Errors
 /// When there is no such congestion control.
-pub fn config(hosts: &Hosts, run: &Run) -> Result<Config> {
+pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
     let defaults = Config::default();
     Ok(Config {
         congestion_control: algorithm(congestion_control(hosts, run))?,
@@ -46,13 +46,13 @@ fn limited(limit: u64) -> ReceiveBuffer {
     }
 }
 
-fn algorithm(name: &str) -> Result<Algorithm> {
-    Algorithm::from_name(name).with_context(|| {
+fn algorithm(name: &str) -> Result<Algorithm, Unsupported> {
+    Algorithm::from_name(name).ok_or_else(|| {
         let known: Vec<_> = Algorithm::ALL.iter().map(|a| a.name()).collect();
-        format!(
+        Unsupported(format!(
             "the simulator has no congestion control \"{name}\", it has {}",
             known.join(", ")
-        )
+        ))
     })
 }
 

@@ -5,11 +5,11 @@ use crate::events::{Kind, Target};
 use crate::hosts::Hosts;
 use crate::network::Network;
 use crate::packet::{Body, Connected, Datagram, Packet};
-use crate::run::Options;
-use anyhow::Result;
+use crate::run::{Options, Unsupported};
+use crate::settings::SEND_BUFFER;
 use tidegate_measure::{BIN, SAMPLE_INTERVAL, Window};
 use tidegate_scenario::{LinkInputs, Run, Scenario, Side};
-use tidegate_tcp::Segment;
+use tidegate_tcp::{Connection, Segment};
 use tidegate_time::Instant;
 
 /// Numbers of the clocks: the sampler and the end of the warm-up.
@@ -48,7 +48,7 @@ impl World {
         inputs: &LinkInputs,
         run: &Run,
         options: &Options,
-    ) -> Result<Self> {
+    ) -> Result<Self, Unsupported> {
         let window = Window {
             warmup: Instant::from_secs_f64(scenario.warmup_s),
             end: Instant::from_secs_f64(scenario.duration_s),
@@ -135,7 +135,7 @@ impl World {
         };
         let (number, tag) = (pair.app as usize, pair.tag);
         let part = &mut parts[number];
-        if let Some(end) = pair.end_mut(side) {
+        if let Some(end) = pair.end_mut(side).filter(|end| is_news(end)) {
             let wish = part.app.progress(network.now, tag, side, end);
             grant(network, number, wish);
         }
@@ -203,6 +203,12 @@ impl World {
         }
         self.looks += 1;
     }
+}
+
+/// Whether an application would be woken: there is something to read, the stream has ended, or a third
+/// of the send buffer is free (`sk_stream_write_space`).
+fn is_news(end: &Connection) -> bool {
+    end.readable() > 0 || end.writable() >= SEND_BUFFER / 3 || end.at_end()
 }
 
 /// An application wants to be woken.

@@ -51,6 +51,7 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<BadInput>()
             || cause.is::<LoadError>()
+            || cause.is::<tidegate_sim::Unsupported>()
             || cause.downcast_ref::<AgentError>().is_some_and(|e| {
                 use AgentError::*;
                 matches!(

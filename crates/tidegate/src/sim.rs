@@ -12,13 +12,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tidegate_scenario::{ResultSet, RunResult, Scenario, Variation};
-use tidegate_sim::{Options, run_one};
+use tidegate_sim::{Options, check, run_one};
 
 /// Runs everything that the file does not hold yet, and shows each variant as soon as it is known.
 pub fn run(args: &SimArgs) -> Result<()> {
     let asked = &args.scenario;
     let variations = with_seeds(args)?;
     let variants = variants(asked, &variations)?;
+    for variant in &variants {
+        check(&variant.scenario)?;
+    }
     let mut rows = match &args.out {
         Some(path) => Some(Rows::open(path, &keys(&variations), args.resume)?),
         None => None,

@@ -1,5 +1,6 @@
 //! A packet on its way, and what the link's stages ask of it.
 
+use crate::tun::MTU;
 use tidegate_link::{Instant, Packet, Sequence};
 
 /// IP protocol numbers.
@@ -54,8 +55,11 @@ impl Packet for Frame {
     }
 
     fn duplicate(&self) -> Option<Self> {
+        // As large as any other, since the emulator reads packets into buffers that were used.
+        let mut bytes = Vec::with_capacity(MTU.max(self.bytes.len()));
+        bytes.extend_from_slice(&self.bytes);
         Some(Self {
-            bytes: self.bytes.clone(),
+            bytes,
             arrived: self.arrived,
         })
     }

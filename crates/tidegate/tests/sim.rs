@@ -1,0 +1,134 @@
+//! `tidegate sim` as it is called: sweeps, their files, and what interrupts them.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const SCENARIO: &str = r#"
+name = "small"
+duration_s = 5
+down = { rate = { constant_mbps = 10 }, delay_ms = 10, queue = { packets = 50 }, loss = { random = 0.002 } }
+up = { rate = { constant_mbps = 5 }, delay_ms = 10 }
+workload = [{ name = "download", does = { bulk = {} } }]
+run = [{ name = "linux" }, { name = "tide", law = "tide" }]
+"#;
+
+fn folder(scenario: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("small.toml"), scenario).unwrap();
+    folder
+}
+
+fn sim(folder: &Path, more: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+    command.current_dir(folder).args(["sim", "small.toml"]);
+    command.args(more.split_whitespace());
+    command
+}
+
+fn done(mut command: Command) -> Output {
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    output
+}
+
+const SWEEP: &str = "--vary down.delay_ms=5,30 --seeds 3 --out rows.csv";
+
+#[test]
+fn a_sweep_writes_the_same_rows_on_one_thread_and_on_many() {
+    let folder = folder(SCENARIO);
+    let rows = folder.path().join("rows.csv");
+    let [one, many] = [1, 4].map(|jobs| {
+        let _ = fs::remove_file(&rows);
+        done(sim(folder.path(), &format!("{SWEEP} --jobs {jobs}")));
+        fs::read_to_string(&rows).unwrap()
+    });
+    assert_eq!(one, many);
+    let keys: Vec<_> = one
+        .lines()
+        .map(|line| line.split(',').take(3).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(keys[0], "down.delay_ms seed run");
+    assert_eq!(keys[1..4], ["5 1 linux", "5 1 tide", "5 2 linux"]);
+    assert_eq!(keys.len(), 1 + 2 * 3 * 2);
+}
+
+#[test]
+fn what_is_torn_is_gone_on_with() {
+    let folder = folder(SCENARIO);
+    let rows = folder.path().join("rows.csv");
+    done(sim(folder.path(), SWEEP));
+    let whole = fs::read(&rows).unwrap();
+    fs::write(&rows, &whole[..whole.len() / 2]).unwrap();
+    done(sim(folder.path(), &format!("{SWEEP} --resume")));
+    assert_eq!(fs::read(&rows).unwrap(), whole);
+    let again = sim(folder.path(), SWEEP).output().unwrap();
+    assert_eq!(again.status.code(), Some(2));
+    assert_eq!(fs::read(&rows).unwrap(), whole);
+}
+
+#[test]
+fn an_interrupt_leaves_a_file_that_can_be_gone_on_with() {
+    // Long runs, so that the interrupt comes in their midst.
+    let folder = folder(&SCENARIO.replace("duration_s = 5", "duration_s = 600"));
+    let rows = folder.path().join("rows.csv");
+    let command = "--seeds 1000 --out rows.csv --jobs 2";
+    let mut child = sim(folder.path(), command)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    while fs::read_to_string(&rows).map_or(0, |text| text.lines().count()) < 3 {
+        assert!(started.elapsed() < Duration::from_secs(120), "no rows");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let text = fs::read_to_string(&rows).unwrap();
+    assert!(text.ends_with('\n'));
+    let columns = text.lines().next().unwrap().split(',').count();
+    assert!(text.lines().all(|line| line.split(',').count() == columns));
+}
+
+#[test]
+fn json_is_one_object_or_an_array_of_variants() {
+    let folder = folder(SCENARIO);
+    let json = |more: &str| -> serde_json::Value {
+        let output = done(sim(folder.path(), &format!("--json {more}")));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let one = json("--run tide");
+    assert_eq!(one["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(one["runs"][0]["law"], "tide");
+    let two = json("--seeds 2");
+    assert_eq!(two[1]["scenario"], "small seed=2");
+    assert_eq!(two[1]["runs"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_the_simulator_lacks_is_refused_in_a_sentence() {
+    for (from, to, words) in [
+        (
+            "does = { bulk = {} }",
+            "does = { command = { run = ['true'] } }",
+            "only the laboratory",
+        ),
+        (
+            "law = \"tide\"",
+            "congestion_control = \"swift\"",
+            "no congestion control \"swift\"",
+        ),
+    ] {
+        let folder = folder(&SCENARIO.replace(from, to));
+        let output = sim(folder.path(), "").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(output.stdout.is_empty());
+        assert!(text.contains(words), "{text}");
+        assert_eq!(text.trim_end().lines().count(), 1, "{text}");
+    }
+}
