@@ -136,7 +136,7 @@ pub struct ValidateArgs {
     /// Only the scenario of this name, repeatable
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
-    /// Run each so many times, with one seed after another, and compare the medians
+    /// Run each so many times, each with another seed and start, and compare the medians
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
     /// Print the rows as JSON instead of a table

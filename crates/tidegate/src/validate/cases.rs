@@ -6,6 +6,9 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use tidegate_scenario::{LinkInputs, LoadError, Scenario};
 
+/// How much later a repetition's workloads start than those of the one before.
+const SHIFT_S: f64 = 0.05;
+
 /// One scenario, to be run once or more.
 #[derive(Debug)]
 pub struct Case {
@@ -56,13 +59,17 @@ impl Case {
         Ok(Self { path, scenario })
     }
 
-    /// The n-th repetition, from 0. Each has a seed of its own, the first the file's.
+    /// The n-th repetition, from 0. Each has a seed of its own, the first the file's, and begins
+    /// [`SHIFT_S`] later than the one before: on a link without chance, another history.
     ///
     /// # Errors
     /// If a trace can no longer be read.
     pub fn repetition(&self, n: u32) -> Result<Setup, LoadError> {
         let mut scenario = self.scenario.clone();
         scenario.seed = scenario.seed.wrapping_add(n.into());
+        for workload in &mut scenario.workloads {
+            workload.start_s += SHIFT_S * f64::from(n);
+        }
         let inputs = scenario.link_inputs(&self.path)?;
         Ok(Setup { scenario, inputs })
     }

@@ -55,11 +55,13 @@ fn a_folder_that_cannot_be_meant_is_refused() {
 }
 
 #[test]
-fn each_repetition_has_a_seed_of_its_own() {
+fn each_repetition_has_a_seed_and_a_start_of_its_own() {
     let folder = folder(&[("1.toml", "one")]);
     let cases = Case::load_all(folder.path()).unwrap();
     let seed = |n| cases[0].repetition(n).unwrap().scenario.seed;
     assert_eq!([seed(0), seed(1), seed(2)], [7, 8, 9]);
+    let start = |n| cases[0].repetition(n).unwrap().scenario.workloads[0].start_s;
+    assert_eq!([start(0), start(2)], [0.0, 0.1]);
     let rate = |n| format!("{:?}", cases[0].repetition(n).unwrap().inputs.down.rate);
     assert_eq!(rate(1), rate(1));
     assert_ne!(rate(0), rate(1), "the generated link follows the seed");
