@@ -31,7 +31,7 @@ enum tg_law {
 struct tg_params {
 	tg_u32 law;	  /* enum tg_law */
 	tg_u32 lambda_q8; /* DRWA's lambda in 1/256 */
-	tg_u32 limit;	  /* DRS's static limit in bytes, TG_OPEN for none */
+	tg_u32 limit;	  /* largest window that DRS or DRWA asks for, TG_OPEN for any */
 };
 
 struct tg_flow {
@@ -190,7 +190,8 @@ TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
 	if (p->law == TG_LAW_DRS)
 		f->wanted = tg_drs_round(&f->drs, round, p->limit);
 	else if (p->law == TG_LAW_DRWA)
-		f->wanted = tg_drwa_round(&f->drwa, &f->round, round, p->lambda_q8);
+		f->wanted = tg_min(tg_drwa_round(&f->drwa, &f->round, round, p->lambda_q8),
+				   p->limit);
 }
 
 /* tide. A flow whose delay is not known is left alone: its bytes are not ours to forecast. */

@@ -25,7 +25,7 @@ pub struct Params {
     pub law: Law,
     /// DRWA's λ; kept in 1/256.
     pub lambda: f64,
-    /// DRS's static limit in bytes; `None`: Algorithm 1.
+    /// Largest window in bytes that DRS or DRWA asks for. DRS: Algorithm 2, `None`: Algorithm 1.
     pub limit: Option<u32>,
 }
 
