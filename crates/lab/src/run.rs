@@ -98,6 +98,10 @@ fn refuse_what_only_the_simulator_has(scenario: &Scenario) -> Result<()> {
         scenario.hops.is_empty(),
         "the scenario has hops, which only the simulator can run"
     );
+    ensure!(
+        scenario.hosts.initial_window.is_none(),
+        "hosts.initial_window is set, which only the simulator can do"
+    );
     if let Some(run) = scenario.runs.iter().find(|run| run.window.is_some()) {
         bail!(
             "run \"{}\" has a fixed window, which only the simulator can have",

@@ -101,6 +101,9 @@ impl Scenario {
                 self.warmup_s, self.duration_s
             ));
         }
+        if self.hosts.initial_window == Some(0) {
+            return Some("hosts.initial_window is 0, expected at least 1".into());
+        }
         if self.runs.is_empty() {
             return Some("no [[run]], expected at least one".into());
         }

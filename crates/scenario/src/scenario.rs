@@ -111,6 +111,10 @@ pub struct Hosts {
     pub rmem_max: Option<u64>,
     /// Whether TCP timestamps (RFC 7323) are on.
     pub timestamps: bool,
+    /// Every sender's initial congestion window in segments; absent: the kernel's own, 10. For the
+    /// simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
     /// Hosts whose TCP is Tidegate's own instead of the kernel's: for the laboratory, since the
     /// simulator has no other. A kernel opposite that lacks the congestion control uses Reno.
     pub own_tcp: Vec<Side>,
@@ -122,6 +126,7 @@ impl Default for Hosts {
             congestion_control: "cubic".into(),
             rmem_max: None,
             timestamps: true,
+            initial_window: None,
             own_tcp: Vec::new(),
         }
     }
@@ -171,7 +176,8 @@ pub struct Run {
     /// DRWA's λ.
     #[serde(default = "three")]
     pub lambda: f64,
-    /// DRS's static limit in bytes (Algorithm 2); without it Algorithm 1.
+    /// Largest window in bytes that DRS or DRWA asks for. DRS: the static limit of Algorithm 2;
+    /// without it Algorithm 1.
     pub limit: Option<u64>,
     /// A fixed receive window in bytes of payload, as textbooks have it, in place of Linux's
     /// autotuned buffer. For the simulator.

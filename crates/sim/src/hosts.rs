@@ -42,6 +42,11 @@ impl Pair {
         self.ends[index(side)].as_mut()
     }
 
+    /// The law at the client's edge, if there is one.
+    pub fn steer(&self) -> Option<&Steer> {
+        self.steer.as_deref()
+    }
+
     /// A segment arrives at an end, which a SYN may make.
     pub fn receive(&mut self, network: &mut Network, side: Side, segment: &Segment) {
         let now = network.now;

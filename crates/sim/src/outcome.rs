@@ -64,6 +64,8 @@ fn links(network: &Network, window: Window) -> Vec<Series> {
 /// | quantity | what |
 /// | --- | --- |
 /// | `rtt_ms` | the sender's smoothed RTT |
+/// | `agent_rtt_ms` | the last round trip that the law at the receiver's edge has measured |
+/// | `timeouts` | retransmission timeouts so far |
 /// | `cwnd_packets`, `window_bytes` | congestion window; window advertised by the receiver |
 /// | `goodput_bps` | payload delivered to the application |
 fn curves(flow: &Flow) -> Vec<Series> {
@@ -75,6 +77,8 @@ fn curves(flow: &Flow) -> Vec<Series> {
     let goodput = samples.windows(2).map(|w| (w[0].at, rate(&w[0], &w[1])));
     [
         ("rtt_ms", of(|s| s.srtt.map(ms))),
+        ("agent_rtt_ms", of(|s| s.law_rtt.map(ms))),
+        ("timeouts", of(|s| Some(s.timeouts as f64))),
         ("cwnd_packets", of(|s| Some(s.cwnd.into()))),
         ("window_bytes", of(|s| Some(s.peer_window as f64))),
         ("goodput_bps", goodput.collect()),

@@ -25,6 +25,7 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
     Ok(Config {
         congestion_control: algorithm(congestion_control(hosts, run))?,
         timestamps: hosts.timestamps,
+        initial_window: hosts.initial_window.unwrap_or(defaults.initial_window),
         send_buffer: SEND_BUFFER,
         receive_buffer: match (run.window, run.rmem_max.or(hosts.rmem_max)) {
             (Some(window), _) => ReceiveBuffer::Fixed(window),

@@ -45,6 +45,10 @@ pub struct Sample {
     pub cwnd: u32,
     /// The window that the receiver has advertised, as the sender has it, in bytes.
     pub peer_window: u64,
+    /// The sender's retransmission timeouts so far.
+    pub timeouts: u64,
+    /// The last round trip that the law at the client's edge has measured.
+    pub law_rtt: Option<Duration>,
 }
 
 impl Flow {
@@ -81,7 +85,7 @@ impl Flow {
     /// Looks at the sender, `keep`ing what it sees for a curve.
     pub fn look(&mut self, hosts: &Hosts, now: Instant, keep: bool) {
         let pair = self.connection.and_then(|c| hosts.pair(c));
-        let Some(end) = pair.and_then(|pair| pair.end(self.sender())) else {
+        let Some((end, steer)) = pair.and_then(|p| Some((p.end(self.sender())?, p.steer()))) else {
             return;
         };
         let info = end.info();
@@ -99,6 +103,8 @@ impl Flow {
                 srtt: info.srtt,
                 cwnd: info.cwnd,
                 peer_window: info.peer_window,
+                timeouts: info.timeouts,
+                law_rtt: steer.and_then(|s| s.flow().rtt_us()).map(micros),
             });
         }
     }
@@ -120,6 +126,10 @@ impl Flow {
                 .map(|(end, start)| (end - start).as_secs_f64()),
         }
     }
+}
+
+fn micros(us: u32) -> Duration {
+    Duration::from_micros(us.into())
 }
 
 /// What a workload fetched, by size.
