@@ -5,7 +5,7 @@ use crate::grid::{Grid, Head, Kind};
 use std::fmt::Write;
 
 /// Text for an element or a quoted attribute. Characters that XML cannot hold become `�`.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -26,7 +26,8 @@ mod tables;
 mod thin;
 
 pub use fairness::jain;
-pub use page::{agreement_page, page};
+pub use html::escape;
+pub use page::{agreement_page, document, page};
 pub use reading::reading;
 pub use table::{agreement_table, table};
 pub use thin::thin;

@@ -60,7 +60,7 @@ pub fn page(sets: &[ResultSet]) -> String {
     for (index, set) in sets.iter().enumerate() {
         body.push_str(&section(set, index, sets.len() > 1, &pens));
     }
-    document(&title, &body)
+    results_document(&title, &body)
 }
 
 /// Simulator against kernel as one page of HTML, likewise: the table of comparisons with the known
@@ -77,7 +77,7 @@ pub fn agreement_page(comparisons: &[Comparison], sets: &[ResultSet]) -> String 
     for (index, set) in sets.iter().enumerate() {
         body.push_str(&section(set, index, true, &pens));
     }
-    document(TITLE, &body)
+    results_document(TITLE, &body)
 }
 
 /// One pen for each run's name.
@@ -90,18 +90,23 @@ fn heading(title: &str) -> String {
     format!("<header><h1>{}</h1></header>\n", escape(title))
 }
 
-/// `body` with everything around it.
-fn document(title: &str, body: &str) -> String {
+/// Results with everything around them.
+fn results_document(title: &str, body: &str) -> String {
+    document(title, "", &format!("{body}{}", glossary()))
+}
+
+/// A page of HTML that is well-formed XML too, if `body` is: in the style of all pages here, with
+/// `style` on top.
+pub fn document(title: &str, style: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n\
          <meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n\
-         <title>{}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n<main>\n{body}{}</main>\n\
+         <title>{}</title>\n<style>\n{STYLE}{}{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
          </body>\n</html>\n",
         escape(title),
         theme_rules(),
-        glossary(),
     )
 }
 
