@@ -1,0 +1,46 @@
+//! One run of one scenario, to be repeated with several seeds.
+
+use anyhow::{Context, Result};
+use std::path::Path;
+use tidegate_scenario::{LinkInputs, RunResult, Scenario};
+use tidegate_sim::{Options, run_one};
+
+/// A scenario with a single run. Cases of the same name are the same and are run once, however many
+/// figures want them.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What tells it from all others.
+    pub name: String,
+    /// The scenario; its seed is set by the study.
+    pub scenario: Scenario,
+    /// Which of its curves over time are wanted.
+    pub curves: Vec<&'static str>,
+}
+
+impl Case {
+    /// Runs it, with the curves that are wanted; none if it was stopped.
+    ///
+    /// # Errors
+    /// When the scenario makes no sense, which is a mistake in a figure.
+    pub fn run(&self, seed: u64, options: &Options) -> Result<Option<RunResult>> {
+        let scenario = Scenario {
+            seed,
+            ..self.scenario.clone()
+        };
+        let named = || format!("case \"{}\"", self.name);
+        // No figure names a file: nothing is relative to this path.
+        let inputs: LinkInputs = scenario.link_inputs(Path::new(".")).with_context(named)?;
+        let options = Options {
+            stop: options.stop.clone(),
+            progress: options.progress,
+            series: !self.curves.is_empty(),
+        };
+        let result =
+            run_one(&scenario, &inputs, &scenario.runs[0], &options).with_context(named)?;
+        Ok(result.map(|mut run| {
+            run.series
+                .retain(|s| self.curves.contains(&s.quantity.as_str()));
+            run
+        }))
+    }
+}

@@ -1,0 +1,78 @@
+//! A figure or table of a paper: what it claims, what is run for it, what is read from the runs.
+
+use crate::{Case, Claim, Sample};
+use tidegate_report::plot;
+
+/// Reads a number from the runs.
+pub type Reading = Box<dyn Fn(&Sample) -> f64 + Send + Sync>;
+
+/// Draws the runs.
+pub type Drawing = Box<dyn Fn(&Sample) -> Vec<plot::Figure> + Send + Sync>;
+
+/// A paper, or a piece of work of our own, with figures.
+pub struct Paper {
+    /// How it is asked for: `drwa`.
+    pub id: &'static str,
+    /// What it is called.
+    pub title: &'static str,
+    /// What the model behind its figures is, for people.
+    pub introduction: &'static str,
+    /// Its figures, in the paper's order.
+    pub figures: fn() -> Vec<Figure>,
+}
+
+/// A figure or table of a paper.
+pub struct Figure {
+    /// How it is asked for: `fig-15`.
+    pub id: &'static str,
+    /// What it shows, in a few words.
+    pub title: &'static str,
+    /// What the paper says about it.
+    pub claim: &'static str,
+    /// How it was done here, where that needs saying.
+    pub method: &'static str,
+    /// What is run.
+    pub cases: Vec<Case>,
+    /// What is compared.
+    pub quantities: Vec<Quantity>,
+    /// The picture.
+    pub draw: Drawing,
+}
+
+/// A number of the paper's, and how ours is read.
+pub struct Quantity {
+    /// What it is.
+    pub name: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What the paper says.
+    pub claim: Claim,
+    /// Ours.
+    pub read: Reading,
+    /// Why ours differs, if it does.
+    pub reason: &'static str,
+}
+
+impl Quantity {
+    /// A quantity whose difference from the paper's, if any, is not explained yet.
+    pub fn new(
+        name: impl Into<String>,
+        unit: &'static str,
+        claim: Claim,
+        read: impl Fn(&Sample) -> f64 + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            unit,
+            claim,
+            read: Box::new(read),
+            reason: "",
+        }
+    }
+
+    /// With the reason why ours differs.
+    #[must_use]
+    pub fn because(self, reason: &'static str) -> Self {
+        Self { reason, ..self }
+    }
+}

@@ -1,0 +1,32 @@
+//! Figures and tables of papers, done again in the simulator and laid beside what the papers print.
+//!
+//! ```text
+//!   Paper ── Figure ── Case      a scenario with one run, repeated with every seed
+//!               │        │
+//!               │     Results    what the runs measured
+//!               │        │
+//!               └── Quantity ──▶ Estimate ──▶ Verdict      ours, with its interval; against the paper's
+//! ```
+//!
+//! This crate is the harness; the papers themselves are in `reproductions/`, a file for each figure.
+
+mod case;
+mod figure;
+mod number;
+mod page;
+mod report;
+mod sample;
+mod statistics;
+mod study;
+mod table;
+mod verdict;
+
+pub use case::Case;
+pub use figure::{Drawing, Figure, Paper, Quantity, Reading};
+pub use page::page;
+pub use report::{Comparison, FigureReport, Report};
+pub use sample::{Results, Sample};
+pub use statistics::Estimate;
+pub use study::{Job, Study};
+pub use table::table;
+pub use verdict::{Claim, Verdict};
