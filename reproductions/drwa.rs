@@ -1,0 +1,60 @@
+//! "Improving TCP Performance in Buffer-bloated Cellular Networks via Dynamic Receive Window
+//! Adjustment", the technical report, and the IMC 2012 paper that came of it.
+
+mod carriers;
+mod downloads;
+mod fig02;
+mod fig03;
+mod fig04;
+mod fig05;
+mod fig06;
+mod fig07;
+mod fig08;
+mod fig09;
+mod fig10;
+mod fig11;
+mod fig12;
+mod fig14;
+mod fig15;
+mod fig16;
+mod fig17;
+mod fig18;
+mod fig20;
+mod pictures;
+
+use tidegate_reproduce::{Figure, Paper};
+
+/// The paper.
+pub fn paper() -> Paper {
+    Paper {
+        id: "drwa",
+        title: "DRWA, reproduced",
+        introduction: carriers::INTRODUCTION,
+        figures,
+    }
+}
+
+fn figures() -> Vec<Figure> {
+    vec![
+        fig02::figure(),
+        fig03::figure(),
+        fig04::figure(),
+        fig05::figure(),
+        fig06::figure(),
+        fig07::figure(),
+        fig08::figure(),
+        fig09::figure(),
+        fig10::figure(),
+        fig11::figure(),
+        fig12::figure(),
+        fig14::figure(),
+        fig15::figure(),
+        fig16::figure(),
+        fig17::figure(),
+        fig18::figure(),
+        fig20::figure(),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

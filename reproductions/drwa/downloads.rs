@@ -1,0 +1,296 @@
+//! What the paper did over and over: a download to a phone, near or far, in good signal or weak.
+
+use super::carriers::{BLOCK_ERRORS, COHERENCE_MS, Carrier, FADING_DB, GOOD_DB, LAMBDA, window};
+use tidegate_reproduce::{Case, Sample};
+use tidegate_scenario::{
+    ArqSpec, Direction, Hop, Hosts, Law, LinkSpec, LossSpec, MiddleboxSpec, QueueSpec, RateSpec,
+    Run, Scenario, Side, WalkSpec, Workload, WorkloadKind,
+};
+
+/// Each download took three minutes (section 5.3).
+const DURATION_S: f64 = 180.0;
+
+/// A wired link, in Mbit/s: never the bottleneck.
+const WIRED_MBPS: f64 = 1000.0;
+
+/// The uplink, which carries requests and ACKs.
+const UPLINK_MBPS: f64 = 5.0;
+
+/// How long a middlebox waits for what is missing: longer than any sender, or it would not be noticed.
+const PATIENCE_MS: f64 = 10_000.0;
+
+/// Linux 2.6.35's, of RFC 3390, in segments.
+const INITIAL_WINDOW: u32 = 3;
+
+/// Transmissions of one packet over the radio, at most: a loss in 10⁸.
+const TRIES: u32 = 8;
+
+/// What the phone does.
+#[derive(Clone, Copy, Debug)]
+pub enum Phone {
+    /// Linux 2.6.35 with this `tcp_rmem_max`.
+    Limit(u64),
+    /// As it was sold.
+    Untouched,
+    /// DRWA with this λ.
+    Drwa(f64),
+    /// DRWA as the paper runs it, but with a window scale for any window.
+    WideDrwa,
+    /// Without any limit, as Linux PCs and Windows phones.
+    Open,
+}
+
+/// DRWA as the paper runs it.
+pub const DRWA: Phone = Phone::Drwa(LAMBDA);
+
+/// A download, to be varied and turned into a [`Case`].
+#[derive(Clone, Debug)]
+pub struct Download {
+    carrier: &'static Carrier,
+    name: String,
+    scenario: Scenario,
+    curves: Vec<&'static str>,
+}
+
+impl Download {
+    /// From the near server, in good signal.
+    pub fn new(carrier: &'static Carrier, phone: Phone) -> Self {
+        let mut download = Self {
+            carrier,
+            name: format!("{}, {}", carrier.name, label(phone)),
+            scenario: Scenario {
+                name: String::new(),
+                description: String::new(),
+                duration_s: DURATION_S,
+                warmup_s: 0.0,
+                seed: 1,
+                down: LinkSpec {
+                    queue: QueueSpec {
+                        packets: Some(carrier.buffer),
+                        ..QueueSpec::default()
+                    },
+                    arq: Some(ArqSpec {
+                        error: Some(BLOCK_ERRORS),
+                        error_by_db: None,
+                        retry_ms: carrier.harq_ms,
+                        tries: TRIES,
+                    }),
+                    ..link(RateSpec::ConstantMbps(WIRED_MBPS), 0.0)
+                },
+                up: link(RateSpec::ConstantMbps(UPLINK_MBPS), 0.0),
+                hops: Vec::new(),
+                hosts: Hosts {
+                    initial_window: Some(INITIAL_WINDOW),
+                    ..Hosts::default()
+                },
+                workloads: vec![workload("download", bulk())],
+                runs: vec![run(carrier, phone)],
+            },
+            curves: Vec::new(),
+        };
+        download.set_rtt(carrier.near_ms());
+        download.set_signal(vec![[0.0, GOOD_DB]]);
+        download
+    }
+
+    /// Over a path with that RTT in all, in ms.
+    pub fn rtt(mut self, ms: f64) -> Self {
+        self.set_rtt(ms);
+        self.named(&format!("{ms:.0} ms"))
+    }
+
+    /// In another signal: seconds and dB.
+    pub fn signal(mut self, points: Vec<[f64; 2]>) -> Self {
+        let words: Vec<String> = points
+            .iter()
+            .map(|[s, db]| format!("{db} dB at {s} s"))
+            .collect();
+        self.set_signal(points);
+        self.named(&words.join(" "))
+    }
+
+    /// From a sender with that congestion control.
+    pub fn sender(mut self, congestion_control: &str) -> Self {
+        self.scenario.hosts.congestion_control = congestion_control.into();
+        self.named(congestion_control)
+    }
+
+    /// For so many seconds.
+    pub fn lasting(mut self, seconds: f64) -> Self {
+        self.scenario.duration_s = seconds;
+        self.named(&format!("{seconds} s"))
+    }
+
+    /// With a loss of so many packets, in bursts, in front of the carrier's network; and with its
+    /// middlebox, if it has one.
+    pub fn lossy(mut self, probability: f64) -> Self {
+        let mut internet = link(RateSpec::ConstantMbps(WIRED_MBPS), 0.0);
+        internet.queue.packets = Some(10_000);
+        internet.loss = Some(LossSpec::Bursty {
+            probability,
+            mean_length: 2.0,
+        });
+        internet.middlebox = self.carrier.middlebox.then_some(MiddleboxSpec {
+            patience_ms: PATIENCE_MS,
+        });
+        self.hop("internet", internet);
+        self.named(&format!("{} % loss", probability * 100.0))
+    }
+
+    /// From a server that is shaped to that rate.
+    pub fn shaped(mut self, mbps: f64) -> Self {
+        let mut server = link(RateSpec::ConstantMbps(mbps), 0.0);
+        server.queue.packets = Some(1000);
+        self.hop("server", server);
+        self.named(&format!("shaped to {mbps} Mbit/s"))
+    }
+
+    /// Beside objects of those sizes, each fetched on a connection of its own.
+    pub fn beside_objects(mut self, sizes: &[u64], pause_s: f64) -> Self {
+        self.scenario.workloads.push(objects(sizes, pause_s));
+        self.named("objects")
+    }
+
+    /// Objects instead of the download.
+    pub fn objects_only(mut self, sizes: &[u64], pause_s: f64) -> Self {
+        self.scenario.workloads = vec![objects(sizes, pause_s)];
+        self.named("objects alone")
+    }
+
+    /// With these curves over time.
+    pub fn curves(mut self, quantities: &[&'static str]) -> Self {
+        self.curves = quantities.to_vec();
+        self
+    }
+
+    /// The case.
+    pub fn case(mut self) -> Case {
+        self.scenario.name.clone_from(&self.name);
+        Case {
+            name: self.name,
+            scenario: self.scenario,
+            curves: self.curves,
+        }
+    }
+
+    /// The case's name.
+    pub fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn named(mut self, what: &str) -> Self {
+        self.name.push_str(", ");
+        self.name.push_str(what);
+        self
+    }
+
+    fn set_rtt(&mut self, ms: f64) {
+        self.scenario.down.delay_ms = ms / 2.0;
+        self.scenario.up.delay_ms = ms / 2.0;
+    }
+
+    fn set_signal(&mut self, points: Vec<[f64; 2]>) {
+        self.scenario.down.rate = RateSpec::Walk(WalkSpec {
+            peak_mbps: self.carrier.peak_mbps(),
+            points,
+            fading_db: FADING_DB,
+            coherence_ms: COHERENCE_MS,
+            seed: None,
+        });
+    }
+
+    fn hop(&mut self, name: &str, link: LinkSpec) {
+        self.scenario.hops.push(Hop {
+            name: name.into(),
+            direction: Direction::Down,
+            side: Side::Server,
+            link,
+        });
+    }
+}
+
+fn label(phone: Phone) -> String {
+    match phone {
+        Phone::Limit(limit) => format!("limit {limit}"),
+        Phone::Untouched => "untouched".into(),
+        Phone::Drwa(lambda) => format!("DRWA λ = {lambda}"),
+        Phone::WideDrwa => "DRWA, any window".into(),
+        Phone::Open => "no limit".into(),
+    }
+}
+
+/// An untouched phone is Algorithm 2, in front of a buffer that never interferes.
+fn run(carrier: &Carrier, phone: Phone) -> Run {
+    let (law, lambda, limit) = match phone {
+        Phone::Limit(limit) => (Law::Drs, LAMBDA, Some(window(limit))),
+        Phone::Untouched => (Law::Drs, LAMBDA, Some(carrier.window())),
+        Phone::Drwa(lambda) => (Law::Drwa, lambda, Some(carrier.largest_window())),
+        Phone::WideDrwa => (Law::Drwa, LAMBDA, None),
+        Phone::Open => (Law::None, LAMBDA, None),
+    };
+    Run {
+        name: label(phone),
+        law,
+        lambda,
+        limit,
+        window: None,
+        congestion_control: None,
+        rmem_max: None,
+        own_tcp: None,
+    }
+}
+
+fn link(rate: RateSpec, delay_ms: f64) -> LinkSpec {
+    LinkSpec {
+        rate,
+        delay_ms,
+        delay_steps: Vec::new(),
+        queue: QueueSpec::default(),
+        loss: None,
+        shaper: None,
+        cell: None,
+        arq: None,
+        disorder: None,
+        middlebox: None,
+    }
+}
+
+fn workload(name: &str, does: WorkloadKind) -> Workload {
+    Workload {
+        name: name.into(),
+        start_s: 0.0,
+        stop_s: None,
+        links: None,
+        does,
+    }
+}
+
+fn bulk() -> WorkloadKind {
+    WorkloadKind::Bulk {
+        direction: Direction::Down,
+        bytes: None,
+        flows: 1,
+    }
+}
+
+/// From the tenth second on: the download is under way then.
+fn objects(sizes: &[u64], pause_s: f64) -> Workload {
+    let does = WorkloadKind::Web {
+        object_bytes: sizes.to_vec(),
+        pause_s,
+    };
+    Workload {
+        start_s: 10.0,
+        ..workload("objects", does)
+    }
+}
+
+/// By how much the goodput of one case exceeds another's, in percent.
+pub fn gain(sample: &Sample, of: &str, over: &str) -> f64 {
+    (sample.goodput(of) / sample.goodput(over) - 1.0) * 100.0
+}
+
+/// By how much the RTT of one case is below another's, in percent.
+pub fn reduction(sample: &Sample, of: &str, below: &str) -> f64 {
+    (1.0 - sample.rtt(of) / sample.rtt(below)) * 100.0
+}

@@ -1,0 +1,76 @@
+//! Pictures that several figures draw.
+
+use tidegate_report::colour::Pen;
+use tidegate_report::plot::{Axis, Curve, Figure, Mark, Scale};
+use tidegate_reproduce::Sample;
+
+/// A bar for each of `groups` × `series`, `value(group, series)` high.
+pub fn bars(
+    title: &str,
+    unit: &str,
+    groups: &[String],
+    series: &[&str],
+    value: impl Fn(usize, usize) -> f64,
+) -> Figure {
+    let curves = series.iter().enumerate().map(|(s, name)| {
+        let points = (0..groups.len()).map(|g| (g as f64, value(g, s)));
+        Curve::new(*name, Pen::nth(s), Mark::Bars, points.collect())
+    });
+    Figure {
+        title: title.into(),
+        x: Axis::categories(groups.iter().map(String::as_str)),
+        y: Axis::new(unit, Scale::FromZero),
+        curves: curves.collect(),
+        size: if groups.len() * series.len() > 8 {
+            Figure::WIDE
+        } else {
+            Figure::HALF
+        },
+    }
+}
+
+/// A line over `x` for each of `series`, with `value(x index, series)`.
+pub fn lines(
+    title: &str,
+    x: (&str, &[f64]),
+    unit: &str,
+    series: &[&str],
+    value: impl Fn(usize, usize) -> f64,
+) -> Figure {
+    let curves = series.iter().enumerate().map(|(s, name)| {
+        let points = x.1.iter().enumerate().map(|(i, &at)| (at, value(i, s)));
+        Curve::new(*name, Pen::nth(s), Mark::Line, points.collect())
+    });
+    Figure {
+        title: title.into(),
+        x: Axis::new(x.0, Scale::Linear),
+        y: Axis::new(unit, Scale::FromZero),
+        curves: curves.collect(),
+        size: Figure::HALF,
+    }
+}
+
+/// A curve over time of each case, of the first seed.
+pub fn history(
+    sample: &Sample,
+    title: &str,
+    quantity: &'static str,
+    unit: &str,
+    cases: &[(&str, String)],
+) -> Figure {
+    let curves = cases.iter().enumerate().map(|(n, (label, case))| {
+        Curve::new(
+            *label,
+            Pen::nth(n),
+            Mark::Line,
+            sample.curve(case, quantity),
+        )
+    });
+    Figure {
+        title: title.into(),
+        x: Axis::new("time, s", Scale::FromZero),
+        y: Axis::new(unit, Scale::FromZero),
+        curves: curves.collect(),
+        size: Figure::STRIP,
+    }
+}

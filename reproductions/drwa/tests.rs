@@ -1,0 +1,85 @@
+use super::carriers::{ALL, ATT, EVDO, GOOD_DB, LTE, SPRINT, korea_ms};
+use super::downloads::{DRWA, Download, Phone};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tidegate_link::{Capacity, Instant};
+
+/// The derivation, by hand from the report's tables.
+#[test]
+fn carriers_are_what_the_tables_say() {
+    let near = |value: f64, expected: f64| {
+        assert!(
+            (value / expected - 1.0).abs() < 0.005,
+            "{value}, not {expected}"
+        );
+    };
+    // (window in bytes · 8 ÷ latency) · (1 + gain), in Mbit/s.
+    near(ATT.capacity_mbps(), 196_608.0 * 8.0 / 570e3 * 1.2578);
+    near(LTE.capacity_mbps(), 363_636.0 * 8.0 / 219e3 * 1.3867);
+    near(EVDO.capacity_mbps(), 147_456.0 * 8.0 / 653e3 * 1.2865);
+    near(SPRINT.capacity_mbps(), 82_656.0 * 8.0 / 536e3 * 1.3739);
+    // 453 ms · 51.03 % ÷ 3, and so on.
+    for (carrier, ms) in [(&ATT, 77.1), (&LTE, 34.0), (&EVDO, 87.0), (&SPRINT, 98.7)] {
+        near(carrier.near_ms(), ms);
+    }
+    near(korea_ms(), 166.7);
+    let largest = [&ATT, &LTE, &EVDO, &SPRINT].map(|c| c.largest_window());
+    assert_eq!(largest, [524_280, 524_280, 262_140, 131_070]);
+}
+
+/// Fading moves the mean of a stepped rate a little; not so much that it matters.
+#[test]
+fn links_carry_the_capacity() {
+    let hour = Instant::from_secs_f64(3600.0);
+    for carrier in ALL {
+        let case = Download::new(carrier, DRWA).case();
+        let inputs = case.scenario.link_inputs(Path::new(".")).unwrap();
+        let bytes = Capacity::new(&inputs.down.rate).bytes(Instant::ZERO, hour);
+        let payload_mbps = bytes as f64 * 8.0 / 3600e6 * 1448.0 / 1500.0;
+        let ratio = payload_mbps / carrier.capacity_mbps();
+        assert!(
+            (0.95..1.03).contains(&ratio),
+            "{}: {ratio} at {GOOD_DB} dB",
+            carrier.name
+        );
+    }
+}
+
+#[test]
+fn an_untouched_phone_offers_three_quarters_of_its_limit() {
+    let case = Download::new(&ATT, Phone::Untouched).case();
+    assert_eq!(case.scenario.runs[0].limit, Some(196_608));
+}
+
+/// Cases are shared between figures by name.
+#[test]
+fn cases_of_one_name_are_one_case() {
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    for figure in super::figures() {
+        for case in figure.cases {
+            let text = serde_json::to_string(&case.scenario).unwrap();
+            let before = known
+                .entry(case.name.clone())
+                .or_insert_with(|| text.clone());
+            assert_eq!(*before, text, "{}", case.name);
+        }
+    }
+}
+
+#[test]
+fn every_figure_has_cases_and_quantities_and_an_id_of_its_own() {
+    let figures = super::figures();
+    for figure in &figures {
+        assert!(
+            !figure.cases.is_empty() && !figure.quantities.is_empty(),
+            "{}",
+            figure.id
+        );
+        assert_eq!(
+            figures.iter().filter(|f| f.id == figure.id).count(),
+            1,
+            "{}",
+            figure.id
+        );
+    }
+}
