@@ -24,6 +24,8 @@ pub enum Command {
     Lab(LabArgs),
     /// Run a scenario in virtual time over Tidegate's own TCP, with sweeps over all cores
     Sim(SimArgs),
+    /// Do a paper's figures again in virtual time, and lay them beside what the paper prints
+    Reproduce(ReproduceArgs),
     /// Hold the simulator against the kernel: run the same scenarios in both and compare
     Validate(ValidateArgs),
     /// Run any command behind an emulated link
@@ -125,6 +127,33 @@ pub struct SimArgs {
     /// Go on with a file of `--out` that was interrupted: what it holds is not run again
     #[arg(long, requires = "out", conflicts_with_all = ["json", "html"])]
     pub resume: bool,
+}
+
+/// Arguments of `reproduce`.
+#[derive(Debug, ClapArgs)]
+pub struct ReproduceArgs {
+    /// The paper (drwa), then those of its figures that are wanted (fig-15, or 15; table-3); all if
+    /// none is named
+    #[arg(value_name = "PAPER|FIGURE")]
+    pub what: Vec<String>,
+    /// A few seeds only, to be done within two minutes
+    #[arg(long)]
+    pub quick: bool,
+    /// Repeat every run with so many seeds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seeds: Option<u32>,
+    /// Runs at a time; as many as there are cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Print the result as JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Write a self-contained page with pictures and numbers
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write every run as a scenario for `tidegate sim` into this folder, and run nothing
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["json", "html"])]
+    pub scenarios: Option<PathBuf>,
 }
 
 /// Arguments of `validate`.

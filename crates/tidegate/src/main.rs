@@ -8,6 +8,7 @@ mod bench;
 mod exit;
 mod lab;
 mod link;
+mod reproduce;
 mod rows;
 mod run;
 mod scenarios;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         args::Command::Run(args) => run::run(&args).map(done),
         args::Command::Lab(args) => lab::run(&args).map(done),
         args::Command::Sim(args) => sim::run(&args).map(done),
+        args::Command::Reproduce(args) => reproduce::run(&args).map(done),
         args::Command::Validate(args) => validate::run(&args),
         args::Command::Link(args) => link::run(&args),
         args::Command::Bench(args) => bench::run(&args).map(done),
