@@ -203,3 +203,19 @@ fn no_law_wants_no_window() {
     assert_eq!(receiver.flow.wanted(), None);
     assert_eq!(receiver.acknowledges(end + 10_000), 30_000);
 }
+
+/// With ample traffic DRWA wants far more than this; with a limit, exactly that.
+#[test]
+fn drwa_asks_for_no_more_than_its_limit() {
+    let wanted = |limit| {
+        let mut receiver = Receiver::new(Law::Drwa);
+        receiver.params.limit = limit;
+        receiver.steady(5_000_000, 40_000);
+        receiver.flow.wanted()
+    };
+    // 40 ms hold 20 segments, of which DRWA wants three times as many.
+    let free = wanted(None).unwrap();
+    assert!((50 * MSS..=66 * MSS).contains(&free), "{free}");
+    assert_eq!(wanted(Some(30_000)), Some(30_000));
+    assert_eq!(wanted(Some(10 * free)), Some(free));
+}

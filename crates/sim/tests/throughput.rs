@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assert_near, flow, run, scenario};
+use common::{assert_near, flow, run, scenario, try_run};
 
 const BULK: &str = "{ name = 'bulk', does = { bulk = {} } }";
 
@@ -93,4 +93,38 @@ fn what_the_queue_drops_is_sent_again_once() {
         "{retransmits} for {} drops",
         run.link.drops
     );
+}
+
+/// Eight segments: at once from a window of ten, in two round trips from one of three. The connection
+/// and the request take one each before.
+#[test]
+fn the_initial_window_decides_how_many_round_trips_a_fetch_takes() {
+    let object = 8 * 1448;
+    let web = format!(
+        "{{ name = 'web', does = {{ web = {{ object_bytes = [{object}], pause_s = 0.5 }} }} }}"
+    );
+    for (segments, round_trips) in [(10, 2.0), (3, 3.0)] {
+        let hosts = format!("hosts = {{ initial_window = {segments} }}\n");
+        let run = run(&(scenario(1000.0, 10.0, 1000, &web) + &hosts));
+        // A request and ACKs at 5 Mbit/s take some of a millisecond.
+        assert_near(run.fetches[0].time_ms.p50, round_trips * 40.0, 0.03);
+    }
+}
+
+/// On a constant link nothing that waits longer than the rest escapes either of them.
+#[test]
+fn the_law_and_the_sender_see_the_same_round_trip() {
+    let text = scenario(20.0, 20.0, 1000, BULK).replace("\"linux\"", "\"drwa\", law = \"drwa\"");
+    let set = try_run(&text, true).unwrap();
+    let settled = |quantity: &str| {
+        let mut curves = set.runs[0].series.iter();
+        let curve = curves.find(|s| s.quantity == quantity).expect(quantity);
+        curve.value[50..].to_vec()
+    };
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let law = mean(settled("agent_rtt_ms"));
+    assert_near(law, mean(settled("rtt_ms")), 0.02);
+    // It holds three times the empty path's.
+    assert_near(law, 3.0 * RTT_S * 1e3, 0.05);
+    assert_eq!(settled("timeouts").last(), Some(&0.0));
 }
