@@ -26,6 +26,8 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
         congestion_control: algorithm(congestion_control(hosts, run))?,
         timestamps: hosts.timestamps,
         send_buffer: SEND_BUFFER,
+        // As the laboratory's sockets have it.
+        nodelay: true,
         receive_buffer: match (run.window, run.rmem_max.or(hosts.rmem_max)) {
             (Some(window), _) => ReceiveBuffer::Fixed(window),
             (None, Some(max)) => limited(max),
