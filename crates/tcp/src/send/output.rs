@@ -3,7 +3,7 @@
 
 use super::scoreboard::Tags;
 use super::timer::Timer;
-use super::train::Next;
+use super::train::{Next, Train};
 use super::{Sender, Transmission};
 use crate::cc::Event;
 use tidegate_time::Instant;
@@ -33,8 +33,8 @@ pub(super) struct Work {
     pub(super) check_idle: bool,
     /// The retransmission timer takes over from the reordering timer.
     pub(super) rearm: bool,
-    /// Of the train in hand: sequence numbers that have not left yet, and when they do.
-    train: Option<(u64, Instant)>,
+    /// The train in hand.
+    train: Option<Train>,
     /// Something could have left and waits for the congestion window to grow.
     deferred: bool,
     /// New segments sent since the last news, and whether the first had the queue for itself.
@@ -163,7 +163,7 @@ impl Sender {
     /// The next new segment, as far as both windows and Nagle's algorithm allow
     /// (`tcp_write_xmit`).
     fn send_new(&mut self, nagle: bool) -> Option<Transmission> {
-        let (train, at) = match self.work.train.take() {
+        let train = match self.work.train.take() {
             Some(train) => train,
             None => self.begin_train(nagle)?,
         };
@@ -172,15 +172,18 @@ impl Sender {
         }
         self.work.sent += 1;
         let (len, fin) = self.next_segment();
-        let len = train.min(len.into()) as u32;
-        let fin = fin && train > len.into();
-        let left = train - u64::from(len) - u64::from(fin);
-        self.work.train = (left > 0).then_some((left, at));
-        Some(self.send_at(at, len, fin))
+        let len = train.left.min(len.into()) as u32;
+        let fin = fin && train.left > len.into();
+        let left = train.left - u64::from(len) - u64::from(fin);
+        self.work.train = (left > 0).then_some(Train { left, ..train });
+        let mut segment = self.send_at(train.at, len, fin);
+        // The peer had better not wait for more of it (`__tcp_transmit_skb`).
+        segment.push |= train.long && left == 0 && len > 0;
+        Some(segment)
     }
 
-    /// Sequence numbers that may leave together now, and when, by the pacing.
-    fn begin_train(&mut self, nagle: bool) -> Option<(u64, Instant)> {
+    /// What may leave together now.
+    fn begin_train(&mut self, nagle: bool) -> Option<Train> {
         if self.unsent() == 0
             || self.pacing_blocks()
             || self.in_flight() >= self.window.cwnd
@@ -196,7 +199,11 @@ impl Sender {
             return None;
         }
         match self.next_train(nagle) {
-            Next::Train(length) => Some((length, self.depart(length))),
+            Next::Train(left) => Some(Train {
+                left,
+                at: self.depart(left),
+                long: left > self.current_mss().into(),
+            }),
             Next::Later { cwnd_limited } => {
                 self.work.deferred = cwnd_limited;
                 None

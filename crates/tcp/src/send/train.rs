@@ -7,6 +7,7 @@
 use super::Sender;
 use crate::cc::Recovery;
 use std::time::Duration;
+use tidegate_time::Instant;
 
 /// A train is what the pacing rate carries in 2⁻¹⁰ s (`sk_pacing_shift`) …
 const SHARE_SHIFT: u32 = 10;
@@ -31,6 +32,17 @@ const RECENT: Duration = Duration::from_millis(1);
 
 /// A share of the window that is worth a train (`tcp_tso_win_divisor`).
 const WINDOW_SHARE: u64 = 3;
+
+/// A train that is leaving.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Train {
+    /// Sequence numbers that have not left yet.
+    pub(super) left: u64,
+    /// When all of it leaves, by the pacing.
+    pub(super) at: Instant,
+    /// It is of more than one segment.
+    pub(super) long: bool,
+}
 
 /// What may leave now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
