@@ -207,6 +207,8 @@ fn config(settings: &Settings) -> Result<Config> {
     Ok(Config {
         congestion_control: settings.congestion_control.parse()?,
         timestamps: settings.timestamps,
+        // As the kernel's sockets have it (`socket::prepare`).
+        nodelay: true,
         receive_buffer: settings
             .rmem_max
             .map_or(receive_buffer, |max| ReceiveBuffer::Autotuned {

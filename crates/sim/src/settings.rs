@@ -27,6 +27,8 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
         timestamps: hosts.timestamps,
         initial_window: hosts.initial_window.unwrap_or(defaults.initial_window),
         send_buffer: SEND_BUFFER,
+        // As the laboratory's sockets have it.
+        nodelay: true,
         receive_buffer: match (run.window, run.rmem_max.or(hosts.rmem_max)) {
             (Some(window), _) => ReceiveBuffer::Fixed(window),
             (None, Some(max)) => limited(max),

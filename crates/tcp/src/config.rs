@@ -20,6 +20,8 @@ pub struct Config {
     pub window_scaling: bool,
     /// Send buffer: bytes written and not yet acknowledged, at most.
     pub send_buffer: u64,
+    /// Whether small segments leave at once (`TCP_NODELAY`), and not one at a time (RFC 9293 §3.7.4).
+    pub nodelay: bool,
     /// The receive buffer.
     pub receive_buffer: ReceiveBuffer,
     /// Initial sequence number.
@@ -46,6 +48,7 @@ impl Default for Config {
             sack: true,
             window_scaling: true,
             send_buffer: 16 << 20,
+            nodelay: false,
             receive_buffer: ReceiveBuffer::default(),
             initial_seq: Seq(0),
             timestamp_offset: 0,

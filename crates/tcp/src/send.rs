@@ -16,6 +16,7 @@ mod scoreboard;
 mod tests;
 mod timer;
 mod tlp;
+mod train;
 mod types;
 mod undo;
 mod validation;
@@ -56,6 +57,7 @@ pub struct Sender {
     finishing: bool,
     fin_sent: bool,
     send_buffer: u64,
+    nodelay: bool,
     /// The application wanted to write more than there was room for.
     buffer_was_full: bool,
     /// End of the last segment that was not full (`snd_sml`).
@@ -119,6 +121,7 @@ impl Sender {
             finishing: false,
             fin_sent: false,
             send_buffer: config.send_buffer,
+            nodelay: config.nodelay,
             buffer_was_full: false,
             small_end: 0,
             una: 0,

@@ -3,6 +3,7 @@
 
 use super::scoreboard::Tags;
 use super::timer::Timer;
+use super::train::{Next, Train};
 use super::{Sender, Transmission};
 use crate::cc::Event;
 use tidegate_time::Instant;
@@ -32,6 +33,10 @@ pub(super) struct Work {
     pub(super) check_idle: bool,
     /// The retransmission timer takes over from the reordering timer.
     pub(super) rearm: bool,
+    /// The train in hand.
+    train: Option<Train>,
+    /// Something could have left and waits for the congestion window to grow.
+    deferred: bool,
     /// New segments sent since the last news, and whether the first had the queue for itself.
     sent: u32,
     alone: bool,
@@ -147,7 +152,8 @@ impl Sender {
         }
         let payload = end - start - u64::from(fin);
         let len = payload.min(room).min(self.current_mss().into()) as u32;
-        let at = self.depart(len);
+        let at = self.depart(len.into());
+        self.segments_sent += 1;
         let snapshot = self.rate.sent(at, self.board.len(), self.in_flight() + 1);
         self.board.resent(number, at, snapshot);
         self.retransmits += 1;
@@ -157,6 +163,27 @@ impl Sender {
     /// The next new segment, as far as both windows and Nagle's algorithm allow
     /// (`tcp_write_xmit`).
     fn send_new(&mut self, nagle: bool) -> Option<Transmission> {
+        let train = match self.work.train.take() {
+            Some(train) => train,
+            None => self.begin_train(nagle)?,
+        };
+        if self.work.sent == 0 {
+            self.work.alone = self.board.is_empty();
+        }
+        self.work.sent += 1;
+        let (len, fin) = self.next_segment();
+        let len = train.left.min(len.into()) as u32;
+        let fin = fin && train.left > len.into();
+        let left = train.left - u64::from(len) - u64::from(fin);
+        self.work.train = (left > 0).then_some(Train { left, ..train });
+        let mut segment = self.send_at(train.at, len, fin);
+        // The peer had better not wait for more of it (`__tcp_transmit_skb`).
+        segment.push |= train.long && left == 0 && len > 0;
+        Some(segment)
+    }
+
+    /// What may leave together now.
+    fn begin_train(&mut self, nagle: bool) -> Option<Train> {
         if self.unsent() == 0
             || self.pacing_blocks()
             || self.in_flight() >= self.window.cwnd
@@ -167,19 +194,31 @@ impl Sender {
         let (len, fin) = self.next_segment();
         // Nagle's algorithm with Minshall's change: one small segment at a time.
         let small = len < self.current_mss() && !fin;
-        if nagle && small && !self.board.is_empty() && self.small_end > self.una {
+        let nagle = nagle && !self.nodelay;
+        if nagle && small && self.is_small_one_out() {
             return None;
         }
-        if self.work.sent == 0 {
-            self.work.alone = self.board.is_empty();
+        match self.next_train(nagle) {
+            Next::Train(left) => Some(Train {
+                left,
+                at: self.depart(left),
+                long: left > self.current_mss().into(),
+            }),
+            Next::Later { cwnd_limited } => {
+                self.work.deferred = cwnd_limited;
+                None
+            }
         }
-        self.work.sent += 1;
-        Some(self.send(len, fin))
     }
 
     /// Sends a new segment; setting the timer is left to the caller.
     pub(super) fn send(&mut self, len: u32, fin: bool) -> Transmission {
-        let at = self.depart(len);
+        let at = self.depart(len.into());
+        self.send_at(at, len, fin)
+    }
+
+    fn send_at(&mut self, at: Instant, len: u32, fin: bool) -> Transmission {
+        self.segments_sent += 1;
         let snapshot = self.rate.sent(at, self.board.len(), self.in_flight() + 1);
         let offset = self.next();
         self.board.push(len + u32::from(fin), at, snapshot);
@@ -193,17 +232,15 @@ impl Sender {
         self.transmission(offset, len, fin)
     }
 
-    /// A segment of `len` bytes leaves: when.
-    fn depart(&mut self, len: u32) -> Instant {
+    /// So many bytes leave together: when, by the pacing.
+    fn depart(&mut self, len: u64) -> Instant {
         if len > 0 {
             if self.in_flight() == 0 {
                 self.cc_event(Event::TransmitStart);
             }
             self.usage.sent_at = self.now;
         }
-        let at = self.leave(len);
-        self.segments_sent += 1;
-        at
+        self.leave(len)
     }
 
     fn transmission(&self, offset: u64, len: u32, fin: bool) -> Transmission {
@@ -221,7 +258,8 @@ impl Sender {
         if sent == 0 && self.unsent() == 0 {
             return;
         }
-        let full = self.in_flight() >= self.window.cwnd;
+        let deferred = std::mem::take(&mut self.work.deferred);
+        let full = deferred || self.in_flight() >= self.window.cwnd;
         if sent > 0 || full {
             self.validate_window(full);
         }
@@ -244,7 +282,7 @@ impl Sender {
     }
 
     /// Payload of a full segment as things stand.
-    fn current_mss(&self) -> u32 {
+    pub(super) fn current_mss(&self) -> u32 {
         self.mss - self.reserved
     }
 

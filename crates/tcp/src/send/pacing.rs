@@ -50,16 +50,17 @@ impl Sender {
         blocks
     }
 
-    /// The time at which a segment of `len` bytes leaves, from which the next one is reckoned.
-    pub(super) fn leave(&mut self, len: u32) -> Instant {
+    /// The time at which `len` bytes leave together, from which the next ones are reckoned.
+    pub(super) fn leave(&mut self, len: u64) -> Instant {
         let Some(rate) = self.window.pacing_rate.filter(|&rate| rate > 0) else {
             return self.now;
         };
         let planned = self.pacing.next;
         let at = planned.max(self.now);
         self.pacing.next = at;
-        if self.segments_sent >= UNPACED {
-            let gap = Duration::from_nanos(u64::from(len) * 1_000_000_000 / rate);
+        let segments = len.div_ceil(u64::from(self.mss));
+        if self.segments_sent + segments >= UNPACED {
+            let gap = Duration::from_nanos(len * 1_000_000_000 / rate);
             // A late start is made up for, by half a gap at most.
             self.pacing.next = at + (gap - (gap / 2).min(at - planned));
         }

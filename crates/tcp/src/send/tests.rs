@@ -5,6 +5,7 @@ mod limits;
 mod loss;
 mod rates;
 mod timeouts;
+mod trains;
 mod undo;
 
 use super::*;

@@ -107,7 +107,7 @@ pub struct Transmission {
     pub len: u32,
     /// Whether the FIN follows the payload.
     pub fin: bool,
-    /// Whether to set PSH.
+    /// Whether to set PSH: at the end of what was written and of each train.
     pub push: bool,
 }
 

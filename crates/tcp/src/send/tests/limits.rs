@@ -8,10 +8,25 @@ fn nothing_leaves_beyond_the_peers_window() {
     });
     s.window = 3500;
     s.write(20 * MSS);
-    // Whole segments only.
-    assert_eq!(s.sent(), [0, 1, 2]);
+    // To its last byte, as long as a whole segment fits as well (`tcp_mss_split_point`).
+    let lens: Vec<u32> = s.log.iter().map(|(_, segment)| segment.len).collect();
+    assert_eq!(lens, [1000, 1000, 1000, 500]);
+    s.log.clear();
+    s.window = 3999;
     s.at(100).ack(1, &[]);
-    assert_eq!(s.sent(), [3]);
+    // 1499 more: the small segment on its way keeps another back (RFC 9293 §3.7.4).
+    let lens: Vec<u32> = s.log.iter().map(|(_, segment)| segment.len).collect();
+    assert_eq!(lens, [1000]);
+    s.log.clear();
+    s.sender.nodelay = true;
+    // 999 more: less than a segment is no room.
+    s.window = 4499;
+    s.at(110).ack(1, &[]);
+    assert_eq!(s.sent(), []);
+    s.window = 5000;
+    s.at(120).ack(1, &[]);
+    let lens: Vec<u32> = s.log.iter().map(|(_, segment)| segment.len).collect();
+    assert_eq!(lens, [1000, 500]);
 }
 
 #[test]
@@ -160,7 +175,8 @@ fn nagle_lets_one_small_segment_out_at_a_time() {
 fn the_last_segment_of_a_write_is_pushed_and_the_fin_is_numbered() {
     let mut s = Script::with_segments(3);
     let pushed: Vec<bool> = s.log.iter().map(|(_, s)| s.push).collect();
-    assert_eq!(pushed, [false, false, true]);
+    // And so is the last of each train: here of two, and of one that ends the write.
+    assert_eq!(pushed, [false, true, true]);
     s.log.clear();
     s.finish();
     let [(_, fin)] = s.log[..] else {

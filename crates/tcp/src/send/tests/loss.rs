@@ -26,7 +26,7 @@ fn the_third_sacked_segment_starts_recovery_and_prr_halves_the_window() {
     // Limited transmit (RFC 3042).
     s.at(100).ack(0, &[(1, 2)]);
     assert_eq!(s.sent(), [10]);
-    s.ack(0, &[(1, 3)]);
+    s.at(102).ack(0, &[(1, 3)]);
     assert_eq!(s.sent(), [11]);
     assert_eq!(s.info().recovery, Recovery::Disorder);
     s.ack(0, &[(1, 4)]);
@@ -186,7 +186,7 @@ fn new_reno_repairs_one_loss_a_round_trip() {
     s.write(100 * MSS);
     s.sent();
     // Segments 0 and 3 are lost: eight duplicate ACKs.
-    s.at(100).ack(0, &[]).ack(0, &[]);
+    s.at(100).ack(0, &[]).at(102).ack(0, &[]);
     assert_eq!(s.sent(), [10, 11]);
     s.ack(0, &[]);
     assert_eq!(s.sent(), [0]);

@@ -78,7 +78,10 @@ fn compressed_acks_do_not_pretend_to_a_higher_rate() {
     for sample in samples.iter().skip(60) {
         if let Some((delivered, interval)) = sample.delivered {
             let rate = delivered as f64 / interval.as_secs_f64();
-            assert!(rate < 520.0, "{rate} segments a second");
+            // The shortest round trip here is 2 ms, so trains are of 488 + 2¹⁶ / 2³ bytes; the one in
+            // hand counts in full before its time is over.
+            let most = 500.0 * (49.0 + 8.0) / 49.0;
+            assert!(rate < most, "{rate} segments a second");
         }
     }
 }
@@ -111,15 +114,17 @@ fn losses_are_reported_when_they_are_found() {
 
 #[test]
 fn pacing_spreads_all_but_the_first_ten_segments() {
-    // 1000 bytes every 2 ms.
-    let (mut s, _) = listening(Some(500_000));
-    s.sender.window.cwnd = 100;
-    s.write(30 * MSS);
-    s.at(60);
-    let times: Vec<u64> = s.sent_at().iter().map(|&(ms, _)| ms).collect();
-    let mut expected = vec![0; 11];
-    expected.extend((1..20).map(|n| 2 * n));
-    assert_eq!(times, expected);
+    // 1000 bytes every 2 ms, two at a time; 1000 bytes every 10 ms, one at a time.
+    for (rate, ms, train) in [(500_000, 2, 2), (100_000, 10, 1)] {
+        let (mut s, _) = listening(Some(rate));
+        s.sender.window.cwnd = 100;
+        s.write(30 * MSS);
+        s.at(21 * ms);
+        let times: Vec<u64> = s.sent_at().iter().map(|&(ms, _)| ms).collect();
+        let mut expected = vec![0; 10];
+        expected.extend((0..20).map(|n| (n / train + 1) * train * ms));
+        assert_eq!(times, expected);
+    }
 }
 
 #[test]
@@ -132,5 +137,5 @@ fn pacing_makes_up_for_a_late_start_by_half_a_gap() {
     s.write(5 * MSS);
     s.at(58);
     let times: Vec<u64> = s.sent_at().iter().map(|&(ms, _)| ms).collect();
-    assert_eq!(times, [50, 51, 53, 55, 57]);
+    assert_eq!(times, [50, 50, 52, 52, 56]);
 }

@@ -1,0 +1,137 @@
+//! Trains: segments that Linux hands down together, for the device or the lower layers to cut apart
+//! (TSO, GSO). On the wire they follow each other without a gap, so the sender that knows no offload
+//! decides by the train as well: how long it is (`tcp_tso_autosize`, `tcp_cwnd_test`), that it fills
+//! the peer's window to the last byte (`tcp_mss_split_point`), and that it may be worth a wait
+//! (`tcp_tso_should_defer`). RFC 9293 has nothing of all this.
+
+use super::Sender;
+use crate::cc::Recovery;
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// A train is what the pacing rate carries in 2⁻¹⁰ s (`sk_pacing_shift`) …
+const SHARE_SHIFT: u32 = 10;
+
+/// … and on short paths more: [`LARGEST`], halved for each so many microseconds of round trip
+/// (`tcp_tso_rtt_log`).
+const HALVING_US_SHIFT: u32 = 9;
+
+/// Bytes of a train at most (`sk_gso_max_size`).
+const LARGEST: u64 = 65_536;
+
+/// Segments of a train at least (`tcp_min_tso_segs`, `bbr_min_tso_segs`), and on a path so slow that
+/// it is paced at less than [`SLOW`].
+const LEAST: u64 = 2;
+const LEAST_WHEN_SLOW: u64 = 1;
+
+/// Bytes a second (`bbr_min_tso_rate`).
+const SLOW: u64 = 1_200_000 / 8;
+
+/// Nothing is waited for so long after the last segment left.
+const RECENT: Duration = Duration::from_millis(1);
+
+/// A share of the window that is worth a train (`tcp_tso_win_divisor`).
+const WINDOW_SHARE: u64 = 3;
+
+/// A train that is leaving.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Train {
+    /// Sequence numbers that have not left yet.
+    pub(super) left: u64,
+    /// When all of it leaves, by the pacing.
+    pub(super) at: Instant,
+    /// It is of more than one segment.
+    pub(super) long: bool,
+}
+
+/// What may leave now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A train of so many sequence numbers.
+    Train(u64),
+    /// Something would be, but a little later it will be more.
+    Later {
+        /// It is the congestion window that will grow.
+        cwnd_limited: bool,
+    },
+}
+
+impl Sender {
+    /// The next train, when the windows have room for a segment: in sequence numbers, a FIN's included.
+    /// `nagle` keeps its last segment back if that is small and another small one is on its way.
+    pub(super) fn next_train(&self, nagle: bool) -> Next {
+        let mss = u64::from(self.current_mss());
+        let unsent = self.unsent();
+        if unsent <= mss {
+            return Next::Train(unsent);
+        }
+        let longest = self.train_segments();
+        let room = self.window_end() - self.next();
+        let free = u64::from(self.window.cwnd - self.in_flight());
+        if self.worth_waiting(longest * mss, room, free * mss) {
+            return Next::Later {
+                cwnd_limited: free * mss < room,
+            };
+        }
+        let segments = free
+            .min((u64::from(self.window.cwnd) / 2).max(1))
+            .min(longest);
+        let full = segments * mss;
+        let most = unsent.min(room);
+        Next::Train(match most {
+            most if most >= full => full,
+            most if nagle && self.is_small_one_out() => most - most % mss,
+            most => most,
+        })
+    }
+
+    /// Whether a small segment is on its way (`tcp_minshall_check`).
+    pub(super) fn is_small_one_out(&self) -> bool {
+        !self.board.is_empty() && self.small_end > self.una
+    }
+
+    /// Segments of a train at most (`tcp_tso_autosize`).
+    pub(super) fn train_segments(&self) -> u64 {
+        let rate = self.window.pacing_rate.or_else(|| self.usual_rate());
+        let min_rtt = self.rtt.min_us().unwrap_or(u32::MAX);
+        let more = LARGEST
+            .checked_shr(min_rtt >> HALVING_US_SHIFT)
+            .unwrap_or(0);
+        let bytes = rate.map_or(LARGEST, |rate| (rate >> SHARE_SHIFT) + more);
+        let least = match self.window.pacing_rate {
+            Some(rate) if rate < SLOW => LEAST_WHEN_SLOW,
+            _ => LEAST,
+        };
+        (bytes.min(LARGEST) / u64::from(self.mss)).max(least)
+    }
+
+    /// The rate that Linux keeps of senders that are not paced (`tcp_update_pacing_rate`): the window
+    /// in a smoothed round trip, twice while slow start has far to go, and a fifth more afterwards.
+    fn usual_rate(&self) -> Option<u64> {
+        let srtt = u64::from(self.rtt.srtt_us());
+        let window = u64::from(self.window.cwnd.max(self.board.len())) * u64::from(self.mss);
+        let percent = match self.window.cwnd < self.window.ssthresh / 2 {
+            true => 200,
+            false => 120,
+        };
+        (srtt > 0).then(|| window * percent * 10_000 / srtt)
+    }
+
+    /// `tcp_tso_should_defer`: the windows have room for less than a full train and a good part of
+    /// themselves, segments leave all the time, and the next ACK is near.
+    fn worth_waiting(&self, full: u64, room: u64, free: u64) -> bool {
+        let limit = room.min(free);
+        let window = self
+            .peer_window
+            .min(u64::from(self.window.cwnd) * u64::from(self.mss));
+        let Some(oldest) = self.board.head() else {
+            return false;
+        };
+        let half_rtt = Duration::from_micros(u64::from(self.rtt.srtt_us()) / 2);
+        self.episode.state < Recovery::Recovery
+            && self.now - self.usage.sent_at <= RECENT
+            && limit < full
+            && limit < window / WINDOW_SHARE
+            && self.now - oldest.at >= half_rtt
+    }
+}
