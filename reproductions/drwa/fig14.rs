@@ -58,13 +58,14 @@ fn reason(carrier: &Carrier, ms: f64) -> &'static str {
         }
         ("Verizon LTE", _) => {
             "untouched and DRWA are both limited by their windows, which are 1 to 1.44; ours makes use of \
-             nearly all of it. The report's means are over a day, with hours in which LTE did not carry the 8 \
-             to 10 Mbit/s that the larger window allows; our link has no such hours"
+             nearly all of it. The report's means are over a day on a live network: hours in which it carries \
+             less than the 8 to 10 Mbit/s that the larger window allows would bring them down, and our \
+             link has none"
         }
         ("Verizon EVDO" | "Sprint EVDO", _) => {
             "no single capacity fits this row and the next: DRWA's throughput that Table 3 implies is 2.22 and \
-             2.32 Mbit/s (Verizon, 550 and 653 ms), 1.55 and 1.69 (Sprint, 448 and 536 ms). Each was measured \
-             on another day"
+             2.32 Mbit/s (Verizon, 550 and 653 ms), 1.55 and 1.69 (Sprint, 448 and 536 ms). A live \
+             network does not carry the same in every row, ours does"
         }
         _ => "",
     }
