@@ -1,46 +1,27 @@
 //! The two hosts: a namespace each, its kernel settings, and its end of the link.
 
+use crate::address::{IpVersion, address};
 use crate::netlink::Interface;
 use crate::netns::Namespace;
 use crate::port::Port;
 use crate::sysctl;
+use crate::transport::{Transport, UserHost};
 use crate::tun::Tun;
-use crate::userspace::UserHost;
-use crate::workload::Transport;
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use tidegate_scenario::{Hosts, Run, Side};
+use tidegate_tcp::{Config, ReceiveBuffer};
 
 /// Largest send buffer, in bytes: twice the largest window of Linux 6.16 and later, so that a
 /// sender waits for its congestion window or its peer's, never for room of its own.
 const SEND_BUFFER_MAX: u64 = 64 << 20;
 
-/// Which version of IP the workloads use. Both are configured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum IpVersion {
-    /// IPv4.
-    #[default]
-    V4,
-    /// IPv6.
-    V6,
-}
-
-/// Address of a host, from the ranges for benchmarks (RFC 2544 appendix C, RFC 5180 §8).
-pub fn address(side: Side, version: IpVersion) -> IpAddr {
-    let last = match side {
-        Side::Client => 1,
-        Side::Server => 2,
-    };
-    match version {
-        IpVersion::V4 => Ipv4Addr::new(198, 18, 0, last).into(),
-        IpVersion::V6 => Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, last.into()).into(),
-    }
-}
+/// `tcp_rmem`'s initial value where the scenario limits only the largest.
+const RECEIVE_BUFFER: u64 = 131_072;
 
 /// What a kernel uses that lacks the congestion control which a host with TCP of our own has: every
 /// kernel has it built in.
@@ -95,6 +76,7 @@ pub struct Host {
     pub namespace: Namespace,
     /// Whether sockets that do not ask for one get the run's congestion control.
     pub congestion_control_is_default: bool,
+    congestion_control: String,
     end: End,
 }
 
@@ -114,10 +96,11 @@ impl Host {
     pub fn new(side: Side, settings: &Settings) -> Result<Self> {
         let namespace = Namespace::new()?;
         if settings.own_tcp.contains(&side) {
-            let (host, port) = UserHost::new(side, settings, settings.seed)?;
+            let (host, port) = UserHost::new(side, config(settings)?, settings.seed)?;
             return Ok(Self {
                 namespace,
                 congestion_control_is_default: true,
+                congestion_control: settings.congestion_control.clone(),
                 end: End::Own { host, port },
             });
         }
@@ -130,6 +113,7 @@ impl Host {
         Ok(Self {
             namespace,
             congestion_control_is_default,
+            congestion_control: settings.kernel_congestion_control.clone(),
             end: End::Kernel { tun, interface },
         })
     }
@@ -153,7 +137,7 @@ impl Host {
     /// What its workloads use.
     pub fn transport(&self) -> Transport {
         match &self.end {
-            End::Kernel { .. } => Transport::Kernel,
+            End::Kernel { .. } => Transport::Kernel(self.congestion_control.clone()),
             End::Own { host, .. } => Transport::Own(host.clone()),
         }
     }
@@ -242,4 +226,22 @@ fn receive_buffer() -> Result<[u64; 3]> {
         .ok()
         .and_then(|v| <[u64; 3]>::try_from(v).ok())
         .with_context(|| format!("tcp_rmem is \"{text}\", expected three numbers"))
+}
+
+/// The scenario's settings in the stack's terms.
+fn config(settings: &Settings) -> Result<Config> {
+    let Config { receive_buffer, .. } = Config::default();
+    Ok(Config {
+        congestion_control: settings.congestion_control.parse()?,
+        timestamps: settings.timestamps,
+        // As the kernel's sockets have it (`socket::prepare`).
+        nodelay: true,
+        receive_buffer: settings
+            .rmem_max
+            .map_or(receive_buffer, |max| ReceiveBuffer::Autotuned {
+                initial: RECEIVE_BUFFER.min(max),
+                max,
+            }),
+        ..Config::default()
+    })
 }

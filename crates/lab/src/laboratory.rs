@@ -9,7 +9,9 @@ use crate::outcome::Outcome;
 use crate::run::{Options, Progress};
 use crate::sample::Samples;
 use crate::steer::Steering;
-use crate::workload::{Cast, Stage, Task, Term, Transport};
+use crate::term::Term;
+use crate::transport::Transport;
+use crate::workload::{Cast, Stage, Task};
 use anyhow::{Context, Result, anyhow, ensure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,7 +77,6 @@ impl<'a> Laboratory<'a> {
             version: self.options.ip,
             client: &client,
             server: &server,
-            congestion_control: &self.settings.kernel_congestion_control,
             output: &self.options.output,
             end: self.window.end,
             warnings: &warnings,

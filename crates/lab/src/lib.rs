@@ -14,6 +14,7 @@
 //!
 //! [`Scenario`]: tidegate_scenario::Scenario
 
+mod address;
 mod bench;
 mod child;
 mod clock;
@@ -31,17 +32,19 @@ mod shell;
 mod steer;
 mod sysctl;
 mod tcp_info;
+mod term;
+mod transport;
 mod tun;
-mod userspace;
 mod veth;
 mod workload;
 
+pub use address::IpVersion;
 pub use bench::{Bench, IDLE_RTT_MS, bench};
-pub use hosts::IpVersion;
 pub use netns::Namespace;
 pub use run::{Options, Progress, run_scenario};
 pub use shell::link_shell;
 pub use steer::{Steer, SteeredFlow, Steering};
 pub use tcp_info::TcpInfo;
+pub use transport::use_congestion_control;
 pub use veth::{Offload, Veth};
-pub use workload::{CommandOutput, Pattern, use_congestion_control};
+pub use workload::{CommandOutput, Pattern};

@@ -1,6 +1,6 @@
 //! Runs a scenario: one run after another, each in namespaces of its own.
 
-use crate::hosts::IpVersion;
+use crate::address::IpVersion;
 use crate::laboratory::Laboratory;
 use crate::steer::Steer;
 use crate::workload::CommandOutput;

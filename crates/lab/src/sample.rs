@@ -2,7 +2,8 @@
 
 use crate::steer::{SteeredFlow, Steering};
 use crate::tcp_info::TcpInfo;
-use crate::workload::{Flow, Term};
+use crate::term::Term;
+use crate::workload::Flow;
 use std::sync::Arc;
 use tidegate_link::Instant;
 use tidegate_measure::SAMPLE_INTERVAL;

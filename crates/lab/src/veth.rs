@@ -1,7 +1,7 @@
 //! Two hosts joined by a pair of Ethernet devices: a link as fast as the machine, without a model,
 //! on which the kernel keeps its offloads and merges packets up to 64 KB.
 
-use crate::hosts::{IpVersion, address};
+use crate::address::{IpVersion, address};
 use crate::netlink::{Interface, add_veth};
 use crate::netns::Namespace;
 use crate::sysctl;

@@ -7,10 +7,7 @@ mod command;
 mod flow;
 mod pattern;
 mod ping;
-mod socket;
 mod stream;
-mod term;
-mod transport;
 mod web;
 
 pub use command::CommandOutput;
@@ -18,13 +15,11 @@ pub use command::CommandOutput;
 pub use flow::Fetch;
 pub use flow::{EchoLog, FetchLog, Flow};
 pub use pattern::Pattern;
-pub use socket::Arrival;
-pub use socket::use_congestion_control;
-pub use term::Term;
-pub use transport::Transport;
 
-use crate::hosts::{IpVersion, address};
+use crate::address::{IpVersion, address};
 use crate::netns::Namespace;
+use crate::term::Term;
+use crate::transport::Transport;
 use anyhow::{Context, Result};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
@@ -36,8 +31,6 @@ use tidegate_scenario::{Side, Workload, WorkloadKind};
 pub struct Stage<'a> {
     /// Version of IP in use.
     pub version: IpVersion,
-    /// Congestion control of the kernel's senders.
-    pub congestion_control: &'a str,
     /// The client's TCP.
     pub client: &'a Transport,
     /// The server's.

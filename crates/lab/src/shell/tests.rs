@@ -1,7 +1,8 @@
 use super::link_shell;
+use crate::address::{IpVersion, address};
 use crate::clock::Clock;
 use crate::emulator::Emulator;
-use crate::hosts::{Host, IpVersion, Settings, address};
+use crate::hosts::{Host, Settings};
 use crate::sysctl;
 use anyhow::{Context, Result};
 use std::ffi::OsString;

@@ -1,8 +1,9 @@
 //! Any command, inside one of the namespaces.
 
-use super::{Cast, Stage, Term};
+use super::{Cast, Stage};
+use crate::address::address;
 use crate::child::{die_with_parent, terminate};
-use crate::hosts::address;
+use crate::term::Term;
 use anyhow::{Context, Result};
 use std::fs::File;
 use std::os::fd::AsFd;

@@ -1,7 +1,7 @@
 //! What the tasks of a workload tell the sampler and the result.
 
-use super::transport::Stream;
 use crate::tcp_info::TcpInfo;
+use crate::transport::Stream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;

@@ -1,9 +1,10 @@
 //! A UDP echo: the round trip that other traffic sees.
 
 use super::flow::EchoLog;
-use super::{Cast, Stage, Term, bind_udp};
+use super::{Cast, Stage, bind_udp};
+use crate::address::address;
 use crate::clock::make_punctual;
-use crate::hosts::address;
+use crate::term::Term;
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};

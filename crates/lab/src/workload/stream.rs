@@ -2,9 +2,9 @@
 
 use super::flow::{Fetch, FetchLog, Flow};
 use super::pattern::Pattern;
-use super::socket::Arrival;
-use super::transport::Stream;
-use super::{Cast, Stage, Term};
+use super::{Cast, Stage};
+use crate::term::Term;
+use crate::transport::{Arrival, Stream};
 use anyhow::{Context, Result, bail};
 use std::sync::{Arc, OnceLock};
 use tidegate_link::Instant;
@@ -53,13 +53,13 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, does: &WorkloadK
 }
 
 fn add_ends(cast: &mut Cast, workload: &Workload, stage: &Stage, plan: &Arc<Plan>) -> Result<()> {
-    let (listener, server) = stage.server.listen(stage)?;
+    let (listener, server) = stage.server.listen(stage.version)?;
     let at_server = plan.clone();
     cast.add_task(
         workload,
         stage,
         Side::Server,
-        move |stage, term| match listener.accept(stage, term)? {
+        move |_, term| match listener.accept(term)? {
             Some(stream) => at_server.play(Side::Server, stream, term),
             None => Ok(()),
         },
@@ -67,7 +67,7 @@ fn add_ends(cast: &mut Cast, workload: &Workload, stage: &Stage, plan: &Arc<Plan
     let at_client = plan.clone();
     cast.add_task(workload, stage, Side::Client, move |stage, term| {
         let _ = at_client.flow.began.set(term.clock.now());
-        match stage.client.connect(server, stage, term)? {
+        match stage.client.connect(server, term)? {
             Some(stream) => {
                 let _ = at_client.flow.client_port.set(stream.local_port()?);
                 at_client.play(Side::Client, stream, term)

@@ -4,9 +4,9 @@
 
 use super::flow::{Fetch, FetchLog};
 use super::pattern::Pattern;
-use super::socket::Arrival;
-use super::transport::{Listener, Stream};
-use super::{Cast, Stage, Term};
+use super::{Cast, Stage};
+use crate::term::Term;
+use crate::transport::{Arrival, Listener, Stream};
 use anyhow::{Result, bail};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ pub fn add(
     object_bytes: &[u64],
     pause_s: f64,
 ) -> Result<()> {
-    let (listener, server) = stage.server.listen(stage)?;
-    cast.add_task(workload, stage, Side::Server, move |stage, term| {
-        serve(&listener, stage, term)
+    let (listener, server) = stage.server.listen(stage.version)?;
+    cast.add_task(workload, stage, Side::Server, move |_, term| {
+        serve(&listener, term)
     });
     let log = Arc::new(FetchLog::new(workload.name.clone()));
     cast.fetches.push(log.clone());
@@ -77,7 +77,7 @@ impl Request {
 
     /// Fetches the object from `server`; whether it came before the term was over.
     fn fetch(self, server: SocketAddr, stage: &Stage, term: &Term) -> Result<bool> {
-        let Some(stream) = stage.client.connect(server, stage, term)? else {
+        let Some(stream) = stage.client.connect(server, term)? else {
             return Ok(false);
         };
         let came =
@@ -126,8 +126,8 @@ impl Request {
 }
 
 /// Answers one request after another until the term is over.
-fn serve(listener: &Listener, stage: &Stage, term: &Term) -> Result<()> {
-    while let Some(stream) = listener.accept(stage, term)? {
+fn serve(listener: &Listener, term: &Term) -> Result<()> {
+    while let Some(stream) = listener.accept(term)? {
         let answered = match receive_request(&stream, term)? {
             Some(request) => request.send_object(&stream, term)?,
             None => false,

@@ -1,11 +1,16 @@
 //! TCP as the workloads see it: the kernel's, or our own.
 
-use super::socket::{self, Arrival};
-use super::{Stage, Term};
-use crate::hosts::address;
+mod own;
+mod socket;
+
+pub use own::UserHost;
+pub use socket::{Arrival, use_congestion_control};
+
+use crate::address::{IpVersion, address};
 use crate::tcp_info::TcpInfo;
-use crate::userspace::{OwnListener, OwnStream, UserHost};
+use crate::term::Term;
 use anyhow::Result;
+use own::{OwnListener, OwnStream};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use tidegate_scenario::Side;
@@ -13,8 +18,8 @@ use tidegate_scenario::Side;
 /// Whose TCP a host uses.
 #[derive(Clone, Debug)]
 pub enum Transport {
-    /// The kernel's, in the calling thread's namespace.
-    Kernel,
+    /// The kernel's, in the calling thread's namespace, with this congestion control.
+    Kernel(String),
     /// `tidegate-tcp`, in this process.
     Own(Arc<UserHost>),
 }
@@ -23,7 +28,7 @@ impl Transport {
     /// The host, if its TCP is our own.
     pub fn own(&self) -> Option<&UserHost> {
         match self {
-            Self::Kernel => None,
+            Self::Kernel(_) => None,
             Self::Own(host) => Some(host),
         }
     }
@@ -32,17 +37,17 @@ impl Transport {
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn listen(&self, stage: &Stage) -> Result<(Listener, SocketAddr)> {
+    pub fn listen(&self, version: IpVersion) -> Result<(Listener, SocketAddr)> {
+        let address = address(Side::Server, version);
         match self {
-            Self::Kernel => {
-                let address = address(Side::Server, stage.version);
-                let listener = socket::listen(address, stage.congestion_control)?;
+            Self::Kernel(congestion_control) => {
+                let listener = socket::listen(address, congestion_control)?;
                 let at = listener.local_addr()?;
-                Ok((Listener::Kernel(listener), at))
+                Ok((Listener::Kernel(listener, congestion_control.clone()), at))
             }
             Self::Own(host) => {
                 let listener = host.listen();
-                let at = SocketAddr::new(address(Side::Server, stage.version), listener.port());
+                let at = SocketAddr::new(address, listener.port());
                 Ok((Listener::Own(listener), at))
             }
         }
@@ -52,10 +57,10 @@ impl Transport {
     ///
     /// # Errors
     /// When the peer refuses.
-    pub fn connect(&self, to: SocketAddr, stage: &Stage, term: &Term) -> Result<Option<Stream>> {
+    pub fn connect(&self, to: SocketAddr, term: &Term) -> Result<Option<Stream>> {
         match self {
-            Self::Kernel => {
-                Ok(socket::connect(to, stage.congestion_control, term)?.map(Stream::Kernel))
+            Self::Kernel(congestion_control) => {
+                Ok(socket::connect(to, congestion_control, term)?.map(Stream::Kernel))
             }
             Self::Own(host) => Ok(host.connect(to, term)?.map(Stream::Own)),
         }
@@ -65,8 +70,8 @@ impl Transport {
 /// Where connections come in.
 #[derive(Debug)]
 pub enum Listener {
-    /// The kernel's.
-    Kernel(TcpListener),
+    /// The kernel's, and the congestion control of its connections.
+    Kernel(TcpListener, String),
     /// Our own.
     Own(OwnListener),
 }
@@ -76,10 +81,10 @@ impl Listener {
     ///
     /// # Errors
     /// When the listener is broken.
-    pub fn accept(&self, stage: &Stage, term: &Term) -> Result<Option<Stream>> {
+    pub fn accept(&self, term: &Term) -> Result<Option<Stream>> {
         match self {
-            Self::Kernel(listener) => {
-                Ok(socket::accept(listener, stage.congestion_control, term)?.map(Stream::Kernel))
+            Self::Kernel(listener, congestion_control) => {
+                Ok(socket::accept(listener, congestion_control, term)?.map(Stream::Kernel))
             }
             Self::Own(listener) => Ok(listener.accept(term).map(Stream::Own)),
         }

@@ -3,7 +3,8 @@
 use super::UserHost;
 use crate::clock::Clock;
 use crate::tcp_info::TcpInfo;
-use crate::workload::{Arrival, Term};
+use crate::term::Term;
+use crate::transport::Arrival;
 use anyhow::{Result, bail};
 use std::sync::Arc;
 use tidegate_tcp::wire::Addresses;

@@ -8,11 +8,11 @@ mod stream;
 
 pub use stream::{OwnListener, OwnStream};
 
+use crate::address::{IpVersion, address};
 use crate::clock::{Clock, make_punctual};
-use crate::hosts::{IpVersion, Settings, address};
 use crate::port::Port;
+use crate::term::Term;
 use crate::tun::MTU;
-use crate::workload::Term;
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -25,16 +25,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tidegate_scenario::Side;
 use tidegate_tcp::wire::Addresses;
-use tidegate_tcp::{Config, Instant, ReceiveBuffer, Stack};
+use tidegate_tcp::{Config, Instant, Stack};
 
 /// Longest sleep: how late a halt may be noticed.
 const NAP: Duration = Duration::from_millis(20);
 
 /// The first port of the dynamic ones (RFC 6335 §6).
 const FIRST_PORT: u16 = 49152;
-
-/// `tcp_rmem`'s initial value where the scenario limits only the largest.
-const RECEIVE_BUFFER: u64 = 131_072;
 
 /// The host.
 #[derive(Debug)]
@@ -56,13 +53,13 @@ impl UserHost {
     /// The host that stands on `side`, and the emulator's end of its line.
     ///
     /// # Errors
-    /// When `tidegate-tcp` does not have the congestion control.
-    pub fn new(side: Side, settings: &Settings, seed: u64) -> Result<(Arc<Self>, Port)> {
+    /// When the process has too many files open.
+    pub fn new(side: Side, config: Config, seed: u64) -> Result<(Arc<Self>, Port)> {
         let (port, far) = Port::pair()?;
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let host = Self {
             side,
-            config: config(settings)?,
+            config,
             stack: Mutex::new(Stack::new(MTU as u16, seed)),
             next_port: AtomicU16::new(FIRST_PORT),
             changed: Condvar::new(),
@@ -199,22 +196,4 @@ impl UserHost {
     fn lock(&self) -> MutexGuard<'_, Stack> {
         self.stack.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The scenario's settings in the stack's terms.
-fn config(settings: &Settings) -> Result<Config> {
-    let Config { receive_buffer, .. } = Config::default();
-    Ok(Config {
-        congestion_control: settings.congestion_control.parse()?,
-        timestamps: settings.timestamps,
-        // As the kernel's sockets have it (`socket::prepare`).
-        nodelay: true,
-        receive_buffer: settings
-            .rmem_max
-            .map_or(receive_buffer, |max| ReceiveBuffer::Autotuned {
-                initial: RECEIVE_BUFFER.min(max),
-                max,
-            }),
-        ..Config::default()
-    })
 }

@@ -1,6 +1,6 @@
 //! Blocking sockets whose every wait is bounded.
 
-use super::Term;
+use crate::term::Term;
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
