@@ -35,9 +35,8 @@
 //! segments lost are a policer's, and then that rate is kept to ([`long_term`]); and ACKs that come
 //! in bursts are allowed for in the window ([`aggregation`]).
 //!
-//! Different from Linux: time is taken as it comes, not in jiffies; a segment leaves alone, so that
-//! of what `tcp_tso_autosize` decides only the allowance in the window remains, and the next
-//! departure lies at most one segment in the future, which `bbr_packets_in_net_at_edt` would count.
+//! Different from Linux: time is taken as it comes, not in jiffies; the next departure, which
+//! `bbr_packets_in_net_at_edt` would count, lies at most one train in the future and is left out.
 //! Where Linux draws a random number, ours comes from the seed.
 
 mod aggregation;

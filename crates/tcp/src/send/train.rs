@@ -27,8 +27,9 @@ const LEAST_WHEN_SLOW: u64 = 1;
 /// Bytes a second (`bbr_min_tso_rate`).
 const SLOW: u64 = 1_200_000 / 8;
 
-/// Nothing is waited for so long after the last segment left.
-const RECENT: Duration = Duration::from_millis(1);
+/// Nothing is waited for so long after the last segment left, or if the next ACK is not expected
+/// within that time.
+const SOON: Duration = Duration::from_millis(1);
 
 /// A share of the window that is worth a train (`tcp_tso_win_divisor`).
 const WINDOW_SHARE: u64 = 3;
@@ -118,7 +119,8 @@ impl Sender {
     }
 
     /// `tcp_tso_should_defer`: the windows have room for less than a full train and a good part of
-    /// themselves, segments leave all the time, and the next ACK is near.
+    /// themselves, segments leave all the time, and the next ACK is near (since 6.18 the time until
+    /// it is due; before, the age of what it will answer).
     fn worth_waiting(&self, full: u64, room: u64, free: u64) -> bool {
         let limit = room.min(free);
         let window = self
@@ -127,11 +129,12 @@ impl Sender {
         let Some(oldest) = self.board.head() else {
             return false;
         };
-        let half_rtt = Duration::from_micros(u64::from(self.rtt.srtt_us()) / 2);
+        let srtt = Duration::from_micros(self.rtt.srtt_us().into());
+        let next_ack = (oldest.at + srtt) - self.now;
         self.episode.state < Recovery::Recovery
-            && self.now - self.usage.sent_at <= RECENT
+            && self.now - self.usage.sent_at <= SOON
             && limit < full
             && limit < window / WINDOW_SHARE
-            && self.now - oldest.at >= half_rtt
+            && next_ack <= SOON.min(srtt / 2)
     }
 }

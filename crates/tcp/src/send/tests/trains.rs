@@ -20,20 +20,20 @@ fn a_single_segment_waits_for_a_second_while_acks_keep_coming() {
     // The last write is long ago: nothing is waited for.
     s.at(100).ack(1, &[]);
     assert_eq!(s.sent(), [20]);
-    // It is not.
-    s.ack(2, &[]);
+    // It is not, and the next ACK is due in a millisecond.
+    s.at(101).ack(2, &[]);
     assert_eq!(s.sent(), []);
-    s.ack(3, &[]);
+    s.at(102).ack(3, &[]);
     assert_eq!(s.sent(), [21, 22]);
     // What waits does not mean that the window was not used.
-    s.ack(4, &[]);
+    s.at(103).ack(4, &[]);
     assert_eq!(s.sent(), []);
     assert!(s.sender.is_window_limited());
 }
 
 #[test]
 fn nothing_waits_if_the_next_ack_is_far_or_a_third_of_the_window_is_free() {
-    // The oldest segment left 30 ms ago: it will take a while until its ACK comes.
+    // The oldest segment left 30 ms ago: its ACK is due in 70.
     let mut s = Script::new(Setup::default());
     s.sender.window.ssthresh = 1;
     s.sender.window.cwnd = 20;
