@@ -25,8 +25,14 @@ const OTHERS: [(&str, Contender); 10] = [
     ("BBR sender", Contender::linux("bbr")),
     ("Vegas sender", Contender::linux("vegas")),
     ("LEDBAT sender", Contender::linux("ledbat")),
-    ("CoDel in the bottleneck", Contender::network(QueuePolicy::Codel)),
-    ("FQ-CoDel in the bottleneck", Contender::network(QueuePolicy::FqCodel)),
+    (
+        "CoDel in the bottleneck",
+        Contender::network(QueuePolicy::Codel),
+    ),
+    (
+        "FQ-CoDel in the bottleneck",
+        Contender::network(QueuePolicy::FqCodel),
+    ),
 ];
 
 /// The figure.
@@ -112,7 +118,10 @@ fn receivers(sample: &Sample, paths: &[Path]) -> Frontier {
 fn picture(sample: &Sample, paths: &[Path]) -> plot::Figure {
     let dot = |label: &str, contender, pen| {
         let score = Score::over(sample, contender, paths);
-        let label = format!("{label}: {:.1} %, {:.0} ms", score.utilisation, score.mean_ms);
+        let label = format!(
+            "{label}: {:.1} %, {:.0} ms",
+            score.utilisation, score.mean_ms
+        );
         let at = (score.mean_ms, score.utilisation);
         Curve::new(label, pen, Mark::Dots, vec![at])
     };
