@@ -35,6 +35,8 @@ const OTHERS: [(&str, Contender); 10] = [
     ),
 ];
 
+const TRADE: &str = "it stands elsewhere on the plane: what it gains in one it pays in the other";
+
 /// The figure.
 pub fn figure(paths: &[Path]) -> Figure {
     let paths: Arc<[Path]> = paths.into();
@@ -77,27 +79,35 @@ fn quantities(paths: &Arc<[Path]>) -> Vec<Quantity> {
     )];
     for (label, contender) in OTHERS {
         let [one, other] = [paths.clone(), paths.clone()];
-        quantities.push(Quantity::new(
-            format!("{label}: mean queueing delay ÷ tide's"),
-            "",
-            Claim::AtLeast {
-                paper: 1.0,
-                neutral: 0.0,
-            },
-            move |s| Score::over(s, contender, &one).mean_ms / Score::over(s, TIDE, &one).mean_ms,
-        ));
-        quantities.push(Quantity::new(
-            format!("{label}: utilisation less tide's"),
-            "points",
-            Claim::AtMost {
-                paper: 0.0,
-                neutral: 100.0,
-            },
-            move |s| {
-                Score::over(s, contender, &other).utilisation
-                    - Score::over(s, TIDE, &other).utilisation
-            },
-        ));
+        quantities.push(
+            Quantity::new(
+                format!("{label}: mean queueing delay ÷ tide's"),
+                "",
+                Claim::AtLeast {
+                    paper: 1.0,
+                    neutral: 0.0,
+                },
+                move |s| {
+                    Score::over(s, contender, &one).mean_ms / Score::over(s, TIDE, &one).mean_ms
+                },
+            )
+            .because(TRADE),
+        );
+        quantities.push(
+            Quantity::new(
+                format!("{label}: utilisation less tide's"),
+                "points",
+                Claim::AtMost {
+                    paper: 0.0,
+                    neutral: 100.0,
+                },
+                move |s| {
+                    Score::over(s, contender, &other).utilisation
+                        - Score::over(s, TIDE, &other).utilisation
+                },
+            )
+            .because(TRADE),
+        );
     }
     quantities
 }
