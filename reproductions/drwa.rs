@@ -22,7 +22,7 @@ mod fig18;
 mod fig20;
 mod pictures;
 
-use tidegate_reproduce::{Figure, Paper};
+use tidegate_reproduce::{Figure, Paper, Seeds};
 
 /// The paper.
 pub fn paper() -> Paper {
@@ -30,7 +30,8 @@ pub fn paper() -> Paper {
         id: "drwa",
         title: "DRWA, reproduced",
         introduction: carriers::INTRODUCTION,
-        figures,
+        seeds: Seeds { full: 30, quick: 4 },
+        figures: |_| Ok(figures()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A figure or table of a paper: what it claims, what is run for it, what is read from the runs.
 
-use crate::{Case, Claim, Sample};
+use crate::{Case, Claim, Extent, Sample, Seeds};
+use anyhow::Result;
 use tidegate_report::plot;
 
 /// Reads a number from the runs.
@@ -17,8 +18,10 @@ pub struct Paper {
     pub title: &'static str,
     /// What the model behind its figures is, for people.
     pub introduction: &'static str,
-    /// Its figures, in the paper's order.
-    pub figures: fn() -> Vec<Figure>,
+    /// How often every run is repeated.
+    pub seeds: Seeds,
+    /// Its figures, in the paper's order. Fails if a recorded link cannot be read.
+    pub figures: fn(&Extent) -> Result<Vec<Figure>>,
 }
 
 /// A figure or table of a paper.

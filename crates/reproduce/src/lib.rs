@@ -11,6 +11,7 @@
 //! This crate is the harness; the papers themselves are in `reproductions/`, a file for each figure.
 
 mod case;
+mod extent;
 mod figure;
 mod number;
 mod page;
@@ -22,6 +23,7 @@ mod table;
 mod verdict;
 
 pub use case::Case;
+pub use extent::{Extent, Seeds};
 pub use figure::{Drawing, Figure, Paper, Quantity, Reading};
 pub use page::page;
 pub use report::{Comparison, FigureReport, Report};

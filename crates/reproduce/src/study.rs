@@ -60,6 +60,11 @@ impl Study {
         self.cases[job.case].scenario.duration_s
     }
 
+    /// What tells a job from all others: its case's name, and its seed.
+    pub fn identity(&self, job: Job) -> (&str, u64) {
+        (&self.cases[job.case].name, job.seed)
+    }
+
     /// Does a job; none if it was stopped.
     ///
     /// # Errors

@@ -132,11 +132,11 @@ pub struct SimArgs {
 /// Arguments of `reproduce`.
 #[derive(Debug, ClapArgs)]
 pub struct ReproduceArgs {
-    /// The paper (drwa), then those of its figures that are wanted (fig-15, or 15; table-3); all if
-    /// none is named
+    /// The paper (drwa) or law (tide), then those of its figures that are wanted (fig-15, or 15;
+    /// table-3); all if none is named
     #[arg(value_name = "PAPER|FIGURE")]
     pub what: Vec<String>,
-    /// A few seeds only, to be done within two minutes
+    /// A few seeds or links only, to be done within two minutes
     #[arg(long)]
     pub quick: bool,
     /// Repeat every run with so many seeds
@@ -151,6 +151,13 @@ pub struct ReproduceArgs {
     /// Write a self-contained page with pictures and numbers
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// tide: run over every recorded link in this folder too, Mahimahi's traces (*.down, *.up) and
+    /// rate series (*.csv)
+    #[arg(long, value_name = "FOLDER")]
+    pub traces: Option<PathBuf>,
+    /// Write one row a run to this file, as soon as it is known
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: Option<PathBuf>,
     /// Write every run as a scenario for `tidegate sim` into this folder, and run nothing
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["json", "html"])]
     pub scenarios: Option<PathBuf>,

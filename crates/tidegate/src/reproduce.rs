@@ -2,25 +2,24 @@
 
 use crate::args::ReproduceArgs;
 use crate::exit::BadInput;
+use crate::rows::Rows;
 use crate::{signals, sweep};
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;
-use tidegate_reproduce::{Figure, Paper, Results, Study, page, table};
+use tidegate_reproduce::{Extent, Figure, Paper, Results, Study, page, table};
 use tidegate_sim::Options;
-
-/// Seeds of every run, unless asked for otherwise; and with `--quick`.
-const SEEDS: u32 = 30;
-const QUICK_SEEDS: u32 = 4;
 
 /// Runs what was asked for, and shows it.
 pub fn run(args: &ReproduceArgs) -> Result<()> {
-    let (paper, figures) = select(&args.what)?;
-    let seeds = args
-        .seeds
-        .unwrap_or(if args.quick { QUICK_SEEDS } else { SEEDS });
+    let extent = Extent {
+        quick: args.quick,
+        traces: args.traces.clone(),
+    };
+    let (paper, figures) = select(&args.what, &extent)?;
+    let seeds = args.seeds.unwrap_or(paper.seeds.of(&extent));
     let study = Study::new(figures, seeds.into());
     if let Some(folder) = &args.scenarios {
         return write_scenarios(folder, &study);
@@ -42,7 +41,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
 }
 
 /// The paper asked for, and those of its figures that were; all if none was.
-fn select(words: &[String]) -> Result<(Paper, Vec<Figure>)> {
+fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>)> {
     let mut papers = tidegate_reproductions::papers();
     let first = words.first();
     let named = papers
@@ -50,7 +49,7 @@ fn select(words: &[String]) -> Result<(Paper, Vec<Figure>)> {
         .position(|p| first.is_some_and(|word| p.id == word));
     let words = &words[usize::from(named.is_some())..];
     let paper = papers.swap_remove(named.unwrap_or(0));
-    let mut figures = (paper.figures)();
+    let mut figures = (paper.figures)(extent)?;
     let known: Vec<&str> = figures.iter().map(|figure| figure.id).collect();
     let wanted: Vec<String> = words.iter().map(|word| figure_id(word)).collect();
     if let Some(word) = wanted.iter().find(|word| !known.contains(&word.as_str())) {
@@ -106,11 +105,18 @@ fn perform(args: &ReproduceArgs, study: &Study) -> Result<Results> {
     };
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let mut results = Results::default();
+    let keys = ["case", "seed"].map(String::from);
+    let open = |path| Rows::open(path, &keys, false);
+    let mut rows = args.out.as_deref().map(open).transpose()?;
     let done = sweep::in_order(
         jobs.len(),
         args.jobs.map_or(cores, usize::from),
         |number| study.perform(jobs[number], &options),
         |number, result| {
+            if let Some(rows) = &mut rows {
+                let (case, seed) = study.identity(jobs[number]);
+                rows.append(&[case.into(), seed.to_string()], &result)?;
+            }
             study.note(jobs[number], result, &mut results);
             Ok(())
         },

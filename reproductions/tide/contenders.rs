@@ -1,0 +1,99 @@
+//! Who is held against whom.
+
+use super::paths::Path;
+use tidegate_reproduce::Case;
+use tidegate_scenario::{Law, QueuePolicy, Run};
+
+/// The λ of DRWA's frontier.
+pub const LAMBDAS: [f64; 7] = [1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0];
+
+/// A sender, a receiver and a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contender {
+    /// Congestion control of the sender.
+    sender: &'static str,
+    /// What steers the receiver's window.
+    law: Law,
+    /// DRWA's λ.
+    lambda: f64,
+    /// The bottleneck's queue discipline.
+    policy: QueuePolicy,
+}
+
+impl Contender {
+    /// Nothing but Linux, with that congestion control.
+    pub const fn linux(sender: &'static str) -> Self {
+        Self {
+            sender,
+            law: Law::None,
+            lambda: 3.0,
+            policy: QueuePolicy::DropTail,
+        }
+    }
+
+    /// The law at the receiver.
+    pub const fn law(sender: &'static str, law: Law) -> Self {
+        Self {
+            law,
+            ..Self::linux(sender)
+        }
+    }
+
+    /// tide at the receiver.
+    pub const fn tide(sender: &'static str) -> Self {
+        Self::law(sender, Law::Tide)
+    }
+
+    /// DRWA at the receiver.
+    pub const fn drwa(sender: &'static str, lambda: f64) -> Self {
+        Self {
+            lambda,
+            ..Self::law(sender, Law::Drwa)
+        }
+    }
+
+    /// CUBIC and a plain receiver, and that discipline in the bottleneck.
+    pub const fn network(policy: QueuePolicy) -> Self {
+        Self {
+            policy,
+            ..Self::linux("cubic")
+        }
+    }
+
+    /// The case of this contender on that path.
+    pub fn case(&self, path: &Path) -> Case {
+        let run = Run {
+            name: self.receiver(),
+            law: self.law,
+            lambda: self.lambda,
+            limit: None,
+            window: None,
+            congestion_control: Some(self.sender.into()),
+            rmem_max: None,
+            own_tcp: None,
+        };
+        Case {
+            name: self.on(path),
+            scenario: path.scenario(self.policy, run),
+            curves: Vec::new(),
+        }
+    }
+
+    /// What its case on that path is called.
+    pub fn on(&self, path: &Path) -> String {
+        let queue = match self.policy {
+            QueuePolicy::Codel => ", codel",
+            QueuePolicy::FqCodel => ", fq-codel",
+            _ => "",
+        };
+        format!("{}, {}, {}{queue}", path.name, self.sender, self.receiver())
+    }
+
+    fn receiver(&self) -> String {
+        match self.law {
+            Law::None => "linux".into(),
+            Law::Drwa => format!("drwa {}", self.lambda),
+            law => law.name().into(),
+        }
+    }
+}
