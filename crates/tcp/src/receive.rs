@@ -222,6 +222,11 @@ impl Receiver {
         self.window.left()
     }
 
+    /// Whether its buffer is a textbook's ([`ReceiveBuffer::Fixed`]).
+    pub fn is_textbook(&self) -> bool {
+        self.memory.is_plain()
+    }
+
     /// Bytes that the application may read.
     pub fn readable(&self) -> u64 {
         self.unread() - u64::from(self.finished())

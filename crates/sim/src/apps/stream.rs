@@ -9,6 +9,10 @@ use tidegate_scenario::{ReadRate, RunResult, Schedule, Side, WorkloadKind};
 use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
+/// How long a kernel takes to let a process run that waits for data. What a cell's burst brings
+/// meanwhile is acknowledged at once when the process has read it (`tcp_cleanup_rbuf`), not by twos.
+const WAKE_UP: Duration = Duration::from_micros(50);
+
 /// A source and a sink.
 struct Stream {
     flow: Flow,
@@ -23,8 +27,8 @@ struct Stream {
 
 /// How the receiving application reads.
 enum Sink {
-    /// Whatever has arrived, at once.
-    AtOnce,
+    /// Whatever has arrived, as soon as it is awake.
+    Prompt { wakes: Option<Instant> },
     /// At a rate of its own.
     Slow(SlowReader),
 }
@@ -64,7 +68,7 @@ pub fn apps(name: &str, does: &WorkloadKind, window: Window) -> Vec<Box<dyn App>
                     next: None,
                     passed: 0,
                 }),
-                _ => Sink::AtOnce,
+                _ => Sink::Prompt { wakes: None },
             },
             chunks,
         })
@@ -151,7 +155,16 @@ impl Stream {
     /// Reads what the application wants; when it wants more, if that is only a matter of time.
     fn read(&mut self, now: Instant, end: &mut Connection) -> Option<Instant> {
         match &mut self.sink {
-            Sink::AtOnce => {
+            Sink::Prompt { wakes } => {
+                if end.readable() == 0 && (!end.at_end() || self.flow.completed.is_some()) {
+                    return None;
+                }
+                let at = *wakes.get_or_insert(now + WAKE_UP);
+                // A textbook's host has nobody to wake.
+                if now < at && !end.receiver().is_textbook() {
+                    return Some(at);
+                }
+                *wakes = None;
                 self.take(now, end, u64::MAX);
                 None
             }
