@@ -167,8 +167,8 @@ fn recordings(folder: &FilePath) -> Result<Vec<(String, RateSpec)>> {
 }
 
 fn collect(folder: &FilePath, files: &mut Vec<PathBuf>) -> Result<()> {
-    let entries =
-        std::fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))?;
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("cannot read the folder {}", folder.display()))?;
     for entry in entries {
         let path = entry?.path();
         match path.is_dir() {

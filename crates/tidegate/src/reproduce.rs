@@ -49,7 +49,9 @@ fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>)> {
         .position(|p| first.is_some_and(|word| p.id == word));
     let words = &words[usize::from(named.is_some())..];
     let paper = papers.swap_remove(named.unwrap_or(0));
-    let mut figures = (paper.figures)(extent)?;
+    // All that can go wrong with them is the folder of recordings.
+    let bad_recordings = |error: anyhow::Error| BadInput(format!("--traces: {error:#}"));
+    let mut figures = (paper.figures)(extent).map_err(bad_recordings)?;
     let known: Vec<&str> = figures.iter().map(|figure| figure.id).collect();
     let wanted: Vec<String> = words.iter().map(|word| figure_id(word)).collect();
     if let Some(word) = wanted.iter().find(|word| !known.contains(&word.as_str())) {

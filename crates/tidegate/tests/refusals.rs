@@ -136,6 +136,20 @@ fn an_interface_that_does_not_exist() {
 }
 
 #[test]
+fn recordings_that_are_not_there_or_broken() {
+    let reproduce = |traces: &Path| {
+        let traces = traces.to_str().expect("a plain path");
+        tidegate(&["reproduce", "tide", "--quick", "--traces", traces])
+            .output()
+            .unwrap()
+    };
+    let folder = folder(SCENARIO, "0\n5\nfive\n");
+    let missing = folder.path().join("missing");
+    assert_refused(&reproduce(&missing), &["--traces", "missing"]);
+    assert_refused(&reproduce(folder.path()), &["link.down:3", "five"]);
+}
+
+#[test]
 fn no_root() {
     if !is_root() {
         return;
