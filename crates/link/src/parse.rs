@@ -25,3 +25,9 @@ pub(crate) fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
         .all(|b| b.is_ascii_digit())
         .then(|| text.parse().ok())?
 }
+
+/// A finite number of at least 0.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    let x: f64 = text.trim().parse().ok()?;
+    (x.is_finite() && x >= 0.0).then_some(x)
+}

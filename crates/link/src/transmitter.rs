@@ -35,6 +35,7 @@ impl<P: Packet> Transmitter<P> {
             Rate::Constant(bps) => Self::Fluid(Fluid::constant(*bps)),
             Rate::Series(series) => Self::Fluid(Fluid::series(series.clone())),
             Rate::Opportunities(trace) => Self::Bursty(Bursty::new(Bursts::trace(trace.clone()))),
+            Rate::Scheduled(series) => Self::Bursty(Bursty::new(Bursts::scheduled(series))),
             Rate::Cell(model) => Self::Bursty(Bursty::new(Bursts::cell(model))),
             Rate::Walk(walk) => Self::Bursty(Bursty::new(Bursts::walk(walk))),
         }

@@ -1,9 +1,10 @@
 //! Opportunities one after another, whatever they come from.
 
 use super::cell::Radio;
+use super::scheduled::Turns;
 use super::tti::Cursor;
 use super::walk::Signal;
-use super::{CellModel, SignalWalk, Trace, trace};
+use super::{CellModel, ScheduledSeries, SignalWalk, Trace, trace};
 use crate::Instant;
 use crate::share::Contention;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub(crate) enum Bursts {
     Trace(trace::Cursor),
     Cell(Box<Cursor<Radio>>),
     Walk(Box<Cursor<Signal>>),
+    Scheduled(Box<Cursor<Turns>>),
     /// What a scheduler leaves of them.
     Shared(Box<Contention>),
     /// None but those that the transmitter is given.
@@ -46,12 +48,18 @@ impl Bursts {
         Self::Walk(Box::new(SignalWalk::cursor(walk)))
     }
 
+    /// A scheduled series' opportunities from the start of the run.
+    pub(crate) fn scheduled(series: &Arc<ScheduledSeries>) -> Self {
+        Self::Scheduled(Box::new(ScheduledSeries::cursor(series)))
+    }
+
     /// The next opportunity.
     pub(crate) fn peek(&self) -> Burst {
         match self {
             Self::Trace(cursor) => cursor.peek(),
             Self::Cell(cursor) => cursor.peek(),
             Self::Walk(cursor) => cursor.peek(),
+            Self::Scheduled(cursor) => cursor.peek(),
             Self::Shared(contention) => contention.peek(),
             Self::Granted => Burst {
                 at: Instant::MAX,
@@ -74,6 +82,7 @@ impl Bursts {
             Self::Trace(cursor) => cursor.advance(),
             Self::Cell(cursor) => cursor.advance(),
             Self::Walk(cursor) => cursor.advance(),
+            Self::Scheduled(cursor) => cursor.advance(),
             Self::Shared(contention) => contention.advance(),
             Self::Granted => {}
         }
@@ -86,6 +95,7 @@ impl Bursts {
             Self::Trace(cursor) => cursor.skip_past(now),
             Self::Cell(cursor) => cursor.skip_past(now),
             Self::Walk(cursor) => cursor.skip_past(now),
+            Self::Scheduled(cursor) => cursor.skip_past(now),
             Self::Shared(contention) => contention.skip_past(now),
             Self::Granted => {}
         }

@@ -3,7 +3,7 @@
 use super::cell::Radio;
 use super::tti::{Cursor, Intervals};
 use super::walk::Signal;
-use super::{Rate, RateSeries, SignalWalk, Trace, fluid::NANOBITS_PER_BYTE, whole_bps};
+use super::{Rate, RateSeries, ScheduledSeries, SignalWalk, Trace, fluid, whole_bps};
 use crate::{CellModel, Instant};
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ enum Source {
     /// Bit/s.
     Constant(u64),
     Series(Arc<RateSeries>),
+    Scheduled(Arc<ScheduledSeries>),
     Opportunities(Arc<Trace>),
     Cell(CellModel, Box<Cursor<Radio>>),
     Walk(Arc<SignalWalk>, Box<Cursor<Signal>>),
@@ -30,6 +31,7 @@ impl Capacity {
         Self(match rate {
             Rate::Constant(bps) => Source::Constant(whole_bps(*bps)),
             Rate::Series(series) => Source::Series(series.clone()),
+            Rate::Scheduled(series) => Source::Scheduled(series.clone()),
             Rate::Opportunities(trace) => Source::Opportunities(trace.clone()),
             Rate::Cell(model) => Source::Cell(*model, Box::new(model.cursor())),
             Rate::Walk(walk) => Source::Walk(walk.clone(), Box::new(SignalWalk::cursor(walk))),
@@ -48,6 +50,7 @@ impl Capacity {
         match &mut self.0 {
             Source::Constant(bps) => whole_bytes(u128::from(*bps) * u128::from(t.as_nanos())),
             Source::Series(series) => whole_bytes(series.nanobits_before(t)),
+            Source::Scheduled(series) => whole_bytes(series.nanobits_before(t)),
             Source::Opportunities(trace) => trace.bytes_before(t),
             Source::Cell(model, cursor) => generated(cursor, t, || model.cursor()),
             Source::Walk(walk, cursor) => generated(cursor, t, || SignalWalk::cursor(walk)),
@@ -68,7 +71,7 @@ fn generated<R: Intervals>(
 }
 
 fn whole_bytes(nanobits: u128) -> u64 {
-    (nanobits / u128::from(NANOBITS_PER_BYTE)) as u64
+    (nanobits / u128::from(fluid::NANOBITS_PER_BYTE)) as u64
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! How much a link carries, and when.
 //!
 //! Two kinds of rate exist. A *fluid* rate ([`Rate::Constant`], [`Rate::Series`]) serialises packet
-//! after packet. *Opportunities* ([`Rate::Opportunities`], [`Rate::Cell`], [`Rate::Walk`]) are instants at which a
-//! number of bytes may leave at once; what the queue cannot fill is lost.
+//! after packet. *Opportunities* ([`Rate::Opportunities`], [`Rate::Scheduled`], [`Rate::Cell`],
+//! [`Rate::Walk`]) are instants at which a number of bytes may leave at once; what the queue cannot
+//! fill is lost.
 
 mod burst;
 mod capacity;
 mod cell;
 mod fluid;
+mod scheduled;
 mod series;
 mod trace;
 mod tti;
@@ -17,6 +19,7 @@ pub(crate) use burst::{Burst, Bursts};
 pub use capacity::Capacity;
 pub use cell::{Cell, CellModel};
 pub(crate) use fluid::{Fluid, NANOBITS_PER_BYTE};
+pub use scheduled::ScheduledSeries;
 pub use series::RateSeries;
 pub use trace::Trace;
 pub(crate) use walk::Signal;
@@ -34,6 +37,8 @@ pub enum Rate {
     Opportunities(Arc<Trace>),
     /// A piecewise constant rate, looped.
     Series(Arc<RateSeries>),
+    /// A recorded rate handed out in bursts, looped.
+    Scheduled(Arc<ScheduledSeries>),
     /// A generated cell.
     Cell(CellModel),
     /// A user's walk through a cell.
@@ -47,6 +52,7 @@ impl Rate {
             Self::Constant(bps) => whole_bps(*bps) as f64,
             Self::Opportunities(trace) => trace.mean_bps(),
             Self::Series(series) => series.mean_bps(),
+            Self::Scheduled(series) => series.mean_bps(),
             Self::Cell(model) => model.mean_bps(),
             Self::Walk(walk) => walk.mean_bps(),
         }
@@ -63,6 +69,7 @@ impl Rate {
             Self::Constant(_) => (self.clone(), Duration::ZERO),
             Self::Opportunities(trace) => (self.clone(), ahead(trace.period())),
             Self::Series(series) => (self.clone(), ahead(series.period())),
+            Self::Scheduled(series) => (self.clone(), ahead(series.period())),
             Self::Cell(model) => (Self::Cell(model.neighbour(index)), Duration::ZERO),
             Self::Walk(walk) => (
                 Self::Walk(Arc::new(walk.neighbour(index))),

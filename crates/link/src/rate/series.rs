@@ -1,17 +1,20 @@
-//! A piecewise constant rate.
+//! A recorded rate.
 
 use crate::Instant;
-use crate::parse::ParseError;
+use crate::parse::{ParseError, number};
 use std::time::Duration;
 
 /// The line that may come first.
 const HEADER: &str = "seconds,bits_per_second";
 
 /// What a row should be.
-const EXPECTED: &str = "seconds,bits_per_second: two numbers from 0 to 1e9 and from 0";
+const EXPECTED: &str = "seconds,bits_per_second: two numbers, from 0 to 1e9 and from 0 to 1e11";
 
 /// Thirty years are enough, and nanoseconds hold them.
 const MAX_SECONDS: f64 = 1e9;
+
+/// No link is faster, and what a burst of [`super::ScheduledSeries`] carries fits into 64 bits of nanobits.
+const MAX_BPS: f64 = 1e11;
 
 /// A rate that changes at given times and is constant in between, looped.
 ///
@@ -27,20 +30,38 @@ pub struct RateSeries {
     total: u128,
 }
 
-/// A constant rate from one instant of the period on.
+/// A rate from one instant of the period until the next, constant unless interpolated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Segment {
     /// Nanoseconds from the start of the period.
     start: u64,
+    /// Nanoseconds.
+    length: u64,
+    /// Bit/s at its start.
     bits_per_second: u64,
+    /// Bit/s at its end; linear between.
+    end_bps: u64,
     /// What the period carries before `start`, in nanobits.
     before: u128,
 }
 
+impl Segment {
+    /// What its first `within` nanoseconds carry, in whole nanobits: the trapezoid
+    /// from · t + (to − from) · t² ÷ 2 · length, rounded down.
+    fn carried(&self, within: u64) -> u128 {
+        let [from, to, t] = [self.bits_per_second, self.end_bps, within].map(i128::from);
+        let (rise, twice) = (to - from, 2 * i128::from(self.length));
+        // t² has 120 bits, so it is divided before it is multiplied.
+        let (whole, rest) = (t * t / twice, t * t % twice);
+        let ramp = rise * whole + (rise * rest).div_euclid(twice);
+        (from * t + ramp) as u128
+    }
+}
+
 impl RateSeries {
     /// Reads rows of `seconds,bits_per_second`, strictly: the first is at 0 seconds, seconds
-    /// increase, rates are at least 0 and not all 0 once rounded to whole bits per second. The
-    /// first line may be the header `seconds,bits_per_second`.
+    /// increase, rates are from 0 to 100 Gbit/s and not all 0 once rounded to whole bits per second.
+    /// The first line may be the header `seconds,bits_per_second`.
     ///
     /// # Errors
     /// Names the first line that is otherwise.
@@ -85,28 +106,45 @@ impl RateSeries {
 
     /// Builds the series from rows of nanoseconds and bit/s, which are in order.
     fn from_rows(rows: &[(u64, u64)]) -> Self {
-        let (last, last_rate) = rows[rows.len() - 1];
         let last_length = match rows {
-            [.., (before, _), _] => last - before,
+            [.., (before, _), (last, _)] => last - before,
             _ => 1_000_000_000,
         };
-        let mut segments: Vec<Segment> = Vec::with_capacity(rows.len());
-        let mut before = 0;
-        for &(start, bits_per_second) in rows {
-            if let Some(s) = segments.last() {
-                before += u128::from(s.bits_per_second) * u128::from(start - s.start);
-            }
-            segments.push(Segment {
-                start,
-                bits_per_second,
-                before,
-            });
+        let segment = |(index, &(start, bits_per_second)): (usize, &(u64, u64))| Segment {
+            start,
+            length: rows
+                .get(index + 1)
+                .map_or(last_length, |next| next.0 - start),
+            bits_per_second,
+            end_bps: bits_per_second,
+            before: 0,
+        };
+        Self::from_segments(rows.iter().enumerate().map(segment).collect())
+    }
+
+    /// Adds up what the segments carry.
+    fn from_segments(mut segments: Vec<Segment>) -> Self {
+        let (mut period, mut total) = (0, 0);
+        for segment in &mut segments {
+            segment.before = total;
+            total += segment.carried(segment.length);
+            period = segment.start + segment.length;
         }
         Self {
             segments,
-            period: last + last_length,
-            total: before + u128::from(last_rate) * u128::from(last_length),
+            period,
+            total,
         }
+    }
+
+    /// The same rows, with the rate linear from each to the next and from the last to the first.
+    pub(super) fn interpolated(&self) -> Self {
+        let mut segments = self.segments.clone();
+        for (index, segment) in segments.iter_mut().enumerate() {
+            let next = (index + 1) % self.segments.len();
+            segment.end_bps = self.segments[next].bits_per_second;
+        }
+        Self::from_segments(segments)
     }
 
     /// How long the series is before it starts anew.
@@ -119,15 +157,13 @@ impl RateSeries {
         self.total as f64 / self.period as f64
     }
 
-    /// The rate in force at `t`, in bit/s, and when it ends.
+    /// The rate in force at `t` if it is not interpolated, in bit/s, and when it ends.
     pub(super) fn at(&self, t: Instant) -> (u64, Instant) {
         let (periods, index) = self.locate(t);
-        let end = self
-            .segments
-            .get(index + 1)
-            .map_or(self.period, |s| s.start);
+        let segment = self.segments[index];
+        let end = segment.start + segment.length;
         (
-            self.segments[index].bits_per_second,
+            segment.bits_per_second,
             Instant::from_nanos((periods * self.period).saturating_add(end)),
         )
     }
@@ -137,9 +173,7 @@ impl RateSeries {
         let (periods, index) = self.locate(t);
         let segment = self.segments[index];
         let within = t.as_nanos() - periods * self.period - segment.start;
-        u128::from(periods) * self.total
-            + segment.before
-            + u128::from(segment.bits_per_second) * u128::from(within)
+        u128::from(periods) * self.total + segment.before + segment.carried(within)
     }
 
     /// Whole periods over at `t`, and the segment in force.
@@ -154,14 +188,9 @@ impl RateSeries {
 fn parse_row(line: &str) -> Option<(u64, u64)> {
     let (seconds, rate) = line.split_once(',')?;
     let seconds = number(seconds).filter(|&s| s <= MAX_SECONDS)?;
+    let rate = number(rate).filter(|&bps| bps <= MAX_BPS)?;
     let nanos = Instant::from_secs_f64(seconds).as_nanos();
-    Some((nanos, number(rate)?.round() as u64))
-}
-
-/// A finite number of at least 0.
-fn number(text: &str) -> Option<f64> {
-    let x: f64 = text.trim().parse().ok()?;
-    (x.is_finite() && x >= 0.0).then_some(x)
+    Some((nanos, rate.round() as u64))
 }
 
 #[cfg(test)]

@@ -5,13 +5,13 @@ use super::fluid::NANOBITS_PER_BYTE;
 use crate::Instant;
 use std::time::Duration;
 
-/// A rate that changes from one transmission time interval (TTI) to the next.
+/// What is carried in one transmission time interval (TTI) after another.
 pub(crate) trait Intervals {
     /// How long each interval is.
     fn tti(&self) -> Duration;
 
-    /// The rate of the next interval in whole bit/s. It is above 0 again and again.
-    fn next_rate(&mut self) -> u64;
+    /// Nanobits that the next interval carries, at most 10¹⁹. They are above 0 again and again.
+    fn next_nanobits(&mut self) -> u64;
 }
 
 /// Walks through the opportunities: at the end of every interval, what the rate gave during it
@@ -54,7 +54,7 @@ impl<R: Intervals> Cursor<R> {
         // An interval without a whole byte is no opportunity.
         while self.remainder < NANOBITS_PER_BYTE {
             at += tti;
-            self.remainder += self.rate.next_rate() * tti.as_nanos() as u64;
+            self.remainder += self.rate.next_nanobits();
         }
         self.next = Burst {
             at,

@@ -213,9 +213,9 @@ impl Intervals for Signal {
         TTI
     }
 
-    fn next_rate(&mut self) -> u64 {
+    fn next_nanobits(&mut self) -> u64 {
         self.begin();
-        self.walk.bps(self.db())
+        self.walk.bps(self.db()) * TTI.as_nanos() as u64
     }
 }
 

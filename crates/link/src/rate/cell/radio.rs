@@ -55,15 +55,16 @@ impl Intervals for Radio {
         self.tti
     }
 
-    /// In whole bit/s, so that the last bits of `exp` on another processor do not matter.
-    fn next_rate(&mut self) -> u64 {
+    /// At a rate in whole bit/s, so that the last bits of `exp` on another processor do not matter.
+    fn next_nanobits(&mut self) -> u64 {
         let Self { rng, .. } = self;
         let nepers = self.slow.step(rng) + self.fast.step(rng);
         let level = self.fades.step(rng) * self.outages.step(rng);
         if level == 0.0 {
             return 0;
         }
-        whole_bps((self.median_bps * level * nepers.exp()).min(self.peak_bps))
+        let rate = whole_bps((self.median_bps * level * nepers.exp()).min(self.peak_bps));
+        rate * self.tti.as_nanos() as u64
     }
 }
 

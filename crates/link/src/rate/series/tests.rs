@@ -14,7 +14,7 @@ fn complaint(text: &str) -> String {
 #[test]
 fn errors_name_the_line_and_what_was_expected() {
     for bad in [
-        "", "1", "1;2", "x,1", "1,x", "1,-5", "-1,5", "1,2,3", "1,inf", "1,NaN", "2e9,5",
+        "", "1", "1;2", "x,1", "1,x", "1,-5", "-1,5", "1,2,3", "1,inf", "1,NaN", "2e9,5", "1,2e11",
     ] {
         assert_eq!(
             complaint(&format!("{HEADER}\n0,5\n{bad}\n3,5\n")),

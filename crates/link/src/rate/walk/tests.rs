@@ -101,7 +101,7 @@ fn the_signal_asked_for_is_the_signal_sent_by() {
     let walk = walk(&points, Some(fading));
     let (mut sent, mut asked) = (Signal::new(walk.clone()), Signal::new(walk.clone()));
     for ms in 1..5000 {
-        let rate = sent.next_rate();
+        let rate = sent.next_nanobits() / TTI.as_nanos() as u64;
         // Only now and then, at the end of the interval or within it.
         if ms % 7 == 0 {
             let within = Instant::from_nanos(ms * 1_000_000 - ms % 3 * 300_000);

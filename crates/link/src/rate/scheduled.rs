@@ -1,0 +1,94 @@
+//! A recorded rate as a cell's scheduler hands it out.
+
+use super::RateSeries;
+use super::tti::{Cursor, Intervals};
+use crate::Instant;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Bounds of a transmission time interval: with those of a rate, an interval's nanobits fit into 64 bits.
+const TTIS: [Duration; 2] = [Duration::from_micros(100), Duration::from_millis(100)];
+
+/// A series whose capacity leaves in bursts: at the end of every transmission time interval (TTI), what
+/// the rate gave during it, to the byte. A series of one rate a second has neither the time within
+/// the second nor the packets; this gives it both, and adds or takes no byte of its integral.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduledSeries {
+    series: RateSeries,
+    tti: Duration,
+}
+
+impl ScheduledSeries {
+    /// `series`, in steps, in intervals of `tti`, at least 0.1 ms and at most 100 ms.
+    pub fn new(series: RateSeries, tti: Duration) -> Self {
+        let [shortest, longest] = TTIS;
+        Self {
+            series,
+            tti: tti.clamp(shortest, longest),
+        }
+    }
+
+    /// With the rate linear from each row to the next and from the last to the first, instead of in
+    /// steps.
+    pub fn interpolated(self) -> Self {
+        Self {
+            series: self.series.interpolated(),
+            ..self
+        }
+    }
+
+    /// How long the series is before it starts anew.
+    pub fn period(&self) -> Duration {
+        self.series.period()
+    }
+
+    /// Long-run mean rate in bit/s.
+    pub fn mean_bps(&self) -> f64 {
+        self.series.mean_bps()
+    }
+
+    /// Its opportunities from the start of the run.
+    pub(super) fn cursor(series: &Arc<Self>) -> Cursor<Turns> {
+        Cursor::new(Turns {
+            series: series.clone(),
+            passed: 0,
+            carried: 0,
+        })
+    }
+
+    /// Nanobits of all intervals that end before `t`.
+    pub(super) fn nanobits_before(&self, t: Instant) -> u128 {
+        self.carried(t.as_nanos().saturating_sub(1) / self.tti.as_nanos() as u64)
+    }
+
+    /// Nanobits of the first `intervals`.
+    fn carried(&self, intervals: u64) -> u128 {
+        let end = intervals.saturating_mul(self.tti.as_nanos() as u64);
+        self.series.nanobits_before(Instant::from_nanos(end))
+    }
+}
+
+/// A scheduled series under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Turns {
+    series: Arc<ScheduledSeries>,
+    /// Intervals so far.
+    passed: u64,
+    /// What they carried, in nanobits.
+    carried: u128,
+}
+
+impl Intervals for Turns {
+    fn tti(&self) -> Duration {
+        self.series.tti
+    }
+
+    fn next_nanobits(&mut self) -> u64 {
+        self.passed += 1;
+        let before = std::mem::replace(&mut self.carried, self.series.carried(self.passed));
+        (self.carried - before) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests;
