@@ -1,14 +1,21 @@
-//! Propagation delay that may step.
+//! Propagation delay that may change.
+
+mod trace;
+
+pub use trace::DelayTrace;
 
 use crate::Instant;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Propagation delay over time: an initial value and later ones.
+/// Propagation delay over time: an initial value and later ones, and what a recording adds to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DelayProfile {
     initial: Duration,
     /// In order of time.
     steps: Vec<(Instant, Duration)>,
+    /// A recording; what exceeds its smallest value is added.
+    trace: Option<Arc<DelayTrace>>,
 }
 
 impl DelayProfile {
@@ -16,15 +23,42 @@ impl DelayProfile {
     /// come in any order; of several at one instant the last one counts.
     pub fn new(initial: Duration, mut steps: Vec<(Instant, Duration)>) -> Self {
         steps.sort_by_key(|&(at, _)| at);
-        Self { initial, steps }
+        Self {
+            initial,
+            steps,
+            trace: None,
+        }
+    }
+
+    /// The same, longer by what `trace` exceeds its smallest value by: what is given is the least delay.
+    pub fn above(self, trace: Arc<DelayTrace>) -> Self {
+        Self {
+            trace: Some(trace),
+            ..self
+        }
     }
 
     /// The delay in force at `at`.
     pub fn at(&self, at: Instant) -> Duration {
-        match self.steps.partition_point(|&(from, _)| from <= at) {
+        let passed = self.steps.partition_point(|&(from, _)| from <= at);
+        self.after(passed) + self.excess(at)
+    }
+
+    /// The delay after so many steps, the recording apart.
+    #[inline]
+    fn after(&self, passed: usize) -> Duration {
+        match passed {
             0 => self.initial,
             n => self.steps[n - 1].1,
         }
+    }
+
+    /// What the recording adds at `at`.
+    #[inline]
+    fn excess(&self, at: Instant) -> Duration {
+        self.trace
+            .as_ref()
+            .map_or(Duration::ZERO, |trace| trace.excess(at))
     }
 }
 
@@ -61,10 +95,7 @@ impl Propagation {
         while steps.get(self.passed).is_some_and(|&(from, _)| from <= at) {
             self.passed += 1;
         }
-        let delay = match self.passed {
-            0 => self.profile.initial,
-            n => steps[n - 1].1,
-        };
+        let delay = self.profile.after(self.passed) + self.profile.excess(at);
         self.last_due = self.last_due.max(at + delay);
         self.last_due
     }

@@ -53,7 +53,7 @@ mod transmitter;
 
 pub use arq::{Arq, BlockError};
 pub use config::{Config, FqCodelPolicy, Policy, QueueConfig, RedPolicy};
-pub use delay::DelayProfile;
+pub use delay::{DelayProfile, DelayTrace};
 pub use flight::{Disorder, Middlebox};
 pub use link::{Delivery, Link, Stats};
 pub use loss::Loss;

@@ -4,9 +4,10 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_link::{
-    Arq, BlockError, Capacity, Cell, CellModel, Config, CrossTraffic, DelayProfile, Delivery,
-    Disorder, Fading, FqCodelPolicy, Instant, Link, Loss, Middlebox, Packet, Policy, QueueConfig,
-    Rate, RateSeries, RedPolicy, Scheduler, Sequence, Sharing, SignalWalk, TokenBucket, Trace,
+    Arq, BlockError, Capacity, Cell, CellModel, Config, CrossTraffic, DelayProfile, DelayTrace,
+    Delivery, Disorder, Fading, FqCodelPolicy, Instant, Link, Loss, Middlebox, Packet, Policy,
+    QueueConfig, Rate, RateSeries, RedPolicy, ScheduledSeries, Scheduler, Sequence, Sharing,
+    SignalWalk, TokenBucket, Trace,
 };
 
 /// Flows among which the packets are dealt out in turn.
@@ -94,7 +95,13 @@ fn rates() -> impl Strategy<Value = Rate> {
         let walk = SignalWalk::new(&points, 50e6, Some(fading), seed).expect("valid");
         Rate::Walk(Arc::new(walk))
     });
-    prop_oneof![constant, trace, series, cell, walk]
+    let scheduled = (0u32..30_000_000, 10u64..900, 1u64..20).prop_map(|(bps, ms, tti)| {
+        let text = format!("0,1e6\n0.{ms:03},{bps}\n");
+        let series = RateSeries::parse(&text).expect("valid");
+        let tti = Duration::from_millis(tti);
+        Rate::Scheduled(Arc::new(ScheduledSeries::new(series, tti).interpolated()))
+    });
+    prop_oneof![constant, trace, series, scheduled, cell, walk]
 }
 
 fn queues() -> impl Strategy<Value = QueueConfig> {
@@ -138,11 +145,18 @@ fn queues() -> impl Strategy<Value = QueueConfig> {
 fn delays() -> impl Strategy<Value = DelayProfile> {
     let ms = |ms: u64| Duration::from_millis(ms);
     let steps = prop::collection::vec((0u64..500, 0u64..100), 0..4);
-    (0u64..100, steps).prop_map(move |(initial, steps)| {
+    (0u64..100, steps, any::<bool>()).prop_map(move |(initial, steps, recorded)| {
         let steps = steps
             .iter()
             .map(|&(at, d)| (Instant::from_millis(at), ms(d)));
-        DelayProfile::new(ms(initial), steps.collect())
+        let profile = DelayProfile::new(ms(initial), steps.collect());
+        match recorded {
+            false => profile,
+            true => {
+                let trace = DelayTrace::parse("12\n9\n30\n11\n").expect("valid");
+                profile.above(Arc::new(trace))
+            }
+        }
     })
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
-use tidegate_link::{Capacity, Cell, CellModel, Instant, Rate, RateSeries, Trace};
+use tidegate_link::{Capacity, Cell, CellModel, DelayTrace, Instant, Rate, RateSeries, Trace};
 
 /// The text of a recorded trace.
 fn recorded(name: &str) -> Option<String> {
@@ -100,6 +100,14 @@ fn recorded_series_are_read() {
         let series = RateSeries::parse(&text).expect(name);
         assert_eq!(series.period(), Duration::from_secs(seconds), "{name}");
     }
+}
+
+#[test]
+fn recorded_delays_are_read() {
+    let name = "starlink/leocc-starlink.delay";
+    let Some(text) = recorded(name) else { return };
+    let delays = DelayTrace::parse(&text).expect(name);
+    assert_eq!(delays.period(), Duration::from_millis(119_990));
 }
 
 /// A generated cell resembles a recorded one as much as two recorded LTE links resemble each other.

@@ -36,15 +36,51 @@ fn a_step_down_lets_nobody_overtake() {
     assert_eq!(due(&mut way, 20_160), Instant::from_millis(20_200));
 }
 
+/// A recording of 30 ms: 12, 9 and 20 ms, so 3, 0 and 11 more than its smallest.
+fn recording() -> Arc<DelayTrace> {
+    Arc::new(DelayTrace::parse("12\n9\n20\n").expect("valid"))
+}
+
+#[test]
+fn a_recording_comes_on_top_and_loops() {
+    let profile = route_change().above(recording());
+    for (at, delay) in [
+        (0, 43),
+        (9, 43),
+        (10, 40),
+        (29, 51),
+        (30, 43),
+        (10_000, 200),
+        (10_010, 211),
+    ] {
+        assert_eq!(profile.at(Instant::from_millis(at)), ms(delay), "{at}");
+    }
+}
+
+/// The packet that left last with 51 ms arrives at 80; those behind it would at 73 to 79.
+#[test]
+fn a_recording_that_falls_lets_nobody_overtake() {
+    let mut way = Propagation::new(DelayProfile::from(ms(40)).above(recording()));
+    let mut due = |at| way.due(Instant::from_millis(at));
+    assert_eq!(due(29), Instant::from_millis(80));
+    assert_eq!(due(30), Instant::from_millis(80));
+    assert_eq!(due(36), Instant::from_millis(80));
+    assert_eq!(due(38), Instant::from_millis(81));
+}
+
 proptest! {
     /// The walk through the steps agrees with looking each instant up.
     #[test]
     fn propagation_follows_the_profile(
         steps in prop::collection::vec((0u64..2000, 0u64..300), 0..8),
         gaps in prop::collection::vec(0u64..500, 1..20),
+        recorded in any::<bool>(),
     ) {
         let steps = steps.iter().map(|&(at, d)| (Instant::from_millis(at), ms(d))).collect();
-        let profile = DelayProfile::new(ms(50), steps);
+        let mut profile = DelayProfile::new(ms(50), steps);
+        if recorded {
+            profile = profile.above(recording());
+        }
         let mut way = Propagation::new(profile.clone());
         let (mut at, mut last) = (Instant::ZERO, Instant::ZERO);
         for gap in gaps {
