@@ -245,6 +245,7 @@ fn link(rate: RateSpec, delay_ms: f64) -> LinkSpec {
         rate,
         delay_ms,
         delay_steps: Vec::new(),
+        delay_trace: None,
         queue: QueueSpec::default(),
         loss: None,
         shaper: None,

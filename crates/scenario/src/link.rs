@@ -15,10 +15,25 @@ pub enum RateSpec {
     Trace(String),
     /// A file of `seconds,bits_per_second`, looped.
     Series(String),
+    /// Such a file, handed out in a scheduler's bursts.
+    Scheduled(ScheduledSpec),
     /// One of the shipped, seeded cell models.
     Generate(GenerateSpec),
     /// A user's walk through an LTE cell, looped.
     Walk(WalkSpec),
+}
+
+/// A rate series whose capacity leaves in bursts, as a cell's scheduler hands it out.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduledSpec {
+    /// A file of `seconds,bits_per_second`, looped.
+    pub series: String,
+    /// Whether the rate is linear between the rows instead of a step at each.
+    #[serde(default)]
+    pub interpolate: bool,
+    /// Milliseconds from one burst to the next.
+    pub burst_ms: f64,
 }
 
 /// A generated rate process.

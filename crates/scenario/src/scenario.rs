@@ -78,6 +78,10 @@ pub struct LinkSpec {
     /// Later values of the propagation delay.
     #[serde(default)]
     pub delay_steps: Vec<DelayStep>,
+    /// A file of one-way delays in milliseconds, one a line for each 10 ms, looped: what they exceed
+    /// their smallest by is added, so that `delay_ms` is the least delay. Nothing overtakes when it falls.
+    #[serde(default)]
+    pub delay_trace: Option<String>,
     /// The buffer in front of the link.
     #[serde(default)]
     pub queue: QueueSpec,

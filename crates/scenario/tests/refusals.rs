@@ -35,6 +35,7 @@ fn a_sound_downlink_is_taken() {
         "rate = { generate = { kind = \"lte\", mean_mbps = 5 } }\nloss = { random = 0.01 }",
         "rate = { constant_mbps = 20 }\nloss = { bursty = { probability = 0.5, mean_length = 1 } }",
         "rate = { constant_mbps = 20 }\nqueue = { policy = \"fq-codel\" }\nshaper = { mbps = 10 }",
+        "rate = { scheduled = { series = \"ride.csv\", burst_ms = 4 } }",
         "rate = { constant_mbps = 20 }\ncell = { users = 3, load_mbps = 5, scheduler = \"round-robin\" }",
         "rate = { constant_mbps = 20 }\narq = { error = 0.1 }\nmiddlebox = { patience_ms = 500 }",
         "rate = { walk = { peak_mbps = 50, points = [[0, 20], [9, -3]], fading_db = 3 } }\n\
@@ -54,6 +55,10 @@ fn a_downlink_that_cannot_be_is_refused() {
         (
             "rate = { generate = { kind = \"lte\", mean_mbps = -1 } }",
             "mean_mbps is -1, expected more than 0",
+        ),
+        (
+            "rate = { scheduled = { series = \"ride.csv\", burst_ms = 0 } }",
+            "scheduled.burst_ms is 0, expected 0.1 to 100",
         ),
         (
             "rate = { constant_mbps = 20 }\nloss = { random = 1 }",
@@ -140,6 +145,23 @@ fn a_downlink_that_cannot_be_is_refused() {
     ] {
         let expected = format!("test.toml: down: {complaint}");
         assert_eq!(parse(down).expect_err(down), expected);
+    }
+}
+
+#[test]
+fn a_scheduled_series_says_how_it_is_handed_out() {
+    for (rate, complaint) in [
+        ("{ series = \"ride.csv\" }", "missing field `burst_ms`"),
+        (
+            "{ series = \"ride.csv\", burst_ms = 4, tti = 1 }",
+            "unknown field `tti`",
+        ),
+    ] {
+        let refusal = parse(&format!("rate = {{ scheduled = {rate} }}")).expect_err(rate);
+        assert!(
+            refusal.starts_with(&format!("test.toml:6: {complaint}")),
+            "{refusal}"
+        );
     }
 }
 

@@ -9,6 +9,7 @@ impl crate::LinkSpec {
             rate,
             delay_ms,
             delay_steps: Vec::new(),
+            delay_trace: None,
             queue: QueueSpec::default(),
             loss: None,
             shaper: None,
@@ -67,10 +68,23 @@ impl RateSpec {
             RateSpec::ConstantMbps(mbps) => ("constant_mbps", *mbps),
             RateSpec::Generate(g) => ("mean_mbps", g.mean_mbps?),
             RateSpec::Walk(walk) => return walk.complaint(),
+            RateSpec::Scheduled(scheduled) => return scheduled.complaint(),
             RateSpec::Trace(_) | RateSpec::Series(_) => return None,
         };
         let positive = mbps.is_finite() && mbps > 0.0;
         (!positive).then(|| format!("{name} is {mbps}, expected more than 0"))
+    }
+}
+
+impl ScheduledSpec {
+    fn complaint(&self) -> Option<String> {
+        let ok = (0.1..=100.0).contains(&self.burst_ms);
+        (!ok).then(|| {
+            format!(
+                "scheduled.burst_ms is {}, expected 0.1 to 100",
+                self.burst_ms
+            )
+        })
     }
 }
 

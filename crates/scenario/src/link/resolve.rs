@@ -6,16 +6,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_link::{
-    Arq, BlockError, Cell, CellModel, Config, CrossTraffic, DelayProfile, Disorder, Fading,
-    FqCodelPolicy, Instant, Loss, Middlebox, Policy, QueueConfig, Rate, RateSeries, RedPolicy,
-    Scheduler, Sharing, SignalWalk, TokenBucket, Trace, WalkError,
+    Arq, BlockError, Cell, CellModel, Config, CrossTraffic, DelayProfile, DelayTrace, Disorder,
+    Fading, FqCodelPolicy, Instant, Loss, Middlebox, Policy, QueueConfig, Rate, RateSeries,
+    RedPolicy, ScheduledSeries, Scheduler, Sharing, SignalWalk, TokenBucket, Trace, WalkError,
 };
 
 /// The packet that RED takes for typical.
 const TYPICAL_BYTES: f64 = 1500.0;
 
 impl crate::LinkSpec {
-    /// Reads the trace that the link names, relative to `folder`. The link makes sense, as
+    /// Reads the traces that the link names, relative to `folder`. The link makes sense, as
     /// [`Self::complaint`] says.
     ///
     /// # Errors
@@ -28,18 +28,24 @@ impl crate::LinkSpec {
             sharing: self.cell.map(|cell| cell.resolve(seed)),
             arq: self.arq.as_ref().map(|arq| arq.resolve(&rate)),
             loss: self.loss.map_or(Loss::None, LossSpec::resolve),
-            delay: DelayProfile::new(
-                milliseconds(self.delay_ms),
-                self.delay_steps
-                    .iter()
-                    .map(|s| (Instant::from_secs_f64(s.at_s), milliseconds(s.ms)))
-                    .collect(),
-            ),
+            delay: self.delay(folder)?,
             disorder: self.disorder.map(DisorderSpec::resolve),
             middlebox: self.middlebox.map(|middlebox| Middlebox {
                 patience: milliseconds(middlebox.patience_ms),
             }),
             rate,
+        })
+    }
+
+    fn delay(&self, folder: &Path) -> Result<DelayProfile, LoadError> {
+        let steps = self
+            .delay_steps
+            .iter()
+            .map(|s| (Instant::from_secs_f64(s.at_s), milliseconds(s.ms)));
+        let given = DelayProfile::new(milliseconds(self.delay_ms), steps.collect());
+        Ok(match &self.delay_trace {
+            None => given,
+            Some(file) => given.above(Arc::new(parse(folder, file, DelayTrace::parse)?)),
         })
     }
 }
@@ -54,10 +60,22 @@ impl RateSpec {
             RateSpec::Series(file) => {
                 Rate::Series(Arc::new(parse(folder, file, RateSeries::parse)?))
             }
+            RateSpec::Scheduled(scheduled) => Rate::Scheduled(Arc::new(scheduled.resolve(folder)?)),
             RateSpec::Generate(g) => Rate::Cell(g.model(seed)),
             RateSpec::Walk(walk) => Rate::Walk(Arc::new(
                 walk.build(seed).expect("checked before it is resolved"),
             )),
+        })
+    }
+}
+
+impl ScheduledSpec {
+    fn resolve(&self, folder: &Path) -> Result<ScheduledSeries, LoadError> {
+        let series = parse(folder, &self.series, RateSeries::parse)?;
+        let steps = ScheduledSeries::new(series, milliseconds(self.burst_ms));
+        Ok(match self.interpolate {
+            true => steps.interpolated(),
+            false => steps,
         })
     }
 }

@@ -4,8 +4,8 @@ use crate::{LinkSpec, LoadError};
 use std::path::Path;
 use std::time::Duration;
 use tidegate_link::{
-    Arq, BlockError, Config, CrossTraffic, Disorder, FqCodelPolicy, Middlebox, Policy, Rate,
-    RedPolicy, Scheduler, Sharing, TokenBucket,
+    Arq, BlockError, Capacity, Config, CrossTraffic, Disorder, FqCodelPolicy, Instant, Middlebox,
+    Policy, Rate, RedPolicy, Scheduler, Sharing, TokenBucket,
 };
 
 fn ms(ms: u64) -> Duration {
@@ -129,6 +129,70 @@ fn stages() {
             },
             seed: sharing.seed,
         }
+    );
+}
+
+/// A ramp from 0 to 8 Mbit/s and back: bursts of what 4 ms give, of the ramp's mean or of the step's.
+#[test]
+fn a_scheduled_series_is_read_and_interpolated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("ride.csv"), "0,0\n1,8e6\n").expect("written");
+    let resolve = |more: &str| {
+        let rate = format!("{{ scheduled = {{ series = 'ride.csv', burst_ms = 4{more} }} }}");
+        let spec: LinkSpec =
+            toml::from_str(&format!("rate = {rate}\ndelay_ms = 20")).expect("valid");
+        spec.resolve(folder.path(), 7).map(|config| config.rate)
+    };
+    let between = |rate: &Rate, from, to| {
+        let [from, to] = [from, to].map(|ms: u64| Instant::from_nanos(ms * 1_000_000 + 1));
+        Capacity::new(rate).bytes(from, to)
+    };
+    let ramp = resolve(", interpolate = true").expect("valid");
+    let steps = resolve("").expect("valid");
+    assert_eq!(between(&ramp, 0, 2000), between(&steps, 0, 2000));
+    assert_eq!(
+        (between(&ramp, 0, 1000), between(&steps, 0, 1000)),
+        (500_000, 0)
+    );
+    // From 4 to 4.032 Mbit/s.
+    assert_eq!(between(&ramp, 500, 503), 0);
+    assert_eq!(between(&ramp, 500, 504), 2008);
+
+    std::fs::write(folder.path().join("ride.csv"), "0,1e6\n1,fast\n").expect("written");
+    let refusal = resolve("").expect_err("not a series").to_string();
+    assert!(
+        refusal.ends_with(
+            "ride.csv:2: \"1,fast\", expected seconds,bits_per_second: two numbers, from 0 to 1e9 and from 0 to 1e11"
+        ),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_recorded_delay_is_read_and_lies_on_the_given_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("ride.delay");
+    let resolve = || {
+        let text = "rate = { constant_mbps = 12 }\ndelay_ms = 20\ndelay_trace = 'ride.delay'";
+        let spec: LinkSpec = toml::from_str(text).expect("valid");
+        spec.resolve(folder.path(), 7).map(|config| config.delay)
+    };
+    std::fs::write(&file, "12\n9.5\n").expect("written");
+    let delay = resolve().expect("valid");
+    assert_eq!(delay.at(Instant::ZERO), Duration::from_micros(22_500));
+    assert_eq!(delay.at(Instant::from_millis(10)), ms(20));
+
+    std::fs::write(&file, "12\nlong\n").expect("written");
+    let refusal = resolve().expect_err("not a delay").to_string();
+    assert!(
+        refusal.ends_with("ride.delay:2: \"long\", expected a delay in milliseconds, 0 to 60000"),
+        "{refusal}"
+    );
+    std::fs::remove_file(&file).expect("removed");
+    let refusal = resolve().expect_err("no file").to_string();
+    assert!(
+        refusal.starts_with("cannot read ") && refusal.ends_with("ride.delay"),
+        "{refusal}"
     );
 }
 
