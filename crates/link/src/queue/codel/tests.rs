@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 const TARGET: Duration = Duration::from_millis(5);
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -108,4 +109,115 @@ fn a_late_dequeue_makes_up_for_the_drops_it_missed() {
     assert_eq!(bench.drops(0..101), [100]);
     // Due at 200, 270.7, 328.4 and 378.4.
     assert_eq!(bench.drops(400..401), [400; 4]);
+}
+
+/// The RFC's pseudocode as it is printed: §5.5's `deque` and §5.6's `dodequeue` and `control_law`,
+/// with signed nanoseconds and 0 for "none".
+#[derive(Default)]
+struct Printed {
+    first_above_time: i64,
+    drop_next: i64,
+    count: u32,
+    lastcount: u32,
+    dropping: bool,
+}
+
+/// A packet that waited so many nanoseconds and leaves so many bytes behind.
+type Waited = (i64, usize);
+
+impl Printed {
+    /// Which of the packets is handed out, and how many were dropped for it.
+    fn deque(&mut self, now: i64, queue: &mut impl Iterator<Item = Waited>) -> (bool, u32) {
+        let mut dropped = 0;
+        let (mut packet, mut ok_to_drop) = self.dodequeue(now, queue.next());
+        if self.dropping {
+            if !ok_to_drop {
+                self.dropping = false;
+            }
+            while now >= self.drop_next && self.dropping {
+                dropped += 1;
+                self.count += 1;
+                (packet, ok_to_drop) = self.dodequeue(now, queue.next());
+                if !ok_to_drop {
+                    self.dropping = false;
+                } else {
+                    self.drop_next = self.control_law(self.drop_next);
+                }
+            }
+        } else if ok_to_drop {
+            dropped += 1;
+            (packet, _) = self.dodequeue(now, queue.next());
+            self.dropping = true;
+            let delta = self.count - self.lastcount;
+            self.count = 1;
+            if delta > 1 && now - self.drop_next < 16 * nanos(INTERVAL) {
+                self.count = delta;
+            }
+            self.drop_next = self.control_law(now);
+            self.lastcount = self.count;
+        }
+        (packet, dropped)
+    }
+
+    fn dodequeue(&mut self, now: i64, packet: Option<Waited>) -> (bool, bool) {
+        let Some((sojourn, bytes)) = packet else {
+            self.first_above_time = 0;
+            return (false, false);
+        };
+        let mut ok_to_drop = false;
+        if sojourn < nanos(TARGET) || bytes <= MAXPACKET {
+            self.first_above_time = 0;
+        } else if self.first_above_time == 0 {
+            self.first_above_time = now + nanos(INTERVAL);
+        } else if now >= self.first_above_time {
+            ok_to_drop = true;
+        }
+        (true, ok_to_drop)
+    }
+
+    fn control_law(&self, t: i64) -> i64 {
+        t + nanos(INTERVAL.div_f64(f64::from(self.count).sqrt()))
+    }
+}
+
+fn nanos(d: Duration) -> i64 {
+    d.as_nanos() as i64
+}
+
+/// Milliseconds until a dequeue, whether the queue stands, and how many packets it holds at most.
+fn dequeues() -> impl Strategy<Value = Vec<(i64, bool, usize)>> {
+    let phase = (1i64..30, 0..40usize, 0.0..1.0f64, 1usize..8);
+    let phase = phase.prop_flat_map(|(gap, count, standing, packets)| {
+        prop::collection::vec(
+            (0..gap, prop::bool::weighted(standing), Just(packets)),
+            count..count + 20,
+        )
+    });
+    prop::collection::vec(phase, 1..8).prop_map(|phases| phases.concat())
+}
+
+proptest! {
+    /// Pauses, queues that stand, flow or run empty: what is dropped is what the pseudocode drops.
+    #[test]
+    fn what_the_pseudocode_drops_is_dropped(dequeues in dequeues()) {
+        let (mut ours, mut printed) = (Codel::new(TARGET, INTERVAL), Printed::default());
+        let mut now = nanos(Duration::from_secs(10));
+        for (gap, stands, packets) in dequeues {
+            now += gap * 1_000_000;
+            let sojourn = if stands { 20_000_000 } else { 4_999_999 };
+            let queue = || (0..packets).rev().map(move |behind| (sojourn, behind * 1500));
+            let expected = printed.deque(now, &mut queue());
+            let (mut rest, mut dropped) = (queue(), 0);
+            let take = || {
+                rest.next().map(|(sojourn, backlog)| Taken {
+                    item: (),
+                    arrival: Instant::from_nanos((now - sojourn) as u64),
+                    backlog,
+                })
+            };
+            let at = Instant::from_nanos(now as u64);
+            let packet = ours.dequeue(at, take, |()| dropped += 1);
+            prop_assert_eq!((packet.is_some(), dropped), expected);
+        }
+    }
 }
