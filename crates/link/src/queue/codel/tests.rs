@@ -186,7 +186,8 @@ fn nanos(d: Duration) -> i64 {
 
 /// Milliseconds until a dequeue, whether the queue stands, and how many packets it holds at most.
 fn dequeues() -> impl Strategy<Value = Vec<(i64, bool, usize)>> {
-    let phase = (1i64..30, 0..40usize, 0.0..1.0f64, 1usize..8);
+    let longest = prop_oneof![1i64..30, 1i64..3000];
+    let phase = (longest, 0..40usize, 0.0..1.0f64, 1usize..8);
     let phase = phase.prop_flat_map(|(gap, count, standing, packets)| {
         prop::collection::vec(
             (0..gap, prop::bool::weighted(standing), Just(packets)),
