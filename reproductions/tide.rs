@@ -18,7 +18,9 @@ pub fn paper() -> Paper {
         introduction: "One download of a minute over each link and each base RTT, from CUBIC and from BBR senders, through a \
                        drop-tail buffer of 2000 packets; the first 5 s are not counted. The links are the shipped cells with \
                        two seeds each and every recording in the folder that --traces names, from its start. A rate \
-                       series is taken as it is, a step a second; the uplink carries a tenth of the downlink's mean \
+                       series is interpolated between its seconds and handed out in bursts every 4 ms, as the shipped LTE \
+                       cell is, 5G or not; a delay recorded beside a rate comes, less its minimum, on top of the base \
+                       RTT; the uplink carries a tenth of the downlink's mean \
                        rate, at least 5 Mbit/s. The column \"paper\" holds the goal. The page's coordinates are the \
                        link's own queueing delay and utilisation: nothing of them is estimated.",
         seeds: Seeds::ONE,

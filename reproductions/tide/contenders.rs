@@ -62,7 +62,16 @@ impl Contender {
 
     /// The case of this contender on that path.
     pub fn case(&self, path: &Path) -> Case {
-        let run = Run {
+        Case {
+            name: self.on(path),
+            scenario: path.scenario(self.policy, self.run()),
+            curves: Vec::new(),
+        }
+    }
+
+    /// What the two hosts are set to.
+    pub fn run(&self) -> Run {
+        Run {
             name: self.receiver(),
             law: self.law,
             lambda: self.lambda,
@@ -71,11 +80,6 @@ impl Contender {
             congestion_control: Some(self.sender.into()),
             rmem_max: None,
             own_tcp: None,
-        };
-        Case {
-            name: self.on(path),
-            scenario: path.scenario(self.policy, run),
-            curves: Vec::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use tidegate_link::{Capacity, Instant};
 use tidegate_reproduce::Extent;
 use tidegate_scenario::{
     CellKind, Direction, GenerateSpec, Hosts, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run,
-    Scenario, Workload, WorkloadKind,
+    Scenario, ScheduledSpec, Workload, WorkloadKind,
 };
 
 /// Base RTTs in milliseconds; with `--quick` the second and the fourth.
@@ -19,6 +19,9 @@ const QUICK_STRIDE: usize = 3;
 /// How long a download takes, and from when on it counts.
 const DURATION_S: f64 = 60.0;
 const WARMUP_S: f64 = 5.0;
+
+/// Milliseconds between a rate series' bursts: those of the shipped LTE cell.
+const BURST_MS: f64 = 4.0;
 
 /// Packets that the downlink's buffer holds, and the uplink's.
 const BUFFER_PACKETS: usize = 2000;
@@ -38,8 +41,17 @@ pub struct Path {
     pub name: String,
     /// Its base RTT in milliseconds.
     pub rtt_ms: u32,
-    rate: RateSpec,
+    source: Source,
     uplink_mbps: f64,
+}
+
+/// What a downlink's rate and delay are taken from.
+#[derive(Clone, Debug)]
+struct Source {
+    name: String,
+    rate: RateSpec,
+    /// A recording of the one-way delay, if there is one.
+    delay_trace: Option<String>,
 }
 
 /// All paths of that extent: the shipped cells first, then the recordings in the order of their names.
@@ -47,24 +59,24 @@ pub struct Path {
 /// # Errors
 /// When a recording cannot be read.
 pub fn all(extent: &Extent) -> Result<Vec<Path>> {
-    let mut links = cells(extent.quick);
+    let mut sources = cells(extent.quick);
     if let Some(folder) = &extent.traces {
         let stride = if extent.quick { QUICK_STRIDE } else { 1 };
-        links.extend(recordings(folder)?.into_iter().step_by(stride));
+        sources.extend(recordings(folder)?.into_iter().step_by(stride));
     }
     let rtts: &[u32] = match extent.quick {
         true => &QUICK_RTTS_MS,
         false => &RTTS_MS,
     };
     let mut paths = Vec::new();
-    for (name, rate) in links {
-        let Some(mbps) = mean_mbps(&rate)? else {
+    for source in sources {
+        let Some(mbps) = source.mean_mbps()? else {
             continue;
         };
         paths.extend(rtts.iter().map(|&rtt_ms| Path {
-            name: format!("{name}, {rtt_ms} ms"),
+            name: format!("{}, {rtt_ms} ms", source.name),
             rtt_ms,
-            rate: rate.clone(),
+            source: source.clone(),
             uplink_mbps: UPLINK_MBPS.max(mbps * UPLINK_SHARE),
         }));
     }
@@ -81,13 +93,11 @@ impl Path {
             duration_s: DURATION_S,
             warmup_s: WARMUP_S,
             seed: 1,
-            down: link(self.rate.clone(), delay_ms, BUFFER_PACKETS, policy),
-            up: link(
-                RateSpec::ConstantMbps(self.uplink_mbps),
-                delay_ms,
-                UPLINK_PACKETS,
-                QueuePolicy::DropTail,
-            ),
+            down: self.source.link(delay_ms, policy),
+            up: LinkSpec {
+                queue: queue(UPLINK_PACKETS, QueuePolicy::DropTail),
+                ..LinkSpec::new(RateSpec::ConstantMbps(self.uplink_mbps), delay_ms)
+            },
             hops: Vec::new(),
             hosts: Hosts::default(),
             workloads: vec![Workload {
@@ -106,26 +116,36 @@ impl Path {
     }
 }
 
-fn link(rate: RateSpec, delay_ms: f64, packets: usize, policy: QueuePolicy) -> LinkSpec {
-    LinkSpec {
-        rate,
-        delay_ms,
-        delay_steps: Vec::new(),
-        queue: QueueSpec {
-            packets: Some(packets),
-            policy,
-            ..QueueSpec::default()
-        },
-        loss: None,
-        shaper: None,
-        cell: None,
-        arq: None,
-        disorder: None,
-        middlebox: None,
+impl Source {
+    /// A downlink of at least that one-way delay.
+    fn link(&self, delay_ms: f64, policy: QueuePolicy) -> LinkSpec {
+        LinkSpec {
+            delay_trace: self.delay_trace.clone(),
+            queue: queue(BUFFER_PACKETS, policy),
+            ..LinkSpec::new(self.rate.clone(), delay_ms)
+        }
+    }
+
+    /// What it carries on average while it counts; none if that is nothing.
+    fn mean_mbps(&self) -> Result<Option<f64>> {
+        let link = self.link(0.0, QueuePolicy::DropTail);
+        let config = link.resolve(FilePath::new(""), 1)?;
+        let [from, to] = [WARMUP_S, DURATION_S].map(Instant::from_secs_f64);
+        let bytes = Capacity::new(&config.rate).bytes(from, to);
+        let mbps = bytes as f64 * 8e-6 / (DURATION_S - WARMUP_S);
+        Ok((bytes > 0).then_some(mbps))
     }
 }
 
-fn cells(quick: bool) -> Vec<(String, RateSpec)> {
+fn queue(packets: usize, policy: QueuePolicy) -> QueueSpec {
+    QueueSpec {
+        packets: Some(packets),
+        policy,
+        ..QueueSpec::default()
+    }
+}
+
+fn cells(quick: bool) -> Vec<Source> {
     let seeds = &CELL_SEEDS[..if quick { 1 } else { CELL_SEEDS.len() }];
     let kinds = [
         ("lte", CellKind::Lte),
@@ -138,7 +158,11 @@ fn cells(quick: bool) -> Vec<(String, RateSpec)> {
             mean_mbps: None,
             seed: Some(seed),
         };
-        (format!("{name}-{seed}"), RateSpec::Generate(model))
+        Source {
+            name: format!("{name}-{seed}"),
+            rate: RateSpec::Generate(model),
+            delay_trace: None,
+        }
     };
     kinds
         .into_iter()
@@ -147,7 +171,7 @@ fn cells(quick: bool) -> Vec<(String, RateSpec)> {
 }
 
 /// Every recording in `folder` and below, named after its place in there.
-fn recordings(folder: &FilePath) -> Result<Vec<(String, RateSpec)>> {
+fn recordings(folder: &FilePath) -> Result<Vec<Source>> {
     let mut files = Vec::new();
     collect(folder, &mut files)?;
     files.sort();
@@ -157,13 +181,28 @@ fn recordings(folder: &FilePath) -> Result<Vec<(String, RateSpec)>> {
             let text = file.to_string_lossy().into_owned();
             let rate = match file.extension()?.to_str()? {
                 "down" | "up" => RateSpec::Trace(text),
-                "csv" => RateSpec::Series(text),
+                "csv" => RateSpec::Scheduled(ScheduledSpec {
+                    series: text,
+                    interpolate: true,
+                    burst_ms: BURST_MS,
+                }),
                 _ => return None,
             };
             let place = file.strip_prefix(folder).unwrap_or(&file);
-            Some((place.to_string_lossy().into_owned(), rate))
+            Some(Source {
+                name: place.to_string_lossy().into_owned(),
+                rate,
+                delay_trace: delay_beside(&file),
+            })
         })
         .collect())
+}
+
+/// The recording of a downlink's delay, if it lies beside that of its rate.
+fn delay_beside(file: &FilePath) -> Option<String> {
+    let delay = file.with_extension("delay");
+    let is_there = file.extension()? == "down" && delay.is_file();
+    is_there.then(|| delay.to_string_lossy().into_owned())
 }
 
 fn collect(folder: &FilePath, files: &mut Vec<PathBuf>) -> Result<()> {
@@ -177,14 +216,4 @@ fn collect(folder: &FilePath, files: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// What the link carries on average while it counts; none if that is nothing.
-fn mean_mbps(rate: &RateSpec) -> Result<Option<f64>> {
-    let spec = link(rate.clone(), 0.0, 1, QueuePolicy::DropTail);
-    let config = spec.resolve(FilePath::new(""), 1)?;
-    let [from, to] = [WARMUP_S, DURATION_S].map(Instant::from_secs_f64);
-    let bytes = Capacity::new(&config.rate).bytes(from, to);
-    let mbps = bytes as f64 * 8e-6 / (DURATION_S - WARMUP_S);
-    Ok((bytes > 0).then_some(mbps))
 }

@@ -1,3 +1,4 @@
+use super::contenders::Contender;
 use super::frontier::Frontier;
 use tidegate_reproduce::Extent;
 
@@ -55,6 +56,40 @@ fn every_recording_of_a_folder_is_a_link_at_every_rtt() {
             "b/trace.down, 400 ms"
         ]
     );
+}
+
+/// A rate series is interpolated and handed out in bursts; the delay beside a downlink is its, on top of
+/// half the base RTT.
+#[test]
+fn recordings_are_played_as_the_introduction_says() {
+    use tidegate_scenario::{QueuePolicy, RateSpec};
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("a.csv", "0,1e6\n1,2e6\n"),
+        ("b.delay", "12\n9\n"),
+        ("b.down", "1\n2\n"),
+        ("b.up", "1\n2\n"),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let extent = Extent {
+        quick: false,
+        traces: Some(folder.path().into()),
+    };
+    let paths = super::paths::all(&extent).unwrap();
+    let run = || Contender::linux("cubic").run();
+    let down = |name: &str| {
+        let path = paths.iter().find(|path| path.name == name).unwrap();
+        path.scenario(QueuePolicy::DropTail, run()).down
+    };
+    let RateSpec::Scheduled(series) = down("a.csv, 20 ms").rate else {
+        panic!("{:?}", down("a.csv, 20 ms").rate)
+    };
+    assert_eq!((series.interpolate, series.burst_ms), (true, 4.0));
+    let beside = folder.path().join("b.delay").to_string_lossy().into_owned();
+    assert_eq!(down("b.down, 20 ms").delay_trace, Some(beside));
+    assert_eq!(down("b.down, 20 ms").delay_ms, 10.0);
+    assert_eq!(down("b.up, 20 ms").delay_trace, None);
 }
 
 #[test]
