@@ -102,3 +102,42 @@ fn cubic_follows_its_curve_and_converges_fast() {
         0.05,
     );
 }
+
+/// CoDel's target and interval, in seconds.
+const TARGET_S: f64 = 0.005;
+const INTERVAL_S: f64 = 0.1;
+
+/// What a fluid CUBIC uses of a link under CoDel, where its window grows as Reno's would (RFC 9438
+/// section 4.3: a packet in 1 / 0.53 round trips): from 0.7 of the one at which CoDel drops, which is
+/// that of the pipe and the target, and what the interval and the loss' round trip add.
+fn codel_utilisation(rate: f64, round_trip_s: f64) -> f64 {
+    let growth = 3.0 * 0.3 / 1.7;
+    let pipe = rate * round_trip_s;
+    let late = INTERVAL_S / round_trip_s + 1.0;
+    let peak = pipe + rate * TARGET_S + growth * late;
+    let low = 0.7 * peak;
+    // For so much of the time the window lacks, on average, half of what it lacks at first.
+    let short = (pipe - low) / (peak - low);
+    1.0 - short * (pipe - low) / pipe / 2.0
+}
+
+/// A target of 5 ms does not bridge all that CUBIC gives up at a loss.
+#[test]
+fn cubic_under_codel_uses_what_its_teeth_leave() {
+    let (mbps, one_way_ms) = (10.0, 25.0);
+    let link = format!("rate = {{ constant_mbps = {mbps} }}, delay_ms = {one_way_ms}");
+    let text = format!(
+        "duration_s = 200
+         warmup_s = 20
+         down = {{ {link}, queue = {{ packets = 2000, policy = 'codel' }} }}
+         up = {{ {link} }}
+         workload = [{{ name = 'bulk', does = {{ bulk = {{}} }} }}]
+         run = [{{ name = 'linux' }}]"
+    );
+    let run = try_run(&text, false).expect("it runs").runs.remove(0);
+    let rate = mbps * 1e6 / 8.0 / PACKET;
+    let expected = codel_utilisation(rate, 2.0 * one_way_ms / 1e3 + 1.0 / rate);
+    assert_near(run.link.utilisation, expected, 0.02);
+    let mean_s = run.link.queue_delay_ms.mean / 1e3;
+    assert!((0.001..TARGET_S).contains(&mean_s), "{mean_s}");
+}
