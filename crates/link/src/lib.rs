@@ -59,7 +59,9 @@ pub use link::{Delivery, Link, Stats};
 pub use loss::Loss;
 pub use packet::{Packet, Sequence};
 pub use parse::ParseError;
-pub use rate::{Capacity, Cell, CellModel, Fading, Rate, RateSeries, SignalWalk, Trace, WalkError};
+pub use rate::{
+    Capacity, Cell, CellModel, Fading, Rate, RateSeries, SignalWalk, StepsError, Trace, WalkError,
+};
 pub use shaper::TokenBucket;
 pub use share::{CellConfig, CrossTraffic, Scheduler, SharedLink, Sharing};
 pub use tidegate_time::Instant;

@@ -15,6 +15,8 @@ pub enum RateSpec {
     Trace(String),
     /// A file of `seconds,bits_per_second`, looped.
     Series(String),
+    /// Seconds and Mbit/s, the first at 0 s: each rate holds until the next one, the last for ever.
+    Steps(Vec<[f64; 2]>),
     /// One of the shipped, seeded cell models.
     Generate(GenerateSpec),
     /// A user's walk through an LTE cell, looped.

@@ -17,7 +17,7 @@ pub(crate) use burst::{Burst, Bursts};
 pub use capacity::Capacity;
 pub use cell::{Cell, CellModel};
 pub(crate) use fluid::{Fluid, NANOBITS_PER_BYTE};
-pub use series::RateSeries;
+pub use series::{RateSeries, StepsError};
 pub use trace::Trace;
 pub(crate) use walk::Signal;
 pub use walk::{Fading, SignalWalk, WalkError};

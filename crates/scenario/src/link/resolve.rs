@@ -8,7 +8,7 @@ use std::time::Duration;
 use tidegate_link::{
     Arq, BlockError, Cell, CellModel, Config, CrossTraffic, DelayProfile, Disorder, Fading,
     FqCodelPolicy, Instant, Loss, Middlebox, Policy, QueueConfig, Rate, RateSeries, RedPolicy,
-    Scheduler, Sharing, SignalWalk, TokenBucket, Trace, WalkError,
+    Scheduler, Sharing, SignalWalk, StepsError, TokenBucket, Trace, WalkError,
 };
 
 /// The packet that RED takes for typical.
@@ -54,12 +54,24 @@ impl RateSpec {
             RateSpec::Series(file) => {
                 Rate::Series(Arc::new(parse(folder, file, RateSeries::parse)?))
             }
+            RateSpec::Steps(steps) => Rate::Series(Arc::new(
+                rate_steps(steps).expect("checked before it is resolved"),
+            )),
             RateSpec::Generate(g) => Rate::Cell(g.model(seed)),
             RateSpec::Walk(walk) => Rate::Walk(Arc::new(
                 walk.build(seed).expect("checked before it is resolved"),
             )),
         })
     }
+}
+
+/// The series that these seconds and Mbit/s make; the seconds are times.
+pub(super) fn rate_steps(steps: &[[f64; 2]]) -> Result<RateSeries, StepsError> {
+    let steps: Vec<_> = steps
+        .iter()
+        .map(|&[s, mbps]| (Duration::from_secs_f64(s), mbps * 1e6))
+        .collect();
+    RateSeries::steps(&steps)
 }
 
 impl GenerateSpec {
