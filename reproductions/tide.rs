@@ -1,7 +1,11 @@
 //! What `tide` has to show: every link there is, against DRWA, and on the plane of throughput and delay.
 
+mod aftermath;
 mod against;
+mod change;
+mod changes;
 mod contenders;
+mod fairness;
 mod frontier;
 mod paths;
 mod plane;
@@ -32,6 +36,8 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         against::cubic(&paths),
         against::bbr(&paths),
         plane::figure(&paths),
+        fairness::figure(extent),
+        changes::figure(extent),
     ])
 }
 

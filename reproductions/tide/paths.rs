@@ -61,17 +61,46 @@ pub fn all(extent: &Extent) -> Result<Vec<Path>> {
         let Some(mbps) = mean_mbps(&rate)? else {
             continue;
         };
-        paths.extend(rtts.iter().map(|&rtt_ms| Path {
-            name: format!("{name}, {rtt_ms} ms"),
-            rtt_ms,
-            rate: rate.clone(),
-            uplink_mbps: UPLINK_MBPS.max(mbps * UPLINK_SHARE),
-        }));
+        let at = |&rtt_ms| Path::new(&name, rate.clone(), mbps, rtt_ms);
+        paths.extend(rtts.iter().map(at));
     }
     Ok(paths)
 }
 
 impl Path {
+    /// That link, which carries `mbps` on average, at a base RTT in milliseconds.
+    pub fn new(link: &str, rate: RateSpec, mbps: f64, rtt_ms: u32) -> Self {
+        Self {
+            name: format!("{link}, {rtt_ms} ms"),
+            rtt_ms,
+            rate,
+            uplink_mbps: UPLINK_MBPS.max(mbps * UPLINK_SHARE),
+        }
+    }
+
+    /// A link of constant rate in Mbit/s at a base RTT in milliseconds.
+    pub fn constant(mbps: u32, rtt_ms: u32) -> Self {
+        let rate = f64::from(mbps);
+        let link = format!("{mbps} Mbit/s");
+        Self::new(&link, RateSpec::ConstantMbps(rate), rate, rtt_ms)
+    }
+
+    /// A shipped cell with that mean rate in Mbit/s at a base RTT in milliseconds.
+    pub fn cell(kind: CellKind, seed: u64, mbps: f64, rtt_ms: u32) -> Self {
+        let link = format!("{} {seed}", format!("{kind:?}").to_lowercase());
+        let rate = RateSpec::Generate(GenerateSpec {
+            kind,
+            mean_mbps: Some(mbps),
+            seed: Some(seed),
+        });
+        Self::new(&link, rate, mbps, rtt_ms)
+    }
+
+    /// The same under another name.
+    pub fn named(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+
     /// A download over it, through that queue discipline.
     pub fn scenario(&self, policy: QueuePolicy, run: Run) -> Scenario {
         let delay_ms = f64::from(self.rtt_ms) / 2.0;

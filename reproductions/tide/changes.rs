@@ -1,0 +1,194 @@
+//! Route changes, handovers and rate steps: how soon the link is full again, and its queue short.
+
+use super::aftermath::{Aftermath, CURVES};
+use super::change::{self, AT_S, Change, Kind};
+use super::contenders::Contender;
+use super::score::{geometric_mean, mean};
+use std::sync::Arc;
+use tidegate_report::colour::Pen;
+use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
+use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_scenario::Law;
+
+const TIDE: Contender = Contender::tide("cubic");
+const DRWA: Contender = Contender::drwa("cubic", 3.0);
+const LINUX: Contender = Contender::linux("cubic");
+
+/// Who is in the pictures, from back to front.
+const CONTENDERS: [(&str, Contender); 4] = [
+    ("Linux", LINUX),
+    ("rLEDBAT", Contender::law("cubic", Law::Rledbat)),
+    ("DRWA λ = 3", DRWA),
+    ("tide", TIDE),
+];
+
+/// Seconds within which a route change is to be over.
+const ROUTE_GOAL_S: f64 = 1.0;
+
+/// Seconds of the link that may be lost in the ten seconds after a change, beyond what DRWA loses: as
+/// many points of utilisation as may be missing anywhere.
+const LOSS_GOAL_S: f64 = 0.35;
+
+/// Seconds by which tide may be later than Linux, whose full buffer needs no filling, when the rate
+/// has risen: a few round trips, in which a window that follows the forecast grows tenfold.
+const UP_GOAL_S: f64 = 1.0;
+
+/// A delay in milliseconds below which nobody's matters.
+const FLOOR_MS: f64 = 20.0;
+
+/// Seconds before and after the change in pictures.
+const SHOWN_S: (f64, f64) = (2.0, 10.0);
+
+/// The figure.
+pub fn figure(extent: &Extent) -> Figure {
+    let changes: Arc<[Change]> = change::all(extent).into();
+    let case = |change: &Change| CONTENDERS.map(|(_, contender)| change.case(contender, &CURVES));
+    Figure {
+        id: "changes",
+        title: "Route changes, handovers, rate steps",
+        claim: "After a route change the link is full again within a second; after a handover or a rate step it is not \
+                later than with DRWA, nor is the queue.",
+        method: "It happens 20 s after the start. Route changes are halved between the directions; in a handover \
+                 neither direction carries anything for 300 ms, what waits is kept, and the new cell is 20 ms further \
+                 away. Throughput is taken over windows of 0.5 s (2 s on a cell) and is back when it stays above 90 % of \
+                 the utilisation of the ten seconds before, for two seconds; the queue is as before when it stays below \
+                 1.5 times its mean then, or below 20 ms. What takes longer than 20 s is called 20 s.",
+        cases: changes.iter().flat_map(case).collect(),
+        quantities: Kind::ALL
+            .into_iter()
+            .flat_map(|kind| quantities(kind, &changes))
+            .collect(),
+        draw: Box::new(move |sample| {
+            let shown = |&kind: &Kind| pictures(kind, sample, &changes);
+            Kind::ALL.iter().flat_map(shown).collect()
+        }),
+    }
+}
+
+/// What came after all changes of a kind.
+fn aftermaths(kind: Kind, sample: &Sample, contender: Contender, all: &[Change]) -> Vec<Aftermath> {
+    let changes = all.iter().filter(|change| change.kind == kind);
+    changes
+        .map(|change| Aftermath::of(sample, contender, change))
+        .collect()
+}
+
+fn quantities(kind: Kind, changes: &Arc<[Change]>) -> Vec<Quantity> {
+    let quantity =
+        |what: &str, unit, claim, read: fn(&dyn Fn(Contender) -> Vec<Aftermath>) -> f64| {
+            let changes = changes.clone();
+            let name = format!("{}: {what}", kind.words());
+            Quantity::new(name, unit, claim, move |sample| {
+                read(&|contender| aftermaths(kind, sample, contender, &changes))
+            })
+        };
+    let at_most = |paper, neutral| Claim::AtMost { paper, neutral };
+    let mut quantities = vec![
+        quantity(
+            "capacity lost in 10 s, tide less DRWA λ = 3",
+            "s",
+            at_most(LOSS_GOAL_S, 10.0),
+            |of| each(&of(TIDE), |a| a.lost_s) - each(&of(DRWA), |a| a.lost_s),
+        ),
+        quantity(
+            "until the queue is as before, tide less DRWA λ = 3",
+            "s",
+            at_most(0.0, 10.0),
+            |of| each(&of(TIDE), |a| a.drained_s) - each(&of(DRWA), |a| a.drained_s),
+        ),
+        quantity(
+            "longest queueing delay ÷ that of DRWA λ = 3, geometric mean",
+            "",
+            at_most(1.0, 2.0),
+            |of| peak_ms(&of(TIDE)) / peak_ms(&of(DRWA)),
+        ),
+    ];
+    if kind.is_route() {
+        quantities.push(quantity(
+            "tide, until 90 % is back, worst case",
+            "s",
+            at_most(ROUTE_GOAL_S, 10.0),
+            |of| of(TIDE).iter().map(|a| a.back_s).fold(0.0, f64::max),
+        ));
+    } else {
+        quantities.push(quantity(
+            "until 90 % is back, tide less DRWA λ = 3",
+            "s",
+            at_most(0.0, 10.0),
+            |of| each(&of(TIDE), |a| a.back_s) - each(&of(DRWA), |a| a.back_s),
+        ));
+    }
+    if kind == Kind::Up {
+        quantities.push(quantity(
+            "until 90 % is back, tide less Linux",
+            "s",
+            at_most(UP_GOAL_S, 10.0),
+            |of| each(&of(TIDE), |a| a.back_s) - each(&of(LINUX), |a| a.back_s),
+        ));
+    }
+    quantities
+}
+
+/// The mean.
+fn each(all: &[Aftermath], read: fn(&Aftermath) -> f64) -> f64 {
+    mean(all.iter().map(read))
+}
+
+fn peak_ms(all: &[Aftermath]) -> f64 {
+    geometric_mean(all.iter().map(|a| a.peak_ms.max(FLOOR_MS)))
+}
+
+/// Throughput and queueing delay around the first change of a kind.
+fn pictures(kind: Kind, sample: &Sample, changes: &[Change]) -> Vec<plot::Figure> {
+    let Some(change) = changes.iter().find(|change| change.kind == kind) else {
+        return Vec::new();
+    };
+    let shown = |contender, curve: &'static str, unit: f64| -> Vec<(f64, f64)> {
+        sample
+            .curve(&change.on(contender), curve)
+            .into_iter()
+            .map(|(t, value)| (t - AT_S, value * unit))
+            .filter(|p| (-SHOWN_S.0..SHOWN_S.1).contains(&p.0))
+            .collect()
+    };
+    let curves = |curve, unit, label: fn(&Aftermath) -> String| {
+        CONTENDERS
+            .iter()
+            .zip([2, 5, 0, 1])
+            .map(move |(&(name, contender), pen)| {
+                let said = label(&Aftermath::of(sample, contender, change));
+                let points = shown(contender, curve, unit);
+                Curve::new(format!("{name}: {said}"), Pen::nth(pen), Mark::Line, points)
+            })
+    };
+    let [delivered, capacity, queue] = CURVES;
+    let carried = Curve::new(
+        "link",
+        Pen::nth(0).shade(1, 2),
+        Mark::Area,
+        shown(LINUX, capacity, 1e-6),
+    );
+    let throughput = curves(delivered, 1e-6, |a| {
+        format!("back in {:.1} s, {:.1} s lost", a.back_s, a.lost_s)
+    });
+    let delay = curves(queue, 1.0, |a| format!("as before in {:.1} s", a.drained_s));
+    let picture = |title, y, curves| plot::Figure {
+        title,
+        x: Axis::new("time after it, s", Scale::Linear),
+        y,
+        curves,
+        size: plot::Figure::WIDE,
+    };
+    vec![
+        picture(
+            format!("Throughput: {}", change.name()),
+            Axis::new("Mbit/s", Scale::FromZero),
+            [carried].into_iter().chain(throughput).collect(),
+        ),
+        picture(
+            format!("Queueing delay: {}", change.name()),
+            Axis::new("ms", Scale::Log),
+            delay.collect(),
+        ),
+    ]
+}
