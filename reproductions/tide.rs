@@ -37,7 +37,7 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         against::bbr(&paths),
         plane::figure(&paths),
         fairness::figure(extent),
-        changes::figure(extent),
+        changes::figure(),
     ])
 }
 

@@ -9,20 +9,18 @@ use tidegate_reproduce::Sample;
 pub const CURVES: [&str; 3] = ["delivered_bps", "capacity_bps", "queue_delay_ms"];
 const BINS_A_SECOND: f64 = 10.0;
 
-/// What came before is averaged over as much, in seconds.
-const BEFORE_S: f64 = 10.0;
-
 /// Throughput is taken over windows that long, in seconds: on a cell the scheduler alone moves it in
 /// shorter ones.
 const WINDOW_S: f64 = 0.5;
 const CELL_WINDOW_S: f64 = 2.0;
 
-/// Share of the utilisation before that counts as recovered.
+/// Share of what the reference carries that counts as recovered.
 const RECOVERED: f64 = 0.9;
 
-/// A queue that is so much longer than before, or no longer than this in milliseconds, has been
-/// drained.
+/// A queue that is at most so much longer than the reference's at this quantile, or no longer than
+/// this in milliseconds, has been drained.
 const DRAINED: f64 = 1.5;
+const QUANTILE: f64 = 0.95;
 const SHORT_MS: f64 = 20.0;
 
 /// What is over has to stay over for that long, in seconds.
@@ -39,7 +37,7 @@ const LOSS_S: f64 = 10.0;
 pub struct Aftermath {
     /// Seconds until throughput is back.
     pub back_s: f64,
-    /// Seconds until the queue is as before.
+    /// Seconds until the queue is drained.
     pub drained_s: f64,
     /// What was not carried in the ten seconds after, as seconds of the link.
     pub lost_s: f64,
@@ -50,22 +48,25 @@ pub struct Aftermath {
 impl Aftermath {
     /// What became of `contender`'s download, the mean over the seeds.
     pub fn of(sample: &Sample, contender: Contender, change: &Change) -> Self {
-        let case = change.on(contender);
         let window_s = if change.kind.is_cell() {
             CELL_WINDOW_S
         } else {
             WINDOW_S
         };
-        let [delivered, capacity, queue] = CURVES.map(|curve| sample.curves(&case, curve));
-        let seeds: Vec<Self> = delivered
-            .zip(capacity)
-            .zip(queue)
-            .map(|((delivered, capacity), queue)| {
-                let flow = Throughput::new(&delivered, &capacity);
+        let curves = |case: &str| {
+            let [delivered, capacity, queue] = CURVES.map(|curve| sample.curves(case, curve));
+            delivered.zip(capacity).zip(queue)
+        };
+        let references = curves(&change.reference(contender));
+        let seeds: Vec<Self> = curves(&change.on(contender))
+            .zip(references)
+            .map(|(ours, reference)| {
+                let ((delivered, capacity), queue) = ours;
+                let ((wanted, _), usual) = reference;
                 Self {
-                    back_s: flow.back_s(window_s),
-                    drained_s: drained_s(&queue),
-                    lost_s: flow.lost_s(),
+                    back_s: back_s(&delivered, &wanted, window_s),
+                    drained_s: drained_s(&queue, &usual),
+                    lost_s: lost_s(&delivered, &capacity),
                     peak_ms: after(&queue, HORIZON_S).map(|p| p.1).fold(0.0, f64::max),
                 }
             })
@@ -80,48 +81,27 @@ impl Aftermath {
     }
 }
 
-/// What came out of a link and what it could have carried, bin by bin from the start, in any unit.
-struct Throughput {
-    delivered: Vec<f64>,
-    capacity: Vec<f64>,
+/// The sum of a curve's values between two times in seconds; it has a point for every bin from the
+/// start.
+fn sum(curve: &[(f64, f64)], from_s: f64, to_s: f64) -> f64 {
+    let to = bin(to_s).min(curve.len());
+    curve[bin(from_s).min(to)..to].iter().map(|p| p.1).sum()
 }
 
-impl Throughput {
-    fn new(delivered: &[(f64, f64)], capacity: &[(f64, f64)]) -> Self {
-        let values = |curve: &[(f64, f64)]| curve.iter().map(|p| p.1).collect();
-        Self {
-            delivered: values(delivered),
-            capacity: values(capacity),
-        }
-    }
+/// Seconds of the link that were not used of those that count.
+fn lost_s(delivered: &[(f64, f64)], capacity: &[(f64, f64)]) -> f64 {
+    let [used, there] = [delivered, capacity].map(|curve| sum(curve, AT_S, AT_S + LOSS_S));
+    LOSS_S * (1.0 - used / there)
+}
 
-    /// Share of the capacity that was used between two times in seconds; all of it where there was
-    /// none.
-    fn utilisation(&self, from_s: f64, to_s: f64) -> f64 {
-        let sum = |values: &[f64]| -> f64 {
-            let to = bin(to_s).min(values.len());
-            values[bin(from_s).min(to)..to].iter().sum()
-        };
-        let capacity = sum(&self.capacity);
-        if capacity > 0.0 {
-            sum(&self.delivered) / capacity
-        } else {
-            1.0
-        }
-    }
-
-    fn back_s(&self, window_s: f64) -> f64 {
-        let enough = RECOVERED * self.utilisation(AT_S - BEFORE_S, AT_S);
-        let times = (1..=bin(HORIZON_S + STAYS_S)).map(|n| n as f64 / BINS_A_SECOND);
-        lasting_from_s(times.map(|t| {
-            let end = AT_S + t;
-            (t, self.utilisation(end - window_s, end) >= enough)
-        }))
-    }
-
-    fn lost_s(&self) -> f64 {
-        LOSS_S * (1.0 - self.utilisation(AT_S, AT_S + LOSS_S))
-    }
+/// Until as much is delivered as `wanted`, nearly.
+fn back_s(delivered: &[(f64, f64)], wanted: &[(f64, f64)], window_s: f64) -> f64 {
+    let times = (1..=bin(HORIZON_S + STAYS_S)).map(|n| n as f64 / BINS_A_SECOND);
+    lasting_from_s(times.map(|t| {
+        let end_s = AT_S + t;
+        let window = |curve| sum(curve, end_s - window_s, end_s);
+        (t, window(delivered) >= RECOVERED * window(wanted))
+    }))
 }
 
 /// The bin that begins at that time in seconds.
@@ -137,14 +117,13 @@ fn after(curve: &[(f64, f64)], seconds: f64) -> impl Iterator<Item = (f64, f64)>
         .filter(move |p| (0.0..seconds).contains(&p.0))
 }
 
-/// Until the queue is as before; nothing is known of bins in which nothing came out.
-fn drained_s(queue: &[(f64, f64)]) -> f64 {
-    let before: Vec<f64> = queue
-        .iter()
-        .filter(|p| (AT_S - BEFORE_S..AT_S).contains(&p.0))
-        .map(|p| p.1)
-        .collect();
-    let level = (DRAINED * mean(before.iter().copied())).max(SHORT_MS);
+/// Until the queue is as the reference's is `usual`ly; nothing is known of bins in which nothing came
+/// out.
+fn drained_s(queue: &[(f64, f64)], usual: &[(f64, f64)]) -> f64 {
+    let mut usual: Vec<f64> = after(usual, HORIZON_S).map(|p| p.1).collect();
+    usual.sort_by(f64::total_cmp);
+    let quantile = usual[(QUANTILE * (usual.len() - 1) as f64).round() as usize];
+    let level = (DRAINED * quantile).max(SHORT_MS);
     let delays = after(queue, HORIZON_S + STAYS_S);
     lasting_from_s(delays.map(|(t, ms)| (t + 1.0 / BINS_A_SECOND, ms <= level)))
 }

@@ -2,8 +2,8 @@
 
 use super::contenders::Contender;
 use super::paths::Path;
-use tidegate_reproduce::{Case, Extent};
-use tidegate_scenario::{CellKind, DelayStep, LinkSpec, RateSpec, Scenario};
+use tidegate_reproduce::Case;
+use tidegate_scenario::{CellKind, DelayStep, RateSpec, Scenario};
 
 /// When it happens: the download has settled. In seconds.
 pub const AT_S: f64 = 20.0;
@@ -30,7 +30,7 @@ const STEADY_MBPS: u32 = 20;
 const CELL_MBPS: f64 = 10.0;
 const CELL_SEEDS: [u64; 3] = [1, 2, 3];
 
-/// Smallest base RTTs in milliseconds; with `--quick` the first.
+/// Smallest base RTTs in milliseconds.
 const RTTS_MS: [u32; 2] = [50, 200];
 
 /// What happens.
@@ -69,8 +69,8 @@ impl Kind {
         match self {
             Self::Longer => "route +100 ms",
             Self::Shorter => "route −100 ms",
-            Self::LongerCell => "route +100 ms, LTE",
-            Self::ShorterCell => "route −100 ms, LTE",
+            Self::LongerCell => "cell's route +100 ms",
+            Self::ShorterCell => "cell's route −100 ms",
             Self::Handover => "handover",
             Self::Up => "rate × 10",
             Self::Down => "rate ÷ 10",
@@ -87,24 +87,31 @@ impl Kind {
         matches!(self, Self::LongerCell | Self::ShorterCell)
     }
 
-    /// The paths to which it happens.
-    fn paths(self, rtt_ms: u32, quick: bool) -> Vec<Path> {
-        let seeds = &CELL_SEEDS[..if quick { 1 } else { CELL_SEEDS.len() }];
-        let cells = |rtt_ms| {
-            let cell = |&seed| Path::cell(CellKind::Lte, seed, CELL_MBPS, rtt_ms);
-            seeds.iter().map(cell).collect()
+    /// The paths to which it happens, and what becomes of them.
+    fn paths(self, rtt_ms: u32) -> Vec<(Path, Path)> {
+        let longer_ms = rtt_ms + ROUTE_MS;
+        let steady = |rtt_ms| Path::constant(STEADY_MBPS, rtt_ms);
+        let cells = |from_ms, to_ms| {
+            let cell = |seed, rtt_ms| Path::cell(CellKind::Lte, seed, CELL_MBPS, rtt_ms);
+            let seeds = CELL_SEEDS.iter();
+            seeds
+                .map(|&seed| (cell(seed, from_ms), cell(seed, to_ms)))
+                .collect()
         };
-        let steps = |factor| {
-            let path = |mbps| Path::constant(mbps * factor, rtt_ms);
-            RATES_MBPS.map(path).to_vec()
+        let steps = |from, to| {
+            let path = |mbps, factor| Path::constant(mbps * factor, rtt_ms);
+            let mbps = RATES_MBPS.iter();
+            mbps.map(|&mbps| (path(mbps, from), path(mbps, to)))
+                .collect()
         };
         match self {
-            Self::Longer | Self::Handover => vec![Path::constant(STEADY_MBPS, rtt_ms)],
-            Self::Shorter => vec![Path::constant(STEADY_MBPS, rtt_ms + ROUTE_MS)],
-            Self::LongerCell => cells(rtt_ms),
-            Self::ShorterCell => cells(rtt_ms + ROUTE_MS),
-            Self::Up => steps(1),
-            Self::Down => steps(STEP),
+            Self::Longer => vec![(steady(rtt_ms), steady(longer_ms))],
+            Self::Shorter => vec![(steady(longer_ms), steady(rtt_ms))],
+            Self::LongerCell => cells(rtt_ms, longer_ms),
+            Self::ShorterCell => cells(longer_ms, rtt_ms),
+            Self::Handover => vec![(steady(rtt_ms), steady(rtt_ms + NEW_CELL_MS))],
+            Self::Up => steps(1, STEP),
+            Self::Down => steps(STEP, 1),
         }
     }
 }
@@ -116,27 +123,30 @@ pub struct Change {
     pub kind: Kind,
     /// To what; its name says both.
     path: Path,
+    /// What becomes of it.
+    after: Path,
 }
 
-/// All that happens, to that extent.
-pub fn all(extent: &Extent) -> Vec<Change> {
-    let rtts = &RTTS_MS[..if extent.quick { 1 } else { RTTS_MS.len() }];
+/// All that happens.
+pub fn all() -> Vec<Change> {
     let mut changes = Vec::new();
     for kind in Kind::ALL {
-        for &rtt_ms in rtts {
-            let paths = kind.paths(rtt_ms, extent.quick);
-            changes.extend(paths.into_iter().map(|path| Change::new(kind, path)));
+        for rtt_ms in RTTS_MS {
+            let paths = kind.paths(rtt_ms).into_iter();
+            changes.extend(paths.map(|(path, after)| Change::new(kind, path, after)));
         }
     }
     changes
 }
 
 impl Change {
-    fn new(kind: Kind, path: Path) -> Self {
+    fn new(kind: Kind, path: Path, after: Path) -> Self {
         let name = format!("{}, {}", kind.words(), path.name);
+        let always = format!("{}, unchanged", after.name);
         Self {
             kind,
             path: path.named(name),
+            after: after.named(always),
         }
     }
 
@@ -150,61 +160,66 @@ impl Change {
         contender.on(&self.path)
     }
 
-    /// A contender's download through it, with these curves.
-    pub fn case(&self, contender: Contender, curves: &[&'static str]) -> Case {
-        let case = contender.case(&self.path);
-        Case {
-            scenario: self.happen(case.scenario),
-            curves: curves.to_vec(),
-            ..case
-        }
+    /// What the case is called in which the path has always been what it becomes.
+    pub fn reference(&self, contender: Contender) -> String {
+        contender.on(&self.after)
     }
 
-    fn happen(&self, scenario: Scenario) -> Scenario {
-        let mut scenario = Scenario {
-            duration_s: DURATION_S,
-            ..scenario
-        };
-        let rtt_ms = self.path.rtt_ms;
-        match self.kind {
-            Kind::Longer | Kind::LongerCell => move_to(&mut scenario, rtt_ms + ROUTE_MS, AT_S),
-            Kind::Shorter | Kind::ShorterCell => move_to(&mut scenario, rtt_ms - ROUTE_MS, AT_S),
-            Kind::Handover => {
-                pause(&mut scenario.down);
-                pause(&mut scenario.up);
-                move_to(&mut scenario, rtt_ms + NEW_CELL_MS, AT_S + GAP_S);
+    /// A contender's download through it, and its reference, with these curves.
+    pub fn cases(&self, contender: Contender, curves: &[&'static str]) -> [Case; 2] {
+        let [changed, reference] = [&self.path, &self.after].map(|path| {
+            let case = contender.case(path);
+            Case {
+                scenario: Scenario {
+                    duration_s: DURATION_S,
+                    ..case.scenario
+                },
+                curves: curves.to_vec(),
+                ..case
             }
-            Kind::Up => step(&mut scenario.down, f64::from(STEP)),
-            Kind::Down => step(&mut scenario.down, 1.0 / f64::from(STEP)),
+        });
+        let scenario = self.happen(changed.scenario, &reference.scenario);
+        [
+            Case {
+                scenario,
+                ..changed
+            },
+            reference,
+        ]
+    }
+
+    /// The scenario becomes `after`.
+    fn happen(&self, mut scenario: Scenario, after: &Scenario) -> Scenario {
+        let gap_s = if self.kind == Kind::Handover {
+            GAP_S
+        } else {
+            0.0
+        };
+        let links = [
+            (&mut scenario.down, &after.down),
+            (&mut scenario.up, &after.up),
+        ];
+        for (link, after) in links {
+            link.delay_steps = vec![DelayStep {
+                at_s: AT_S + gap_s,
+                ms: after.delay_ms,
+            }];
+            if let (&RateSpec::ConstantMbps(from), &RateSpec::ConstantMbps(to)) =
+                (&link.rate, &after.rate)
+            {
+                link.rate = RateSpec::Steps(steps(from, to, gap_s));
+            }
         }
         scenario
     }
 }
 
-/// From `at_s` on the base RTT is `rtt_ms`, half of it in each direction.
-fn move_to(scenario: &mut Scenario, rtt_ms: u32, at_s: f64) {
-    let ms = f64::from(rtt_ms) / 2.0;
-    for link in [&mut scenario.down, &mut scenario.up] {
-        link.delay_steps = vec![DelayStep { at_s, ms }];
+/// One rate and then the other, in Mbit/s, with a gap between them in which what waits is kept.
+fn steps(from: f64, to: f64, gap_s: f64) -> Vec<[f64; 2]> {
+    let mut steps = vec![[0.0, from]];
+    if gap_s > 0.0 {
+        steps.push([AT_S, 0.0]);
     }
-}
-
-/// The rate changes by that factor.
-fn step(link: &mut LinkSpec, factor: f64) {
-    let mbps = constant_mbps(link);
-    link.rate = RateSpec::Steps(vec![[0.0, mbps], [AT_S, mbps * factor]]);
-}
-
-/// The link carries nothing for a while; its queue waits.
-fn pause(link: &mut LinkSpec) {
-    let mbps = constant_mbps(link);
-    link.rate = RateSpec::Steps(vec![[0.0, mbps], [AT_S, 0.0], [AT_S + GAP_S, mbps]]);
-}
-
-/// The rate of a link that is to change it.
-fn constant_mbps(link: &LinkSpec) -> f64 {
-    match link.rate {
-        RateSpec::ConstantMbps(mbps) => mbps,
-        _ => panic!("only a constant rate is made to change"),
-    }
+    steps.push([AT_S + gap_s, to]);
+    steps
 }

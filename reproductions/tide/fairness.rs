@@ -55,6 +55,8 @@ const CURVE: &str = "goodput_bps";
 /// Who shares what.
 #[derive(Clone, Debug)]
 struct Crowd {
+    /// The link and the number of flows, for pictures: `hspa 1 × 4`.
+    label: String,
     path: Path,
     flows: usize,
     equal: bool,
@@ -98,9 +100,12 @@ fn crowds(extent: &Extent) -> Vec<Crowd> {
 
 impl Crowd {
     fn new(path: Path, flows: usize, equal: bool) -> Self {
+        let link = path.name.split(',').next().unwrap_or_default();
+        let label = format!("{link} × {flows}");
         let spread = if equal { "" } else { " and more" };
         let name = format!("{}{spread}, {flows} flows", path.name);
         Self {
+            label,
             path: path.named(name),
             flows,
             equal,
@@ -168,7 +173,7 @@ impl Crowd {
     fn last_share(&self, sample: &Sample, contender: Contender) -> f64 {
         sample.mean(&contender.on(&self.path), |run| {
             let all = goodputs(run);
-            all[all.len() - 1] / mean(all.iter().copied())
+            all.last().copied().unwrap_or_default() / mean(all.iter().copied())
         })
     }
 }
@@ -314,7 +319,7 @@ fn indices(sample: &Sample, crowds: &[Crowd], equal: bool) -> plot::Figure {
     let who = if equal { "equal" } else { "unequal" };
     plot::Figure {
         title: format!("Jain's index, {who} base RTTs"),
-        x: Axis::categories(crowds.iter().map(|c| c.path.name.as_str())),
+        x: Axis::categories(crowds.iter().map(|c| c.label.as_str())),
         y: Axis::new("", Scale::FromZero),
         curves: bars.collect(),
         size: plot::Figure::WIDE,

@@ -70,12 +70,17 @@ fn every_quantity_of_the_plane_is_read_from_cases_that_are_run() {
     }
     let study = tidegate_reproduce::Study::new(figures, 1);
     // The plane adds Vegas, LEDBAT, CoDel and FQ-CoDel.
-    assert_eq!(study.cases().len(), 6 * (10 + 10 + 4));
+    let paths = 6 * (10 + 10 + 4);
+    // 3 links × 2 numbers of flows, equal and unequal RTTs; Linux, DRWA and tide.
+    let crowds = 3 * 2 * 2 * 3;
+    // 26 changes and the 24 paths that come of them; rLEDBAT too.
+    let changes = (26 + 24) * 4;
+    assert_eq!(study.cases().len(), paths + crowds + changes);
     let mut results = tidegate_reproduce::Results::default();
     for job in study.jobs() {
         let run = tidegate_scenario::RunResult::default();
         study.note(job, run, &mut results);
     }
     // A case that nobody ran would panic.
-    assert_eq!(study.report(&results).figures.len(), 3);
+    assert_eq!(study.report(&results).figures.len(), 5);
 }

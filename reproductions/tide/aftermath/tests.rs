@@ -1,67 +1,71 @@
 use super::*;
 
 /// A curve in bins of a tenth of a second over so many seconds.
-fn curve(seconds: f64, value: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
-    (0..bin(seconds))
+fn curve(value: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+    (0..bin(45.0))
         .map(|n| n as f64 / BINS_A_SECOND)
         .map(|t| (t, value(t)))
         .collect()
 }
 
-fn throughput(delivered: impl Fn(f64) -> f64) -> Throughput {
-    Throughput::new(&curve(45.0, delivered), &curve(45.0, |_| 1.0))
+/// How soon throughput is back that should be 1.
+fn back(delivered: impl Fn(f64) -> f64) -> f64 {
+    back_s(&curve(delivered), &curve(|_| 1.0), WINDOW_S)
+}
+
+/// 0 between two times after the change, else 1.
+fn hole(from: f64, to: f64) -> impl Fn(f64) -> f64 {
+    move |t| f64::from(!(from..to).contains(&(t - AT_S)))
 }
 
 #[test]
 fn nothing_happens_in_no_time() {
-    let flow = throughput(|_| 0.98);
-    assert_eq!(flow.back_s(WINDOW_S), 0.0);
-    assert!((flow.lost_s() - 0.2).abs() < 1e-9);
-    assert_eq!(drained_s(&curve(45.0, |_| 12.0)), 0.0);
+    assert_eq!(back(|_| 0.91), 0.0);
+    let lost = lost_s(&curve(|_| 0.98), &curve(|_| 1.0));
+    assert!((lost - 0.2).abs() < 1e-9, "{lost}");
+    let queue = curve(|_| 12.0);
+    assert_eq!(drained_s(&queue, &queue), 0.0);
 }
 
-/// A short relapse within what it has to stay so is part of the recovery, one after it is not.
+/// A relapse within what it has to stay so is part of the recovery, one after it is not.
 #[test]
 fn what_is_over_stays_over() {
-    let hole = |from: f64, to: f64| move |t: f64| f64::from(!(from..to).contains(&t));
-    // Windows of 0.5 s are at least 90 % full from half a second after the hole on.
-    let flow = throughput(hole(AT_S, AT_S + 0.95));
-    assert!(
-        (flow.back_s(WINDOW_S) - 1.4).abs() < 1e-9,
-        "{}",
-        flow.back_s(WINDOW_S)
-    );
-    assert!((flow.lost_s() - 1.0).abs() < 1e-9);
-    let relapse = |at: f64| {
-        let [first, second] = [hole(AT_S, AT_S + 0.95), hole(AT_S + at, AT_S + at + 0.95)];
-        throughput(move |t| first(t) * second(t)).back_s(WINDOW_S)
-    };
-    assert!((relapse(3.0) - 4.4).abs() < 1e-9, "{}", relapse(3.0));
-    assert!((relapse(5.0) - 1.4).abs() < 1e-9, "{}", relapse(5.0));
+    let relapse = |at: f64| back(|t| hole(0.0, 0.95)(t) * hole(at, at + 0.95)(t));
+    // From half a second after the hole on windows are full; the last bad one ended just before.
+    for (at, expected) in [(3.0, 4.3), (5.0, 1.3)] {
+        let ours = relapse(at);
+        assert!((ours - expected).abs() < 1e-9, "{at}: {ours}");
+    }
+    let lost = lost_s(&curve(hole(0.0, 0.95)), &curve(|_| 1.0));
+    assert!((lost - 1.0).abs() < 1e-9, "{lost}");
 }
 
 #[test]
 fn what_never_recovers_takes_as_long_as_anybody_waits() {
-    let flow = throughput(|t| if t < AT_S { 1.0 } else { 0.5 });
-    assert_eq!(flow.back_s(WINDOW_S), HORIZON_S);
-    let queue = curve(45.0, |t| if t < AT_S { 30.0 } else { 46.0 });
-    assert_eq!(drained_s(&queue), HORIZON_S);
+    assert_eq!(back(|t| if t < AT_S { 1.0 } else { 0.5 }), HORIZON_S);
+    let queue = curve(|t| if t < AT_S { 30.0 } else { 46.0 });
+    assert_eq!(drained_s(&queue, &curve(|_| 30.0)), HORIZON_S);
 }
 
 #[test]
-fn a_queue_is_held_against_what_it_was() {
-    // 30 ms before; half as much again is as before, and so is anything short.
-    let queue = |after: f64, then: f64| {
-        drained_s(&curve(45.0, move |t| match t {
-            t if t < AT_S => 30.0,
-            t if t < AT_S + 1.0 => after,
-            _ => then,
-        }))
+fn a_queue_is_held_against_the_references() {
+    let usual = curve(|_| 30.0);
+    let queue = |first: f64, then: f64| {
+        drained_s(
+            &curve(|t| if t < AT_S + 1.0 { first } else { then }),
+            &usual,
+        )
     };
     assert!((queue(100.0, 44.0) - 1.0).abs() < 1e-9);
     assert_eq!(queue(44.0, 20.0), 0.0);
-    // A bin in which nothing came out tells nothing.
-    let mut sparse = curve(45.0, |t| if t < AT_S { 5.0 } else { 19.0 });
+    // What is short is short whatever is usual.
+    assert_eq!(drained_s(&curve(|_| 19.0), &curve(|_| 1.0)), 0.0);
+}
+
+/// A bin in which nothing came out tells nothing.
+#[test]
+fn a_gap_in_the_queues_curve_is_no_queue() {
+    let mut sparse = curve(|t| if t < AT_S + 0.3 { 500.0 } else { 19.0 });
     sparse.retain(|p| !(AT_S..AT_S + 0.3).contains(&p.0));
-    assert_eq!(drained_s(&sparse), 0.0);
+    assert_eq!(drained_s(&sparse, &curve(|_| 1.0)), 0.0);
 }
