@@ -23,7 +23,7 @@ pub fn paper() -> Paper {
                        drop-tail buffer of 2000 packets; the first 5 s are not counted. The links are the shipped cells with \
                        two seeds each and every recording in the folder that --traces names, from its start. A rate \
                        series is taken as it is, a step a second; the uplink carries a tenth of the downlink's mean \
-                       rate, at least 5 Mbit/s. The column \"paper\" holds the goal. The page's coordinates are the \
+                       rate, at least 5 Mbit/s. The column \"paper\" holds the goal. What differs in a figure it says. The page's coordinates are the \
                        link's own queueing delay and utilisation: nothing of them is estimated.",
         seeds: Seeds::ONE,
         figures,

@@ -36,6 +36,12 @@ const UP_GOAL_S: f64 = 1.0;
 /// A delay in milliseconds below which nobody's matters.
 const FLOOR_MS: f64 = 20.0;
 
+const STALE: &str = "until the floors are aged the longer way counts as queue: what the window can carry over it is taken \
+                     for what the link carries, and the forecast sinks; it takes two seconds to doubt a floor";
+
+const SENDER: &str = "at 200 ms tide's window is open within a second, but the sender's congestion window, which has had no \
+                      cause to grow, is in congestion avoidance; a longer queue before would have let it grow";
+
 /// Seconds before and after the change in pictures.
 const SHOWN_S: (f64, f64) = (2.0, 10.0);
 
@@ -99,7 +105,8 @@ fn quantities(kind: Kind, changes: &Arc<[Change]>) -> Vec<Quantity> {
             "s",
             at_most(LOSS_GOAL_S, 10.0),
             |of| each(&of(TIDE), |a| a.lost_s) - each(&of(DRWA), |a| a.lost_s),
-        ),
+        )
+        .because(reason(kind)),
         quantity(
             "until the queue is drained, tide less DRWA λ = 3",
             "s",
@@ -113,30 +120,40 @@ fn quantities(kind: Kind, changes: &Arc<[Change]>) -> Vec<Quantity> {
             |of| peak_ms(&of(TIDE)) / peak_ms(&of(DRWA)),
         ),
     ];
-    if kind.is_route() {
-        quantities.push(quantity(
+    let back = match kind.is_route() {
+        true => quantity(
             "tide, until 90 % is back, worst case",
             "s",
             at_most(ROUTE_GOAL_S, 10.0),
             |of| of(TIDE).iter().map(|a| a.back_s).fold(0.0, f64::max),
-        ));
-    } else {
-        quantities.push(quantity(
+        ),
+        false => quantity(
             "until 90 % is back, tide less DRWA λ = 3",
             "s",
             at_most(0.0, 10.0),
             |of| each(&of(TIDE), |a| a.back_s) - each(&of(DRWA), |a| a.back_s),
-        ));
-    }
+        ),
+    };
+    quantities.push(back.because(reason(kind)));
     if kind == Kind::Up {
-        quantities.push(quantity(
+        let behind_linux = quantity(
             "until 90 % is back, tide less Linux",
             "s",
             at_most(UP_GOAL_S, 10.0),
             |of| each(&of(TIDE), |a| a.back_s) - each(&of(LINUX), |a| a.back_s),
-        ));
+        );
+        quantities.push(behind_linux.because(reason(kind)));
     }
     quantities
+}
+
+/// Why the link is not full again sooner; empty where that is not known.
+const fn reason(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Longer | Kind::Handover => STALE,
+        Kind::Up => SENDER,
+        _ => "",
+    }
 }
 
 /// The mean.
