@@ -1,7 +1,11 @@
 //! What `tide` has to show: every link there is, against DRWA, and on the plane of throughput and delay.
 
+mod aftermath;
 mod against;
+mod change;
+mod changes;
 mod contenders;
+mod fairness;
 mod frontier;
 mod paths;
 mod plane;
@@ -21,7 +25,7 @@ pub fn paper() -> Paper {
                        series is interpolated between its seconds and handed out in bursts every 4 ms, as the shipped LTE \
                        cell is, 5G or not; a delay recorded beside a rate comes, less its minimum, on top of the base \
                        RTT; the uplink carries a tenth of the downlink's mean \
-                       rate, at least 5 Mbit/s. The column \"paper\" holds the goal. The page's coordinates are the \
+                       rate, at least 5 Mbit/s. The column \"paper\" holds the goal. What differs in a figure it says. The page's coordinates are the \
                        link's own queueing delay and utilisation: nothing of them is estimated.",
         seeds: Seeds::ONE,
         figures,
@@ -34,6 +38,8 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         against::cubic(&paths),
         against::bbr(&paths),
         plane::figure(&paths),
+        fairness::figure(extent),
+        changes::figure(),
     ])
 }
 

@@ -73,17 +73,53 @@ pub fn all(extent: &Extent) -> Result<Vec<Path>> {
         let Some(mbps) = source.mean_mbps()? else {
             continue;
         };
-        paths.extend(rtts.iter().map(|&rtt_ms| Path {
-            name: format!("{}, {rtt_ms} ms", source.name),
-            rtt_ms,
-            source: source.clone(),
-            uplink_mbps: UPLINK_MBPS.max(mbps * UPLINK_SHARE),
-        }));
+        let at = |&rtt_ms| Path::new(source.clone(), mbps, rtt_ms);
+        paths.extend(rtts.iter().map(at));
     }
     Ok(paths)
 }
 
 impl Path {
+    /// That link, which carries `mbps` on average, at a base RTT in milliseconds.
+    fn new(source: Source, mbps: f64, rtt_ms: u32) -> Self {
+        Self {
+            name: format!("{}, {rtt_ms} ms", source.name),
+            rtt_ms,
+            source,
+            uplink_mbps: UPLINK_MBPS.max(mbps * UPLINK_SHARE),
+        }
+    }
+
+    /// A link of constant rate in Mbit/s at a base RTT in milliseconds.
+    pub fn constant(mbps: u32, rtt_ms: u32) -> Self {
+        let rate = f64::from(mbps);
+        let source = Source {
+            name: format!("{mbps} Mbit/s"),
+            rate: RateSpec::ConstantMbps(rate),
+            delay_trace: None,
+        };
+        Self::new(source, rate, rtt_ms)
+    }
+
+    /// A shipped cell with that mean rate in Mbit/s at a base RTT in milliseconds.
+    pub fn cell(kind: CellKind, seed: u64, mbps: f64, rtt_ms: u32) -> Self {
+        let source = Source {
+            name: format!("{} {seed}", format!("{kind:?}").to_lowercase()),
+            rate: RateSpec::Generate(GenerateSpec {
+                kind,
+                mean_mbps: Some(mbps),
+                seed: Some(seed),
+            }),
+            delay_trace: None,
+        };
+        Self::new(source, mbps, rtt_ms)
+    }
+
+    /// The same under another name.
+    pub fn named(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+
     /// A download over it, through that queue discipline.
     pub fn scenario(&self, policy: QueuePolicy, run: Run) -> Scenario {
         let delay_ms = f64::from(self.rtt_ms) / 2.0;

@@ -1,6 +1,7 @@
 use super::contenders::Contender;
 use super::frontier::Frontier;
 use tidegate_reproduce::Extent;
+use tidegate_scenario::{LinkSpec, RateSpec, Scenario, Workload};
 
 /// Three points in reach, one of them beaten by another in both.
 #[test]
@@ -105,12 +106,84 @@ fn every_quantity_of_the_plane_is_read_from_cases_that_are_run() {
     }
     let study = tidegate_reproduce::Study::new(figures, 1);
     // The plane adds Vegas, LEDBAT, CoDel and FQ-CoDel.
-    assert_eq!(study.cases().len(), 6 * (10 + 10 + 4));
+    let paths = 6 * (10 + 10 + 4);
+    // 3 links × 2 numbers of flows, equal and unequal RTTs; Linux, DRWA and tide.
+    let crowds = 3 * 2 * 2 * 3;
+    // 26 changes and the 24 paths that come of them; rLEDBAT too.
+    let changes = (26 + 24) * 4;
+    assert_eq!(study.cases().len(), paths + crowds + changes);
     let mut results = tidegate_reproduce::Results::default();
     for job in study.jobs() {
         let run = tidegate_scenario::RunResult::default();
         study.note(job, run, &mut results);
     }
     // A case that nobody ran would panic.
-    assert_eq!(study.report(&results).figures.len(), 3);
+    assert_eq!(study.report(&results).figures.len(), 5);
+}
+
+/// The scenario of tide's case of that name in one of the figures.
+fn scenario(figure: tidegate_reproduce::Figure, name: &str) -> Scenario {
+    let mut cases = figure.cases.into_iter();
+    let case = cases.find(|case| case.name == format!("{name}, cubic, tide"));
+    case.unwrap_or_else(|| panic!("no case {name}")).scenario
+}
+
+/// One-way delays of the links that a workload crosses, in milliseconds, together.
+fn rtt_ms(scenario: &Scenario, workload: &Workload) -> f64 {
+    let crosses = |name: &str| workload.links.iter().flatten().any(|link| link == name);
+    let hops = scenario
+        .hops
+        .iter()
+        .map(|hop| (hop.name.as_str(), &hop.link));
+    [("down", &scenario.down), ("up", &scenario.up)]
+        .into_iter()
+        .chain(hops)
+        .filter(|(name, _)| crosses(name))
+        .map(|(_, link)| link.delay_ms)
+        .sum()
+}
+
+#[test]
+fn unequal_flows_are_spread_evenly_by_ratio_and_counted_together() {
+    let figure = super::fairness::figure(&Extent::default());
+    let scenario = scenario(figure, "20 Mbit/s, 25 ms and more, 8 flows");
+    let rtts: Vec<f64> = scenario
+        .workloads
+        .iter()
+        .map(|workload| rtt_ms(&scenario, workload))
+        .collect();
+    assert_eq!((rtts.len(), rtts[0]), (8, 25.0));
+    assert!((rtts[7] - 100.0).abs() < 1e-9);
+    for pair in rtts.windows(2) {
+        assert!((pair[1] / pair[0] - 4f64.powf(1.0 / 7.0)).abs() < 1e-9);
+    }
+    assert!(scenario.workloads[7].start_s < scenario.warmup_s);
+}
+
+#[test]
+fn equal_flows_cross_nothing_but_the_link_under_study() {
+    let figure = super::fairness::figure(&Extent::default());
+    let scenario = scenario(figure, "hspa 1, 50 ms, 4 flows");
+    assert!(scenario.hops.is_empty());
+    for workload in &scenario.workloads {
+        assert!((rtt_ms(&scenario, workload) - 50.0).abs() < 1e-9);
+    }
+}
+
+/// Nothing is carried for a while in either direction, and then the way is longer.
+#[test]
+fn a_handover_keeps_what_waits() {
+    let scenario = scenario(super::changes::figure(), "handover, 20 Mbit/s, 50 ms");
+    let gap = |link: &LinkSpec| match &link.rate {
+        RateSpec::Steps(steps) => steps.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        gap(&scenario.down),
+        [[0.0, 20.0], [20.0, 0.0], [20.3, 20.0]]
+    );
+    assert_eq!(gap(&scenario.up), [[0.0, 5.0], [20.0, 0.0], [20.3, 5.0]]);
+    for link in [&scenario.down, &scenario.up] {
+        assert_eq!((link.delay_ms, link.delay_steps[0].ms), (25.0, 35.0));
+    }
 }

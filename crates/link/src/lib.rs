@@ -60,8 +60,8 @@ pub use loss::Loss;
 pub use packet::{Packet, Sequence};
 pub use parse::ParseError;
 pub use rate::{
-    Capacity, Cell, CellModel, Fading, Rate, RateSeries, ScheduledSeries, SignalWalk, Trace,
-    WalkError,
+    Capacity, Cell, CellModel, Fading, Rate, RateSeries, ScheduledSeries, SignalWalk, StepsError,
+    Trace, WalkError,
 };
 pub use shaper::TokenBucket;
 pub use share::{CellConfig, CrossTraffic, Scheduler, SharedLink, Sharing};

@@ -95,6 +95,15 @@ impl<'a> Sample<'a> {
         self.runs(case).filter_map(find).map(points)
     }
 
+    /// A curve of each of the first seed's flows, in their order, as seconds and values.
+    pub fn flow_curves(&self, case: &str, quantity: &str) -> Vec<Vec<(f64, f64)>> {
+        let series = self.runs(case).take(1).flat_map(|run| &run.series);
+        series
+            .filter(|s| s.quantity == quantity)
+            .map(points)
+            .collect()
+    }
+
     /// The mean over the seeds of what `read` makes of the smallest and the largest value of a curve
     /// after `from_s` seconds.
     pub fn extremes(

@@ -17,6 +17,8 @@ pub enum RateSpec {
     Series(String),
     /// Such a file, handed out in a scheduler's bursts.
     Scheduled(ScheduledSpec),
+    /// Seconds and Mbit/s, the first at 0 s: each rate holds until the next one, the last for ever.
+    Steps(Vec<[f64; 2]>),
     /// One of the shipped, seeded cell models.
     Generate(GenerateSpec),
     /// A user's walk through an LTE cell, looped.

@@ -37,6 +37,7 @@ fn a_sound_downlink_is_taken() {
         "rate = { constant_mbps = 20 }\nqueue = { policy = \"fq-codel\" }\nshaper = { mbps = 10 }",
         "rate = { scheduled = { series = \"ride.csv\", burst_ms = 4 } }",
         "rate = { constant_mbps = 20 }\ncell = { users = 3, load_mbps = 5, scheduler = \"round-robin\" }",
+        "rate = { steps = [[0, 20], [5, 0], [5.3, 2]] }",
         "rate = { constant_mbps = 20 }\narq = { error = 0.1 }\nmiddlebox = { patience_ms = 500 }",
         "rate = { walk = { peak_mbps = 50, points = [[0, 20], [9, -3]], fading_db = 3 } }\n\
          arq = { error_by_db = [[-5, 0.5], [20, 0.01]] }",
@@ -128,6 +129,30 @@ fn a_downlink_that_cannot_be_is_refused() {
         (
             "rate = { constant_mbps = 20 }\nmiddlebox = { patience_ms = 0 }",
             "middlebox.patience_ms is 0, expected more than 0 and at most 60000",
+        ),
+        (
+            "rate = { steps = [] }",
+            "rate.steps: expected at least one step, the first at 0 s, in order of time",
+        ),
+        (
+            "rate = { steps = [[0, 20], [5, 2], [5, 3]] }",
+            "rate.steps: expected at least one step, the first at 0 s, in order of time",
+        ),
+        (
+            "rate = { steps = [[0, 20], [5, 0]] }",
+            "rate.steps: expected rates of at least 0, the last above 0: it holds for ever",
+        ),
+        (
+            "rate = { steps = [[0, -1], [5, 2]] }",
+            "rate.steps: expected rates of at least 0, the last above 0: it holds for ever",
+        ),
+        (
+            "rate = { steps = [[0, 20], [nan, 2]] }",
+            "rate.steps, a step at NaN s, expected 0 to 86400",
+        ),
+        (
+            "rate = { steps = [[0, 2e6]] }",
+            "rate.steps, a rate of 2000000 Mbit/s, expected at most 1000000",
         ),
         (
             "rate = { walk = { peak_mbps = 50, points = [[0, -20], [9, -10]] } }",

@@ -20,7 +20,7 @@ pub use capacity::Capacity;
 pub use cell::{Cell, CellModel};
 pub(crate) use fluid::{Fluid, NANOBITS_PER_BYTE};
 pub use scheduled::ScheduledSeries;
-pub use series::RateSeries;
+pub use series::{RateSeries, StepsError};
 pub use trace::Trace;
 pub(crate) use walk::Signal;
 pub use walk::{Fading, SignalWalk, WalkError};

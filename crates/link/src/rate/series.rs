@@ -16,10 +16,13 @@ const MAX_SECONDS: f64 = 1e9;
 /// No link is faster, and what a burst of [`super::ScheduledSeries`] carries fits into 64 bits of nanobits.
 const MAX_BPS: f64 = 1e11;
 
+/// Length of a last row that does not end.
+const FOR_EVER: u64 = (MAX_SECONDS * 1e9) as u64;
+
 /// A rate that changes at given times and is constant in between, looped.
 ///
-/// Each row holds until the next one; the last one as long as the one before it (a single row, a
-/// second: it loops and is constant anyway).
+/// Each row of a file holds until the next one; the last one as long as the one before it (a single
+/// row, a second: it loops and is constant anyway). Of [`Self::steps`] the last one holds for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateSeries {
     /// In order of time, the first from 0 on, not empty.
@@ -58,7 +61,39 @@ impl Segment {
     }
 }
 
+/// Why a rate cannot step so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StepsError {
+    /// The times are not what they should be.
+    #[error("expected at least one step, the first at 0 s, in order of time")]
+    Times,
+    /// A rate is not what it should be.
+    #[error("expected rates of at least 0, the last above 0: it holds for ever")]
+    Rates,
+}
+
 impl RateSeries {
+    /// Steps of time and bit/s, rounded to whole ones; the last rate holds for ever.
+    ///
+    /// # Errors
+    /// When they are out of order, or a rate cannot be.
+    pub fn steps(steps: &[(Duration, f64)]) -> Result<Self, StepsError> {
+        let in_order = steps.windows(2).all(|w| w[0].0 < w[1].0);
+        let starts = steps.first().is_some_and(|s| s.0.is_zero());
+        if !starts || !in_order {
+            return Err(StepsError::Times);
+        }
+        let rows: Vec<(u64, u64)> = steps
+            .iter()
+            .map(|&(at, bps)| (at.as_nanos() as u64, bps.round() as u64))
+            .collect();
+        let sound = steps.iter().all(|s| s.1.is_finite() && s.1 >= 0.0);
+        if !sound || rows[rows.len() - 1].1 == 0 {
+            return Err(StepsError::Rates);
+        }
+        Ok(Self::from_rows(&rows, FOR_EVER))
+    }
+
     /// Reads rows of `seconds,bits_per_second`, strictly: the first is at 0 seconds, seconds
     /// increase, rates are from 0 to 100 Gbit/s and not all 0 once rounded to whole bits per second.
     /// The first line may be the header `seconds,bits_per_second`.
@@ -101,15 +136,16 @@ impl RateSeries {
                 "no rate above 0, expected at least one",
             ));
         }
-        Ok(Self::from_rows(&rows))
-    }
-
-    /// Builds the series from rows of nanoseconds and bit/s, which are in order.
-    fn from_rows(rows: &[(u64, u64)]) -> Self {
-        let last_length = match rows {
+        let last_length = match rows[..] {
             [.., (before, _), (last, _)] => last - before,
             _ => 1_000_000_000,
         };
+        Ok(Self::from_rows(&rows, last_length))
+    }
+
+    /// Builds the series from rows of nanoseconds and bit/s, which are in order; the last one is that
+    /// many nanoseconds long.
+    fn from_rows(rows: &[(u64, u64)], last_length: u64) -> Self {
         let segment = |(index, &(start, bits_per_second)): (usize, &(u64, u64))| Segment {
             start,
             length: rows

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Claim, Quantity, Verdict};
 use std::path::Path;
-use tidegate_scenario::{FlowResult, Scenario};
+use tidegate_scenario::{Direction, FlowResult, Scenario, WorkloadKind};
 
 fn case(name: &str, curves: &[&'static str]) -> Case {
     let text = "name = \"x\"\nduration_s = 5\n\
@@ -88,4 +88,21 @@ fn a_report_reads_all_seeds_and_explains_only_what_differs() {
     assert_eq!((holds.verdict, holds.reason.as_str()), (Verdict::Holds, ""));
     assert_eq!(direction.verdict, Verdict::Direction);
     assert_eq!(direction.reason, "the link is another");
+}
+
+#[test]
+fn each_flow_has_a_curve_of_its_own() {
+    let mut two = case("a", &["goodput_bps"]);
+    two.scenario.workloads[0].does = WorkloadKind::Bulk {
+        direction: Direction::Down,
+        bytes: None,
+        flows: 2,
+    };
+    let study = Study::new(vec![figure(vec![two], Vec::new())], 1);
+    let job = study.jobs()[0];
+    let run = study.perform(job, &Options::default()).unwrap().unwrap();
+    let mut results = Results::default();
+    study.note(job, run, &mut results);
+    assert_eq!(results.all().flow_curves("a", "goodput_bps").len(), 2);
+    assert_eq!(results.all().flow_curves("a", "rtt_ms").len(), 0);
 }

@@ -67,6 +67,7 @@ impl RateSpec {
         let (name, mbps) = match self {
             RateSpec::ConstantMbps(mbps) => ("constant_mbps", *mbps),
             RateSpec::Generate(g) => ("mean_mbps", g.mean_mbps?),
+            RateSpec::Steps(steps) => return steps_complaint(steps),
             RateSpec::Walk(walk) => return walk.complaint(),
             RateSpec::Scheduled(scheduled) => return scheduled.complaint(),
             RateSpec::Trace(_) | RateSpec::Series(_) => return None,
@@ -88,6 +89,28 @@ impl ScheduledSpec {
     }
 }
 
+fn steps_complaint(steps: &[[f64; 2]]) -> Option<String> {
+    if let Some(late) = outside_a_day(steps) {
+        return Some(format!(
+            "rate.steps, a step at {late} s, expected 0 to 86400"
+        ));
+    }
+    if let Some(step) = steps.iter().find(|s| s[1] > 1e6) {
+        return Some(format!(
+            "rate.steps, a rate of {} Mbit/s, expected at most 1000000",
+            step[1]
+        ));
+    }
+    let refusal = resolve::rate_steps(steps).err()?;
+    Some(format!("rate.steps: {refusal}"))
+}
+
+/// The first point in time, in seconds, that lies on no day.
+fn outside_a_day(points: &[[f64; 2]]) -> Option<f64> {
+    let mut seconds = points.iter().map(|p| p[0]);
+    seconds.find(|s| !(0.0..=86_400.0).contains(s))
+}
+
 impl WalkSpec {
     fn complaint(&self) -> Option<String> {
         within("walk.peak_mbps", self.peak_mbps, 1e6)
@@ -97,13 +120,9 @@ impl WalkSpec {
                 (!ok).then(|| format!("walk.fading_db is {}, expected 0 to 100", self.fading_db))
             })
             .or_else(|| {
-                let late = self
-                    .points
-                    .iter()
-                    .find(|p| !(0.0..=86_400.0).contains(&p[0]))?;
+                let late = outside_a_day(&self.points)?;
                 Some(format!(
-                    "walk.points, a point at {} s, expected 0 to 86400",
-                    late[0]
+                    "walk.points, a point at {late} s, expected 0 to 86400"
                 ))
             })
             .or_else(|| {

@@ -8,7 +8,8 @@ use std::time::Duration;
 use tidegate_link::{
     Arq, BlockError, Cell, CellModel, Config, CrossTraffic, DelayProfile, DelayTrace, Disorder,
     Fading, FqCodelPolicy, Instant, Loss, Middlebox, Policy, QueueConfig, Rate, RateSeries,
-    RedPolicy, ScheduledSeries, Scheduler, Sharing, SignalWalk, TokenBucket, Trace, WalkError,
+    RedPolicy, ScheduledSeries, Scheduler, Sharing, SignalWalk, StepsError, TokenBucket, Trace,
+    WalkError,
 };
 
 /// The packet that RED takes for typical.
@@ -61,6 +62,9 @@ impl RateSpec {
                 Rate::Series(Arc::new(parse(folder, file, RateSeries::parse)?))
             }
             RateSpec::Scheduled(scheduled) => Rate::Scheduled(Arc::new(scheduled.resolve(folder)?)),
+            RateSpec::Steps(steps) => Rate::Series(Arc::new(
+                rate_steps(steps).expect("checked before it is resolved"),
+            )),
             RateSpec::Generate(g) => Rate::Cell(g.model(seed)),
             RateSpec::Walk(walk) => Rate::Walk(Arc::new(
                 walk.build(seed).expect("checked before it is resolved"),
@@ -78,6 +82,15 @@ impl ScheduledSpec {
             false => steps,
         })
     }
+}
+
+/// The series that these seconds and Mbit/s make; the seconds are times.
+pub(super) fn rate_steps(steps: &[[f64; 2]]) -> Result<RateSeries, StepsError> {
+    let steps: Vec<_> = steps
+        .iter()
+        .map(|&[s, mbps]| (Duration::from_secs_f64(s), mbps * 1e6))
+        .collect();
+    RateSeries::steps(&steps)
 }
 
 impl GenerateSpec {

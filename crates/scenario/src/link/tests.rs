@@ -212,3 +212,16 @@ fn a_walk_gives_rate_and_errors() {
     let curve = vec![(0.0, 0.5), (20.0, 0.1)];
     assert_eq!(error, BlockError::Signal { walk, curve });
 }
+
+#[test]
+fn steps_are_in_mbit_and_the_last_one_holds() {
+    let config = resolve_at("{ steps = [[0, 20], [30, 0], [30.3, 2]] }", "").unwrap();
+    let mut capacity = Capacity::new(&config.rate);
+    let mut bytes = |from, to| {
+        let [from, to] = [from, to].map(|ms| Instant::ZERO + self::ms(ms));
+        capacity.bytes(from, to)
+    };
+    assert_eq!(bytes(29_000, 30_000), 2_500_000);
+    assert_eq!(bytes(30_000, 30_300), 0);
+    assert_eq!(bytes(3_600_000, 3_601_000), 250_000);
+}

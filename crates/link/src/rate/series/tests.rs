@@ -62,6 +62,41 @@ fn a_single_row_is_a_constant_rate() {
     assert_eq!(series.nanobits_before(hour), 5_000_000 * 3_600_000_000_000);
 }
 
+#[test]
+fn of_steps_the_last_one_holds_for_ever() {
+    let secs = Duration::from_secs;
+    let series =
+        RateSeries::steps(&[(secs(0), 20e6), (secs(30), 0.0), (secs(31), 2e6)]).expect("steps");
+    let rate = |s: u64| series.at(Instant::from_millis(s * 1000)).0;
+    assert_eq!([0, 29].map(rate), [20_000_000; 2]);
+    assert_eq!(rate(30), 0);
+    assert_eq!([31, 62, 1_000_000].map(rate), [2_000_000; 3]);
+    // (30 s · 20 + 9 s · 2) Mbit.
+    let carried = series.nanobits_before(Instant::from_millis(40_000));
+    assert_eq!(carried, 618_000_000 * 1_000_000_000);
+}
+
+#[test]
+fn steps_that_cannot_be_are_refused() {
+    let steps = |steps: &[(u64, f64)]| {
+        let steps: Vec<_> = steps
+            .iter()
+            .map(|&(ms, bps)| (Duration::from_millis(ms), bps))
+            .collect();
+        RateSeries::steps(&steps)
+    };
+    for bad in [&[][..], &[(1, 5.0)], &[(0, 5.0), (9, 5.0), (9, 6.0)]] {
+        assert_eq!(steps(bad), Err(StepsError::Times), "{bad:?}");
+    }
+    for bad in [
+        &[(0, f64::NAN)][..],
+        &[(0, -1.0), (9, 5.0)],
+        &[(0, 5.0), (9, 0.4)],
+    ] {
+        assert_eq!(steps(bad), Err(StepsError::Rates), "{bad:?}");
+    }
+}
+
 proptest! {
     /// What is carried before an instant is the sum over the rates in force until then.
     #[test]

@@ -1,0 +1,248 @@
+//! Route changes, handovers and rate steps: how soon the link is full again, and its queue short.
+
+use super::aftermath::{Aftermath, CURVES};
+use super::change::{self, AT_S, Change, Kind};
+use super::contenders::Contender;
+use super::score::{geometric_mean, mean};
+use std::sync::Arc;
+use tidegate_report::colour::Pen;
+use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
+use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_scenario::Law;
+
+const TIDE: Contender = Contender::tide("cubic");
+const DRWA: Contender = Contender::drwa("cubic", 3.0);
+const LINUX: Contender = Contender::linux("cubic");
+
+/// Who is in the pictures, from back to front.
+const CONTENDERS: [(&str, Contender); 4] = [
+    ("Linux", LINUX),
+    ("rLEDBAT", Contender::law("cubic", Law::Rledbat)),
+    ("DRWA λ = 3", DRWA),
+    ("tide", TIDE),
+];
+
+/// Seconds within which a route change is to be over.
+const ROUTE_GOAL_S: f64 = 1.0;
+
+/// Seconds of the link that may be lost in the ten seconds after a change, beyond what DRWA loses: as
+/// many points of utilisation as may be missing anywhere.
+const LOSS_GOAL_S: f64 = 0.35;
+
+/// Seconds by which tide may be later than Linux, whose full buffer needs no filling, when the rate
+/// has risen: a few round trips, in which a window that follows the forecast grows tenfold.
+const UP_GOAL_S: f64 = 1.0;
+
+/// A delay in milliseconds below which nobody's matters.
+const FLOOR_MS: f64 = 20.0;
+
+const STALE: &str = "until the floors are aged the longer way counts as queue: what the window can carry over it is taken \
+                     for what the link carries, and the forecast sinks; it takes two seconds to doubt a floor";
+
+const SENDER: &str = "at 200 ms tide's window is open within a second, but the sender's congestion window, which has had no \
+                      cause to grow, is in congestion avoidance; a longer queue before would have let it grow";
+
+/// Seconds before and after the change in pictures.
+const SHOWN_S: (f64, f64) = (2.0, 10.0);
+
+/// The figure.
+pub fn figure() -> Figure {
+    let changes: Arc<[Change]> = change::all().into();
+    let cases = |change: &Change| {
+        CONTENDERS
+            .into_iter()
+            .flat_map(|(_, contender)| change.cases(contender, &CURVES))
+            .collect::<Vec<_>>()
+    };
+    Figure {
+        id: "changes",
+        title: "Route changes, handovers, rate steps",
+        claim: "After a route change the link is full again within a second; after a handover or a rate step it is not \
+                later than with DRWA, nor is the queue.",
+        method: "It happens 20 s after the start. Route changes are halved between the directions; in a handover \
+                 neither direction carries anything for 300 ms, what waits is kept, and the new cell is 20 ms further \
+                 away. The reference is the same receiver's download over a path that has always been what this one \
+                 becomes. Throughput is taken over windows of 0.5 s (2 s on a cell), and is back when for two seconds it \
+                 does not fall below 90 % of what the reference carries at the same time; the queue is drained when for \
+                 two seconds no tenth of one has more than 20 ms, or 1.5 times the reference's 95th percentile. What \
+                 takes longer than 20 s is called 20 s. The gap of a handover counts.",
+        cases: changes.iter().flat_map(cases).collect(),
+        quantities: Kind::ALL
+            .into_iter()
+            .flat_map(|kind| quantities(kind, &changes))
+            .collect(),
+        draw: Box::new(move |sample| {
+            let around = |&kind: &Kind| pictures(kind, sample, &changes);
+            overview(sample, &changes)
+                .into_iter()
+                .chain(Kind::ALL.iter().flat_map(around))
+                .collect()
+        }),
+    }
+}
+
+/// What came after all changes of a kind.
+fn aftermaths(kind: Kind, sample: &Sample, contender: Contender, all: &[Change]) -> Vec<Aftermath> {
+    let changes = all.iter().filter(|change| change.kind == kind);
+    changes
+        .map(|change| Aftermath::of(sample, contender, change))
+        .collect()
+}
+
+fn quantities(kind: Kind, changes: &Arc<[Change]>) -> Vec<Quantity> {
+    let quantity =
+        |what: &str, unit, claim, read: fn(&dyn Fn(Contender) -> Vec<Aftermath>) -> f64| {
+            let changes = changes.clone();
+            let name = format!("{}: {what}", kind.words());
+            Quantity::new(name, unit, claim, move |sample| {
+                read(&|contender| aftermaths(kind, sample, contender, &changes))
+            })
+        };
+    let at_most = |paper, neutral| Claim::AtMost { paper, neutral };
+    let mut quantities = vec![
+        quantity(
+            "capacity lost in 10 s, tide less DRWA λ = 3",
+            "s",
+            at_most(LOSS_GOAL_S, 10.0),
+            |of| each(&of(TIDE), |a| a.lost_s) - each(&of(DRWA), |a| a.lost_s),
+        )
+        .because(reason(kind)),
+        quantity(
+            "until the queue is drained, tide less DRWA λ = 3",
+            "s",
+            at_most(0.0, 10.0),
+            |of| each(&of(TIDE), |a| a.drained_s) - each(&of(DRWA), |a| a.drained_s),
+        ),
+        quantity(
+            "longest queueing delay ÷ that of DRWA λ = 3, geometric mean",
+            "",
+            at_most(1.0, 2.0),
+            |of| peak_ms(&of(TIDE)) / peak_ms(&of(DRWA)),
+        ),
+    ];
+    let back = match kind.is_route() {
+        true => quantity(
+            "tide, until 90 % is back, worst case",
+            "s",
+            at_most(ROUTE_GOAL_S, 10.0),
+            |of| of(TIDE).iter().map(|a| a.back_s).fold(0.0, f64::max),
+        ),
+        false => quantity(
+            "until 90 % is back, tide less DRWA λ = 3",
+            "s",
+            at_most(0.0, 10.0),
+            |of| each(&of(TIDE), |a| a.back_s) - each(&of(DRWA), |a| a.back_s),
+        ),
+    };
+    quantities.push(back.because(reason(kind)));
+    if kind == Kind::Up {
+        let behind_linux = quantity(
+            "until 90 % is back, tide less Linux",
+            "s",
+            at_most(UP_GOAL_S, 10.0),
+            |of| each(&of(TIDE), |a| a.back_s) - each(&of(LINUX), |a| a.back_s),
+        );
+        quantities.push(behind_linux.because(reason(kind)));
+    }
+    quantities
+}
+
+/// Why the link is not full again sooner; empty where that is not known.
+const fn reason(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Longer | Kind::Handover => STALE,
+        Kind::Up => SENDER,
+        _ => "",
+    }
+}
+
+/// The mean.
+fn each(all: &[Aftermath], read: fn(&Aftermath) -> f64) -> f64 {
+    mean(all.iter().map(read))
+}
+
+fn peak_ms(all: &[Aftermath]) -> f64 {
+    geometric_mean(all.iter().map(|a| a.peak_ms.max(FLOOR_MS)))
+}
+
+/// How long each contender takes, by kind.
+fn overview(sample: &Sample, changes: &[Change]) -> [plot::Figure; 2] {
+    let picture = |title: &str, read: fn(&Aftermath) -> f64| {
+        let bars = pens().map(|(name, contender, pen)| {
+            let times =
+                Kind::ALL.map(|kind| each(&aftermaths(kind, sample, contender, changes), read));
+            let points = (0..).map(f64::from).zip(times).collect();
+            Curve::new(name, pen, Mark::Bars, points)
+        });
+        plot::Figure {
+            title: title.into(),
+            x: Axis::categories(Kind::ALL.map(Kind::words)),
+            y: Axis::new("s", Scale::FromZero),
+            curves: bars.collect(),
+            size: plot::Figure::WIDE,
+        }
+    };
+    [
+        picture("Until 90 % is back, mean", |a| a.back_s),
+        picture("Until the queue is drained, mean", |a| a.drained_s),
+    ]
+}
+
+/// The contenders, each with its pen.
+fn pens() -> impl Iterator<Item = (&'static str, Contender, Pen)> {
+    let pens = [2, 5, 0, 1].map(Pen::nth);
+    let all = CONTENDERS.into_iter().zip(pens);
+    all.map(|((name, contender), pen)| (name, contender, pen))
+}
+
+/// Throughput and queueing delay around the first change of a kind.
+fn pictures(kind: Kind, sample: &Sample, changes: &[Change]) -> Vec<plot::Figure> {
+    let Some(change) = changes.iter().find(|change| change.kind == kind) else {
+        return Vec::new();
+    };
+    let shown = |contender, curve: &'static str, unit: f64| -> Vec<(f64, f64)> {
+        sample
+            .curve(&change.on(contender), curve)
+            .into_iter()
+            .map(|(t, value)| (t - AT_S, value * unit))
+            .filter(|p| (-SHOWN_S.0..SHOWN_S.1).contains(&p.0))
+            .collect()
+    };
+    let curves = |curve, unit, label: fn(&Aftermath) -> String| {
+        pens().map(move |(name, contender, pen)| {
+            let said = label(&Aftermath::of(sample, contender, change));
+            let points = shown(contender, curve, unit);
+            Curve::new(format!("{name}: {said}"), pen, Mark::Line, points)
+        })
+    };
+    let [delivered, capacity, queue] = CURVES;
+    let carried = Curve::new(
+        "link",
+        Pen::nth(0).shade(1, 2),
+        Mark::Area,
+        shown(LINUX, capacity, 1e-6),
+    );
+    let throughput = curves(delivered, 1e-6, |a| {
+        format!("back in {:.1} s, {:.1} s lost", a.back_s, a.lost_s.max(0.0))
+    });
+    let delay = curves(queue, 1.0, |a| format!("drained in {:.1} s", a.drained_s));
+    let picture = |title, y, curves| plot::Figure {
+        title,
+        x: Axis::new("time after it, s", Scale::Linear),
+        y,
+        curves,
+        size: plot::Figure::WIDE,
+    };
+    vec![
+        picture(
+            format!("Throughput: {}", change.name()),
+            Axis::new("Mbit/s", Scale::FromZero),
+            [carried].into_iter().chain(throughput).collect(),
+        ),
+        picture(
+            format!("Queueing delay: {}", change.name()),
+            Axis::new("ms", Scale::Log),
+            delay.collect(),
+        ),
+    ]
+}
