@@ -6,6 +6,11 @@ mod frontier;
 mod paths;
 mod plane;
 mod score;
+mod short;
+mod spans;
+mod start;
+mod trials;
+mod uploads;
 
 use anyhow::Result;
 use tidegate_reproduce::{Extent, Figure, Paper, Seeds};
@@ -32,6 +37,9 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         against::cubic(&paths),
         against::bbr(&paths),
         plane::figure(&paths),
+        uploads::figure(extent)?,
+        start::figure(extent)?,
+        short::figure(extent)?,
     ])
 }
 

@@ -42,6 +42,9 @@ pub struct Path {
     uplink_mbps: f64,
 }
 
+/// A link, named.
+pub type Link = (String, RateSpec);
+
 /// All paths of that extent: the shipped cells first, then the recordings in the order of their names.
 ///
 /// # Errors
@@ -56,12 +59,20 @@ pub fn all(extent: &Extent) -> Result<Vec<Path>> {
         true => &QUICK_RTTS_MS,
         false => &RTTS_MS,
     };
+    over(links, rtts)
+}
+
+/// Each of `links` at each of these base RTTs, but for those that carry nothing.
+///
+/// # Errors
+/// When a recording cannot be read.
+pub fn over(links: impl IntoIterator<Item = Link>, rtts_ms: &[u32]) -> Result<Vec<Path>> {
     let mut paths = Vec::new();
     for (name, rate) in links {
         let Some(mbps) = mean_mbps(&rate)? else {
             continue;
         };
-        paths.extend(rtts.iter().map(|&rtt_ms| Path {
+        paths.extend(rtts_ms.iter().map(|&rtt_ms| Path {
             name: format!("{name}, {rtt_ms} ms"),
             rtt_ms,
             rate: rate.clone(),
@@ -125,7 +136,13 @@ fn link(rate: RateSpec, delay_ms: f64, packets: usize, policy: QueuePolicy) -> L
     }
 }
 
-fn cells(quick: bool) -> Vec<(String, RateSpec)> {
+/// A link of one rate.
+pub fn constant(mbps: f64) -> Link {
+    (format!("{mbps} Mbit/s"), RateSpec::ConstantMbps(mbps))
+}
+
+/// The shipped cells: LTE, HSPA and EVDO.
+pub fn cells(quick: bool) -> Vec<Link> {
     let seeds = &CELL_SEEDS[..if quick { 1 } else { CELL_SEEDS.len() }];
     let kinds = [
         ("lte", CellKind::Lte),
@@ -147,7 +164,7 @@ fn cells(quick: bool) -> Vec<(String, RateSpec)> {
 }
 
 /// Every recording in `folder` and below, named after its place in there.
-fn recordings(folder: &FilePath) -> Result<Vec<(String, RateSpec)>> {
+fn recordings(folder: &FilePath) -> Result<Vec<Link>> {
     let mut files = Vec::new();
     collect(folder, &mut files)?;
     files.sort();

@@ -1,0 +1,266 @@
+//! Short flows, alone and beside a download.
+
+use super::contenders::Contender;
+use super::paths;
+use super::score::geometric_mean;
+use super::trials::{DRWA, LINUX, TIDE, TRIO, Trial, download, fetches};
+use anyhow::Result;
+use std::sync::Arc;
+use tidegate_report::colour::Pen;
+use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
+use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_scenario::{FetchResult, Law, Workload};
+
+/// Objects fetched, in bytes.
+const SIZES: [u64; 5] = [8 << 10, 32 << 10, 128 << 10, 512 << 10, 1 << 20];
+
+const RATES_MBPS: [f64; 2] = [10.0, 50.0];
+const RTTS_MS: [u32; 2] = [50, 200];
+
+/// Seconds from one fetch to the next: so soon that the path is still known, and so late that it is
+/// forgotten.
+const SOON_S: f64 = 8.0;
+const LATE_S: f64 = 15.0;
+
+/// Fetches of each size at either rhythm.
+const ROUNDS: usize = 8;
+const QUICK_ROUNDS: usize = 2;
+
+/// A pause that no run sees the end of, in seconds.
+const NEVER_S: f64 = 86_400.0;
+
+/// Beside a download: when the first object is asked for, the pause after each, and how long it goes on,
+/// in seconds.
+const BESIDE_FROM_S: f64 = 5.0;
+const PAUSE_S: f64 = 0.5;
+const BESIDE_S: f64 = 245.0;
+const QUICK_BESIDE_S: f64 = 125.0;
+
+const RLEDBAT: Contender = Contender::law("cubic", Law::Rledbat);
+
+/// The trials: fetches soon after each other, late after each other, and beside a download.
+struct Trials {
+    soon: Vec<Trial>,
+    late: Vec<Trial>,
+    beside: Vec<Trial>,
+}
+
+/// The figure.
+///
+/// # Errors
+/// When a link cannot be read.
+pub fn figure(extent: &Extent) -> Result<Figure> {
+    let trials = Arc::new(Trials::new(extent)?);
+    let alone = trials.alone();
+    let alone = alone.flat_map(|trial| TRIO.map(|(_, contender)| trial.case(contender)));
+    let beside = trials.beside.iter().flat_map(|trial| {
+        let contenders = [LINUX, DRWA, TIDE, RLEDBAT];
+        contenders.map(|contender| trial.case(contender))
+    });
+    let cases = alone.chain(beside).collect();
+    Ok(Figure {
+        id: "short",
+        title: "Short flows",
+        claim: "Alone, objects of 8 KB to 1 MB come as fast as with untouched Linux; beside a download three times faster \
+                at least.",
+        method: "Over 10 and 50 Mbit/s and the shipped cells, base RTT 50 and 200 ms, each object on a connection of its \
+                 own. Alone, each fetch begins at a time that is the same for all, 8 s or 15 s after the one before: \
+                 after 10 s tide has forgotten the path. Beside a download they follow each other with a pause of 0.5 s. \
+                 Ratios are of mean times, and geometric means over the links.",
+        cases,
+        quantities: quantities(&trials),
+        draw: Box::new(move |sample| pictures(sample, &trials)),
+    })
+}
+
+impl Trials {
+    fn new(extent: &Extent) -> Result<Self> {
+        let links = RATES_MBPS.map(paths::constant).into_iter();
+        let paths = paths::over(links.chain(paths::cells(extent.quick)), &RTTS_MS)?;
+        let (rounds, beside_s) = match extent.quick {
+            true => (QUICK_ROUNDS, QUICK_BESIDE_S),
+            false => (ROUNDS, BESIDE_S),
+        };
+        let alone = |period_s: f64| {
+            let (workloads, end_s) = one_by_one(period_s, rounds);
+            let subject = format!("objects every {period_s} s");
+            paths
+                .iter()
+                .map(|path| Trial::new(&subject, path, end_s, workloads.clone()))
+                .collect()
+        };
+        let beside = paths.iter().map(|path| {
+            let objects = fetches(&SIZES, BESIDE_FROM_S, PAUSE_S);
+            let workloads = vec![download(), objects];
+            Trial::new("objects beside a download", path, beside_s, workloads)
+                .warmed_up(BESIDE_FROM_S)
+        });
+        Ok(Self {
+            soon: alone(SOON_S),
+            late: alone(LATE_S),
+            beside: beside.collect(),
+        })
+    }
+
+    fn alone(&self) -> impl Iterator<Item = &Trial> {
+        self.soon.iter().chain(&self.late)
+    }
+}
+
+/// Every size in turn, each at its time; and when the last is over.
+fn one_by_one(period_s: f64, rounds: usize) -> (Vec<Workload>, f64) {
+    let count = SIZES.len() * rounds;
+    let fetch = |n: usize| {
+        let size = SIZES[n % SIZES.len()];
+        fetches(&[size], n as f64 * period_s, NEVER_S)
+    };
+    (
+        (0..count).map(fetch).collect(),
+        count as f64 * period_s + LATE_S,
+    )
+}
+
+fn quantities(trials: &Arc<Trials>) -> Vec<Quantity> {
+    let mut quantities = Vec::new();
+    for (rhythm, pick) in ALONE {
+        for size in SIZES {
+            let all = trials.clone();
+            quantities.push(Quantity::new(
+                format!("{} alone, {rhythm}: time ÷ untouched Linux's", name(size)),
+                "",
+                Claim::AtMost {
+                    paper: 1.03,
+                    neutral: 1.5,
+                },
+                move |sample| ratio(sample, pick(&all), [TIDE, LINUX], size),
+            ));
+        }
+    }
+    let all = trials.clone();
+    quantities.push(Quantity::new(
+        "alone, worst link, size and rhythm: time ÷ untouched Linux's",
+        "",
+        Claim::AtMost {
+            paper: 1.03,
+            neutral: 2.0,
+        },
+        move |sample| {
+            all.alone()
+                .flat_map(|trial| SIZES.map(|size| times(sample, trial, [TIDE, LINUX], size)))
+                .fold(0.0, f64::max)
+        },
+    ));
+    for size in SIZES {
+        let all = trials.clone();
+        quantities.push(Quantity::new(
+            format!(
+                "{} beside a download: untouched Linux's time ÷ tide's",
+                name(size)
+            ),
+            "",
+            Claim::AtLeast {
+                paper: 3.0,
+                neutral: 1.0,
+            },
+            move |sample| ratio(sample, &all.beside, [LINUX, TIDE], size),
+        ));
+    }
+    for (label, other) in [("DRWA λ = 3", DRWA), ("rLEDBAT", RLEDBAT)] {
+        let all = trials.clone();
+        quantities.push(Quantity::new(
+            format!("beside a download, all sizes: {label}'s time ÷ tide's"),
+            "",
+            Claim::AtLeast {
+                paper: 1.0,
+                neutral: 0.5,
+            },
+            move |sample| {
+                let ratios = SIZES.map(|size| ratio(sample, &all.beside, [other, TIDE], size));
+                geometric_mean(ratios.into_iter())
+            },
+        ));
+    }
+    for (label, other) in [("untouched Linux", LINUX), ("DRWA λ = 3", DRWA)] {
+        let all = trials.clone();
+        quantities.push(Quantity::new(
+            format!("the download's and the objects' utilisation, tide less {label}"),
+            "points",
+            Claim::AtLeast {
+                paper: -3.5,
+                neutral: -100.0,
+            },
+            move |sample| utilisation(sample, &all, TIDE) - utilisation(sample, &all, other),
+        ));
+    }
+    quantities
+}
+
+/// The two rhythms, for people.
+const ALONE: [(&str, fn(&Trials) -> &[Trial]); 2] = [
+    ("every 8 s", |trials| &trials.soon),
+    ("every 15 s", |trials| &trials.late),
+];
+
+/// One contender's mean time over another's, geometric mean over the trials.
+fn ratio(sample: &Sample, trials: &[Trial], pair: [Contender; 2], size: u64) -> f64 {
+    geometric_mean(trials.iter().map(|trial| times(sample, trial, pair, size)))
+}
+
+/// One contender's mean time over another's.
+fn times(sample: &Sample, trial: &Trial, pair: [Contender; 2], size: u64) -> f64 {
+    let [one, other] = pair.map(|contender| time_ms(sample, &trial.by(contender), size));
+    one / other
+}
+
+/// Mean time of all fetches of that size in milliseconds; not a number if none ended.
+pub fn time_ms(sample: &Sample, case: &str, size: u64) -> f64 {
+    let fetches = || {
+        let all = sample.runs(case).flat_map(|run| &run.fetches);
+        all.filter(|fetch| fetch.bytes == size)
+    };
+    let sum = |of: fn(&FetchResult) -> f64| -> f64 { fetches().map(of).sum() };
+    sum(|fetch| fetch.time_ms.mean * fetch.count as f64) / sum(|fetch| fetch.count as f64)
+}
+
+/// In percent, mean over the links, beside a download.
+fn utilisation(sample: &Sample, trials: &Trials, contender: Contender) -> f64 {
+    let of = |trial: &Trial| sample.mean(&trial.by(contender), |run| run.link.utilisation * 100.0);
+    super::score::mean(trials.beside.iter().map(of))
+}
+
+fn name(size: u64) -> String {
+    match size >> 20 {
+        0 => format!("{} KB", size >> 10),
+        mb => format!("{mb} MB"),
+    }
+}
+
+/// Fetch times over sizes: alone, soon and late after each other, and beside a download.
+fn pictures(sample: &Sample, trials: &Trials) -> Vec<plot::Figure> {
+    let kinds = [
+        ("alone, every 8 s", &trials.soon),
+        ("alone, every 15 s", &trials.late),
+        ("beside a download", &trials.beside),
+    ];
+    let picture = |(what, trials): &(&str, &Vec<Trial>)| {
+        let beside = Some(("rLEDBAT", RLEDBAT)).filter(|_| *what == "beside a download");
+        let curves = TRIO.into_iter().chain(beside).zip(0..);
+        let curve = |((label, contender), nth): ((&str, Contender), usize)| {
+            let points = SIZES.map(|size| {
+                let times = trials
+                    .iter()
+                    .map(|t| time_ms(sample, &t.by(contender), size));
+                (size as f64 / 1024.0, geometric_mean(times))
+            });
+            Curve::new(label, Pen::nth(nth), Mark::Line, points.into())
+        };
+        plot::Figure {
+            title: format!("Fetch time, {what}, geometric mean over the links"),
+            x: Axis::new("size, KB", Scale::Log),
+            y: Axis::new("ms", Scale::Log),
+            curves: curves.map(curve).collect(),
+            size: plot::Figure::HALF,
+        }
+    };
+    kinds.iter().map(picture).collect()
+}
