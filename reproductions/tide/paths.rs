@@ -38,8 +38,9 @@ pub struct Path {
     pub name: String,
     /// Its base RTT in milliseconds.
     pub rtt_ms: u32,
+    /// What the link carries on average, in Mbit/s.
+    pub mean_mbps: f64,
     rate: RateSpec,
-    uplink_mbps: f64,
 }
 
 /// A link, named.
@@ -76,7 +77,7 @@ pub fn over(links: impl IntoIterator<Item = Link>, rtts_ms: &[u32]) -> Result<Ve
             name: format!("{name}, {rtt_ms} ms"),
             rtt_ms,
             rate: rate.clone(),
-            uplink_mbps: UPLINK_MBPS.max(mbps * UPLINK_SHARE),
+            mean_mbps: mbps,
         }));
     }
     Ok(paths)
@@ -94,7 +95,7 @@ impl Path {
             seed: 1,
             down: link(self.rate.clone(), delay_ms, BUFFER_PACKETS, policy),
             up: link(
-                RateSpec::ConstantMbps(self.uplink_mbps),
+                RateSpec::ConstantMbps(UPLINK_MBPS.max(self.mean_mbps * UPLINK_SHARE)),
                 delay_ms,
                 UPLINK_PACKETS,
                 QueuePolicy::DropTail,

@@ -1,7 +1,7 @@
 //! Short flows, alone and beside a download.
 
 use super::contenders::Contender;
-use super::paths;
+use super::paths::{self, Path};
 use super::score::geometric_mean;
 use super::trials::{DRWA, LINUX, TIDE, TRIO, Trial, download, fetches};
 use anyhow::Result;
@@ -17,10 +17,13 @@ const SIZES: [u64; 5] = [8 << 10, 32 << 10, 128 << 10, 512 << 10, 1 << 20];
 const RATES_MBPS: [f64; 2] = [10.0, 50.0];
 const RTTS_MS: [u32; 2] = [50, 200];
 
-/// Seconds from one fetch to the next: so soon that the path is still known, and so late that it is
-/// forgotten.
-const SOON_S: f64 = 8.0;
-const LATE_S: f64 = 15.0;
+/// Seconds from the expected end of a fetch to the next one: so soon that the path is still known, and
+/// so late that it is forgotten.
+const SOON_S: f64 = 6.0;
+const LATE_S: f64 = 14.0;
+
+/// What a fetch takes at most, as the cells vary: so many times what the link needs for its bytes.
+const ALLOWANCE: f64 = 1.25;
 
 /// Fetches of each size at either rhythm.
 const ROUNDS: usize = 8;
@@ -33,8 +36,8 @@ const NEVER_S: f64 = 86_400.0;
 /// in seconds.
 const BESIDE_FROM_S: f64 = 5.0;
 const PAUSE_S: f64 = 0.5;
-const BESIDE_S: f64 = 245.0;
-const QUICK_BESIDE_S: f64 = 125.0;
+const BESIDE_S: f64 = 905.0;
+const QUICK_BESIDE_S: f64 = 605.0;
 
 const RLEDBAT: Contender = Contender::law("cubic", Law::Rledbat);
 
@@ -64,9 +67,9 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
         claim: "Alone, objects of 8 KB to 1 MB come as fast as with untouched Linux; beside a download three times faster \
                 at least.",
         method: "Over 10 and 50 Mbit/s and the shipped cells, base RTT 50 and 200 ms, each object on a connection of its \
-                 own. Alone, each fetch begins at a time that is the same for all, 8 s or 15 s after the one before: \
-                 after 10 s tide has forgotten the path. Beside a download they follow each other with a pause of 0.5 s. \
-                 Ratios are of mean times, and geometric means over the links.",
+                 own. Alone, each fetch begins at a time that is the same for all, 6 s or 14 s after the one before \
+                 should have ended: after 10 s tide has forgotten the path. Beside a download they follow each other with \
+                 a pause of 0.5 s. Ratios are of mean times, and geometric means over the links.",
         cases,
         quantities: quantities(&trials),
         draw: Box::new(move |sample| pictures(sample, &trials)),
@@ -81,13 +84,17 @@ impl Trials {
             true => (QUICK_ROUNDS, QUICK_BESIDE_S),
             false => (ROUNDS, BESIDE_S),
         };
-        let alone = |period_s: f64| {
-            let (workloads, end_s) = one_by_one(period_s, rounds);
-            let subject = format!("objects every {period_s} s");
-            paths
-                .iter()
-                .map(|path| Trial::new(&subject, path, end_s, workloads.clone()))
-                .collect()
+        let alone = |pause_s: f64| {
+            let trial = |path: &Path| {
+                let (workloads, end_s) = one_by_one(path.mean_mbps, pause_s, rounds);
+                Trial::new(
+                    &format!("objects, {pause_s} s apart"),
+                    path,
+                    end_s,
+                    workloads,
+                )
+            };
+            paths.iter().map(trial).collect()
         };
         let beside = paths.iter().map(|path| {
             let objects = fetches(&SIZES, BESIDE_FROM_S, PAUSE_S);
@@ -107,17 +114,15 @@ impl Trials {
     }
 }
 
-/// Every size in turn, each at its time; and when the last is over.
-fn one_by_one(period_s: f64, rounds: usize) -> (Vec<Workload>, f64) {
-    let count = SIZES.len() * rounds;
-    let fetch = |n: usize| {
-        let size = SIZES[n % SIZES.len()];
-        fetches(&[size], n as f64 * period_s, NEVER_S)
-    };
-    (
-        (0..count).map(fetch).collect(),
-        count as f64 * period_s + LATE_S,
-    )
+/// Every size in turn, each at its time over a link of that rate; and when the last is over.
+fn one_by_one(mbps: f64, pause_s: f64, rounds: usize) -> (Vec<Workload>, f64) {
+    let mut workloads = Vec::new();
+    let mut at_s = 0.0;
+    for size in SIZES.repeat(rounds) {
+        workloads.push(fetches(&[size], at_s, NEVER_S));
+        at_s += pause_s + ALLOWANCE * size as f64 * 8e-6 / mbps;
+    }
+    (workloads, at_s + LATE_S)
 }
 
 fn quantities(trials: &Arc<Trials>) -> Vec<Quantity> {
@@ -197,8 +202,8 @@ fn quantities(trials: &Arc<Trials>) -> Vec<Quantity> {
 
 /// The two rhythms, for people.
 const ALONE: [(&str, fn(&Trials) -> &[Trial]); 2] = [
-    ("every 8 s", |trials| &trials.soon),
-    ("every 15 s", |trials| &trials.late),
+    ("6 s apart", |trials| &trials.soon),
+    ("14 s apart", |trials| &trials.late),
 ];
 
 /// One contender's mean time over another's, geometric mean over the trials.
@@ -238,8 +243,8 @@ fn name(size: u64) -> String {
 /// Fetch times over sizes: alone, soon and late after each other, and beside a download.
 fn pictures(sample: &Sample, trials: &Trials) -> Vec<plot::Figure> {
     let kinds = [
-        ("alone, every 8 s", &trials.soon),
-        ("alone, every 15 s", &trials.late),
+        ("alone, 6 s apart", &trials.soon),
+        ("alone, 14 s apart", &trials.late),
         ("beside a download", &trials.beside),
     ];
     let picture = |(what, trials): &(&str, &Vec<Trial>)| {

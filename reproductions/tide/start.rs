@@ -31,14 +31,20 @@ const CURVES: [&str; 4] = [
     "capacity_bps",
 ];
 
+/// The same download over links of one rate and over cells.
+struct Trials {
+    constant: Arc<[Trial]>,
+    cells: Arc<[Trial]>,
+}
+
 /// The figure.
 ///
 /// # Errors
 /// When a link cannot be read.
 pub fn figure(extent: &Extent) -> Result<Figure> {
-    let trials: Arc<[Trial]> = trials(extent)?.into();
+    let trials = Trials::new(extent)?;
     let cases = trials
-        .iter()
+        .all()
         .flat_map(|trial| TRIO.map(|(_, contender)| trial.case(contender)));
     Ok(Figure {
         id: "start",
@@ -49,67 +55,88 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
                  as 0.5 ms.",
         cases: cases.collect(),
         quantities: quantities(&trials),
-        draw: Box::new(move |sample| trials.iter().flat_map(|t| pictures(sample, t)).collect()),
+        draw: Box::new(move |sample| trials.all().flat_map(|t| pictures(sample, t)).collect()),
     })
 }
 
-fn trials(extent: &Extent) -> Result<Vec<Trial>> {
-    let rtts: &[u32] = match extent.quick {
-        true => &QUICK_RTTS_MS,
-        false => &RTTS_MS,
-    };
-    let links = RATES_MBPS.map(paths::constant).into_iter();
-    let paths = paths::over(links.chain(paths::cells(extent.quick)), rtts)?;
-    let trial = |path| Trial::new("start", path, START.1, vec![download()]).curves(&CURVES);
-    Ok(paths.iter().map(trial).collect())
+impl Trials {
+    fn new(extent: &Extent) -> Result<Self> {
+        let rtts: &[u32] = match extent.quick {
+            true => &QUICK_RTTS_MS,
+            false => &RTTS_MS,
+        };
+        let trial = |path: &paths::Path| {
+            Trial::new("start", path, START.1, vec![download()]).curves(&CURVES)
+        };
+        let group = |links: Vec<paths::Link>| -> Result<Arc<[Trial]>> {
+            Ok(paths::over(links, rtts)?.iter().map(trial).collect())
+        };
+        Ok(Self {
+            constant: group(RATES_MBPS.map(paths::constant).into())?,
+            cells: group(paths::cells(extent.quick))?,
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Trial> {
+        self.constant.iter().chain(self.cells.iter())
+    }
 }
 
-fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
-    let quantity = |name: String, unit, claim, read: fn(&[Trial], &Sample) -> f64| {
+fn quantities(trials: &Trials) -> Vec<Quantity> {
+    let groups = [("constant", &trials.constant), ("cells", &trials.cells)];
+    let of = |(name, trials): (&str, &Arc<[Trial]>)| group_quantities(name, trials);
+    groups.into_iter().flat_map(of).collect()
+}
+
+/// Those of a group of links.
+fn group_quantities(group: &str, trials: &Arc<[Trial]>) -> Vec<Quantity> {
+    let quantity = |name: &str, unit, claim, read: fn(&[Trial], &Sample) -> f64| {
         let trials = trials.clone();
-        Quantity::new(name, unit, claim, move |sample| read(&trials, sample))
+        Quantity::new(format!("{group}: {name}"), unit, claim, move |sample| {
+            read(&trials, sample)
+        })
     };
     let at_most = |paper, neutral| Claim::AtMost { paper, neutral };
     let count = trials.len();
     vec![
         quantity(
-            "time to 90 % of the link ÷ untouched Linux's".into(),
+            "time to 90 % of the link ÷ untouched Linux's",
             "",
             at_most(1.1, 2.0),
-            |trials, s| ratio(trials, s, TIDE, used_from),
+            |trials, s| ratio(trials, s, LINUX, used_from),
         ),
         quantity(
-            "DRWA λ = 3: time to 90 % of the link ÷ untouched Linux's".into(),
+            "time to 90 % of the link ÷ DRWA's",
             "",
-            at_most(1.1, 2.0),
+            at_most(1.0, 2.0),
             |trials, s| ratio(trials, s, DRWA, used_from),
         ),
         quantity(
-            "lost of the first 5 s, tide less untouched Linux, mean".into(),
+            "lost of the first 5 s, tide less untouched Linux, mean",
             "s",
             at_most(0.1, 1.0),
             |trials, s| mean(trials.iter().map(|t| delayed(s, t))),
         ),
         quantity(
-            format!("of {count} cases that lose more than 0.1 s more than untouched Linux"),
+            &format!("of {count} cases that lose more than 0.1 s more than untouched Linux"),
             "cases",
             at_most(0.0, count as f64),
             |trials, s| trials.iter().filter(|t| delayed(s, t) > 0.1).count() as f64,
         ),
         quantity(
-            "peak of the queue ÷ untouched Linux's, geometric mean".into(),
+            "peak of the queue ÷ untouched Linux's, geometric mean",
             "",
             at_most(0.25, 1.0),
             |trials, s| geometric_mean(trials.iter().map(|t| lower(s, t))),
         ),
         quantity(
-            format!("of {count} cases whose peak is more than a quarter of untouched Linux's"),
+            &format!("of {count} cases whose peak is more than a quarter of untouched Linux's"),
             "cases",
             at_most(0.0, count as f64),
             |trials, s| trials.iter().filter(|t| lower(s, t) > 0.25).count() as f64,
         ),
         quantity(
-            "peak of the queue ÷ DRWA's, geometric mean".into(),
+            "peak of the queue ÷ DRWA's, geometric mean",
             "",
             at_most(1.0, 2.0),
             |trials, s| geometric_mean(trials.iter().map(|t| peak(s, t, TIDE) / peak(s, t, DRWA))),
@@ -117,15 +144,15 @@ fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
     ]
 }
 
-/// Something of all links together, over Linux's.
+/// Something of tide's on all links together, over another's.
 fn ratio(
     trials: &[Trial],
     sample: &Sample,
-    contender: Contender,
+    other: Contender,
     read: fn(&Sample, &Trial, Contender) -> f64,
 ) -> f64 {
     let sum = |c| -> f64 { trials.iter().map(|t| read(sample, t, c)).sum() };
-    sum(contender) / sum(LINUX)
+    sum(TIDE) / sum(other)
 }
 
 /// When the link is used first, in seconds; the end of the start if it is not.
