@@ -247,6 +247,16 @@ fn utilisation(sample: &Sample, trials: &Trials, contender: Contender) -> f64 {
     super::score::mean(trials.beside.iter().map(of))
 }
 
+/// Whether every contender has ended a fetch of every size.
+fn all_end(sample: &Sample, trial: &Trial) -> bool {
+    TRIO.iter().all(|&(_, contender)| {
+        let case = trial.by(contender);
+        SIZES
+            .iter()
+            .all(|&size| !time_ms(sample, &case, size).is_nan())
+    })
+}
+
 fn name(size: u64) -> String {
     match size >> 20 {
         0 => format!("{} KB", size >> 10),
@@ -254,7 +264,8 @@ fn name(size: u64) -> String {
     }
 }
 
-/// Fetch times over sizes: alone, soon and late after each other, and beside a download.
+/// Fetch times over sizes, geometric means over the links where all end: alone, soon and late after
+/// each other, and beside a download.
 fn pictures(sample: &Sample, trials: &Trials) -> Vec<plot::Figure> {
     let kinds = [
         ("alone, 6 s apart", &trials.soon),
@@ -264,9 +275,10 @@ fn pictures(sample: &Sample, trials: &Trials) -> Vec<plot::Figure> {
     let picture = |(what, trials): &(&str, &Vec<Trial>)| {
         let beside = Some(("rLEDBAT", RLEDBAT)).filter(|_| *what == "beside a download");
         let curves = TRIO.into_iter().chain(beside).zip(0..);
+        let ended: Vec<&Trial> = trials.iter().filter(|t| all_end(sample, t)).collect();
         let curve = |((label, contender), nth): ((&str, Contender), usize)| {
             let points = SIZES.map(|size| {
-                let times = trials
+                let times = ended
                     .iter()
                     .map(|t| time_ms(sample, &t.by(contender), size));
                 (size as f64 / 1024.0, geometric_mean(times))
@@ -274,7 +286,7 @@ fn pictures(sample: &Sample, trials: &Trials) -> Vec<plot::Figure> {
             Curve::new(label, Pen::nth(nth), Mark::Line, points.into())
         };
         plot::Figure {
-            title: format!("Fetch time, {what}, geometric mean over the links"),
+            title: format!("Fetch time {what}, mean of {} links", ended.len()),
             x: Axis::new("size, KB", Scale::Log),
             y: Axis::new("ms", Scale::Log),
             curves: curves.map(curve).collect(),

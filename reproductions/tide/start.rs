@@ -55,7 +55,7 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
                  as 0.5 ms.",
         cases: cases.collect(),
         quantities: quantities(&trials),
-        draw: Box::new(move |sample| trials.all().flat_map(|t| pictures(sample, t)).collect()),
+        draw: Box::new(move |sample| trials.shown().flat_map(|t| pictures(sample, t)).collect()),
     })
 }
 
@@ -75,6 +75,12 @@ impl Trials {
             constant: group(RATES_MBPS.map(paths::constant).into())?,
             cells: group(paths::cells(extent.quick))?,
         })
+    }
+
+    /// Those whose pictures are shown.
+    fn shown(&self) -> impl Iterator<Item = &Trial> {
+        self.all()
+            .filter(|trial| QUICK_RTTS_MS.contains(&trial.path.rtt_ms))
     }
 
     fn all(&self) -> impl Iterator<Item = &Trial> {
@@ -197,7 +203,7 @@ fn pictures(sample: &Sample, trial: &Trial) -> [plot::Figure; 2] {
         });
         plot::Figure {
             title: format!("{}: {what}", trial.path.name),
-            x: Axis::new("time, s", Scale::FromZero),
+            x: Axis::new("time, s", Scale::Linear).within(START.0, START.1),
             y: Axis::new(unit, scale),
             curves: curves.collect(),
             size: plot::Figure::HALF,

@@ -22,7 +22,7 @@ const FILLED_S: f64 = 8.0;
 /// While the upload is under way; while its queue drains, and the promises that it made are kept; and
 /// right after its end.
 const DURING: Span = Span(BEGIN_S + FILLED_S, END_S);
-const AFTER: Span = Span(END_S, END_S + 5.0);
+const AFTER: Span = Span(END_S, END_S + 8.0);
 const RIGHT_AFTER: Span = Span(END_S, END_S + 2.0);
 
 /// How long the uplink's buffer takes to drain, in seconds.
@@ -68,7 +68,7 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
                 keep the download going comes at once: it must not stand in the downlink's queue, and the download \
                 must not stall.",
         method: "A download over 10 Mbit/s (uplink 1), 20 Mbit/s (2) and an LTE cell (2); a CUBIC upload from 10 s to 25 s \
-                 through an uplink buffer that takes 1 or 3 s to drain. \"During\" is from 18 s on, \"after\" the 5 s that \
+                 through an uplink buffer that takes 1 or 3 s to drain. \"During\" is from 18 s on, \"after\" the 8 s that \
                  follow. What the same download without an upload has in the same seconds is taken off.",
         cases: cases.collect(),
         quantities: quantities(&pairs),
@@ -239,7 +239,7 @@ fn picture(sample: &Sample, pair: &Pair) -> plot::Figure {
     let uplink = curve(
         "uplink, with tide",
         TIDE,
-        Pen::nth(3),
+        Pen::nth(3).shade(1, 2),
         Mark::Area,
         "up_queue_delay_ms",
     );
@@ -257,7 +257,7 @@ fn picture(sample: &Sample, pair: &Pair) -> plot::Figure {
             "{}, uplink buffer {} s: queueing delay",
             pair.beside.path.name, pair.buffer_s
         ),
-        x: Axis::new("time, s", Scale::Linear),
+        x: Axis::new("time, s", Scale::Linear).within(BEGIN_S - 2.0, DURATION_S),
         y: Axis::new("ms", Scale::Log),
         curves: [uplink].into_iter().chain(downlinks).collect(),
         size: plot::Figure::STRIP,
