@@ -25,7 +25,8 @@ pub fn paper() -> Paper {
                        two seeds each and every recording in the folder that --traces names, from its start. A rate \
                        series is taken as it is, a step a second; the uplink carries a tenth of the downlink's mean \
                        rate, at least 5 Mbit/s. The column \"paper\" holds the goal. The page's coordinates are the \
-                       link's own queueing delay and utilisation: nothing of them is estimated.",
+                       link's own queueing delay and utilisation: nothing of them is estimated. Uploads, \
+                       starts and short flows have links and workloads of their own, told there, all with CUBIC senders.",
         seeds: Seeds::ONE,
         figures,
     }

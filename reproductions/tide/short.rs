@@ -201,8 +201,11 @@ fn quantities(trials: &Arc<Trials>) -> Vec<Quantity> {
     quantities
 }
 
+/// Some of the trials.
+type Pick = fn(&Trials) -> &[Trial];
+
 /// The two rhythms, for people.
-const ALONE: [(&str, fn(&Trials) -> &[Trial]); 2] = [
+const ALONE: [(&str, Pick); 2] = [
     ("6 s apart", |trials| &trials.soon),
     ("14 s apart", |trials| &trials.late),
 ];
