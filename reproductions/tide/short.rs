@@ -23,7 +23,7 @@ const SOON_S: f64 = 6.0;
 const LATE_S: f64 = 14.0;
 
 /// What a fetch takes at most, as the cells vary: so many times what the link needs for its bytes.
-const ALLOWANCE: f64 = 1.25;
+const ALLOWANCE: f64 = 2.0;
 
 /// Fetches of each size at either rhythm.
 const ROUNDS: usize = 8;
