@@ -1,4 +1,5 @@
-//! What `tide` has to show: every link there is, against DRWA, and on the plane of throughput and delay.
+//! What `tide` has to show: every link there is, against DRWA, and on the plane of throughput and delay;
+//! several downloads, paths that change, uploads, starts, short flows.
 
 mod aftermath;
 mod against;
@@ -7,9 +8,16 @@ mod changes;
 mod contenders;
 mod fairness;
 mod frontier;
+mod links;
 mod paths;
 mod plane;
 mod score;
+mod short;
+mod spans;
+mod start;
+mod trials;
+mod uploads;
+mod workloads;
 
 use anyhow::Result;
 use tidegate_reproduce::{Extent, Figure, Paper, Seeds};
@@ -25,8 +33,9 @@ pub fn paper() -> Paper {
                        series is interpolated between its seconds and handed out in bursts every 4 ms, as the shipped LTE \
                        cell is, 5G or not; a delay recorded beside a rate comes, less its minimum, on top of the base \
                        RTT; the uplink carries a tenth of the downlink's mean \
-                       rate, at least 5 Mbit/s. The column \"paper\" holds the goal. What differs in a figure it says. The page's coordinates are the \
-                       link's own queueing delay and utilisation: nothing of them is estimated.",
+                       rate, at least 5 Mbit/s. The column \"paper\" holds the goal. The page's coordinates are the \
+                       link's own queueing delay and utilisation: nothing of them is estimated. The figures \
+                       after the first three have links and workloads of their own, told there, all with CUBIC senders.",
         seeds: Seeds::ONE,
         figures,
     }
@@ -38,8 +47,11 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         against::cubic(&paths),
         against::bbr(&paths),
         plane::figure(&paths),
-        fairness::figure(extent),
-        changes::figure(),
+        fairness::figure(extent)?,
+        changes::figure()?,
+        uploads::figure(extent)?,
+        start::figure(extent)?,
+        short::figure(extent)?,
     ])
 }
 

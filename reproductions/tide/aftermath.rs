@@ -3,11 +3,9 @@
 use super::change::{AT_S, Change};
 use super::contenders::Contender;
 use super::score::mean;
+use super::spans::{BIN_S, Span};
+use tidegate_measure::quantiles;
 use tidegate_reproduce::Sample;
-
-/// What has to be read, in bins of a tenth of a second.
-pub const CURVES: [&str; 3] = ["delivered_bps", "capacity_bps", "queue_delay_ms"];
-const BINS_A_SECOND: f64 = 10.0;
 
 /// Throughput is taken over windows that long, in seconds: on a cell the scheduler alone moves it in
 /// shorter ones.
@@ -17,10 +15,9 @@ const CELL_WINDOW_S: f64 = 2.0;
 /// Share of what the reference carries that counts as recovered.
 const RECOVERED: f64 = 0.9;
 
-/// A queue that is at most so much longer than the reference's at this quantile, or no longer than
+/// A queue that is at most so much longer than the reference's at the 95th percentile, or no longer than
 /// this in milliseconds, has been drained.
 const DRAINED: f64 = 1.5;
-const QUANTILE: f64 = 0.95;
 const SHORT_MS: f64 = 20.0;
 
 /// What is over has to stay over for that long, in seconds.
@@ -29,8 +26,12 @@ const STAYS_S: f64 = 2.0;
 /// What takes longer is called that long, in seconds.
 const HORIZON_S: f64 = 20.0;
 
-/// The capacity lost is that of so many seconds after the change.
-const LOSS_S: f64 = 10.0;
+/// The capacity lost is that of the ten seconds after the change.
+const LOSS: Span = Span(AT_S, AT_S + 10.0);
+
+/// What is held against the reference, and what has to be seen to tell that it is over.
+const COUNTED: Span = Span(AT_S, AT_S + HORIZON_S);
+const SEEN: Span = Span(AT_S, AT_S + HORIZON_S + STAYS_S);
 
 /// How a download fares after a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -53,79 +54,40 @@ impl Aftermath {
         } else {
             WINDOW_S
         };
-        let curves = |case: &str| {
-            let [delivered, capacity, queue] = CURVES.map(|curve| sample.curves(case, curve));
-            delivered.zip(capacity).zip(queue)
+        let (case, reference) = (change.by(contender), change.reference(contender));
+        let pairs = |quantity| {
+            let ours = sample.curves(&case, quantity);
+            ours.zip(sample.curves(&reference, quantity))
         };
-        let references = curves(&change.reference(contender));
-        let seeds: Vec<Self> = curves(&change.on(contender))
-            .zip(references)
-            .map(|(ours, reference)| {
-                let ((delivered, capacity), queue) = ours;
-                let ((wanted, _), usual) = reference;
-                Self {
-                    back_s: back_s(&delivered, &wanted, window_s),
-                    drained_s: drained_s(&queue, &usual),
-                    lost_s: lost_s(&delivered, &capacity),
-                    peak_ms: after(&queue, HORIZON_S).map(|p| p.1).fold(0.0, f64::max),
-                }
-            })
-            .collect();
-        let of = |read: fn(&Self) -> f64| mean(seeds.iter().map(read));
+        let throughput = pairs("delivered_bps");
+        let queue = pairs("queue_delay_ms");
         Self {
-            back_s: of(|a| a.back_s),
-            drained_s: of(|a| a.drained_s),
-            lost_s: of(|a| a.lost_s),
-            peak_ms: of(|a| a.peak_ms),
+            back_s: mean(throughput.map(|(ours, wanted)| back_s(&ours, &wanted, window_s))),
+            drained_s: mean(queue.map(|(ours, usual)| drained_s(&ours, &usual))),
+            lost_s: LOSS.lost_s(sample, &case),
+            peak_ms: COUNTED.peak(sample, &case, "queue_delay_ms"),
         }
     }
 }
 
-/// The sum of a curve's values between two times in seconds; it has a point for every bin from the
-/// start.
-fn sum(curve: &[(f64, f64)], from_s: f64, to_s: f64) -> f64 {
-    let to = bin(to_s).min(curve.len());
-    curve[bin(from_s).min(to)..to].iter().map(|p| p.1).sum()
-}
-
-/// Seconds of the link that were not used of those that count.
-fn lost_s(delivered: &[(f64, f64)], capacity: &[(f64, f64)]) -> f64 {
-    let [used, there] = [delivered, capacity].map(|curve| sum(curve, AT_S, AT_S + LOSS_S));
-    LOSS_S * (1.0 - used / there)
-}
-
 /// Until as much is delivered as `wanted`, nearly.
 fn back_s(delivered: &[(f64, f64)], wanted: &[(f64, f64)], window_s: f64) -> f64 {
-    let times = (1..=bin(HORIZON_S + STAYS_S)).map(|n| n as f64 / BINS_A_SECOND);
-    lasting_from_s(times.map(|t| {
-        let end_s = AT_S + t;
-        let window = |curve| sum(curve, end_s - window_s, end_s);
-        (t, window(delivered) >= RECOVERED * window(wanted))
+    let bins = (SEEN.length_s() / BIN_S).round() as usize;
+    lasting_from_s((1..=bins).map(|n| {
+        let t = n as f64 * BIN_S;
+        let window = Span(AT_S + t - window_s, AT_S + t);
+        let sum = |curve| window.values(curve).sum::<f64>();
+        (t, sum(delivered) >= RECOVERED * sum(wanted))
     }))
-}
-
-/// The bin that begins at that time in seconds.
-fn bin(at_s: f64) -> usize {
-    (at_s * BINS_A_SECOND).round() as usize
-}
-
-/// The points of the `seconds` after the change, in seconds after it.
-fn after(curve: &[(f64, f64)], seconds: f64) -> impl Iterator<Item = (f64, f64)> {
-    curve
-        .iter()
-        .map(|&(t, value)| (t - AT_S, value))
-        .filter(move |p| (0.0..seconds).contains(&p.0))
 }
 
 /// Until the queue is as the reference's is `usual`ly; nothing is known of bins in which nothing came
 /// out.
 fn drained_s(queue: &[(f64, f64)], usual: &[(f64, f64)]) -> f64 {
-    let mut usual: Vec<f64> = after(usual, HORIZON_S).map(|p| p.1).collect();
-    usual.sort_by(f64::total_cmp);
-    let quantile = usual[(QUANTILE * (usual.len() - 1) as f64).round() as usize];
-    let level = (DRAINED * quantile).max(SHORT_MS);
-    let delays = after(queue, HORIZON_S + STAYS_S);
-    lasting_from_s(delays.map(|(t, ms)| (t + 1.0 / BINS_A_SECOND, ms <= level)))
+    let usual = quantiles(COUNTED.values(usual).collect());
+    let level = (DRAINED * usual.p95).max(SHORT_MS);
+    let delays = SEEN.points(queue);
+    lasting_from_s(delays.map(|(t, ms)| (t - AT_S + BIN_S, ms <= level)))
 }
 
 /// From when on everything is well for as long as it has to stay so; `ends` are seconds at which

@@ -1,9 +1,16 @@
 //! What can happen to a path in the middle of a download.
 
 use super::contenders::Contender;
+use super::links::Link;
 use super::paths::Path;
+use super::trials::Trial;
+use super::workloads::download;
+use anyhow::Result;
 use tidegate_reproduce::Case;
 use tidegate_scenario::{CellKind, DelayStep, RateSpec, Scenario};
+
+/// What has to be read.
+pub const CURVES: [&str; 3] = ["delivered_bps", "capacity_bps", "queue_delay_ms"];
 
 /// When it happens: the download has settled. In seconds.
 pub const AT_S: f64 = 20.0;
@@ -20,11 +27,11 @@ const GAP_S: f64 = 0.3;
 const NEW_CELL_MS: u32 = 20;
 
 /// A rate step's smaller rates in Mbit/s, and by how much it steps.
-const RATES_MBPS: [u32; 2] = [2, 5];
-const STEP: u32 = 10;
+const RATES_MBPS: [f64; 2] = [2.0, 5.0];
+const STEP: f64 = 10.0;
 
 /// The rate of what does not change its rate, in Mbit/s.
-const STEADY_MBPS: u32 = 20;
+const STEADY_MBPS: f64 = 20.0;
 
 /// The cells' mean rate in Mbit/s, and their seeds.
 const CELL_MBPS: f64 = 10.0;
@@ -88,32 +95,40 @@ impl Kind {
     }
 
     /// The paths to which it happens, and what becomes of them.
-    fn paths(self, rtt_ms: u32) -> Vec<(Path, Path)> {
+    fn paths(self, rtt_ms: u32) -> Result<Vec<(Path, Path)>> {
         let longer_ms = rtt_ms + ROUTE_MS;
-        let steady = |rtt_ms| Path::constant(STEADY_MBPS, rtt_ms);
-        let cells = |from_ms, to_ms| {
-            let cell = |seed, rtt_ms| Path::cell(CellKind::Lte, seed, CELL_MBPS, rtt_ms);
-            let seeds = CELL_SEEDS.iter();
-            seeds
-                .map(|&seed| (cell(seed, from_ms), cell(seed, to_ms)))
-                .collect()
-        };
-        let steps = |from, to| {
-            let path = |mbps, factor| Path::constant(mbps * factor, rtt_ms);
-            let mbps = RATES_MBPS.iter();
-            mbps.map(|&mbps| (path(mbps, from), path(mbps, to)))
-                .collect()
+        let steady = || vec![Link::constant(STEADY_MBPS)];
+        let cells = || {
+            let cell = |seed| Link::cell(CellKind::Lte, seed, Some(CELL_MBPS));
+            CELL_SEEDS.map(cell).into()
         };
         match self {
-            Self::Longer => vec![(steady(rtt_ms), steady(longer_ms))],
-            Self::Shorter => vec![(steady(longer_ms), steady(rtt_ms))],
-            Self::LongerCell => cells(rtt_ms, longer_ms),
-            Self::ShorterCell => cells(longer_ms, rtt_ms),
-            Self::Handover => vec![(steady(rtt_ms), steady(rtt_ms + NEW_CELL_MS))],
-            Self::Up => steps(1, STEP),
-            Self::Down => steps(STEP, 1),
+            Self::Longer => moved(steady(), rtt_ms, longer_ms),
+            Self::Shorter => moved(steady(), longer_ms, rtt_ms),
+            Self::LongerCell => moved(cells(), rtt_ms, longer_ms),
+            Self::ShorterCell => moved(cells(), longer_ms, rtt_ms),
+            Self::Handover => moved(steady(), rtt_ms, rtt_ms + NEW_CELL_MS),
+            Self::Up => stepped(1.0, STEP, rtt_ms),
+            Self::Down => stepped(STEP, 1.0, rtt_ms),
         }
     }
+}
+
+/// These links, first at one base RTT and then at another one.
+fn moved(links: Vec<Link>, from_ms: u32, to_ms: u32) -> Result<Vec<(Path, Path)>> {
+    let links = links.iter();
+    links
+        .map(|link| Ok((Path::over(link, from_ms)?, Path::over(link, to_ms)?)))
+        .collect()
+}
+
+/// Links of the smaller rates times one factor, and then times another one.
+fn stepped(from: f64, to: f64, rtt_ms: u32) -> Result<Vec<(Path, Path)>> {
+    let path = |mbps| Path::over(&Link::constant(mbps), rtt_ms);
+    let rates = RATES_MBPS.iter();
+    rates
+        .map(|mbps| Ok((path(mbps * from)?, path(mbps * to)?)))
+        .collect()
 }
 
 /// Something that happens to a path.
@@ -121,71 +136,58 @@ impl Kind {
 pub struct Change {
     /// What.
     pub kind: Kind,
-    /// To what; its name says both.
-    path: Path,
-    /// What becomes of it.
-    after: Path,
+    /// The path to which it happens.
+    before: Trial,
+    /// The path that it becomes, as if it had always been so.
+    after: Trial,
 }
 
 /// All that happens.
-pub fn all() -> Vec<Change> {
+///
+/// # Errors
+/// When a link cannot be read.
+pub fn all() -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for kind in Kind::ALL {
         for rtt_ms in RTTS_MS {
-            let paths = kind.paths(rtt_ms).into_iter();
-            changes.extend(paths.map(|(path, after)| Change::new(kind, path, after)));
+            let paths = kind.paths(rtt_ms)?.into_iter();
+            changes.extend(paths.map(|(before, after)| Change::new(kind, &before, &after)));
         }
     }
-    changes
+    Ok(changes)
 }
 
 impl Change {
-    fn new(kind: Kind, path: Path, after: Path) -> Self {
-        let name = format!("{}, {}", kind.words(), path.name);
-        let always = format!("{}, unchanged", after.name);
+    fn new(kind: Kind, before: &Path, after: &Path) -> Self {
+        let trial =
+            |subject, path| Trial::new(subject, path, DURATION_S, vec![download()]).curves(&CURVES);
         Self {
             kind,
-            path: path.named(name),
-            after: after.named(always),
+            before: trial(kind.words(), before),
+            after: trial("unchanged", after),
         }
     }
 
     /// What it is called: what happens, and to what.
-    pub fn name(&self) -> &str {
-        &self.path.name
+    pub fn name(&self) -> String {
+        self.before.name()
     }
 
     /// What a contender's case is called.
-    pub fn on(&self, contender: Contender) -> String {
-        contender.on(&self.path)
+    pub fn by(&self, contender: Contender) -> String {
+        self.before.by(contender)
     }
 
     /// What the case is called in which the path has always been what it becomes.
     pub fn reference(&self, contender: Contender) -> String {
-        contender.on(&self.after)
+        self.after.by(contender)
     }
 
-    /// A contender's download through it, and its reference, with these curves.
-    pub fn cases(&self, contender: Contender, curves: &[&'static str]) -> [Case; 2] {
-        let [changed, reference] = [&self.path, &self.after].map(|path| {
-            let case = contender.case(path);
-            Case {
-                scenario: Scenario {
-                    duration_s: DURATION_S,
-                    ..case.scenario
-                },
-                curves: curves.to_vec(),
-                ..case
-            }
-        });
-        let scenario = self.happen(changed.scenario, &reference.scenario);
-        [
-            Case {
-                scenario,
-                ..changed
-            },
-            reference,
-        ]
+    /// A contender's download through it, and its reference.
+    pub fn cases(&self, contender: Contender) -> [Case; 2] {
+        let [before, reference] = [&self.before, &self.after].map(|trial| trial.case(contender));
+        let scenario = self.happen(before.scenario, &reference.scenario);
+        [Case { scenario, ..before }, reference]
     }
 
     /// The scenario becomes `after`.

@@ -1,26 +1,15 @@
 //! Route changes, handovers and rate steps: how soon the link is full again, and its queue short.
 
-use super::aftermath::{Aftermath, CURVES};
-use super::change::{self, AT_S, Change, Kind};
-use super::contenders::Contender;
-use super::score::{geometric_mean, mean};
+use super::aftermath::Aftermath;
+use super::change::{self, AT_S, CURVES, Change, Kind};
+use super::contenders::{Contender, DRWA, LINUX, QUARTET, TIDE};
+use super::score::{geometric_mean, mean, most};
+use super::spans::Span;
+use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
-use tidegate_scenario::Law;
-
-const TIDE: Contender = Contender::tide("cubic");
-const DRWA: Contender = Contender::drwa("cubic", 3.0);
-const LINUX: Contender = Contender::linux("cubic");
-
-/// Who is in the pictures, from back to front.
-const CONTENDERS: [(&str, Contender); 4] = [
-    ("Linux", LINUX),
-    ("rLEDBAT", Contender::law("cubic", Law::Rledbat)),
-    ("DRWA λ = 3", DRWA),
-    ("tide", TIDE),
-];
 
 /// Seconds within which a route change is to be over.
 const ROUTE_GOAL_S: f64 = 1.0;
@@ -42,19 +31,22 @@ const STALE: &str = "until the floors are aged the longer way counts as queue: w
 const SENDER: &str = "at 200 ms tide's window is open within a second, but the sender's congestion window, which has had no \
                       cause to grow, is in congestion avoidance; a longer queue before would have let it grow";
 
-/// Seconds before and after the change in pictures.
-const SHOWN_S: (f64, f64) = (2.0, 10.0);
+/// The seconds around the change in pictures.
+const SHOWN: Span = Span(AT_S - 2.0, AT_S + 10.0);
 
 /// The figure.
-pub fn figure() -> Figure {
-    let changes: Arc<[Change]> = change::all().into();
+///
+/// # Errors
+/// When a link cannot be read.
+pub fn figure() -> Result<Figure> {
+    let changes: Arc<[Change]> = change::all()?.into();
     let cases = |change: &Change| {
-        CONTENDERS
-            .into_iter()
-            .flat_map(|(_, contender)| change.cases(contender, &CURVES))
+        let contenders = QUARTET.into_iter();
+        contenders
+            .flat_map(|(_, contender, _)| change.cases(contender))
             .collect::<Vec<_>>()
     };
-    Figure {
+    Ok(Figure {
         id: "changes",
         title: "Route changes, handovers, rate steps",
         claim: "After a route change the link is full again within a second; after a handover or a rate step it is not \
@@ -78,7 +70,7 @@ pub fn figure() -> Figure {
                 .chain(Kind::ALL.iter().flat_map(around))
                 .collect()
         }),
-    }
+    })
 }
 
 /// What came after all changes of a kind.
@@ -125,7 +117,7 @@ fn quantities(kind: Kind, changes: &Arc<[Change]>) -> Vec<Quantity> {
             "tide, until 90 % is back, worst case",
             "s",
             at_most(ROUTE_GOAL_S, 10.0),
-            |of| of(TIDE).iter().map(|a| a.back_s).fold(0.0, f64::max),
+            |of| most(of(TIDE).iter().map(|a| a.back_s)),
         ),
         false => quantity(
             "until 90 % is back, tide less DRWA λ = 3",
@@ -168,17 +160,17 @@ fn peak_ms(all: &[Aftermath]) -> f64 {
 /// How long each contender takes, by kind.
 fn overview(sample: &Sample, changes: &[Change]) -> [plot::Figure; 2] {
     let picture = |title: &str, read: fn(&Aftermath) -> f64| {
-        let bars = pens().map(|(name, contender, pen)| {
+        let bars = QUARTET.map(|(name, contender, nth)| {
             let times =
                 Kind::ALL.map(|kind| each(&aftermaths(kind, sample, contender, changes), read));
             let points = (0..).map(f64::from).zip(times).collect();
-            Curve::new(name, pen, Mark::Bars, points)
+            Curve::new(name, Pen::nth(nth), Mark::Bars, points)
         });
         plot::Figure {
             title: title.into(),
             x: Axis::categories(Kind::ALL.map(Kind::words)),
             y: Axis::new("s", Scale::FromZero),
-            curves: bars.collect(),
+            curves: bars.into(),
             size: plot::Figure::WIDE,
         }
     };
@@ -188,31 +180,21 @@ fn overview(sample: &Sample, changes: &[Change]) -> [plot::Figure; 2] {
     ]
 }
 
-/// The contenders, each with its pen.
-fn pens() -> impl Iterator<Item = (&'static str, Contender, Pen)> {
-    let pens = [2, 5, 0, 1].map(Pen::nth);
-    let all = CONTENDERS.into_iter().zip(pens);
-    all.map(|((name, contender), pen)| (name, contender, pen))
-}
-
 /// Throughput and queueing delay around the first change of a kind.
 fn pictures(kind: Kind, sample: &Sample, changes: &[Change]) -> Vec<plot::Figure> {
     let Some(change) = changes.iter().find(|change| change.kind == kind) else {
         return Vec::new();
     };
     let shown = |contender, curve: &'static str, unit: f64| -> Vec<(f64, f64)> {
-        sample
-            .curve(&change.on(contender), curve)
-            .into_iter()
-            .map(|(t, value)| (t - AT_S, value * unit))
-            .filter(|p| (-SHOWN_S.0..SHOWN_S.1).contains(&p.0))
-            .collect()
+        let curve = sample.curve(&change.by(contender), curve);
+        let around = SHOWN.points(&curve);
+        around.map(|(t, value)| (t - AT_S, value * unit)).collect()
     };
     let curves = |curve, unit, label: fn(&Aftermath) -> String| {
-        pens().map(move |(name, contender, pen)| {
+        QUARTET.map(|(name, contender, nth)| {
             let said = label(&Aftermath::of(sample, contender, change));
             let points = shown(contender, curve, unit);
-            Curve::new(format!("{name}: {said}"), pen, Mark::Line, points)
+            Curve::new(format!("{name}: {said}"), Pen::nth(nth), Mark::Line, points)
         })
     };
     let [delivered, capacity, queue] = CURVES;
@@ -242,7 +224,7 @@ fn pictures(kind: Kind, sample: &Sample, changes: &[Change]) -> Vec<plot::Figure
         picture(
             format!("Queueing delay: {}", change.name()),
             Axis::new("ms", Scale::Log),
-            delay.collect(),
+            delay.into(),
         ),
     ]
 }

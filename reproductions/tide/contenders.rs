@@ -7,6 +7,27 @@ use tidegate_scenario::{Law, QueuePolicy, Run};
 /// The λ of DRWA's frontier.
 pub const LAMBDAS: [f64; 7] = [1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0];
 
+/// Nothing but Linux, with a CUBIC sender.
+pub const LINUX: Contender = Contender::linux("cubic");
+/// rLEDBAT at the receiver.
+pub const RLEDBAT: Contender = Contender::law("cubic", Law::Rledbat);
+/// DRWA as it was published.
+pub const DRWA: Contender = Contender::drwa("cubic", 3.0);
+/// Ours.
+pub const TIDE: Contender = Contender::tide("cubic");
+
+/// In pictures: what a contender is called, and the number of its pen.
+pub type Shown = (&'static str, Contender, usize);
+
+/// Who is held against whom, from back to front.
+pub const TRIO: [Shown; 3] = [
+    ("Linux", LINUX, 2),
+    ("DRWA λ = 3", DRWA, 0),
+    ("tide", TIDE, 1),
+];
+/// The same, and rLEDBAT.
+pub const QUARTET: [Shown; 4] = [TRIO[0], ("rLEDBAT", RLEDBAT, 5), TRIO[1], TRIO[2]];
+
 /// A sender, a receiver and a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contender {

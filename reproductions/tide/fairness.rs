@@ -1,23 +1,18 @@
 //! Several downloads over one path, one after another joining.
 
-use super::contenders::Contender;
+use super::contenders::{Contender, DRWA, LINUX, TIDE, TRIO};
+use super::links::Link;
 use super::paths::Path;
-use super::score::{Score, mean};
+use super::score::{Score, least, mean};
+use super::trials::Trial;
+use super::workloads::download;
+use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::jain;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
-use tidegate_scenario::{
-    CellKind, Direction, Hop, LinkSpec, RateSpec, RunResult, Scenario, Side, Workload, WorkloadKind,
-};
-
-const TIDE: Contender = Contender::tide("cubic");
-const DRWA: Contender = Contender::drwa("cubic", 3.0);
-const LINUX: Contender = Contender::linux("cubic");
-
-/// Who is in the pictures.
-const CONTENDERS: [(&str, Contender); 3] = [("Linux", LINUX), ("DRWA λ = 3", DRWA), ("tide", TIDE)];
+use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_scenario::{CellKind, Direction, Hop, LinkSpec, RateSpec, RunResult, Side, Workload};
 
 /// How many downloads share; with `--quick` the first two numbers.
 const FLOWS: [usize; 3] = [2, 4, 8];
@@ -37,7 +32,7 @@ const SPREAD: f64 = 4.0;
 const FAR_MBPS: f64 = 1000.0;
 
 /// Mean rates of the links in Mbit/s.
-const CONSTANT_MBPS: u32 = 20;
+const CONSTANT_MBPS: f64 = 20.0;
 const LTE_MBPS: f64 = 20.0;
 const HSPA_MBPS: f64 = 5.0;
 
@@ -55,18 +50,21 @@ const CURVE: &str = "goodput_bps";
 /// Who shares what.
 #[derive(Clone, Debug)]
 struct Crowd {
-    /// The link and the number of flows, for pictures: `hspa 1 × 4`.
+    /// The link and the number of flows, for pictures: `HSPA × 4`.
     label: String,
-    path: Path,
     flows: usize,
     equal: bool,
+    trial: Trial,
 }
 
 /// The figure.
-pub fn figure(extent: &Extent) -> Figure {
-    let crowds: Arc<[Crowd]> = crowds(extent).into();
-    let case = |crowd: &Crowd| CONTENDERS.map(|(_, contender)| crowd.case(contender));
-    Figure {
+///
+/// # Errors
+/// When a link cannot be read.
+pub fn figure(extent: &Extent) -> Result<Figure> {
+    let crowds: Arc<[Crowd]> = crowds(extent)?.into();
+    let case = |crowd: &Crowd| TRIO.map(|(_, contender, _)| crowd.trial.case(contender));
+    Ok(Figure {
         id: "fairness",
         title: "Several downloads on one path",
         claim: "Equals share equally, and who comes last gets neither more nor less. With base RTTs that differ by a \
@@ -77,110 +75,91 @@ pub fn figure(extent: &Extent) -> Figure {
         cases: crowds.iter().flat_map(case).collect(),
         quantities: quantities(&crowds),
         draw: Box::new(move |sample| pictures(sample, &crowds)),
-    }
+    })
 }
 
-fn crowds(extent: &Extent) -> Vec<Crowd> {
+fn crowds(extent: &Extent) -> Result<Vec<Crowd>> {
     let counts = &FLOWS[..if extent.quick { 2 } else { FLOWS.len() }];
-    let links = |rtt_ms| {
-        [
-            Path::constant(CONSTANT_MBPS, rtt_ms),
-            Path::cell(CellKind::Lte, 1, LTE_MBPS, rtt_ms),
-            Path::cell(CellKind::Hspa, 1, HSPA_MBPS, rtt_ms),
-        ]
-    };
+    let links = [
+        ("constant", Link::constant(CONSTANT_MBPS)),
+        ("LTE", Link::cell(CellKind::Lte, 1, Some(LTE_MBPS))),
+        ("HSPA", Link::cell(CellKind::Hspa, 1, Some(HSPA_MBPS))),
+    ];
     let mut crowds = Vec::new();
     for (equal, rtt_ms) in [(true, RTT_MS), (false, SHORTEST_MS)] {
         for &flows in counts {
-            crowds.extend(links(rtt_ms).map(|path| Crowd::new(path, flows, equal)));
+            for (name, link) in &links {
+                let path = Path::over(link, rtt_ms)?;
+                crowds.push(Crowd {
+                    label: format!("{name} × {flows}"),
+                    flows,
+                    equal,
+                    trial: crowd(&path, flows, equal),
+                });
+            }
         }
     }
-    crowds
+    Ok(crowds)
+}
+
+/// One download after another, over `path` or over it and further.
+fn crowd(path: &Path, flows: usize, equal: bool) -> Trial {
+    let spread = if equal { "" } else { " with unequal RTTs" };
+    let warmup_s = STAGGER_S * (flows - 1) as f64 + SETTLE_S;
+    let hops = (1..flows).filter(|_| !equal);
+    Trial::new(
+        &format!("{flows} flows{spread}"),
+        path,
+        warmup_s + COUNTED_S,
+        (0..flows).map(|flow| joining(flow, equal)).collect(),
+    )
+    .warmed_up(warmup_s)
+    .hops(hops.map(|flow| far(path, flow, flows)).collect())
+    .curves(&[CURVE])
+}
+
+fn joining(flow: usize, equal: bool) -> Workload {
+    let own = (!equal && flow > 0).then(|| far_name(flow));
+    let links = ["down", "up"].map(String::from).into_iter().chain(own);
+    Workload {
+        name: format!("download {}", flow + 1),
+        start_s: STAGGER_S * flow as f64,
+        links: Some(links.collect()),
+        ..download()
+    }
+}
+
+/// The link behind the bottleneck that makes that download's base RTT longer than the path's.
+fn far(path: &Path, flow: usize, flows: usize) -> Hop {
+    let shortest = f64::from(path.rtt_ms);
+    let longer = SPREAD.powf(flow as f64 / (flows - 1) as f64);
+    Hop {
+        name: far_name(flow),
+        direction: Direction::Down,
+        side: Side::Server,
+        link: LinkSpec::new(RateSpec::ConstantMbps(FAR_MBPS), shortest * (longer - 1.0)),
+    }
+}
+
+fn far_name(flow: usize) -> String {
+    format!("far {}", flow + 1)
 }
 
 impl Crowd {
-    fn new(path: Path, flows: usize, equal: bool) -> Self {
-        let link = path.name.split(',').next().unwrap_or_default();
-        let label = format!("{link} × {flows}");
-        let spread = if equal { "" } else { " and more" };
-        let name = format!("{}{spread}, {flows} flows", path.name);
-        Self {
-            label,
-            path: path.named(name),
-            flows,
-            equal,
-        }
-    }
-
-    fn case(&self, contender: Contender) -> Case {
-        let case = contender.case(&self.path);
-        Case {
-            scenario: self.join(case.scenario),
-            curves: vec![CURVE],
-            ..case
-        }
-    }
-
-    /// A download after another instead of one.
-    fn join(&self, scenario: Scenario) -> Scenario {
-        let warmup_s = STAGGER_S * (self.flows - 1) as f64 + SETTLE_S;
-        let hops = (1..self.flows).map(|flow| self.far(flow));
-        Scenario {
-            duration_s: warmup_s + COUNTED_S,
-            warmup_s,
-            workloads: (0..self.flows).map(|flow| self.download(flow)).collect(),
-            hops: hops.filter(|_| !self.equal).collect(),
-            ..scenario
-        }
-    }
-
-    fn download(&self, flow: usize) -> Workload {
-        let own = (!self.equal && flow > 0).then(|| far(flow));
-        let links = ["down", "up"].map(String::from).into_iter().chain(own);
-        Workload {
-            name: format!("download {}", flow + 1),
-            start_s: STAGGER_S * flow as f64,
-            stop_s: None,
-            links: Some(links.collect()),
-            does: WorkloadKind::Bulk {
-                direction: Direction::Down,
-                bytes: None,
-                flows: 1,
-            },
-        }
-    }
-
-    /// The link behind the bottleneck that makes that download's base RTT longer than the path's.
-    fn far(&self, flow: usize) -> Hop {
-        let shortest = f64::from(self.path.rtt_ms);
-        let longer = SPREAD.powf(flow as f64 / (self.flows - 1) as f64);
-        Hop {
-            name: far(flow),
-            direction: Direction::Down,
-            side: Side::Server,
-            link: LinkSpec::new(RateSpec::ConstantMbps(FAR_MBPS), shortest * (longer - 1.0)),
-        }
-    }
-
     fn jain(&self, sample: &Sample, contender: Contender) -> f64 {
         // Where nothing is carried nothing is shared.
-        sample.mean(&contender.on(&self.path), |run| {
+        sample.mean(&self.trial.by(contender), |run| {
             jain(&goodputs(run)).unwrap_or(0.0)
         })
     }
 
     /// The last one's share as a multiple of the fair one.
     fn last_share(&self, sample: &Sample, contender: Contender) -> f64 {
-        sample.mean(&contender.on(&self.path), |run| {
+        sample.mean(&self.trial.by(contender), |run| {
             let all = goodputs(run);
             all.last().copied().unwrap_or_default() / mean(all.iter().copied())
         })
     }
-}
-
-/// The name of the link behind the bottleneck of that download.
-fn far(flow: usize) -> String {
-    format!("far {}", flow + 1)
 }
 
 /// In the order of their starts.
@@ -224,7 +203,7 @@ fn equally(flows: usize, crowds: &Arc<[Crowd]>) -> [Quantity; 2] {
             paper: FAIR,
             neutral: 1.0 / flows as f64,
         },
-        move |s| one.iter().map(|c| c.jain(s, TIDE)).fold(1.0, f64::min),
+        move |s| least(one.iter().map(|c| c.jain(s, TIDE))),
     );
     let late = Quantity::new(
         format!("{flows} equals: the last one's share ÷ the fair one, worst"),
@@ -263,12 +242,12 @@ fn unequally(flows: usize, crowds: &Arc<[Crowd]>) -> Quantity {
 /// What sharing costs, beside DRWA's.
 fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
     let who = if equal { "equals" } else { "unequal RTTs" };
-    let paths: Arc<[Path]> = crowds
+    let one: Arc<[Crowd]> = crowds
         .iter()
-        .filter(|crowd| crowd.equal == equal)
-        .map(|crowd| crowd.path.clone())
+        .filter(|c| c.equal == equal)
+        .cloned()
         .collect();
-    let other = paths.clone();
+    let other = one.clone();
     let used = Quantity::new(
         format!("{who}: utilisation, tide less DRWA λ = 3"),
         "points",
@@ -277,7 +256,8 @@ fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
             neutral: -100.0,
         },
         move |s| {
-            Score::over(s, TIDE, &paths).utilisation - Score::over(s, DRWA, &paths).utilisation
+            let of = |contender| score(s, &one, contender).utilisation;
+            of(TIDE) - of(DRWA)
         },
     );
     let waited = Quantity::new(
@@ -287,9 +267,18 @@ fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
             paper: DELAY,
             neutral: 1.0,
         },
-        move |s| Score::over(s, TIDE, &other).mean_ms / Score::over(s, DRWA, &other).mean_ms,
+        move |s| {
+            let of = |contender| score(s, &other, contender).mean_ms;
+            of(TIDE) / of(DRWA)
+        },
     );
     [used, waited]
+}
+
+/// Of all these crowds together.
+fn score(sample: &Sample, crowds: &[Crowd], contender: Contender) -> Score {
+    let of = |crowd: &Crowd| Score::read(sample, &crowd.trial.by(contender));
+    Score::together(crowds.iter().map(of))
 }
 
 fn pictures(sample: &Sample, crowds: &[Crowd]) -> Vec<plot::Figure> {
@@ -299,7 +288,7 @@ fn pictures(sample: &Sample, crowds: &[Crowd]) -> Vec<plot::Figure> {
     for equal in [true, false] {
         let crowd = crowds.iter().filter(|c| c.equal == equal).nth(3);
         let crowd = crowd.expect("four flows on a constant link");
-        pictures.extend(CONTENDERS.map(|(name, contender)| rates(sample, crowd, name, contender)));
+        pictures.extend(TRIO.map(|(name, contender, _)| rates(sample, crowd, name, contender)));
     }
     pictures
 }
@@ -307,35 +296,31 @@ fn pictures(sample: &Sample, crowds: &[Crowd]) -> Vec<plot::Figure> {
 /// Jain's index of every crowd.
 fn indices(sample: &Sample, crowds: &[Crowd], equal: bool) -> plot::Figure {
     let crowds: Vec<&Crowd> = crowds.iter().filter(|c| c.equal == equal).collect();
-    let bars = CONTENDERS
-        .iter()
-        .zip([2, 0, 1])
-        .map(|(&(name, contender), pen)| {
-            let indices = (0..)
-                .map(f64::from)
-                .zip(crowds.iter().map(|c| c.jain(sample, contender)));
-            Curve::new(name, Pen::nth(pen), Mark::Bars, indices.collect())
-        });
+    let bars = TRIO.map(|(name, contender, nth)| {
+        let indices = crowds.iter().map(|c| c.jain(sample, contender));
+        let points = (0..).map(f64::from).zip(indices);
+        Curve::new(name, Pen::nth(nth), Mark::Bars, points.collect())
+    });
     let who = if equal { "equal" } else { "unequal" };
     plot::Figure {
         title: format!("Jain's index, {who} base RTTs"),
         x: Axis::categories(crowds.iter().map(|c| c.label.as_str())),
         y: Axis::new("", Scale::FromZero),
-        curves: bars.collect(),
+        curves: bars.into(),
         size: plot::Figure::WIDE,
     }
 }
 
 /// Each download's rate over time.
 fn rates(sample: &Sample, crowd: &Crowd, name: &str, contender: Contender) -> plot::Figure {
-    let flows = sample.flow_curves(&contender.on(&crowd.path), CURVE);
+    let flows = sample.flow_curves(&crowd.trial.by(contender), CURVE);
     let curves = flows.iter().enumerate().map(|(flow, curve)| {
         let points = seconds(curve);
         let label = format!("download {}", flow + 1);
         Curve::new(label, Pen::nth(flow + 1), Mark::Line, points)
     });
     plot::Figure {
-        title: format!("{name}: {}", crowd.path.name),
+        title: format!("{name}, {}", crowd.trial.name()),
         x: Axis::new("time, s", Scale::FromZero),
         y: Axis::new("Mbit/s", Scale::FromZero),
         curves: curves.collect(),

@@ -1,6 +1,6 @@
 //! The plane of throughput and delay: what changes only the receiver, only the sender, only the network.
 
-use super::contenders::{Contender, LAMBDAS};
+use super::contenders::{Contender, DRWA, LAMBDAS, LINUX, RLEDBAT, TIDE};
 use super::frontier::Frontier;
 use super::paths::Path;
 use super::score::Score;
@@ -8,20 +8,18 @@ use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
-use tidegate_scenario::{Law, QueuePolicy};
+use tidegate_scenario::QueuePolicy;
 
 /// Higher than wide figures are: labels and a plane.
 const SIZE: (u32, u32) = (940, 460);
 
-const TIDE: Contender = Contender::tide("cubic");
-
 /// Who is in the picture besides tide.
 const OTHERS: [(&str, Contender); 10] = [
-    ("Linux", Contender::linux("cubic")),
+    ("Linux", LINUX),
     ("DRWA λ = 1.5", Contender::drwa("cubic", 1.5)),
     ("DRWA λ = 2", Contender::drwa("cubic", 2.0)),
-    ("DRWA λ = 3", Contender::drwa("cubic", 3.0)),
-    ("rLEDBAT", Contender::law("cubic", Law::Rledbat)),
+    ("DRWA λ = 3", DRWA),
+    ("rLEDBAT", RLEDBAT),
     ("BBR sender", Contender::linux("bbr")),
     ("Vegas sender", Contender::linux("vegas")),
     ("LEDBAT sender", Contender::linux("ledbat")),
@@ -120,10 +118,7 @@ fn quantities(paths: &Arc<[Path]>) -> Vec<Quantity> {
 /// What changes only the receiver, but for tide.
 fn receivers(sample: &Sample, paths: &[Path]) -> Frontier {
     let drwa = LAMBDAS.map(|lambda| Contender::drwa("cubic", lambda));
-    let others = [
-        Contender::linux("cubic"),
-        Contender::law("cubic", Law::Rledbat),
-    ];
+    let others = [LINUX, RLEDBAT];
     Frontier::new(others.into_iter().chain(drwa).map(|contender| {
         let score = Score::over(sample, contender, paths);
         (score.utilisation, score.mean_ms)

@@ -22,23 +22,29 @@ pub struct Score {
 impl Score {
     /// What `contender` did on `path`.
     pub fn of(sample: &Sample, contender: Contender, path: &Path) -> Self {
-        let case = contender.on(path);
+        Self::read(sample, &contender.on(path))
+    }
+
+    /// What was done in a case.
+    pub fn read(sample: &Sample, case: &str) -> Self {
         let delay = |read: fn(&tidegate_scenario::Quantiles) -> f64| {
-            sample.mean(&case, |run| read(&run.link.queue_delay_ms).max(FLOOR_MS))
+            sample.mean(case, |run| read(&run.link.queue_delay_ms).max(FLOOR_MS))
         };
         Self {
-            utilisation: sample.mean(&case, |run| run.link.utilisation * 100.0),
+            utilisation: sample.mean(case, |run| run.link.utilisation * 100.0),
             mean_ms: delay(|q| q.mean),
             p95_ms: delay(|q| q.p95),
         }
     }
 
-    /// What `contender` did on all of `paths`: the mean of utilisations, geometric means of delays.
+    /// What `contender` did on all of `paths`.
     pub fn over(sample: &Sample, contender: Contender, paths: &[Path]) -> Self {
-        let scores: Vec<Self> = paths
-            .iter()
-            .map(|path| Self::of(sample, contender, path))
-            .collect();
+        Self::together(paths.iter().map(|path| Self::of(sample, contender, path)))
+    }
+
+    /// The mean of utilisations, geometric means of delays.
+    pub fn together(scores: impl Iterator<Item = Self>) -> Self {
+        let scores: Vec<Self> = scores.collect();
         Self {
             utilisation: mean(scores.iter().map(|s| s.utilisation)),
             mean_ms: geometric_mean(scores.iter().map(|s| s.mean_ms)),
@@ -47,13 +53,27 @@ impl Score {
     }
 }
 
-/// The mean.
-pub fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = values.len() as f64;
-    values.sum::<f64>() / count
+/// The mean; not a number if there are none.
+pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for value in values {
+        sum += value;
+        count += 1.0;
+    }
+    sum / count
 }
 
 /// The geometric mean of positive values.
-pub fn geometric_mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+pub fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
     mean(values.map(f64::ln)).exp()
+}
+
+/// The least value.
+pub fn least(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::INFINITY, f64::min)
+}
+
+/// The largest value.
+pub fn most(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::NEG_INFINITY, f64::max)
 }

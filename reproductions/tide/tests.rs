@@ -1,7 +1,10 @@
 use super::contenders::Contender;
 use super::frontier::Frontier;
-use tidegate_reproduce::Extent;
-use tidegate_scenario::{LinkSpec, RateSpec, Scenario, Workload};
+use std::collections::BTreeMap;
+use tidegate_reproduce::{Extent, Figure, Results, Study};
+use tidegate_scenario::{
+    FetchResult, LinkSpec, Quantiles, QueuePolicy, RateSpec, RunResult, Scenario, Workload,
+};
 
 /// Three points in reach, one of them beaten by another in both.
 #[test]
@@ -63,7 +66,6 @@ fn every_recording_of_a_folder_is_a_link_at_every_rtt() {
 /// half the base RTT.
 #[test]
 fn recordings_are_played_as_the_introduction_says() {
-    use tidegate_scenario::{QueuePolicy, RateSpec};
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [
         ("a.csv", "0,1e6\n1,2e6\n"),
@@ -93,36 +95,82 @@ fn recordings_are_played_as_the_introduction_says() {
     assert_eq!(down("b.up, 20 ms").delay_trace, None);
 }
 
-#[test]
-fn every_quantity_of_the_plane_is_read_from_cases_that_are_run() {
-    let figures = super::figures(&Extent {
+fn quick_figures() -> Vec<Figure> {
+    super::figures(&Extent {
         quick: true,
         traces: None,
     })
-    .unwrap();
+    .unwrap()
+}
+
+#[test]
+fn the_plane_shares_its_cases_with_the_duels() {
+    let figures: Vec<Figure> = quick_figures().into_iter().take(3).collect();
     // 3 cells × 2 RTTs; Linux, tide, rLEDBAT and seven λ with each sender.
     for figure in &figures[..2] {
         assert_eq!(figure.cases.len(), 6 * 10, "{}", figure.id);
     }
-    let study = tidegate_reproduce::Study::new(figures, 1);
     // The plane adds Vegas, LEDBAT, CoDel and FQ-CoDel.
-    let paths = 6 * (10 + 10 + 4);
-    // 3 links × 2 numbers of flows, equal and unequal RTTs; Linux, DRWA and tide.
-    let crowds = 3 * 2 * 2 * 3;
-    // 26 changes and the 24 paths that come of them; rLEDBAT too.
-    let changes = (26 + 24) * 4;
-    assert_eq!(study.cases().len(), paths + crowds + changes);
-    let mut results = tidegate_reproduce::Results::default();
+    assert_eq!(Study::new(figures, 1).cases().len(), 6 * (10 + 10 + 4));
+}
+
+#[test]
+fn every_quantity_is_read_from_cases_that_are_run() {
+    let figures = quick_figures();
+    let ids: Vec<&str> = figures.iter().map(|figure| figure.id).collect();
+    assert_eq!(
+        ids,
+        [
+            "cubic", "bbr", "plane", "fairness", "changes", "uploads", "start", "short"
+        ]
+    );
+    let study = Study::new(figures, 1);
+    let mut results = Results::default();
     for job in study.jobs() {
-        let run = tidegate_scenario::RunResult::default();
-        study.note(job, run, &mut results);
+        study.note(job, RunResult::default(), &mut results);
     }
     // A case that nobody ran would panic.
-    assert_eq!(study.report(&results).figures.len(), 5);
+    assert_eq!(study.report(&results).figures.len(), ids.len());
+}
+
+/// Cases are shared between figures by name.
+#[test]
+fn cases_of_one_name_are_one_case() {
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    for case in quick_figures().into_iter().flat_map(|f| f.cases) {
+        let text = serde_json::to_string(&case.scenario).unwrap();
+        let before = known
+            .entry(case.name.clone())
+            .or_insert_with(|| text.clone());
+        assert_eq!(*before, text, "{}", case.name);
+    }
+}
+
+/// Two workloads fetched that size, one of them three times.
+#[test]
+fn every_fetch_of_a_size_weighs_the_same() {
+    let fetch = |bytes, count, mean| FetchResult {
+        bytes,
+        count,
+        time_ms: Quantiles {
+            mean,
+            ..Quantiles::default()
+        },
+        ..FetchResult::default()
+    };
+    let mut results = Results::default();
+    let run = RunResult {
+        fetches: vec![fetch(8, 1, 100.0), fetch(9, 1, 1.0), fetch(8, 3, 20.0)],
+        ..RunResult::default()
+    };
+    results.add("case", run);
+    let sample = results.all();
+    assert!((super::short::time_ms(&sample, "case", 8) - 40.0).abs() < 1e-9);
+    assert!(super::short::time_ms(&sample, "case", 10).is_nan());
 }
 
 /// The scenario of tide's case of that name in one of the figures.
-fn scenario(figure: tidegate_reproduce::Figure, name: &str) -> Scenario {
+fn scenario(figure: Figure, name: &str) -> Scenario {
     let mut cases = figure.cases.into_iter();
     let case = cases.find(|case| case.name == format!("{name}, cubic, tide"));
     case.unwrap_or_else(|| panic!("no case {name}")).scenario
@@ -145,8 +193,8 @@ fn rtt_ms(scenario: &Scenario, workload: &Workload) -> f64 {
 
 #[test]
 fn unequal_flows_are_spread_evenly_by_ratio_and_counted_together() {
-    let figure = super::fairness::figure(&Extent::default());
-    let scenario = scenario(figure, "20 Mbit/s, 25 ms and more, 8 flows");
+    let figure = super::fairness::figure(&Extent::default()).unwrap();
+    let scenario = scenario(figure, "8 flows with unequal RTTs: 20 Mbit/s, 25 ms");
     let rtts: Vec<f64> = scenario
         .workloads
         .iter()
@@ -162,8 +210,8 @@ fn unequal_flows_are_spread_evenly_by_ratio_and_counted_together() {
 
 #[test]
 fn equal_flows_cross_nothing_but_the_link_under_study() {
-    let figure = super::fairness::figure(&Extent::default());
-    let scenario = scenario(figure, "hspa 1, 50 ms, 4 flows");
+    let figure = super::fairness::figure(&Extent::default()).unwrap();
+    let scenario = scenario(figure, "4 flows: hspa-1 of 5 Mbit/s, 50 ms");
     assert!(scenario.hops.is_empty());
     for workload in &scenario.workloads {
         assert!((rtt_ms(&scenario, workload) - 50.0).abs() < 1e-9);
@@ -173,7 +221,10 @@ fn equal_flows_cross_nothing_but_the_link_under_study() {
 /// Nothing is carried for a while in either direction, and then the way is longer.
 #[test]
 fn a_handover_keeps_what_waits() {
-    let scenario = scenario(super::changes::figure(), "handover, 20 Mbit/s, 50 ms");
+    let scenario = scenario(
+        super::changes::figure().unwrap(),
+        "handover: 20 Mbit/s, 50 ms",
+    );
     let gap = |link: &LinkSpec| match &link.rate {
         RateSpec::Steps(steps) => steps.clone(),
         other => panic!("{other:?}"),
@@ -186,4 +237,11 @@ fn a_handover_keeps_what_waits() {
     for link in [&scenario.down, &scenario.up] {
         assert_eq!((link.delay_ms, link.delay_steps[0].ms), (25.0, 35.0));
     }
+}
+
+/// 26 changes and the 24 paths that come of them; Linux, rLEDBAT, DRWA and tide.
+#[test]
+fn changes_share_the_paths_that_come_of_them() {
+    let figure = super::changes::figure().unwrap();
+    assert_eq!(Study::new(vec![figure], 1).cases().len(), (26 + 24) * 4);
 }

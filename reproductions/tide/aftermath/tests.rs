@@ -2,8 +2,8 @@ use super::*;
 
 /// A curve in bins of a tenth of a second over so many seconds.
 fn curve(value: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
-    (0..bin(45.0))
-        .map(|n| n as f64 / BINS_A_SECOND)
+    (0..450)
+        .map(|n| f64::from(n) * BIN_S)
         .map(|t| (t, value(t)))
         .collect()
 }
@@ -21,8 +21,6 @@ fn hole(from: f64, to: f64) -> impl Fn(f64) -> f64 {
 #[test]
 fn nothing_happens_in_no_time() {
     assert_eq!(back(|_| 0.91), 0.0);
-    let lost = lost_s(&curve(|_| 0.98), &curve(|_| 1.0));
-    assert!((lost - 0.2).abs() < 1e-9, "{lost}");
     let queue = curve(|_| 12.0);
     assert_eq!(drained_s(&queue, &queue), 0.0);
 }
@@ -36,8 +34,6 @@ fn what_is_over_stays_over() {
         let ours = relapse(at);
         assert!((ours - expected).abs() < 1e-9, "{at}: {ours}");
     }
-    let lost = lost_s(&curve(hole(0.0, 0.95)), &curve(|_| 1.0));
-    assert!((lost - 1.0).abs() < 1e-9, "{lost}");
 }
 
 #[test]

@@ -1,0 +1,135 @@
+//! The links: constant ones, the shipped cells, and recordings.
+
+use anyhow::{Context, Result};
+use std::path::{Path as FilePath, PathBuf};
+use tidegate_scenario::{
+    CellKind, GenerateSpec, LinkSpec, QueuePolicy, QueueSpec, RateSpec, ScheduledSpec,
+};
+
+/// Packets that a downlink's buffer holds.
+const BUFFER_PACKETS: usize = 2000;
+
+/// Milliseconds between a rate series' bursts: those of the shipped LTE cell.
+const BURST_MS: f64 = 4.0;
+
+/// Seeds of the shipped cells; with `--quick` the first.
+const CELL_SEEDS: [u64; 2] = [1, 2];
+
+/// What a downlink's rate and delay are taken from.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// What tells it from all others: `hspa-2`.
+    pub name: String,
+    rate: RateSpec,
+    /// A recording of the one-way delay, if there is one.
+    delay_trace: Option<String>,
+}
+
+impl Link {
+    /// A link of one rate.
+    pub fn constant(mbps: f64) -> Self {
+        Self {
+            name: format!("{mbps} Mbit/s"),
+            rate: RateSpec::ConstantMbps(mbps),
+            delay_trace: None,
+        }
+    }
+
+    /// A shipped cell, with the mean rate of its technology unless another one is given in Mbit/s.
+    pub fn cell(kind: CellKind, seed: u64, mean_mbps: Option<f64>) -> Self {
+        let technology = match kind {
+            CellKind::Lte => "lte",
+            CellKind::Hspa => "hspa",
+            CellKind::Evdo => "evdo",
+        };
+        let mean = mean_mbps.map(|mbps| format!(" of {mbps} Mbit/s"));
+        Self {
+            name: format!("{technology}-{seed}{}", mean.unwrap_or_default()),
+            rate: RateSpec::Generate(GenerateSpec {
+                kind,
+                mean_mbps,
+                seed: Some(seed),
+            }),
+            delay_trace: None,
+        }
+    }
+
+    /// A downlink of at least that one-way delay, through that queue discipline.
+    pub fn down(&self, delay_ms: f64, policy: QueuePolicy) -> LinkSpec {
+        LinkSpec {
+            delay_trace: self.delay_trace.clone(),
+            queue: queue(BUFFER_PACKETS, policy),
+            ..LinkSpec::new(self.rate.clone(), delay_ms)
+        }
+    }
+}
+
+/// A queue of so many packets.
+pub fn queue(packets: usize, policy: QueuePolicy) -> QueueSpec {
+    QueueSpec {
+        packets: Some(packets),
+        policy,
+        ..QueueSpec::default()
+    }
+}
+
+/// The shipped cells: LTE, HSPA and EVDO.
+pub fn cells(quick: bool) -> Vec<Link> {
+    let seeds = &CELL_SEEDS[..if quick { 1 } else { CELL_SEEDS.len() }];
+    let kinds = [CellKind::Lte, CellKind::Hspa, CellKind::Evdo];
+    kinds
+        .into_iter()
+        .flat_map(|kind| seeds.iter().map(move |&seed| Link::cell(kind, seed, None)))
+        .collect()
+}
+
+/// Every recording in `folder` and below, named after its place in there, in the order of names.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn recordings(folder: &FilePath) -> Result<Vec<Link>> {
+    let mut files = Vec::new();
+    collect(folder, &mut files)?;
+    files.sort();
+    Ok(files
+        .into_iter()
+        .filter_map(|file| {
+            let text = file.to_string_lossy().into_owned();
+            let rate = match file.extension()?.to_str()? {
+                "down" | "up" => RateSpec::Trace(text),
+                "csv" => RateSpec::Scheduled(ScheduledSpec {
+                    series: text,
+                    interpolate: true,
+                    burst_ms: BURST_MS,
+                }),
+                _ => return None,
+            };
+            let place = file.strip_prefix(folder).unwrap_or(&file);
+            Some(Link {
+                name: place.to_string_lossy().into_owned(),
+                rate,
+                delay_trace: delay_beside(&file),
+            })
+        })
+        .collect())
+}
+
+/// The recording of a downlink's delay, if it lies beside that of its rate.
+fn delay_beside(file: &FilePath) -> Option<String> {
+    let delay = file.with_extension("delay");
+    let is_there = file.extension()? == "down" && delay.is_file();
+    is_there.then(|| delay.to_string_lossy().into_owned())
+}
+
+fn collect(folder: &FilePath, files: &mut Vec<PathBuf>) -> Result<()> {
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => collect(&path, files)?,
+            false => files.push(path),
+        }
+    }
+    Ok(())
+}

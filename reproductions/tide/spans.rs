@@ -1,0 +1,64 @@
+//! What happened in some seconds of a run.
+
+use super::score::mean;
+use tidegate_measure::{BIN, quantiles};
+use tidegate_reproduce::Sample;
+
+/// Curves have a point each so many seconds.
+pub const BIN_S: f64 = BIN.as_secs_f64();
+
+/// From when to when, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Span(pub f64, pub f64);
+
+impl Span {
+    /// How long it is, in seconds.
+    pub fn length_s(self) -> f64 {
+        self.1 - self.0
+    }
+
+    /// The values of those of a curve's bins that begin in it.
+    pub fn values(self, curve: &[(f64, f64)]) -> impl Iterator<Item = f64> {
+        self.points(curve).map(|point| point.1)
+    }
+
+    /// Those of a curve's bins that begin in it.
+    pub fn points(self, curve: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
+        // Times are sums of fractions.
+        let Self(from, to) = self;
+        let within = move |t: f64| t > from - BIN_S / 2.0 && t < to - BIN_S / 2.0;
+        curve.iter().copied().filter(move |point| within(point.0))
+    }
+
+    /// The largest value of a curve, mean over the seeds.
+    pub fn peak(self, sample: &Sample, case: &str, quantity: &'static str) -> f64 {
+        let curves = sample.curves(case, quantity);
+        mean(curves.map(|curve| self.values(&curve).fold(0.0, f64::max)))
+    }
+
+    /// The 95th percentile of a curve's values, mean over the seeds.
+    pub fn p95(self, sample: &Sample, case: &str, quantity: &'static str) -> f64 {
+        let curves = sample.curves(case, quantity);
+        mean(curves.map(|curve| quantiles(self.values(&curve).collect()).p95))
+    }
+
+    /// In percent of what the downlink could have carried, mean over the seeds.
+    pub fn utilisation(self, sample: &Sample, case: &str) -> f64 {
+        let [delivered, capacity] =
+            ["delivered_bps", "capacity_bps"].map(|quantity| sample.curves(case, quantity));
+        let sum = |curve: Vec<(f64, f64)>| self.values(&curve).sum::<f64>();
+        mean(
+            delivered
+                .zip(capacity)
+                .map(|(came, could)| 100.0 * sum(came) / sum(could)),
+        )
+    }
+
+    /// What was not used, in seconds of the downlink, mean over the seeds.
+    pub fn lost_s(self, sample: &Sample, case: &str) -> f64 {
+        (1.0 - self.utilisation(sample, case) / 100.0) * self.length_s()
+    }
+}
+
+#[cfg(test)]
+mod tests;

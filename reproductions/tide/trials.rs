@@ -1,0 +1,96 @@
+//! What the hosts do on a path, tried by one contender after another.
+
+use super::contenders::Contender;
+use super::paths::Path;
+use tidegate_reproduce::Case;
+use tidegate_scenario::{Hop, QueueSpec, RateSpec, Workload};
+
+/// Workloads on a path.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Where.
+    pub path: Path,
+    /// What it is about; with the path it tells the trial from all others.
+    subject: String,
+    duration_s: f64,
+    warmup_s: f64,
+    workloads: Vec<Workload>,
+    uplink: Option<(RateSpec, QueueSpec)>,
+    hops: Vec<Hop>,
+    curves: Vec<&'static str>,
+}
+
+impl Trial {
+    /// These workloads on `path` for so many seconds, all of which count.
+    pub fn new(subject: &str, path: &Path, duration_s: f64, workloads: Vec<Workload>) -> Self {
+        Self {
+            path: path.clone(),
+            subject: subject.into(),
+            duration_s,
+            warmup_s: 0.0,
+            workloads,
+            uplink: None,
+            hops: Vec::new(),
+            curves: Vec::new(),
+        }
+    }
+
+    /// The first seconds do not count.
+    pub fn warmed_up(self, warmup_s: f64) -> Self {
+        Self { warmup_s, ..self }
+    }
+
+    /// With another uplink, whose buffer takes so many seconds to drain.
+    pub fn uplink(self, mbps: f64, buffer_s: f64) -> Self {
+        let queue = QueueSpec {
+            packets: None,
+            bytes: Some((mbps * 1e6 / 8.0 * buffer_s) as usize),
+            ..QueueSpec::default()
+        };
+        Self {
+            uplink: Some((RateSpec::ConstantMbps(mbps), queue)),
+            ..self
+        }
+    }
+
+    /// With more links on the way.
+    pub fn hops(self, hops: Vec<Hop>) -> Self {
+        Self { hops, ..self }
+    }
+
+    /// With these curves over time.
+    pub fn curves(self, curves: &[&'static str]) -> Self {
+        Self {
+            curves: curves.into(),
+            ..self
+        }
+    }
+
+    /// The case of a contender.
+    pub fn case(&self, contender: Contender) -> Case {
+        let mut case = contender.case(&self.path);
+        case.name = self.by(contender);
+        case.curves.clone_from(&self.curves);
+        let scenario = &mut case.scenario;
+        scenario.name.clone_from(&case.name);
+        scenario.duration_s = self.duration_s;
+        scenario.warmup_s = self.warmup_s;
+        scenario.workloads.clone_from(&self.workloads);
+        scenario.hops.clone_from(&self.hops);
+        if let Some((rate, queue)) = &self.uplink {
+            scenario.up.rate = rate.clone();
+            scenario.up.queue = queue.clone();
+        }
+        case
+    }
+
+    /// What it is called: what it is about, and where.
+    pub fn name(&self) -> String {
+        format!("{}: {}", self.subject, self.path.name)
+    }
+
+    /// What the case of a contender is called.
+    pub fn by(&self, contender: Contender) -> String {
+        format!("{}: {}", self.subject, contender.on(&self.path))
+    }
+}
