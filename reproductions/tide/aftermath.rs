@@ -91,13 +91,13 @@ fn drained_s(queue: &[(f64, f64)], usual: &[(f64, f64)]) -> f64 {
 }
 
 /// From when on everything is well for as long as it has to stay so; `ends` are seconds at which
-/// something ended, in order, and whether it was well. 0 if nothing was ever wrong.
+/// a bin ended, in order, and whether it was well. 0 if nothing was ever wrong.
 fn lasting_from_s(ends: impl Iterator<Item = (f64, bool)>) -> f64 {
     let mut from_s = 0.0;
     for (end_s, well) in ends {
         if !well {
             from_s = end_s;
-        } else if end_s - from_s >= STAYS_S {
+        } else if end_s - from_s > STAYS_S - BIN_S / 2.0 {
             break;
         }
     }
