@@ -10,8 +10,9 @@
  * starve the download.
  *
  * Clocks drift, so a floor does not hold for ever: it moves with the drift that the way back shows,
- * `flow.h` bounds the delay by the round trip's own rise, `tide.h` drains the queue to look again. The unit of the TSval is the peer's choice:
- * 1 ms on Linux, macOS and Windows today, 4 or 10 ms on old Linux, 1 us where Linux is told so.
+ * `flow.h` bounds the delay by the round trip's own rise, `tide.h` probes whether it is a queue at
+ * all. The unit of the TSval is the peer's choice: 1 ms on Linux, macOS and Windows today, 4 or 10
+ * ms on old Linux, 1 us where Linux is told so.
  */
 #ifndef TG_DELAY_H
 #define TG_DELAY_H

@@ -47,6 +47,7 @@ struct tg_flow {
 	struct tg_drwa drwa;
 	struct tg_rledbat rledbat;
 	tg_u64 arrived_us;	/* last data; 0: none yet */
+	tg_u64 anchored_us;	/* when the floor last gave way to the round trip */
 	tg_u64 received;	/* payload bytes in all */
 	tg_u32 unsampled;	/* bytes since the last RTT sample */
 	tg_u32 mss;
@@ -108,15 +109,25 @@ TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, const struct tg_segment *s)
 	return sample_us;
 }
 
+/* By how much the floor may be raised since it last was: what clocks drift, 2000 ppm at most. */
+TG_INLINE tg_u32 tg_flow_drift_us(const struct tg_flow *f, tg_u64 now_us)
+{
+	tg_u64 drift_us = (now_us - f->anchored_us) >> 9;
+
+	return drift_us < TG_SECOND_US ? (tg_u32)drift_us : TG_SECOND_US;
+}
+
 /*
  * Holds the forward queueing delay against the round trip, which no clock's drift can bend: what
  * is above RTTmin bounds it. The round trip of a late-comer's first sample holds the queue that
- * stood already.
+ * stood already. The floor gives way only as fast as clocks drift: where the route became shorter
+ * and a queue has taken its place, it is RTTmin that is wrong.
  */
 TG_INLINE void tg_flow_anchor(struct tg_flow *f, const struct tg_segment *s, tg_u32 standing_us,
 			      struct tg_arrival *a)
 {
 	tg_u32 bound_us;
+	tg_u32 raise_us;
 
 	if (!f->rtt_min_us)
 		f->rtt_min_us = a->sample_us - tg_min(standing_us, a->sample_us - 1);
@@ -127,8 +138,10 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, const struct tg_segment *s, tg_
 	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
 	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us)
 		return;
-	tg_delay_raise(&f->delay, a->queue_us - bound_us);
-	a->queue_us = bound_us;
+	raise_us = tg_min(a->queue_us - bound_us, tg_flow_drift_us(f, s->now_us));
+	f->anchored_us = s->now_us;
+	tg_delay_raise(&f->delay, raise_us);
+	a->queue_us -= raise_us;
 }
 
 /*
@@ -195,8 +208,7 @@ TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
 }
 
 /* tide. A flow whose delay is not known is left alone: its bytes are not ours to forecast. */
-TG_INLINE void tg_flow_path_law(struct tg_flow *f, struct tg_tide *path,
-				const struct tg_segment *s, struct tg_arrival *a)
+TG_INLINE void tg_flow_path_law(struct tg_flow *f, struct tg_tide *path, struct tg_arrival *a)
 {
 	tg_u32 rise_us;
 
@@ -204,12 +216,9 @@ TG_INLINE void tg_flow_path_law(struct tg_flow *f, struct tg_tide *path,
 		f->wanted = TG_OPEN;
 		return;
 	}
-	if (tg_tide_drained(path, &f->share, s->seq + s->len) &&
-	    tg_tide_judge(path, &f->share, a->now_us, a->queue_us, &rise_us)) {
-		tg_delay_raise(&f->delay, rise_us);
-		a->queue_us -= rise_us;
-		tg_tide_refloored(path, &f->share, rise_us);
-	}
+	rise_us = tg_tide_floor_rise(path, &f->share, a);
+	tg_delay_raise(&f->delay, rise_us);
+	a->queue_us -= tg_min(rise_us, a->queue_us);
 	f->wanted = tg_tide_arrived(path, &f->share, a);
 }
 
@@ -219,13 +228,9 @@ TG_INLINE tg_u32 tg_path_standing(const struct tg_tide *path, tg_u64 now_us)
 	return path->arrived_us && now_us - path->arrived_us < path->h_us ? path->standing_us : 0;
 }
 
-/*
- * A segment of ours leaves. Returns the window field that it is to carry. `path` may be null for
- * laws that live on the flow.
- */
-TG_INLINE tg_u16 tg_flow_leaves(struct tg_flow *f, const struct tg_tide *path,
-				const struct tg_ack *a, tg_u64 now_us, int timestamps,
-				tg_u32 tsval)
+/* A segment of ours leaves. Returns the window field that it is to carry. */
+TG_INLINE tg_u16 tg_flow_leaves(struct tg_flow *f, const struct tg_ack *a, tg_u64 now_us,
+				int timestamps, tg_u32 tsval)
 {
 	tg_u16 raw = tg_window_steer(&f->window, a, f->wanted, f->mss);
 
@@ -235,8 +240,6 @@ TG_INLINE tg_u16 tg_flow_leaves(struct tg_flow *f, const struct tg_tide *path,
 		tg_rtt_sent(&f->rtt, tsval, (tg_u32)now_us);
 	else
 		tg_drs_rtt_acked(&f->drs_rtt, a->ack, f->sent_bytes, (tg_u32)now_us);
-	if (path)
-		tg_tide_promised(path, &f->share, f->window.edge, f->window.held);
 	return raw;
 }
 

@@ -16,7 +16,7 @@
  *     e    |x - forecast made 8 buckets ago|
  *     m    += (x - m) / 8                                the forecast
  *     d1   += (e - d1) / 64,  d2 += (e - d2) / 512       its error over 8 and 64 round trips
- *     W    = max((m + 3 (d1 + d2)/2) H + 1 MSS, 4 MSS)
+ *     W    = max((m + 11/8 (d1 + d2)) H + 1 MSS, 5 MSS)
  *
  * Forecast and errors are rates, not bytes a round trip, so that a lag that changes (an upload
  * begins, the route changes) reaches the window at once.
@@ -25,24 +25,26 @@
  * would contain the other flows' noise, and margins add up. W is divided among the flows that want
  * more than they get.
  *
- * A count while the queue ran empty that stays below the forecast says nothing about the link: the
- * senders had no more to send, or the window was too small for the lag. The forecast stays.
+ * A count that falls while the queue ran empty says nothing about the link: the senders had no
+ * more to send, or the window was too small for the lag. The forecast stays.
  *
  * States:
  *
- *            two buckets with data in a row end with a standing queue
- *   STARTING ----------------------------------------------> RUNNING <----------+
- *      ^  the kernel's window stays                             |               |
- *      |                                                        | floor stale   | data beyond the
- *      +------------------- idle for 10 s ----------------------+               | promised edge
- *                                                               v               | arrived, or too
- *                                                            DRAINING ----------+ late
- *                                                             W = m H/4
+ *            a queue has stood for a whole lag
+ *   STARTING ---------------------------------> RUNNING <----------+
+ *      ^  the kernel's window stays                |               |
+ *      |                                           | floor         | what the probe let in
+ *      +----------- idle for 10 s -----------------+ doubtful      | has been watched
+ *                                                  v               |
+ *                                               PROBING -----------+
+ *                                            W fixed, larger
  *
- * DRAINING ages the floors: after a route change the smallest delay of old is not the empty
- * queue's any more. A windowed minimum would ratchet upward under a standing queue; here the
- * promised right edge is noted, the window cut, and the delay of data sent beyond that edge is
- * the new floor, for that data met a queue that had been drained.
+ * PROBING ages the floors: after a route change the smallest delay of old is not the empty queue's
+ * any more, the longer way counts as queue, and the window that is too small for it lets the
+ * forecast sink. A queue is ours only if our window moves it: where delay stands still at some
+ * level while the forecast has sunk, the window is opened a little. If more arrives and the delay
+ * is what it was, that level is path, and all floors rise by it. A real queue would have grown, and
+ * the price of asking is that it did for a round trip; capacity is never given away.
  *
  * Source: the project's own; docs/law.md derives it.
  */
@@ -61,13 +63,17 @@
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)
 #define TG_TIDE_LAG_LEAST_US (5 * TG_MS_US) /* ticks of 1 ms tell no shorter way from a queue */
 #define TG_TIDE_IDLE_US (10 * TG_SECOND_US)
-#define TG_TIDE_PATIENCE_US (2 * TG_SECOND_US)
-#define TG_TIDE_PATIENCE_MAX_US (32 * TG_SECOND_US)
+#define TG_TIDE_FULL 2u	       /* buckets that a queue stood through before a fall counts */
+#define TG_TIDE_STEADY 12u     /* buckets at one level before it is doubted */
+#define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US)
+#define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US)
+#define TG_TIDE_BESIDE_US (4 * TG_MS_US) /* packets this close met the same queue */
+#define TG_TIDE_COMPARED 16u
 
 enum tg_tide_state {
 	TG_TIDE_STARTING,
 	TG_TIDE_RUNNING,
-	TG_TIDE_DRAINING,
+	TG_TIDE_PROBING,
 };
 
 /* The path: the queue that its flows share. Times are absolute, in us. */
@@ -77,9 +83,9 @@ struct tg_tide {
 	tg_u64 epoch_end_us;
 	tg_u64 lag_us;		/* when H was last moved */
 	tg_u64 touched_us;	/* when the queue was last seen empty */
-	tg_u64 drained_us;	/* when the last drain began */
-	tg_u64 drain_until_us;
-	tg_u64 hold_until_us;	/* counts until then are our own drain's doing */
+	tg_u64 probed_us;	/* when the last probe ended */
+	tg_u64 watch_us;	/* when what the probe let in begins to arrive */
+	tg_u64 watch_end_us;
 	tg_u64 current;		/* bytes in the open bucket */
 	tg_u64 sum;		/* bytes in the closed ones */
 	tg_u64 sum_us;		/* their width */
@@ -89,6 +95,8 @@ struct tg_tide {
 	tg_s64 d1;
 	tg_s64 d2;
 	tg_s64 touched_m;	/* m when the queue was last seen empty */
+	tg_s64 before;		/* rate before the probe */
+	tg_s64 aim;		/* and that which the probe makes room for */
 	tg_u32 width_us[TG_TIDE_BUCKETS];
 	tg_u32 open_us;		/* width of the open bucket */
 	tg_u32 errors;		/* errors averaged into d2, up to TG_TIDE_FAR_COUNT */
@@ -96,31 +104,37 @@ struct tg_tide {
 	tg_u32 least_us;	/* smallest forward queueing delay in the open bucket */
 	tg_u32 standing_us;	/* forward queueing delay of the last packet */
 	tg_u32 standing;	/* buckets with data in a row that ended with a standing queue */
+	tg_u32 full;		/* buckets in a row in which the queue did not run empty */
+	tg_u32 level_us;	/* at which the buckets' smallest delays stand */
+	tg_u32 steady;		/* for how many buckets with data */
 	tg_u32 next;		/* slot of the open bucket */
 	tg_u32 state;		/* enum tg_tide_state */
 	tg_u32 epoch;		/* counts round trips, for the hungry */
+	tg_u32 epoch_us;	/* how long this one is */
 	tg_u32 hungry;		/* flows that wanted more in the last epoch */
 	tg_u32 hungry_now;	/* and in this one, so far */
-	tg_u32 drains;		/* drains begun */
-	tg_u32 refloored;	/* flows that have a new floor from this drain */
-	tg_u32 floor_rose;	/* whether any of these was higher */
-	tg_u32 before_us;	/* forward queueing delay when the drain began */
-	tg_u32 patience_us;	/* how long an untouched floor is trusted */
+	tg_u32 flows;		/* that ever joined */
+	tg_u32 last;		/* number of the flow that the last packet was of */
+	tg_u32 probes;		/* probes begun */
+	tg_u32 probe_window;
+	tg_u32 before_us;	/* level before the probe */
+	tg_u32 watched_us;	/* smallest delay of what the probe let in */
+	tg_u32 risen_us;	/* by how much floors have risen in all */
+	tg_u32 patience_us;	/* how long after a probe a floor is trusted */
 	tg_u32 mss;
 };
 
 /* A flow's part in its path. */
 struct tg_share {
+	tg_u64 settle_us;     /* until when its floor is held against the others'; 0: done */
+	tg_s64 excess_us;     /* by how much it saw more delay than they, summed */
+	tg_u32 compared;      /* over how many packets */
+	tg_u32 number;	      /* counts the path's flows from 1; 0: has not joined */
+	tg_u32 risen_us;      /* the path's, as its floor knows it */
 	tg_u32 epoch;
 	tg_u32 hungry_epoch;  /* last epoch in which it was hungry, plus 1; 0: never */
 	tg_u32 bytes;	      /* in this epoch */
 	tg_u32 h_us;	      /* its own lag; 0: not known yet */
-	tg_u32 refloored;     /* the last drain that it has seen through */
-	tg_u32 judging;	      /* the drain in which its delays are being watched */
-	tg_u32 least_us;      /* the smallest of them */
-	tg_u64 judge_us;      /* until when */
-	tg_u64 promise;	      /* drain << 32 | right edge promised when it took hold; written by what
-			       * leaves, read by what arrives */
 };
 
 /* One data packet, measured. */
@@ -138,10 +152,23 @@ TG_INLINE tg_s64 tg_tide_halved(tg_s64 nonnegative)
 	return (tg_s64)((tg_u64)nonnegative >> 1);
 }
 
-/* Below this delay the queue counts as empty. */
+TG_INLINE tg_s64 tg_tide_quarter(tg_s64 nonnegative)
+{
+	return (tg_s64)((tg_u64)nonnegative >> 2);
+}
+
+/* How long the forecast takes over one segment, at most half a lag. */
+TG_INLINE tg_u32 tg_tide_segment_us(const struct tg_tide *t)
+{
+	tg_u64 segment_us = t->m > 0 ? ((tg_u64)t->mss << TG_TIDE_Q) / (tg_u64)t->m : 0;
+
+	return segment_us < t->h_us / 2 ? (tg_u32)segment_us : t->h_us / 2;
+}
+
+/* Below this delay the queue counts as empty: that of a segment still being sent is not one. */
 TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
 {
-	return tg_max(t->h_us / 32, TG_TIDE_EMPTY_US);
+	return tg_max(tg_max(t->h_us / 32, TG_TIDE_EMPTY_US), tg_tide_segment_us(t));
 }
 
 /* H follows the samples by time, not by count: half of a change in a third of H, however often
@@ -172,6 +199,12 @@ TG_INLINE tg_u64 tg_tide_bytes(const struct tg_tide *t, tg_u64 rate)
 	return rate * t->h_us >> TG_TIDE_Q;
 }
 
+/* Rate over the last eight buckets. */
+TG_INLINE tg_s64 tg_tide_rate(const struct tg_tide *t)
+{
+	return (tg_s64)((t->sum << TG_TIDE_Q) / tg_max64(t->sum_us, 1));
+}
+
 /* The error's two averages. d2 starts as a plain mean, or its first samples would weigh 1/512. */
 TG_INLINE void tg_tide_learn_error(struct tg_tide *t, tg_s64 x)
 {
@@ -188,7 +221,7 @@ TG_INLINE void tg_tide_learn_error(struct tg_tide *t, tg_s64 x)
 		t->d2 -= (tg_s64)((tg_u64)(t->d2 - e) / t->errors);
 }
 
-/* Two buckets in a row ended with a standing queue: the link is full, its rate is the forecast. */
+/* A queue has stood for a whole lag: the link is full, its rate is the forecast. */
 TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
 {
 	t->state = TG_TIDE_RUNNING;
@@ -206,8 +239,7 @@ TG_INLINE void tg_tide_learn(struct tg_tide *t, tg_s64 x, int empty)
 {
 	if (empty)
 		x += tg_tide_halved(x);
-	/* Censored, see above; or our own drain kept it back. */
-	if ((empty && x < t->m) || t->bucket_end_us < t->hold_until_us)
+	if (x < t->m && t->full < TG_TIDE_FULL)
 		return;
 	tg_tide_learn_error(t, x);
 	t->m += (x - t->m) >> TG_TIDE_MEAN_SHIFT;
@@ -219,35 +251,46 @@ TG_INLINE void tg_tide_open(struct tg_tide *t, tg_u64 from_us)
 	t->bucket_end_us = from_us + t->open_us;
 }
 
-/* Closes the open bucket. */
+/* Notes the smallest delay of a bucket with data: whether the queue stands, and at what level. */
+TG_INLINE void tg_tide_note_level(struct tg_tide *t)
+{
+	tg_u32 slack_us = tg_tide_empty_us(t);
+
+	t->standing = t->least_us <= slack_us ? 0 : t->standing + 1;
+	if (t->least_us > t->level_us + slack_us || t->level_us > t->least_us + slack_us) {
+		t->level_us = t->least_us;
+		t->steady = 0;
+	}
+	t->steady++;
+}
+
+/* Closes the open bucket. One without data, between two bursts of the link's scheduler, says
+ * nothing of the queue. */
 TG_INLINE void tg_tide_close(struct tg_tide *t)
 {
 	tg_u32 slot = t->next % TG_TIDE_BUCKETS;
 	int seen = t->least_us != TG_OPEN;
 	int empty = seen && t->least_us <= tg_tide_empty_us(t);
-	tg_s64 x;
 
 	t->sum = t->sum + t->current - t->bytes[slot];
 	t->sum_us = t->sum_us + t->open_us - t->width_us[slot];
 	t->bytes[slot] = t->current;
 	t->width_us[slot] = t->open_us;
+	t->full = empty ? 0 : t->full + 1;
+	if (seen)
+		tg_tide_note_level(t);
 	t->current = 0;
 	t->least_us = TG_OPEN;
-	x = (tg_s64)((t->sum << TG_TIDE_Q) / tg_max64(t->sum_us, 1));
-	if (t->state == TG_TIDE_STARTING) {
-		/* A bucket between two bursts of the link's scheduler says nothing. */
-		if (seen)
-			t->standing = empty ? 0 : t->standing + 1;
-		if (t->standing >= 2)
-			tg_tide_run(t, x);
-	} else {
-		tg_tide_learn(t, x, empty);
+	if (t->state != TG_TIDE_STARTING) {
+		tg_tide_learn(t, tg_tide_rate(t), empty);
 		t->forecast[slot] = t->m;
+	} else if (t->standing >= 2 && t->full >= TG_TIDE_BUCKETS) {
+		tg_tide_run(t, tg_tide_rate(t));
 	}
 	t->next++;
 }
 
-/* Ends the round trip over which hungry flows are counted. */
+/* Ends the round trip, queue included, over which hungry flows are counted. */
 TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 {
 	if (now_us < t->epoch_end_us)
@@ -255,13 +298,16 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 	t->hungry = t->hungry_now;
 	t->hungry_now = 0;
 	t->epoch++;
-	t->epoch_end_us = now_us + t->h_us;
+	t->epoch_us = t->h_us + t->standing_us;
+	t->epoch_end_us = now_us + t->epoch_us;
 }
 
 TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 {
 	t->state = TG_TIDE_STARTING;
 	t->standing = 0;
+	t->full = 0;
+	t->steady = 0;
 	t->current = 0;
 	t->sum = 0;
 	t->sum_us = 0;
@@ -272,13 +318,13 @@ TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 	t->least_us = TG_OPEN;
 	tg_tide_open(t, now_us);
 	t->touched_us = now_us;
-	t->patience_us = TG_TIDE_PATIENCE_US;
+	t->patience_us = 0;
 }
 
 /*
  * Brings the path's clock to `a`. A gap is an outage if the packet that ends it waited in the
- * queue for as long, and its zeros count; it is idleness if the packet was not even sent, and the
- * time is taken out.
+ * queue for as long, and its zeros count; it is idleness if the packet was not even sent. Then the
+ * queue had run empty, and what is above a lag is taken out of the time.
  */
 TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
 {
@@ -289,6 +335,8 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
 		tg_tide_restart(t, a->now_us);
 	else if (idle_us > t->h_us)
 		t->bucket_end_us += idle_us;
+	if (idle_us > tg_tide_empty_us(t))
+		t->least_us = 0;
 	t->arrived_us = a->now_us;
 	for (tg_u32 i = 0; i < TG_TIDE_CATCH_UP && a->now_us >= t->bucket_end_us; i++) {
 		tg_tide_close(t);
@@ -303,7 +351,7 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
 /* A flow is hungry if it took at least a quarter of an even share in this round trip. */
 TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u32 len)
 {
-	tg_u64 even = tg_tide_bytes(t, (tg_u64)t->m);
+	tg_u64 even = (tg_u64)t->m * t->epoch_us >> TG_TIDE_Q;
 
 	if (s->epoch != t->epoch) {
 		s->epoch = t->epoch;
@@ -316,29 +364,81 @@ TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u3
 	t->hungry_now++;
 }
 
-/* Whether the floors have become doubtful: long untouched, and the count fell or very long. */
+/*
+ * Whether the floors have become doubtful: delay stands still, and either the forecast has sunk
+ * since the queue was last seen empty, or that is very long ago. Not in an outage, whose few
+ * packets all look alike.
+ */
 TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
 {
-	tg_u64 untouched_us = now_us - t->touched_us;
-	tg_u64 since_drain_us = now_us - t->drained_us;
-	tg_s64 fell_below = t->touched_m - ((tg_s64)((tg_u64)t->touched_m >> 2));
+	tg_u64 since_us = now_us - tg_max64(t->probed_us, t->touched_us);
+	tg_s64 sunk = t->touched_m - tg_tide_quarter(t->touched_m);
 
-	if (untouched_us < t->patience_us || (t->drained_us && since_drain_us < t->patience_us))
+	if (t->steady < TG_TIDE_STEADY || t->level_us <= tg_tide_empty_us(t) ||
+	    now_us - t->probed_us < t->patience_us ||
+	    tg_tide_rate(t) < t->m - tg_tide_quarter(t->m))
 		return 0;
-	return t->m < fell_below || untouched_us >= 5 * (tg_u64)t->patience_us;
+	return t->m < sunk || since_us >= TG_TIDE_UNTOUCHED_US;
 }
 
-TG_INLINE void tg_tide_end_drain(struct tg_tide *t, tg_u64 now_us)
+/* Makes room for what came while the queue ran empty, so that the link is not overrun: m was half
+ * as much again then. At least a quarter more than now, at most half. */
+TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 {
-	t->state = TG_TIDE_RUNNING;
+	tg_u32 round_us = t->h_us + t->level_us;
+	tg_s64 x = tg_tide_rate(t);
+
+	t->state = TG_TIDE_PROBING;
+	t->probes++;
+	t->before = x;
+	t->before_us = t->level_us;
+	t->aim = t->touched_m - tg_tide_quarter(t->touched_m);
+	if (t->aim > x + tg_tide_halved(x))
+		t->aim = x + tg_tide_halved(x);
+	if (t->aim < x + tg_tide_quarter(x))
+		t->aim = x + tg_tide_quarter(x);
+	t->probe_window =
+		tg_window_bytes(((tg_u64)t->aim * round_us >> TG_TIDE_Q) + t->mss);
+	t->watch_us = now_us + round_us;
+	t->watch_end_us = t->watch_us + t->h_us;
+	t->watched_us = TG_OPEN;
+}
+
+/* Whether delay is what it was although more came, by most of what room was made for. */
+TG_INLINE int tg_tide_probe_met_path(const struct tg_tide *t)
+{
+	tg_u32 slack_us = tg_tide_empty_us(t);
+	tg_s64 more = t->aim - t->before;
+
+	return t->watched_us <= t->before_us + slack_us &&
+	       t->before_us <= t->watched_us + slack_us &&
+	       tg_tide_rate(t) >= t->aim - (tg_s64)((tg_u64)more >> 3);
+}
+
+/* The level that was taken for queue is path: it belongs to the lag, and what the forecast sank by
+ * was our doing. */
+TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
+{
+	t->risen_us += t->before_us;
+	t->h_us += t->before_us;
+	t->level_us = 0;
+	t->steady = 0;
+	if (t->m < t->touched_m)
+		t->m = t->touched_m;
 	t->touched_us = now_us;
 	t->touched_m = t->m;
-	/* The window opens one lag later at the sender, and its data is counted over another. */
-	t->hold_until_us = now_us + 2 * (tg_u64)t->h_us;
-	if (t->floor_rose)
-		t->patience_us = TG_TIDE_PATIENCE_US;
+	t->patience_us = 0;
+}
+
+TG_INLINE void tg_tide_end_probe(struct tg_tide *t, tg_u64 now_us)
+{
+	t->state = TG_TIDE_RUNNING;
+	t->probed_us = now_us;
+	if (tg_tide_probe_met_path(t))
+		tg_tide_raise_floors(t, now_us);
 	else
-		t->patience_us = tg_min(2 * t->patience_us, TG_TIDE_PATIENCE_MAX_US);
+		t->patience_us = tg_min(tg_max(2 * t->patience_us, 4 * t->h_us),
+					TG_TIDE_PATIENCE_MAX_US);
 }
 
 TG_INLINE void tg_tide_age_floors(struct tg_tide *t, const struct tg_arrival *a)
@@ -346,112 +446,74 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, const struct tg_arrival *a)
 	if (a->queue_us <= tg_tide_empty_us(t)) {
 		t->touched_us = a->now_us;
 		t->touched_m = t->m;
+		t->patience_us = 0;
 	}
-	if (t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a->now_us)) {
-		t->state = TG_TIDE_DRAINING;
-		t->drains++;
-		t->refloored = 0;
-		t->floor_rose = 0;
-		t->drained_us = a->now_us;
-		t->hold_until_us = ~0ull;
-		t->before_us = a->queue_us;
-		t->drain_until_us =
-			a->now_us + 6 * ((tg_u64)t->h_us + a->queue_us) + TG_SECOND_US / 5;
-	}
-	if (t->state == TG_TIDE_DRAINING &&
-	    (a->now_us >= t->drain_until_us || t->refloored >= tg_max(t->hungry, 1)))
-		tg_tide_end_drain(t, a->now_us);
-}
-
-/* An acknowledgement of the flow leaves, its right edge now at `edge`; `held`: the edge kept the
- * window larger than wanted, and rounding by window scale still moves it. */
-TG_INLINE void tg_tide_promised(const struct tg_tide *t, struct tg_share *s, tg_u32 edge, int held)
-{
-	if (t->state == TG_TIDE_DRAINING && (held || (tg_u32)(s->promise >> 32) != t->drains))
-		s->promise = (tg_u64)t->drains << 32 | edge;
-}
-
-/* Whether data that ends at `end` was sent after the drain took hold, in a flow that has not yet
- * seen it through: it lies beyond the edge, if only in part. */
-TG_INLINE int tg_tide_drained(const struct tg_tide *t, const struct tg_share *s, tg_u32 end)
-{
-	return t->state == TG_TIDE_DRAINING && s->refloored != t->drains &&
-	       (tg_u32)(s->promise >> 32) == t->drains && tg_after(end, (tg_u32)s->promise);
-}
-
-/* Delays this close are the same, at the jitter of a scheduler. */
-TG_INLINE tg_u32 tg_tide_slack_us(const struct tg_tide *t)
-{
-	return tg_max(tg_tide_empty_us(t), t->before_us / 8);
-}
-
-/*
- * Data that was sent after the drain took hold is `queue_us` over its flow's floor. Returns whether
- * the flow has seen enough, and by how much its floor is to rise in `rise_us`.
- *
- * A queue that was real has shrunk, and the floor is confirmed at once. What has not shrunk may be
- * path, or the queue of a link that has become slow. Path is steady: for one more round trip the
- * window stays small, and every delay in it must be what it was before the drain.
- */
-TG_INLINE int tg_tide_judge(const struct tg_tide *t, struct tg_share *s, tg_u64 now_us,
-			    tg_u32 queue_us, tg_u32 *rise_us)
-{
-	tg_u32 slack_us = tg_tide_slack_us(t);
-
-	*rise_us = 0;
-	if (queue_us <= tg_tide_empty_us(t) || queue_us > t->before_us + slack_us ||
-	    t->before_us > queue_us + slack_us)
-		return 1;
-	if (s->judging != t->drains) {
-		s->judging = t->drains;
-		s->least_us = queue_us;
-		s->judge_us = now_us + t->h_us + queue_us;
-	}
-	s->least_us = tg_min(s->least_us, queue_us);
-	if (now_us < s->judge_us)
-		return 0;
-	*rise_us = s->least_us;
-	return 1;
-}
-
-/* The flow has seen the drain through. Its floor rose by `rise_us`: that much was taken for queue
- * and is path. It belongs to the lag; what the count fell by meanwhile was our doing. */
-TG_INLINE void tg_tide_refloored(struct tg_tide *t, struct tg_share *s, tg_u32 rise_us)
-{
-	s->refloored = t->drains;
-	t->refloored++;
-	if (rise_us <= tg_tide_empty_us(t))
+	if (t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a->now_us))
+		tg_tide_begin_probe(t, a->now_us);
+	if (t->state != TG_TIDE_PROBING)
 		return;
-	if (!t->floor_rose && t->h_us) {
-		t->m = t->m > t->touched_m ? t->m : t->touched_m;
-		t->h_us += rise_us;
-	}
-	t->floor_rose = 1;
-	s->h_us += rise_us;
+	if (a->now_us >= t->watch_us)
+		t->watched_us = tg_min(t->watched_us, a->queue_us);
+	if (a->now_us >= t->watch_end_us)
+		tg_tide_end_probe(t, a->now_us);
 }
 
-/*
- * A quarter of the forecast; but after a route change the count has collapsed, and what must leave
- * the path before the edge stops moving is what the old forecast let in.
- */
-TG_INLINE tg_u32 tg_tide_drain_window(const struct tg_tide *t)
+/* A flow joins. Its floor is a guess, made from the delay of one packet of others; for sixteen
+ * round trips it is held against theirs. */
+TG_INLINE void tg_tide_join(struct tg_tide *t, struct tg_share *s, tg_u64 now_us)
 {
-	tg_u64 rate = tg_max64((tg_u64)t->m >> 2, (tg_u64)t->touched_m >> 3);
-
-	return tg_window_bytes(tg_max64(tg_tide_bytes(t, rate), 2 * t->mss));
+	s->number = ++t->flows;
+	s->risen_us = t->risen_us;
+	s->settle_us = now_us + 16 * (tg_u64)t->h_us;
 }
 
-/* The path's window in bytes, or TG_OPEN while it starts. */
+/* Flows in one queue see the same delay: what a newcomer sees more, on average, is its floor's
+ * error. Too high a floor mends itself. Returns by how much it is to rise, once. */
+TG_INLINE tg_u32 tg_tide_settle(const struct tg_tide *t, struct tg_share *s,
+				const struct tg_arrival *a)
+{
+	if (t->last != s->number && a->now_us - t->arrived_us < TG_TIDE_BESIDE_US) {
+		s->excess_us += (tg_s64)a->queue_us - (tg_s64)t->standing_us;
+		s->compared++;
+	}
+	if (a->now_us < s->settle_us)
+		return 0;
+	s->settle_us = 0;
+	if (s->compared < TG_TIDE_COMPARED || s->excess_us <= 0)
+		return 0;
+	return (tg_u32)((tg_u64)s->excess_us / s->compared);
+}
+
+/* A packet of the flow has arrived: by how much the flow's floor is to rise. */
+TG_INLINE tg_u32 tg_tide_floor_rise(struct tg_tide *t, struct tg_share *s,
+				    const struct tg_arrival *a)
+{
+	tg_u32 rise_us;
+
+	if (!s->number)
+		tg_tide_join(t, s, a->now_us);
+	rise_us = t->risen_us - s->risen_us;
+	s->risen_us = t->risen_us;
+	if (s->settle_us)
+		rise_us += tg_tide_settle(t, s, a);
+	t->last = s->number;
+	if (s->h_us)
+		s->h_us += rise_us;
+	return rise_us;
+}
+
+/* The path's window in bytes, or TG_OPEN while it starts. Five segments at least: rounding by window
+ * scale may cost one, and an even number is acknowledged without waiting. */
 TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
 {
-	tg_u64 margin = ((tg_u64)(t->d1 + t->d2) * 3) >> 1;
-	tg_u64 m = (tg_u64)t->m;
+	tg_u64 margin = ((tg_u64)(t->d1 + t->d2) * 11) >> 3;
+	tg_u64 bytes = tg_tide_bytes(t, (tg_u64)t->m + margin) + t->mss;
 
 	if (t->state == TG_TIDE_STARTING)
 		return TG_OPEN;
-	if (t->state == TG_TIDE_DRAINING)
-		return tg_tide_drain_window(t);
-	return tg_window_bytes(tg_max64(tg_tide_bytes(t, m + margin) + t->mss, 4 * t->mss));
+	if (t->state == TG_TIDE_PROBING)
+		bytes = tg_max64(bytes, t->probe_window);
+	return tg_window_bytes(tg_max64(bytes, 5 * t->mss));
 }
 
 /* The flow's part of it: the hungry share alike, the others may grow into one more such part. A

@@ -24,7 +24,6 @@ struct tg_window {
 	tg_u16 kernel_raw;  /* the kernel's window field with it */
 	tg_u16 sent_raw;    /* ours */
 	tg_u8 known;	    /* whether any acknowledgement was seen */
-	tg_u8 held;	    /* the last window was larger than wanted, for the edge's sake */
 };
 
 /* One acknowledgement as the kernel wrote it. */
@@ -80,7 +79,6 @@ TG_INLINE tg_u16 tg_window_steer(struct tg_window *w, const struct tg_ack *a, tg
 	tg_u32 promised = w->known && tg_after(w->edge, a->ack) ? w->edge - a->ack : 0;
 	tg_u32 raw = a->raw;
 
-	w->held = promised > wanted;
 	if (w->known && tg_window_duplicate(w, a)) {
 		/* What the kernel does to a window that nobody lowers is its own affair. */
 		if (wanted < kernel || w->sent_raw < w->kernel_raw)

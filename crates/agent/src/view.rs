@@ -81,7 +81,7 @@ pub struct FlowView {
 pub struct PathView {
     /// Interface index.
     pub ifindex: u32,
-    /// `starting`, `running` or `draining`.
+    /// `starting`, `running` or `probing`.
     pub state: &'static str,
     /// H in µs: the round trip without the forward queue.
     pub lag_us: u32,
@@ -93,8 +93,8 @@ pub struct PathView {
     pub error_bytes: [u64; 2],
     /// Flows that want more than they get.
     pub hungry: u32,
-    /// Times that the floors were learned anew.
-    pub drains: u32,
+    /// Times that the floors were probed.
+    pub probes: u32,
 }
 
 fn address(words: &[u32; 4], family: u32) -> IpAddr {
@@ -147,13 +147,13 @@ impl FlowView {
 
 impl PathView {
     pub(crate) fn new(ifindex: u32, tide: &tg_tide) -> Self {
-        use tidegate_laws::sys::{TG_TIDE_DRAINING, TG_TIDE_Q, TG_TIDE_STARTING};
+        use tidegate_laws::sys::{TG_TIDE_PROBING, TG_TIDE_Q, TG_TIDE_STARTING};
         let bytes = |rate: i64| ((rate as u128 * u128::from(tide.h_us)) >> TG_TIDE_Q) as u64;
         Self {
             ifindex,
             state: match tide.state {
                 TG_TIDE_STARTING => "starting",
-                TG_TIDE_DRAINING => "draining",
+                TG_TIDE_PROBING => "probing",
                 _ => "running",
             },
             lag_us: tide.h_us,
@@ -161,7 +161,7 @@ impl PathView {
             forecast_bytes: bytes(tide.m),
             error_bytes: [bytes(tide.d1), bytes(tide.d2)],
             hungry: tide.hungry,
-            drains: tide.drains,
+            probes: tide.probes,
         }
     }
 }

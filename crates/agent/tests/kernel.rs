@@ -206,12 +206,12 @@ impl Host {
             let standing_us = sys::tg_path_standing(path, s.arrives.now_us);
             sys::tg_flow_measure(flow, &s.arrives, standing_us, &mut arrival);
             if params.law == sys::TG_LAW_TIDE {
-                sys::tg_flow_path_law(flow, path, &s.arrives, &mut arrival);
+                sys::tg_flow_path_law(flow, path, &mut arrival);
             } else {
                 sys::tg_flow_law(flow, params, &s.arrives, &arrival);
             }
             let timestamps = s.arrives.timestamps.into();
-            sys::tg_flow_leaves(flow, path, &s.leaves, s.leaves_us, timestamps, s.tsval)
+            sys::tg_flow_leaves(flow, &s.leaves, s.leaves_us, timestamps, s.tsval)
         }
     }
 }

@@ -54,7 +54,6 @@ impl Download {
         );
         self.seq = self.seq.wrapping_add(MSS);
         self.flow.leaves(
-            &self.path,
             &Ack {
                 now_us: self.now_us,
                 ack: self.seq,

@@ -101,8 +101,8 @@ pub enum PathState {
     Starting,
     /// The window is the forecast plus its margin.
     Running,
-    /// The window is cut to learn the floors anew.
-    Draining,
+    /// The window is opened a little, to tell a longer path from a queue.
+    Probing,
 }
 
 impl Path {
@@ -110,7 +110,7 @@ impl Path {
     pub fn state(&self) -> PathState {
         match self.0.state {
             sys::TG_TIDE_STARTING => PathState::Starting,
-            sys::TG_TIDE_DRAINING => PathState::Draining,
+            sys::TG_TIDE_PROBING => PathState::Probing,
             _ => PathState::Running,
         }
     }
@@ -157,7 +157,7 @@ impl Flow {
                 Law::None | Law::Drs | Law::Drwa | Law::Rledbat => {
                     sys::tg_flow_law(&mut self.0, &params.to_sys(), &s, &arrival);
                 }
-                Law::Tide => sys::tg_flow_path_law(&mut self.0, &mut path.0, &s, &mut arrival),
+                Law::Tide => sys::tg_flow_path_law(&mut self.0, &mut path.0, &mut arrival),
             }
         }
     }
@@ -172,7 +172,7 @@ impl Flow {
     }
 
     /// A segment of ours leaves; returns the window field that it is to carry.
-    pub fn leaves(&mut self, path: &Path, ack: &Ack) -> u16 {
+    pub fn leaves(&mut self, ack: &Ack) -> u16 {
         let a = sys::tg_ack {
             ack: ack.ack,
             raw: ack.raw,
@@ -180,11 +180,10 @@ impl Flow {
             bare: ack.bare.into(),
             sack: ack.sack.into(),
         };
-        // SAFETY: as above; the path is only read.
+        // SAFETY: as above.
         unsafe {
             sys::tg_flow_leaves(
                 &mut self.0,
-                &path.0,
                 &a,
                 ack.now_us,
                 ack.tsval.is_some().into(),

@@ -94,7 +94,7 @@ impl Pair {
         if let Some(end) = &mut self.ends[index(side)] {
             while let Some(mut segment) = end.transmit(network.now) {
                 if let Some(steer) = &mut steer {
-                    steer.leaves(&network.path, network.now, &mut segment);
+                    steer.leaves(network.now, &mut segment);
                 }
                 network.send(Packet::segment(self.name, route, segment));
             }

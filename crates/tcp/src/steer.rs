@@ -79,7 +79,7 @@ impl Steer {
     }
 
     /// A segment leaves the host: its window may be lowered.
-    pub fn leaves(&mut self, path: &Path, now: Instant, segment: &mut Segment) {
+    pub fn leaves(&mut self, now: Instant, segment: &mut Segment) {
         if segment.flags.has(Flags::RST) {
             return;
         }
@@ -101,7 +101,7 @@ impl Steer {
             sack: !segment.sack.is_empty(),
             tsval: segment.timestamps.map(|t| t.val),
         };
-        let window = self.flow.leaves(path, &ack);
+        let window = self.flow.leaves(&ack);
         segment.window = window.min(segment.window);
     }
 

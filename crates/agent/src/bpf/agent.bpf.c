@@ -91,7 +91,7 @@ static __always_inline void learn(struct tg_record *r, struct tg_path *path,
 	bpf_spin_lock(&path->lock);
 	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), &arrival);
 	if (params.law == TG_LAW_TIDE)
-		tg_flow_path_law(&r->flow, &path->tide, s, &arrival);
+		tg_flow_path_law(&r->flow, &path->tide, &arrival);
 	else
 		tg_flow_law(&r->flow, &params, s, &arrival);
 	bpf_spin_unlock(&path->lock);
@@ -207,7 +207,6 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = {};
 	struct tg_record *r;
-	struct tg_path *path;
 	__u8 dry_run = config.dry_run != 0;
 	__u16 raw;
 	int reason = tg_parse(skb, &p, l2, 1);
@@ -223,9 +222,6 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	reason = find_flow(skb, &p, &r);
 	if (reason >= 0)
 		return reason;
-	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
-	if (!path)
-		return TG_COUNT_NO_PATH;
 
 	struct tg_ack a = {
 		.ack = p.ack,
@@ -237,8 +233,7 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 
 	r->seen_us = now_us();
 	note_mode(r, dry_run);
-	raw = tg_flow_leaves(&r->flow, &path->tide, &a, r->seen_us, p.options.timestamps,
-			     p.options.tsval);
+	raw = tg_flow_leaves(&r->flow, &a, r->seen_us, p.options.timestamps, p.options.tsval);
 	if (raw >= p.window)
 		return TG_COUNT_UNCHANGED;
 	r->rewritten++;

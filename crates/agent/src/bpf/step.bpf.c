@@ -42,10 +42,10 @@ int step(void *unused)
 	tg_flow_measure(&s->flow, &s->arrives,
 			tg_path_standing(&s->path, s->arrives.now_us), &arrival);
 	if (s->params.law == TG_LAW_TIDE)
-		tg_flow_path_law(&s->flow, &s->path, &s->arrives, &arrival);
+		tg_flow_path_law(&s->flow, &s->path, &arrival);
 	else
 		tg_flow_law(&s->flow, &s->params, &s->arrives, &arrival);
-	s->raw = tg_flow_leaves(&s->flow, &s->path, &s->leaves, s->leaves_us,
-				s->arrives.timestamps, s->tsval);
+	s->raw = tg_flow_leaves(&s->flow, &s->leaves, s->leaves_us, s->arrives.timestamps,
+				s->tsval);
 	return 0;
 }

@@ -68,7 +68,7 @@ fn params(law: Law) -> Params {
 /// After a handshake that we began.
 fn connected(law: Law) -> (Steer, Path) {
     let (mut steer, mut path) = (Steer::new(params(law)), Path::default());
-    steer.leaves(&path, at(0), &mut syn(64_240, false, Some(SCALE)));
+    steer.leaves(at(0), &mut syn(64_240, false, Some(SCALE)));
     steer.arrives(&mut path, at(40_000), &syn(65_160, true, Some(9)));
     (steer, path)
 }
@@ -83,7 +83,7 @@ fn download(steer: &mut Steer, path: &mut Path, queue_ms: u64) -> Vec<u16> {
         steer.arrives(path, at(us), &data(seq, us, rtt));
         seq += u64::from(MSS);
         let mut segment = bare_ack(seq, STACK, us);
-        steer.leaves(path, at(us), &mut segment);
+        steer.leaves(at(us), &mut segment);
         windows.push(segment.window);
     }
     windows
@@ -96,7 +96,7 @@ fn syns_leave_as_they_are() {
             let (mut steer, path) = (Steer::new(params(Law::Drwa)), Path::default());
             let mut segment = syn(64_240, ack, scale);
             let before = segment;
-            steer.leaves(&path, at(0), &mut segment);
+            steer.leaves(at(0), &mut segment);
             assert_eq!(segment, before);
         }
     }
@@ -130,7 +130,7 @@ fn without_a_law_nothing_changes() {
 fn the_scale_is_what_the_handshake_agreed_on() {
     let offered = |answer: Option<Segment>| {
         let (mut steer, mut path) = (Steer::new(params(Law::Drwa)), Path::default());
-        steer.leaves(&path, at(0), &mut syn(64_240, false, Some(SCALE)));
+        steer.leaves(at(0), &mut syn(64_240, false, Some(SCALE)));
         if let Some(answer) = answer {
             steer.arrives(&mut path, at(40_000), &answer);
         }
@@ -163,7 +163,7 @@ fn resets_pass() {
     let mut reset = bare_ack(1, STACK, 3_000_000);
     reset.flags = Flags::RST.with(Flags::ACK);
     let before = reset;
-    steer.leaves(&path, at(3_000_000), &mut reset);
+    steer.leaves(at(3_000_000), &mut reset);
     assert_eq!(reset, before);
 }
 
@@ -223,7 +223,7 @@ proptest! {
                 segment.sack = blocks;
             }
             let before = segment;
-            steer.leaves(&path, at(us), &mut segment);
+            steer.leaves(at(us), &mut segment);
             prop_assert!(segment.window <= before.window);
             prop_assert_eq!(Segment { window: before.window, ..segment }, before);
             let promised = seq + (u64::from(segment.window) << SCALE);
