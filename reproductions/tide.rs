@@ -3,6 +3,7 @@
 mod against;
 mod contenders;
 mod frontier;
+mod laboratory;
 mod paths;
 mod plane;
 mod score;
@@ -22,17 +23,22 @@ pub fn paper() -> Paper {
                        rate, at least 5 Mbit/s. The column \"paper\" holds the goal. The page's coordinates are the \
                        link's own queueing delay and utilisation: nothing of them is estimated.",
         seeds: Seeds::ONE,
+        lab: &["laboratory"],
         figures,
     }
 }
 
 fn figures(extent: &Extent) -> Result<Vec<Figure>> {
     let paths = paths::all(extent)?;
-    Ok(vec![
+    let mut figures = vec![
         against::cubic(&paths),
         against::bbr(&paths),
         plane::figure(&paths),
-    ])
+    ];
+    if extent.lab {
+        figures.push(laboratory::figure(&paths));
+    }
+    Ok(figures)
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ pub struct Path {
     pub rtt_ms: u32,
     rate: RateSpec,
     uplink_mbps: f64,
+    duration_s: f64,
 }
 
 /// All paths of that extent: the shipped cells first, then the recordings in the order of their names.
@@ -66,19 +67,29 @@ pub fn all(extent: &Extent) -> Result<Vec<Path>> {
             rtt_ms,
             rate: rate.clone(),
             uplink_mbps: UPLINK_MBPS.max(mbps * UPLINK_SHARE),
+            duration_s: DURATION_S,
         }));
     }
     Ok(paths)
 }
 
 impl Path {
+    /// The same for so many seconds.
+    pub fn lasting(&self, duration_s: f64) -> Self {
+        Self {
+            name: format!("{}, {duration_s} s", self.name),
+            duration_s,
+            ..self.clone()
+        }
+    }
+
     /// A download over it, through that queue discipline.
     pub fn scenario(&self, policy: QueuePolicy, run: Run) -> Scenario {
         let delay_ms = f64::from(self.rtt_ms) / 2.0;
         Scenario {
             name: self.name.clone(),
             description: String::new(),
-            duration_s: DURATION_S,
+            duration_s: self.duration_s,
             warmup_s: WARMUP_S,
             seed: 1,
             down: link(self.rate.clone(), delay_ms, BUFFER_PACKETS, policy),

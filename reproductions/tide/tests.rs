@@ -35,6 +35,7 @@ fn every_recording_of_a_folder_is_a_link_at_every_rtt() {
     let extent = Extent {
         quick: false,
         traces: Some(folder.path().into()),
+        ..Extent::default()
     };
     let names: Vec<String> = super::paths::all(&extent)
         .unwrap()
@@ -61,7 +62,7 @@ fn every_recording_of_a_folder_is_a_link_at_every_rtt() {
 fn every_quantity_of_the_plane_is_read_from_cases_that_are_run() {
     let figures = super::figures(&Extent {
         quick: true,
-        traces: None,
+        ..Extent::default()
     })
     .unwrap();
     // 3 cells × 2 RTTs; Linux, tide, rLEDBAT and seven λ with each sender.
@@ -77,5 +78,5 @@ fn every_quantity_of_the_plane_is_read_from_cases_that_are_run() {
         study.note(job, run, &mut results);
     }
     // A case that nobody ran would panic.
-    assert_eq!(study.report(&results).figures.len(), 3);
+    assert_eq!(study.report(&results, None).figures.len(), 3);
 }

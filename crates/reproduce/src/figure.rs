@@ -20,6 +20,8 @@ pub struct Paper {
     pub introduction: &'static str,
     /// How often every run is repeated.
     pub seeds: Seeds,
+    /// Those of its figures that are done within minutes on the real kernel, by their ids.
+    pub lab: &'static [&'static str],
     /// Its figures, in the paper's order. Fails if a recorded link cannot be read.
     pub figures: fn(&Extent) -> Result<Vec<Figure>>,
 }
