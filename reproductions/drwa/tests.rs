@@ -84,3 +84,24 @@ fn every_figure_has_cases_and_quantities_and_an_id_of_its_own() {
         );
     }
 }
+
+/// A walk is as long as its signal; everything else is short, and Table 3 is a slice.
+#[test]
+fn in_the_laboratory_downloads_are_short() {
+    let extent = Extent {
+        lab: true,
+        ..Extent::default()
+    };
+    let figures = super::figures(&extent);
+    let lasting = |id| {
+        let figure = figures.iter().find(|figure| figure.id == id).unwrap();
+        let lasting = figure.cases.iter().map(|case| case.scenario.duration_s);
+        lasting.collect::<Vec<_>>()
+    };
+    assert_eq!(lasting("fig-9"), [80.0; 2]);
+    assert_eq!(lasting("fig-12"), [40.0; 4]);
+    assert_eq!(lasting("table-3"), [40.0; 8]);
+    for id in super::paper().lab {
+        assert!(!lasting(id).is_empty());
+    }
+}

@@ -1,5 +1,7 @@
 use super::frontier::Frontier;
-use tidegate_reproduce::Extent;
+use std::collections::BTreeSet;
+use tidegate_reproduce::{Extent, Results, Study};
+use tidegate_scenario::RunResult;
 
 /// Three points in reach, one of them beaten by another in both.
 #[test]
@@ -69,14 +71,46 @@ fn every_quantity_of_the_plane_is_read_from_cases_that_are_run() {
     for figure in &figures[..2] {
         assert_eq!(figure.cases.len(), 6 * 10, "{}", figure.id);
     }
-    let study = tidegate_reproduce::Study::new(figures, 1);
+    let study = Study::new(figures, 1);
     // The plane adds Vegas, LEDBAT, CoDel and FQ-CoDel.
     assert_eq!(study.cases().len(), 6 * (10 + 10 + 4));
-    let mut results = tidegate_reproduce::Results::default();
+    let mut results = Results::default();
     for job in study.jobs() {
-        let run = tidegate_scenario::RunResult::default();
+        let run = RunResult::default();
         study.note(job, run, &mut results);
     }
     // A case that nobody ran would panic.
     assert_eq!(study.report(&results, None).figures.len(), 3);
+}
+
+/// Without recordings there are six links: twice each, and no case comes twice.
+#[test]
+fn the_laboratorys_sample_is_spread_over_links_round_trips_and_senders() {
+    let extent = Extent {
+        lab: true,
+        ..Extent::default()
+    };
+    let mut figures = super::figures(&extent).unwrap();
+    figures.retain(|figure| figure.id == "laboratory");
+    let study = Study::new(figures, 1);
+    assert_eq!(study.cases().len(), 12 * 3);
+    let words = |nth: usize| -> BTreeSet<&str> {
+        let cases = study.cases().iter();
+        cases
+            .map(|case| case.name.split(", ").nth(nth).unwrap())
+            .collect()
+    };
+    assert_eq!(words(0).len(), 6, "links");
+    assert_eq!(words(1).len(), 5, "base RTTs");
+    assert_eq!(words(3), BTreeSet::from(["bbr", "cubic"]));
+    for case in study.cases() {
+        assert_eq!(case.scenario.duration_s, 30.0, "{}", case.name);
+    }
+    let mut results = Results::default();
+    for job in study.jobs() {
+        study.note(job, RunResult::default(), &mut results);
+    }
+    // A case that nobody ran would panic.
+    let report = study.report(&results, Some(&results));
+    assert!(report.quantities().all(|q| q.kernel.is_some()));
 }

@@ -154,14 +154,21 @@ fn an_interrupted_laboratory_ends_soon_and_says_how_far_it_came() {
     if !is_root() {
         return;
     }
+    let folder = TempDir::new().unwrap();
+    let rows = folder.path().join("rows.csv");
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
     let child = command
-        .args(["reproduce", "drwa", "8", "--lab"])
+        .args(["reproduce", "drwa", "8", "--lab", "--out"])
+        .arg(&rows)
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The simulator needs a second for its part, the laboratory forty.
-    std::thread::sleep(Duration::from_secs(15));
+    let written = || std::fs::read_to_string(&rows).unwrap_or_default();
+    while !written().contains("simulator") {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // Well into the laboratory's part.
+    std::thread::sleep(Duration::from_secs(3));
     let pid = libc::pid_t::try_from(child.id()).unwrap();
     // SAFETY: two numbers; the process is ours, and not waited for yet.
     assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);

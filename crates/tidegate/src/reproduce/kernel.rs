@@ -50,7 +50,7 @@ fn refusal(figure: &Figure) -> Option<String> {
 fn length(figure: &Figure) -> String {
     let seconds = figure.cases.iter().map(|case| case.scenario.duration_s);
     format!(
-        "{} runs, {:.0} minutes in real time; it is run if it is named",
+        "{} runs, {:.0} min in real time; it is run if it is named",
         figure.cases.len(),
         seconds.sum::<f64>() / 60.0
     )
