@@ -131,48 +131,45 @@ fn section(figure: &FigureReport, pictures: &[plot::Figure]) -> String {
 }
 
 fn numbers(figure: &FigureReport) -> String {
-    let (ours_is, kernel_is) = match figure.has_kernel() {
-        true => (
-            "simulator",
-            "<th class=\"number\">kernel</th><th>verdict</th>",
-        ),
-        false => ("ours", ""),
+    let heads = match figure.has_kernel() {
+        true => ["paper", "simulator", "kernel"].as_slice(),
+        false => &["paper", "ours"],
     };
-    let mut html = format!(
-        "<div class=\"card\"><div class=\"scroll\"><table>\n<thead><tr><th></th><th>unit</th>\
-         <th class=\"number\">paper</th><th class=\"number\">{ours_is}</th><th>verdict</th>{kernel_is}</tr>\
-         </thead>\n<tbody>\n",
+    let mut html = String::from(
+        "<div class=\"card\"><div class=\"scroll\"><table>\n<thead><tr><th></th><th>unit</th>",
     );
+    for head in heads {
+        let _ = write!(html, "<th class=\"number\">{head}</th>");
+    }
+    html.push_str("<th>verdict</th></tr></thead>\n<tbody>\n");
     for quantity in &figure.quantities {
-        let reason = match quantity.reason.as_str() {
-            "" => String::new(),
-            reason => format!(", because {}", escape(reason)),
-        };
-        let _ = writeln!(
-            html,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"number\">{}</td>\
-             <td class=\"number\">{}</td><td class=\"verdict\"><b class=\"{}\">{}</b>{reason}</td>{}</tr>",
-            escape(&quantity.name),
-            escape(&quantity.unit),
-            escape(&papers(quantity)),
-            escape(&ours(quantity)),
-            quantity.verdict.name(),
-            quantity.verdict.words(),
-            kernel(quantity),
-        );
+        html.push_str(&row(quantity));
     }
     html.push_str("</tbody></table></div></div>\n");
     html
 }
 
-/// The kernel's two cells, if it has been asked.
-fn kernel(quantity: &Comparison) -> String {
-    quantity.kernel.as_ref().map_or(String::new(), |kernel| {
-        format!(
-            "<td class=\"number\">{}</td><td><b class=\"{}\">{}</b></td>",
-            escape(&kernels(kernel)),
-            kernel.verdict.name(),
-            kernel.verdict.words(),
-        )
-    })
+fn row(quantity: &Comparison) -> String {
+    let mut numbers = vec![papers(quantity), ours(quantity)];
+    let mut verdict = judged(quantity.verdict);
+    if !quantity.reason.is_empty() {
+        let _ = write!(verdict, ", because {}", escape(&quantity.reason));
+    }
+    if let Some(kernel) = &quantity.kernel {
+        numbers.push(kernels(kernel));
+        let _ = write!(verdict, "<br/>on the kernel: {}", judged(kernel.verdict));
+    }
+    let numbers: String = numbers
+        .iter()
+        .map(|number| format!("<td class=\"number\">{}</td>", escape(number)))
+        .collect();
+    format!(
+        "<tr><th scope=\"row\">{}</th><td>{}</td>{numbers}<td class=\"verdict\">{verdict}</td></tr>\n",
+        escape(&quantity.name),
+        escape(&quantity.unit),
+    )
+}
+
+fn judged(verdict: Verdict) -> String {
+    format!("<b class=\"{}\">{}</b>", verdict.name(), verdict.words())
 }

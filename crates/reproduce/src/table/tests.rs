@@ -95,8 +95,9 @@ fn the_page_has_a_column_for_the_kernel_only_where_it_was_asked() {
     let page = |kernel| page("a paper", "a model", &study(), &ours, kernel);
     let with = page(Some(&kernels));
     for part in [
-        "<th class=\"number\">simulator</th><th>verdict</th><th class=\"number\">kernel</th>",
-        "<td class=\"number\">6.00</td><td><b class=\"direction\">",
+        "<th class=\"number\">simulator</th><th class=\"number\">kernel</th><th>verdict</th>",
+        "<td class=\"number\">7.50</td><td class=\"number\">6.00</td>",
+        "<b class=\"holds\">holds</b><br/>on the kernel: <b class=\"direction\">",
         "packets were late",
         "it has &lt;hops&gt;",
     ] {
