@@ -101,7 +101,7 @@ fn in_the_laboratory_downloads_are_short() {
     assert_eq!(lasting("fig-9"), [80.0; 2]);
     assert_eq!(lasting("fig-12"), [40.0; 4]);
     assert_eq!(lasting("table-3"), [40.0; 8]);
-    for id in super::paper().lab {
+    for id in super::paper().lab.figures {
         assert!(!lasting(id).is_empty());
     }
 }

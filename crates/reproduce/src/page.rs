@@ -60,16 +60,18 @@ fn left_out(report: &Report) -> String {
 fn overview(report: &Report) -> String {
     let has_kernel = report.figures.iter().any(FigureReport::has_kernel);
     let worlds = match has_kernel {
-        true => ["simulator: ", "kernel: "].as_slice(),
+        true => ["", "kernel: "].as_slice(),
         false => &[""],
     };
     let mut html = String::from(
         "<div class=\"card\"><div class=\"scroll\"><table>\n<thead><tr><th>figure</th><th></th>",
     );
     for world in worlds {
-        for word in ["holds", "direction", "fails"] {
-            let _ = write!(html, "<th class=\"number\">{world}{word}</th>");
-        }
+        let _ = write!(
+            html,
+            "<th class=\"number\">{world}holds</th><th class=\"number\">direction</th>\
+             <th class=\"number\">fails</th>"
+        );
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     for figure in &report.figures {

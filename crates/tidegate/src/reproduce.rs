@@ -20,7 +20,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     };
     let (paper, figures, named) = select(&args.what, &extent)?;
     let (figures, left_out) = match args.lab {
-        true => kernel::narrow(figures, paper.lab, named)?,
+        true => kernel::narrow(figures, paper.lab.figures, named)?,
         false => (figures, Vec::new()),
     };
     let seeds = args.seeds.unwrap_or(paper.seeds.of(&extent));
@@ -34,9 +34,13 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     let (results, kernel) = perform(args, &study)?;
     let report = study.report(&results, kernel.as_ref());
     if let Some(path) = &args.html {
+        let introduction = match &kernel {
+            Some(_) => format!("{} {}", paper.introduction, paper.lab.method),
+            None => paper.introduction.into(),
+        };
         let page = page(
             paper.title,
-            paper.introduction,
+            &introduction,
             &study,
             &results,
             kernel.as_ref(),
@@ -49,6 +53,9 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         writeln!(out)?;
     } else {
         write!(out, "{}", table(&report))?;
+        if kernel.is_some() {
+            writeln!(out, "{}", paper.lab.method)?;
+        }
     }
     Ok(())
 }
