@@ -8,6 +8,7 @@ mod changes;
 mod contenders;
 mod fairness;
 mod frontier;
+mod laboratory;
 mod links;
 mod paths;
 mod plane;
@@ -20,7 +21,7 @@ mod uploads;
 mod workloads;
 
 use anyhow::Result;
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds};
+use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The law.
 pub fn paper() -> Paper {
@@ -37,13 +38,17 @@ pub fn paper() -> Paper {
                        link's own queueing delay and utilisation: nothing of them is estimated. The figures \
                        after the first three have links and workloads of their own, told there, all with CUBIC senders.",
         seeds: Seeds::ONE,
+        lab: Selection {
+            figures: &["laboratory"],
+            method: "Simulator and kernel did the same runs over the same link; of the sample, each for 30 s.",
+        },
         figures,
     }
 }
 
 fn figures(extent: &Extent) -> Result<Vec<Figure>> {
     let paths = paths::all(extent)?;
-    Ok(vec![
+    let mut figures = vec![
         against::cubic(&paths),
         against::bbr(&paths),
         plane::figure(&paths),
@@ -52,7 +57,11 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         uploads::figure(extent)?,
         start::figure(extent)?,
         short::figure(extent)?,
-    ])
+    ];
+    if extent.lab {
+        figures.push(laboratory::figure(&paths));
+    }
+    Ok(figures)
 }
 
 #[cfg(test)]

@@ -11,11 +11,12 @@ use tidegate_reproduce::{Case, Claim, Figure, Quantity, Sample};
 use tidegate_scenario::Law;
 
 /// DRWA as it was published.
-const PUBLISHED: f64 = 3.0;
+pub const PUBLISHED: f64 = 3.0;
 
-/// Points of utilisation below DRWA's that no case may be, and that few may be.
-const NEVER: f64 = 3.5;
-const RARELY: f64 = 1.5;
+/// Points of utilisation below DRWA's that no case may be.
+pub const NEVER: f64 = 3.5;
+/// Points of utilisation below DRWA's that few cases may be.
+pub const RARELY: f64 = 1.5;
 
 /// Utilisation of both, in percent, in the packet model that tide began in.
 const MODELLED: f64 = 98.0;
@@ -23,7 +24,8 @@ const MODELLED: f64 = 98.0;
 const MODEL: &str = "the packet model that this comes from has one sender that no congestion window ever limits, base RTTs to \
                      250 ms and no link as slow or as often silent as the slowest here";
 
-const LINUX: &str =
+/// Why Linux uses more.
+pub const LINUX: &str =
     "untouched Linux never lets the queue run dry, and has every packet wait for it";
 
 /// What tide is to reach.

@@ -15,9 +15,10 @@ const QUICK_RTTS_MS: [u32; 2] = [50, 200];
 /// With `--quick`, every so many recordings.
 const QUICK_STRIDE: usize = 3;
 
-/// How long a download takes, and from when on it counts.
+/// How long a download takes.
 const DURATION_S: f64 = 60.0;
-const WARMUP_S: f64 = 5.0;
+/// From when on it counts.
+pub const WARMUP_S: f64 = 5.0;
 
 /// Packets that the uplink's buffer holds.
 const UPLINK_PACKETS: usize = 1000;

@@ -53,12 +53,6 @@ fn what_only_the_simulator_has_is_refused_by_name() {
         (
             BULK,
             "",
-            "hosts = { initial_window = 3 }",
-            "hosts.initial_window",
-        ),
-        (
-            BULK,
-            "",
             "hop = [{ name = 'core', link = { rate = { constant_mbps = 1 }, delay_ms = 1 } }]",
             "hops",
         ),

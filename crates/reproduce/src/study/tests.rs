@@ -78,7 +78,7 @@ fn a_report_reads_all_seeds_and_explains_only_what_differs() {
     for (job, mbps) in study.jobs().into_iter().zip([5.0, 6.0, 7.0]) {
         study.note(job, result(mbps), &mut results);
     }
-    let report = study.report(&results);
+    let report = study.report(&results, None);
     let [holds, direction] = report.figures[0].quantities.as_slice() else {
         panic!("two quantities");
     };
