@@ -83,7 +83,7 @@ impl Download {
                     initial_window: Some(INITIAL_WINDOW),
                     ..Hosts::default()
                 },
-                workloads: vec![workload("download", bulk())],
+                workloads: vec![Workload::new("download", bulk())],
                 runs: vec![run(carrier, phone)],
             },
             curves: Vec::new(),
@@ -255,16 +255,6 @@ fn link(rate: RateSpec, delay_ms: f64) -> LinkSpec {
     }
 }
 
-fn workload(name: &str, does: WorkloadKind) -> Workload {
-    Workload {
-        name: name.into(),
-        start_s: 0.0,
-        stop_s: None,
-        links: None,
-        does,
-    }
-}
-
 fn bulk() -> WorkloadKind {
     WorkloadKind::Bulk {
         direction: Direction::Down,
@@ -281,7 +271,7 @@ fn objects(sizes: &[u64], pause_s: f64) -> Workload {
     };
     Workload {
         start_s: 10.0,
-        ..workload("objects", does)
+        ..Workload::new("objects", does)
     }
 }
 
