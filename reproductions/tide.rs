@@ -1,8 +1,10 @@
 //! What `tide` has to show: every link there is, against DRWA, and on the plane of throughput and delay.
 
 mod against;
+mod beside;
 mod contenders;
 mod frontier;
+mod mixed;
 mod paths;
 mod plane;
 mod score;
@@ -32,6 +34,8 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         against::cubic(&paths),
         against::bbr(&paths),
         plane::figure(&paths),
+        mixed::figure(extent)?,
+        beside::figure(extent)?,
     ])
 }
 

@@ -31,6 +31,9 @@ const UPLINK_SHARE: f64 = 0.1;
 /// Seeds of the shipped cells; with `--quick` the first.
 const CELL_SEEDS: [u64; 2] = [1, 2];
 
+/// A link's name and its rate.
+pub type Link = (String, RateSpec);
+
 /// A link at a base RTT.
 #[derive(Clone, Debug)]
 pub struct Path {
@@ -38,8 +41,9 @@ pub struct Path {
     pub name: String,
     /// Its base RTT in milliseconds.
     pub rtt_ms: u32,
+    /// What it carries on average, in Mbit/s.
+    pub mbps: f64,
     rate: RateSpec,
-    uplink_mbps: f64,
 }
 
 /// All paths of that extent: the shipped cells first, then the recordings in the order of their names.
@@ -47,15 +51,20 @@ pub struct Path {
 /// # Errors
 /// When a recording cannot be read.
 pub fn all(extent: &Extent) -> Result<Vec<Path>> {
-    let mut links = cells(extent.quick);
-    if let Some(folder) = &extent.traces {
-        let stride = if extent.quick { QUICK_STRIDE } else { 1 };
-        links.extend(recordings(folder)?.into_iter().step_by(stride));
-    }
-    let rtts: &[u32] = match extent.quick {
-        true => &QUICK_RTTS_MS,
-        false => &RTTS_MS,
+    let (stride, rtts): (_, &[u32]) = match extent.quick {
+        true => (QUICK_STRIDE, &QUICK_RTTS_MS),
+        false => (1, &RTTS_MS),
     };
+    let mut links = cells(extent.quick);
+    links.extend(recordings(extent, stride)?);
+    at(links, rtts)
+}
+
+/// Those links at each of those base RTTs, without links that carry nothing.
+///
+/// # Errors
+/// When a recording cannot be read.
+pub fn at(links: Vec<Link>, rtts: &[u32]) -> Result<Vec<Path>> {
     let mut paths = Vec::new();
     for (name, rate) in links {
         let Some(mbps) = mean_mbps(&rate)? else {
@@ -64,8 +73,8 @@ pub fn all(extent: &Extent) -> Result<Vec<Path>> {
         paths.extend(rtts.iter().map(|&rtt_ms| Path {
             name: format!("{name}, {rtt_ms} ms"),
             rtt_ms,
+            mbps,
             rate: rate.clone(),
-            uplink_mbps: UPLINK_MBPS.max(mbps * UPLINK_SHARE),
         }));
     }
     Ok(paths)
@@ -83,27 +92,27 @@ impl Path {
             seed: 1,
             down: link(self.rate.clone(), delay_ms, BUFFER_PACKETS, policy),
             up: link(
-                RateSpec::ConstantMbps(self.uplink_mbps),
+                RateSpec::ConstantMbps(UPLINK_MBPS.max(self.mbps * UPLINK_SHARE)),
                 delay_ms,
                 UPLINK_PACKETS,
                 QueuePolicy::DropTail,
             ),
             hops: Vec::new(),
             hosts: Hosts::default(),
-            workloads: vec![Workload {
-                name: "download".into(),
-                start_s: 0.0,
-                stop_s: None,
-                links: None,
-                does: WorkloadKind::Bulk {
-                    direction: Direction::Down,
-                    bytes: None,
-                    flows: 1,
-                },
-            }],
+            workloads: vec![download()],
             runs: vec![run],
         }
     }
+}
+
+/// All that TCP carries, from the start of the run to its end.
+pub fn download() -> Workload {
+    let bulk = WorkloadKind::Bulk {
+        direction: Direction::Down,
+        bytes: None,
+        flows: 1,
+    };
+    Workload::new("download", bulk)
 }
 
 fn link(rate: RateSpec, delay_ms: f64, packets: usize, policy: QueuePolicy) -> LinkSpec {
@@ -125,7 +134,13 @@ fn link(rate: RateSpec, delay_ms: f64, packets: usize, policy: QueuePolicy) -> L
     }
 }
 
-fn cells(quick: bool) -> Vec<(String, RateSpec)> {
+/// A link that always carries the same.
+pub fn constant(mbps: f64) -> Link {
+    (format!("{mbps} Mbit/s"), RateSpec::ConstantMbps(mbps))
+}
+
+/// The shipped cells; `quick`: with one seed each.
+pub fn cells(quick: bool) -> Vec<Link> {
     let seeds = &CELL_SEEDS[..if quick { 1 } else { CELL_SEEDS.len() }];
     let kinds = [
         ("lte", CellKind::Lte),
@@ -146,8 +161,14 @@ fn cells(quick: bool) -> Vec<(String, RateSpec)> {
         .collect()
 }
 
-/// Every recording in `folder` and below, named after its place in there.
-fn recordings(folder: &FilePath) -> Result<Vec<(String, RateSpec)>> {
+/// Every `stride`-th recording of that extent's folder and below, named after its place in there.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn recordings(extent: &Extent, stride: usize) -> Result<Vec<Link>> {
+    let Some(folder) = &extent.traces else {
+        return Ok(Vec::new());
+    };
     let mut files = Vec::new();
     collect(folder, &mut files)?;
     files.sort();
@@ -163,6 +184,7 @@ fn recordings(folder: &FilePath) -> Result<Vec<(String, RateSpec)>> {
             let place = file.strip_prefix(folder).unwrap_or(&file);
             Some((place.to_string_lossy().into_owned(), rate))
         })
+        .step_by(stride)
         .collect())
 }
 

@@ -79,3 +79,48 @@ fn every_quantity_of_the_plane_is_read_from_cases_that_are_run() {
     // A case that nobody ran would panic.
     assert_eq!(study.report(&results).figures.len(), 3);
 }
+
+/// The figures that bring workloads of their own.
+#[test]
+fn every_quantity_of_mixed_and_beside_is_read_from_cases_that_are_run() {
+    let extent = Extent {
+        quick: true,
+        traces: None,
+    };
+    for (figure, cases) in [
+        // 10 Mbit/s, lte, hspa × Linux, DRWA, tide, FQ-CoDel: evdo is too slow for a page.
+        (super::mixed::figure(&extent).unwrap(), 3 * 4),
+        // The same and evdo × Linux, DRWA, tide × four kinds of company and none.
+        (super::beside::figure(&extent).unwrap(), 4 * 3 * 5),
+    ] {
+        assert_eq!(figure.cases.len(), cases, "{}", figure.id);
+        let study = tidegate_reproduce::Study::new(vec![figure], 1);
+        assert_eq!(study.cases().len(), cases);
+        let mut results = tidegate_reproduce::Results::default();
+        for job in study.jobs() {
+            let run = tidegate_scenario::RunResult::default();
+            study.note(job, run, &mut results);
+        }
+        // A case that nobody ran would panic.
+        assert_eq!(study.report(&results).figures.len(), 1);
+    }
+}
+
+/// The law has the download and nothing else.
+#[test]
+fn the_company_of_beside_is_not_steered() {
+    let extent = Extent {
+        quick: true,
+        traces: None,
+    };
+    for case in super::beside::figure(&extent).unwrap().cases {
+        for workload in &case.scenario.workloads {
+            assert_eq!(
+                workload.steered,
+                workload.name == "download",
+                "{}",
+                case.name
+            );
+        }
+    }
+}

@@ -95,6 +95,20 @@ impl<'a> Sample<'a> {
         self.runs(case).filter_map(find).map(points)
     }
 
+    /// A flow's curve of each seed; empty for those seeds that do not have it.
+    pub fn flow_curves(
+        &self,
+        case: &str,
+        flow: &'static str,
+        quantity: &'static str,
+    ) -> impl Iterator<Item = Vec<(f64, f64)>> + use<'a> {
+        self.runs(case).map(move |run| {
+            let mut series = run.series.iter();
+            let found = series.find(|s| s.flow == flow && s.quantity == quantity);
+            found.map(points).unwrap_or_default()
+        })
+    }
+
     /// The mean over the seeds of what `read` makes of the smallest and the largest value of a curve
     /// after `from_s` seconds.
     pub fn extremes(

@@ -1,0 +1,308 @@
+//! Web pages, a video in chunks and a bulk download together.
+
+use super::contenders::Contender;
+use super::paths::{self, Path};
+use super::score::{geometric_mean, mean};
+use anyhow::Result;
+use std::sync::Arc;
+use tidegate_report::colour::Pen;
+use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
+use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
+use tidegate_scenario::{QueuePolicy, RunResult, Scenario, VideoResult, Workload, WorkloadKind};
+
+/// Base RTTs in milliseconds; with `--quick` the first.
+const RTTS_MS: [u32; 2] = [50, 150];
+
+/// Every so many recordings, and with `--quick`.
+const STRIDE: usize = 4;
+const QUICK_STRIDE: usize = 10;
+
+/// A link that never changes, in Mbit/s.
+const STEADY_MBPS: f64 = 10.0;
+
+/// Slower links carry neither such pages nor such videos, whoever steers: no figure of them would say
+/// anything.
+const LEAST_MBPS: f64 = 1.0;
+
+/// Long enough for several pages in the worst of cases.
+const DURATION_S: f64 = 300.0;
+
+/// The download is under way when the video begins, and both when the first page is asked for.
+const VIDEO_S: f64 = 5.0;
+const PAGES_S: f64 = 15.0;
+
+/// From the end of a page to the next, in seconds.
+const PAUSE_S: f64 = 5.0;
+
+/// The median home page of 2024 (HTTP Archive, Web Almanac 2024, "Page Weight", desktop): kilobytes
+/// and number of objects of each type. It gives no numbers of fonts and style sheets; those are ours.
+const PAGE: [(u64, u64); 5] = [(18, 1), (78, 8), (613, 24), (131, 4), (1054, 18)];
+
+/// Rates of videos in Mbit/s: the ladder that Netflix used for every title until 2015 ("Per-Title
+/// Encode Optimization").
+const LADDER: [f64; 10] = [0.235, 0.375, 0.56, 0.75, 1.05, 1.75, 2.35, 3.0, 4.3, 5.8];
+
+/// Share of a link's mean rate that a video may take.
+const VIDEO: f64 = 1.0 / 3.0;
+
+const LINUX: Contender = Contender::linux("cubic");
+const DRWA: Contender = Contender::drwa("cubic", 3.0);
+const TIDE: Contender = Contender::tide("cubic");
+const NETWORK: Contender = Contender::network(QueuePolicy::FqCodel);
+
+const CONTENDERS: [(&str, Contender); 4] = [
+    ("Linux", LINUX),
+    ("DRWA λ = 3", DRWA),
+    ("tide", TIDE),
+    ("FQ-CoDel in the bottleneck", NETWORK),
+];
+
+/// The figure.
+///
+/// # Errors
+/// When a recording cannot be read.
+pub fn figure(extent: &Extent) -> Result<Figure> {
+    let (stride, rtts) = match extent.quick {
+        true => (QUICK_STRIDE, &RTTS_MS[..1]),
+        false => (STRIDE, &RTTS_MS[..]),
+    };
+    let mut links = vec![paths::constant(STEADY_MBPS)];
+    links.extend(paths::cells(extent.quick));
+    links.extend(paths::recordings(extent, stride)?);
+    let mut paths = paths::at(links, rtts)?;
+    paths.retain(|path| path.mbps >= LEAST_MBPS);
+    let paths: Arc<[Path]> = paths.into();
+    let drawn = paths.clone();
+    let all = |path| CONTENDERS.map(|(_, contender)| case(contender, path));
+    Ok(Figure {
+        id: "mixed",
+        title: "Pages, a video and a download together",
+        claim: "Beside a download pages come in half the time that untouched Linux takes, the video stalls no more, \
+                and no throughput is lost.",
+        method: "Five minutes over links of at least 1 Mbit/s. A page is the median home page of the HTTP Archive (Web \
+                 Almanac 2024): 55 objects, 1.9 MB, over six connections; 5 s after it the next one. Its mean \
+                 time is that of loading divided by the number of pages that came. The video is the highest rung of \
+                 Netflix's fixed ladder that takes at most a third of the link's mean rate, in chunks of 4 s, of \
+                 which the player keeps 30 s.",
+        cases: paths.iter().flat_map(all).collect(),
+        quantities: quantities(&paths),
+        draw: Box::new(move |sample| pictures(sample, &drawn)),
+    })
+}
+
+fn quantities(paths: &Arc<[Path]>) -> Vec<Quantity> {
+    let quantity = |name: &str, unit, claim, read: fn(&Sample, &[Path]) -> f64| {
+        let paths = paths.clone();
+        Quantity::new(name, unit, claim, move |sample| read(sample, &paths))
+    };
+    let at_most = |paper, neutral| Claim::AtMost { paper, neutral };
+    let at_least = |paper, neutral| Claim::AtLeast { paper, neutral };
+    let count = paths.len() as f64;
+    vec![
+        quantity(
+            "page load ÷ untouched Linux's, geometric mean of means",
+            "",
+            at_most(0.5, 1.0),
+            |s, p| ratio(s, p, TIDE, LINUX, page_s),
+        ),
+        quantity(
+            "page load ÷ untouched Linux's, geometric mean of 95th percentiles",
+            "",
+            at_most(0.5, 1.0),
+            |s, p| ratio(s, p, TIDE, LINUX, page_p95_s),
+        ),
+        quantity(
+            &format!("of {count} paths, on how many pages take longer than Linux's"),
+            "paths",
+            at_most(0.0, count),
+            |s, p| {
+                let slower = |path: &&Path| page_s(s, TIDE, path) > page_s(s, LINUX, path);
+                p.iter().filter(slower).count() as f64
+            },
+        ),
+        quantity(
+            "page load ÷ DRWA's, geometric mean of means",
+            "",
+            at_most(1.0, 2.0),
+            |s, p| ratio(s, p, TIDE, DRWA, page_s),
+        ),
+        quantity(
+            "page load ÷ that with FQ-CoDel in the bottleneck",
+            "",
+            at_most(1.0, 2.0),
+            |s, p| ratio(s, p, TIDE, NETWORK, page_s),
+        ),
+        quantity(
+            "seconds that the video stalls, mean: tide less Linux",
+            "s",
+            at_most(0.0, 10.0),
+            |s, p| excess(s, p, stalled_s),
+        ),
+        quantity(
+            "stalls, mean: tide less Linux",
+            "",
+            at_most(0.0, 1.0),
+            |s, p| excess(s, p, |run| video_of(run).stalls as f64),
+        ),
+        quantity(
+            "seconds until the video starts, mean: tide less Linux",
+            "s",
+            at_most(0.0, 1.0),
+            |s, p| excess(s, p, |run| video_of(run).startup_s.unwrap_or(DURATION_S)),
+        ),
+        quantity(
+            "all that came ÷ what came with untouched Linux, geometric mean",
+            "",
+            at_least(0.97, 0.0),
+            |s, p| ratio(s, p, TIDE, LINUX, delivered),
+        ),
+        quantity(
+            "the download alone ÷ untouched Linux's, geometric mean",
+            "",
+            at_least(0.8, 0.0),
+            |s, p| ratio(s, p, TIDE, LINUX, download),
+        ),
+    ]
+}
+
+fn name(contender: Contender, path: &Path) -> String {
+    format!("{}, mixed", contender.on(path))
+}
+
+fn case(contender: Contender, path: &Path) -> Case {
+    let video = Workload {
+        start_s: VIDEO_S,
+        ..Workload::new("video", video(path))
+    };
+    let pages = Workload {
+        start_s: PAGES_S,
+        ..Workload::new("page", page())
+    };
+    let scenario = Scenario {
+        duration_s: DURATION_S,
+        workloads: vec![paths::download(), video, pages],
+        ..contender.case(path).scenario
+    };
+    Case {
+        name: name(contender, path),
+        scenario,
+        curves: vec!["queue_delay_ms"],
+    }
+}
+
+fn page() -> WorkloadKind {
+    let objects = |(kilobytes, count)| (0..count).map(move |_| kilobytes * 1000 / count);
+    WorkloadKind::Page {
+        object_bytes: PAGE.into_iter().flat_map(objects).collect(),
+        connections: 6,
+        pause_s: PAUSE_S,
+    }
+}
+
+fn video(path: &Path) -> WorkloadKind {
+    let rungs = LADDER.into_iter().rev();
+    let mut fitting = rungs.filter(|rung| *rung <= path.mbps * VIDEO);
+    WorkloadKind::Video {
+        mbps: fitting.next().unwrap_or(LADDER[0]),
+        chunk_s: 4.0,
+        buffer_s: 30.0,
+        startup_s: 4.0,
+    }
+}
+
+/// Seconds of loading for each page that came: what the last one has had counts, too.
+fn page_s(sample: &Sample, contender: Contender, path: &Path) -> f64 {
+    sample.mean(&name(contender, path), |run| {
+        let came = run.fetches.iter().find(|fetch| fetch.name == "page");
+        let count = came.map_or(0.0, |came| came.count as f64);
+        (DURATION_S - PAGES_S - count * PAUSE_S) / count.max(1.0)
+    })
+}
+
+/// 95th percentile of the time of a page in seconds; all there is if none came.
+fn page_p95_s(sample: &Sample, contender: Contender, path: &Path) -> f64 {
+    sample.mean(&name(contender, path), |run| {
+        let came = run.fetches.iter().find(|fetch| fetch.name == "page");
+        came.map_or(DURATION_S - PAGES_S, |came| came.time_ms.p95 / 1e3)
+    })
+}
+
+fn video_of(run: &RunResult) -> VideoResult {
+    run.videos.first().cloned().unwrap_or_default()
+}
+
+fn stalled_s(run: &RunResult) -> f64 {
+    video_of(run).stalled_s
+}
+
+fn delivered(sample: &Sample, contender: Contender, path: &Path) -> f64 {
+    sample.mean(&name(contender, path), |run| run.link.delivered_bps)
+}
+
+fn download(sample: &Sample, contender: Contender, path: &Path) -> f64 {
+    sample.mean(&name(contender, path), |run| {
+        let download = run.flows.iter().find(|flow| flow.name == "download");
+        download.map_or(0.0, |flow| flow.goodput_bps)
+    })
+}
+
+/// The geometric mean over the paths of one contender's number divided by another's.
+fn ratio(
+    sample: &Sample,
+    paths: &[Path],
+    of: Contender,
+    to: Contender,
+    read: fn(&Sample, Contender, &Path) -> f64,
+) -> f64 {
+    let ratio = |path| read(sample, of, path) / read(sample, to, path);
+    geometric_mean(paths.iter().map(ratio))
+}
+
+/// The mean over the paths of what tide has more than Linux.
+fn excess(sample: &Sample, paths: &[Path], read: fn(&RunResult) -> f64) -> f64 {
+    mean(paths.iter().map(|path| {
+        let [tide, linux] = [TIDE, LINUX].map(|c| sample.mean(&name(c, path), read));
+        tide - linux
+    }))
+}
+
+/// Page loads and stalls, path by path, and the queue of the first.
+fn pictures(sample: &Sample, paths: &[Path]) -> Vec<plot::Figure> {
+    let names = || paths.iter().map(|path| path.name.as_str());
+    let dots = |title: &str, y: &str, read: &dyn Fn(Contender, &Path) -> f64| {
+        let curves = CONTENDERS
+            .iter()
+            .enumerate()
+            .map(|(n, &(label, contender))| {
+                let points = paths.iter().zip(0_u32..);
+                let points = points.map(|(path, at)| (f64::from(at), read(contender, path)));
+                Curve::new(label, Pen::nth(n), Mark::Dots, points.collect())
+            });
+        plot::Figure {
+            title: title.into(),
+            x: Axis::categories(names()),
+            y: Axis::new(y, Scale::Log),
+            curves: curves.collect(),
+            size: plot::Figure::WIDE,
+        }
+    };
+    let stalled = |contender, path: &Path| sample.mean(&name(contender, path), stalled_s);
+    let queues = CONTENDERS
+        .iter()
+        .enumerate()
+        .map(|(n, &(label, contender))| {
+            let delays = sample.curve(&name(contender, &paths[0]), "queue_delay_ms");
+            Curve::new(label, Pen::nth(n), Mark::Line, delays)
+        });
+    vec![
+        dots("Mean time of a page", "s", &|c, p| page_s(sample, c, p)),
+        dots("Video stalled", "s", &stalled),
+        plot::Figure {
+            title: format!("{}: queueing delay", paths[0].name),
+            x: Axis::new("time, s", Scale::FromZero).within(0.0, 60.0),
+            y: Axis::new("ms", Scale::Log),
+            curves: queues.collect(),
+            size: plot::Figure::STRIP,
+        },
+    ]
+}
