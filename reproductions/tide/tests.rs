@@ -59,11 +59,12 @@ fn every_recording_of_a_folder_is_a_link_at_every_rtt() {
 
 #[test]
 fn every_quantity_of_the_plane_is_read_from_cases_that_are_run() {
-    let figures = super::figures(&Extent {
+    let mut figures = super::figures(&Extent {
         quick: true,
         traces: None,
     })
     .unwrap();
+    figures.truncate(3);
     // 3 cells × 2 RTTs; Linux, tide, rLEDBAT and seven λ with each sender.
     for figure in &figures[..2] {
         assert_eq!(figure.cases.len(), 6 * 10, "{}", figure.id);
