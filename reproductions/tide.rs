@@ -1,8 +1,9 @@
 //! What `tide` has to show: every link there is, against DRWA, and on the plane of throughput and delay;
-//! several downloads, paths that change, uploads, starts, short flows.
+//! several downloads, paths that change, uploads, starts, short flows, pages and videos, company.
 
 mod aftermath;
 mod against;
+mod beside;
 mod change;
 mod changes;
 mod contenders;
@@ -10,6 +11,7 @@ mod fairness;
 mod frontier;
 mod laboratory;
 mod links;
+mod mixed;
 mod paths;
 mod plane;
 mod score;
@@ -57,6 +59,8 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         uploads::figure(extent)?,
         start::figure(extent)?,
         short::figure(extent)?,
+        mixed::figure(extent)?,
+        beside::figure(extent)?,
     ];
     if extent.lab {
         figures.push(laboratory::figure(&paths));

@@ -88,7 +88,7 @@ impl Download {
                     initial_window: Some(INITIAL_WINDOW),
                     ..Hosts::default()
                 },
-                workloads: vec![workload("download", bulk())],
+                workloads: vec![Workload::new("download", bulk())],
                 runs: vec![run(carrier, phone)],
             },
             curves: Vec::new(),
@@ -270,16 +270,6 @@ fn link(rate: RateSpec, delay_ms: f64) -> LinkSpec {
     }
 }
 
-fn workload(name: &str, does: WorkloadKind) -> Workload {
-    Workload {
-        name: name.into(),
-        start_s: 0.0,
-        stop_s: None,
-        links: None,
-        does,
-    }
-}
-
 fn bulk() -> WorkloadKind {
     WorkloadKind::Bulk {
         direction: Direction::Down,
@@ -296,7 +286,7 @@ fn objects(sizes: &[u64], pause_s: f64) -> Workload {
     };
     Workload {
         start_s: 10.0,
-        ..workload("objects", does)
+        ..Workload::new("objects", does)
     }
 }
 

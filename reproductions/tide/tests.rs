@@ -121,7 +121,8 @@ fn every_quantity_is_read_from_cases_that_are_run() {
     assert_eq!(
         ids,
         [
-            "cubic", "bbr", "plane", "fairness", "changes", "uploads", "start", "short"
+            "cubic", "bbr", "plane", "fairness", "changes", "uploads", "start", "short", "mixed",
+            "beside"
         ]
     );
     let study = Study::new(figures, 1);
@@ -276,4 +277,26 @@ fn the_laboratorys_sample_is_spread_over_links_round_trips_and_senders() {
     // A case that nobody ran would panic.
     let report = study.report(&results, Some(&results));
     assert!(report.quantities().all(|q| q.kernel.is_some()));
+}
+
+/// The law has the download and nothing else.
+#[test]
+fn the_company_of_beside_is_not_steered() {
+    let extent = Extent {
+        quick: true,
+        ..Extent::default()
+    };
+    let figure = super::beside::figure(&extent).unwrap();
+    // 10 Mbit/s, lte, hspa, evdo; four kinds of company × Linux, DRWA, tide, and tide alone.
+    assert_eq!(figure.cases.len(), 4 * (4 * 3 + 1));
+    for case in figure.cases {
+        for workload in &case.scenario.workloads {
+            assert_eq!(
+                workload.steered,
+                workload.name == "download",
+                "{}",
+                case.name
+            );
+        }
+    }
 }

@@ -109,7 +109,11 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         );
     }
     for Workload {
-        name, does, links, ..
+        name,
+        does,
+        links,
+        steered,
+        ..
     } in &scenario.workloads
     {
         use WorkloadKind::{Datagrams, Page, Reader, Video};
@@ -119,6 +123,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             Reader { .. } => "a slow reader",
             Datagrams { .. } => "a source of datagrams",
             _ if links.is_some() => "on links of its own choice",
+            _ if !steered => "not steered",
             _ => continue,
         };
         bail!("workload \"{name}\" is {what}, which only the simulator can run");

@@ -49,6 +49,12 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "",
             "\"w\" is on links",
         ),
+        (
+            "does = { bulk = {} }, steered = false",
+            "",
+            "",
+            "\"w\" is not steered",
+        ),
         (BULK, "window = 9000", "", "\"r\" has a fixed window"),
         (
             BULK,
