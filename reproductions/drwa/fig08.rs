@@ -21,10 +21,7 @@ pub fn figure() -> Figure {
             Quantity::new(
                 "median of |receiver − sender| ÷ sender",
                 "%",
-                Claim::AtMost {
-                    paper: 10.0,
-                    neutral: 50.0,
-                },
+                Claim::at_most(10.0, 50.0),
                 move |sample| {
                     let mut off: Vec<f64> = pairs(sample, &median)
                         .map(|(receiver, sender)| (receiver / sender - 1.0).abs() * 100.0)

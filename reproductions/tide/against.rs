@@ -101,8 +101,6 @@ fn quantities(versus: &Arc<Versus>, goals: &Goals) -> Vec<Quantity> {
         let versus = versus.clone();
         Quantity::new(name, unit, claim, move |sample| read(&versus, sample))
     };
-    let at_most = |paper, neutral| Claim::AtMost { paper, neutral };
-    let at_least = |paper, neutral| Claim::AtLeast { paper, neutral };
     let modelled = Claim::Near {
         paper: MODELLED,
         within: 2.0,
@@ -112,7 +110,7 @@ fn quantities(versus: &Arc<Versus>, goals: &Goals) -> Vec<Quantity> {
         quantity(
             "mean utilisation, tide less DRWA λ = 3",
             "points",
-            at_least(0.0, -NEVER),
+            Claim::at_least(0.0, -NEVER),
             |v, s| v.ours(s).utilisation - v.theirs(s).utilisation,
         ),
         quantity("mean utilisation of tide", "%", modelled, |v, s| {
@@ -126,43 +124,43 @@ fn quantities(versus: &Arc<Versus>, goals: &Goals) -> Vec<Quantity> {
         quantity(
             &format!("of {count} cases more than {NEVER} points below"),
             "cases",
-            at_most(0.0, count as f64),
+            Claim::at_most(0.0, count as f64),
             |v, s| v.below(s, NEVER),
         ),
         quantity(
             &format!("of {count} cases more than {RARELY} points below"),
             "cases",
-            at_most((count as f64 * goals.rarely / 100.0).floor(), count as f64),
+            Claim::at_most((count as f64 * goals.rarely / 100.0).floor(), count as f64),
             |v, s| v.below(s, RARELY),
         ),
         quantity(
             "mean queueing delay ÷ DRWA's, geometric mean",
             "",
-            at_most(goals.mean, 1.0),
+            Claim::at_most(goals.mean, 1.0),
             |v, s| v.ratio(s, |score| score.mean_ms),
         ),
         quantity(
             "95th percentile ÷ DRWA's, geometric mean",
             "",
-            at_most(goals.p95, 1.0),
+            Claim::at_most(goals.p95, 1.0),
             |v, s| v.ratio(s, |score| score.p95_ms),
         ),
         quantity(
             "cases below their own frontier",
             "%",
-            at_least(goals.frontier, 0.0),
+            Claim::at_least(goals.frontier, 0.0),
             Versus::below_frontier,
         ),
         quantity(
             "mean queueing delay ÷ untouched Linux's, geometric mean",
             "",
-            at_most(1.0, 1.0),
+            Claim::at_most(1.0, 1.0),
             |v, s| v.ours(s).mean_ms / Score::over(s, Contender::linux(v.sender), &v.paths).mean_ms,
         ),
         quantity(
             "mean utilisation, tide less untouched Linux",
             "points",
-            at_least(-NEVER, -100.0),
+            Claim::at_least(-NEVER, -100.0),
             |v, s| {
                 v.ours(s).utilisation
                     - Score::over(s, Contender::linux(v.sender), &v.paths).utilisation

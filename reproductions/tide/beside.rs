@@ -169,10 +169,7 @@ fn quantities(meetings: &Arc<[Meeting]>) -> Vec<Quantity> {
     quantities.push(Quantity::new(
         "CUBIC joins: share of a slow link that DRWA λ = 3 is left with",
         "%",
-        Claim::AtMost {
-            paper: 6.0,
-            neutral: 50.0,
-        },
+        Claim::at_most(6.0, 50.0),
         move |sample| mean(slow.iter().map(|m| m.share(sample, DRWA))),
     ));
     quantities
@@ -190,40 +187,28 @@ fn beside(company: Company, meetings: &Arc<[Meeting]>) -> Vec<Quantity> {
         quantity(
             "share of Linux's goodput that tide keeps",
             "%",
-            Claim::AtLeast {
-                paper: KEPT,
-                neutral: 0.0,
-            },
+            Claim::at_least(KEPT, 0.0),
             |meetings, s| mean(meetings.iter().map(|m| m.kept(s))),
         )
         .because(company.least_kept()),
         quantity(
             &format!("of {count} paths, on how many less than 80 %"),
             "paths",
-            Claim::AtMost {
-                paper: 0.0,
-                neutral: count,
-            },
+            Claim::at_most(0.0, count),
             |meetings, s| meetings.iter().filter(|m| m.kept(s) < KEPT).count() as f64,
         )
         .because(company.least_kept()),
         quantity(
             "time until tide's queue is drained, longest",
             "s",
-            Claim::AtMost {
-                paper: 5.0,
-                neutral: AFTERWARDS.length_s(),
-            },
+            Claim::at_most(5.0, AFTERWARDS.length_s()),
             |meetings, s| most(meetings.iter().map(|m| m.drained_s(s))),
         )
         .because(company.longest_drained()),
         quantity(
             "utilisation after the other's end, tide less Linux",
             "points",
-            Claim::AtLeast {
-                paper: -3.5,
-                neutral: -100.0,
-            },
+            Claim::at_least(-3.5, -100.0),
             |meetings, s| mean(meetings.iter().map(|m| m.used(s, TIDE) - m.used(s, LINUX))),
         ),
     ];
@@ -231,10 +216,7 @@ fn beside(company: Company, meetings: &Arc<[Meeting]>) -> Vec<Quantity> {
         quantities.push(quantity(
             "share of the link that tide gets",
             "%",
-            Claim::AtLeast {
-                paper: KEPT / 2.0,
-                neutral: 0.0,
-            },
+            Claim::at_least(KEPT / 2.0, 0.0),
             |meetings, s| mean(meetings.iter().map(|m| m.share(s, TIDE))),
         ));
     }

@@ -204,10 +204,7 @@ fn equally(flows: usize, crowds: &Arc<[Crowd]>) -> [Quantity; 2] {
     let even = Quantity::new(
         format!("{flows} equals: Jain's index, worst"),
         "",
-        Claim::AtLeast {
-            paper: FAIR,
-            neutral: 1.0 / flows as f64,
-        },
+        Claim::at_least(FAIR, 1.0 / flows as f64),
         move |s| least(one.iter().map(|c| c.jain(s, TIDE))),
     );
     let late = Quantity::new(
@@ -233,10 +230,7 @@ fn unequally(flows: usize, crowds: &Arc<[Crowd]>) -> Quantity {
     Quantity::new(
         format!("{flows} with unequal RTTs: Jain's index less Linux's"),
         "",
-        Claim::AtLeast {
-            paper: 0.0,
-            neutral: -1.0,
-        },
+        Claim::at_least(0.0, -1.0),
         move |s| {
             let indices = |contender| mean(crowds.iter().map(move |c| c.jain(s, contender)));
             indices(TIDE) - indices(LINUX)
@@ -256,10 +250,7 @@ fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
     let used = Quantity::new(
         format!("{who}: utilisation, tide less DRWA λ = 3"),
         "points",
-        Claim::AtLeast {
-            paper: 0.0,
-            neutral: -100.0,
-        },
+        Claim::at_least(0.0, -100.0),
         move |s| {
             let of = |contender| score(s, &one, contender).utilisation;
             of(TIDE) - of(DRWA)
@@ -268,10 +259,7 @@ fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
     let waited = Quantity::new(
         format!("{who}: mean queueing delay ÷ that of DRWA λ = 3, geometric mean"),
         "",
-        Claim::AtMost {
-            paper: DELAY,
-            neutral: 1.0,
-        },
+        Claim::at_most(DELAY, 1.0),
         move |s| {
             let of = |contender| score(s, &other, contender).mean_ms;
             of(TIDE) / of(DRWA)

@@ -102,52 +102,50 @@ fn quantities(picks: &Arc<[Pick]>) -> Vec<Quantity> {
         let picks = picks.clone();
         Quantity::new(name, unit, claim, move |runs| read(&picks, runs))
     };
-    let at_most = |paper, neutral| Claim::AtMost { paper, neutral };
-    let at_least = |paper, neutral| Claim::AtLeast { paper, neutral };
     let count = picks.len() as f64;
     let mut quantities = vec![
         quantity(
             "mean utilisation, tide less DRWA λ = 3",
             "points",
-            at_least(0.0, -NEVER),
+            Claim::at_least(0.0, -NEVER),
             |picks, runs| mean(picks.iter().map(|pick| pick.more(runs))),
         ),
         quantity(
             &format!("of {CASES} cases more than {NEVER} points below"),
             "cases",
-            at_most(0.0, count),
+            Claim::at_most(0.0, count),
             |picks, runs| below(picks, runs, NEVER),
         )
         .because(FEW),
         quantity(
             &format!("of {CASES} cases more than {RARELY} points below"),
             "cases",
-            at_most((count / 10.0).floor(), count),
+            Claim::at_most((count / 10.0).floor(), count),
             |picks, runs| below(picks, runs, RARELY),
         )
         .because(FEW),
         quantity(
             "CUBIC: mean queueing delay ÷ DRWA's, geometric mean",
             "",
-            at_most(0.36, 1.0),
+            Claim::at_most(0.36, 1.0),
             |picks, runs| ratio(picks, runs, "cubic", |score| score.mean_ms),
         ),
         quantity(
             "CUBIC: 95th percentile ÷ DRWA's, geometric mean",
             "",
-            at_most(0.38, 1.0),
+            Claim::at_most(0.38, 1.0),
             |picks, runs| ratio(picks, runs, "cubic", |score| score.p95_ms),
         ),
         quantity(
             "BBR: mean queueing delay ÷ DRWA's, geometric mean",
             "",
-            at_most(1.0, 2.0),
+            Claim::at_most(1.0, 2.0),
             |picks, runs| ratio(picks, runs, "bbr", |score| score.mean_ms),
         ),
         quantity(
             "mean utilisation, tide less untouched Linux",
             "points",
-            at_least(-NEVER, -100.0),
+            Claim::at_least(-NEVER, -100.0),
             |picks, runs| {
                 let more = picks.iter().map(|pick| {
                     let [tide, _, linux] = pick.scores(runs);
@@ -171,19 +169,13 @@ fn details(pick: &Pick) -> [Quantity; 2] {
         Quantity::new(
             format!("{}: utilisation, tide less DRWA λ = 3", pick.name()),
             "points",
-            Claim::AtLeast {
-                paper: -NEVER,
-                neutral: -100.0,
-            },
+            Claim::at_least(-NEVER, -100.0),
             move |runs| used.more(runs),
         ),
         Quantity::new(
             format!("{}: mean queueing delay ÷ DRWA's", pick.name()),
             "",
-            Claim::AtMost {
-                paper: 1.0,
-                neutral: 2.0,
-            },
+            Claim::at_most(1.0, 2.0),
             move |runs| {
                 let [tide, drwa, _] = waited.scores(runs);
                 tide.mean_ms / drwa.mean_ms

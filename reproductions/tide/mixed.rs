@@ -119,26 +119,24 @@ fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
         let trials = trials.clone();
         Quantity::new(name, unit, claim, move |sample| read(sample, &trials))
     };
-    let at_most = |paper, neutral| Claim::AtMost { paper, neutral };
-    let at_least = |paper, neutral| Claim::AtLeast { paper, neutral };
     let count = trials.len() as f64;
     vec![
         quantity(
             "page load ÷ untouched Linux's, geometric mean of means",
             "",
-            at_most(0.5, 1.0),
+            Claim::at_most(0.5, 1.0),
             |s, trials| ratio(s, trials, TIDE, LINUX, page_s),
         ),
         quantity(
             "page load ÷ untouched Linux's, geometric mean of 95th percentiles",
             "",
-            at_most(0.5, 1.0),
+            Claim::at_most(0.5, 1.0),
             |s, trials| ratio(s, trials, TIDE, LINUX, page_p95_s),
         ),
         quantity(
             &format!("of {count} paths, on how many pages take longer than Linux's"),
             "paths",
-            at_most(0.0, count),
+            Claim::at_most(0.0, count),
             |s, trials| {
                 let slower = |trial: &&Trial| page_s(s, trial, TIDE) > page_s(s, trial, LINUX);
                 trials.iter().filter(slower).count() as f64
@@ -147,32 +145,32 @@ fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
         quantity(
             "page load ÷ DRWA's, geometric mean of means",
             "",
-            at_most(1.0, 2.0),
+            Claim::at_most(1.0, 2.0),
             |s, trials| ratio(s, trials, TIDE, DRWA, page_s),
         ),
         quantity(
             "page load ÷ that with FQ-CoDel in the bottleneck",
             "",
-            at_most(1.0, 2.0),
+            Claim::at_most(1.0, 2.0),
             |s, trials| ratio(s, trials, TIDE, NETWORK, page_s),
         )
         .because(PACED_OUT),
         quantity(
             "seconds that the video stalls, mean: tide less Linux",
             "s",
-            at_most(0.0, 10.0),
+            Claim::at_most(0.0, 10.0),
             |s, trials| excess(s, trials, stalled_s),
         ),
         quantity(
             "stalls, mean: tide less Linux",
             "",
-            at_most(0.0, 1.0),
+            Claim::at_most(0.0, 1.0),
             |s, trials| excess(s, trials, |run| video_of(run).stalls as f64),
         ),
         quantity(
             "seconds until the video starts, mean: tide less Linux",
             "s",
-            at_most(0.0, 1.0),
+            Claim::at_most(0.0, 1.0),
             |s, trials| {
                 excess(s, trials, |run| {
                     video_of(run).startup_s.unwrap_or(DURATION_S)
@@ -182,13 +180,13 @@ fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
         quantity(
             "all that came ÷ what came with untouched Linux, geometric mean",
             "",
-            at_least(0.97, 0.0),
+            Claim::at_least(0.97, 0.0),
             |s, trials| ratio(s, trials, TIDE, LINUX, delivered),
         ),
         quantity(
             "the download alone ÷ untouched Linux's, geometric mean",
             "",
-            at_least(0.8, 0.0),
+            Claim::at_least(0.8, 0.0),
             |s, trials| ratio(s, trials, TIDE, LINUX, downloaded),
         )
         .because(SHARED),

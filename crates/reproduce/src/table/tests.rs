@@ -13,10 +13,7 @@ fn study() -> Study {
         scenario: Scenario::parse(text, Path::new("x")).unwrap(),
         curves: Vec::new(),
     };
-    let claim = Claim::AtLeast {
-        paper: 7.0,
-        neutral: 0.0,
-    };
+    let claim = Claim::at_least(7.0, 0.0);
     let goodput = Quantity::new("goodput", "Mbit/s", claim, |sample| sample.goodput("a"));
     let figure = Figure {
         id: "fig-1",
