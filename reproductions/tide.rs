@@ -1,14 +1,17 @@
 //! What `tide` has to show: every link there is, against DRWA, and on the plane of throughput and delay;
-//! several downloads, paths that change, uploads, starts, short flows.
+//! several downloads, paths that change, uploads, starts, short flows, pages and videos, company.
 
 mod aftermath;
 mod against;
+mod beside;
 mod change;
 mod changes;
 mod contenders;
 mod fairness;
 mod frontier;
+mod laboratory;
 mod links;
+mod mixed;
 mod paths;
 mod plane;
 mod score;
@@ -20,7 +23,7 @@ mod uploads;
 mod workloads;
 
 use anyhow::Result;
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds};
+use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The law.
 pub fn paper() -> Paper {
@@ -37,13 +40,17 @@ pub fn paper() -> Paper {
                        link's own queueing delay and utilisation: nothing of them is estimated. The figures \
                        after the first three have links and workloads of their own, told there, all with CUBIC senders.",
         seeds: Seeds::ONE,
+        lab: Selection {
+            figures: &["laboratory"],
+            method: "Simulator and kernel did the same runs over the same link; of the sample, each for 30 s.",
+        },
         figures,
     }
 }
 
 fn figures(extent: &Extent) -> Result<Vec<Figure>> {
     let paths = paths::all(extent)?;
-    Ok(vec![
+    let mut figures = vec![
         against::cubic(&paths),
         against::bbr(&paths),
         plane::figure(&paths),
@@ -52,7 +59,13 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         uploads::figure(extent)?,
         start::figure(extent)?,
         short::figure(extent)?,
-    ])
+        mixed::figure(extent)?,
+        beside::figure(extent)?,
+    ];
+    if extent.lab {
+        figures.push(laboratory::figure(&paths));
+    }
+    Ok(figures)
 }
 
 #[cfg(test)]

@@ -23,10 +23,7 @@ pub fn figure() -> Figure {
                 carrier.name
             ),
             "",
-            Claim::AtMost {
-                paper: 1.02,
-                neutral: 1.25,
-            },
+            Claim::at_most(1.02, 1.25),
             move |sample| sample.extremes(&name, "cwnd_packets", SETTLED_S, |low, high| high / low),
         ));
         let name = download(carrier).name();

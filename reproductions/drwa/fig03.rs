@@ -22,10 +22,7 @@ pub fn figure() -> Figure {
         quantities.push(Quantity::new(
             format!("{}: throughput with {} ÷ the best", carrier.name, limits[1]),
             "",
-            Claim::AtLeast {
-                paper: 0.95,
-                neutral: 0.8,
-            },
+            Claim::at_least(0.95, 0.8),
             move |sample| {
                 let best = all.iter().map(|n| sample.goodput(n)).fold(0.0, f64::max);
                 sample.goodput(&all[1]) / best
@@ -37,10 +34,7 @@ pub fn figure() -> Figure {
                 carrier.name, limits[1]
             ),
             "",
-            Claim::AtLeast {
-                paper: 1.2,
-                neutral: 1.0,
-            },
+            Claim::at_least(1.2, 1.0),
             move |sample| smallest_growth(sample, &names[1..]),
         ));
     }

@@ -25,10 +25,7 @@ pub fn figure() -> Figure {
                 carrier.name, limits[2]
             ),
             "",
-            Claim::AtLeast {
-                paper: 1.2,
-                neutral: 1.0,
-            },
+            Claim::at_least(1.2, 1.0),
             move |sample| sample.goodput(&all[2]) / sample.goodput(&all[0]),
         );
         quantities.push(advantage.because(match carrier.middlebox {
@@ -43,10 +40,7 @@ pub fn figure() -> Figure {
                     carrier.name, limits[4], limits[2]
                 ),
                 "",
-                Claim::AtMost {
-                    paper: 0.98,
-                    neutral: 1.0,
-                },
+                Claim::at_most(0.98, 1.0),
                 move |sample| sample.goodput(&all[4]) / sample.goodput(&all[2]),
             )
             .because(LOSSES),
@@ -57,10 +51,7 @@ pub fn figure() -> Figure {
                 carrier.name, limits[4]
             ),
             "",
-            Claim::AtLeast {
-                paper: 1.0,
-                neutral: 0.0,
-            },
+            Claim::at_least(1.0, 0.0),
             move |sample| sample.mean(&names[4], |run| run.flows[0].retransmits as f64),
         ));
     }

@@ -24,10 +24,7 @@ pub fn figure() -> Figure {
             Quantity::new(
                 format!("{}: Vegas' throughput ÷ CUBIC's", carrier.name),
                 "",
-                Claim::AtMost {
-                    paper: 0.9,
-                    neutral: 1.0,
-                },
+                Claim::at_most(0.9, 1.0),
                 move |sample| sample.goodput(&vegas) / sample.goodput(&cubic),
             )
             .because(VEGAS),
@@ -36,10 +33,7 @@ pub fn figure() -> Figure {
         quantities.push(Quantity::new(
             format!("{}: Vegas' RTT ÷ DRWA's", carrier.name),
             "",
-            Claim::AtMost {
-                paper: 1.0,
-                neutral: 1.2,
-            },
+            Claim::at_most(1.0, 1.2),
             move |sample| sample.rtt(&vegas) / sample.rtt(&drwa_),
         ));
         let [_, cubic, _] = names.clone();
@@ -47,20 +41,14 @@ pub fn figure() -> Figure {
         quantities.push(Quantity::new(
             format!("{}: DRWA's throughput ÷ CUBIC's", carrier.name),
             "",
-            Claim::AtLeast {
-                paper: 0.96,
-                neutral: 0.9,
-            },
+            Claim::at_least(0.96, 0.9),
             move |sample| sample.goodput(&drwa_) / sample.goodput(&cubic),
         ));
         let [_, cubic, _] = names;
         quantities.push(Quantity::new(
             format!("{}: DRWA's RTT ÷ CUBIC's", carrier.name),
             "",
-            Claim::AtMost {
-                paper: 0.8,
-                neutral: 1.0,
-            },
+            Claim::at_most(0.8, 1.0),
             move |sample| sample.rtt(&drwa) / sample.rtt(&cubic),
         ));
     }

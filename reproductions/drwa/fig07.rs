@@ -25,19 +25,13 @@ pub fn figure() -> Figure {
                 carrier.name
             ),
             "",
-            Claim::AtLeast {
-                paper: 1.3,
-                neutral: 1.05,
-            },
+            Claim::at_least(1.3, 1.05),
             move |sample| sample.extremes(&name, "cwnd_packets", SETTLED_S, |low, high| high / low),
         ));
         quantities.push(Quantity::new(
             format!("{}: RTT ÷ the RTT with the static limit", carrier.name),
             "",
-            Claim::AtLeast {
-                paper: 2.0,
-                neutral: 1.0,
-            },
+            Claim::at_least(2.0, 1.0),
             move |sample| sample.rtt(&names[0]) / sample.rtt(&names[1]),
         ));
     }

@@ -21,10 +21,7 @@ pub fn figure() -> Figure {
             Quantity::new(
                 "median of |receiver − sender| ÷ sender",
                 "%",
-                Claim::AtMost {
-                    paper: 10.0,
-                    neutral: 50.0,
-                },
+                Claim::at_most(10.0, 50.0),
                 move |sample| {
                     let mut off: Vec<f64> = pairs(sample, &median)
                         .map(|(receiver, sender)| (receiver / sender - 1.0).abs() * 100.0)
@@ -82,14 +79,25 @@ fn download() -> Download {
     Download::new(&ATT, DRWA).curves(&["rtt_ms", "agent_rtt_ms"])
 }
 
-/// Receiver's and sender's RTT where both are known, over all seeds.
+/// The receiver's RTT and the sender's where both are known, over all seeds.
 fn pairs<'a>(sample: &Sample<'a>, case: &str) -> impl Iterator<Item = (f64, f64)> + use<'a> {
     let receivers = sample.curves(case, "agent_rtt_ms");
     let senders = sample.curves(case, "rtt_ms");
     receivers.zip(senders).flat_map(|(receiver, sender)| {
-        receiver.into_iter().filter_map(move |(t, r)| {
-            let at = sender.binary_search_by(|p| p.0.total_cmp(&t)).ok()?;
-            Some((r, sender[at].1))
-        })
+        receiver
+            .into_iter()
+            .filter_map(move |(t, r)| Some((r, value_at(&sender, t)?)))
     })
+}
+
+/// The value of a curve at that time, between two points by a straight line: a kernel's are not taken
+/// at one time.
+fn value_at(curve: &[(f64, f64)], t: f64) -> Option<f64> {
+    let next = curve.partition_point(|p| p.0 < t);
+    let &(t1, v1) = curve.get(next)?;
+    if t1 == t {
+        return Some(v1);
+    }
+    let (t0, v0) = curve[next.checked_sub(1)?];
+    Some(v0 + (v1 - v0) * (t - t0) / (t1 - t0))
 }

@@ -33,10 +33,7 @@ pub fn figure() -> Figure {
             Quantity::new(
                 "RTT at the weakest point, untouched ÷ DRWA",
                 "",
-                Claim::AtLeast {
-                    paper: 2.0,
-                    neutral: 1.0,
-                },
+                Claim::at_least(2.0, 1.0),
                 read(|sample, [untouched, drwa]| {
                     mean(sample, untouched, "rtt_ms", WEAKEST)
                         / mean(sample, drwa, "rtt_ms", WEAKEST)
@@ -45,10 +42,7 @@ pub fn figure() -> Figure {
             Quantity::new(
                 "untouched RTT at the weakest point ÷ in good signal",
                 "",
-                Claim::AtLeast {
-                    paper: 3.0,
-                    neutral: 1.0,
-                },
+                Claim::at_least(3.0, 1.0),
                 read(|sample, [untouched, _]| {
                     mean(sample, untouched, "rtt_ms", WEAKEST)
                         / mean(sample, untouched, "rtt_ms", GOOD)
@@ -57,10 +51,7 @@ pub fn figure() -> Figure {
             Quantity::new(
                 "DRWA's window at the weakest point ÷ in good signal",
                 "",
-                Claim::AtMost {
-                    paper: 0.5,
-                    neutral: 1.0,
-                },
+                Claim::at_most(0.5, 1.0),
                 read(|sample, [_, drwa]| {
                     mean(sample, drwa, "window_bytes", WEAKEST)
                         / mean(sample, drwa, "window_bytes", GOOD)
@@ -69,10 +60,7 @@ pub fn figure() -> Figure {
             Quantity::new(
                 "throughput",
                 "%",
-                Claim::AtLeast {
-                    paper: -4.0,
-                    neutral: -20.0,
-                },
+                Claim::at_least(-4.0, -20.0),
                 read(|sample, [untouched, drwa]| gain(sample, drwa, untouched)),
             )
             .because(SWING),

@@ -21,10 +21,7 @@ pub fn figure() -> Figure {
         quantities.push(Quantity::new(
             format!("{}: throughput with λ = 3 ÷ the best", carrier.name),
             "",
-            Claim::AtLeast {
-                paper: 0.95,
-                neutral: 0.8,
-            },
+            Claim::at_least(0.95, 0.8),
             move |sample| {
                 let best = LAMBDAS.map(|l| goodput(sample, carrier, l));
                 goodput(sample, carrier, LAMBDAS[CHOSEN]) / best.into_iter().fold(0.0, f64::max)
@@ -33,10 +30,7 @@ pub fn figure() -> Figure {
         quantities.push(Quantity::new(
             format!("{}: throughput with λ = 1 ÷ with λ = 3", carrier.name),
             "",
-            Claim::AtMost {
-                paper: 0.95,
-                neutral: 1.0,
-            },
+            Claim::at_most(0.95, 1.0),
             move |sample| {
                 goodput(sample, carrier, LAMBDAS[0]) / goodput(sample, carrier, LAMBDAS[CHOSEN])
             },
@@ -44,10 +38,7 @@ pub fn figure() -> Figure {
         quantities.push(Quantity::new(
             format!("{}: RTT with λ = 3 ÷ with λ = 5", carrier.name),
             "",
-            Claim::AtMost {
-                paper: 0.9,
-                neutral: 1.0,
-            },
+            Claim::at_most(0.9, 1.0),
             move |sample| rtt(sample, carrier, LAMBDAS[CHOSEN]) / rtt(sample, carrier, LAMBDAS[5]),
         ));
     }

@@ -1,19 +1,42 @@
 //! Fig. 14 with Table 3 (IMC: 17): throughput over the latency.
 
-use super::carriers::{ALL, Carrier};
+use super::carriers::{ALL, ATT, Carrier, LTE, Row};
 use super::downloads::{DRWA, Download, Phone, gain};
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+
+/// Untouched, with DRWA, and with DRWA if its window could be any: the last is not in the table, and
+/// not what the kernel is asked for.
+const PHONES: [Phone; 3] = [Phone::Untouched, DRWA, Phone::WideDrwa];
+
+/// A carrier and those of its rows that are done.
+type Part = (&'static Carrier, Vec<Row>);
 
 /// The figure.
-pub fn figure() -> Figure {
+pub fn figure(extent: &Extent) -> Figure {
+    let (parts, phones) = match extent.lab {
+        true => ([&ATT, &LTE].map(ends).into(), &PHONES[..2]),
+        false => (ALL.map(|c| (c, c.table3.into())).into(), &PHONES[..]),
+    };
+    build(parts, phones)
+}
+
+/// What there is time for in the laboratory: the shortest latency and the longest.
+fn ends(carrier: &'static Carrier) -> Part {
+    let [first, .., last] = carrier.table3 else {
+        panic!("a table of rows");
+    };
+    (carrier, vec![*first, *last])
+}
+
+fn build(parts: Vec<Part>, phones: &'static [Phone]) -> Figure {
     let rows = || {
-        ALL.into_iter()
-            .flat_map(|c| c.table3.iter().map(move |&row| (c, row)))
+        let parts = parts.iter();
+        parts.flat_map(|(c, rows)| rows.iter().map(move |&row| (*c, row)))
     };
     let quantities = rows().map(|(carrier, (ms, paper))| {
-        let [untouched, drwa, _] = downloads(carrier, ms).map(|d| d.name());
+        let [untouched, drwa] = [Phone::Untouched, DRWA].map(|p| download(carrier, p, ms).name());
         let quantity = Quantity::new(
             format!("{}, {ms} ms: throughput", carrier.name),
             "%",
@@ -35,17 +58,19 @@ pub fn figure() -> Figure {
                  before it connected: what the report would have measured on LTE and on Sprint's EVDO if \
                  the handshake did not limit DRWA (see the model of the carriers).",
         cases: rows()
-            .flat_map(|(c, (ms, _))| downloads(c, ms))
+            .flat_map(|(c, (ms, _))| phones.iter().map(move |&phone| download(c, phone, ms)))
             .map(Download::case)
             .collect(),
         quantities: quantities.collect(),
-        draw: Box::new(|sample| ALL.map(|carrier| picture(sample, carrier)).into()),
+        draw: Box::new(move |sample| {
+            let pictures = parts.iter().map(|part| picture(sample, part, phones));
+            pictures.collect()
+        }),
     }
 }
 
-/// Untouched, with DRWA, and with DRWA if its window could be any.
-fn downloads(carrier: &'static Carrier, ms: f64) -> [Download; 3] {
-    [Phone::Untouched, DRWA, Phone::WideDrwa].map(|phone| Download::new(carrier, phone).rtt(ms))
+fn download(carrier: &'static Carrier, phone: Phone, ms: f64) -> Download {
+    Download::new(carrier, phone).rtt(ms)
 }
 
 /// What the derivation of the carriers cannot have right for every row at once.
@@ -71,34 +96,29 @@ fn reason(carrier: &Carrier, ms: f64) -> &'static str {
     }
 }
 
-fn picture(sample: &Sample, carrier: &'static Carrier) -> plot::Figure {
-    let ours = |ms, phone: usize| {
-        let names = downloads(carrier, ms).map(|d| d.name());
-        gain(sample, &names[phone], &names[0])
+/// The gains over the first phone of all others.
+fn picture(sample: &Sample, (carrier, rows): &Part, phones: &[Phone]) -> plot::Figure {
+    let points = |read: &dyn Fn(Row) -> f64| rows.iter().map(|&row| (row.0, read(row))).collect();
+    let curve = |label: &str, nth, points| Curve::new(label, Pen::nth(nth), Mark::Line, points);
+    let ours = |phone| {
+        points(&|(ms, _)| {
+            let [of, over] = [phone, phones[0]].map(|p| download(carrier, p, ms).name());
+            gain(sample, &of, &over)
+        })
     };
-    let points = |read: &dyn Fn(f64, f64) -> f64| {
-        let rows = carrier.table3.iter();
-        rows.map(|&(ms, paper)| (ms, read(ms, paper))).collect()
-    };
+    let labels = [("ours", 2), ("ours, any window", 1)];
+    let mut curves = vec![curve("paper", 0, points(&|(_, paper)| paper))];
+    curves.extend(
+        labels
+            .iter()
+            .zip(&phones[1..])
+            .map(|(&(label, nth), &phone)| curve(label, nth, ours(phone))),
+    );
     plot::Figure {
         title: carrier.name.into(),
         x: Axis::new("latency, ms", Scale::Linear),
         y: Axis::new("gain, %", Scale::FromZero),
-        curves: vec![
-            Curve::new("paper", Pen::nth(0), Mark::Line, points(&|_, paper| paper)),
-            Curve::new(
-                "ours",
-                Pen::nth(2),
-                Mark::Line,
-                points(&|ms, _| ours(ms, 1)),
-            ),
-            Curve::new(
-                "ours, any window",
-                Pen::nth(1),
-                Mark::Line,
-                points(&|ms, _| ours(ms, 2)),
-            ),
-        ],
+        curves,
         size: plot::Figure::HALF,
     }
 }

@@ -44,10 +44,7 @@ pub fn figure() -> Figure {
                     carrier.name
                 ),
                 "",
-                Claim::AtMost {
-                    paper: 0.5,
-                    neutral: 1.0,
-                },
+                Claim::at_most(0.5, 1.0),
                 move |sample| spread(sample, &drwa) / spread(sample, &untouched),
             )
             .because(SPREAD),

@@ -41,10 +41,7 @@ pub fn figure() -> Figure {
         quantities.push(Quantity::new(
             format!("{}: untouched throughput, weak ÷ good signal", carrier.name),
             "",
-            Claim::AtMost {
-                paper: 0.5,
-                neutral: 1.0,
-            },
+            Claim::at_most(0.5, 1.0),
             move |sample| sample.goodput(&weak) / sample.goodput(&good),
         ));
         quantities.push(Quantity::new(
@@ -53,10 +50,7 @@ pub fn figure() -> Figure {
                 carrier.name
             ),
             "",
-            Claim::AtMost {
-                paper: 0.5,
-                neutral: 1.0,
-            },
+            Claim::at_most(0.5, 1.0),
             move |sample| {
                 let [good, weak, good_drwa, weak_drwa] = growth.each_ref().map(|n| sample.rtt(n));
                 weak_drwa / good_drwa / (weak / good)
@@ -66,20 +60,14 @@ pub fn figure() -> Figure {
         quantities.push(Quantity::new(
             format!("{}: RTT reduction", carrier.name),
             "%",
-            Claim::AtLeast {
-                paper: 20.0,
-                neutral: 0.0,
-            },
+            Claim::at_least(20.0, 0.0),
             move |sample| reduction(sample, &drwa, &untouched),
         ));
         quantities.push(
             Quantity::new(
                 format!("{}: throughput", carrier.name),
                 "%",
-                Claim::AtLeast {
-                    paper: -4.0,
-                    neutral: -20.0,
-                },
+                Claim::at_least(-4.0, -20.0),
                 move |sample| gain(sample, &drwa_, &untouched_),
             )
             .because(SWING),

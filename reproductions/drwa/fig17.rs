@@ -27,19 +27,13 @@ pub fn figure() -> Figure {
             Quantity::new(
                 "AT&T HSPA+: retransmission timeouts for each run of losses",
                 "",
-                Claim::AtLeast {
-                    paper: 0.5,
-                    neutral: 0.1,
-                },
+                Claim::at_least(0.5, 0.1),
                 move |sample| timeouts(sample, &att),
             ),
             Quantity::new(
                 "Verizon EVDO: retransmission timeouts for each run of losses",
                 "",
-                Claim::AtMost {
-                    paper: 0.1,
-                    neutral: 0.5,
-                },
+                Claim::at_most(0.1, 0.5),
                 move |sample| timeouts(sample, &evdo),
             ),
         ],

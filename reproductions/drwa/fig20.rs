@@ -29,37 +29,25 @@ pub fn figure() -> Figure {
             Quantity::new(
                 "throughput at 4 Mbit/s ÷ at 8",
                 "",
-                Claim::AtLeast {
-                    paper: 0.9,
-                    neutral: 0.7,
-                },
+                Claim::at_least(0.9, 0.7),
                 move |sample| sample.goodput(&best) / sample.goodput(&eight),
             ),
             Quantity::new(
                 "throughput at 2 Mbit/s ÷ at 4",
                 "",
-                Claim::AtMost {
-                    paper: 0.8,
-                    neutral: 1.0,
-                },
+                Claim::at_most(0.8, 1.0),
                 move |sample| sample.goodput(&halved.0) / sample.goodput(&halved.1),
             ),
             Quantity::new(
                 "RTT at 2 Mbit/s ÷ at 8",
                 "",
-                Claim::AtMost {
-                    paper: 0.9,
-                    neutral: 1.0,
-                },
+                Claim::at_most(0.9, 1.0),
                 move |sample| rtt(sample, &lowest.0) / rtt(sample, &lowest.1),
             ),
             Quantity::new(
                 "RTT at 4 Mbit/s ÷ at 8",
                 "",
-                Claim::AtMost {
-                    paper: 0.9,
-                    neutral: 1.0,
-                },
+                Claim::at_most(0.9, 1.0),
                 move |sample| rtt(sample, &lower.0) / rtt(sample, &lower.1),
             )
             .because(

@@ -3,6 +3,7 @@ use super::downloads::{DRWA, Download, Phone};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tidegate_link::{Capacity, Instant};
+use tidegate_reproduce::Extent;
 
 /// The derivation, by hand from the report's tables.
 #[test]
@@ -55,7 +56,7 @@ fn an_untouched_phone_offers_three_quarters_of_its_limit() {
 #[test]
 fn cases_of_one_name_are_one_case() {
     let mut known: BTreeMap<String, String> = BTreeMap::new();
-    for figure in super::figures() {
+    for figure in super::figures(&Extent::default()) {
         for case in figure.cases {
             let text = serde_json::to_string(&case.scenario).unwrap();
             let before = known
@@ -68,7 +69,7 @@ fn cases_of_one_name_are_one_case() {
 
 #[test]
 fn every_figure_has_cases_and_quantities_and_an_id_of_its_own() {
-    let figures = super::figures();
+    let figures = super::figures(&Extent::default());
     for figure in &figures {
         assert!(
             !figure.cases.is_empty() && !figure.quantities.is_empty(),
@@ -81,5 +82,26 @@ fn every_figure_has_cases_and_quantities_and_an_id_of_its_own() {
             "{}",
             figure.id
         );
+    }
+}
+
+/// A walk is as long as its signal; everything else is short, and Table 3 is a slice.
+#[test]
+fn in_the_laboratory_downloads_are_short() {
+    let extent = Extent {
+        lab: true,
+        ..Extent::default()
+    };
+    let figures = super::figures(&extent);
+    let lasting = |id| {
+        let figure = figures.iter().find(|figure| figure.id == id).unwrap();
+        let lasting = figure.cases.iter().map(|case| case.scenario.duration_s);
+        lasting.collect::<Vec<_>>()
+    };
+    assert_eq!(lasting("fig-9"), [80.0; 2]);
+    assert_eq!(lasting("fig-12"), [40.0; 4]);
+    assert_eq!(lasting("table-3"), [40.0; 8]);
+    for id in super::paper().lab.figures {
+        assert!(!lasting(id).is_empty());
     }
 }

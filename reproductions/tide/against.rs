@@ -11,11 +11,12 @@ use tidegate_reproduce::{Case, Claim, Figure, Quantity, Sample};
 use tidegate_scenario::Law;
 
 /// DRWA as it was published.
-const PUBLISHED: f64 = 3.0;
+pub const PUBLISHED: f64 = 3.0;
 
-/// Points of utilisation below DRWA's that no case may be, and that few may be.
-const NEVER: f64 = 3.5;
-const RARELY: f64 = 1.5;
+/// Points of utilisation below DRWA's that no case may be.
+pub const NEVER: f64 = 3.5;
+/// Points of utilisation below DRWA's that few cases may be.
+pub const RARELY: f64 = 1.5;
 
 /// Utilisation of both, in percent, in the packet model that tide began in.
 const MODELLED: f64 = 98.0;
@@ -23,7 +24,8 @@ const MODELLED: f64 = 98.0;
 const MODEL: &str = "the packet model that this comes from has one sender that no congestion window ever limits, base RTTs to \
                      250 ms and no link as slow or as often silent as the slowest here";
 
-const LINUX: &str =
+/// Why Linux uses more.
+pub const LINUX: &str =
     "untouched Linux never lets the queue run dry, and has every packet wait for it";
 
 /// What tide is to reach.
@@ -99,8 +101,6 @@ fn quantities(versus: &Arc<Versus>, goals: &Goals) -> Vec<Quantity> {
         let versus = versus.clone();
         Quantity::new(name, unit, claim, move |sample| read(&versus, sample))
     };
-    let at_most = |paper, neutral| Claim::AtMost { paper, neutral };
-    let at_least = |paper, neutral| Claim::AtLeast { paper, neutral };
     let modelled = Claim::Near {
         paper: MODELLED,
         within: 2.0,
@@ -110,7 +110,7 @@ fn quantities(versus: &Arc<Versus>, goals: &Goals) -> Vec<Quantity> {
         quantity(
             "mean utilisation, tide less DRWA λ = 3",
             "points",
-            at_least(0.0, -NEVER),
+            Claim::at_least(0.0, -NEVER),
             |v, s| v.ours(s).utilisation - v.theirs(s).utilisation,
         ),
         quantity("mean utilisation of tide", "%", modelled, |v, s| {
@@ -124,43 +124,43 @@ fn quantities(versus: &Arc<Versus>, goals: &Goals) -> Vec<Quantity> {
         quantity(
             &format!("of {count} cases more than {NEVER} points below"),
             "cases",
-            at_most(0.0, count as f64),
+            Claim::at_most(0.0, count as f64),
             |v, s| v.below(s, NEVER),
         ),
         quantity(
             &format!("of {count} cases more than {RARELY} points below"),
             "cases",
-            at_most((count as f64 * goals.rarely / 100.0).floor(), count as f64),
+            Claim::at_most((count as f64 * goals.rarely / 100.0).floor(), count as f64),
             |v, s| v.below(s, RARELY),
         ),
         quantity(
             "mean queueing delay ÷ DRWA's, geometric mean",
             "",
-            at_most(goals.mean, 1.0),
+            Claim::at_most(goals.mean, 1.0),
             |v, s| v.ratio(s, |score| score.mean_ms),
         ),
         quantity(
             "95th percentile ÷ DRWA's, geometric mean",
             "",
-            at_most(goals.p95, 1.0),
+            Claim::at_most(goals.p95, 1.0),
             |v, s| v.ratio(s, |score| score.p95_ms),
         ),
         quantity(
             "cases below their own frontier",
             "%",
-            at_least(goals.frontier, 0.0),
+            Claim::at_least(goals.frontier, 0.0),
             Versus::below_frontier,
         ),
         quantity(
             "mean queueing delay ÷ untouched Linux's, geometric mean",
             "",
-            at_most(1.0, 1.0),
+            Claim::at_most(1.0, 1.0),
             |v, s| v.ours(s).mean_ms / Score::over(s, Contender::linux(v.sender), &v.paths).mean_ms,
         ),
         quantity(
             "mean utilisation, tide less untouched Linux",
             "points",
-            at_least(-NEVER, -100.0),
+            Claim::at_least(-NEVER, -100.0),
             |v, s| {
                 v.ours(s).utilisation
                     - Score::over(s, Contender::linux(v.sender), &v.paths).utilisation

@@ -90,25 +90,24 @@ fn quantities(kind: Kind, changes: &Arc<[Change]>) -> Vec<Quantity> {
                 read(&|contender| aftermaths(kind, sample, contender, &changes))
             })
         };
-    let at_most = |paper, neutral| Claim::AtMost { paper, neutral };
     let mut quantities = vec![
         quantity(
             "capacity lost in 10 s, tide less DRWA λ = 3",
             "s",
-            at_most(LOSS_GOAL_S, 10.0),
+            Claim::at_most(LOSS_GOAL_S, 10.0),
             |of| each(&of(TIDE), |a| a.lost_s) - each(&of(DRWA), |a| a.lost_s),
         )
         .because(reason(kind)),
         quantity(
             "until the queue is drained, tide less DRWA λ = 3",
             "s",
-            at_most(0.0, 10.0),
+            Claim::at_most(0.0, 10.0),
             |of| each(&of(TIDE), |a| a.drained_s) - each(&of(DRWA), |a| a.drained_s),
         ),
         quantity(
             "longest queueing delay ÷ that of DRWA λ = 3, geometric mean",
             "",
-            at_most(1.0, 2.0),
+            Claim::at_most(1.0, 2.0),
             |of| peak_ms(&of(TIDE)) / peak_ms(&of(DRWA)),
         ),
     ];
@@ -116,13 +115,13 @@ fn quantities(kind: Kind, changes: &Arc<[Change]>) -> Vec<Quantity> {
         true => quantity(
             "tide, until 90 % is back, worst case",
             "s",
-            at_most(ROUTE_GOAL_S, 10.0),
+            Claim::at_most(ROUTE_GOAL_S, 10.0),
             |of| most(of(TIDE).iter().map(|a| a.back_s)),
         ),
         false => quantity(
             "until 90 % is back, tide less DRWA λ = 3",
             "s",
-            at_most(0.0, 10.0),
+            Claim::at_most(0.0, 10.0),
             |of| each(&of(TIDE), |a| a.back_s) - each(&of(DRWA), |a| a.back_s),
         ),
     };
@@ -131,7 +130,7 @@ fn quantities(kind: Kind, changes: &Arc<[Change]>) -> Vec<Quantity> {
         let behind_linux = quantity(
             "until 90 % is back, tide less Linux",
             "s",
-            at_most(UP_GOAL_S, 10.0),
+            Claim::at_most(UP_GOAL_S, 10.0),
             |of| each(&of(TIDE), |a| a.back_s) - each(&of(LINUX), |a| a.back_s),
         );
         quantities.push(behind_linux.because(reason(kind)));

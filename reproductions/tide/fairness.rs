@@ -4,6 +4,7 @@ use super::contenders::{Contender, DRWA, LINUX, TIDE, TRIO};
 use super::links::Link;
 use super::paths::Path;
 use super::score::{Score, least, mean};
+use super::spans::seconds;
 use super::trials::Trial;
 use super::workloads::download;
 use anyhow::Result;
@@ -122,11 +123,15 @@ fn joining(flow: usize, equal: bool) -> Workload {
     let own = (!equal && flow > 0).then(|| far_name(flow));
     let links = ["down", "up"].map(String::from).into_iter().chain(own);
     Workload {
-        name: format!("download {}", flow + 1),
+        name: name(flow),
         start_s: STAGGER_S * flow as f64,
         links: Some(links.collect()),
         ..download()
     }
+}
+
+fn name(flow: usize) -> String {
+    format!("download {}", flow + 1)
 }
 
 /// The link behind the bottleneck that makes that download's base RTT longer than the path's.
@@ -199,10 +204,7 @@ fn equally(flows: usize, crowds: &Arc<[Crowd]>) -> [Quantity; 2] {
     let even = Quantity::new(
         format!("{flows} equals: Jain's index, worst"),
         "",
-        Claim::AtLeast {
-            paper: FAIR,
-            neutral: 1.0 / flows as f64,
-        },
+        Claim::at_least(FAIR, 1.0 / flows as f64),
         move |s| least(one.iter().map(|c| c.jain(s, TIDE))),
     );
     let late = Quantity::new(
@@ -228,10 +230,7 @@ fn unequally(flows: usize, crowds: &Arc<[Crowd]>) -> Quantity {
     Quantity::new(
         format!("{flows} with unequal RTTs: Jain's index less Linux's"),
         "",
-        Claim::AtLeast {
-            paper: 0.0,
-            neutral: -1.0,
-        },
+        Claim::at_least(0.0, -1.0),
         move |s| {
             let indices = |contender| mean(crowds.iter().map(move |c| c.jain(s, contender)));
             indices(TIDE) - indices(LINUX)
@@ -251,10 +250,7 @@ fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
     let used = Quantity::new(
         format!("{who}: utilisation, tide less DRWA λ = 3"),
         "points",
-        Claim::AtLeast {
-            paper: 0.0,
-            neutral: -100.0,
-        },
+        Claim::at_least(0.0, -100.0),
         move |s| {
             let of = |contender| score(s, &one, contender).utilisation;
             of(TIDE) - of(DRWA)
@@ -263,10 +259,7 @@ fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
     let waited = Quantity::new(
         format!("{who}: mean queueing delay ÷ that of DRWA λ = 3, geometric mean"),
         "",
-        Claim::AtMost {
-            paper: DELAY,
-            neutral: 1.0,
-        },
+        Claim::at_most(DELAY, 1.0),
         move |s| {
             let of = |contender| score(s, &other, contender).mean_ms;
             of(TIDE) / of(DRWA)
@@ -288,7 +281,7 @@ fn pictures(sample: &Sample, crowds: &[Crowd]) -> Vec<plot::Figure> {
     for equal in [true, false] {
         let crowd = crowds.iter().filter(|c| c.equal == equal).nth(3);
         let crowd = crowd.expect("four flows on a constant link");
-        pictures.extend(TRIO.map(|(name, contender, _)| rates(sample, crowd, name, contender)));
+        pictures.extend(TRIO.map(|(label, contender, _)| rates(sample, crowd, label, contender)));
     }
     pictures
 }
@@ -312,24 +305,19 @@ fn indices(sample: &Sample, crowds: &[Crowd], equal: bool) -> plot::Figure {
 }
 
 /// Each download's rate over time.
-fn rates(sample: &Sample, crowd: &Crowd, name: &str, contender: Contender) -> plot::Figure {
-    let flows = sample.flow_curves(&crowd.trial.by(contender), CURVE);
-    let curves = flows.iter().enumerate().map(|(flow, curve)| {
-        let points = seconds(curve);
-        let label = format!("download {}", flow + 1);
-        Curve::new(label, Pen::nth(flow + 1), Mark::Line, points)
+fn rates(sample: &Sample, crowd: &Crowd, label: &str, contender: Contender) -> plot::Figure {
+    let case = crowd.trial.by(contender);
+    let curves = (0..crowd.flows).map(|flow| {
+        let name = name(flow);
+        let curve = sample.flow_curves(&case, &name, CURVE).next();
+        let points = seconds(&curve.unwrap_or_default());
+        Curve::new(name, Pen::nth(flow + 1), Mark::Line, points)
     });
     plot::Figure {
-        title: format!("{name}, {}", crowd.trial.name()),
+        title: format!("{label}, {}", crowd.trial.name()),
         x: Axis::new("time, s", Scale::FromZero),
         y: Axis::new("Mbit/s", Scale::FromZero),
         curves: curves.collect(),
         size: plot::Figure::STRIP,
     }
-}
-
-/// Means over ten points, a second, of bit/s in Mbit/s.
-fn seconds(curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let second = |points: &[(f64, f64)]| (points[0].0, 1e-6 * mean(points.iter().map(|p| p.1)));
-    curve.chunks(10).map(second).collect()
 }

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use std::path::{Path as FilePath, PathBuf};
+use tidegate_reproduce::Extent;
 use tidegate_scenario::{
     CellKind, GenerateSpec, LinkSpec, QueuePolicy, QueueSpec, RateSpec, ScheduledSpec,
 };
@@ -83,11 +84,20 @@ pub fn cells(quick: bool) -> Vec<Link> {
         .collect()
 }
 
-/// Every recording in `folder` and below, named after its place in there, in the order of names.
+/// The shipped cells, and every so many of that extent's recordings.
 ///
 /// # Errors
-/// When the folder cannot be read.
-pub fn recordings(folder: &FilePath) -> Result<Vec<Link>> {
+/// When the folder of recordings cannot be read.
+pub fn all(extent: &Extent, stride: usize) -> Result<Vec<Link>> {
+    let mut links = cells(extent.quick);
+    if let Some(folder) = &extent.traces {
+        links.extend(recordings(folder)?.into_iter().step_by(stride));
+    }
+    Ok(links)
+}
+
+/// Every recording in `folder` and below, named after its place in there, in the order of names.
+fn recordings(folder: &FilePath) -> Result<Vec<Link>> {
     let mut files = Vec::new();
     collect(folder, &mut files)?;
     files.sort();

@@ -15,9 +15,10 @@ const QUICK_RTTS_MS: [u32; 2] = [50, 200];
 /// With `--quick`, every so many recordings.
 const QUICK_STRIDE: usize = 3;
 
-/// How long a download takes, and from when on it counts.
+/// How long a download takes.
 const DURATION_S: f64 = 60.0;
-const WARMUP_S: f64 = 5.0;
+/// From when on it counts.
+pub const WARMUP_S: f64 = 5.0;
 
 /// Packets that the uplink's buffer holds.
 const UPLINK_PACKETS: usize = 1000;
@@ -43,16 +44,11 @@ pub struct Path {
 /// # Errors
 /// When a recording cannot be read.
 pub fn all(extent: &Extent) -> Result<Vec<Path>> {
-    let mut links = links::cells(extent.quick);
-    if let Some(folder) = &extent.traces {
-        let stride = if extent.quick { QUICK_STRIDE } else { 1 };
-        links.extend(links::recordings(folder)?.into_iter().step_by(stride));
-    }
-    let rtts: &[u32] = match extent.quick {
-        true => &QUICK_RTTS_MS,
-        false => &RTTS_MS,
+    let (stride, rtts): (_, &[u32]) = match extent.quick {
+        true => (QUICK_STRIDE, &QUICK_RTTS_MS),
+        false => (1, &RTTS_MS),
     };
-    over(links, rtts)
+    over(links::all(extent, stride)?, rtts)
 }
 
 /// Each of `links` at each of these base RTTs, but for those that carry nothing.

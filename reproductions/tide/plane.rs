@@ -71,10 +71,7 @@ fn quantities(paths: &Arc<[Path]>) -> Vec<Quantity> {
     let mut quantities = vec![Quantity::new(
         "tide's delay ÷ that of the receivers' frontier at its utilisation",
         "",
-        Claim::AtMost {
-            paper: 1.0,
-            neutral: 2.0,
-        },
+        Claim::at_most(1.0, 2.0),
         move |sample| {
             let ours = Score::over(sample, TIDE, &all);
             ours.mean_ms / receivers(sample, &all).delay_at(ours.utilisation)
@@ -86,10 +83,7 @@ fn quantities(paths: &Arc<[Path]>) -> Vec<Quantity> {
             Quantity::new(
                 format!("{label}: mean queueing delay ÷ tide's"),
                 "",
-                Claim::AtLeast {
-                    paper: 1.0,
-                    neutral: 0.0,
-                },
+                Claim::at_least(1.0, 0.0),
                 move |s| {
                     Score::over(s, contender, &one).mean_ms / Score::over(s, TIDE, &one).mean_ms
                 },
@@ -100,10 +94,7 @@ fn quantities(paths: &Arc<[Path]>) -> Vec<Quantity> {
             Quantity::new(
                 format!("{label}: utilisation less tide's"),
                 "points",
-                Claim::AtMost {
-                    paper: 0.0,
-                    neutral: 100.0,
-                },
+                Claim::at_most(0.0, 100.0),
                 move |s| {
                     Score::over(s, contender, &other).utilisation
                         - Score::over(s, TIDE, &other).utilisation

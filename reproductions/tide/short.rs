@@ -134,10 +134,7 @@ fn quantities(trials: &Arc<Trials>) -> Vec<Quantity> {
             quantities.push(Quantity::new(
                 format!("{} alone, {rhythm}: time ÷ untouched Linux's", name(size)),
                 "",
-                Claim::AtMost {
-                    paper: 1.03,
-                    neutral: 1.5,
-                },
+                Claim::at_most(1.03, 1.5),
                 move |sample| ratio(sample, pick(&all), LINUX, size),
             ));
         }
@@ -146,10 +143,7 @@ fn quantities(trials: &Arc<Trials>) -> Vec<Quantity> {
     quantities.push(Quantity::new(
         "alone, worst link, size and rhythm: time ÷ untouched Linux's",
         "",
-        Claim::AtMost {
-            paper: 1.03,
-            neutral: 2.0,
-        },
+        Claim::at_most(1.03, 2.0),
         move |sample| {
             all.alone()
                 .flat_map(|trial| SIZES.map(|size| times(sample, trial, LINUX, size)))
@@ -164,10 +158,7 @@ fn quantities(trials: &Arc<Trials>) -> Vec<Quantity> {
                 name(size)
             ),
             "",
-            Claim::AtLeast {
-                paper: 3.0,
-                neutral: 1.0,
-            },
+            Claim::at_least(3.0, 1.0),
             move |sample| 1.0 / ratio(sample, &all.beside, LINUX, size),
         ));
     }
@@ -176,10 +167,7 @@ fn quantities(trials: &Arc<Trials>) -> Vec<Quantity> {
         quantities.push(Quantity::new(
             format!("beside a download, all sizes: {label}'s time ÷ tide's"),
             "",
-            Claim::AtLeast {
-                paper: 1.0,
-                neutral: 0.5,
-            },
+            Claim::at_least(1.0, 0.5),
             move |sample| {
                 let ratios = SIZES.map(|size| 1.0 / ratio(sample, &all.beside, other, size));
                 geometric_mean(ratios.into_iter())
@@ -191,10 +179,7 @@ fn quantities(trials: &Arc<Trials>) -> Vec<Quantity> {
         quantities.push(Quantity::new(
             format!("the download's and the objects' utilisation, tide less {label}"),
             "points",
-            Claim::AtLeast {
-                paper: -3.5,
-                neutral: -100.0,
-            },
+            Claim::at_least(-3.5, -100.0),
             move |sample| utilisation(sample, &all, TIDE) - utilisation(sample, &all, other),
         ));
     }

@@ -60,5 +60,12 @@ impl Span {
     }
 }
 
+/// A curve of bit/s second by second, in Mbit/s.
+pub fn seconds(curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let bins = (1.0 / BIN_S).round() as usize;
+    let second = |points: &[(f64, f64)]| (points[0].0, 1e-6 * mean(points.iter().map(|p| p.1)));
+    curve.chunks(bins).map(second).collect()
+}
+
 #[cfg(test)]
 mod tests;

@@ -103,49 +103,48 @@ fn group_quantities(group: &str, trials: &Arc<[Trial]>) -> Vec<Quantity> {
             read(&trials, sample)
         })
     };
-    let at_most = |paper, neutral| Claim::AtMost { paper, neutral };
     let count = trials.len();
     vec![
         quantity(
             "time to 90 % of the link ÷ untouched Linux's",
             "",
-            at_most(1.1, 2.0),
+            Claim::at_most(1.1, 2.0),
             |trials, s| ratio(trials, s, LINUX, used_from),
         ),
         quantity(
             "time to 90 % of the link ÷ DRWA's",
             "",
-            at_most(1.0, 2.0),
+            Claim::at_most(1.0, 2.0),
             |trials, s| ratio(trials, s, DRWA, used_from),
         ),
         quantity(
             "lost of the first 5 s, tide less untouched Linux, mean",
             "s",
-            at_most(0.1, 1.0),
+            Claim::at_most(0.1, 1.0),
             |trials, s| mean(trials.iter().map(|t| delayed(s, t))),
         ),
         quantity(
             &format!("of {count} cases that lose more than 0.1 s more than untouched Linux"),
             "cases",
-            at_most(0.0, count as f64),
+            Claim::at_most(0.0, count as f64),
             |trials, s| trials.iter().filter(|t| delayed(s, t) > 0.1).count() as f64,
         ),
         quantity(
             "peak of the queue ÷ untouched Linux's, geometric mean",
             "",
-            at_most(0.25, 1.0),
+            Claim::at_most(0.25, 1.0),
             |trials, s| geometric_mean(trials.iter().map(|t| lower(s, t))),
         ),
         quantity(
             &format!("of {count} cases whose peak is more than a quarter of untouched Linux's"),
             "cases",
-            at_most(0.0, count as f64),
+            Claim::at_most(0.0, count as f64),
             |trials, s| trials.iter().filter(|t| lower(s, t) > 0.25).count() as f64,
         ),
         quantity(
             "peak of the queue ÷ DRWA's, geometric mean",
             "",
-            at_most(1.0, 2.0),
+            Claim::at_most(1.0, 2.0),
             |trials, s| geometric_mean(trials.iter().map(|t| peak(s, t, TIDE) / peak(s, t, DRWA))),
         ),
     ]

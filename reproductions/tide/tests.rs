@@ -1,6 +1,6 @@
 use super::contenders::Contender;
 use super::frontier::Frontier;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tidegate_reproduce::{Extent, Figure, Results, Study};
 use tidegate_scenario::{
     FetchResult, LinkSpec, Quantiles, QueuePolicy, RateSpec, RunResult, Scenario, Workload,
@@ -38,8 +38,8 @@ fn every_recording_of_a_folder_is_a_link_at_every_rtt() {
     write("notes.md", "not a link");
     write("silent.up", "1\n70000\n");
     let extent = Extent {
-        quick: false,
         traces: Some(folder.path().into()),
+        ..Extent::default()
     };
     let names: Vec<String> = super::paths::all(&extent)
         .unwrap()
@@ -76,8 +76,8 @@ fn recordings_are_played_as_the_introduction_says() {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
     let extent = Extent {
-        quick: false,
         traces: Some(folder.path().into()),
+        ..Extent::default()
     };
     let paths = super::paths::all(&extent).unwrap();
     let run = || Contender::linux("cubic").run();
@@ -98,7 +98,7 @@ fn recordings_are_played_as_the_introduction_says() {
 fn quick_figures() -> Vec<Figure> {
     super::figures(&Extent {
         quick: true,
-        traces: None,
+        ..Extent::default()
     })
     .unwrap()
 }
@@ -121,7 +121,8 @@ fn every_quantity_is_read_from_cases_that_are_run() {
     assert_eq!(
         ids,
         [
-            "cubic", "bbr", "plane", "fairness", "changes", "uploads", "start", "short"
+            "cubic", "bbr", "plane", "fairness", "changes", "uploads", "start", "short", "mixed",
+            "beside"
         ]
     );
     let study = Study::new(figures, 1);
@@ -130,7 +131,7 @@ fn every_quantity_is_read_from_cases_that_are_run() {
         study.note(job, RunResult::default(), &mut results);
     }
     // A case that nobody ran would panic.
-    assert_eq!(study.report(&results).figures.len(), ids.len());
+    assert_eq!(study.report(&results, None).figures.len(), ids.len());
 }
 
 /// Cases are shared between figures by name.
@@ -244,4 +245,58 @@ fn a_handover_keeps_what_waits() {
 fn changes_share_the_paths_that_come_of_them() {
     let figure = super::changes::figure().unwrap();
     assert_eq!(Study::new(vec![figure], 1).cases().len(), (26 + 24) * 4);
+}
+
+/// Without recordings there are six links: twice each, and no case comes twice.
+#[test]
+fn the_laboratorys_sample_is_spread_over_links_round_trips_and_senders() {
+    let extent = Extent {
+        lab: true,
+        ..Extent::default()
+    };
+    let mut figures = super::figures(&extent).unwrap();
+    figures.retain(|figure| figure.id == "laboratory");
+    let study = Study::new(figures, 1);
+    assert_eq!(study.cases().len(), 12 * 3);
+    let words = |nth: usize| -> BTreeSet<&str> {
+        let cases = study.cases().iter();
+        cases
+            .map(|case| case.name.split(", ").nth(nth).unwrap())
+            .collect()
+    };
+    assert_eq!(words(0).len(), 6, "links");
+    assert_eq!(words(1).len(), 5, "base RTTs");
+    assert_eq!(words(2), BTreeSet::from(["bbr", "cubic"]));
+    for case in study.cases() {
+        assert_eq!(case.scenario.duration_s, 30.0, "{}", case.name);
+    }
+    let mut results = Results::default();
+    for job in study.jobs() {
+        study.note(job, RunResult::default(), &mut results);
+    }
+    // A case that nobody ran would panic.
+    let report = study.report(&results, Some(&results));
+    assert!(report.quantities().all(|q| q.kernel.is_some()));
+}
+
+/// The law has the download and nothing else.
+#[test]
+fn the_company_of_beside_is_not_steered() {
+    let extent = Extent {
+        quick: true,
+        ..Extent::default()
+    };
+    let figure = super::beside::figure(&extent).unwrap();
+    // 10 Mbit/s, lte, hspa, evdo; four kinds of company × Linux, DRWA, tide, and tide alone.
+    assert_eq!(figure.cases.len(), 4 * (4 * 3 + 1));
+    for case in figure.cases {
+        for workload in &case.scenario.workloads {
+            assert_eq!(
+                workload.steered,
+                workload.name == "download",
+                "{}",
+                case.name
+            );
+        }
+    }
 }

@@ -149,67 +149,65 @@ fn quantities(pairs: &Arc<[Pair]>) -> Vec<Quantity> {
         let pairs = pairs.clone();
         Quantity::new(name, unit, claim, move |sample| read(&pairs, sample))
     };
-    let at_most = |paper, neutral| Claim::AtMost { paper, neutral };
-    let at_least = |paper, neutral| Claim::AtLeast { paper, neutral };
     vec![
         quantity(
             "the uplink's buffer is filled when the upload ends, to",
             "%",
-            at_least(30.0, 0.0),
+            Claim::at_least(30.0, 0.0),
             |pairs, s| least(pairs.iter().map(|p| p.filled(s))),
         ),
         quantity(
             "after: the upload's share of the longest wait in the downlink, mean",
             "ms",
-            at_most(50.0, 1000.0),
+            Claim::at_most(50.0, 1000.0),
             |pairs, s| mean(pairs.iter().map(|p| p.burst(s))),
         ),
         quantity(
             "after: the upload's share of the longest wait in the downlink, worst case",
             "ms",
-            at_most(50.0, 1000.0),
+            Claim::at_most(50.0, 1000.0),
             |pairs, s| most(pairs.iter().map(|p| p.burst(s))),
         ),
         quantity(
             "after: the longest wait in the downlink ÷ untouched Linux's",
             "",
-            at_most(0.25, 1.0),
+            Claim::at_most(0.25, 1.0),
             |pairs, s| geometric_mean(pairs.iter().map(|p| p.peak(s, TIDE) / p.peak(s, LINUX))),
         ),
         quantity(
             "in the 2 s after: utilisation, mean",
             "%",
-            at_least(95.0, 0.0),
+            Claim::at_least(95.0, 0.0),
             |pairs, s| mean(pairs.iter().map(|p| p.utilisation(s, TIDE, RIGHT_AFTER))),
         ),
         quantity(
             "in the 2 s after: utilisation, worst case",
             "%",
-            at_least(80.0, 0.0),
+            Claim::at_least(80.0, 0.0),
             |pairs, s| least(pairs.iter().map(|p| p.utilisation(s, TIDE, RIGHT_AFTER))),
         ),
         quantity(
             "during: utilisation, tide less untouched Linux",
             "points",
-            at_least(-3.5, -100.0),
+            Claim::at_least(-3.5, -100.0),
             |pairs, s| mean(pairs.iter().map(|p| gain(p, s, LINUX))),
         ),
         quantity(
             "during: utilisation, tide less DRWA λ = 3",
             "points",
-            at_least(0.0, -3.5),
+            Claim::at_least(0.0, -3.5),
             |pairs, s| mean(pairs.iter().map(|p| gain(p, s, DRWA))),
         ),
         quantity(
             "during: utilisation, tide less DRWA λ = 3, worst case",
             "points",
-            at_least(-3.5, -100.0),
+            Claim::at_least(-3.5, -100.0),
             |pairs, s| least(pairs.iter().map(|p| gain(p, s, DRWA))),
         ),
         quantity(
             "during: 95th percentile of the downlink's delay ÷ untouched Linux's",
             "",
-            at_most(0.25, 1.0),
+            Claim::at_most(0.25, 1.0),
             |pairs, s| geometric_mean(pairs.iter().map(|p| p.p95(s, TIDE) / p.p95(s, LINUX))),
         ),
     ]

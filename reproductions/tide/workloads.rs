@@ -18,28 +18,21 @@ pub fn upload(start_s: f64, stop_s: f64) -> Workload {
 
 /// Objects of these sizes in turn, from `start_s` on, with a pause after each.
 pub fn fetches(sizes: &[u64], start_s: f64, pause_s: f64) -> Workload {
+    let objects = WorkloadKind::Web {
+        object_bytes: sizes.to_vec(),
+        pause_s,
+    };
     Workload {
-        name: format!("objects from {start_s} s"),
         start_s,
-        stop_s: None,
-        links: None,
-        does: WorkloadKind::Web {
-            object_bytes: sizes.to_vec(),
-            pause_s,
-        },
+        ..Workload::new(format!("objects from {start_s} s"), objects)
     }
 }
 
 fn bulk(name: &str, direction: Direction) -> Workload {
-    Workload {
-        name: name.into(),
-        start_s: 0.0,
-        stop_s: None,
-        links: None,
-        does: WorkloadKind::Bulk {
-            direction,
-            bytes: None,
-            flows: 1,
-        },
-    }
+    let bulk = WorkloadKind::Bulk {
+        direction,
+        bytes: None,
+        flows: 1,
+    };
+    Workload::new(name, bulk)
 }

@@ -36,6 +36,8 @@ pub struct Settings {
     pub rmem_max: Option<u64>,
     /// Whether TCP timestamps are on.
     pub timestamps: bool,
+    /// Initial congestion window in segments; absent: as the kernel has it.
+    pub initial_window: Option<u32>,
     /// Hosts whose TCP is our own.
     pub own_tcp: Vec<Side>,
     /// Congestion control of the kernel's senders.
@@ -63,6 +65,7 @@ impl Settings {
             congestion_control,
             rmem_max: run.rmem_max.or(hosts.rmem_max),
             timestamps: hosts.timestamps,
+            initial_window: hosts.initial_window,
             own_tcp,
             kernel_congestion_control,
             seed,
@@ -108,7 +111,7 @@ impl Host {
             // Before the first socket, which inherits most of it, and the first device.
             let is_default = configure(settings)?;
             Interface::named("lo")?.set_up()?;
-            Ok((is_default, attach(side)?))
+            Ok((is_default, attach(side, settings.initial_window)?))
         })?;
         Ok(Self {
             namespace,
@@ -155,15 +158,24 @@ impl Host {
 }
 
 /// Opens and configures the host's TUN device in the calling thread's namespace.
-fn attach(side: Side) -> Result<(Tun, Interface)> {
+fn attach(side: Side, initial_window: Option<u32>) -> Result<(Tun, Interface)> {
     let tun = Tun::open("tg%d")?;
     let interface = Interface::named(tun.name())?;
     interface.set_up_tun()?;
-    interface.add_address(address(side, IpVersion::V4), 30)?;
-    interface.add_default_route(address(side, IpVersion::V4))?;
+    let peer = match side {
+        Side::Client => Side::Server,
+        Side::Server => Side::Client,
+    };
+    let mut addresses = vec![(IpVersion::V4, 30)];
     if sysctl::has_ipv6() {
-        interface.add_address(address(side, IpVersion::V6), 64)?;
-        interface.add_default_route(address(side, IpVersion::V6))?;
+        addresses.push((IpVersion::V6, 64));
+    }
+    for (version, prefix_length) in addresses {
+        interface.add_address(address(side, version), prefix_length)?;
+        interface.add_default_route(address(side, version))?;
+        if let Some(segments) = initial_window {
+            interface.set_initial_window(address(peer, version), segments)?;
+        }
     }
     Ok((tun, interface))
 }
@@ -230,10 +242,15 @@ fn receive_buffer() -> Result<[u64; 3]> {
 
 /// The scenario's settings in the stack's terms.
 fn config(settings: &Settings) -> Result<Config> {
-    let Config { receive_buffer, .. } = Config::default();
+    let Config {
+        receive_buffer,
+        initial_window,
+        ..
+    } = Config::default();
     Ok(Config {
         congestion_control: settings.congestion_control.parse()?,
         timestamps: settings.timestamps,
+        initial_window: settings.initial_window.unwrap_or(initial_window),
         // As the kernel's sockets have it (`socket::prepare`).
         nodelay: true,
         receive_buffer: settings

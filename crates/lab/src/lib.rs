@@ -41,7 +41,7 @@ mod workload;
 pub use address::IpVersion;
 pub use bench::{Bench, IDLE_RTT_MS, bench};
 pub use netns::Namespace;
-pub use run::{Options, Progress, run_scenario};
+pub use run::{Options, Progress, check, run_scenario};
 pub use shell::link_shell;
 pub use steer::{Steer, SteeredFlow, Steering};
 pub use tcp_info::TcpInfo;

@@ -13,7 +13,8 @@ use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
 use netlink_packet_route::route::{
-    RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
+    RouteScope, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
@@ -164,22 +165,50 @@ impl Interface {
     /// # Errors
     /// When the kernel refuses: there is such a route already.
     pub fn add_default_route(&self, like: IpAddr) -> Result<()> {
+        self.add_route(like, 0, Vec::new())
+            .context("cannot add a default route")
+    }
+
+    /// Begins every connection to `peer` with a congestion window of that many segments.
+    ///
+    /// # Errors
+    /// When the kernel refuses: there is a route to the peer alone already.
+    pub fn set_initial_window(&self, peer: IpAddr, segments: u32) -> Result<()> {
+        let (length, destination) = match peer {
+            IpAddr::V4(v4) => (32, RouteAddress::Inet(v4)),
+            IpAddr::V6(v6) => (128, RouteAddress::Inet6(v6)),
+        };
+        let attributes = vec![
+            RouteAttribute::Destination(destination),
+            RouteAttribute::Metrics(vec![RouteMetric::InitCwnd(segments)]),
+        ];
+        self.add_route(peer, length, attributes)
+            .with_context(|| format!("cannot add a route to {peer}"))
+    }
+
+    /// Routes what has a prefix of that length into the device.
+    fn add_route(
+        &self,
+        like: IpAddr,
+        length: u8,
+        mut attributes: Vec<RouteAttribute>,
+    ) -> Result<()> {
         let mut route = RouteMessage::default();
         route.header = RouteHeader {
             address_family: family(like),
+            destination_prefix_length: length,
             table: RouteHeader::RT_TABLE_MAIN,
             protocol: RouteProtocol::Static,
             scope: RouteScope::Universe,
             kind: RouteType::Unicast,
             ..RouteHeader::default()
         };
-        route.attributes = vec![RouteAttribute::Oif(self.index)];
-        self.rtnetlink
-            .change(
-                RouteNetlinkMessage::NewRoute(route),
-                NLM_F_CREATE | NLM_F_EXCL,
-            )
-            .context("cannot add a default route")
+        attributes.push(RouteAttribute::Oif(self.index));
+        route.attributes = attributes;
+        self.rtnetlink.change(
+            RouteNetlinkMessage::NewRoute(route),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
     }
 
     /// Packets that the device has lost in either direction since it was made.

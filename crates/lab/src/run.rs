@@ -68,7 +68,7 @@ pub fn run_scenario(
     inputs: &LinkInputs,
     options: &Options,
 ) -> Result<ResultSet> {
-    refuse_what_only_the_simulator_has(scenario)?;
+    check(scenario)?;
     let mut results = ResultSet {
         scenario: scenario.name.clone(),
         description: scenario.description.clone(),
@@ -93,14 +93,14 @@ pub fn run_scenario(
     Ok(results)
 }
 
-fn refuse_what_only_the_simulator_has(scenario: &Scenario) -> Result<()> {
+/// Refuses a scenario that asks for something that only the simulator has.
+///
+/// # Errors
+/// What that is.
+pub fn check(scenario: &Scenario) -> Result<()> {
     ensure!(
         scenario.hops.is_empty(),
         "the scenario has hops, which only the simulator can run"
-    );
-    ensure!(
-        scenario.hosts.initial_window.is_none(),
-        "hosts.initial_window is set, which only the simulator can do"
     );
     if let Some(run) = scenario.runs.iter().find(|run| run.window.is_some()) {
         bail!(
@@ -109,7 +109,11 @@ fn refuse_what_only_the_simulator_has(scenario: &Scenario) -> Result<()> {
         );
     }
     for Workload {
-        name, does, links, ..
+        name,
+        does,
+        links,
+        steered,
+        ..
     } in &scenario.workloads
     {
         use WorkloadKind::{Datagrams, Page, Reader, Video};
@@ -119,6 +123,7 @@ fn refuse_what_only_the_simulator_has(scenario: &Scenario) -> Result<()> {
             Reader { .. } => "a slow reader",
             Datagrams { .. } => "a source of datagrams",
             _ if links.is_some() => "on links of its own choice",
+            _ if !steered => "not steered",
             _ => continue,
         };
         bail!("workload \"{name}\" is {what}, which only the simulator can run");

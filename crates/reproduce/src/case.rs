@@ -18,11 +18,30 @@ pub struct Case {
 }
 
 impl Case {
-    /// Runs it, with the curves that are wanted; none if it was stopped.
+    /// Runs it in the simulator, with the curves that are wanted; none if it was stopped.
     ///
     /// # Errors
     /// When the scenario makes no sense, which is a mistake in a figure.
     pub fn run(&self, seed: u64, options: &Options) -> Result<Option<RunResult>> {
+        self.run_by(seed, |scenario, inputs, series| {
+            let options = Options {
+                stop: options.stop.clone(),
+                progress: options.progress,
+                series,
+            };
+            run_one(scenario, inputs, &scenario.runs[0], &options)
+        })
+    }
+
+    /// Has it run by `run`, which is told whether curves are wanted; none if that returns none.
+    ///
+    /// # Errors
+    /// When the scenario makes no sense, and those of `run`.
+    pub fn run_by(
+        &self,
+        seed: u64,
+        run: impl FnOnce(&Scenario, &LinkInputs, bool) -> Result<Option<RunResult>>,
+    ) -> Result<Option<RunResult>> {
         let scenario = Scenario {
             seed,
             ..self.scenario.clone()
@@ -30,13 +49,7 @@ impl Case {
         let named = || format!("case \"{}\"", self.name);
         // No figure names a file: nothing is relative to this path.
         let inputs: LinkInputs = scenario.link_inputs(Path::new(".")).with_context(named)?;
-        let options = Options {
-            stop: options.stop.clone(),
-            progress: options.progress,
-            series: !self.curves.is_empty(),
-        };
-        let result =
-            run_one(&scenario, &inputs, &scenario.runs[0], &options).with_context(named)?;
+        let result = run(&scenario, &inputs, !self.curves.is_empty()).with_context(named)?;
         Ok(result.map(|mut run| {
             run.series
                 .retain(|s| self.curves.contains(&s.quantity.as_str()));

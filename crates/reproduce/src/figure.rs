@@ -20,8 +20,18 @@ pub struct Paper {
     pub introduction: &'static str,
     /// How often every run is repeated.
     pub seeds: Seeds,
+    /// What is done of it on the real kernel.
+    pub lab: Selection,
     /// Its figures, in the paper's order. Fails if a recorded link cannot be read.
     pub figures: fn(&Extent) -> Result<Vec<Figure>>,
+}
+
+/// What is done of a paper on the real kernel, within minutes, unless somebody asks for other figures.
+pub struct Selection {
+    /// Its figures, by their ids.
+    pub figures: &'static [&'static str],
+    /// What is otherwise than without the kernel, for people.
+    pub method: &'static str,
 }
 
 /// A figure or table of a paper.

@@ -8,6 +8,9 @@
 //!               └── Quantity ──▶ Estimate ──▶ Verdict      ours, with its interval; against the paper's
 //! ```
 //!
+//! The same runs may be done on the real kernel too, by whoever can ([`Case::run_by`]); its numbers and
+//! verdicts then stand beside ours.
+//!
 //! This crate is the harness; the papers themselves are in `reproductions/`, a file for each figure.
 
 mod case;
@@ -24,9 +27,9 @@ mod verdict;
 
 pub use case::Case;
 pub use extent::{Extent, Seeds};
-pub use figure::{Drawing, Figure, Paper, Quantity, Reading};
+pub use figure::{Drawing, Figure, Paper, Quantity, Reading, Selection};
 pub use page::page;
-pub use report::{Comparison, FigureReport, Report};
+pub use report::{Comparison, Doubtful, FigureReport, KernelNumber, LeftOut, Report};
 pub use sample::{Results, Sample};
 pub use statistics::Estimate;
 pub use study::{Job, Study};

@@ -10,6 +10,18 @@ pub struct Report {
     pub seeds: usize,
     /// One entry a figure.
     pub figures: Vec<FigureReport>,
+    /// Figures that were not done, though all were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A figure that was not done.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOut {
+    /// How it is asked for.
+    pub figure: String,
+    /// Why not.
+    pub reason: String,
 }
 
 /// What came of a figure.
@@ -26,6 +38,20 @@ pub struct FigureReport {
     pub method: String,
     /// Its numbers.
     pub quantities: Vec<Comparison>,
+    /// Runs on the kernel that should not be counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubtful: Vec<Doubtful>,
+}
+
+/// A run that the laboratory says should not be counted.
+#[derive(Clone, Debug, Serialize)]
+pub struct Doubtful {
+    /// The case's name.
+    pub case: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Why not.
+    pub warnings: Vec<String>,
 }
 
 /// A number of the paper's beside ours.
@@ -49,11 +75,27 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Why ours differs; empty if it does not.
     pub reason: String,
+    /// The same on the real kernel; absent if it was not run there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelNumber>,
+}
+
+/// A quantity as the real kernel has it.
+#[derive(Clone, Debug, Serialize)]
+pub struct KernelNumber {
+    /// The number.
+    pub value: f64,
+    /// Lower end of its 95 % confidence interval; none from a single seed.
+    pub low: Option<f64>,
+    /// Upper end of it.
+    pub high: Option<f64>,
+    /// How it compares with the paper's.
+    pub verdict: Verdict,
 }
 
 impl Comparison {
-    /// The quantity beside its estimate.
-    pub fn new(quantity: &Quantity, ours: &Estimate) -> Self {
+    /// The quantity beside its estimates, ours and the kernel's.
+    pub fn new(quantity: &Quantity, ours: &Estimate, kernel: Option<&Estimate>) -> Self {
         let verdict = quantity.claim.judge(ours);
         let reason = match (verdict, quantity.reason) {
             (Verdict::Holds, _) => "",
@@ -70,14 +112,26 @@ impl Comparison {
             high: ours.high(),
             verdict,
             reason: reason.into(),
+            kernel: kernel.map(|kernel| KernelNumber {
+                value: kernel.value,
+                low: kernel.low(),
+                high: kernel.high(),
+                verdict: quantity.claim.judge(kernel),
+            }),
         }
     }
 }
 
 impl Report {
-    /// How many quantities came out as `verdict`.
-    pub fn count(&self, verdict: Verdict) -> usize {
-        let quantities = self.figures.iter().flat_map(|f| &f.quantities);
-        quantities.filter(|q| q.verdict == verdict).count()
+    /// Every quantity of every figure.
+    pub fn quantities(&self) -> impl Iterator<Item = &Comparison> {
+        self.figures.iter().flat_map(|f| &f.quantities)
+    }
+}
+
+impl FigureReport {
+    /// Whether it was done on the kernel too.
+    pub fn has_kernel(&self) -> bool {
+        self.quantities.iter().any(|q| q.kernel.is_some())
     }
 }

@@ -95,13 +95,18 @@ impl<'a> Sample<'a> {
         self.runs(case).filter_map(find).map(points)
     }
 
-    /// A curve of each of the first seed's flows, in their order, as seconds and values.
-    pub fn flow_curves(&self, case: &str, quantity: &str) -> Vec<Vec<(f64, f64)>> {
-        let series = self.runs(case).take(1).flat_map(|run| &run.series);
-        series
-            .filter(|s| s.quantity == quantity)
-            .map(points)
-            .collect()
+    /// A flow's curve of each seed; empty for those seeds that do not have it.
+    pub fn flow_curves(
+        &self,
+        case: &str,
+        flow: &str,
+        quantity: &str,
+    ) -> impl Iterator<Item = Vec<(f64, f64)>> {
+        self.runs(case).map(move |run| {
+            let mut series = run.series.iter();
+            let found = series.find(|s| s.flow == flow && s.quantity == quantity);
+            found.map(points).unwrap_or_default()
+        })
     }
 
     /// The mean over the seeds of what `read` makes of the smallest and the largest value of a curve

@@ -1,10 +1,10 @@
 //! Which runs some figures need, and what comes of them.
 
-use crate::report::{Comparison, FigureReport, Report};
-use crate::{Case, Estimate, Figure, Results};
+use crate::report::{Comparison, Doubtful, FigureReport, LeftOut, Report};
+use crate::{Case, Estimate, Figure, Quantity, Results};
 use anyhow::Result;
 use std::collections::BTreeSet;
-use tidegate_scenario::RunResult;
+use tidegate_scenario::{LinkInputs, RunResult, Scenario};
 use tidegate_sim::Options;
 
 /// Some figures, and the seeds with which each of their cases is run.
@@ -12,6 +12,7 @@ pub struct Study {
     figures: Vec<Figure>,
     cases: Vec<Case>,
     seeds: u64,
+    left_out: Vec<LeftOut>,
 }
 
 /// One case with one seed.
@@ -39,7 +40,14 @@ impl Study {
             figures,
             cases,
             seeds: seeds.max(1),
+            left_out: Vec::new(),
         }
+    }
+
+    /// Without those figures, of which the report says why.
+    #[must_use]
+    pub fn without(self, left_out: Vec<LeftOut>) -> Self {
+        Self { left_out, ..self }
     }
 
     /// Everything that is to be run: all cases with the first seed, then with the second …
@@ -65,7 +73,7 @@ impl Study {
         (&self.cases[job.case].name, job.seed)
     }
 
-    /// Does a job; none if it was stopped.
+    /// Does a job in the simulator; none if it was stopped.
     ///
     /// # Errors
     /// When a case makes no sense, which is a mistake in a figure.
@@ -73,20 +81,33 @@ impl Study {
         self.cases[job.case].run(job.seed, options)
     }
 
+    /// Has a job done elsewhere, see [`Case::run_by`].
+    ///
+    /// # Errors
+    /// When a case makes no sense, and those of `run`.
+    pub fn perform_by(
+        &self,
+        job: Job,
+        run: impl FnOnce(&Scenario, &LinkInputs, bool) -> Result<Option<RunResult>>,
+    ) -> Result<Option<RunResult>> {
+        self.cases[job.case].run_by(job.seed, run)
+    }
+
     /// Notes what came of a job; of each case the seeds come in order.
     pub fn note(&self, job: Job, result: RunResult, results: &mut Results) {
         results.add(&self.cases[job.case].name, result);
     }
 
-    /// Lays all quantities beside the paper's.
-    pub fn report(&self, results: &Results) -> Report {
+    /// Lays all quantities beside the paper's, and those of the same runs on the kernel beside ours.
+    pub fn report(&self, results: &Results, kernel: Option<&Results>) -> Report {
         Report {
             seeds: results.seeds(),
             figures: self
                 .figures
                 .iter()
-                .map(|figure| figure_report(figure, results))
+                .map(|figure| figure_report(figure, results, kernel))
                 .collect(),
+            left_out: self.left_out.clone(),
         }
     }
 
@@ -96,20 +117,39 @@ impl Study {
     }
 }
 
-fn figure_report(figure: &Figure, results: &Results) -> FigureReport {
+fn figure_report(figure: &Figure, results: &Results, kernel: Option<&Results>) -> FigureReport {
     let quantities = figure.quantities.iter().map(|quantity| {
-        let read = &quantity.read;
-        let without = |seed| read(&results.without(seed));
-        let ours = Estimate::jackknife(results.seeds(), read(&results.all()), without);
-        Comparison::new(quantity, &ours)
+        let kernel = kernel.map(|kernel| estimate(quantity, kernel));
+        Comparison::new(quantity, &estimate(quantity, results), kernel.as_ref())
     });
+    let doubtful = kernel.map(|kernel| doubtful(&figure.cases, kernel));
     FigureReport {
         id: figure.id.into(),
         title: figure.title.into(),
         claim: figure.claim.into(),
         method: figure.method.into(),
         quantities: quantities.collect(),
+        doubtful: doubtful.unwrap_or_default(),
     }
+}
+
+fn estimate(quantity: &Quantity, results: &Results) -> Estimate {
+    let read = &quantity.read;
+    let without = |seed| read(&results.without(seed));
+    Estimate::jackknife(results.seeds(), read(&results.all()), without)
+}
+
+/// The runs of `cases` that warn of themselves.
+fn doubtful(cases: &[Case], results: &Results) -> Vec<Doubtful> {
+    let warned = cases.iter().flat_map(|case| {
+        let runs = results.all().runs(&case.name).zip(1..);
+        runs.map(|(run, seed)| Doubtful {
+            case: case.name.clone(),
+            seed,
+            warnings: run.health.warnings.clone(),
+        })
+    });
+    warned.filter(|run| !run.warnings.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::Verdict;
 use crate::number::figures;
-use crate::report::{Comparison, FigureReport, Report};
+use crate::report::{Comparison, FigureReport, KernelNumber, LeftOut, Report};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 use std::io::IsTerminal;
 
@@ -12,25 +12,56 @@ const PLAIN_WIDTH: u16 = 120;
 /// All figures as text: a row for each quantity, and below it the reason if ours differs.
 pub fn table(report: &Report) -> String {
     let mut text: String = report.figures.iter().map(figure).collect();
+    for LeftOut { figure, reason } in &report.left_out {
+        text.push_str(&format!("{figure} is left out: {reason}\n"));
+    }
+    let ours: Vec<Verdict> = report.quantities().map(|q| q.verdict).collect();
     text.push_str(&format!(
-        "{} hold, {} in direction, {} do not; {}\n",
-        report.count(Verdict::Holds),
-        report.count(Verdict::Direction),
-        report.count(Verdict::Fails),
+        "{}; {}\n",
+        tally(&ours),
         match report.seeds {
             1 => "one seed, hence no intervals".into(),
             n => format!("± is the 95 % confidence interval over {n} seeds"),
         }
     ));
+    let pairs = report
+        .quantities()
+        .filter_map(|q| Some((q.verdict, q.kernel.as_ref()?.verdict)));
+    let (simulators, kernels): (Vec<_>, Vec<_>) = pairs.unzip();
+    if !kernels.is_empty() {
+        let same = simulators.iter().zip(&kernels).filter(|(a, b)| a == b);
+        text.push_str(&format!(
+            "on the kernel {}; the verdict is the simulator's in {} of {}\n",
+            tally(&kernels),
+            same.count(),
+            kernels.len()
+        ));
+    }
     text
 }
 
+fn tally(verdicts: &[Verdict]) -> String {
+    let count = |verdict| verdicts.iter().filter(|&&v| v == verdict).count();
+    format!(
+        "{} hold, {} in direction, {} do not",
+        count(Verdict::Holds),
+        count(Verdict::Direction),
+        count(Verdict::Fails)
+    )
+}
+
 fn figure(figure: &FigureReport) -> String {
+    let has_kernel = figure.has_kernel();
+    let mut headings = vec!["", "unit", "paper"];
+    headings.extend(match has_kernel {
+        true => ["simulator", "verdict", "kernel", "verdict"].as_slice(),
+        false => &["ours", "verdict"],
+    });
     let mut table = Table::new();
     table
         .load_style(presets::UTF8_HORIZONTAL_ONLY)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(["", "unit", "paper", "ours", "verdict"]);
+        .set_header(headings);
     if table.width().is_none() {
         table.set_width(PLAIN_WIDTH);
     }
@@ -38,23 +69,23 @@ fn figure(figure: &FigureReport) -> String {
         table.force_no_tty();
     }
     for quantity in &figure.quantities {
-        let (word, colour) = match quantity.verdict {
-            Verdict::Holds => ("holds", Color::Green),
-            Verdict::Direction => ("direction", Color::Yellow),
-            Verdict::Fails => ("fails", Color::Red),
-        };
-        table.add_row([
+        let mut row = vec![
             Cell::new(&quantity.name),
             Cell::new(&quantity.unit),
             Cell::new(papers(quantity)),
             Cell::new(ours(quantity)),
-            Cell::new(word).fg(colour),
-        ]);
+            verdict(quantity.verdict),
+        ];
+        if let Some(kernel) = &quantity.kernel {
+            row.extend([Cell::new(kernels(kernel)), verdict(kernel.verdict)]);
+        }
+        table.add_row(row);
     }
-    for column in [2, 3] {
+    let numbers: &[usize] = if has_kernel { &[2, 3, 5] } else { &[2, 3] };
+    for &column in numbers {
         table
             .column_mut(column)
-            .expect("five columns")
+            .expect("a heading for each")
             .set_cell_alignment(CellAlignment::Right);
     }
     let mut text = format!(
@@ -69,8 +100,32 @@ fn figure(figure: &FigureReport) -> String {
             said.push(reason);
         }
     }
+    if let Some(doubt) = doubt(figure) {
+        text.push_str(&format!("  {doubt}\n"));
+    }
     text.push('\n');
     text
+}
+
+fn verdict(verdict: Verdict) -> Cell {
+    let colour = match verdict {
+        Verdict::Holds => Color::Green,
+        Verdict::Direction => Color::Yellow,
+        Verdict::Fails => Color::Red,
+    };
+    Cell::new(verdict.name()).fg(colour)
+}
+
+/// How many runs on the kernel should not be counted, and what the first of them says.
+pub fn doubt(figure: &FigureReport) -> Option<String> {
+    let first = figure.doubtful.first()?;
+    Some(format!(
+        "{} of the runs on the kernel should not be counted; {}, seed {}: {}",
+        figure.doubtful.len(),
+        first.case,
+        first.seed,
+        first.warnings.join("; ")
+    ))
 }
 
 /// The paper's number and how it is to be taken.
@@ -84,7 +139,21 @@ pub fn papers(quantity: &Comparison) -> String {
 
 /// Our number with its interval.
 pub fn ours(quantity: &Comparison) -> String {
-    let margin = quantity.high.map(|high| high - quantity.ours);
-    let value = figures(quantity.ours);
-    margin.map_or(value.clone(), |m| format!("{value} ± {}", figures(m)))
+    with_margin(quantity.ours, quantity.high)
 }
+
+/// The kernel's, likewise.
+pub fn kernels(kernel: &KernelNumber) -> String {
+    with_margin(kernel.value, kernel.high)
+}
+
+fn with_margin(value: f64, high: Option<f64>) -> String {
+    let text = figures(value);
+    match high {
+        Some(high) => format!("{text} ± {}", figures(high - value)),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -69,6 +69,16 @@ impl Verdict {
 }
 
 impl Claim {
+    /// No more than `paper`; from `neutral` on not even the direction is right.
+    pub const fn at_most(paper: f64, neutral: f64) -> Self {
+        Self::AtMost { paper, neutral }
+    }
+
+    /// No less than `paper`; down to `neutral` not even the direction is right.
+    pub const fn at_least(paper: f64, neutral: f64) -> Self {
+        Self::AtLeast { paper, neutral }
+    }
+
     /// The paper's number, or its bound.
     pub const fn paper(&self) -> f64 {
         match *self {

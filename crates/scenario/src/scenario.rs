@@ -115,8 +115,7 @@ pub struct Hosts {
     pub rmem_max: Option<u64>,
     /// Whether TCP timestamps (RFC 7323) are on.
     pub timestamps: bool,
-    /// Every sender's initial congestion window in segments; absent: the kernel's own, 10. For the
-    /// simulator.
+    /// Every sender's initial congestion window in segments; absent: the kernel's own, 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
     /// Hosts whose TCP is Tidegate's own instead of the kernel's: for the laboratory, since the

@@ -18,8 +18,30 @@ pub struct Workload {
     /// the simulator: cross traffic over a part of the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
+    /// Whether the run's law sees and steers its connections. Those of another host behind the same
+    /// link it cannot see, nor what QUIC carries. For the simulator.
+    #[serde(default = "yes")]
+    pub steered: bool,
     /// What it does.
     pub does: WorkloadKind,
+}
+
+impl Workload {
+    /// A workload from the start of the run to its end, over all links, steered.
+    pub fn new(name: impl Into<String>, does: WorkloadKind) -> Self {
+        Self {
+            name: name.into(),
+            start_s: 0.0,
+            stop_s: None,
+            links: None,
+            steered: true,
+            does,
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// How fast an application reads, in Mbit/s. What has not arrived when it would read it is not made up

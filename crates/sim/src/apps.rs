@@ -83,9 +83,7 @@ impl Stage<'_> {
 
     /// Opens a connection from the client to the server.
     pub fn open(&mut self, tag: u32) -> Connected {
-        let [up, down] =
-            [Direction::Up, Direction::Down].map(|direction| route_of(self.workload, direction));
-        self.hosts.open(self.network, self.app, tag, [up, down])
+        self.hosts.open(self.network, self.workload, self.app, tag)
     }
 
     /// Does something to an end, if the connection still has it.

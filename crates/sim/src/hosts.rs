@@ -1,7 +1,7 @@
 //! The two hosts: their connections, and what they are set to.
 
 use crate::events::{Kind, Target};
-use crate::network::Network;
+use crate::network::{Network, route_of};
 use crate::packet::{Connected, Packet, index};
 use crate::random;
 use crate::run::Unsupported;
@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use slab::Slab;
 use tidegate_laws::Params;
-use tidegate_scenario::{Run, Scenario, Side};
+use tidegate_scenario::{Direction, Run, Scenario, Side};
 use tidegate_tcp::steer::Steer;
 use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State};
 
@@ -112,6 +112,8 @@ pub struct Hosts {
     pairs: Slab<Pair>,
     config: Config,
     law: Option<Params>,
+    /// Workloads that the law sees, by number.
+    steered: Vec<bool>,
     opened: u32,
     random: Pcg64Mcg,
 }
@@ -126,20 +128,22 @@ impl Hosts {
             pairs: Slab::new(),
             config: settings::config(&scenario.hosts, run)?,
             law: settings::law(run),
+            steered: scenario.workloads.iter().map(|w| w.steered).collect(),
             opened: 0,
             random: random::stream(scenario.seed, "connections"),
         })
     }
 
-    /// The client opens a connection to the server.
+    /// The client opens a connection to the server, for that workload's application number `app`.
     pub fn open(
         &mut self,
         network: &mut Network,
+        workload: usize,
         app: u32,
         tag: u32,
-        routes: [u16; 2],
     ) -> Connected {
         let [ask, answer] = [self.fresh_config(), self.fresh_config()];
+        let law = self.law.filter(|_| self.steered[workload]);
         let entry = self.pairs.vacant_entry();
         self.opened += 1;
         let name = Connected {
@@ -151,9 +155,9 @@ impl Hosts {
             name,
             app,
             tag,
-            routes,
+            routes: [Direction::Up, Direction::Down].map(|way| route_of(workload, way)),
             answer,
-            steer: self.law.map(|params| Box::new(Steer::new(params))),
+            steer: law.map(|params| Box::new(Steer::new(params))),
         });
         pair.settle(network, Side::Client);
         name

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assert_near, flow, run, scenario};
+use common::{assert_near, flow, run, scenario, try_run};
 
 /// Round trip of 20 Mbit/s down, 5 up and 20 ms each way, for small packets.
 const RTT_MS: f64 = 40.1;
@@ -143,4 +143,36 @@ fn a_term_ends_when_it_says() {
             "{name}: {goodput}"
         );
     }
+}
+
+/// The law sees the client's own flow, not the one of another host behind the same link.
+#[test]
+fn what_is_not_steered_is_as_without_a_law() {
+    let workloads = |ours: bool| {
+        format!(
+            "{{ name = 'ours', steered = {ours}, does = {{ bulk = {{}} }} }},
+             {{ name = 'other', steered = false, start_s = 2, does = {{ bulk = {{}} }} }}"
+        )
+    };
+    let run = |law: &str, ours: bool| {
+        let text = scenario(20.0, 20.0, 1000, &workloads(ours));
+        let text = text.replace("\"linux\"", &format!("'r', law = '{law}'"));
+        try_run(&text, true).unwrap().runs.remove(0)
+    };
+    let untouched = run("none", true);
+    let blind = run("tide", false);
+    assert_eq!(
+        untouched.link.queue_delay_ms.mean,
+        blind.link.queue_delay_ms.mean
+    );
+    assert_eq!(
+        flow(&untouched, "ours").goodput_bps,
+        flow(&blind, "ours").goodput_bps
+    );
+    let steered = run("tide", true);
+    let seen = steered
+        .series
+        .iter()
+        .filter(|s| s.quantity == "agent_rtt_ms");
+    assert_eq!(seen.map(|s| s.flow.as_str()).collect::<Vec<_>>(), ["ours"]);
 }

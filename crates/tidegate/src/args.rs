@@ -139,6 +139,10 @@ pub struct ReproduceArgs {
     /// A few seeds or links only, to be done within two minutes
     #[arg(long)]
     pub quick: bool,
+    /// Run it over the kernel's TCP too, shorter and with one seed, and show both: what takes minutes,
+    /// or the figures that are named. Needs root
+    #[arg(long)]
+    pub lab: bool,
     /// Repeat every run with so many seeds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: Option<u32>,

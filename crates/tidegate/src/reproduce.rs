@@ -1,33 +1,50 @@
 //! `tidegate reproduce`: the papers' figures, done again and laid beside what the papers print.
 
+mod kernel;
+mod perform;
+
 use crate::args::ReproduceArgs;
-use crate::exit::BadInput;
-use crate::rows::Rows;
-use crate::{signals, sweep};
-use anyhow::{Context, Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::exit::{BadInput, require_root};
+use anyhow::{Context, Result};
+use perform::perform;
 use std::io::Write;
-use std::num::NonZero;
 use std::path::Path;
-use tidegate_reproduce::{Extent, Figure, Paper, Results, Study, page, table};
-use tidegate_sim::Options;
+use tidegate_reproduce::{Extent, Figure, Paper, Study, page, table};
 
 /// Runs what was asked for, and shows it.
 pub fn run(args: &ReproduceArgs) -> Result<()> {
     let extent = Extent {
         quick: args.quick,
         traces: args.traces.clone(),
+        lab: args.lab,
     };
-    let (paper, figures) = select(&args.what, &extent)?;
+    let (paper, figures, named) = select(&args.what, &extent)?;
+    let (figures, left_out) = match args.lab {
+        true => kernel::narrow(figures, paper.lab.figures, named)?,
+        false => (figures, Vec::new()),
+    };
     let seeds = args.seeds.unwrap_or(paper.seeds.of(&extent));
-    let study = Study::new(figures, seeds.into());
+    let study = Study::new(figures, seeds.into()).without(left_out);
     if let Some(folder) = &args.scenarios {
         return write_scenarios(folder, &study);
     }
-    let results = perform(args, &study)?;
-    let report = study.report(&results);
+    if args.lab {
+        require_root("the laboratory")?;
+    }
+    let (results, kernel) = perform(args, &study)?;
+    let report = study.report(&results, kernel.as_ref());
     if let Some(path) = &args.html {
-        let page = page(paper.title, paper.introduction, &study, &results);
+        let introduction = match &kernel {
+            Some(_) => format!("{} {}", paper.introduction, paper.lab.method),
+            None => paper.introduction.into(),
+        };
+        let page = page(
+            paper.title,
+            &introduction,
+            &study,
+            &results,
+            kernel.as_ref(),
+        );
         std::fs::write(path, page).with_context(|| format!("write {}", path.display()))?;
     }
     let mut out = std::io::stdout().lock();
@@ -36,12 +53,15 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         writeln!(out)?;
     } else {
         write!(out, "{}", table(&report))?;
+        if kernel.is_some() {
+            writeln!(out, "{}", paper.lab.method)?;
+        }
     }
     Ok(())
 }
 
-/// The paper asked for, and those of its figures that were; all if none was.
-fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>)> {
+/// The paper asked for, and those of its figures that were; all if none was. Whether any was.
+fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>, bool)> {
     let mut papers = tidegate_reproductions::papers();
     let first = words.first();
     let named = papers
@@ -65,7 +85,7 @@ fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>)> {
     if !wanted.is_empty() {
         figures.retain(|figure| wanted.iter().any(|word| word == figure.id));
     }
-    Ok((paper, figures))
+    Ok((paper, figures, !wanted.is_empty()))
 }
 
 /// `15` is `fig-15`.
@@ -93,49 +113,4 @@ fn write_scenarios(folder: &Path, study: &Study) -> Result<()> {
             .with_context(|| format!("write {}", path.display()))?;
     }
     Ok(())
-}
-
-fn perform(args: &ReproduceArgs, study: &Study) -> Result<Results> {
-    let jobs = study.jobs();
-    let stop = signals::stop_flag()?;
-    let seconds: f64 = jobs.iter().map(|&job| study.duration_s(job)).sum();
-    let bar = bar((seconds * 1e3) as u64);
-    let options = Options {
-        stop,
-        progress: &|further| bar.inc(further.as_millis() as u64),
-        series: false,
-    };
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let mut results = Results::default();
-    let keys = ["case", "seed"].map(String::from);
-    let open = |path| Rows::open(path, &keys, false);
-    let mut rows = args.out.as_deref().map(open).transpose()?;
-    let done = sweep::in_order(
-        jobs.len(),
-        args.jobs.map_or(cores, usize::from),
-        |number| study.perform(jobs[number], &options),
-        |number, result| {
-            if let Some(rows) = &mut rows {
-                let (case, seed) = study.identity(jobs[number]);
-                rows.append(&[case.into(), seed.to_string()], &result)?;
-            }
-            study.note(jobs[number], result, &mut results);
-            Ok(())
-        },
-        || bar.tick(),
-    );
-    bar.finish_and_clear();
-    let done = done?;
-    if done < jobs.len() {
-        bail!("interrupted after {done} of {} runs", jobs.len());
-    }
-    Ok(results)
-}
-
-/// A bar over milliseconds of virtual time.
-fn bar(length: u64) -> ProgressBar {
-    let template = "{wide_bar} {percent}%  {elapsed} of {duration}, {eta} to go";
-    let style = ProgressStyle::with_template(template).expect("a template of known keys");
-    // Drawn to standard error, and not at all where that is no terminal.
-    ProgressBar::new(length).with_style(style)
 }

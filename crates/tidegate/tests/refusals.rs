@@ -171,6 +171,7 @@ fn no_root() {
     let scenario = folder.path().join("small.toml");
     assert_refused(&nobody(&["lab", scenario.to_str().unwrap()]), &["root"]);
     assert_refused(&nobody(&["link", "--", "true"]), &["root"]);
+    assert_refused(&nobody(&["reproduce", "drwa", "8", "--lab"]), &["root"]);
 }
 
 #[test]

@@ -49,13 +49,13 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "",
             "\"w\" is on links",
         ),
-        (BULK, "window = 9000", "", "\"r\" has a fixed window"),
         (
-            BULK,
+            "does = { bulk = {} }, steered = false",
             "",
-            "hosts = { initial_window = 3 }",
-            "hosts.initial_window",
+            "",
+            "\"w\" is not steered",
         ),
+        (BULK, "window = 9000", "", "\"r\" has a fixed window"),
         (
             BULK,
             "",

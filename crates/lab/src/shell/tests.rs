@@ -34,6 +34,7 @@ impl World {
             congestion_control: "reno".into(),
             rmem_max: None,
             timestamps: true,
+            initial_window: None,
             own_tcp: Vec::new(),
             kernel_congestion_control: "reno".into(),
             seed: 1,

@@ -95,6 +95,21 @@ fn objects_are_fetched_each_on_its_own_connection() {
     assert!((200.0..400.0).contains(&large.time_ms.p50), "{large:?}");
 }
 
+/// Seven segments: at once from a window of ten, in two round trips from one of three, whoever's TCP
+/// sends.
+#[test]
+fn the_initial_window_is_the_scenarios() {
+    let Some(_turn) = laboratory() else { return };
+    let text = lte("duration_s = 4
+         hosts = { initial_window = 3 }
+         workload = [{ name = 'web', does = { web = { object_bytes = [10_000], pause_s = 0.05 } } }]
+         run = [{ name = 'linux' }, { name = 'own', own_tcp = ['server'] }]");
+    for result in run(&text, &Options::default()).runs {
+        let fetch = &result.fetches[0];
+        assert!((120.0..160.0).contains(&fetch.time_ms.p50), "{fetch:?}");
+    }
+}
+
 #[test]
 fn a_ping_sees_the_configured_round_trip() {
     let Some(_turn) = laboratory() else { return };

@@ -43,14 +43,8 @@ fn no_effect_has_no_direction() {
 
 #[test]
 fn a_bound_holds_on_it_and_has_a_direction_up_to_a_quarter_of_the_way() {
-    let at_most = Claim::AtMost {
-        paper: 0.5,
-        neutral: 1.0,
-    };
-    let at_least = Claim::AtLeast {
-        paper: 2.0,
-        neutral: 1.0,
-    };
+    let at_most = Claim::at_most(0.5, 1.0);
+    let at_least = Claim::at_least(2.0, 1.0);
     assert_eq!(at_most.judge(&ours(0.5, 0.1)), Verdict::Holds);
     assert_eq!(at_most.judge(&ours(0.75, 0.1)), Verdict::Direction);
     assert_eq!(at_most.judge(&ours(0.8, 0.1)), Verdict::Fails);

@@ -1,0 +1,83 @@
+//! The same runs on the real kernel: in the laboratory, with the live agent.
+
+use crate::exit::BadInput;
+use crate::steer::LiveAgent;
+use anyhow::Result;
+use indicatif::ProgressBar;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tidegate_lab::{Options, run_scenario};
+use tidegate_reproduce::{Figure, Job, LeftOut, Study};
+use tidegate_scenario::RunResult;
+
+/// Those of `figures` that the laboratory can run and, unless they were asked for by name, that are in
+/// the paper's selection for it; and what is left out for which reason.
+///
+/// # Errors
+/// When nothing remains.
+pub fn narrow(
+    figures: Vec<Figure>,
+    selection: &[&str],
+    named: bool,
+) -> Result<(Vec<Figure>, Vec<LeftOut>)> {
+    let mut left_out = Vec::new();
+    let mut kept = Vec::new();
+    for figure in figures {
+        let asked = named || selection.contains(&figure.id);
+        match refusal(&figure).or_else(|| (!asked).then(|| length(&figure))) {
+            Some(reason) => left_out.push(LeftOut {
+                figure: figure.id.into(),
+                reason,
+            }),
+            None => kept.push(figure),
+        }
+    }
+    if let (true, Some(first)) = (kept.is_empty(), left_out.first()) {
+        let LeftOut { figure, reason } = first;
+        return Err(BadInput(format!("{figure} cannot be run on the kernel: {reason}")).into());
+    }
+    Ok((kept, left_out))
+}
+
+/// Why the laboratory cannot run a figure, if it cannot.
+fn refusal(figure: &Figure) -> Option<String> {
+    let mut cases = figure.cases.iter();
+    let refused = cases.find_map(|case| tidegate_lab::check(&case.scenario).err());
+    refused.map(|error| error.to_string())
+}
+
+/// How long it would take.
+fn length(figure: &Figure) -> String {
+    let seconds = figure.cases.iter().map(|case| case.scenario.duration_s);
+    format!(
+        "{} runs, {:.0} min in real time; it is run if it is named",
+        figure.cases.len(),
+        seconds.sum::<f64>() / 60.0
+    )
+}
+
+/// Does a job; none if it was stopped.
+///
+/// # Errors
+/// Those of the laboratory.
+pub fn perform(
+    study: &Study,
+    job: Job,
+    stop: &Arc<AtomicBool>,
+    bar: &ProgressBar,
+) -> Result<Option<RunResult>> {
+    let shown = AtomicU64::new(0);
+    study.perform_by(job, |scenario, inputs, series| {
+        let options = Options {
+            steer: Some(&LiveAgent),
+            stop: Arc::clone(stop),
+            progress: &|p| {
+                let elapsed = p.elapsed.as_millis() as u64;
+                bar.inc(elapsed - shown.swap(elapsed, Ordering::Relaxed));
+            },
+            series,
+            ..Options::default()
+        };
+        Ok(run_scenario(scenario, inputs, &options)?.runs.pop())
+    })
+}

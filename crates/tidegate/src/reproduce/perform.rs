@@ -1,0 +1,101 @@
+//! Does the runs of a study, and shows how far it is.
+
+use super::kernel;
+use crate::args::ReproduceArgs;
+use crate::rows::Rows;
+use crate::{signals, sweep};
+use anyhow::{Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::num::NonZero;
+use std::sync::Arc;
+use tidegate_reproduce::{Job, Results, Study};
+use tidegate_scenario::RunResult;
+use tidegate_sim::Options;
+
+/// What the simulator made of every run and, if it was asked for, the kernel.
+pub fn perform(args: &ReproduceArgs, study: &Study) -> Result<(Results, Option<Results>)> {
+    let stop = signals::stop_flag()?;
+    let keys = ["case", "seed", "tcp"].map(String::from);
+    // Where there is one TCP only nothing need say which.
+    let keys = &keys[..if args.lab { 3 } else { 2 }];
+    let open = |path| Rows::open(path, keys, false);
+    let mut sweep = Sweep {
+        study,
+        columns: keys.len(),
+        rows: args.out.as_deref().map(open).transpose()?,
+        threads: threads(args),
+    };
+    let simulator = sweep.run("simulator", |job, bar| {
+        let options = Options {
+            stop: Arc::clone(&stop),
+            progress: &|further| bar.inc(further.as_millis() as u64),
+            series: false,
+        };
+        study.perform(job, &options)
+    })?;
+    if !args.lab {
+        return Ok((simulator, None));
+    }
+    let kernel = sweep.run("kernel", |job, bar| kernel::perform(study, job, &stop, bar))?;
+    Ok((simulator, Some(kernel)))
+}
+
+fn threads(args: &ReproduceArgs) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    args.jobs.map_or(cores, usize::from)
+}
+
+/// How all jobs of a study are done.
+struct Sweep<'a> {
+    study: &'a Study,
+    /// How many columns identify a row.
+    columns: usize,
+    rows: Option<Rows>,
+    threads: usize,
+}
+
+impl Sweep<'_> {
+    /// Has every job done by `work`, over that TCP, and returns what came of them.
+    fn run(
+        &mut self,
+        tcp: &str,
+        work: impl Fn(Job, &ProgressBar) -> Result<Option<RunResult>> + Sync,
+    ) -> Result<Results> {
+        let study = self.study;
+        let jobs = study.jobs();
+        let seconds: f64 = jobs.iter().map(|&job| study.duration_s(job)).sum();
+        let bar = bar((seconds * 1e3) as u64, tcp);
+        let mut results = Results::default();
+        let done = sweep::in_order(
+            jobs.len(),
+            self.threads,
+            |number| work(jobs[number], &bar),
+            |number, result| {
+                if let Some(rows) = &mut self.rows {
+                    let (case, seed) = study.identity(jobs[number]);
+                    let identity = [case.into(), seed.to_string(), tcp.into()];
+                    rows.append(&identity[..self.columns], &result)?;
+                }
+                study.note(jobs[number], result, &mut results);
+                Ok(())
+            },
+            || bar.tick(),
+        );
+        bar.finish_and_clear();
+        let done = done?;
+        if done < jobs.len() {
+            bail!("interrupted after {done} of {} runs, {tcp}", jobs.len());
+        }
+        Ok(results)
+    }
+}
+
+/// A bar over milliseconds of the scenarios' time.
+fn bar(length: u64, tcp: &str) -> ProgressBar {
+    let template = "{msg:9} {wide_bar} {percent}%  {elapsed} of {duration}, {eta} to go";
+    let style = ProgressStyle::with_template(template).expect("a template of known keys");
+    // Drawn to standard error, and not at all where that is no terminal.
+    ProgressBar::new(length)
+        .with_style(style)
+        .with_message(tcp.to_owned())
+}

@@ -1,0 +1,42 @@
+use super::{BIN_S, DURATION_S, END_S, drained_s, together_bps};
+
+/// A delay every 100 ms after the other's end, from seconds after it.
+fn delays(delay_ms: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+    let steps = 0..((DURATION_S - END_S) * 10.0) as u32;
+    steps
+        .map(|n| f64::from(n) / 10.0)
+        .map(|after| (END_S + after, delay_ms(after)))
+        .collect()
+}
+
+#[test]
+fn what_the_other_left_in_the_queue_passes_first() {
+    // What was sent before the other's end comes out for 3 s; then the queue is gone.
+    let curve = delays(|after| if after < 3.0 { 3000.0 } else { 1.0 });
+    assert!(drained_s(&curve, 20.0) < 0.15);
+    // Ours stands for 2 s more.
+    let curve = delays(|after| match after {
+        ..3.0 => 3000.0,
+        3.0..5.0 => 100.0,
+        _ => 1.0,
+    });
+    let time = drained_s(&curve, 20.0);
+    assert!((1.0..2.05).contains(&time), "{time}");
+}
+
+#[test]
+fn a_dip_is_no_drained_queue() {
+    let dips = |after: f64| if after % 2.0 < 0.2 { 0.0 } else { 100.0 };
+    let time = drained_s(&delays(dips), 20.0);
+    assert!((time - (DURATION_S - END_S)).abs() < 0.2, "{time}");
+    // Nor is one from which nothing of ours ever comes.
+    assert!((drained_s(&[], 20.0) - (DURATION_S - END_S)).abs() < 1e-9);
+}
+
+/// 2 Mbit/s from 20 s on, of 15 s to 105 s.
+#[test]
+fn a_flow_that_begins_late_had_nothing_before() {
+    let bins = 200..1650;
+    let curve: Vec<_> = bins.map(|n| (f64::from(n) * BIN_S, 2e6)).collect();
+    assert!((together_bps(&curve) - 2e6 * 85.0 / 90.0).abs() < 1e-3);
+}
