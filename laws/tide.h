@@ -111,7 +111,7 @@ struct tg_tide {
 	tg_u32 state;		/* enum tg_tide_state */
 	tg_u32 epoch;		/* counts round trips, for the hungry */
 	tg_u32 epoch_us;	/* how long this one is */
-	tg_u32 hungry;		/* flows that wanted more in the last epoch */
+	tg_u32 hungry;		/* weight of the flows that wanted more in the last epoch */
 	tg_u32 hungry_now;	/* and in this one, so far */
 	tg_u32 flows;		/* that ever joined */
 	tg_u32 last;		/* number of the flow that the last packet was of */
@@ -135,6 +135,7 @@ struct tg_share {
 	tg_u32 hungry_epoch;  /* last epoch in which it was hungry, plus 1; 0: never */
 	tg_u32 bytes;	      /* in this epoch */
 	tg_u32 h_us;	      /* its own lag; 0: not known yet */
+	tg_u32 weight;	      /* of its part beside other flows'; 0 counts as 1 */
 };
 
 /* One data packet, measured. */
@@ -348,20 +349,26 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
 	tg_tide_turn_epoch(t, a->now_us);
 }
 
-/* A flow is hungry if it took at least a quarter of an even share in this round trip. */
+TG_INLINE tg_u32 tg_tide_weight(const struct tg_share *s)
+{
+	return tg_max(s->weight, 1);
+}
+
+/* A flow is hungry if it took at least a quarter of its share in this round trip. */
 TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u32 len)
 {
-	tg_u64 even = (tg_u64)t->m * t->epoch_us >> TG_TIDE_Q;
+	tg_u64 all = (tg_u64)t->m * t->epoch_us >> TG_TIDE_Q;
+	tg_u32 weight = tg_tide_weight(s);
 
 	if (s->epoch != t->epoch) {
 		s->epoch = t->epoch;
 		s->bytes = 0;
 	}
 	s->bytes += len;
-	if (s->hungry_epoch == t->epoch + 1 || (tg_u64)s->bytes * 4 * tg_max(t->hungry, 1) < even)
+	if (s->hungry_epoch == t->epoch + 1 || (tg_u64)s->bytes * 4 * tg_max(t->hungry, 1) < all * weight)
 		return;
 	s->hungry_epoch = t->epoch + 1;
-	t->hungry_now++;
+	t->hungry_now += weight;
 }
 
 /*
@@ -516,19 +523,20 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
 	return tg_window_bytes(tg_max64(bytes, 5 * t->mss));
 }
 
-/* The flow's part of it: the hungry share alike, the others may grow into one more such part. A
+/* The flow's part of it: the hungry share by weight, the others may grow into one more such part. A
  * flow with a longer way needs more bytes for the same rate. */
 TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s)
 {
 	tg_u32 window = tg_tide_window(t);
 	int hungry = s->hungry_epoch && s->hungry_epoch >= t->epoch;
-	tg_u32 parts = hungry ? tg_max(t->hungry, 1) : t->hungry + 1;
+	tg_u32 weight = tg_tide_weight(s);
+	tg_u32 parts = hungry ? tg_max(t->hungry, weight) : t->hungry + weight;
 	tg_u32 h_us = t->h_us;
 
 	if (window == TG_OPEN)
 		return TG_OPEN;
-	window /= parts;
-	if (parts > 1 && s->h_us && h_us) {
+	window = tg_window_bytes((tg_u64)window * weight / parts);
+	if (parts > weight && s->h_us && h_us) {
 		h_us = tg_min(tg_max(s->h_us, h_us / 4), 4 * h_us);
 		window = tg_window_bytes((tg_u64)window * h_us / t->h_us);
 	}

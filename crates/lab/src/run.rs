@@ -113,6 +113,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         does,
         links,
         steered,
+        weight,
         ..
     } in &scenario.workloads
     {
@@ -124,6 +125,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             Datagrams { .. } => "a source of datagrams",
             _ if links.is_some() => "on links of its own choice",
             _ if !steered => "not steered",
+            _ if *weight != 1 => "weighted",
             _ => continue,
         };
         bail!("workload \"{name}\" is {what}, which only the simulator can run");

@@ -192,6 +192,12 @@ impl Flow {
         }
     }
 
+    /// Gives it that many parts where others on its path have one, at least one: foreground before
+    /// background. For `tide`.
+    pub fn weigh(&mut self, weight: u32) {
+        self.0.share.weight = weight;
+    }
+
     /// The window that the law wants, in bytes; `None`: the kernel's.
     pub fn wanted(&self) -> Option<u32> {
         (self.0.wanted != sys::TG_OPEN).then_some(self.0.wanted)

@@ -151,6 +151,12 @@ impl Scenario {
                 ));
             }
             let stop = w.stop_s.unwrap_or(self.duration_s);
+            if !(1..=100).contains(&w.weight) {
+                return Some(format!(
+                    "workload \"{}\": weight is {}, expected 1 to 100",
+                    w.name, w.weight
+                ));
+            }
             if !(w.start_s >= 0.0 && w.start_s < stop) {
                 return Some(format!(
                     "workload \"{}\": start_s = {} and stop_s = {stop}, expected 0 <= start_s < stop_s",

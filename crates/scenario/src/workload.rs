@@ -22,6 +22,10 @@ pub struct Workload {
     /// link it cannot see, nor what QUIC carries. For the simulator.
     #[serde(default = "yes")]
     pub steered: bool,
+    /// Parts of the path that `tide` gives each of its connections where others have one: foreground
+    /// before background. For the simulator.
+    #[serde(default = "one")]
+    pub weight: u64,
     /// What it does.
     pub does: WorkloadKind,
 }
@@ -35,6 +39,7 @@ impl Workload {
             stop_s: None,
             links: None,
             steered: true,
+            weight: 1,
             does,
         }
     }

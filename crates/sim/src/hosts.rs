@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use slab::Slab;
 use tidegate_laws::Params;
-use tidegate_scenario::{Direction, Run, Scenario, Side};
+use tidegate_scenario::{Direction, Run, Scenario, Side, Workload};
 use tidegate_tcp::steer::Steer;
 use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State};
 
@@ -112,8 +112,8 @@ pub struct Hosts {
     pairs: Slab<Pair>,
     config: Config,
     law: Option<Params>,
-    /// Workloads that the law sees, by number.
-    steered: Vec<bool>,
+    /// Weights of the workloads that the law sees, by number.
+    weights: Vec<Option<u32>>,
     opened: u32,
     random: Pcg64Mcg,
 }
@@ -128,7 +128,7 @@ impl Hosts {
             pairs: Slab::new(),
             config: settings::config(&scenario.hosts, run)?,
             law: settings::law(run),
-            steered: scenario.workloads.iter().map(|w| w.steered).collect(),
+            weights: scenario.workloads.iter().map(weight).collect(),
             opened: 0,
             random: random::stream(scenario.seed, "connections"),
         })
@@ -143,7 +143,8 @@ impl Hosts {
         tag: u32,
     ) -> Connected {
         let [ask, answer] = [self.fresh_config(), self.fresh_config()];
-        let law = self.law.filter(|_| self.steered[workload]);
+        let steer = |(params, weight)| Box::new(Steer::weighted(params, weight));
+        let steer = self.law.zip(self.weights[workload]).map(steer);
         let entry = self.pairs.vacant_entry();
         self.opened += 1;
         let name = Connected {
@@ -157,7 +158,7 @@ impl Hosts {
             tag,
             routes: [Direction::Up, Direction::Down].map(|way| route_of(workload, way)),
             answer,
-            steer: law.map(|params| Box::new(Steer::new(params))),
+            steer,
         });
         pair.settle(network, Side::Client);
         name
@@ -207,4 +208,9 @@ impl Hosts {
             ..self.config
         }
     }
+}
+
+/// What the law is told of a workload's connections, if it sees them.
+fn weight(workload: &Workload) -> Option<u32> {
+    workload.steered.then_some(workload.weight as u32)
 }

@@ -145,6 +145,18 @@ fn a_term_ends_when_it_says() {
     }
 }
 
+/// Foreground before background: four parts of the link where the other has one.
+#[test]
+fn a_weighted_download_has_so_many_times_the_others_share() {
+    let workloads = "{ name = 'front', weight = 4, does = { bulk = {} } },
+                     { name = 'back', does = { bulk = {} } }";
+    let text = scenario(20.0, 20.0, 1000, workloads).replace("\"linux\"", "'r', law = 'tide'");
+    let run = try_run(&text, false).unwrap().runs.remove(0);
+    let [front, back] = ["front", "back"].map(|name| flow(&run, name).goodput_bps);
+    assert!((3.5..4.5).contains(&(front / back)), "{front} and {back}");
+    assert!(run.link.utilisation > 0.97 && run.link.queue_delay_ms.mean < 10.0);
+}
+
 /// The law sees the client's own flow, not the one of another host behind the same link.
 #[test]
 fn what_is_not_steered_is_as_without_a_law() {

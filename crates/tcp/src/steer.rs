@@ -30,6 +30,7 @@ enum Scale {
 #[derive(Clone, Debug)]
 pub struct Steer {
     params: Params,
+    weight: u32,
     flow: Flow,
     scale: Scale,
 }
@@ -37,8 +38,14 @@ pub struct Steer {
 impl Steer {
     /// Before the handshake.
     pub fn new(params: Params) -> Self {
+        Self::weighted(params, 1)
+    }
+
+    /// Before the handshake, with that many parts where others on the path have one.
+    pub fn weighted(params: Params, weight: u32) -> Self {
         Self {
             params,
+            weight,
             flow: Flow::default(),
             scale: Scale::Unknown,
         }
@@ -108,6 +115,7 @@ impl Steer {
     /// Our own SYN or SYN-ACK: its window is not scaled, and stays.
     fn handshake(&mut self, now: Instant, segment: &Segment) {
         self.flow = Flow::default();
+        self.flow.weigh(self.weight);
         self.scale = match segment.syn.window_scale {
             Some(scale) if !segment.flags.has(Flags::ACK) => Scale::Offered {
                 scale,

@@ -55,6 +55,12 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "",
             "\"w\" is not steered",
         ),
+        (
+            "does = { bulk = {} }, weight = 2",
+            "",
+            "",
+            "\"w\" is weighted",
+        ),
         (BULK, "window = 9000", "", "\"r\" has a fixed window"),
         (
             BULK,
