@@ -39,6 +39,9 @@
  *                                               PROBING -----------+
  *                                            W fixed, larger
  *
+ * and, ever more seldom after floors have risen, RUNNING -> RECHECKING -> RUNNING, with the window
+ * that RTTmin asks for.
+ *
  * PROBING ages the floors: after a route change the smallest delay of old is not the empty queue's
  * any more, the longer way counts as queue, and the window that is too small for it lets the
  * forecast sink. A queue is ours only if our window moves it: where delay stands still at some
@@ -67,6 +70,8 @@
 #define TG_TIDE_STEADY 12u     /* buckets at one level before it is doubted */
 #define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US)
+#define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
+#define TG_TIDE_RECHECK_MAX_US (32 * TG_SECOND_US)
 #define TG_TIDE_BESIDE_US (4 * TG_MS_US) /* packets this close met the same queue */
 #define TG_TIDE_COMPARED 16u
 
@@ -74,6 +79,7 @@ enum tg_tide_state {
 	TG_TIDE_STARTING,
 	TG_TIDE_RUNNING,
 	TG_TIDE_PROBING,
+	TG_TIDE_RECHECKING,
 };
 
 /* The path: the queue that its flows share. Times are absolute, in us. */
@@ -86,6 +92,8 @@ struct tg_tide {
 	tg_u64 probed_us;	/* when the last probe ended */
 	tg_u64 watch_us;	/* when what the probe let in begins to arrive */
 	tg_u64 watch_end_us;
+	tg_u64 recheck_us;	/* when the raised floors are held against RTTmin; 0: none is */
+	tg_u64 recheck_end_us;
 	tg_u64 current;		/* bytes in the open bucket */
 	tg_u64 sum;		/* bytes in the closed ones */
 	tg_u64 sum_us;		/* their width */
@@ -121,6 +129,8 @@ struct tg_tide {
 	tg_u32 watched_us;	/* smallest delay of what the probe let in */
 	tg_u32 risen_us;	/* by how much floors have risen in all */
 	tg_u32 patience_us;	/* how long after a probe a floor is trusted */
+	tg_u32 recheck_wait_us; /* how long a raised floor is trusted */
+	tg_u32 recheck_h_us;	/* RTTmin when it is not */
 	tg_u32 mss;
 };
 
@@ -435,6 +445,31 @@ TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
 	t->touched_us = now_us;
 	t->touched_m = t->m;
 	t->patience_us = 0;
+	t->recheck_wait_us = TG_TIDE_RECHECK_US;
+	t->recheck_us = now_us + t->recheck_wait_us;
+}
+
+/*
+ * A raised floor keeps the queue that it hides: nothing empties it any more. So, ever more seldom,
+ * the window is what it would be if RTTmin still held, for two round trips. If the level was the
+ * queue of others who have left, or chance, delay falls below the floor, and that mends it.
+ */
+TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival *a)
+{
+	if (t->h_us <= a->rtt_min_us + 2 * tg_tide_empty_us(t)) {
+		t->recheck_us = 0;
+		return;
+	}
+	t->state = TG_TIDE_RECHECKING;
+	t->recheck_h_us = a->rtt_min_us;
+	t->recheck_end_us = a->now_us + 2 * ((tg_u64)t->h_us + a->queue_us);
+}
+
+TG_INLINE void tg_tide_end_recheck(struct tg_tide *t, tg_u64 now_us)
+{
+	t->state = TG_TIDE_RUNNING;
+	t->recheck_wait_us = tg_min(2 * t->recheck_wait_us, TG_TIDE_RECHECK_MAX_US);
+	t->recheck_us = now_us + t->recheck_wait_us;
 }
 
 TG_INLINE void tg_tide_end_probe(struct tg_tide *t, tg_u64 now_us)
@@ -457,6 +492,10 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, const struct tg_arrival *a)
 	}
 	if (t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a->now_us))
 		tg_tide_begin_probe(t, a->now_us);
+	else if (t->state == TG_TIDE_RUNNING && t->recheck_us && a->now_us >= t->recheck_us)
+		tg_tide_begin_recheck(t, a);
+	else if (t->state == TG_TIDE_RECHECKING && a->now_us >= t->recheck_end_us)
+		tg_tide_end_recheck(t, a->now_us);
 	if (t->state != TG_TIDE_PROBING)
 		return;
 	if (a->now_us >= t->watch_us)
@@ -520,6 +559,8 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
 		return TG_OPEN;
 	if (t->state == TG_TIDE_PROBING)
 		bytes = tg_max64(bytes, t->probe_window);
+	if (t->state == TG_TIDE_RECHECKING)
+		bytes = (tg_u64)t->m * t->recheck_h_us >> TG_TIDE_Q;
 	return tg_window_bytes(tg_max64(bytes, 5 * t->mss));
 }
 

@@ -81,7 +81,7 @@ pub struct FlowView {
 pub struct PathView {
     /// Interface index.
     pub ifindex: u32,
-    /// `starting`, `running` or `probing`.
+    /// `starting`, `running`, `probing` or `rechecking`.
     pub state: &'static str,
     /// H in µs: the round trip without the forward queue.
     pub lag_us: u32,
@@ -147,13 +147,16 @@ impl FlowView {
 
 impl PathView {
     pub(crate) fn new(ifindex: u32, tide: &tg_tide) -> Self {
-        use tidegate_laws::sys::{TG_TIDE_PROBING, TG_TIDE_Q, TG_TIDE_STARTING};
+        use tidegate_laws::sys::{
+            TG_TIDE_PROBING, TG_TIDE_Q, TG_TIDE_RECHECKING, TG_TIDE_STARTING,
+        };
         let bytes = |rate: i64| ((rate as u128 * u128::from(tide.h_us)) >> TG_TIDE_Q) as u64;
         Self {
             ifindex,
             state: match tide.state {
                 TG_TIDE_STARTING => "starting",
                 TG_TIDE_PROBING => "probing",
+                TG_TIDE_RECHECKING => "rechecking",
                 _ => "running",
             },
             lag_us: tide.h_us,

@@ -103,6 +103,8 @@ pub enum PathState {
     Running,
     /// The window is opened a little, to tell a longer path from a queue.
     Probing,
+    /// The window is what RTTmin asks for, to prove floors that have risen.
+    Rechecking,
 }
 
 impl Path {
@@ -111,6 +113,7 @@ impl Path {
         match self.0.state {
             sys::TG_TIDE_STARTING => PathState::Starting,
             sys::TG_TIDE_PROBING => PathState::Probing,
+            sys::TG_TIDE_RECHECKING => PathState::Rechecking,
             _ => PathState::Running,
         }
     }
