@@ -71,7 +71,7 @@
 #define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US)
 #define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
-#define TG_TIDE_RECHECK_MAX_US (32 * TG_SECOND_US)
+#define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US)
 #define TG_TIDE_BESIDE_US (4 * TG_MS_US) /* packets this close met the same queue */
 #define TG_TIDE_COMPARED 16u
 

@@ -25,8 +25,12 @@ const UP_GOAL_S: f64 = 1.0;
 /// A delay in milliseconds below which nobody's matters.
 const FLOOR_MS: f64 = 20.0;
 
-const STALE: &str = "until the floors are aged the longer way counts as queue: what the window can carry over it is taken \
-                     for what the link carries, and the forecast sinks; it takes two seconds to doubt a floor";
+const STALE: &str = "the longer way counts as queue until the forecast has sunk by a quarter, and asking takes two round trips \
+                     more; at 200 ms the way is longer by less than the margin allows for, and the forecast sinks slowly; \
+                     and a floor that has risen is held against RTTmin four seconds later, for two round trips";
+
+const RESTLESS: &str =
+    "a cell's delays never stand still at one level, so a longer way is not told from queue";
 
 const SENDER: &str = "at 200 ms tide's window is open within a second, but the sender's congestion window, which has had no \
                       cause to grow, is in congestion avoidance; a longer queue before would have let it grow";
@@ -143,6 +147,7 @@ const fn reason(kind: Kind) -> &'static str {
     match kind {
         Kind::Longer | Kind::Handover => STALE,
         Kind::Up => SENDER,
+        Kind::LongerCell => RESTLESS,
         _ => "",
     }
 }

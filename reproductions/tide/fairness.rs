@@ -255,6 +255,9 @@ fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
             let of = |contender| score(s, &one, contender).utilisation;
             of(TIDE) - of(DRWA)
         },
+    )
+    .because(
+        "DRWA keeps sixteen times the queue there, and tide's forecast sinks in a cell's fades as it does with one flow",
     );
     let waited = Quantity::new(
         format!("{who}: mean queueing delay ÷ that of DRWA λ = 3, geometric mean"),

@@ -53,6 +53,15 @@ struct Pair {
     buffer_s: f64,
 }
 
+/// Why the promised bytes still come.
+const PROMISED: &str = "what is acknowledged while the uplink's queue stands reaches the server seconds later, and its echo is the \
+                        first to tell that the queue is gone; by then the window for those seconds has been promised, and a \
+                        right edge may not be taken back";
+
+/// Why the download keeps less beside an upload than without.
+const BURSTS: &str = "the lag grows faster than it can be measured, a round trip late; the window is too small for it meanwhile, \
+                      and from then on comes once a round trip, as a burst with a queue and a pause behind it";
+
 /// The figure.
 ///
 /// # Errors
@@ -161,37 +170,43 @@ fn quantities(pairs: &Arc<[Pair]>) -> Vec<Quantity> {
             "ms",
             Claim::at_most(50.0, 1000.0),
             |pairs, s| mean(pairs.iter().map(|p| p.burst(s))),
-        ),
+        )
+        .because(PROMISED),
         quantity(
             "after: the upload's share of the longest wait in the downlink, worst case",
             "ms",
             Claim::at_most(50.0, 1000.0),
             |pairs, s| most(pairs.iter().map(|p| p.burst(s))),
-        ),
+        )
+        .because(PROMISED),
         quantity(
             "after: the longest wait in the downlink ÷ untouched Linux's",
             "",
             Claim::at_most(0.25, 1.0),
             |pairs, s| geometric_mean(pairs.iter().map(|p| p.peak(s, TIDE) / p.peak(s, LINUX))),
-        ),
+        )
+        .because(PROMISED),
         quantity(
             "in the 2 s after: utilisation, mean",
             "%",
             Claim::at_least(95.0, 0.0),
             |pairs, s| mean(pairs.iter().map(|p| p.utilisation(s, TIDE, RIGHT_AFTER))),
-        ),
+        )
+        .because(BURSTS),
         quantity(
             "in the 2 s after: utilisation, worst case",
             "%",
             Claim::at_least(80.0, 0.0),
             |pairs, s| least(pairs.iter().map(|p| p.utilisation(s, TIDE, RIGHT_AFTER))),
-        ),
+        )
+        .because(BURSTS),
         quantity(
             "during: utilisation, tide less untouched Linux",
             "points",
             Claim::at_least(-3.5, -100.0),
             |pairs, s| mean(pairs.iter().map(|p| gain(p, s, LINUX))),
-        ),
+        )
+        .because(BURSTS),
         quantity(
             "during: utilisation, tide less DRWA λ = 3",
             "points",
@@ -209,7 +224,8 @@ fn quantities(pairs: &Arc<[Pair]>) -> Vec<Quantity> {
             "",
             Claim::at_most(0.25, 1.0),
             |pairs, s| geometric_mean(pairs.iter().map(|p| p.p95(s, TIDE) / p.p95(s, LINUX))),
-        ),
+        )
+        .because(BURSTS),
     ]
 }
 
