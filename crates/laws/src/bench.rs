@@ -53,17 +53,15 @@ impl Download {
             },
         );
         self.seq = self.seq.wrapping_add(MSS);
-        self.flow.leaves(
-            &Ack {
-                now_us: self.now_us,
-                ack: self.seq,
-                raw: 32_768,
-                scale: 10,
-                bare: true,
-                sack: false,
-                tsval: Some(ms(self.now_us)),
-            },
-        )
+        self.flow.leaves(&Ack {
+            now_us: self.now_us,
+            ack: self.seq,
+            raw: 32_768,
+            scale: 10,
+            bare: true,
+            sack: false,
+            tsval: Some(ms(self.now_us)),
+        })
     }
 
     /// The flow, with all that it has measured.

@@ -31,18 +31,15 @@ impl Receiver {
 
     /// An acknowledgement of everything leaves at `now_us`; returns its window field.
     fn acknowledges(&mut self, now_us: u64) -> u16 {
-        self.flow.leaves(
-            &self.path,
-            &Ack {
-                now_us,
-                ack: self.seq,
-                raw: 30_000,
-                scale: 7,
-                bare: true,
-                sack: false,
-                tsval: Some((now_us / 1_000) as u32),
-            },
-        )
+        self.flow.leaves(&Ack {
+            now_us,
+            ack: self.seq,
+            raw: 30_000,
+            scale: 7,
+            bare: true,
+            sack: false,
+            tsval: Some((now_us / 1_000) as u32),
+        })
     }
 
     /// The next segment arrives: sent at `sent_us`, as an answer to what left us at `echoed_us`.
