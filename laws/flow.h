@@ -221,6 +221,7 @@ TG_INLINE void tg_flow_path_law(struct tg_flow *f, struct tg_tide *path, struct 
 	rise_us = tg_tide_floor_rise(path, &f->share, a);
 	tg_delay_raise(&f->delay, rise_us);
 	a->queue_us -= tg_min(rise_us, a->queue_us);
+	TG_FORGET();
 	f->wanted = tg_tide_arrived(path, &f->share, a);
 }
 
