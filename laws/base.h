@@ -21,7 +21,8 @@ typedef __INT64_TYPE__ tg_s64;
 
 /* What the compiler knows of memory ends here. In the kernel program this makes the verifier forget
  * the ranges of what it loaded before, so that the paths through a loop's body meet again at its
- * head instead of multiplying with every round. */
+ * head instead of multiplying with every round, and those through one step of a law before the
+ * next. */
 #define TG_FORGET() __asm__ volatile("" ::: "memory")
 
 /* A window or delay that says "no opinion": the kernel's own window stays. */

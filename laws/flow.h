@@ -56,11 +56,11 @@ struct tg_flow {
 	tg_u32 queue_us;	/* last forward queueing delay */
 	tg_u32 samples;
 	tg_u32 wanted;		/* the law's window, TG_OPEN for the kernel's */
+	struct tg_share share;
 
 	/* Both, each its own words. */
 	struct tg_rtt rtt;
 	struct tg_drs_rtt drs_rtt;
-	struct tg_share share;
 };
 
 /* A data segment, or several merged by the receiver's GRO. */
@@ -136,9 +136,11 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, const struct tg_segment *s, tg_
 		return;
 	tg_delay_echoed(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us);
 	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
-	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us)
+	raise_us = tg_flow_drift_us(f, s->now_us);
+	/* A moment too short for a microsecond of drift must not begin a new one. */
+	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us || !raise_us)
 		return;
-	raise_us = tg_min(a->queue_us - bound_us, tg_flow_drift_us(f, s->now_us));
+	raise_us = tg_min(a->queue_us - bound_us, raise_us);
 	f->anchored_us = s->now_us;
 	tg_delay_raise(&f->delay, raise_us);
 	a->queue_us -= raise_us;
@@ -219,6 +221,7 @@ TG_INLINE void tg_flow_path_law(struct tg_flow *f, struct tg_tide *path, struct 
 	rise_us = tg_tide_floor_rise(path, &f->share, a);
 	tg_delay_raise(&f->delay, rise_us);
 	a->queue_us -= tg_min(rise_us, a->queue_us);
+	TG_FORGET();
 	f->wanted = tg_tide_arrived(path, &f->share, a);
 }
 

@@ -597,6 +597,7 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	t->standing_us = a->queue_us;
 	tg_tide_count_hungry(t, s, a->len);
 	tg_tide_age_floors(t, a);
+	TG_FORGET();
 	return tg_tide_share(t, s);
 }
 

@@ -5,7 +5,7 @@ mod model;
 use model::{Model, Outcome, Source};
 use std::time::Duration;
 use tidegate_laws::{Law, Params};
-use tidegate_link::{Config, DelayProfile, Instant, Policy, QueueConfig, Rate};
+use tidegate_link::{Cell, CellModel, Config, DelayProfile, Instant, Policy, QueueConfig, Rate};
 
 fn seconds(s: u64) -> Duration {
     Duration::from_secs(s)
@@ -94,6 +94,24 @@ fn a_route_change_starves_drwa_and_not_tide() {
 }
 
 #[test]
+fn a_route_that_becomes_shorter_leaves_no_queue_behind() {
+    let mut m = base();
+    let shorter = vec![(Instant::from_millis(20_000), ms(20))];
+    m.down.delay = DelayProfile::new(ms(120), shorter);
+    let tide = m.run();
+    assert!(tide.utilisation > 0.98, "{}", course(&tide));
+    assert!(
+        used(&tide, 22) > 0.98 && used(&tide, 50) > 0.98,
+        "{}",
+        course(&tide)
+    );
+    // What the longer way held stands in the queue for a moment.
+    let after: Vec<f64> = tide.bins[220..].iter().map(|b| b.0).collect();
+    let mean_ms = after.iter().sum::<f64>() / after.len() as f64;
+    assert!(mean_ms < 10.0, "{}", course(&tide));
+}
+
+#[test]
 fn a_late_comer_gets_its_share_and_no_more() {
     let mut m = base();
     m.sources.push(Source::bulk(10));
@@ -119,6 +137,29 @@ fn eight_flows_share_one_forecast() {
         "{}",
         course(&tide)
     );
+}
+
+#[test]
+fn eight_flows_share_a_link_that_varies() {
+    for seed in 1..=3 {
+        let mut m = base();
+        m.down.rate = Rate::Cell(CellModel::new(Cell::Lte, None, seed));
+        m.sources = (0..8).map(|i| Source::bulk(2 * i)).collect();
+        m.duration = seconds(120);
+        m.warmup = seconds(25);
+        let tide = m.run();
+        assert!(jain(&tide.bytes) >= 0.9, "seed {seed}: {:?}", tide.bytes);
+        let drwa = drwa(m);
+        assert!(
+            tide.utilisation > drwa.utilisation - 0.035
+                && tide.mean_delay_ms < 0.5 * drwa.mean_delay_ms,
+            "seed {seed}: {:.3} {:.1} ms, DRWA {:.3} {:.1} ms",
+            tide.utilisation,
+            tide.mean_delay_ms,
+            drwa.utilisation,
+            drwa.mean_delay_ms
+        );
+    }
 }
 
 #[test]

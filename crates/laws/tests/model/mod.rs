@@ -104,7 +104,7 @@ impl Model {
             world.now = world.next().min(end);
         }
         let capacity = world.link.capacity_bytes(Instant::ZERO + self.warmup, end);
-        world.record.outcome(capacity, world.path.raw().drains)
+        world.record.outcome(capacity, world.path.raw().probes)
     }
 
     fn back_delay(&self, now: Instant) -> Duration {
@@ -121,7 +121,7 @@ impl World<'_> {
             if self.senders[i].starts(self.now) {
                 let back = self.model.back_delay(self.now);
                 let left = Instant::from_nanos(self.now.as_nanos() - back.as_nanos() as u64);
-                let stamp = self.receivers[i].greet(&self.path, left);
+                let stamp = self.receivers[i].greet(left);
                 self.senders[i].start(stamp);
             }
             self.senders[i].produce(self.now);
@@ -150,7 +150,7 @@ impl World<'_> {
         if chunk_done {
             self.record.chunk(data.flow, self.now);
         }
-        if let Some(mut ack) = receiver.acknowledge(&self.path, data.flow, self.now, chunk_done) {
+        if let Some(mut ack) = receiver.acknowledge(data.flow, self.now, chunk_done) {
             // The way back never reorders.
             let due = self.now + self.model.back_delay(self.now);
             ack.due = self.acks.back().map_or(due, |last| last.due.max(due));

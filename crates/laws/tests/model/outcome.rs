@@ -16,8 +16,8 @@ pub struct Outcome {
     pub bytes: Vec<u64>,
     /// Times at which each flow's chunks were complete, in s.
     pub chunk_s: Vec<Vec<f64>>,
-    /// Times that `tide` drained the queue to learn its floors.
-    pub drains: u32,
+    /// Times that `tide` probed its floors.
+    pub probes: u32,
     /// Mean delay in ms and payload bytes of every 100 ms.
     pub bins: Vec<(f64, u64)>,
 }
@@ -70,7 +70,7 @@ impl Record {
     }
 
     /// Sums up. `capacity`: bytes that the link could have carried after the warm-up.
-    pub fn outcome(mut self, capacity: u64, drains: u32) -> Outcome {
+    pub fn outcome(mut self, capacity: u64, probes: u32) -> Outcome {
         let delays = &mut self.delays_ms;
         delays.sort_by(f64::total_cmp);
         let count = delays.len().max(1);
@@ -79,7 +79,7 @@ impl Record {
         self.out.mean_delay_ms = delays.iter().sum::<f64>() / count as f64;
         self.out.p95_delay_ms = at(95).unwrap_or(0.0);
         self.out.peak_delay_ms = delays.last().copied().unwrap_or(0.0);
-        self.out.drains = drains;
+        self.out.probes = probes;
         self.out
     }
 }

@@ -50,8 +50,8 @@ impl Receiver {
     }
 
     /// The handshake's last acknowledgement left at `left`; returns its stamp.
-    pub fn greet(&mut self, path: &Path, left: Instant) -> u32 {
-        self.leaves(path, left);
+    pub fn greet(&mut self, left: Instant) -> u32 {
+        self.leaves(left);
         tsval(left)
     }
 
@@ -77,18 +77,12 @@ impl Receiver {
     }
 
     /// The acknowledgement that is due now, if there is one.
-    pub fn acknowledge(
-        &mut self,
-        path: &Path,
-        flow: usize,
-        now: Instant,
-        at_once: bool,
-    ) -> Option<AckOnWire> {
+    pub fn acknowledge(&mut self, flow: usize, now: Instant, at_once: bool) -> Option<AckOnWire> {
         if self.unacked < 2 && !at_once {
             return None;
         }
         self.unacked = 0;
-        let raw = self.leaves(path, now);
+        let raw = self.leaves(now);
         Some(AckOnWire {
             due: now,
             flow,
@@ -98,7 +92,7 @@ impl Receiver {
         })
     }
 
-    fn leaves(&mut self, path: &Path, now: Instant) -> u16 {
+    fn leaves(&mut self, now: Instant) -> u16 {
         let ack = Ack {
             now_us: now.as_nanos() / 1000,
             ack: self.nxt,
@@ -108,6 +102,6 @@ impl Receiver {
             sack: false,
             tsval: Some(tsval(now)),
         };
-        self.flow.leaves(path, &ack)
+        self.flow.leaves(&ack)
     }
 }

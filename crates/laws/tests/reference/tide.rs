@@ -2,6 +2,8 @@
 
 mod agrees;
 
+use std::ops::Range;
+
 /// Buckets over which the rate is taken, and for which the forecast is made.
 const BUCKETS: usize = 8;
 /// Longer silences begin anew.
@@ -9,15 +11,22 @@ const IDLE_US: u64 = 10_000_000;
 /// Of one silence at most so many empty buckets count.
 const CATCH_UP: usize = 32;
 const LAG_LEAST_US: u64 = 5_000;
-const PATIENCE_US: u64 = 2_000_000;
-const PATIENCE_MAX_US: u64 = 32_000_000;
+/// Buckets at one level before it is doubted, and how long without an empty queue does the same.
+const STEADY: u32 = 12;
+const UNTOUCHED_US: u64 = 10_000_000;
+const PATIENCE_MAX_US: u64 = 160_000_000;
+/// A newcomer's floor is held against others' for so many lags, packets this close being compared;
+/// so many of them tell.
+const SETTLES_IN: u64 = 16;
+const BESIDE_US: u64 = 4_000;
+const COMPARED: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
     #[default]
     Starting,
     Running,
-    Draining,
+    Probing,
 }
 
 /// A measured packet.
@@ -39,12 +48,33 @@ pub struct Share {
     /// Its bytes in an epoch, and the last one in which it was hungry.
     bytes: (u64, u64),
     hungry: Option<u64>,
-    /// The drain that it has seen through.
-    refloored: u64,
+    /// Its number among the path's flows, and by how much the path's floors had risen when its own
+    /// last did.
+    number: Option<u64>,
+    risen_us: u64,
+    /// When its floor is settled, while it is not.
+    settles_us: Option<u64>,
+    /// By how much more delay it saw than others beside it, summed, and how often it was compared.
+    excess: (f64, usize),
 }
 
 /// Bytes and duration of a bucket.
 type Bucket = (u64, u64);
+
+/// The window is open wider than the forecast, to see whether delay follows.
+#[derive(Clone, Debug)]
+struct Probe {
+    /// Rate and level before it.
+    before: f64,
+    level_us: u64,
+    /// The rate that it makes room for.
+    aim: f64,
+    window: f64,
+    /// When what it let in arrives.
+    watch_us: Range<u64>,
+    /// The smallest delay of that.
+    watched_us: Option<u64>,
+}
 
 /// The path. Rates are bytes a microsecond; every count and every forecast is kept.
 #[derive(Clone, Debug, Default)]
@@ -63,23 +93,31 @@ pub struct Tide {
     open: Bucket,
     open_end_us: u64,
     least_queue_us: Option<u64>,
-    standing: u32,
+    /// Buckets in a row: with data and a queue that stood through, without an empty queue, with
+    /// data and at the level.
+    pub standing: u32,
+    pub full: u32,
+    pub steady: u32,
+    pub level_us: u64,
     arrived_us: Option<u64>,
+    last_queue_us: u64,
     /// Epochs are round trips; flows that were hungry in the last, and in this one.
     epoch: u64,
+    epoch_us: u64,
     epoch_end_us: u64,
     pub hungry: u64,
     hungry_now: u64,
     /// When the queue was last empty, and m then.
-    touched: (u64, f64),
-    pub drains: u64,
-    drain_began_us: u64,
-    drain_until_us: u64,
-    refloored: u64,
-    floor_rose: bool,
-    patience_us: u64,
-    /// Counts before then are our own drain's doing.
-    hold_until_us: u64,
+    pub touched: (u64, f64),
+    probe: Option<Probe>,
+    pub probes: u64,
+    probed_us: u64,
+    pub patience_us: u64,
+    /// By how much the floors have risen in all, and how often.
+    pub risen_us: u64,
+    pub rises: u64,
+    flows: u64,
+    last_flow: Option<u64>,
     mss: u64,
 }
 
@@ -102,6 +140,7 @@ impl Tide {
             self.least_queue_us
                 .map_or(a.queue_us, |q| q.min(a.queue_us)),
         );
+        self.last_queue_us = a.queue_us;
         self.count_hungry(s, a.len);
         self.age_floors(a);
         self.share(s)
@@ -133,21 +172,32 @@ impl Tide {
         self.h_us.expect("known since the first sample")
     }
 
-    /// Below this delay the queue is empty.
+    /// Below this delay the queue is empty: a 32nd of the lag, two ticks, or the time that the
+    /// forecast takes over one segment, of which at most half a lag.
     fn empty_us(&self) -> u64 {
-        (self.h() / 32).max(2_000)
+        let segment_us = if self.m > 0.0 {
+            (self.mss as f64 / self.m).min((self.h() / 2) as f64)
+        } else {
+            0.0
+        };
+        (self.h() / 32).max(2_000).max(segment_us as u64)
+    }
+
+    fn alike(&self, one_us: u64, other_us: u64) -> bool {
+        one_us.abs_diff(other_us) <= self.empty_us()
     }
 
     /// A gap is an outage if the packet that ends it queued for as long, else idleness.
     fn advance(&mut self, a: &Arrival) {
-        let silent_us = self.arrived_us.map(|arrived_us| a.now_us - arrived_us);
-        match silent_us.map(|gap_us| gap_us.saturating_sub(a.queue_us)) {
-            Some(idle_us) if idle_us <= IDLE_US => {
-                if idle_us > self.h() {
-                    self.open_end_us += idle_us;
-                }
-            }
-            _ => self.start(a.now_us),
+        let silent_us = a.now_us - self.arrived_us.unwrap_or(0);
+        let idle_us = silent_us.saturating_sub(a.queue_us);
+        if self.arrived_us.is_none() || idle_us > IDLE_US {
+            self.start(a.now_us);
+        } else if idle_us > self.h() {
+            self.open_end_us += idle_us;
+        }
+        if idle_us > self.empty_us() {
+            self.least_queue_us = Some(0);
         }
         self.arrived_us = Some(a.now_us);
         for _ in 0..CATCH_UP {
@@ -162,20 +212,22 @@ impl Tide {
         }
         if a.now_us >= self.epoch_end_us {
             self.epoch += 1;
-            self.epoch_end_us = a.now_us + self.h();
+            self.epoch_us = self.h() + self.last_queue_us;
+            self.epoch_end_us = a.now_us + self.epoch_us;
             self.hungry = std::mem::take(&mut self.hungry_now);
         }
     }
 
     fn start(&mut self, now_us: u64) {
         self.state = State::Starting;
-        self.standing = 0;
+        self.probe = None;
+        (self.standing, self.full, self.steady) = (0, 0, 0);
         self.closed.clear();
         self.open.0 = 0;
         self.least_queue_us = None;
         self.open_bucket(now_us);
         self.touched.0 = now_us;
-        self.patience_us = PATIENCE_US;
+        self.patience_us = 0;
     }
 
     fn open_bucket(&mut self, from_us: u64) {
@@ -194,22 +246,33 @@ impl Tide {
     fn close(&mut self) {
         self.closed.push(self.open);
         self.open.0 = 0;
-        let empty = self.least_queue_us.take().map(|q| q <= self.empty_us());
-        let x = self.x();
-        if self.state == State::Starting {
-            // A bucket without data says nothing.
-            match empty {
-                Some(true) => self.standing = 0,
-                Some(false) => self.standing += 1,
-                None => {}
-            }
-            if self.standing >= 2 {
-                self.run(x);
-            }
-            return;
+        let least_us = self.least_queue_us.take();
+        let empty = least_us.is_some_and(|q| q <= self.empty_us());
+        self.full = if empty { 0 } else { self.full + 1 };
+        // A bucket without data says nothing of the queue.
+        if let Some(least_us) = least_us {
+            self.note_level(least_us);
         }
-        self.learn(x, empty == Some(true));
-        self.forecasts.push(self.m);
+        let x = self.x();
+        if self.state != State::Starting {
+            self.learn(x, empty);
+            self.forecasts.push(self.m);
+        } else if self.standing >= 2 && self.full as usize >= BUCKETS {
+            self.run(x);
+        }
+    }
+
+    fn note_level(&mut self, least_us: u64) {
+        self.standing = if least_us <= self.empty_us() {
+            0
+        } else {
+            self.standing + 1
+        };
+        if !self.alike(least_us, self.level_us) {
+            self.level_us = least_us;
+            self.steady = 0;
+        }
+        self.steady += 1;
     }
 
     /// The link is full: its count is the forecast.
@@ -224,7 +287,8 @@ impl Tide {
 
     fn learn(&mut self, x: f64, empty: bool) {
         let x = if empty { 1.5 * x } else { x };
-        if self.open_end_us < self.hold_until_us || (empty && x < self.m) {
+        // A fall counts once the queue has stood through two buckets.
+        if x < self.m && self.full < 2 {
             return;
         }
         let e = (x - self.forecasts[self.forecasts.len() - BUCKETS]).abs();
@@ -240,7 +304,7 @@ impl Tide {
             s.bytes = (self.epoch, 0);
         }
         s.bytes.1 += len;
-        let even = (self.m * self.h() as f64) / self.hungry.max(1) as f64;
+        let even = (self.m * self.epoch_us as f64) / self.hungry.max(1) as f64;
         if s.hungry != Some(self.epoch) && s.bytes.1 as f64 >= even / 4.0 {
             s.hungry = Some(self.epoch);
             self.hungry_now += 1;
@@ -250,69 +314,127 @@ impl Tide {
     fn age_floors(&mut self, a: &Arrival) {
         if a.queue_us <= self.empty_us() {
             self.touched = (a.now_us, self.m);
+            self.patience_us = 0;
         }
         if self.state == State::Running && self.floor_is_doubtful(a.now_us) {
-            self.state = State::Draining;
-            self.drains += 1;
-            self.drain_began_us = a.now_us;
-            self.drain_until_us = a.now_us + 6 * (self.h() + a.queue_us) + 200_000;
-            self.refloored = 0;
-            self.floor_rose = false;
-            self.hold_until_us = u64::MAX;
+            self.begin_probe(a.now_us);
         }
-        let complete = self.refloored >= self.hungry.max(1);
-        if self.state == State::Draining && (complete || a.now_us >= self.drain_until_us) {
-            self.state = State::Running;
-            self.touched = (a.now_us, self.m);
-            self.hold_until_us = a.now_us + 2 * self.h();
-            self.patience_us = if self.floor_rose {
-                PATIENCE_US
-            } else {
-                (2 * self.patience_us).min(PATIENCE_MAX_US)
-            };
-        }
-    }
-
-    /// Untouched for long, and the count fell by a quarter, or for very long.
-    fn floor_is_doubtful(&self, now_us: u64) -> bool {
-        let untouched_us = now_us - self.touched.0;
-        let drained_lately = self.drains > 0 && now_us - self.drain_began_us < self.patience_us;
-        let fell = self.m < 0.75 * self.touched.1;
-        untouched_us >= self.patience_us
-            && !drained_lately
-            && (fell || untouched_us >= 5 * self.patience_us)
-    }
-
-    /// The flow `s` has seen the drain through, and its floor rose by `rise_us`.
-    pub fn refloored(&mut self, s: &mut Share, rise_us: u64) {
-        s.refloored = self.drains;
-        self.refloored += 1;
-        if rise_us <= self.empty_us() {
+        let Some(mut probe) = self.probe.take() else {
             return;
+        };
+        if a.now_us >= probe.watch_us.start {
+            let watched_us = probe.watched_us.unwrap_or(a.queue_us);
+            probe.watched_us = Some(watched_us.min(a.queue_us));
         }
-        if !self.floor_rose {
-            self.m = self.m.max(self.touched.1);
-            self.h_us = Some(self.h() + rise_us);
+        if a.now_us >= probe.watch_us.end {
+            self.end_probe(&probe, a.now_us);
+        } else {
+            self.probe = Some(probe);
         }
-        self.floor_rose = true;
-        s.h_us = Some(s.h_us.unwrap_or(0) + rise_us);
+    }
+
+    /// Delay stands still above the empty queue's, the count is not falling just now, and the
+    /// forecast sank by a quarter since the queue was empty, or that is long ago.
+    fn floor_is_doubtful(&self, now_us: u64) -> bool {
+        let stands = self.steady >= STEADY && self.level_us > self.empty_us();
+        let patient = now_us - self.probed_us < self.patience_us;
+        let falling = self.x() < 0.75 * self.m;
+        let sunk = self.m < 0.75 * self.touched.1;
+        let untouched_us = now_us - self.touched.0.max(self.probed_us);
+        stands && !patient && !falling && (sunk || untouched_us >= UNTOUCHED_US)
+    }
+
+    /// Makes room for what came when the queue was last empty, m being half as much again: a
+    /// quarter more than now at least, half at most.
+    fn begin_probe(&mut self, now_us: u64) {
+        self.state = State::Probing;
+        self.probes += 1;
+        let x = self.x();
+        let aim = (0.75 * self.touched.1).clamp(1.25 * x, 1.5 * x);
+        let round_us = self.h() + self.level_us;
+        let arrives_us = now_us + round_us;
+        self.probe = Some(Probe {
+            before: x,
+            level_us: self.level_us,
+            aim,
+            window: aim * round_us as f64 + self.mss as f64,
+            watch_us: arrives_us..arrives_us + self.h(),
+            watched_us: None,
+        });
+    }
+
+    /// What was probed is path if most of what there was room for came, and delay is what it was.
+    fn end_probe(&mut self, probe: &Probe, now_us: u64) {
+        self.state = State::Running;
+        self.probed_us = now_us;
+        let came = self.x() >= probe.aim - (probe.aim - probe.before) / 8.0;
+        let unmoved = probe
+            .watched_us
+            .is_some_and(|q| self.alike(q, probe.level_us));
+        if came && unmoved {
+            self.raise_floors(probe.level_us, now_us);
+        } else {
+            self.patience_us = (2 * self.patience_us)
+                .max(4 * self.h())
+                .min(PATIENCE_MAX_US);
+        }
+    }
+
+    /// The level is path: it belongs to the lag, and the forecast is what it was.
+    fn raise_floors(&mut self, rise_us: u64, now_us: u64) {
+        self.risen_us += rise_us;
+        self.rises += 1;
+        self.h_us = Some(self.h() + rise_us);
+        (self.level_us, self.steady) = (0, 0);
+        self.m = self.m.max(self.touched.1);
+        self.touched = (now_us, self.m);
+        self.patience_us = 0;
+    }
+
+    /// By how much the flow's floor is to rise before this packet's delay is taken: by what the
+    /// path's rose by since its last, and once by what it saw more than the others.
+    pub fn floor_rise(&mut self, s: &mut Share, a: &Arrival) -> u64 {
+        let number = *s.number.get_or_insert_with(|| {
+            self.flows += 1;
+            s.risen_us = self.risen_us;
+            s.settles_us = Some(a.now_us + SETTLES_IN * self.h_us.unwrap_or(0));
+            self.flows
+        });
+        let mut rise_us = self.risen_us - std::mem::replace(&mut s.risen_us, self.risen_us);
+        if let Some(settles_us) = s.settles_us {
+            let another = self.last_flow.is_some_and(|flow| flow != number);
+            if another && a.now_us - self.arrived_us.unwrap_or(0) < BESIDE_US {
+                s.excess.0 += a.queue_us as f64 - self.last_queue_us as f64;
+                s.excess.1 += 1;
+            }
+            if a.now_us >= settles_us {
+                s.settles_us = None;
+                rise_us += Self::mean_excess_us(s);
+            }
+        }
+        self.last_flow = Some(number);
+        s.h_us = s.h_us.map(|h_us| h_us + rise_us);
+        rise_us
+    }
+
+    fn mean_excess_us(s: &Share) -> u64 {
+        let (sum, compared) = s.excess;
+        if compared < COMPARED {
+            return 0;
+        }
+        (sum / compared as f64).max(0.0) as u64
     }
 
     /// The path's window.
     fn window(&self) -> Option<f64> {
-        let h = self.h() as f64;
-        let mss = self.mss as f64;
-        match self.state {
-            State::Starting => None,
-            State::Running => {
-                let margin = 3.0 * (self.d1 + self.d2) / 2.0;
-                Some(((self.m + margin) * h + mss).max(4.0 * mss))
-            }
-            State::Draining => {
-                let rate = f64::max(self.m / 4.0, self.touched.1 / 8.0);
-                Some((rate * h).max(2.0 * mss))
-            }
+        if self.state == State::Starting {
+            return None;
         }
+        let mss = self.mss as f64;
+        let margin = 11.0 / 8.0 * (self.d1 + self.d2);
+        let forecast = (self.m + margin) * self.h() as f64 + mss;
+        let probed = self.probe.as_ref().map_or(0.0, |probe| probe.window);
+        Some(forecast.max(probed).max(5.0 * mss))
     }
 
     /// The hungry share alike, others may grow into one more part; a longer way takes more bytes.

@@ -17,8 +17,39 @@ struct Stretch {
     /// The round trip without the queue towards us; that queue at least and at most.
     lag_us: u64,
     queue_us: (u64, u64),
-    /// At the first drain in it: how much of a flow's delay proves to be path.
-    rise_us: u64,
+    /// What a probe meets: more comes at the same delay, or the queue grows.
+    meets_path: bool,
+    /// Each flow's floor is so much lower than that of the one before.
+    apart_us: u64,
+}
+
+impl Stretch {
+    /// A packet's queueing delay and the time before it, as this probe's answer; `draw` is noise.
+    fn answer(&self, probing: bool, mut draw: impl FnMut(u64) -> u64) -> (u64, u64) {
+        let gap_us = draw(2 * self.gap_us);
+        let queue_us = self.queue_us.0 + draw(self.queue_us.1 - self.queue_us.0);
+        match (probing, self.meets_path) {
+            (false, _) => (queue_us, gap_us),
+            (true, true) => (queue_us, gap_us / 2),
+            (true, false) => (2 * queue_us, gap_us),
+        }
+    }
+}
+
+/// Queueing delay at least and at most: none, short, breathing, standing, or at one level.
+fn queues() -> impl Strategy<Value = (u64, u64)> {
+    let most = prop_oneof![
+        Just(0u64),
+        0u64..3_000,
+        3_000u64..60_000,
+        20_000u64..2_000_000
+    ];
+    let level = 3_000u64..200_000;
+    prop_oneof![
+        1 => most.clone().prop_map(|most| (0, most)),
+        1 => most.prop_map(|most| (most / 2, most)),
+        2 => level.prop_map(|level| (level, level + 1_000)),
+    ]
 }
 
 fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
@@ -27,23 +58,16 @@ fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
         3 => 1_000u64..3_000_000,
         1 => 9_000_000u64..12_000_000,
     ];
-    let queue = prop_oneof![
-        Just(0u64),
-        0u64..3_000,
-        3_000u64..60_000,
-        20_000u64..2_000_000
-    ];
-    let queue =
-        (queue, any::<bool>()).prop_map(|(most, stands)| (if stands { most / 2 } else { 0 }, most));
     let path = (
-        10u64..40_000,
+        prop_oneof![10u64..2_000, 10u64..40_000],
         500u64..9_000,
         1u64..20,
-        1_000u64..600_000,
-        queue,
+        prop_oneof![1_000u64..60_000, 1_000u64..600_000],
+        queues(),
     );
-    let stretch = (silence, any::<bool>(), 1usize..600, path, 0u64..200_000);
-    let stretch = stretch.prop_map(|(silence_us, outage, packets, path, rise_us)| {
+    let floors = (any::<bool>(), prop_oneof![Just(0u64), 0u64..80_000]);
+    let stretch = (silence, any::<bool>(), 1usize..600, path, floors);
+    let stretch = stretch.prop_map(|(silence_us, outage, packets, path, floors)| {
         let (gap_us, mss, merged, lag_us, queue_us) = path;
         Stretch {
             silence_us,
@@ -54,10 +78,23 @@ fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
             merged,
             lag_us,
             queue_us,
-            rise_us,
+            meets_path: floors.0,
+            apart_us: floors.1,
         }
     });
     prop::collection::vec(stretch, 1..12)
+}
+
+/// The C form.
+fn raw(a: &Arrival) -> sys::tg_arrival {
+    sys::tg_arrival {
+        now_us: a.now_us,
+        len: a.len as u32,
+        mss: a.mss as u32,
+        sample_us: a.sample_us.unwrap_or(0) as u32,
+        rtt_min_us: a.rtt_min_us as u32,
+        queue_us: a.queue_us as u32,
+    }
 }
 
 /// Both laws, and the flows of the path in each.
@@ -73,7 +110,10 @@ struct Both {
 struct Tally {
     compared: usize,
     steered: usize,
-    drains: u64,
+    /// Probes that met a queue, and path; newcomers' floors that rose.
+    queues: u64,
+    paths: u64,
+    settled: u64,
     /// Whether the laws stayed in the same discrete state to the end.
     agreed: bool,
 }
@@ -88,56 +128,59 @@ impl Both {
         }
     }
 
+    /// By how much both raise the flow's floor.
+    fn floor_rise(&mut self, flow: usize, a: &Arrival) -> (u32, u64) {
+        let share = &mut self.shares[flow];
+        // SAFETY: the records are exclusively ours.
+        let ours = unsafe { sys::tg_tide_floor_rise(&mut self.c, share, &raw(a)) };
+        let formula = self.formula.floor_rise(&mut self.formula_shares[flow], a);
+        (ours, formula)
+    }
+
     /// Both windows; `TG_OPEN` and none: the kernel's.
     fn arrived(&mut self, flow: usize, a: &Arrival) -> (u32, Option<f64>) {
-        let arrival = sys::tg_arrival {
-            now_us: a.now_us,
-            len: a.len as u32,
-            mss: a.mss as u32,
-            sample_us: a.sample_us.unwrap_or(0) as u32,
-            rtt_min_us: a.rtt_min_us as u32,
-            queue_us: a.queue_us as u32,
-        };
-        // SAFETY: the records are exclusively ours.
-        let ours = unsafe { sys::tg_tide_arrived(&mut self.c, &mut self.shares[flow], &arrival) };
+        // SAFETY: as above.
+        let ours = unsafe { sys::tg_tide_arrived(&mut self.c, &mut self.shares[flow], &raw(a)) };
         (
             ours,
             self.formula.arrived(&mut self.formula_shares[flow], a),
         )
     }
 
-    fn refloored(&mut self, flow: usize, rise_us: u64) {
-        // SAFETY: as above.
-        unsafe {
-            sys::tg_tide_refloored(&mut self.c, &mut self.shares[flow], rise_us as u32);
-        }
-        self.formula
-            .refloored(&mut self.formula_shares[flow], rise_us);
-    }
-
     /// Comparisons that a rounding may decide otherwise: the censored count against the forecast,
-    /// the fallen count, the hungry flow's bytes.
+    /// a delay against the time of a segment, the fallen count, the hungry flow's bytes.
     fn discrete_state_agrees(&self) -> bool {
-        let state = match self.formula.state {
+        let (c, formula) = (&self.c, &self.formula);
+        let state = match formula.state {
             State::Starting => sys::TG_TIDE_STARTING,
             State::Running => sys::TG_TIDE_RUNNING,
-            State::Draining => sys::TG_TIDE_DRAINING,
+            State::Probing => sys::TG_TIDE_PROBING,
         };
-        let ours = (
-            self.c.state,
-            self.c.drains,
-            self.c.hungry,
-            self.c.hungry_now,
-        );
-        let [drains, hungry, now] = [
-            self.formula.drains,
-            self.formula.hungry,
-            self.formula.hungry_now,
-        ]
-        .map(|n| n as u32);
-        let errors = self.formula.state == State::Starting
-            || u64::from(self.c.errors) == self.formula.errors;
-        ours == (state, drains, hungry, now) && errors
+        let counts = [
+            c.standing,
+            c.full,
+            c.steady,
+            c.hungry,
+            c.hungry_now,
+            c.probes,
+        ];
+        let [hungry, now, probes] =
+            [formula.hungry, formula.hungry_now, formula.probes].map(|n| n as u32);
+        let times = [c.level_us, c.patience_us, c.risen_us].map(u64::from);
+        let errors = formula.state == State::Starting || u64::from(c.errors) == formula.errors;
+        c.state == state
+            && counts
+                == [
+                    formula.standing,
+                    formula.full,
+                    formula.steady,
+                    hungry,
+                    now,
+                    probes,
+                ]
+            && times == [formula.level_us, formula.patience_us, formula.risen_us]
+            && c.touched_us == formula.touched.0
+            && errors
     }
 }
 
@@ -148,21 +191,23 @@ fn run(flows: usize, stretches: &[Stretch], noise: &[u64]) -> Tally {
     let mut draw = |most: u64| noise.next().expect("endless") % (most + 1);
     let mut tally = Tally::default();
     let mut now_us = 3_000_000_000;
-    for stretch in stretches {
+    for (i, stretch) in stretches.iter().enumerate() {
+        // A flow joins with every stretch.
+        let joined = flows.min(1 + i) as u64;
         now_us += stretch.silence_us;
         let mut waited_us = if stretch.outage {
             stretch.silence_us
         } else {
             0
         };
-        let mut refloors = 0;
         for _ in 0..stretch.packets {
-            now_us += draw(2 * stretch.gap_us);
-            let queue_us = stretch.queue_us.0
-                + draw(stretch.queue_us.1 - stretch.queue_us.0)
-                + std::mem::take(&mut waited_us);
-            let flow = draw(flows as u64 - 1) as usize;
-            let arrival = Arrival {
+            let probing = both.formula.state == State::Probing;
+            let (queue_us, gap_us) = stretch.answer(probing, &mut draw);
+            now_us += gap_us;
+            let flow = draw(joined - 1) as usize;
+            let queue_us =
+                queue_us + flow as u64 * stretch.apart_us + std::mem::take(&mut waited_us);
+            let mut arrival = Arrival {
                 now_us,
                 len: stretch.mss * (1 + draw(stretch.merged - 1)),
                 mss: stretch.mss,
@@ -170,17 +215,19 @@ fn run(flows: usize, stretches: &[Stretch], noise: &[u64]) -> Tally {
                 sample_us: (draw(3) == 0).then(|| stretch.lag_us + queue_us + draw(2_000)),
                 queue_us,
             };
-            if both.formula.state == State::Draining && refloors < flows && draw(9) == 0 {
-                both.refloored(flow, if draw(1) == 0 { 0 } else { stretch.rise_us });
-                refloors += 1;
-            }
+            let risen_us = both.formula.risen_us - both.formula_shares[flow].risen_us;
+            let (ours, formula) = both.floor_rise(flow, &arrival);
+            assert_eq!(u64::from(ours), formula, "the floor's rise");
+            arrival.queue_us = arrival.queue_us.saturating_sub(formula);
+            tally.settled += u64::from(formula > risen_us);
             let (ours, formula) = both.arrived(flow, &arrival);
-            assert_eq!(both.formula.h_us.unwrap_or(0), u64::from(both.c.h_us), "H");
             if !both.discrete_state_agrees() {
                 return tally;
             }
+            assert_eq!(both.formula.h_us.unwrap_or(0), u64::from(both.c.h_us), "H");
             tally.compared += 1;
-            tally.drains = both.formula.drains;
+            tally.paths = both.formula.rises;
+            tally.queues = both.formula.probes - both.formula.rises;
             match formula {
                 None => assert_eq!(ours, sys::TG_OPEN),
                 Some(window) => {
@@ -230,93 +277,12 @@ fn histories_steer_and_the_laws_seldom_part() {
     }
     let sum = |f: fn(&Tally) -> usize| tallies.iter().map(f).sum::<usize>();
     let (compared, steered) = (sum(|t| t.compared), sum(|t| t.steered));
-    let (drains, agreed) = (sum(|t| t.drains as usize), sum(|t| t.agreed.into()));
+    let (queues, paths) = (sum(|t| t.queues as usize), sum(|t| t.paths as usize));
+    let (settled, agreed) = (sum(|t| t.settled as usize), sum(|t| t.agreed.into()));
     println!(
-        "{compared} windows compared, {steered} steered, {drains} drains, {agreed} of 150 agreed"
+        "{compared} windows compared, {steered} steered, {queues} probes met a queue, {paths} \
+         path, {settled} newcomers settled, {agreed} of 150 agreed"
     );
-    assert!(steered > compared / 2 && drains > 50 && agreed > 140);
-}
-
-/// A path that drains for the first time, and that drain's number.
-fn draining() -> sys::tg_tide {
-    sys::tg_tide {
-        state: sys::TG_TIDE_DRAINING,
-        drains: 1,
-        h_us: 40_000,
-        ..Default::default()
-    }
-}
-
-/// The edge that holds when the drain takes effect divides the data sent before from the data sent
-/// after, and a flow sees that once. A window that is held by its edge still moves it, to the end
-/// of its unit.
-#[test]
-fn the_promised_edge_divides_old_data_from_new() {
-    let mut path = draining();
-    let mut share = sys::tg_share::default();
-    // SAFETY: the records are exclusively ours.
-    let drained = |path: &sys::tg_tide, share: &sys::tg_share, end: u32| unsafe {
-        sys::tg_tide_drained(path, share, end) != 0
-    };
-    // SAFETY: as above.
-    let promised = |path: &sys::tg_tide, share: &mut sys::tg_share, edge: u32, held: bool| unsafe {
-        sys::tg_tide_promised(path, share, edge, held.into());
-    };
-    assert!(!drained(&path, &share, 9_000), "nothing is promised yet");
-    let edge: u32 = 500; // just past the wrap
-    promised(&path, &mut share, edge.wrapping_sub(1_000), true);
-    promised(&path, &mut share, edge, true);
-    promised(&path, &mut share, edge + 70_000, false);
-    assert!(!drained(&path, &share, edge) && !drained(&path, &share, edge.wrapping_sub(1_448)));
-    assert!(drained(&path, &share, edge + 1));
-    // SAFETY: the records are exclusively ours.
-    unsafe { sys::tg_tide_refloored(&mut path, &mut share, 0) };
-    assert!(!drained(&path, &share, edge + 1), "seen through already");
-    path.drains = 2;
-    assert!(
-        !drained(&path, &share, edge + 1),
-        "another drain has an edge of its own"
-    );
-}
-
-proptest! {
-    #![proptest_config(histories(2_000))]
-
-    /// Delays seen after a drain: real queue has shrunk, or a slow link's has grown, and the floor
-    /// stays. What is as it was, to an eighth or a tick, must stay so for a round trip; then the
-    /// smallest of it is path.
-    #[test]
-    fn what_stays_steady_after_a_drain_is_path(
-        h_us in 1_000u32..300_000,
-        before_us in 0u32..300_000,
-        steps in prop::collection::vec((0u64..60_000, -20i64..=20), 1..40),
-    ) {
-        let path = sys::tg_tide { h_us, before_us, ..draining() };
-        let mut share = sys::tg_share::default();
-        let empty = f64::max(f64::from(h_us) / 32.0, 2_000.0).floor();
-        let slack = f64::max(f64::from(before_us) / 8.0, empty).floor();
-        let mut now_us = 7_000_000;
-        let mut first = None;
-        let mut least = u32::MAX;
-        for (gap_us, percent) in steps {
-            now_us += gap_us;
-            let queue_us = (i64::from(before_us) * (100 + percent) / 100) as u32;
-            let mut rise_us = 0;
-            // SAFETY: the records are exclusively ours.
-            let done = unsafe {
-                sys::tg_tide_judge(&path, &mut share, now_us, queue_us, &mut rise_us) != 0
-            };
-            let (queue, before) = (f64::from(queue_us), f64::from(before_us));
-            if queue <= empty || (queue - before).abs() > slack {
-                prop_assert_eq!((done, rise_us), (true, 0));
-                return Ok(());
-            }
-            let until_us = *first.get_or_insert(now_us + u64::from(h_us) + u64::from(queue_us));
-            least = least.min(queue_us);
-            prop_assert_eq!((done, rise_us), if now_us < until_us { (false, 0) } else { (true, least) });
-            if done {
-                return Ok(());
-            }
-        }
-    }
+    assert!(steered > compared / 2 && agreed > 140);
+    assert!(queues > 50 && paths > 50 && settled > 30);
 }

@@ -1,0 +1,273 @@
+//! How `tide` ages its floors: what it takes for path, what for queue, and what newcomers' floors
+//! are held against. The path is driven packet by packet; its delays are the test's to choose.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+use tidegate_laws::sys;
+
+const MSS: u32 = 1448;
+/// Base round trip, and a segment's time at the full rate.
+const RTT_US: u32 = 40_000;
+const GAP_US: u64 = 1_000;
+
+/// A path and its flows. The first packet arrives at 100 s: no time is near its zero.
+struct Host {
+    path: sys::tg_tide,
+    flows: Vec<sys::tg_share>,
+    /// By how much each flow's floor has risen.
+    risen_us: Vec<u32>,
+    now_us: u64,
+}
+
+impl Host {
+    fn new(flows: usize) -> Self {
+        Self {
+            path: sys::tg_tide::default(),
+            flows: vec![sys::tg_share::default(); flows],
+            risen_us: vec![0; flows],
+            now_us: 100_000_000,
+        }
+    }
+
+    /// A segment of `flow` arrives after `gap_us`, `queue_us` above its first floor.
+    fn receive(&mut self, flow: usize, gap_us: u64, queue_us: u32) {
+        self.now_us += gap_us;
+        let mut arrival = sys::tg_arrival {
+            now_us: self.now_us,
+            len: MSS,
+            mss: MSS,
+            sample_us: RTT_US + queue_us,
+            rtt_min_us: RTT_US,
+            queue_us: queue_us.saturating_sub(self.risen_us[flow]),
+        };
+        let share = &mut self.flows[flow];
+        // SAFETY: the records are exclusively ours.
+        unsafe {
+            let rise_us = sys::tg_tide_floor_rise(&mut self.path, share, &arrival);
+            self.risen_us[flow] += rise_us;
+            arrival.queue_us -= rise_us.min(arrival.queue_us);
+            sys::tg_tide_arrived(&mut self.path, share, &arrival);
+        }
+    }
+
+    /// The first flow alone, for `us`.
+    fn alone(&mut self, us: u64, gap_us: u64, queue_us: u32) {
+        let end_us = self.now_us + us;
+        while self.now_us < end_us {
+            self.receive(0, gap_us, queue_us);
+        }
+    }
+
+    /// The first flow alone until a probe begins; whether one does within `us`.
+    fn until_probe(&mut self, us: u64, gap_us: u64, queue_us: u32) -> bool {
+        let end_us = self.now_us + us;
+        while self.now_us < end_us && !self.probing() {
+            self.receive(0, gap_us, queue_us);
+        }
+        self.probing()
+    }
+
+    /// The same while the probe lasts.
+    fn through_probe(&mut self, gap_us: u64, queue_us: u32) {
+        while self.probing() {
+            self.receive(0, gap_us, queue_us);
+        }
+    }
+
+    /// A full link with a queue of 20 ms, which then runs empty at the same rate.
+    fn running(flows: usize) -> Self {
+        let mut host = Self::new(flows);
+        host.alone(200_000, GAP_US, 20_000);
+        assert_eq!(host.path.state, sys::TG_TIDE_RUNNING);
+        host.alone(200_000, GAP_US, 500);
+        assert_eq!(host.path.probes, 0);
+        host
+    }
+
+    fn probing(&self) -> bool {
+        self.path.state == sys::TG_TIDE_PROBING
+    }
+}
+
+const LEVEL_US: u32 = 60_000;
+
+/// The start ends when a queue has stood for a whole lag, and not a bucket before.
+#[test]
+fn a_queue_that_stands_for_a_lag_ends_the_start() {
+    let mut host = Host::new(1);
+    host.alone(500_000, GAP_US, 500);
+    assert_eq!(host.path.state, sys::TG_TIDE_STARTING);
+    // The bucket that is open holds empty-queue packets still.
+    let bucket_us = u64::from(RTT_US) / 8;
+    host.alone(8 * bucket_us, GAP_US, 20_000);
+    assert_eq!(host.path.state, sys::TG_TIDE_STARTING);
+    host.alone(bucket_us, GAP_US, 20_000);
+    assert_eq!(host.path.state, sys::TG_TIDE_RUNNING);
+}
+
+/// The route becomes longer: delay stands at a level, less comes for want of window. With more room
+/// more comes, the level stays: it is path, for each flow once.
+#[test]
+fn a_level_that_the_window_does_not_move_is_path() {
+    let mut host = Host::running(2);
+    host.receive(1, GAP_US, 500);
+    assert!(host.until_probe(1_000_000, 2 * GAP_US, LEVEL_US));
+    let (lag_us, touched_m) = (host.path.h_us, host.path.touched_m);
+    host.through_probe(GAP_US, LEVEL_US);
+    assert_eq!(host.path.risen_us, LEVEL_US);
+    assert_eq!(host.path.h_us, lag_us + LEVEL_US);
+    assert!(host.path.m >= touched_m, "what m sank by was our doing");
+    host.alone(1_000_000, GAP_US, LEVEL_US);
+    for _ in 0..3 {
+        host.receive(1, GAP_US, LEVEL_US);
+    }
+    assert_eq!(host.risen_us, [LEVEL_US, LEVEL_US]);
+    assert_eq!(host.path.probes, 1, "the level is the empty queue's now");
+}
+
+/// More comes as well where a queue stands that the probe makes grow, or where it makes the delay
+/// shrink; and a delay that stays says nothing if no more comes.
+#[test]
+fn what_moves_or_brings_no_more_is_queue() {
+    for (gap_us, delay_us) in [
+        (GAP_US, LEVEL_US + 5_000),
+        (GAP_US, LEVEL_US - 5_000),
+        (2 * GAP_US, LEVEL_US),
+    ] {
+        let mut host = Host::running(1);
+        assert!(host.until_probe(1_000_000, 2 * GAP_US, LEVEL_US));
+        host.through_probe(gap_us, delay_us);
+        assert_eq!(host.path.risen_us, 0, "{gap_us} {delay_us}");
+        assert_eq!(host.path.patience_us, 4 * host.path.h_us);
+    }
+}
+
+/// A queue is asked ever more seldom, until it has been seen empty.
+#[test]
+fn patience_doubles_with_every_queue() {
+    let mut host = Host::running(1);
+    let mut waited_us = Vec::new();
+    for _ in 0..4 {
+        let began_us = host.now_us;
+        assert!(host.until_probe(10_000_000, 2 * GAP_US, LEVEL_US));
+        waited_us.push(host.now_us - began_us);
+        host.through_probe(GAP_US, LEVEL_US + 30_000);
+    }
+    let patience = [4, 8, 16].map(|lags| lags * u64::from(host.path.h_us));
+    for (waited_us, patience_us) in waited_us[1..].iter().zip(patience) {
+        let late_us = waited_us.wrapping_sub(patience_us);
+        assert!(
+            late_us < 2 * u64::from(RTT_US),
+            "{waited_us} for {patience_us}"
+        );
+    }
+    host.receive(0, GAP_US, 500);
+    assert_eq!(host.path.patience_us, 0);
+}
+
+/// An outage makes the forecast sink as well, and its few packets are alike. A fall that lasts is
+/// probed.
+#[test]
+fn an_outage_is_not_probed() {
+    let lag_us = u64::from(RTT_US);
+    let fallen = |us: u64| {
+        let mut host = Host::running(1);
+        // As much as came at best, so that the level is steady and yet not doubtful.
+        host.path.touched_m = host.path.touched_m * 2 / 3;
+        host.alone(2 * lag_us, GAP_US, LEVEL_US);
+        assert_eq!(host.path.probes, 0);
+        assert!(host.path.steady >= 12);
+        host.until_probe(us, 5 * GAP_US, LEVEL_US)
+    };
+    assert!(!fallen(2 * lag_us));
+    assert!(fallen(4 * lag_us));
+}
+
+proptest! {
+    #![proptest_config(Config {
+        cases: 500,
+        rng_seed: RngSeed::Fixed(0x7464),
+        failure_persistence: None,
+        ..Config::default()
+    })]
+
+    /// A probe makes room for a quarter more than comes, to half more, over the whole round trip;
+    /// and never for less than the forecast does.
+    #[test]
+    fn a_probe_opens_the_window_a_little(
+        lag_us in 5_000u32..500_000,
+        level_us in 2_000u32..500_000,
+        bytes in 20_000u64..100_000_000,
+        touched in 0.1f64..10.0,
+        m in 0.1f64..2.0,
+    ) {
+        let x = (bytes << sys::TG_TIDE_Q) / u64::from(lag_us);
+        let mut path = sys::tg_tide {
+            state: sys::TG_TIDE_RUNNING,
+            h_us: lag_us,
+            level_us,
+            sum: bytes,
+            sum_us: lag_us.into(),
+            m: (x as f64 * m) as i64,
+            touched_m: (x as f64 * touched) as i64,
+            mss: MSS,
+            ..Default::default()
+        };
+        // SAFETY: the record is exclusively ours.
+        let (before, probing) = unsafe {
+            let before = sys::tg_tide_window(&path);
+            sys::tg_tide_begin_probe(&mut path, 7_000_000);
+            (before, sys::tg_tide_window(&path))
+        };
+        let fits = bytes as f64 * f64::from(lag_us + level_us) / f64::from(lag_us);
+        let more = f64::from(path.probe_window - MSS) / fits;
+        prop_assert!((1.249..1.501).contains(&more), "{more}");
+        prop_assert_eq!(probing, before.max(path.probe_window));
+    }
+}
+
+/// An old flow on a queue that differs from packet to packet, and a newcomer between its packets
+/// that sees `excess_us` more: by how much their floors rise within `lags`.
+fn newcomer(excess_us: i32, lags: u64) -> Vec<u32> {
+    let mut host = Host::running(2);
+    let until_us = host.now_us + lags * u64::from(host.path.h_us);
+    while host.now_us < until_us {
+        let queue_us = 70_000 + (host.now_us % 7_919) as u32;
+        host.receive(0, GAP_US, queue_us);
+        host.receive(1, GAP_US, queue_us.saturating_add_signed(excess_us));
+    }
+    host.risen_us
+}
+
+#[test]
+fn a_newcomer_whose_floor_is_too_low_settles_beside_the_others() {
+    assert_eq!(newcomer(60_000, 15), [0, 0], "not before sixteen lags");
+    for lags in [18, 100] {
+        let risen_us = newcomer(60_000, lags);
+        assert_eq!(risen_us[0], 0, "an old flow's floor stays");
+        assert!(risen_us[1].abs_diff(60_000) < 2_000, "{risen_us:?}");
+    }
+}
+
+#[test]
+fn a_newcomer_whose_floor_is_too_high_does_not_rise() {
+    assert_eq!(newcomer(-60_000, 100), [0, 0]);
+}
+
+/// What cannot be compared does not rise: a flow that is alone, or meets others only now and then.
+#[test]
+fn a_newcomer_with_nobody_beside_it_does_not_rise() {
+    let mut lone = Host::running(2);
+    lone.now_us += 50_000;
+    for i in 0..1_000 {
+        lone.receive(1, GAP_US, 70_000 + i % 7_919);
+    }
+    assert_eq!(lone.risen_us, [0, 0]);
+
+    let mut seldom = Host::running(2);
+    for _ in 0..15 {
+        seldom.alone(60_000, 2 * GAP_US, 20_000);
+        seldom.receive(1, GAP_US, 80_000);
+    }
+    assert_eq!(seldom.risen_us, [0, 0]);
+}
