@@ -15,6 +15,9 @@ const LAG_LEAST_US: u64 = 5_000;
 const STEADY: u32 = 12;
 const UNTOUCHED_US: u64 = 10_000_000;
 const PATIENCE_MAX_US: u64 = 160_000_000;
+/// Raised floors are held against RTTmin after so long, then half as often, down to this.
+const RECHECK_US: u64 = 4_000_000;
+const RECHECK_MAX_US: u64 = 16_000_000;
 /// A newcomer's floor is held against others' for so many lags, packets this close being compared;
 /// so many of them tell.
 const SETTLES_IN: u64 = 16;
@@ -27,6 +30,7 @@ pub enum State {
     Starting,
     Running,
     Probing,
+    Rechecking,
 }
 
 /// A measured packet.
@@ -45,6 +49,8 @@ pub struct Arrival {
 pub struct Share {
     /// Its own lag.
     pub h_us: Option<u64>,
+    /// Its parts where another has one.
+    pub weight: u64,
     /// Its bytes in an epoch, and the last one in which it was hungry.
     bytes: (u64, u64),
     hungry: Option<u64>,
@@ -74,6 +80,16 @@ struct Probe {
     watch_us: Range<u64>,
     /// The smallest delay of that.
     watched_us: Option<u64>,
+}
+
+/// Floors that have risen are doubted until RTTmin's window has shown no smaller delay.
+#[derive(Clone, Debug)]
+struct Recheck {
+    /// How long they are trusted, and until when.
+    wait_us: u64,
+    due_us: u64,
+    /// RTTmin, and until when its window holds.
+    under_way: Option<(u64, u64)>,
 }
 
 /// The path. Rates are bytes a microsecond; every count and every forecast is kept.
@@ -113,6 +129,7 @@ pub struct Tide {
     pub probes: u64,
     probed_us: u64,
     pub patience_us: u64,
+    recheck: Option<Recheck>,
     /// By how much the floors have risen in all, and how often.
     pub risen_us: u64,
     pub rises: u64,
@@ -298,16 +315,18 @@ impl Tide {
         self.m += (x - self.m) / 8.0;
     }
 
-    /// Hungry: at least a quarter of an even share of what the link carries in a round trip.
+    /// Hungry: at least a quarter of its share, by weight, of what the link carries in a round trip.
     fn count_hungry(&mut self, s: &mut Share, len: u64) {
         if s.bytes.0 != self.epoch {
             s.bytes = (self.epoch, 0);
         }
         s.bytes.1 += len;
-        let even = (self.m * self.epoch_us as f64) / self.hungry.max(1) as f64;
+        let weight = s.weight.max(1);
+        let part = weight as f64 / self.hungry.max(1) as f64;
+        let even = self.m * self.epoch_us as f64 * part;
         if s.hungry != Some(self.epoch) && s.bytes.1 as f64 >= even / 4.0 {
             s.hungry = Some(self.epoch);
-            self.hungry_now += 1;
+            self.hungry_now += weight;
         }
     }
 
@@ -318,6 +337,8 @@ impl Tide {
         }
         if self.state == State::Running && self.floor_is_doubtful(a.now_us) {
             self.begin_probe(a.now_us);
+        } else {
+            self.recheck(a);
         }
         let Some(mut probe) = self.probe.take() else {
             return;
@@ -330,6 +351,28 @@ impl Tide {
             self.end_probe(&probe, a.now_us);
         } else {
             self.probe = Some(probe);
+        }
+    }
+
+    /// Now and then, after floors have risen: the window that RTTmin asks for, over two round trips.
+    fn recheck(&mut self, a: &Arrival) {
+        let h_us = self.h();
+        let needless = h_us <= a.rtt_min_us + 2 * self.empty_us();
+        let Some(recheck) = &mut self.recheck else {
+            return;
+        };
+        match (self.state, recheck.under_way) {
+            (State::Running, _) if a.now_us >= recheck.due_us && needless => self.recheck = None,
+            (State::Running, _) if a.now_us >= recheck.due_us => {
+                self.state = State::Rechecking;
+                recheck.under_way = Some((a.rtt_min_us, a.now_us + 2 * (h_us + a.queue_us)));
+            }
+            (State::Rechecking, Some((_, end_us))) if a.now_us >= end_us => {
+                self.state = State::Running;
+                recheck.wait_us = (2 * recheck.wait_us).min(RECHECK_MAX_US);
+                recheck.due_us = a.now_us + recheck.wait_us;
+            }
+            _ => {}
         }
     }
 
@@ -389,6 +432,11 @@ impl Tide {
         self.m = self.m.max(self.touched.1);
         self.touched = (now_us, self.m);
         self.patience_us = 0;
+        self.recheck = Some(Recheck {
+            wait_us: RECHECK_US,
+            due_us: now_us + RECHECK_US,
+            under_way: None,
+        });
     }
 
     /// By how much the flow's floor is to rise before this packet's delay is taken: by what the
@@ -434,19 +482,24 @@ impl Tide {
         let margin = 11.0 / 8.0 * (self.d1 + self.d2);
         let forecast = (self.m + margin) * self.h() as f64 + mss;
         let probed = self.probe.as_ref().map_or(0.0, |probe| probe.window);
-        Some(forecast.max(probed).max(5.0 * mss))
+        let wanted = match (self.state, self.recheck.as_ref().and_then(|r| r.under_way)) {
+            (State::Rechecking, Some((rtt_min_us, _))) => self.m * rtt_min_us as f64,
+            _ => forecast.max(probed),
+        };
+        Some(wanted.max(5.0 * mss))
     }
 
-    /// The hungry share alike, others may grow into one more part; a longer way takes more bytes.
+    /// The hungry share by weight, others may grow into one more part; a longer way takes more bytes.
     fn share(&self, s: &Share) -> Option<f64> {
         let hungry = s.hungry.is_some_and(|epoch| epoch + 1 >= self.epoch);
+        let weight = s.weight.max(1);
         let parts = if hungry {
-            self.hungry.max(1)
+            self.hungry.max(weight)
         } else {
-            self.hungry + 1
+            self.hungry + weight
         };
-        let mut window = self.window()? / parts as f64;
-        if let (Some(h_us), true) = (s.h_us, parts > 1) {
+        let mut window = self.window()? * weight as f64 / parts as f64;
+        if let (Some(h_us), true) = (s.h_us, parts > weight) {
             window *= (h_us as f64 / self.h() as f64).clamp(0.25, 4.0);
         }
         Some(window.max(2.0 * self.mss as f64))

@@ -114,17 +114,29 @@ struct Tally {
     queues: u64,
     paths: u64,
     settled: u64,
+    /// Packets that came while raised floors were held against RTTmin.
+    rechecked: u64,
     /// Whether the laws stayed in the same discrete state to the end.
     agreed: bool,
 }
 
 impl Both {
+    /// The flows weigh 0 (which counts as 1), 1, 2, …
     fn new(flows: usize) -> Self {
+        let weights = 0..flows as u32;
+        let share = |weight| sys::tg_share {
+            weight,
+            ..Default::default()
+        };
+        let formula_share = |weight| Share {
+            weight: u64::from(weight),
+            ..Default::default()
+        };
         Self {
             c: sys::tg_tide::default(),
-            shares: vec![sys::tg_share::default(); flows],
+            shares: weights.clone().map(share).collect(),
             formula: Tide::default(),
-            formula_shares: vec![Share::default(); flows],
+            formula_shares: weights.map(formula_share).collect(),
         }
     }
 
@@ -155,6 +167,7 @@ impl Both {
             State::Starting => sys::TG_TIDE_STARTING,
             State::Running => sys::TG_TIDE_RUNNING,
             State::Probing => sys::TG_TIDE_PROBING,
+            State::Rechecking => sys::TG_TIDE_RECHECKING,
         };
         let counts = [
             c.standing,
@@ -226,6 +239,7 @@ fn run(flows: usize, stretches: &[Stretch], noise: &[u64]) -> Tally {
             }
             assert_eq!(both.formula.h_us.unwrap_or(0), u64::from(both.c.h_us), "H");
             tally.compared += 1;
+            tally.rechecked += u64::from(both.formula.state == State::Rechecking);
             tally.paths = both.formula.rises;
             tally.queues = both.formula.probes - both.formula.rises;
             match formula {
@@ -279,10 +293,11 @@ fn histories_steer_and_the_laws_seldom_part() {
     let (compared, steered) = (sum(|t| t.compared), sum(|t| t.steered));
     let (queues, paths) = (sum(|t| t.queues as usize), sum(|t| t.paths as usize));
     let (settled, agreed) = (sum(|t| t.settled as usize), sum(|t| t.agreed.into()));
+    let rechecked = sum(|t| t.rechecked as usize);
     println!(
         "{compared} windows compared, {steered} steered, {queues} probes met a queue, {paths} \
-         path, {settled} newcomers settled, {agreed} of 150 agreed"
+         path, {settled} newcomers settled, {rechecked} packets rechecked, {agreed} of 150 agreed"
     );
     assert!(steered > compared / 2 && agreed > 140);
-    assert!(queues > 50 && paths > 50 && settled > 30);
+    assert!(queues > 50 && paths > 50 && settled > 30 && rechecked > 500);
 }
