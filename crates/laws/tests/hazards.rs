@@ -149,14 +149,13 @@ fn eight_flows_share_a_link_that_varies() {
         m.warmup = seconds(25);
         let tide = m.run();
         assert!(jain(&tide.bytes) >= 0.9, "seed {seed}: {:?}", tide.bytes);
+        // Eight windows of DRWA never let the queue run empty, at seconds of delay.
         let drwa = drwa(m);
         assert!(
-            tide.utilisation > drwa.utilisation - 0.035
-                && tide.mean_delay_ms < 0.5 * drwa.mean_delay_ms,
-            "seed {seed}: {:.3} {:.1} ms, DRWA {:.3} {:.1} ms",
+            tide.utilisation > 0.95 && tide.mean_delay_ms < 0.25 * drwa.mean_delay_ms,
+            "seed {seed}: {:.3} at {:.1} ms, DRWA {:.1} ms",
             tide.utilisation,
             tide.mean_delay_ms,
-            drwa.utilisation,
             drwa.mean_delay_ms
         );
     }
