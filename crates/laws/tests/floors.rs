@@ -84,6 +84,12 @@ impl Host {
         host
     }
 
+    /// The path's window in bytes.
+    fn window(&self) -> u32 {
+        // SAFETY: the record is only read.
+        unsafe { sys::tg_tide_window(&self.path) }
+    }
+
     fn probing(&self) -> bool {
         self.path.state == sys::TG_TIDE_PROBING
     }
@@ -270,4 +276,54 @@ fn a_newcomer_with_nobody_beside_it_does_not_rise() {
         seldom.receive(1, GAP_US, 80_000);
     }
     assert_eq!(seldom.risen_us, [0, 0]);
+}
+
+/// A floor that rose by chance, or to another's queue that is gone, hides a queue that stays for
+/// ever. RTTmin's window is tried after four seconds, then half as often, and four times as seldom at
+/// the most; a floor that has mended itself is not tried again.
+#[test]
+fn raised_floors_are_held_against_the_smallest_round_trip() {
+    let mut host = Host::running(1);
+    assert!(host.until_probe(10_000_000, 2 * GAP_US, LEVEL_US));
+    host.through_probe(GAP_US, LEVEL_US);
+    assert_eq!(host.risen_us[0], 0, "it rises with its next packet");
+    let raised_us = host.now_us;
+    let mut waits_us = Vec::new();
+    let mut since_us = raised_us;
+    while waits_us.len() < 4 {
+        let mut before = 0;
+        while host.path.state != sys::TG_TIDE_RECHECKING {
+            before = host.window();
+            host.receive(0, GAP_US, LEVEL_US);
+        }
+        waits_us.push((host.now_us - since_us) as f64 / 1e6);
+        // 40 ms of the link where there were 100, and no margin.
+        assert!(host.window() < before / 2, "{} of {before}", host.window());
+        while host.path.state == sys::TG_TIDE_RECHECKING {
+            host.receive(0, GAP_US, LEVEL_US);
+        }
+        since_us = host.now_us;
+    }
+    for (wait, expected) in waits_us.iter().zip([4.0, 8.0, 16.0, 16.0]) {
+        assert!((wait - expected).abs() < 0.1, "{waits_us:?}");
+    }
+    // The queue is gone, and with it what the lag had too much.
+    host.alone(60_000_000, GAP_US, 0);
+    assert_eq!(host.path.recheck_us, 0, "lag {}", host.path.h_us);
+}
+
+/// Four parts where another flow has one.
+#[test]
+fn flows_share_by_weight() {
+    let mut host = Host::new(2);
+    host.flows[0].weight = 4;
+    for _ in 0..2_000 {
+        host.receive(0, GAP_US / 2, 20_000);
+        host.receive(1, GAP_US / 2, 20_000);
+    }
+    // SAFETY: the records are exclusively ours.
+    let [front, back] =
+        [0, 1].map(|flow| unsafe { sys::tg_tide_share(&host.path, &host.flows[flow]) });
+    let ratio = f64::from(front) / f64::from(back);
+    assert!((ratio - 4.0).abs() < 0.1, "{front} and {back}");
 }
