@@ -136,7 +136,7 @@ struct tg_tide {
 
 /* A flow's part in its path. */
 struct tg_share {
-	tg_u64 settle_us;     /* until when its floor is held against the others'; 0: done */
+	tg_u64 settle_us;     /* until when at least its floor is held against the others'; 0: done */
 	tg_s64 excess_us;     /* by how much it saw more delay than they, summed */
 	tg_u32 compared;      /* over how many packets */
 	tg_u32 number;	      /* counts the path's flows from 1; 0: has not joined */
@@ -504,13 +504,13 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, const struct tg_arrival *a)
 		tg_tide_end_probe(t, a->now_us);
 }
 
-/* A flow joins. Its floor is a guess, made from the delay of one packet of others; for sixteen
- * round trips it is held against theirs. */
+/* A flow joins. If others have data, its floor is a guess, made from the delay of one packet of
+ * theirs; for sixteen round trips and as many packets it is held against theirs. */
 TG_INLINE void tg_tide_join(struct tg_tide *t, struct tg_share *s, tg_u64 now_us)
 {
 	s->number = ++t->flows;
 	s->risen_us = t->risen_us;
-	s->settle_us = now_us + 16 * (tg_u64)t->h_us;
+	s->settle_us = now_us - t->arrived_us < t->h_us ? now_us + 16 * (tg_u64)t->h_us : 0;
 }
 
 /* Flows in one queue see the same delay: what a newcomer sees more, on average, is its floor's
@@ -522,10 +522,10 @@ TG_INLINE tg_u32 tg_tide_settle(const struct tg_tide *t, struct tg_share *s,
 		s->excess_us += (tg_s64)a->queue_us - (tg_s64)t->standing_us;
 		s->compared++;
 	}
-	if (a->now_us < s->settle_us)
+	if (a->now_us < s->settle_us || s->compared < TG_TIDE_COMPARED)
 		return 0;
 	s->settle_us = 0;
-	if (s->compared < TG_TIDE_COMPARED || s->excess_us <= 0)
+	if (s->excess_us <= 0)
 		return 0;
 	return (tg_u32)((tg_u64)s->excess_us / s->compared);
 }

@@ -18,8 +18,8 @@ const PATIENCE_MAX_US: u64 = 160_000_000;
 /// Raised floors are held against RTTmin after so long, then half as often, down to this.
 const RECHECK_US: u64 = 4_000_000;
 const RECHECK_MAX_US: u64 = 16_000_000;
-/// A newcomer's floor is held against others' for so many lags, packets this close being compared;
-/// so many of them tell.
+/// A newcomer's floor is held against others' for so many lags, packets this close being compared,
+/// until there were so many of them.
 const SETTLES_IN: u64 = 16;
 const BESIDE_US: u64 = 4_000;
 const COMPARED: usize = 16;
@@ -445,7 +445,9 @@ impl Tide {
         let number = *s.number.get_or_insert_with(|| {
             self.flows += 1;
             s.risen_us = self.risen_us;
-            s.settles_us = Some(a.now_us + SETTLES_IN * self.h_us.unwrap_or(0));
+            let h_us = self.h_us.unwrap_or(0);
+            let others = self.arrived_us.is_some_and(|at_us| a.now_us - at_us < h_us);
+            s.settles_us = others.then_some(a.now_us + SETTLES_IN * h_us);
             self.flows
         });
         let mut rise_us = self.risen_us - std::mem::replace(&mut s.risen_us, self.risen_us);
@@ -455,22 +457,14 @@ impl Tide {
                 s.excess.0 += a.queue_us as f64 - self.last_queue_us as f64;
                 s.excess.1 += 1;
             }
-            if a.now_us >= settles_us {
+            if a.now_us >= settles_us && s.excess.1 >= COMPARED {
                 s.settles_us = None;
-                rise_us += Self::mean_excess_us(s);
+                rise_us += (s.excess.0 / s.excess.1 as f64).max(0.0) as u64;
             }
         }
         self.last_flow = Some(number);
         s.h_us = s.h_us.map(|h_us| h_us + rise_us);
         rise_us
-    }
-
-    fn mean_excess_us(s: &Share) -> u64 {
-        let (sum, compared) = s.excess;
-        if compared < COMPARED {
-            return 0;
-        }
-        (sum / compared as f64).max(0.0) as u64
     }
 
     /// The path's window.
