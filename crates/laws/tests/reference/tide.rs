@@ -109,6 +109,8 @@ pub struct Tide {
     open: Bucket,
     open_end_us: u64,
     least_queue_us: Option<u64>,
+    /// Whether the link was idle in the open bucket.
+    idle: bool,
     /// Buckets in a row: with data and a queue that stood through, without an empty queue, with
     /// data and at the level.
     pub standing: u32,
@@ -213,9 +215,7 @@ impl Tide {
         } else if idle_us > self.h() {
             self.open_end_us += idle_us;
         }
-        if idle_us > self.empty_us() {
-            self.least_queue_us = Some(0);
-        }
+        self.idle |= idle_us > self.empty_us();
         self.arrived_us = Some(a.now_us);
         for _ in 0..CATCH_UP {
             if a.now_us < self.open_end_us {
@@ -242,6 +242,7 @@ impl Tide {
         self.closed.clear();
         self.open.0 = 0;
         self.least_queue_us = None;
+        self.idle = false;
         self.open_bucket(now_us);
         self.touched.0 = now_us;
         self.patience_us = 0;
@@ -264,7 +265,8 @@ impl Tide {
         self.closed.push(self.open);
         self.open.0 = 0;
         let least_us = self.least_queue_us.take();
-        let empty = least_us.is_some_and(|q| q <= self.empty_us());
+        let idle = std::mem::take(&mut self.idle);
+        let empty = idle || least_us.is_some_and(|q| q <= self.empty_us());
         self.full = if empty { 0 } else { self.full + 1 };
         // A bucket without data says nothing of the queue.
         if let Some(least_us) = least_us {
