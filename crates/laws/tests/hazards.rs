@@ -83,12 +83,12 @@ fn a_route_change_starves_drwa_and_not_tide() {
     ];
     m.down.delay = DelayProfile::new(ms(20), there_and_back);
     let tide = m.run();
-    // All of it in the data's direction, five times the lag: the window comes in short bursts with a
-    // queue of their own, and it takes six seconds until delay stands still. Then the risen floors are
-    // held against RTTmin, at a third of a second each.
+    // All of it in the data's direction, five times the lag. In 5 s: what is left of the window comes in
+    // bursts, and no level stands for 12 buckets until one of them is long enough. Then the risen floors
+    // are held against RTTmin, at a third of a second each.
     assert!(tide.utilisation > 0.9, "{}", course(&tide));
     assert!(
-        used(&tide, 27) > 0.98 && used(&tide, 50) > 0.98,
+        used(&tide, 26) > 0.98 && used(&tide, 50) > 0.98,
         "{}",
         course(&tide)
     );
@@ -111,7 +111,8 @@ fn a_route_that_becomes_shorter_leaves_no_queue_behind() {
     // What the longer way held stands in the queue for a moment.
     let after: Vec<f64> = tide.bins[220..].iter().map(|b| b.0).collect();
     let mean_ms = after.iter().sum::<f64>() / after.len() as f64;
-    assert!(mean_ms < 15.0, "{}", course(&tide));
+    // A margin of 8 ms, and probes: a steady link's level is asked for every few seconds.
+    assert!(mean_ms < 12.0, "{mean_ms} {}", course(&tide));
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn download(steer: &mut Steer, path: &mut Path, queue_ms: u64) -> Vec<u16> {
 fn syns_leave_as_they_are() {
     for ack in [false, true] {
         for scale in [None, Some(SCALE)] {
-            let (mut steer, path) = (Steer::new(params(Law::Drwa)), Path::default());
+            let mut steer = Steer::new(params(Law::Drwa));
             let mut segment = syn(64_240, ack, scale);
             let before = segment;
             steer.leaves(at(0), &mut segment);
