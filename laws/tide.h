@@ -113,7 +113,6 @@ struct tg_tide {
 	tg_u32 standing_us;	/* forward queueing delay of the last packet */
 	tg_u32 standing;	/* buckets with data in a row that ended with a standing queue */
 	tg_u32 full;		/* buckets in a row in which the queue did not run empty */
-	tg_u32 idle;		/* whether the link was idle in the open bucket */
 	tg_u32 level_us;	/* at which the buckets' smallest delays stand */
 	tg_u32 steady;		/* for how many buckets with data */
 	tg_u32 next;		/* slot of the open bucket */
@@ -282,20 +281,18 @@ TG_INLINE void tg_tide_close(struct tg_tide *t)
 {
 	tg_u32 slot = t->next % TG_TIDE_BUCKETS;
 	int seen = t->least_us != TG_OPEN;
-	int empty = t->idle || (seen && t->least_us <= tg_tide_empty_us(t));
 
 	t->sum = t->sum + t->current - t->bytes[slot];
 	t->sum_us = t->sum_us + t->open_us - t->width_us[slot];
 	t->bytes[slot] = t->current;
 	t->width_us[slot] = t->open_us;
-	t->full = empty ? 0 : t->full + 1;
+	t->full = seen && t->least_us <= tg_tide_empty_us(t) ? 0 : t->full + 1;
 	if (seen)
 		tg_tide_note_level(t);
 	t->current = 0;
-	t->idle = 0;
 	t->least_us = TG_OPEN;
 	if (t->state != TG_TIDE_STARTING) {
-		tg_tide_learn(t, tg_tide_rate(t), empty);
+		tg_tide_learn(t, tg_tide_rate(t), !t->full);
 		t->forecast[slot] = t->m;
 	} else if (t->standing >= 2 && t->full >= TG_TIDE_BUCKETS) {
 		tg_tide_run(t, tg_tide_rate(t));
@@ -320,7 +317,6 @@ TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 	t->state = TG_TIDE_STARTING;
 	t->standing = 0;
 	t->full = 0;
-	t->idle = 0;
 	t->steady = 0;
 	t->current = 0;
 	t->sum = 0;
@@ -350,7 +346,7 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
 	else if (idle_us > t->h_us)
 		t->bucket_end_us += idle_us;
 	if (idle_us > tg_tide_empty_us(t))
-		t->idle = 1;
+		t->full = TG_OPEN; /* one more, and it is 0 */
 	t->arrived_us = a->now_us;
 	for (tg_u32 i = 0; i < TG_TIDE_CATCH_UP && a->now_us >= t->bucket_end_us; i++) {
 		tg_tide_close(t);

@@ -179,18 +179,12 @@ impl Both {
         ];
         let [hungry, now, probes] =
             [formula.hungry, formula.hungry_now, formula.probes].map(|n| n as u32);
+        // An idle link is noted by a count that the bucket's end makes 0.
+        let full = if formula.idle { u32::MAX } else { formula.full };
         let times = [c.level_us, c.patience_us, c.risen_us].map(u64::from);
         let errors = formula.state == State::Starting || u64::from(c.errors) == formula.errors;
         c.state == state
-            && counts
-                == [
-                    formula.standing,
-                    formula.full,
-                    formula.steady,
-                    hungry,
-                    now,
-                    probes,
-                ]
+            && counts == [formula.standing, full, formula.steady, hungry, now, probes]
             && times == [formula.level_us, formula.patience_us, formula.risen_us]
             && c.touched_us == formula.touched.0
             && errors
