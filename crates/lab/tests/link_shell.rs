@@ -1,7 +1,7 @@
 //! What signals do to a command behind a link, and what a killed link leaves behind. Runs itself
 //! as the process to be signalled.
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigHandler, Signal, kill, signal};
 use nix::unistd::Pid;
 use std::ffi::OsString;
 use std::fs;
@@ -16,6 +16,9 @@ const SCRIPT: &str = "TIDEGATE_LAB_TEST_SCRIPT";
 
 fn main() {
     if let Some(script) = std::env::var_os(SCRIPT) {
+        // Whoever started the tests in the background has interrupts ignored, for all below.
+        // SAFETY: no handler is installed.
+        unsafe { signal(Signal::SIGINT, SigHandler::SigDfl) }.unwrap();
         let command = [OsString::from("bash"), "-c".into(), script];
         let status = link_shell(Config::default(), Config::default(), &command).unwrap();
         std::process::exit(status.code().unwrap_or(1));
