@@ -20,9 +20,6 @@ const SHORT_S: f64 = 30.0;
 /// Senders, in turn.
 const SENDERS: [&str; 2] = ["cubic", "bbr"];
 
-const FEW: &str = "where the path holds a packet or two, tide's window can stand at three segments for seconds while the link \
-                   is idle (the LTE subway ride at 50 ms); when it leaves that state differs from one TCP to another";
-
 /// The figure.
 pub fn figure(paths: &[Path]) -> Figure {
     let sample: Arc<[Pick]> = sample(paths).into();
@@ -115,15 +112,13 @@ fn quantities(picks: &Arc<[Pick]>) -> Vec<Quantity> {
             "cases",
             Claim::at_most(0.0, count),
             |picks, runs| below(picks, runs, NEVER),
-        )
-        .because(FEW),
+        ),
         quantity(
             &format!("of {CASES} cases more than {RARELY} points below"),
             "cases",
             Claim::at_most((count / 10.0).floor(), count),
             |picks, runs| below(picks, runs, RARELY),
-        )
-        .because(FEW),
+        ),
         quantity(
             "CUBIC: mean queueing delay ÷ DRWA's, geometric mean",
             "",
