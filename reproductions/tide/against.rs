@@ -24,7 +24,7 @@ const MODELLED: f64 = 98.0;
 const MODEL: &str = "the packet model that this comes from has one sender that no congestion window ever limits, base RTTs to \
                      250 ms and no link as slow or as often silent as the slowest here";
 
-/// Where tide uses less than DRWA, which keeps five to twelve times its queue there.
+/// Where tide uses less than DRWA, which keeps several times its queue there.
 const FADES: &str = "after a fade of a second on a slow link the forecast needs some round trips to grow back (UMTS at 20 and 50 ms), \
                      a base delay that keeps changing is partly taken for queue (Starlink at 20 ms), and BBR's and CUBIC's own \
                      growth is left to chance where the rate leaps (5G at 100 ms and more)";

@@ -56,10 +56,8 @@ const FALSE_FLOOR: &str = "a newcomer takes the other's queue for its floor, and
      is wrong";
 
 /// Why Linux is no measure of an even share.
-const LOCKED_OUT: &str = "untouched Linux had filled the buffer before, which keeps a newcomer out for minutes (on the steady \
-     link at 100 ms it holds 95, 86 and 73 % in the first three half minutes, and an even share after three minutes); \
-     and tide's forecast is the rate that it is left with: while another's queue of delay q stands, a window of \
-     m · H brings m · H / (H + q), which is the next forecast, until 4 segments a round trip are left";
+const LOCKED_OUT: &str = "untouched Linux had filled the buffer before, which keeps a newcomer out for minutes; and tide's forecast is the rate that it is left with: while another's queue of delay q stands, a window of \
+     m · H brings m · H / (H + q), which is the next forecast, until the smallest window is left";
 
 const RATE: &str = "goodput_bps";
 const QUEUE: &str = "queue_delay_ms";

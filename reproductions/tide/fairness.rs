@@ -257,7 +257,7 @@ fn cost(crowds: &[Crowd], equal: bool) -> [Quantity; 2] {
         },
     )
     .because(
-        "DRWA keeps sixteen times the queue there, and tide's forecast sinks in a cell's fades as it does with one flow",
+        "DRWA keeps many times the queue there, and tide's forecast sinks in a cell's fades as it does with one flow",
     );
     let waited = Quantity::new(
         format!("{who}: mean queueing delay ÷ that of DRWA λ = 3, geometric mean"),

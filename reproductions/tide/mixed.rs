@@ -64,8 +64,8 @@ const QUEUE: &str = "queue_delay_ms";
 const KEPT_FREE: &str = "a connection that has just begun has its part of the window kept free while its congestion window grows \
                          into it, and many of a page's end before";
 
-const PACED_OUT: &str = "FQ-CoDel drops what stands in the download's queue, which then leaves the link to the pages: on lte-1 at \
-     150 ms download and video together carry 3.1 Mbit/s, beside tide 9.6";
+const PACED_OUT: &str = "FQ-CoDel drops what stands in the download's queue, which then leaves the link to the pages, and carries \
+     less itself";
 
 const SHARED: &str =
     "pages and video have what they ask for, many times what they had with untouched Linux";
