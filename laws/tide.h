@@ -39,8 +39,8 @@
  *                                               PROBING -----------+
  *                                            W fixed, larger
  *
- * and, ever more seldom after floors have risen, RUNNING -> RECHECKING -> RUNNING, with the window
- * that RTTmin asks for.
+ * and, ever more seldom after floors have risen, or once one has fallen, RUNNING -> RECHECKING ->
+ * RUNNING, with the window that a shorter lag asks for.
  *
  * PROBING ages the floors: after a route change the smallest delay of old is not the empty queue's
  * any more, the longer way counts as queue, and the window that is too small for it lets the
@@ -72,6 +72,7 @@
 #define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US)
 #define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
 #define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US)
+#define TG_TIDE_FALL_US (8 * TG_MS_US)
 #define TG_TIDE_BESIDE_US (4 * TG_MS_US) /* packets this close met the same queue */
 #define TG_TIDE_COMPARED 16u
 
@@ -130,7 +131,8 @@ struct tg_tide {
 	tg_u32 risen_us;	/* by how much floors have risen in all */
 	tg_u32 patience_us;	/* how long after a probe a floor is trusted */
 	tg_u32 recheck_wait_us; /* how long a raised floor is trusted */
-	tg_u32 recheck_h_us;	/* RTTmin when it is not */
+	tg_u32 recheck_h_us;	/* the lag that is tried when it is not */
+	tg_u32 span;		/* counts round trips and rechecks, over each of which falls are summed */
 	tg_u32 mss;
 };
 
@@ -144,6 +146,8 @@ struct tg_share {
 	tg_u32 epoch;
 	tg_u32 hungry_epoch;  /* last epoch in which it was hungry, plus 1; 0: never */
 	tg_u32 bytes;	      /* in this epoch */
+	tg_u32 fallen_us;     /* by how much its floor or RTTmin fell in this span */
+	tg_u32 span;
 	tg_u32 h_us;	      /* its own lag; 0: not known yet */
 	tg_u32 weight;	      /* of its part beside other flows'; 0 counts as 1 */
 };
@@ -156,6 +160,7 @@ struct tg_arrival {
 	tg_u32 sample_us;    /* RTT sample, 0 for none */
 	tg_u32 rtt_min_us;   /* the flow's smallest, 0 before the first */
 	tg_u32 queue_us;     /* forward queueing delay */
+	tg_u32 fell_us;	     /* by how much this packet lowered the flow's floor */
 };
 
 TG_INLINE tg_s64 tg_tide_halved(tg_s64 nonnegative)
@@ -308,6 +313,8 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 	t->hungry = t->hungry_now;
 	t->hungry_now = 0;
 	t->epoch++;
+	if (t->state != TG_TIDE_RECHECKING)
+		t->span++;
 	t->epoch_us = t->h_us + t->standing_us;
 	t->epoch_end_us = now_us + t->epoch_us;
 }
@@ -449,26 +456,46 @@ TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
 }
 
 /*
- * A raised floor keeps the queue that it hides: nothing empties it any more. So, ever more seldom,
- * the window is what it would be if RTTmin still held, for two round trips. If the level was the
- * queue of others who have left, or chance, delay falls below the floor, and that mends it.
+ * A floor that is too high keeps the queue that it hides: nothing empties it any more. So for two
+ * round trips the window is what a shorter lag would ask for. If there is a queue, delay falls
+ * below the floor, and that mends it.
  */
-TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival *a)
+TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival *a, tg_u32 h_us)
 {
-	if (t->h_us <= a->rtt_min_us + 2 * tg_tide_empty_us(t)) {
-		t->recheck_us = 0;
-		return;
-	}
 	t->state = TG_TIDE_RECHECKING;
-	t->recheck_h_us = a->rtt_min_us;
+	t->span++;
+	t->recheck_h_us = h_us;
 	t->recheck_end_us = a->now_us + 2 * ((tg_u64)t->h_us + a->queue_us);
 }
 
-TG_INLINE void tg_tide_end_recheck(struct tg_tide *t, tg_u64 now_us)
+/* A floor that was raised may have been the queue of others, who have left, or chance: it is held
+ * against RTTmin, ever more seldom. The path's lag is to the flow's as this to its RTTmin. */
+TG_INLINE void tg_tide_recheck_raised(struct tg_tide *t, const struct tg_share *s,
+				      const struct tg_arrival *a)
 {
-	t->state = TG_TIDE_RUNNING;
+	if (s->h_us <= a->rtt_min_us + 2 * tg_tide_empty_us(t)) {
+		t->recheck_us = 0;
+		return;
+	}
+	tg_tide_begin_recheck(t, a, (tg_u32)((tg_u64)t->h_us * a->rtt_min_us / s->h_us));
 	t->recheck_wait_us = tg_min(2 * t->recheck_wait_us, TG_TIDE_RECHECK_MAX_US);
-	t->recheck_us = now_us + t->recheck_wait_us;
+	t->recheck_us = t->recheck_end_us + t->recheck_wait_us;
+}
+
+TG_INLINE void tg_tide_note_fall(const struct tg_tide *t, struct tg_share *s, tg_u32 fell_us)
+{
+	if (s->span != t->span) {
+		s->span = t->span;
+		s->fallen_us = 0;
+	}
+	s->fallen_us += fell_us;
+}
+
+/* Whether a floor fell by much in this round trip: the route has become shorter, or others have
+ * left whose queue it took for path, and what else of it was hidden there is ours. */
+TG_INLINE int tg_tide_floor_fell(const struct tg_tide *t, const struct tg_share *s)
+{
+	return !s->settle_us && s->fallen_us > tg_max(t->h_us / 8, TG_TIDE_FALL_US);
 }
 
 TG_INLINE void tg_tide_end_probe(struct tg_tide *t, tg_u64 now_us)
@@ -482,19 +509,22 @@ TG_INLINE void tg_tide_end_probe(struct tg_tide *t, tg_u64 now_us)
 					TG_TIDE_PATIENCE_MAX_US);
 }
 
-TG_INLINE void tg_tide_age_floors(struct tg_tide *t, const struct tg_arrival *a)
+TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)
 {
+	tg_tide_note_fall(t, s, a->fell_us);
 	if (a->queue_us <= tg_tide_empty_us(t)) {
 		t->touched_us = a->now_us;
 		t->touched_m = t->m;
 		t->patience_us = 0;
 	}
-	if (t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a->now_us))
+	if (t->state == TG_TIDE_RECHECKING && a->now_us >= t->recheck_end_us)
+		t->state = TG_TIDE_RUNNING;
+	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) && tg_tide_floor_fell(t, s))
+		tg_tide_begin_recheck(t, a, t->h_us / 2);
+	else if (t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a->now_us))
 		tg_tide_begin_probe(t, a->now_us);
-	else if (t->state == TG_TIDE_RUNNING && t->recheck_us && a->now_us >= t->recheck_us)
-		tg_tide_begin_recheck(t, a);
-	else if (t->state == TG_TIDE_RECHECKING && a->now_us >= t->recheck_end_us)
-		tg_tide_end_recheck(t, a->now_us);
+	else if (t->state == TG_TIDE_RUNNING && t->recheck_us && a->now_us >= t->recheck_us && s->h_us)
+		tg_tide_recheck_raised(t, s, a);
 	if (t->state != TG_TIDE_PROBING)
 		return;
 	if (a->now_us >= t->watch_us)
@@ -595,7 +625,7 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	t->least_us = tg_min(t->least_us, a->queue_us);
 	t->standing_us = a->queue_us;
 	tg_tide_count_hungry(t, s, a->len);
-	tg_tide_age_floors(t, a);
+	tg_tide_age_floors(t, s, a);
 	TG_FORGET();
 	return tg_tide_share(t, s);
 }
