@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * The forward queueing delay: how long data stood in the queue towards us, whatever the way back
+ * The forward queueing delay: how long data stood in the queue on their way, whatever the way back
  * does.
  *
  * A sender stamps TSval from its own clock, so `now - TSval` is the one-way delay plus an unknown
@@ -8,6 +8,11 @@
  * empty path (equation 5.3); what is above it is queue. The round-trip time would not do: an
  * upload beside the download delays the ACKs, and a law that took that for downlink queueing would
  * starve the download.
+ *
+ * Seen from the sender of an upload the way is the same and the ends are swapped: the peer stamps
+ * when it acknowledges, so `TSval - (departure of what it echoes)` is the way through the uplink's
+ * queue, and `now - TSval` the way back. So every function takes two moments of ours: the one at the
+ * end of the forward way and the one at the end of the way back.
  *
  * Clocks drift, so a floor does not hold for ever: it moves with the drift that the way back shows,
  * `flow.h` bounds the delay by the round trip's own rise, `tide.h` probes whether it is a queue at
@@ -41,9 +46,24 @@ struct tg_delay {
 	tg_u32 back_was_us; /* and in the last */
 	tg_u32 echoes;	    /* packets that this window's smallest was taken over */
 	tg_s32 skew_us;	    /* what the peer's clock gains on ours in one window */
+	tg_u8 upload;	    /* the peer receives the data; we send them */
 	tg_u8 started;
 	tg_u8 compared;	    /* the last window was a sound one */
 };
+
+/* One-way delay of the data, modulo 2^32 and but for a constant; `us` is our end's moment. */
+TG_INLINE tg_u32 tg_delay_forward(const struct tg_delay *d, tg_u32 tsval, tg_u32 us)
+{
+	tg_u32 relative_us = us - tsval * d->tick_us;
+
+	return d->upload ? -relative_us : relative_us;
+}
+
+/* And of what acknowledges them. */
+TG_INLINE tg_u32 tg_delay_back(const struct tg_delay *d, tg_u32 tsval, tg_u32 us)
+{
+	return -tg_delay_forward(d, tsval, us);
+}
 
 /* The unit of a clock that counts `ticks` in `elapsed_us` of ours; 0 if it is none in use. */
 TG_INLINE tg_u32 tg_delay_tick(tg_u32 elapsed_us, tg_u32 ticks)
@@ -61,25 +81,25 @@ TG_INLINE tg_u32 tg_delay_tick(tg_u32 elapsed_us, tg_u32 ticks)
 	return 0;
 }
 
-TG_INLINE void tg_delay_open_window(struct tg_delay *d, tg_u32 tsval, tg_u64 echoed_us)
+TG_INLINE void tg_delay_open_window(struct tg_delay *d, tg_u32 tsval, tg_u64 back_end_us)
 {
 	d->mark_tsval = tsval;
-	d->mark_us = echoed_us;
+	d->mark_us = back_end_us;
 	d->back_was_us = d->back_us;
-	d->back_us = tsval * d->tick_us - (tg_u32)echoed_us;
+	d->back_us = tg_delay_back(d, tsval, (tg_u32)back_end_us);
 	d->echoes = 0;
 }
 
 /* A window is over: looks at the unit, and at what the peer's clock has gained. */
 TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 width_us,
-				     tg_u32 now_us)
+				     tg_u32 forward_end_us)
 {
 	tg_u32 tick_us = tg_delay_tick(width_us, tsval - d->mark_tsval);
 	tg_s32 gain_us = (tg_s32)(d->back_us - d->back_was_us);
 
 	if (tick_us != d->tick_us) {
 		d->tick_us = tick_us;
-		d->floor_us = now_us - tsval * tick_us;
+		d->floor_us = tg_delay_forward(d, tsval, forward_end_us);
 		d->compared = 0;
 		d->skew_us = 0;
 	} else if (d->window_us == TG_CLOCK_WINDOW_US) {
@@ -97,20 +117,21 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
 }
 
 /*
- * A packet with `tsval` echoes what left us at `echoed_us`. The peer stamped it when that moment
- * of ours reached it, so that both clocks are compared over the way back alone: a queue that
- * builds up towards us would stretch our time and make the peer's clock look slow. The smallest
- * delay of the way back, window by window, moves as the clocks drift apart.
+ * Both clocks are compared over the way back alone: a queue that builds up on the forward way would
+ * stretch our time and make the peer's clock look slow. To a download, the peer stamped `tsval` when
+ * a moment of ours reached it; to an upload, we received `tsval` at one. The smallest delay of the
+ * way back, window by window, moves as the clocks drift apart.
  */
-TG_INLINE void tg_delay_echoed(struct tg_delay *d, tg_u32 tsval, tg_u64 echoed_us, tg_u32 now_us)
+TG_INLINE void tg_delay_compare(struct tg_delay *d, tg_u32 tsval, tg_u64 back_end_us,
+				tg_u32 forward_end_us)
 {
-	tg_u32 back_us = tsval * d->tick_us - (tg_u32)echoed_us;
-	tg_u64 width_us = echoed_us - d->mark_us;
+	tg_u32 back_us = tg_delay_back(d, tsval, (tg_u32)back_end_us);
+	tg_u64 width_us = back_end_us - d->mark_us;
 
 	/* After a silence so long, a clock of microseconds may have wrapped. */
 	if (!d->window_us || width_us >= TG_CLOCK_SPAN_US) {
 		d->window_us = TG_CLOCK_FIRST_US;
-		tg_delay_open_window(d, tsval, echoed_us);
+		tg_delay_open_window(d, tsval, back_end_us);
 		return;
 	}
 	d->echoes++;
@@ -118,11 +139,12 @@ TG_INLINE void tg_delay_echoed(struct tg_delay *d, tg_u32 tsval, tg_u64 echoed_u
 		d->back_us = back_us;
 	if (width_us < d->window_us)
 		return;
-	tg_delay_close_window(d, tsval, (tg_u32)width_us, now_us);
-	tg_delay_open_window(d, tsval, echoed_us);
+	tg_delay_close_window(d, tsval, (tg_u32)width_us, forward_end_us);
+	tg_delay_open_window(d, tsval, back_end_us);
 }
 
-/* The peer's clock gains on ours, and its stamps make every delay look shorter; or loses. */
+/* The peer's clock gains on ours: its stamps make the way back look longer and the forward way
+ * shorter, or the other way round where we send the data; or it loses. */
 TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 {
 	tg_u32 elapsed_us = now_us - d->moved_us;
@@ -137,25 +159,25 @@ TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 }
 
 /*
- * A segment with `tsval` arrives. Returns its forward queueing delay in us, or TG_OPEN if the
- * peer's clock is not understood. `standing_us` is the delay that the path's other flows see now:
- * a late-comer's first packet has waited as long, and must not take that for its floor.
+ * A segment with `tsval` tells how long data were on their way; `us` is our end's moment. Returns
+ * their queueing delay in us, or TG_OPEN if the peer's clock is not understood. `standing_us` is the
+ * delay that the path's other flows see now: a late-comer's first packet has waited as long, and must
+ * not take that for its floor.
  */
-TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 now_us,
-				  tg_u32 standing_us)
+TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us, tg_u32 standing_us)
 {
 	tg_u32 relative_us;
 
 	if (!d->started) {
 		d->started = 1;
 		d->tick_us = TG_MS_US;
-		d->moved_us = now_us;
-		d->floor_us = now_us - tsval * TG_MS_US - standing_us;
+		d->moved_us = us;
+		d->floor_us = tg_delay_forward(d, tsval, us) - standing_us;
 	}
 	if (!d->tick_us)
 		return TG_OPEN;
-	tg_delay_follow_clock(d, now_us);
-	relative_us = now_us - tsval * d->tick_us;
+	tg_delay_follow_clock(d, us);
+	relative_us = tg_delay_forward(d, tsval, us);
 	d->fell_us = tg_before(relative_us, d->floor_us) ? d->floor_us - relative_us : 0;
 	d->floor_us -= d->fell_us;
 	return relative_us - d->floor_us;

@@ -134,8 +134,7 @@ TG_INLINE void tg_flow_lower_rtt_min(struct tg_flow *f, tg_u32 by_us, struct tg_
  * was promised for the longer one fills the difference: then it is RTTmin that is wrong. The round
  * trip of a late-comer's first sample holds the queue that stood already.
  */
-TG_INLINE void tg_flow_anchor(struct tg_flow *f, const struct tg_segment *s, tg_u32 standing_us,
-			      struct tg_arrival *a)
+TG_INLINE void tg_flow_anchor(struct tg_flow *f, tg_u32 standing_us, struct tg_arrival *a)
 {
 	tg_u32 bound_us, drift_us;
 
@@ -143,11 +142,8 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, const struct tg_segment *s, tg_
 		f->rtt_min_us = a->sample_us - tg_min(standing_us, a->sample_us - 1);
 	if (a->sample_us < f->rtt_min_us)
 		tg_flow_lower_rtt_min(f, f->rtt_min_us - a->sample_us, a);
-	if (!s->timestamps)
-		return;
-	tg_delay_echoed(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us);
 	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
-	drift_us = tg_flow_drift_us(f, s->now_us);
+	drift_us = tg_flow_drift_us(f, a->now_us);
 	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us)
 		return;
 	drift_us = tg_min(a->queue_us - bound_us, drift_us);
@@ -174,9 +170,12 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 						       standing_us)
 				    : TG_OPEN;
 	a->fell_us = f->delay.fell_us;
+	if (a->sample_us && s->timestamps)
+		tg_delay_compare(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us);
 	if (a->sample_us)
-		tg_flow_anchor(f, s, standing_us, a);
+		tg_flow_anchor(f, standing_us, a);
 	a->rtt_min_us = f->rtt_min_us;
+	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
 	f->arrived_us = s->now_us;
 	f->unsampled += s->len;
@@ -232,7 +231,9 @@ TG_INLINE void tg_flow_path_law(struct tg_flow *f, struct tg_tide *path, struct 
 	}
 	rise_us = tg_tide_floor_rise(path, &f->share, a);
 	tg_delay_raise(&f->delay, rise_us);
-	a->queue_us -= tg_min(rise_us, a->queue_us);
+	rise_us = tg_min(rise_us, a->queue_us);
+	a->queue_us -= rise_us;
+	a->lag_us += rise_us;
 	TG_FORGET();
 	f->wanted = tg_tide_arrived(path, &f->share, a);
 }

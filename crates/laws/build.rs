@@ -10,7 +10,7 @@ fn main() {
     println!("cargo:rerun-if-changed={}", laws.display());
 
     bindgen::Builder::default()
-        .header(laws.join("flow.h").display().to_string())
+        .header(laws.join("upload.h").display().to_string())
         .clang_arg("-std=c11")
         .allowlist_item("(tg|TG)_.*")
         .derive_default(true)
@@ -18,7 +18,7 @@ fn main() {
         .wrap_static_fns(true)
         .wrap_static_fns_path(&wrappers)
         .generate()
-        .expect("describe laws/flow.h; is libclang installed? (./dev setup)")
+        .expect("describe laws/upload.h; is libclang installed? (./dev setup)")
         .write_to_file(out.join("laws.rs"))
         .expect("write the description of the laws");
     cc::Build::new()

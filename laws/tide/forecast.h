@@ -27,8 +27,7 @@ TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const st
 
 	if (!a->sample_us)
 		return;
-	lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
-	lag_us = tg_max(tg_max(lag_us, a->rtt_min_us), TG_TIDE_LAG_LEAST_US);
+	lag_us = tg_max(tg_max(a->lag_us, a->rtt_min_us), TG_TIDE_LAG_LEAST_US);
 	t->h_us = tg_tide_lag(t->h_us, lag_us, a->now_us - t->lag_us);
 	t->lag_us = a->now_us;
 	s->h_us = s->h_us ? tg_approach(s->h_us, lag_us, 1, 16) : lag_us;

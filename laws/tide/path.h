@@ -93,6 +93,7 @@ struct tg_arrival {
 	tg_u32 sample_us;    /* RTT sample, 0 for none */
 	tg_u32 rtt_min_us;   /* the flow's smallest, 0 before the first */
 	tg_u32 queue_us;     /* forward queueing delay */
+	tg_u32 lag_us;	     /* the sample less it, or what stands for that; 0 for none */
 	tg_u32 fell_us;	     /* by how much this packet lowered the flow's floor */
 };
 

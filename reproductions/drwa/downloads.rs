@@ -243,14 +243,9 @@ fn run(carrier: &Carrier, phone: Phone) -> Run {
         Phone::Open => (Law::None, LAMBDA, None),
     };
     Run {
-        name: label(phone),
-        law,
         lambda,
         limit,
-        window: None,
-        congestion_control: None,
-        rmem_max: None,
-        own_tcp: None,
+        ..Run::new(label(phone), law)
     }
 }
 

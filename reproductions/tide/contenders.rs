@@ -93,14 +93,9 @@ impl Contender {
     /// What the two hosts are set to.
     pub fn run(&self) -> Run {
         Run {
-            name: self.receiver(),
-            law: self.law,
             lambda: self.lambda,
-            limit: None,
-            window: None,
             congestion_control: Some(self.sender.into()),
-            rmem_max: None,
-            own_tcp: None,
+            ..Run::new(self.receiver(), self.law)
         }
     }
 

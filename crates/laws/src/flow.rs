@@ -122,6 +122,11 @@ impl Path {
     pub fn raw(&self) -> &sys::tg_tide {
         &self.0
     }
+
+    /// The C record, for what works on it.
+    pub(crate) fn raw_mut(&mut self) -> &mut sys::tg_tide {
+        &mut self.0
+    }
 }
 
 /// One connection's data in one direction, seen from its receiver.

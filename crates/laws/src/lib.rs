@@ -2,10 +2,12 @@
 //!
 //! The law itself is C, so that the kernel program, the simulator and the tests run the very same
 //! lines; this crate adds nothing to it but types. [`Flow`] is one connection's data in one
-//! direction, [`Path`] the queue that flows share.
+//! direction, seen from its receiver, [`Upload`] the same seen from its sender, [`Path`] the queue that flows share.
 
 pub mod bench;
 mod flow;
 pub mod sys;
+mod upload;
 
 pub use flow::{Ack, Flow, Law, Params, Path, PathState, Segment};
+pub use upload::Upload;

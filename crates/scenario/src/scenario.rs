@@ -173,9 +173,16 @@ pub enum Side {
 pub struct Run {
     /// Its name in tables and pictures.
     pub name: String,
-    /// What steers the client's receive window.
+    /// What steers at the client: the receive window of its downloads and, with a law that can, that
+    /// which its own stack is told for its uploads.
     #[serde(default)]
     pub law: Law,
+    /// Whether the client's law steers its uploads; absent: if it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uploads: Option<bool>,
+    /// What steers at the server: the receive window of the client's uploads.
+    #[serde(default, skip_serializing_if = "Law::is_none")]
+    pub server_law: Law,
     /// DRWA's λ.
     #[serde(default = "three")]
     pub lambda: f64,
@@ -192,6 +199,29 @@ pub struct Run {
     pub rmem_max: Option<u64>,
     /// Overrides `hosts.own_tcp`.
     pub own_tcp: Option<Vec<Side>>,
+}
+
+impl Run {
+    /// That law at the client, everything else as it is by itself.
+    pub fn new(name: impl Into<String>, law: Law) -> Self {
+        Self {
+            name: name.into(),
+            law,
+            uploads: None,
+            server_law: Law::None,
+            lambda: three(),
+            limit: None,
+            window: None,
+            congestion_control: None,
+            rmem_max: None,
+            own_tcp: None,
+        }
+    }
+
+    /// Whether the client's uploads are steered by its own law.
+    pub fn steers_uploads(&self) -> bool {
+        self.law.can_steer_uploads() && self.uploads.unwrap_or(true)
+    }
 }
 
 fn three() -> f64 {
@@ -216,6 +246,16 @@ pub enum Law {
 }
 
 impl Law {
+    /// Whether there is none.
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+
+    /// Whether it can steer data from where they are sent, too.
+    pub const fn can_steer_uploads(self) -> bool {
+        matches!(self, Self::Tide)
+    }
+
     /// As scenarios and results spell it.
     pub const fn name(self) -> &'static str {
         match self {

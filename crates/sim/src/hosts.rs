@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 use slab::Slab;
 use tidegate_laws::Params;
 use tidegate_scenario::{Direction, Run, Scenario, Side, Workload};
-use tidegate_tcp::steer::Steer;
+use tidegate_tcp::steer::Edge;
 use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State};
 
 /// A connection, both ends of it.
@@ -27,8 +27,8 @@ pub struct Pair {
     /// Ways of what the client and the server send.
     routes: [u16; 2],
     answer: Config,
-    /// The law at the client's edge.
-    steer: Option<Box<Steer>>,
+    /// The laws at the client's and the server's edge.
+    edges: [Option<Box<Edge>>; 2],
 }
 
 impl Pair {
@@ -42,16 +42,24 @@ impl Pair {
         self.ends[index(side)].as_mut()
     }
 
-    /// The law at the client's edge, if there is one.
-    pub fn steer(&self) -> Option<&Steer> {
-        self.steer.as_deref()
+    /// The last round trip in µs that a law has measured with the data of that direction: at the
+    /// client, or else at the server.
+    pub fn law_rtt_us(&self, direction: Direction) -> Option<u32> {
+        let [client, server] = self.edges.each_ref().map(Option::as_deref);
+        match direction {
+            Direction::Down => client?.flow().rtt_us(),
+            Direction::Up => match client.and_then(Edge::upload) {
+                Some(upload) => upload.rtt_us(),
+                None => server?.flow().rtt_us(),
+            },
+        }
     }
 
     /// A segment arrives at an end, which a SYN may make.
-    pub fn receive(&mut self, network: &mut Network, side: Side, segment: &Segment) {
+    pub fn receive(&mut self, network: &mut Network, side: Side, segment: &mut Segment) {
         let now = network.now;
-        if let (Some(steer), Side::Client) = (&mut self.steer, side) {
-            steer.arrives(&mut network.path, now, segment);
+        if let Some(edge) = &mut self.edges[index(side)] {
+            edge.arrives(&mut network.paths[index(side)], now, segment);
         }
         match &mut self.ends[index(side)] {
             Some(end) => {
@@ -90,11 +98,11 @@ impl Pair {
 
     fn transmit(&mut self, network: &mut Network, side: Side) {
         let route = self.routes[index(side)];
-        let mut steer = self.steer.as_deref_mut().filter(|_| side == Side::Client);
+        let mut edge = self.edges[index(side)].as_deref_mut();
         if let Some(end) = &mut self.ends[index(side)] {
             while let Some(mut segment) = end.transmit(network.now) {
-                if let Some(steer) = &mut steer {
-                    steer.leaves(network.now, &mut segment);
+                if let Some(edge) = &mut edge {
+                    edge.leaves(network.now, &mut segment);
                 }
                 network.send(Packet::segment(self.name, route, segment));
             }
@@ -111,7 +119,8 @@ impl Pair {
 pub struct Hosts {
     pairs: Slab<Pair>,
     config: Config,
-    law: Option<Params>,
+    /// What steers at the client's and the server's edge, and whether what they send, too.
+    laws: [Option<(Params, bool)>; 2],
     /// Weights of the workloads that the law sees, by number.
     weights: Vec<Option<u32>>,
     opened: u32,
@@ -127,7 +136,7 @@ impl Hosts {
         Ok(Self {
             pairs: Slab::new(),
             config: settings::config(&scenario.hosts, run)?,
-            law: settings::law(run),
+            laws: settings::laws(run),
             weights: scenario.workloads.iter().map(weight).collect(),
             opened: 0,
             random: random::stream(scenario.seed, "connections"),
@@ -143,8 +152,10 @@ impl Hosts {
         tag: u32,
     ) -> Connected {
         let [ask, answer] = [self.fresh_config(), self.fresh_config()];
-        let steer = |(params, weight)| Box::new(Steer::weighted(params, weight));
-        let steer = self.law.zip(self.weights[workload]).map(steer);
+        let edges = self.laws.map(|law| {
+            let ((params, uploads), weight) = law.zip(self.weights[workload])?;
+            Some(Box::new(Edge::new(params, weight, uploads)))
+        });
         let entry = self.pairs.vacant_entry();
         self.opened += 1;
         let name = Connected {
@@ -158,7 +169,7 @@ impl Hosts {
             tag,
             routes: [Direction::Up, Direction::Down].map(|way| route_of(workload, way)),
             answer,
-            steer,
+            edges,
         });
         pair.settle(network, Side::Client);
         name

@@ -4,10 +4,10 @@ use crate::events::{EventQueue, Kind, Target};
 use crate::packet::Packet;
 use crate::random;
 use crate::run::Unsupported;
-use tidegate_laws::Path;
 use tidegate_link::{Config, Link};
 use tidegate_measure::{LinkRecord, Passage, Window, demand};
 use tidegate_scenario::{Direction, Hop, LinkInputs, Scenario, Side, Workload, WorkloadKind};
+use tidegate_tcp::steer::Paths;
 use tidegate_time::Instant;
 
 /// The downlink's place among the links, and the uplink's; hops follow.
@@ -41,8 +41,8 @@ pub struct Network {
     pub now: Instant,
     /// Who wants to be woken.
     pub events: EventQueue,
-    /// The queue that the client's flows share, as the law at its edge sees it.
-    pub path: Path,
+    /// The queues in front of the client and the server, as the laws at their edges see them.
+    pub paths: [Paths; 2],
     /// The links.
     pub nodes: Vec<Node>,
     /// Two for each workload: down, up.
@@ -84,7 +84,7 @@ impl Network {
         Ok(Self {
             now: Instant::ZERO,
             events: EventQueue::default(),
-            path: Path::default(),
+            paths: Default::default(),
             nodes,
             routes,
         })

@@ -59,9 +59,16 @@ fn algorithm(name: &str) -> Result<Algorithm, Unsupported> {
     })
 }
 
-/// What steers the client's window, if anything does.
-pub fn law(run: &Run) -> Option<Params> {
-    let law = match run.law {
+/// What steers at the client's and the server's edge, if anything does, and whether what the host
+/// sends is steered, too.
+pub fn laws(run: &Run) -> [Option<(Params, bool)>; 2] {
+    let client = params(run.law, run).map(|params| (params, run.steers_uploads()));
+    let server = params(run.server_law, run).map(|params| (params, false));
+    [client, server]
+}
+
+fn params(law: Law, run: &Run) -> Option<Params> {
+    let law = match law {
         Law::None => return None,
         Law::Drs => tidegate_laws::Law::Drs,
         Law::Drwa => tidegate_laws::Law::Drwa,

@@ -99,12 +99,12 @@ impl World {
 
     fn deliver(&mut self, packet: Packet, side: Side) {
         match packet.body {
-            Body::Segment(name, segment) => self.segment(name, side, &segment),
+            Body::Segment(name, mut segment) => self.segment(name, side, &mut segment),
             Body::Datagram(datagram) => self.datagram(&datagram, packet.route, side),
         }
     }
 
-    fn segment(&mut self, name: Connected, side: Side, segment: &Segment) {
+    fn segment(&mut self, name: Connected, side: Side, segment: &mut Segment) {
         // What comes too late for its connection is nobody's.
         if let Some(pair) = self.hosts.pair_mut(name) {
             pair.receive(&mut self.network, side, segment);

@@ -5,6 +5,12 @@
 //! window of segments that leave and touches nothing else. Unlike the agent it never meets merged
 //! packets, and it has seen every connection from the start.
 
+mod edge;
+mod upload;
+
+pub use edge::{Edge, Paths};
+pub use upload::UploadSteer;
+
 use crate::{Flags, Segment};
 use tidegate_laws::{Ack, Flow, Params, Path};
 use tidegate_time::Instant;

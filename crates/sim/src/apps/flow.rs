@@ -47,7 +47,7 @@ pub struct Sample {
     pub peer_window: u64,
     /// The sender's retransmission timeouts so far.
     pub timeouts: u64,
-    /// The last round trip that the law at the client's edge has measured.
+    /// The last round trip that a law has measured with the flow's data.
     pub law_rtt: Option<Duration>,
 }
 
@@ -85,7 +85,7 @@ impl Flow {
     /// Looks at the sender, `keep`ing what it sees for a curve.
     pub fn look(&mut self, hosts: &Hosts, now: Instant, keep: bool) {
         let pair = self.connection.and_then(|c| hosts.pair(c));
-        let Some((end, steer)) = pair.and_then(|p| Some((p.end(self.sender())?, p.steer()))) else {
+        let Some((pair, end)) = pair.and_then(|p| Some((p, p.end(self.sender())?))) else {
             return;
         };
         let info = end.info();
@@ -104,7 +104,7 @@ impl Flow {
                 cwnd: info.cwnd,
                 peer_window: info.peer_window,
                 timeouts: info.timeouts,
-                law_rtt: steer.and_then(|s| s.flow().rtt_us()).map(micros),
+                law_rtt: pair.law_rtt_us(self.direction).map(micros),
             });
         }
     }

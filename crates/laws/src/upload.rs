@@ -1,0 +1,80 @@
+//! An upload, seen from its sender, safely.
+
+use crate::sys;
+use crate::{Ack, Law, Params, Path};
+
+/// One connection's data that leave: what the peer acknowledges steers the window that our own stack
+/// reads. Laws that do not steer uploads leave it open.
+#[derive(Clone, Debug)]
+pub struct Upload(sys::tg_upload);
+
+impl Default for Upload {
+    fn default() -> Self {
+        let mut upload = sys::tg_upload::default();
+        // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
+        unsafe { sys::tg_upload_init(&mut upload) };
+        Self(upload)
+    }
+}
+
+impl Upload {
+    /// Data leave at `now_us`, `mss` payload bytes to a segment (0: not known), with this TSval.
+    pub fn sent(&mut self, now_us: u64, mss: u32, tsval: u32) {
+        // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
+        unsafe { sys::tg_upload_sent(&mut self.0, mss, tsval, now_us) }
+    }
+
+    /// An acknowledgement arrives, with the peer's TSval and the TSecr that it echoes; `ack.scale` is
+    /// the peer's, its time that of arrival. Returns the window field that our stack is to read.
+    pub fn acknowledged(
+        &mut self,
+        path: &mut Path,
+        params: &Params,
+        ack: &Ack,
+        tsecr: Option<u32>,
+    ) -> u16 {
+        let s = sys::tg_acknowledged {
+            now_us: ack.now_us,
+            ack: sys::tg_ack {
+                ack: ack.ack,
+                raw: ack.raw,
+                scale: ack.scale,
+                bare: ack.bare.into(),
+                sack: ack.sack.into(),
+            },
+            tsval: ack.tsval.unwrap_or(0),
+            tsecr: tsecr.unwrap_or(0),
+            timestamps: (ack.tsval.is_some() && tsecr.is_some()).into(),
+        };
+        let mut arrival = sys::tg_arrival::default();
+        // SAFETY: every pointer is to a live record, exclusively borrowed where C writes; C keeps
+        // no copy of any.
+        unsafe {
+            sys::tg_upload_measure(&mut self.0, &s, path.raw(), &mut arrival);
+            if params.law == Law::Tide {
+                sys::tg_upload_path_law(&mut self.0, path.raw_mut(), &mut arrival);
+            }
+            sys::tg_upload_steer(&mut self.0, &s.ack)
+        }
+    }
+
+    /// Gives it that many parts where others on its path have one.
+    pub fn weigh(&mut self, weight: u32) {
+        self.0.flow.share.weight = weight;
+    }
+
+    /// Payload of our full segments in bytes, as far as is known.
+    pub fn mss(&self) -> u32 {
+        self.0.flow.mss
+    }
+
+    /// The last RTT sample in µs; `None` before the first.
+    pub fn rtt_us(&self) -> Option<u32> {
+        (self.0.flow.rtt_us != 0).then_some(self.0.flow.rtt_us)
+    }
+
+    /// The C record of what is known of it as of any flow.
+    pub fn flow(&self) -> &sys::tg_flow {
+        &self.0.flow
+    }
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * One flow, seen from the sender of its data: an upload that heals its own uplink. The far receiver
+ * knows nothing of it. What it acknowledges is what has arrived there; the window in its
+ * acknowledgements is lowered before our own stack, or the one that we forward for, reads it.
+ *
+ *     data leave:              tg_upload_sent
+ *     acknowledgements arrive: tg_upload_measure  ->  a law  ->  tg_upload_steer
+ *
+ * The round trip is the flow's own, from our timestamp that comes back. The queue is told from
+ * the peer's: `delay.h`, with the ends swapped. So what an acknowledgement waits for on its way back
+ * is not taken for the uplink's queue, nor the uplink's for the downlink's by the flows that come
+ * the other way.
+ *
+ * The edges that `window.h` never retracts are those that our own stack has seen.
+ */
+#ifndef TG_UPLOAD_H
+#define TG_UPLOAD_H
+
+#include "flow.h"
+
+#define TG_UPLOAD_LAG_US TG_SECOND_US
+
+/* An acknowledgement that arrives, whether or not it carries data. */
+struct tg_acknowledged {
+	tg_u64 now_us;
+	struct tg_ack ack; /* `scale` is the peer's */
+	tg_u32 tsval;
+	tg_u32 tsecr;
+	tg_u8 timestamps;
+};
+
+/* What of an upload is known beside what is known of any flow. */
+struct tg_upload {
+	struct tg_flow flow;
+	tg_u64 out_us;	     /* when what the last sample is of left the queue */
+	tg_u64 lag_since_us;
+	tg_u32 out_tsval;    /* and the peer's stamp on its acknowledgement */
+	tg_u32 lag_least_us; /* smallest lag since then */
+	tg_u32 lag_was_us;   /* and in the second before */
+	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
+};
+
+TG_INLINE void tg_upload_init(struct tg_upload *u)
+{
+	tg_flow_init(&u->flow);
+	u->flow.delay.upload = 1;
+	u->flow.queue_us = TG_OPEN;
+}
+
+/* Data leave, `mss` bytes to a segment; 0: not known, as at the end of a message. What leaves without
+ * data is not noted: the peer may echo it whenever it likes. */
+TG_INLINE void tg_upload_sent(struct tg_upload *u, tg_u32 mss, tg_u32 tsval, tg_u64 now_us)
+{
+	if (mss)
+		u->flow.mss = mss;
+	tg_rtt_sent(&u->flow.rtt, tsval, (tg_u32)now_us);
+}
+
+/* Bytes that have arrived at the peer since its last acknowledgement. Behind a hole each duplicate
+ * stands for a segment; when it is filled they are acknowledged once more. */
+TG_INLINE tg_u32 tg_upload_delivered(struct tg_upload *u, const struct tg_ack *ack)
+{
+	const struct tg_window *w = &u->flow.window;
+	tg_u32 news, counted;
+
+	if (!w->known || tg_before(ack->ack, w->ack))
+		return 0;
+	news = ack->ack - w->ack;
+	if (!news) {
+		if (!ack->bare || !ack->sack)
+			return 0;
+		u->ahead += u->flow.mss;
+		return u->flow.mss;
+	}
+	counted = tg_min(news, u->ahead);
+	u->ahead = ack->sack ? u->ahead - counted : 0;
+	return news - counted;
+}
+
+/*
+ * The least lag of the last one or two seconds. Downloads follow the way back at once, and count the
+ * uplink's queue; if uploads counted the downlink's as fast, what one of the two queues loses the
+ * other would gain, for ever.
+ */
+TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u64 now_us)
+{
+	if (now_us - u->lag_since_us >= TG_UPLOAD_LAG_US) {
+		u->lag_was_us = u->lag_since_us ? u->lag_least_us : TG_OPEN;
+		u->lag_least_us = lag_us;
+		u->lag_since_us = now_us;
+	}
+	u->lag_least_us = tg_min(u->lag_least_us, lag_us);
+	return tg_min(u->lag_least_us, u->lag_was_us);
+}
+
+/*
+ * When what is acknowledged left the queue: it left us, and waited. Not the moment at which we are
+ * told: a download's queue hands acknowledgements over in clusters (Zhang, Shenker and Clark,
+ * SIGCOMM 1991), which would look like a link of wildly varying rate. Between two samples the
+ * peer's clock goes on.
+ */
+TG_INLINE tg_u64 tg_upload_out(const struct tg_upload *u, tg_u32 tsval)
+{
+	tg_u32 ticks = tsval - u->out_tsval;
+
+	return u->out_us + (tg_after(tsval, u->out_tsval) ? (tg_u64)ticks * u->flow.delay.tick_us : 0);
+}
+
+/* One that brings a sample: delay, lag, and the moment to count from. */
+TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_acknowledged *s,
+				tg_u32 standing_us, struct tg_arrival *a)
+{
+	struct tg_flow *f = &u->flow;
+	tg_u64 left_us = s->now_us - a->sample_us;
+
+	f->rtt_us = a->sample_us;
+	f->samples++;
+	a->queue_us = tg_delay_arrived(&f->delay, s->tsval, (tg_u32)left_us, standing_us);
+	a->fell_us = f->delay.fell_us;
+	tg_delay_compare(&f->delay, s->tsval, s->now_us, (tg_u32)left_us);
+	tg_flow_anchor(f, standing_us, a);
+	if (a->queue_us == TG_OPEN)
+		return;
+	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
+	a->lag_us = tg_upload_lag(u, a->lag_us, s->now_us);
+	u->out_us = left_us + a->queue_us;
+	u->out_tsval = s->tsval;
+}
+
+/*
+ * Measures an acknowledgement. Not each brings a sample; between two, the delay is that of the last.
+ * The arrival's time is that at which what it acknowledges left the queue of `path`, no earlier than
+ * the last.
+ */
+TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_acknowledged *s,
+				 const struct tg_tide *path, struct tg_arrival *a)
+{
+	struct tg_flow *f = &u->flow;
+
+	a->now_us = s->now_us;
+	a->len = tg_upload_delivered(u, &s->ack);
+	a->mss = f->mss;
+	a->sample_us = s->timestamps && a->len
+			       ? tg_rtt_echoed(&f->rtt, s->tsecr, (tg_u32)s->now_us)
+			       : 0;
+	a->queue_us = f->queue_us;
+	a->fell_us = 0;
+	a->lag_us = 0;
+	if (a->sample_us)
+		tg_upload_sample(u, s, tg_path_standing(path, s->now_us), a);
+	a->now_us = tg_max64(tg_upload_out(u, s->tsval), path->arrived_us);
+	a->rtt_min_us = f->rtt_min_us;
+	f->queue_us = a->queue_us;
+	f->arrived_us = s->now_us;
+	f->received += a->len;
+}
+
+/* tide, on the uplink's record. An acknowledgement that brings no news changes nothing. */
+TG_INLINE void tg_upload_path_law(struct tg_upload *u, struct tg_tide *path, struct tg_arrival *a)
+{
+	if (a->len)
+		tg_flow_path_law(&u->flow, path, a);
+}
+
+/* Returns the window field that our stack is to read. */
+TG_INLINE tg_u16 tg_upload_steer(struct tg_upload *u, const struct tg_ack *ack)
+{
+	struct tg_flow *f = &u->flow;
+	tg_u16 raw = tg_window_steer(&f->window, ack, f->wanted, f->mss);
+
+	f->kernel_bytes = (tg_u32)ack->raw << ack->scale;
+	f->sent_bytes = (tg_u32)raw << ack->scale;
+	return raw;
+}
+
+#endif
