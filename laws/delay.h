@@ -32,6 +32,7 @@ struct tg_delay {
 			     * are compared */
 	tg_u32 mark_tsval;  /* of the packet that echoed it */
 	tg_u32 floor_us;    /* smallest relative one-way delay, modulo 2^32 */
+	tg_u32 drift_us;    /* by how much the floor was moved up in all, modulo 2^32 */
 	tg_u32 moved_us;    /* when the floor was last moved with the peer's clock */
 	tg_u32 tick_us;	    /* unit of the peer's TSval; 0: no unit makes sense, no delays */
 	tg_u32 window_us;   /* length of that window; 0: no packet has echoed a moment yet */
@@ -120,6 +121,13 @@ TG_INLINE void tg_delay_echoed(struct tg_delay *d, tg_u32 tsval, tg_u64 echoed_u
 	tg_delay_open_window(d, tsval, echoed_us);
 }
 
+/* What was taken for queue is path, or drift: the floor is that much higher. */
+TG_INLINE void tg_delay_raise(struct tg_delay *d, tg_u32 rise_us)
+{
+	d->floor_us += rise_us;
+	d->drift_us += rise_us;
+}
+
 /* The peer's clock gains on ours, and its stamps make every delay look shorter; or loses. */
 TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 {
@@ -129,8 +137,8 @@ TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 		return;
 	/* What was learned over a minute says little about the hour after. */
 	if (elapsed_us < 4 * TG_CLOCK_WINDOW_US)
-		d->floor_us -=
-			(tg_u32)((tg_s64)d->skew_us * elapsed_us >> TG_CLOCK_WINDOW_SHIFT);
+		tg_delay_raise(d, -(tg_u32)((tg_s64)d->skew_us * elapsed_us >>
+					    TG_CLOCK_WINDOW_SHIFT));
 	d->moved_us = now_us;
 }
 
@@ -159,10 +167,11 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 now_u
 	return relative_us - d->floor_us;
 }
 
-/* What was taken for queue is path: the floor is that much higher. */
-TG_INLINE void tg_delay_raise(struct tg_delay *d, tg_u32 rise_us)
+/* The relative one-way delay of a segment with `tsval` that arrives now, less what the clocks have
+ * drifted apart, modulo 2^32: two of them compare, hours apart, while `tick_us` stays. */
+TG_INLINE tg_u32 tg_delay_relative(const struct tg_delay *d, tg_u32 tsval, tg_u32 now_us)
 {
-	d->floor_us += rise_us;
+	return now_us - tsval * d->tick_us - d->drift_us;
 }
 
 #endif

@@ -3,7 +3,7 @@
  * One flow: a connection's data in one direction, seen from its receiver. What arrives is measured
  * and given to a law, what leaves carries the window that the law wants.
  *
- *     arrives:  tg_flow_measure  ->  tg_flow_law          (drs, drwa, rledbat: on the flow)
+ *     arrives:  tg_flow_measure  ->  tg_flow_law          (drs, drwa, rledbat, rsfc: on the flow)
  *                                    tg_flow_path_law     (tide: on the path)
  *     leaves:   tg_flow_leaves
  *
@@ -15,7 +15,9 @@
 #include "delay.h"
 #include "drs.h"
 #include "drwa.h"
+#include "order.h"
 #include "rledbat.h"
+#include "rsfc.h"
 #include "rtt.h"
 #include "tide.h"
 #include "window.h"
@@ -26,6 +28,7 @@ enum tg_law {
 	TG_LAW_DRWA,
 	TG_LAW_TIDE,
 	TG_LAW_RLEDBAT,
+	TG_LAW_RSFC,
 };
 
 struct tg_params {
@@ -46,6 +49,8 @@ struct tg_flow {
 	struct tg_drs drs;
 	struct tg_drwa drwa;
 	struct tg_rledbat rledbat;
+	struct tg_order order;
+	struct tg_rsfc rsfc;
 	tg_u64 arrived_us;	/* last data; 0: none yet */
 	tg_u64 anchored_us;	/* when the floor last gave way to the round trip */
 	tg_u64 received;	/* payload bytes in all */
@@ -90,13 +95,14 @@ TG_INLINE int tg_flow_sample_sound(const struct tg_flow *f, tg_u64 now_us)
 	return !f->rtt_us || now_us - f->arrived_us <= f->rtt_us || f->unsampled >= f->wanted / 2;
 }
 
-TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, const struct tg_segment *s)
+TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, const struct tg_segment *s, tg_u32 *echo_us)
 {
 	tg_u32 now_us = (tg_u32)s->now_us;
 	tg_u32 sample_us = s->timestamps
 				   ? tg_rtt_echoed(&f->rtt, s->tsecr, now_us)
 				   : tg_drs_rtt_arrived(&f->drs_rtt, s->seq + s->len, now_us);
 
+	*echo_us = sample_us;
 	if (!sample_us)
 		return 0;
 	if (!tg_flow_sample_sound(f, s->now_us))
@@ -158,7 +164,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 	a->now_us = s->now_us;
 	a->len = s->len;
 	a->mss = f->mss;
-	a->sample_us = tg_flow_sample(f, s);
+	a->sample_us = tg_flow_sample(f, s, &a->echo_us);
 	a->queue_us = s->timestamps ? tg_delay_arrived(&f->delay, s->tsval, (tg_u32)s->now_us,
 						       standing_us)
 				    : TG_OPEN;
@@ -187,6 +193,28 @@ TG_INLINE tg_u32 tg_flow_rledbat(struct tg_flow *f, const struct tg_segment *s,
 	return s->timestamps ? tg_rledbat_arrived(&f->rledbat, &arrival) : TG_OPEN;
 }
 
+/* RSFC, of which `news` bytes are delivered. It needs timestamps (thesis section 5.1.4). */
+TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_segment *s,
+			      const struct tg_arrival *a, tg_u32 news)
+{
+	int ordered = tg_order_arrived(&f->order, s->seq, s->seq + s->len, f->window.known,
+				       f->window.ack);
+	struct tg_rsfc_arrival arrival = {
+		.now_us = (tg_u32)a->now_us,
+		.bytes = news,
+		.mss = a->mss,
+		.rd_us = tg_delay_relative(&f->delay, s->tsval, (tg_u32)a->now_us),
+		/* Of minima a silence's length is no part. */
+		.sample_us = a->echo_us,
+		.tick_us = s->timestamps ? f->delay.tick_us : 0,
+		/* A SYN is so short that its delay is another one. */
+		.sound = ordered && s->len,
+		.held = f->window.held,
+	};
+
+	return tg_rsfc_arrived(&f->rsfc, &arrival);
+}
+
 /* DRS and DRWA: once a round trip. Data that had been acknowledged before is no news. No law wants
  * no window, whatever one before it wanted. */
 TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
@@ -200,6 +228,8 @@ TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
 		f->wanted = TG_OPEN;
 	if (p->law == TG_LAW_RLEDBAT)
 		f->wanted = tg_flow_rledbat(f, s, a);
+	if (p->law == TG_LAW_RSFC)
+		f->wanted = tg_flow_rsfc(f, s, a, news);
 	if (!round)
 		return;
 	if (p->law == TG_LAW_DRS)

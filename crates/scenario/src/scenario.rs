@@ -213,6 +213,8 @@ pub enum Law {
     Tide,
     /// rLEDBAT (RFC 9840), for background traffic.
     Rledbat,
+    /// Receiver-side flow control (thesis chapter 5), for uploads over slow uplinks.
+    Rsfc,
 }
 
 impl Law {
@@ -224,6 +226,7 @@ impl Law {
             Self::Drwa => "drwa",
             Self::Tide => "tide",
             Self::Rledbat => "rledbat",
+            Self::Rsfc => "rsfc",
         }
     }
 }
