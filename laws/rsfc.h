@@ -7,7 +7,7 @@
  *     RTT    = arrival - departure of what the data echoes            5.2
  *     t_buff = RD - RDmin            how long data stood in the buffer
  *     T      = RTTmin                the threshold of the thesis's experiments
- *     BDP    = ceil(rho RTTmin / MSS) MSS        rho: rate at which data arrives
+ *     BDP    = ceil(rho RTTmin / MSS) MSS + 1 MSS        rho: rate at which data arrives
  *
  *                        t_buff > T: W = BDP
  *        ┌────────┐ ───────────────────────────────────────▶ ┌────────┐
@@ -32,6 +32,9 @@
  *
  *  - W begins with the kernel's window, which bounds it ever after (window.h): until a queue stood
  *    there is nothing to lower.
+ *  - The one segment beyond the thesis's BDP is that which waits for its delayed ACK (RFC 9293 section
+ *    3.8.6.3): of W it is not under way, and where the BDP is a few segments the link would idle for
+ *    as long once a cycle.
  *  - "Freezes" in the fast state means that W does not grow with each segment. It follows rho, as "when
  *    rho changes, we simply update our estimate of the BDP" says: a link that got slower meanwhile is
  *    drained too.
@@ -62,6 +65,7 @@
 
 #define TG_RSFC_ROSE_SHIFT 3 /* an eighth more is an increase of rho */
 #define TG_RSFC_TICKS 2u     /* least T */
+#define TG_RSFC_UNACKED 1u   /* segments that wait for a delayed ACK */
 
 enum tg_rsfc_state {
 	TG_RSFC_SLOW,
@@ -121,11 +125,13 @@ TG_INLINE tg_u32 tg_rsfc_threshold_us(const struct tg_rsfc *r)
 	return tg_max(r->least.rtt_us, TG_RSFC_TICKS * r->tick_us);
 }
 
+/* W of the fast state. */
 TG_INLINE tg_u32 tg_rsfc_bdp(const struct tg_rsfc *r, tg_u32 mss)
 {
 	tg_u64 bytes = (tg_u64)r->rate * r->least.rtt_us / TG_SECOND_US;
+	tg_u64 segments = (bytes + mss - 1) / mss + TG_RSFC_UNACKED;
 
-	return tg_window_bytes((bytes + mss - 1) / mss * mss);
+	return tg_window_bytes(segments * mss);
 }
 
 TG_INLINE void tg_rsfc_measure_anew(struct tg_rsfc *r, tg_u32 now_us)

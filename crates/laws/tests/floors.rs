@@ -37,6 +37,7 @@ impl Host {
             len: MSS,
             mss: MSS,
             sample_us: RTT_US + queue_us,
+            echo_us: RTT_US + queue_us,
             rtt_min_us: RTT_US,
             queue_us: queue_us.saturating_sub(self.risen_us[flow]),
         };
