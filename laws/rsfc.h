@@ -268,11 +268,13 @@ TG_INLINE void tg_rsfc_move(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, 
 }
 
 /* The peer's clock is understood from now on, or in another way, or not any more: no RD of before
- * compares with one to come. RTTmin and rho are of our clock. */
+ * compares with one to come. RTTmin is of our clock: by as much as the round trip is longer, a buffer
+ * that stands already is to be told from the path. */
 TG_INLINE void tg_rsfc_begin(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
 {
 	r->tick_us = a->tick_us;
-	r->least.known = 0;
+	r->least.known = r->least.rtt_us != 0;
+	r->least.rd_us = a->rd_us + r->least.rtt_us - tg_max(r->rtt_us, r->least.rtt_us);
 	r->window = TG_OPEN;
 	tg_rsfc_enter_anew(r, a, TG_RSFC_SLOW);
 }
@@ -282,18 +284,17 @@ TG_INLINE tg_u32 tg_rsfc_arrived(struct tg_rsfc *r, const struct tg_rsfc_arrival
 {
 	int compared = tg_rsfc_rate(r, a) && tg_rsfc_compare(r);
 
+	if (a->sound && a->sample_us)
+		r->rtt_us = a->sample_us;
 	if (a->tick_us != r->tick_us)
 		tg_rsfc_begin(r, a);
 	if (!r->tick_us)
 		return TG_OPEN;
 	TG_FORGET();
-	if (a->sound) {
-		if (a->sample_us)
-			r->rtt_us = a->sample_us;
+	if (a->sound)
 		tg_rsfc_move(r, a, compared);
-	} else {
+	else
 		r->since_us = a->now_us;
-	}
 	TG_FORGET();
 	if (r->state == TG_RSFC_FAST)
 		r->window = tg_rsfc_bdp(r, a->mss);

@@ -126,7 +126,6 @@ impl Rsfc {
     }
 
     fn sound(&mut self, a: &Arrival, measured: bool) {
-        self.rtt_us = a.rtt_us.or(self.rtt_us);
         self.rd_min_us = Some(self.rd_min_us.map_or(a.rd_us, |rd| rd.min(a.rd_us)));
         self.rtt_min_us = [self.rtt_min_us, a.rtt_us].into_iter().flatten().min();
         self.seen.push((a.rd_us, a.rtt_us));
@@ -179,9 +178,12 @@ impl Rsfc {
     /// Returns W.
     pub fn arrived(&mut self, a: &Arrival) -> Option<f64> {
         let measured = self.measure(a);
+        self.rtt_us = a.rtt_us.filter(|_| a.sound).or(self.rtt_us);
         if a.tick_us != self.tick_us {
             self.tick_us = a.tick_us;
-            self.rd_min_us = None;
+            // What the round trip is above its smallest is taken for a buffer.
+            let longer_us = |min: u64| self.rtt_us.unwrap().saturating_sub(min) as i64;
+            self.rd_min_us = self.rtt_min_us.map(|min| a.rd_us - longer_us(min));
             self.window = None;
             self.enter_anew(State::Slow, a);
             self.seen.clear();

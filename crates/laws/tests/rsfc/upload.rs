@@ -8,10 +8,10 @@ use tidegate_laws::{Ack, Flow, Law, Params, Path, Segment, sys};
 
 pub const MSS: u32 = 1448;
 const PACKET_BITS: u64 = 1500 * 8;
-const SCALE: u8 = 7;
+pub const SCALE: u8 = 5;
 /// What the kernel grants first (RFC 6928) and at most.
 const FIRST_WINDOW: u64 = 10 * MSS as u64;
-const LAST_WINDOW: u64 = 4 << 20;
+const LAST_WINDOW: u64 = 65_535 << SCALE;
 
 /// The sender's clock.
 #[derive(Clone, Copy, Debug)]
