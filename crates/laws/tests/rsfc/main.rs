@@ -217,6 +217,20 @@ fn a_clock_that_jumps_is_understood_again() {
     }
 }
 
+/// Case (b): a clock that is set back looks like a queue that never drains. The window of the fast
+/// state still filled the link, so rho does not rise with it; both minima are halved, and the next
+/// monitor state finds what they are.
+#[test]
+fn a_window_that_is_large_enough_is_halved_and_the_path_then_found() {
+    let mut upload = Upload::new(80);
+    upload.clock.jump_us = (40 * SECOND_US, -5 * SECOND_US as i64);
+    let points = upload.run();
+    let smallest = between(&points, 40, 50).iter().map(|p| p.rtt_min_us).min();
+    assert_eq!(smallest, Some(56_000));
+    assert_bounds(between(&points, 50, 80), 1_000_000, 1_000);
+    assert_learned(between(&points, 50, 80), 112_000, 1_000_000, 1_000);
+}
+
 /// Where nothing queues there is nothing to lower.
 #[test]
 fn a_fast_link_is_left_alone() {
