@@ -20,6 +20,7 @@
 #include "base.h"
 
 #define TG_DELAY_SLACK_US (2 * TG_MS_US) /* a tick of either clock */
+#define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* more than drift is ever behind by */
 #define TG_CLOCK_FIRST_US (TG_SECOND_US / 2)
 #define TG_CLOCK_WINDOW_SHIFT 25 /* clocks are compared every 2^25 us, 34 s */
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)
@@ -34,6 +35,7 @@ struct tg_delay {
 	tg_u32 floor_us;    /* smallest relative one-way delay, modulo 2^32 */
 	tg_u32 drift_us;    /* by how much the floor was moved up in all, modulo 2^32 */
 	tg_u32 moved_us;    /* when the floor was last moved with the peer's clock */
+	tg_u32 fell_us;	    /* by how much the last packet lowered it */
 	tg_u32 tick_us;	    /* unit of the peer's TSval; 0: no unit makes sense, no delays */
 	tg_u32 window_us;   /* length of that window; 0: no packet has echoed a moment yet */
 	tg_u32 back_us;	    /* smallest relative delay of the way back in this window */
@@ -162,8 +164,8 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 now_u
 		return TG_OPEN;
 	tg_delay_follow_clock(d, now_us);
 	relative_us = now_us - tsval * d->tick_us;
-	if (tg_before(relative_us, d->floor_us))
-		d->floor_us = relative_us;
+	d->fell_us = tg_before(relative_us, d->floor_us) ? d->floor_us - relative_us : 0;
+	d->floor_us -= d->fell_us;
 	return relative_us - d->floor_us;
 }
 

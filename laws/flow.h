@@ -52,12 +52,12 @@ struct tg_flow {
 	struct tg_order order;
 	struct tg_rsfc rsfc;
 	tg_u64 arrived_us;	/* last data; 0: none yet */
-	tg_u64 anchored_us;	/* when the floor last gave way to the round trip */
+	tg_u64 anchored_us;	/* until when the clocks' drift is accounted for */
 	tg_u64 received;	/* payload bytes in all */
 	tg_u32 unsampled;	/* bytes since the last RTT sample */
 	tg_u32 mss;
 	tg_u32 rtt_us;		/* last sample */
-	tg_u32 rtt_min_us;
+	tg_u32 rtt_min_us;	/* the smallest, or less where the route became shorter */
 	tg_u32 queue_us;	/* last forward queueing delay */
 	tg_u32 samples;
 	tg_u32 wanted;		/* the law's window, TG_OPEN for the kernel's */
@@ -115,41 +115,54 @@ TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, const struct tg_segment *s, t
 	return sample_us;
 }
 
-/* By how much the floor may be raised since it last was: what clocks drift, 2000 ppm at most. */
-TG_INLINE tg_u32 tg_flow_drift_us(const struct tg_flow *f, tg_u64 now_us)
+/* By how much the two clocks may have drifted apart since the last sample: 2000 ppm at most. */
+TG_INLINE tg_u32 tg_flow_drift_us(struct tg_flow *f, tg_u64 now_us)
 {
 	tg_u64 drift_us = (now_us - f->anchored_us) >> 9;
 
+	/* A moment too short for a microsecond of drift must not begin a new one. */
+	if (drift_us)
+		f->anchored_us = now_us;
 	return drift_us < TG_SECOND_US ? (tg_u32)drift_us : TG_SECOND_US;
+}
+
+/* RTTmin falls; `fell_us` is what floor or RTTmin has fallen by with this packet, if both the larger. */
+TG_INLINE void tg_flow_lower_rtt_min(struct tg_flow *f, tg_u32 by_us, struct tg_arrival *a)
+{
+	f->rtt_min_us -= by_us;
+	a->fell_us = tg_max(a->fell_us, by_us);
 }
 
 /*
  * Holds the forward queueing delay against the round trip, which no clock's drift can bend: what
- * is above RTTmin bounds it. The round trip of a late-comer's first sample holds the queue that
- * stood already. The floor gives way only as fast as clocks drift: where the route became shorter
- * and a queue has taken its place, it is RTTmin that is wrong.
+ * is above RTTmin bounds it. Where it is more by a little, the clocks have drifted, and the floor
+ * gives way as fast as they do. Where it is more by a lot, the route has become shorter and what
+ * was promised for the longer one fills the difference: then it is RTTmin that is wrong. The round
+ * trip of a late-comer's first sample holds the queue that stood already.
  */
 TG_INLINE void tg_flow_anchor(struct tg_flow *f, const struct tg_segment *s, tg_u32 standing_us,
 			      struct tg_arrival *a)
 {
-	tg_u32 bound_us;
-	tg_u32 raise_us;
+	/* Until the unit of its stamps is known, a peer's clock seems to run fast or slow. */
+	int known = f->delay.window_us == TG_CLOCK_WINDOW_US;
+	tg_u32 bound_us, drift_us;
 
 	if (!f->rtt_min_us)
 		f->rtt_min_us = a->sample_us - tg_min(standing_us, a->sample_us - 1);
-	f->rtt_min_us = tg_min(f->rtt_min_us, a->sample_us);
+	if (a->sample_us < f->rtt_min_us)
+		tg_flow_lower_rtt_min(f, f->rtt_min_us - a->sample_us, a);
 	if (!s->timestamps)
 		return;
 	tg_delay_echoed(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us);
 	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
-	raise_us = tg_flow_drift_us(f, s->now_us);
-	/* A moment too short for a microsecond of drift must not begin a new one. */
-	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us || !raise_us)
+	drift_us = tg_flow_drift_us(f, s->now_us);
+	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us)
 		return;
-	raise_us = tg_min(a->queue_us - bound_us, raise_us);
-	f->anchored_us = s->now_us;
-	tg_delay_raise(&f->delay, raise_us);
-	a->queue_us -= raise_us;
+	drift_us = tg_min(a->queue_us - bound_us, drift_us);
+	tg_delay_raise(&f->delay, drift_us);
+	a->queue_us -= drift_us;
+	if (known && a->queue_us - bound_us > tg_max(TG_DELAY_STEP_US, 2 * f->delay.tick_us))
+		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
 }
 
 /*
@@ -168,6 +181,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 	a->queue_us = s->timestamps ? tg_delay_arrived(&f->delay, s->tsval, (tg_u32)s->now_us,
 						       standing_us)
 				    : TG_OPEN;
+	a->fell_us = f->delay.fell_us;
 	if (a->sample_us)
 		tg_flow_anchor(f, s, standing_us, a);
 	a->rtt_min_us = f->rtt_min_us;

@@ -24,7 +24,7 @@ const SHORT_MS: f64 = 20.0;
 const STAYS_S: f64 = 2.0;
 
 /// What takes longer is called that long, in seconds.
-const HORIZON_S: f64 = 20.0;
+pub const HORIZON_S: f64 = 20.0;
 
 /// The capacity lost is that of the ten seconds after the change.
 const LOSS: Span = Span(AT_S, AT_S + 10.0);

@@ -1,6 +1,6 @@
 //! Route changes, handovers and rate steps: how soon the link is full again, and its queue short.
 
-use super::aftermath::Aftermath;
+use super::aftermath::{Aftermath, HORIZON_S};
 use super::change::{self, AT_S, CURVES, Change, Kind};
 use super::contenders::{Contender, DRWA, LINUX, QUARTET, TIDE};
 use super::score::{geometric_mean, mean, most};
@@ -13,6 +13,9 @@ use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
 /// Seconds within which a route change is to be over.
 const ROUTE_GOAL_S: f64 = 1.0;
+
+/// Seconds within which tide's queue is to be short again, whatever the others' do.
+const DRAIN_GOAL_S: f64 = 5.0;
 
 /// Seconds of the link that may be lost in the ten seconds after a change, beyond what DRWA loses: as
 /// many points of utilisation as may be missing anywhere.
@@ -113,6 +116,12 @@ fn quantities(kind: Kind, changes: &Arc<[Change]>) -> Vec<Quantity> {
             "",
             Claim::at_most(1.0, 2.0),
             |of| peak_ms(&of(TIDE)) / peak_ms(&of(DRWA)),
+        ),
+        quantity(
+            "tide, until the queue is drained, worst case",
+            "s",
+            Claim::at_most(DRAIN_GOAL_S, HORIZON_S),
+            |of| most(of(TIDE).iter().map(|a| a.drained_s)),
         ),
     ];
     let back = match kind.is_route() {

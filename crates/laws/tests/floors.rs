@@ -17,6 +17,8 @@ struct Host {
     /// By how much each flow's floor has risen.
     risen_us: Vec<u32>,
     now_us: u64,
+    /// By how much the next packet lowers its flow's floor.
+    falls_us: u32,
 }
 
 impl Host {
@@ -26,6 +28,7 @@ impl Host {
             flows: vec![sys::tg_share::default(); flows],
             risen_us: vec![0; flows],
             now_us: 100_000_000,
+            falls_us: 0,
         }
     }
 
@@ -40,6 +43,7 @@ impl Host {
             echo_us: RTT_US + queue_us,
             rtt_min_us: RTT_US,
             queue_us: queue_us.saturating_sub(self.risen_us[flow]),
+            fell_us: std::mem::take(&mut self.falls_us),
         };
         let share = &mut self.flows[flow];
         // SAFETY: the records are exclusively ours.
@@ -312,6 +316,35 @@ fn raised_floors_are_held_against_the_smallest_round_trip() {
     // The queue is gone, and with it what the lag had too much.
     host.alone(60_000_000, GAP_US, 0);
     assert_eq!(host.path.recheck_us, 0, "lag {}", host.path.h_us);
+}
+
+/// A floor that falls by much hid a queue: the window of half the lag is tried for two round trips,
+/// and again for as long as that makes it fall further. What falls by little, or a newcomer's floor
+/// that is not settled, is no reason.
+#[test]
+fn a_floor_that_falls_is_looked_under() {
+    let mut host = Host::running(1);
+    let fall = |host: &mut Host, us| {
+        let rechecked = host.path.state == sys::TG_TIDE_RECHECKING;
+        assert!(!rechecked, "the last one is over");
+        host.falls_us = us;
+        host.receive(0, GAP_US, 4_000);
+        host.path.state == sys::TG_TIDE_RECHECKING
+    };
+    // An eighth of 40 ms is less than 8 ms.
+    assert!(!fall(&mut host, 8_000));
+    host.alone(200_000, GAP_US, 4_000);
+    assert!(!fall(&mut host, 5_000));
+    assert!(fall(&mut host, 5_000), "10 ms in one round trip");
+    let half = f64::from(host.window()) / f64::from(MSS * RTT_US / 1_000 / 2);
+    assert!((0.8..1.2).contains(&half), "{half}");
+    let end_us = host.path.recheck_end_us;
+    host.falls_us = 9_000;
+    host.alone(end_us - host.now_us, GAP_US, 4_000);
+    assert_eq!(host.path.state, sys::TG_TIDE_RECHECKING, "it fell further");
+    assert!(host.path.recheck_end_us > end_us);
+    host.alone(200_000, GAP_US, 4_000);
+    assert_eq!(host.path.state, sys::TG_TIDE_RUNNING);
 }
 
 /// Four parts where another flow has one.

@@ -84,8 +84,7 @@ proptest! {
     })]
 
     /// No clock bends the queueing delay beyond what the round trip shows: as far as a peer's clock
-    /// may drift, it is at most RTT − RTTmin, two ticks, and one by which the last sample was short
-    /// of them.
+    /// may drift, it is at most RTT − RTTmin, two ticks, and what is too little for a shorter route.
     #[test]
     fn the_round_trip_bounds_the_delay(
         drift_ppm in -1_500i64..1_500,
@@ -106,7 +105,7 @@ proptest! {
                 samples = flow.samples;
                 let rise_us = flow.rtt_us - flow.rtt_min_us;
                 prop_assert!(
-                    flow.queue_us == u32::MAX || flow.queue_us <= rise_us + 3_000,
+                    flow.queue_us == u32::MAX || flow.queue_us <= rise_us + 10_000,
                     "{} above {rise_us}", flow.queue_us
                 );
             }
@@ -116,7 +115,7 @@ proptest! {
 }
 
 /// The route becomes 60 ms shorter and a queue takes its place at once: the round trip is what it
-/// was, and its smallest no bound. What clocks drift is all that the floor gives way by.
+/// was, and its smallest no bound. All of it is queue, and the round trip without it is shorter.
 #[test]
 fn a_queue_in_the_place_of_a_shorter_route_is_not_taken_for_drift() {
     let mut receiver = Receiver::new(Law::Tide);
@@ -129,9 +128,10 @@ fn a_queue_in_the_place_of_a_shorter_route_is_not_taken_for_drift() {
         receiver.receives(now_us - 5_000, now_us - 100_000, now_us);
         receiver.acknowledges(now_us);
     }
-    let queue_us = receiver.flow.raw().queue_us;
-    // 2 ms in the second before, 20 ms in ten.
-    assert!((36_000..=46_000).contains(&queue_us), "{queue_us}");
+    let flow = receiver.flow.raw();
+    let (queue_us, rtt_min_us) = (flow.queue_us, flow.rtt_min_us);
+    assert!((58_000..=61_000).contains(&queue_us), "{queue_us}");
+    assert!((38_000..=46_000).contains(&rtt_min_us), "{rtt_min_us}");
 }
 
 /// A clock of microseconds brings samples in less time than a microsecond of drift takes: they add

@@ -18,6 +18,8 @@ const PATIENCE_MAX_US: u64 = 160_000_000;
 /// Raised floors are held against RTTmin after so long, then half as often, down to this.
 const RECHECK_US: u64 = 4_000_000;
 const RECHECK_MAX_US: u64 = 16_000_000;
+/// Floors that fall by more in a round trip, and by an eighth of the lag, hid a queue.
+const FALL_US: u64 = 8_000;
 /// A newcomer's floor is held against others' for so many lags, packets this close being compared,
 /// until there were so many of them.
 const SETTLES_IN: u64 = 16;
@@ -42,6 +44,8 @@ pub struct Arrival {
     pub sample_us: Option<u64>,
     pub rtt_min_us: u64,
     pub queue_us: u64,
+    /// By how much it lowered its flow's floor or RTTmin.
+    pub fell_us: u64,
 }
 
 /// A flow's part in the path.
@@ -58,6 +62,8 @@ pub struct Share {
     /// last did.
     number: Option<u64>,
     risen_us: u64,
+    /// By how much its floor fell in a span.
+    fallen: (u64, u64),
     /// When its floor is settled, while it is not.
     settles_us: Option<u64>,
     /// By how much more delay it saw than others beside it, summed, and how often it was compared.
@@ -88,8 +94,6 @@ struct Recheck {
     /// How long they are trusted, and until when.
     wait_us: u64,
     due_us: u64,
-    /// RTTmin, and until when its window holds.
-    under_way: Option<(u64, u64)>,
 }
 
 /// The path. Rates are bytes a microsecond; every count and every forecast is kept.
@@ -132,6 +136,11 @@ pub struct Tide {
     probed_us: u64,
     pub patience_us: u64,
     recheck: Option<Recheck>,
+    /// The lag that a recheck tries, and until when.
+    tried_us: u64,
+    rechecks_until_us: u64,
+    /// Counts round trips and rechecks.
+    span: u64,
     /// By how much the floors have risen in all, and how often.
     pub risen_us: u64,
     pub rises: u64,
@@ -161,7 +170,7 @@ impl Tide {
         );
         self.last_queue_us = a.queue_us;
         self.count_hungry(s, a.len);
-        self.age_floors(a);
+        self.age_floors(s, a);
         self.share(s)
     }
 
@@ -229,6 +238,7 @@ impl Tide {
         }
         if a.now_us >= self.epoch_end_us {
             self.epoch += 1;
+            self.span += u64::from(self.state != State::Rechecking);
             self.epoch_us = self.h() + self.last_queue_us;
             self.epoch_end_us = a.now_us + self.epoch_us;
             self.hungry = std::mem::take(&mut self.hungry_now);
@@ -332,15 +342,23 @@ impl Tide {
         }
     }
 
-    fn age_floors(&mut self, a: &Arrival) {
+    fn age_floors(&mut self, s: &mut Share, a: &Arrival) {
         if a.queue_us <= self.empty_us() {
             self.touched = (a.now_us, self.m);
             self.patience_us = 0;
         }
-        if self.state == State::Running && self.floor_is_doubtful(a.now_us) {
-            self.begin_probe(a.now_us);
-        } else {
-            self.recheck(a);
+        self.note_fall(s, a.fell_us);
+        if self.state == State::Rechecking && a.now_us >= self.rechecks_until_us {
+            self.state = State::Running;
+        }
+        let fell = s.settles_us.is_none() && s.fallen.1 > (self.h() / 8).max(FALL_US);
+        let raised =
+            s.h_us.is_some() && self.recheck.as_ref().is_some_and(|r| a.now_us >= r.due_us);
+        match self.state {
+            State::Running | State::Probing if fell => self.begin_recheck(a, self.h() / 2),
+            State::Running if self.floor_is_doubtful(a.now_us) => self.begin_probe(a.now_us),
+            State::Running if raised => self.recheck_raised(s, a),
+            _ => {}
         }
         let Some(mut probe) = self.probe.take() else {
             return;
@@ -356,25 +374,34 @@ impl Tide {
         }
     }
 
-    /// Now and then, after floors have risen: the window that RTTmin asks for, over two round trips.
-    fn recheck(&mut self, a: &Arrival) {
-        let h_us = self.h();
-        let needless = h_us <= a.rtt_min_us + 2 * self.empty_us();
-        let Some(recheck) = &mut self.recheck else {
+    /// Falls of the flow's floor are summed over a round trip, or a recheck.
+    fn note_fall(&self, s: &mut Share, fell_us: u64) {
+        if s.fallen.0 != self.span {
+            s.fallen = (self.span, 0);
+        }
+        s.fallen.1 += fell_us;
+    }
+
+    /// The window that a lag of `tried_us` asks for, over two round trips.
+    fn begin_recheck(&mut self, a: &Arrival, tried_us: u64) {
+        self.state = State::Rechecking;
+        self.probe = None;
+        self.span += 1;
+        self.tried_us = tried_us;
+        self.rechecks_until_us = a.now_us + 2 * (self.h() + a.queue_us);
+    }
+
+    /// Now and then, after floors have risen: RTTmin, as far as the path's lag goes with the flow's.
+    fn recheck_raised(&mut self, s: &Share, a: &Arrival) {
+        let own_us = s.h_us.unwrap_or(0);
+        if own_us <= a.rtt_min_us + 2 * self.empty_us() {
+            self.recheck = None;
             return;
-        };
-        match (self.state, recheck.under_way) {
-            (State::Running, _) if a.now_us >= recheck.due_us && needless => self.recheck = None,
-            (State::Running, _) if a.now_us >= recheck.due_us => {
-                self.state = State::Rechecking;
-                recheck.under_way = Some((a.rtt_min_us, a.now_us + 2 * (h_us + a.queue_us)));
-            }
-            (State::Rechecking, Some((_, end_us))) if a.now_us >= end_us => {
-                self.state = State::Running;
-                recheck.wait_us = (2 * recheck.wait_us).min(RECHECK_MAX_US);
-                recheck.due_us = a.now_us + recheck.wait_us;
-            }
-            _ => {}
+        }
+        self.begin_recheck(a, self.h() * a.rtt_min_us / own_us);
+        if let Some(recheck) = &mut self.recheck {
+            recheck.wait_us = (2 * recheck.wait_us).min(RECHECK_MAX_US);
+            recheck.due_us = self.rechecks_until_us + recheck.wait_us;
         }
     }
 
@@ -437,7 +464,6 @@ impl Tide {
         self.recheck = Some(Recheck {
             wait_us: RECHECK_US,
             due_us: now_us + RECHECK_US,
-            under_way: None,
         });
     }
 
@@ -478,9 +504,10 @@ impl Tide {
         let margin = 11.0 / 8.0 * (self.d1 + self.d2);
         let forecast = (self.m + margin) * self.h() as f64 + mss;
         let probed = self.probe.as_ref().map_or(0.0, |probe| probe.window);
-        let wanted = match (self.state, self.recheck.as_ref().and_then(|r| r.under_way)) {
-            (State::Rechecking, Some((rtt_min_us, _))) => self.m * rtt_min_us as f64,
-            _ => forecast.max(probed),
+        let wanted = if self.state == State::Rechecking {
+            self.m * self.tried_us as f64
+        } else {
+            forecast.max(probed)
         };
         Some(wanted.max(5.0 * mss))
     }

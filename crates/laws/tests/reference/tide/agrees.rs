@@ -95,6 +95,7 @@ fn raw(a: &Arrival) -> sys::tg_arrival {
         echo_us: a.sample_us.unwrap_or(0) as u32,
         rtt_min_us: a.rtt_min_us as u32,
         queue_us: a.queue_us as u32,
+        fell_us: a.fell_us as u32,
     }
 }
 
@@ -222,6 +223,11 @@ fn run(flows: usize, stretches: &[Stretch], noise: &[u64]) -> Tally {
                 rtt_min_us: stretch.lag_us / 2 + draw(stretch.lag_us),
                 sample_us: (draw(3) == 0).then(|| stretch.lag_us + queue_us + draw(2_000)),
                 queue_us,
+                fell_us: if draw(40) == 0 {
+                    draw(stretch.lag_us / 4)
+                } else {
+                    0
+                },
             };
             let risen_us = both.formula.risen_us - both.formula_shares[flow].risen_us;
             let (ours, formula) = both.floor_rise(flow, &arrival);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/* The forecast: lag, buckets, rate and error, from the start to an idle path. */
+#ifndef TG_TIDE_FORECAST_H
+#define TG_TIDE_FORECAST_H
+
+#include "path.h"
+
+#define TG_TIDE_MEAN_SHIFT 3
+#define TG_TIDE_NEAR_SHIFT 6   /* d1 */
+#define TG_TIDE_FAR_COUNT 512u /* d2 */
+#define TG_TIDE_FAR_PRIOR 16u  /* what d2's first guess weighs */
+#define TG_TIDE_LAG_LEAST_US (5 * TG_MS_US) /* ticks of 1 ms tell no shorter way from a queue */
+#define TG_TIDE_FULL 2u	       /* buckets that a queue stood through before a fall counts */
+
+/* H follows the samples by time, not by count: half of a change in a third of H, however often
+ * samples come. Slower, and an upload's queue that breathes rocks the downlink's. */
+TG_INLINE tg_u32 tg_tide_lag(tg_u32 h_us, tg_u32 lag_us, tg_u64 elapsed_us)
+{
+	tg_u32 part = (tg_u32)(elapsed_us < h_us ? elapsed_us : h_us);
+
+	return h_us ? tg_max(tg_approach(h_us, lag_us, part, h_us / 2 + part), 1) : lag_us;
+}
+
+TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)
+{
+	tg_u32 lag_us;
+
+	if (!a->sample_us)
+		return;
+	lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
+	lag_us = tg_max(tg_max(lag_us, a->rtt_min_us), TG_TIDE_LAG_LEAST_US);
+	t->h_us = tg_tide_lag(t->h_us, lag_us, a->now_us - t->lag_us);
+	t->lag_us = a->now_us;
+	s->h_us = s->h_us ? tg_approach(s->h_us, lag_us, 1, 16) : lag_us;
+}
+
+/* The error's two averages. d2 starts as a plain mean, or its first samples would weigh 1/512. */
+TG_INLINE void tg_tide_learn_error(struct tg_tide *t, tg_s64 x)
+{
+	tg_s64 e = x - t->forecast[t->next % TG_TIDE_BUCKETS];
+
+	if (e < 0)
+		e = -e;
+	if (t->errors < TG_TIDE_FAR_COUNT)
+		t->errors++;
+	t->d1 += (e - t->d1) >> TG_TIDE_NEAR_SHIFT;
+	if (e >= t->d2)
+		t->d2 += (tg_s64)((tg_u64)(e - t->d2) / t->errors);
+	else
+		t->d2 -= (tg_s64)((tg_u64)(t->d2 - e) / t->errors);
+}
+
+/* A queue has stood for a whole lag: the link is full, its rate is the forecast. */
+TG_INLINE void tg_tide_run(struct tg_tide *t, tg_s64 x)
+{
+	t->state = TG_TIDE_RUNNING;
+	t->m = x;
+	t->d1 = tg_tide_halved(x);
+	t->d2 = t->d1;
+	t->errors = TG_TIDE_FAR_PRIOR;
+	t->touched_m = x;
+	for (tg_u32 i = 0; i < TG_TIDE_BUCKETS; i++)
+		t->forecast[i] = x;
+}
+
+/* The last eight buckets came at rate `x`; `empty`: the queue ran empty in the last. */
+TG_INLINE void tg_tide_learn(struct tg_tide *t, tg_s64 x, int empty)
+{
+	if (empty)
+		x += tg_tide_halved(x);
+	if (x < t->m && t->full < TG_TIDE_FULL)
+		return;
+	tg_tide_learn_error(t, x);
+	t->m += (x - t->m) >> TG_TIDE_MEAN_SHIFT;
+}
+
+TG_INLINE void tg_tide_open(struct tg_tide *t, tg_u64 from_us)
+{
+	t->open_us = tg_max(t->h_us / TG_TIDE_BUCKETS, TG_MS_US);
+	t->bucket_end_us = from_us + t->open_us;
+}
+
+/* Notes the smallest delay of a bucket with data: whether the queue stands, and at what level. */
+TG_INLINE void tg_tide_note_level(struct tg_tide *t)
+{
+	tg_u32 slack_us = tg_tide_empty_us(t);
+
+	t->standing = t->least_us <= slack_us ? 0 : t->standing + 1;
+	if (t->least_us > t->level_us + slack_us || t->level_us > t->least_us + slack_us) {
+		t->level_us = t->least_us;
+		t->steady = 0;
+	}
+	t->steady++;
+}
+
+/* Closes the open bucket. One without data, between two bursts of the link's scheduler, says
+ * nothing of the queue. */
+TG_INLINE void tg_tide_close(struct tg_tide *t)
+{
+	tg_u32 slot = t->next % TG_TIDE_BUCKETS;
+	int seen = t->least_us != TG_OPEN;
+
+	t->sum = t->sum + t->current - t->bytes[slot];
+	t->sum_us = t->sum_us + t->open_us - t->width_us[slot];
+	t->bytes[slot] = t->current;
+	t->width_us[slot] = t->open_us;
+	t->full = seen && t->least_us <= tg_tide_empty_us(t) ? 0 : t->full + 1;
+	if (seen)
+		tg_tide_note_level(t);
+	t->current = 0;
+	t->least_us = TG_OPEN;
+	if (t->state != TG_TIDE_STARTING) {
+		tg_tide_learn(t, tg_tide_rate(t), !t->full);
+		t->forecast[slot] = t->m;
+	} else if (t->standing >= 2 && t->full >= TG_TIDE_BUCKETS) {
+		tg_tide_run(t, tg_tide_rate(t));
+	}
+	t->next++;
+}
+
+TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
+{
+	t->state = TG_TIDE_STARTING;
+	t->standing = 0;
+	t->full = 0;
+	t->steady = 0;
+	t->current = 0;
+	t->sum = 0;
+	t->sum_us = 0;
+	for (tg_u32 i = 0; i < TG_TIDE_BUCKETS; i++) {
+		t->bytes[i] = 0;
+		t->width_us[i] = 0;
+	}
+	t->least_us = TG_OPEN;
+	tg_tide_open(t, now_us);
+	t->touched_us = now_us;
+	t->patience_us = 0;
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/* The path's record, its flows' parts in it, and one measured packet. */
+#ifndef TG_TIDE_PATH_H
+#define TG_TIDE_PATH_H
+
+#include "../base.h"
+
+#define TG_TIDE_BUCKETS 8u
+#define TG_TIDE_Q 24	       /* rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
+#define TG_TIDE_EMPTY_US (2 * TG_MS_US)
+
+enum tg_tide_state {
+	TG_TIDE_STARTING,
+	TG_TIDE_RUNNING,
+	TG_TIDE_PROBING,
+	TG_TIDE_RECHECKING,
+};
+
+/* The path: the queue that its flows share. Times are absolute, in us. */
+struct tg_tide {
+	tg_u64 arrived_us;	/* last arrival; 0: none yet */
+	tg_u64 bucket_end_us;
+	tg_u64 epoch_end_us;
+	tg_u64 lag_us;		/* when H was last moved */
+	tg_u64 touched_us;	/* when the queue was last seen empty */
+	tg_u64 probed_us;	/* when the last probe ended */
+	tg_u64 watch_us;	/* when what the probe let in begins to arrive */
+	tg_u64 watch_end_us;
+	tg_u64 recheck_us;	/* when the raised floors are held against RTTmin; 0: none is */
+	tg_u64 recheck_end_us;
+	tg_u64 current;		/* bytes in the open bucket */
+	tg_u64 sum;		/* bytes in the closed ones */
+	tg_u64 sum_us;		/* their width */
+	tg_u64 bytes[TG_TIDE_BUCKETS];
+	tg_s64 forecast[TG_TIDE_BUCKETS]; /* rates, as all that follow */
+	tg_s64 m;
+	tg_s64 d1;
+	tg_s64 d2;
+	tg_s64 touched_m;	/* m when the queue was last seen empty */
+	tg_s64 before;		/* rate before the probe */
+	tg_s64 aim;		/* and that which the probe makes room for */
+	tg_u32 width_us[TG_TIDE_BUCKETS];
+	tg_u32 open_us;		/* width of the open bucket */
+	tg_u32 errors;		/* errors averaged into d2, up to TG_TIDE_FAR_COUNT */
+	tg_u32 h_us;		/* H; 0: not known yet */
+	tg_u32 least_us;	/* smallest forward queueing delay in the open bucket */
+	tg_u32 standing_us;	/* forward queueing delay of the last packet */
+	tg_u32 standing;	/* buckets with data in a row that ended with a standing queue */
+	tg_u32 full;		/* buckets in a row in which the queue did not run empty */
+	tg_u32 level_us;	/* at which the buckets' smallest delays stand */
+	tg_u32 steady;		/* for how many buckets with data */
+	tg_u32 next;		/* slot of the open bucket */
+	tg_u32 state;		/* enum tg_tide_state */
+	tg_u32 epoch;		/* counts round trips, for the hungry */
+	tg_u32 epoch_us;	/* how long this one is */
+	tg_u32 hungry;		/* weight of the flows that wanted more in the last epoch */
+	tg_u32 hungry_now;	/* and in this one, so far */
+	tg_u32 flows;		/* that ever joined */
+	tg_u32 last;		/* number of the flow that the last packet was of */
+	tg_u32 probes;		/* probes begun */
+	tg_u32 probe_window;
+	tg_u32 before_us;	/* level before the probe */
+	tg_u32 watched_us;	/* smallest delay of what the probe let in */
+	tg_u32 risen_us;	/* by how much floors have risen in all */
+	tg_u32 patience_us;	/* how long after a probe a floor is trusted */
+	tg_u32 recheck_wait_us; /* how long a raised floor is trusted */
+	tg_u32 recheck_h_us;	/* the lag that is tried when it is not */
+	tg_u32 span;		/* counts round trips and rechecks, over each of which falls are summed */
+	tg_u32 mss;
+};
+
+/* A flow's part in its path. */
+struct tg_share {
+	tg_u64 settle_us;     /* until when at least its floor is held against the others'; 0: done */
+	tg_s64 excess_us;     /* by how much it saw more delay than they, summed */
+	tg_u32 compared;      /* over how many packets */
+	tg_u32 number;	      /* counts the path's flows from 1; 0: has not joined */
+	tg_u32 risen_us;      /* the path's, as its floor knows it */
+	tg_u32 epoch;
+	tg_u32 hungry_epoch;  /* last epoch in which it was hungry, plus 1; 0: never */
+	tg_u32 bytes;	      /* in this epoch */
+	tg_u32 fallen_us;     /* by how much its floor or RTTmin fell in this span */
+	tg_u32 span;
+	tg_u32 h_us;	      /* its own lag; 0: not known yet */
+	tg_u32 weight;	      /* of its part beside other flows'; 0 counts as 1 */
+};
+
+/* One data packet, measured. */
+struct tg_arrival {
+	tg_u64 now_us;
+	tg_u32 len;	     /* payload bytes */
+	tg_u32 mss;
+	tg_u32 sample_us;    /* RTT sample, 0 for none */
+	tg_u32 echo_us;	     /* the same, or one that a sender's silence may have stretched */
+	tg_u32 rtt_min_us;   /* the flow's smallest, 0 before the first */
+	tg_u32 queue_us;     /* forward queueing delay */
+	tg_u32 fell_us;	     /* by how much this packet lowered the flow's floor */
+};
+
+TG_INLINE tg_s64 tg_tide_halved(tg_s64 nonnegative)
+{
+	return (tg_s64)((tg_u64)nonnegative >> 1);
+}
+
+TG_INLINE tg_s64 tg_tide_quarter(tg_s64 nonnegative)
+{
+	return (tg_s64)((tg_u64)nonnegative >> 2);
+}
+
+/* How long the forecast takes over one segment, at most half a lag. */
+TG_INLINE tg_u32 tg_tide_segment_us(const struct tg_tide *t)
+{
+	tg_u64 segment_us = t->m > 0 ? ((tg_u64)t->mss << TG_TIDE_Q) / (tg_u64)t->m : 0;
+
+	return segment_us < t->h_us / 2 ? (tg_u32)segment_us : t->h_us / 2;
+}
+
+/* Below this delay the queue counts as empty: that of a segment still being sent is not one. */
+TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
+{
+	return tg_max(tg_max(t->h_us / 32, TG_TIDE_EMPTY_US), tg_tide_segment_us(t));
+}
+
+/* Bytes that a rate carries in one lag. */
+TG_INLINE tg_u64 tg_tide_bytes(const struct tg_tide *t, tg_u64 rate)
+{
+	return rate * t->h_us >> TG_TIDE_Q;
+}
+
+/* Rate over the last eight buckets. */
+TG_INLINE tg_s64 tg_tide_rate(const struct tg_tide *t)
+{
+	return (tg_s64)((t->sum << TG_TIDE_Q) / tg_max64(t->sum_us, 1));
+}
+
+#endif

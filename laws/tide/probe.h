@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/* Floors that have become too low: a level that the window does not move is path. */
+#ifndef TG_TIDE_PROBE_H
+#define TG_TIDE_PROBE_H
+
+#include "path.h"
+
+#define TG_TIDE_STEADY 12u     /* buckets at one level before it is doubted */
+#define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US)
+#define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US)
+#define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
+
+/*
+ * Whether the floors have become doubtful: delay stands still, and either the forecast has sunk
+ * since the queue was last seen empty, or that is very long ago. Not in an outage, whose few
+ * packets all look alike.
+ */
+TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
+{
+	tg_u64 since_us = now_us - tg_max64(t->probed_us, t->touched_us);
+	tg_s64 sunk = t->touched_m - tg_tide_quarter(t->touched_m);
+
+	if (t->steady < TG_TIDE_STEADY || t->level_us <= tg_tide_empty_us(t) ||
+	    now_us - t->probed_us < t->patience_us ||
+	    tg_tide_rate(t) < t->m - tg_tide_quarter(t->m))
+		return 0;
+	return t->m < sunk || since_us >= TG_TIDE_UNTOUCHED_US;
+}
+
+/* Makes room for what came while the queue ran empty, so that the link is not overrun: m was half
+ * as much again then. At least a quarter more than now, at most half. */
+TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
+{
+	tg_u32 round_us = t->h_us + t->level_us;
+	tg_s64 x = tg_tide_rate(t);
+
+	t->state = TG_TIDE_PROBING;
+	t->probes++;
+	t->before = x;
+	t->before_us = t->level_us;
+	t->aim = t->touched_m - tg_tide_quarter(t->touched_m);
+	if (t->aim > x + tg_tide_halved(x))
+		t->aim = x + tg_tide_halved(x);
+	if (t->aim < x + tg_tide_quarter(x))
+		t->aim = x + tg_tide_quarter(x);
+	t->probe_window =
+		tg_window_bytes(((tg_u64)t->aim * round_us >> TG_TIDE_Q) + t->mss);
+	t->watch_us = now_us + round_us;
+	t->watch_end_us = t->watch_us + t->h_us;
+	t->watched_us = TG_OPEN;
+}
+
+/* Whether delay is what it was although more came, by most of what room was made for. */
+TG_INLINE int tg_tide_probe_met_path(const struct tg_tide *t)
+{
+	tg_u32 slack_us = tg_tide_empty_us(t);
+	tg_s64 more = t->aim - t->before;
+
+	return t->watched_us <= t->before_us + slack_us &&
+	       t->before_us <= t->watched_us + slack_us &&
+	       tg_tide_rate(t) >= t->aim - (tg_s64)((tg_u64)more >> 3);
+}
+
+/* The level that was taken for queue is path: it belongs to the lag, and what the forecast sank by
+ * was our doing. */
+TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
+{
+	t->risen_us += t->before_us;
+	t->h_us += t->before_us;
+	t->level_us = 0;
+	t->steady = 0;
+	if (t->m < t->touched_m)
+		t->m = t->touched_m;
+	t->touched_us = now_us;
+	t->touched_m = t->m;
+	t->patience_us = 0;
+	t->recheck_wait_us = TG_TIDE_RECHECK_US;
+	t->recheck_us = now_us + t->recheck_wait_us;
+}
+
+TG_INLINE void tg_tide_end_probe(struct tg_tide *t, tg_u64 now_us)
+{
+	t->state = TG_TIDE_RUNNING;
+	t->probed_us = now_us;
+	if (tg_tide_probe_met_path(t))
+		tg_tide_raise_floors(t, now_us);
+	else
+		t->patience_us = tg_min(tg_max(2 * t->patience_us, 4 * t->h_us),
+					TG_TIDE_PATIENCE_MAX_US);
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/* Floors that hide a queue: after they have risen, and when one has fallen. */
+#ifndef TG_TIDE_RECHECK_H
+#define TG_TIDE_RECHECK_H
+
+#include "path.h"
+
+#define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US)
+#define TG_TIDE_FALL_US (8 * TG_MS_US)
+
+/*
+ * A floor that is too high keeps the queue that it hides: nothing empties it any more. So for two
+ * round trips the window is what a shorter lag would ask for. If there is a queue, delay falls
+ * below the floor, and that mends it.
+ */
+TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival *a, tg_u32 h_us)
+{
+	t->state = TG_TIDE_RECHECKING;
+	t->span++;
+	t->recheck_h_us = h_us;
+	t->recheck_end_us = a->now_us + 2 * ((tg_u64)t->h_us + a->queue_us);
+}
+
+/* A floor that was raised may have been the queue of others, who have left, or chance: it is held
+ * against RTTmin, ever more seldom. The path's lag is to the flow's as this to its RTTmin. */
+TG_INLINE void tg_tide_recheck_raised(struct tg_tide *t, const struct tg_share *s,
+				      const struct tg_arrival *a)
+{
+	if (s->h_us <= a->rtt_min_us + 2 * tg_tide_empty_us(t)) {
+		t->recheck_us = 0;
+		return;
+	}
+	tg_tide_begin_recheck(t, a, (tg_u32)((tg_u64)t->h_us * a->rtt_min_us / s->h_us));
+	t->recheck_wait_us = tg_min(2 * t->recheck_wait_us, TG_TIDE_RECHECK_MAX_US);
+	t->recheck_us = t->recheck_end_us + t->recheck_wait_us;
+}
+
+TG_INLINE void tg_tide_note_fall(const struct tg_tide *t, struct tg_share *s, tg_u32 fell_us)
+{
+	if (s->span != t->span) {
+		s->span = t->span;
+		s->fallen_us = 0;
+	}
+	s->fallen_us += fell_us;
+}
+
+/* Whether a floor fell by much in this round trip: the route has become shorter, or others have
+ * left whose queue it took for path, and what else of it was hidden there is ours. */
+TG_INLINE int tg_tide_floor_fell(const struct tg_tide *t, const struct tg_share *s)
+{
+	return !s->settle_us && s->fallen_us > tg_max(t->h_us / 8, TG_TIDE_FALL_US);
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/* The path's window, and what a flow gets of it. */
+#ifndef TG_TIDE_SHARE_H
+#define TG_TIDE_SHARE_H
+
+#include "path.h"
+
+/* Ends the round trip, queue included, over which hungry flows are counted. */
+TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
+{
+	if (now_us < t->epoch_end_us)
+		return;
+	t->hungry = t->hungry_now;
+	t->hungry_now = 0;
+	t->epoch++;
+	if (t->state != TG_TIDE_RECHECKING)
+		t->span++;
+	t->epoch_us = t->h_us + t->standing_us;
+	t->epoch_end_us = now_us + t->epoch_us;
+}
+
+TG_INLINE tg_u32 tg_tide_weight(const struct tg_share *s)
+{
+	return tg_max(s->weight, 1);
+}
+
+/* A flow is hungry if it took at least a quarter of its share in this round trip. */
+TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u32 len)
+{
+	tg_u64 all = (tg_u64)t->m * t->epoch_us >> TG_TIDE_Q;
+	tg_u32 weight = tg_tide_weight(s);
+
+	if (s->epoch != t->epoch) {
+		s->epoch = t->epoch;
+		s->bytes = 0;
+	}
+	s->bytes += len;
+	if (s->hungry_epoch == t->epoch + 1 || (tg_u64)s->bytes * 4 * tg_max(t->hungry, 1) < all * weight)
+		return;
+	s->hungry_epoch = t->epoch + 1;
+	t->hungry_now += weight;
+}
+
+/* The path's window in bytes, or TG_OPEN while it starts. Five segments at least: rounding by window
+ * scale may cost one, and an even number is acknowledged without waiting. */
+TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
+{
+	tg_u64 margin = ((tg_u64)(t->d1 + t->d2) * 11) >> 3;
+	tg_u64 bytes = tg_tide_bytes(t, (tg_u64)t->m + margin) + t->mss;
+
+	if (t->state == TG_TIDE_STARTING)
+		return TG_OPEN;
+	if (t->state == TG_TIDE_PROBING)
+		bytes = tg_max64(bytes, t->probe_window);
+	if (t->state == TG_TIDE_RECHECKING)
+		bytes = (tg_u64)t->m * t->recheck_h_us >> TG_TIDE_Q;
+	return tg_window_bytes(tg_max64(bytes, 5 * t->mss));
+}
+
+/* The flow's part of it: the hungry share by weight, the others may grow into one more such part. A
+ * flow with a longer way needs more bytes for the same rate. */
+TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s)
+{
+	tg_u32 window = tg_tide_window(t);
+	int hungry = s->hungry_epoch && s->hungry_epoch >= t->epoch;
+	tg_u32 weight = tg_tide_weight(s);
+	tg_u32 parts = hungry ? tg_max(t->hungry, weight) : t->hungry + weight;
+	tg_u32 h_us = t->h_us;
+
+	if (window == TG_OPEN)
+		return TG_OPEN;
+	window = tg_window_bytes((tg_u64)window * weight / parts);
+	if (parts > weight && s->h_us && h_us) {
+		h_us = tg_min(tg_max(s->h_us, h_us / 4), 4 * h_us);
+		window = tg_window_bytes((tg_u64)window * h_us / t->h_us);
+	}
+	return tg_max(window, 2 * t->mss);
+}
+
+#endif
