@@ -38,6 +38,7 @@ struct tg_delay {
 			     * are compared */
 	tg_u32 mark_tsval;  /* of the packet that echoed it */
 	tg_u32 floor_us;    /* smallest relative one-way delay, modulo 2^32 */
+	tg_u32 drift_us;    /* by how much the floor was moved up in all, modulo 2^32 */
 	tg_u32 moved_us;    /* when the floor was last moved with the peer's clock */
 	tg_u32 fell_us;	    /* by how much the last packet lowered it */
 	tg_u32 tick_us;	    /* unit of the peer's TSval; 0: no unit makes sense, no delays */
@@ -143,6 +144,13 @@ TG_INLINE void tg_delay_compare(struct tg_delay *d, tg_u32 tsval, tg_u64 back_en
 	tg_delay_open_window(d, tsval, back_end_us);
 }
 
+/* What was taken for queue is path, or drift: the floor is that much higher. */
+TG_INLINE void tg_delay_raise(struct tg_delay *d, tg_u32 rise_us)
+{
+	d->floor_us += rise_us;
+	d->drift_us += rise_us;
+}
+
 /* The peer's clock gains on ours: its stamps make the way back look longer and the forward way
  * shorter, or the other way round where we send the data; or it loses. */
 TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
@@ -153,8 +161,8 @@ TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 		return;
 	/* What was learned over a minute says little about the hour after. */
 	if (elapsed_us < 4 * TG_CLOCK_WINDOW_US)
-		d->floor_us -=
-			(tg_u32)((tg_s64)d->skew_us * elapsed_us >> TG_CLOCK_WINDOW_SHIFT);
+		tg_delay_raise(d, -(tg_u32)((tg_s64)d->skew_us * elapsed_us >>
+					    TG_CLOCK_WINDOW_SHIFT));
 	d->moved_us = now_us;
 }
 
@@ -183,10 +191,11 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us, t
 	return relative_us - d->floor_us;
 }
 
-/* What was taken for queue is path: the floor is that much higher. */
-TG_INLINE void tg_delay_raise(struct tg_delay *d, tg_u32 rise_us)
+/* The relative one-way delay, less what the clocks have drifted apart, modulo 2^32: two of them
+ * compare, hours apart, while `tick_us` stays. */
+TG_INLINE tg_u32 tg_delay_relative(const struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 {
-	d->floor_us += rise_us;
+	return tg_delay_forward(d, tsval, us) - d->drift_us;
 }
 
 #endif

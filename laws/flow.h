@@ -3,7 +3,7 @@
  * One flow: a connection's data in one direction, seen from its receiver. What arrives is measured
  * and given to a law, what leaves carries the window that the law wants.
  *
- *     arrives:  tg_flow_measure  ->  tg_flow_law          (drs, drwa, rledbat: on the flow)
+ *     arrives:  tg_flow_measure  ->  tg_flow_law          (drs, drwa, rledbat, rsfc: on the flow)
  *                                    tg_flow_path_law     (tide: on the path)
  *     leaves:   tg_flow_leaves
  *
@@ -15,7 +15,9 @@
 #include "delay.h"
 #include "drs.h"
 #include "drwa.h"
+#include "order.h"
 #include "rledbat.h"
+#include "rsfc.h"
 #include "rtt.h"
 #include "tide.h"
 #include "window.h"
@@ -26,6 +28,7 @@ enum tg_law {
 	TG_LAW_DRWA,
 	TG_LAW_TIDE,
 	TG_LAW_RLEDBAT,
+	TG_LAW_RSFC,
 };
 
 struct tg_params {
@@ -46,6 +49,8 @@ struct tg_flow {
 	struct tg_drs drs;
 	struct tg_drwa drwa;
 	struct tg_rledbat rledbat;
+	struct tg_order order;
+	struct tg_rsfc rsfc;
 	tg_u64 arrived_us;	/* last data; 0: none yet */
 	tg_u64 anchored_us;	/* until when the clocks' drift is accounted for */
 	tg_u64 received;	/* payload bytes in all */
@@ -83,23 +88,28 @@ TG_INLINE void tg_flow_init(struct tg_flow *f)
 /*
  * Whether an RTT sample may be believed that comes with the first data after a gap longer than a
  * round trip. A sender that had nothing to say echoes an old TSval then, and its silence would be
- * taken for delay. A sender that was held by the window had sent a window's worth.
+ * taken for delay. A sender that was held by the window had sent a window's worth; and of a sample
+ * of twice the gap, as on a link so slow that a segment takes a round trip, the gap is the lesser part.
  */
-TG_INLINE int tg_flow_sample_sound(const struct tg_flow *f, tg_u64 now_us)
+TG_INLINE int tg_flow_sample_sound(const struct tg_flow *f, tg_u64 now_us, tg_u32 sample_us)
 {
-	return !f->rtt_us || now_us - f->arrived_us <= f->rtt_us || f->unsampled >= f->wanted / 2;
+	tg_u64 gap_us = now_us - f->arrived_us;
+
+	return !f->rtt_us || gap_us <= f->rtt_us || gap_us <= sample_us / 2 ||
+	       f->unsampled >= f->wanted / 2;
 }
 
-TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, const struct tg_segment *s)
+TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, const struct tg_segment *s, tg_u32 *echo_us)
 {
 	tg_u32 now_us = (tg_u32)s->now_us;
 	tg_u32 sample_us = s->timestamps
 				   ? tg_rtt_echoed(&f->rtt, s->tsecr, now_us)
 				   : tg_drs_rtt_arrived(&f->drs_rtt, s->seq + s->len, now_us);
 
+	*echo_us = sample_us;
 	if (!sample_us)
 		return 0;
-	if (!tg_flow_sample_sound(f, s->now_us))
+	if (!tg_flow_sample_sound(f, s->now_us, sample_us))
 		sample_us = 0;
 	f->unsampled = 0;
 	if (!sample_us)
@@ -136,6 +146,8 @@ TG_INLINE void tg_flow_lower_rtt_min(struct tg_flow *f, tg_u32 by_us, struct tg_
  */
 TG_INLINE void tg_flow_anchor(struct tg_flow *f, tg_u32 standing_us, struct tg_arrival *a)
 {
+	/* Until the unit of its stamps is known, a peer's clock seems to run fast or slow. */
+	int known = f->delay.window_us == TG_CLOCK_WINDOW_US;
 	tg_u32 bound_us, drift_us;
 
 	if (!f->rtt_min_us)
@@ -146,10 +158,13 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, tg_u32 standing_us, struct tg_a
 	drift_us = tg_flow_drift_us(f, a->now_us);
 	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us)
 		return;
+	/* Data cannot have waited for longer than the round trip: the peer's clock was set. */
+	if (a->queue_us > a->sample_us)
+		drift_us = a->queue_us;
 	drift_us = tg_min(a->queue_us - bound_us, drift_us);
 	tg_delay_raise(&f->delay, drift_us);
 	a->queue_us -= drift_us;
-	if (a->queue_us - bound_us > TG_DELAY_STEP_US)
+	if (known && a->queue_us - bound_us > tg_max(TG_DELAY_STEP_US, 2 * f->delay.tick_us))
 		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
 }
 
@@ -165,15 +180,15 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 	a->now_us = s->now_us;
 	a->len = s->len;
 	a->mss = f->mss;
-	a->sample_us = tg_flow_sample(f, s);
+	a->sample_us = tg_flow_sample(f, s, &a->echo_us);
 	a->queue_us = s->timestamps ? tg_delay_arrived(&f->delay, s->tsval, (tg_u32)s->now_us,
 						       standing_us)
 				    : TG_OPEN;
 	a->fell_us = f->delay.fell_us;
-	if (a->sample_us && s->timestamps)
-		tg_delay_compare(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us);
 	if (a->sample_us)
 		tg_flow_anchor(f, standing_us, a);
+	if (a->sample_us && s->timestamps)
+		tg_delay_compare(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us);
 	a->rtt_min_us = f->rtt_min_us;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
@@ -198,6 +213,28 @@ TG_INLINE tg_u32 tg_flow_rledbat(struct tg_flow *f, const struct tg_segment *s,
 	return s->timestamps ? tg_rledbat_arrived(&f->rledbat, &arrival) : TG_OPEN;
 }
 
+/* RSFC, of which `news` bytes are delivered. It needs timestamps (thesis section 5.1.4). */
+TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_segment *s,
+			      const struct tg_arrival *a, tg_u32 news)
+{
+	int ordered = tg_order_arrived(&f->order, s->seq, s->seq + s->len, f->window.known,
+				       f->window.ack);
+	struct tg_rsfc_arrival arrival = {
+		.now_us = (tg_u32)a->now_us,
+		.bytes = news,
+		.mss = a->mss,
+		.rd_us = tg_delay_relative(&f->delay, s->tsval, (tg_u32)a->now_us),
+		/* Of minima a silence's length is no part. */
+		.sample_us = a->echo_us,
+		.tick_us = s->timestamps ? f->delay.tick_us : 0,
+		/* A SYN is so short that its delay is another one. */
+		.sound = ordered && s->len,
+		.held = f->window.held,
+	};
+
+	return tg_rsfc_arrived(&f->rsfc, &arrival);
+}
+
 /* DRS and DRWA: once a round trip. Data that had been acknowledged before is no news. No law wants
  * no window, whatever one before it wanted. */
 TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
@@ -211,6 +248,8 @@ TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
 		f->wanted = TG_OPEN;
 	if (p->law == TG_LAW_RLEDBAT)
 		f->wanted = tg_flow_rledbat(f, s, a);
+	if (p->law == TG_LAW_RSFC)
+		f->wanted = tg_flow_rsfc(f, s, a, news);
 	if (!round)
 		return;
 	if (p->law == TG_LAW_DRS)

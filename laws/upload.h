@@ -36,6 +36,7 @@ struct tg_upload {
 	tg_u64 out_us;	     /* when what the last sample is of left the queue */
 	tg_u64 lag_since_us;
 	tg_u32 out_tsval;    /* and the peer's stamp on its acknowledgement */
+	tg_u32 rd_us;	     /* that one's relative one-way delay, as RSFC's RD */
 	tg_u32 lag_least_us; /* smallest lag since then */
 	tg_u32 lag_was_us;   /* and in the second before */
 	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
@@ -118,12 +119,13 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_acknowledge
 	f->samples++;
 	a->queue_us = tg_delay_arrived(&f->delay, s->tsval, (tg_u32)left_us, standing_us);
 	a->fell_us = f->delay.fell_us;
-	tg_delay_compare(&f->delay, s->tsval, s->now_us, (tg_u32)left_us);
 	tg_flow_anchor(f, standing_us, a);
+	tg_delay_compare(&f->delay, s->tsval, s->now_us, (tg_u32)left_us);
 	if (a->queue_us == TG_OPEN)
 		return;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	a->lag_us = tg_upload_lag(u, a->lag_us, s->now_us);
+	u->rd_us = tg_delay_relative(&f->delay, s->tsval, (tg_u32)left_us);
 	u->out_us = left_us + a->queue_us;
 	u->out_tsval = s->tsval;
 }
@@ -156,11 +158,36 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_acknowledg
 	f->received += a->len;
 }
 
-/* tide, on the uplink's record. An acknowledgement that brings no news changes nothing. */
-TG_INLINE void tg_upload_path_law(struct tg_upload *u, struct tg_tide *path, struct tg_arrival *a)
+/* RSFC, from the other end than the thesis's. SACK tells that something is missing. */
+TG_INLINE tg_u32 tg_upload_rsfc(struct tg_upload *u, const struct tg_acknowledged *s,
+				const struct tg_arrival *a)
 {
-	if (a->len)
+	struct tg_flow *f = &u->flow;
+	struct tg_rsfc_arrival arrival = {
+		.now_us = (tg_u32)a->now_us,
+		.bytes = a->len,
+		.mss = a->mss,
+		.rd_us = u->rd_us,
+		.sample_us = a->sample_us,
+		.tick_us = f->samples ? f->delay.tick_us : 0,
+		.sound = !s->ack.sack,
+		.held = f->window.held,
+	};
+
+	return tg_rsfc_arrived(&f->rsfc, &arrival);
+}
+
+/* The law, with what was measured: `tide` on the uplink's record, `rsfc` on the flow; the others
+ * steer downloads alone. An acknowledgement that brings no news changes nothing. */
+TG_INLINE void tg_upload_law(struct tg_upload *u, const struct tg_params *p, struct tg_tide *path,
+			     const struct tg_acknowledged *s, struct tg_arrival *a)
+{
+	if (p->law != TG_LAW_TIDE && p->law != TG_LAW_RSFC)
+		u->flow.wanted = TG_OPEN;
+	else if (a->len && p->law == TG_LAW_TIDE)
 		tg_flow_path_law(&u->flow, path, a);
+	else if (a->len)
+		u->flow.wanted = tg_upload_rsfc(u, s, a);
 }
 
 /* Returns the window field that our stack is to read. */

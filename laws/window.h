@@ -24,6 +24,7 @@ struct tg_window {
 	tg_u16 kernel_raw;  /* the kernel's window field with it */
 	tg_u16 sent_raw;    /* ours */
 	tg_u8 known;	    /* whether any acknowledgement was seen */
+	tg_u8 held;	    /* what was promised keeps the window above what is wanted */
 };
 
 /* One acknowledgement as the kernel wrote it. */
@@ -79,6 +80,7 @@ TG_INLINE tg_u16 tg_window_steer(struct tg_window *w, const struct tg_ack *a, tg
 	tg_u32 promised = w->known && tg_after(w->edge, a->ack) ? w->edge - a->ack : 0;
 	tg_u32 raw = a->raw;
 
+	w->held = promised > tg_max(wanted, 2 * mss);
 	if (w->known && tg_window_duplicate(w, a)) {
 		/* What the kernel does to a window that nobody lowers is its own affair. */
 		if (wanted < kernel || w->sent_raw < w->kernel_raw)

@@ -91,6 +91,7 @@ struct tg_arrival {
 	tg_u32 len;	     /* payload bytes */
 	tg_u32 mss;
 	tg_u32 sample_us;    /* RTT sample, 0 for none */
+	tg_u32 echo_us;	     /* the same, or one that a sender's silence may have stretched */
 	tg_u32 rtt_min_us;   /* the flow's smallest, 0 before the first */
 	tg_u32 queue_us;     /* forward queueing delay */
 	tg_u32 lag_us;	     /* the sample less it, or what stands for that; 0 for none */

@@ -172,6 +172,7 @@ fn params() -> impl Strategy<Value = sys::tg_params> {
         sys::TG_LAW_DRWA,
         sys::TG_LAW_TIDE,
         sys::TG_LAW_RLEDBAT,
+        sys::TG_LAW_RSFC,
     ];
     let limit = prop_oneof![Just(sys::TG_OPEN), any::<u32>()];
     (0..laws.len(), 64u32..4_096, limit).prop_map(move |(law, lambda_q8, limit)| sys::tg_params {
@@ -305,7 +306,7 @@ fn plausible_histories_agree_bit_for_bit() {
     }
     let mut object = MaybeUninit::uninit();
     let kernel = RefCell::new(Kernel::load(&mut object));
-    let lowered = RefCell::new([0; 5]);
+    let lowered = RefCell::new([0; 6]);
     let histories_of_a_flow = (params(), plausible(), 0u8..=14, prop::bool::weighted(0.8));
     proptest!(histories(150), |((params, steps, scale, timestamps) in histories_of_a_flow)| {
         let steps = connection(&steps, scale, timestamps);

@@ -12,7 +12,14 @@ const SEGMENTS: u64 = 10_000;
 fn laws(c: &mut Criterion) {
     let mut group = c.benchmark_group("segment and acknowledgement");
     group.throughput(Throughput::Elements(SEGMENTS));
-    for law in [Law::None, Law::Drs, Law::Drwa, Law::Tide, Law::Rledbat] {
+    for law in [
+        Law::None,
+        Law::Drs,
+        Law::Drwa,
+        Law::Tide,
+        Law::Rledbat,
+        Law::Rsfc,
+    ] {
         let mut download = Download::new(law);
         let steps = |download: &mut Download| {
             for _ in 0..SEGMENTS {

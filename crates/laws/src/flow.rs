@@ -16,6 +16,8 @@ pub enum Law {
     Tide,
     /// rLEDBAT (RFC 9840): yields to all other traffic.
     Rledbat,
+    /// Receiver-side flow control (thesis chapter 5): keeps the buffer before a slow uplink short.
+    Rsfc,
 }
 
 /// Parameters of the laws.
@@ -49,6 +51,7 @@ impl Params {
                 Law::Drwa => sys::TG_LAW_DRWA,
                 Law::Tide => sys::TG_LAW_TIDE,
                 Law::Rledbat => sys::TG_LAW_RLEDBAT,
+                Law::Rsfc => sys::TG_LAW_RSFC,
             },
             lambda_q8: (self.lambda * f64::from(sys::TG_LAMBDA_ONE)).round() as u32,
             limit: self.limit.unwrap_or(sys::TG_OPEN),
@@ -162,7 +165,7 @@ impl Flow {
             let standing = sys::tg_path_standing(&path.0, s.now_us);
             sys::tg_flow_measure(&mut self.0, &s, standing, &mut arrival);
             match params.law {
-                Law::None | Law::Drs | Law::Drwa | Law::Rledbat => {
+                Law::None | Law::Drs | Law::Drwa | Law::Rledbat | Law::Rsfc => {
                     sys::tg_flow_law(&mut self.0, &params.to_sys(), &s, &arrival);
                 }
                 Law::Tide => sys::tg_flow_path_law(&mut self.0, &mut path.0, &mut arrival),

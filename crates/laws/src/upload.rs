@@ -1,7 +1,7 @@
 //! An upload, seen from its sender, safely.
 
 use crate::sys;
-use crate::{Ack, Law, Params, Path};
+use crate::{Ack, Params, Path};
 
 /// One connection's data that leave: what the peer acknowledges steers the window that our own stack
 /// reads. Laws that do not steer uploads leave it open.
@@ -51,9 +51,8 @@ impl Upload {
         // no copy of any.
         unsafe {
             sys::tg_upload_measure(&mut self.0, &s, path.raw(), &mut arrival);
-            if params.law == Law::Tide {
-                sys::tg_upload_path_law(&mut self.0, path.raw_mut(), &mut arrival);
-            }
+            let (law, path) = (params.to_sys(), path.raw_mut());
+            sys::tg_upload_law(&mut self.0, &law, path, &s, &mut arrival);
             sys::tg_upload_steer(&mut self.0, &s.ack)
         }
     }

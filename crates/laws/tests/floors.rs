@@ -40,9 +40,11 @@ impl Host {
             len: MSS,
             mss: MSS,
             sample_us: RTT_US + queue_us,
+            echo_us: RTT_US + queue_us,
             rtt_min_us: RTT_US,
             queue_us: queue_us.saturating_sub(self.risen_us[flow]),
             fell_us: std::mem::take(&mut self.falls_us),
+            lag_us: 0,
         };
         let share = &mut self.flows[flow];
         // SAFETY: the records are exclusively ours.
@@ -50,6 +52,7 @@ impl Host {
             let rise_us = sys::tg_tide_floor_rise(&mut self.path, share, &arrival);
             self.risen_us[flow] += rise_us;
             arrival.queue_us -= rise_us.min(arrival.queue_us);
+            arrival.lag_us = arrival.sample_us - arrival.queue_us;
             sys::tg_tide_arrived(&mut self.path, share, &arrival);
         }
     }

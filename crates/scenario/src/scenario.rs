@@ -243,6 +243,8 @@ pub enum Law {
     Tide,
     /// rLEDBAT (RFC 9840), for background traffic.
     Rledbat,
+    /// Receiver-side flow control (thesis chapter 5), for uploads over slow uplinks.
+    Rsfc,
 }
 
 impl Law {
@@ -253,7 +255,7 @@ impl Law {
 
     /// Whether it can steer data from where they are sent, too.
     pub const fn can_steer_uploads(self) -> bool {
-        matches!(self, Self::Tide)
+        matches!(self, Self::Tide | Self::Rsfc)
     }
 
     /// As scenarios and results spell it.
@@ -264,6 +266,7 @@ impl Law {
             Self::Drwa => "drwa",
             Self::Tide => "tide",
             Self::Rledbat => "rledbat",
+            Self::Rsfc => "rsfc",
         }
     }
 }

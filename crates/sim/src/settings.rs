@@ -74,6 +74,7 @@ fn params(law: Law, run: &Run) -> Option<Params> {
         Law::Drwa => tidegate_laws::Law::Drwa,
         Law::Tide => tidegate_laws::Law::Tide,
         Law::Rledbat => tidegate_laws::Law::Rledbat,
+        Law::Rsfc => tidegate_laws::Law::Rsfc,
     };
     Some(Params {
         law,

@@ -73,6 +73,8 @@ pub enum LawArg {
     Drs,
     /// rLEDBAT (RFC 9840): for background downloads, yields to all other traffic
     Rledbat,
+    /// Receiver-side flow control, as published: for uploads that end here, over slow uplinks
+    Rsfc,
 }
 
 /// Which scenario, which variants and runs of it, and how the result is shown.

@@ -103,6 +103,7 @@ fn config(args: &RunArgs) -> Result<Config> {
         LawArg::Drwa => Law::Drwa,
         LawArg::Drs => Law::Drs,
         LawArg::Rledbat => Law::Rledbat,
+        LawArg::Rsfc => Law::Rsfc,
     };
     let params = Params {
         law,

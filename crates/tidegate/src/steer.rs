@@ -33,6 +33,7 @@ fn params(run: &scenario::Run) -> Params {
             scenario::Law::Drwa => Law::Drwa,
             scenario::Law::Tide => Law::Tide,
             scenario::Law::Rledbat => Law::Rledbat,
+            scenario::Law::Rsfc => Law::Rsfc,
         },
         lambda: run.lambda,
         limit: run.limit.map(|l| u32::try_from(l).unwrap_or(u32::MAX)),

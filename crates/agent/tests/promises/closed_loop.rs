@@ -97,6 +97,12 @@ fn rledbat_holds_its_target() {
     });
 }
 
+/// A segment waits for 2 T + RTTmin = 120 ms at most (thesis section 5.1.2), on average for less.
+#[test]
+fn rsfc_holds_its_bound() {
+    under(Law::Rsfc, None, |outcome| assert_steered(outcome, 120_000));
+}
+
 #[test]
 fn tide_leaves_hardly_a_queue() {
     under(Law::Tide, None, |outcome| assert_steered(outcome, 10_000));

@@ -81,6 +81,7 @@ fn params() -> impl Strategy<Value = Params> {
         Just(Law::Drwa),
         Just(Law::Tide),
         Just(Law::Rledbat),
+        Just(Law::Rsfc),
         Just(Law::None)
     ];
     let limit = prop::option::of(1u32..200_000);

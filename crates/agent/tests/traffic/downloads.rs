@@ -9,7 +9,7 @@ use tidegate_laws::{Law, Params};
 /// A limit far below what the kernel advertises, in bytes.
 const LIMIT: u32 = 64 << 10;
 
-fn laws() -> [Params; 4] {
+fn laws() -> [Params; 5] {
     let default = Params::default();
     let drs = Params {
         law: Law::Drs,
@@ -24,7 +24,11 @@ fn laws() -> [Params; 4] {
         law: Law::Rledbat,
         ..default
     };
-    [default, drwa, drs, rledbat]
+    let rsfc = Params {
+        law: Law::Rsfc,
+        ..default
+    };
+    [default, drwa, drs, rledbat, rsfc]
 }
 
 #[test]
@@ -92,7 +96,7 @@ fn check(agent: &Agent, params: &Params, connection: &Connection, case: &str) {
             assert!(flow.window_bytes <= LIMIT, "{case}: {flow:?}");
         }
         Law::Drwa | Law::Rledbat => assert!(flow.rewritten > 0, "{case}: never steered"),
-        Law::Tide | Law::None => {}
+        Law::Tide | Law::Rsfc | Law::None => {}
     }
     // Of this connection or one before; what the agent counts it also remembers.
     assert!(count(agent, "rewritten") >= flow.rewritten, "{case}");

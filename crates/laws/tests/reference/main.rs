@@ -11,6 +11,7 @@
 mod delay;
 mod rledbat;
 mod round;
+mod rsfc;
 mod rtt;
 mod tide;
 mod window;

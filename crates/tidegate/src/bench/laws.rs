@@ -13,6 +13,7 @@ pub fn measure() -> Vec<Row> {
         ("drwa", Law::Drwa),
         ("tide", Law::Tide),
         ("rledbat", Law::Rledbat),
+        ("rsfc", Law::Rsfc),
     ];
     let none = nanoseconds_per_segment(Law::None, SEGMENTS);
     let first = "laws: measuring alone";

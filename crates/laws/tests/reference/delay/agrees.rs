@@ -159,6 +159,10 @@ fn a_raised_floor_lowers_the_delay() {
     receiver.packet((1_000, 5_000), 0);
     assert_eq!(receiver.packet((1_000, 85_000), 0).queue_us, 80_000);
     // SAFETY: the record is exclusively ours.
+    let relative_us = |d: &sys::tg_delay| unsafe { sys::tg_delay_relative(d, 7, 9_000) };
+    let before_us = relative_us(&receiver.c);
+    // SAFETY: as above.
     unsafe { sys::tg_delay_raise(&mut receiver.c, 60_000) };
+    assert_eq!(before_us.wrapping_sub(relative_us(&receiver.c)), 60_000);
     assert_eq!(receiver.packet((1_000, 85_000), 0).queue_us, 20_000);
 }

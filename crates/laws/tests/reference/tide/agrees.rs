@@ -92,8 +92,10 @@ fn raw(a: &Arrival) -> sys::tg_arrival {
         len: a.len as u32,
         mss: a.mss as u32,
         sample_us: a.sample_us.unwrap_or(0) as u32,
+        echo_us: a.sample_us.unwrap_or(0) as u32,
         rtt_min_us: a.rtt_min_us as u32,
         queue_us: a.queue_us as u32,
+        lag_us: a.sample_us.unwrap_or(0).saturating_sub(a.queue_us) as u32,
         fell_us: a.fell_us as u32,
     }
 }

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * Receiver-side flow control (RSFC, thesis chapter 5): keeps the buffer before a slow uplink short
+ * from where the upload arrives.
+ *
+ *     RD     = arrival - TSval       relative one-way delay, equation 5.1
+ *     RTT    = arrival - departure of what the data echoes            5.2
+ *     t_buff = RD - RDmin            how long data stood in the buffer
+ *     T      = RTTmin                the threshold of the thesis's experiments
+ *     BDP    = ceil(rho RTTmin / MSS) MSS + 1 MSS        rho: rate at which data arrives
+ *
+ *                        t_buff > T: W = BDP
+ *        ┌────────┐ ───────────────────────────────────────▶ ┌────────┐
+ *        │  SLOW  │                                          │  FAST  │
+ *        └────────┘ ◀─────────────────────────────────────── └────────┘
+ *       W += MSS for    t_buff <= T; if rho rose in this       W = BDP
+ *       every segment   cycle of slow and fast: RDmin, RTTmin    │   ▲
+ *            ▲          = the cycle's smallest                   │   │
+ *            │                                 for longer than   │   │ RD rose by T and rho
+ *            │ rho rose: RDmin, RTTmin = the    2 T + 3 RTTmin   │   │ did not: RTTmin halved,
+ *            │ smallest since, W = BDP                           ▼   │ RDmin as much less
+ *            │                                               ┌─────────┐
+ *            └────────────────────────────────────────────── │ MONITOR │
+ *                                                            └─────────┘
+ *                                                    W += MSS for every segment
+ *
+ * Data waits for 2 T + RTTmin at most (section 5.1.2), and the fast state typically ends within
+ * 2 T + 2 RTTmin. MONITOR and the two updates of the minima are section 5.1.3. RD and RTT count only
+ * where nothing was lost or overtaken (section 5.1.1).
+ *
+ * Where the thesis leaves a choice:
+ *
+ *  - W begins with the kernel's window, which bounds it ever after (window.h): until a queue stood
+ *    there is nothing to lower.
+ *  - The one segment beyond the thesis's BDP is that which waits for its delayed ACK (RFC 9293 section
+ *    3.8.6.3): of W it is not under way, and where the BDP is a few segments the link would idle for
+ *    as long once a cycle.
+ *  - "Freezes" in the fast state means that W does not grow with each segment. It follows rho, as "when
+ *    rho changes, we simply update our estimate of the BDP" says: a link that got slower meanwhile is
+ *    drained too.
+ *  - rho is measured from arrival to arrival, the first one's bytes not counted (as section 4.2.2
+ *    does), over at least a round trip, so that the silence after a window's burst is part of it; anew
+ *    in each state, so that no measurement mixes two.
+ *  - rho "increases" if it is an eighth above the smallest measured since the cycle, or the monitor
+ *    state, began. Against the value before it would not do: a link that is not full because of the
+ *    small window of the fast state still shows the rate of the larger one before, for a round trip.
+ *  - "Even after RD increases by T": above its smallest in the monitor state; and at least one
+ *    measurement ended after that, and one before it to compare it with.
+ *  - RDmin holds an unknown clock offset, so half of it means nothing. What is halved is the path's
+ *    share, t_u, and RTTmin is t_u but for a downlink that is negligible (Fig. 4.16): RDmin falls
+ *    by what RTTmin loses.
+ *  - The fast state's time counts only while delays are known: after a loss it begins anew. Its last
+ *    2 RTTmin, for data of the new window to arrive and for transients, count from when W is in
+ *    force. In section 5.1.2 it is by then; but a flow begins with tens of KB promised, which no
+ *    receiver may take back, and a queue of seconds would be doubted while it drains.
+ *  - T is at least two ticks of the peer's clock, which tells no smaller delay from none. The thesis
+ *    has 10 ms and paths of more than 100 ms.
+ *
+ * The law sees one measured arrival at a time, whoever measured it, and touches no packet.
+ */
+#ifndef TG_RSFC_H
+#define TG_RSFC_H
+
+#include "base.h"
+
+#define TG_RSFC_ROSE_SHIFT 3 /* an eighth more is an increase of rho */
+#define TG_RSFC_TICKS 2u     /* least T */
+#define TG_RSFC_UNACKED 1u   /* segments that wait for a delayed ACK */
+
+enum tg_rsfc_state {
+	TG_RSFC_SLOW,
+	TG_RSFC_FAST,
+	TG_RSFC_MONITOR,
+};
+
+/* The smallest of some arrivals. */
+struct tg_rsfc_least {
+	tg_u32 rd_us;  /* modulo 2^32 */
+	tg_u32 rtt_us; /* 0: no sample */
+	tg_u8 known;
+};
+
+/* One flow. Times are modulo 2^32. */
+struct tg_rsfc {
+	struct tg_rsfc_least least;  /* RDmin and RTTmin */
+	struct tg_rsfc_least lately; /* of this cycle of slow and fast, or of the monitor state */
+	tg_u32 tick_us;		     /* unit of the peer's clock; 0: not understood */
+	tg_u32 since_us;	     /* when this state began, or data was last lost */
+	tg_u32 arrived_us;	     /* last data */
+	tg_u32 mark_us;		     /* arrival from which rho is measured */
+	tg_u32 bytes;		     /* since */
+	tg_u32 rtt_us;		     /* last sample; 0: none yet */
+	tg_u32 rate;		     /* rho in bytes a second; 0: not known yet */
+	tg_u32 rate_least;	     /* its smallest, as `lately`; 0: not measured since */
+	tg_u32 window;		     /* W, TG_OPEN for the kernel's */
+	tg_u8 state;		     /* enum tg_rsfc_state */
+	tg_u8 rose;		     /* rho has, since its smallest */
+	tg_u8 queued;		     /* RD has risen by T in the monitor state */
+};
+
+/* An arrival, measured. */
+struct tg_rsfc_arrival {
+	tg_u32 now_us;
+	tg_u32 bytes;	  /* delivered for the first time */
+	tg_u32 mss;
+	tg_u32 rd_us;	  /* relative one-way delay, free of the clocks' drift, modulo 2^32 */
+	tg_u32 sample_us; /* RTT sample, or 0 */
+	tg_u32 tick_us;	  /* unit of the clock behind RD; 0: not understood */
+	tg_u8 sound;	  /* nothing was lost or overtaken: RD and RTT count */
+	tg_u8 held;	  /* the sender's window is above W still, for it had been promised more */
+};
+
+TG_INLINE void tg_rsfc_note(struct tg_rsfc_least *l, const struct tg_rsfc_arrival *a)
+{
+	if (!l->known || tg_before(a->rd_us, l->rd_us))
+		l->rd_us = a->rd_us;
+	if (a->sample_us && (!l->rtt_us || a->sample_us < l->rtt_us))
+		l->rtt_us = a->sample_us;
+	l->known = 1;
+}
+
+/* T. */
+TG_INLINE tg_u32 tg_rsfc_threshold_us(const struct tg_rsfc *r)
+{
+	return tg_max(r->least.rtt_us, TG_RSFC_TICKS * r->tick_us);
+}
+
+/* W of the fast state. */
+TG_INLINE tg_u32 tg_rsfc_bdp(const struct tg_rsfc *r, tg_u32 mss)
+{
+	tg_u64 bytes = (tg_u64)r->rate * r->least.rtt_us / TG_SECOND_US;
+	tg_u64 segments = (bytes + mss - 1) / mss + TG_RSFC_UNACKED;
+
+	return tg_window_bytes(segments * mss);
+}
+
+TG_INLINE void tg_rsfc_measure_anew(struct tg_rsfc *r, tg_u32 now_us)
+{
+	r->mark_us = now_us;
+	r->bytes = 0;
+}
+
+/* Measures rho. Returns whether it is a new value. */
+TG_INLINE int tg_rsfc_rate(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
+{
+	tg_u32 elapsed_us = a->now_us - r->mark_us;
+	tg_u32 silent_us = a->now_us - r->arrived_us;
+
+	r->arrived_us = a->now_us;
+	/* A sender that had nothing to say says nothing about the link. */
+	if (!r->rtt_us || silent_us / 2 > r->rtt_us) {
+		tg_rsfc_measure_anew(r, a->now_us);
+		return 0;
+	}
+	r->bytes = tg_window_bytes((tg_u64)r->bytes + a->bytes);
+	if (elapsed_us < r->rtt_us || !r->bytes)
+		return 0;
+	r->rate = tg_max(tg_window_bytes((tg_u64)r->bytes * TG_SECOND_US / elapsed_us), 1);
+	tg_rsfc_measure_anew(r, a->now_us);
+	return 1;
+}
+
+/* Holds the new rho against the smallest since. Returns whether there was one. */
+TG_INLINE int tg_rsfc_compare(struct tg_rsfc *r)
+{
+	int compared = r->rate_least != 0;
+
+	if (!compared || r->rate < r->rate_least)
+		r->rate_least = r->rate;
+	if (r->rate - r->rate_least > r->rate_least >> TG_RSFC_ROSE_SHIFT)
+		r->rose = 1;
+	return compared;
+}
+
+TG_INLINE void tg_rsfc_enter(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, tg_u8 state)
+{
+	r->state = state;
+	r->since_us = a->now_us;
+	tg_rsfc_measure_anew(r, a->now_us);
+}
+
+/* As tg_rsfc_enter, with the smallest of what follows still to be seen. */
+TG_INLINE void tg_rsfc_enter_anew(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, tg_u8 state)
+{
+	tg_rsfc_enter(r, a, state);
+	r->lately.rtt_us = 0;
+	r->lately.known = 0;
+	r->rate_least = 0;
+	r->rose = 0;
+	r->queued = 0;
+	if (a->sound)
+		tg_rsfc_note(&r->lately, a);
+}
+
+/* The path's own delays have grown to the smallest lately seen. */
+TG_INLINE void tg_rsfc_adopt(struct tg_rsfc *r)
+{
+	r->least.rd_us = r->lately.rd_us;
+	if (r->lately.rtt_us)
+		r->least.rtt_us = r->lately.rtt_us;
+}
+
+TG_INLINE void tg_rsfc_halve(struct tg_rsfc *r)
+{
+	tg_u32 less_us = r->least.rtt_us / 2;
+
+	r->least.rtt_us -= less_us;
+	r->least.rd_us -= less_us;
+}
+
+TG_INLINE void tg_rsfc_slow(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, tg_u32 buffered_us)
+{
+	if (buffered_us <= tg_rsfc_threshold_us(r) || !r->rate)
+		return;
+	tg_rsfc_enter(r, a, TG_RSFC_FAST);
+}
+
+TG_INLINE void tg_rsfc_fast(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, tg_u32 buffered_us)
+{
+	tg_u32 threshold_us = tg_rsfc_threshold_us(r);
+	tg_u32 drained_us = 2 * threshold_us + r->least.rtt_us;
+	tg_u32 elapsed_us = a->now_us - r->since_us;
+
+	if (a->held && elapsed_us > drained_us) {
+		r->since_us = a->now_us - drained_us;
+		elapsed_us = drained_us;
+	}
+	if (buffered_us <= threshold_us) {
+		if (r->rose)
+			tg_rsfc_adopt(r);
+		tg_rsfc_enter_anew(r, a, TG_RSFC_SLOW);
+	} else if (elapsed_us > drained_us + 2 * r->least.rtt_us) {
+		tg_rsfc_enter_anew(r, a, TG_RSFC_MONITOR);
+	}
+}
+
+/* `compared`: a measurement of rho has just ended, and was not the first in this state. */
+TG_INLINE void tg_rsfc_monitor(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, int compared)
+{
+	if (r->rose) {
+		tg_rsfc_adopt(r);
+		r->window = tg_rsfc_bdp(r, a->mss);
+		tg_rsfc_enter_anew(r, a, TG_RSFC_SLOW);
+	} else if (r->queued && compared) {
+		tg_rsfc_halve(r);
+		tg_rsfc_enter_anew(r, a, TG_RSFC_FAST);
+	} else if (a->rd_us - r->lately.rd_us > tg_rsfc_threshold_us(r)) {
+		r->queued = 1;
+	}
+}
+
+/* Where a sound arrival leads to. */
+TG_INLINE void tg_rsfc_move(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, int compared)
+{
+	tg_u32 buffered_us;
+
+	tg_rsfc_note(&r->least, a);
+	tg_rsfc_note(&r->lately, a);
+	if (!r->least.rtt_us)
+		return;
+	buffered_us = a->rd_us - r->least.rd_us;
+	if (r->state == TG_RSFC_SLOW)
+		tg_rsfc_slow(r, a, buffered_us);
+	else if (r->state == TG_RSFC_FAST)
+		tg_rsfc_fast(r, a, buffered_us);
+	else
+		tg_rsfc_monitor(r, a, compared);
+}
+
+/* The peer's clock is understood from now on, or in another way, or not any more: no RD of before
+ * compares with one to come. RTTmin is of our clock: by as much as the round trip is longer, a buffer
+ * that stands already is to be told from the path. */
+TG_INLINE void tg_rsfc_begin(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
+{
+	r->tick_us = a->tick_us;
+	r->least.known = r->least.rtt_us != 0;
+	r->least.rd_us = a->rd_us + r->least.rtt_us - tg_max(r->rtt_us, r->least.rtt_us);
+	r->window = TG_OPEN;
+	tg_rsfc_enter_anew(r, a, TG_RSFC_SLOW);
+}
+
+/* Data arrives. Returns the window that the law wants, TG_OPEN for the kernel's. */
+TG_INLINE tg_u32 tg_rsfc_arrived(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
+{
+	int compared = tg_rsfc_rate(r, a) && tg_rsfc_compare(r);
+
+	if (a->sound && a->sample_us)
+		r->rtt_us = a->sample_us;
+	if (a->tick_us != r->tick_us)
+		tg_rsfc_begin(r, a);
+	if (!r->tick_us)
+		return TG_OPEN;
+	TG_FORGET();
+	if (a->sound)
+		tg_rsfc_move(r, a, compared);
+	else
+		r->since_us = a->now_us;
+	TG_FORGET();
+	if (r->state == TG_RSFC_FAST)
+		r->window = tg_rsfc_bdp(r, a->mss);
+	else if (r->window != TG_OPEN)
+		r->window = tg_window_bytes((tg_u64)r->window +
+					    ((tg_u64)a->bytes + a->mss - 1) / a->mss * a->mss);
+	return r->window;
+}
+
+#endif
