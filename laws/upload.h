@@ -177,12 +177,18 @@ TG_INLINE tg_u32 tg_upload_rsfc(struct tg_upload *u, const struct tg_acknowledge
 	return tg_rsfc_arrived(&f->rsfc, &arrival);
 }
 
-/* The law, with what was measured: `tide` on the uplink's record, `rsfc` on the flow; the others
- * steer downloads alone. An acknowledgement that brings no news changes nothing. */
+/* Whether the law steers uploads, too; the others steer downloads alone. */
+TG_INLINE int tg_upload_steered_by(const struct tg_params *p)
+{
+	return p->law == TG_LAW_TIDE || p->law == TG_LAW_RSFC;
+}
+
+/* The law, with what was measured: `tide` on the uplink's record, `rsfc` on the flow. An
+ * acknowledgement that brings no news changes nothing. */
 TG_INLINE void tg_upload_law(struct tg_upload *u, const struct tg_params *p, struct tg_tide *path,
 			     const struct tg_acknowledged *s, struct tg_arrival *a)
 {
-	if (p->law != TG_LAW_TIDE && p->law != TG_LAW_RSFC)
+	if (!tg_upload_steered_by(p))
 		u->flow.wanted = TG_OPEN;
 	else if (a->len && p->law == TG_LAW_TIDE)
 		tg_flow_path_law(&u->flow, path, a);

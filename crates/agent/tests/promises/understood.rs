@@ -5,6 +5,7 @@ use crate::gate::{Gate, Way};
 use crate::packet::{ACK, Ip, Link, Packet, RST, SYN, option};
 use crate::steering::gate_with_limit;
 use crate::support::is_root;
+use tidegate_agent::Direction;
 
 const START_US: u64 = 5_000_000;
 const LINKS: [Link; 2] = [Link::Ethernet, Link::PlainIp];
@@ -256,7 +257,7 @@ fn an_interface_without_a_record() {
     if !is_root() {
         return;
     }
-    let mut gate = Gate::without_path();
+    let mut gate = Gate::without_path(Direction::Down);
     let mut connection = Connection::new(Link::Ethernet, Ip::V4, 40_000);
     connection.accept(&mut gate, START_US);
     // What leaves needs no path: no law has asked for a window.
