@@ -15,6 +15,14 @@ pub enum Direction {
 impl Direction {
     /// Both, in the order of `enum tg_direction` (`bpf/shared.h`).
     pub const ALL: [Self; 2] = [Self::Down, Self::Up];
+
+    /// As reports spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Down => "down",
+            Self::Up => "up",
+        }
+    }
 }
 
 /// What the agent steers. Uploads only under a law that can
