@@ -27,13 +27,21 @@ pub enum Way {
     Leaves,
 }
 
+/// What a gate does with windows; when that changes, edges that were told may be retracted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mode {
+    dry_run: bool,
+    /// A law is in force that does not concern this gate.
+    open: bool,
+}
+
 /// The loaded programs and their memory.
 pub struct Gate {
     skeleton: AgentSkel<'static>,
     /// Where it stands.
     pub direction: Direction,
     /// As last configured.
-    pub dry_run: bool,
+    pub mode: Mode,
 }
 
 impl Gate {
@@ -66,7 +74,7 @@ impl Gate {
         Self {
             skeleton,
             direction,
-            dry_run: false,
+            mode: Mode::default(),
         }
     }
 
@@ -83,7 +91,10 @@ impl Gate {
 
     pub fn configure(&mut self, params: &Params, dry_run: bool) {
         tidegate_agent::configure(&mut self.skeleton, params, dry_run);
-        self.dry_run = dry_run;
+        self.mode = Mode {
+            dry_run,
+            open: self.direction == Direction::Up && !params.steers_uploads(),
+        };
     }
 
     /// Runs a packet through the program that would see it and returns what comes out. It always
