@@ -9,3 +9,4 @@ mod downloads;
 mod lifecycle;
 mod stage;
 mod transfer;
+mod uploads;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tidegate_agent::{Agent, Config, Hook, Interface};
+use tidegate_agent::{Agent, Config, Direction, Directions, Hook, Interface};
 use tidegate_lab::{Namespace, Veth};
 use tidegate_laws::Params;
 
@@ -31,9 +31,15 @@ pub fn on_stage(act: impl FnOnce(&Veth) + Send) {
 
 /// An agent on the client's end of the link.
 pub fn start(params: Params, hook: Hook) -> Agent {
+    start_for(Directions::Both, params, hook)
+}
+
+/// One that steers those alone.
+pub fn start_for(directions: Directions, params: Params, hook: Hook) -> Agent {
     Agent::start(&Config {
         interfaces: vec![interface()],
         params,
+        directions,
         hook,
         ..Config::default()
     })
@@ -45,10 +51,11 @@ pub fn interface() -> Interface {
     Interface::find(Veth::INTERFACE).unwrap()
 }
 
-/// How many packets met the fate `reason`.
-pub fn count(agent: &Agent, reason: &str) -> u64 {
+/// How many packets met the fate `reason` where data of that direction are steered.
+pub fn count(agent: &Agent, direction: Direction, reason: &str) -> u64 {
     let counts = agent.counts().unwrap();
-    let count = counts.iter().find(|c| c.reason == reason);
+    let mut counts = counts.iter().filter(|c| c.direction == direction);
+    let count = counts.find(|c| c.reason == reason);
     count.expect("a reason that the agent knows").packets
 }
 
