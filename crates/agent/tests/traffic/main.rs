@@ -6,6 +6,7 @@
 
 mod attached;
 mod downloads;
+mod gateway;
 mod lifecycle;
 mod stage;
 mod transfer;

@@ -1,6 +1,6 @@
 //! Where the tests take place, and what holds for all of them.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tidegate_agent::{Agent, Config, Direction, Directions, Hook, Interface};
 use tidegate_lab::{Namespace, Veth};
@@ -10,12 +10,7 @@ use tidegate_laws::Params;
 ///
 /// One at a time: the tests measure time. Nothing at all without root, which is said aloud.
 pub fn on_stage(act: impl FnOnce(&Veth) + Send) {
-    static TURN: Mutex<()> = Mutex::new(());
-    if !nix::unistd::geteuid().is_root() {
-        eprintln!("SKIPPED: the agent needs root");
-        return;
-    }
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(_turn) = turn() else { return };
     let hosts = Veth::new().unwrap();
     hosts
         .client
@@ -27,6 +22,16 @@ pub fn on_stage(act: impl FnOnce(&Veth) + Send) {
     for host in [&hosts.client, &hosts.server] {
         assert_eq!(checksum_errors(host), 0, "segments with a wrong checksum");
     }
+}
+
+/// The right to take the stage; none without root.
+pub fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("SKIPPED: the agent needs root");
+        return None;
+    }
+    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// An agent on the client's end of the link.
@@ -72,7 +77,7 @@ pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// `TcpInCsumErrors` of a host.
-fn checksum_errors(host: &Namespace) -> u64 {
+pub fn checksum_errors(host: &Namespace) -> u64 {
     let table = host
         .run(|| Ok(std::fs::read_to_string("/proc/thread-self/net/snmp")?))
         .unwrap();

@@ -3,12 +3,12 @@
 use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
-use tidegate_lab::{IpVersion, Pattern, Veth, use_congestion_control};
+use tidegate_lab::{IpVersion, Namespace, Pattern, Veth, use_congestion_control};
 
 /// Bytes of a file; a multiple of [`CHUNK`].
 pub const FILE: u64 = 20_000_000;
@@ -39,12 +39,18 @@ pub struct Connection {
 impl Connection {
     /// Connects the hosts.
     pub fn new(hosts: &Veth, version: IpVersion) -> Self {
-        let address = SocketAddr::new(Veth::server_address(version), 0);
-        let listener = hosts.server.run(|| Ok(TcpListener::bind(address)?));
+        let address = Veth::server_address(version);
+        Self::between(&hosts.client, &hosts.server, address)
+    }
+
+    /// Connects one host to another, which has that address.
+    pub fn between(client: &Namespace, server: &Namespace, address: IpAddr) -> Self {
+        let address = SocketAddr::new(address, 0);
+        let listener = server.run(|| Ok(TcpListener::bind(address)?));
         let listener = listener.unwrap();
         use_congestion_control(&listener, "cubic").unwrap();
         let to = listener.local_addr().unwrap();
-        let client = hosts.client.run(|| Ok(TcpStream::connect(to)?)).unwrap();
+        let client = client.run(|| Ok(TcpStream::connect(to)?)).unwrap();
         let (server, _) = listener.accept().unwrap();
         for stream in [&client, &server] {
             use_congestion_control(stream, "cubic").unwrap();

@@ -5,12 +5,12 @@ use crate::downloads::{check_counts, flow_of};
 use crate::stage::{on_stage, start};
 use crate::transfer::{Connection, FILE};
 use std::process::Command;
-use tidegate_agent::{Agent, Direction, FlowView, Hook};
+use tidegate_agent::{Agent, Direction, Hook};
 use tidegate_lab::{IpVersion, Offload, Veth};
 use tidegate_laws::{Law, Params};
 
 /// The uplink: a queue of the kernel's behind the agent, 80 ms deep.
-const UPLINK: &str = "tbf rate 200mbit burst 128kb limit 2mb";
+pub const UPLINK: &str = "tbf rate 200mbit burst 128kb limit 2mb";
 
 /// What is acknowledged before the agent has an edge to count from.
 const FIRST: u64 = 1_000_000;
@@ -101,11 +101,10 @@ fn without_timestamps_an_upload_is_left_alone() {
 }
 
 /// That the agent saw the whole file and steered it.
-fn check(agent: &Agent, connection: &Connection, case: &str) -> FlowView {
+fn check(agent: &Agent, connection: &Connection, case: &str) {
     let flow = flow_of(agent, Direction::Up, connection);
     assert!(flow.received_bytes + FIRST >= FILE, "{case}: {flow:?}");
     assert!(flow.samples > 0, "{case}: no RTT sample, {flow:?}");
     assert!(flow.rewritten > 0, "{case}: never steered, {flow:?}");
     check_counts(agent, case);
-    flow
 }
