@@ -2,7 +2,7 @@
 
 use crate::attach::{Attachment, Place, Way, attach, vacate};
 use crate::skeleton::types::{tg_key, tg_path, tg_record, tg_upload_record};
-use crate::skeleton::{AgentSkel, AgentSkelBuilder};
+use crate::skeleton::{AgentSkel, AgentSkelBuilder, OpenAgentSkel};
 use crate::support::{BTF, require};
 use crate::view::REASONS;
 use crate::{
@@ -55,7 +55,7 @@ impl Agent {
     pub fn start(config: &Config) -> Result<Self, AgentError> {
         require(Path::new(BTF))?;
         let mut agent = Self {
-            skeleton: load()?,
+            skeleton: load(config.directions)?,
             _attachments: Vec::new(),
             _statistics: None,
         };
@@ -249,16 +249,33 @@ fn records<T: Copy + Default>(map: &impl MapCore) -> impl Iterator<Item = (tg_ke
     })
 }
 
-fn load() -> Result<AgentSkel<'static>, AgentError> {
+fn load(directions: Directions) -> Result<AgentSkel<'static>, AgentError> {
     // What libbpf would print is in the error that it returns.
     libbpf_rs::set_print(None);
     // The skeleton borrows this word for as long as it lives; one word for each start is the price
     // of an agent that can be moved.
     let object = Box::leak(Box::new(MaybeUninit::uninit()));
-    let open = AgentSkelBuilder::default()
+    let mut open = AgentSkelBuilder::default()
         .open(object)
         .map_err(AgentError::Load)?;
+    without_unused_tables(&mut open, directions).map_err(AgentError::Load)?;
     open.load().map_err(AgentError::Load)
+}
+
+/// The kernel sets aside a table's memory, 16 MB for each direction, whether or not it is used.
+fn without_unused_tables(
+    open: &mut OpenAgentSkel<'_>,
+    directions: Directions,
+) -> Result<(), libbpf_rs::Error> {
+    let maps = &mut open.maps;
+    if !directions.include(Direction::Down) {
+        maps.flows.set_max_entries(1)?;
+    }
+    if !directions.include(Direction::Up) {
+        maps.uploads.set_max_entries(1)?;
+        maps.offers.set_max_entries(1)?;
+    }
+    Ok(())
 }
 
 fn cost(program: &ProgramMut<'_>) -> Result<Cost, AgentError> {
