@@ -193,15 +193,16 @@ TG_INLINE tg_u32 tg_upload_rsfc(struct tg_upload *u, const struct tg_acknowledge
 }
 
 /*
- * What slow start needs: twice what arrived in a round trip (DRWA report, Algorithm 1). A law leaves
- * the peer's window as it is until it knows the link, and what a peer with megabytes of buffer once
- * promised can not be taken back.
+ * What slow start needs: twice what arrived in a round trip (DRWA report, Algorithm 1), and twice
+ * that, since a count over one is half a round trip old on average and rounds do not end where slow start's
+ * do. A law leaves the peer's window as it is until it knows the link, and what a peer with megabytes
+ * of buffer once promised can not be taken back.
  */
 TG_INLINE tg_u32 tg_upload_start(struct tg_upload *u, const struct tg_arrival *a)
 {
 	tg_u64 round = tg_round_arrived(&u->flow.round, a->len, a->sample_us, (tg_u32)a->now_us);
 
-	u->grown = tg_max(tg_max(u->grown, TG_UPLOAD_FIRST), tg_window_bytes(2 * round));
+	u->grown = tg_max(tg_max(u->grown, TG_UPLOAD_FIRST), tg_window_bytes(4 * round));
 	return u->grown;
 }
 
