@@ -373,7 +373,7 @@ fn a_lag_that_collapses_is_looked_under_as_it_is_by_then() {
     }
     let took_us = host.now_us - began_us;
     let half_us = u64::from(long_us / 2);
-    assert!(took_us < 2 * half_us, "{took_us} of {half_us}");
+    assert!(took_us < 3 * half_us, "{took_us} of {half_us}");
     assert!(host.path.h_us < 2 * RTT_US, "{}", host.path.h_us);
 }
 

@@ -174,7 +174,7 @@ impl Tide {
         self.share(s)
     }
 
-    /// H follows RTT − forward queueing delay: half of a change in about a third of H.
+    /// H follows RTT − forward queueing delay: half of a change in about two thirds of H.
     fn learn_lag(&mut self, s: &mut Share, a: &Arrival) {
         let Some(sample_us) = a.sample_us else { return };
         let lag_us = sample_us
@@ -185,7 +185,7 @@ impl Tide {
             None => lag_us,
             Some(h_us) => {
                 let elapsed_us = (a.now_us - self.h_moved_us).min(h_us) as f64;
-                let part = elapsed_us / ((h_us / 2) as f64 + elapsed_us);
+                let part = elapsed_us / (h_us as f64 + elapsed_us);
                 moved(h_us, lag_us, part).max(1)
             }
         });
