@@ -35,6 +35,9 @@ const STALE: &str = "the longer way counts as queue until the forecast has sunk 
 const RESTLESS: &str =
     "a cell's delays never stand still at one level, so a longer way is not told from queue";
 
+const LOOKED_UNDER: &str = "what a floor may hide is looked for with the window of half the lag, two round trips at a time, until \
+                            nothing falls any more";
+
 const SENDER: &str = "at 200 ms tide's window is open within a second, but the sender's congestion window, which has had no \
                       cause to grow, is in congestion avoidance; a longer queue before would have let it grow";
 
@@ -161,6 +164,7 @@ const fn reason(kind: Kind) -> &'static str {
     match kind {
         Kind::Longer | Kind::Handover => STALE,
         Kind::Up => SENDER,
+        Kind::Shorter | Kind::ShorterCell => LOOKED_UNDER,
         Kind::LongerCell => RESTLESS,
         _ => "",
     }
