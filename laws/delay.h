@@ -91,16 +91,17 @@ TG_INLINE void tg_delay_open_window(struct tg_delay *d, tg_u32 tsval, tg_u64 bac
 	d->echoes = 0;
 }
 
-/* A window is over: looks at the unit, and at what the peer's clock has gained. */
+/* A window is over: looks at the unit, and at what the peer's clock has gained. In another unit no
+ * floor is known; what the round trip has more than its smallest is taken for queue. */
 TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 width_us,
-				     tg_u32 forward_end_us)
+				     tg_u32 forward_end_us, tg_u32 rise_us)
 {
 	tg_u32 tick_us = tg_delay_tick(width_us, tsval - d->mark_tsval);
 	tg_s32 gain_us = (tg_s32)(d->back_us - d->back_was_us);
 
 	if (tick_us != d->tick_us) {
 		d->tick_us = tick_us;
-		d->floor_us = tg_delay_forward(d, tsval, forward_end_us);
+		d->floor_us = tg_delay_forward(d, tsval, forward_end_us) - rise_us;
 		d->compared = 0;
 		d->skew_us = 0;
 	} else if (d->window_us == TG_CLOCK_WINDOW_US) {
@@ -121,10 +122,10 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
  * Both clocks are compared over the way back alone: a queue that builds up on the forward way would
  * stretch our time and make the peer's clock look slow. To a download, the peer stamped `tsval` when
  * a moment of ours reached it; to an upload, we received `tsval` at one. The smallest delay of the
- * way back, window by window, moves as the clocks drift apart.
+ * way back, window by window, moves as the clocks drift apart. `rise_us` is RTT - RTTmin.
  */
 TG_INLINE void tg_delay_compare(struct tg_delay *d, tg_u32 tsval, tg_u64 back_end_us,
-				tg_u32 forward_end_us)
+				tg_u32 forward_end_us, tg_u32 rise_us)
 {
 	tg_u32 back_us = tg_delay_back(d, tsval, (tg_u32)back_end_us);
 	tg_u64 width_us = back_end_us - d->mark_us;
@@ -140,7 +141,7 @@ TG_INLINE void tg_delay_compare(struct tg_delay *d, tg_u32 tsval, tg_u64 back_en
 		d->back_us = back_us;
 	if (width_us < d->window_us)
 		return;
-	tg_delay_close_window(d, tsval, (tg_u32)width_us, forward_end_us);
+	tg_delay_close_window(d, tsval, (tg_u32)width_us, forward_end_us, rise_us);
 	tg_delay_open_window(d, tsval, back_end_us);
 }
 

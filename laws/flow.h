@@ -188,7 +188,8 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 	if (a->sample_us)
 		tg_flow_anchor(f, standing_us, a);
 	if (a->sample_us && s->timestamps)
-		tg_delay_compare(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us);
+		tg_delay_compare(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us,
+				 a->sample_us - f->rtt_min_us);
 	a->rtt_min_us = f->rtt_min_us;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;

@@ -99,7 +99,7 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 		t->touched_m = t->m;
 		t->patience_us = 0;
 	}
-	if (t->state == TG_TIDE_RECHECKING && a->now_us >= t->recheck_end_us)
+	if (t->state == TG_TIDE_RECHECKING && tg_tide_recheck_over(t, a))
 		t->state = TG_TIDE_RUNNING;
 	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) && tg_tide_floor_fell(t, s))
 		tg_tide_begin_recheck(t, a, t->h_us / 2);

@@ -4,6 +4,7 @@
  * knows nothing of it. What it acknowledges is what has arrived there; the window in its
  * acknowledgements is lowered before our own stack, or the one that we forward for, reads it.
  *
+ *     the peer's answer:       tg_upload_accepted
  *     data leave:              tg_upload_sent
  *     acknowledgements arrive: tg_upload_measure  ->  a law  ->  tg_upload_steer
  *
@@ -20,6 +21,7 @@
 #include "flow.h"
 
 #define TG_UPLOAD_LAG_US TG_SECOND_US
+#define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window, which is not scaled, can promise */
 
 /* An acknowledgement that arrives, whether or not it carries data. */
 struct tg_acknowledged {
@@ -39,6 +41,7 @@ struct tg_upload {
 	tg_u32 rd_us;	     /* that one's relative one-way delay, as RSFC's RD */
 	tg_u32 lag_least_us; /* smallest lag since then */
 	tg_u32 lag_was_us;   /* and in the second before */
+	tg_u32 grown;	     /* window that slow start has needed */
 	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
 };
 
@@ -47,6 +50,16 @@ TG_INLINE void tg_upload_init(struct tg_upload *u)
 	tg_flow_init(&u->flow);
 	u->flow.delay.upload = 1;
 	u->flow.queue_us = TG_OPEN;
+}
+
+/* The peer, which uses timestamps, answers our SYN: what it promises is known, and that no
+ * acknowledgement has promised more. */
+TG_INLINE void tg_upload_accepted(struct tg_upload *u, tg_u32 ack, tg_u16 window)
+{
+	struct tg_ack answer = { .ack = ack, .raw = window };
+
+	tg_window_note(&u->flow.window, &answer, window);
+	u->flow.wanted = TG_UPLOAD_FIRST;
 }
 
 /* Data leave, `mss` bytes to a segment; 0: not known, as at the end of a message. What leaves without
@@ -99,13 +112,14 @@ TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u64 now_us
  * When what is acknowledged left the queue: it left us, and waited. Not the moment at which we are
  * told: a download's queue hands acknowledgements over in clusters (Zhang, Shenker and Clark,
  * SIGCOMM 1991), which would look like a link of wildly varying rate. Between two samples the
- * peer's clock goes on.
+ * peer's clock goes on, wherever it may go: nothing left later than we are told.
  */
-TG_INLINE tg_u64 tg_upload_out(const struct tg_upload *u, tg_u32 tsval)
+TG_INLINE tg_u64 tg_upload_out(const struct tg_upload *u, tg_u32 tsval, tg_u64 now_us)
 {
-	tg_u32 ticks = tsval - u->out_tsval;
+	tg_u32 ticks = tg_after(tsval, u->out_tsval) ? tsval - u->out_tsval : 0;
+	tg_u64 out_us = u->out_us + (tg_u64)ticks * u->flow.delay.tick_us;
 
-	return u->out_us + (tg_after(tsval, u->out_tsval) ? (tg_u64)ticks * u->flow.delay.tick_us : 0);
+	return out_us < now_us ? out_us : now_us;
 }
 
 /* One that brings a sample: delay, lag, and the moment to count from. */
@@ -120,7 +134,8 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_acknowledge
 	a->queue_us = tg_delay_arrived(&f->delay, s->tsval, (tg_u32)left_us, standing_us);
 	a->fell_us = f->delay.fell_us;
 	tg_flow_anchor(f, standing_us, a);
-	tg_delay_compare(&f->delay, s->tsval, s->now_us, (tg_u32)left_us);
+	tg_delay_compare(&f->delay, s->tsval, s->now_us, (tg_u32)left_us,
+			 a->sample_us - f->rtt_min_us);
 	if (a->queue_us == TG_OPEN)
 		return;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
@@ -151,7 +166,7 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_acknowledg
 	a->lag_us = 0;
 	if (a->sample_us)
 		tg_upload_sample(u, s, tg_path_standing(path, s->now_us), a);
-	a->now_us = tg_max64(tg_upload_out(u, s->tsval), path->arrived_us);
+	a->now_us = tg_max64(tg_upload_out(u, s->tsval, s->now_us), path->arrived_us);
 	a->rtt_min_us = f->rtt_min_us;
 	f->queue_us = a->queue_us;
 	f->arrived_us = s->now_us;
@@ -177,6 +192,20 @@ TG_INLINE tg_u32 tg_upload_rsfc(struct tg_upload *u, const struct tg_acknowledge
 	return tg_rsfc_arrived(&f->rsfc, &arrival);
 }
 
+/*
+ * What slow start needs: twice what arrived in a round trip (DRWA report, Algorithm 1), and twice
+ * that, since a count over one is half a round trip old on average and rounds do not end where slow start's
+ * do. A law leaves the peer's window as it is until it knows the link, and what a peer with megabytes
+ * of buffer once promised can not be taken back.
+ */
+TG_INLINE tg_u32 tg_upload_start(struct tg_upload *u, const struct tg_arrival *a)
+{
+	tg_u64 round = tg_round_arrived(&u->flow.round, a->len, a->sample_us, (tg_u32)a->now_us);
+
+	u->grown = tg_max(tg_max(u->grown, TG_UPLOAD_FIRST), tg_window_bytes(4 * round));
+	return u->grown;
+}
+
 /* Whether the law steers uploads, too; the others steer downloads alone. */
 TG_INLINE int tg_upload_steered_by(const struct tg_params *p)
 {
@@ -184,16 +213,23 @@ TG_INLINE int tg_upload_steered_by(const struct tg_params *p)
 }
 
 /* The law, with what was measured: `tide` on the uplink's record, `rsfc` on the flow. An
- * acknowledgement that brings no news changes nothing. */
+ * acknowledgement that brings no news changes nothing; a peer without timestamps is left alone. */
 TG_INLINE void tg_upload_law(struct tg_upload *u, const struct tg_params *p, struct tg_tide *path,
 			     const struct tg_acknowledged *s, struct tg_arrival *a)
 {
-	if (!tg_upload_steered_by(p))
-		u->flow.wanted = TG_OPEN;
-	else if (a->len && p->law == TG_LAW_TIDE)
-		tg_flow_path_law(&u->flow, path, a);
-	else if (a->len)
-		u->flow.wanted = tg_upload_rsfc(u, s, a);
+	struct tg_flow *f = &u->flow;
+
+	if (!s->timestamps || !tg_upload_steered_by(p)) {
+		f->wanted = TG_OPEN;
+		return;
+	}
+	if (!a->len)
+		return;
+	if (p->law == TG_LAW_TIDE)
+		tg_flow_path_law(f, path, a);
+	else
+		f->wanted = tg_upload_rsfc(u, s, a);
+	f->wanted = tg_min(f->wanted, tg_upload_start(u, a));
 }
 
 /* Returns the window field that our stack is to read. */

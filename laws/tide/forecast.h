@@ -12,13 +12,14 @@
 #define TG_TIDE_LAG_LEAST_US (5 * TG_MS_US) /* ticks of 1 ms tell no shorter way from a queue */
 #define TG_TIDE_FULL 2u	       /* buckets that a queue stood through before a fall counts */
 
-/* H follows the samples by time, not by count: half of a change in a third of H, however often
- * samples come. Slower, and an upload's queue that breathes rocks the downlink's. */
+/* H follows the samples by time, not by count: half of a change in two thirds of H, however often
+ * samples come. Faster, and data and acknowledgements that take turns in both queues rock each
+ * other. */
 TG_INLINE tg_u32 tg_tide_lag(tg_u32 h_us, tg_u32 lag_us, tg_u64 elapsed_us)
 {
 	tg_u32 part = (tg_u32)(elapsed_us < h_us ? elapsed_us : h_us);
 
-	return h_us ? tg_max(tg_approach(h_us, lag_us, part, h_us / 2 + part), 1) : lag_us;
+	return h_us ? tg_max(tg_approach(h_us, lag_us, part, h_us + part), 1) : lag_us;
 }
 
 TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const struct tg_arrival *a)

@@ -21,6 +21,23 @@ TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival 
 	t->recheck_end_us = a->now_us + 2 * ((tg_u64)t->h_us + a->queue_us);
 }
 
+/* Its two round trips are those of the lag as it has become: most of a fall may come after the
+ * beginning, and what was to be tried is then longer than the lag that is left. */
+TG_INLINE int tg_tide_recheck_over(struct tg_tide *t, const struct tg_arrival *a)
+{
+	tg_u64 end_us = a->now_us + 2 * ((tg_u64)t->h_us + a->queue_us);
+
+	if (end_us < t->recheck_end_us)
+		t->recheck_end_us = end_us;
+	return a->now_us >= t->recheck_end_us;
+}
+
+/* The lag that the window is for: never more than it is by now. */
+TG_INLINE tg_u32 tg_tide_tried_us(const struct tg_tide *t)
+{
+	return tg_min(t->recheck_h_us, t->h_us);
+}
+
 /* A floor that was raised may have been the queue of others, who have left, or chance: it is held
  * against RTTmin, ever more seldom. The path's lag is to the flow's as this to its RTTmin. */
 TG_INLINE void tg_tide_recheck_raised(struct tg_tide *t, const struct tg_share *s,

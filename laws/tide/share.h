@@ -4,6 +4,7 @@
 #define TG_TIDE_SHARE_H
 
 #include "path.h"
+#include "recheck.h"
 
 /* Ends the round trip, queue included, over which hungry flows are counted. */
 TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
@@ -53,7 +54,7 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
 	if (t->state == TG_TIDE_PROBING)
 		bytes = tg_max64(bytes, t->probe_window);
 	if (t->state == TG_TIDE_RECHECKING)
-		bytes = (tg_u64)t->m * t->recheck_h_us >> TG_TIDE_Q;
+		bytes = (tg_u64)t->m * tg_tide_tried_us(t) >> TG_TIDE_Q;
 	return tg_window_bytes(tg_max64(bytes, 5 * t->mss));
 }
 

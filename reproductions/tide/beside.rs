@@ -51,9 +51,12 @@ const DRAINED: f64 = 2.0;
 const DRAINED_MS: f64 = 20.0;
 
 /// Why the queue stays where we come second.
-const FALSE_FLOOR: &str = "a newcomer takes the other's queue for its floor, and with the lag its window holds as much; when the \
-     other has gone the queue that is left is our own, and as nothing ever empties it nothing shows that the floor \
-     is wrong";
+const FALSE_FLOOR: &str = "on T-Mobile's UMTS uplink the link all but stops for 12 s just then; on Starlink a newcomer takes the \
+     other's queue for its floor, which makes the lag three times as long, and the margin remembers for 64 such round \
+     trips how the rate swung: until it shrinks no floor falls, and then the queue is gone within half a second";
+
+/// Why the queue stays where we were first.
+const SWUNG: &str = "our rate had swung while the other was there, and the margin remembers that for 64 round trips";
 
 /// Why Linux is no measure of an even share.
 const LOCKED_OUT: &str = "untouched Linux had filled the buffer before, which keeps a newcomer out for minutes; and tide's forecast is the rate that it is left with: while another's queue of delay q stands, a window of \
@@ -115,7 +118,8 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
                  It joins at 15 s, or is there from 0 s and we join at 15 s; it ends at 105 s, we go on to 165 s. Shares \
                  are of the 90 s together; a case in which we get more than Linux counts as 100 %. What the other \
                  left in the queue has to pass first, most of a minute on a slow link: the time to drain counts \
-                 from its last packet. The queue is drained when its delay, over a second, is at most twice \
+                 from its last packet, on paths on which our download gets a connection with untouched Linux. The \
+                 queue is drained when its delay, over a second, is at most twice \
                  what the same law has without company, or 20 ms.",
         cases: cases(&meetings),
         quantities: quantities(&meetings),
@@ -200,7 +204,10 @@ fn beside(company: Company, meetings: &Arc<[Meeting]>) -> Vec<Quantity> {
             "time until tide's queue is drained, longest",
             "s",
             Claim::at_most(5.0, AFTERWARDS.length_s()),
-            |meetings, s| most(meetings.iter().map(|m| m.drained_s(s))),
+            |meetings, s| {
+                let connected = meetings.iter().filter(|m| m.connects(s));
+                most(connected.map(|m| m.drained_s(s)))
+            },
         )
         .because(company.longest_drained()),
         quantity(
@@ -229,7 +236,11 @@ impl Company {
 
     /// Why the queue that it leaves behind stays; empty where that is not known.
     fn longest_drained(self) -> &'static str {
-        if self == FIRST { FALSE_FLOOR } else { "" }
+        match self {
+            FIRST => FALSE_FLOOR,
+            JOINS => SWUNG,
+            _ => "",
+        }
     }
 
     /// When we begin, and when it begins, in seconds.
@@ -277,6 +288,14 @@ impl Meeting {
             beside: trial(company.name, company.workloads(path)),
             alone: trial("no company", vec![download()]),
         }
+    }
+
+    /// Whether untouched Linux ever gets data: a full buffer keeps its first packets out, and who waits
+    /// for the next attempt leaves no queue.
+    fn connects(&self, sample: &Sample) -> bool {
+        let case = self.beside.by(LINUX);
+        let mut curves = sample.flow_curves(&case, OURS, RATE);
+        curves.any(|curve| !curve.is_empty())
     }
 
     /// What our flow gets while the other is there, in bit/s.

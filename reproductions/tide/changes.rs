@@ -35,8 +35,15 @@ const STALE: &str = "the longer way counts as queue until the forecast has sunk 
 const RESTLESS: &str =
     "a cell's delays never stand still at one level, so a longer way is not told from queue";
 
+const LOOKED_UNDER: &str = "what a floor may hide is looked for with the window of half the lag, two round trips at a time, until \
+                            nothing falls any more";
+
 const SENDER: &str = "at 200 ms tide's window is open within a second, but the sender's congestion window, which has had no \
                       cause to grow, is in congestion avoidance; a longer queue before would have let it grow";
+
+const REMEMBERED: &str = "at 200 ms: the margin remembers errors for 64 round trips, 13 s, and those of the old rate are a quarter \
+     of the new one; and while the forecast stays sunk, floors are doubted, and what probes let in stands in the \
+     queue";
 
 /// The seconds around the change in pictures.
 const SHOWN: Span = Span(AT_S - 2.0, AT_S + 10.0);
@@ -122,7 +129,8 @@ fn quantities(kind: Kind, changes: &Arc<[Change]>) -> Vec<Quantity> {
             "s",
             Claim::at_most(DRAIN_GOAL_S, HORIZON_S),
             |of| most(of(TIDE).iter().map(|a| a.drained_s)),
-        ),
+        )
+        .because(if kind == Kind::Down { REMEMBERED } else { "" }),
     ];
     let back = match kind.is_route() {
         true => quantity(
@@ -156,6 +164,7 @@ const fn reason(kind: Kind) -> &'static str {
     match kind {
         Kind::Longer | Kind::Handover => STALE,
         Kind::Up => SENDER,
+        Kind::Shorter | Kind::ShorterCell => LOOKED_UNDER,
         Kind::LongerCell => RESTLESS,
         _ => "",
     }

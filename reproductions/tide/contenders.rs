@@ -39,6 +39,8 @@ pub struct Contender {
     lambda: f64,
     /// The bottleneck's queue discipline.
     policy: QueuePolicy,
+    /// Whether the receiver's own uploads are steered, too, where the law can.
+    uploads: bool,
 }
 
 impl Contender {
@@ -49,6 +51,7 @@ impl Contender {
             law: Law::None,
             lambda: 3.0,
             policy: QueuePolicy::DropTail,
+            uploads: true,
         }
     }
 
@@ -63,6 +66,14 @@ impl Contender {
     /// tide at the receiver.
     pub const fn tide(sender: &'static str) -> Self {
         Self::law(sender, Law::Tide)
+    }
+
+    /// The same, but that uploads are another machine's, which nobody steers.
+    pub const fn downloads_only(self) -> Self {
+        Self {
+            uploads: false,
+            ..self
+        }
     }
 
     /// DRWA at the receiver.
@@ -94,6 +105,7 @@ impl Contender {
     pub fn run(&self) -> Run {
         Run {
             lambda: self.lambda,
+            uploads: (!self.uploads).then_some(false),
             congestion_control: Some(self.sender.into()),
             ..Run::new(self.receiver(), self.law)
         }
@@ -113,7 +125,8 @@ impl Contender {
         match self.law {
             Law::None => "linux".into(),
             Law::Drwa => format!("drwa {}", self.lambda),
-            law => law.name().into(),
+            law if self.uploads => law.name().into(),
+            law => format!("{}, downloads only", law.name()),
         }
     }
 }

@@ -38,6 +38,9 @@ const CELL_UPLINK_MBPS: f64 = 2.0;
 const RTTS_MS: [u32; 2] = [50, 100];
 const QUICK_RTTS_MS: [u32; 1] = [50];
 
+/// tide beside another machine's upload.
+const ANOTHERS: Contender = TIDE.downloads_only();
+
 const CURVES: [&str; 5] = [
     "queue_delay_ms",
     "queue_delay_max_ms",
@@ -58,6 +61,11 @@ const PROMISED: &str = "what is acknowledged while the uplink's queue stands rea
                         first to tell that the queue is gone; by then the window for those seconds has been promised, and a \
                         right edge may not be taken back";
 
+/// Why there is a queue at all while both directions are full.
+const TURNS: &str = "where both directions are full, data and acknowledgements take turns in both queues, in clusters of a window \
+                     (Zhang, Shenker and Clark, 1991): each lag is longer by the other's queue, and what was promised for it \
+                     stands for a moment when that ends";
+
 /// Why the download keeps less beside an upload than without.
 const BURSTS: &str = "the lag grows faster than it can be measured, a round trip late; the window is too small for it meanwhile, \
                       and from then on comes once a round trip, as a burst with a queue and a pause behind it";
@@ -70,7 +78,7 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
     let pairs: Arc<[Pair]> = pairs(extent)?.into();
     let beside = pairs
         .iter()
-        .flat_map(|pair| TRIO.map(|(_, contender, _)| pair.beside.case(contender)));
+        .flat_map(|pair| [LINUX, DRWA, ANOTHERS, TIDE].map(|c| pair.beside.case(c)));
     let alone = pairs.iter().map(|pair| pair.alone.case(TIDE));
     let cases = beside.chain(alone);
     Ok(Figure {
@@ -132,8 +140,8 @@ impl Pair {
     }
 
     /// By how many milliseconds that exceeds what there is without an upload.
-    fn burst(&self, sample: &Sample) -> f64 {
-        self.peak(sample, TIDE) - longest_wait(sample, &self.alone, TIDE)
+    fn burst(&self, sample: &Sample, contender: Contender) -> f64 {
+        self.peak(sample, contender) - longest_wait(sample, &self.alone, TIDE)
     }
 
     /// Share of the downlink in percent.
@@ -142,9 +150,9 @@ impl Pair {
     }
 
     /// The uplink's queue when the upload ends, as a share of its buffer in percent.
-    fn filled(&self, sample: &Sample) -> f64 {
+    fn filled(&self, sample: &Sample, contender: Contender) -> f64 {
         let before = Span(END_S - 1.0, END_S);
-        let ms = before.peak(sample, &self.beside.by(TIDE), "up_queue_delay_ms");
+        let ms = before.peak(sample, &self.beside.by(contender), "up_queue_delay_ms");
         ms / self.buffer_s / 10.0
     }
 
@@ -160,64 +168,84 @@ fn quantities(pairs: &Arc<[Pair]>) -> Vec<Quantity> {
     };
     vec![
         quantity(
-            "the uplink's buffer is filled when the upload ends, to",
+            "an upload that nobody steers fills the uplink's buffer, to",
             "%",
             Claim::at_least(30.0, 0.0),
-            |pairs, s| least(pairs.iter().map(|p| p.filled(s))),
+            |pairs, s| least(pairs.iter().map(|p| p.filled(s, ANOTHERS))),
         ),
+        quantity(
+            "the machine's own upload, which tide steers, to",
+            "%",
+            Claim::at_most(30.0, 100.0),
+            |pairs, s| most(pairs.iter().map(|p| p.filled(s, TIDE))),
+        ),
+        quantity(
+            "another machine's upload: after, its share of the longest wait in the downlink, mean",
+            "ms",
+            Claim::at_most(50.0, 1000.0),
+            |pairs, s| mean(pairs.iter().map(|p| p.burst(s, ANOTHERS))),
+        )
+        .because(PROMISED),
+        quantity(
+            "another machine's upload: during, utilisation, tide less untouched Linux",
+            "points",
+            Claim::at_least(-3.5, -100.0),
+            |pairs, s| mean(pairs.iter().map(|p| gain(p, s, ANOTHERS, LINUX))),
+        )
+        .because(BURSTS),
         quantity(
             "after: the upload's share of the longest wait in the downlink, mean",
             "ms",
             Claim::at_most(50.0, 1000.0),
-            |pairs, s| mean(pairs.iter().map(|p| p.burst(s))),
+            |pairs, s| mean(pairs.iter().map(|p| p.burst(s, TIDE))),
         )
-        .because(PROMISED),
+        .because(TURNS),
         quantity(
             "after: the upload's share of the longest wait in the downlink, worst case",
             "ms",
             Claim::at_most(50.0, 1000.0),
-            |pairs, s| most(pairs.iter().map(|p| p.burst(s))),
+            |pairs, s| most(pairs.iter().map(|p| p.burst(s, TIDE))),
         )
-        .because(PROMISED),
+        .because(TURNS),
         quantity(
             "after: the longest wait in the downlink ÷ untouched Linux's",
             "",
             Claim::at_most(0.25, 1.0),
             |pairs, s| geometric_mean(pairs.iter().map(|p| p.peak(s, TIDE) / p.peak(s, LINUX))),
         )
-        .because(PROMISED),
+        .because(TURNS),
         quantity(
             "in the 2 s after: utilisation, mean",
             "%",
             Claim::at_least(95.0, 0.0),
             |pairs, s| mean(pairs.iter().map(|p| p.utilisation(s, TIDE, RIGHT_AFTER))),
         )
-        .because(BURSTS),
+        .because(TURNS),
         quantity(
             "in the 2 s after: utilisation, worst case",
             "%",
             Claim::at_least(80.0, 0.0),
             |pairs, s| least(pairs.iter().map(|p| p.utilisation(s, TIDE, RIGHT_AFTER))),
         )
-        .because(BURSTS),
+        .because(TURNS),
         quantity(
             "during: utilisation, tide less untouched Linux",
             "points",
             Claim::at_least(-3.5, -100.0),
-            |pairs, s| mean(pairs.iter().map(|p| gain(p, s, LINUX))),
+            |pairs, s| mean(pairs.iter().map(|p| gain(p, s, TIDE, LINUX))),
         )
-        .because(BURSTS),
+        .because(TURNS),
         quantity(
             "during: utilisation, tide less DRWA λ = 3",
             "points",
             Claim::at_least(0.0, -3.5),
-            |pairs, s| mean(pairs.iter().map(|p| gain(p, s, DRWA))),
+            |pairs, s| mean(pairs.iter().map(|p| gain(p, s, TIDE, DRWA))),
         ),
         quantity(
             "during: utilisation, tide less DRWA λ = 3, worst case",
             "points",
             Claim::at_least(-3.5, -100.0),
-            |pairs, s| least(pairs.iter().map(|p| gain(p, s, DRWA))),
+            |pairs, s| least(pairs.iter().map(|p| gain(p, s, TIDE, DRWA))),
         ),
         quantity(
             "during: 95th percentile of the downlink's delay ÷ untouched Linux's",
@@ -225,7 +253,7 @@ fn quantities(pairs: &Arc<[Pair]>) -> Vec<Quantity> {
             Claim::at_most(0.25, 1.0),
             |pairs, s| geometric_mean(pairs.iter().map(|p| p.p95(s, TIDE) / p.p95(s, LINUX))),
         )
-        .because(BURSTS),
+        .because(TURNS),
     ]
 }
 
@@ -233,8 +261,8 @@ fn longest_wait(sample: &Sample, trial: &Trial, contender: Contender) -> f64 {
     AFTER.peak(sample, &trial.by(contender), "queue_delay_max_ms")
 }
 
-fn gain(pair: &Pair, sample: &Sample, over: Contender) -> f64 {
-    let [ours, theirs] = [TIDE, over].map(|c| pair.utilisation(sample, c, DURING));
+fn gain(pair: &Pair, sample: &Sample, of: Contender, over: Contender) -> f64 {
+    let [ours, theirs] = [of, over].map(|c| pair.utilisation(sample, c, DURING));
     ours - theirs
 }
 

@@ -24,6 +24,12 @@ impl Default for Upload {
 }
 
 impl Upload {
+    /// The peer, which uses timestamps, answers our SYN with that acknowledgement and window field.
+    pub fn accepted(&mut self, ack: u32, window: u16) {
+        // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
+        unsafe { sys::tg_upload_accepted(&mut self.0, ack, window) }
+    }
+
     /// Data leave at `now_us`, `mss` payload bytes to a segment (0: not known), with this TSval.
     pub fn sent(&mut self, now_us: u64, mss: u32, tsval: u32) {
         // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.

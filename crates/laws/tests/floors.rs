@@ -19,6 +19,8 @@ struct Host {
     now_us: u64,
     /// By how much the next packet lowers its flow's floor.
     falls_us: u32,
+    /// Base round trip.
+    rtt_us: u32,
 }
 
 impl Host {
@@ -29,6 +31,7 @@ impl Host {
             risen_us: vec![0; flows],
             now_us: 100_000_000,
             falls_us: 0,
+            rtt_us: RTT_US,
         }
     }
 
@@ -39,9 +42,9 @@ impl Host {
             now_us: self.now_us,
             len: MSS,
             mss: MSS,
-            sample_us: RTT_US + queue_us,
-            echo_us: RTT_US + queue_us,
-            rtt_min_us: RTT_US,
+            sample_us: self.rtt_us + queue_us,
+            echo_us: self.rtt_us + queue_us,
+            rtt_min_us: self.rtt_us,
             queue_us: queue_us.saturating_sub(self.risen_us[flow]),
             fell_us: std::mem::take(&mut self.falls_us),
             lag_us: 0,
@@ -347,6 +350,31 @@ fn a_floor_that_falls_is_looked_under() {
     assert!(host.path.recheck_end_us > end_us);
     host.alone(200_000, GAP_US, 4_000);
     assert_eq!(host.path.state, sys::TG_TIDE_RUNNING);
+}
+
+/// Where the lag collapses after the first fall, its half is more than all that is left of it: the
+/// window is that of no more than the lag, and the two round trips are the short ones.
+#[test]
+fn a_lag_that_collapses_is_looked_under_as_it_is_by_then() {
+    let mut host = Host::running(1);
+    host.rtt_us = 10 * RTT_US;
+    host.alone(4_000_000, GAP_US, 4_000);
+    let long_us = host.path.h_us;
+    assert!(long_us > 9 * RTT_US, "{long_us}");
+    host.rtt_us = RTT_US;
+    host.falls_us = 9 * RTT_US;
+    let began_us = host.now_us;
+    host.receive(0, GAP_US, 4_000);
+    while host.path.state == sys::TG_TIDE_RECHECKING {
+        let lag = (host.path.m as u64 * u64::from(host.path.h_us)) >> sys::TG_TIDE_Q;
+        let window = u64::from(host.window());
+        assert!(window <= lag.max(u64::from(5 * MSS)), "{window} for {lag}");
+        host.receive(0, GAP_US, 4_000);
+    }
+    let took_us = host.now_us - began_us;
+    let half_us = u64::from(long_us / 2);
+    assert!(took_us < 3 * half_us, "{took_us} of {half_us}");
+    assert!(host.path.h_us < 2 * RTT_US, "{}", host.path.h_us);
 }
 
 /// Four parts where another flow has one.

@@ -1,6 +1,6 @@
 //! Reading a scenario and the files that it names, with errors that say where and what.
 
-use crate::Scenario;
+use crate::{Run, Scenario};
 use std::path::{Path, PathBuf};
 use tidegate_link::Config;
 
@@ -140,6 +140,14 @@ impl Scenario {
             return Some(format!(
                 "run \"{}\": window is 0, expected at least 1",
                 r.name
+            ));
+        }
+        let cannot = |r: &&Run| r.uploads == Some(true) && !r.law.can_steer_uploads();
+        if let Some(r) = self.runs.iter().find(cannot) {
+            return Some(format!(
+                "run \"{}\": uploads = true, but {} cannot steer them, expected tide or rsfc",
+                r.name,
+                r.law.name()
             ));
         }
         for w in &self.workloads {

@@ -198,3 +198,25 @@ fn an_unknown_key_is_named_with_its_line() {
         "{refusal}"
     );
 }
+
+#[test]
+fn what_a_law_cannot_do_is_refused() {
+    let sound = scenario("rate = { constant_mbps = 20 }");
+    for (from, to, complaint) in [
+        (
+            "name = \"linux\"",
+            "name = \"drwa\"\nlaw = \"drwa\"\nuploads = true",
+            "run \"drwa\": uploads = true, but drwa cannot steer them, expected tide or rsfc",
+        ),
+        (
+            "does = { bulk = {} }",
+            "weight = 0\ndoes = { bulk = {} }",
+            "workload \"download\": weight is 0, expected 1 to 100",
+        ),
+    ] {
+        assert!(sound.contains(from));
+        let refusal = Scenario::parse(&sound.replace(from, to), Path::new("test.toml"));
+        let refusal = refusal.expect_err(to).to_string();
+        assert!(refusal.contains(complaint), "{refusal}");
+    }
+}

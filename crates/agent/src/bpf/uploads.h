@@ -75,6 +75,8 @@ static __always_inline int acked_handshake(const struct tg_packet *p)
 	if (r && r->connection.scale_state == TG_SCALE_OFFERED && answers(&r->connection, p)) {
 		r->connection.scale = offer.scale;
 		r->connection.scale_state = TG_SCALE_KNOWN;
+		if (p->options.timestamps)
+			tg_upload_accepted(&r->upload, p->ack, p->window);
 	}
 	return TG_COUNT_HANDSHAKE;
 }

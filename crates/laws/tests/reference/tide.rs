@@ -174,7 +174,7 @@ impl Tide {
         self.share(s)
     }
 
-    /// H follows RTT − forward queueing delay: half of a change in about a third of H.
+    /// H follows RTT − forward queueing delay: half of a change in about two thirds of H.
     fn learn_lag(&mut self, s: &mut Share, a: &Arrival) {
         let Some(sample_us) = a.sample_us else { return };
         let lag_us = sample_us
@@ -185,7 +185,7 @@ impl Tide {
             None => lag_us,
             Some(h_us) => {
                 let elapsed_us = (a.now_us - self.h_moved_us).min(h_us) as f64;
-                let part = elapsed_us / ((h_us / 2) as f64 + elapsed_us);
+                let part = elapsed_us / (h_us as f64 + elapsed_us);
                 moved(h_us, lag_us, part).max(1)
             }
         });
@@ -348,8 +348,8 @@ impl Tide {
             self.patience_us = 0;
         }
         self.note_fall(s, a.fell_us);
-        if self.state == State::Rechecking && a.now_us >= self.rechecks_until_us {
-            self.state = State::Running;
+        if self.state == State::Rechecking {
+            self.end_recheck(a);
         }
         let fell = s.settles_us.is_none() && s.fallen.1 > (self.h() / 8).max(FALL_US);
         let raised =
@@ -389,6 +389,15 @@ impl Tide {
         self.span += 1;
         self.tried_us = tried_us;
         self.rechecks_until_us = a.now_us + 2 * (self.h() + a.queue_us);
+    }
+
+    /// Two round trips of the lag as it is by now.
+    fn end_recheck(&mut self, a: &Arrival) {
+        let end_us = a.now_us + 2 * (self.h() + a.queue_us);
+        self.rechecks_until_us = self.rechecks_until_us.min(end_us);
+        if a.now_us >= self.rechecks_until_us {
+            self.state = State::Running;
+        }
     }
 
     /// Now and then, after floors have risen: RTTmin, as far as the path's lag goes with the flow's.
@@ -505,7 +514,7 @@ impl Tide {
         let forecast = (self.m + margin) * self.h() as f64 + mss;
         let probed = self.probe.as_ref().map_or(0.0, |probe| probe.window);
         let wanted = if self.state == State::Rechecking {
-            self.m * self.tried_us as f64
+            self.m * self.tried_us.min(self.h()) as f64
         } else {
             forecast.max(probed)
         };

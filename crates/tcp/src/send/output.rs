@@ -171,10 +171,11 @@ impl Sender {
             self.work.alone = self.board.is_empty();
         }
         self.work.sent += 1;
-        let (len, fin) = self.next_segment();
-        let len = train.left.min(len.into()) as u32;
-        let fin = fin && train.left > len.into();
-        let left = train.left - u64::from(len) - u64::from(fin);
+        let (full, fin) = self.next_segment();
+        let len = train.left.min(full.into()) as u32;
+        // A FIN rides with the last data (`tcp_send_fin`), if the peer's window has room for it.
+        let fin = fin && len == full && self.next() + u64::from(len) < self.window_end();
+        let left = train.left.saturating_sub(u64::from(len) + u64::from(fin));
         self.work.train = (left > 0).then_some(Train { left, ..train });
         let mut segment = self.send_at(train.at, len, fin);
         // The peer had better not wait for more of it (`__tcp_transmit_skb`).

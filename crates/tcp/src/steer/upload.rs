@@ -79,6 +79,9 @@ impl UploadSteer {
         let answers = |&(syn, _): &(u32, bool)| segment.ack.0 == syn.wrapping_add(1);
         if !segment.flags.has(Flags::ACK) || self.ours.as_ref().is_some_and(answers) {
             self.theirs = Some(segment.syn.window_scale);
+            if segment.flags.has(Flags::ACK) && segment.timestamps.is_some() {
+                self.upload.accepted(segment.ack.0, segment.window);
+            }
         }
     }
 

@@ -56,7 +56,7 @@ impl Receiver {
             let queue_us =
                 sys::tg_delay_arrived(&mut self.c, tsval as u32, now_us as u32, standing_us);
             let before = self.c.tick_us;
-            sys::tg_delay_compare(&mut self.c, tsval as u32, echoed_us, now_us as u32);
+            sys::tg_delay_compare(&mut self.c, tsval as u32, echoed_us, now_us as u32, 0);
             Seen {
                 tsval,
                 now_us,
@@ -143,7 +143,7 @@ fn what_is_no_clock_yields_no_delay() {
         // SAFETY: the record is exclusively ours.
         unsafe {
             let queue_us = sys::tg_delay_arrived(&mut c, i / 30, now_us, 0);
-            sys::tg_delay_compare(&mut c, i / 30, now_us.into(), now_us);
+            sys::tg_delay_compare(&mut c, i / 30, now_us.into(), now_us, 0);
             assert!(
                 i <= 501 || queue_us == sys::TG_OPEN,
                 "packet {i}: {queue_us}"

@@ -313,4 +313,17 @@ proptest! {
         prop_assert_eq!(info.retransmits, 0);
         prop_assert_eq!(info.segments_sent, bytes.div_ceil(MSS));
     }
+
+    /// Nor has the FIN a segment of its own where data fill the last one.
+    #[test]
+    fn the_fin_rides_with_full_segments(segments in 1..200_u64) {
+        let path = Path {
+            seed: 0, sack: true, bytes: segments * MSS,
+            loss: 0, ack_loss: 0, duplication: 0, jitter: 0,
+            timestamps: true, window: 1 << 20, retracts: false,
+        };
+        let mut world = World::new(path);
+        world.run();
+        prop_assert_eq!(world.sender.info().segments_sent, segments);
+    }
 }
