@@ -218,15 +218,20 @@ TG_INLINE tg_u32 tg_upload_start(struct tg_upload *u, const struct tg_arrival *a
 	return u->grown;
 }
 
-/* The law, with what was measured: `tide` on the uplink's record, `rsfc` on the flow; the others
- * steer downloads alone. An acknowledgement that brings no news changes nothing; a peer without
- * timestamps is left alone. */
+/* Whether the law steers uploads, too; the others steer downloads alone. */
+TG_INLINE int tg_upload_steered_by(const struct tg_params *p)
+{
+	return p->law == TG_LAW_TIDE || p->law == TG_LAW_RSFC;
+}
+
+/* The law, with what was measured: `tide` on the uplink's record, `rsfc` on the flow. An
+ * acknowledgement that brings no news changes nothing; a peer without timestamps is left alone. */
 TG_INLINE void tg_upload_law(struct tg_upload *u, const struct tg_params *p, struct tg_tide *path,
 			     const struct tg_acknowledged *s, struct tg_arrival *a)
 {
 	struct tg_flow *f = &u->flow;
 
-	if (!s->timestamps || (p->law != TG_LAW_TIDE && p->law != TG_LAW_RSFC)) {
+	if (!s->timestamps || !tg_upload_steered_by(p)) {
 		f->wanted = TG_OPEN;
 		return;
 	}

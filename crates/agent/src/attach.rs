@@ -5,12 +5,13 @@
 //! detaches the program. A clsact filter stays; it carries a handle of ours, so that the next
 //! start replaces it, and goes when the guard is dropped.
 
+use crate::Direction;
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// Handle and priority of our clsact filters: "tg".
+/// Handle and priority of our clsact filters for downloads, "tg"; those for uploads have the next.
 const CLSACT_HANDLE: u32 = 0x7467;
 
 /// By which hook a program is attached.
@@ -32,6 +33,16 @@ pub(crate) enum Way {
     Leaves,
 }
 
+/// Where a program of ours belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The interface, of the calling thread's namespace.
+    pub(crate) index: u32,
+    pub(crate) way: Way,
+    /// Of the data that the program is about.
+    pub(crate) direction: Direction,
+}
+
 /// An attached program; detached when dropped.
 pub(crate) enum Attachment {
     Tcx { _link: OwnedFd },
@@ -43,8 +54,7 @@ pub(crate) struct Filter {
     program: OwnedFd,
     /// The network namespace of the interface.
     namespace: File,
-    index: u32,
-    way: Way,
+    place: Place,
 }
 
 impl Drop for Attachment {
@@ -69,37 +79,52 @@ impl Filter {
     }
 
     fn hook(&self) -> TcHook {
-        let point: TcAttachPoint = match self.way {
-            Way::Arrives => TC_INGRESS,
-            Way::Leaves => TC_EGRESS,
-        };
-        TcHookBuilder::new(self.program.as_fd())
-            .ifindex(self.index as i32)
-            .replace(true)
-            .handle(CLSACT_HANDLE)
-            .priority(CLSACT_HANDLE)
-            .hook(point)
+        clsact_hook(self.program.as_fd(), self.place)
     }
 }
 
-/// Attaches `program` to the interface `index` of the calling thread's namespace.
+fn clsact_hook(program: BorrowedFd<'_>, place: Place) -> TcHook {
+    let point: TcAttachPoint = match place.way {
+        Way::Arrives => TC_INGRESS,
+        Way::Leaves => TC_EGRESS,
+    };
+    let number = match place.direction {
+        Direction::Down => CLSACT_HANDLE,
+        Direction::Up => CLSACT_HANDLE + 1,
+    };
+    TcHookBuilder::new(program)
+        .ifindex(place.index as i32)
+        .replace(true)
+        .handle(number)
+        .priority(number)
+        .hook(point)
+}
+
+/// Attaches `program` where it belongs.
 pub(crate) fn attach(
     program: BorrowedFd<'_>,
-    index: u32,
-    way: Way,
+    place: Place,
     hook: Hook,
 ) -> Result<Attachment, libbpf_rs::Error> {
     match hook {
-        Hook::Tcx => tcx(program, index, way),
-        Hook::Clsact => clsact(program, index, way),
+        Hook::Tcx => tcx(program, place),
+        Hook::Clsact => clsact(program, place),
         // A kernel that does not know the attach type says EINVAL.
-        Hook::Auto => tcx(program, index, way).or_else(|_| clsact(program, index, way)),
+        Hook::Auto => tcx(program, place).or_else(|_| clsact(program, place)),
+    }
+}
+
+/// Removes what an agent that was killed has left in a place that `program` is not to take.
+pub(crate) fn vacate(program: BorrowedFd<'_>, place: Place, hook: Hook) {
+    if hook != Hook::Tcx {
+        // Mostly there is nothing.
+        let _ = clsact_hook(program, place).detach();
     }
 }
 
 /// libbpf-rs has no safe call for tcx.
-fn tcx(program: BorrowedFd<'_>, index: u32, way: Way) -> Result<Attachment, libbpf_rs::Error> {
-    let attach_type = match way {
+fn tcx(program: BorrowedFd<'_>, place: Place) -> Result<Attachment, libbpf_rs::Error> {
+    let attach_type = match place.way {
         Way::Arrives => libbpf_sys::BPF_TCX_INGRESS,
         Way::Leaves => libbpf_sys::BPF_TCX_EGRESS,
     };
@@ -107,7 +132,7 @@ fn tcx(program: BorrowedFd<'_>, index: u32, way: Way) -> Result<Attachment, libb
     let fd = unsafe {
         libbpf_sys::bpf_link_create(
             program.as_raw_fd(),
-            index as i32,
+            place.index as i32,
             attach_type,
             std::ptr::null(),
         )
@@ -120,12 +145,11 @@ fn tcx(program: BorrowedFd<'_>, index: u32, way: Way) -> Result<Attachment, libb
     Ok(Attachment::Tcx { _link: link })
 }
 
-fn clsact(program: BorrowedFd<'_>, index: u32, way: Way) -> Result<Attachment, libbpf_rs::Error> {
+fn clsact(program: BorrowedFd<'_>, place: Place) -> Result<Attachment, libbpf_rs::Error> {
     let filter = Filter {
         program: program.try_clone_to_owned()?,
         namespace: File::open("/proc/thread-self/ns/net")?,
-        index,
-        way,
+        place,
     };
     let mut hook = filter.hook();
     hook.create()?;

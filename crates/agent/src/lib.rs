@@ -1,18 +1,20 @@
 //! The live agent: loads the kernel program, attaches it to interfaces, and shows what it sees.
 //!
-//! The law runs in the kernel, on every packet (`bpf/agent.bpf.c`). User space sets parameters and
+//! The law runs in the kernel, on every packet (`bpf/downloads.h`, `bpf/uploads.h`). User space sets parameters and
 //! reads state; it is not in the loop. When an [`Agent`] is dropped, or its process dies, the
 //! kernel is as it was.
 
 mod agent;
 mod attach;
+mod direction;
 mod error;
 mod interface;
 mod support;
 mod view;
 
-pub use agent::{Agent, Config, Cost};
+pub use agent::{Agent, Config, Cost, configure};
 pub use attach::Hook;
+pub use direction::{Direction, Directions};
 pub use error::AgentError;
 pub use interface::{Interface, LinkLayer};
 pub use support::require;

@@ -1,6 +1,7 @@
 //! The kernel program's state, as people and programs want to see it.
 
-use crate::skeleton::types::{tg_key, tg_record, tg_tide};
+use crate::Direction;
+use crate::skeleton::types::{tg_connection, tg_flow, tg_key, tg_tide};
 use serde::Serialize;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tidegate_laws::sys::TG_OPEN;
@@ -30,6 +31,8 @@ pub const REASONS: [&str; 18] = [
 /// How many packets met one fate.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 pub struct Count {
+    /// Of the data that the packets were looked at for; each packet counts in both.
+    pub direction: Direction,
     /// One of [`REASONS`].
     pub reason: &'static str,
     /// Packets, after merging by GRO and before segmentation.
@@ -45,9 +48,11 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// One flow.
+/// One flow: a connection's data in one direction.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct FlowView {
+    /// Which way its data go.
+    pub direction: Direction,
     /// This machine's end.
     pub local: Endpoint,
     /// The far end.
@@ -64,11 +69,11 @@ pub struct FlowView {
     pub queue_us: Option<u32>,
     /// Window that the law wants, in bytes; absent: the kernel's.
     pub wanted_bytes: Option<u32>,
-    /// Window last sent, in bytes.
+    /// Window that the data's sender was last told, in bytes.
     pub window_bytes: u32,
-    /// Window that the kernel had meant to send, in bytes.
+    /// Window that the kernel at the data's receiver had meant, in bytes.
     pub kernel_bytes: u32,
-    /// Payload bytes that arrived.
+    /// Payload bytes that have arrived at the data's receiver.
     pub received_bytes: u64,
     /// Segments whose window was lowered.
     pub rewritten: u64,
@@ -76,9 +81,11 @@ pub struct FlowView {
     pub seen_us: u64,
 }
 
-/// The queue that an interface's flows share, as `tide` sees it.
+/// The queue that an interface's downloads share, or its uploads, as `tide` sees it.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct PathView {
+    /// Which of the two.
+    pub direction: Direction,
     /// Interface index.
     pub ifindex: u32,
     /// `starting`, `running`, `probing` or `rechecking`.
@@ -119,9 +126,14 @@ fn not_open(value: u32) -> Option<u32> {
 }
 
 impl FlowView {
-    pub(crate) fn new(key: &tg_key, record: &tg_record) -> Self {
-        let flow = &record.flow;
+    pub(crate) fn new(
+        direction: Direction,
+        key: &tg_key,
+        flow: &tg_flow,
+        connection: &tg_connection,
+    ) -> Self {
         Self {
+            direction,
             local: Endpoint {
                 address: address(&key.local, key.family),
                 port: u16::from_be(key.local_port),
@@ -139,19 +151,20 @@ impl FlowView {
             window_bytes: flow.sent_bytes,
             kernel_bytes: flow.kernel_bytes,
             received_bytes: flow.received,
-            rewritten: record.rewritten,
-            seen_us: record.seen_us,
+            rewritten: connection.rewritten,
+            seen_us: connection.seen_us,
         }
     }
 }
 
 impl PathView {
-    pub(crate) fn new(ifindex: u32, tide: &tg_tide) -> Self {
+    pub(crate) fn new(direction: Direction, ifindex: u32, tide: &tg_tide) -> Self {
         use tidegate_laws::sys::{
             TG_TIDE_PROBING, TG_TIDE_Q, TG_TIDE_RECHECKING, TG_TIDE_STARTING,
         };
         let bytes = |rate: i64| ((rate as u128 * u128::from(tide.h_us)) >> TG_TIDE_Q) as u64;
         Self {
+            direction,
             ifindex,
             state: match tide.state {
                 TG_TIDE_STARTING => "starting",

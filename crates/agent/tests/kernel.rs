@@ -1,17 +1,17 @@
 //! The laws inside the kernel against the laws on the host: the same C, compiled for BPF, verified
 //! and translated by the kernel's JIT compiler, must leave the same state and the same window,
-//! bit for bit. That the C on the host is its formula is the test of `tidegate-laws`.
+//! bit for bit; of a flow seen from its receiver, and of an upload seen from its sender. That the C on the host is its formula is the test of `tidegate-laws`.
 
 mod support;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, ProgramInput};
+use libbpf_rs::{MapCore, MapFlags, MapMut, ProgramInput, ProgramMut};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use support::{bytes, is_root, record};
-use tidegate_agent::step::types::tg_step;
+use tidegate_agent::step::types::{tg_step, tg_upload_step};
 use tidegate_agent::step::{StepSkel, StepSkelBuilder};
 use tidegate_laws::sys;
 
@@ -65,13 +65,22 @@ fn plausible() -> impl Strategy<Value = Vec<Plausible>> {
     prop::collection::vec(step, 1..300)
 }
 
+/// Where the queue stands: before what arrives, or before what leaves.
+#[derive(Clone, Copy, PartialEq)]
+enum Queue {
+    Down,
+    Up,
+}
+
 /// A connection over a path of 40 ms, with or without timestamps. The queue stays for a while, so
 /// that round trips are believable.
-fn connection(steps: &[Plausible], scale: u8, timestamps: bool) -> Vec<Step> {
+fn connection(steps: &[Plausible], scale: u8, timestamps: bool, at: Queue) -> Vec<Step> {
     let mut now_us = (1 << 32) - 3_000_000;
     let mut seq = u32::MAX - 200_000;
     let mut received = seq;
     let mut queue_us = 0;
+    // When our stamps left, and what they were.
+    let mut left = Vec::new();
     let ms = |us: u64| (us / 1_000) as u32;
     let step = |(i, s): (usize, &Plausible)| {
         now_us += s.gap_us;
@@ -88,7 +97,12 @@ fn connection(steps: &[Plausible], scale: u8, timestamps: bool) -> Vec<Step> {
         if !s.lost {
             received = seq;
         }
-        let sent_us = now_us - 20_000 - queue_us;
+        let sent_us = now_us - 20_000 - if at == Queue::Down { queue_us } else { 0 };
+        let echoed_us = now_us - 40_000 - queue_us;
+        let echoed = left.iter().rev().find(|(us, _)| *us <= echoed_us);
+        let tsecr = echoed.map_or(ms(echoed_us), |&(_, tsval)| tsval);
+        let leaves_us = now_us + s.ack_after_us.min(s.gap_us);
+        left.push((leaves_us, ms(now_us)));
         Step {
             arrives: sys::tg_segment {
                 now_us,
@@ -96,7 +110,7 @@ fn connection(steps: &[Plausible], scale: u8, timestamps: bool) -> Vec<Step> {
                 len: s.len,
                 mss: 1448.min(s.len),
                 tsval: ms(sent_us + 55_000_000),
-                tsecr: ms(sent_us - 20_000),
+                tsecr,
                 timestamps: timestamps.into(),
             },
             leaves: sys::tg_ack {
@@ -106,7 +120,7 @@ fn connection(steps: &[Plausible], scale: u8, timestamps: bool) -> Vec<Step> {
                 bare: s.bare.into(),
                 sack: s.sack.into(),
             },
-            leaves_us: now_us + s.ack_after_us.min(s.gap_us),
+            leaves_us,
             tsval: ms(now_us),
         }
     };
@@ -221,6 +235,7 @@ impl Host {
 struct Kernel<'obj> {
     skeleton: StepSkel<'obj>,
     state: tg_step,
+    upload: tg_upload_step,
 }
 
 impl<'obj> Kernel<'obj> {
@@ -230,6 +245,7 @@ impl<'obj> Kernel<'obj> {
         Self {
             skeleton,
             state: tg_step::default(),
+            upload: tg_upload_step::default(),
         }
     }
 
@@ -245,25 +261,119 @@ impl<'obj> Kernel<'obj> {
         self.state.leaves = record(bytes(&s.leaves));
         self.state.leaves_us = s.leaves_us;
         self.state.tsval = s.tsval;
-        let key = 0u32.to_ne_bytes();
-        let steps = &self.skeleton.maps.steps;
-        steps
-            .update(&key, bytes(&self.state), MapFlags::ANY)
-            .expect("write the state");
-        let run = self
-            .skeleton
-            .progs
-            .step
-            .test_run(ProgramInput::default())
-            .expect("run");
-        assert_eq!(run.return_value, 0);
-        let state = steps
-            .lookup(&key, MapFlags::ANY)
-            .expect("read the state")
-            .expect("there");
-        self.state = record(&state);
+        let program = &self.skeleton.progs.step;
+        self.state = run(program, &self.skeleton.maps.steps, &self.state);
         self.state.raw
     }
+
+    fn begin_upload(&mut self, host: &UploadHost) {
+        self.upload = tg_upload_step::default();
+        self.upload.upload = record(bytes(&host.upload));
+        self.upload.path = record(bytes(&host.path));
+    }
+
+    fn upload_step(&mut self, params: &sys::tg_params, s: &UploadStep) -> u32 {
+        self.upload.params = record(bytes(params));
+        self.upload.arrives = record(bytes(&s.arrives));
+        self.upload.leaves_us = s.leaves_us;
+        self.upload.mss = s.mss;
+        self.upload.tsval = s.tsval;
+        let program = &self.skeleton.progs.upload_step;
+        self.upload = run(program, &self.skeleton.maps.upload_steps, &self.upload);
+        self.upload.raw
+    }
+}
+
+/// Runs a step's program once on `state`, which lies in the only place of `map`.
+fn run<T: Copy>(program: &ProgramMut, map: &MapMut, state: &T) -> T {
+    let key = 0u32.to_ne_bytes();
+    map.update(&key, bytes(state), MapFlags::ANY)
+        .expect("write the state");
+    let run = program.test_run(ProgramInput::default()).expect("run");
+    assert_eq!(run.return_value, 0);
+    let state = map.lookup(&key, MapFlags::ANY).expect("read the state");
+    record(&state.expect("there"))
+}
+
+/// An upload on the host, in the order in which the kernel's step calls its parts.
+struct UploadHost {
+    upload: sys::tg_upload,
+    path: sys::tg_tide,
+}
+
+impl UploadHost {
+    fn new() -> Self {
+        let mut upload = sys::tg_upload::default();
+        // SAFETY: the record is exclusively ours.
+        unsafe { sys::tg_upload_init(&mut upload) };
+        Self {
+            upload,
+            path: sys::tg_tide::default(),
+        }
+    }
+
+    fn step(&mut self, params: &sys::tg_params, s: &UploadStep) -> u16 {
+        let (upload, path) = (&mut self.upload, &mut self.path);
+        let mut arrival = sys::tg_arrival::default();
+        // SAFETY: every pointer is to a live record, exclusively borrowed where C writes.
+        unsafe {
+            sys::tg_upload_measure(upload, &s.arrives, path, &mut arrival);
+            sys::tg_upload_law(upload, params, path, &s.arrives, &mut arrival);
+            let raw = sys::tg_upload_steer(upload, &s.arrives.ack);
+            sys::tg_upload_sent(upload, s.mss, s.tsval, s.leaves_us);
+            raw
+        }
+    }
+}
+
+/// What an upload's sender sees: an acknowledgement that arrives, and data that leave then.
+#[derive(Clone, Copy, Debug)]
+struct UploadStep {
+    arrives: sys::tg_acknowledged,
+    leaves_us: u64,
+    mss: u32,
+    tsval: u32,
+}
+
+/// A history of a receiver, told to a sender: the acknowledgement that leaves is the one that
+/// arrives, and the data that arrive are those that leave.
+fn mirrored(step: &Step) -> UploadStep {
+    UploadStep {
+        arrives: sys::tg_acknowledged {
+            now_us: step.arrives.now_us,
+            ack: step.leaves,
+            tsval: step.arrives.tsval,
+            tsecr: step.arrives.tsecr,
+            timestamps: step.arrives.timestamps,
+        },
+        leaves_us: step.leaves_us,
+        mss: step.arrives.mss,
+        tsval: step.tsval,
+    }
+}
+
+/// Runs a history through both and returns how many windows were lowered.
+fn compare_upload(kernel: &mut Kernel, params: &sys::tg_params, steps: &[Step]) -> usize {
+    let mut host = UploadHost::new();
+    kernel.begin_upload(&host);
+    let mut lowered = 0;
+    for (i, step) in steps.iter().map(mirrored).enumerate() {
+        let ours = host.step(params, &step);
+        let theirs = kernel.upload_step(params, &step);
+        assert_eq!(theirs, ours.into(), "window after step {i}, {step:?}");
+        assert_eq!(
+            bytes(&kernel.upload.upload),
+            bytes(&host.upload),
+            "upload after step {i}"
+        );
+        assert_eq!(
+            bytes(&kernel.upload.path),
+            bytes(&host.path),
+            "path after step {i}"
+        );
+        lowered += usize::from(ours < step.arrives.ack.raw);
+    }
+    lowered
 }
 
 /// Runs a history through both and returns how many windows were lowered.
@@ -308,8 +418,8 @@ fn plausible_histories_agree_bit_for_bit() {
     let kernel = RefCell::new(Kernel::load(&mut object));
     let lowered = RefCell::new([0; 6]);
     let histories_of_a_flow = (params(), plausible(), 0u8..=14, prop::bool::weighted(0.8));
-    proptest!(histories(150), |((params, steps, scale, timestamps) in histories_of_a_flow)| {
-        let steps = connection(&steps, scale, timestamps);
+    proptest!(histories(300), |((params, steps, scale, timestamps) in histories_of_a_flow)| {
+        let steps = connection(&steps, scale, timestamps, Queue::Down);
         let n = compare(&mut kernel.borrow_mut(), &params, &steps);
         lowered.borrow_mut()[params.law as usize] += n;
     });
@@ -330,5 +440,38 @@ fn hostile_histories_agree_bit_for_bit() {
     let kernel = RefCell::new(Kernel::load(&mut object));
     proptest!(histories(300), |(params in params(), steps in hostile())| {
         compare(&mut kernel.borrow_mut(), &params, &steps);
+    });
+}
+
+#[test]
+fn plausible_histories_of_uploads_agree_bit_for_bit() {
+    if !is_root() {
+        return;
+    }
+    let mut object = MaybeUninit::uninit();
+    let kernel = RefCell::new(Kernel::load(&mut object));
+    let lowered = RefCell::new([0; 6]);
+    let histories_of_an_upload = (params(), plausible(), 0u8..=14, prop::bool::weighted(0.8));
+    proptest!(histories(300), |((params, steps, scale, timestamps) in histories_of_an_upload)| {
+        let steps = connection(&steps, scale, timestamps, Queue::Up);
+        let n = compare_upload(&mut kernel.borrow_mut(), &params, &steps);
+        lowered.borrow_mut()[params.law as usize] += n;
+    });
+    let lowered = lowered.into_inner();
+    for (law, &n) in (0..).zip(&lowered) {
+        let steers = law == sys::TG_LAW_TIDE || law == sys::TG_LAW_RSFC;
+        assert!(if steers { n > 100 } else { n == 0 }, "{lowered:?}");
+    }
+}
+
+#[test]
+fn hostile_histories_of_uploads_agree_bit_for_bit() {
+    if !is_root() {
+        return;
+    }
+    let mut object = MaybeUninit::uninit();
+    let kernel = RefCell::new(Kernel::load(&mut object));
+    proptest!(histories(300), |(params in params(), steps in hostile())| {
+        compare_upload(&mut kernel.borrow_mut(), &params, &steps);
     });
 }

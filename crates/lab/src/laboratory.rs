@@ -20,7 +20,7 @@ use std::time::Duration;
 use tidegate_link::{Config, Instant};
 use tidegate_measure::{LinkRecord, Window, demand};
 use tidegate_scenario::{
-    Direction, Law, LinkInputs, Run, RunResult, Scenario, Side, Workload, WorkloadKind,
+    Direction, LinkInputs, Run, RunResult, Scenario, Side, Workload, WorkloadKind,
 };
 
 /// Everything that one run needs.
@@ -135,9 +135,8 @@ impl<'a> Laboratory<'a> {
                 .filter_map(Transport::own)
                 .map(|host| self.spawn(scope, "tcp", None, move || host.run(clock, &self.halt)))
                 .collect::<Result<_>>()?;
-            let namespace = Some(&self.client.namespace);
-            let steering = steering.as_deref_mut();
-            let sampler = self.spawn(scope, "sampler", namespace, move || {
+            let steering = &mut steering[..];
+            let sampler = self.spawn(scope, "sampler", None, move || {
                 Ok(Samples::collect(flows, steering, &term(self.window.end)))
             })?;
             let workers: Result<Vec<_>> = tasks
@@ -159,30 +158,45 @@ impl<'a> Laboratory<'a> {
                 machine_cpu: machine_cpu?,
             })
         })?;
-        if let Some(steering) = steering {
-            self.client.namespace.run(|| steering.finish())?;
+        for (steering, side) in steering.into_iter().zip(self.steered_sides()) {
+            self.host(side).namespace.run(|| steering.finish())?;
         }
         Ok(observed)
     }
 
-    /// Attaches the agent, if the run has a law.
-    fn attach(&self) -> Result<Option<Box<dyn Steering>>> {
-        if self.run.law == Law::None {
-            return Ok(None);
-        }
-        let law = self.run.law.name();
+    /// The hosts at which the run has a law.
+    fn steered_sides(&self) -> impl Iterator<Item = Side> {
+        let sides = [Side::Client, Side::Server].into_iter();
+        sides.filter(|&side| !self.run.law_of(side).is_none())
+    }
+
+    /// Attaches an agent to each of them.
+    fn attach(&self) -> Result<Vec<Box<dyn Steering>>> {
+        self.steered_sides()
+            .map(|side| self.attach_to(side))
+            .collect()
+    }
+
+    fn attach_to(&self, side: Side) -> Result<Box<dyn Steering>> {
+        let law = self.run.law_of(side).name();
         let steer = self
             .options
             .steer
             .with_context(|| format!("law \"{law}\" needs the agent, and there is none here"))?;
-        let interface = self
-            .client
-            .interface()
-            .with_context(|| format!("law \"{law}\" needs the kernel's TCP at the client"))?;
-        self.client
-            .namespace
-            .run(|| steer.attach(self.run, interface))
-            .map(Some)
+        let host = self.host(side);
+        let interface = host.interface().with_context(|| {
+            let side = side.name();
+            format!("law \"{law}\" needs the kernel's TCP at the {side}")
+        })?;
+        host.namespace
+            .run(|| steer.attach(self.run, side, interface))
+    }
+
+    fn host(&self, side: Side) -> &Host {
+        match side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        }
     }
 
     fn emulator(&self, clock: Clock) -> Emulator<'_> {
@@ -210,10 +224,7 @@ impl<'a> Laboratory<'a> {
         stage: &'env Stage,
         term: impl Fn(Instant) -> Term<'env>,
     ) -> Result<Handle<'scope, ()>> {
-        let host = match task.side {
-            Side::Client => &self.client,
-            Side::Server => &self.server,
-        };
+        let host = self.host(task.side);
         let term = term(task.end);
         self.spawn(scope, "workload", Some(&host.namespace), move || {
             // What the client connects to listens already; the server need not be first.

@@ -12,7 +12,7 @@ use tidegate_scenario::{LinkInputs, ResultSet, Scenario, Workload, WorkloadKind}
 
 /// How a scenario is run.
 pub struct Options<'a> {
-    /// Attaches the agent to the runs that have a law.
+    /// Attaches the agent to the hosts at which a run has a law.
     pub steer: Option<&'a dyn Steer>,
     /// Ends everything soon after it is set, from a signal handler for example.
     pub stop: Arc<AtomicBool>,

@@ -21,12 +21,12 @@ pub struct FlowSample {
     pub receiver: Option<TcpInfo>,
 }
 
-/// What the agent knew at one time.
+/// What the agents knew at one time.
 #[derive(Clone, Debug)]
 pub struct AgentSample {
     /// When.
     pub at: Instant,
-    /// Every flow that it knew.
+    /// Every flow that it knew; what the client's knew comes first.
     pub flows: Vec<SteeredFlow>,
 }
 
@@ -35,17 +35,13 @@ pub struct AgentSample {
 pub struct Samples {
     /// For each flow, in their order, its samples in order of time.
     pub flows: Vec<Vec<FlowSample>>,
-    /// The agent's, if there was one.
+    /// The agents', if there were any.
     pub agent: Vec<AgentSample>,
 }
 
 impl Samples {
     /// Samples until the term is over.
-    pub fn collect(
-        flows: &[Arc<Flow>],
-        mut steering: Option<&mut (dyn Steering + 'static)>,
-        term: &Term,
-    ) -> Self {
+    pub fn collect(flows: &[Arc<Flow>], steering: &mut [Box<dyn Steering>], term: &Term) -> Self {
         let mut samples = Self {
             flows: vec![Vec::new(); flows.len()],
             agent: Vec::new(),
@@ -58,11 +54,9 @@ impl Samples {
                     log.push(look_at(flow, at));
                 }
             }
-            if let Some(steering) = &mut steering {
-                samples.agent.push(AgentSample {
-                    at,
-                    flows: steering.sample(),
-                });
+            if !steering.is_empty() {
+                let flows = steering.iter_mut().flat_map(|s| s.sample()).collect();
+                samples.agent.push(AgentSample { at, flows });
             }
             // To the grid, so that a late look does not delay all later ones.
             let passed = at.as_nanos() / SAMPLE_INTERVAL.as_nanos() as u64 + 1;

@@ -1,25 +1,25 @@
 //! Where the live agent is attached: the laboratory knows no law, it only asks.
 
 use anyhow::Result;
-use tidegate_scenario::Run;
+use tidegate_scenario::{Direction, Run, Side};
 
 /// Attaches an agent for a run.
 pub trait Steer: Sync {
-    /// Attaches to `interface`, the client's end of the link. Called on a thread inside the client's
-    /// namespace, before any workload starts, for every run that has a law.
+    /// Attaches to `interface`, the end of the link on that `side`. Called on a thread inside that
+    /// host's namespace, before any workload starts, for every host at which the run has a law
+    /// (`Run::law_of`).
     ///
     /// # Errors
     /// When the agent cannot run; the run fails with it.
-    fn attach(&self, run: &Run, interface: &str) -> Result<Box<dyn Steering>>;
+    fn attach(&self, run: &Run, side: Side, interface: &str) -> Result<Box<dyn Steering>>;
 }
 
 /// An attached agent. Dropping it detaches it.
 pub trait Steering: Send {
-    /// What the agent knows of each flow now; called about every 20 ms, on a thread inside
-    /// the client's namespace.
+    /// What the agent knows of each flow now; called about every 20 ms.
     fn sample(&mut self) -> Vec<SteeredFlow>;
 
-    /// Detaches at the end of the run, when the workloads have stopped; inside the client's
+    /// Detaches at the end of the run, when the workloads have stopped; inside the host's
     /// namespace again.
     ///
     /// # Errors
@@ -27,13 +27,15 @@ pub trait Steering: Send {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// What the agent knows of one flow.
+/// What the agent knows of one flow: a connection's data in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SteeredFlow {
+    /// Which way its data go, as the client sees it.
+    pub direction: Direction,
     /// The client's port.
-    pub local_port: u16,
+    pub client_port: u16,
     /// The server's port.
-    pub remote_port: u16,
+    pub server_port: u16,
     /// The latest RTT sample since the last call, in microseconds; none if there was none.
     pub rtt_us: Option<u32>,
     /// Queueing delay that the agent believes in, in microseconds.

@@ -42,6 +42,11 @@ impl Default for Params {
 }
 
 impl Params {
+    /// Whether the law steers data from where they are sent, too.
+    pub fn steers_uploads(self) -> bool {
+        crate::steers_uploads(&self.to_sys())
+    }
+
     /// The C form.
     pub fn to_sys(self) -> sys::tg_params {
         sys::tg_params {

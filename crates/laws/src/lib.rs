@@ -10,4 +10,4 @@ pub mod sys;
 mod upload;
 
 pub use flow::{Ack, Flow, Law, Params, Path, PathState, Segment};
-pub use upload::Upload;
+pub use upload::{Upload, steers_uploads};

@@ -167,6 +167,16 @@ pub enum Side {
     Server,
 }
 
+impl Side {
+    /// As scenarios spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}
+
 /// One variant of the scenario.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -215,6 +225,14 @@ impl Run {
             congestion_control: None,
             rmem_max: None,
             own_tcp: None,
+        }
+    }
+
+    /// What steers at that host.
+    pub fn law_of(&self, side: Side) -> Law {
+        match side {
+            Side::Client => self.law,
+            Side::Server => self.server_law,
         }
     }
 

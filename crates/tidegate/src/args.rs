@@ -18,7 +18,7 @@ pub struct Args {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Steer this machine's downloads until interrupted
+    /// Steer this machine's downloads and uploads until interrupted
     Run(RunArgs),
     /// Run a scenario over real kernel TCP between two network namespaces
     Lab(LabArgs),
@@ -45,6 +45,9 @@ pub struct RunArgs {
     /// What steers the window
     #[arg(long, value_enum, default_value_t = LawArg::Tide)]
     pub law: LawArg,
+    /// Steer data in this direction alone; otherwise in both if the law can (tide and rsfc)
+    #[arg(long, value_enum, value_name = "DIRECTION")]
+    pub only: Option<OnlyArg>,
     /// DRWA's λ: the multiple of the smallest RTT at which it holds the RTT
     #[arg(long, default_value_t = 3.0, value_parser = lambda)]
     pub lambda: f64,
@@ -60,6 +63,15 @@ pub struct RunArgs {
     /// Stop by itself after so many seconds
     #[arg(long, value_name = "SECONDS")]
     pub seconds: Option<f64>,
+}
+
+/// Directions that `run` knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnlyArg {
+    /// Data that arrive
+    Downloads,
+    /// Data that leave
+    Uploads,
 }
 
 /// Laws that `run` knows.

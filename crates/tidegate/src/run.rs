@@ -1,6 +1,7 @@
 //! `tidegate run`: the agent, until interrupted.
 
-use crate::args::{LawArg, RunArgs};
+use crate::args::{LawArg, OnlyArg, RunArgs};
+use crate::exit::BadInput;
 use crate::signals;
 use anyhow::Result;
 use indicatif::ProgressBar;
@@ -8,7 +9,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tidegate_agent::{Agent, Config, Count, FlowView, Interface, PathView};
+use tidegate_agent::{Agent, Config, Count, Direction, Directions, FlowView, Interface, PathView};
 use tidegate_laws::{Law, Params};
 
 /// Between two reports.
@@ -58,7 +59,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
 /// The line that a terminal shows while the agent runs.
 struct Status {
     line: ProgressBar,
-    received_bytes: u64,
+    /// Payload bytes in all, by direction.
+    bytes: [u64; 2],
 }
 
 impl Status {
@@ -66,23 +68,30 @@ impl Status {
         Self {
             // Drawn to standard error, and not at all where that is no terminal.
             line: ProgressBar::new_spinner(),
-            received_bytes: 0,
+            bytes: [0; 2],
         }
     }
 
     fn show(&mut self, agent: &Agent) {
         let flows = agent.flows();
-        let received: u64 = flows.iter().map(|f| f.received_bytes).sum();
-        let mbps =
-            received.saturating_sub(self.received_bytes) as f64 * 8e-6 / REPORT.as_secs_f64();
-        self.received_bytes = received;
-        let steered = flows.iter().filter(|f| f.wanted_bytes.is_some()).count();
-        let queue_us = agent.paths().iter().map(|p| p.queue_us).max().unwrap_or(0);
-        self.line.set_message(format!(
-            "{} flows, {steered} steered, {mbps:.1} Mbit/s, queue {:.0} ms",
-            flows.len(),
-            f64::from(queue_us) / 1e3
-        ));
+        let paths = agent.paths();
+        let mut text = Vec::new();
+        for (direction, seen) in Direction::ALL.into_iter().zip(&mut self.bytes) {
+            let of = flows.iter().filter(|f| f.direction == direction);
+            let bytes: u64 = of.clone().map(|f| f.received_bytes).sum();
+            let mbps = bytes.saturating_sub(*seen) as f64 * 8e-6 / REPORT.as_secs_f64();
+            *seen = bytes;
+            let steered = of.clone().filter(|f| f.wanted_bytes.is_some()).count();
+            let queues = paths.iter().filter(|p| p.direction == direction);
+            let queue_us = queues.map(|p| p.queue_us).max().unwrap_or(0);
+            text.push(format!(
+                "{}: {} flows, {steered} steered, {mbps:.1} Mbit/s, queue {:.0} ms",
+                direction.name(),
+                of.count(),
+                f64::from(queue_us) / 1e3
+            ));
+        }
+        self.line.set_message(text.join("; "));
         self.line.tick();
     }
 }
@@ -113,9 +122,31 @@ fn config(args: &RunArgs) -> Result<Config> {
     Ok(Config {
         interfaces,
         params,
+        directions: directions(args, &params)?,
         dry_run: args.dry_run,
         ..Config::default()
     })
+}
+
+/// What is steered: all that the law can, unless one direction was asked for.
+fn directions(args: &RunArgs, params: &Params) -> Result<Directions> {
+    match (args.only, params.steers_uploads()) {
+        (None, true) => Ok(Directions::Both),
+        (Some(OnlyArg::Downloads), _) | (None, false) => Ok(Directions::Downloads),
+        (Some(OnlyArg::Uploads), true) => Ok(Directions::Uploads),
+        (Some(OnlyArg::Uploads), false) => {
+            let law = name(args.law);
+            Err(BadInput(format!(
+                "law \"{law}\" steers downloads alone, expected tide or rsfc for uploads"
+            ))
+            .into())
+        }
+    }
+}
+
+/// As the command line spells it.
+fn name(law: LawArg) -> String {
+    format!("{law:?}").to_lowercase()
 }
 
 fn announce(args: &RunArgs, config: &Config) -> Result<()> {
@@ -125,11 +156,16 @@ fn announce(args: &RunArgs, config: &Config) -> Result<()> {
     } else {
         "steering"
     };
-    let law = format!("{:?}", args.law).to_lowercase();
+    let law = name(args.law);
+    let what = match config.directions {
+        Directions::Both => "downloads and uploads",
+        Directions::Downloads => "downloads",
+        Directions::Uploads => "uploads",
+    };
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
-        "{verb} downloads on {} with {law}; interrupt to stop",
+        "{verb} {what} on {} with {law}; interrupt to stop",
         names.join(", ")
     )?;
     Ok(())
@@ -152,7 +188,8 @@ fn summary(counts: &[Count]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "detached; what became of the packets:")?;
     for count in counts.iter().filter(|c| c.packets > 0) {
-        writeln!(out, "{:>14} {}", count.packets, count.reason)?;
+        let direction = count.direction.name();
+        writeln!(out, "{:>14} {direction:4} {}", count.packets, count.reason)?;
     }
     Ok(())
 }

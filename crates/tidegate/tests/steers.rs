@@ -20,7 +20,24 @@ run = [
 ]
 "#;
 
-fn laboratory(more: &[&str]) -> Option<Value> {
+/// A bulk upload before two seconds of buffer; `{more}` is for the hosts.
+const UPLOAD: &str = r#"
+name = "upload"
+duration_s = 14
+warmup_s = 6
+hosts = { congestion_control = "cubic"{more} }
+down = { rate = { constant_mbps = 20 }, delay_ms = 30 }
+up = { rate = { constant_mbps = 1 }, delay_ms = 30, queue = { bytes = 262144 } }
+workload = [{ name = "upload", does = { bulk = { direction = "up" } } }]
+run = [
+    { name = "linux" },
+    { name = "tide", law = "tide" },
+    { name = "downloads", law = "tide", uploads = false },
+    { name = "server", server_law = "rsfc" },
+]
+"#;
+
+fn laboratory(text: &str, more: &[&str]) -> Option<Value> {
     // SAFETY: no arguments, cannot fail.
     if unsafe { libc::geteuid() } != 0 {
         eprintln!("SKIPPED: needs root");
@@ -28,7 +45,7 @@ fn laboratory(more: &[&str]) -> Option<Value> {
     }
     let folder = TempDir::new().unwrap();
     let scenario = folder.path().join("short.toml");
-    fs::write(&scenario, SCENARIO).unwrap();
+    fs::write(&scenario, text).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
     let output = command
         .arg("lab")
@@ -77,10 +94,55 @@ fn assert_steered(results: &Value) {
 
 #[test]
 fn the_agent_shortens_the_queue_and_keeps_the_goodput() {
-    if let Some(results) = laboratory(&[]) {
+    if let Some(results) = laboratory(SCENARIO, &[]) {
         assert_steered(&results);
     }
-    if let Some(results) = laboratory(&["--ipv6"]) {
+    if let Some(results) = laboratory(SCENARIO, &["--ipv6"]) {
         assert_steered(&results);
+    }
+}
+
+fn rtt(run: &Value) -> f64 {
+    number(run, "/flows/0/rtt_ms/p50")
+}
+
+/// The same, of an upload that is steered where it is sent, and where it ends.
+fn assert_upload_steered(results: &Value) {
+    let [linux, tide, downloads, server] = [0, 1, 2, 3].map(|run| &results["runs"][run]);
+    assert!(rtt(linux) > 800.0, "no bufferbloat to cure: {linux}");
+    assert!(rtt(tide) < 0.25 * rtt(linux), "{tide}");
+    assert!(rtt(server) < 0.5 * rtt(linux), "{server}");
+    assert!(rtt(downloads) > 0.7 * rtt(linux), "{downloads}");
+    for steered in [tide, server] {
+        assert!(goodput(steered) > 0.9 * goodput(linux), "{steered}");
+        assert!(
+            number(steered, "/agent_rtt/bins") > 10.0,
+            "no RTT of the upload's: {steered}"
+        );
+    }
+}
+
+#[test]
+fn the_agent_shortens_the_uplinks_queue_from_either_end() {
+    let upload = UPLOAD.replace("{more}", "");
+    if let Some(results) = laboratory(&upload, &[]) {
+        assert_upload_steered(&results);
+    }
+    let two = ["--ipv6", "--run", "linux", "--run", "tide"];
+    if let Some(results) = laboratory(&upload, &two) {
+        let [linux, tide] = [0, 1].map(|run| &results["runs"][run]);
+        assert!(rtt(tide) < 0.25 * rtt(linux), "{tide}");
+        assert!(goodput(tide) > 0.9 * goodput(linux), "{tide}");
+    }
+}
+
+#[test]
+fn an_upload_without_timestamps_is_left_alone() {
+    let upload = UPLOAD.replace("{more}", ", timestamps = false");
+    let two = ["--run", "linux", "--run", "tide"];
+    if let Some(results) = laboratory(&upload, &two) {
+        let [linux, tide] = [0, 1].map(|run| &results["runs"][run]);
+        assert!(rtt(tide) > 0.7 * rtt(linux), "{tide}");
+        assert!(tide.get("agent_rtt").is_none(), "{tide}");
     }
 }

@@ -7,7 +7,7 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct tcp_options_received {
-	__u16 wscale_ok : 1, rcv_wscale : 4;
+	__u16 wscale_ok : 1, snd_wscale : 4, rcv_wscale : 4;
 };
 
 struct tcp_sock {

@@ -12,23 +12,39 @@ struct {
 	__type(value, struct tg_record);
 } flows SEC(".maps");
 
-/* The queue that an interface's flows share. Several CPUs may receive for one path at once. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct tg_key);
+	__type(value, struct tg_upload_record);
+} uploads SEC(".maps");
+
+/* What peers have offered in a SYN that is not answered yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct tg_key);
+	__type(value, struct tg_offer);
+} offers SEC(".maps");
+
+/* The queue that flows share. Several CPUs may receive for one path at once. */
 struct tg_path {
 	struct bpf_spin_lock lock;
 	struct tg_tide tide;
 };
 
+/* That of an interface's downloads, and that of its uploads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 64);
 	__type(key, __u32); /* ifindex */
 	__type(value, struct tg_path);
-} paths SEC(".maps");
+} paths SEC(".maps"), uplinks SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, TG_COUNTS);
-	__type(key, __u32); /* enum tg_count */
+	__uint(max_entries, TG_DIRECTIONS * TG_COUNTS);
+	__type(key, __u32); /* enum tg_count, after those of the direction before */
 	__type(value, __u64);
 } counts SEC(".maps");
 
@@ -40,9 +56,25 @@ struct {
 	__type(value, struct tg_record);
 } scratch SEC(".maps");
 
-static __always_inline void count(enum tg_count reason)
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tg_upload_record);
+} upload_scratch SEC(".maps");
+
+/* An acknowledgement on its way from the parser to the law. In a map the verifier forgets its values,
+ * so that the many paths through the one do not multiply with those through the other. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tg_acknowledged);
+} acknowledged SEC(".maps");
+
+static __always_inline void count(enum tg_direction direction, enum tg_count reason)
 {
-	__u32 key = reason;
+	__u32 key = direction * TG_COUNTS + reason;
 	__u64 *n = bpf_map_lookup_elem(&counts, &key);
 
 	if (n)

@@ -241,4 +241,26 @@ static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, 
 	return TG_COUNT_NOT_IP;
 }
 
+/* Payload of one segment on the wire, of a flow whose segments had `known` bytes so far; 0: not
+ * known. A lone short segment is the end of a message, not the flow's segment size. */
+static __always_inline __u32 tg_segment_bytes(const struct __sk_buff *skb,
+					      const struct tg_packet *p, __u32 known)
+{
+	if (skb->gso_size)
+		return skb->gso_size;
+	return p->payload < known ? 0 : p->payload;
+}
+
+/* What the packet acknowledges, its window shifted by `scale`. */
+static __always_inline struct tg_ack tg_acknowledgement(const struct tg_packet *p, __u8 scale)
+{
+	return (struct tg_ack){
+		.ack = p->ack,
+		.raw = p->window,
+		.scale = scale,
+		.bare = !p->payload && !p->fin,
+		.sack = p->options.sack,
+	};
+}
+
 #endif

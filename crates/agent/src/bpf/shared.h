@@ -4,7 +4,7 @@
 #ifndef TG_SHARED_H
 #define TG_SHARED_H
 
-#include "../../../../laws/flow.h"
+#include "../../../../laws/upload.h"
 
 /* A connection, seen from this machine. IPv4 addresses are in word 0, the rest 0. Addresses and
  * ports are in network byte order. */
@@ -17,30 +17,56 @@ struct tg_key {
 	tg_u32 family; /* 4 or 6 */
 };
 
+enum tg_direction {
+	TG_DOWN, /* data arrive, their acknowledgements leave */
+	TG_UP,	 /* data leave, their acknowledgements arrive */
+	TG_DIRECTIONS,
+};
+
 enum tg_scale_state {
 	TG_SCALE_UNKNOWN,
-	TG_SCALE_OFFERED, /* our SYN had it; the answer decides */
+	TG_SCALE_OFFERED, /* our SYN had one; the answer decides */
 	TG_SCALE_KNOWN,
 };
 
-struct tg_record {
-	struct tg_flow flow;
+/* Of a connection, beside what its data's direction has to be told by. */
+struct tg_connection {
 	tg_u64 rewritten; /* acknowledgements whose window was lowered */
 	tg_u64 seen_us;	  /* last packet, either way */
 	tg_u32 syn_seq;	  /* of our SYN, and the bytes that it carried */
 	tg_u32 syn_bytes;
-	tg_u8 scale;
+	tg_u8 scale; /* of the windows that acknowledge the data */
 	tg_u8 scale_state;
-	tg_u8 dry_run; /* whether what was noted as sent was only computed */
+	tg_u8 dry_run; /* whether what was noted as told was only computed */
 };
 
-/* Why a packet passed as it was; counted. The order is that of user space's names. */
+/* Data that arrive. */
+struct tg_record {
+	struct tg_flow flow;
+	struct tg_connection connection;
+};
+
+/* Data that leave. */
+struct tg_upload_record {
+	struct tg_upload upload;
+	struct tg_connection connection;
+};
+
+/* A peer's SYN. */
+struct tg_offer {
+	tg_u32 syn_seq;
+	tg_u32 syn_bytes;
+	tg_u32 scale; /* 0 if it has none */
+};
+
+/* Why a packet passed as it was; counted for each direction apart. The order is that of user space's
+ * names. */
 enum tg_count {
-	TG_COUNT_MEASURED,	/* data that arrived and was measured */
+	TG_COUNT_MEASURED,	/* data that arrived and were measured; data that left and were noted */
 	TG_COUNT_REWRITTEN,	/* window lowered */
-	TG_COUNT_UNCHANGED,	/* the kernel's window was no larger than the law's */
-	TG_COUNT_NO_DATA,	/* arrived without data */
-	TG_COUNT_NO_FLOW,	/* data of a flow of which nothing has left yet */
+	TG_COUNT_UNCHANGED,	/* the window was no larger than the law's */
+	TG_COUNT_NO_DATA,	/* nothing to measure or to note */
+	TG_COUNT_NO_FLOW,	/* arrived for a flow of which nothing has left yet */
 	TG_COUNT_HANDSHAKE,	/* SYN: windows are unscaled */
 	TG_COUNT_RESET,
 	TG_COUNT_NO_SCALE,	/* the handshake was missed and no socket tells the scale */

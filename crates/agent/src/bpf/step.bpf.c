@@ -49,3 +49,39 @@ int step(void *unused)
 				s->tsval);
 	return 0;
 }
+
+/* The same of an upload: an acknowledgement arrives, then data leave. */
+struct tg_upload_step {
+	struct tg_upload upload;
+	struct tg_tide path;
+	struct tg_params params;
+	struct tg_acknowledged arrives;
+	tg_u64 leaves_us;
+	tg_u32 mss;
+	tg_u32 tsval;
+	tg_u32 raw; /* the window field that our stack reads */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tg_upload_step);
+} upload_steps SEC(".maps");
+
+SEC("syscall")
+int upload_step(void *unused)
+{
+	__u32 zero = 0;
+	struct tg_upload_step *s = bpf_map_lookup_elem(&upload_steps, &zero);
+	struct tg_arrival arrival;
+
+	(void)unused;
+	if (!s)
+		return 1;
+	tg_upload_measure(&s->upload, &s->arrives, &s->path, &arrival);
+	tg_upload_law(&s->upload, &s->params, &s->path, &s->arrives, &arrival);
+	s->raw = tg_upload_steer(&s->upload, &s->arrives.ack);
+	tg_upload_sent(&s->upload, s->mss, s->tsval, s->leaves_us);
+	return 0;
+}

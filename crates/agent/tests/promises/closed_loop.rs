@@ -1,15 +1,17 @@
-//! Downloads over a link with a deep buffer, the loop closed: senders send what the windows allow
-//! that come out of the programs. The laws do steer, and meanwhile every promise holds.
+//! Downloads and uploads over a link with a deep buffer, the loop closed: senders send what the windows
+//! allow that come out of the programs. The laws do steer, and meanwhile every promise holds.
 
 mod link;
 
+use crate::connection::RTT_US;
 use crate::gate::Gate;
 use crate::packet::{Ip, Link};
 use crate::support::is_root;
-use link::{Outcome, Start, downloads};
+use link::{Outcome, Start, transfers};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::cell::RefCell;
+use tidegate_agent::Direction;
 use tidegate_laws::{Law, Params};
 
 fn start() -> impl Strategy<Value = Start> {
@@ -28,8 +30,17 @@ fn start() -> impl Strategy<Value = Start> {
     })
 }
 
-/// Three flows at once under `law`, a few times over, each held against `check`.
+/// Three downloads at once under `law`, a few times over, each held against `check`.
 fn under(law: Law, limit: Option<u32>, check: impl Fn(&Outcome)) {
+    at(Direction::Down, law, limit, check);
+}
+
+/// The same with uploads.
+fn uploads_under(law: Law, check: impl Fn(&Outcome)) {
+    at(Direction::Up, law, None, check);
+}
+
+fn at(direction: Direction, law: Law, limit: Option<u32>, check: impl Fn(&Outcome)) {
     if !is_root() {
         return;
     }
@@ -46,12 +57,12 @@ fn under(law: Law, limit: Option<u32>, check: impl Fn(&Outcome)) {
     };
     let starts = prop::array::uniform3(start());
     let noise = prop::collection::vec(any::<u8>(), 1_009);
-    let gate = RefCell::new((Gate::new(), 10_000_000));
+    let gate = RefCell::new((Gate::before(direction), 10_000_000));
     gate.borrow_mut().0.configure(&params, false);
     TestRunner::new(config)
         .run(&(starts, noise), |(starts, noise)| {
             let (gate, begin_us) = &mut *gate.borrow_mut();
-            check(&downloads(gate, *begin_us, &starts, &noise));
+            check(&transfers(gate, *begin_us, &starts, &noise));
             // Long enough for the path to be idle, so that each case begins alike.
             *begin_us += 60_000_000;
             Ok(())
@@ -106,4 +117,24 @@ fn rsfc_holds_its_bound() {
 #[test]
 fn tide_leaves_hardly_a_queue() {
     under(Law::Tide, None, |outcome| assert_steered(outcome, 10_000));
+}
+
+/// More than of downloads, whose law knows of a queue half a round trip earlier.
+#[test]
+fn tide_leaves_uploads_less_than_a_round_trip() {
+    uploads_under(Law::Tide, |outcome| assert_steered(outcome, RTT_US));
+}
+
+/// Its bound is for the receiver; a round trip later it swings wider. Without it: 900 ms and more.
+#[test]
+fn rsfc_shortens_the_queue_of_uploads() {
+    uploads_under(Law::Rsfc, |outcome| assert_steered(outcome, 300_000));
+}
+
+#[test]
+fn a_law_of_downloads_leaves_uploads_alone() {
+    uploads_under(Law::Drwa, |outcome| {
+        assert_eq!(outcome.lowered, 0);
+        assert!(outcome.queue_us > 900_000, "{outcome:?}");
+    });
 }

@@ -1,8 +1,11 @@
-//! A connection between this machine and a far host, and what the far host makes of what leaves.
+//! A connection between the machine that receives the data and the one that sends them, and what the
+//! sender makes of the acknowledgements that have passed the gate. "We" are the receiver, wherever the
+//! gate stands.
 
-use crate::gate::{Gate, Way};
+use crate::gate::{Gate, Mode, Way};
 use crate::packet::{ACK, FIN, Ip, Link, Packet, RST, SYN, option};
 use std::collections::VecDeque;
+use tidegate_agent::Direction;
 
 /// The round trip of every connection here.
 pub const RTT_US: u64 = 40_000;
@@ -23,6 +26,8 @@ struct Seen {
 
 /// One connection. Every packet that it sends through a gate is held against the promises.
 pub struct Connection {
+    /// Where the gate stands.
+    direction: Direction,
     pub link: Link,
     pub ip: Ip,
     pub vlan: Option<u16>,
@@ -30,8 +35,11 @@ pub struct Connection {
     /// Scales offered by us and by the far host.
     pub scales: [Option<u8>; 2],
     pub timestamps: bool,
-    /// Segments that one acknowledgement covers in [`Self::download`].
+    /// Segments that one acknowledgement covers in [`Self::download`], and the time between them.
     pub ack_every: u64,
+    pub segment_us: u64,
+    /// How long what is sent through a gate of uploads stands in the uplink's queue.
+    pub queue_us: u64,
     /// The next byte of ours.
     pub seq: u32,
     /// The next byte that we expect.
@@ -39,17 +47,21 @@ pub struct Connection {
     /// TSvals of ours on their way: when they are back, and what they were.
     echoes: VecDeque<(u64, u32)>,
     tsecr: u32,
+    /// The edge that our answer to the far host's SYN promised, and that its gate has noted.
+    answered: Option<u32>,
     /// The newest acknowledgement that the far host heeds.
     newest: Option<Seen>,
-    /// Whether that left in a dry run.
-    dry_run: bool,
+    /// What the gate did then.
+    mode: Mode,
     /// Acknowledgements whose window came out lower.
     pub lowered: usize,
 }
 
 impl Connection {
+    /// One through a gate of downloads.
     pub fn new(link: Link, ip: Ip, port: u16) -> Self {
         Self {
+            direction: Direction::Down,
             link,
             ip,
             vlan: None,
@@ -57,13 +69,24 @@ impl Connection {
             scales: [Some(7), Some(7)],
             timestamps: true,
             ack_every: 2,
+            segment_us: 1_000,
+            queue_us: 0,
             seq: 0xffff_0000,
             expected: 0xfffe_0000,
             echoes: VecDeque::new(),
             tsecr: 0,
+            answered: None,
             newest: None,
-            dry_run: false,
+            mode: Mode::default(),
             lowered: 0,
+        }
+    }
+
+    /// One through `gate`.
+    pub fn through(gate: &Gate, link: Link, ip: Ip, port: u16) -> Self {
+        Self {
+            direction: gate.direction,
+            ..Self::new(link, ip, port)
         }
     }
 
@@ -97,12 +120,18 @@ impl Connection {
         let mut packet = self.packet(Way::Leaves);
         packet.window = window;
         if self.timestamps {
-            packet.options = option::timestamps((now_us / 1_000) as u32, 0);
+            packet.options = match self.direction {
+                Direction::Down => option::timestamps(ms(now_us), 0),
+                // It left half a round trip ago, and what it echoes stood in a queue before.
+                Direction::Up => {
+                    option::timestamps(far_ms(now_us), ms(now_us - RTT_US - self.queue_us))
+                }
+            };
         }
         packet
     }
 
-    /// A segment of the far host's at `now_us`, which left it half a round trip ago.
+    /// A segment of the far host's at `now_us`; before our gate it left half a round trip ago.
     pub fn incoming(&mut self, now_us: u64, payload: usize) -> Packet {
         let mut packet = self.packet(Way::Arrives);
         packet.window = 1_000;
@@ -111,8 +140,10 @@ impl Connection {
             self.tsecr = tsval;
         }
         if self.timestamps {
-            let tsval = (now_us - RTT_US / 2) / 1_000 + 900_000;
-            packet.options = option::timestamps(tsval as u32, self.tsecr);
+            packet.options = match self.direction {
+                Direction::Down => option::timestamps(far_ms(now_us), self.tsecr),
+                Direction::Up => option::timestamps(ms(now_us), 0),
+            };
         }
         packet
     }
@@ -156,6 +187,10 @@ impl Connection {
             Way::Leaves => {
                 self.seq = self.seq.wrapping_add(1);
                 self.newest = None;
+                // Windows of a handshake are not scaled.
+                let edge = packet.ack.wrapping_add(packet.window.into());
+                let noted = self.direction == Direction::Up && answers;
+                self.answered = noted.then_some(edge);
             }
         }
     }
@@ -177,8 +212,7 @@ impl Connection {
     pub fn send(&mut self, gate: &Gate, now_us: u64, packet: &Packet) -> u16 {
         let before = packet.bytes();
         let after = gate.pass(Way::Leaves, self.link, &before);
-        self.echoes
-            .push_back((now_us + RTT_US, (now_us / 1_000) as u32));
+        self.echoes.push_back((now_us + RTT_US, ms(now_us)));
         let window = window_of(packet, &after);
         assert!(window <= packet.window, "a larger window");
         assert!(packet.checksum_is_right(&after), "a wrong checksum");
@@ -191,8 +225,8 @@ impl Connection {
         );
         if packet.flags & (SYN | RST) == 0 {
             // The first of another mode is the kernel's.
-            self.newest = self.newest.filter(|_| self.dry_run == gate.dry_run);
-            self.dry_run = gate.dry_run;
+            self.newest = self.newest.filter(|_| self.mode == gate.mode);
+            self.mode = gate.mode;
             self.hold_against_the_last(packet, window);
         }
         window
@@ -211,8 +245,10 @@ impl Connection {
         self.lowered += usize::from(sent < packet.window);
         assert_eq!(sent == 0, packet.window == 0, "zero is the kernel's to say");
         let Some(last) = self.newest else {
-            assert_eq!(
-                sent, packet.window,
+            let edge = seen.ack.wrapping_add(bytes(sent));
+            let answered = self.answered.take();
+            assert!(
+                sent == packet.window || answered.is_some_and(|least| ahead(least, edge) >= 0),
                 "the first acknowledgement is not the kernel's"
             );
             self.newest = Some(seen);
@@ -255,8 +291,21 @@ impl Connection {
         self.newest = Some(seen);
     }
 
-    /// Downloads for `duration_us`: a segment a millisecond, acknowledged with the kernel's
-    /// `window`. Returns when it ended and the last window field that came out.
+    /// Has the law know the flow, and lower its windows; the kernel's are of `window`. Returns when
+    /// that ended and the last window field that came out.
+    pub fn steer(&mut self, gate: &mut Gate, from_us: u64, window: u16) -> (u64, u16) {
+        if self.direction == Direction::Down {
+            return self.download(gate, from_us, 400_000, window);
+        }
+        // A queue that builds up before an uplink of 2.3 Mbit/s.
+        self.segment_us = 5_000;
+        let (now_us, _) = self.download(gate, from_us, 400_000, window);
+        self.queue_us = 100_000;
+        self.download(gate, now_us, 1_200_000, window)
+    }
+
+    /// Downloads for `duration_us`: a segment a millisecond, unless said otherwise, acknowledged with
+    /// the kernel's `window`. Returns when it ended and the last window field that came out.
     pub fn download(
         &mut self,
         gate: &mut Gate,
@@ -267,16 +316,26 @@ impl Connection {
         let mut last = window;
         let mut now_us = from_us;
         while now_us < from_us + duration_us {
-            now_us += 1_000;
+            now_us += self.segment_us;
             gate.at(now_us);
             self.receive(gate, now_us, MSS);
-            if (now_us / 1_000).is_multiple_of(self.ack_every) {
+            if (now_us / self.segment_us).is_multiple_of(self.ack_every) {
                 let packet = self.outgoing(now_us, window);
                 last = self.send(gate, now_us, &packet);
             }
         }
         (now_us, last)
     }
+}
+
+/// TSval of a clock that counts milliseconds.
+fn ms(now_us: u64) -> u32 {
+    (now_us / 1_000) as u32
+}
+
+/// The same at the other end of the link, half a round trip ago.
+fn far_ms(now_us: u64) -> u32 {
+    ms(now_us - RTT_US / 2) + 900_000
 }
 
 /// The window field of a packet that was made from `packet`.

@@ -8,7 +8,7 @@ use crate::steering::gate_with_limit;
 use crate::support::is_root;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use tidegate_agent::REASONS;
+use tidegate_agent::{Direction, REASONS};
 
 const START_US: u64 = 5_000_000;
 const PACKETS: usize = 40_000;
@@ -24,9 +24,9 @@ fn flows(gate: &mut Gate) -> Vec<Connection> {
     (50_000..)
         .zip(kinds.concat())
         .map(|(port, (link, ip))| {
-            let mut connection = Connection::new(link, ip, port);
+            let mut connection = Connection::through(gate, link, ip, port);
             connection.open(gate, START_US);
-            connection.download(gate, START_US, 200_000, 500);
+            connection.steer(gate, START_US, 500);
             connection
         })
         .collect()
@@ -57,15 +57,24 @@ fn is_window_write(before: &[u8], after: &[u8]) -> bool {
 }
 
 #[test]
-fn spoiled_packets_pass() {
-    if !is_root() {
-        return;
+fn spoiled_packets_of_downloads_pass() {
+    if is_root() {
+        spoiled_packets_pass(gate_with_limit(20_000));
     }
-    let mut gate = gate_with_limit(20_000);
+}
+
+#[test]
+fn spoiled_packets_of_uploads_pass() {
+    if is_root() {
+        spoiled_packets_pass(Gate::before(Direction::Up));
+    }
+}
+
+fn spoiled_packets_pass(mut gate: Gate) {
     let mut flows = flows(&mut gate);
     let mut random = Pcg64Mcg::seed_from_u64(0x7464);
     let counted: u64 = gate.counts().iter().sum();
-    let mut now_us = START_US + 1_000_000;
+    let mut now_us = START_US + 2_000_000;
     for _ in 0..PACKETS {
         now_us += random.random_range(0..2_000);
         gate.at(now_us);
@@ -124,9 +133,9 @@ fn noise_passes() {
     if !is_root() {
         return;
     }
-    let gate = gate_with_limit(20_000);
+    let gates = [gate_with_limit(20_000), Gate::before(Direction::Up)];
     let mut random = Pcg64Mcg::seed_from_u64(0x7465);
-    for _ in 0..PACKETS {
+    for gate in gates.iter().cycle().take(2 * PACKETS) {
         let mut noise = vec![0; random.random_range(SHORTEST..300)];
         random.fill(&mut noise[..]);
         if random.random() {

@@ -1,5 +1,8 @@
 //! The agent's programs, loaded but attached to nothing: packets are handed in one by one, at times
 //! that the test chooses, through `BPF_PROG_TEST_RUN`. The packets seem to come from `lo`.
+//!
+//! A gate stands before the machine that receives the data, where downloads are steered, or before
+//! the one that sends them, where uploads are. What arrives at one leaves the other.
 
 use crate::packet::Link;
 use crate::support::{bytes, record};
@@ -7,9 +10,9 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, ProgramInput};
 use libbpf_sys::BPF_F_TEST_SKB_CHECKSUM_COMPLETE;
 use std::mem::{MaybeUninit, offset_of};
-use tidegate_agent::REASONS;
 use tidegate_agent::skeleton::types::{__sk_buff, tg_path};
 use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
+use tidegate_agent::{Direction, REASONS};
 use tidegate_laws::Params;
 
 /// `TC_ACT_UNSPEC`: the packet goes on to whatever comes next.
@@ -17,24 +20,44 @@ const PASSES: u32 = u32::MAX;
 /// The loopback device is the first of its namespace.
 const LO: u32 = 1;
 
+/// Which way a packet goes, seen from the machine that receives the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Arrives,
     Leaves,
 }
 
+/// What a gate does with windows; when that changes, edges that were told may be retracted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mode {
+    dry_run: bool,
+    /// A law is in force that does not concern this gate.
+    open: bool,
+}
+
 /// The loaded programs and their memory.
 pub struct Gate {
     skeleton: AgentSkel<'static>,
+    /// Where it stands.
+    pub direction: Direction,
     /// As last configured.
-    pub dry_run: bool,
+    pub mode: Mode,
 }
 
 impl Gate {
-    /// A gate on `lo`'s path.
+    /// A gate on `lo`'s path, before the machine that receives the data.
     pub fn new() -> Self {
-        let gate = Self::without_path();
-        let paths = &gate.skeleton.maps.paths;
+        Self::before(Direction::Down)
+    }
+
+    /// A gate on `lo`'s path.
+    pub fn before(direction: Direction) -> Self {
+        let gate = Self::without_path(direction);
+        let maps = &gate.skeleton.maps;
+        let paths = match direction {
+            Direction::Down => &maps.paths,
+            Direction::Up => &maps.uplinks,
+        };
         paths
             .update(&LO.to_ne_bytes(), bytes(&tg_path::default()), MapFlags::ANY)
             .expect("a record for lo");
@@ -42,7 +65,7 @@ impl Gate {
     }
 
     /// A gate that knows no interface.
-    pub fn without_path() -> Self {
+    pub fn without_path(direction: Direction) -> Self {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = AgentSkelBuilder::default().open(object).expect("open");
         let rodata = open.maps.rodata_data.as_deref_mut().expect("has constants");
@@ -50,7 +73,8 @@ impl Gate {
         let skeleton = open.load().expect("the verifier accepts the programs");
         Self {
             skeleton,
-            dry_run: false,
+            direction,
+            mode: Mode::default(),
         }
     }
 
@@ -66,16 +90,11 @@ impl Gate {
     }
 
     pub fn configure(&mut self, params: &Params, dry_run: bool) {
-        let params = params.to_sys();
-        let data = self
-            .skeleton
-            .maps
-            .data_data
-            .as_deref_mut()
-            .expect("has a configuration");
-        data.config.params = record(bytes(&params));
-        data.config.dry_run = dry_run.into();
-        self.dry_run = dry_run;
+        tidegate_agent::configure(&mut self.skeleton, params, dry_run);
+        self.mode = Mode {
+            dry_run,
+            open: self.direction == Direction::Up && !params.steers_uploads(),
+        };
     }
 
     /// Runs a packet through the program that would see it and returns what comes out. It always
@@ -114,11 +133,15 @@ impl Gate {
         flags: u32,
     ) -> Result<Vec<u8>, libbpf_rs::Error> {
         let progs = &self.skeleton.progs;
-        let program = match (link, way) {
-            (Link::Ethernet, Way::Arrives) => &progs.ethernet_arrives,
-            (Link::Ethernet, Way::Leaves) => &progs.ethernet_leaves,
-            (Link::PlainIp, Way::Arrives) => &progs.ip_arrives,
-            (Link::PlainIp, Way::Leaves) => &progs.ip_leaves,
+        let program = match (self.direction, link, way) {
+            (Direction::Down, Link::Ethernet, Way::Arrives) => &progs.ethernet_arrives,
+            (Direction::Down, Link::Ethernet, Way::Leaves) => &progs.ethernet_leaves,
+            (Direction::Down, Link::PlainIp, Way::Arrives) => &progs.ip_arrives,
+            (Direction::Down, Link::PlainIp, Way::Leaves) => &progs.ip_leaves,
+            (Direction::Up, Link::Ethernet, Way::Arrives) => &progs.ethernet_sent,
+            (Direction::Up, Link::Ethernet, Way::Leaves) => &progs.ethernet_acked,
+            (Direction::Up, Link::PlainIp, Way::Arrives) => &progs.ip_sent,
+            (Direction::Up, Link::PlainIp, Way::Leaves) => &progs.ip_acked,
         };
         // Room for more than goes in, or growth would be cut off unseen.
         let mut out = vec![0; packet.len() + 64];
@@ -137,7 +160,7 @@ impl Gate {
         Ok(out)
     }
 
-    /// Packets counted so far, by reason.
+    /// Packets of its direction counted so far, by reason.
     pub fn counts(&self) -> Vec<u64> {
         let counts = &self.skeleton.maps.counts;
         let count = |index: usize| {
@@ -145,7 +168,11 @@ impl Gate {
             let per_cpu = counts.lookup_percpu(&key, MapFlags::ANY).expect("readable");
             per_cpu.iter().flatten().map(|v| record::<u64>(v)).sum()
         };
-        (0..REASONS.len()).map(count).collect()
+        let first = match self.direction {
+            Direction::Down => 0,
+            Direction::Up => REASONS.len(),
+        };
+        (first..first + REASONS.len()).map(count).collect()
     }
 
     /// Like [`Self::pass`]; also returns the one reason under which the packet was counted.

@@ -19,4 +19,5 @@ mod packet;
 mod reasons;
 mod steering;
 mod understood;
+mod uploads;
 mod verifier;

@@ -5,6 +5,7 @@ use crate::gate::{Gate, Way};
 use crate::packet::{ACK, Ip, Link, Packet, RST, SYN, option};
 use crate::steering::gate_with_limit;
 use crate::support::is_root;
+use tidegate_agent::Direction;
 
 const START_US: u64 = 5_000_000;
 const LINKS: [Link; 2] = [Link::Ethernet, Link::PlainIp];
@@ -19,9 +20,9 @@ struct Steered<'a> {
 
 impl<'a> Steered<'a> {
     fn new(gate: &'a mut Gate, link: Link, ip: Ip) -> Self {
-        let mut connection = Connection::new(link, ip, 40_000);
+        let mut connection = Connection::through(gate, link, ip, 40_000);
         connection.open(gate, START_US);
-        let (now_us, window) = connection.download(gate, START_US, 400_000, 500);
+        let (now_us, window) = connection.steer(gate, START_US, 500);
         assert!(window < 500);
         Self {
             gate,
@@ -69,15 +70,17 @@ impl<'a> Steered<'a> {
     }
 }
 
-/// Runs `test` on every link and IP version.
+/// Runs `test` on every link and IP version, with a download and with an upload.
 fn everywhere(test: impl Fn(Steered, Link, Ip)) {
     if !is_root() {
         return;
     }
-    let mut gate = gate_with_limit(20_000);
+    let mut downloads = gate_with_limit(20_000);
     for link in LINKS {
         for ip in IPS {
-            test(Steered::new(&mut gate, link, ip), link, ip);
+            test(Steered::new(&mut downloads, link, ip), link, ip);
+            let mut uploads = Gate::before(Direction::Up);
+            test(Steered::new(&mut uploads, link, ip), link, ip);
         }
     }
 }
@@ -239,12 +242,17 @@ fn packets_that_end_too_early() {
 #[test]
 fn flows_that_are_not_known() {
     everywhere(|mut flow, _, _| {
+        // What leaves the machine begins a flow, if only its scale were known.
+        let (arrives_for, leaves_for) = match flow.gate.direction {
+            Direction::Down => ("no_flow", "no_scale"),
+            Direction::Up => ("no_scale", "no_flow"),
+        };
         let mut arrives = flow.packet(Way::Arrives);
         arrives.to.1 = 1;
-        flow.expect(Way::Arrives, &arrives.bytes(), "no_flow");
+        flow.expect(Way::Arrives, &arrives.bytes(), arrives_for);
         let mut leaves = flow.packet(Way::Leaves);
         leaves.from.1 = 1;
-        flow.expect(Way::Leaves, &leaves.bytes(), "no_scale");
+        flow.expect(Way::Leaves, &leaves.bytes(), leaves_for);
         let mut bare = flow.packet(Way::Arrives);
         bare.payload = 0;
         flow.expect(Way::Arrives, &bare.bytes(), "no_data");
@@ -256,18 +264,23 @@ fn an_interface_without_a_record() {
     if !is_root() {
         return;
     }
-    let mut gate = Gate::without_path();
-    let mut connection = Connection::new(Link::Ethernet, Ip::V4, 40_000);
-    connection.accept(&mut gate, START_US);
-    // What leaves needs no path: no law has asked for a window.
-    let leaves = connection.outgoing(START_US, 500);
-    let arrives = connection.incoming(START_US, 100);
-    for (way, packet, why) in [
-        (Way::Leaves, leaves, "unchanged"),
-        (Way::Arrives, arrives, "no_path"),
+    // The law runs where something arrives at the machine, and only there needs the path.
+    for (direction, data, acknowledgement) in [
+        (Direction::Down, "no_path", "unchanged"),
+        (Direction::Up, "measured", "no_path"),
     ] {
-        let before = packet.bytes();
-        let (after, reason) = gate.explain(way, Link::Ethernet, &before);
-        assert_eq!((after, reason), (before, why));
+        let mut gate = Gate::without_path(direction);
+        let mut connection = Connection::through(&gate, Link::Ethernet, Ip::V4, 40_000);
+        connection.accept(&mut gate, START_US);
+        let leaves = connection.outgoing(START_US, 500);
+        let arrives = connection.incoming(START_US, 100);
+        for (way, packet, why) in [
+            (Way::Leaves, leaves, acknowledgement),
+            (Way::Arrives, arrives, data),
+        ] {
+            let before = packet.bytes();
+            let (after, reason) = gate.explain(way, Link::Ethernet, &before);
+            assert_eq!((after, reason), (before, why));
+        }
     }
 }

@@ -5,21 +5,25 @@ use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder};
 use std::os::fd::AsFd;
 use tidegate_agent::Hook;
 
-/// Handle and priority of the agent's clsact filters.
-const CLSACT_HANDLE: u32 = 0x7467;
+/// Handles and priorities of the agent's clsact filters.
+const CLSACT_HANDLES: [u32; 2] = [0x7467, 0x7468];
+
+/// Programs of an agent that steers both ways.
+pub const PROGRAMS: usize = 4;
 
 /// Ids of the agent's programs on the link's end in the calling thread's namespace, by `hook`.
 pub fn attached(hook: Hook) -> Vec<u32> {
     let index = interface().index as i32;
     match hook {
-        Hook::Clsact => [TC_INGRESS, TC_EGRESS]
+        Hook::Clsact => CLSACT_HANDLES
             .into_iter()
-            .filter_map(|point| {
+            .flat_map(|handle| [(TC_INGRESS, handle), (TC_EGRESS, handle)])
+            .filter_map(|(point, handle)| {
                 // The descriptor of a program is needed for attaching only.
                 TcHookBuilder::new(std::io::stdin().as_fd())
                     .ifindex(index)
-                    .handle(CLSACT_HANDLE)
-                    .priority(CLSACT_HANDLE)
+                    .handle(handle)
+                    .priority(handle)
                     .hook(point)
                     .query()
                     .ok()

@@ -2,7 +2,7 @@
 
 use crate::stage::{count, on_stage, start};
 use crate::transfer::{Connection, FILE};
-use tidegate_agent::{Agent, FlowView, Hook};
+use tidegate_agent::{Agent, Direction, FlowView, Hook};
 use tidegate_lab::{IpVersion, Offload};
 use tidegate_laws::{Law, Params};
 
@@ -84,12 +84,10 @@ fn both_ends_send_at_once() {
 
 /// That the agent saw the whole file and did what the law is for.
 fn check(agent: &Agent, params: &Params, connection: &Connection, case: &str) {
-    let flow = flow_of(agent, connection);
+    let flow = flow_of(agent, Direction::Down, connection);
     assert!(flow.received_bytes >= FILE, "{case}: {flow:?}");
     assert!(flow.samples > 0, "{case}: no RTT sample, {flow:?}");
-    for unwelcome in ["no_scale", "malformed", "table_full", "no_path"] {
-        assert_eq!(count(agent, unwelcome), 0, "{case}: {unwelcome}");
-    }
+    check_counts(agent, case);
     match params.law {
         Law::Drs => {
             assert!(flow.rewritten > 0, "{case}: never steered");
@@ -99,13 +97,25 @@ fn check(agent: &Agent, params: &Params, connection: &Connection, case: &str) {
         Law::Tide | Law::Rsfc | Law::None => {}
     }
     // Of this connection or one before; what the agent counts it also remembers.
-    assert!(count(agent, "rewritten") >= flow.rewritten, "{case}");
+    let rewritten = count(agent, Direction::Down, "rewritten");
+    assert!(rewritten >= flow.rewritten, "{case}");
 }
 
-/// The agent's view of the connection.
-pub fn flow_of(agent: &Agent, connection: &Connection) -> FlowView {
+/// That the agent understood every packet.
+pub fn check_counts(agent: &Agent, case: &str) {
+    for direction in Direction::ALL {
+        for unwelcome in ["no_scale", "malformed", "table_full", "no_path"] {
+            let count = count(agent, direction, unwelcome);
+            assert_eq!(count, 0, "{case}: {unwelcome}, {direction:?}");
+        }
+    }
+}
+
+/// The agent's view of the connection's data in that direction.
+pub fn flow_of(agent: &Agent, direction: Direction, connection: &Connection) -> FlowView {
     let port = connection.client.local_addr().unwrap().port();
     let flows = agent.flows();
-    let flow = flows.iter().find(|f| f.local.port == port);
+    let mut those = flows.iter().filter(|f| f.direction == direction);
+    let flow = those.find(|f| f.local.port == port);
     *flow.unwrap_or_else(|| panic!("no flow from port {port} in {flows:?}"))
 }

@@ -1,12 +1,12 @@
 //! The agent comes and goes, politely or not, and the traffic goes on.
 
-use crate::attached::attached;
+use crate::attached::{PROGRAMS, attached};
 use crate::downloads::flow_of;
-use crate::stage::{count, on_stage, start, wait_for};
+use crate::stage::{count, on_stage, start, start_for, wait_for};
 use crate::transfer::{Connection, FILE};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use tidegate_agent::{Agent, Hook};
+use tidegate_agent::{Agent, Direction, Directions, Hook};
 use tidegate_lab::{IpVersion, TcpInfo};
 use tidegate_laws::{Law, Params};
 
@@ -39,7 +39,9 @@ fn wait_for_more(arrived: &AtomicU64, bytes: u64) {
 
 /// The law has had its round trips and lowered a window.
 fn wait_for_steering(agent: &Agent) {
-    wait_for("a window to be lowered", || count(agent, "rewritten") > 0);
+    wait_for("a window to be lowered", || {
+        count(agent, Direction::Down, "rewritten") > 0
+    });
 }
 
 #[test]
@@ -47,7 +49,7 @@ fn in_mid_stream_the_scale_comes_from_the_socket() {
     for version in [IpVersion::V4, IpVersion::V6] {
         on_stage(|hosts| {
             let connection = Connection::new(hosts, version);
-            connection.pace();
+            connection.pace(&connection.server);
             let mut late = None;
             connection.download_during(|arrived| {
                 wait_for_half(arrived);
@@ -55,14 +57,70 @@ fn in_mid_stream_the_scale_comes_from_the_socket() {
                 wait_for_more(arrived, FILE / 4);
             });
             let agent = late.expect("the agent was started");
-            assert_eq!(count(&agent, "handshake"), 0, "the agent was not late");
-            assert_eq!(count(&agent, "no_scale"), 0);
+            assert_eq!(
+                count(&agent, Direction::Down, "handshake"),
+                0,
+                "the agent was not late"
+            );
+            assert_eq!(count(&agent, Direction::Down, "no_scale"), 0);
             // The kernel's window as the agent read it, field and scale, and as the kernel says.
             wait_for("the last window", || {
                 let own = TcpInfo::of(&connection.client).unwrap().own_window_bytes;
-                let seen = flow_of(&agent, &connection).kernel_bytes;
+                let seen = flow_of(&agent, Direction::Down, &connection).kernel_bytes;
                 seen > 0xffff && own >> 10 == seen >> 10
             });
+        });
+    }
+}
+
+#[test]
+fn in_mid_stream_an_uploads_scale_comes_from_the_socket() {
+    for version in [IpVersion::V4, IpVersion::V6] {
+        on_stage(|hosts| {
+            let connection = Connection::new(hosts, version);
+            connection.pace(&connection.client);
+            let mut late = None;
+            connection.upload_during(|arrived| {
+                wait_for_half(arrived);
+                late = Some(start(Params::default(), Hook::Tcx));
+                wait_for_more(arrived, FILE / 4);
+            });
+            let agent = late.expect("the agent was started");
+            let counted = |reason| count(&agent, Direction::Up, reason);
+            assert_eq!(counted("handshake"), 0, "the agent was not late");
+            assert_eq!(counted("no_scale"), 0);
+            // The last window that the agent let our kernel read, and what that says it is.
+            wait_for("the last window", || {
+                let told = flow_of(&agent, Direction::Up, &connection).window_bytes;
+                let read = TcpInfo::of(&connection.client).unwrap().peer_window_bytes;
+                told > 0xffff && told == read
+            });
+        });
+    }
+}
+
+/// What a killed agent steered both ways, the next may be asked to steer one way only.
+#[test]
+fn one_direction_alone_leaves_no_program_for_the_other() {
+    for hook in [Hook::Tcx, Hook::Clsact] {
+        on_stage(|_| {
+            for directions in [Directions::Downloads, Directions::Uploads] {
+                let both = start(steering(), hook);
+                if hook == Hook::Clsact {
+                    // As if it had been killed.
+                    std::mem::forget(both);
+                } else {
+                    drop(both);
+                }
+                let one = start_for(directions, Params::default(), hook);
+                assert_eq!(
+                    attached(hook).len(),
+                    PROGRAMS / 2,
+                    "{hook:?} {directions:?}"
+                );
+                drop(one);
+                assert_eq!(attached(hook), [], "{hook:?} {directions:?}");
+            }
         });
     }
 }
@@ -72,11 +130,11 @@ fn twenty_agents_one_after_another_during_one_download() {
     for hook in [Hook::Tcx, Hook::Clsact] {
         on_stage(|hosts| {
             let connection = Connection::new(hosts, IpVersion::V4);
-            connection.pace();
+            connection.pace(&connection.server);
             connection.download_during(|arrived| {
                 for _ in 0..20 {
                     let agent = start(steering(), hook);
-                    assert_eq!(attached(hook).len(), 2, "{hook:?}");
+                    assert_eq!(attached(hook).len(), PROGRAMS, "{hook:?}");
                     wait_for_steering(&agent);
                     wait_for_more(arrived, 1_000_000);
                     drop(agent);
@@ -110,7 +168,7 @@ fn a_killed_agent_leaves_tcx_empty_and_clsact_to_the_next() {
     for hook in [Hook::Tcx, Hook::Clsact] {
         on_stage(|hosts| {
             let connection = Connection::new(hosts, IpVersion::V4);
-            connection.pace();
+            connection.pace(&connection.server);
             connection.download_during(|arrived| {
                 let leftover = kill_an_agent(hook, arrived);
                 // The file goes on whether or not there is a program still.
@@ -122,7 +180,7 @@ fn a_killed_agent_leaves_tcx_empty_and_clsact_to_the_next() {
                 assert_eq!(attached(hook), leftover);
                 let next = start(steering(), hook);
                 let now = attached(hook);
-                assert_eq!(now.len(), 2);
+                assert_eq!(now.len(), PROGRAMS);
                 assert!(now.iter().all(|id| !leftover.contains(id)), "not replaced");
                 wait_for_steering(&next);
                 wait_for_more(arrived, FILE / 4);
@@ -144,7 +202,7 @@ fn kill_an_agent(hook: Hook, arrived: &AtomicU64) -> Vec<u32> {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    wait_for("the victim's programs", || attached(hook).len() == 2);
+    wait_for("the victim's programs", || attached(hook).len() == PROGRAMS);
     let programs = attached(hook);
     wait_for_more(arrived, FILE / 4);
     victim.kill().unwrap();

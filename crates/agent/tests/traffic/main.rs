@@ -6,6 +6,8 @@
 
 mod attached;
 mod downloads;
+mod gateway;
 mod lifecycle;
 mod stage;
 mod transfer;
+mod uploads;

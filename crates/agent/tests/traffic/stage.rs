@@ -1,8 +1,8 @@
 //! Where the tests take place, and what holds for all of them.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tidegate_agent::{Agent, Config, Hook, Interface};
+use tidegate_agent::{Agent, Config, Direction, Directions, Hook, Interface};
 use tidegate_lab::{Namespace, Veth};
 use tidegate_laws::Params;
 
@@ -10,12 +10,7 @@ use tidegate_laws::Params;
 ///
 /// One at a time: the tests measure time. Nothing at all without root, which is said aloud.
 pub fn on_stage(act: impl FnOnce(&Veth) + Send) {
-    static TURN: Mutex<()> = Mutex::new(());
-    if !nix::unistd::geteuid().is_root() {
-        eprintln!("SKIPPED: the agent needs root");
-        return;
-    }
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(_turn) = turn() else { return };
     let hosts = Veth::new().unwrap();
     hosts
         .client
@@ -29,11 +24,27 @@ pub fn on_stage(act: impl FnOnce(&Veth) + Send) {
     }
 }
 
+/// The right to take the stage; none without root.
+pub fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("SKIPPED: the agent needs root");
+        return None;
+    }
+    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 /// An agent on the client's end of the link.
 pub fn start(params: Params, hook: Hook) -> Agent {
+    start_for(Directions::Both, params, hook)
+}
+
+/// One that steers those alone.
+pub fn start_for(directions: Directions, params: Params, hook: Hook) -> Agent {
     Agent::start(&Config {
         interfaces: vec![interface()],
         params,
+        directions,
         hook,
         ..Config::default()
     })
@@ -45,10 +56,11 @@ pub fn interface() -> Interface {
     Interface::find(Veth::INTERFACE).unwrap()
 }
 
-/// How many packets met the fate `reason`.
-pub fn count(agent: &Agent, reason: &str) -> u64 {
+/// How many packets met the fate `reason` where data of that direction are steered.
+pub fn count(agent: &Agent, direction: Direction, reason: &str) -> u64 {
     let counts = agent.counts().unwrap();
-    let count = counts.iter().find(|c| c.reason == reason);
+    let mut counts = counts.iter().filter(|c| c.direction == direction);
+    let count = counts.find(|c| c.reason == reason);
     count.expect("a reason that the agent knows").packets
 }
 
@@ -65,7 +77,7 @@ pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// `TcpInCsumErrors` of a host.
-fn checksum_errors(host: &Namespace) -> u64 {
+pub fn checksum_errors(host: &Namespace) -> u64 {
     let table = host
         .run(|| Ok(std::fs::read_to_string("/proc/thread-self/net/snmp")?))
         .unwrap();

@@ -3,12 +3,12 @@
 use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
-use tidegate_lab::{IpVersion, Pattern, Veth, use_congestion_control};
+use tidegate_lab::{IpVersion, Namespace, Pattern, Veth, use_congestion_control};
 
 /// Bytes of a file; a multiple of [`CHUNK`].
 pub const FILE: u64 = 20_000_000;
@@ -39,12 +39,18 @@ pub struct Connection {
 impl Connection {
     /// Connects the hosts.
     pub fn new(hosts: &Veth, version: IpVersion) -> Self {
-        let address = SocketAddr::new(Veth::server_address(version), 0);
-        let listener = hosts.server.run(|| Ok(TcpListener::bind(address)?));
+        let address = Veth::server_address(version);
+        Self::between(&hosts.client, &hosts.server, address)
+    }
+
+    /// Connects one host to another, which has that address.
+    pub fn between(client: &Namespace, server: &Namespace, address: IpAddr) -> Self {
+        let address = SocketAddr::new(address, 0);
+        let listener = server.run(|| Ok(TcpListener::bind(address)?));
         let listener = listener.unwrap();
         use_congestion_control(&listener, "cubic").unwrap();
         let to = listener.local_addr().unwrap();
-        let client = hosts.client.run(|| Ok(TcpStream::connect(to)?)).unwrap();
+        let client = client.run(|| Ok(TcpStream::connect(to)?)).unwrap();
         let (server, _) = listener.accept().unwrap();
         for stream in [&client, &server] {
             use_congestion_control(stream, "cubic").unwrap();
@@ -62,17 +68,17 @@ impl Connection {
 
     /// Downloads a file, and on until `act` is done, which is given the bytes that have arrived.
     pub fn download_during(&self, act: impl FnOnce(&AtomicU64)) {
-        let busy = AtomicBool::new(true);
-        let arrived = AtomicU64::new(0);
-        thread::scope(|scope| {
-            let sender = scope.spawn(|| send(&self.server, DOWN, &busy));
-            let receiver = scope.spawn(|| receive(&self.client, DOWN, &arrived));
-            // Also if `act` panics, or the sender would not come to an end.
-            let until_done = Finish(&busy);
-            act(&arrived);
-            drop(until_done);
-            assert_eq!(receiver.join().unwrap(), sender.join().unwrap());
-        });
+        transfer_during(&self.server, &self.client, DOWN, act);
+    }
+
+    /// Uploads a file.
+    pub fn upload(&self) {
+        self.upload_during(|_| {});
+    }
+
+    /// Uploads a file, likewise.
+    pub fn upload_during(&self, act: impl FnOnce(&AtomicU64)) {
+        transfer_during(&self.client, &self.server, UP, act);
     }
 
     /// Downloads a file and uploads another at the same time.
@@ -86,12 +92,12 @@ impl Connection {
         });
     }
 
-    /// Makes the server send no faster than [`PACE`].
-    pub fn pace(&self) {
+    /// Makes that end send no faster than [`PACE`].
+    pub fn pace(&self, sender: &TcpStream) {
         // SAFETY: the option is a u64 that lives through the call.
         let status = unsafe {
             libc::setsockopt(
-                self.server.as_raw_fd(),
+                sender.as_raw_fd(),
                 libc::SOL_SOCKET,
                 libc::SO_MAX_PACING_RATE,
                 (&PACE as *const u64).cast(),
@@ -100,6 +106,26 @@ impl Connection {
         };
         Errno::result(status).unwrap();
     }
+}
+
+/// A file from `from` to `to`, and on until `act` is done, which is given the bytes that have arrived.
+fn transfer_during(
+    from: &TcpStream,
+    to: &TcpStream,
+    pattern: Pattern,
+    act: impl FnOnce(&AtomicU64),
+) {
+    let busy = AtomicBool::new(true);
+    let arrived = AtomicU64::new(0);
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| send(from, pattern, &busy));
+        let receiver = scope.spawn(|| receive(to, pattern, &arrived));
+        // Also if `act` panics, or the sender would not come to an end.
+        let until_done = Finish(&busy);
+        act(&arrived);
+        drop(until_done);
+        assert_eq!(receiver.join().unwrap(), sender.join().unwrap());
+    });
 }
 
 struct Finish<'a>(&'a AtomicBool);

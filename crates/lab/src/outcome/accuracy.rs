@@ -5,7 +5,7 @@ use crate::sample::AgentSample;
 use std::collections::BTreeMap;
 use tidegate_link::Instant;
 use tidegate_measure::{BIN, quantiles};
-use tidegate_scenario::RttAccuracy;
+use tidegate_scenario::{Direction, RttAccuracy};
 
 /// Compares, for each flow and bin of time after the warm-up, the mean of the agent's samples with
 /// the round trip that the link made. None without an agent, or if it never had a sample.
@@ -39,17 +39,18 @@ pub fn rtt_accuracy(
     })
 }
 
-/// Samples in milliseconds by number of the bin and ports of the flow.
-fn by_bin_and_flow(
-    agent: &[AgentSample],
-    warmup: Instant,
-) -> BTreeMap<(u64, (u16, u16)), Vec<f64>> {
+/// A flow's ports, and whether it is an upload.
+type FlowKey = (u16, u16, bool);
+
+/// Samples in milliseconds by number of the bin and by flow.
+fn by_bin_and_flow(agent: &[AgentSample], warmup: Instant) -> BTreeMap<(u64, FlowKey), Vec<f64>> {
     let mut bins: BTreeMap<_, Vec<f64>> = BTreeMap::new();
     for sample in agent.iter().filter(|s| s.at >= warmup) {
         let bin = sample.at.as_nanos() / BIN.as_nanos() as u64;
         for flow in &sample.flows {
             if let Some(rtt_us) = flow.rtt_us {
-                bins.entry((bin, (flow.local_port, flow.remote_port)))
+                let up = flow.direction == Direction::Up;
+                bins.entry((bin, (flow.client_port, flow.server_port, up)))
                     .or_default()
                     .push(f64::from(rtt_us) / 1e3);
             }

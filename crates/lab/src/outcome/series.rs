@@ -96,14 +96,16 @@ fn agent_series(outcome: &Outcome) -> Vec<Series> {
         .cast
         .flows
         .iter()
-        .filter_map(|flow| Some((flow.name.as_str(), *flow.client_port.get()?)));
+        .filter_map(|flow| Some((flow, *flow.client_port.get()?)));
     named
-        .flat_map(|(name, port)| {
+        .flat_map(|(named, port)| {
+            let is_named =
+                |f: &&SteeredFlow| f.client_port == port && f.direction == named.direction;
             let of = |value: fn(&SteeredFlow) -> Option<f64>| {
                 let samples = outcome.samples.agent.iter();
                 samples
                     .filter_map(|s| {
-                        let flow = s.flows.iter().find(|f| f.local_port == port)?;
+                        let flow = s.flows.iter().find(is_named)?;
                         Some((s.at, value(flow)?))
                     })
                     .step_by(PER_BIN)
@@ -114,7 +116,7 @@ fn agent_series(outcome: &Outcome) -> Vec<Series> {
                 ("agent_queue_ms", of(|f| Some(ms_of(f.queue_us)))),
                 ("agent_window_bytes", of(|f| Some(f.window_bytes as f64))),
             ]
-            .map(|(quantity, points)| curve(quantity, name, points))
+            .map(|(quantity, points)| curve(quantity, &named.name, points))
         })
         .filter(|series| !series.t_s.is_empty())
         .collect()

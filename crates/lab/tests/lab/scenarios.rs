@@ -4,7 +4,7 @@ use crate::common::{flow, laboratory, lte, run, try_run};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tidegate_lab::{CommandOutput, IpVersion, Options, Steer, SteeredFlow, Steering};
-use tidegate_scenario::Run;
+use tidegate_scenario::{Direction, Run, Side};
 
 /// A round trip that the link alone makes, and what the machine may add to it.
 fn assert_near_40_ms(rtt_ms: f64) {
@@ -291,14 +291,16 @@ fn a_stop_ends_the_run_at_once_and_keeps_those_before_it() {
 /// An agent that knows every RTT to be 41 ms.
 #[derive(Default)]
 struct Believer {
+    sides: std::sync::Mutex<Vec<Side>>,
     finished: std::sync::Arc<AtomicU32>,
 }
 
 impl Steer for Believer {
-    fn attach(&self, run: &Run, interface: &str) -> anyhow::Result<Box<dyn Steering>> {
+    fn attach(&self, run: &Run, side: Side, interface: &str) -> anyhow::Result<Box<dyn Steering>> {
         assert_eq!(run.name, "believer");
-        // Only the client's namespace has a device of that name.
+        // Only the hosts' namespaces have a device of that name.
         nix::net::if_::if_nametoindex(interface)?;
+        self.sides.lock().unwrap().push(side);
         Ok(Box::new(Belief(self.finished.clone())))
     }
 }
@@ -308,8 +310,9 @@ struct Belief(std::sync::Arc<AtomicU32>);
 impl Steering for Belief {
     fn sample(&mut self) -> Vec<SteeredFlow> {
         vec![SteeredFlow {
-            local_port: 1,
-            remote_port: 2,
+            direction: Direction::Down,
+            client_port: 1,
+            server_port: 2,
             rtt_us: Some(41_000),
             queue_us: 0,
             window_bytes: 1,
@@ -337,6 +340,7 @@ fn the_agent_is_attached_in_the_clients_namespace_and_held_against_the_truth() {
     let result = run(&text, &options).runs.remove(0);
     assert_eq!(result.law, "drwa");
     assert_eq!(believer.finished.load(Ordering::Relaxed), 1);
+    assert_eq!(*believer.sides.lock().unwrap(), [Side::Client]);
     let accuracy = result.agent_rtt.expect("an agent was there");
     assert!((12..=15).contains(&accuracy.bins), "{accuracy:?}");
     // The link alone, without the hosts: 84 bytes at 20 and 5 Mbit/s add 0.17 ms.
@@ -345,4 +349,31 @@ fn the_agent_is_attached_in_the_clients_namespace_and_held_against_the_truth() {
         "{accuracy:?}"
     );
     assert!((accuracy.median_error_ms - (41.0 - accuracy.median_truth_ms)).abs() < 0.05);
+}
+
+#[test]
+fn a_law_at_the_server_has_an_agent_there() {
+    let Some(_turn) = laboratory() else { return };
+    let text = lte("duration_s = 1
+         workload = [{ name = 'ping', does = { ping = { interval_ms = 10 } } }]
+         run = [{ name = 'believer', server_law = 'rsfc' }]");
+    for (more, sides) in [
+        ("", &[Side::Server][..]),
+        ("law = 'tide',", &[Side::Client, Side::Server]),
+    ] {
+        let believer = Believer::default();
+        let options = Options {
+            steer: Some(&believer),
+            ..Options::default()
+        };
+        run(
+            &text.replace("server_law", &format!("{more} server_law")),
+            &options,
+        );
+        assert_eq!(*believer.sides.lock().unwrap(), sides);
+        assert_eq!(
+            believer.finished.load(Ordering::Relaxed),
+            sides.len() as u32
+        );
+    }
 }

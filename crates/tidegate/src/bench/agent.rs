@@ -11,8 +11,8 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use tidegate_agent::{Agent, Config, Cost, Interface};
-use tidegate_lab::{IpVersion, Offload, Veth, use_congestion_control};
+use tidegate_agent::{Agent, Config, Cost, Direction, Interface};
+use tidegate_lab::{IpVersion, Namespace, Offload, Veth, use_congestion_control};
 
 /// Length of one measurement: short, so that neighbours see the same machine.
 const SLICE: Duration = Duration::from_millis(300);
@@ -34,6 +34,17 @@ const SIZES: [(&str, Offload); 2] = [
     ("1500 B packets", Offload::Off),
 ];
 
+/// What is counted apart during a download. What the programs for uploads do then is what they cost
+/// those who do not upload; at the server, which sends, is what they cost those who do.
+const COSTS: [&str; 6] = [
+    "arriving",
+    "leaving",
+    "arriving, for uploads",
+    "leaving, for uploads",
+    "arriving acknowledgements of an upload",
+    "leaving data of an upload",
+];
+
 /// Nearly three minutes; `stop` ends it early with an error.
 pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
     let hosts = Veth::new()?;
@@ -52,7 +63,7 @@ pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
             rows.push(row.versus("without the agent", ratio));
         }
         for (flows, many) in [(1, ""), (100, ", 100 flows")] {
-            for (way, ns) in ["arriving", "leaving"].into_iter().zip(bench.cost(flows)?) {
+            for (way, ns) in COSTS.into_iter().zip(bench.cost(flows)?) {
                 let name = format!("agent: {way}, {size}{many}");
                 rows.push(Row::new(name, ns, "ns/packet"));
             }
@@ -75,7 +86,7 @@ impl Bench<'_> {
             let mut pairs = Vec::new();
             for _ in 0..PAIRS {
                 let without = self.goodput_bps(received)?;
-                let _agent = self.start(dry_run)?;
+                let _agent = self.start(&self.hosts.client, dry_run)?;
                 pairs.push((self.goodput_bps(received)?, without));
             }
             let with = pairs.iter().map(|&(with, _)| with).collect();
@@ -87,18 +98,25 @@ impl Bench<'_> {
         })
     }
 
-    /// Nanoseconds a packet that arrives and one that leaves, as the kernel counts them.
-    fn cost(&self, flows: usize) -> Result<[f64; 2]> {
-        let mut agent = self.start(false)?;
-        agent.count_cost()?;
+    /// Nanoseconds a packet as the kernel counts them, by [`COSTS`].
+    fn cost(&self, flows: usize) -> Result<Vec<f64>> {
+        let mut receiver = self.start(&self.hosts.client, false)?;
+        receiver.count_cost()?;
         self.during_downloads(flows, |received| self.goodput_bps(received))?;
+        let mut costs = receiver.cost(Direction::Down)?.to_vec();
+        costs.extend(receiver.cost(Direction::Up)?);
+        drop(receiver);
+        let mut sender = self.start(&self.hosts.server, false)?;
+        sender.count_cost()?;
+        self.during_downloads(flows, |received| self.goodput_bps(received))?;
+        costs.extend(sender.cost(Direction::Up)?);
         let ns = |c: Cost| c.nanoseconds as f64 / c.runs.max(1) as f64;
-        Ok(agent.cost()?.map(ns))
+        Ok(costs.into_iter().map(ns).collect())
     }
 
-    /// The default agent, at the receiving host.
-    fn start(&self, dry_run: bool) -> Result<Agent> {
-        self.hosts.client.run(|| {
+    /// The default agent at `host`.
+    fn start(&self, host: &Namespace, dry_run: bool) -> Result<Agent> {
+        host.run(|| {
             Ok(Agent::start(&Config {
                 interfaces: vec![Interface::find(Veth::INTERFACE)?],
                 dry_run,

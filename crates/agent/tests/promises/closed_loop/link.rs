@@ -5,6 +5,7 @@ use crate::gate::{Gate, Way};
 use crate::packet::{Ip, Link, option};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use tidegate_agent::Direction;
 
 /// 20 Mbit/s, in bytes a second.
 const RATE: u64 = 2_500_000;
@@ -12,9 +13,11 @@ const ONE_WAY_US: u64 = RTT_US / 2;
 /// The kernel's window for a flow, in bytes: at first, and once it has grown by twice what arrived.
 const KERNEL_FIRST: u32 = 1 << 16;
 const KERNEL_LAST: u32 = 1 << 20;
-/// The senders' slow start and the laws' first rounds are over by then.
-const STEADY_US: u64 = 1_500_000;
-const END_US: u64 = 2_500_000;
+/// The senders' slow start and the laws' first rounds are over by then. A sender learns what it has
+/// overshot by a round trip later than the receiver, through the queue that it has made.
+const STEADY_US: [u64; 2] = [1_500_000, 4_000_000];
+/// For so long is then measured.
+const MEASURED_US: u64 = 1_000_000;
 
 /// How a flow begins.
 #[derive(Clone, Copy, Debug)]
@@ -48,11 +51,17 @@ enum Event {
         tsecr: u32,
         queue_us: u64,
     },
-    Ack {
-        ack: u32,
-        window: u32,
-        tsval: u32,
-    },
+    Ack(Ack),
+}
+
+/// An acknowledgement, its window field as the kernel wrote it or, behind the gate, as it came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Ack {
+    ack: u32,
+    raw: u16,
+    tsval: u32,
+    tsecr: u32,
+    payload: usize,
 }
 
 /// A sender in slow start for ever that keeps to the window, and its receiver here.
@@ -72,7 +81,7 @@ struct Flow {
     echo: u32,
 }
 
-struct Downloads<'a> {
+struct Transfers<'a> {
     gate: &'a mut Gate,
     steady_us: u64,
     noise: std::iter::Cycle<std::slice::Iter<'a, u8>>,
@@ -86,11 +95,13 @@ struct Downloads<'a> {
     outcome: Outcome,
 }
 
-/// Runs downloads side by side; `noise` decides what is left to chance.
-pub fn downloads(gate: &mut Gate, begin_us: u64, starts: &[Start], noise: &[u8]) -> Outcome {
-    let mut downloads = Downloads {
+/// Runs transfers side by side, with the gate at their receiver or at their sender; `noise` decides
+/// what is left to chance.
+pub fn transfers(gate: &mut Gate, begin_us: u64, starts: &[Start], noise: &[u8]) -> Outcome {
+    let steady_us = begin_us + STEADY_US[gate.direction as usize];
+    let mut transfers = Transfers {
         gate,
-        steady_us: begin_us + STEADY_US,
+        steady_us,
         noise: noise.iter().cycle(),
         flows: Vec::new(),
         events: BinaryHeap::new(),
@@ -100,14 +111,14 @@ pub fn downloads(gate: &mut Gate, begin_us: u64, starts: &[Start], noise: &[u8])
         outcome: Outcome::default(),
     };
     for (port, start) in (20_000..).zip(starts) {
-        downloads.connect(begin_us, port, start);
+        transfers.connect(begin_us, port, start);
     }
-    downloads.run(begin_us + END_US)
+    transfers.run(steady_us + MEASURED_US)
 }
 
-impl Downloads<'_> {
+impl Transfers<'_> {
     fn connect(&mut self, begin_us: u64, port: u16, start: &Start) {
-        let mut here = Connection::new(start.link, start.ip, port);
+        let mut here = Connection::through(self.gate, start.link, start.ip, port);
         here.scales = [Some(start.scale), Some(7)];
         // Without timestamps: the answer's would be those of another clock.
         here.timestamps = false;
@@ -147,8 +158,8 @@ impl Downloads<'_> {
                         self.delays_us.push(queue_us);
                     }
                 }
-                Event::Ack { ack, window, tsval } => {
-                    self.ack_arrives(of, ack, window, tsval);
+                Event::Ack(ack) => {
+                    self.ack_arrives(now_us, of, ack);
                     self.send(now_us, of);
                 }
             }
@@ -165,12 +176,15 @@ impl Downloads<'_> {
         self.events.push(Reverse((at_us, self.order, of, event)));
     }
 
-    fn ack_arrives(&mut self, of: usize, ack: u32, window: u32, tsval: u32) {
+    fn ack_arrives(&mut self, now_us: u64, of: usize, mut ack: Ack) {
+        if self.gate.direction == Direction::Up {
+            ack.raw = self.pass(now_us, of, &ack);
+        }
         let flow = &mut self.flows[of];
-        flow.cwnd += ack - flow.una;
-        flow.una = ack;
-        flow.edge = ack + window;
-        flow.tsecr = tsval;
+        flow.cwnd += ack.ack - flow.una;
+        flow.una = ack.ack;
+        flow.edge = ack.ack + (u32::from(ack.raw) << flow.here.scale());
+        flow.tsecr = ack.tsval;
     }
 
     /// Sends what window and cwnd allow.
@@ -182,23 +196,34 @@ impl Downloads<'_> {
                 return;
             }
             flow.sent = end;
+            let (tsval, tsecr) = (ms(now_us).wrapping_add(flow.clock), flow.tsecr);
             let event = Event::Data {
-                tsval: ms(now_us).wrapping_add(flow.clock),
-                tsecr: flow.tsecr,
+                tsval,
+                tsecr,
                 queue_us: self.free_us.saturating_sub(now_us),
             };
+            if self.gate.direction == Direction::Up {
+                self.pass_data(now_us, of, tsval, tsecr);
+            }
             self.free_us = self.free_us.max(now_us) + MSS as u64 * 1_000_000 / RATE;
             self.push(self.free_us + ONE_WAY_US, of, event);
         }
     }
 
-    /// Every other segment is acknowledged at once, and some that would not have to be.
-    fn data_arrives(&mut self, now_us: u64, of: usize, tsval: u32, tsecr: u32) {
-        let flow = &mut self.flows[of];
-        let mut data = flow.here.incoming(now_us, MSS);
+    /// A segment meets the gate.
+    fn pass_data(&mut self, now_us: u64, of: usize, tsval: u32, tsecr: u32) {
+        let mut data = self.flows[of].here.incoming(now_us, MSS);
         data.options = option::timestamps(tsval, tsecr);
         self.gate.at(now_us);
         self.gate.pass(Way::Arrives, data.link, &data.bytes());
+    }
+
+    /// Every other segment is acknowledged at once, and some that would not have to be.
+    fn data_arrives(&mut self, now_us: u64, of: usize, tsval: u32, tsecr: u32) {
+        if self.gate.direction == Direction::Down {
+            self.pass_data(now_us, of, tsval, tsecr);
+        }
+        let flow = &mut self.flows[of];
         flow.arrived += MSS as u32;
         flow.here.expected = flow.first.wrapping_add(flow.arrived);
         flow.echo = tsval;
@@ -211,29 +236,40 @@ impl Downloads<'_> {
         self.noise.next().is_some_and(|&n| n < in_256)
     }
 
-    /// An acknowledgement leaves, on data of ours now and then.
+    /// An acknowledgement leaves, on data of the receiver's now and then.
     fn acknowledge(&mut self, now_us: u64, of: usize) {
         let payload = if self.chance(30) { 300 } else { 0 };
         let flow = &mut self.flows[of];
         let kernel = KERNEL_LAST.min(KERNEL_FIRST + 2 * flow.arrived);
-        let scale = flow.here.scale();
-        let mut packet = flow.here.outgoing(now_us, (kernel >> scale) as u16);
-        packet.options = option::timestamps(ms(now_us), flow.echo);
-        packet.payload = payload;
+        flow.acked = flow.arrived;
+        let mut ack = Ack {
+            ack: flow.acked,
+            raw: (kernel >> flow.here.scale()) as u16,
+            tsval: ms(now_us),
+            tsecr: flow.echo,
+            payload,
+        };
+        if self.gate.direction == Direction::Down {
+            ack.raw = self.pass(now_us, of, &ack);
+        }
+        self.push(now_us + ONE_WAY_US, of, Event::Ack(ack));
+    }
+
+    /// An acknowledgement meets the gate. Returns the window field that comes out.
+    fn pass(&mut self, now_us: u64, of: usize, ack: &Ack) -> u16 {
+        let flow = &mut self.flows[of];
+        let mut packet = flow.here.outgoing(now_us, ack.raw);
+        packet.ack = flow.first.wrapping_add(ack.ack);
+        packet.options = option::timestamps(ack.tsval, ack.tsecr);
+        packet.payload = ack.payload;
         self.gate.at(now_us);
         let window = flow.here.send(self.gate, now_us, &packet);
-        flow.here.seq = flow.here.seq.wrapping_add(payload as u32);
-        flow.acked = flow.arrived;
-        let event = Event::Ack {
-            ack: flow.acked,
-            window: u32::from(window) << scale,
-            tsval: ms(now_us),
-        };
+        flow.here.seq = flow.here.seq.wrapping_add(ack.payload as u32);
         if now_us > self.steady_us {
             self.outcome.acks += 1;
             self.outcome.lowered += usize::from(window < packet.window);
         }
-        self.push(now_us + ONE_WAY_US, of, event);
+        window
     }
 }
 

@@ -38,8 +38,8 @@ fn sample(at_ms: u64, rtt_ms: Option<u32>) -> AgentSample {
     AgentSample {
         at: Instant::from_millis(at_ms),
         flows: vec![SteeredFlow {
-            local_port: 1,
-            remote_port: 2,
+            client_port: 1,
+            server_port: 2,
             rtt_us: rtt_ms.map(|ms| ms * 1000),
             ..SteeredFlow::default()
         }],

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/* Downloads: data that arrive are measured, what leaves carries the law's window. */
+#ifndef TG_DOWNLOADS_H
+#define TG_DOWNLOADS_H
+
+#include "machine.h"
+
+static __always_inline struct tg_record *new_flow(const struct tg_key *key)
+{
+	__u32 zero = 0;
+	struct tg_record *r = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (!r)
+		return NULL;
+	__builtin_memset(r, 0, sizeof(*r));
+	tg_flow_init(&r->flow);
+	if (bpf_map_update_elem(&flows, key, r, BPF_ANY))
+		return NULL;
+	return bpf_map_lookup_elem(&flows, key);
+}
+
+/* The scale of a handshake is in force only if both sides offered one (RFC 7323 section 2.2). */
+static __always_inline void note_answer(struct tg_connection *c, const struct tg_packet *p)
+{
+	if (c->scale_state != TG_SCALE_OFFERED)
+		return;
+	if (p->has_ack && !answers(c, p))
+		return;
+	if (!p->options.scale_given)
+		c->scale = 0;
+	c->scale_state = TG_SCALE_KNOWN;
+}
+
+static __always_inline void learn(struct tg_record *r, struct tg_path *path,
+				  const struct tg_segment *s)
+{
+	struct tg_params law = params();
+	struct tg_arrival arrival;
+
+	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
+	bpf_spin_lock(&path->lock);
+	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), &arrival);
+	if (law.law == TG_LAW_TIDE)
+		tg_flow_path_law(&r->flow, &path->tide, &arrival);
+	else
+		tg_flow_law(&r->flow, &law, s, &arrival);
+	bpf_spin_unlock(&path->lock);
+}
+
+static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
+{
+	struct tg_packet p = {};
+	struct tg_record *r;
+	struct tg_path *path;
+	int reason = tg_parse(skb, &p, l2, 0);
+
+	if (reason >= 0)
+		return reason;
+	if (p.rst)
+		return TG_COUNT_RESET;
+	if (!p.payload && !p.syn)
+		return TG_COUNT_NO_DATA;
+	r = bpf_map_lookup_elem(&flows, &p.key);
+	if (!r)
+		return TG_COUNT_NO_FLOW;
+	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
+	if (!path)
+		return TG_COUNT_NO_PATH;
+	if (p.syn)
+		note_answer(&r->connection, &p);
+
+	struct tg_segment s = {
+		.now_us = now_us(),
+		.seq = p.seq,
+		.len = p.payload,
+		.mss = tg_segment_bytes(skb, &p, r->flow.mss),
+		.tsval = p.options.tsval,
+		.tsecr = p.options.tsecr,
+		.timestamps = p.options.timestamps,
+	};
+
+	r->connection.seen_us = s.now_us;
+	learn(r, path, &s);
+	return p.syn ? TG_COUNT_HANDSHAKE : TG_COUNT_MEASURED;
+}
+
+/* Our own SYN or SYN-ACK: remembers the scale and the moment, leaves the window, which is not
+ * scaled. */
+static __always_inline int leaves_handshake(const struct tg_packet *p)
+{
+	struct tg_record *r = new_flow(&p->key);
+
+	if (!r)
+		return TG_COUNT_TABLE_FULL;
+	note_syn(&r->connection, p);
+	r->connection.scale = p->options.scale_given ? p->options.scale : 0;
+	if (p->has_ack || !p->options.scale_given)
+		r->connection.scale_state = TG_SCALE_KNOWN;
+	else
+		r->connection.scale_state = TG_SCALE_OFFERED;
+	if (p->options.timestamps)
+		tg_rtt_sent(&r->flow.rtt, p->options.tsval, (__u32)r->connection.seen_us);
+	return TG_COUNT_HANDSHAKE;
+}
+
+/* Finds the flow's record, or makes it for a connection that is older than the agent. Returns -1,
+ * or the reason for which there is none. */
+static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_packet *p,
+				     struct tg_record **found)
+{
+	struct tg_record *r = bpf_map_lookup_elem(&flows, &p->key);
+
+	if (!r || r->connection.scale_state != TG_SCALE_KNOWN) {
+		int scale = socket_scale(skb, TG_DOWN);
+
+		if (scale < 0)
+			return TG_COUNT_NO_SCALE;
+		if (!r)
+			r = new_flow(&p->key);
+		if (!r)
+			return TG_COUNT_TABLE_FULL;
+		r->connection.scale = scale;
+		r->connection.scale_state = TG_SCALE_KNOWN;
+	}
+	*found = r;
+	return -1;
+}
+
+static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
+{
+	struct tg_packet p = {};
+	struct tg_connection *c;
+	struct tg_record *r;
+	__u16 raw;
+	int reason = tg_parse(skb, &p, l2, 1);
+
+	if (reason >= 0)
+		return reason;
+	if (p.rst)
+		return TG_COUNT_RESET;
+	if (p.syn)
+		return leaves_handshake(&p);
+	if (!p.has_ack)
+		return TG_COUNT_MALFORMED;
+	reason = find_flow(skb, &p, &r);
+	if (reason >= 0)
+		return reason;
+	c = &r->connection;
+
+	struct tg_ack a = tg_acknowledgement(&p, c->scale & 15);
+
+	c->seen_us = now_us();
+	note_mode(c, &r->flow.window);
+	raw = tg_flow_leaves(&r->flow, &a, c->seen_us, p.options.timestamps, p.options.tsval);
+	return lower_window(skb, &p, c, raw);
+}
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * Uploads: data that leave are noted, acknowledgements that arrive are measured, and their window is
+ * lowered before our own stack, or that of the host that we forward for, reads it.
+ *
+ * The window is the peer's and so is its scale. The peer's SYN is remembered apart from the flow that
+ * it may want to begin: whoever forges one takes nothing from a flow that exists.
+ */
+#ifndef TG_UPLOADS_H
+#define TG_UPLOADS_H
+
+#include "machine.h"
+
+static __always_inline int uploads_are_steered(void)
+{
+	struct tg_params law = params();
+
+	return tg_upload_steered_by(&law);
+}
+
+static __always_inline struct tg_upload_record *new_upload(const struct tg_key *key)
+{
+	__u32 zero = 0;
+	struct tg_upload_record *r = bpf_map_lookup_elem(&upload_scratch, &zero);
+
+	if (!r)
+		return NULL;
+	__builtin_memset(r, 0, sizeof(*r));
+	tg_upload_init(&r->upload);
+	if (bpf_map_update_elem(&uploads, key, r, BPF_ANY))
+		return NULL;
+	return bpf_map_lookup_elem(&uploads, key);
+}
+
+/* Our own SYN: whether there is a scale is for the answer to say. Our own SYN-ACK: it answers the
+ * peer's SYN, if we have seen that. */
+static __always_inline int sent_handshake(const struct tg_packet *p)
+{
+	struct tg_upload_record *r = new_upload(&p->key);
+	struct tg_offer *offer;
+
+	if (!r)
+		return TG_COUNT_TABLE_FULL;
+	note_syn(&r->connection, p);
+	if (!p->options.scale_given) {
+		r->connection.scale_state = TG_SCALE_KNOWN;
+	} else if (!p->has_ack) {
+		r->connection.scale_state = TG_SCALE_OFFERED;
+	} else {
+		offer = bpf_map_lookup_elem(&offers, &p->key);
+		if (offer && p->ack - (offer->syn_seq + 1) <= offer->syn_bytes) {
+			r->connection.scale = offer->scale;
+			r->connection.scale_state = TG_SCALE_KNOWN;
+		}
+	}
+	return TG_COUNT_HANDSHAKE;
+}
+
+/* The peer's SYN, or its answer to ours. */
+static __always_inline int acked_handshake(const struct tg_packet *p)
+{
+	struct tg_upload_record *r;
+	struct tg_offer offer = {
+		.syn_seq = p->seq,
+		.syn_bytes = p->payload,
+		.scale = p->options.scale_given ? p->options.scale : 0,
+	};
+
+	if (!p->has_ack) {
+		if (bpf_map_update_elem(&offers, &p->key, &offer, BPF_ANY))
+			return TG_COUNT_TABLE_FULL;
+		return TG_COUNT_HANDSHAKE;
+	}
+	r = bpf_map_lookup_elem(&uploads, &p->key);
+	if (r && r->connection.scale_state == TG_SCALE_OFFERED && answers(&r->connection, p)) {
+		r->connection.scale = offer.scale;
+		r->connection.scale_state = TG_SCALE_KNOWN;
+		if (p->options.timestamps)
+			tg_upload_accepted(&r->upload, p->ack, p->window);
+	}
+	return TG_COUNT_HANDSHAKE;
+}
+
+/* Finds the upload's record, or makes it for a connection that is older than the agent. Returns -1,
+ * or the reason for which there is none. */
+static __always_inline int find_upload(struct __sk_buff *skb, const struct tg_packet *p,
+				       struct tg_upload_record **found)
+{
+	struct tg_upload_record *r = bpf_map_lookup_elem(&uploads, &p->key);
+
+	if (!r || r->connection.scale_state != TG_SCALE_KNOWN) {
+		int scale = socket_scale(skb, TG_UP);
+
+		if (scale < 0)
+			return TG_COUNT_NO_SCALE;
+		if (!r)
+			r = new_upload(&p->key);
+		if (!r)
+			return TG_COUNT_TABLE_FULL;
+		r->connection.scale = scale;
+		r->connection.scale_state = TG_SCALE_KNOWN;
+	}
+	*found = r;
+	return -1;
+}
+
+/* What leaves: of data that carry a timestamp, the moment. */
+static __always_inline int sent(struct __sk_buff *skb, __u32 l2)
+{
+	struct tg_packet p = {};
+	struct tg_upload_record *r;
+	__u32 mss;
+	int reason = tg_parse(skb, &p, l2, 1);
+
+	if (reason >= 0)
+		return reason;
+	if (p.rst)
+		return TG_COUNT_RESET;
+	if (p.syn)
+		return sent_handshake(&p);
+	if (!p.payload)
+		return TG_COUNT_NO_DATA;
+	reason = find_upload(skb, &p, &r);
+	if (reason >= 0)
+		return reason;
+	r->connection.seen_us = now_us();
+	if (p.options.timestamps) {
+		mss = tg_segment_bytes(skb, &p, r->upload.flow.mss);
+		tg_upload_sent(&r->upload, mss, p.options.tsval, r->connection.seen_us);
+	}
+	return TG_COUNT_MEASURED;
+}
+
+/* The window that our stack is to read in an acknowledgement. */
+static __always_inline __u16 heed(struct tg_upload_record *r, struct tg_path *path,
+				  const struct tg_acknowledged *s)
+{
+	struct tg_params law = params();
+	struct tg_arrival arrival;
+	__u16 raw;
+
+	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
+	bpf_spin_lock(&path->lock);
+	note_mode(&r->connection, &r->upload.flow.window);
+	tg_upload_measure(&r->upload, s, &path->tide, &arrival);
+	TG_FORGET();
+	tg_upload_law(&r->upload, &law, &path->tide, s, &arrival);
+	TG_FORGET();
+	raw = tg_upload_steer(&r->upload, &s->ack);
+	bpf_spin_unlock(&path->lock);
+	return raw;
+}
+
+/* What arrives: acknowledgements, with or without data. */
+static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
+{
+	struct tg_packet p = {};
+	struct tg_acknowledged *s;
+	struct tg_upload_record *r;
+	struct tg_path *path;
+	__u32 zero = 0;
+	int reason = tg_parse(skb, &p, l2, 0);
+
+	if (reason >= 0)
+		return reason;
+	if (p.rst)
+		return TG_COUNT_RESET;
+	if (p.syn)
+		return acked_handshake(&p);
+	if (!p.has_ack)
+		return TG_COUNT_MALFORMED;
+	r = bpf_map_lookup_elem(&uploads, &p.key);
+	if (!r)
+		return TG_COUNT_NO_FLOW;
+	if (r->connection.scale_state != TG_SCALE_KNOWN)
+		return TG_COUNT_NO_SCALE;
+	path = bpf_map_lookup_elem(&uplinks, &p.key.ifindex);
+	s = bpf_map_lookup_elem(&acknowledged, &zero);
+	if (!path || !s)
+		return TG_COUNT_NO_PATH;
+	*s = (struct tg_acknowledged){
+		.now_us = now_us(),
+		.ack = tg_acknowledgement(&p, r->connection.scale & 15),
+		.tsval = p.options.tsval,
+		.tsecr = p.options.tsecr,
+		.timestamps = p.options.timestamps,
+	};
+
+	r->connection.seen_us = s->now_us;
+	return lower_window(skb, &p, &r->connection, heed(r, path, s));
+}
+
+#endif

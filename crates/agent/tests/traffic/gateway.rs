@@ -1,0 +1,128 @@
+//! Uploads of a machine behind a router, steered on the router's way out. Made with ip(8) and tc(8).
+
+use crate::downloads::{check_counts, flow_of};
+use crate::stage::{checksum_errors, count, start, turn};
+use crate::transfer::{Connection, FILE};
+use crate::uploads::UPLINK;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, AsRawFd};
+use std::process::Command;
+use tidegate_agent::{Agent, Direction, Hook};
+use tidegate_lab::{Namespace, Veth};
+use tidegate_laws::Params;
+
+const INSIDE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 18, 1, 1));
+const FAR: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 18, 2, 1));
+
+/// A machine, its router, and the rest of the world behind a slow uplink.
+struct Hosts {
+    inside: Namespace,
+    router: Namespace,
+    far: Namespace,
+}
+
+impl Hosts {
+    /// None where the tools are missing, or too old.
+    fn new() -> Option<Self> {
+        let hosts = Self {
+            inside: Namespace::new().unwrap(),
+            router: Namespace::new().unwrap(),
+            far: Namespace::new().unwrap(),
+        };
+        let wan = Veth::INTERFACE;
+        let joined = sh(&hosts.router, &hosts.link("lan", &hosts.inside, 1))
+            && sh(&hosts.router, &hosts.link(wan, &hosts.far, 2))
+            && sh(&hosts.inside, &end(1))
+            && sh(&hosts.far, &end(2))
+            && sh(
+                &hosts.router,
+                &format!("tc qdisc add dev {wan} root {UPLINK}"),
+            )
+            && sh(&hosts.router, "echo 1 > /proc/sys/net/ipv4/ip_forward");
+        if !joined {
+            eprintln!("SKIPPED: no router without ip and tc");
+        }
+        joined.then_some(hosts)
+    }
+
+    /// A device of the router's, joined to "up0" of that host.
+    fn link(&self, name: &str, to: &Namespace, net: u8) -> String {
+        let pid = std::process::id();
+        let fd = to.as_fd().as_raw_fd();
+        format!(
+            "ip link add {name} type veth peer name up0 netns /proc/{pid}/fd/{fd} && \
+             ip address add 198.18.{net}.254/24 dev {name} && ip link set {name} up"
+        )
+    }
+
+    /// An agent on the router's way out.
+    fn agent(&self) -> Agent {
+        let start = || Ok(start(Params::default(), Hook::Tcx));
+        self.router.run(start).unwrap()
+    }
+}
+
+fn end(net: u8) -> String {
+    format!(
+        "ip address add 198.18.{net}.1/24 dev up0 && ip link set up0 up && \
+         ip route add default via 198.18.{net}.254"
+    )
+}
+
+fn sh(host: &Namespace, script: &str) -> bool {
+    let run = || Ok(Command::new("sh").args(["-c", script]).status()?.success());
+    host.run(run).unwrap()
+}
+
+fn behind_a_router(act: impl FnOnce(&Hosts)) {
+    let Some(_turn) = turn() else { return };
+    let Some(hosts) = Hosts::new() else { return };
+    act(&hosts);
+    for host in [&hosts.inside, &hosts.far] {
+        assert_eq!(checksum_errors(host), 0, "segments with a wrong checksum");
+    }
+}
+
+fn assert_steered(agent: &Agent, connection: &Connection) {
+    let flow = flow_of(agent, Direction::Up, connection);
+    assert!(flow.received_bytes > FILE / 2, "{flow:?}");
+    assert!(flow.rewritten > 0, "never steered, {flow:?}");
+    check_counts(agent, "forwarded");
+}
+
+#[test]
+fn a_forwarded_upload_is_steered() {
+    behind_a_router(|hosts| {
+        let agent = hosts.agent();
+        let connection = Connection::between(&hosts.inside, &hosts.far, FAR);
+        connection.upload();
+        assert_steered(&agent, &connection);
+    });
+}
+
+/// The machine inside is the one that was called; the scale is in the caller's SYN.
+#[test]
+fn so_is_what_a_server_inside_sends() {
+    behind_a_router(|hosts| {
+        let agent = hosts.agent();
+        let called = Connection::between(&hosts.far, &hosts.inside, INSIDE);
+        let connection = Connection {
+            client: called.server,
+            server: called.client,
+        };
+        connection.upload();
+        assert_steered(&agent, &connection);
+    });
+}
+
+/// There is no socket here to ask for the scale.
+#[test]
+fn in_mid_stream_a_forwarded_upload_is_left_alone() {
+    behind_a_router(|hosts| {
+        let connection = Connection::between(&hosts.inside, &hosts.far, FAR);
+        let agent = hosts.agent();
+        connection.upload();
+        assert!(count(&agent, Direction::Up, "no_scale") > 0);
+        assert_eq!(count(&agent, Direction::Up, "rewritten"), 0);
+    });
+}
