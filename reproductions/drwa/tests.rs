@@ -1,5 +1,6 @@
-use super::carriers::{ALL, ATT, EVDO, GOOD_DB, LTE, SPRINT, korea_ms};
+use super::carriers::{ALL, ATT, EVDO, LTE, SPRINT, korea_ms};
 use super::downloads::{DRWA, Download, Phone};
+use crate::radio::GOOD_DB;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tidegate_link::{Capacity, Instant};

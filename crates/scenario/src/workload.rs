@@ -110,6 +110,9 @@ pub enum WorkloadKind {
         /// Connections in parallel, kept until the page is there.
         #[serde(default = "six")]
         connections: u64,
+        /// Bytes of a request.
+        #[serde(default = "request_bytes")]
+        request_bytes: u64,
         /// Pause between the end of one page and the next, in seconds.
         #[serde(default)]
         pause_s: f64,
@@ -185,6 +188,11 @@ fn six() -> u64 {
     6
 }
 
+/// As the laboratory's.
+fn request_bytes() -> u64 {
+    16
+}
+
 fn four() -> f64 {
     4.0
 }
@@ -216,6 +224,7 @@ impl WorkloadKind {
             Self::Page {
                 object_bytes,
                 connections,
+                request_bytes,
                 pause_s,
             } => {
                 if object_bytes.is_empty() {
@@ -229,7 +238,8 @@ impl WorkloadKind {
                         "page.connections is {connections}, expected 1 to 100"
                     ));
                 }
-                pause("page.pause_s", *pause_s)
+                at_least_one("page.request_bytes", *request_bytes)
+                    .or_else(|| pause("page.pause_s", *pause_s))
             }
             Self::Video {
                 mbps,
