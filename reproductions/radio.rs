@@ -37,7 +37,7 @@ const BLOCK_ERRORS: f64 = 0.1;
 const TRIES: u32 = 8;
 
 /// Bits on the link for one of payload.
-const HEADERS: f64 = 1500.0 / 1448.0;
+pub const HEADERS: f64 = 1500.0 / 1448.0;
 
 /// Rate of the best modulation and coding scheme, in Mbit/s, such that the link carries that much
 /// payload in good signal.

@@ -28,10 +28,12 @@ const UPLINK_MBPS: f64 = 5.0;
 /// The uplink's fading is not the downlink's.
 const UPLINK_SEED: u64 = 1000;
 
-const LABELS: [&str; 3] = ["Linux", "tide, downloads alone", "tide"];
+/// Who steers.
+const LABELS: [&str; 4] = ["Linux", "tide, downloads alone", "tide", "rsfc"];
 const LINUX: usize = 0;
 const DOWN: usize = 1;
 const TIDE: usize = 2;
+const RSFC: usize = 3;
 
 /// The figure.
 pub fn figure(_extent: &Extent) -> Figure {
@@ -79,7 +81,7 @@ fn quantities() -> Vec<Quantity> {
         })
     };
     let mut quantities = Vec::new();
-    for contender in [TIDE, DOWN] {
+    for contender in [TIDE, RSFC] {
         quantities.extend([
             over_linux(
                 "time of a page",
@@ -118,10 +120,10 @@ fn quantities() -> Vec<Quantity> {
 
 fn case(contender: usize) -> Case {
     let name = LABELS[contender];
-    let law = if contender == LINUX {
-        Law::None
-    } else {
-        Law::Tide
+    let law = match contender {
+        LINUX => Law::None,
+        RSFC => Law::Rsfc,
+        _ => Law::Tide,
     };
     let pages = Workload {
         start_s: PAGES_S,

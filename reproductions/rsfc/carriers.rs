@@ -10,7 +10,7 @@
 //!
 //! **Uplink of ISP A.** From 50 kbit/s (section 4.4) to 400 kbit/s, below which "RSFC achieves the
 //! greatest improvement" (5.2.2). Half of the uploads have an RTT above 6 s (5.2.1): that is 64 KB
-//! at 87 kbit/s. So the share of CUBIC's uploads above 6 s is an input of the model; all else that is compared is not.
+//! of packets at 84 kbit/s of payload. So the share of CUBIC's uploads above 6 s is an input of the model; all else that is compared is not.
 //!
 //! **Uplinks of ISP B and C.** "Relatively high" (5.2), on HSPA networks of 2 Mbit/s up (4.2.2). B's is
 //! "consistently high" (4.4): from half of that; C's starts where A's ends.
@@ -22,7 +22,7 @@
 //! **Downlink buffers.** Table 4.1, HSPA(+).
 //!
 //! **Latency.** With RSFC the RTT is "close to 1 s" (5.2.1), which is at most 4 RTTmin (5.1.2, T = RTTmin):
-//! RTTmin is 250 ms. The segment itself takes 137 ms of that at 87 kbit/s. What remains is the way
+//! RTTmin is 250 ms. The segment itself takes 137 ms of that on the median uplink. What remains is the way
 //! there and back, the same for all three.
 //!
 //! **Radio.** A phone on a desk (chapter 5 was measured in the lab): HSPA, in good signal. Retransmission
@@ -50,14 +50,15 @@ pub const KERNEL_PACKETS: usize = 1000;
 /// Length of a full packet, in bytes.
 pub const PACKET_BYTES: usize = 1500;
 
-/// Median of ISP A's uplink, in kbit/s: 64 KB take 6 s.
-const MEDIAN_KBPS: f64 = HTC_DESIRE as f64 * 8.0 / 6e3;
+/// Median rate of ISP A's uplink, in kbit/s: 64 KB take 6 s; and what of it is payload.
+const MEDIAN_LINK_KBPS: f64 = HTC_DESIRE as f64 * 8.0 / 6e3;
+const MEDIAN_KBPS: f64 = MEDIAN_LINK_KBPS / radio::HEADERS;
 
 /// RTTmin by RSFC's bound, in ms.
 const RTT_MIN_MS: f64 = 250.0;
 
 /// One way, in ms.
-pub const DELAY_MS: f64 = (RTT_MIN_MS - PACKET_BYTES as f64 * 8.0 / MEDIAN_KBPS) / 2.0;
+pub const DELAY_MS: f64 = (RTT_MIN_MS - PACKET_BYTES as f64 * 8.0 / MEDIAN_LINK_KBPS) / 2.0;
 
 /// An ISP as the phones in the lab saw it.
 #[derive(Debug)]
@@ -159,6 +160,11 @@ fn hspa(kbps: f64, queue: QueueSpec) -> LinkSpec {
         queue,
         ..LinkSpec::new(rate, DELAY_MS)
     }
+}
+
+/// The middle of a range of rates, in kbit/s.
+pub fn middle(named: &[f64]) -> f64 {
+    between(named, 0.5)
 }
 
 /// The rate at that share of the way along `named`, by ratio, in whole kbit/s.

@@ -25,6 +25,11 @@ const SHORT_PATIENCE_S: f64 = 100.0;
 const SLACK: f64 = 1.5;
 const SLACK_S: f64 = 20.0;
 
+/// A curve, and whose it is: what the upload carries, and what the uplink does.
+pub type Carried = (&'static str, &'static str);
+pub const UPLOAD: Carried = ("upload", "goodput_bps");
+pub const UPLINK: Carried = ("", "up_delivered_bps");
+
 /// Who steers an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steered {
@@ -126,7 +131,7 @@ impl Experiment {
         let workloads = vec![upload(), download];
         Self::new(place, sender, steered, lasting_s, workloads)
             .named("both")
-            .curves(&["goodput_bps"])
+            .curves(&[UPLOAD.1, UPLINK.1])
     }
 
     /// These workloads for so many seconds.
@@ -220,9 +225,9 @@ pub fn rtt_s(run: &RunResult, name: &str) -> f64 {
     flow(run, name).rtt_ms.mean / 1e3
 }
 
-/// What the upload carries while the download beside it lasts, in kbit/s, of each seed.
-pub fn beside_kbps(sample: &Sample, case: &str) -> Vec<f64> {
-    let curves = sample.flow_curves(case, "upload", "goodput_bps");
+/// What is carried while the download beside an upload lasts, in kbit/s, of each seed.
+pub fn beside_kbps(sample: &Sample, case: &str, (flow_name, quantity): Carried) -> Vec<f64> {
+    let curves = sample.flow_curves(case, flow_name, quantity);
     let runs = sample.runs(case).zip(curves);
     let read = |(run, curve): (&RunResult, Vec<(f64, f64)>)| {
         let lasting_s = flow(run, "download").completion_s.unwrap_or(f64::INFINITY);

@@ -38,8 +38,7 @@ pub fn figure(extent: &Extent) -> Figure {
                     let both = both.clone();
                     move |sample| most(asymmetries(&both, sample).into_iter())
                 },
-            )
-            .because(BURSTS),
+            ),
             Quantity::new(
                 "one-way delay of the slowest uplink, largest",
                 "s",
@@ -76,8 +75,6 @@ pub fn figure(extent: &Extent) -> Figure {
         }),
     }
 }
-
-const BURSTS: &str = "not explained yet";
 
 /// The median, in seconds.
 fn one_way_s(link: &LinkResult) -> f64 {

@@ -1,12 +1,16 @@
 //! Fig. 5.5: downloads and uploads at once.
 
 use super::carriers;
-use super::experiments::{median, ratios, share};
+use super::experiments::{UPLINK, UPLOAD, median, ratios, share};
 use super::sets::{Flows, cases};
 use crate::means::most;
 use crate::pictures::cumulative;
 use tidegate_report::plot::{Axis, Scale};
 use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+
+/// Where the rest of an upload's throughput went.
+pub const ACKS: &str = "the faster download's ACKs are the difference: an ACK of 52 bytes for each 2896 of payload is 15 kbit/s up \
+     at 800 kbit/s down, a sixth of the median uplink. The uplink as a whole carries as much as before";
 
 /// The figure.
 pub fn figure(extent: &Extent) -> Figure {
@@ -48,8 +52,8 @@ pub fn figure(extent: &Extent) -> Figure {
                     "Upload",
                     Axis::new("kbit/s", Scale::FromZero),
                     vec![
-                        ("CUBIC, u_1".into(), flows.both.beside_kbps(sample)),
-                        ("RSFC, u_2".into(), flows.both_rsfc.beside_kbps(sample)),
+                        ("CUBIC, u_1".into(), flows.both.beside_kbps(sample, UPLOAD)),
+                        ("RSFC, u_2".into(), flows.both_rsfc.beside_kbps(sample, UPLOAD)),
                         ("alone, u_0".into(), flows.uplink_kbps(sample)),
                     ],
                 ),
@@ -74,12 +78,17 @@ fn quantities(flows: &Flows) -> Vec<Quantity> {
             "%",
             Claim::at_least(99.0, 0.0),
             |flows, sample| share(&flows.both.kbps(sample, "download"), |kbps| kbps < 400.0),
-        ),
+        )
+        .because("ISP A's two fastest uplinks, of 318 and 371 kbit/s: 64 KB take no more than 1.7 s there"),
         quantity(
             "beside CUBIC: downloads close to 10 kbit/s",
             "%",
             near(30.0, 15.0),
             |flows, sample| share(&flows.both.kbps(sample, "download"), |kbps| kbps < 20.0),
+        )
+        .because(
+            "whatever the round trip, 1 MB come in about ten of them, by slow start: 70 kbit/s where one takes 11 s. Even over an \
+             uplink of 20 kbit/s it is 29. What made theirs slower must be more than delay, timeouts of an older TCP for example",
         ),
         quantity(
             "beside RSFC: downloads above 400 kbit/s",
@@ -98,24 +107,25 @@ fn quantities(flows: &Flows) -> Vec<Quantity> {
             |flows, sample| most(flows.both_rsfc.kbps(sample, "download").into_iter()),
         ),
         quantity(
-            "download beside RSFC ÷ beside CUBIC, median",
-            "",
-            Claim::at_least(10.0, 1.0),
-            |flows, sample| {
-                median(ratios(
-                    &flows.both_rsfc.kbps(sample, "download"),
-                    &flows.both.kbps(sample, "download"),
-                ))
-            },
-        ),
-        quantity(
             "upload with RSFC ÷ CUBIC's, beside the download, median",
             "",
             Claim::at_least(0.95, 0.5),
             |flows, sample| {
                 median(ratios(
-                    &flows.both_rsfc.beside_kbps(sample),
-                    &flows.both.beside_kbps(sample),
+                    &flows.both_rsfc.beside_kbps(sample, UPLOAD),
+                    &flows.both.beside_kbps(sample, UPLOAD),
+                ))
+            },
+        )
+        .because(ACKS),
+        quantity(
+            "all that the uplink carries with RSFC ÷ CUBIC's, beside the download, median",
+            "",
+            Claim::at_least(0.95, 0.5),
+            |flows, sample| {
+                median(ratios(
+                    &flows.both_rsfc.beside_kbps(sample, UPLINK),
+                    &flows.both.beside_kbps(sample, UPLINK),
                 ))
             },
         ),

@@ -52,10 +52,7 @@ pub fn rtt(extent: &Extent) -> Figure {
             Quantity::new(
                 format!("{}: RTT with RSFC ÷ without, median", senders[nth].label),
                 "",
-                Claim::at_most(
-                    if nth == VEGAS { 1.0 } else { 0.5 },
-                    if nth == VEGAS { 2.0 } else { 1.0 },
-                ),
+                improved_rtt(nth),
                 move |sample| {
                     let Sender { plain, rsfc, .. } = &senders[nth];
                     median(ratios(
@@ -83,8 +80,8 @@ pub fn rtt(extent: &Extent) -> Figure {
         title: "RTT of uploads from other senders",
         claim: "If the receiver uses RSFC, the RTT is improved regardless of the algorithm used at the sender; Vegas with a plain \
                 receiver is slightly better than CUBIC with RSFC.",
-        method: "BBR is beyond the thesis. Vegas alone keeps its queue short; of it is asked only that RSFC does not make it \
-                 longer.",
+        method: "BBR is beyond the thesis. \"Improved\" is by a quarter at least. Vegas alone keeps its queue short; of it is asked \
+                 only that RSFC does not make it longer.",
         cases: all_cases(&senders),
         quantities,
         draw: Box::new(move |sample| pictures(&senders, "RTT", "s", |set| upload_rtt(set, sample))),
@@ -105,10 +102,7 @@ pub fn downloads(extent: &Extent) -> Figure {
                     senders[nth].label
                 ),
                 "",
-                Claim::at_least(
-                    if nth == VEGAS { 1.0 } else { 2.0 },
-                    if nth == VEGAS { 0.5 } else { 1.0 },
-                ),
+                improved_download(nth),
                 move |sample| {
                     let Sender { plain, rsfc, .. } = &senders[nth];
                     median(ratios(&down(rsfc, sample), &down(plain, sample)))
@@ -132,12 +126,28 @@ pub fn downloads(extent: &Extent) -> Figure {
         id: "fig-5.12",
         title: "Downloads beside uploads from other senders",
         claim: "As long as RSFC is enabled at the receiver, the downlink's utilisation is improved.",
-        method: "BBR is beyond the thesis. The number is Fig. 5.6's.",
+        method: "As in Fig. 5.11.",
         cases: all_cases(&senders),
         quantities,
         draw: Box::new(move |sample| {
             pictures(&senders, "Download", "kbit/s", |set| down(set, sample))
         }),
+    }
+}
+
+/// By a quarter at least; Vegas alone keeps its queue short, and must not lose.
+fn improved_rtt(sender: usize) -> Claim {
+    match sender {
+        VEGAS => Claim::at_most(1.05, 2.0),
+        _ => Claim::at_most(0.75, 1.0),
+    }
+}
+
+/// Likewise.
+fn improved_download(sender: usize) -> Claim {
+    match sender {
+        VEGAS => Claim::at_least(0.95, 0.5),
+        _ => Claim::at_least(1.25, 1.0),
     }
 }
 

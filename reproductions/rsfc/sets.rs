@@ -1,7 +1,7 @@
 //! The same experiment, repeated at one place after another.
 
 use super::carriers::{self, Isp, Place};
-use super::experiments::{Experiment, Steered, beside_kbps, kbps, repetitions, rtt_s};
+use super::experiments::{Carried, Experiment, Steered, beside_kbps, kbps, repetitions, rtt_s};
 use std::sync::Arc;
 use tidegate_reproduce::{Case, Extent, Sample};
 use tidegate_scenario::RunResult;
@@ -42,10 +42,12 @@ impl Set {
         self.all(sample, |run| rtt_s(run, flow))
     }
 
-    /// What the upload carries beside the download, in each run, in kbit/s.
-    pub fn beside_kbps(&self, sample: &Sample) -> Vec<f64> {
+    /// What is carried while the download lasts, in each run, in kbit/s.
+    pub fn beside_kbps(&self, sample: &Sample, carried: Carried) -> Vec<f64> {
         let names = self.names();
-        names.flat_map(|name| beside_kbps(sample, &name)).collect()
+        names
+            .flat_map(|name| beside_kbps(sample, &name, carried))
+            .collect()
     }
 }
 
