@@ -16,3 +16,6 @@ use tidegate_reproduce::Paper;
 pub fn papers() -> Vec<Paper> {
     vec![drwa::paper(), tide::paper(), rsfc::paper()]
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,3 +55,6 @@ fn figures(extent: &Extent) -> Vec<Figure> {
         both::figure(extent),
     ]
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,9 +26,9 @@ const UPLINK_KBPS: f64 = 400.0;
 const FACTORS: [f64; 2] = [2.0, 4.0];
 
 /// Where the update of RDmin and RTTmin does not come.
-const SWINGS: &str = "the one-way delay rises by little less than T, so the law stays in case (i) of section 5.1.3: slow and fast \
-     alternate every 1.5 s and the window swings between 5 and 16 segments, but each state has one measurement of rho, over a \
-     round trip, and the one is no eighth above the other: nothing is taken for an increase, and RDmin stays";
+const SWINGS: &str = "the one-way delay rises by 168 ms, less than T, which is 216 ms by then, so the law stays in case (i) of section \
+     5.1.3: slow and fast alternate within a round trip of 480 ms. Rho is measured over a round trip, anew in each state, so \
+     no cycle has two values to compare, nothing is taken for an increase, and RDmin stays";
 
 /// The figure.
 pub fn figure(_extent: &Extent) -> Figure {
