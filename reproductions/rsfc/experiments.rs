@@ -14,6 +14,9 @@ pub const MEGABYTE: u64 = 1 << 20;
 /// Android 2.x, of RFC 3390, in segments.
 const INITIAL_WINDOW: u32 = 3;
 
+/// Congestion control of the servers.
+const SERVER: &str = "cubic";
+
 /// When a download or a page begins beside an upload, in seconds: the slowest uplink's buffer is full.
 pub const BESIDE_S: f64 = 20.0;
 
@@ -71,7 +74,7 @@ impl Steered {
 /// How often an experiment is repeated at an ISP, before seeds.
 pub fn repetitions(extent: &Extent) -> usize {
     match extent {
-        Extent { lab: true, .. } => 3,
+        Extent { lab: true, .. } => 2,
         Extent { quick: true, .. } => 6,
         _ => 20,
     }
@@ -125,6 +128,8 @@ impl Experiment {
     pub fn both(place: &Place, sender: &str, steered: Steered, extent: &Extent) -> Self {
         let download = Workload {
             start_s: BESIDE_S,
+            // The server's, whatever the phone has.
+            congestion_control: (sender != SERVER).then(|| SERVER.into()),
             ..bulk("download", Direction::Down, Some(MEGABYTE), 1)
         };
         let lasting_s = BESIDE_S + patience_s(extent);

@@ -53,7 +53,10 @@ pub fn figure(extent: &Extent) -> Figure {
                     Axis::new("kbit/s", Scale::FromZero),
                     vec![
                         ("CUBIC, u_1".into(), flows.both.beside_kbps(sample, UPLOAD)),
-                        ("RSFC, u_2".into(), flows.both_rsfc.beside_kbps(sample, UPLOAD)),
+                        (
+                            "RSFC, u_2".into(),
+                            flows.both_rsfc.beside_kbps(sample, UPLOAD),
+                        ),
                         ("alone, u_0".into(), flows.uplink_kbps(sample)),
                     ],
                 ),

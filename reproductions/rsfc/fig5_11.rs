@@ -32,7 +32,9 @@ fn senders(
     extent: &Extent,
     make: impl Fn(&super::carriers::Place, &str, Steered) -> Experiment,
 ) -> Arc<[Sender]> {
-    let places = carriers::A.places(repetitions(extent));
+    // In real time one place has to do for ten runs.
+    let count = if extent.lab { 1 } else { repetitions(extent) };
+    let places = carriers::A.places(count);
     let set = |name, steered| Set::new(&places, |place| make(place, name, steered));
     SENDERS
         .map(|(name, label)| Sender {

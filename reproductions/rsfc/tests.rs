@@ -94,7 +94,10 @@ fn shares_and_ratios() {
 #[test]
 fn a_megabyte_fits_into_the_time_for_it() {
     let figures = super::figures(&Extent::default());
-    let figure = figures.iter().find(|figure| figure.id == "fig-5.4").unwrap();
+    let figure = figures
+        .iter()
+        .find(|figure| figure.id == "fig-5.4")
+        .unwrap();
     for case in &figure.cases {
         let config = case.scenario.up.resolve(Path::new(""), 1).unwrap();
         let end = Instant::from_secs_f64(case.scenario.duration_s);

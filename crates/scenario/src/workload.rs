@@ -26,6 +26,10 @@ pub struct Workload {
     /// before background. For the simulator.
     #[serde(default = "one")]
     pub weight: u64,
+    /// Congestion control of its connections, instead of the run's: a phone that sends otherwise than
+    /// the server does. For the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
     /// What it does.
     pub does: WorkloadKind,
 }
@@ -40,6 +44,7 @@ impl Workload {
             links: None,
             steered: true,
             weight: 1,
+            congestion_control: None,
             does,
         }
     }
