@@ -20,7 +20,7 @@
 
 #include "flow.h"
 
-#define TG_UPLOAD_LAG_US TG_SECOND_US
+#define TG_UPLOAD_LAG_US (4 * TG_SECOND_US)
 #define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window, which is not scaled, can promise */
 
 /* An acknowledgement that arrives, whether or not it carries data. */
@@ -40,7 +40,7 @@ struct tg_upload {
 	tg_u32 out_tsval;    /* and the peer's stamp on its acknowledgement */
 	tg_u32 rd_us;	     /* that one's relative one-way delay, as RSFC's RD */
 	tg_u32 lag_least_us; /* smallest lag since then */
-	tg_u32 lag_was_us;   /* and in the second before */
+	tg_u32 lag_was_us;   /* and in the four seconds before */
 	tg_u32 grown;	     /* window that slow start has needed */
 	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
 };
@@ -93,14 +93,18 @@ TG_INLINE tg_u32 tg_upload_delivered(struct tg_upload *u, const struct tg_ack *a
 }
 
 /*
- * The least lag of the last one or two seconds. Downloads follow the way back at once, and count the
- * uplink's queue; if uploads counted the downlink's as fast, what one of the two queues loses the
- * other would gain, for ever.
+ * The least lag of the last four to eight seconds; until a flow has seen as much, no more than the
+ * path's. Downloads follow the way back at once, and count the uplink's queue; if uploads counted the
+ * downlink's as fast, what one of the two queues loses the other would gain, for ever. Of a cell's
+ * queue the least is none, in so long a time.
  */
-TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u64 now_us)
+TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_us, tg_u64 now_us)
 {
-	if (now_us - u->lag_since_us >= TG_UPLOAD_LAG_US) {
-		u->lag_was_us = u->lag_since_us ? u->lag_least_us : TG_OPEN;
+	if (!u->lag_since_us)
+		u->lag_was_us = path_us ? path_us : TG_OPEN;
+	else if (now_us - u->lag_since_us >= TG_UPLOAD_LAG_US)
+		u->lag_was_us = u->lag_least_us;
+	if (!u->lag_since_us || now_us - u->lag_since_us >= TG_UPLOAD_LAG_US) {
 		u->lag_least_us = lag_us;
 		u->lag_since_us = now_us;
 	}
@@ -122,10 +126,18 @@ TG_INLINE tg_u64 tg_upload_out(const struct tg_upload *u, tg_u32 tsval, tg_u64 n
 	return out_us < now_us ? out_us : now_us;
 }
 
+/* The delay that the path's other flows saw when data left at `left_us`, if any of theirs was under
+ * way then. */
+TG_INLINE tg_u32 tg_upload_standing(const struct tg_tide *path, tg_u64 left_us)
+{
+	return path->arrived_us + path->h_us > left_us ? path->standing_us : 0;
+}
+
 /* One that brings a sample: delay, lag, and the moment to count from. */
 TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_acknowledged *s,
-				tg_u32 standing_us, struct tg_arrival *a)
+				const struct tg_tide *path, struct tg_arrival *a)
 {
+	tg_u32 standing_us = tg_upload_standing(path, s->now_us - a->sample_us);
 	struct tg_flow *f = &u->flow;
 	tg_u64 left_us = s->now_us - a->sample_us;
 
@@ -139,7 +151,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_acknowledge
 	if (a->queue_us == TG_OPEN)
 		return;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
-	a->lag_us = tg_upload_lag(u, a->lag_us, s->now_us);
+	a->lag_us = tg_upload_lag(u, a->lag_us, path->h_us, s->now_us);
 	u->rd_us = tg_delay_relative(&f->delay, s->tsval, (tg_u32)left_us);
 	u->out_us = left_us + a->queue_us;
 	u->out_tsval = s->tsval;
@@ -165,7 +177,7 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_acknowledg
 	a->fell_us = 0;
 	a->lag_us = 0;
 	if (a->sample_us)
-		tg_upload_sample(u, s, tg_path_standing(path, s->now_us), a);
+		tg_upload_sample(u, s, path, a);
 	a->now_us = tg_max64(tg_upload_out(u, s->tsval, s->now_us), path->arrived_us);
 	a->rtt_min_us = f->rtt_min_us;
 	f->queue_us = a->queue_us;

@@ -20,7 +20,6 @@ mod fig16;
 mod fig17;
 mod fig18;
 mod fig20;
-mod pictures;
 
 use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
 

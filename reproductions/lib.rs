@@ -2,11 +2,20 @@
 //! what is run for it, and how ours is read from the runs.
 
 pub mod drwa;
+mod means;
+mod pictures;
+mod radio;
+pub mod rsfc;
+mod spans;
 pub mod tide;
+mod workloads;
 
 use tidegate_reproduce::Paper;
 
 /// Everything that can be reproduced.
 pub fn papers() -> Vec<Paper> {
-    vec![drwa::paper(), tide::paper()]
+    vec![drwa::paper(), tide::paper(), rsfc::paper()]
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,11 +16,9 @@ mod paths;
 mod plane;
 mod score;
 mod short;
-mod spans;
 mod start;
 mod trials;
 mod uploads;
-mod workloads;
 
 use anyhow::Result;
 use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};

@@ -29,16 +29,6 @@
 //! (38.67 %), at 201 ms; less the RTT to the near server that is the way to Korea, the same for both
 //! carriers.
 //!
-//! **Signal.** A phone on a desk, in good signal (−75 to −87 dBm, section 5.1) or weak (−95 to −105,
-//! Fig. 16). −105 dBm is where they could still measure, so it is put where the lowest modulation and
-//! coding scheme begins, −6.9 dB; the middles of the two ranges are then 17 and −2 dB. Fading of 4 dB that
-//! changes within 150 ms is what the shipped cell models have (0.25 to 0.6 nepers of rate). Those models
-//! themselves are of phones in moving cars: with them, gains set in 100 ms earlier than in Table 3.
-//!
-//! **Link-layer retransmission.** A tenth of the transmissions fails: the rate to which link adaptation
-//! steers, and for which the rates above are defined. The next try comes after HARQ's round trip: 8 ms
-//! in LTE, 12 ms in HSPA (six intervals of 2 ms), 6.7 ms in EVDO (four slots of 5/3 ms).
-//!
 //! **Buffers.** The report gives none. Its Fig. 5 finds 655360 on HSPA+ and 917504 on LTE best, and
 //! losses beyond: windows of 339 and 475 packets. The only measured buffers with that property are
 //! those of "ISP B" in the second paper's Table 4.1: 400 packets on HSPA(+), 600 on LTE. EVDO's is taken
@@ -46,8 +36,7 @@
 //!
 //! **Middlebox.** On AT&T's HSPA+, as section 3.2 suspects.
 
-use std::time::Duration;
-use tidegate_link::SignalWalk;
+use crate::radio::{self, EVDO_HARQ_MS, HSPA_HARQ_MS, LTE_HARQ_MS};
 
 /// The model in words, for the page.
 pub const INTRODUCTION: &str = "Every figure is run in the simulator, from one model of each carrier that is \
@@ -57,21 +46,8 @@ pub const INTRODUCTION: &str = "Every figure is run in the simulator, from one m
      phone's handshake can express as its largest window. Servers send with CUBIC as it is in Linux \
      6.18. ± is the 95 % confidence interval over seeds.";
 
-/// λ and 1 Mbit/s of payload on the link.
+/// λ.
 pub const LAMBDA: f64 = 3.0;
-const HEADERS: f64 = 1500.0 / 1448.0;
-
-/// Signal-to-noise ratios in good and weak signal, in dB.
-pub const GOOD_DB: f64 = 17.0;
-/// See [`GOOD_DB`].
-pub const WEAK_DB: f64 = -2.0;
-/// Fading: its deviation in dB, and its time in ms.
-pub const FADING_DB: f64 = 4.0;
-/// See [`FADING_DB`].
-pub const COHERENCE_MS: f64 = 150.0;
-
-/// Share of transmissions that fail on the radio.
-pub const BLOCK_ERRORS: f64 = 0.1;
 
 /// A row of Table 3: latency in ms, gain in percent.
 pub type Row = (f64, f64);
@@ -107,7 +83,7 @@ pub static ATT: Carrier = Carrier {
         (677.0, 40.77),
     ],
     fig15: 48.97,
-    harq_ms: 12.0,
+    harq_ms: HSPA_HARQ_MS,
     buffer: 400,
     middlebox: true,
 };
@@ -124,7 +100,7 @@ pub static LTE: Carrier = Carrier {
         (533.0, 30.62),
     ],
     fig15: 35.41,
-    harq_ms: 8.0,
+    harq_ms: LTE_HARQ_MS,
     buffer: 600,
     middlebox: false,
 };
@@ -141,7 +117,7 @@ pub static EVDO: Carrier = Carrier {
         (798.0, 50.51),
     ],
     fig15: 48.56,
-    harq_ms: 20.0 / 3.0,
+    harq_ms: EVDO_HARQ_MS,
     buffer: 400,
     middlebox: false,
 };
@@ -158,7 +134,7 @@ pub static SPRINT: Carrier = Carrier {
         (754.0, 51.06),
     ],
     fig15: 24.09,
-    harq_ms: 20.0 / 3.0,
+    harq_ms: EVDO_HARQ_MS,
     buffer: 400,
     middlebox: false,
 };
@@ -213,8 +189,6 @@ impl Carrier {
     /// Rate of the best modulation and coding scheme, in Mbit/s, such that the link carries
     /// [`Self::capacity_mbps`] in good signal.
     pub fn peak_mbps(&self) -> f64 {
-        let still = SignalWalk::new(&[(Duration::ZERO, GOOD_DB)], 1e9, None, 0);
-        let share = still.expect("a signal").mean_bps() / 1e9;
-        self.capacity_mbps() * HEADERS / share
+        radio::peak_mbps(self.capacity_mbps())
     }
 }

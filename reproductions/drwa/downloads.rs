@@ -1,10 +1,11 @@
 //! What the paper did over and over: a download to a phone, near or far, in good signal or weak.
 
-use super::carriers::{BLOCK_ERRORS, COHERENCE_MS, Carrier, FADING_DB, GOOD_DB, LAMBDA, window};
+use super::carriers::{Carrier, LAMBDA, window};
+use crate::radio::{self, GOOD_DB};
 use tidegate_reproduce::{Case, Sample};
 use tidegate_scenario::{
-    ArqSpec, Direction, Hop, Hosts, Law, LinkSpec, LossSpec, MiddleboxSpec, QueueSpec, RateSpec,
-    Run, Scenario, Side, WalkSpec, Workload, WorkloadKind,
+    Direction, Hop, Hosts, Law, LinkSpec, LossSpec, MiddleboxSpec, QueueSpec, RateSpec, Run,
+    Scenario, Side, Workload, WorkloadKind,
 };
 
 /// Each download took three minutes (section 5.3).
@@ -26,9 +27,6 @@ const PATIENCE_MS: f64 = 10_000.0;
 
 /// Linux 2.6.35's, of RFC 3390, in segments.
 const INITIAL_WINDOW: u32 = 3;
-
-/// Transmissions of one packet over the radio, at most: a loss in 10⁸.
-const TRIES: u32 = 8;
 
 /// What the phone does.
 #[derive(Clone, Copy, Debug)]
@@ -74,15 +72,10 @@ impl Download {
                         packets: Some(carrier.buffer),
                         ..QueueSpec::default()
                     },
-                    arq: Some(ArqSpec {
-                        error: Some(BLOCK_ERRORS),
-                        error_by_db: None,
-                        retry_ms: carrier.harq_ms,
-                        tries: TRIES,
-                    }),
-                    ..link(RateSpec::ConstantMbps(WIRED_MBPS), 0.0)
+                    arq: Some(radio::arq(carrier.harq_ms)),
+                    ..LinkSpec::new(RateSpec::ConstantMbps(WIRED_MBPS), 0.0)
                 },
-                up: link(RateSpec::ConstantMbps(UPLINK_MBPS), 0.0),
+                up: LinkSpec::new(RateSpec::ConstantMbps(UPLINK_MBPS), 0.0),
                 hops: Vec::new(),
                 hosts: Hosts {
                     initial_window: Some(INITIAL_WINDOW),
@@ -129,7 +122,7 @@ impl Download {
     /// With a loss of so many packets, in bursts, in front of the carrier's network; and with its
     /// middlebox, if it has one.
     pub fn lossy(mut self, probability: f64) -> Self {
-        let mut internet = link(RateSpec::ConstantMbps(WIRED_MBPS), 0.0);
+        let mut internet = LinkSpec::new(RateSpec::ConstantMbps(WIRED_MBPS), 0.0);
         internet.queue.packets = Some(10_000);
         internet.loss = Some(LossSpec::Bursty {
             probability,
@@ -144,7 +137,7 @@ impl Download {
 
     /// From a server that is shaped to that rate.
     pub fn shaped(mut self, mbps: f64) -> Self {
-        let mut server = link(RateSpec::ConstantMbps(mbps), 0.0);
+        let mut server = LinkSpec::new(RateSpec::ConstantMbps(mbps), 0.0);
         server.queue.packets = Some(1000);
         self.hop("server", server);
         self.named(&format!("shaped to {mbps} Mbit/s"))
@@ -195,13 +188,7 @@ impl Download {
     }
 
     fn set_signal(&mut self, points: Vec<[f64; 2]>) {
-        self.scenario.down.rate = RateSpec::Walk(WalkSpec {
-            peak_mbps: self.carrier.peak_mbps(),
-            points,
-            fading_db: FADING_DB,
-            coherence_ms: COHERENCE_MS,
-            seed: None,
-        });
+        self.scenario.down.rate = radio::rate(self.carrier.peak_mbps(), points);
     }
 
     fn hop(&mut self, name: &str, link: LinkSpec) {
@@ -246,22 +233,6 @@ fn run(carrier: &Carrier, phone: Phone) -> Run {
         lambda,
         limit,
         ..Run::new(label(phone), law)
-    }
-}
-
-fn link(rate: RateSpec, delay_ms: f64) -> LinkSpec {
-    LinkSpec {
-        rate,
-        delay_ms,
-        delay_steps: Vec::new(),
-        delay_trace: None,
-        queue: QueueSpec::default(),
-        loss: None,
-        shaper: None,
-        cell: None,
-        arq: None,
-        disorder: None,
-        middlebox: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::carriers::ALL;
 use super::downloads::{Download, Phone};
-use super::pictures::history;
+use crate::pictures::history;
 use tidegate_reproduce::{Claim, Figure, Quantity};
 
 /// Segments of an Ethernet path with timestamps, in bytes.

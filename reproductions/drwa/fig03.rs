@@ -2,7 +2,7 @@
 
 use super::carriers::{ATT, Carrier, LTE};
 use super::downloads::{Download, Phone};
-use super::pictures::lines;
+use crate::pictures::lines;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
 /// Limits tried on each network, in bytes. The third is the network's default.

@@ -2,7 +2,7 @@
 
 use super::carriers::ATT;
 use super::downloads::{Download, Phone};
-use super::pictures::bars;
+use crate::pictures::bars;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
 /// Sizes of the objects, in bytes (section 2.3: 8, 16, 32 and 64 KB).

@@ -2,7 +2,7 @@
 
 use super::carriers::{ATT, Carrier, LTE, korea_ms};
 use super::downloads::{Download, Phone};
-use super::pictures::lines;
+use crate::pictures::lines;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
 /// Limits tried on each network, in bytes: from the default over the paper's best to the largest.

@@ -2,7 +2,7 @@
 
 use super::carriers::{ATT, LTE};
 use super::downloads::{DRWA, Download, Phone};
-use super::pictures::bars;
+use crate::pictures::bars;
 use tidegate_reproduce::{Claim, Figure, Quantity};
 
 /// The figure.

@@ -2,7 +2,7 @@
 
 use super::carriers::{ATT, LTE};
 use super::downloads::{Download, Phone};
-use super::pictures::history;
+use crate::pictures::history;
 use tidegate_reproduce::{Claim, Figure, Quantity};
 
 /// Before that it is still in its first slow start, in seconds.

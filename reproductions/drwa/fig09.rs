@@ -1,9 +1,10 @@
 //! Fig. 9: from good signal to weak and back.
 
-use super::carriers::{ATT, GOOD_DB, WEAK_DB};
+use super::carriers::ATT;
 use super::downloads::{DRWA, Download, Phone, gain};
 use super::fig16::SWING;
-use super::pictures::history;
+use crate::pictures::history;
+use crate::radio::{GOOD_DB, WEAK_DB};
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
 /// There and back, in seconds.

@@ -1,8 +1,9 @@
 //! Fig. 10: the choice of λ.
 
-use super::carriers::{ALL, Carrier, WEAK_DB, korea_ms};
+use super::carriers::{ALL, Carrier, korea_ms};
 use super::downloads::{Download, Phone};
-use super::pictures::lines;
+use crate::pictures::lines;
+use crate::radio::WEAK_DB;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
 /// What is tried; the fourth is the paper's choice.

@@ -3,7 +3,7 @@
 use super::carriers::ATT;
 use super::downloads::{DRWA, Download, Phone, reduction};
 use super::fig04::{PAUSE_S, SIZES, mean_fetch};
-use super::pictures::bars;
+use crate::pictures::bars;
 use tidegate_reproduce::{Claim, Figure, Quantity};
 
 /// The figure.

@@ -2,7 +2,7 @@
 
 use super::carriers::{ATT, LTE, korea_ms};
 use super::downloads::{DRWA, Download, Phone, gain};
-use super::pictures::bars;
+use crate::pictures::bars;
 use tidegate_reproduce::{Claim, Figure, Quantity};
 
 /// Why a server in Korea is no trouble on HSPA+.

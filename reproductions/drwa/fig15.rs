@@ -2,7 +2,7 @@
 
 use super::carriers::{ALL, ATT, EVDO};
 use super::downloads::{DRWA, Download, Phone, gain, reduction};
-use super::pictures::bars;
+use crate::pictures::bars;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
 /// The figure.

@@ -1,8 +1,9 @@
 //! Fig. 16: the same in weak signal.
 
-use super::carriers::{ATT, LTE, WEAK_DB};
+use super::carriers::{ATT, LTE};
 use super::downloads::{DRWA, Download, Phone, gain, reduction};
-use super::pictures::bars;
+use crate::pictures::bars;
+use crate::radio::WEAK_DB;
 use tidegate_reproduce::{Claim, Figure, Quantity};
 
 /// Why DRWA loses throughput on a slow link.

@@ -2,7 +2,7 @@
 
 use super::carriers::{ATT, EVDO};
 use super::downloads::{Download, Phone};
-use super::pictures::history;
+use crate::pictures::history;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
 /// Share of packets lost.

@@ -2,7 +2,7 @@
 
 use super::carriers::ATT;
 use super::downloads::{DRWA, Download, Phone, gain};
-use super::pictures::bars;
+use crate::pictures::bars;
 use tidegate_reproduce::{Claim, Figure, Quantity};
 
 /// Share of packets lost, and the paper's gain in percent.

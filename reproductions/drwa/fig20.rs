@@ -2,7 +2,7 @@
 
 use super::carriers::ATT;
 use super::downloads::{Download, Phone};
-use super::pictures::bars;
+use crate::pictures::bars;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
 /// Rates shaped to, in Mbit/s.

@@ -1,6 +1,6 @@
-use super::carriers::{ALL, ATT, EVDO, GOOD_DB, LTE, SPRINT, korea_ms};
+use super::carriers::{ALL, ATT, EVDO, LTE, SPRINT, korea_ms};
 use super::downloads::{DRWA, Download, Phone};
-use std::collections::BTreeMap;
+use crate::radio::GOOD_DB;
 use std::path::Path;
 use tidegate_link::{Capacity, Instant};
 use tidegate_reproduce::Extent;
@@ -52,39 +52,6 @@ fn an_untouched_phone_offers_three_quarters_of_its_limit() {
     assert_eq!(case.scenario.runs[0].limit, Some(196_608));
 }
 
-/// Cases are shared between figures by name.
-#[test]
-fn cases_of_one_name_are_one_case() {
-    let mut known: BTreeMap<String, String> = BTreeMap::new();
-    for figure in super::figures(&Extent::default()) {
-        for case in figure.cases {
-            let text = serde_json::to_string(&case.scenario).unwrap();
-            let before = known
-                .entry(case.name.clone())
-                .or_insert_with(|| text.clone());
-            assert_eq!(*before, text, "{}", case.name);
-        }
-    }
-}
-
-#[test]
-fn every_figure_has_cases_and_quantities_and_an_id_of_its_own() {
-    let figures = super::figures(&Extent::default());
-    for figure in &figures {
-        assert!(
-            !figure.cases.is_empty() && !figure.quantities.is_empty(),
-            "{}",
-            figure.id
-        );
-        assert_eq!(
-            figures.iter().filter(|f| f.id == figure.id).count(),
-            1,
-            "{}",
-            figure.id
-        );
-    }
-}
-
 /// A walk is as long as its signal; everything else is short, and Table 3 is a slice.
 #[test]
 fn in_the_laboratory_downloads_are_short() {
@@ -101,7 +68,4 @@ fn in_the_laboratory_downloads_are_short() {
     assert_eq!(lasting("fig-9"), [80.0; 2]);
     assert_eq!(lasting("fig-12"), [40.0; 4]);
     assert_eq!(lasting("table-3"), [40.0; 8]);
-    for id in super::paper().lab.figures {
-        assert!(!lasting(id).is_empty());
-    }
 }

@@ -2,8 +2,8 @@
 
 use super::change::{AT_S, Change};
 use super::contenders::Contender;
-use super::score::mean;
-use super::spans::{BIN_S, Span};
+use crate::means::mean;
+use crate::spans::{BIN_S, Span};
 use tidegate_measure::quantiles;
 use tidegate_reproduce::Sample;
 

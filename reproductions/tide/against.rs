@@ -3,7 +3,8 @@
 use super::contenders::{Contender, LAMBDAS};
 use super::frontier::Frontier;
 use super::paths::Path;
-use super::score::{Score, geometric_mean, mean};
+use super::score::Score;
+use crate::means::{geometric_mean, mean};
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};

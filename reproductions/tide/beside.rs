@@ -3,10 +3,10 @@
 use super::contenders::{Contender, DRWA, LINUX, TIDE, TRIO};
 use super::links::{self, Link};
 use super::paths::{self, Path, WARMUP_S};
-use super::score::{mean, most};
-use super::spans::{BIN_S, Span, seconds};
 use super::trials::Trial;
-use super::workloads::download;
+use crate::means::{mean, most};
+use crate::spans::{BIN_S, Span, seconds};
+use crate::workloads::download;
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;

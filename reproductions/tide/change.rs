@@ -4,7 +4,7 @@ use super::contenders::Contender;
 use super::links::Link;
 use super::paths::Path;
 use super::trials::Trial;
-use super::workloads::download;
+use crate::workloads::download;
 use anyhow::Result;
 use tidegate_reproduce::Case;
 use tidegate_scenario::{CellKind, DelayStep, RateSpec, Scenario};

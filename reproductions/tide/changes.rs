@@ -3,8 +3,8 @@
 use super::aftermath::{Aftermath, HORIZON_S};
 use super::change::{self, AT_S, CURVES, Change, Kind};
 use super::contenders::{Contender, DRWA, LINUX, QUARTET, TIDE};
-use super::score::{geometric_mean, mean, most};
-use super::spans::Span;
+use crate::means::{geometric_mean, mean, most};
+use crate::spans::Span;
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;

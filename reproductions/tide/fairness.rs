@@ -3,10 +3,11 @@
 use super::contenders::{Contender, DRWA, LINUX, TIDE, TRIO};
 use super::links::Link;
 use super::paths::Path;
-use super::score::{Score, least, mean};
-use super::spans::seconds;
+use super::score::Score;
 use super::trials::Trial;
-use super::workloads::download;
+use crate::means::{least, mean};
+use crate::spans::seconds;
+use crate::workloads::download;
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;

@@ -3,9 +3,10 @@
 use super::against::{LINUX, NEVER, PUBLISHED, RARELY};
 use super::contenders::Contender;
 use super::paths::{Path, WARMUP_S};
-use super::score::{Score, geometric_mean, mean};
+use super::score::Score;
 use super::trials::Trial;
-use super::workloads::download;
+use crate::means::{geometric_mean, mean};
+use crate::workloads::download;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};

@@ -3,9 +3,9 @@
 use super::contenders::{Contender, DRWA, LINUX, Shown, TIDE, TRIO};
 use super::links::{self, Link};
 use super::paths::{self, Path, WARMUP_S};
-use super::score::{geometric_mean, mean};
 use super::trials::Trial;
-use super::workloads::download;
+use crate::means::{geometric_mean, mean};
+use crate::workloads::{download, median_page};
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
@@ -36,10 +36,6 @@ const PAGES_S: f64 = 15.0;
 
 /// From the end of a page to the next, in seconds.
 const PAUSE_S: f64 = 5.0;
-
-/// The median home page of 2024 (HTTP Archive, Web Almanac 2024, "Page Weight", desktop): kilobytes
-/// and number of objects of each type. It gives no numbers of fonts and style sheets; those are ours.
-const PAGE: [(u64, u64); 5] = [(18, 1), (78, 8), (613, 24), (131, 4), (1054, 18)];
 
 /// Rates of videos in Mbit/s: the ladder that Netflix used for every title until 2015 ("Per-Title
 /// Encode Optimization").
@@ -111,7 +107,7 @@ fn trial(path: &Path) -> Trial {
     };
     let pages = Workload {
         start_s: PAGES_S,
-        ..Workload::new("page", page())
+        ..Workload::new("page", median_page(PAUSE_S))
     };
     Trial::new("mixed", path, DURATION_S, vec![download(), video, pages])
         .warmed_up(WARMUP_S)
@@ -196,15 +192,6 @@ fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
         )
         .because(SHARED),
     ]
-}
-
-fn page() -> WorkloadKind {
-    let objects = |(kilobytes, count)| (0..count).map(move |_| kilobytes * 1000 / count);
-    WorkloadKind::Page {
-        object_bytes: PAGE.into_iter().flat_map(objects).collect(),
-        connections: 6,
-        pause_s: PAUSE_S,
-    }
 }
 
 fn video(path: &Path) -> WorkloadKind {

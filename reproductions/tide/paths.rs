@@ -1,7 +1,7 @@
 //! The paths: every link there is, at every base RTT.
 
 use super::links::{self, Link};
-use super::workloads::download;
+use crate::workloads::download;
 use anyhow::Result;
 use std::path::Path as FilePath;
 use tidegate_link::{Capacity, Instant};

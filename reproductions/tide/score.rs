@@ -2,6 +2,7 @@
 
 use super::contenders::Contender;
 use super::paths::Path;
+use crate::means::{geometric_mean, mean};
 use tidegate_reproduce::Sample;
 
 /// A shorter delay in milliseconds counts as this: below the resolution of a recording it means
@@ -51,29 +52,4 @@ impl Score {
             p95_ms: geometric_mean(scores.iter().map(|s| s.p95_ms)),
         }
     }
-}
-
-/// The mean; not a number if there are none.
-pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (mut sum, mut count) = (0.0, 0.0);
-    for value in values {
-        sum += value;
-        count += 1.0;
-    }
-    sum / count
-}
-
-/// The geometric mean of positive values.
-pub fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
-    mean(values.map(f64::ln)).exp()
-}
-
-/// The least value.
-pub fn least(values: impl Iterator<Item = f64>) -> f64 {
-    values.fold(f64::INFINITY, f64::min)
-}
-
-/// The largest value.
-pub fn most(values: impl Iterator<Item = f64>) -> f64 {
-    values.fold(f64::NEG_INFINITY, f64::max)
 }

@@ -3,9 +3,10 @@
 use super::contenders::{Contender, DRWA, LINUX, QUARTET, RLEDBAT, Shown, TIDE, TRIO};
 use super::links::{self, Link};
 use super::paths::{self, Path};
-use super::score::{Score, geometric_mean};
+use super::score::Score;
 use super::trials::Trial;
-use super::workloads::{download, fetches};
+use crate::means::geometric_mean;
+use crate::workloads::{download, fetches};
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;

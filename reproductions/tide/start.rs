@@ -3,10 +3,10 @@
 use super::contenders::{Contender, DRWA, LINUX, TIDE, TRIO};
 use super::links::{self, Link};
 use super::paths::{self, Path};
-use super::score::{geometric_mean, mean};
-use super::spans::{BIN_S, Span};
 use super::trials::Trial;
-use super::workloads::download;
+use crate::means::{geometric_mean, mean};
+use crate::spans::{BIN_S, Span};
+use crate::workloads::download;
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;

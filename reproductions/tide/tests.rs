@@ -1,6 +1,6 @@
 use super::contenders::Contender;
 use super::frontier::Frontier;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use tidegate_reproduce::{Extent, Figure, Results, Study};
 use tidegate_scenario::{
     FetchResult, LinkSpec, Quantiles, QueuePolicy, RateSpec, RunResult, Scenario, Workload,
@@ -132,19 +132,6 @@ fn every_quantity_is_read_from_cases_that_are_run() {
     }
     // A case that nobody ran would panic.
     assert_eq!(study.report(&results, None).figures.len(), ids.len());
-}
-
-/// Cases are shared between figures by name.
-#[test]
-fn cases_of_one_name_are_one_case() {
-    let mut known: BTreeMap<String, String> = BTreeMap::new();
-    for case in quick_figures().into_iter().flat_map(|f| f.cases) {
-        let text = serde_json::to_string(&case.scenario).unwrap();
-        let before = known
-            .entry(case.name.clone())
-            .or_insert_with(|| text.clone());
-        assert_eq!(*before, text, "{}", case.name);
-    }
 }
 
 /// Two workloads fetched that size, one of them three times.

@@ -3,10 +3,10 @@
 use super::contenders::{Contender, DRWA, LINUX, TIDE, TRIO};
 use super::links::Link;
 use super::paths::{self, Path};
-use super::score::{geometric_mean, least, mean, most};
-use super::spans::Span;
 use super::trials::Trial;
-use super::workloads::{download, upload};
+use crate::means::{geometric_mean, least, mean, most};
+use crate::spans::Span;
+use crate::workloads::{download, upload};
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;

@@ -114,6 +114,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         links,
         steered,
         weight,
+        congestion_control,
         ..
     } in &scenario.workloads
     {
@@ -126,6 +127,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             _ if links.is_some() => "on links of its own choice",
             _ if !steered => "not steered",
             _ if *weight != 1 => "weighted",
+            _ if congestion_control.is_some() => "sent by a congestion control of its own",
             _ => continue,
         };
         bail!("workload \"{name}\" is {what}, which only the simulator can run");

@@ -26,6 +26,10 @@ pub struct Workload {
     /// before background. For the simulator.
     #[serde(default = "one")]
     pub weight: u64,
+    /// Congestion control of its connections, instead of the run's: a phone that sends otherwise than
+    /// the server does. For the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
     /// What it does.
     pub does: WorkloadKind,
 }
@@ -40,6 +44,7 @@ impl Workload {
             links: None,
             steered: true,
             weight: 1,
+            congestion_control: None,
             does,
         }
     }
@@ -110,6 +115,9 @@ pub enum WorkloadKind {
         /// Connections in parallel, kept until the page is there.
         #[serde(default = "six")]
         connections: u64,
+        /// Bytes of a request.
+        #[serde(default = "request_bytes")]
+        request_bytes: u64,
         /// Pause between the end of one page and the next, in seconds.
         #[serde(default)]
         pause_s: f64,
@@ -185,6 +193,11 @@ fn six() -> u64 {
     6
 }
 
+/// As the laboratory's.
+fn request_bytes() -> u64 {
+    16
+}
+
 fn four() -> f64 {
     4.0
 }
@@ -216,6 +229,7 @@ impl WorkloadKind {
             Self::Page {
                 object_bytes,
                 connections,
+                request_bytes,
                 pause_s,
             } => {
                 if object_bytes.is_empty() {
@@ -229,7 +243,8 @@ impl WorkloadKind {
                         "page.connections is {connections}, expected 1 to 100"
                     ));
                 }
-                pause("page.pause_s", *pause_s)
+                at_least_one("page.request_bytes", *request_bytes)
+                    .or_else(|| pause("page.pause_s", *pause_s))
             }
             Self::Video {
                 mbps,

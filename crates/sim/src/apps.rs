@@ -187,10 +187,14 @@ fn apps(workload: &Workload, window: Window, series: bool) -> Vec<Box<dyn App>> 
         WorkloadKind::Page {
             object_bytes,
             connections,
+            request_bytes,
             pause_s,
         } => vec![Box::new(page::Page::new(
             name,
-            object_bytes,
+            page::Content {
+                sizes: object_bytes.clone(),
+                request_bytes: *request_bytes,
+            },
             *connections,
             *pause_s,
             window,

@@ -118,7 +118,8 @@ impl Pair {
 #[derive(Debug)]
 pub struct Hosts {
     pairs: Slab<Pair>,
-    config: Config,
+    /// What the ends of each workload's connections are set to, by number.
+    configs: Vec<Config>,
     /// What steers at the client's and the server's edge, and whether what they send, too.
     laws: [Option<(Params, bool)>; 2],
     /// Weights of the workloads that the law sees, by number.
@@ -133,9 +134,13 @@ impl Hosts {
     /// # Errors
     /// When there is no such congestion control.
     pub fn new(scenario: &Scenario, run: &Run) -> Result<Self, Unsupported> {
+        let config = settings::config(&scenario.hosts, run)?;
+        let configs = scenario.workloads.iter();
         Ok(Self {
             pairs: Slab::new(),
-            config: settings::config(&scenario.hosts, run)?,
+            configs: configs
+                .map(|workload| settings::of_workload(&config, workload))
+                .collect::<Result<_, _>>()?,
             laws: settings::laws(run),
             weights: scenario.workloads.iter().map(weight).collect(),
             opened: 0,
@@ -151,7 +156,7 @@ impl Hosts {
         app: u32,
         tag: u32,
     ) -> Connected {
-        let [ask, answer] = [self.fresh_config(), self.fresh_config()];
+        let [ask, answer] = [self.fresh_config(workload), self.fresh_config(workload)];
         let edges = self.laws.map(|law| {
             let ((params, uploads), weight) = law.zip(self.weights[workload])?;
             Some(Box::new(Edge::new(params, weight, uploads)))
@@ -212,11 +217,11 @@ impl Hosts {
     }
 
     /// Initial sequence number and clock are the connection's own (RFC 6528, RFC 7323 §5.4).
-    fn fresh_config(&mut self) -> Config {
+    fn fresh_config(&mut self, workload: usize) -> Config {
         Config {
             initial_seq: Seq(self.random.random()),
             timestamp_offset: self.random.random(),
-            ..self.config
+            ..self.configs[workload]
         }
     }
 }

@@ -21,7 +21,10 @@ pub struct Unsupported(pub(crate) String);
 /// The first thing that it does not have.
 pub fn check(scenario: &Scenario) -> Result<(), Unsupported> {
     for run in &scenario.runs {
-        settings::config(&scenario.hosts, run)?;
+        let config = settings::config(&scenario.hosts, run)?;
+        for workload in &scenario.workloads {
+            settings::of_workload(&config, workload)?;
+        }
     }
     for workload in &scenario.workloads {
         apps::check(workload)?;

@@ -2,7 +2,7 @@
 
 use crate::run::Unsupported;
 use tidegate_laws::Params;
-use tidegate_scenario::{Hosts, Law, Run};
+use tidegate_scenario::{Hosts, Law, Run, Workload};
 use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::{Config, ReceiveBuffer};
 
@@ -35,6 +35,18 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
             (None, None) => defaults.receive_buffer,
         },
         ..defaults
+    })
+}
+
+/// What the endpoints of a workload are set to, where `others` is what all others are.
+///
+/// # Errors
+/// When there is no such congestion control.
+pub fn of_workload(others: &Config, workload: &Workload) -> Result<Config, Unsupported> {
+    let own = workload.congestion_control.as_deref().map(algorithm);
+    Ok(Config {
+        congestion_control: own.transpose()?.unwrap_or(others.congestion_control),
+        ..*others
     })
 }
 

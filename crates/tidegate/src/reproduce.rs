@@ -88,11 +88,12 @@ fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>, bool
     Ok((paper, figures, !wanted.is_empty()))
 }
 
-/// `15` is `fig-15`.
+/// `15` is `fig-15`, and `5.4` is `fig-5.4`.
 fn figure_id(word: &str) -> String {
-    match word.parse::<u32>() {
-        Ok(number) => format!("fig-{number}"),
-        Err(_) => word.into(),
+    let is_number = word.split('.').all(|part| part.parse::<u32>().is_ok());
+    match is_number {
+        true => format!("fig-{word}"),
+        false => word.into(),
     }
 }
 

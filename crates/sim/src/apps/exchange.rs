@@ -5,11 +5,13 @@ use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
 /// Bytes of a request, as the laboratory's.
-pub const REQUEST: u64 = 16;
+const REQUEST: u64 = 16;
 
 /// Both ends' view of a connection that carries requests up and answers down.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Exchange {
+    /// Bytes of a request.
+    request: u64,
     /// Requests that the client wants to send.
     unsent: u64,
     /// Sizes asked for that the server has not read yet.
@@ -20,7 +22,24 @@ pub struct Exchange {
     awaited: u64,
 }
 
+impl Default for Exchange {
+    fn default() -> Self {
+        Self::new(REQUEST)
+    }
+}
+
 impl Exchange {
+    /// Nothing asked for yet; a request has so many bytes.
+    pub fn new(request: u64) -> Self {
+        Self {
+            request,
+            unsent: 0,
+            asked: VecDeque::new(),
+            owed: 0,
+            awaited: 0,
+        }
+    }
+
     /// The client asks for an object of `bytes`.
     pub fn ask(&mut self, bytes: u64) {
         self.unsent += 1;
@@ -36,7 +55,7 @@ impl Exchange {
     /// Something has happened at the client's end; whether everything asked for has come just now.
     pub fn client(&mut self, now: Instant, end: &mut Connection) -> bool {
         if end.is_established() && self.unsent > 0 {
-            end.write(self.unsent * REQUEST);
+            end.write(self.unsent * self.request);
             self.unsent = 0;
         }
         let read = end.read(now, u64::MAX);
@@ -47,10 +66,10 @@ impl Exchange {
     /// Something has happened at the server's end; whether it has written the last of an answer.
     pub fn server(&mut self, now: Instant, end: &mut Connection) -> bool {
         let mut answers = self.owed > 0;
-        while end.readable() >= REQUEST
+        while end.readable() >= self.request
             && let Some(bytes) = self.asked.pop_front()
         {
-            end.read(now, REQUEST);
+            end.read(now, self.request);
             self.owed += bytes;
             answers = true;
         }

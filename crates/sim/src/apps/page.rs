@@ -14,9 +14,17 @@ use tidegate_scenario::{RunResult, Side};
 use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
+/// What there is to fetch.
+pub struct Content {
+    /// Sizes of the objects, in bytes.
+    pub sizes: Vec<u64>,
+    /// Bytes of a request for one.
+    pub request_bytes: u64,
+}
+
 /// A browser and its server.
 pub struct Page {
-    sizes: Vec<u64>,
+    content: Content,
     /// Connections at most.
     most: usize,
     pause: Duration,
@@ -40,9 +48,15 @@ struct Lane {
 
 impl Page {
     /// A browser that reads the same page over and over.
-    pub fn new(name: &str, sizes: &[u64], connections: u64, pause_s: f64, window: Window) -> Self {
+    pub fn new(
+        name: &str,
+        content: Content,
+        connections: u64,
+        pause_s: f64,
+        window: Window,
+    ) -> Self {
         Self {
-            sizes: sizes.to_vec(),
+            content,
             most: connections as usize,
             pause: Duration::from_secs_f64(pause_s),
             log: Fetches::new(name.to_owned(), window),
@@ -66,8 +80,8 @@ impl Page {
 
     /// Opens a connection with a request for the next object.
     fn open(&mut self, stage: &mut Stage) {
-        let mut exchange = Exchange::default();
-        exchange.ask(self.sizes[self.asked]);
+        let mut exchange = Exchange::new(self.content.request_bytes);
+        exchange.ask(self.content.sizes[self.asked]);
         self.asked += 1;
         let connection = stage.open(self.first_tag + self.lanes.len() as u32);
         self.lanes.push(Lane {
@@ -79,11 +93,12 @@ impl Page {
     /// An object has come whole on a lane: ask for another on it.
     fn object_came(&mut self, now: Instant, lane: usize, end: &mut Connection) -> Option<Instant> {
         self.come += 1;
-        if self.come == self.sizes.len() {
-            self.log.push(self.sizes.iter().sum(), self.began, now);
+        let sizes = &self.content.sizes;
+        if self.come == sizes.len() {
+            self.log.push(sizes.iter().sum(), self.began, now);
             return self.pause_from(now);
         }
-        if let Some(&bytes) = self.sizes.get(self.asked) {
+        if let Some(&bytes) = sizes.get(self.asked) {
             self.asked += 1;
             let exchange = &mut self.lanes[lane].exchange;
             exchange.ask(bytes);
@@ -119,7 +134,9 @@ impl App for Page {
                 self.begin(stage);
             }
             None => {
-                while self.come > 0 && self.lanes.len() < self.most && self.asked < self.sizes.len()
+                while self.come > 0
+                    && self.lanes.len() < self.most
+                    && self.asked < self.content.sizes.len()
                 {
                     self.open(stage);
                 }

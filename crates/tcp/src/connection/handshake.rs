@@ -27,6 +27,9 @@ pub(super) struct Handshake {
     /// When it was sent last.
     sent: Option<Instant>,
     transmissions: u32,
+    /// How often its time was up. A peer that has not heard of our SYN-ACK has it sent again, too, which
+    /// brings giving up no nearer (`num_timeout` beside `num_retrans` in Linux).
+    timeouts: u32,
     timeout: Duration,
     peer: SynOptions,
 }
@@ -37,6 +40,7 @@ impl Handshake {
             due: Some(now),
             sent: None,
             transmissions: 0,
+            timeouts: 0,
             timeout: INITIAL_TIMEOUT,
             peer: SynOptions::default(),
         }
@@ -56,9 +60,10 @@ impl Handshake {
         } else {
             SYN_ACK_RETRIES
         };
-        if self.transmissions > retries {
+        if self.timeouts >= retries {
             return true;
         }
+        self.timeouts += 1;
         self.timeout *= 2;
         self.due = Some(now);
         false

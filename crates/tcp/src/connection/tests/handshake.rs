@@ -151,3 +151,23 @@ fn an_ack_of_something_else_is_reset() {
     assert_eq!(answers[0].seq, Seq(77));
     assert_eq!(pair.end(CLIENT).state(), State::SynSent);
 }
+
+/// Behind a queue of seconds every SYN that is sent again asks for another SYN-ACK.
+#[test]
+fn syns_sent_again_do_not_bring_giving_up_nearer() {
+    let mut pair = Pair::new(config(1), config(2));
+    let syn = pair.end(CLIENT).transmit(pair.now).unwrap();
+    pair.deliver(SERVER, &syn);
+    pair.ends[CLIENT] = None;
+    for _ in 0..6 {
+        let [answer] = pair.inject(SERVER, &syn)[..] else {
+            panic!("one SYN-ACK");
+        };
+        assert_eq!(answer.flags, Flags::SYN.with(Flags::ACK));
+    }
+    // 1 + 2 + … + 32 s after six SYN-ACKs (tcp_synack_retries = 5).
+    pair.run_for(Duration::from_millis(62_900));
+    assert_eq!(pair.end(SERVER).ending(), None);
+    pair.run_for(Duration::from_millis(200));
+    assert_eq!(pair.end(SERVER).ending(), Some(Ending::TimedOut));
+}

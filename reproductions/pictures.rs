@@ -74,3 +74,41 @@ pub fn history(
         size: Figure::STRIP,
     }
 }
+
+/// The cumulative distribution of each of `series`.
+pub fn cumulative(title: &str, x: Axis, series: Vec<(String, Vec<f64>)>) -> Figure {
+    let curves = series
+        .into_iter()
+        .enumerate()
+        .map(|(n, (label, values))| Curve::new(label, Pen::nth(n), Mark::Line, steps(values)));
+    Figure {
+        title: title.into(),
+        x,
+        y: Axis::new("%", Scale::FromZero).within(0.0, 100.0),
+        curves: curves.collect(),
+        size: Figure::HALF,
+    }
+}
+
+/// A stair that rises at each value.
+fn steps(mut values: Vec<f64>) -> Vec<(f64, f64)> {
+    values.sort_by(f64::total_cmp);
+    let each = 100.0 / values.len() as f64;
+    let stair = |(n, value)| [(value, n as f64 * each), (value, (n + 1) as f64 * each)];
+    values.into_iter().enumerate().flat_map(stair).collect()
+}
+
+/// A dot for each pair, in the colour of its series.
+pub fn scatter(title: &str, x: Axis, y: Axis, series: Vec<(String, Vec<(f64, f64)>)>) -> Figure {
+    let curves = series
+        .into_iter()
+        .enumerate()
+        .map(|(n, (label, points))| Curve::new(label, Pen::nth(n), Mark::Dots, points));
+    Figure {
+        title: title.into(),
+        x,
+        y,
+        curves: curves.collect(),
+        size: Figure::HALF,
+    }
+}

@@ -1,6 +1,6 @@
 //! What happened in some seconds of a run.
 
-use super::score::mean;
+use crate::means::mean;
 use tidegate_measure::{BIN, quantiles};
 use tidegate_reproduce::Sample;
 
