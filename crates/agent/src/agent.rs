@@ -70,7 +70,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Sets law and parameters, at any time. Flows keep what they have learned.
+    /// Sets law and parameters, at any time; see [`configure`].
     pub fn configure(&mut self, params: &Params, dry_run: bool) {
         configure(&mut self.skeleton, params, dry_run);
     }

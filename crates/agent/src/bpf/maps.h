@@ -63,14 +63,20 @@ struct {
 	__type(value, struct tg_upload_record);
 } upload_scratch SEC(".maps");
 
-/* An acknowledgement on its way from the parser to the law. In a map the verifier forgets its values,
- * so that the many paths through the one do not multiply with those through the other. */
+/* An acknowledgement on its way from the parser to the law, and what was measured of it. In a map the
+ * verifier forgets values, so that the many paths through one step do not multiply with those through
+ * the next. */
+struct tg_heard {
+	struct tg_acknowledged packet;
+	struct tg_arrival arrival;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct tg_acknowledged);
-} acknowledged SEC(".maps");
+	__type(value, struct tg_heard);
+} heard SEC(".maps");
 
 static __always_inline void count(enum tg_direction direction, enum tg_count reason)
 {

@@ -56,6 +56,7 @@ struct tg_upload_step {
 	struct tg_tide path;
 	struct tg_params params;
 	struct tg_acknowledged arrives;
+	struct tg_arrival arrival;
 	tg_u64 leaves_us;
 	tg_u32 mss;
 	tg_u32 tsval;
@@ -74,13 +75,12 @@ int upload_step(void *unused)
 {
 	__u32 zero = 0;
 	struct tg_upload_step *s = bpf_map_lookup_elem(&upload_steps, &zero);
-	struct tg_arrival arrival;
 
 	(void)unused;
 	if (!s)
 		return 1;
-	tg_upload_measure(&s->upload, &s->arrives, &s->path, &arrival);
-	tg_upload_law(&s->upload, &s->params, &s->path, &s->arrives, &arrival);
+	tg_upload_measure(&s->upload, &s->arrives, &s->path, &s->arrival);
+	tg_upload_law(&s->upload, &s->params, &s->path, &s->arrives, &s->arrival);
 	s->raw = tg_upload_steer(&s->upload, &s->arrives.ack);
 	tg_upload_sent(&s->upload, s->mss, s->tsval, s->leaves_us);
 	return 0;

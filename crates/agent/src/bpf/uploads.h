@@ -133,20 +133,19 @@ static __always_inline int sent(struct __sk_buff *skb, __u32 l2)
 
 /* The window that our stack is to read in an acknowledgement. */
 static __always_inline __u16 heed(struct tg_upload_record *r, struct tg_path *path,
-				  const struct tg_acknowledged *s)
+				  struct tg_heard *h)
 {
 	struct tg_params law = params();
-	struct tg_arrival arrival;
 	__u16 raw;
 
 	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
 	note_mode(&r->connection, &r->upload.flow.window);
-	tg_upload_measure(&r->upload, s, &path->tide, &arrival);
+	tg_upload_measure(&r->upload, &h->packet, &path->tide, &h->arrival);
 	TG_FORGET();
-	tg_upload_law(&r->upload, &law, &path->tide, s, &arrival);
+	tg_upload_law(&r->upload, &law, &path->tide, &h->packet, &h->arrival);
 	TG_FORGET();
-	raw = tg_upload_steer(&r->upload, &s->ack);
+	raw = tg_upload_steer(&r->upload, &h->packet.ack);
 	bpf_spin_unlock(&path->lock);
 	return raw;
 }
@@ -155,7 +154,7 @@ static __always_inline __u16 heed(struct tg_upload_record *r, struct tg_path *pa
 static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = {};
-	struct tg_acknowledged *s;
+	struct tg_heard *h;
 	struct tg_upload_record *r;
 	struct tg_path *path;
 	__u32 zero = 0;
@@ -175,10 +174,10 @@ static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 	if (r->connection.scale_state != TG_SCALE_KNOWN)
 		return TG_COUNT_NO_SCALE;
 	path = bpf_map_lookup_elem(&uplinks, &p.key.ifindex);
-	s = bpf_map_lookup_elem(&acknowledged, &zero);
-	if (!path || !s)
+	h = bpf_map_lookup_elem(&heard, &zero);
+	if (!path || !h)
 		return TG_COUNT_NO_PATH;
-	*s = (struct tg_acknowledged){
+	h->packet = (struct tg_acknowledged){
 		.now_us = now_us(),
 		.ack = tg_acknowledgement(&p, r->connection.scale & 15),
 		.tsval = p.options.tsval,
@@ -186,8 +185,8 @@ static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 		.timestamps = p.options.timestamps,
 	};
 
-	r->connection.seen_us = s->now_us;
-	return lower_window(skb, &p, &r->connection, heed(r, path, s));
+	r->connection.seen_us = h->packet.now_us;
+	return lower_window(skb, &p, &r->connection, heed(r, path, h));
 }
 
 #endif

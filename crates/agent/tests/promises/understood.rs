@@ -112,8 +112,11 @@ fn options_that_are_known_or_harmless_are_no_obstacle() {
         ] {
             let mut packet = flow.packet(Way::Leaves);
             packet.options = options;
+            // Without a stamp there is nothing to tell an uplink's queue by.
+            let blind = packet.options.is_empty() && flow.gate.direction == Direction::Up;
+            let expected = if blind { "unchanged" } else { "rewritten" };
             let (_, reason) = flow.gate.explain(Way::Leaves, packet.link, &packet.bytes());
-            assert_eq!(reason, "rewritten", "{:?}", packet.options);
+            assert_eq!(reason, expected, "{:?}", packet.options);
             let mut packet = flow.packet(Way::Arrives);
             packet.options.extend(option::other(253, 6));
             let (_, reason) = flow
