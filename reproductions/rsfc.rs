@@ -29,9 +29,10 @@ pub fn paper() -> Paper {
         introduction: carriers::INTRODUCTION,
         seeds: Seeds { full: 8, quick: 1 },
         lab: Selection {
-            figures: &["fig-5.4", "fig-5.5", "fig-5.10", "fig-5.11"],
-            method: "Simulator and kernel did the same runs over the same link with the same seed: three places of ISP A \
-                     instead of twenty, and downloads that are waited for for 100 s instead of 300.",
+            figures: &["fig-5.4", "fig-5.5", "fig-5.10", "fig-5.11", "client"],
+            method: "Simulator and kernel did the same runs over the same link with the same seed: two places of ISP A instead of \
+                     twenty, one of them for the other senders, two constant uplinks instead of seven, and downloads that are \
+                     waited for for 100 s instead of 300.",
         },
         figures: |extent| Ok(figures(extent)),
     }

@@ -161,6 +161,11 @@ fn up(sample: &Sample, case: &str) -> f64 {
     sample.mean(case, |run| kbps(run, "upload"))
 }
 
+/// By the uplink as a whole, while the download lasts.
+fn carried(sample: &Sample, case: &str) -> f64 {
+    mean(beside_kbps(sample, case, UPLINK).into_iter())
+}
+
 fn down(sample: &Sample, case: &str) -> f64 {
     sample.mean(case, |run| kbps(run, "download"))
 }
@@ -228,8 +233,8 @@ fn on_slow_uplinks(runs: &Arc<Runs>, by: Steered) -> [Quantity; 4] {
             "",
             Claim::at_least(0.95, 0.5),
             |runs, sample, nth| {
-                let beside = |case: &str| mean(beside_kbps(sample, case, UPLINK).into_iter());
-                least(runs.both.iter().map(|c| beside(&c[nth]) / beside(&c[0])))
+                let shares = runs.both.iter();
+                least(shares.map(|c| carried(sample, &c[nth]) / carried(sample, &c[0])))
             },
         )
         .because(SHARED),
@@ -284,7 +289,12 @@ fn pictures(runs: &Runs, sample: &Sample) -> Vec<tidegate_report::plot::Figure> 
     };
     vec![
         picture("RTT of an upload alone", "s", &runs.alone, rtt),
-        picture("Upload alone", "kbit/s", &runs.alone, up),
+        picture(
+            "All that the uplink carries beside a download",
+            "kbit/s",
+            &runs.both,
+            carried,
+        ),
         picture("1 MB down beside an upload", "kbit/s", &runs.both, down),
     ]
 }

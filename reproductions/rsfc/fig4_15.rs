@@ -26,7 +26,8 @@ pub fn figure(extent: &Extent) -> Figure {
                 isps.iter().map(move |isp| {
                     let uplinks = isp.uplink_kbps(sample).into_iter();
                     let points = uplinks.zip(degradation(isp, sample, read));
-                    (isp.isp.to_owned(), points.collect())
+                    let dots = points.step_by(isp.u0.seeds(sample));
+                    (isp.isp.to_owned(), dots.collect())
                 })
             };
             let picture = |title, read| {

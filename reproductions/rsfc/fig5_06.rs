@@ -30,7 +30,8 @@ pub fn figure(extent: &Extent) -> Figure {
             let series = isps.iter().map(|isp| {
                 let uplinks = isp.uplink_kbps(sample).into_iter();
                 let points = uplinks.zip(gains(isp, sample));
-                (isp.isp.to_owned(), points.collect())
+                let dots = points.step_by(isp.u0.seeds(sample));
+                (isp.isp.to_owned(), dots.collect())
             });
             vec![scatter(
                 "Download beside RSFC ÷ beside CUBIC",

@@ -17,8 +17,8 @@ const QUICK_PAGES: usize = 20;
 const PATIENCE_S: f64 = 400.0;
 
 /// Why some pages take long even alone.
-const LARGE: &str = "one page in six has more than 3 MB, as the HTTP Archive's pages are spread, and takes more than 30 s at 1 to \
-     1.4 Mbit/s by its size; the hundred most visited ones seem to differ less";
+const LARGE: &str = "one page in seven has more than 3 MB, as the HTTP Archive's pages are spread: 17 to 24 s of transmission at 1 to \
+     1.4 Mbit/s, before any round trip. The hundred most visited ones seem to differ less";
 
 /// Why pages come sooner than theirs.
 const CHAINS: &str = "over 25 connections at once a page takes 15 round trips, of 4 s in the median. Names to be looked up, redirects and \

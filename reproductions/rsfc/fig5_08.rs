@@ -42,7 +42,7 @@ pub fn figure(extent: &Extent) -> Figure {
         draw: Box::new(move |sample| {
             vec![cumulative(
                 "Fairness and efficiency",
-                Axis::new("", Scale::FromZero),
+                Axis::new("", Scale::Linear),
                 vec![
                     ("fairness, RSFC".into(), fairness(&uploads.two, sample)),
                     (

@@ -32,6 +32,12 @@ impl Set {
         runs.map(read).collect()
     }
 
+    /// Runs at each place. Pictures of dots show the first.
+    pub fn seeds(&self, sample: &Sample) -> usize {
+        let first = self.0.first().map(Experiment::name);
+        first.map_or(1, |name| sample.runs(&name).count())
+    }
+
     /// What a flow carries in each run, in kbit/s.
     pub fn kbps(&self, sample: &Sample, flow: &str) -> Vec<f64> {
         self.all(sample, |run| kbps(run, flow))

@@ -106,7 +106,7 @@ fn a_megabyte_fits_into_the_time_for_it() {
     }
 }
 
-/// In the laboratory there is less of everything, and the selection can be done in half an hour.
+/// In the laboratory there is less of everything, and the selection can be done in three quarters of an hour.
 #[test]
 fn in_the_laboratory_there_is_little() {
     let extent = Extent {
@@ -127,5 +127,5 @@ fn in_the_laboratory_there_is_little() {
         }
     }
     // Two at a time.
-    assert!(seconds / 2.0 < 1800.0, "{seconds} s");
+    assert!(seconds / 2.0 < 2700.0, "{seconds} s");
 }

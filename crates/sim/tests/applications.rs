@@ -54,6 +54,38 @@ fn a_page_is_faster_over_more_connections() {
     assert!((7.0 * RTT_MS..9.0 * RTT_MS).contains(&six), "{six}");
 }
 
+/// Each request is one packet up, headers of 52 bytes included.
+#[test]
+fn a_pages_requests_have_a_size() {
+    let uplink_bytes = |request: u32| {
+        let does = format!(
+            "{{ name = 'page', does = {{ page = {{ object_bytes = [1000, 1000, 1000], connections = 1, \
+             request_bytes = {request}, pause_s = 100 }} }} }}"
+        );
+        let run = run(&scenario(20.0, 10.0, 1000, &does));
+        assert_eq!(run.fetches[0].count, 1);
+        (run.uplink.delivered_bps * 10.0 / 8.0).round()
+    };
+    assert_eq!(uplink_bytes(716) - uplink_bytes(16), 3.0 * 700.0);
+}
+
+/// Vegas keeps the queue short that CUBIC fills.
+#[test]
+fn a_workload_may_have_a_congestion_control_of_its_own() {
+    let queued_ms = |own: &str| {
+        let does = format!("{{ name = 'download', does = {{ bulk = {{}} }}{own} }}");
+        run(&scenario(20.0, 20.0, 1000, &does))
+            .link
+            .queue_delay_ms
+            .p50
+    };
+    let [cubic, vegas] = ["", ", congestion_control = 'vegas'"].map(queued_ms);
+    assert!(vegas * 10.0 < cubic, "{vegas}, {cubic}");
+    let unknown = "{ name = 'download', does = { bulk = {} }, congestion_control = 'none' }";
+    let refused = try_run(&scenario(20.0, 1.0, 1000, unknown), false).unwrap_err();
+    assert!(format!("{refused:#}").contains("\"none\""), "{refused:#}");
+}
+
 #[test]
 fn a_source_of_constant_rate_is_heard_at_its_rate() {
     let does = "{ name = 'call', does = { constant_rate = { mbps = 2 } } },

@@ -88,6 +88,14 @@ fn every_run_is_a_scenario_that_can_be_loaded() {
 }
 
 #[test]
+fn figures_of_a_chapter_are_asked_for_by_number() {
+    let output = reproduce(&["rsfc", "5.10", "--quick", "--json"]);
+    assert!(output.status.success());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["figures"][0]["id"], "fig-5.10");
+}
+
+#[test]
 fn an_unknown_figure_is_refused() {
     let output = reproduce(&["drwa", "fig-99"]);
     assert_eq!(output.status.code(), Some(2));

@@ -56,6 +56,12 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "\"w\" is not steered",
         ),
         (
+            "does = { bulk = {} }, congestion_control = 'reno'",
+            "",
+            "",
+            "congestion control of its own",
+        ),
+        (
             "does = { bulk = {} }, weight = 2",
             "",
             "",

@@ -43,6 +43,10 @@ fn workloads_that_make_none_are_refused_by_name() {
             "web.pause_s is -1",
         ),
         (
+            "{ page = { object_bytes = [1], request_bytes = 0 } }",
+            "page.request_bytes is 0",
+        ),
+        (
             "{ chunks = { chunk_bytes = 0, period_s = 1 } }",
             "chunks.chunk_bytes is 0",
         ),

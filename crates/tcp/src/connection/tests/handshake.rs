@@ -156,7 +156,8 @@ fn an_ack_of_something_else_is_reset() {
 #[test]
 fn syns_sent_again_do_not_bring_giving_up_nearer() {
     let mut pair = Pair::new(config(1), config(2));
-    let syn = pair.end(CLIENT).transmit(pair.now).unwrap();
+    let now = pair.now;
+    let syn = pair.end(CLIENT).transmit(now).unwrap();
     pair.deliver(SERVER, &syn);
     pair.ends[CLIENT] = None;
     for _ in 0..6 {
