@@ -130,7 +130,7 @@ TG_INLINE tg_u32 tg_flow_drift_us(struct tg_flow *f, tg_u64 now_us)
 	return drift_us < TG_SECOND_US ? (tg_u32)drift_us : TG_SECOND_US;
 }
 
-/* RTTmin falls; `fell_us` is what floor or RTTmin has fallen by with this packet, if both the larger. */
+/* RTTmin falls. What counts as this packet's fall is the floor's or RTTmin's, whichever is larger. */
 TG_INLINE void tg_flow_lower_rtt_min(struct tg_flow *f, tg_u32 by_us, struct tg_arrival *a)
 {
 	f->rtt_min_us -= by_us;

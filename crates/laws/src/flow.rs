@@ -111,7 +111,7 @@ pub enum PathState {
     Running,
     /// The window is opened a little, to tell a longer path from a queue.
     Probing,
-    /// The window is what RTTmin asks for, to prove floors that have risen.
+    /// The window is what a shorter lag asks for, to look under floors that have risen, or fallen.
     Rechecking,
 }
 

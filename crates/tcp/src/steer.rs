@@ -105,15 +105,7 @@ impl Steer {
         if !segment.flags.has(Flags::ACK) {
             return;
         }
-        let ack = Ack {
-            now_us: micros(now),
-            ack: segment.ack.0,
-            raw: segment.window,
-            scale,
-            bare: segment.len == 0 && !segment.flags.has(Flags::FIN),
-            sack: !segment.sack.is_empty(),
-            tsval: segment.timestamps.map(|t| t.val),
-        };
+        let ack = acknowledgement(now, segment, scale);
         let window = self.flow.leaves(&ack);
         segment.window = window.min(segment.window);
     }
@@ -136,6 +128,19 @@ impl Steer {
     /// What the law knows and wants.
     pub fn flow(&self) -> &Flow {
         &self.flow
+    }
+}
+
+/// What a segment acknowledges and promises, its window field shifted by `scale`.
+fn acknowledgement(now: Instant, segment: &Segment, scale: u8) -> Ack {
+    Ack {
+        now_us: micros(now),
+        ack: segment.ack.0,
+        raw: segment.window,
+        scale,
+        bare: segment.len == 0 && !segment.flags.has(Flags::FIN),
+        sack: !segment.sack.is_empty(),
+        tsval: segment.timestamps.map(|t| t.val),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The other direction: data that leave a host, steered by what the host is told of their
 //! acknowledgements.
 
-use super::micros;
+use super::{acknowledgement, micros};
 use crate::{Flags, Segment};
-use tidegate_laws::{Ack, Params, Path, Upload};
+use tidegate_laws::{Params, Path, Upload};
 use tidegate_time::Instant;
 
 /// One connection's data that leave a host, and the law that steers them.
@@ -59,15 +59,7 @@ impl UploadSteer {
         if segment.flags.has(Flags::RST) || !segment.flags.has(Flags::ACK) {
             return;
         }
-        let ack = Ack {
-            now_us: micros(now),
-            ack: segment.ack.0,
-            raw: segment.window,
-            scale,
-            bare: segment.len == 0 && !segment.flags.has(Flags::FIN),
-            sack: !segment.sack.is_empty(),
-            tsval: segment.timestamps.map(|t| t.val),
-        };
+        let ack = acknowledgement(now, segment, scale);
         let tsecr = segment.timestamps.map(|t| t.ecr);
         let window = self.upload.acknowledged(path, &self.params, &ack, tsecr);
         segment.window = window.min(segment.window);
