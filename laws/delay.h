@@ -26,6 +26,7 @@
 
 #define TG_DELAY_SLACK_US (2 * TG_MS_US) /* a tick of either clock */
 #define TG_DELAY_STEP_US (8 * TG_MS_US)	 /* more than drift is ever behind by */
+#define TG_DELAY_SET_US (100 * TG_MS_US) /* and more than a clock's steps, which may be 16 ms */
 #define TG_CLOCK_FIRST_US (TG_SECOND_US / 2)
 #define TG_CLOCK_WINDOW_SHIFT 25 /* clocks are compared every 2^25 us, 34 s */
 #define TG_CLOCK_WINDOW_US (1u << TG_CLOCK_WINDOW_SHIFT)

@@ -159,7 +159,7 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, tg_u32 standing_us, struct tg_a
 	if (a->queue_us == TG_OPEN || a->queue_us <= bound_us)
 		return;
 	/* Data cannot have waited for longer than the round trip: the peer's clock was set. */
-	if (a->queue_us > a->sample_us)
+	if (a->queue_us - bound_us > TG_DELAY_SET_US && a->queue_us > a->sample_us)
 		drift_us = a->queue_us;
 	drift_us = tg_min(a->queue_us - bound_us, drift_us);
 	tg_delay_raise(&f->delay, drift_us);

@@ -259,3 +259,21 @@ fn drwa_asks_for_no_more_than_its_limit() {
     assert_eq!(wanted(Some(30_000)), Some(30_000));
     assert_eq!(wanted(Some(10 * free)), Some(free));
 }
+
+/// A clock that goes in steps of 16 ms tells more delay than the round trip of a near peer. It was not
+/// set: the floor does not jump up to fall again with the next step, which would be looked under.
+#[test]
+fn a_clock_that_goes_in_steps_is_not_taken_for_one_that_was_set() {
+    let mut receiver = Receiver::new(Law::Tide);
+    let mut raised_us = 0;
+    for now_us in (1_000_000..31_000_000).step_by(500) {
+        let floor_us = receiver.flow.raw().delay.floor_us;
+        receiver.receives((now_us - 500) / 16_000 * 16_000, now_us - 1_000, now_us);
+        let floor_now_us = receiver.flow.raw().delay.floor_us;
+        if now_us > 2_000_000 {
+            raised_us = raised_us.max(floor_now_us.wrapping_sub(floor_us) as i32);
+        }
+        receiver.acknowledges(now_us);
+    }
+    assert!(raised_us < 200, "{raised_us} at once");
+}
