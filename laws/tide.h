@@ -17,6 +17,8 @@
  *     m    += (x - m) / 8                                the forecast
  *     d1   += (e - d1) / 64,  d2 += (e - d2) / 512       its error over 8 and 64 round trips
  *     W    = max((m + 11/8 (d1 + d2)) H + 1 MSS, 5 MSS)
+ *            or, of a download beside uploads of our own,
+ *            max(m H + 11/8 (d1 + d2) H0 + 1 MSS, 5 MSS), H0 the least H of the last 4 to 8 s
  *
  * Forecast and errors are rates, not bytes a round trip, so that a lag that changes (an upload
  * begins, the route changes) reaches the window at once.

@@ -51,7 +51,7 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = {};
 	struct tg_record *r;
-	struct tg_path *path;
+	struct tg_path *path, *uplink;
 	int reason = tg_parse(skb, &p, l2, 0);
 
 	if (reason >= 0)
@@ -64,7 +64,8 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 	if (!r)
 		return TG_COUNT_NO_FLOW;
 	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
-	if (!path)
+	uplink = bpf_map_lookup_elem(&uplinks, &p.key.ifindex);
+	if (!path || !uplink)
 		return TG_COUNT_NO_PATH;
 	if (p.syn)
 		note_answer(&r->connection, &p);
@@ -79,6 +80,8 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 		.timestamps = p.options.timestamps,
 	};
 
+	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
+	s.uploading = tg_uploading(&uplink->tide, s.now_us);
 	r->connection.seen_us = s.now_us;
 	learn(r, path, &s);
 	return p.syn ? TG_COUNT_HANDSHAKE : TG_COUNT_MEASURED;

@@ -11,6 +11,8 @@ const IDLE_US: u64 = 10_000_000;
 /// Of one silence at most so many empty buckets count.
 const CATCH_UP: usize = 32;
 const LAG_LEAST_US: u64 = 5_000;
+/// The least H is taken over one to two spans of so long.
+const LEAST_US: u64 = 4_000_000;
 /// Buckets at one level before it is doubted, and how long without an empty queue does the same.
 const STEADY: u32 = 12;
 const UNTOUCHED_US: u64 = 10_000_000;
@@ -46,6 +48,8 @@ pub struct Arrival {
     pub queue_us: u64,
     /// By how much it lowered its flow's floor or RTTmin.
     pub fell_us: u64,
+    /// The way back carries uploads that are steered.
+    pub uploading: bool,
 }
 
 /// A flow's part in the path.
@@ -103,6 +107,9 @@ pub struct Tide {
     /// H, in whole microseconds as every time.
     pub h_us: Option<u64>,
     h_moved_us: u64,
+    uploading: bool,
+    /// When each span of four seconds began, and the least H in it.
+    leasts: Vec<(u64, u64)>,
     /// The forecast and its errors over 8 and 64 round trips.
     pub m: f64,
     pub d1: f64,
@@ -190,10 +197,29 @@ impl Tide {
             }
         });
         self.h_moved_us = a.now_us;
+        self.uploading = a.uploading;
+        self.note_least(a.now_us);
         s.h_us = Some(
             s.h_us
                 .map_or(lag_us, |h_us| moved(h_us, lag_us, 1.0 / 16.0)),
         );
+    }
+
+    fn note_least(&mut self, now_us: u64) {
+        let h_us = self.h();
+        match self.leasts.last_mut() {
+            Some((since_us, least_us)) if now_us - *since_us < LEAST_US => {
+                *least_us = h_us.min(*least_us);
+            }
+            _ => self.leasts.push((now_us, h_us)),
+        }
+    }
+
+    /// What the margin is for: H, or beside uploads the least of it in this span and the one before.
+    fn margin_us(&self) -> u64 {
+        let late = self.leasts.iter().rev().take(2);
+        let least_us = late.map(|(_, h_us)| *h_us).filter(|_| self.uploading).min();
+        least_us.map_or(self.h(), |least_us| least_us.min(self.h()))
     }
 
     fn h(&self) -> u64 {
@@ -466,6 +492,9 @@ impl Tide {
         self.risen_us += rise_us;
         self.rises += 1;
         self.h_us = Some(self.h() + rise_us);
+        for (_, least_us) in &mut self.leasts {
+            *least_us += rise_us;
+        }
         (self.level_us, self.steady) = (0, 0);
         self.m = self.m.max(self.touched.1);
         self.touched = (now_us, self.m);
@@ -511,7 +540,7 @@ impl Tide {
         }
         let mss = self.mss as f64;
         let margin = 11.0 / 8.0 * (self.d1 + self.d2);
-        let forecast = (self.m + margin) * self.h() as f64 + mss;
+        let forecast = self.m * self.h() as f64 + margin * self.margin_us() as f64 + mss;
         let probed = self.probe.as_ref().map_or(0.0, |probe| probe.window);
         let wanted = if self.state == State::Rechecking {
             self.m * self.tried_us.min(self.h()) as f64
