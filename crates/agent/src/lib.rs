@@ -6,6 +6,7 @@
 
 mod agent;
 mod attach;
+mod capabilities;
 mod direction;
 mod error;
 mod interface;
@@ -14,6 +15,7 @@ mod view;
 
 pub use agent::{Agent, Config, Cost, configure};
 pub use attach::Hook;
+pub use capabilities::drop_capabilities;
 pub use direction::{Direction, Directions};
 pub use error::AgentError;
 pub use interface::{Interface, LinkLayer};

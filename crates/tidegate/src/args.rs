@@ -34,6 +34,9 @@ pub enum Command {
     Bench(BenchArgs),
     /// Write a trace of one of the shipped cell models, in Mahimahi's format
     Trace(TraceArgs),
+    /// Write the manual pages, or the completions of a shell, that the package ships
+    #[command(hide = true)]
+    Generate(GenerateArgs),
 }
 
 /// Arguments of `run`.
@@ -288,6 +291,26 @@ pub struct TraceArgs {
     /// Same seed, same trace
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+/// Arguments of `generate`.
+#[derive(Debug, ClapArgs)]
+pub struct GenerateArgs {
+    /// What to write
+    #[arg(value_enum)]
+    pub what: Generated,
+    /// The folder to write it into
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+}
+
+/// What can be written of the command's own definitions.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Generated {
+    /// A manual page for each command
+    Man,
+    /// Completions for bash, zsh and fish
+    Completions,
 }
 
 fn cell(text: &str) -> Result<CellKind, String> {

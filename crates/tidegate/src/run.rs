@@ -3,7 +3,7 @@
 use crate::args::{LawArg, OnlyArg, RunArgs};
 use crate::exit::BadInput;
 use crate::signals;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::io::Write;
@@ -30,6 +30,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let stop = signals::stop_flag()?;
     let config = config(args)?;
     let agent = Agent::start(&config)?;
+    tidegate_agent::drop_capabilities()?;
+    tell_service_manager()?;
     if !args.json {
         announce(args, &config)?;
     }
@@ -54,6 +56,11 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let counts = agent.counts()?;
     drop(agent);
     if args.json { Ok(()) } else { summary(&counts) }
+}
+
+/// Traffic is steered from now on: `systemctl start` waits for this.
+fn tell_service_manager() -> Result<()> {
+    sd_notify::notify(&[sd_notify::NotifyState::Ready]).context("tell the service manager")
 }
 
 /// The line that a terminal shows while the agent runs.

@@ -10,6 +10,8 @@
 #define TG_OPTIONS_WALK 16	 /* options looked at; real stacks send at most eight */
 #define TG_SCALE_MAX 14		 /* a larger shift counts as this (RFC 7323 section 2.3) */
 
+#define TG_HEADERS 0xff		 /* no header begins beyond; a bound that the verifier believes */
+
 enum tg_option {
 	TG_OPTION_END = 0,
 	TG_OPTION_NOP = 1,
@@ -103,7 +105,7 @@ static __always_inline void *tg_peek(struct __sk_buff *skb, __u32 at, __u32 byte
 
 	/* Or the compiler keeps the packet's end as a number, which is no bound to the verifier. */
 	TG_FORGET();
-	header = (void *)(long)skb->data + at;
+	header = (void *)(long)skb->data + (at & TG_HEADERS);
 	return header + bytes <= (void *)(long)skb->data_end ? header : NULL;
 }
 
@@ -216,11 +218,8 @@ static __always_inline int tg_parse_ip6(struct __sk_buff *skb, struct tg_packet 
 	return tg_parse_tcp(skb, p, bytes, leaves);
 }
 
-/*
- * Reads a packet whose link-layer header has `l2` bytes. Returns -1 if it is TCP that can be
- * steered, or else the reason (enum tg_count) for which it is left alone.
- */
-static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, int leaves)
+static __always_inline int tg_parse_frame(struct __sk_buff *skb, struct tg_packet *p, __u32 l2,
+					  int leaves)
 {
 	__be16 protocol = skb->protocol;
 
@@ -239,6 +238,33 @@ static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, 
 	if (protocol == bpf_htons(ETH_P_IPV6))
 		return tg_parse_ip6(skb, p, l2, leaves);
 	return TG_COUNT_NOT_IP;
+}
+
+/* Where a packet is parsed: in a map the verifier forgets values, or each way through the parser
+ * would be followed through all that comes after. Kernels before 6.4 need this most. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tg_packet);
+} parsed SEC(".maps");
+
+/*
+ * Reads a packet whose link-layer header has `l2` bytes. Returns -1 if it is TCP that can be
+ * steered, or else the reason (enum tg_count) for which it is left alone.
+ */
+static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, int leaves)
+{
+	__u32 zero = 0;
+	struct tg_packet *q = bpf_map_lookup_elem(&parsed, &zero);
+	int reason;
+
+	if (!q)
+		return TG_COUNT_MALFORMED;
+	__builtin_memset(q, 0, sizeof(*q));
+	reason = tg_parse_frame(skb, q, l2, leaves);
+	*p = *q;
+	return reason;
 }
 
 /* Payload of one segment on the wire, of a flow whose segments had `known` bytes so far; 0: not
