@@ -18,6 +18,7 @@ mod address;
 mod bench;
 mod child;
 mod clock;
+mod emulated;
 mod emulator;
 mod hosts;
 mod laboratory;
@@ -40,6 +41,7 @@ mod workload;
 
 pub use address::IpVersion;
 pub use bench::{Bench, IDLE_RTT_MS, bench};
+pub use emulated::EmulatedHosts;
 pub use netns::Namespace;
 pub use run::{Options, Progress, check, run_scenario};
 pub use shell::link_shell;

@@ -29,6 +29,7 @@ static __always_inline void note_answer(struct tg_connection *c, const struct tg
 	if (!p->options.scale_given)
 		c->scale = 0;
 	c->scale_state = TG_SCALE_KNOWN;
+	c->shared &= p->options.mptcp;
 }
 
 static __always_inline void learn(struct tg_record *r, struct tg_path *path,
@@ -62,12 +63,14 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 		return TG_COUNT_NO_DATA;
 	r = bpf_map_lookup_elem(&flows, &p.key);
 	if (!r)
-		return TG_COUNT_NO_FLOW;
+		return p.options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
 	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
 	if (!path)
 		return TG_COUNT_NO_PATH;
 	if (p.syn)
 		note_answer(&r->connection, &p);
+	else if (is_shared(&r->connection, &p))
+		return TG_COUNT_MPTCP;
 
 	struct tg_segment s = {
 		.now_us = now_us(),
@@ -111,10 +114,11 @@ static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_pack
 	struct tg_record *r = bpf_map_lookup_elem(&flows, &p->key);
 
 	if (!r || r->connection.scale_state != TG_SCALE_KNOWN) {
-		int scale = socket_scale(skb, TG_DOWN);
+		__u8 scale = 0;
+		int reason = p->options.mptcp ? TG_COUNT_MPTCP : socket_scale(skb, TG_DOWN, &scale);
 
-		if (scale < 0)
-			return TG_COUNT_NO_SCALE;
+		if (reason >= 0)
+			return reason;
 		if (!r)
 			r = new_flow(&p->key);
 		if (!r)
@@ -123,7 +127,17 @@ static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_pack
 		r->connection.scale_state = TG_SCALE_KNOWN;
 	}
 	*found = r;
-	return -1;
+	return is_shared(&r->connection, p) ? TG_COUNT_MPTCP : -1;
+}
+
+/* A packet leaves of which only the ports were understood; its reader heeds the window all the same.
+ * What is told of the flow is what it says from then on. */
+static __always_inline void leaves_unread(const struct tg_packet *p)
+{
+	struct tg_record *r = p->key.local_port ? bpf_map_lookup_elem(&flows, &p->key) : NULL;
+
+	if (r)
+		r->flow.window.known = 0;
 }
 
 static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
@@ -134,8 +148,10 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	__u16 raw;
 	int reason = tg_parse(skb, &p, l2, 1);
 
-	if (reason >= 0)
+	if (reason >= 0) {
+		leaves_unread(&p);
 		return reason;
+	}
 	if (p.rst)
 		return TG_COUNT_RESET;
 	if (p.syn)
@@ -145,6 +161,10 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	reason = find_flow(skb, &p, &r);
 	if (reason >= 0)
 		return reason;
+	if (tg_chained(skb)) {
+		r->flow.window.known = 0;
+		return TG_COUNT_CHAINED;
+	}
 	c = &r->connection;
 
 	struct tg_ack a = tg_acknowledgement(&p, c->scale & 15);
