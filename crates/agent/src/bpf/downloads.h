@@ -33,26 +33,28 @@ static __always_inline void note_answer(struct tg_connection *c, const struct tg
 }
 
 static __always_inline void learn(struct tg_record *r, struct tg_path *path,
-				  const struct tg_segment *s)
+				  const struct tg_segment *s, struct tg_arrival *arrival)
 {
 	struct tg_params law = params();
-	struct tg_arrival arrival;
 
 	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
-	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), &arrival);
+	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), arrival);
+	TG_FORGET();
 	if (law.law == TG_LAW_TIDE)
-		tg_flow_path_law(&r->flow, &path->tide, &arrival);
+		tg_flow_path_law(&r->flow, &path->tide, arrival);
 	else
-		tg_flow_law(&r->flow, &law, s, &arrival);
+		tg_flow_law(&r->flow, &law, s, arrival);
 	bpf_spin_unlock(&path->lock);
 }
 
 static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = {};
+	struct tg_heard *h;
 	struct tg_record *r;
 	struct tg_path *path;
+	__u32 zero = 0;
 	int reason = tg_parse(skb, &p, l2, 0);
 
 	if (reason >= 0)
@@ -64,13 +66,14 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 	r = bpf_map_lookup_elem(&flows, &p.key);
 	if (!r)
 		return p.options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
-	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
-	if (!path)
-		return TG_COUNT_NO_PATH;
 	if (p.syn)
 		note_answer(&r->connection, &p);
-	else if (is_shared(&r->connection, &p))
+	if (is_shared(&r->connection, &p))
 		return TG_COUNT_MPTCP;
+	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
+	h = bpf_map_lookup_elem(&heard, &zero);
+	if (!path || !h)
+		return TG_COUNT_NO_PATH;
 
 	struct tg_segment s = {
 		.now_us = now_us(),
@@ -83,7 +86,7 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 	};
 
 	r->connection.seen_us = s.now_us;
-	learn(r, path, &s);
+	learn(r, path, &s, &h->arrival);
 	return p.syn ? TG_COUNT_HANDSHAKE : TG_COUNT_MEASURED;
 }
 
