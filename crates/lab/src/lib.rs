@@ -44,7 +44,7 @@ pub use bench::{Bench, IDLE_RTT_MS, bench};
 pub use emulated::EmulatedHosts;
 pub use netns::Namespace;
 pub use run::{Options, Progress, check, run_scenario};
-pub use shell::link_shell;
+pub use shell::{Masquerade, link_shell};
 pub use steer::{Steer, SteeredFlow, Steering};
 pub use tcp_info::TcpInfo;
 pub use transport::use_congestion_control;

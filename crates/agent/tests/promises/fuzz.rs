@@ -8,6 +8,7 @@ use crate::steering::gate_with_limit;
 use crate::support::is_root;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::time::Instant;
 use tidegate_agent::{Direction, REASONS};
 
 const START_US: u64 = 5_000_000;
@@ -70,9 +71,45 @@ fn spoiled_packets_of_uploads_pass() {
     }
 }
 
-fn spoiled_packets_pass(mut gate: Gate) {
+/// Many more, of both kinds and with another seed each time; so many millions in all, or ten. On its
+/// own: `cargo test --release -p tidegate-agent --test promises campaign -- --ignored --nocapture`
+#[test]
+#[ignore = "takes minutes: ./dev soak runs it"]
+fn campaign() {
+    if !is_root() {
+        return;
+    }
+    let millions =
+        std::env::var("TIDEGATE_FUZZ_MILLIONS").map_or(10, |n| n.parse().expect("a number"));
+    let rounds = millions * 1_000_000 / PACKETS as u64 / 2;
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for direction in Direction::ALL {
+            scope.spawn(move || {
+                for seed in 0..rounds {
+                    let gate = match direction {
+                        Direction::Down => gate_with_limit(20_000),
+                        Direction::Up => Gate::before(Direction::Up),
+                    };
+                    spoiled_packets_pass_of(seed, gate);
+                }
+            });
+        }
+    });
+    let (packets, seconds) = (2 * rounds * PACKETS as u64, began.elapsed().as_secs_f64());
+    println!(
+        "{packets} packets in {seconds:.0} s, {:.0} a second",
+        packets as f64 / seconds
+    );
+}
+
+fn spoiled_packets_pass(gate: Gate) {
+    spoiled_packets_pass_of(0x7464, gate);
+}
+
+fn spoiled_packets_pass_of(seed: u64, mut gate: Gate) {
     let mut flows = flows(&mut gate);
-    let mut random = Pcg64Mcg::seed_from_u64(0x7464);
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
     let counted: u64 = gate.counts().iter().sum();
     let mut now_us = START_US + 2_000_000;
     for _ in 0..PACKETS {

@@ -56,7 +56,11 @@ fn soak(period: Duration, stop: &AtomicBool) -> Result<Soaked> {
     let hosts = EmulatedHosts::new(link(80e6), link(40e6), 1)?;
     let listeners = Listeners::new(hosts.server())?;
     let mut agent = AgentProcess::start(hosts.client())?;
-    let (tally, over, served) = (Tally::default(), AtomicBool::new(false), AtomicBool::new(false));
+    let (tally, over, served) = (
+        Tally::default(),
+        AtomicBool::new(false),
+        AtomicBool::new(false),
+    );
     let began = Instant::now();
     let warm = thread::scope(|scope| -> Result<Resources> {
         let serving = scope.spawn(|| serve(&listeners, &tally, &served));
@@ -153,18 +157,42 @@ impl Soaked {
             row("duration", self.seconds, "s"),
             row("connections", tally(&self.tally.done), ""),
             row("payload, checked", tally(&self.tally.bytes) / 1e6, "MB"),
-            row("connections whose reader paused", tally(&self.tally.paused), ""),
+            row(
+                "connections whose reader paused",
+                tally(&self.tally.paused),
+                "",
+            ),
             row("packets carried by the link", count(self.carried), ""),
             row("packets lost by the link", count(self.lost), ""),
             row("damaged connections", tally(&self.tally.damaged), ""),
             row("stuck connections", tally(&self.tally.stuck), ""),
             row("failed connections", tally(&self.tally.failed), ""),
             row("agent's memory, warm", count(self.warm.rss) / 1e3, "kB"),
-            row("agent's memory, at the end", count(self.end.rss) / 1e3, "kB"),
-            row("agent's descriptors, warm", self.warm.descriptors as f64, ""),
-            row("agent's descriptors, at the end", self.end.descriptors as f64, ""),
-            row("its maps in the kernel, warm", count(self.warm.maps) / 1e3, "kB"),
-            row("its maps in the kernel, at the end", count(self.end.maps) / 1e3, "kB"),
+            row(
+                "agent's memory, at the end",
+                count(self.end.rss) / 1e3,
+                "kB",
+            ),
+            row(
+                "agent's descriptors, warm",
+                self.warm.descriptors as f64,
+                "",
+            ),
+            row(
+                "agent's descriptors, at the end",
+                self.end.descriptors as f64,
+                "",
+            ),
+            row(
+                "its maps in the kernel, warm",
+                count(self.warm.maps) / 1e3,
+                "kB",
+            ),
+            row(
+                "its maps in the kernel, at the end",
+                count(self.end.maps) / 1e3,
+                "kB",
+            ),
             row("agent's share of a CPU at rest", 100.0 * self.rest_cpu, "%"),
             row("programs and maps left behind", self.left_behind as f64, ""),
         ]
@@ -172,7 +200,10 @@ impl Soaked {
 
     fn check(&self) -> Result<()> {
         if let Some(first) = self.tally.first_failure() {
-            anyhow::bail!("{} connections went wrong, the first: {first}", self.tally.bad());
+            anyhow::bail!(
+                "{} connections went wrong, the first: {first}",
+                self.tally.bad()
+            );
         }
         ensure!(
             self.end.rss <= self.warm.rss + RSS_SLACK,
@@ -184,7 +215,11 @@ impl Soaked {
             (self.end.descriptors, self.end.maps) == (self.warm.descriptors, self.warm.maps),
             "the agent's descriptors or maps grew"
         );
-        ensure!(self.left_behind == 0, "{} programs or maps were left behind", self.left_behind);
+        ensure!(
+            self.left_behind == 0,
+            "{} programs or maps were left behind",
+            self.left_behind
+        );
         Ok(())
     }
 }

@@ -41,10 +41,17 @@ impl AgentProcess {
             .args(["run", "--iface", EmulatedHosts::INTERFACE])
             .stdout(Stdio::piped());
         let mut agent = host.run(|| Ok(Self(command.spawn()?)))?;
-        let out = agent.0.stdout.as_mut().context("standard output is a pipe")?;
+        let out = agent
+            .0
+            .stdout
+            .as_mut()
+            .context("standard output is a pipe")?;
         let mut line = String::new();
         BufReader::new(out).read_line(&mut line)?;
-        ensure!(line.contains("steering"), "the agent does not steer: {line}");
+        ensure!(
+            line.contains("steering"),
+            "the agent does not steer: {line}"
+        );
         Ok(agent)
     }
 
@@ -116,7 +123,9 @@ impl Resources {
         // SAFETY: likewise.
         let map = |&id: &u32| unsafe { libbpf_sys::bpf_map_get_fd_by_id(id) };
         let programs = self.programs.iter().map(program);
-        let held = programs.chain(self.map_ids.iter().map(map)).filter(|&fd| fd >= 0);
+        let held = programs
+            .chain(self.map_ids.iter().map(map))
+            .filter(|&fd| fd >= 0);
         // SAFETY: each is a new descriptor that nobody else owns.
         held.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).count()
     }
@@ -130,7 +139,9 @@ fn field(text: &str, name: &str) -> Option<u64> {
 
 /// Fields 14 and 15, proc_pid_stat(5); the second may hold anything between its parentheses.
 fn cpu(stat: &str) -> Result<Duration> {
-    let (_, rest) = stat.rsplit_once(')').context("/proc/PID/stat has no name")?;
+    let (_, rest) = stat
+        .rsplit_once(')')
+        .context("/proc/PID/stat has no name")?;
     let ticks: u64 = rest
         .split_whitespace()
         .skip(11)

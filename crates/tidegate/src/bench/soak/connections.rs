@@ -65,12 +65,17 @@ impl Tally {
 
     /// What the first of those met.
     pub fn first_failure(&self) -> Option<String> {
-        self.first.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.first
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn note(&self, error: &anyhow::Error) {
         let kind = |cause: &(dyn std::error::Error + 'static)| {
-            cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind)
+            cause
+                .downcast_ref::<std::io::Error>()
+                .map(std::io::Error::kind)
         };
         let counter = match error.chain().find_map(kind) {
             Some(ErrorKind::WouldBlock | ErrorKind::TimedOut) => &self.stuck,
@@ -166,7 +171,9 @@ pub fn be_client(
         match order_from(to.address(turn)?, order, pauses) {
             Ok(()) => {
                 tally.done.fetch_add(1, Ordering::Relaxed);
-                tally.bytes.fetch_add(order.down + order.up, Ordering::Relaxed);
+                tally
+                    .bytes
+                    .fetch_add(order.down + order.up, Ordering::Relaxed);
                 tally.paused.fetch_add(pauses.into(), Ordering::Relaxed);
             }
             Err(error) => tally.note(&error),
@@ -181,14 +188,18 @@ fn order_from(to: SocketAddr, order: Order, pauses: bool) -> Result<()> {
     if pauses {
         setsockopt(&stream, sockopt::RcvBuf, &SMALL_BUFFER)?;
     }
-    stream.write_all(&order.to_bytes()).context("cannot order")?;
+    stream
+        .write_all(&order.to_bytes())
+        .context("cannot order")?;
     if pauses {
         thread::sleep(PAUSE);
     }
     let [down, up] = order.patterns();
     exchange(&stream, (up, order.up), (down, order.down)).context("the client")?;
     let mut last = Vec::new();
-    stream.read_to_end(&mut last).context("the server's last word")?;
+    stream
+        .read_to_end(&mut last)
+        .context("the server's last word")?;
     ensure!(last == [INTACT], "the server's last word is {last:02x?}");
     Ok(())
 }
@@ -197,7 +208,10 @@ fn order_from(to: SocketAddr, order: Order, pauses: bool) -> Result<()> {
 pub fn serve(listeners: &Listeners, tally: &Tally, over: &AtomicBool) -> Result<()> {
     thread::scope(|scope| {
         while !over.load(Ordering::Relaxed) {
-            let mut fds = listeners.0.each_ref().map(|l| PollFd::new(l.as_fd(), PollFlags::POLLIN));
+            let mut fds = listeners
+                .0
+                .each_ref()
+                .map(|l| PollFd::new(l.as_fd(), PollFlags::POLLIN));
             poll(&mut fds, PollTimeout::from(LOOK_MS))?;
             for listener in &listeners.0 {
                 while let Ok((stream, _)) = listener.accept() {
