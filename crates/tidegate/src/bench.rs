@@ -1,6 +1,7 @@
 //! `tidegate bench`: what the parts cost on this machine, now.
 
 mod agent;
+mod agent_process;
 mod lab;
 mod laws;
 mod link;

@@ -12,6 +12,9 @@ use tidegate_agent::{Direction, Hook};
 use tidegate_lab::IpVersion;
 use tidegate_laws::Params;
 
+/// Far less than the file, in bytes.
+const BUFFER: usize = 1 << 20;
+
 /// Probes of a window that is zero, or of a peer that is silent, not answered yet.
 fn probes_and_window(sender: &TcpStream) -> (u8, u32) {
     // SAFETY: all zeroes are a valid tcp_info.
@@ -36,6 +39,7 @@ fn a_download_goes_on_when_its_reader_does() {
     on_stage(|hosts| {
         let agent = start(steering(), Hook::Tcx);
         let connection = Connection::new(hosts, IpVersion::V4);
+        setsockopt(&connection.client, sockopt::RcvBuf, &BUFFER).unwrap();
         connection.download_after(|| wait_for_probes(&connection.server));
         assert!(count(&agent, Direction::Down, "rewritten") > 0);
     });
@@ -46,6 +50,7 @@ fn an_upload_goes_on_when_its_reader_does() {
     on_stage(|hosts| {
         let _agent = start(Params::default(), Hook::Clsact);
         let connection = Connection::new(hosts, IpVersion::V6);
+        setsockopt(&connection.server, sockopt::RcvBuf, &BUFFER).unwrap();
         connection.upload_after(|| wait_for_probes(&connection.client));
     });
 }

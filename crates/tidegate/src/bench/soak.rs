@@ -1,12 +1,11 @@
 //! Half an hour of connections that come and go over a link that loses, reorders and duplicates,
 //! with the agent in between: nothing may be damaged, stuck or left behind.
 
-mod agent;
 mod connections;
 
+use super::agent_process::{AgentProcess, Resources};
 use super::{Row, print};
 use crate::args::BenchArgs;
-use agent::{AgentProcess, Resources};
 use anyhow::{Result, ensure};
 use connections::{Listeners, Tally, be_client, serve};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -29,9 +28,6 @@ const WARMUP_SHARE: f64 = 0.25;
 /// How much larger the agent's resident memory may be at the end than after the warm-up, in bytes:
 /// that the allocator settles.
 const RSS_SLACK: u64 = 1 << 20;
-
-/// How long the agent is watched when all is over, for its share of a CPU at rest.
-const REST: Duration = Duration::from_secs(10);
 
 /// Runs it and prints what came of it; fails if anything is not as it should be.
 pub fn run(args: &BenchArgs, stop: &AtomicBool) -> Result<()> {
@@ -81,8 +77,7 @@ fn soak(period: Duration, stop: &AtomicBool) -> Result<Soaked> {
         warm
     })?;
     let seconds = began.elapsed().as_secs_f64();
-    let before = agent.resources()?;
-    thread::sleep(REST);
+    let rest_cpu = agent.cpu_at_rest()?;
     let end = agent.resources()?;
     let left_behind = agent.stop()?;
     let [carried, lost] = hosts.finish()?;
@@ -92,7 +87,7 @@ fn soak(period: Duration, stop: &AtomicBool) -> Result<Soaked> {
         carried,
         lost,
         warm,
-        rest_cpu: (end.cpu - before.cpu).as_secs_f64() / REST.as_secs_f64(),
+        rest_cpu,
         end,
         left_behind,
     })

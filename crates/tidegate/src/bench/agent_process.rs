@@ -10,6 +10,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tidegate_lab::{EmulatedHosts, Namespace};
 
+/// How long the agent is watched for its share of a CPU at rest.
+const REST: Duration = Duration::from_secs(10);
+
 /// How long the kernel may take to remove what nobody holds any more.
 const REMOVAL: Duration = Duration::from_secs(10);
 
@@ -90,6 +93,13 @@ impl AgentProcess {
         Ok(resources)
     }
 
+    /// Its share of a CPU, when there is no traffic.
+    pub fn cpu_at_rest(&self) -> Result<f64> {
+        let before = self.resources()?.cpu;
+        std::thread::sleep(REST);
+        Ok((self.resources()?.cpu - before).as_secs_f64() / REST.as_secs_f64())
+    }
+
     /// Interrupts it, as a user would. Returns how many of its programs and maps outlive it.
     pub fn stop(mut self) -> Result<usize> {
         let held = self.resources()?;
@@ -127,11 +137,12 @@ impl Resources {
             .chain(self.map_ids.iter().map(map))
             .filter(|&fd| fd >= 0);
         // SAFETY: each is a new descriptor that nobody else owns.
-        held.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }).count()
+        let held = held.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+        held.collect::<Vec<_>>().len()
     }
 }
 
-/// The number behind `name` in a file of lines such as "memlock:	4096".
+/// The number behind `name` in a file of lines such as "memlock: 4096".
 fn field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     value.split_whitespace().next()?.parse().ok()
