@@ -103,8 +103,9 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 	}
 	if (t->state == TG_TIDE_RECHECKING && tg_tide_recheck_over(t, a))
 		t->state = TG_TIDE_RUNNING;
-	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) && tg_tide_floor_fell(t, s))
-		tg_tide_begin_recheck(t, a, t->h_us / 2);
+	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) &&
+	    tg_tide_floor_fell(t, s) && tg_tide_recheck_affordable(t, a->now_us))
+		tg_tide_recheck_fallen(t, a);
 	else if (t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a->now_us))
 		tg_tide_begin_probe(t, a->now_us);
 	else if (t->state == TG_TIDE_RUNNING && t->recheck_us && a->now_us >= t->recheck_us && s->h_us)

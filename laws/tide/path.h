@@ -29,6 +29,7 @@ struct tg_tide {
 	tg_u64 watch_end_us;
 	tg_u64 recheck_us;	/* when the raised floors are held against RTTmin; 0: none is */
 	tg_u64 recheck_end_us;
+	tg_u64 recheck_paid_us; /* until when the rechecks after falls are paid for */
 	tg_u64 current;		/* bytes in the open bucket */
 	tg_u64 sum;		/* bytes in the closed ones */
 	tg_u64 sum_us;		/* their width */

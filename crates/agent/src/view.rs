@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tidegate_laws::sys::TG_OPEN;
 
 /// Names of the counters, in the order of `enum tg_count` (`bpf/shared.h`).
-pub const REASONS: [&str; 18] = [
+pub const REASONS: [&str; 19] = [
     "measured",
     "rewritten",
     "unchanged",
@@ -26,6 +26,7 @@ pub const REASONS: [&str; 18] = [
     "malformed",
     "table_full",
     "no_path",
+    "chained",
 ];
 
 /// How many packets met one fate.

@@ -256,6 +256,9 @@ pub struct BenchArgs {
     /// Which parts; all if none is named
     #[arg(value_enum)]
     pub parts: Vec<Part>,
+    /// How long to soak
+    #[arg(long, default_value_t = 30.0)]
+    pub minutes: f64,
     /// Print the results as JSON instead of a table
     #[arg(long)]
     pub json: bool,
@@ -274,6 +277,9 @@ pub enum Part {
     Agent,
     /// Throughput and timing of the laboratory
     Lab,
+    /// Connections that come and go over a lossy link under the agent, for half an hour; never with
+    /// other parts, nor unless it is named
+    Soak,
 }
 
 /// Arguments of `trace`.

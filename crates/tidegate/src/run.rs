@@ -80,6 +80,10 @@ impl Status {
     }
 
     fn show(&mut self, agent: &Agent) {
+        // Reading tens of thousands of flows for nobody is work, too.
+        if self.line.is_hidden() {
+            return;
+        }
         let flows = agent.flows();
         let paths = agent.paths();
         let mut text = Vec::new();

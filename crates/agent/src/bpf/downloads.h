@@ -29,29 +29,32 @@ static __always_inline void note_answer(struct tg_connection *c, const struct tg
 	if (!p->options.scale_given)
 		c->scale = 0;
 	c->scale_state = TG_SCALE_KNOWN;
+	c->shared &= p->options.mptcp;
 }
 
 static __always_inline void learn(struct tg_record *r, struct tg_path *path,
-				  const struct tg_segment *s)
+				  const struct tg_segment *s, struct tg_arrival *arrival)
 {
 	struct tg_params law = params();
-	struct tg_arrival arrival;
 
 	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
-	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), &arrival);
+	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), arrival);
+	TG_FORGET();
 	if (law.law == TG_LAW_TIDE)
-		tg_flow_path_law(&r->flow, &path->tide, &arrival);
+		tg_flow_path_law(&r->flow, &path->tide, arrival);
 	else
-		tg_flow_law(&r->flow, &law, s, &arrival);
+		tg_flow_law(&r->flow, &law, s, arrival);
 	bpf_spin_unlock(&path->lock);
 }
 
 static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = {};
+	struct tg_heard *h;
 	struct tg_record *r;
 	struct tg_path *path, *uplink;
+	__u32 zero = 0;
 	int reason = tg_parse(skb, &p, l2, 0);
 
 	if (reason >= 0)
@@ -62,13 +65,16 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 		return TG_COUNT_NO_DATA;
 	r = bpf_map_lookup_elem(&flows, &p.key);
 	if (!r)
-		return TG_COUNT_NO_FLOW;
-	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
-	uplink = bpf_map_lookup_elem(&uplinks, &p.key.ifindex);
-	if (!path || !uplink)
-		return TG_COUNT_NO_PATH;
+		return p.options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
 	if (p.syn)
 		note_answer(&r->connection, &p);
+	if (is_shared(&r->connection, &p))
+		return TG_COUNT_MPTCP;
+	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
+	uplink = bpf_map_lookup_elem(&uplinks, &p.key.ifindex);
+	h = bpf_map_lookup_elem(&heard, &zero);
+	if (!path || !uplink || !h)
+		return TG_COUNT_NO_PATH;
 
 	struct tg_segment s = {
 		.now_us = now_us(),
@@ -83,7 +89,7 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
 	s.uploading = tg_uploading(&uplink->tide, s.now_us);
 	r->connection.seen_us = s.now_us;
-	learn(r, path, &s);
+	learn(r, path, &s, &h->arrival);
 	return p.syn ? TG_COUNT_HANDSHAKE : TG_COUNT_MEASURED;
 }
 
@@ -114,10 +120,11 @@ static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_pack
 	struct tg_record *r = bpf_map_lookup_elem(&flows, &p->key);
 
 	if (!r || r->connection.scale_state != TG_SCALE_KNOWN) {
-		int scale = socket_scale(skb, TG_DOWN);
+		__u8 scale = 0;
+		int reason = p->options.mptcp ? TG_COUNT_MPTCP : socket_scale(skb, TG_DOWN, &scale);
 
-		if (scale < 0)
-			return TG_COUNT_NO_SCALE;
+		if (reason >= 0)
+			return reason;
 		if (!r)
 			r = new_flow(&p->key);
 		if (!r)
@@ -126,7 +133,17 @@ static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_pack
 		r->connection.scale_state = TG_SCALE_KNOWN;
 	}
 	*found = r;
-	return -1;
+	return is_shared(&r->connection, p) ? TG_COUNT_MPTCP : -1;
+}
+
+/* A packet leaves of which only the ports were understood; its reader heeds the window all the same.
+ * What is told of the flow is what it says from then on. */
+static __always_inline void leaves_unread(const struct tg_packet *p)
+{
+	struct tg_record *r = p->key.local_port ? bpf_map_lookup_elem(&flows, &p->key) : NULL;
+
+	if (r)
+		r->flow.window.known = 0;
 }
 
 static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
@@ -137,8 +154,10 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	__u16 raw;
 	int reason = tg_parse(skb, &p, l2, 1);
 
-	if (reason >= 0)
+	if (reason >= 0) {
+		leaves_unread(&p);
 		return reason;
+	}
 	if (p.rst)
 		return TG_COUNT_RESET;
 	if (p.syn)
@@ -148,6 +167,10 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	reason = find_flow(skb, &p, &r);
 	if (reason >= 0)
 		return reason;
+	if (tg_chained(skb)) {
+		r->flow.window.known = 0;
+		return TG_COUNT_CHAINED;
+	}
 	c = &r->connection;
 
 	struct tg_ack a = tg_acknowledgement(&p, c->scale & 15);

@@ -3,11 +3,13 @@
 #ifndef TG_PACKET_H
 #define TG_PACKET_H
 
+#include "kernel.h"
 #include "shared.h"
 
 #define TG_FRAGMENT 0x3fff	 /* more fragments, or an offset (RFC 791 section 3.1) */
 #define TG_TIMESTAMP_ALIGNED 0x0101080a /* NOP NOP kind 8 length 10 (RFC 7323 appendix A) */
 #define TG_OPTIONS_WALK 16	 /* options looked at; real stacks send at most eight */
+#define TG_VLAN_ID 0xfff	 /* of a tag (IEEE 802.1Q section 9.6) */
 #define TG_SCALE_MAX 14		 /* a larger shift counts as this (RFC 7323 section 2.3) */
 
 #define TG_HEADERS 0xff		 /* no header begins beyond; a bound that the verifier believes */
@@ -155,9 +157,7 @@ static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet 
 	}
 	if (tg_walk_options(skb, p->tcp + sizeof(*tcp), p->tcp + header, &p->options))
 		return TG_COUNT_MALFORMED;
-	if (p->options.sealed)
-		return TG_COUNT_SEALED;
-	return p->options.mptcp ? TG_COUNT_MPTCP : -1;
+	return p->options.sealed ? TG_COUNT_SEALED : -1;
 }
 
 static __always_inline int tg_parse_ip4(struct __sk_buff *skb, struct tg_packet *p, __u32 l3,
@@ -224,12 +224,15 @@ static __always_inline int tg_parse_frame(struct __sk_buff *skb, struct tg_packe
 	__be16 protocol = skb->protocol;
 
 	p->key.ifindex = skb->ifindex;
+	/* A tag that the device has taken out of the frame, or is to put in. */
+	p->key.vlan = skb->vlan_tci & (TG_VLAN_ID & -skb->vlan_present);
 	if (l2 && (protocol == bpf_htons(ETH_P_8021Q) || protocol == bpf_htons(ETH_P_8021AD))) {
 		/* A tag that stands in the frame: two bytes of tag, two of protocol. */
 		__be16 *tag = tg_header(skb, l2, 4);
 
 		if (!tag)
 			return TG_COUNT_MALFORMED;
+		p->key.vlan = p->key.vlan << 12 | (bpf_ntohs(tag[0]) & TG_VLAN_ID);
 		protocol = tag[1];
 		l2 += 4;
 	}
@@ -238,6 +241,22 @@ static __always_inline int tg_parse_frame(struct __sk_buff *skb, struct tg_packe
 	if (protocol == bpf_htons(ETH_P_IPV6))
 		return tg_parse_ip6(skb, p, l2, leaves);
 	return TG_COUNT_NOT_IP;
+}
+
+/*
+ * Whether GRO has chained the packet's segments instead of merging them, as some routers' devices
+ * have it (rx-gro-list): each keeps a header of its own, and only the first one's is in reach.
+ */
+static __always_inline int tg_chained(struct __sk_buff *skb)
+{
+	struct sk_buff *kernel;
+	struct skb_shared_info *shared;
+
+	if (!skb->gso_size || !bpf_ksym_exists(bpf_cast_to_kern_ctx))
+		return 0;
+	kernel = bpf_cast_to_kern_ctx(skb);
+	shared = bpf_core_cast(kernel->head + kernel->end, struct skb_shared_info);
+	return (shared->gso_type & TG_GSO_FRAGLIST) != 0;
 }
 
 /* Where a packet is parsed: in a map the verifier forgets values, or each way through the parser

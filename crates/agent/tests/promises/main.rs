@@ -9,13 +9,17 @@
 
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../support/tally.rs"]
+mod tally;
 
 mod closed_loop;
 mod connection;
 mod fuzz;
 mod gate;
 mod hostile;
+mod mixed;
 mod packet;
+mod pressure;
 mod reasons;
 mod steering;
 mod understood;

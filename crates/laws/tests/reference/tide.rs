@@ -22,6 +22,9 @@ const RECHECK_US: u64 = 4_000_000;
 const RECHECK_MAX_US: u64 = 16_000_000;
 /// Floors that fall by more in a round trip, and by an eighth of the lag, hid a queue.
 const FALL_US: u64 = 8_000;
+/// A sixteenth of the time, in the long run, is for rechecks after falls; eight may come at once.
+const RECHECK_PART: u64 = 16;
+const RECHECKS: u64 = 8;
 /// A newcomer's floor is held against others' for so many lags, packets this close being compared,
 /// until there were so many of them.
 const SETTLES_IN: u64 = 16;
@@ -146,6 +149,8 @@ pub struct Tide {
     /// The lag that a recheck tries, and until when.
     tried_us: u64,
     rechecks_until_us: u64,
+    /// Until when the rechecks after falls have used up their part of the time.
+    paid_until_us: u64,
     /// Counts round trips and rechecks.
     span: u64,
     /// By how much the floors have risen in all, and how often.
@@ -377,11 +382,14 @@ impl Tide {
         if self.state == State::Rechecking {
             self.end_recheck(a);
         }
-        let fell = s.settles_us.is_none() && s.fallen.1 > (self.h() / 8).max(FALL_US);
+        let credit_us = RECHECKS * RECHECK_PART * 2 * self.h();
+        let fell = s.settles_us.is_none()
+            && s.fallen.1 > (self.h() / 8).max(FALL_US)
+            && self.paid_until_us < a.now_us + credit_us;
         let raised =
             s.h_us.is_some() && self.recheck.as_ref().is_some_and(|r| a.now_us >= r.due_us);
         match self.state {
-            State::Running | State::Probing if fell => self.begin_recheck(a, self.h() / 2),
+            State::Running | State::Probing if fell => self.recheck_fallen(a),
             State::Running if self.floor_is_doubtful(a.now_us) => self.begin_probe(a.now_us),
             State::Running if raised => self.recheck_raised(s, a),
             _ => {}
@@ -415,6 +423,12 @@ impl Tide {
         self.span += 1;
         self.tried_us = tried_us;
         self.rechecks_until_us = a.now_us + 2 * (self.h() + a.queue_us);
+    }
+
+    fn recheck_fallen(&mut self, a: &Arrival) {
+        self.begin_recheck(a, self.h() / 2);
+        let takes_us = self.rechecks_until_us - a.now_us;
+        self.paid_until_us = self.paid_until_us.max(a.now_us) + RECHECK_PART * takes_us;
     }
 
     /// Two round trips of the lag as it is by now.
