@@ -9,15 +9,17 @@ mod attach;
 mod direction;
 mod error;
 mod interface;
+mod rules;
 mod support;
 mod view;
 
-pub use agent::{Agent, Config, Cost, configure};
+pub use agent::{Agent, Config, Cost, configure, set_rules};
 pub use attach::Hook;
 pub use direction::{Direction, Directions};
 pub use error::AgentError;
 pub use interface::{Interface, LinkLayer};
-pub use support::require;
+pub use rules::{Cgroup, Prefix, Rule, Rules, Verdict};
+pub use support::{require, sees_cgroups, sees_users};
 pub use view::{Count, Endpoint, FlowView, PathView, REASONS};
 
 /// The kernel program's skeleton, generated from its source.

@@ -17,6 +17,7 @@ mod gate;
 mod hostile;
 mod packet;
 mod reasons;
+mod rules;
 mod steering;
 mod understood;
 mod uploads;
