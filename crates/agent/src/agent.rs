@@ -1,6 +1,7 @@
 //! Loading, attaching, steering and reading the kernel program.
 
 use crate::attach::{Attachment, Place, Way, attach, vacate};
+use crate::pin::{clear, make_folder, pin};
 use crate::skeleton::types::{tg_key, tg_path, tg_record, tg_upload_record};
 use crate::skeleton::{AgentSkel, AgentSkelBuilder, OpenAgentSkel};
 use crate::support::{BTF, require, sees_cgroups};
@@ -8,11 +9,11 @@ use crate::view::REASONS;
 use crate::{
     AgentError, Count, Direction, Directions, FlowView, Hook, Interface, LinkLayer, PathView, Rules,
 };
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd};
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::{Path, PathBuf};
 use tidegate_laws::{Params, steers_uploads, sys};
 
 /// What the agent is to do.
@@ -49,6 +50,7 @@ pub struct Agent {
     hook: Hook,
     // Dropped before the skeleton's programs would matter: a link holds its own reference.
     attachments: Vec<(Place, Attachment)>,
+    pins: Option<Pins>,
     _statistics: Option<std::os::fd::OwnedFd>,
 }
 
@@ -63,6 +65,7 @@ impl Agent {
             directions: config.directions,
             hook: config.hook,
             attachments: Vec::new(),
+            pins: None,
             _statistics: None,
         };
         agent.configure(&config.params, config.dry_run);
@@ -93,10 +96,42 @@ impl Agent {
             return Err(error);
         }
         self.configure(&config.params, config.dry_run);
+        if self.pins.is_some() {
+            self.pin()?;
+        }
         let wanted = |index: &u32| config.interfaces.iter().any(|i| i.index == *index);
         let gone: Vec<_> = before.into_iter().filter(|i| !wanted(i)).collect();
         self.remove(&gone);
         Ok(())
+    }
+
+    /// Gives programs, maps and links names in the BPF file system: they stay if the process is killed.
+    /// Dropped in order, the agent takes the names back.
+    pub fn pin(&mut self) -> Result<(), AgentError> {
+        let folder = make_folder()?;
+        let pins = self.pins.get_or_insert(Pins(folder));
+        let folder = &pins.0;
+        for program in self.skeleton.object().progs() {
+            let name = program.name().to_string_lossy().into_owned();
+            pin_once(program.as_fd(), &folder.join(format!("program-{name}")))?;
+        }
+        for map in self.skeleton.object().maps() {
+            // The file system does not take the dots of ".data" and the like.
+            let name = map.name().to_string_lossy().replace('.', "-");
+            pin_once(map.as_fd(), &folder.join(format!("map-{name}")))?;
+        }
+        for (place, attachment) in &mut self.attachments {
+            attachment.pin(*place, folder)?;
+        }
+        Ok(())
+    }
+
+    /// Ends, and leaves the programs attached: pinned before, or the kernel detaches tcx links.
+    pub fn leave(mut self) {
+        std::mem::forget(self.pins.take());
+        for attachment in self.attachments.drain(..) {
+            std::mem::forget(attachment);
+        }
     }
 
     /// Indices of the interfaces that it is attached to.
@@ -271,6 +306,20 @@ impl Agent {
         let ip = self.programs(direction, LinkLayer::PlainIp);
         Ok([both(ethernet[0], ip[0])?, both(ethernet[1], ip[1])?])
     }
+}
+
+/// Names of programs and maps; removed when dropped.
+struct Pins(PathBuf);
+
+impl Drop for Pins {
+    fn drop(&mut self) {
+        // Somebody may have removed them.
+        let _ = clear(&self.0);
+    }
+}
+
+fn pin_once(fd: BorrowedFd<'_>, path: &Path) -> Result<(), AgentError> {
+    if path.exists() { Ok(()) } else { pin(fd, path) }
 }
 
 /// Sets what loaded programs do. Flows keep what they have learned; but while no law steers uploads

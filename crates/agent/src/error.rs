@@ -35,6 +35,9 @@ pub enum AgentError {
         "this kernel does not tell a packet's cgroup (CONFIG_SOCK_CGROUP_DATA), expected rules without `cgroup`"
     )]
     NoCgroups,
+    /// Nowhere to pin.
+    #[error("no BPF file system is mounted at /sys/fs/bpf, expected one (mount -t bpf bpf /sys/fs/bpf)")]
+    NoBpfFileSystem,
     /// Which data are steered is settled when the programs are loaded.
     #[error("the directions cannot be changed while the agent runs; start it anew")]
     OtherDirections,

@@ -1,6 +1,6 @@
 //! Which flows are steered, and by what weight: the administrator's rules as the programs know them.
 
-use crate::AgentError;
+use crate::{AgentError, Cgroup};
 use crate::skeleton::types::{tg_rule, tg_rules};
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
@@ -42,15 +42,6 @@ pub struct Prefix {
     pub address: IpAddr,
     /// Bits that count: at most 32 or 128.
     pub bits: u8,
-}
-
-/// A control group of the unified hierarchy, with all that is below it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cgroup {
-    /// The inode of its folder.
-    pub id: u64,
-    /// How deep below the root, which has 0.
-    pub level: u32,
 }
 
 /// What a flow is like; what is absent is not asked for.
