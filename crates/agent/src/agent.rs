@@ -109,7 +109,7 @@ impl Agent {
     /// Dropped in order, the agent takes the names back.
     pub fn pin(&mut self) -> Result<(), AgentError> {
         let folder = make_folder()?;
-        let pins = self.pins.get_or_insert(Pins(folder));
+        let pins = self.pins.get_or_insert_with(|| Pins(folder));
         let folder = &pins.0;
         for program in self.skeleton.object().progs() {
             let name = program.name().to_string_lossy().into_owned();

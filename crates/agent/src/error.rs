@@ -36,7 +36,9 @@ pub enum AgentError {
     )]
     NoCgroups,
     /// Nowhere to pin.
-    #[error("no BPF file system is mounted at /sys/fs/bpf, expected one (mount -t bpf bpf /sys/fs/bpf)")]
+    #[error(
+        "no BPF file system is mounted at /sys/fs/bpf, expected one (mount -t bpf bpf /sys/fs/bpf)"
+    )]
     NoBpfFileSystem,
     /// Which data are steered is settled when the programs are loaded.
     #[error("the directions cannot be changed while the agent runs; start it anew")]

@@ -33,7 +33,13 @@ impl fmt::Display for Leftover {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pins { folder, names } => {
-                write!(to, "{}: {}", folder.display(), names.join(", "))
+                let links = names.iter().filter(|n| n.starts_with("link-"));
+                let links: Vec<_> = links.map(String::as_str).collect();
+                write!(to, "{}: ", folder.display())?;
+                if !links.is_empty() {
+                    write!(to, "{} and ", links.join(", "))?;
+                }
+                write!(to, "{} programs and maps", names.len() - links.len())
             }
             Self::Filter {
                 interface, place, ..

@@ -1,7 +1,7 @@
 //! Which flows are steered, and by what weight: the administrator's rules as the programs know them.
 
-use crate::{AgentError, Cgroup};
 use crate::skeleton::types::{tg_rule, tg_rules};
+use crate::{AgentError, Cgroup};
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 

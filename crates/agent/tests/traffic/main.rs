@@ -8,6 +8,7 @@ mod attached;
 mod downloads;
 mod gateway;
 mod lifecycle;
+mod operation;
 mod stage;
 mod transfer;
 mod uploads;
