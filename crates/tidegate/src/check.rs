@@ -92,7 +92,9 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let settings = interfaces(args, &mut findings);
     findings.extend([running(), left()]);
     let works = findings.iter().all(|f| f.status != Status::Fails);
-    let used = settings.zip(hook).map(|(settings, hook)| used(&settings, hook));
+    let used = settings
+        .zip(hook)
+        .map(|(settings, hook)| used(&settings, hook));
     let report = Report {
         works,
         findings,
@@ -161,15 +163,18 @@ fn kernel() -> Finding {
 
 /// Whether that is older than the oldest kernel that the agent was written for.
 fn is_old(release: &str) -> bool {
-    let mut numbers = release.split(['.', '-']).map_while(|n| n.parse::<u32>().ok());
+    let mut numbers = release
+        .split(['.', '-'])
+        .map_while(|n| n.parse::<u32>().ok());
     (numbers.next(), numbers.next()) < (Some(5), Some(15))
 }
 
 fn privilege() -> Finding {
     match require(Path::new("/")) {
         Ok(()) => Finding::new("privilege", Status::Ok, "enough"),
-        Err(error) => Finding::new("privilege", Status::Fails, error.to_string())
-            .advise("run it as root"),
+        Err(error) => {
+            Finding::new("privilege", Status::Fails, error.to_string()).advise("run it as root")
+        }
     }
 }
 
@@ -209,13 +214,21 @@ fn trial(findings: &mut Vec<Finding>) -> Option<&'static str> {
     };
     let tcx = try_hook(Hook::Tcx);
     // Of interest only where there is no tcx: it may take a kernel module.
-    let clsact = if tcx.is_ok() { Ok(()) } else { try_hook(Hook::Clsact) };
+    let clsact = if tcx.is_ok() {
+        Ok(())
+    } else {
+        try_hook(Hook::Clsact)
+    };
     let (used, finding) = match (tcx, clsact) {
-        (Ok(()), _) => (Some("tcx"), Finding::new("programs", Status::Ok, "loaded and attached by tcx")),
+        (Ok(()), _) => (
+            Some("tcx"),
+            Finding::new("programs", Status::Ok, "loaded and attached by tcx"),
+        ),
         (Err(_), Ok(())) => {
             let found = "loaded and attached by clsact; this kernel has no tcx (6.6)";
-            let finding = Finding::new("programs", Status::Note, found)
-                .advise("with clsact a killed agent leaves its filters: `tidegate stop` removes them");
+            let finding = Finding::new("programs", Status::Note, found).advise(
+                "with clsact a killed agent leaves its filters: `tidegate stop` removes them",
+            );
             (Some("clsact"), finding)
         }
         (Err(_), Err(error)) => {
@@ -239,15 +252,23 @@ fn jit() -> Finding {
         Some("0") => Finding::new("JIT", Status::Note, "off: programs are interpreted, slowly")
             .advise("sysctl net.core.bpf_jit_enable=1"),
         Some(_) => Finding::new("JIT", Status::Ok, "on"),
-        None => Finding::new("JIT", Status::Note, "not known"),
+        None => Finding::new("JIT", Status::Ok, "not shown in this network namespace"),
     }
 }
 
 fn unprivileged() -> Finding {
     match read("/proc/sys/kernel/unprivileged_bpf_disabled").as_deref() {
-        Some("0") => Finding::new("unprivileged", Status::Note, "any user may load BPF programs")
-            .advise("the agent does not need that: sysctl kernel.unprivileged_bpf_disabled=1"),
-        _ => Finding::new("unprivileged", Status::Ok, "users may not load BPF programs"),
+        Some("0") => Finding::new(
+            "unprivileged",
+            Status::Note,
+            "any user may load BPF programs",
+        )
+        .advise("the agent does not need that: sysctl kernel.unprivileged_bpf_disabled=1"),
+        _ => Finding::new(
+            "unprivileged",
+            Status::Ok,
+            "users may not load BPF programs",
+        ),
     }
 }
 
@@ -263,7 +284,13 @@ fn timestamps() -> Finding {
 }
 
 fn owners() -> Finding {
-    let kinds = [("uid", sees_users()), ("cgroup", sees_cgroups() && tidegate_agent::Cgroup::root().is_some())];
+    let kinds = [
+        ("uid", sees_users()),
+        (
+            "cgroup",
+            sees_cgroups() && tidegate_agent::Cgroup::root().is_some(),
+        ),
+    ];
     let missing: Vec<_> = kinds.iter().filter(|k| !k.1).map(|k| k.0).collect();
     if missing.is_empty() {
         return Finding::new("owners", Status::Ok, "rules may ask for uid and cgroup");
@@ -274,11 +301,17 @@ fn owners() -> Finding {
 
 fn pinning() -> Finding {
     let mounts = read("/proc/self/mounts").unwrap_or_default();
-    let mounted = mounts.lines().any(|l| l.split(' ').nth(1) == Some("/sys/fs/bpf"));
+    let mounted = mounts
+        .lines()
+        .any(|l| l.split(' ').nth(1) == Some("/sys/fs/bpf"));
     match mounted {
         true => Finding::new("pinning", Status::Ok, "/sys/fs/bpf is mounted"),
-        false => Finding::new("pinning", Status::Note, "/sys/fs/bpf is not mounted: no --pin")
-            .advise("mount -t bpf bpf /sys/fs/bpf"),
+        false => Finding::new(
+            "pinning",
+            Status::Note,
+            "/sys/fs/bpf is not mounted: no --pin",
+        )
+        .advise("mount -t bpf bpf /sys/fs/bpf"),
     }
 }
 
@@ -297,7 +330,11 @@ fn interfaces(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<Settings>
             Some(settings)
         }
         Err(error) => {
-            let name = if args.config.is_some() { "configuration" } else { "interfaces" };
+            let name = if args.config.is_some() {
+                "configuration"
+            } else {
+                "interfaces"
+            };
             findings.push(Finding::new(name, Status::Fails, format!("{error:#}")));
             None
         }
@@ -307,7 +344,9 @@ fn interfaces(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<Settings>
 fn interface(interface: &Interface) -> Finding {
     let found = format!("{} ({})", interface.name, interface.link_layer.name());
     if offload::merges_as_lists(&interface.name) == Some(true) {
-        let found = format!("{found}, merges packets as lists: of those forwarded only the first of each list is steered");
+        let found = format!(
+            "{found}, merges packets as lists: of those forwarded only the first of each list is steered"
+        );
         return Finding::new("interface", Status::Note, found)
             .advise(format!("ethtool -K {} rx-gro-list off", interface.name));
     }

@@ -146,13 +146,22 @@ fn written_out(
 ) -> Result<Vec<Rule>, LoadError> {
     let asked = entry.get_ref();
     let one = Rule {
-        ifindex: asked.interface.as_ref().map(|name| attached(file, name, interfaces)).transpose()?,
+        ifindex: asked
+            .interface
+            .as_ref()
+            .map(|name| attached(file, name, interfaces))
+            .transpose()?,
         uid: asked.uid,
-        cgroup: asked.cgroup.as_ref().map(|folder| cgroup(file, folder)).transpose()?,
+        cgroup: asked
+            .cgroup
+            .as_ref()
+            .map(|folder| cgroup(file, folder))
+            .transpose()?,
         verdict: verdict(file, entry, params)?,
         ..Rule::default()
     };
-    if one.ifindex.is_none() && one.uid.is_none() && one.cgroup.is_none() && asked.asks_no_address() {
+    if one.ifindex.is_none() && one.uid.is_none() && one.cgroup.is_none() && asked.asks_no_address()
+    {
         let message = "this rule asks for nothing, expected remote_port, local_port, prefix, interface, uid or cgroup; for all other flows there is `default`";
         return Err(file.complain(entry, message.into()));
     }

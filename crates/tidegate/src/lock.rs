@@ -49,9 +49,9 @@ pub fn take() -> Result<Lock> {
             Err(e) => return Err(e).with_context(what),
         }
         // The one before may have removed it since it was opened.
-        let same = path.metadata().is_ok_and(|now| {
-            file.metadata().is_ok_and(|ours| ours.ino() == now.ino())
-        });
+        let same = path
+            .metadata()
+            .is_ok_and(|now| file.metadata().is_ok_and(|ours| ours.ino() == now.ino()));
         if same {
             return Ok(Lock { _file: file, path });
         }

@@ -169,7 +169,11 @@ fn print_report(agent: &Agent) -> Result<()> {
 
 fn summary(counts: &[Count], stays: bool) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let ended = if stays { "left attached, pinned" } else { "detached" };
+    let ended = if stays {
+        "left attached, pinned"
+    } else {
+        "detached"
+    };
     writeln!(out, "{ended}; what became of the packets:")?;
     for count in counts.iter().filter(|c| c.packets > 0) {
         let direction = count.direction.name();

@@ -40,7 +40,10 @@ pub fn run(args: &StopArgs) -> Result<()> {
         writeln!(out, "removed {removed}")?;
     }
     if stopped.agent.is_none() && stopped.removed.is_empty() {
-        writeln!(out, "nothing to stop: no agent runs here, and none has left anything")?;
+        writeln!(
+            out,
+            "nothing to stop: no agent runs here, and none has left anything"
+        )?;
     }
     Ok(())
 }
@@ -53,7 +56,8 @@ fn end_agent() -> Result<Option<i32>> {
     if pid <= 0 {
         bail!("the agent runs in another process namespace; end it there");
     }
-    kill(Pid::from_raw(pid), Signal::SIGTERM).with_context(|| format!("cannot end process {pid}"))?;
+    kill(Pid::from_raw(pid), Signal::SIGTERM)
+        .with_context(|| format!("cannot end process {pid}"))?;
     let began = Instant::now();
     while lock::holder()? == Some(pid) {
         if began.elapsed() > PATIENCE {

@@ -107,7 +107,10 @@ impl<T> OneOrMany<T> {
 
 /// A port, or first and last with a dash in between.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a port, a range like \"8000-8100\", or a list of these")]
+#[serde(
+    untagged,
+    expecting = "expected a port, a range like \"8000-8100\", or a list of these"
+)]
 enum Port {
     Number(i64),
     Range(String),
@@ -142,7 +145,9 @@ fn prefixes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Prefix>, D::Error>
         de::Error::custom("expected a prefix like \"192.0.2.0/24\", or a list of them")
     })?;
     let prefixes = list.list().into_iter().map(|text| prefix(&text));
-    prefixes.collect::<Result<_, _>>().map_err(de::Error::custom)
+    prefixes
+        .collect::<Result<_, _>>()
+        .map_err(de::Error::custom)
 }
 
 /// An address alone is the whole of it.
