@@ -129,8 +129,8 @@ impl Agent {
     /// Ends, and leaves the programs attached: pinned before, or the kernel detaches tcx links.
     pub fn leave(mut self) {
         std::mem::forget(self.pins.take());
-        for attachment in self.attachments.drain(..) {
-            std::mem::forget(attachment);
+        for (_, attachment) in self.attachments.drain(..) {
+            attachment.leave();
         }
     }
 

@@ -82,6 +82,14 @@ impl Attachment {
         }
         Ok(())
     }
+
+    /// Leaves a filter, and a link that has a name, as they are.
+    pub(crate) fn leave(mut self) {
+        match &mut self {
+            Self::Tcx { pin, .. } => *pin = None,
+            Self::Clsact(_) => std::mem::forget(self),
+        }
+    }
 }
 
 /// A clsact filter of ours.

@@ -7,7 +7,7 @@ use crate::transfer::{Connection, FILE};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tidegate_agent::{
-    Agent, Config, Direction, Hook, Interface, Prefix, Rule, Rules, Verdict, leftovers,
+    Agent, Config, Direction, Hook, Interface, Prefix, Rule, Rules, Verdict, leftovers, pin_folder,
 };
 use tidegate_lab::{IpVersion, TcpInfo, Veth};
 use tidegate_laws::{Law, Params};
@@ -207,10 +207,15 @@ fn kill_a_pinned_agent(hook: Hook, arrived: &AtomicU64) -> Vec<u32> {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
+    let links = if hook == Hook::Tcx { PROGRAMS } else { 0 };
     wait_for("the victim's pins", || {
-        let pins = |l: &tidegate_agent::Leftover| l.to_string().contains("/sys/fs/bpf");
-        attached(hook).len() == PROGRAMS && leftovers().unwrap().iter().any(pins)
+        let Ok(pins) = pin_folder().unwrap().read_dir() else {
+            return false;
+        };
+        let is_link = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("link-");
+        pins.flatten().filter(|p| is_link(&p.file_name())).count() == links
     });
+    assert_eq!(attached(hook).len(), PROGRAMS);
     wait_for_more(arrived, FILE / 4);
     victim.kill().unwrap();
     victim.wait().unwrap();
