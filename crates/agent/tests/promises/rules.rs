@@ -7,7 +7,7 @@ use crate::packet::{Ip, Link};
 use crate::steering::gate_with_limit;
 use crate::support::is_root;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use tidegate_agent::{Cgroup, Direction, Prefix, Rule, Rules, Verdict};
 
 const START_US: u64 = 5_000_000;
@@ -218,34 +218,21 @@ fn interfaces_users_and_control_groups() {
     });
 }
 
-/// The control groups of this process from the root down, and one that is none of them.
+/// The control groups of this process from the root down, and one for each that is none of them.
 fn own_cgroups() -> Vec<(Cgroup, bool)> {
-    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
-    let mut mounts = mounts
-        .lines()
-        .map(|line| line.split(' ').collect::<Vec<_>>());
-    let Some(mount) = mounts.find(|fields| fields[2] == "cgroup2") else {
+    if Cgroup::root().is_none() {
         eprintln!("SKIPPED: no unified hierarchy of control groups is mounted");
         return Vec::new();
-    };
-    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
-    let own = own.lines().find_map(|line| line.strip_prefix("0::/"));
-    let mut folder = std::path::PathBuf::from(mount[1]);
-    let mut groups = Vec::new();
-    let names = own.unwrap_or_default().split('/').filter(|n| !n.is_empty());
-    for (level, name) in (0..).zip([""].into_iter().chain(names)) {
-        folder.push(name);
-        let id = folder.metadata().unwrap().ino();
-        groups.push((Cgroup { id, level }, true));
-        groups.push((
-            Cgroup {
-                id: id + (1 << 40),
-                level,
-            },
-            false,
-        ));
     }
-    groups
+    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+    let own = own.lines().find_map(|line| line.strip_prefix("0::"));
+    let own = Path::new(own.expect("a place in the hierarchy"));
+    let groups = own.ancestors().flat_map(|folder| {
+        let group = Cgroup::find(folder).unwrap();
+        let id = group.id + (1 << 40);
+        [(group, true), (Cgroup { id, ..group }, false)]
+    });
+    groups.collect()
 }
 
 #[test]

@@ -4,10 +4,12 @@
 use crate::attached::{PROGRAMS, attached};
 use crate::stage::{count, interface, on_stage, start, wait_for};
 use crate::transfer::{Connection, FILE};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tidegate_agent::{
-    Agent, Config, Direction, Hook, Interface, Prefix, Rule, Rules, Verdict, leftovers, pin_folder,
+    Agent, Cgroup, Config, Direction, Hook, Interface, Prefix, Rule, Rules, Verdict, leftovers,
+    pin_folder,
 };
 use tidegate_lab::{IpVersion, TcpInfo, Veth};
 use tidegate_laws::{Law, Params};
@@ -41,6 +43,17 @@ fn denying(rule: Rule) -> Rules {
     Rules {
         rules: vec![Rule { verdict, ..rule }],
         otherwise: Verdict::default(),
+    }
+}
+
+/// Also if a test fails, nothing stays pinned for a namespace that will be gone.
+struct Cleared;
+
+impl Drop for Cleared {
+    fn drop(&mut self) {
+        for leftover in leftovers().unwrap_or_default() {
+            let _ = leftover.remove();
+        }
     }
 }
 
@@ -108,6 +121,64 @@ fn a_rule_about_a_user_is_about_that_users_sockets() {
     });
 }
 
+/// A control group of the unified hierarchy, made for the test.
+struct Group(PathBuf);
+
+impl Group {
+    /// None where there is no such hierarchy to write to.
+    fn new() -> Option<Self> {
+        let group = Self(Cgroup::root()?.join(format!("tidegate-test-{}", std::process::id())));
+        std::fs::create_dir(&group.0).ok()?;
+        Some(group)
+    }
+
+    /// Has sockets belong to the group that are made meanwhile, by all of this process.
+    fn run<T>(&self, act: impl FnOnce() -> T) -> T {
+        let join = |group: &Path| {
+            let pid = std::process::id().to_string();
+            std::fs::write(group.join("cgroup.procs"), pid).unwrap();
+        };
+        join(&self.0);
+        let out = act();
+        join(&self.before());
+        out
+    }
+
+    /// Where the process was.
+    fn before(&self) -> PathBuf {
+        self.0.parent().unwrap().into()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_rule_about_a_control_group_is_about_its_sockets() {
+    on_stage(|hosts| {
+        let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+        let in_root = own.lines().any(|line| line == "0::/");
+        let Some(group) = Group::new().filter(|_| in_root) else {
+            eprintln!("SKIPPED: no unified hierarchy of control groups to make one in");
+            return;
+        };
+        let mut agent = start(steering(), Hook::Tcx);
+        let owner = Rule {
+            cgroup: Some(Cgroup::find(&group.0).unwrap()),
+            ..Rule::default()
+        };
+        agent.reload(&config(denying(owner))).unwrap();
+        Connection::new(hosts, IpVersion::V4).download();
+        assert_eq!(so_far(&agent, "denied"), 0, "of another group");
+        let connection = group.run(|| Connection::new(hosts, IpVersion::V4));
+        connection.download();
+        assert!(so_far(&agent, "denied") > 0, "of this group");
+    });
+}
+
 #[test]
 fn interfaces_come_and_go_with_the_configuration() {
     for hook in [Hook::Tcx, Hook::Clsact] {
@@ -143,6 +214,7 @@ fn what_is_pinned_steers_on_when_its_process_is_killed() {
     }
     for hook in [Hook::Tcx, Hook::Clsact] {
         on_stage(|hosts| {
+            let _cleared = Cleared;
             let connection = Connection::new(hosts, IpVersion::V4);
             connection.pace(&connection.server);
             connection.download_during(|arrived| {
@@ -175,6 +247,7 @@ fn what_is_pinned_steers_on_when_its_process_is_killed() {
 #[test]
 fn a_pinned_agent_takes_its_names_back_or_leaves_them() {
     on_stage(|_| {
+        let _cleared = Cleared;
         for stays in [false, true] {
             let mut agent = start(steering(), Hook::Tcx);
             agent.pin().unwrap();
