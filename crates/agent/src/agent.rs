@@ -350,7 +350,7 @@ pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
 
 /// Has loaded programs hold flows against `rules`, each with the next of its packets that leaves.
 pub fn set_rules(skeleton: &mut AgentSkel<'_>, rules: &Rules) -> Result<(), AgentError> {
-    let rodata = skeleton.maps.rodata_data.as_deref();
+    let rodata = skeleton.maps.rodata_data;
     let sees_cgroups = rodata.expect("the programs have constants").sees_cgroups;
     if rules.ask_cgroups() && !sees_cgroups {
         return Err(AgentError::NoCgroups);

@@ -208,7 +208,8 @@ fn trial(findings: &mut Vec<Finding>) -> Option<&'static str> {
                 hook,
                 ..Config::default()
             };
-            Ok(drop(Agent::start(&config)?))
+            Agent::start(&config)?;
+            Ok(())
         };
         Namespace::new()?.run(attach)
     };
@@ -373,3 +374,6 @@ fn left() -> Finding {
     Finding::new("leftovers", Status::Note, words.join("; "))
         .advise("of an agent that runs, or that was pinned or killed; `tidegate stop` removes them")
 }
+
+#[cfg(test)]
+mod tests;
