@@ -1,18 +1,19 @@
 //! Loading, attaching, steering and reading the kernel program.
 
 use crate::attach::{Attachment, Place, Way, attach, vacate};
+use crate::pin::{clear, make_folder, pin};
 use crate::skeleton::types::{tg_key, tg_path, tg_record, tg_upload_record};
 use crate::skeleton::{AgentSkel, AgentSkelBuilder, OpenAgentSkel};
-use crate::support::{BTF, require};
+use crate::support::{BTF, require, sees_cgroups};
 use crate::view::REASONS;
 use crate::{
-    AgentError, Count, Direction, Directions, FlowView, Hook, Interface, LinkLayer, PathView,
+    AgentError, Count, Direction, Directions, FlowView, Hook, Interface, LinkLayer, PathView, Rules,
 };
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd};
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::{Path, PathBuf};
 use tidegate_laws::{Params, steers_uploads, sys};
 
 /// What the agent is to do.
@@ -24,6 +25,8 @@ pub struct Config {
     pub params: Params,
     /// Which data are steered.
     pub directions: Directions,
+    /// Which flows are steered.
+    pub rules: Rules,
     /// Measure and compute, but leave every packet as it is.
     pub dry_run: bool,
     /// How to attach.
@@ -47,8 +50,11 @@ pub struct Cost {
 /// The kernel programs, loaded and attached; detached and unloaded when dropped.
 pub struct Agent {
     skeleton: AgentSkel<'static>,
+    directions: Directions,
+    hook: Hook,
     // Dropped before the skeleton's programs would matter: a link holds its own reference.
-    _attachments: Vec<Attachment>,
+    attachments: Vec<(Place, Attachment)>,
+    pins: Option<Pins>,
     _statistics: Option<std::os::fd::OwnedFd>,
 }
 
@@ -60,18 +66,106 @@ impl Agent {
         require(Path::new(BTF))?;
         let mut agent = Self {
             skeleton: load(config.directions, config.table)?,
-            _attachments: Vec::new(),
+            directions: config.directions,
+            hook: config.hook,
+            attachments: Vec::new(),
+            pins: None,
             _statistics: None,
         };
         agent.configure(&config.params, config.dry_run);
+        set_rules(&mut agent.skeleton, &config.rules)?;
         for interface in &config.interfaces {
-            agent.add_paths(interface)?;
-            for direction in Direction::ALL {
-                let wanted = config.directions.include(direction);
-                agent.occupy(interface, direction, wanted, config.hook)?;
-            }
+            agent.add(interface)?;
         }
         Ok(agent)
+    }
+
+    /// Does from now on what `config` says, if all of it can be done; else all stays as it was. Flows
+    /// keep what was measured of them. Directions and hook are those of the start.
+    pub fn reload(&mut self, config: &Config) -> Result<(), AgentError> {
+        if config.directions != self.directions {
+            return Err(AgentError::OtherDirections);
+        }
+        let before = self.interfaces();
+        let mut added = Vec::new();
+        let mut changed = Ok(());
+        for interface in &config.interfaces {
+            if changed.is_ok() && !before.contains(&interface.index) {
+                added.push(interface.index);
+                changed = self.add(interface);
+            }
+        }
+        if let Err(error) = changed.and_then(|()| set_rules(&mut self.skeleton, &config.rules)) {
+            self.remove(&added);
+            return Err(error);
+        }
+        self.configure(&config.params, config.dry_run);
+        if self.pins.is_some() {
+            self.pin()?;
+        }
+        let wanted = |index: &u32| config.interfaces.iter().any(|i| i.index == *index);
+        let gone: Vec<_> = before.into_iter().filter(|i| !wanted(i)).collect();
+        self.remove(&gone);
+        Ok(())
+    }
+
+    /// Gives programs, maps and links names in the BPF file system: they stay if the process is killed.
+    /// Dropped in order, the agent takes the names back.
+    pub fn pin(&mut self) -> Result<(), AgentError> {
+        let folder = make_folder()?;
+        let pins = self.pins.get_or_insert_with(|| Pins(folder));
+        let folder = &pins.0;
+        for program in self.skeleton.object().progs() {
+            let name = program.name().to_string_lossy().into_owned();
+            pin_once(program.as_fd(), &folder.join(format!("program-{name}")))?;
+        }
+        for map in self.skeleton.object().maps() {
+            // The file system does not take the dots of ".data" and the like.
+            let name = map.name().to_string_lossy().replace('.', "-");
+            pin_once(map.as_fd(), &folder.join(format!("map-{name}")))?;
+        }
+        for (place, attachment) in &mut self.attachments {
+            attachment.pin(*place, folder)?;
+        }
+        Ok(())
+    }
+
+    /// Ends, and leaves the programs attached: pinned before, or the kernel detaches tcx links.
+    pub fn leave(mut self) {
+        std::mem::forget(self.pins.take());
+        for (_, attachment) in self.attachments.drain(..) {
+            attachment.leave();
+        }
+    }
+
+    /// Indices of the interfaces that it is attached to.
+    fn interfaces(&self) -> Vec<u32> {
+        let mut all: Vec<_> = self.attachments.iter().map(|(p, _)| p.index).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Attaches the programs to an interface.
+    fn add(&mut self, interface: &Interface) -> Result<(), AgentError> {
+        self.add_paths(interface)?;
+        for direction in Direction::ALL {
+            let wanted = self.directions.include(direction);
+            self.occupy(interface, direction, wanted, self.hook)?;
+        }
+        Ok(())
+    }
+
+    /// Detaches them from interfaces, and forgets their queues.
+    fn remove(&mut self, interfaces: &[u32]) {
+        self.attachments
+            .retain(|(p, _)| !interfaces.contains(&p.index));
+        for index in interfaces {
+            for paths in [&self.skeleton.maps.paths, &self.skeleton.maps.uplinks] {
+                // There may be none, if it could not be attached to.
+                let _ = paths.delete(&index.to_ne_bytes());
+            }
+        }
     }
 
     /// Sets law and parameters, at any time; see [`configure`].
@@ -116,9 +210,9 @@ impl Agent {
                     interface: interface.name.clone(),
                     source,
                 })?;
-            attachments.push(attachment);
+            attachments.push((place, attachment));
         }
-        self._attachments.append(&mut attachments);
+        self.attachments.append(&mut attachments);
         Ok(())
     }
 
@@ -234,6 +328,20 @@ impl Agent {
     }
 }
 
+/// Names of programs and maps; removed when dropped.
+struct Pins(PathBuf);
+
+impl Drop for Pins {
+    fn drop(&mut self) {
+        // Somebody may have removed them.
+        let _ = clear(&self.0);
+    }
+}
+
+fn pin_once(fd: BorrowedFd<'_>, path: &Path) -> Result<(), AgentError> {
+    if path.exists() { Ok(()) } else { pin(fd, path) }
+}
+
 /// Sets what loaded programs do. Flows keep what they have learned; but while no law steers uploads
 /// their programs see nothing, and what they knew may be of other connections when one does again.
 pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
@@ -260,6 +368,30 @@ pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
     data.config.dry_run = dry_run.into();
 }
 
+/// Has loaded programs hold flows against `rules`, each with the next of its packets that leaves.
+pub fn set_rules(skeleton: &mut AgentSkel<'_>, rules: &Rules) -> Result<(), AgentError> {
+    let rodata = skeleton.maps.rodata_data;
+    let sees_cgroups = rodata.expect("the programs have constants").sees_cgroups;
+    if rules.ask_cgroups() && !sees_cgroups {
+        return Err(AgentError::NoCgroups);
+    }
+    let data = skeleton.maps.data_data.as_deref_mut();
+    let generation = &mut data.expect("the programs have globals").config.rules;
+    let next = *generation + 1;
+    skeleton
+        .maps
+        .rule_sets
+        .update(
+            &(next % 2).to_ne_bytes(),
+            bytes(&rules.to_sys()?),
+            MapFlags::ANY,
+        )
+        .map_err(AgentError::Map)?;
+    // All at once: whoever reads this word finds that set whole.
+    *generation = next;
+    Ok(())
+}
+
 /// Every key of a table with its record.
 fn records<T: Copy + Default>(map: &impl MapCore) -> impl Iterator<Item = (tg_key, T)> {
     // A flow may be evicted between the listing and the look-up.
@@ -282,6 +414,8 @@ fn load(directions: Directions, table: Option<u32>) -> Result<AgentSkel<'static>
         resize(&mut open, flows).map_err(AgentError::Load)?;
     }
     without_unused_tables(&mut open, directions).map_err(AgentError::Load)?;
+    let rodata = open.maps.rodata_data.as_deref_mut();
+    rodata.expect("the programs have constants").sees_cgroups = sees_cgroups();
     open.load().map_err(AgentError::Load)
 }
 

@@ -5,12 +5,13 @@
 //! detaches the program. A clsact filter stays; it carries a handle of ours, so that the next
 //! start replaces it, and goes when the guard is dropped.
 
-use crate::Direction;
+use crate::{AgentError, Direction};
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// Handle and priority of our clsact filters for downloads, "tg"; those for uploads have the next.
 const CLSACT_HANDLE: u32 = 0x7467;
@@ -32,25 +33,67 @@ pub enum Hook {
 
 /// Which way packets go, seen from this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub enum Way {
+    /// In.
     Arrives,
+    /// Out.
     Leaves,
 }
 
+impl Way {
+    /// As reports spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Arrives => "arrives",
+            Self::Leaves => "leaves",
+        }
+    }
+}
+
 /// Where a program of ours belongs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
     /// The interface, of the calling thread's namespace.
-    pub(crate) index: u32,
-    pub(crate) way: Way,
+    pub index: u32,
+    /// Which packets it sees.
+    pub way: Way,
     /// Of the data that the program is about.
-    pub(crate) direction: Direction,
+    pub direction: Direction,
 }
 
 /// An attached program; detached when dropped.
 pub(crate) enum Attachment {
-    Tcx { _link: OwnedFd },
+    Tcx {
+        link: OwnedFd,
+        /// Its name in the BPF file system, if it has one.
+        pin: Option<PathBuf>,
+    },
     Clsact(Filter),
+}
+
+impl Attachment {
+    /// Gives a link a name below `folder`, so that it stays when the process ends; a filter stays as
+    /// it is.
+    pub(crate) fn pin(&mut self, place: Place, folder: &Path) -> Result<(), AgentError> {
+        let Self::Tcx { link, pin } = self else {
+            return Ok(());
+        };
+        if pin.is_none() {
+            let (direction, way) = (place.direction.name(), place.way.name());
+            let path = folder.join(format!("link-{}-{direction}-{way}", place.index));
+            crate::pin::pin(link.as_fd(), &path)?;
+            *pin = Some(path);
+        }
+        Ok(())
+    }
+
+    /// Leaves a filter, and a link that has a name, as they are.
+    pub(crate) fn leave(mut self) {
+        match &mut self {
+            Self::Tcx { pin, .. } => *pin = None,
+            Self::Clsact(_) => std::mem::forget(self),
+        }
+    }
 }
 
 /// A clsact filter of ours.
@@ -63,10 +106,18 @@ pub(crate) struct Filter {
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        if let Self::Clsact(filter) = self {
-            // A thread of its own: whoever drops the agent may be in another namespace, where the
-            // same index is another interface.
-            std::thread::scope(|scope| scope.spawn(|| filter.detach()).join().ok());
+        match self {
+            Self::Tcx { pin, .. } => {
+                if let Some(path) = pin {
+                    // Somebody may have removed it.
+                    let _ = std::fs::remove_file(path);
+                }
+            }
+            Self::Clsact(filter) => {
+                // A thread of its own: whoever drops the agent may be in another namespace, where
+                // the same index is another interface.
+                std::thread::scope(|scope| scope.spawn(|| filter.detach()).join().ok());
+            }
         }
     }
 }
@@ -134,6 +185,17 @@ pub(crate) fn vacate(program: BorrowedFd<'_>, place: Place, hook: Hook) {
     }
 }
 
+/// The kernel's number of the program of ours that is attached by clsact in that place.
+pub(crate) fn filter_of(place: Place) -> Option<u32> {
+    // The descriptor of a program is needed for attaching only.
+    clsact_hook(io::stdin().as_fd(), place).query().ok()
+}
+
+/// Detaches it. Whether it was there.
+pub(crate) fn remove_filter(place: Place) -> bool {
+    clsact_hook(io::stdin().as_fd(), place).detach().is_ok()
+}
+
 /// libbpf-rs has no safe call for tcx.
 fn tcx(program: BorrowedFd<'_>, place: Place) -> Result<Attachment, libbpf_rs::Error> {
     let attach_type = match place.way {
@@ -154,7 +216,7 @@ fn tcx(program: BorrowedFd<'_>, place: Place) -> Result<Attachment, libbpf_rs::E
     }
     // SAFETY: the call returned a new descriptor that nobody else owns.
     let link = unsafe { OwnedFd::from_raw_fd(fd) };
-    Ok(Attachment::Tcx { _link: link })
+    Ok(Attachment::Tcx { link, pin: None })
 }
 
 fn clsact(program: BorrowedFd<'_>, place: Place) -> Result<Attachment, libbpf_rs::Error> {

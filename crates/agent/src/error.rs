@@ -32,6 +32,22 @@ pub enum AgentError {
         /// Its ARPHRD number.
         kind: u16,
     },
+    /// More rules than the programs look through.
+    #[error("{0} rules, with a rule for each port and prefix of a list, expected at most {most}", most = crate::Rules::MOST)]
+    TooManyRules(usize),
+    /// The kernel does not tell a packet's control group.
+    #[error(
+        "this kernel does not tell a packet's cgroup (CONFIG_SOCK_CGROUP_DATA), expected rules without `cgroup`"
+    )]
+    NoCgroups,
+    /// Nowhere to pin.
+    #[error(
+        "no BPF file system is mounted at /sys/fs/bpf, expected one (mount -t bpf bpf /sys/fs/bpf)"
+    )]
+    NoBpfFileSystem,
+    /// Which data are steered is settled when the programs are loaded.
+    #[error("the directions cannot be changed while the agent runs; start it anew")]
+    OtherDirections,
     /// The kernel refused to load the program.
     #[error("the kernel refused to load the agent's program")]
     Load(#[source] libbpf_rs::Error),

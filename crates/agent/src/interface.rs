@@ -23,6 +23,16 @@ pub enum LinkLayer {
     PlainIp,
 }
 
+impl LinkLayer {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ethernet => "Ethernet",
+            Self::PlainIp => "plain IP",
+        }
+    }
+}
+
 /// One network interface of the calling thread's namespace.
 #[derive(Clone, Debug)]
 pub struct Interface {

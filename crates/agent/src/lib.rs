@@ -7,19 +7,29 @@
 mod agent;
 mod attach;
 mod capabilities;
+mod cgroup;
 mod direction;
 mod error;
 mod interface;
+mod leftovers;
+mod namespace;
+mod pin;
+mod rules;
 mod support;
 mod view;
 
-pub use agent::{Agent, Config, Cost, configure};
-pub use attach::Hook;
+pub use agent::{Agent, Config, Cost, configure, set_rules};
+pub use attach::{Hook, Place, Way};
 pub use capabilities::drop_capabilities;
+pub use cgroup::Cgroup;
 pub use direction::{Direction, Directions};
 pub use error::AgentError;
 pub use interface::{Interface, LinkLayer};
-pub use support::require;
+pub use leftovers::{Leftover, leftovers};
+pub use namespace::network_namespace;
+pub use pin::pin_folder;
+pub use rules::{Prefix, Rule, Rules, Verdict};
+pub use support::{require, sees_cgroups, sees_users};
 pub use view::{Count, Endpoint, FlowView, PathView, REASONS};
 
 /// The kernel program's skeleton, generated from its source.

@@ -43,6 +43,23 @@ fn version(release: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
+/// Whether the kernel tells a program at an interface in which control group a packet's socket is.
+pub fn sees_cgroups() -> bool {
+    helper(libbpf_sys::BPF_FUNC_skb_ancestor_cgroup_id)
+}
+
+/// Whether it tells the user.
+pub fn sees_users() -> bool {
+    helper(libbpf_sys::BPF_FUNC_get_socket_uid)
+}
+
+/// Whether programs at an interface may call that function of the kernel's: it is tried.
+fn helper(id: libbpf_sys::bpf_func_id) -> bool {
+    let kind = libbpf_sys::BPF_PROG_TYPE_SCHED_CLS;
+    // SAFETY: plain numbers, no options.
+    unsafe { libbpf_sys::libbpf_probe_bpf_helper(kind, id, std::ptr::null()) == 1 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tidegate_laws::sys::TG_OPEN;
 
 /// Names of the counters, in the order of `enum tg_count` (`bpf/shared.h`).
-pub const REASONS: [&str; 19] = [
+pub const REASONS: [&str; 20] = [
     "measured",
     "rewritten",
     "unchanged",
@@ -16,6 +16,7 @@ pub const REASONS: [&str; 19] = [
     "handshake",
     "reset",
     "no_scale",
+    "denied",
     "sealed",
     "mptcp",
     "not_tcp",
@@ -78,6 +79,8 @@ pub struct FlowView {
     pub received_bytes: u64,
     /// Segments whose window was lowered.
     pub rewritten: u64,
+    /// Whether a rule leaves it alone.
+    pub denied: bool,
     /// When a packet was last seen, µs of CLOCK_MONOTONIC.
     pub seen_us: u64,
 }
@@ -148,11 +151,12 @@ impl FlowView {
             rtt_min_us: nonzero(flow.rtt_min_us),
             samples: flow.samples,
             queue_us: not_open(flow.queue_us),
-            wanted_bytes: not_open(flow.wanted),
+            wanted_bytes: not_open(flow.wanted).filter(|_| connection.denied == 0),
             window_bytes: flow.sent_bytes,
             kernel_bytes: flow.kernel_bytes,
             received_bytes: flow.received,
             rewritten: connection.rewritten,
+            denied: connection.denied != 0,
             seen_us: connection.seen_us,
         }
     }

@@ -36,6 +36,32 @@ pub enum LoadError {
     },
 }
 
+impl LoadError {
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<String, Self> {
+        std::fs::read_to_string(path).map_err(|source| Self::Read {
+            path: path.into(),
+            source,
+        })
+    }
+
+    /// TOML's own message without its drawing of the line, which we name instead.
+    pub fn toml(e: &toml::de::Error, text: &str, path: &Path) -> Self {
+        let offset = e.span().map_or(0, |s| s.start);
+        Self::at(offset, e.message().replace('\n', ", "), text, path)
+    }
+
+    /// What is wrong with the text at that offset.
+    pub fn at(offset: usize, message: String, text: &str, path: &Path) -> Self {
+        let offset = offset.min(text.len());
+        Self::Syntax {
+            path: path.into(),
+            line: text[..offset].matches('\n').count() + 1,
+            message,
+        }
+    }
+}
+
 /// A scenario's links with every trace read and parsed, ready to run.
 #[derive(Clone, Debug)]
 pub struct LinkInputs {
@@ -50,7 +76,8 @@ pub struct LinkInputs {
 impl Scenario {
     /// Parses and checks a scenario; `path` is named in errors and need not exist.
     pub fn parse(text: &str, path: &Path) -> Result<Self, LoadError> {
-        let scenario: Scenario = toml::from_str(text).map_err(|e| syntax(&e, text, path))?;
+        let scenario: Scenario =
+            toml::from_str(text).map_err(|e| LoadError::toml(&e, text, path))?;
         scenario.checked(path)
     }
 
@@ -67,7 +94,7 @@ impl Scenario {
 
     /// Reads, parses and checks a scenario.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
-        Self::parse(&read(path)?, path)
+        Self::parse(&LoadError::read(path)?, path)
     }
 
     /// Reads the traces that the scenario names, relative to the folder of the scenario's `path`.
@@ -190,28 +217,11 @@ pub(crate) fn parse<T>(
     parser: fn(&str) -> Result<T, tidegate_link::ParseError>,
 ) -> Result<T, LoadError> {
     let path = folder.join(file);
-    parser(&read(&path)?).map_err(|e| LoadError::Syntax {
+    parser(&LoadError::read(&path)?).map_err(|e| LoadError::Syntax {
         line: e.line,
         message: e.message,
         path,
     })
-}
-
-fn read(path: &Path) -> Result<String, LoadError> {
-    std::fs::read_to_string(path).map_err(|source| LoadError::Read {
-        path: path.into(),
-        source,
-    })
-}
-
-/// TOML's own message without its drawing of the line, which we name instead.
-fn syntax(e: &toml::de::Error, text: &str, path: &Path) -> LoadError {
-    let offset = e.span().map_or(0, |s| s.start).min(text.len());
-    LoadError::Syntax {
-        path: path.into(),
-        line: text[..offset].matches('\n').count() + 1,
-        message: e.message().replace('\n', ", "),
-    }
 }
 
 fn duplicate<'a>(names: impl Iterator<Item = &'a String>) -> Option<String> {

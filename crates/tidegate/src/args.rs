@@ -1,6 +1,8 @@
 //! What can be asked for.
 
+use crate::config::OnExit;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tidegate_scenario::{CellKind, QueuePolicy, Variation};
@@ -20,6 +22,10 @@ pub struct Args {
 pub enum Command {
     /// Steer this machine's downloads and uploads until interrupted
     Run(RunArgs),
+    /// Say what this kernel supports, what would be used, and what to change
+    Check(CheckArgs),
+    /// End the agent that runs here, and remove what any agent has left in the kernel
+    Stop(StopArgs),
     /// Run a scenario over real kernel TCP between two network namespaces
     Lab(LabArgs),
     /// Run a scenario in virtual time over Tidegate's own TCP, with sweeps over all cores
@@ -40,26 +46,36 @@ pub enum Command {
 }
 
 /// Arguments of `run`.
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 pub struct RunArgs {
     /// Interface to attach to, repeatable; those of the default routes if none is given
     #[arg(long, value_name = "IF")]
     pub iface: Vec<String>,
-    /// What steers the window
-    #[arg(long, value_enum, default_value_t = LawArg::Tide)]
-    pub law: LawArg,
+    /// Configuration, a TOML file; other options go before what it says. SIGHUP has it read again
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// What steers the window; tide if neither this nor the file says
+    #[arg(long, value_enum)]
+    pub law: Option<LawArg>,
     /// Steer data in this direction alone; otherwise in both if the law can (tide and rsfc)
     #[arg(long, value_enum, value_name = "DIRECTION")]
     pub only: Option<OnlyArg>,
-    /// DRWA's λ: the multiple of the smallest RTT at which it holds the RTT
-    #[arg(long, default_value_t = 3.0, value_parser = lambda)]
-    pub lambda: f64,
+    /// DRWA's λ: the multiple of the smallest RTT at which it holds the RTT; 3 by default
+    #[arg(long, value_parser = lambda)]
+    pub lambda: Option<f64>,
     /// DRS's static limit in bytes
     #[arg(long, value_name = "BYTES")]
     pub limit: Option<u32>,
     /// Measure and compute, but change no packet
     #[arg(long)]
     pub dry_run: bool,
+    /// Have the programs steer on without this process, also if it is killed
+    #[arg(long)]
+    pub pin: bool,
+    /// What becomes of the programs at the end: `stay` pins them. With --pin they stay, otherwise they
+    /// are detached
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub on_exit: Option<OnExit>,
     /// One JSON object a second on standard output, instead of text
     #[arg(long)]
     pub json: bool,
@@ -68,8 +84,28 @@ pub struct RunArgs {
     pub seconds: Option<f64>,
 }
 
+/// Arguments of `check`.
+#[derive(Debug, ClapArgs)]
+pub struct CheckArgs {
+    /// Look at the interfaces, rules and law of this configuration
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print the findings as JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `stop`.
+#[derive(Debug, ClapArgs)]
+pub struct StopArgs {
+    /// Print what was ended and removed as JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Directions that `run` knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub enum OnlyArg {
     /// Data that arrive
     Downloads,
@@ -78,7 +114,8 @@ pub enum OnlyArg {
 }
 
 /// Laws that `run` knows.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub enum LawArg {
     /// Tidegate's own: a forecast of the link's capacity with a margin for its error
     Tide,
@@ -329,8 +366,14 @@ fn cell(text: &str) -> Result<CellKind, String> {
 }
 
 fn lambda(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 && value <= 1000.0 => Ok(value),
-        _ => Err("expected a number above 0, at most 1000".into()),
+    lambda_in_range(text.parse().unwrap_or(f64::NAN))
+}
+
+/// DRWA's λ, if it is one.
+pub fn lambda_in_range(value: f64) -> Result<f64, String> {
+    if value > 0.0 && value <= 1000.0 {
+        Ok(value)
+    } else {
+        Err("expected a number above 0, at most 1000".into())
     }
 }

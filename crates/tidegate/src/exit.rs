@@ -62,6 +62,7 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
                         | NoInterface(_)
                         | NoDefaultRoute
                         | LinkLayer { .. }
+                        | NoBpfFileSystem
                 )
             })
     })

@@ -5,10 +5,15 @@
 
 mod args;
 mod bench;
+mod check;
+mod config;
+mod dry_run;
 mod exit;
 mod generate;
 mod lab;
 mod link;
+mod lock;
+mod operate;
 mod reproduce;
 mod rows;
 mod run;
@@ -16,6 +21,7 @@ mod scenarios;
 mod signals;
 mod sim;
 mod steer;
+mod stop;
 mod sweep;
 mod trace;
 mod validate;
@@ -27,6 +33,8 @@ fn main() -> ExitCode {
     let done = |()| ExitCode::SUCCESS;
     let outcome = match args::Args::parse().command {
         args::Command::Run(args) => run::run(&args).map(done),
+        args::Command::Check(args) => check::run(&args),
+        args::Command::Stop(args) => stop::run(&args).map(done),
         args::Command::Lab(args) => lab::run(&args).map(done),
         args::Command::Sim(args) => sim::run(&args).map(done),
         args::Command::Reproduce(args) => reproduce::run(&args).map(done),

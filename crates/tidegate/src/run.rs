@@ -1,16 +1,18 @@
 //! `tidegate run`: the agent, until interrupted.
 
-use crate::args::{LawArg, OnlyArg, RunArgs};
-use crate::exit::BadInput;
+use crate::args::RunArgs;
+use crate::config::{Settings, law_name, settings};
+use crate::dry_run::DryRun;
+use crate::operate::Operation;
 use crate::signals;
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tidegate_agent::{Agent, Config, Count, Direction, Directions, FlowView, Interface, PathView};
-use tidegate_laws::{Law, Params};
+use tidegate_agent::{Agent, Config, Count, Direction, Directions, FlowView, PathView};
 
 /// Between two reports.
 const REPORT: Duration = Duration::from_secs(1);
@@ -27,35 +29,63 @@ struct Report {
 
 /// Runs it.
 pub fn run(args: &RunArgs) -> Result<()> {
-    let stop = signals::stop_flag()?;
-    let config = config(args)?;
-    let agent = Agent::start(&config)?;
+    // Without a file there is nothing to read again, and who hangs up wants it to end.
+    let [stop, reload] = match args.config {
+        Some(_) => signals::stop_and_reload_flags()?,
+        None => [signals::stop_flag()?, Arc::default()],
+    };
+    let mut operation = Operation::start(settings(args)?)?;
     tidegate_agent::drop_capabilities()?;
     tell_service_manager()?;
     if !args.json {
-        announce(args, &config)?;
+        announce(&operation.settings)?;
     }
     let end = args
         .seconds
         .map(|s| Instant::now() + Duration::from_secs_f64(s.max(0.0)));
     let mut status = Status::new();
+    let mut dry_run = DryRun::default();
     let mut next = Instant::now() + REPORT;
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|e| Instant::now() < e) {
         std::thread::sleep(LOOK);
+        if reload.swap(false, Ordering::Relaxed) {
+            status.line.suspend(|| read_again(&mut operation, args))?;
+        }
         if Instant::now() < next {
             continue;
         }
         next += REPORT;
+        let agent = &operation.agent;
         if args.json {
-            print_report(&agent)?;
+            print_report(agent)?;
+        } else if operation.settings.agent.dry_run {
+            dry_run.look(agent)?;
         } else {
-            status.show(&agent);
+            status.show(agent);
         }
     }
     status.line.finish_and_clear();
-    let counts = agent.counts()?;
-    drop(agent);
-    if args.json { Ok(()) } else { summary(&counts) }
+    let counts = operation.agent.counts()?;
+    if operation.settings.agent.dry_run && !args.json {
+        dry_run.summary(&operation.agent.flows())?;
+    }
+    let stays = operation.end();
+    if args.json {
+        return Ok(());
+    }
+    summary(&counts, stays)
+}
+
+/// A file that is wrong changes nothing, and is no reason to end.
+fn read_again(operation: &mut Operation, args: &RunArgs) -> Result<()> {
+    match operation.reload(args) {
+        Ok(()) if args.json => Ok(()),
+        Ok(()) => announce(&operation.settings),
+        Err(error) => {
+            eprintln!("tidegate: the configuration stays as it was: {error:#}");
+            Ok(())
+        }
+    }
 }
 
 /// Traffic is steered from now on: `systemctl start` waits for this.
@@ -107,77 +137,30 @@ impl Status {
     }
 }
 
-fn config(args: &RunArgs) -> Result<Config> {
-    // Privilege and kernel first: without them no interface is worth looking for.
-    tidegate_agent::require(std::path::Path::new("/sys/kernel/btf/vmlinux"))?;
-    let interfaces = if args.iface.is_empty() {
-        Interface::of_default_routes()?
-    } else {
-        args.iface
-            .iter()
-            .map(|name| Interface::find(name))
-            .collect::<Result<_, _>>()?
-    };
-    let law = match args.law {
-        LawArg::Tide => Law::Tide,
-        LawArg::Drwa => Law::Drwa,
-        LawArg::Drs => Law::Drs,
-        LawArg::Rledbat => Law::Rledbat,
-        LawArg::Rsfc => Law::Rsfc,
-    };
-    let params = Params {
-        law,
-        lambda: args.lambda,
-        limit: args.limit,
-    };
-    Ok(Config {
-        interfaces,
-        params,
-        directions: directions(args, &params)?,
-        dry_run: args.dry_run,
-        ..Config::default()
-    })
-}
-
-/// What is steered: all that the law can, unless one direction was asked for.
-fn directions(args: &RunArgs, params: &Params) -> Result<Directions> {
-    match (args.only, params.steers_uploads()) {
-        (None, true) => Ok(Directions::Both),
-        (Some(OnlyArg::Downloads), _) | (None, false) => Ok(Directions::Downloads),
-        (Some(OnlyArg::Uploads), true) => Ok(Directions::Uploads),
-        (Some(OnlyArg::Uploads), false) => {
-            let law = name(args.law);
-            Err(BadInput(format!(
-                "law \"{law}\" steers downloads alone, expected tide or rsfc for uploads"
-            ))
-            .into())
-        }
+/// What is steered, in words.
+pub fn directions_in_words(config: &Config) -> &'static str {
+    match (config.directions, config.params.steers_uploads()) {
+        (Directions::Both, true) => "downloads and uploads",
+        (Directions::Uploads, _) => "uploads",
+        (Directions::Downloads, _) | (Directions::Both, false) => "downloads",
     }
 }
 
-/// As the command line spells it.
-fn name(law: LawArg) -> String {
-    format!("{law:?}").to_lowercase()
-}
-
-fn announce(args: &RunArgs, config: &Config) -> Result<()> {
+fn announce(settings: &Settings) -> Result<()> {
+    let config = &settings.agent;
     let names: Vec<_> = config.interfaces.iter().map(|i| i.name.as_str()).collect();
-    let verb = if args.dry_run {
+    let verb = if config.dry_run {
         "watching (dry run)"
     } else {
         "steering"
     };
-    let law = name(args.law);
-    let what = match config.directions {
-        Directions::Both => "downloads and uploads",
-        Directions::Downloads => "downloads",
-        Directions::Uploads => "uploads",
-    };
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
-        "{verb} {what} on {} with {law}; interrupt to stop",
-        names.join(", ")
+        "{verb} {} on {} with {}; interrupt to stop",
+        directions_in_words(config),
+        names.join(", "),
+        law_name(config.params.law)
     )?;
     Ok(())
 }
@@ -195,9 +178,14 @@ fn print_report(agent: &Agent) -> Result<()> {
     Ok(())
 }
 
-fn summary(counts: &[Count]) -> Result<()> {
+fn summary(counts: &[Count], stays: bool) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "detached; what became of the packets:")?;
+    let ended = if stays {
+        "left attached, pinned"
+    } else {
+        "detached"
+    };
+    writeln!(out, "{ended}; what became of the packets:")?;
     for count in counts.iter().filter(|c| c.packets > 0) {
         let direction = count.direction.name();
         writeln!(out, "{:>14} {direction:4} {}", count.packets, count.reason)?;

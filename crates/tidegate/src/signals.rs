@@ -6,8 +6,19 @@ use std::sync::atomic::AtomicBool;
 
 /// A flag that SIGINT, SIGTERM and SIGHUP set.
 pub fn stop_flag() -> Result<Arc<AtomicBool>> {
+    stop_on(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP])
+}
+
+/// One that SIGINT and SIGTERM set, and one that SIGHUP sets again and again.
+pub fn stop_and_reload_flags() -> Result<[Arc<AtomicBool>; 2]> {
+    let reload = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(libc::SIGHUP, Arc::clone(&reload)).context("catch signals")?;
+    Ok([stop_on(&[libc::SIGINT, libc::SIGTERM])?, reload])
+}
+
+fn stop_on(signals: &[i32]) -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+    for &signal in signals {
         // Order matters: the second signal finds the flag set.
         signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))

@@ -135,6 +135,80 @@ fn an_interface_that_does_not_exist() {
     }
 }
 
+/// What is wrong with a configuration, and what the refusal names.
+const CONFIGURATIONS: [(&str, &[&str]); 17] = [
+    ("law = \"tied\"", &[":1:", "tied", "tide"]),
+    ("lore = \"tide\"", &[":1:", "lore", "law"]),
+    ("lambda = 0", &[":1:", "above 0"]),
+    ("limit = -1", &[":1:", "-1"]),
+    ("metrics = \"here\"", &[":1:", "socket address"]),
+    ("interfaces = [\"lo\",\n\"nosuch0\"]", &[":2:", "nosuch0"]),
+    (
+        "only = \"uploads\"\nlaw = \"drs\"",
+        &["drs", "tide or rsfc"],
+    ),
+    ("default = \"drop\"", &[":1:", "drop", "deny"]),
+    ("[[rule]]\naction = \"deny\"", &[":1:", "asks for nothing"]),
+    ("[[rule]]\nport = 1", &[":2:", "port", "remote_port"]),
+    (
+        "[[rule]]\naction = \"deny\"\nremote_port = 0",
+        &[":3:", "1 to 65535"],
+    ),
+    (
+        "[[rule]]\naction = \"deny\"\nlocal_port = [1, \"9-8\"]",
+        &[":3:", "9-8"],
+    ),
+    (
+        "[[rule]]\naction = \"deny\"\nprefix = \"10.0.0.0/33\"",
+        &[":3:", "10.0.0.0/33"],
+    ),
+    (
+        "[[rule]]\naction = \"deny\"\ninterface = \"tun9\"",
+        &[":3:", "tun9", "lo"],
+    ),
+    (
+        "[[rule]]\naction = \"deny\"\ncgroup = \"no/such\"",
+        &[":3:", "no/such"],
+    ),
+    (
+        "[[rule]]\naction = \"allow\"\nuid = 1\nweight = 101",
+        &[":4:", "1 to 100"],
+    ),
+    (
+        "[[rule]]\naction = \"deny\"\nuid = 1\nweight = 2",
+        &[":4:", "allow"],
+    ),
+];
+
+#[test]
+fn configurations_that_are_wrong() {
+    if !is_root() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("tidegate.toml");
+    let refused = |text: &str, words: &[&str]| {
+        fs::write(&file, text).unwrap();
+        let args = ["run", "--config", file.to_str().unwrap(), "--seconds", "0"];
+        let mut command = tidegate(&args);
+        if !text.starts_with("interfaces") {
+            command.args(["--iface", "lo"]);
+        }
+        assert_refused(&command.output().unwrap(), words);
+    };
+    for (text, words) in CONFIGURATIONS {
+        refused(text, words);
+    }
+    let weights = "law = \"drwa\"\n[[rule]]\naction = \"allow\"\nuid = 1\nweight = 2";
+    refused(weights, &["tidegate.toml:5:", "drwa", "tide"]);
+    let many: Vec<_> = (1..=65).map(|port| port.to_string()).collect();
+    let many = format!(
+        "[[rule]]\naction = \"deny\"\nlocal_port = [{}]",
+        many.join(", ")
+    );
+    refused(&many, &["tidegate.toml:1:", "65", "64"]);
+}
+
 #[test]
 fn recordings_that_are_not_there_or_broken() {
     let reproduce = |traces: &Path| {

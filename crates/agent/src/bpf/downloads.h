@@ -3,9 +3,11 @@
 #ifndef TG_DOWNLOADS_H
 #define TG_DOWNLOADS_H
 
-#include "machine.h"
+#include "rules.h"
 
-static __always_inline struct tg_record *new_flow(const struct tg_key *key)
+/* A flow's first record, or one that forgets all but its `connection`. */
+static __always_inline struct tg_record *new_flow(const struct tg_key *key,
+						  const struct tg_connection *connection)
 {
 	__u32 zero = 0;
 	struct tg_record *r = bpf_map_lookup_elem(&scratch, &zero);
@@ -14,6 +16,8 @@ static __always_inline struct tg_record *new_flow(const struct tg_key *key)
 		return NULL;
 	__builtin_memset(r, 0, sizeof(*r));
 	tg_flow_init(&r->flow);
+	if (connection)
+		r->connection = *connection;
 	if (bpf_map_update_elem(&flows, key, r, BPF_ANY))
 		return NULL;
 	return bpf_map_lookup_elem(&flows, key);
@@ -70,6 +74,8 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 		note_answer(&r->connection, &p);
 	if (is_shared(&r->connection, &p))
 		return TG_COUNT_MPTCP;
+	if (r->connection.denied)
+		return TG_COUNT_DENIED;
 	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
 	uplink = bpf_map_lookup_elem(&uplinks, &p.key.ifindex);
 	h = bpf_map_lookup_elem(&heard, &zero);
@@ -95,12 +101,13 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 
 /* Our own SYN or SYN-ACK: remembers the scale and the moment, leaves the window, which is not
  * scaled. */
-static __always_inline int leaves_handshake(const struct tg_packet *p)
+static __always_inline int leaves_handshake(struct __sk_buff *skb, const struct tg_packet *p)
 {
-	struct tg_record *r = new_flow(&p->key);
+	struct tg_record *r = new_flow(&p->key, NULL);
 
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
+	judge(skb, &p->key, &r->connection, &r->flow);
 	note_syn(&r->connection, p);
 	r->connection.scale = p->options.scale_given ? p->options.scale : 0;
 	if (p->has_ack || !p->options.scale_given)
@@ -126,7 +133,7 @@ static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_pack
 		if (reason >= 0)
 			return reason;
 		if (!r)
-			r = new_flow(&p->key);
+			r = new_flow(&p->key, NULL);
 		if (!r)
 			return TG_COUNT_TABLE_FULL;
 		r->connection.scale = scale;
@@ -161,12 +168,16 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	if (p.rst)
 		return TG_COUNT_RESET;
 	if (p.syn)
-		return leaves_handshake(&p);
+		return leaves_handshake(skb, &p);
 	if (!p.has_ack)
 		return TG_COUNT_MALFORMED;
 	reason = find_flow(skb, &p, &r);
 	if (reason >= 0)
 		return reason;
+	if (judge(skb, &p.key, &r->connection, &r->flow))
+		r = new_flow(&p.key, &r->connection);
+	if (!r)
+		return TG_COUNT_TABLE_FULL;
 	if (tg_chained(skb)) {
 		r->flow.window.known = 0;
 		return TG_COUNT_CHAINED;
@@ -176,6 +187,8 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	struct tg_ack a = tg_acknowledgement(&p, c->scale & 15);
 
 	c->seen_us = now_us();
+	if (c->denied)
+		return TG_COUNT_DENIED;
 	note_mode(c, &r->flow.window);
 	raw = tg_flow_leaves(&r->flow, &a, c->seen_us, p.options.timestamps, p.options.tsval);
 	return lower_window(skb, &p, c, raw);

@@ -41,6 +41,14 @@ struct {
 	__type(value, struct tg_path);
 } paths SEC(".maps"), uplinks SEC(".maps");
 
+/* Those of even and of odd generations: while one is in force user space writes the other. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct tg_rules);
+} rule_sets SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TG_DIRECTIONS * TG_COUNTS);

@@ -40,6 +40,8 @@ struct tg_connection {
 	tg_u8 scale_state;
 	tg_u8 dry_run; /* whether what was noted as told was only computed */
 	tg_u8 shared;  /* MPTCP, unless the answer to the SYN says otherwise */
+	tg_u8 denied;  /* whether a rule leaves it alone */
+	tg_u32 judged; /* generation of the rules that said so; 0: there were none */
 };
 
 /* Data that arrive. */
@@ -72,6 +74,7 @@ enum tg_count {
 	TG_COUNT_HANDSHAKE,	/* SYN: windows are unscaled */
 	TG_COUNT_RESET,
 	TG_COUNT_NO_SCALE,	/* the handshake was missed and no socket tells the scale */
+	TG_COUNT_DENIED,	/* a rule leaves the flow alone */
 	TG_COUNT_SEALED,	/* MD5 or AO: a checksum covers the window */
 	TG_COUNT_MPTCP,		/* the window belongs to the connection, not to the subflow */
 	TG_COUNT_NOT_TCP,	/* of it UDP is counted apart: QUIC is out of reach */
@@ -86,9 +89,35 @@ enum tg_count {
 	TG_COUNTS,
 };
 
+#define TG_RULES 64u
+#define TG_DENIED 0xffffffffu /* for a weight: the flow is left alone */
+
+/* What a flow must be like for a rule to be about it. What is 0 is not asked for. */
+struct tg_rule {
+	tg_u64 cgroup; /* id of one that the socket is in, at any depth below */
+	tg_u32 cgroup_level;
+	tg_u32 family;	  /* of the prefix */
+	tg_u32 prefix[4]; /* that of the far address, in network byte order */
+	tg_u32 mask[4];
+	tg_u32 ifindex;
+	tg_u32 uid;	/* of the socket, if `asks_uid` */
+	tg_u32 asks_uid;
+	tg_u16 local_port[2]; /* first and last, in host byte order; 0 to 0: any */
+	tg_u16 remote_port[2];
+	tg_u32 weight; /* of its flows' shares, 0 counts as 1; or TG_DENIED */
+};
+
+/* The administrator's rules; the first that is about a flow decides. */
+struct tg_rules {
+	tg_u32 count;
+	tg_u32 otherwise; /* weight of the flows that no rule is about, or TG_DENIED */
+	struct tg_rule rule[TG_RULES];
+};
+
 struct tg_config {
 	struct tg_params params;
 	tg_u32 dry_run;
+	tg_u32 rules; /* their generation; 0: none were ever given */
 };
 
 #endif

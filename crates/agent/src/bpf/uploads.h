@@ -9,7 +9,7 @@
 #ifndef TG_UPLOADS_H
 #define TG_UPLOADS_H
 
-#include "machine.h"
+#include "rules.h"
 
 static __always_inline int uploads_are_steered(void)
 {
@@ -18,7 +18,9 @@ static __always_inline int uploads_are_steered(void)
 	return tg_upload_steered_by(&law);
 }
 
-static __always_inline struct tg_upload_record *new_upload(const struct tg_key *key)
+/* An upload's first record, or one that forgets all but its `connection`. */
+static __always_inline struct tg_upload_record *new_upload(const struct tg_key *key,
+							   const struct tg_connection *connection)
 {
 	__u32 zero = 0;
 	struct tg_upload_record *r = bpf_map_lookup_elem(&upload_scratch, &zero);
@@ -27,6 +29,8 @@ static __always_inline struct tg_upload_record *new_upload(const struct tg_key *
 		return NULL;
 	__builtin_memset(r, 0, sizeof(*r));
 	tg_upload_init(&r->upload);
+	if (connection)
+		r->connection = *connection;
 	if (bpf_map_update_elem(&uploads, key, r, BPF_ANY))
 		return NULL;
 	return bpf_map_lookup_elem(&uploads, key);
@@ -34,13 +38,14 @@ static __always_inline struct tg_upload_record *new_upload(const struct tg_key *
 
 /* Our own SYN: whether there is a scale is for the answer to say. Our own SYN-ACK: it answers the
  * peer's SYN, if we have seen that. */
-static __always_inline int sent_handshake(const struct tg_packet *p)
+static __always_inline int sent_handshake(struct __sk_buff *skb, const struct tg_packet *p)
 {
-	struct tg_upload_record *r = new_upload(&p->key);
+	struct tg_upload_record *r = new_upload(&p->key, NULL);
 	struct tg_offer *offer;
 
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
+	judge(skb, &p->key, &r->connection, &r->upload.flow);
 	note_syn(&r->connection, p);
 	if (!p->options.scale_given) {
 		r->connection.scale_state = TG_SCALE_KNOWN;
@@ -96,7 +101,7 @@ static __always_inline int find_upload(struct __sk_buff *skb, const struct tg_pa
 		if (reason >= 0)
 			return reason;
 		if (!r)
-			r = new_upload(&p->key);
+			r = new_upload(&p->key, NULL);
 		if (!r)
 			return TG_COUNT_TABLE_FULL;
 		r->connection.scale = scale;
@@ -119,13 +124,19 @@ static __always_inline int sent(struct __sk_buff *skb, __u32 l2)
 	if (p.rst)
 		return TG_COUNT_RESET;
 	if (p.syn)
-		return sent_handshake(&p);
+		return sent_handshake(skb, &p);
 	if (!p.payload)
 		return TG_COUNT_NO_DATA;
 	reason = find_upload(skb, &p, &r);
 	if (reason >= 0)
 		return reason;
+	if (judge(skb, &p.key, &r->connection, &r->upload.flow))
+		r = new_upload(&p.key, &r->connection);
+	if (!r)
+		return TG_COUNT_TABLE_FULL;
 	r->connection.seen_us = now_us();
+	if (r->connection.denied)
+		return TG_COUNT_DENIED;
 	if (p.options.timestamps) {
 		mss = tg_segment_bytes(skb, &p, r->upload.flow.mss);
 		tg_upload_sent(&r->upload, mss, p.options.tsval, r->connection.seen_us);
@@ -190,6 +201,8 @@ static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 		return TG_COUNT_MPTCP;
 	if (r->connection.scale_state != TG_SCALE_KNOWN)
 		return TG_COUNT_NO_SCALE;
+	if (r->connection.denied)
+		return TG_COUNT_DENIED;
 	if (tg_chained(skb)) {
 		r->upload.flow.window.known = 0;
 		return TG_COUNT_CHAINED;

@@ -7,11 +7,11 @@ use crate::connection::RTT_US;
 use crate::gate::Gate;
 use crate::packet::{Ip, Link};
 use crate::support::is_root;
-use link::{Outcome, Start, transfers};
+use link::{Outcome, PORT, Start, transfers};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::cell::RefCell;
-use tidegate_agent::Direction;
+use tidegate_agent::{Direction, Verdict};
 use tidegate_laws::{Law, Params};
 
 fn start() -> impl Strategy<Value = Start> {
@@ -41,6 +41,17 @@ fn uploads_under(law: Law, check: impl Fn(&Outcome)) {
 }
 
 fn at(direction: Direction, law: Law, limit: Option<u32>, check: impl Fn(&Outcome)) {
+    with_verdicts(direction, law, limit, &[], check);
+}
+
+/// The same with rules for flows, by their ports.
+fn with_verdicts(
+    direction: Direction,
+    law: Law,
+    limit: Option<u32>,
+    verdicts: &[(u16, Verdict)],
+    check: impl Fn(&Outcome),
+) {
     if !is_root() {
         return;
     }
@@ -59,6 +70,7 @@ fn at(direction: Direction, law: Law, limit: Option<u32>, check: impl Fn(&Outcom
     let noise = prop::collection::vec(any::<u8>(), 1_009);
     let gate = RefCell::new((Gate::before(direction), 10_000_000));
     gate.borrow_mut().0.configure(&params, false);
+    gate.borrow_mut().0.set_verdicts(verdicts);
     TestRunner::new(config)
         .run(&(starts, noise), |(starts, noise)| {
             let (gate, begin_us) = &mut *gate.borrow_mut();
@@ -137,4 +149,34 @@ fn a_law_of_downloads_leaves_uploads_alone() {
         assert_eq!(outcome.lowered, 0);
         assert!(outcome.queue_us > 900_000, "{outcome:?}");
     });
+}
+
+/// The link is divided as the rules weigh the flows.
+#[test]
+fn a_flow_of_three_times_the_weight_gets_three_times_as_much() {
+    let heavy = [(PORT, Verdict::Steered { weight: 3 })];
+    for direction in Direction::ALL {
+        with_verdicts(direction, Law::Tide, None, &heavy, |outcome| {
+            let [heavy, one, other] = outcome.bytes[..] else {
+                panic!("three flows: {outcome:?}");
+            };
+            for light in [one, other] {
+                let times = f64::from(heavy) / f64::from(light);
+                assert!((2.0..4.5).contains(&times), "{direction:?} {outcome:?}");
+            }
+            assert!(outcome.utilisation > 0.9, "{direction:?} {outcome:?}");
+        });
+    }
+}
+
+/// What others do to the queue is theirs: the law holds only the flows that it is given.
+#[test]
+fn flows_that_a_rule_denies_fill_the_queue_as_without_a_law() {
+    let denied = [0, 1, 2].map(|flow| (PORT + flow, Verdict::LeftAlone));
+    for direction in Direction::ALL {
+        with_verdicts(direction, Law::Tide, None, &denied, |outcome| {
+            assert_eq!(outcome.lowered, 0);
+            assert!(outcome.queue_us > 900_000, "{outcome:?}");
+        });
+    }
 }

@@ -55,6 +55,8 @@ pub struct Connection {
     newest: Option<Seen>,
     /// What the gate did then.
     mode: Mode,
+    /// Whether a rule leaves the connection alone, as the gate has noted with what left the machine.
+    denied: bool,
     /// Acknowledgements whose window came out lower.
     pub lowered: usize,
 }
@@ -81,6 +83,7 @@ impl Connection {
             answered: None,
             newest: None,
             mode: Mode::default(),
+            denied: false,
             lowered: 0,
         }
     }
@@ -187,6 +190,7 @@ impl Connection {
             before,
             "a handshake was changed"
         );
+        self.meet_rules(gate);
         // A SYN takes one number (RFC 9293 section 3.4).
         match way {
             Way::Arrives => self.expected = self.expected.wrapping_add(1),
@@ -201,6 +205,16 @@ impl Connection {
         }
     }
 
+    /// What leaves the machine meets the rules. Of a connection that was steered and is not any more,
+    /// the next acknowledgement is the kernel's.
+    fn meet_rules(&mut self, gate: &Gate) {
+        let denied = gate.denies(self.port);
+        if denied && !self.denied {
+            self.newest = None;
+        }
+        self.denied = denied;
+    }
+
     /// New data arrives, in a packet that comes out as it went in.
     pub fn receive(&mut self, gate: &Gate, now_us: u64, payload: usize) {
         let packet = self.incoming(now_us, payload);
@@ -210,6 +224,9 @@ impl Connection {
             before,
             "data was changed"
         );
+        if self.direction == Direction::Up && payload > 0 {
+            self.meet_rules(gate);
+        }
         self.expected = self.expected.wrapping_add(payload as u32);
     }
 
@@ -230,6 +247,13 @@ impl Connection {
             "more was changed than window and checksum"
         );
         if packet.flags & (SYN | RST) == 0 {
+            if self.direction == Direction::Down {
+                self.meet_rules(gate);
+            }
+            assert!(
+                !self.denied || window == packet.window,
+                "denied, and lowered"
+            );
             // The first of another mode is the kernel's.
             self.newest = self.newest.filter(|_| self.mode == gate.mode);
             self.mode = gate.mode;

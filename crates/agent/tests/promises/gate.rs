@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::mem::{MaybeUninit, offset_of};
 use tidegate_agent::skeleton::types::{__sk_buff, tg_path};
 use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
-use tidegate_agent::{Direction, REASONS};
+use tidegate_agent::{Direction, REASONS, Rule, Rules, Verdict};
 use tidegate_laws::Params;
 
 /// `TC_ACT_UNSPEC`: the packet goes on to whatever comes next.
@@ -45,6 +45,8 @@ pub struct Gate {
     /// As last configured.
     pub mode: Mode,
     packets: Cell<u64>,
+    /// What the rules say of connections, by port; others are steered.
+    verdicts: Vec<(u16, Verdict)>,
 }
 
 impl Drop for Gate {
@@ -102,6 +104,7 @@ impl Gate {
             direction,
             mode: Mode::default(),
             packets: Cell::new(0),
+            verdicts: Vec::new(),
         }
     }
 
@@ -122,6 +125,38 @@ impl Gate {
             dry_run,
             open: self.direction == Direction::Up && !params.steers_uploads(),
         };
+    }
+
+    pub fn set_rules(&mut self, rules: &Rules) {
+        tidegate_agent::set_rules(&mut self.skeleton, rules).expect("rules that fit");
+    }
+
+    /// Has a rule for each of these connections, by port.
+    pub fn set_verdicts(&mut self, verdicts: &[(u16, Verdict)]) {
+        let rule = |&(port, verdict): &(u16, Verdict)| {
+            let ports = Some(port..=port);
+            let [local_ports, remote_ports] = match self.direction {
+                Direction::Down => [ports, None],
+                Direction::Up => [None, ports],
+            };
+            Rule {
+                local_ports,
+                remote_ports,
+                verdict,
+                ..Rule::default()
+            }
+        };
+        let rules = Rules {
+            rules: verdicts.iter().map(rule).collect(),
+            otherwise: Verdict::default(),
+        };
+        self.verdicts = verdicts.to_vec();
+        self.set_rules(&rules);
+    }
+
+    /// Whether a rule leaves that connection alone.
+    pub fn denies(&self, port: u16) -> bool {
+        self.verdicts.contains(&(port, Verdict::LeftAlone))
     }
 
     /// Runs a packet through the program that would see it and returns what comes out. It always

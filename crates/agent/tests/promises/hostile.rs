@@ -8,10 +8,12 @@ use crate::support::is_root;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use std::cell::RefCell;
-use tidegate_agent::Direction;
+use tidegate_agent::{Direction, Verdict};
 use tidegate_laws::{Law, Params};
 
 const FLOWS: u16 = 3;
+/// That of the first flow; the others have the next.
+const PORT: u16 = 60_000;
 
 /// What happens next. `flow` counts modulo [`FLOWS`].
 #[derive(Clone, Debug)]
@@ -69,6 +71,10 @@ enum Event {
         params: Params,
         dry_run: bool,
     },
+    /// Other rules: a weight for each flow, or none.
+    Rules {
+        weights: [Option<u32>; FLOWS as usize],
+    },
 }
 
 /// The kernel's window.
@@ -94,6 +100,11 @@ fn params(direction: Direction) -> impl Strategy<Value = Params> {
     ];
     let limit = prop::option::of(1u32..200_000);
     (law, 0.5f64..4.0, limit).prop_map(|(law, lambda, limit)| Params { law, lambda, limit })
+}
+
+fn weights() -> impl Strategy<Value = [Option<u32>; FLOWS as usize]> {
+    let weight = || prop::option::weighted(0.6, 1u32..=100);
+    [weight(), weight(), weight()]
 }
 
 fn event(direction: Direction) -> impl Strategy<Value = Event> {
@@ -125,7 +136,15 @@ fn event(direction: Direction) -> impl Strategy<Value = Event> {
         2 => (flow(), 0u64..300_000).prop_map(|(flow, us)| Event::Queue { flow, us }),
         1 => (params(direction), prop::bool::weighted(0.2))
             .prop_map(|(params, dry_run)| Event::Configure { params, dry_run }),
+        2 => weights().prop_map(|weights| Event::Rules { weights }),
     ]
+}
+
+fn verdicts(weights: [Option<u32>; FLOWS as usize]) -> Vec<(u16, Verdict)> {
+    let verdict = |weight: Option<u32>| {
+        weight.map_or(Verdict::LeftAlone, |weight| Verdict::Steered { weight })
+    };
+    (PORT..).zip(weights.map(verdict)).collect()
 }
 
 /// The machine: its connections, and what its kernel thinks of each.
@@ -140,7 +159,7 @@ struct Machine<'a> {
 impl<'a> Machine<'a> {
     fn new(gate: &'a mut Gate, now_us: u64, kinds: [(Link, Ip, bool); FLOWS as usize]) -> Self {
         gate.at(now_us);
-        let connections = (60_000..).zip(kinds).map(|(port, (link, ip, timestamps))| {
+        let connections = (PORT..).zip(kinds).map(|(port, (link, ip, timestamps))| {
             let mut connection = Connection::through(gate, link, ip, port);
             connection.timestamps = timestamps;
             connection.open(gate, now_us);
@@ -227,6 +246,7 @@ impl<'a> Machine<'a> {
                 ref params,
                 dry_run,
             } => self.gate.configure(params, dry_run),
+            Event::Rules { weights } => self.gate.set_verdicts(&verdicts(weights)),
         }
     }
 
@@ -323,6 +343,7 @@ fn the_promises_hold(direction: Direction) {
     proptest!(config, |(kinds in [kind(), kind(), kind()], first in params(direction), events in events)| {
         let (gate, now_us) = &mut *gate.borrow_mut();
         gate.configure(&first, false);
+        gate.set_verdicts(&[]);
         let mut machine = Machine::new(gate, *now_us, kinds);
         for event in &events {
             machine.happens(event);

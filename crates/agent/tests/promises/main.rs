@@ -21,6 +21,7 @@ mod mixed;
 mod packet;
 mod pressure;
 mod reasons;
+mod rules;
 mod steering;
 mod understood;
 mod uploads;

@@ -15,6 +15,7 @@ mod lifecycle;
 mod many;
 mod scales;
 mod sockets;
+mod operation;
 mod stage;
 mod stalls;
 mod transfer;

@@ -107,7 +107,7 @@ pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(
-            began.elapsed() < Duration::from_secs(10),
+            began.elapsed() < Duration::from_secs(30),
             "waited in vain for {what}"
         );
         std::thread::sleep(Duration::from_millis(5));

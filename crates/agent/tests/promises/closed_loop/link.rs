@@ -7,6 +7,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use tidegate_agent::Direction;
 
+/// Of the first flow; the others have the next.
+pub const PORT: u16 = 20_000;
 /// 20 Mbit/s, in bytes a second.
 const RATE: u64 = 2_500_000;
 const ONE_WAY_US: u64 = RTT_US / 2;
@@ -41,6 +43,8 @@ pub struct Outcome {
     /// Mean queueing delay of what arrived.
     pub queue_us: u64,
     pub utilisation: f64,
+    /// Bytes that arrived, by flow.
+    pub bytes: Vec<u32>,
 }
 
 /// What is under way. Bytes are counted from the connection's first.
@@ -108,9 +112,12 @@ pub fn transfers(gate: &mut Gate, begin_us: u64, starts: &[Start], noise: &[u8])
         order: 0,
         free_us: 0,
         delays_us: Vec::new(),
-        outcome: Outcome::default(),
+        outcome: Outcome {
+            bytes: vec![0; starts.len()],
+            ..Outcome::default()
+        },
     };
-    for (port, start) in (20_000..).zip(starts) {
+    for (port, start) in (PORT..).zip(starts) {
         transfers.connect(begin_us, port, start);
     }
     transfers.run(steady_us + MEASURED_US)
@@ -156,6 +163,7 @@ impl Transfers<'_> {
                     self.data_arrives(now_us, of, tsval, tsecr);
                     if now_us > self.steady_us {
                         self.delays_us.push(queue_us);
+                        self.outcome.bytes[of] += MSS as u32;
                     }
                 }
                 Event::Ack(ack) => {

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * Which flows are steered: the administrator's rules, of which the first that is about a flow decides.
+ *
+ * A flow is held against them when it is found, and again when they have changed. That is where
+ * packets leave, since only there a packet has its socket with it (the user and the cgroup). What
+ * arrives follows the verdict that stands in the flow's record.
+ */
+#ifndef TG_RULES_H
+#define TG_RULES_H
+
+#include "machine.h"
+
+/* Whether the kernel tells a packet's cgroup; the verifier does not look at calls that cannot be. */
+const volatile bool sees_cgroups = true;
+
+static __always_inline int in_range(__be16 port, const tg_u16 range[2])
+{
+	__u16 host = bpf_ntohs(port);
+
+	return !range[1] || (range[0] <= host && host <= range[1]);
+}
+
+static __always_inline int in_prefix(const struct tg_key *key, const struct tg_rule *rule)
+{
+	__u32 differs = 0;
+
+	for (int i = 0; i < 4; i++)
+		differs |= (key->remote[i] ^ rule->prefix[i]) & rule->mask[i];
+	return !rule->family || (rule->family == key->family && !differs);
+}
+
+/* What is forwarded has no socket, and so no user and no cgroup. */
+static __always_inline int of_owner(struct __sk_buff *skb, const struct tg_rule *rule)
+{
+	if (!rule->asks_uid && !rule->cgroup)
+		return 1;
+	if (!skb->sk)
+		return 0;
+	if (rule->asks_uid && bpf_get_socket_uid(skb) != rule->uid)
+		return 0;
+	if (!rule->cgroup)
+		return 1;
+	return sees_cgroups &&
+	       bpf_skb_ancestor_cgroup_id(skb, rule->cgroup_level) == rule->cgroup;
+}
+
+/* The weight of the flow's share, or TG_DENIED. Not static: the verifier looks at it once. */
+__noinline __u32 verdict(struct __sk_buff *skb, const struct tg_key *key, __u32 generation)
+{
+	__u32 set = generation & 1;
+	struct tg_rules *rules = bpf_map_lookup_elem(&rule_sets, &set);
+
+	if (!rules || !key)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < TG_RULES; i++) {
+		const struct tg_rule *rule = &rules->rule[i];
+
+		if (i >= rules->count)
+			break;
+		if ((!rule->ifindex || rule->ifindex == key->ifindex) &&
+		    in_range(key->local_port, rule->local_port) &&
+		    in_range(key->remote_port, rule->remote_port) && in_prefix(key, rule) &&
+		    of_owner(skb, rule))
+			return rule->weight;
+	}
+	return rules->otherwise;
+}
+
+/*
+ * Holds a flow against the rules, if they have changed. Returns whether it is steered from now on
+ * and was not before: then what is known of it is of another time. Where steering ends or begins no
+ * edge is known that was told, and the next acknowledgement passes and sets it.
+ */
+static __always_inline int judge(struct __sk_buff *skb, const struct tg_key *key,
+				 struct tg_connection *c, struct tg_flow *f)
+{
+	__u32 generation = config.rules;
+	__u8 was_denied = c->denied;
+	__u32 weight;
+
+	if (c->judged == generation)
+		return 0;
+	weight = verdict(skb, key, generation);
+	c->judged = generation;
+	c->denied = weight == TG_DENIED;
+	f->share.weight = c->denied ? 0 : weight;
+	if (c->denied != was_denied)
+		f->window.known = 0;
+	return was_denied && !c->denied;
+}
+
+#endif

@@ -1,0 +1,308 @@
+//! What an administrator does while traffic flows: other rules, other interfaces, programs that outlive
+//! their process.
+
+use crate::attached::{PROGRAMS, attached};
+use crate::stage::{count, interface, on_stage, start, wait_for};
+use crate::transfer::{Connection, FILE};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use tidegate_agent::{
+    Agent, Cgroup, Config, Direction, Hook, Interface, Prefix, Rule, Rules, Verdict, leftovers,
+    pin_folder,
+};
+use tidegate_lab::{IpVersion, TcpInfo, Veth};
+use tidegate_laws::{Law, Params};
+
+/// Which hook the victim of a test is to hold.
+const VICTIM: &str = "TIDEGATE_PINNED_TEST_VICTIM";
+/// A limit far below what the kernel advertises, in bytes.
+const LIMIT: u32 = 64 << 10;
+
+/// A law that certainly steers.
+fn steering() -> Params {
+    Params {
+        law: Law::Drs,
+        limit: Some(LIMIT),
+        ..Params::default()
+    }
+}
+
+fn config(rules: Rules) -> Config {
+    Config {
+        interfaces: vec![interface()],
+        params: steering(),
+        rules,
+        ..Config::default()
+    }
+}
+
+/// That leaves alone what `rule` is about.
+fn denying(rule: Rule) -> Rules {
+    let verdict = Verdict::LeftAlone;
+    Rules {
+        rules: vec![Rule { verdict, ..rule }],
+        otherwise: Verdict::default(),
+    }
+}
+
+/// Also if a test fails, nothing stays pinned for a namespace that will be gone.
+struct Cleared;
+
+impl Drop for Cleared {
+    fn drop(&mut self) {
+        for leftover in leftovers().unwrap_or_default() {
+            let _ = leftover.remove();
+        }
+    }
+}
+
+fn wait_for_count(agent: &Agent, reason: &str, above: u64) {
+    wait_for(reason, || count(agent, Direction::Down, reason) > above);
+}
+
+/// What is counted so far.
+fn so_far(agent: &Agent, reason: &str) -> u64 {
+    count(agent, Direction::Down, reason)
+}
+
+/// Waits for `bytes` more.
+fn wait_for_more(arrived: &AtomicU64, bytes: u64) {
+    let seen = arrived.load(Ordering::Relaxed);
+    wait_for("more of the file", || {
+        arrived.load(Ordering::Relaxed) > seen + bytes
+    });
+}
+
+#[test]
+fn rules_that_change_in_mid_transfer_begin_and_end_the_steering() {
+    for version in [IpVersion::V4, IpVersion::V6] {
+        on_stage(|hosts| {
+            let mut agent = start(steering(), Hook::Tcx);
+            let connection = Connection::new(hosts, version);
+            connection.pace(&connection.server);
+            let address = Veth::server_address(version);
+            let bits = if address.is_ipv4() { 30 } else { 64 };
+            let server = Rule {
+                remote: Some(Prefix { address, bits }),
+                ..Rule::default()
+            };
+            connection.download_during(|arrived| {
+                for _ in 0..5 {
+                    wait_for_count(&agent, "rewritten", so_far(&agent, "rewritten"));
+                    agent.reload(&config(denying(server.clone()))).unwrap();
+                    wait_for_count(&agent, "denied", so_far(&agent, "denied") + 10);
+                    let steered = so_far(&agent, "rewritten");
+                    wait_for_more(arrived, FILE / 20);
+                    assert_eq!(so_far(&agent, "rewritten"), steered, "denied, and steered");
+                    agent.reload(&config(Rules::default())).unwrap();
+                }
+                wait_for_count(&agent, "rewritten", so_far(&agent, "rewritten"));
+            });
+        });
+    }
+}
+
+/// The sockets of the tests are root's.
+#[test]
+fn a_rule_about_a_user_is_about_that_users_sockets() {
+    on_stage(|hosts| {
+        let mut agent = start(steering(), Hook::Tcx);
+        for (uid, denied) in [(12_345, false), (0, true)] {
+            let owner = Rule {
+                uid: Some(uid),
+                ..Rule::default()
+            };
+            agent.reload(&config(denying(owner))).unwrap();
+            let before = so_far(&agent, "denied");
+            Connection::new(hosts, IpVersion::V4).download();
+            assert_eq!(so_far(&agent, "denied") > before, denied, "user {uid}");
+        }
+    });
+}
+
+/// A control group of the unified hierarchy, made for the test.
+struct Group(PathBuf);
+
+impl Group {
+    /// None where there is no such hierarchy to write to.
+    fn new() -> Option<Self> {
+        let group = Self(Cgroup::root()?.join(format!("tidegate-test-{}", std::process::id())));
+        std::fs::create_dir(&group.0).ok()?;
+        Some(group)
+    }
+
+    /// Has sockets belong to the group that are made meanwhile, by all of this process.
+    fn run<T>(&self, act: impl FnOnce() -> T) -> T {
+        let join = |group: &Path| {
+            let pid = std::process::id().to_string();
+            std::fs::write(group.join("cgroup.procs"), pid).unwrap();
+        };
+        join(&self.0);
+        let out = act();
+        join(&self.before());
+        out
+    }
+
+    /// Where the process was.
+    fn before(&self) -> PathBuf {
+        self.0.parent().unwrap().into()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_rule_about_a_control_group_is_about_its_sockets() {
+    on_stage(|hosts| {
+        let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+        let in_root = own.lines().any(|line| line == "0::/");
+        let Some(group) = Group::new().filter(|_| in_root) else {
+            eprintln!("SKIPPED: no unified hierarchy of control groups to make one in");
+            return;
+        };
+        let mut agent = start(steering(), Hook::Tcx);
+        let owner = Rule {
+            cgroup: Some(Cgroup::find(&group.0).unwrap()),
+            ..Rule::default()
+        };
+        agent.reload(&config(denying(owner))).unwrap();
+        Connection::new(hosts, IpVersion::V4).download();
+        assert_eq!(so_far(&agent, "denied"), 0, "of another group");
+        let connection = group.run(|| Connection::new(hosts, IpVersion::V4));
+        connection.download();
+        assert!(so_far(&agent, "denied") > 0, "of this group");
+    });
+}
+
+#[test]
+fn interfaces_come_and_go_with_the_configuration() {
+    for hook in [Hook::Tcx, Hook::Clsact] {
+        on_stage(|_| {
+            let mut agent = start(steering(), hook);
+            assert_eq!(attached(hook).len(), PROGRAMS);
+            let with = |interfaces| Config {
+                interfaces,
+                ..config(Rules::default())
+            };
+            let lo = || Interface::find("lo").unwrap();
+            agent.reload(&with(vec![lo(), interface()])).unwrap();
+            let before = attached(hook);
+            assert_eq!(before.len(), PROGRAMS);
+            let nowhere = Interface {
+                index: 9_999,
+                ..lo()
+            };
+            assert!(agent.reload(&with(vec![lo(), nowhere])).is_err());
+            assert_eq!(attached(hook), before, "{hook:?}: not all as it was");
+            agent.reload(&with(vec![lo()])).unwrap();
+            assert_eq!(attached(hook), [], "{hook:?}");
+            agent.reload(&with(vec![interface()])).unwrap();
+            assert_eq!(attached(hook).len(), PROGRAMS);
+        });
+    }
+}
+
+#[test]
+fn what_is_pinned_steers_on_when_its_process_is_killed() {
+    if let Ok(hook) = std::env::var(VICTIM) {
+        return be_the_victim(&hook);
+    }
+    for hook in [Hook::Tcx, Hook::Clsact] {
+        on_stage(|hosts| {
+            let _cleared = Cleared;
+            let connection = Connection::new(hosts, IpVersion::V4);
+            connection.pace(&connection.server);
+            connection.download_during(|arrived| {
+                let pinned = kill_a_pinned_agent(hook, arrived);
+                wait_for_more(arrived, FILE / 4);
+                assert_eq!(attached(hook), pinned, "{hook:?}: detached");
+                // What was promised before the agent came falls only by what arrives.
+                wait_for("the law's window at the server", || {
+                    TcpInfo::of(&connection.server).unwrap().peer_window_bytes <= LIMIT
+                });
+                let left = leftovers().unwrap();
+                assert!(left.iter().any(|l| l.to_string().contains("/sys/fs/bpf")));
+                let next = start(steering(), hook);
+                for leftover in &left {
+                    leftover.remove().unwrap();
+                }
+                let now = attached(hook);
+                assert_eq!(now.len(), PROGRAMS, "{hook:?}");
+                assert!(now.iter().all(|id| !pinned.contains(id)), "not replaced");
+                wait_for_count(&next, "rewritten", 0);
+                drop(next);
+                assert_eq!(attached(hook), []);
+                assert_eq!(leftovers().unwrap(), []);
+            });
+        });
+    }
+}
+
+/// A pinned agent that ends in order leaves nothing, unless it is told to.
+#[test]
+fn a_pinned_agent_takes_its_names_back_or_leaves_them() {
+    on_stage(|_| {
+        let _cleared = Cleared;
+        for stays in [false, true] {
+            let mut agent = start(steering(), Hook::Tcx);
+            agent.pin().unwrap();
+            agent.pin().unwrap();
+            if stays {
+                agent.leave();
+            } else {
+                drop(agent);
+            }
+            assert_eq!(attached(Hook::Tcx).len(), if stays { PROGRAMS } else { 0 });
+            let left = leftovers().unwrap();
+            assert_eq!(left.len(), usize::from(stays));
+            for leftover in left {
+                assert!(leftover.remove().unwrap());
+                assert!(!leftover.remove().unwrap(), "removed twice");
+            }
+            wait_for("the programs to go", || attached(Hook::Tcx).is_empty());
+        }
+    });
+}
+
+/// Starts a pinned agent in a process of its own and kills that in mid-transfer, once it has steered.
+/// Returns what was attached.
+fn kill_a_pinned_agent(hook: Hook, arrived: &AtomicU64) -> Vec<u32> {
+    let mut victim = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "operation::what_is_pinned_steers_on_when_its_process_is_killed",
+        ])
+        .env(VICTIM, format!("{hook:?}"))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let links = if hook == Hook::Tcx { PROGRAMS } else { 0 };
+    wait_for("the victim's pins", || {
+        let Ok(pins) = pin_folder().unwrap().read_dir() else {
+            return false;
+        };
+        let is_link = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("link-");
+        pins.flatten().filter(|p| is_link(&p.file_name())).count() == links
+    });
+    assert_eq!(attached(hook).len(), PROGRAMS);
+    wait_for_more(arrived, FILE / 4);
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    attached(hook)
+}
+
+/// Holds a pinned agent until killed.
+fn be_the_victim(hook: &str) {
+    let hook = match hook {
+        "Tcx" => Hook::Tcx,
+        _ => Hook::Clsact,
+    };
+    let mut agent = start(steering(), hook);
+    agent.pin().unwrap();
+    std::thread::park();
+}

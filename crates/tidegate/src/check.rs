@@ -1,0 +1,379 @@
+//! `tidegate check`: what this kernel supports, what `run` would use, and what to change.
+//!
+//! What can be tried is tried: the agent's own programs are loaded and attached to the loopback device
+//! of a network namespace that goes with the trial.
+
+mod offload;
+
+use crate::args::{CheckArgs, RunArgs};
+use crate::config::{Settings, law_name, settings};
+use crate::lock;
+use anyhow::Result;
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use tidegate_agent::{
+    Agent, Config, Directions, Hook, Interface, leftovers, require, sees_cgroups, sees_users,
+};
+use tidegate_lab::Namespace;
+
+const BTF: &str = "/sys/kernel/btf/vmlinux";
+/// Bits in a capability mask (linux/capability.h) of what the agent needs.
+const CAPABILITIES: [(&str, u32); 4] = [
+    ("CAP_NET_ADMIN", 12),
+    ("CAP_SYS_ADMIN", 21),
+    ("CAP_PERFMON", 38),
+    ("CAP_BPF", 39),
+];
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    /// `run` works, but something could be better, or is worth knowing.
+    Note,
+    /// `run` does not work.
+    Fails,
+}
+
+/// One thing that was looked at.
+#[derive(Serialize)]
+struct Finding {
+    name: &'static str,
+    status: Status,
+    found: String,
+    /// What to change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    /// Whether `run` would.
+    works: bool,
+    findings: Vec<Finding>,
+    #[serde(rename = "use")]
+    used: Option<Used>,
+}
+
+/// What `run` would use.
+#[derive(Serialize)]
+struct Used {
+    hook: &'static str,
+    interfaces: Vec<String>,
+    law: String,
+    directions: &'static str,
+    rules: usize,
+}
+
+impl Finding {
+    fn new(name: &'static str, status: Status, found: impl Into<String>) -> Self {
+        Self {
+            name,
+            status,
+            found: found.into(),
+            advice: None,
+        }
+    }
+
+    fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
+    }
+}
+
+/// Looks at everything and prints it; status 1 if `run` would not work.
+pub fn run(args: &CheckArgs) -> Result<ExitCode> {
+    let mut findings = vec![kernel(), privilege(), capabilities(), btf()];
+    let hook = trial(&mut findings);
+    findings.extend([jit(), unprivileged(), timestamps(), owners(), pinning()]);
+    let settings = interfaces(args, &mut findings);
+    findings.extend([running(), left()]);
+    let works = findings.iter().all(|f| f.status != Status::Fails);
+    let used = settings
+        .zip(hook)
+        .map(|(settings, hook)| used(&settings, hook));
+    let report = Report {
+        works,
+        findings,
+        used,
+    };
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &report)?;
+        writeln!(out)?;
+    } else {
+        print(&report, &mut out)?;
+    }
+    Ok(ExitCode::from(u8::from(!works)))
+}
+
+fn print(report: &Report, out: &mut impl Write) -> Result<()> {
+    for finding in &report.findings {
+        let mark = match finding.status {
+            Status::Ok => "ok",
+            Status::Note => "note",
+            Status::Fails => "FAILS",
+        };
+        writeln!(out, "{mark:>5}  {:14} {}", finding.name, finding.found)?;
+        if let Some(advice) = &finding.advice {
+            writeln!(out, "{:>5}  {:14} -> {advice}", "", "")?;
+        }
+    }
+    if let Some(used) = report.used.as_ref().filter(|_| report.works) {
+        writeln!(
+            out,
+            "`tidegate run` would steer {} on {} with {}, by {}, with {} rules",
+            used.directions,
+            used.interfaces.join(", "),
+            used.law,
+            used.hook,
+            used.rules
+        )?;
+        return Ok(());
+    }
+    let reasons = report.findings.iter().filter(|f| f.status == Status::Fails);
+    let reasons: Vec<_> = reasons.map(|f| f.found.as_str()).collect();
+    writeln!(out, "`tidegate run` would not work: {}", reasons.join("; "))?;
+    Ok(())
+}
+
+fn used(settings: &Settings, hook: &'static str) -> Used {
+    let agent = &settings.agent;
+    Used {
+        hook,
+        interfaces: agent.interfaces.iter().map(|i| i.name.clone()).collect(),
+        law: law_name(agent.params.law),
+        directions: crate::run::directions_in_words(agent),
+        rules: agent.rules.rules.len(),
+    }
+}
+
+fn read(path: &str) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned())
+}
+
+fn kernel() -> Finding {
+    let release = read("/proc/sys/kernel/osrelease").unwrap_or_default();
+    Finding::new("kernel", Status::Ok, release)
+}
+
+/// Whether that is older than the oldest kernel that the agent was written for.
+fn is_old(release: &str) -> bool {
+    let mut numbers = release
+        .split(['.', '-'])
+        .map_while(|n| n.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) < (Some(5), Some(15))
+}
+
+fn privilege() -> Finding {
+    match require(Path::new("/")) {
+        Ok(()) => Finding::new("privilege", Status::Ok, "enough"),
+        Err(error) => {
+            Finding::new("privilege", Status::Fails, error.to_string()).advise("run it as root")
+        }
+    }
+}
+
+fn capabilities() -> Finding {
+    let status = read("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|l| l.strip_prefix("CapEff:"));
+    let mask = mask.and_then(|m| u64::from_str_radix(m.trim(), 16).ok());
+    let held = |(_, bit): &&(&str, u32)| mask.unwrap_or(0) >> bit & 1 == 1;
+    let names: Vec<_> = CAPABILITIES.iter().filter(held).map(|c| c.0).collect();
+    match names.is_empty() {
+        true => Finding::new("capabilities", Status::Note, "none that the agent needs"),
+        false => Finding::new("capabilities", Status::Ok, names.join(", ")),
+    }
+}
+
+fn btf() -> Finding {
+    if Path::new(BTF).exists() {
+        return Finding::new("BTF", Status::Ok, BTF);
+    }
+    let error = tidegate_agent::AgentError::NoBtf.to_string();
+    Finding::new("BTF", Status::Fails, error).advise("take a kernel with CONFIG_DEBUG_INFO_BTF=y")
+}
+
+/// Loads and attaches the programs by each hook. The one that `run` would use.
+fn trial(findings: &mut Vec<Finding>) -> Option<&'static str> {
+    let try_hook = |hook| {
+        let attach = || {
+            let config = Config {
+                interfaces: vec![Interface::find("lo")?],
+                directions: Directions::Both,
+                hook,
+                ..Config::default()
+            };
+            Agent::start(&config)?;
+            Ok(())
+        };
+        Namespace::new()?.run(attach)
+    };
+    let tcx = try_hook(Hook::Tcx);
+    // Of interest only where there is no tcx: it may take a kernel module.
+    let clsact = if tcx.is_ok() {
+        Ok(())
+    } else {
+        try_hook(Hook::Clsact)
+    };
+    let (used, finding) = match (tcx, clsact) {
+        (Ok(()), _) => (
+            Some("tcx"),
+            Finding::new("programs", Status::Ok, "loaded and attached by tcx"),
+        ),
+        (Err(_), Ok(())) => {
+            let found = "loaded and attached by clsact; this kernel has no tcx (6.6)";
+            let finding = Finding::new("programs", Status::Note, found).advise(
+                "with clsact a killed agent leaves its filters: `tidegate stop` removes them",
+            );
+            (Some("clsact"), finding)
+        }
+        (Err(_), Err(error)) => {
+            let found = format!("{error:#}");
+            let mut finding = Finding::new("programs", Status::Fails, found.replace('\n', " "));
+            let release = read("/proc/sys/kernel/osrelease").unwrap_or_default();
+            if is_old(&release) {
+                finding = finding.advise(format!(
+                    "kernel {release} is too old; expected 5.15 or later"
+                ));
+            }
+            (None, finding)
+        }
+    };
+    findings.push(finding);
+    used
+}
+
+fn jit() -> Finding {
+    match read("/proc/sys/net/core/bpf_jit_enable").as_deref() {
+        Some("0") => Finding::new("JIT", Status::Note, "off: programs are interpreted, slowly")
+            .advise("sysctl net.core.bpf_jit_enable=1"),
+        Some(_) => Finding::new("JIT", Status::Ok, "on"),
+        None => Finding::new("JIT", Status::Ok, "not shown in this network namespace"),
+    }
+}
+
+fn unprivileged() -> Finding {
+    match read("/proc/sys/kernel/unprivileged_bpf_disabled").as_deref() {
+        Some("0") => Finding::new(
+            "unprivileged",
+            Status::Note,
+            "any user may load BPF programs",
+        )
+        .advise("the agent does not need that: sysctl kernel.unprivileged_bpf_disabled=1"),
+        _ => Finding::new(
+            "unprivileged",
+            Status::Ok,
+            "users may not load BPF programs",
+        ),
+    }
+}
+
+fn timestamps() -> Finding {
+    match read("/proc/sys/net/ipv4/tcp_timestamps").as_deref() {
+        Some("0") => {
+            let found = "TCP timestamps are off: tide, rsfc and all uploads leave flows alone";
+            Finding::new("timestamps", Status::Note, found)
+                .advise("sysctl net.ipv4.tcp_timestamps=1")
+        }
+        _ => Finding::new("timestamps", Status::Ok, "on"),
+    }
+}
+
+fn owners() -> Finding {
+    let kinds = [
+        ("uid", sees_users()),
+        (
+            "cgroup",
+            sees_cgroups() && tidegate_agent::Cgroup::root().is_some(),
+        ),
+    ];
+    let missing: Vec<_> = kinds.iter().filter(|k| !k.1).map(|k| k.0).collect();
+    if missing.is_empty() {
+        return Finding::new("owners", Status::Ok, "rules may ask for uid and cgroup");
+    }
+    let found = format!("rules may not ask for {}", missing.join(" and "));
+    Finding::new("owners", Status::Note, found)
+}
+
+fn pinning() -> Finding {
+    let mounts = read("/proc/self/mounts").unwrap_or_default();
+    let mounted = mounts
+        .lines()
+        .any(|l| l.split(' ').nth(1) == Some("/sys/fs/bpf"));
+    match mounted {
+        true => Finding::new("pinning", Status::Ok, "/sys/fs/bpf is mounted"),
+        false => Finding::new(
+            "pinning",
+            Status::Note,
+            "/sys/fs/bpf is not mounted: no --pin",
+        )
+        .advise("mount -t bpf bpf /sys/fs/bpf"),
+    }
+}
+
+/// Those that `run` would attach to, and what else the configuration says.
+fn interfaces(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<Settings> {
+    if findings.iter().any(|f| f.status == Status::Fails) {
+        return None;
+    }
+    let run = RunArgs {
+        config: args.config.clone(),
+        ..RunArgs::default()
+    };
+    match settings(&run) {
+        Ok(settings) => {
+            findings.extend(settings.agent.interfaces.iter().map(interface));
+            Some(settings)
+        }
+        Err(error) => {
+            let name = if args.config.is_some() {
+                "configuration"
+            } else {
+                "interfaces"
+            };
+            findings.push(Finding::new(name, Status::Fails, format!("{error:#}")));
+            None
+        }
+    }
+}
+
+fn interface(interface: &Interface) -> Finding {
+    let found = format!("{} ({})", interface.name, interface.link_layer.name());
+    if offload::merges_as_lists(&interface.name) == Some(true) {
+        let found = format!(
+            "{found}, merges packets as lists: of those forwarded only the first of each list is steered"
+        );
+        return Finding::new("interface", Status::Note, found)
+            .advise(format!("ethtool -K {} rx-gro-list off", interface.name));
+    }
+    Finding::new("interface", Status::Ok, found)
+}
+
+fn running() -> Finding {
+    match lock::holder() {
+        Ok(None) => Finding::new("agent", Status::Ok, "none runs here"),
+        Ok(Some(pid)) => {
+            let found = format!("one runs here already, with process id {pid}");
+            Finding::new("agent", Status::Note, found).advise("`tidegate stop` ends it")
+        }
+        Err(error) => Finding::new("agent", Status::Note, format!("{error:#}")),
+    }
+}
+
+fn left() -> Finding {
+    let left = leftovers().unwrap_or_default();
+    if left.is_empty() {
+        return Finding::new("leftovers", Status::Ok, "none");
+    }
+    let words: Vec<_> = left.iter().map(ToString::to_string).collect();
+    Finding::new("leftovers", Status::Note, words.join("; "))
+        .advise("of an agent that runs, or that was pinned or killed; `tidegate stop` removes them")
+}
+
+#[cfg(test)]
+mod tests;

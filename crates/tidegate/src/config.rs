@@ -1,0 +1,233 @@
+//! What `tidegate run` is to do: from its file, from the command line, or, where neither says, by
+//! default. The command line goes before the file.
+
+mod file;
+
+use crate::args::{LawArg, OnlyArg, RunArgs};
+use crate::exit::BadInput;
+use anyhow::Result;
+use file::{Action, At, Entry, File};
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::path::Path;
+use tidegate_agent::{Cgroup, Config, Directions, Interface, Rule, Rules, Verdict};
+use tidegate_laws::{Law, Params};
+use tidegate_scenario::LoadError;
+
+/// What becomes of the programs when `run` ends in order.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum OnExit {
+    /// They go.
+    Detach,
+    /// They stay and go on steering.
+    Stay,
+}
+
+/// All that can be set.
+pub struct Settings {
+    /// The agent's part.
+    pub agent: Config,
+    /// Where metrics are shown, if they are.
+    #[allow(dead_code, reason = "for the exporter")]
+    pub metrics: Option<SocketAddr>,
+    /// Whether the programs outlive a killed process.
+    pub pin: bool,
+    /// And one that ends in order.
+    pub on_exit: OnExit,
+}
+
+/// Reads the file, if there is one, and joins it with the command line.
+pub fn settings(args: &RunArgs) -> Result<Settings> {
+    // Privilege and kernel first: without them no interface is worth looking for.
+    tidegate_agent::require(Path::new("/sys/kernel/btf/vmlinux"))?;
+    let file = args.config.as_deref().map(File::load).transpose()?;
+    let file = file.unwrap_or_default();
+    let params = params(args, &file)?;
+    let interfaces = interfaces(args, &file)?;
+    let on_exit = args.on_exit.or(file.on_exit);
+    let pin = args.pin || file.pin || on_exit == Some(OnExit::Stay);
+    let stay = if pin { OnExit::Stay } else { OnExit::Detach };
+    Ok(Settings {
+        agent: Config {
+            params,
+            directions: directions(args, &file, &params)?,
+            rules: rules(&file, &params, &interfaces)?,
+            dry_run: args.dry_run || file.dry_run,
+            interfaces,
+            ..Config::default()
+        },
+        metrics: file.metrics,
+        pin,
+        on_exit: on_exit.unwrap_or(stay),
+    })
+}
+
+fn interfaces(args: &RunArgs, file: &File) -> Result<Vec<Interface>> {
+    if !args.iface.is_empty() {
+        let found = args.iface.iter().map(|name| Interface::find(name));
+        return Ok(found.collect::<Result<_, _>>()?);
+    }
+    if file.interfaces.is_empty() {
+        return Ok(Interface::of_default_routes()?);
+    }
+    let found = file.interfaces.iter().map(|name| {
+        let interface = Interface::find(name.get_ref());
+        interface.map_err(|e| file.complain(name, e.to_string()))
+    });
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+fn params(args: &RunArgs, file: &File) -> Result<Params> {
+    let law = match args.law.or(file.law).unwrap_or(LawArg::Tide) {
+        LawArg::Tide => Law::Tide,
+        LawArg::Drwa => Law::Drwa,
+        LawArg::Drs => Law::Drs,
+        LawArg::Rledbat => Law::Rledbat,
+        LawArg::Rsfc => Law::Rsfc,
+    };
+    let default = Params::default();
+    Ok(Params {
+        law,
+        lambda: args.lambda.or(file.lambda).unwrap_or(default.lambda),
+        limit: args.limit.or(file.limit),
+    })
+}
+
+/// What is steered: all that the law can, unless one direction was asked for. With a file, whose law
+/// may change, both are made ready.
+fn directions(args: &RunArgs, file: &File, params: &Params) -> Result<Directions> {
+    match (args.only.or(file.only), params.steers_uploads()) {
+        (None, true) => Ok(Directions::Both),
+        (None, false) if args.config.is_some() => Ok(Directions::Both),
+        (Some(OnlyArg::Downloads), _) | (None, false) => Ok(Directions::Downloads),
+        (Some(OnlyArg::Uploads), true) => Ok(Directions::Uploads),
+        (Some(OnlyArg::Uploads), false) => {
+            let law = law_name(params.law);
+            Err(BadInput(format!(
+                "law \"{law}\" steers downloads alone, expected tide or rsfc for uploads"
+            ))
+            .into())
+        }
+    }
+}
+
+/// As the command line spells it.
+pub fn law_name(law: Law) -> String {
+    format!("{law:?}").to_lowercase()
+}
+
+fn rules(file: &File, params: &Params, interfaces: &[Interface]) -> Result<Rules, LoadError> {
+    let mut rules = Vec::new();
+    for entry in &file.rules {
+        rules.extend(written_out(file, entry, params, interfaces)?);
+        if rules.len() > Rules::MOST {
+            let message = format!(
+                "{} rules up to here, with one for each port and prefix of a list, expected at most {}",
+                rules.len(),
+                Rules::MOST
+            );
+            return Err(file.complain(entry, message));
+        }
+    }
+    let otherwise = match file.default {
+        Action::Allow => Verdict::default(),
+        Action::Deny => Verdict::LeftAlone,
+    };
+    Ok(Rules { rules, otherwise })
+}
+
+/// A rule for each port and prefix of its lists.
+fn written_out(
+    file: &File,
+    entry: &At<Entry>,
+    params: &Params,
+    interfaces: &[Interface],
+) -> Result<Vec<Rule>, LoadError> {
+    let asked = entry.get_ref();
+    let one = Rule {
+        ifindex: asked
+            .interface
+            .as_ref()
+            .map(|name| attached(file, name, interfaces))
+            .transpose()?,
+        uid: asked.uid,
+        cgroup: asked
+            .cgroup
+            .as_ref()
+            .map(|folder| cgroup(file, folder))
+            .transpose()?,
+        verdict: verdict(file, entry, params)?,
+        ..Rule::default()
+    };
+    if one.ifindex.is_none() && one.uid.is_none() && one.cgroup.is_none() && asked.asks_no_address()
+    {
+        let message = "this rule asks for nothing, expected remote_port, local_port, prefix, interface, uid or cgroup; for all other flows there is `default`";
+        return Err(file.complain(entry, message.into()));
+    }
+    let mut all = Vec::new();
+    for remote_ports in each(&asked.remote_port) {
+        for local_ports in each(&asked.local_port) {
+            for remote in each(&asked.prefix) {
+                all.push(Rule {
+                    remote_ports: remote_ports.clone(),
+                    local_ports: local_ports.clone(),
+                    remote,
+                    ..one.clone()
+                });
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Each of a list, or nothing once.
+fn each<T: Clone>(list: &[T]) -> Vec<Option<T>> {
+    if list.is_empty() {
+        vec![None]
+    } else {
+        list.iter().cloned().map(Some).collect()
+    }
+}
+
+/// The interface's index.
+fn attached(file: &File, name: &At<String>, interfaces: &[Interface]) -> Result<u32, LoadError> {
+    let found = interfaces.iter().find(|i| i.name == *name.get_ref());
+    found.map(|i| i.index).ok_or_else(|| {
+        let names: Vec<_> = interfaces.iter().map(|i| i.name.as_str()).collect();
+        let message = format!(
+            "the agent does not run on interface \"{}\", expected {}",
+            name.get_ref(),
+            names.join(" or ")
+        );
+        file.complain(name, message)
+    })
+}
+
+fn cgroup(file: &File, folder: &At<String>) -> Result<Cgroup, LoadError> {
+    if !tidegate_agent::sees_cgroups() {
+        let error = tidegate_agent::AgentError::NoCgroups;
+        return Err(file.complain(folder, error.to_string()));
+    }
+    let found = Cgroup::find(Path::new(folder.get_ref()));
+    found.map_err(|message| file.complain(folder, message))
+}
+
+fn verdict(file: &File, entry: &At<Entry>, params: &Params) -> Result<Verdict, LoadError> {
+    match (entry.get_ref().action, &entry.get_ref().weight) {
+        (Action::Deny, None) => Ok(Verdict::LeftAlone),
+        (Action::Deny, Some(weight)) => {
+            let message = "weight of flows that are left alone, expected action = \"allow\"";
+            Err(file.complain(weight, message.into()))
+        }
+        (Action::Allow, None) => Ok(Verdict::default()),
+        (Action::Allow, Some(weight)) if params.law != Law::Tide => {
+            let law = law_name(params.law);
+            let message = format!("law \"{law}\" knows no weights, expected law tide");
+            Err(file.complain(weight, message))
+        }
+        (Action::Allow, Some(weight)) => Ok(Verdict::Steered {
+            weight: (*weight.get_ref()).into(),
+        }),
+    }
+}

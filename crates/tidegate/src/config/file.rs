@@ -1,0 +1,187 @@
+//! The configuration file, as it is written.
+
+use super::OnExit;
+use crate::args::{LawArg, OnlyArg, lambda_in_range};
+use serde::{Deserialize, Deserializer, de};
+use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use tidegate_agent::Prefix;
+use tidegate_scenario::LoadError;
+
+/// A value that knows its line.
+pub type At<T> = toml::Spanned<T>;
+
+/// The whole file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    #[serde(default)]
+    pub interfaces: Vec<At<String>>,
+    pub law: Option<LawArg>,
+    #[serde(default, deserialize_with = "lambda")]
+    pub lambda: Option<f64>,
+    pub limit: Option<u32>,
+    pub only: Option<OnlyArg>,
+    #[serde(default)]
+    pub dry_run: bool,
+    pub metrics: Option<SocketAddr>,
+    #[serde(default)]
+    pub pin: bool,
+    pub on_exit: Option<OnExit>,
+    #[serde(default)]
+    pub default: Action,
+    #[serde(default, rename = "rule")]
+    pub rules: Vec<At<Entry>>,
+    /// For complaints.
+    #[serde(skip)]
+    path: PathBuf,
+    #[serde(skip)]
+    text: String,
+}
+
+/// Steer, or leave alone.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    #[default]
+    Allow,
+    Deny,
+}
+
+/// One `[[rule]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// First to last; empty: any.
+    #[serde(default, deserialize_with = "ports")]
+    pub remote_port: Vec<RangeInclusive<u16>>,
+    #[serde(default, deserialize_with = "ports")]
+    pub local_port: Vec<RangeInclusive<u16>>,
+    #[serde(default, deserialize_with = "prefixes")]
+    pub prefix: Vec<Prefix>,
+    pub interface: Option<At<String>>,
+    pub uid: Option<u32>,
+    pub cgroup: Option<At<String>>,
+    pub action: Action,
+    #[serde(default, deserialize_with = "weight")]
+    pub weight: Option<At<u8>>,
+}
+
+impl Entry {
+    pub fn asks_no_address(&self) -> bool {
+        self.remote_port.is_empty() && self.local_port.is_empty() && self.prefix.is_empty()
+    }
+}
+
+impl File {
+    pub fn load(path: &Path) -> Result<Self, LoadError> {
+        let text = LoadError::read(path)?;
+        let file: Self = toml::from_str(&text).map_err(|e| LoadError::toml(&e, &text, path))?;
+        let path = path.into();
+        Ok(Self { path, text, ..file })
+    }
+
+    /// That a value makes no sense.
+    pub fn complain<T>(&self, value: &At<T>, message: String) -> LoadError {
+        LoadError::at(value.span().start, message, &self.text, &self.path)
+    }
+}
+
+/// One, or a list.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "one or a list of them")]
+enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    fn list(self) -> Vec<T> {
+        match self {
+            Self::One(one) => vec![one],
+            Self::Many(many) => many,
+        }
+    }
+}
+
+/// A port, or first and last with a dash in between.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a port, a range like \"8000-8100\", or a list of these"
+)]
+enum Port {
+    Number(i64),
+    Range(String),
+}
+
+fn ports<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<RangeInclusive<u16>>, D::Error> {
+    let list = OneOrMany::<Port>::deserialize(from).map_err(|_| {
+        de::Error::custom("expected a port, a range like \"8000-8100\", or a list of these")
+    })?;
+    let ranges = list.list().into_iter().map(|port| port.range());
+    ranges.collect::<Result<_, _>>().map_err(de::Error::custom)
+}
+
+impl Port {
+    fn range(self) -> Result<RangeInclusive<u16>, String> {
+        let text = match self {
+            Self::Number(port) => port.to_string(),
+            Self::Range(text) => text,
+        };
+        let (first, last) = text.split_once('-').unwrap_or((&text, &text));
+        match (first.trim().parse(), last.trim().parse()) {
+            (Ok(first @ 1..), Ok(last)) if first <= last => Ok(first..=last),
+            _ => Err(format!(
+                "\"{text}\" is no port, expected 1 to 65535 or a range like \"8000-8100\""
+            )),
+        }
+    }
+}
+
+fn prefixes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Prefix>, D::Error> {
+    let list = OneOrMany::<String>::deserialize(from).map_err(|_| {
+        de::Error::custom("expected a prefix like \"192.0.2.0/24\", or a list of them")
+    })?;
+    let prefixes = list.list().into_iter().map(|text| prefix(&text));
+    prefixes
+        .collect::<Result<_, _>>()
+        .map_err(de::Error::custom)
+}
+
+/// An address alone is the whole of it.
+fn prefix(text: &str) -> Result<Prefix, String> {
+    let wrong = || {
+        format!("\"{text}\" is no prefix, expected one like \"192.0.2.0/24\" or \"2001:db8::/32\"")
+    };
+    let (address, bits) = match text.split_once('/') {
+        Some((address, bits)) => (address, Some(bits)),
+        None => (text, None),
+    };
+    let address: IpAddr = address.parse().map_err(|_| wrong())?;
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    let bits = bits.map_or(Ok(most), str::parse).map_err(|_| wrong())?;
+    if bits > most {
+        return Err(wrong());
+    }
+    Ok(Prefix { address, bits })
+}
+
+fn weight<'de, D: Deserializer<'de>>(from: D) -> Result<Option<At<u8>>, D::Error> {
+    let weight = At::<i64>::deserialize(from)?;
+    match weight.as_ref() {
+        1..=100 => {
+            let span = weight.span();
+            Ok(Some(At::new(span, weight.into_inner() as u8)))
+        }
+        other => Err(de::Error::custom(format!(
+            "weight is {other}, expected 1 to 100"
+        ))),
+    }
+}
+
+fn lambda<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    let value = f64::deserialize(from)?;
+    lambda_in_range(value).map(Some).map_err(de::Error::custom)
+}

@@ -1,0 +1,143 @@
+//! What a dry run says: what the agent would do.
+
+use nix::time::{ClockId, clock_gettime};
+use std::io::{Result, Write};
+use std::time::Duration;
+use tidegate_agent::{Agent, Direction, FlowView, PathView};
+
+/// A flow without packets for so long is not counted among the present.
+const PRESENT: Duration = Duration::from_secs(1);
+
+/// What has been seen so far, by direction.
+#[derive(Default)]
+pub struct DryRun {
+    seen: [Seen; 2],
+}
+
+/// Sums over the looks at which something was to be seen.
+#[derive(Default)]
+struct Seen {
+    windows: Mean,
+    kernels: Mean,
+    queues_us: Mean,
+    worst_us: u32,
+}
+
+#[derive(Default)]
+struct Mean {
+    sum: f64,
+    count: u32,
+}
+
+impl Mean {
+    fn add(&mut self, value: u32) {
+        self.sum += f64::from(value);
+        self.count += 1;
+    }
+
+    fn value(&self) -> f64 {
+        self.sum / f64::from(self.count.max(1))
+    }
+}
+
+impl DryRun {
+    /// A look, once a second, and what it showed.
+    pub fn look(&mut self, agent: &Agent) -> Result<()> {
+        let (flows, paths) = (agent.flows(), agent.paths());
+        let mut out = std::io::stdout().lock();
+        for (direction, seen) in Direction::ALL.into_iter().zip(&mut self.seen) {
+            let present: Vec<_> = of(&flows, direction).filter(|f| is_present(f)).collect();
+            if !present.is_empty() {
+                let line = seen.look(&present, worst(&paths, direction));
+                writeln!(out, "{}: {line}", direction.name())?;
+            }
+        }
+        out.flush()
+    }
+
+    /// What there was in all.
+    pub fn summary(&self, flows: &[FlowView]) -> Result<()> {
+        let mut out = std::io::stdout().lock();
+        for (direction, seen) in Direction::ALL.into_iter().zip(&self.seen) {
+            let all = of(flows, direction).count();
+            let steered = of(flows, direction).filter(|f| f.rewritten > 0).count();
+            let lowered: u64 = of(flows, direction).map(|f| f.rewritten).sum();
+            writeln!(
+                out,
+                "{}: would have steered {steered} of {all} flows, lowered {lowered} windows{}",
+                direction.name(),
+                seen.summary()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Seen {
+    fn look(&mut self, present: &[&FlowView], queue_us: u32) -> String {
+        let would: Vec<_> = present.iter().filter(|f| is_lowered(f)).collect();
+        for flow in &would {
+            self.windows.add(flow.window_bytes);
+            self.kernels.add(flow.kernel_bytes);
+        }
+        self.queues_us.add(queue_us);
+        self.worst_us = self.worst_us.max(queue_us);
+        let sum = |bytes: fn(&FlowView) -> u32| would.iter().map(|f| f64::from(bytes(f))).sum();
+        let windows = match would.is_empty() {
+            true => String::new(),
+            false => format!(
+                ", windows {} of {}",
+                kilobytes(sum(|f| f.window_bytes)),
+                kilobytes(sum(|f| f.kernel_bytes))
+            ),
+        };
+        format!(
+            "would steer {} of {} flows{windows}, queue {:.0} ms",
+            would.len(),
+            present.len(),
+            f64::from(queue_us) / 1e3
+        )
+    }
+
+    fn summary(&self) -> String {
+        let mut text = String::new();
+        if self.windows.count > 0 {
+            text += &format!(
+                ", on average to {} from {}",
+                kilobytes(self.windows.value()),
+                kilobytes(self.kernels.value())
+            );
+        }
+        if self.queues_us.count > 0 {
+            text += &format!(
+                "; the queue stood at {:.0} ms on average, {:.0} ms at most",
+                self.queues_us.value() / 1e3,
+                f64::from(self.worst_us) / 1e3
+            );
+        }
+        text
+    }
+}
+
+fn of(flows: &[FlowView], direction: Direction) -> impl Iterator<Item = &FlowView> {
+    flows.iter().filter(move |f| f.direction == direction)
+}
+
+fn worst(paths: &[PathView], direction: Direction) -> u32 {
+    let of = paths.iter().filter(|p| p.direction == direction);
+    of.map(|p| p.queue_us).max().unwrap_or(0)
+}
+
+fn is_present(flow: &FlowView) -> bool {
+    // The clock of the programs.
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from);
+    now.unwrap_or_default() < Duration::from_micros(flow.seen_us) + PRESENT
+}
+
+fn is_lowered(flow: &FlowView) -> bool {
+    flow.wanted_bytes.is_some() && flow.window_bytes < flow.kernel_bytes
+}
+
+fn kilobytes(bytes: f64) -> String {
+    format!("{:.0} kB", bytes / 1e3)
+}

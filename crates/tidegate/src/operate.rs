@@ -1,0 +1,72 @@
+//! An agent's begin, change and end.
+
+use crate::args::RunArgs;
+use crate::config::{OnExit, Settings, settings};
+use crate::lock::{self, Lock};
+use anyhow::{Context, Result};
+use std::path::Path;
+use tidegate_agent::{Agent, Leftover, leftovers};
+
+/// An agent that is alone in its network namespace.
+pub struct Operation {
+    /// The agent.
+    pub agent: Agent,
+    /// What it does.
+    pub settings: Settings,
+    _lock: Lock,
+}
+
+impl Operation {
+    /// Starts it. It takes the place of what one before it has left.
+    pub fn start(settings: Settings) -> Result<Self> {
+        let lock = lock::take()?;
+        let left = leftovers()?;
+        let mut agent = Agent::start(&settings.agent)?;
+        // The new programs first: traffic is steered all the time.
+        left.iter().try_for_each(|l| l.remove().map(drop))?;
+        if settings.pin {
+            agent.pin()?;
+        }
+        Ok(Self {
+            agent,
+            settings,
+            _lock: lock,
+        })
+    }
+
+    /// Reads the file anew. If anything is wrong with it all stays as it was.
+    pub fn reload(&mut self, args: &RunArgs) -> Result<()> {
+        let settings = settings(args)?;
+        let file = args.config.as_deref().unwrap_or(Path::new(""));
+        self.agent
+            .reload(&settings.agent)
+            .with_context(|| file.display().to_string())?;
+        self.settings = Settings {
+            // Pinning and the exporter are settled at the start.
+            pin: self.settings.pin,
+            metrics: self.settings.metrics,
+            ..settings
+        };
+        Ok(())
+    }
+
+    /// Ends it as the settings say. Whether the programs go on steering.
+    pub fn end(self) -> bool {
+        let stays = self.settings.pin && self.settings.on_exit == OnExit::Stay;
+        if stays {
+            self.agent.leave();
+        }
+        stays
+    }
+}
+
+/// Removes what agents have left here. Returns what that was.
+pub fn clear() -> Result<Vec<Leftover>> {
+    let mut removed = Vec::new();
+    for leftover in leftovers()? {
+        if leftover.remove()? {
+            removed.push(leftover);
+        }
+    }
+    Ok(removed)
+}

@@ -1,0 +1,69 @@
+//! `tidegate stop`: ends the agent of this network namespace and removes what any has left.
+
+use crate::args::StopArgs;
+use crate::{lock, operate};
+use anyhow::{Context, Result, bail};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long an agent may take to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Serialize)]
+struct Stopped {
+    /// Process id of the agent that was running.
+    agent: Option<i32>,
+    /// What was removed, in words.
+    removed: Vec<String>,
+}
+
+/// Does it and says what was done.
+pub fn run(args: &StopArgs) -> Result<()> {
+    tidegate_agent::require(Path::new("/sys/kernel/btf/vmlinux"))?;
+    let agent = end_agent()?;
+    let removed = operate::clear()?.iter().map(ToString::to_string).collect();
+    let stopped = Stopped { agent, removed };
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer(&mut out, &stopped)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    if let Some(pid) = stopped.agent {
+        writeln!(out, "ended the agent with process id {pid}")?;
+    }
+    for removed in &stopped.removed {
+        writeln!(out, "removed {removed}")?;
+    }
+    if stopped.agent.is_none() && stopped.removed.is_empty() {
+        writeln!(
+            out,
+            "nothing to stop: no agent runs here, and none has left anything"
+        )?;
+    }
+    Ok(())
+}
+
+fn end_agent() -> Result<Option<i32>> {
+    let Some(pid) = lock::holder()? else {
+        return Ok(None);
+    };
+    // 0: it runs in another process namespace, where it has a number that means nothing here.
+    if pid <= 0 {
+        bail!("the agent runs in another process namespace; end it there");
+    }
+    kill(Pid::from_raw(pid), Signal::SIGTERM)
+        .with_context(|| format!("cannot end process {pid}"))?;
+    let began = Instant::now();
+    while lock::holder()? == Some(pid) {
+        if began.elapsed() > PATIENCE {
+            bail!("the agent with process id {pid} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(Some(pid))
+}

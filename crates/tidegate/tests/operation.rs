@@ -1,0 +1,318 @@
+//! What an administrator does with the agent, by the command line, each in a network namespace of its
+//! own. Needs root, and says aloud when it is skipped.
+
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader, Lines};
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tidegate_agent::{Agent, Config, Hook, Interface, leftovers};
+use tidegate_lab::Namespace;
+
+const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
+
+const DENIES: &str =
+    "interfaces = [\"lo\"]\nlaw = \"tide\"\n\n[[rule]]\nremote_port = 22\naction = \"deny\"\n";
+
+/// A network namespace with a configuration.
+struct Host {
+    namespace: Namespace,
+    folder: TempDir,
+}
+
+impl Host {
+    /// None without root.
+    fn new() -> Option<Self> {
+        // SAFETY: no arguments, cannot fail.
+        if unsafe { libc::geteuid() } != 0 {
+            eprintln!("SKIPPED: needs root");
+            return None;
+        }
+        let host = Self {
+            namespace: Namespace::new().unwrap(),
+            folder: TempDir::new().unwrap(),
+        };
+        host.configure(DENIES);
+        Some(host)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("tidegate.toml")
+    }
+
+    fn configure(&self, text: &str) {
+        fs::write(self.file(), text).unwrap();
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(TIDEGATE);
+        command.args(args);
+        command
+    }
+
+    fn output(&self, args: &[&str]) -> Output {
+        let run = || Ok(self.command(args).output()?);
+        self.namespace.run(run).unwrap()
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_slice(&self.output(args).stdout).unwrap()
+    }
+
+    /// `tidegate run` with the configuration, once it steers.
+    fn start(&self, more: &[&str]) -> Running {
+        let file = self.file();
+        let spawn = || {
+            let mut command = self.command(&["run", "--config", file.to_str().unwrap()]);
+            command.args(more);
+            Ok(command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()?)
+        };
+        let mut child = self.namespace.run(spawn).unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap()).lines();
+        let err = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut running = Running { child, out, err };
+        running.expect_out("lo with");
+        running
+    }
+
+    fn left(&self) -> Vec<String> {
+        let left = || Ok(leftovers()?.iter().map(ToString::to_string).collect());
+        self.namespace.run(left).unwrap()
+    }
+}
+
+struct Running {
+    child: Child,
+    out: Lines<BufReader<ChildStdout>>,
+    err: Lines<BufReader<ChildStderr>>,
+}
+
+impl Running {
+    fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    fn signal(&self, signal: i32) {
+        // SAFETY: plain numbers; the child has not been waited for.
+        assert_eq!(unsafe { libc::kill(self.pid(), signal) }, 0);
+    }
+
+    /// The next line on standard output.
+    fn expect_out(&mut self, word: &str) {
+        let line = self.out.next().expect("a line").unwrap();
+        assert!(line.contains(word), "no \"{word}\" in: {line}");
+    }
+
+    /// The next line on standard error.
+    fn expect_err(&mut self, words: &[&str]) {
+        let line = self.err.next().expect("a line").unwrap();
+        for word in words {
+            assert!(line.contains(word), "no \"{word}\" in: {line}");
+        }
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Ends it in order. Returns the rest of what it said.
+    fn end(mut self) -> Vec<String> {
+        self.signal(libc::SIGTERM);
+        let said = self.out.by_ref().map(Result::unwrap).collect();
+        assert!(self.child.wait().unwrap().success());
+        said
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Where a test has failed; otherwise it has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_second_agent_is_refused_with_the_first_ones_number() {
+    let Some(host) = Host::new() else { return };
+    let first = host.start(&[]);
+    let second = host.output(&["run", "--iface", "lo", "--seconds", "0"]);
+    let said = text(&second.stderr);
+    assert_eq!(second.status.code(), Some(2), "{said}");
+    assert!(said.contains(&first.pid().to_string()), "{said}");
+    // Elsewhere there may be another.
+    let elsewhere = Host::new().unwrap();
+    elsewhere.start(&[]).end();
+    // Nothing remains of a killed one that could keep the next from starting.
+    first.kill();
+    host.start(&[]).end();
+}
+
+#[test]
+fn a_file_is_read_again_and_a_bad_one_is_refused() {
+    let Some(host) = Host::new() else { return };
+    let mut running = host.start(&[]);
+    host.configure(&DENIES.replace("22", "[22, 700000]"));
+    running.signal(libc::SIGHUP);
+    running.expect_err(&["tidegate.toml:5:", "700000", "expected", "stays as it was"]);
+    host.configure(&DENIES.replace("tide", "drwa"));
+    running.signal(libc::SIGHUP);
+    running.expect_out("downloads on lo with drwa");
+    // What the kernel refuses is no better than what makes no sense.
+    host.configure(&format!("only = \"downloads\"\n{DENIES}"));
+    running.signal(libc::SIGHUP);
+    running.expect_err(&["tidegate.toml", "directions"]);
+    host.configure(DENIES);
+    running.signal(libc::SIGHUP);
+    running.expect_out("downloads and uploads on lo with tide");
+    running.end();
+    assert_eq!(host.left(), [] as [&str; 0]);
+}
+
+#[test]
+fn the_command_line_goes_before_the_file() {
+    let Some(host) = Host::new() else { return };
+    let mut running = host.start(&["--law", "drwa"]);
+    running.signal(libc::SIGHUP);
+    running.expect_out("with drwa");
+    running.end();
+}
+
+#[test]
+fn stop_ends_the_agent_and_says_so() {
+    let Some(host) = Host::new() else { return };
+    let running = host.start(&["--on-exit", "stay"]);
+    let pid = running.pid();
+    // Somebody has to wait for the process, or it has not gone.
+    let waits = std::thread::spawn(move || {
+        let mut running = running;
+        running.child.wait().unwrap()
+    });
+    let stopped = host.json(&["stop", "--json"]);
+    assert!(waits.join().unwrap().success());
+    assert_eq!(stopped["agent"], pid);
+    assert_eq!(stopped["removed"].as_array().unwrap().len(), 1, "{stopped}");
+    assert_eq!(host.left(), [] as [&str; 0]);
+    let said = text(&host.output(&["stop"]).stdout);
+    assert!(said.contains("nothing to stop"), "{said}");
+}
+
+#[test]
+fn stop_removes_what_a_killed_agent_has_left() {
+    let Some(host) = Host::new() else { return };
+    host.start(&["--pin"]).kill();
+    let leave = || {
+        let config = Config {
+            interfaces: vec![Interface::find("lo")?],
+            hook: Hook::Clsact,
+            ..Config::default()
+        };
+        // As if it had been killed.
+        std::mem::forget(Agent::start(&config)?);
+        Ok(())
+    };
+    host.namespace.run(leave).unwrap();
+    let said = text(&host.output(&["stop"]).stdout);
+    for word in [
+        "/sys/fs/bpf/tidegate",
+        "link-1-up-leaves",
+        "clsact filter on lo (down, arrives)",
+    ] {
+        assert!(said.contains(word), "no \"{word}\" in: {said}");
+    }
+    assert_eq!(said.lines().count(), 5, "{said}");
+    assert_eq!(host.left(), [] as [&str; 0]);
+}
+
+#[test]
+fn the_next_agent_takes_the_place_of_what_is_pinned() {
+    let Some(host) = Host::new() else { return };
+    let said = host.start(&["--pin"]).end();
+    assert!(said[0].contains("left attached"), "{said:?}");
+    assert_eq!(host.left().len(), 1);
+    let said = host.start(&["--pin", "--on-exit", "detach"]).end();
+    assert!(said[0].contains("detached"), "{said:?}");
+    assert_eq!(host.left(), [] as [&str; 0]);
+}
+
+#[test]
+fn check_says_whether_run_would_work() {
+    let Some(host) = Host::new() else { return };
+    let file = host.file();
+    let with_file = ["check", "--json", "--config", file.to_str().unwrap()];
+    let output = host.output(&with_file);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (output.status.code(), &report["works"]),
+        (Some(0), &true.into()),
+        "{report}"
+    );
+    assert_eq!(report["use"]["interfaces"][0], "lo");
+    assert_eq!(report["use"]["rules"], 1);
+    // Here is no default route.
+    let output = host.output(&["check"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("default route"));
+    host.configure("interfaces = [\"lo\"]\nlaw = \"tied\"\n");
+    let output = host.output(&["check", "--config", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("tidegate.toml:2:"));
+    // It leaves nothing, and finds what is there.
+    assert_eq!(host.left(), [] as [&str; 0]);
+    host.configure(DENIES);
+    let running = host.start(&["--pin"]);
+    let report = host.json(&with_file);
+    let found = |name: &str| {
+        let findings = report["findings"].as_array().unwrap();
+        let finding = findings.iter().find(|f| f["name"] == name).unwrap();
+        finding["found"].as_str().unwrap().to_owned()
+    };
+    assert!(found("agent").contains(&running.pid().to_string()));
+    assert!(found("leftovers").contains("link-1-down-arrives"));
+    running.kill();
+    host.output(&["stop"]);
+}
+
+#[test]
+fn a_dry_run_says_what_it_would_do() {
+    let Some(host) = Host::new() else { return };
+    let up = || {
+        let status = Command::new("ip")
+            .args(["link", "set", "lo", "up"])
+            .status()?;
+        assert!(status.success());
+        Ok(())
+    };
+    host.namespace.run(up).unwrap();
+    let mut running = host.start(&["--dry-run"]);
+    // Something to be seen for a second or two, over the loopback device.
+    let talk = || {
+        use std::io::{Read, Write};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        let mut client = std::net::TcpStream::connect(listener.local_addr()?)?;
+        let (mut server, _) = listener.accept()?;
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_millis(2_500) {
+            server.write_all(&[0; 1_000])?;
+            client.read_exact(&mut [0; 1_000])?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    };
+    host.namespace.run(talk).unwrap();
+    running.expect_out("would steer");
+    let said = running.end().join("\n");
+    for word in ["would have steered", "of 2 flows", "the queue stood at"] {
+        assert!(said.contains(word), "no \"{word}\" in: {said}");
+    }
+}
