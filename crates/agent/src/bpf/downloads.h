@@ -79,7 +79,7 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
 	uplink = bpf_map_lookup_elem(&uplinks, &p.key.ifindex);
 	h = bpf_map_lookup_elem(&heard, &zero);
-	if (!path || !uplink || !h)
+	if (!path || !h)
 		return TG_COUNT_NO_PATH;
 
 	struct tg_segment s = {
@@ -93,7 +93,7 @@ static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
 	};
 
 	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
-	s.uploading = tg_uploading(&uplink->tide, s.now_us);
+	s.uploading = uplink && tg_uploading(&uplink->tide, s.now_us);
 	r->connection.seen_us = s.now_us;
 	learn(r, path, &s, &h->arrival);
 	return p.syn ? TG_COUNT_HANDSHAKE : TG_COUNT_MEASURED;
