@@ -4,7 +4,7 @@ use crate::AgentError;
 use std::path::Path;
 
 /// Where the kernel describes its types.
-pub(crate) const BTF: &str = "/sys/kernel/btf/vmlinux";
+pub const BTF: &str = "/sys/kernel/btf/vmlinux";
 
 /// Checks what the agent cannot do without: `btf`, the kernel's type information (normally
 /// `/sys/kernel/btf/vmlinux`), and privilege.
