@@ -29,7 +29,6 @@ pub struct Settings {
     /// The agent's part.
     pub agent: Config,
     /// Where metrics are shown, if they are.
-    #[allow(dead_code, reason = "for the exporter")]
     pub metrics: Option<SocketAddr>,
     /// Whether the programs outlive a killed process.
     pub pin: bool,
