@@ -29,7 +29,7 @@ pub use leftovers::{Leftover, leftovers};
 pub use namespace::network_namespace;
 pub use pin::pin_folder;
 pub use rules::{Prefix, Rule, Rules, Verdict};
-pub use support::{require, sees_cgroups, sees_users};
+pub use support::{BTF, require, sees_cgroups, sees_users};
 pub use view::{Count, Endpoint, FlowView, PathView, REASONS};
 
 /// The kernel program's skeleton, generated from its source.

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::path::Path;
 
 /// Where the kernel describes its types.
-pub(crate) const BTF: &str = "/sys/kernel/btf/vmlinux";
+pub const BTF: &str = "/sys/kernel/btf/vmlinux";
 
 /// The oldest kernel that the programs were loaded into, major and minor number (docs/packaging.md).
 const OLDEST: (u32, u32) = (5, 10);

@@ -14,11 +14,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use tidegate_agent::{
-    Agent, Config, Directions, Hook, Interface, leftovers, require, sees_cgroups, sees_users,
+    Agent, BTF, Config, Directions, Hook, Interface, leftovers, require, sees_cgroups, sees_users,
 };
 use tidegate_lab::Namespace;
 
-const BTF: &str = "/sys/kernel/btf/vmlinux";
 /// Bits in a capability mask (linux/capability.h) of what the agent needs.
 const CAPABILITIES: [(&str, u32); 4] = [
     ("CAP_NET_ADMIN", 12),

@@ -29,7 +29,6 @@ pub struct Settings {
     /// The agent's part.
     pub agent: Config,
     /// Where metrics are shown, if they are.
-    #[allow(dead_code, reason = "for the exporter")]
     pub metrics: Option<SocketAddr>,
     /// Whether the programs outlive a killed process.
     pub pin: bool,
@@ -39,8 +38,6 @@ pub struct Settings {
 
 /// Reads the file, if there is one, and joins it with the command line.
 pub fn settings(args: &RunArgs) -> Result<Settings> {
-    // Privilege and kernel first: without them no interface is worth looking for.
-    tidegate_agent::require(Path::new("/sys/kernel/btf/vmlinux"))?;
     let file = args.config.as_deref().map(File::load).transpose()?;
     let file = file.unwrap_or_default();
     let params = params(args, &file)?;

@@ -9,10 +9,13 @@ use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tidegate_agent::{Agent, Config, Count, Direction, Directions, FlowView, PathView};
+use tidegate_agent::{
+    Agent, BTF, Config, Count, Direction, Directions, FlowView, PathView, require,
+};
 
 /// Between two reports.
 const REPORT: Duration = Duration::from_secs(1);
@@ -34,6 +37,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
         Some(_) => signals::stop_and_reload_flags()?,
         None => [signals::stop_flag()?, Arc::default()],
     };
+    // Privilege and kernel first: without them no interface is worth looking for.
+    require(Path::new(BTF))?;
     let mut operation = Operation::start(settings(args)?)?;
     tidegate_agent::drop_capabilities()?;
     tell_service_manager()?;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use tidegate_agent::{BTF, require};
 
 /// How long an agent may take to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -23,7 +24,7 @@ struct Stopped {
 
 /// Does it and says what was done.
 pub fn run(args: &StopArgs) -> Result<()> {
-    tidegate_agent::require(Path::new("/sys/kernel/btf/vmlinux"))?;
+    require(Path::new(BTF))?;
     let agent = end_agent()?;
     let removed = operate::clear()?.iter().map(ToString::to_string).collect();
     let stopped = Stopped { agent, removed };
