@@ -1,12 +1,15 @@
 //! Loading, attaching, steering and reading the kernel program.
 
 use crate::attach::{Attachment, Place, Way, attach, vacate};
-use crate::skeleton::types::{tg_key, tg_path, tg_record, tg_upload_record};
+use crate::skeleton::types::{
+    tg_counter, tg_histograms, tg_key, tg_left, tg_left_key, tg_path, tg_record, tg_upload_record,
+};
 use crate::skeleton::{AgentSkel, AgentSkelBuilder, OpenAgentSkel};
 use crate::support::{BTF, require};
 use crate::view::REASONS;
 use crate::{
-    AgentError, Count, Direction, Directions, FlowView, Hook, Interface, LinkLayer, PathView,
+    AgentError, Count, Direction, Directions, FlowView, Histograms, Hook, Interface, LeftView,
+    LinkLayer, PathView,
 };
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
@@ -134,9 +137,9 @@ impl Agent {
     /// Every flow in the tables, in no particular order.
     pub fn flows(&self) -> Vec<FlowView> {
         let maps = &self.skeleton.maps;
-        let downloads = records::<tg_record>(&maps.flows)
+        let downloads = records::<tg_key, tg_record>(&maps.flows)
             .map(|(key, r)| FlowView::new(Direction::Down, &key, &r.flow, &r.connection));
-        let uploads = records::<tg_upload_record>(&maps.uploads)
+        let uploads = records::<tg_key, tg_upload_record>(&maps.uploads)
             .map(|(key, r)| FlowView::new(Direction::Up, &key, &r.upload.flow, &r.connection));
         downloads.chain(uploads).collect()
     }
@@ -152,11 +155,32 @@ impl Agent {
         .flat_map(|(direction, map)| {
             map.keys().filter_map(move |key| {
                 let path = map.lookup(&key, MapFlags::LOCK).ok()??;
-                let tide = value::<tg_path>(&path).tide;
-                Some(PathView::new(direction, value::<u32>(&key), &tide))
+                let path = value::<tg_path>(&path);
+                Some(PathView::new(direction, value::<u32>(&key), &path))
             })
         })
         .collect()
+    }
+
+    /// Every connection whose data are left alone, in no particular order.
+    pub fn left(&self) -> Vec<LeftView> {
+        records::<tg_left_key, tg_left>(&self.skeleton.maps.left)
+            .map(|(key, left)| LeftView::new(&key, &left))
+            .collect()
+    }
+
+    /// How queueing delays and windows were distributed, by [`Direction::ALL`].
+    pub fn histograms(&self) -> Result<[Histograms; 2], AgentError> {
+        let of = |direction: Direction| {
+            let key = (direction as u32).to_ne_bytes();
+            let map = &self.skeleton.maps.histograms;
+            let per_cpu = map
+                .lookup_percpu(&key, MapFlags::ANY)
+                .map_err(AgentError::Map)?;
+            let records = per_cpu.iter().flatten().map(|v| value::<tg_histograms>(v));
+            Ok(Histograms::sum(records))
+        };
+        Ok([of(Direction::Down)?, of(Direction::Up)?])
     }
 
     /// What became of every packet, by direction and reason.
@@ -170,12 +194,18 @@ impl Agent {
             let per_cpu = map
                 .lookup_percpu(&key, MapFlags::ANY)
                 .map_err(AgentError::Map)?;
-            let packets = per_cpu.iter().flatten().map(|v| value::<u64>(v)).sum();
-            Ok(Count {
+            let counters = per_cpu.iter().flatten().map(|v| value::<tg_counter>(v));
+            let zero = Count {
                 direction,
                 reason,
-                packets,
-            })
+                packets: 0,
+                bytes: 0,
+            };
+            Ok(counters.fold(zero, |sum, c| Count {
+                packets: sum.packets + c.packets,
+                bytes: sum.bytes + c.bytes,
+                ..sum
+            }))
         };
         counters.enumerate().map(count).collect()
     }
@@ -241,11 +271,13 @@ pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
 }
 
 /// Every key of a table with its record.
-fn records<T: Copy + Default>(map: &impl MapCore) -> impl Iterator<Item = (tg_key, T)> {
+fn records<K: Copy + Default, T: Copy + Default>(
+    map: &impl MapCore,
+) -> impl Iterator<Item = (K, T)> {
     // A flow may be evicted between the listing and the look-up.
     map.keys().filter_map(|key| {
         let record = map.lookup(&key, MapFlags::ANY).ok()??;
-        Some((value::<tg_key>(&key), value::<T>(&record)))
+        Some((value::<K>(&key), value::<T>(&record)))
     })
 }
 

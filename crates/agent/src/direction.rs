@@ -1,9 +1,9 @@
 //! Which data are steered.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Which way data go, seen from this machine and those that it forwards for.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// They arrive: a download.

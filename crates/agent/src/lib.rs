@@ -8,6 +8,8 @@ mod agent;
 mod attach;
 mod direction;
 mod error;
+mod explain;
+mod histogram;
 mod interface;
 mod support;
 mod view;
@@ -16,9 +18,11 @@ pub use agent::{Agent, Config, Cost, configure};
 pub use attach::Hook;
 pub use direction::{Direction, Directions};
 pub use error::AgentError;
+pub use explain::{Limit, Situation};
+pub use histogram::{Histogram, Histograms};
 pub use interface::{Interface, LinkLayer};
 pub use support::require;
-pub use view::{Count, Endpoint, FlowView, PathView, REASONS};
+pub use view::{Count, Endpoint, FlowView, LeftView, PathView, REASONS};
 
 /// The kernel program's skeleton, generated from its source.
 #[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]

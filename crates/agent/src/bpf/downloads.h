@@ -3,7 +3,7 @@
 #ifndef TG_DOWNLOADS_H
 #define TG_DOWNLOADS_H
 
-#include "machine.h"
+#include "sight.h"
 
 static __always_inline struct tg_record *new_flow(const struct tg_key *key)
 {
@@ -39,6 +39,7 @@ static __always_inline void learn(struct tg_record *r, struct tg_path *path,
 
 	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
+	path->measured += s->len;
 	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), &arrival);
 	if (law.law == TG_LAW_TIDE)
 		tg_flow_path_law(&r->flow, &path->tide, &arrival);
@@ -47,41 +48,56 @@ static __always_inline void learn(struct tg_record *r, struct tg_path *path,
 	bpf_spin_unlock(&path->lock);
 }
 
-static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
+/* Its data are over. */
+static __always_inline void note_end(const struct tg_key *key)
 {
-	struct tg_packet p = {};
+	struct tg_record *r = bpf_map_lookup_elem(&flows, key);
+
+	if (r)
+		r->connection.closed = 1;
+}
+
+static __always_inline int arrives(struct __sk_buff *skb, struct tg_packet *p, __u32 l2)
+{
 	struct tg_record *r;
 	struct tg_path *path;
-	int reason = tg_parse(skb, &p, l2, 0);
+	int reason = tg_parse(skb, p, l2, 0);
 
 	if (reason >= 0)
 		return reason;
-	if (p.rst)
+	if (p->rst || (p->fin && !p->payload))
+		note_end(&p->key);
+	if (p->rst)
 		return TG_COUNT_RESET;
-	if (!p.payload && !p.syn)
+	if (!p->payload && !p->syn)
 		return TG_COUNT_NO_DATA;
-	r = bpf_map_lookup_elem(&flows, &p.key);
+	r = bpf_map_lookup_elem(&flows, &p->key);
 	if (!r)
 		return TG_COUNT_NO_FLOW;
-	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
+	path = bpf_map_lookup_elem(&paths, &p->key.ifindex);
 	if (!path)
 		return TG_COUNT_NO_PATH;
-	if (p.syn)
-		note_answer(&r->connection, &p);
+	if (p->syn)
+		note_answer(&r->connection, p);
 
 	struct tg_segment s = {
 		.now_us = now_us(),
-		.seq = p.seq,
-		.len = p.payload,
-		.mss = tg_segment_bytes(skb, &p, r->flow.mss),
-		.tsval = p.options.tsval,
-		.tsecr = p.options.tsecr,
-		.timestamps = p.options.timestamps,
+		.seq = p->seq,
+		.len = p->payload,
+		.mss = tg_segment_bytes(skb, p, r->flow.mss),
+		.tsval = p->options.tsval,
+		.tsecr = p->options.tsecr,
+		.timestamps = p->options.timestamps,
 	};
 
 	r->connection.seen_us = s.now_us;
+	r->connection.timestamps = s.timestamps;
+	r->connection.closed = p->fin;
 	learn(r, path, &s);
-	return p.syn ? TG_COUNT_HANDSHAKE : TG_COUNT_MEASURED;
+	if (p->syn)
+		return TG_COUNT_HANDSHAKE;
+	observe_queue(TG_DOWN, r->flow.queue_us);
+	return TG_COUNT_MEASURED;
 }
 
 /* Our own SYN or SYN-ACK: remembers the scale and the moment, leaves the window, which is not
@@ -136,13 +152,17 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 
 	if (reason >= 0)
 		return reason;
-	if (p.rst)
+	if (p.rst) {
+		note_end(&p.key);
 		return TG_COUNT_RESET;
+	}
 	if (p.syn)
 		return leaves_handshake(&p);
 	if (!p.has_ack)
 		return TG_COUNT_MALFORMED;
 	reason = find_flow(skb, &p, &r);
+	if (reason == TG_COUNT_NO_SCALE)
+		leave_alone(&p, TG_DOWN, 0, reason);
 	if (reason >= 0)
 		return reason;
 	c = &r->connection;
@@ -152,6 +172,7 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	c->seen_us = now_us();
 	note_mode(c, &r->flow.window);
 	raw = tg_flow_leaves(&r->flow, &a, c->seen_us, p.options.timestamps, p.options.tsval);
+	observe_window(TG_DOWN, r->flow.sent_bytes);
 	return lower_window(skb, &p, c, raw);
 }
 

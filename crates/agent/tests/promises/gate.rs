@@ -10,7 +10,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, ProgramInput};
 use libbpf_sys::BPF_F_TEST_SKB_CHECKSUM_COMPLETE;
 use std::mem::{MaybeUninit, offset_of};
-use tidegate_agent::skeleton::types::{__sk_buff, tg_path};
+use tidegate_agent::skeleton::types::{__sk_buff, tg_counter, tg_path};
 use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
 use tidegate_agent::{Direction, REASONS};
 use tidegate_laws::Params;
@@ -166,7 +166,11 @@ impl Gate {
         let count = |index: usize| {
             let key = (index as u32).to_ne_bytes();
             let per_cpu = counts.lookup_percpu(&key, MapFlags::ANY).expect("readable");
-            per_cpu.iter().flatten().map(|v| record::<u64>(v)).sum()
+            per_cpu
+                .iter()
+                .flatten()
+                .map(|v| record::<tg_counter>(v).packets)
+                .sum()
         };
         let first = match self.direction {
             Direction::Down => 0,
