@@ -46,8 +46,11 @@ pub struct Cost {
 /// The kernel programs, loaded and attached; detached and unloaded when dropped.
 pub struct Agent {
     skeleton: AgentSkel<'static>,
-    // Dropped before the skeleton's programs would matter: a link holds its own reference.
-    _attachments: Vec<Attachment>,
+    directions: Directions,
+    hook: Hook,
+    // Each with its interface's index. Dropped before the skeleton's programs would matter: a link
+    // holds its own reference.
+    attachments: Vec<(u32, Attachment)>,
     _statistics: Option<std::os::fd::OwnedFd>,
 }
 
@@ -59,18 +62,39 @@ impl Agent {
         require(Path::new(BTF))?;
         let mut agent = Self {
             skeleton: load(config.directions)?,
-            _attachments: Vec::new(),
+            directions: config.directions,
+            hook: config.hook,
+            attachments: Vec::new(),
             _statistics: None,
         };
         agent.configure(&config.params, config.dry_run);
         for interface in &config.interfaces {
-            agent.add_paths(interface)?;
-            for direction in Direction::ALL {
-                let wanted = config.directions.include(direction);
-                agent.occupy(interface, direction, wanted, config.hook)?;
-            }
+            agent.attach(interface)?;
         }
         Ok(agent)
+    }
+
+    /// Attaches to one more interface of the calling thread's network namespace.
+    pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
+        self.add_paths(interface)?;
+        for direction in Direction::ALL {
+            self.occupy(interface, direction)?;
+        }
+        Ok(())
+    }
+
+    /// Forgets an interface, as when it is gone.
+    pub fn release(&mut self, index: u32) {
+        self.attachments.retain(|(of, _)| *of != index);
+        for paths in [&self.skeleton.maps.paths, &self.skeleton.maps.uplinks] {
+            // Nothing is left to forget if it was never attached to.
+            let _ = paths.delete(&index.to_ne_bytes());
+        }
+    }
+
+    /// By which hook the programs are attached; none if there is no interface.
+    pub fn hook(&self) -> Option<Hook> {
+        self.attachments.first().map(|(_, a)| a.hook())
     }
 
     /// Sets law and parameters, at any time; see [`configure`].
@@ -91,13 +115,8 @@ impl Agent {
 
     /// Attaches the programs for `direction`, or, if they are not wanted, sees to it that no
     /// others of an agent's are there.
-    fn occupy(
-        &mut self,
-        interface: &Interface,
-        direction: Direction,
-        wanted: bool,
-        hook: Hook,
-    ) -> Result<(), AgentError> {
+    fn occupy(&mut self, interface: &Interface, direction: Direction) -> Result<(), AgentError> {
+        let (wanted, hook) = (self.directions.include(direction), self.hook);
         let [arrives, leaves] = self.programs(direction, interface.link_layer);
         let mut attachments = Vec::new();
         for (program, way) in [(arrives, Way::Arrives), (leaves, Way::Leaves)] {
@@ -115,9 +134,9 @@ impl Agent {
                     interface: interface.name.clone(),
                     source,
                 })?;
-            attachments.push(attachment);
+            attachments.push((interface.index, attachment));
         }
-        self._attachments.append(&mut attachments);
+        self.attachments.append(&mut attachments);
         Ok(())
     }
 

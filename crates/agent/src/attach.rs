@@ -57,12 +57,33 @@ pub(crate) struct Filter {
     place: Place,
 }
 
+impl Attachment {
+    /// By which hook.
+    pub(crate) fn hook(&self) -> Hook {
+        match self {
+            Self::Tcx { .. } => Hook::Tcx,
+            Self::Clsact(_) => Hook::Clsact,
+        }
+    }
+}
+
 impl Drop for Attachment {
     fn drop(&mut self) {
         if let Self::Clsact(filter) = self {
             // A thread of its own: whoever drops the agent may be in another namespace, where the
             // same index is another interface.
             std::thread::scope(|scope| scope.spawn(|| filter.detach()).join().ok());
+        }
+    }
+}
+
+impl Hook {
+    /// As the kernel's documents spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Tcx => "tcx",
+            Self::Clsact => "clsact",
         }
     }
 }

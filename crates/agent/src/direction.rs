@@ -39,6 +39,15 @@ pub enum Directions {
 }
 
 impl Directions {
+    /// As a sentence names them.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Both => "downloads and uploads",
+            Self::Downloads => "downloads",
+            Self::Uploads => "uploads",
+        }
+    }
+
     /// Whether it is among them.
     pub fn include(self, direction: Direction) -> bool {
         match direction {

@@ -15,7 +15,9 @@ mod scenarios;
 mod signals;
 mod sim;
 mod steer;
+mod snapshot;
 mod sweep;
+mod top;
 mod trace;
 mod validate;
 
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
     let done = |()| ExitCode::SUCCESS;
     let outcome = match args::Args::parse().command {
         args::Command::Run(args) => run::run(&args).map(done),
+        args::Command::Top(args) => top::run(&args).map(done),
         args::Command::Lab(args) => lab::run(&args).map(done),
         args::Command::Sim(args) => sim::run(&args).map(done),
         args::Command::Reproduce(args) => reproduce::run(&args).map(done),

@@ -20,15 +20,17 @@ static __always_inline struct tg_record *new_flow(const struct tg_key *key)
 }
 
 /* The scale of a handshake is in force only if both sides offered one (RFC 7323 section 2.2). */
-static __always_inline void note_answer(struct tg_connection *c, const struct tg_packet *p)
+static __always_inline void note_answer(const struct tg_packet *p)
 {
-	if (c->scale_state != TG_SCALE_OFFERED)
+	struct tg_record *r = bpf_map_lookup_elem(&flows, &p->key);
+
+	if (!r || r->connection.scale_state != TG_SCALE_OFFERED)
 		return;
-	if (p->has_ack && !answers(c, p))
+	if (p->has_ack && !answers(&r->connection, p))
 		return;
 	if (!p->options.scale_given)
-		c->scale = 0;
-	c->scale_state = TG_SCALE_KNOWN;
+		r->connection.scale = 0;
+	r->connection.scale_state = TG_SCALE_KNOWN;
 }
 
 static __always_inline void learn(struct tg_record *r, struct tg_path *path,
@@ -57,47 +59,65 @@ static __always_inline void note_end(const struct tg_key *key)
 		r->connection.closed = 1;
 }
 
-static __always_inline int arrives(struct __sk_buff *skb, struct tg_packet *p, __u32 l2)
+/* A data segment of the flow `key` arrives; `fin`: the last. A global function, which the verifier looks
+ * at on its own: the paths through the parser do not multiply with those through the law. */
+__noinline int measure(struct __sk_buff *skb, const struct tg_key *key, struct tg_segment *s,
+		       __u32 fin)
 {
 	struct tg_record *r;
 	struct tg_path *path;
+	__u32 ifindex;
+
+	if (!key || !s)
+		return TG_COUNT_MALFORMED;
+	ifindex = key->ifindex;
+	r = bpf_map_lookup_elem(&flows, key);
+	if (!r)
+		return TG_COUNT_NO_FLOW;
+	path = bpf_map_lookup_elem(&paths, &ifindex);
+	if (!path)
+		return TG_COUNT_NO_PATH;
+	s->mss = tg_segment_bytes(skb, s->len, r->flow.mss);
+	r->connection.seen_us = s->now_us;
+	r->connection.timestamps = s->timestamps;
+	r->connection.closed = fin;
+	learn(r, path, s);
+	if (s->len)
+		observe_queue(TG_DOWN, r->flow.queue_us);
+	return TG_COUNT_MEASURED;
+}
+
+static __always_inline int arrives(struct __sk_buff *skb, struct tg_packet *p, __u32 l2)
+{
+	struct tg_key key;
 	int reason = tg_parse(skb, p, l2, 0);
 
 	if (reason >= 0)
 		return reason;
-	if (p->rst || (p->fin && !p->payload))
+	if (p->rst) {
 		note_end(&p->key);
-	if (p->rst)
 		return TG_COUNT_RESET;
-	if (!p->payload && !p->syn)
+	}
+	if (!p->payload && !p->syn) {
+		if (p->fin)
+			note_end(&p->key);
 		return TG_COUNT_NO_DATA;
-	r = bpf_map_lookup_elem(&flows, &p->key);
-	if (!r)
-		return TG_COUNT_NO_FLOW;
-	path = bpf_map_lookup_elem(&paths, &p->key.ifindex);
-	if (!path)
-		return TG_COUNT_NO_PATH;
+	}
 	if (p->syn)
-		note_answer(&r->connection, p);
+		note_answer(p);
 
 	struct tg_segment s = {
 		.now_us = now_us(),
 		.seq = p->seq,
 		.len = p->payload,
-		.mss = tg_segment_bytes(skb, p, r->flow.mss),
 		.tsval = p->options.tsval,
 		.tsecr = p->options.tsecr,
 		.timestamps = p->options.timestamps,
 	};
 
-	r->connection.seen_us = s.now_us;
-	r->connection.timestamps = s.timestamps;
-	r->connection.closed = p->fin;
-	learn(r, path, &s);
-	if (p->syn)
-		return TG_COUNT_HANDSHAKE;
-	observe_queue(TG_DOWN, r->flow.queue_us);
-	return TG_COUNT_MEASURED;
+	key = p->key;
+	reason = measure(skb, &key, &s, p->fin);
+	return p->syn && reason == TG_COUNT_MEASURED ? TG_COUNT_HANDSHAKE : reason;
 }
 
 /* Our own SYN or SYN-ACK: remembers the scale and the moment, leaves the window, which is not
@@ -162,7 +182,7 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 		return TG_COUNT_MALFORMED;
 	reason = find_flow(skb, &p, &r);
 	if (reason == TG_COUNT_NO_SCALE)
-		leave_alone(&p, TG_DOWN, 0, reason);
+		note_left_alone(&p, TG_DOWN, 0, reason);
 	if (reason >= 0)
 		return reason;
 	c = &r->connection;

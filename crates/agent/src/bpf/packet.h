@@ -266,11 +266,11 @@ static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, 
 /* Payload of one segment on the wire, of a flow whose segments had `known` bytes so far; 0: not
  * known. A lone short segment is the end of a message, not the flow's segment size. */
 static __always_inline __u32 tg_segment_bytes(const struct __sk_buff *skb,
-					      const struct tg_packet *p, __u32 known)
+					      __u32 payload, __u32 known)
 {
 	if (skb->gso_size)
 		return skb->gso_size;
-	return p->payload < known ? 0 : p->payload;
+	return payload < known ? 0 : payload;
 }
 
 /* What the packet acknowledges, its window shifted by `scale`. */

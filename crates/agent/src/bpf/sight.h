@@ -85,15 +85,16 @@ static __always_inline void note_left(struct tg_left *l, __u32 bytes, __u32 reas
 }
 
 /* Remembers that `bytes` of the connection's data were left alone; none: the reason only. */
-static __noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 bytes,
-				  __u32 reason)
+__noinline int leave_alone(const struct tg_left_key *key, __u32 bytes, __u32 reason)
 {
-	struct tg_left_key key = { .direction = direction, .protocol = p->protocol };
 	struct tg_left *known;
 	struct tg_path *path;
+	__u32 ifindex;
 
-	__builtin_memcpy(&key.key, &p->key, sizeof(key.key));
-	known = bpf_map_lookup_elem(&left, &key);
+	if (!key)
+		return 0;
+	ifindex = key->key.ifindex;
+	known = bpf_map_lookup_elem(&left, key);
 	if (known) {
 		note_left(known, bytes, reason);
 	} else {
@@ -104,15 +105,28 @@ static __noinline int leave_alone(const struct tg_packet *p, __u32 direction, __
 			.reason = reason,
 		};
 
-		bpf_map_update_elem(&left, &key, &fresh, BPF_ANY);
+		bpf_map_update_elem(&left, key, &fresh, BPF_ANY);
 	}
-	if (direction == TG_DOWN)
-		path = bpf_map_lookup_elem(&paths, &key.key.ifindex);
+	if (key->direction == TG_DOWN)
+		path = bpf_map_lookup_elem(&paths, &ifindex);
 	else
-		path = bpf_map_lookup_elem(&uplinks, &key.key.ifindex);
+		path = bpf_map_lookup_elem(&uplinks, &ifindex);
 	if (path)
 		__sync_fetch_and_add(reason == TG_COUNT_UDP ? &path->udp : &path->left, bytes);
 	return 0;
+}
+
+static __always_inline void note_left_alone(const struct tg_packet *p, __u32 direction,
+					    __u32 bytes, __u32 reason)
+{
+	/* A copy: a packet whose address is known elsewhere would have to stay in memory. */
+	struct tg_left_key key = {
+		.key = p->key,
+		.direction = direction,
+		.protocol = p->protocol,
+	};
+
+	leave_alone(&key, bytes, reason);
 }
 
 /* A packet that goes the data's way has met its fate. */
@@ -121,7 +135,7 @@ static __always_inline void count_data(struct __sk_buff *skb, __u32 l2, enum tg_
 {
 	count(direction, reason, skb->len - l2);
 	if (is_left_alone(reason))
-		leave_alone(p, direction, p->payload, reason);
+		note_left_alone(p, direction, p->payload, reason);
 }
 
 /* One that goes against it. */

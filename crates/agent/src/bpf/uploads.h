@@ -122,14 +122,17 @@ static __always_inline int sent(struct __sk_buff *skb, struct tg_packet *p, __u3
 
 	if (reason >= 0)
 		return reason;
-	if (p->rst || (p->fin && !p->payload))
+	if (p->rst) {
 		note_upload_end(&p->key);
-	if (p->rst)
 		return TG_COUNT_RESET;
+	}
 	if (p->syn)
 		return sent_handshake(p);
-	if (!p->payload)
+	if (!p->payload) {
+		if (p->fin)
+			note_upload_end(&p->key);
 		return TG_COUNT_NO_DATA;
+	}
 	reason = find_upload(skb, p, &r);
 	if (reason >= 0)
 		return reason;
@@ -137,7 +140,7 @@ static __always_inline int sent(struct __sk_buff *skb, struct tg_packet *p, __u3
 	r->connection.timestamps = p->options.timestamps;
 	r->connection.closed = p->fin;
 	if (p->options.timestamps) {
-		mss = tg_segment_bytes(skb, p, r->upload.flow.mss);
+		mss = tg_segment_bytes(skb, p->payload, r->upload.flow.mss);
 		tg_upload_sent(&r->upload, mss, p->options.tsval, r->connection.seen_us);
 	}
 	return TG_COUNT_MEASURED;
