@@ -216,7 +216,7 @@ impl Agent {
             let counters = per_cpu.iter().flatten().map(|v| value::<tg_counter>(v));
             let zero = Count {
                 direction,
-                reason,
+                reason: reason.into(),
                 packets: 0,
                 bytes: 0,
             };

@@ -155,23 +155,23 @@ impl Limit {
             Self::Open => "the law has no wish for this flow yet; the kernel's window stays",
             Self::NoLaw => "no law is in force; the flow is only measured",
             Self::NoTimestamps => {
-                "left alone: without TCP timestamps queueing delay in this direction cannot be told"
+                "without TCP timestamps queueing delay in this direction cannot be told"
             }
-            Self::NoClock => "left alone: the clock behind the peer's timestamps is not understood",
+            Self::NoClock => "the clock behind the peer's timestamps is not understood",
             Self::NoScale => {
-                "left alone: its handshake was missed and no socket here tells the window scale"
+                "its handshake was missed and no socket here tells the window scale"
             }
             Self::Closed => "its data are over: FIN or RST was seen",
-            Self::Udp => "left alone: UDP, such as QUIC, has no receive window that can be seen from outside",
-            Self::NotTcp => "left alone: neither TCP nor UDP",
-            Self::Sealed => "left alone: TCP-MD5 or TCP-AO covers the window with a checksum",
-            Self::Mptcp => "left alone: MPTCP's window belongs to the connection, not to this subflow",
-            Self::Fragment => "left alone: IP fragments",
-            Self::IpOptions => "left alone: IPv4 options or IPv6 extension headers",
+            Self::Udp => "UDP, such as QUIC, has no receive window that can be seen from outside",
+            Self::NotTcp => "it is neither TCP nor UDP, so it has no such window",
+            Self::Sealed => "TCP-MD5 or TCP-AO covers the window with a checksum",
+            Self::Mptcp => "MPTCP's window belongs to the connection, not to this subflow",
+            Self::Fragment => "IP fragments; only the first would show the window",
+            Self::IpOptions => "IPv4 options or IPv6 extension headers stand before TCP",
             Self::NoFlow => {
-                "left alone: nothing of the connection has left here, so its windows are not seen"
+                "nothing of the connection has left here, so its windows are not seen"
             }
-            Self::Denied => "left alone: a rule of the configuration says so",
+            Self::Denied => "a rule of the configuration says so",
         }
     }
 

@@ -56,13 +56,18 @@ pub struct Histograms {
     pub window_bytes: Histogram,
 }
 
-impl Histograms {
-    pub(crate) fn sum(records: impl Iterator<Item = tg_histograms>) -> Self {
-        let zero = Self {
+impl Default for Histograms {
+    fn default() -> Self {
+        Self {
             queue_us: Histogram::new(QUEUE_FIRST),
             window_bytes: Histogram::new(WINDOW_FIRST),
-        };
-        records.fold(zero, |mut sum, record| {
+        }
+    }
+}
+
+impl Histograms {
+    pub(crate) fn sum(records: impl Iterator<Item = tg_histograms>) -> Self {
+        records.fold(Self::default(), |mut sum, record| {
             sum.queue_us.add(&record.queue_us);
             sum.window_bytes.add(&record.window_bytes);
             sum

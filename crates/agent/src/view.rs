@@ -3,6 +3,7 @@
 use crate::Direction;
 use crate::skeleton::types::{tg_connection, tg_flow, tg_key, tg_left, tg_left_key, tg_path};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tidegate_laws::sys::TG_OPEN;
 
@@ -32,12 +33,12 @@ pub const REASONS: [&str; 18] = [
 ];
 
 /// How many packets met one fate.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Count {
     /// Of the data that the packets were looked at for; each packet counts in both.
     pub direction: Direction,
     /// One of [`REASONS`].
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
     /// Packets, after merging by GRO and before segmentation.
     pub packets: u64,
     /// Their bytes from the IP header on.

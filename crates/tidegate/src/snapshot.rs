@@ -56,8 +56,7 @@ pub struct Snapshot {
     pub at_us: u64,
     /// Whose.
     pub agent: About,
-    /// What became of the packets. Told to programs; not read back.
-    #[serde(skip_deserializing)]
+    /// What became of the packets.
     pub counts: Vec<Count>,
     /// The queues.
     pub paths: Vec<PathView>,

@@ -14,7 +14,7 @@ pub mod units;
 mod view;
 
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 use crate::args::TopArgs;
 use crate::exit::BadInput;

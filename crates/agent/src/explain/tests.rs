@@ -154,7 +154,6 @@ fn every_reason_for_leaving_a_connection_alone_has_words_of_its_own() {
     let mut told: Vec<_> = left.map(Limit::of_left).to_vec();
     assert!(left.iter().all(|reason| REASONS.contains(reason)));
     assert!(told.iter().all(|limit| limit.is_left_alone()));
-    assert!(told.iter().all(|limit| limit.words().starts_with("left alone")));
     told.sort_by_key(|limit| limit.words());
     told.dedup();
     assert_eq!(told.len(), left.len());

@@ -103,10 +103,10 @@ impl Measured {
         gauge(e, "law", help, None, [([("law", agent.law.clone())], 1.0)])?;
         let help = "1 if the agent measures and changes nothing";
         let dry_run = f64::from(u8::from(agent.dry_run));
-        gauge(e, "dry_run", help, None, [(NONE, dry_run)])?;
+        single(e, "dry_run", help, None, dry_run)?;
         let up_s = (self.snapshot.at_us - agent.since_us) as f64 * 1e-6;
         let help = "Since the agent was started";
-        gauge(e, "uptime", help, Some(Unit::Seconds), [(NONE, up_s)])?;
+        single(e, "uptime", help, Some(Unit::Seconds), up_s)?;
         let attached = agent.interfaces.iter();
         let attached = attached.map(|i| ([("interface", i.name.clone())], 1.0));
         let help = "1 for each interface that the programs are attached to";
@@ -119,7 +119,7 @@ impl Measured {
             let count = &counts[i];
             [
                 ("direction", count.direction.name().to_owned()),
-                ("reason", count.reason.to_owned()),
+                ("reason", count.reason.to_string()),
             ]
         };
         let packets = counts.iter().enumerate().map(|(i, c)| (labels(i), c.packets));
@@ -213,8 +213,17 @@ impl Measured {
     }
 }
 
-/// No labels.
-const NONE: [(&str, &str); 0] = [];
+/// A gauge without labels.
+fn single(
+    e: &mut DescriptorEncoder,
+    name: &str,
+    help: &str,
+    unit: Option<Unit>,
+    value: f64,
+) -> fmt::Result {
+    let metric = e.encode_descriptor(name, help, unit.as_ref(), MetricType::Gauge)?;
+    ConstGauge::new(value).encode(metric)
+}
 
 fn counter<L: EncodeLabelSet>(
     e: &mut DescriptorEncoder,

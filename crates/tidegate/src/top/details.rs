@@ -3,7 +3,7 @@
 use crate::top::model::Model;
 use crate::top::row::{PathRow, Row, Seen, endpoint};
 use crate::top::units::{bytes, delay, duration, rate};
-use tidegate_agent::{Direction, FlowView};
+use tidegate_agent::{Direction, FlowView, Limit};
 
 /// Lines about a row.
 pub fn lines(model: &Model, row: &Row) -> Vec<String> {
@@ -51,7 +51,11 @@ fn why(model: &Model, row: &Row) -> String {
     } else {
         ""
     };
-    let label = if row.limit.is_left_alone() { "Why" } else { "Limited by" };
+    let label = match row.limit {
+        Limit::Closed => "Over",
+        limit if limit.is_left_alone() => "Left alone",
+        _ => "Limited by",
+    };
     format!("{label}: {} – {}.{dry}", row.limit.short(), row.limit.words())
 }
 

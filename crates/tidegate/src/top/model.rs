@@ -22,7 +22,7 @@ pub struct Model {
     pub about: About,
     /// When it was last looked at, µs of CLOCK_MONOTONIC; 0: never.
     pub at_us: u64,
-    /// What became of the packets; empty where the agent is another process.
+    /// What became of the packets.
     pub counts: Vec<Count>,
     /// The queues.
     pub paths: Vec<PathRow>,
@@ -226,7 +226,8 @@ impl Model {
 
     fn is_recent(&self, row: &Row) -> bool {
         let age_us = self.at_us.saturating_sub(row.seen_us);
-        row.bytes > 0
+        // A FIN counts as a byte: the direction of a connection in which nothing was said.
+        row.bytes > 1
             && match row.state {
                 State::Live => true,
                 State::Idle => age_us < IDLE_US,

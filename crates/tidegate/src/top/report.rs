@@ -14,7 +14,6 @@ pub struct Report<'a> {
     version: u32,
     at_us: u64,
     agent: &'a About,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     counts: &'a [Count],
     paths: &'a [PathRow],
     flows: Vec<Line<'a, FlowView>>,
@@ -29,6 +28,7 @@ struct Line<'a, T> {
     rate_bps: Option<f64>,
     state: State,
     limit: Limit,
+    left_alone: bool,
     why: &'static str,
 }
 
@@ -40,6 +40,7 @@ impl<'a, T> Line<'a, T> {
             rate_bps: row.rate_bps.map(f64::round),
             state: row.state,
             limit: row.limit,
+            left_alone: row.limit.is_left_alone(),
             why: row.limit.words(),
         }
     }

@@ -224,7 +224,7 @@ fn foot<'a>(model: &Model, view: &'a View, shown: usize) -> Line<'a> {
             Span::styled(" ", CHOSEN),
         ]);
     }
-    let all = model.all().iter().filter(|row| row.bytes > 0).count();
+    let all = model.all().iter().filter(|row| row.bytes > 1).count();
     let mut text = format!("{shown} of {all}  ");
     if !view.filter.is_empty() {
         text += &format!("filter: {}  ", view.filter);

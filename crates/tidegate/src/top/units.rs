@@ -28,7 +28,7 @@ pub fn bytes(bytes: u64) -> String {
 
 /// A rate in bits a second.
 pub fn rate(bps: f64) -> String {
-    if bps < 1.0 {
+    if bps < 50.0 {
         return "0".into();
     }
     scaled(bps / 1e3, 1e3, &["kb/s", "Mb/s", "Gb/s", "Tb/s"])
