@@ -148,7 +148,9 @@ impl Limit {
                 "its sender sends less than the window allows: its congestion control, or the application behind it"
             }
             Self::Application => "its sender has sent nothing for a while",
-            Self::Reader => "the application that receives does not read: the kernel's own window is nearly shut",
+            Self::Reader => {
+                "the application that receives does not read: the kernel's own window is nearly shut"
+            }
             Self::Starting => {
                 "the law waits until a queue has stood for a round trip; until then the kernel's window stays"
             }
@@ -158,9 +160,7 @@ impl Limit {
                 "without TCP timestamps queueing delay in this direction cannot be told"
             }
             Self::NoClock => "the clock behind the peer's timestamps is not understood",
-            Self::NoScale => {
-                "its handshake was missed and no socket here tells the window scale"
-            }
+            Self::NoScale => "its handshake was missed and no socket here tells the window scale",
             Self::Closed => "its data are over: FIN or RST was seen",
             Self::Udp => "UDP, such as QUIC, has no receive window that can be seen from outside",
             Self::NotTcp => "it is neither TCP nor UDP, so it has no such window",
@@ -168,9 +168,7 @@ impl Limit {
             Self::Mptcp => "MPTCP's window belongs to the connection, not to this subflow",
             Self::Fragment => "IP fragments; only the first would show the window",
             Self::IpOptions => "IPv4 options or IPv6 extension headers stand before TCP",
-            Self::NoFlow => {
-                "nothing of the connection has left here, so its windows are not seen"
-            }
+            Self::NoFlow => "nothing of the connection has left here, so its windows are not seen",
             Self::Denied => "a rule of the configuration says so",
         }
     }

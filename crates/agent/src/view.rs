@@ -226,7 +226,10 @@ impl LeftView {
             remote,
             ifindex: key.key.ifindex,
             protocol: key.protocol,
-            reason: REASONS.get(left.reason as usize).unwrap_or(&"unknown").to_string(),
+            reason: REASONS
+                .get(left.reason as usize)
+                .unwrap_or(&"unknown")
+                .to_string(),
             packets: left.packets,
             bytes: left.bytes,
             seen_us: left.seen_us,

@@ -1,9 +1,9 @@
 //! `tidegate run`: the agent, until interrupted.
 
+mod links;
 pub mod log;
 pub mod metrics;
 pub mod serve;
-mod links;
 mod wake;
 
 use crate::args::{LawArg, OnlyArg, RunArgs};

@@ -98,7 +98,11 @@ impl Running {
     fn top(&self, more: &[&str]) -> Output {
         let mut command = Command::new(TIDEGATE);
         command.arg("top").arg("--socket").arg(&self.socket);
-        let output = command.args(["--once", "--interval", "0.2"]).args(more).output().unwrap();
+        let output = command
+            .args(["--once", "--interval", "0.2"])
+            .args(more)
+            .output()
+            .unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{text}");
         output
@@ -109,14 +113,18 @@ impl Running {
 fn traffic(hosts: &Veth) -> (IpAddr, TcpStream, TcpStream) {
     let server = Veth::server_address(IpVersion::V4);
     let listeners = hosts.server.run(|| {
-        Ok((TcpListener::bind((server, 0))?, UdpSocket::bind((server, 443))?))
+        Ok((
+            TcpListener::bind((server, 0))?,
+            UdpSocket::bind((server, 443))?,
+        ))
     });
     let (listener, quic) = listeners.unwrap();
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (mut sender, address) = listener.accept().unwrap();
     let datagrams = UdpSocket::bind((address.ip(), 0)).unwrap();
     for _ in 0..100 {
-        quic.send_to(&[0; DATAGRAM], datagrams.local_addr().unwrap()).unwrap();
+        quic.send_to(&[0; DATAGRAM], datagrams.local_addr().unwrap())
+            .unwrap();
     }
     let sending = thread::spawn(move || {
         sender.write_all(&vec![7; FILE]).unwrap();
@@ -133,7 +141,11 @@ fn json(output: &Output) -> Value {
 
 fn scrape(address: SocketAddr) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET /metrics HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
+    write!(
+        stream,
+        "GET /metrics HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
@@ -182,6 +194,7 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
 
         let text = hosts.server.run(|| Ok(scrape(SocketAddr::new(address, metrics.port()))))?;
         lint::check(&text);
+        assert!(lint::samples(&text).len() > 15, "{text}");
         let measured = "tidegate_path_data_bytes_total{interface=\"tg0\",direction=\"down\",treatment=\"measured\"}";
         assert!(metric(&text, measured) >= FILE as f64);
         let udp = "tidegate_path_data_bytes_total{interface=\"tg0\",direction=\"down\",treatment=\"udp\"}";
@@ -255,7 +268,10 @@ fn an_interface_that_vanishes_and_returns_is_attached_to_again() {
         agent.event("serving");
         ip("link del tg0");
         let gone = agent.event("interface_gone");
-        assert_eq!((&gone["interface"], &gone["level"]), (&"tg0".into(), &"warning".into()));
+        assert_eq!(
+            (&gone["interface"], &gone["level"]),
+            (&"tg0".into(), &"warning".into())
+        );
         assert_eq!(json(&agent.top(&["--json"]))["paths"], Value::Array(vec![]));
         ip("link add tg0 type veth peer name tg1");
         let came = agent.event("interface_came");
@@ -277,7 +293,15 @@ fn without_an_agent_top_watches_by_itself_and_says_so() {
     let work = hosts.client.run(|| {
         let top = |socket: &Path| {
             Command::new(TIDEGATE)
-                .args(["top", "--once", "--json", "--interval", "0.2", "--iface", Veth::INTERFACE])
+                .args([
+                    "top",
+                    "--once",
+                    "--json",
+                    "--interval",
+                    "0.2",
+                    "--iface",
+                    Veth::INTERFACE,
+                ])
                 .arg("--socket")
                 .arg(socket)
                 .output()
@@ -286,7 +310,10 @@ fn without_an_agent_top_watches_by_itself_and_says_so() {
         let folder = TempDir::new()?;
         let output = top(&folder.path().join("none"));
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && said.contains("watching"), "{said}");
+        assert!(
+            output.status.success() && said.contains("watching"),
+            "{said}"
+        );
         assert_eq!(json(&output)["agent"]["dry_run"], true);
         // What a killed agent has left is nobody's.
         let left = folder.path().join("left");

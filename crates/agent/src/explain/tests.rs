@@ -81,7 +81,13 @@ fn each_limit_is_told_from_what_the_kernel_shows() {
             2.5e6,
             Limit::Kernel,
         ),
-        (|f| f.kernel_bytes = 0, "tide", "running", 0.0, Limit::Reader),
+        (
+            |f| f.kernel_bytes = 0,
+            "tide",
+            "running",
+            0.0,
+            Limit::Reader,
+        ),
         (
             |f| f.arrived_us = 400_000,
             "tide",
@@ -110,7 +116,13 @@ fn each_limit_is_told_from_what_the_kernel_shows() {
             2.5e6,
             Limit::NoTimestamps,
         ),
-        (|f| f.timestamps = false, "drwa", "running", 2.5e6, Limit::Law),
+        (
+            |f| f.timestamps = false,
+            "drwa",
+            "running",
+            2.5e6,
+            Limit::Law,
+        ),
         (
             |f| f.queue_us = None,
             "tide",
@@ -149,7 +161,14 @@ fn until_a_rate_is_known_the_sender_is_not_blamed() {
 #[test]
 fn every_reason_for_leaving_a_connection_alone_has_words_of_its_own() {
     let left = [
-        "no_flow", "no_scale", "sealed", "mptcp", "not_tcp", "udp", "fragment", "ip_options",
+        "no_flow",
+        "no_scale",
+        "sealed",
+        "mptcp",
+        "not_tcp",
+        "udp",
+        "fragment",
+        "ip_options",
     ];
     let mut told: Vec<_> = left.map(Limit::of_left).to_vec();
     assert!(left.iter().all(|reason| REASONS.contains(reason)));

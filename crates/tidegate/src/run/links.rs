@@ -77,7 +77,11 @@ fn follow(watched: &mut Watched, name: &str, log: Log) {
         watched.agent.release(index);
         watched.about.interfaces.retain(|i| i.ifindex != index);
         let message = format!("interface {name} is gone; waiting for it to return");
-        log.warn("interface_gone", &message, json!({ "interface": name, "ifindex": index }));
+        log.warn(
+            "interface_gone",
+            &message,
+            json!({ "interface": name, "ifindex": index }),
+        );
     }
     let Some(interface) = is else { return };
     let fields = json!({ "interface": name, "ifindex": interface.index });
@@ -87,7 +91,11 @@ fn follow(watched: &mut Watched, name: &str, log: Log) {
                 name: name.to_owned(),
                 ifindex: interface.index,
             });
-            log.info("interface_came", &format!("interface {name} has returned; attached"), fields);
+            log.info(
+                "interface_came",
+                &format!("interface {name} has returned; attached"),
+                fields,
+            );
         }
         Err(error) => {
             watched.agent.release(interface.index);

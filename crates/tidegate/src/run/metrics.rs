@@ -28,12 +28,14 @@ pub fn serve(address: SocketAddr, shared: &Shared) -> Result<SocketAddr> {
         .map_err(|error| BadInput(format!("cannot serve metrics at {address}: {error}")))?;
     let bound = server.server_addr().to_ip();
     let shared = shared.clone();
-    thread::Builder::new().name("metrics".into()).spawn(move || {
-        for request in server.incoming_requests() {
-            // A scraper that has gone is no error.
-            let _ = answer(request, &shared);
-        }
-    })?;
+    thread::Builder::new()
+        .name("metrics".into())
+        .spawn(move || {
+            for request in server.incoming_requests() {
+                // A scraper that has gone is no error.
+                let _ = answer(request, &shared);
+            }
+        })?;
     bound.ok_or_else(|| anyhow!("metrics are served at no address"))
 }
 
@@ -122,7 +124,10 @@ impl Measured {
                 ("reason", count.reason.to_string()),
             ]
         };
-        let packets = counts.iter().enumerate().map(|(i, c)| (labels(i), c.packets));
+        let packets = counts
+            .iter()
+            .enumerate()
+            .map(|(i, c)| (labels(i), c.packets));
         let help = "Packets by what became of them, as merged by GRO and before segmentation; each \
                     counts once for each direction that is looked at";
         counter(e, "packets", help, None, packets)?;

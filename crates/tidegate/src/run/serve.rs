@@ -75,7 +75,8 @@ fn listen(path: &Path) -> Result<UnixListener> {
     }
     match fs::remove_file(path) {
         Err(e) if e.kind() != ErrorKind::NotFound => {
-            return Err(e).with_context(|| format!("remove {}, which nobody serves", path.display()));
+            return Err(e)
+                .with_context(|| format!("remove {}, which nobody serves", path.display()));
         }
         _ => {}
     }

@@ -18,7 +18,9 @@ impl Wake {
     pub fn new() -> Result<Self> {
         let (reader, writer) = UnixStream::pair().context("make a pair of sockets")?;
         for stream in [&reader, &writer] {
-            stream.set_nonblocking(true).context("make a socket not block")?;
+            stream
+                .set_nonblocking(true)
+                .context("make a socket not block")?;
         }
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
             let writer = writer.try_clone().context("copy a descriptor")?;

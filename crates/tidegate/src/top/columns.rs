@@ -198,7 +198,10 @@ mod tests {
             assert!(used <= width, "{used} of {width}");
             let has = |column| columns.iter().any(|(c, _)| *c == column);
             assert!(has(Column::Remote) && has(Column::Queue), "{width}");
-            assert!(width < 80 || has(Column::Why) && has(Column::RttMin), "{width}");
+            assert!(
+                width < 80 || has(Column::Why) && has(Column::RttMin),
+                "{width}"
+            );
             assert!(width < 90 || has(Column::Kernel), "{width}");
         }
     }
@@ -211,7 +214,10 @@ mod tests {
         };
         let long = end("2001:db8:1234:5678:9abc:def0:1234:5678");
         assert_eq!(fit(&long, 21), "[2001:db8:1234:…]:443");
-        assert_eq!(fit(&long, 47), "[2001:db8:1234:5678:9abc:def0:1234:5678]:443");
+        assert_eq!(
+            fit(&long, 47),
+            "[2001:db8:1234:5678:9abc:def0:1234:5678]:443"
+        );
         assert_eq!(fit(&end("192.0.2.1"), 21), "192.0.2.1:443");
     }
 }

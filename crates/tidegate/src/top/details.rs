@@ -14,7 +14,13 @@ pub fn lines(model: &Model, row: &Row) -> Vec<String> {
             let of = |p: &&PathRow| {
                 (p.view.direction, p.view.ifindex) == (row.key.direction, row.key.ifindex)
             };
-            lines.extend(model.paths.iter().find(of).map(|p| path(p, &model.about.law)));
+            lines.extend(
+                model
+                    .paths
+                    .iter()
+                    .find(of)
+                    .map(|p| path(p, &model.about.law)),
+            );
         }
         Seen::Left(left) => lines.push(format!(
             "Seen: {} packets with {} of payload since the agent first met it.",
@@ -41,7 +47,8 @@ fn head(row: &Row) -> String {
         row.key.protocol(),
         row.interface,
         bytes(row.bytes),
-        row.rate_bps.map_or(String::new(), |bps| format!(", now {}", rate(bps))),
+        row.rate_bps
+            .map_or(String::new(), |bps| format!(", now {}", rate(bps))),
     )
 }
 
@@ -56,7 +63,11 @@ fn why(model: &Model, row: &Row) -> String {
         limit if limit.is_left_alone() => "Left alone",
         _ => "Limited by",
     };
-    format!("{label}: {} – {}.{dry}", row.limit.short(), row.limit.words())
+    format!(
+        "{label}: {} – {}.{dry}",
+        row.limit.short(),
+        row.limit.words()
+    )
 }
 
 fn delays(flow: &FlowView) -> String {

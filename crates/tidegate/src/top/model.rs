@@ -135,12 +135,7 @@ impl Model {
         }
     }
 
-    fn left_row(
-        &self,
-        left: LeftView,
-        before: &HashMap<Key, Row>,
-        elapsed_us: Option<u64>,
-    ) -> Row {
+    fn left_row(&self, left: LeftView, before: &HashMap<Key, Row>, elapsed_us: Option<u64>) -> Row {
         let key = Key {
             direction: left.direction,
             local: left.local,
@@ -171,7 +166,10 @@ impl Model {
     }
 
     fn take_paths(&mut self, paths: Vec<PathView>, elapsed_us: Option<u64>) {
-        let mut rows: Vec<_> = paths.into_iter().map(|p| self.path_row(p, elapsed_us)).collect();
+        let mut rows: Vec<_> = paths
+            .into_iter()
+            .map(|p| self.path_row(p, elapsed_us))
+            .collect();
         rows.sort_by(|a, b| {
             (&a.interface, a.view.direction).cmp(&(&b.interface, b.view.direction))
         });

@@ -59,7 +59,10 @@ pub fn draw(frame: &mut Frame, model: &Model, view: &mut View, notice: Option<&s
     let shown = selected.filter(|_| view.has_selection());
     flows(frame, table, &rows, view, shown);
     frame.render_widget(self::foot(model, view, rows.len()), foot);
-    if let Some(row) = selected.and_then(|at| rows.get(at)).filter(|_| view.details) {
+    if let Some(row) = selected
+        .and_then(|at| rows.get(at))
+        .filter(|_| view.details)
+    {
         // On a small terminal they take the table's place.
         explain(frame, if details > 0 { below } else { table }, model, row);
     }
@@ -120,7 +123,11 @@ fn path(path: &PathRow, width: u16) -> Line<'static> {
     ];
     // What there is room for, the most telling first.
     let rest = [
-        format!("  UDP/QUIC {}, left alone {}", share(udp, all), share(left, all)),
+        format!(
+            "  UDP/QUIC {}, left alone {}",
+            share(udp, all),
+            share(left, all)
+        ),
         format!("  {}", view.state),
         format!("  lag {}", delay(view.lag_us)),
         forecast(path),
@@ -152,13 +159,7 @@ fn colour(queue_us: Option<u32>) -> Style {
     }
 }
 
-fn flows(
-    frame: &mut Frame,
-    area: Rect,
-    rows: &[&FlowRow],
-    view: &View,
-    selected: Option<usize>,
-) {
+fn flows(frame: &mut Frame, area: Rect, rows: &[&FlowRow], view: &View, selected: Option<usize>) {
     let columns = columns(area.width);
     let title = |(column, _): &(Column, u16)| {
         let chosen = column.order() == Some(view.wish.order);
@@ -189,7 +190,11 @@ fn flows(
         } else {
             "No flow has what the filter asks for."
         };
-        let area = Rect { y: area.y + 2, height: 1, ..area };
+        let area = Rect {
+            y: area.y + 2,
+            height: 1,
+            ..area
+        };
         frame.render_widget(Paragraph::new(text).style(FAINT), area);
     }
 }

@@ -30,7 +30,10 @@ impl Source {
             });
         }
         let watched = watcher(&args.iface).with_context(|| {
-            format!("no agent is found at {}; to watch without one", args.socket.display())
+            format!(
+                "no agent is found at {}; to watch without one",
+                args.socket.display()
+            )
         })?;
         Ok(Self::Own(Box::new(watched)))
     }
@@ -43,7 +46,9 @@ impl Source {
                 if client.is_none() {
                     *client = Client::connect(path)?;
                 }
-                let asked = client.as_mut().context("the agent has ended; waiting for it")?;
+                let asked = client
+                    .as_mut()
+                    .context("the agent has ended; waiting for it")?;
                 let snapshot = asked.snapshot();
                 if snapshot.is_err() {
                     *client = None;

@@ -135,8 +135,14 @@ impl View {
         let rows = model.rows(&self.wish);
         let at = self.selected(&rows).unwrap_or(0);
         // The first step only shows where one is.
-        let by = if self.selected.is_none() && by.abs() == 1 { 0 } else { by };
-        self.at = at.saturating_add_signed(by).min(rows.len().saturating_sub(1));
+        let by = if self.selected.is_none() && by.abs() == 1 {
+            0
+        } else {
+            by
+        };
+        self.at = at
+            .saturating_add_signed(by)
+            .min(rows.len().saturating_sub(1));
         self.selected = rows.get(self.at).map(|row| row.key.clone());
     }
 

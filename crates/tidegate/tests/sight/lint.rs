@@ -4,7 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// All that may tell one series from another: nothing of a single flow.
 const LABELS: [&str; 8] = [
-    "version", "law", "interface", "direction", "reason", "treatment", "state", "le",
+    "version",
+    "law",
+    "interface",
+    "direction",
+    "reason",
+    "treatment",
+    "state",
+    "le",
 ];
 
 /// One line with a value.
@@ -23,17 +30,23 @@ pub fn samples(text: &str) -> BTreeSet<String> {
 fn sample(line: &str) -> Sample<'_> {
     let (series, value) = line.rsplit_once(' ').unwrap_or_else(|| panic!("{line}"));
     let (name, labels) = match series.split_once('{') {
-        Some((name, rest)) => (name, rest.strip_suffix('}').unwrap_or_else(|| panic!("{line}"))),
+        Some((name, rest)) => (
+            name,
+            rest.strip_suffix('}').unwrap_or_else(|| panic!("{line}")),
+        ),
         None => (series, ""),
     };
     let label = |pair: &'_ str| -> Option<(usize, usize)> {
         let at = pair.find("=\"")?;
         pair.ends_with('"').then_some((at, at + 2))
     };
-    let labels = labels.split(',').filter(|pair| !pair.is_empty()).map(|pair| {
-        let (end, start) = label(pair).unwrap_or_else(|| panic!("label {pair} of {line}"));
-        (&pair[..end], &pair[start..pair.len() - 1])
-    });
+    let labels = labels
+        .split(',')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (end, start) = label(pair).unwrap_or_else(|| panic!("label {pair} of {line}"));
+            (&pair[..end], &pair[start..pair.len() - 1])
+        });
     Sample {
         name,
         labels: labels.collect(),
@@ -61,7 +74,10 @@ pub fn check(text: &str) {
         }
         let sample = sample(line);
         let (family, kind) = family(sample.name, &types);
-        assert!(family.starts_with("tidegate_") && helps.contains(family), "{line}");
+        assert!(
+            family.starts_with("tidegate_") && helps.contains(family),
+            "{line}"
+        );
         let plain = |c: char| c.is_ascii_lowercase() || c == '_';
         assert!(family.chars().all(plain), "{line}");
         for small in ["_ms", "_us", "_bits", "_mbps", "_kb", "_percent"] {
@@ -70,18 +86,29 @@ pub fn check(text: &str) {
         if let Some(unit) = units.get(family) {
             assert!(family.ends_with(unit), "{line}: unit {unit}");
         }
-        assert!(sample.labels.keys().all(|label| LABELS.contains(label)), "{line}");
-        assert!(seen.insert(line.rsplit_once(' ').unwrap().0), "twice: {line}");
+        assert!(
+            sample.labels.keys().all(|label| LABELS.contains(label)),
+            "{line}"
+        );
+        assert!(
+            seen.insert(line.rsplit_once(' ').unwrap().0),
+            "twice: {line}"
+        );
         if kind == "counter" || kind == "histogram" {
             assert!(sample.value >= 0.0, "{line}");
         }
         if kind == "histogram" {
             let direction = sample.labels["direction"];
-            histograms.entry((family, direction)).or_default().push(sample);
+            histograms
+                .entry((family, direction))
+                .or_default()
+                .push(sample);
         }
     }
     assert!(!histograms.is_empty());
-    histograms.values().for_each(|samples| check_histogram(samples));
+    histograms
+        .values()
+        .for_each(|samples| check_histogram(samples));
 }
 
 /// The family that a sample belongs to, and its type.
@@ -112,7 +139,10 @@ fn check_histogram(samples: &[Sample]) {
     };
     let buckets: Vec<_> = of("_bucket").map(|s| (bound(s), s.value)).collect();
     assert!(buckets.len() > 10);
-    assert!(buckets.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{buckets:?}");
+    assert!(
+        buckets.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1),
+        "{buckets:?}"
+    );
     assert_eq!(buckets.last(), Some(&(f64::INFINITY, count)));
     assert_eq!(of("_sum").count(), 1);
 }

@@ -24,9 +24,18 @@ fn the_exposition_is_sound_and_names_no_flow() {
         ("tidegate_dry_run", 0.0),
         ("tidegate_uptime_seconds", 90.0),
         ("tidegate_attached{interface=\"wwan0\"}", 1.0),
-        ("tidegate_packets_total{direction=\"down\",reason=\"measured\"}", 3.0),
-        ("tidegate_packet_bytes_total{direction=\"down\",reason=\"measured\"}", 4500.0),
-        ("tidegate_path_queue_seconds{interface=\"wwan0\",direction=\"down\"}", 0.03),
+        (
+            "tidegate_packets_total{direction=\"down\",reason=\"measured\"}",
+            3.0,
+        ),
+        (
+            "tidegate_packet_bytes_total{direction=\"down\",reason=\"measured\"}",
+            4500.0,
+        ),
+        (
+            "tidegate_path_queue_seconds{interface=\"wwan0\",direction=\"down\"}",
+            0.03,
+        ),
         // 125 kB in 50 ms.
         (
             "tidegate_path_forecast_bytes_per_second{interface=\"wwan0\",direction=\"down\"}",
@@ -37,7 +46,10 @@ fn the_exposition_is_sound_and_names_no_flow() {
         let of = |sample: &str| sample.strip_prefix(line)?.trim().parse::<f64>().ok();
         let found = text.lines().find_map(of);
         let found = found.unwrap_or_else(|| panic!("no {line} in\n{text}"));
-        assert!((found - value).abs() < 1e-9 * value.max(1.0), "{line} {found}");
+        assert!(
+            (found - value).abs() < 1e-9 * value.max(1.0),
+            "{line} {found}"
+        );
     }
 }
 

@@ -140,7 +140,9 @@ fn a_path_tells_how_much_is_out_of_reach() {
     let mut after = snapshot(later, flows(later, 250_000));
     after.paths = vec![path(2_000_000, 1_000_000, 125_000)];
     let model = looks([before, after]);
-    let [path] = &model.paths[..] else { panic!("one path") };
+    let [path] = &model.paths[..] else {
+        panic!("one path")
+    };
     // Of 8 Mbit/s that were measured 2 are of a flow without timestamps.
     assert_eq!(path.reached_bps, Some(6e6));
     assert_eq!(path.udp_bps, Some(4e6));

@@ -86,7 +86,10 @@ fn the_details_explain_the_decision() {
     }
     press(&mut view, KeyCode::Down);
     let text = lines(&screen(&mut view, 100, 24)).join("\n");
-    assert!(text.contains("Left alone: UDP – UDP, such as QUIC"), "{text}");
+    assert!(
+        text.contains("Left alone: UDP – UDP, such as QUIC"),
+        "{text}"
+    );
 }
 
 #[test]

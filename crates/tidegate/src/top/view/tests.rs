@@ -62,11 +62,19 @@ fn a_filter_acts_as_it_is_typed_and_escape_brings_the_old_one_back() {
     let model = model(1..=3);
     let rows = |view: &View| model.rows(&view.wish).len();
     assert_eq!(rows(&view), 3);
-    press(&mut view, &model, &[KeyCode::Char('/'), KeyCode::Char(' '), KeyCode::Char('2')]);
+    press(
+        &mut view,
+        &model,
+        &[KeyCode::Char('/'), KeyCode::Char(' '), KeyCode::Char('2')],
+    );
     assert_eq!((rows(&view), view.filter.as_str()), (1, "down 2"));
     press(&mut view, &model, &[KeyCode::Esc]);
     assert_eq!((rows(&view), view.filter.as_str()), (3, "down"));
-    press(&mut view, &model, &[KeyCode::Char('/'), KeyCode::Char('q'), KeyCode::Enter]);
+    press(
+        &mut view,
+        &model,
+        &[KeyCode::Char('/'), KeyCode::Char('q'), KeyCode::Enter],
+    );
     assert_eq!((rows(&view), view.filter.as_str()), (0, "downq"));
     press(&mut view, &model, &[KeyCode::Esc]);
     assert_eq!((rows(&view), view.filter.as_str()), (3, ""));
@@ -79,7 +87,11 @@ fn keys_choose_order_pause_and_end() {
     press(&mut view, &model, &[KeyCode::Char('>'), KeyCode::Char(' ')]);
     assert_eq!(view.wish.order, Order::Rtt);
     assert!(view.paused);
-    press(&mut view, &model, &[KeyCode::Char('<'), KeyCode::Char('<'), KeyCode::Char('p')]);
+    press(
+        &mut view,
+        &model,
+        &[KeyCode::Char('<'), KeyCode::Char('<'), KeyCode::Char('p')],
+    );
     assert_eq!(view.wish.order, Order::Why);
     assert!(!view.paused);
     let key = |code, modifiers| KeyEvent::new(code, modifiers);
