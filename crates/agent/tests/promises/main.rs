@@ -15,6 +15,7 @@ mod connection;
 mod fuzz;
 mod gate;
 mod hostile;
+mod left;
 mod packet;
 mod reasons;
 mod steering;
