@@ -55,7 +55,7 @@ pub struct Endpoint {
 }
 
 /// One flow: a connection's data in one direction.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
 pub struct FlowView {
     /// Which way its data go.
     pub direction: Direction,
