@@ -77,6 +77,7 @@ struct tg_segment {
 	tg_u32 tsval;
 	tg_u32 tsecr;
 	tg_u8 timestamps;
+	tg_u8 uploading; /* the way back carries uploads that we steer: tg_uploading */
 };
 
 TG_INLINE void tg_flow_init(struct tg_flow *f)
@@ -191,6 +192,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 		tg_delay_compare(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us,
 				 a->sample_us - f->rtt_min_us);
 	a->rtt_min_us = f->rtt_min_us;
+	a->uploading = s->uploading;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
 	f->arrived_us = s->now_us;

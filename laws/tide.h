@@ -17,6 +17,8 @@
  *     m    += (x - m) / 8                                the forecast
  *     d1   += (e - d1) / 64,  d2 += (e - d2) / 512       its error over 8 and 64 round trips
  *     W    = max((m + 11/8 (d1 + d2)) H + 1 MSS, 5 MSS)
+ *            or, of a download beside uploads of our own,
+ *            max(m H + 11/8 (d1 + d2) H0 + 1 MSS, 5 MSS), H0 the least H of the last 4 to 8 s
  *
  * Forecast and errors are rates, not bytes a round trip, so that a lag that changes (an upload
  * begins, the route changes) reaches the window at once.
@@ -101,8 +103,9 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 	}
 	if (t->state == TG_TIDE_RECHECKING && tg_tide_recheck_over(t, a))
 		t->state = TG_TIDE_RUNNING;
-	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) && tg_tide_floor_fell(t, s))
-		tg_tide_begin_recheck(t, a, t->h_us / 2);
+	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) &&
+	    tg_tide_floor_fell(t, s) && tg_tide_recheck_affordable(t, a->now_us))
+		tg_tide_recheck_fallen(t, a);
 	else if (t->state == TG_TIDE_RUNNING && tg_tide_floor_doubtful(t, a->now_us))
 		tg_tide_begin_probe(t, a->now_us);
 	else if (t->state == TG_TIDE_RUNNING && t->recheck_us && a->now_us >= t->recheck_us && s->h_us)

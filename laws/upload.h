@@ -19,8 +19,8 @@
 #define TG_UPLOAD_H
 
 #include "flow.h"
+#include "least.h"
 
-#define TG_UPLOAD_LAG_US (4 * TG_SECOND_US)
 #define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window, which is not scaled, can promise */
 
 /* An acknowledgement that arrives, whether or not it carries data. */
@@ -35,12 +35,10 @@ struct tg_acknowledged {
 /* What of an upload is known beside what is known of any flow. */
 struct tg_upload {
 	struct tg_flow flow;
+	struct tg_least lag_us;
 	tg_u64 out_us;	     /* when what the last sample is of left the queue */
-	tg_u64 lag_since_us;
 	tg_u32 out_tsval;    /* and the peer's stamp on its acknowledgement */
 	tg_u32 rd_us;	     /* that one's relative one-way delay, as RSFC's RD */
-	tg_u32 lag_least_us; /* smallest lag since then */
-	tg_u32 lag_was_us;   /* and in the four seconds before */
 	tg_u32 grown;	     /* window that slow start has needed */
 	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
 };
@@ -100,16 +98,8 @@ TG_INLINE tg_u32 tg_upload_delivered(struct tg_upload *u, const struct tg_ack *a
  */
 TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_us, tg_u64 now_us)
 {
-	if (!u->lag_since_us)
-		u->lag_was_us = path_us ? path_us : TG_OPEN;
-	else if (now_us - u->lag_since_us >= TG_UPLOAD_LAG_US)
-		u->lag_was_us = u->lag_least_us;
-	if (!u->lag_since_us || now_us - u->lag_since_us >= TG_UPLOAD_LAG_US) {
-		u->lag_least_us = lag_us;
-		u->lag_since_us = now_us;
-	}
-	u->lag_least_us = tg_min(u->lag_least_us, lag_us);
-	return tg_min(u->lag_least_us, u->lag_was_us);
+	tg_least_note(&u->lag_us, lag_us, path_us ? path_us : TG_OPEN, now_us);
+	return tg_least(&u->lag_us);
 }
 
 /*
@@ -131,6 +121,13 @@ TG_INLINE tg_u64 tg_upload_out(const struct tg_upload *u, tg_u32 tsval, tg_u64 n
 TG_INLINE tg_u32 tg_upload_standing(const struct tg_tide *path, tg_u64 left_us)
 {
 	return path->arrived_us + path->h_us > left_us ? path->standing_us : 0;
+}
+
+/* Whether uploads fill, or have filled of late, the uplink whose record that is. */
+TG_INLINE tg_u8 tg_uploading(const struct tg_tide *uplink, tg_u64 now_us)
+{
+	return uplink->state != TG_TIDE_STARTING &&
+	       now_us - uplink->arrived_us < TG_TIDE_IDLE_US;
 }
 
 /* One that brings a sample: delay, lag, and the moment to count from. */
@@ -176,6 +173,7 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_acknowledg
 	a->queue_us = f->queue_us;
 	a->fell_us = 0;
 	a->lag_us = 0;
+	a->uploading = 0;
 	if (a->sample_us)
 		tg_upload_sample(u, s, path, a);
 	a->now_us = tg_max64(tg_upload_out(u, s->tsval, s->now_us), path->arrived_us);

@@ -4,6 +4,7 @@
 #define TG_TIDE_PATH_H
 
 #include "../base.h"
+#include "../least.h"
 
 #define TG_TIDE_BUCKETS 8u
 #define TG_TIDE_Q 24	       /* rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
@@ -28,6 +29,7 @@ struct tg_tide {
 	tg_u64 watch_end_us;
 	tg_u64 recheck_us;	/* when the raised floors are held against RTTmin; 0: none is */
 	tg_u64 recheck_end_us;
+	tg_u64 recheck_paid_us; /* until when the rechecks after falls are paid for */
 	tg_u64 current;		/* bytes in the open bucket */
 	tg_u64 sum;		/* bytes in the closed ones */
 	tg_u64 sum_us;		/* their width */
@@ -67,6 +69,8 @@ struct tg_tide {
 	tg_u32 recheck_h_us;	/* the lag that is tried when it is not */
 	tg_u32 span;		/* counts round trips and rechecks, over each of which falls are summed */
 	tg_u32 mss;
+	tg_u32 uploading;	/* the way back carries uploads that we steer */
+	struct tg_least base_us; /* of H */
 };
 
 /* A flow's part in its path. */
@@ -96,6 +100,7 @@ struct tg_arrival {
 	tg_u32 queue_us;     /* forward queueing delay */
 	tg_u32 lag_us;	     /* the sample less it, or what stands for that; 0 for none */
 	tg_u32 fell_us;	     /* by how much this packet lowered the flow's floor */
+	tg_u32 uploading;    /* the way back carries uploads that we steer */
 };
 
 TG_INLINE tg_s64 tg_tide_halved(tg_s64 nonnegative)
@@ -120,12 +125,6 @@ TG_INLINE tg_u32 tg_tide_segment_us(const struct tg_tide *t)
 TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
 {
 	return tg_max(tg_max(t->h_us / 32, TG_TIDE_EMPTY_US), tg_tide_segment_us(t));
-}
-
-/* Bytes that a rate carries in one lag. */
-TG_INLINE tg_u64 tg_tide_bytes(const struct tg_tide *t, tg_u64 rate)
-{
-	return rate * t->h_us >> TG_TIDE_Q;
 }
 
 /* Rate over the last eight buckets. */

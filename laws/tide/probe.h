@@ -67,6 +67,8 @@ TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
 {
 	t->risen_us += t->before_us;
 	t->h_us += t->before_us;
+	t->base_us.now += t->before_us;
+	t->base_us.was += t->before_us;
 	t->level_us = 0;
 	t->steady = 0;
 	if (t->m < t->touched_m)

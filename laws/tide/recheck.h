@@ -7,6 +7,8 @@
 
 #define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US)
 #define TG_TIDE_FALL_US (8 * TG_MS_US)
+#define TG_TIDE_RECHECK_PART 16u /* of the time, one part at most goes into rechecks after falls */
+#define TG_TIDE_RECHECKS 8u	 /* but so many, of two lags each, may come at once */
 
 /*
  * A floor that is too high keeps the queue that it hides: nothing empties it any more. So for two
@@ -66,6 +68,21 @@ TG_INLINE void tg_tide_note_fall(const struct tg_tide *t, struct tg_share *s, tg
 TG_INLINE int tg_tide_floor_fell(const struct tg_tide *t, const struct tg_share *s)
 {
 	return !s->settle_us && s->fallen_us > tg_max(t->h_us / 8, TG_TIDE_FALL_US);
+}
+
+/* A sender whose clock swings makes its floor fall as often as it likes, and each recheck takes from
+ * all of the path's flows. Routes do not change so often. */
+TG_INLINE int tg_tide_recheck_affordable(const struct tg_tide *t, tg_u64 now_us)
+{
+	return t->recheck_paid_us <
+	       now_us + 2 * (tg_u64)t->h_us * TG_TIDE_RECHECK_PART * TG_TIDE_RECHECKS;
+}
+
+TG_INLINE void tg_tide_recheck_fallen(struct tg_tide *t, const struct tg_arrival *a)
+{
+	tg_tide_begin_recheck(t, a, t->h_us / 2);
+	t->recheck_paid_us = tg_max64(t->recheck_paid_us, a->now_us) +
+			     (t->recheck_end_us - a->now_us) * TG_TIDE_RECHECK_PART;
 }
 
 #endif

@@ -42,12 +42,24 @@ TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u3
 	t->hungry_now += weight;
 }
 
+/*
+ * The time for which the forecast's error needs a margin: the lag. Where both directions are full, the
+ * least lag of late: what the lag has more than that is the other direction's queue, and were the
+ * margin for that, too, each direction's margin would stand in its queue, lengthen the other's lag,
+ * and so the other's margin.
+ */
+TG_INLINE tg_u32 tg_tide_margin_us(const struct tg_tide *t)
+{
+	return t->uploading ? tg_min(tg_least(&t->base_us), t->h_us) : t->h_us;
+}
+
 /* The path's window in bytes, or TG_OPEN while it starts. Five segments at least: rounding by window
  * scale may cost one, and an even number is acknowledged without waiting. */
 TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
 {
 	tg_u64 margin = ((tg_u64)(t->d1 + t->d2) * 11) >> 3;
-	tg_u64 bytes = tg_tide_bytes(t, (tg_u64)t->m + margin) + t->mss;
+	tg_u64 bytes = (((tg_u64)t->m * t->h_us + margin * tg_tide_margin_us(t)) >> TG_TIDE_Q) +
+		       t->mss;
 
 	if (t->state == TG_TIDE_STARTING)
 		return TG_OPEN;

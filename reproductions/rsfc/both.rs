@@ -35,10 +35,9 @@ const DOWN: usize = 1;
 const TIDE: usize = 2;
 const RSFC: usize = 3;
 
-/// Why tide does not keep both queues short.
-const PENDULUM: &str = "each direction's lag holds the other's queue, through its ACKs, so a queue in one widens the window of the other, \
-     and back. Alone each direction has an RTT of 110 to 140 ms in the median, and over constant rates both have 175; \
-     where both rates vary neither queue drains before the other has answered to it";
+/// Why tide's upload has less than Linux's.
+const LEAST_LAG: &str = "the upload's window is for the least round trip of late. While the downlink's queue holds its ACKs, it has less than \
+     the uplink carries; counting that queue in would let the two directions' queues lengthen each other";
 
 /// Why RSFC leaves some capacity.
 const BASE: &str = "its windows are for RTTmin, and the round trip holds the other direction's queue, too. Alone each direction has 86 to \
@@ -88,7 +87,7 @@ fn quantities() -> Vec<Quantity> {
         let quantity = Quantity::new(name, "", claim, move |sample| {
             read(sample, LABELS[contender]) / read(sample, LABELS[LINUX])
         });
-        quantity.because(if contender == RSFC { BASE } else { PENDULUM })
+        quantity.because(if contender == RSFC { BASE } else { LEAST_LAG })
     };
     let mut quantities = Vec::new();
     for contender in [TIDE, RSFC] {

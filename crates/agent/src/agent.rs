@@ -11,7 +11,7 @@ use crate::{
     AgentError, Count, Direction, Directions, FlowView, Histograms, Hook, Interface, LeftView,
     LinkLayer, PathView,
 };
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
@@ -31,6 +31,10 @@ pub struct Config {
     pub dry_run: bool,
     /// How to attach.
     pub hook: Hook,
+    /// Flows that the table of each direction holds; as many as the programs say if absent. The
+    /// kernel sets their memory aside, about 1 kB each; what is beyond takes the place of the least
+    /// recently seen.
+    pub table: Option<u32>,
 }
 
 /// What a program has cost so far, as the kernel counts it. Zero unless statistics are on
@@ -61,7 +65,7 @@ impl Agent {
     pub fn start(config: &Config) -> Result<Self, AgentError> {
         require(Path::new(BTF))?;
         let mut agent = Self {
-            skeleton: load(config.directions)?,
+            skeleton: load(config.directions, config.table)?,
             directions: config.directions,
             hook: config.hook,
             attachments: Vec::new(),
@@ -229,6 +233,22 @@ impl Agent {
         counters.enumerate().map(count).collect()
     }
 
+    /// Memory of the programs' tables in the kernel, as it counts that, in bytes.
+    pub fn table_bytes(&self) -> Result<u64, AgentError> {
+        let bytes = |map: libbpf_rs::Map<'_>| {
+            let path = format!("/proc/self/fdinfo/{}", map.as_fd().as_raw_fd());
+            let info = std::fs::read_to_string(&path).map_err(|source| AgentError::System {
+                what: "read how much memory a map has",
+                source,
+            })?;
+            let memory = info.lines().find_map(|line| line.strip_prefix("memlock:"));
+            Ok(memory
+                .and_then(|m| m.trim().parse::<u64>().ok())
+                .unwrap_or(0))
+        };
+        self.skeleton.object().maps().map(bytes).sum()
+    }
+
     /// Makes the kernel count what its programs cost, until the agent is dropped. The counting
     /// itself costs some 20 to 50 ns a packet.
     pub fn count_cost(&mut self) -> Result<(), AgentError> {
@@ -300,7 +320,7 @@ fn records<K: Copy + Default, T: Copy + Default>(
     })
 }
 
-fn load(directions: Directions) -> Result<AgentSkel<'static>, AgentError> {
+fn load(directions: Directions, table: Option<u32>) -> Result<AgentSkel<'static>, AgentError> {
     // What libbpf would print is in the error that it returns.
     libbpf_rs::set_print(None);
     // The skeleton borrows this word for as long as it lives; one word for each start is the price
@@ -309,8 +329,16 @@ fn load(directions: Directions) -> Result<AgentSkel<'static>, AgentError> {
     let mut open = AgentSkelBuilder::default()
         .open(object)
         .map_err(AgentError::Load)?;
+    if let Some(flows) = table {
+        resize(&mut open, flows).map_err(AgentError::Load)?;
+    }
     without_unused_tables(&mut open, directions).map_err(AgentError::Load)?;
     open.load().map_err(AgentError::Load)
+}
+
+fn resize(open: &mut OpenAgentSkel<'_>, flows: u32) -> Result<(), libbpf_rs::Error> {
+    open.maps.flows.set_max_entries(flows)?;
+    open.maps.uploads.set_max_entries(flows)
 }
 
 /// The kernel sets aside a table's memory, 16 MB for each direction, whether or not it is used.

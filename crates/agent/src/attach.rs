@@ -10,9 +10,13 @@ use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 
 /// Handle and priority of our clsact filters for downloads, "tg"; those for uploads have the next.
 const CLSACT_HANDLE: u32 = 0x7467;
+
+/// The calling thread's network namespace.
+const NAMESPACE: &str = "/proc/thread-self/ns/net";
 
 /// By which hook a program is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,12 +95,20 @@ impl Hook {
 impl Filter {
     /// Moves the calling thread into the interface's namespace, for good, and detaches.
     fn detach(&self) {
+        // To move takes CAP_SYS_ADMIN, which an agent that never left its namespace has given up.
         // SAFETY: a descriptor of a network namespace; only the calling thread moves.
-        let entered = unsafe { libc::setns(self.namespace.as_raw_fd(), libc::CLONE_NEWNET) } == 0;
-        if entered {
+        let enter = || unsafe { libc::setns(self.namespace.as_raw_fd(), libc::CLONE_NEWNET) } == 0;
+        if self.is_here() || enter() {
             // The interface may be gone, and the filter with it.
             let _ = self.hook().detach();
         }
+    }
+
+    /// Whether the calling thread is in the interface's namespace.
+    fn is_here(&self) -> bool {
+        let here = std::fs::metadata(NAMESPACE).map(|m| (m.dev(), m.ino()));
+        let there = self.namespace.metadata().map(|m| (m.dev(), m.ino()));
+        matches!((here, there), (Ok(here), Ok(there)) if here == there)
     }
 
     fn hook(&self) -> TcHook {
@@ -169,7 +181,7 @@ fn tcx(program: BorrowedFd<'_>, place: Place) -> Result<Attachment, libbpf_rs::E
 fn clsact(program: BorrowedFd<'_>, place: Place) -> Result<Attachment, libbpf_rs::Error> {
     let filter = Filter {
         program: program.try_clone_to_owned()?,
-        namespace: File::open("/proc/thread-self/ns/net")?,
+        namespace: File::open(NAMESPACE)?,
         place,
     };
     let mut hook = filter.hook();

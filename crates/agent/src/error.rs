@@ -4,8 +4,13 @@
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// Not enough privilege.
-    #[error("the agent needs root (CAP_BPF and CAP_NET_ADMIN) to load its program into the kernel")]
-    NotRoot,
+    #[error(
+        "the agent needs root, or the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, to load its programs into the kernel; missing: {0}"
+    )]
+    NotPrivileged(String),
+    /// A kernel from before what the programs need.
+    #[error("this kernel is Linux {0}, the agent needs 5.10 or later")]
+    TooOld(String),
     /// The kernel does not describe its own types.
     #[error(
         "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing): the agent needs a kernel built with CONFIG_DEBUG_INFO_BTF=y"

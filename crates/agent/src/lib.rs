@@ -6,6 +6,7 @@
 
 mod agent;
 mod attach;
+mod capabilities;
 mod direction;
 mod error;
 mod explain;
@@ -16,6 +17,7 @@ mod view;
 
 pub use agent::{Agent, Config, Cost, configure};
 pub use attach::Hook;
+pub use capabilities::drop_capabilities;
 pub use direction::{Direction, Directions};
 pub use error::AgentError;
 pub use explain::{Limit, Situation};

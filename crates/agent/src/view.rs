@@ -11,7 +11,7 @@ use tidegate_laws::sys::TG_OPEN;
 const SCALE_KNOWN: u8 = 2;
 
 /// Names of the counters, in the order of `enum tg_count` (`bpf/shared.h`).
-pub const REASONS: [&str; 18] = [
+pub const REASONS: [&str; 19] = [
     "measured",
     "rewritten",
     "unchanged",
@@ -30,6 +30,7 @@ pub const REASONS: [&str; 18] = [
     "malformed",
     "table_full",
     "no_path",
+    "chained",
 ];
 
 /// How many packets met one fate.

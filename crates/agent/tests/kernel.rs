@@ -112,6 +112,7 @@ fn connection(steps: &[Plausible], scale: u8, timestamps: bool, at: Queue) -> Ve
                 tsval: ms(sent_us + 55_000_000),
                 tsecr,
                 timestamps: timestamps.into(),
+                uploading: (s.queue_us > 10_000).into(),
             },
             leaves: sys::tg_ack {
                 ack: received,
@@ -138,6 +139,7 @@ fn hostile() -> impl Strategy<Value = Vec<Step>> {
         small(),
         small(),
         any::<bool>(),
+        any::<bool>(),
     );
     let leaves = (
         small(),
@@ -156,6 +158,7 @@ fn hostile() -> impl Strategy<Value = Vec<Step>> {
             tsval: a.4,
             tsecr: a.5,
             timestamps: a.6.into(),
+            uploading: a.7.into(),
         },
         leaves: sys::tg_ack {
             ack: l.0,

@@ -16,7 +16,7 @@ use crate::netns::Namespace;
 use crate::tun::Tun;
 use anyhow::{Context, Result, bail};
 use forwarding::Forwarding;
-use masquerade::Masquerade;
+pub use masquerade::Masquerade;
 use signals::Signals;
 use std::ffi::OsString;
 use std::io;

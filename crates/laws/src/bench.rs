@@ -50,6 +50,7 @@ impl Download {
                 len: MSS,
                 mss: MSS,
                 timestamps: Some((ms(sent_us), ms(echoed_us))),
+                ..Segment::default()
             },
         );
         self.seq = self.seq.wrapping_add(MSS);

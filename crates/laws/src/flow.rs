@@ -77,6 +77,8 @@ pub struct Segment {
     pub mss: u32,
     /// TSval and TSecr, if the connection uses timestamps.
     pub timestamps: Option<(u32, u32)>,
+    /// The way back carries uploads that we steer ([`Path::uploading`] of the uplink).
+    pub uploading: bool,
 }
 
 /// A segment of ours that leaves, as the stack wrote it.
@@ -126,6 +128,12 @@ impl Path {
         }
     }
 
+    /// Of an uplink: whether uploads fill it, or have of late.
+    pub fn uploading(&self, now_us: u64) -> bool {
+        // SAFETY: the pointer is to a live record; C keeps no copy of it.
+        unsafe { sys::tg_uploading(&self.0, now_us) != 0 }
+    }
+
     /// The C record.
     pub fn raw(&self) -> &sys::tg_tide {
         &self.0
@@ -162,6 +170,7 @@ impl Flow {
             tsval,
             tsecr,
             timestamps: segment.timestamps.is_some().into(),
+            uploading: segment.uploading.into(),
         };
         let mut arrival = sys::tg_arrival::default();
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes; C keeps

@@ -21,6 +21,8 @@ struct Host {
     falls_us: u32,
     /// Base round trip.
     rtt_us: u32,
+    /// Uploads of our own share the way back.
+    uploading: bool,
 }
 
 impl Host {
@@ -32,6 +34,7 @@ impl Host {
             now_us: 100_000_000,
             falls_us: 0,
             rtt_us: RTT_US,
+            uploading: false,
         }
     }
 
@@ -48,6 +51,7 @@ impl Host {
             queue_us: queue_us.saturating_sub(self.risen_us[flow]),
             fell_us: std::mem::take(&mut self.falls_us),
             lag_us: 0,
+            uploading: self.uploading.into(),
         };
         let share = &mut self.flows[flow];
         // SAFETY: the records are exclusively ours.
@@ -375,6 +379,29 @@ fn a_lag_that_collapses_is_looked_under_as_it_is_by_then() {
     let half_us = u64::from(long_us / 2);
     assert!(took_us < 3 * half_us, "{took_us} of {half_us}");
     assert!(host.path.h_us < 2 * RTT_US, "{}", host.path.h_us);
+}
+
+/// The uplink's queue lengthens the lag fourfold. Where it is our own uploads', the forecast is for all
+/// of the lag and the margin for the lag as it was; where it stays for eight seconds, it counts as path.
+#[test]
+fn beside_uploads_the_margin_is_for_the_least_lag() {
+    let after = |uploading, us| {
+        let mut host = Host::running(1);
+        host.alone(10_000_000, GAP_US, 4_000);
+        host.uploading = uploading;
+        host.rtt_us = 4 * RTT_US;
+        host.alone(us, GAP_US, 4_000);
+        let forecast = (host.path.m as u64 * u64::from(host.path.h_us)) >> sys::TG_TIDE_Q;
+        (u64::from(host.window() - MSS) - forecast, host)
+    };
+    let (all, alone) = after(false, 2_000_000);
+    let (least, both) = after(true, 2_000_000);
+    assert_eq!(alone.path.h_us, both.path.h_us);
+    let ratio = all as f64 / least as f64;
+    assert!((3.5..4.5).contains(&ratio), "{all} and {least}");
+    let (all, _) = after(false, 9_000_000);
+    let (least, _) = after(true, 9_000_000);
+    assert_eq!(all, least);
 }
 
 /// Four parts where another flow has one.

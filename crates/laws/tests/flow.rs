@@ -57,6 +57,7 @@ impl Receiver {
                 len: MSS,
                 mss: MSS,
                 timestamps: Some((tsval, (echoed_us / self.tick_us) as u32)),
+                ..Segment::default()
             },
         );
         self.seq = self.seq.wrapping_add(MSS);

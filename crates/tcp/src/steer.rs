@@ -57,8 +57,9 @@ impl Steer {
         }
     }
 
-    /// A segment arrives at the host: it is measured, and the law learns from it.
-    pub fn arrives(&mut self, path: &mut Path, now: Instant, segment: &Segment) {
+    /// A segment arrives at the host: it is measured, and the law learns from it. `uploading`:
+    /// the way back carries uploads that are steered, too.
+    pub fn arrives(&mut self, path: &mut Path, uploading: bool, now: Instant, segment: &Segment) {
         let syn = segment.flags.has(Flags::SYN);
         let nothing = segment.len == 0 && !syn;
         if segment.flags.has(Flags::RST) || nothing || self.scale == Scale::Unknown {
@@ -75,6 +76,7 @@ impl Steer {
             len: segment.len,
             mss: if full { segment.len } else { 0 },
             timestamps: segment.timestamps.map(|t| (t.val, t.ecr)),
+            uploading,
         };
         self.flow.arrives(path, &self.params, &measured);
     }

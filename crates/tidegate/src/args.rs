@@ -40,6 +40,9 @@ pub enum Command {
     Bench(BenchArgs),
     /// Write a trace of one of the shipped cell models, in Mahimahi's format
     Trace(TraceArgs),
+    /// Write the manual pages, or the completions of a shell, that the package ships
+    #[command(hide = true)]
+    Generate(GenerateArgs),
 }
 
 /// Arguments of `run`.
@@ -75,7 +78,7 @@ pub struct RunArgs {
     /// Serve metrics for Prometheus at http://ADDRESS/metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<SocketAddr>,
-    /// How the agent's log on standard error looks
+    /// How the agent's log looks: sentences, or JSON on standard error
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub log_format: LogFormat,
 }
@@ -306,6 +309,9 @@ pub struct BenchArgs {
     /// Which parts; all if none is named
     #[arg(value_enum)]
     pub parts: Vec<Part>,
+    /// How long to soak
+    #[arg(long, default_value_t = 30.0)]
+    pub minutes: f64,
     /// Print the results as JSON instead of a table
     #[arg(long)]
     pub json: bool,
@@ -324,6 +330,9 @@ pub enum Part {
     Agent,
     /// Throughput and timing of the laboratory
     Lab,
+    /// Connections that come and go over a lossy link under the agent, for half an hour; never with
+    /// other parts, nor unless it is named
+    Soak,
 }
 
 /// Arguments of `trace`.
@@ -341,6 +350,26 @@ pub struct TraceArgs {
     /// Same seed, same trace
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+/// Arguments of `generate`.
+#[derive(Debug, ClapArgs)]
+pub struct GenerateArgs {
+    /// What to write
+    #[arg(value_enum)]
+    pub what: Generated,
+    /// The folder to write it into
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+}
+
+/// What can be written of the command's own definitions.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Generated {
+    /// A manual page for each command
+    Man,
+    /// Completions for bash, zsh and fish
+    Completions,
 }
 
 fn cell(text: &str) -> Result<CellKind, String> {

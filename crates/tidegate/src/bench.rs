@@ -1,11 +1,13 @@
 //! `tidegate bench`: what the parts cost on this machine, now.
 
 mod agent;
+mod agent_process;
 mod lab;
 mod laws;
 mod link;
 mod ns3;
 mod sim;
+mod soak;
 
 use crate::args::{BenchArgs, Part};
 use crate::signals;
@@ -53,6 +55,9 @@ struct Results {
 /// Measures and prints.
 pub fn run(args: &BenchArgs) -> Result<()> {
     let stop = signals::stop_flag()?;
+    if args.parts.contains(&Part::Soak) {
+        return soak::run(args, &stop);
+    }
     let wanted = |part| args.parts.is_empty() || args.parts.contains(&part);
     let mut results = Vec::new();
     if wanted(Part::Laws) {
@@ -70,8 +75,12 @@ pub fn run(args: &BenchArgs) -> Result<()> {
     if wanted(Part::Lab) {
         results.extend(lab::measure(&stop)?);
     }
+    print(results, args.json)
+}
+
+fn print(results: Vec<Row>, json: bool) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    if args.json {
+    if json {
         serde_json::to_writer_pretty(&mut out, &Results { results })?;
         writeln!(out)?;
     } else {

@@ -56,7 +56,12 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
                 use AgentError::*;
                 matches!(
                     e,
-                    NotRoot | NoBtf | NoInterface(_) | NoDefaultRoute | LinkLayer { .. }
+                    NotPrivileged(_)
+                        | TooOld(_)
+                        | NoBtf
+                        | NoInterface(_)
+                        | NoDefaultRoute
+                        | LinkLayer { .. }
                 )
             })
     })

@@ -6,6 +6,7 @@
 mod args;
 mod bench;
 mod exit;
+mod generate;
 mod lab;
 mod link;
 mod reproduce;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         args::Command::Link(args) => link::run(&args),
         args::Command::Bench(args) => bench::run(&args).map(done),
         args::Command::Trace(args) => trace::run(&args).map(done),
+        args::Command::Generate(args) => generate::run(&args).map(done),
     };
     outcome.unwrap_or_else(|error| exit::code(&error))
 }

@@ -13,7 +13,7 @@ use crate::snapshot::{About, Place, Shared, Snapshot, Watched, now_us};
 use crate::top::model::Model;
 use crate::top::report::print_json;
 use crate::top::units::bytes;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use links::Links;
 use log::{Log, LogFormat};
@@ -34,15 +34,18 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let wake = Wake::new()?;
     let log = Log {
         format: args.log_format,
+        data_on_stdout: args.json,
     };
     let config = config(args)?;
     let agent = Agent::start(&config)?;
+    tidegate_agent::drop_capabilities()?;
     let about = about(&config, name(args.law), &agent);
     let shared = Shared::new(Watched { agent, about });
     announce(&shared, log);
     let _served = show(args, &shared, log)?;
     let names = config.interfaces.iter().map(|i| i.name.clone()).collect();
     let links = Links::watch(names, wake.bell()?)?;
+    tell_service_manager()?;
     let end = args
         .seconds
         .map(|s| Instant::now() + Duration::from_secs_f64(s.max(0.0)));
@@ -61,6 +64,11 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let last = shared.with(|watched| watched.snapshot()).transpose()?;
     shared.end();
     farewell(args, &last.unwrap_or_default(), log)
+}
+
+/// Traffic is steered from now on: `systemctl start` waits for this.
+fn tell_service_manager() -> Result<()> {
+    sd_notify::notify(&[sd_notify::NotifyState::Ready]).context("tell the service manager")
 }
 
 /// Lets others see the agent: by a socket and, if asked for, by metrics.

@@ -167,11 +167,22 @@ fn no_root() {
             .output()
             .unwrap()
     };
-    assert_refused(&nobody(&["run", "--iface", "lo"]), &["root"]);
+    assert_refused(
+        &nobody(&["run", "--iface", "lo"]),
+        &["root", "missing: CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON"],
+    );
     let scenario = folder.path().join("small.toml");
     assert_refused(&nobody(&["lab", scenario.to_str().unwrap()]), &["root"]);
     assert_refused(&nobody(&["link", "--", "true"]), &["root"]);
     assert_refused(&nobody(&["reproduce", "drwa", "8", "--lab"]), &["root"]);
+}
+
+#[test]
+fn a_kernel_that_is_too_old() {
+    // The kernel itself says that it is another (personality(2), UNAME26).
+    let script = format!("exec setarch --uname-2.6 {TIDEGATE} run --iface lo");
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    assert_refused(&output, &["Linux 2.6.", "5.10"]);
 }
 
 #[test]

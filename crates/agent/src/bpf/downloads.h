@@ -31,22 +31,23 @@ static __always_inline void note_answer(const struct tg_packet *p)
 	if (!p->options.scale_given)
 		r->connection.scale = 0;
 	r->connection.scale_state = TG_SCALE_KNOWN;
+	r->connection.shared &= p->options.mptcp;
 }
 
 static __always_inline void learn(struct tg_record *r, struct tg_path *path,
-				  const struct tg_segment *s)
+				  const struct tg_segment *s, struct tg_arrival *arrival)
 {
 	struct tg_params law = params();
-	struct tg_arrival arrival;
 
 	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
 	path->measured += s->len;
-	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), &arrival);
+	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), arrival);
+	TG_FORGET();
 	if (law.law == TG_LAW_TIDE)
-		tg_flow_path_law(&r->flow, &path->tide, &arrival);
+		tg_flow_path_law(&r->flow, &path->tide, arrival);
 	else
-		tg_flow_law(&r->flow, &law, s, &arrival);
+		tg_flow_law(&r->flow, &law, s, arrival);
 	bpf_spin_unlock(&path->lock);
 }
 
@@ -62,26 +63,33 @@ static __always_inline void note_end(const struct tg_key *key)
 /* A data segment of the flow `key` arrives; `fin`: the last. A global function, which the verifier looks
  * at on its own: the paths through the parser do not multiply with those through the law. */
 __noinline int measure(struct __sk_buff *skb, const struct tg_key *key, struct tg_segment *s,
-		       __u32 fin)
+		       __u32 fin, __u32 mptcp)
 {
+	struct tg_heard *h;
 	struct tg_record *r;
-	struct tg_path *path;
-	__u32 ifindex;
+	struct tg_path *path, *uplink;
+	__u32 ifindex, zero = 0;
 
 	if (!key || !s)
 		return TG_COUNT_MALFORMED;
 	ifindex = key->ifindex;
 	r = bpf_map_lookup_elem(&flows, key);
 	if (!r)
-		return TG_COUNT_NO_FLOW;
+		return mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
+	if (is_shared(&r->connection, mptcp))
+		return TG_COUNT_MPTCP;
 	path = bpf_map_lookup_elem(&paths, &ifindex);
-	if (!path)
+	uplink = bpf_map_lookup_elem(&uplinks, &ifindex);
+	h = bpf_map_lookup_elem(&heard, &zero);
+	if (!path || !uplink || !h)
 		return TG_COUNT_NO_PATH;
+	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
+	s->uploading = tg_uploading(&uplink->tide, s->now_us);
 	s->mss = tg_segment_bytes(skb, s->len, r->flow.mss);
 	r->connection.seen_us = s->now_us;
 	r->connection.timestamps = s->timestamps;
 	r->connection.closed = fin;
-	learn(r, path, s);
+	learn(r, path, s, &h->arrival);
 	if (s->len)
 		observe_queue(TG_DOWN, r->flow.queue_us);
 	return TG_COUNT_MEASURED;
@@ -116,7 +124,7 @@ static __always_inline int arrives(struct __sk_buff *skb, struct tg_packet *p, _
 	};
 
 	key = p->key;
-	reason = measure(skb, &key, &s, p->fin);
+	reason = measure(skb, &key, &s, p->fin, p->options.mptcp);
 	return p->syn && reason == TG_COUNT_MEASURED ? TG_COUNT_HANDSHAKE : reason;
 }
 
@@ -147,10 +155,11 @@ static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_pack
 	struct tg_record *r = bpf_map_lookup_elem(&flows, &p->key);
 
 	if (!r || r->connection.scale_state != TG_SCALE_KNOWN) {
-		int scale = socket_scale(skb, TG_DOWN);
+		__u8 scale = 0;
+		int reason = p->options.mptcp ? TG_COUNT_MPTCP : socket_scale(skb, TG_DOWN, &scale);
 
-		if (scale < 0)
-			return TG_COUNT_NO_SCALE;
+		if (reason >= 0)
+			return reason;
 		if (!r)
 			r = new_flow(&p->key);
 		if (!r)
@@ -159,7 +168,17 @@ static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_pack
 		r->connection.scale_state = TG_SCALE_KNOWN;
 	}
 	*found = r;
-	return -1;
+	return is_shared(&r->connection, p->options.mptcp) ? TG_COUNT_MPTCP : -1;
+}
+
+/* A packet leaves of which only the ports were understood; its reader heeds the window all the same.
+ * What is told of the flow is what it says from then on. */
+static __always_inline void leaves_unread(const struct tg_packet *p)
+{
+	struct tg_record *r = p->key.local_port ? bpf_map_lookup_elem(&flows, &p->key) : NULL;
+
+	if (r)
+		r->flow.window.known = 0;
 }
 
 static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
@@ -170,8 +189,10 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	__u16 raw;
 	int reason = tg_parse(skb, &p, l2, 1);
 
-	if (reason >= 0)
+	if (reason >= 0) {
+		leaves_unread(&p);
 		return reason;
+	}
 	if (p.rst) {
 		note_end(&p.key);
 		return TG_COUNT_RESET;
@@ -185,6 +206,10 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 		note_left_alone(&p, TG_DOWN, 0, reason);
 	if (reason >= 0)
 		return reason;
+	if (tg_chained(skb)) {
+		r->flow.window.known = 0;
+		return TG_COUNT_CHAINED;
+	}
 	c = &r->connection;
 
 	struct tg_ack a = tg_acknowledgement(&p, c->scale & 15);

@@ -12,8 +12,22 @@ struct tcp_options_received {
 
 struct tcp_sock {
 	struct tcp_options_received rx_opt;
+	bool is_mptcp;
+};
+
+struct skb_shared_info {
+	unsigned int gso_type;
+};
+
+struct sk_buff {
+	unsigned int end; /* as offset from head */
+	unsigned char *head;
 };
 
 #pragma clang attribute pop
+
+#define TG_GSO_FRAGLIST (1 << 18) /* linux/skbuff.h, 5.6; of TCP since 6.10 */
+
+extern void *bpf_cast_to_kern_ctx(void *context) __weak __ksym; /* 6.2 */
 
 #endif

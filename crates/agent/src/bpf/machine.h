@@ -4,7 +4,6 @@
 #ifndef TG_MACHINE_H
 #define TG_MACHINE_H
 
-#include "kernel.h"
 #include "maps.h"
 #include "packet.h"
 
@@ -28,25 +27,32 @@ static __always_inline struct tg_params params(void)
 				   config.params.limit };
 }
 
-/* The window scale that the connection's own socket uses for what arrives in `direction`; -1 where
- * there is none to ask. */
-static __always_inline int socket_scale(struct __sk_buff *skb, enum tg_direction direction)
+/* Asks the connection's own socket for the window scale of what arrives in `direction`. Returns -1,
+ * or the reason for which it is of no use. */
+static __always_inline int socket_scale(struct __sk_buff *skb, enum tg_direction direction,
+					__u8 *scale)
 {
 	struct bpf_sock *sk = skb->sk;
 	struct tcp_sock *tcp = sk ? bpf_skc_to_tcp_sock(sk) : NULL;
 
 	if (!tcp)
-		return -1;
+		return TG_COUNT_NO_SCALE;
+	if (bpf_core_field_exists(tcp->is_mptcp) && tcp->is_mptcp)
+		return TG_COUNT_MPTCP;
 	if (!BPF_CORE_READ_BITFIELD(tcp, rx_opt.wscale_ok))
-		return 0;
-	return direction == TG_DOWN ? (int)BPF_CORE_READ_BITFIELD(tcp, rx_opt.rcv_wscale)
-				    : (int)BPF_CORE_READ_BITFIELD(tcp, rx_opt.snd_wscale);
+		*scale = 0;
+	else if (direction == TG_DOWN)
+		*scale = BPF_CORE_READ_BITFIELD(tcp, rx_opt.rcv_wscale);
+	else
+		*scale = BPF_CORE_READ_BITFIELD(tcp, rx_opt.snd_wscale);
+	return -1;
 }
 
 /* A SYN or SYN-ACK of ours leaves. */
 static __always_inline void note_syn(struct tg_connection *c, const struct tg_packet *p)
 {
 	c->seen_us = now_us();
+	c->shared = p->options.mptcp;
 	c->syn_seq = p->seq;
 	c->syn_bytes = p->payload;
 }
@@ -56,6 +62,14 @@ static __always_inline void note_syn(struct tg_connection *c, const struct tg_pa
 static __always_inline int answers(const struct tg_connection *c, const struct tg_packet *p)
 {
 	return p->has_ack && p->ack - (c->syn_seq + 1) <= c->syn_bytes;
+}
+
+/* Whether the window is that of several subflows (RFC 8684 section 3.3.4), which not each of their
+ * segments says. */
+static __always_inline int is_shared(struct tg_connection *c, __u32 mptcp)
+{
+	c->shared |= mptcp;
+	return c->shared;
 }
 
 /* What a dry run noted as told was not: the reader of the windows saw the other side's edges. The

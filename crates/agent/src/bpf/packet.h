@@ -3,12 +3,16 @@
 #ifndef TG_PACKET_H
 #define TG_PACKET_H
 
+#include "kernel.h"
 #include "shared.h"
 
 #define TG_FRAGMENT 0x3fff	 /* more fragments, or an offset (RFC 791 section 3.1) */
 #define TG_TIMESTAMP_ALIGNED 0x0101080a /* NOP NOP kind 8 length 10 (RFC 7323 appendix A) */
 #define TG_OPTIONS_WALK 16	 /* options looked at; real stacks send at most eight */
+#define TG_VLAN_ID 0xfff	 /* of a tag (IEEE 802.1Q section 9.6) */
 #define TG_SCALE_MAX 14		 /* a larger shift counts as this (RFC 7323 section 2.3) */
+
+#define TG_HEADERS 0xff		 /* no header begins beyond; a bound that the verifier believes */
 
 enum tg_option {
 	TG_OPTION_END = 0,
@@ -104,7 +108,7 @@ static __always_inline void *tg_peek(struct __sk_buff *skb, __u32 at, __u32 byte
 
 	/* Or the compiler keeps the packet's end as a number, which is no bound to the verifier. */
 	TG_FORGET();
-	header = (void *)(long)skb->data + at;
+	header = (void *)(long)skb->data + (at & TG_HEADERS);
 	return header + bytes <= (void *)(long)skb->data_end ? header : NULL;
 }
 
@@ -154,9 +158,7 @@ static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet 
 	}
 	if (tg_walk_options(skb, p->tcp + sizeof(*tcp), p->tcp + header, &p->options))
 		return TG_COUNT_MALFORMED;
-	if (p->options.sealed)
-		return TG_COUNT_SEALED;
-	return p->options.mptcp ? TG_COUNT_MPTCP : -1;
+	return p->options.sealed ? TG_COUNT_SEALED : -1;
 }
 
 /* What is not TCP is left alone; of UDP the ports tell what it may be. */
@@ -238,21 +240,21 @@ static __always_inline int tg_parse_ip6(struct __sk_buff *skb, struct tg_packet 
 	return tg_parse_tcp(skb, p, bytes, leaves);
 }
 
-/*
- * Reads a packet whose link-layer header has `l2` bytes. Returns -1 if it is TCP that can be
- * steered, or else the reason (enum tg_count) for which it is left alone.
- */
-static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, int leaves)
+static __always_inline int tg_parse_frame(struct __sk_buff *skb, struct tg_packet *p, __u32 l2,
+					  int leaves)
 {
 	__be16 protocol = skb->protocol;
 
 	p->key.ifindex = skb->ifindex;
+	/* A tag that the device has taken out of the frame, or is to put in. */
+	p->key.vlan = skb->vlan_tci & (TG_VLAN_ID & -skb->vlan_present);
 	if (l2 && (protocol == bpf_htons(ETH_P_8021Q) || protocol == bpf_htons(ETH_P_8021AD))) {
 		/* A tag that stands in the frame: two bytes of tag, two of protocol. */
 		__be16 *tag = tg_header(skb, l2, 4);
 
 		if (!tag)
 			return TG_COUNT_MALFORMED;
+		p->key.vlan = p->key.vlan << 12 | (bpf_ntohs(tag[0]) & TG_VLAN_ID);
 		protocol = tag[1];
 		l2 += 4;
 	}
@@ -261,6 +263,49 @@ static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, 
 	if (protocol == bpf_htons(ETH_P_IPV6))
 		return tg_parse_ip6(skb, p, l2, leaves);
 	return TG_COUNT_NOT_IP;
+}
+
+/*
+ * Whether GRO has chained the packet's segments instead of merging them, as some routers' devices
+ * have it (rx-gro-list): each keeps a header of its own, and only the first one's is in reach.
+ */
+static __always_inline int tg_chained(struct __sk_buff *skb)
+{
+	struct sk_buff *kernel;
+	struct skb_shared_info *shared;
+
+	if (!skb->gso_size || !bpf_ksym_exists(bpf_cast_to_kern_ctx))
+		return 0;
+	kernel = bpf_cast_to_kern_ctx(skb);
+	shared = bpf_core_cast(kernel->head + kernel->end, struct skb_shared_info);
+	return (shared->gso_type & TG_GSO_FRAGLIST) != 0;
+}
+
+/* Where a packet is parsed: in a map the verifier forgets values, or each way through the parser
+ * would be followed through all that comes after. Kernels before 6.4 need this most. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tg_packet);
+} parsed SEC(".maps");
+
+/*
+ * Reads a packet whose link-layer header has `l2` bytes. Returns -1 if it is TCP that can be
+ * steered, or else the reason (enum tg_count) for which it is left alone.
+ */
+static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, int leaves)
+{
+	__u32 zero = 0;
+	struct tg_packet *q = bpf_map_lookup_elem(&parsed, &zero);
+	int reason;
+
+	if (!q)
+		return TG_COUNT_MALFORMED;
+	__builtin_memset(q, 0, sizeof(*q));
+	reason = tg_parse_frame(skb, q, l2, leaves);
+	*p = *q;
+	return reason;
 }
 
 /* Payload of one segment on the wire, of a flow whose segments had `known` bytes so far; 0: not

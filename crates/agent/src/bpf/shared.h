@@ -15,6 +15,7 @@ struct tg_key {
 	tg_u16 remote_port;
 	tg_u32 ifindex;
 	tg_u32 family; /* 4 or 6 */
+	tg_u32 vlan;   /* tags from the outermost, 12 bits each; 0: none */
 };
 
 enum tg_direction {
@@ -40,6 +41,7 @@ struct tg_connection {
 	tg_u8 dry_run; /* whether what was noted as told was only computed */
 	tg_u8 timestamps; /* whether the last data had one */
 	tg_u8 closed;	  /* FIN or RST ended the data */
+	tg_u8 shared;  /* MPTCP, unless the answer to the SYN says otherwise */
 };
 
 /* Data that arrive. */
@@ -82,6 +84,7 @@ enum tg_count {
 	TG_COUNT_MALFORMED,
 	TG_COUNT_TABLE_FULL,
 	TG_COUNT_NO_PATH,	/* interface without a record */
+	TG_COUNT_CHAINED,	/* merged by GRO, but each segment kept its own header */
 	TG_COUNTS,
 };
 

@@ -75,6 +75,7 @@ static __always_inline int acked_handshake(const struct tg_packet *p)
 	if (r && r->connection.scale_state == TG_SCALE_OFFERED && answers(&r->connection, p)) {
 		r->connection.scale = offer.scale;
 		r->connection.scale_state = TG_SCALE_KNOWN;
+		r->connection.shared &= p->options.mptcp;
 		if (p->options.timestamps)
 			tg_upload_accepted(&r->upload, p->ack, p->window);
 	}
@@ -89,10 +90,11 @@ static __always_inline int find_upload(struct __sk_buff *skb, const struct tg_pa
 	struct tg_upload_record *r = bpf_map_lookup_elem(&uploads, &p->key);
 
 	if (!r || r->connection.scale_state != TG_SCALE_KNOWN) {
-		int scale = socket_scale(skb, TG_UP);
+		__u8 scale = 0;
+		int reason = p->options.mptcp ? TG_COUNT_MPTCP : socket_scale(skb, TG_UP, &scale);
 
-		if (scale < 0)
-			return TG_COUNT_NO_SCALE;
+		if (reason >= 0)
+			return reason;
 		if (!r)
 			r = new_upload(&p->key);
 		if (!r)
@@ -101,7 +103,7 @@ static __always_inline int find_upload(struct __sk_buff *skb, const struct tg_pa
 		r->connection.scale_state = TG_SCALE_KNOWN;
 	}
 	*found = r;
-	return -1;
+	return is_shared(&r->connection, p->options.mptcp) ? TG_COUNT_MPTCP : -1;
 }
 
 /* Its data are over. */
@@ -166,6 +168,17 @@ static __always_inline __u16 heed(struct tg_upload_record *r, struct tg_path *pa
 	return raw;
 }
 
+/* One arrives of which only the ports were understood; its reader heeds the window all the same. What
+ * is told of the upload is what it says from then on. */
+static __always_inline void acked_unread(const struct tg_packet *p)
+{
+	struct tg_upload_record *r = p->key.local_port ? bpf_map_lookup_elem(&uploads, &p->key)
+						       : NULL;
+
+	if (r)
+		r->upload.flow.window.known = 0;
+}
+
 /* What arrives: acknowledgements, with or without data. */
 static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 {
@@ -177,8 +190,10 @@ static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 	__u16 raw;
 	int reason = tg_parse(skb, &p, l2, 0);
 
-	if (reason >= 0)
+	if (reason >= 0) {
+		acked_unread(&p);
 		return reason;
+	}
 	if (p.rst) {
 		note_upload_end(&p.key);
 		return TG_COUNT_RESET;
@@ -189,9 +204,15 @@ static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 		return TG_COUNT_MALFORMED;
 	r = bpf_map_lookup_elem(&uploads, &p.key);
 	if (!r)
-		return TG_COUNT_NO_FLOW;
+		return p.options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
+	if (is_shared(&r->connection, p.options.mptcp))
+		return TG_COUNT_MPTCP;
 	if (r->connection.scale_state != TG_SCALE_KNOWN)
 		return TG_COUNT_NO_SCALE;
+	if (tg_chained(skb)) {
+		r->upload.flow.window.known = 0;
+		return TG_COUNT_CHAINED;
+	}
 	path = bpf_map_lookup_elem(&uplinks, &p.key.ifindex);
 	h = bpf_map_lookup_elem(&heard, &zero);
 	if (!path || !h)

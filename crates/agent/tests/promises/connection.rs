@@ -35,6 +35,8 @@ pub struct Connection {
     /// Scales offered by us and by the far host.
     pub scales: [Option<u8>; 2],
     pub timestamps: bool,
+    /// Whether we, and the far host, say MP_CAPABLE in the handshake.
+    pub mptcp: [bool; 2],
     /// Segments that one acknowledgement covers in [`Self::download`], and the time between them.
     pub ack_every: u64,
     pub segment_us: u64,
@@ -68,6 +70,7 @@ impl Connection {
             port,
             scales: [Some(7), Some(7)],
             timestamps: true,
+            mptcp: [false; 2],
             ack_every: 2,
             segment_us: 1_000,
             queue_us: 0,
@@ -175,6 +178,9 @@ impl Connection {
         packet
             .options
             .extend(scale.map(option::scale).unwrap_or_default());
+        if self.mptcp[usize::from(way == Way::Arrives)] {
+            packet.options.extend(option::other(30, 10));
+        }
         let before = packet.bytes();
         assert_eq!(
             gate.pass(way, self.link, &before),

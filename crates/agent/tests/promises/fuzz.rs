@@ -8,6 +8,7 @@ use crate::steering::gate_with_limit;
 use crate::support::is_root;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::time::Instant;
 use tidegate_agent::{Direction, REASONS};
 
 const START_US: u64 = 5_000_000;
@@ -70,12 +71,48 @@ fn spoiled_packets_of_uploads_pass() {
     }
 }
 
-fn spoiled_packets_pass(mut gate: Gate) {
+/// Many more, of both kinds and with another seed each time; so many millions in all, or thirty. On its
+/// own: `cargo test --release -p tidegate-agent --test promises campaign -- --ignored --nocapture`
+#[test]
+#[ignore = "takes minutes: ./dev soak runs it"]
+fn campaign() {
+    if !is_root() {
+        return;
+    }
+    let millions = std::env::var("TIDEGATE_FUZZ_MILLIONS");
+    let millions: u64 = millions.map_or(30, |n| n.parse().expect("a number"));
+    let rounds = millions.div_ceil(2);
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for direction in Direction::ALL {
+            scope.spawn(move || {
+                for seed in 0..rounds {
+                    let gate = match direction {
+                        Direction::Down => gate_with_limit(20_000),
+                        Direction::Up => Gate::before(Direction::Up),
+                    };
+                    spoiled_packets_pass_of(seed, 1_000_000, gate);
+                }
+            });
+        }
+    });
+    let (packets, seconds) = (2_000_000 * rounds, began.elapsed().as_secs_f64());
+    println!(
+        "{packets} packets in {seconds:.0} s, {:.0} a second",
+        packets as f64 / seconds
+    );
+}
+
+fn spoiled_packets_pass(gate: Gate) {
+    spoiled_packets_pass_of(0x7464, PACKETS, gate);
+}
+
+fn spoiled_packets_pass_of(seed: u64, packets: usize, mut gate: Gate) {
     let mut flows = flows(&mut gate);
-    let mut random = Pcg64Mcg::seed_from_u64(0x7464);
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
     let counted: u64 = gate.counts().iter().sum();
     let mut now_us = START_US + 2_000_000;
-    for _ in 0..PACKETS {
+    for _ in 0..packets {
         now_us += random.random_range(0..2_000);
         gate.at(now_us);
         let flow = random.random_range(0..flows.len());
@@ -111,7 +148,7 @@ fn spoiled_packets_pass(mut gate: Gate) {
     let counts = gate.counts();
     assert_eq!(
         counts.iter().sum::<u64>() - counted,
-        PACKETS as u64,
+        packets as u64,
         "each is counted once"
     );
     let met = |reason: &str| counts[REASONS.iter().position(|r| *r == reason).expect("known")];

@@ -6,9 +6,11 @@
 
 use crate::packet::Link;
 use crate::support::{bytes, record};
+use crate::tally;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, ProgramInput};
 use libbpf_sys::BPF_F_TEST_SKB_CHECKSUM_COMPLETE;
+use std::cell::Cell;
 use std::mem::{MaybeUninit, offset_of};
 use tidegate_agent::skeleton::types::{
     __sk_buff, tg_counter, tg_left, tg_left_key, tg_path, tg_record, tg_upload_record,
@@ -44,6 +46,13 @@ pub struct Gate {
     pub direction: Direction,
     /// As last configured.
     pub mode: Mode,
+    packets: Cell<u64>,
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        tally::note(self.packets.get());
+    }
 }
 
 impl Gate {
@@ -54,29 +63,46 @@ impl Gate {
 
     /// A gate on `lo`'s path.
     pub fn before(direction: Direction) -> Self {
-        let gate = Self::without_path(direction);
-        let maps = &gate.skeleton.maps;
-        let paths = match direction {
-            Direction::Down => &maps.paths,
-            Direction::Up => &maps.uplinks,
-        };
-        paths
-            .update(&LO.to_ne_bytes(), bytes(&tg_path::default()), MapFlags::ANY)
-            .expect("a record for lo");
-        gate
+        Self::without_path(direction).on_lo()
+    }
+
+    fn on_lo(self) -> Self {
+        let maps = &self.skeleton.maps;
+        // A download asks whether the uplink is busy.
+        for paths in [&maps.paths, &maps.uplinks] {
+            paths
+                .update(&LO.to_ne_bytes(), bytes(&tg_path::default()), MapFlags::ANY)
+                .expect("a record for lo");
+        }
+        self
+    }
+
+    /// A gate whose tables hold so many flows.
+    pub fn with_tables(direction: Direction, flows: u32) -> Self {
+        Self::load(direction, Some(flows)).on_lo()
     }
 
     /// A gate that knows no interface.
     pub fn without_path(direction: Direction) -> Self {
+        Self::load(direction, None)
+    }
+
+    fn load(direction: Direction, flows: Option<u32>) -> Self {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = AgentSkelBuilder::default().open(object).expect("open");
         let rodata = open.maps.rodata_data.as_deref_mut().expect("has constants");
         rodata.injected_clock = true;
+        if let Some(flows) = flows {
+            let maps = &mut open.maps;
+            maps.flows.set_max_entries(flows).expect("before loading");
+            maps.uploads.set_max_entries(flows).expect("before loading");
+        }
         let skeleton = open.load().expect("the verifier accepts the programs");
         Self {
             skeleton,
             direction,
             mode: Mode::default(),
+            packets: Cell::new(0),
         }
     }
 
@@ -154,6 +180,7 @@ impl Gate {
             flags,
             ..ProgramInput::default()
         };
+        self.packets.set(self.packets.get() + 1);
         let output = program.test_run(input)?;
         assert_eq!(output.return_value, PASSES, "a packet that does not pass");
         let length = output.data.expect("data comes out").len();

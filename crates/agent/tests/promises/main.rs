@@ -9,6 +9,8 @@
 
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../support/tally.rs"]
+mod tally;
 
 mod closed_loop;
 mod connection;
@@ -16,7 +18,9 @@ mod fuzz;
 mod gate;
 mod hostile;
 mod left;
+mod mixed;
 mod packet;
+mod pressure;
 mod reasons;
 mod steering;
 mod understood;

@@ -1,14 +1,15 @@
 //! Uploads of a machine behind a router, steered on the router's way out. Made with ip(8) and tc(8).
 
 use crate::downloads::{check_counts, flow_of};
-use crate::stage::{checksum_errors, count, start, turn};
+use crate::lifecycle::steering;
+use crate::stage::{check_hosts, count, start, turn};
 use crate::transfer::{Connection, FILE};
 use crate::uploads::UPLINK;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::process::Command;
 use tidegate_agent::{Agent, Direction, Hook};
-use tidegate_lab::{Namespace, Veth};
+use tidegate_lab::{Masquerade, Namespace, Veth};
 use tidegate_laws::Params;
 
 const INSIDE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 18, 1, 1));
@@ -78,9 +79,7 @@ fn behind_a_router(act: impl FnOnce(&Hosts)) {
     let Some(_turn) = turn() else { return };
     let Some(hosts) = Hosts::new() else { return };
     act(&hosts);
-    for host in [&hosts.inside, &hosts.far] {
-        assert_eq!(checksum_errors(host), 0, "segments with a wrong checksum");
-    }
+    check_hosts([&hosts.inside, &hosts.far]);
 }
 
 fn assert_steered(agent: &Agent, connection: &Connection) {
@@ -112,6 +111,43 @@ fn so_is_what_a_server_inside_sends() {
         };
         connection.upload();
         assert_steered(&agent, &connection);
+    });
+}
+
+/// Behind one address of the router's: what the agent sees has that.
+#[test]
+fn masqueraded_data_are_steered_both_ways() {
+    behind_a_router(|hosts| {
+        let masquerade = || Masquerade::new(INSIDE, "tidegate-test");
+        let _masquerade = hosts.router.run(masquerade).unwrap();
+        let agent = hosts.agent();
+        let connection = Connection::between(&hosts.inside, &hosts.far, FAR);
+        let seen = connection.server.peer_addr().unwrap();
+        assert_ne!(seen.ip(), INSIDE, "not masqueraded");
+        connection.upload();
+        assert_steered(&agent, &connection);
+        let connection = Connection::between(&hosts.inside, &hosts.far, FAR);
+        connection.exchange();
+        let flow = flow_of(&agent, Direction::Down, &connection);
+        assert!(flow.received_bytes >= FILE && flow.samples > 0, "{flow:?}");
+        check_counts(&agent, "masqueraded");
+    });
+}
+
+/// Downloads of the machine inside; DRS's limit is far below its kernel's window.
+#[test]
+fn a_forwarded_download_is_steered() {
+    behind_a_router(|hosts| {
+        let start = || Ok(start(steering(), Hook::Tcx));
+        let agent = hosts.router.run(start).unwrap();
+        let connection = Connection::between(&hosts.inside, &hosts.far, FAR);
+        connection.download();
+        let flow = flow_of(&agent, Direction::Down, &connection);
+        assert!(
+            flow.received_bytes >= FILE && flow.rewritten > 0,
+            "{flow:?}"
+        );
+        check_counts(&agent, "forwarded");
     });
 }
 

@@ -14,7 +14,7 @@ use tidegate_laws::{Law, Params};
 const VICTIM: &str = "TIDEGATE_AGENT_TEST_VICTIM";
 
 /// A law that certainly steers.
-fn steering() -> Params {
+pub fn steering() -> Params {
     Params {
         law: Law::Drs,
         limit: Some(64 << 10),
@@ -126,13 +126,23 @@ fn one_direction_alone_leaves_no_program_for_the_other() {
 }
 
 #[test]
-fn twenty_agents_one_after_another_during_one_download() {
+fn ten_agents_one_after_another_during_one_download() {
+    agents_one_after_another(10);
+}
+
+#[test]
+#[ignore = "takes a minute: ./dev soak runs it"]
+fn a_hundred_agents_one_after_another_during_one_download() {
+    agents_one_after_another(100);
+}
+
+fn agents_one_after_another(agents: usize) {
     for hook in [Hook::Tcx, Hook::Clsact] {
         on_stage(|hosts| {
             let connection = Connection::new(hosts, IpVersion::V4);
             connection.pace(&connection.server);
             connection.download_during(|arrived| {
-                for _ in 0..20 {
+                for _ in 0..agents {
                     let agent = start(steering(), hook);
                     assert_eq!(attached(hook).len(), PROGRAMS, "{hook:?}");
                     wait_for_steering(&agent);

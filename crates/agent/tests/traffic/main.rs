@@ -4,10 +4,19 @@
 //! Every byte is checked, and no packet may arrive with a wrong checksum, whatever else a test is
 //! about.
 
+#[path = "../support/tally.rs"]
+mod tally;
+
 mod attached;
 mod downloads;
 mod gateway;
+mod hard;
 mod lifecycle;
+mod many;
+mod scales;
+mod sockets;
 mod stage;
+mod stalls;
 mod transfer;
+mod untouched;
 mod uploads;

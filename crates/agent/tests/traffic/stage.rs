@@ -1,10 +1,12 @@
 //! Where the tests take place, and what holds for all of them.
 
+use crate::tally;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tidegate_agent::{Agent, Config, Direction, Directions, Hook, Interface};
-use tidegate_lab::{Namespace, Veth};
+use tidegate_agent::{Agent, Config as AgentConfig, Direction, Directions, Hook, Interface};
+use tidegate_lab::{EmulatedHosts, Namespace, Veth};
 use tidegate_laws::Params;
+use tidegate_link::{Config, Disorder, Loss, Rate};
 
 /// Runs `act` in the client's namespace. Whatever it does, no packet may have a wrong checksum.
 ///
@@ -19,9 +21,45 @@ pub fn on_stage(act: impl FnOnce(&Veth) + Send) {
             Ok(())
         })
         .unwrap();
-    for host in [&hosts.client, &hosts.server] {
-        assert_eq!(checksum_errors(host), 0, "segments with a wrong checksum");
+    check_hosts([&hosts.client, &hosts.server]);
+}
+
+/// No packet may have arrived with a wrong checksum. Notes how many did arrive.
+pub fn check_hosts<'a>(hosts: impl IntoIterator<Item = &'a Namespace>) {
+    let mut segments = 0;
+    for host in hosts {
+        assert_eq!(tcp_counter(host, "InCsumErrors"), 0, "a wrong checksum");
+        segments += tcp_counter(host, "InSegs");
     }
+    tally::note(segments);
+}
+
+/// Runs `act` in the client's namespace before a link that loses, reorders and duplicates packets; else
+/// the same.
+pub fn on_hard_stage(act: impl FnOnce(&EmulatedHosts) + Send) {
+    let Some(_turn) = turn() else { return };
+    let link = Config {
+        rate: Rate::Constant(200e6),
+        loss: Loss::Random(0.005),
+        delay: Duration::from_millis(2).into(),
+        disorder: Some(Disorder {
+            reorder: 0.01,
+            late_by: Duration::from_millis(1),
+            duplicate: 0.01,
+        }),
+        ..Config::default()
+    };
+    let hosts = EmulatedHosts::new(link.clone(), link, 1).unwrap();
+    hosts
+        .client()
+        .run(|| {
+            act(&hosts);
+            Ok(())
+        })
+        .unwrap();
+    check_hosts([hosts.client(), hosts.server()]);
+    let [carried, lost] = hosts.finish().unwrap();
+    assert!(lost > carried / 1_000, "{lost} lost of {carried}");
 }
 
 /// The right to take the stage; none without root.
@@ -41,12 +79,12 @@ pub fn start(params: Params, hook: Hook) -> Agent {
 
 /// One that steers those alone.
 pub fn start_for(directions: Directions, params: Params, hook: Hook) -> Agent {
-    Agent::start(&Config {
+    Agent::start(&AgentConfig {
         interfaces: vec![interface()],
         params,
         directions,
         hook,
-        ..Config::default()
+        ..AgentConfig::default()
     })
     .unwrap()
 }
@@ -76,14 +114,14 @@ pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// `TcpInCsumErrors` of a host.
-pub fn checksum_errors(host: &Namespace) -> u64 {
+/// A counter of a host's TCP.
+pub fn tcp_counter(host: &Namespace, name: &str) -> u64 {
     let table = host
         .run(|| Ok(std::fs::read_to_string("/proc/thread-self/net/snmp")?))
         .unwrap();
     let mut rows = table.lines().filter(|row| row.starts_with("Tcp:"));
     let mut row = || rows.next().unwrap().split_whitespace();
     let (mut names, mut values) = (row(), row());
-    let at = names.position(|name| name == "InCsumErrors").unwrap();
+    let at = names.position(|n| n == name).unwrap();
     values.nth(at).unwrap().parse().unwrap()
 }

@@ -55,6 +55,13 @@ impl Connection {
         for stream in [&client, &server] {
             use_congestion_control(stream, "cubic").unwrap();
             setsockopt(stream, sockopt::RcvBufForce, &RECEIVE_BUFFER).unwrap();
+        }
+        Self::of(client, server)
+    }
+
+    /// Of two sockets that are connected.
+    pub fn of(client: TcpStream, server: TcpStream) -> Self {
+        for stream in [&client, &server] {
             stream.set_read_timeout(Some(PATIENCE)).unwrap();
             stream.set_write_timeout(Some(PATIENCE)).unwrap();
         }
@@ -69,6 +76,16 @@ impl Connection {
     /// Downloads a file, and on until `act` is done, which is given the bytes that have arrived.
     pub fn download_during(&self, act: impl FnOnce(&AtomicU64)) {
         transfer_during(&self.server, &self.client, DOWN, act);
+    }
+
+    /// Downloads a file of which nothing is read before `act` is done.
+    pub fn download_after(&self, act: impl FnOnce()) {
+        transfer_after(&self.server, &self.client, DOWN, act);
+    }
+
+    /// Uploads one, likewise.
+    pub fn upload_after(&self, act: impl FnOnce()) {
+        transfer_after(&self.client, &self.server, UP, act);
     }
 
     /// Uploads a file.
@@ -125,6 +142,15 @@ fn transfer_during(
         act(&arrived);
         drop(until_done);
         assert_eq!(receiver.join().unwrap(), sender.join().unwrap());
+    });
+}
+
+fn transfer_after(from: &TcpStream, to: &TcpStream, pattern: Pattern, act: impl FnOnce()) {
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| send(from, pattern, &AtomicBool::new(false)));
+        act();
+        assert_eq!(receive(to, pattern, &AtomicU64::new(0)), FILE);
+        assert_eq!(sender.join().unwrap(), FILE);
     });
 }
 

@@ -28,6 +28,8 @@ pub struct Source {
     pub start: Duration,
     /// `Some((bytes, period))`: so many bytes at the start of every period; `None`: no end of data.
     pub chunks: Option<(u64, Duration)>,
+    /// `Some((by, period))`: a clock that lies, ahead by so much in every second half of a period.
+    pub swings: Option<(Duration, Duration)>,
 }
 
 impl Source {
@@ -36,6 +38,7 @@ impl Source {
         Self {
             start: Duration::from_secs(start_s + 1),
             chunks: None,
+            swings: None,
         }
     }
 }

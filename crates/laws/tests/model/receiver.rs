@@ -63,6 +63,7 @@ impl Receiver {
             len: MSS,
             mss: MSS,
             timestamps: Some((data.tsval, data.tsecr)),
+            ..Segment::default()
         };
         self.flow.arrives(path, params, &segment);
         self.nxt = data.seq.wrapping_add(MSS);

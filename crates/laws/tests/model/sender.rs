@@ -91,12 +91,20 @@ impl Sender {
         let data = Data {
             flow,
             seq: self.nxt,
-            tsval: tsval(flow, now, ppm),
+            tsval: tsval(flow, now, ppm).wrapping_add(self.lie_ms(now)),
             tsecr: self.ts_recent,
         };
         self.nxt = self.nxt.wrapping_add(MSS);
         self.sent += u64::from(MSS);
         Some(data)
+    }
+
+    fn lie_ms(&self, now: Instant) -> u32 {
+        let Some((by, period)) = self.source.swings else {
+            return 0;
+        };
+        let ahead = since_start(now).as_nanos() % period.as_nanos() >= period.as_nanos() / 2;
+        if ahead { by.as_millis() as u32 } else { 0 }
     }
 
     /// When it next does something by itself.

@@ -11,6 +11,8 @@ const IDLE_US: u64 = 10_000_000;
 /// Of one silence at most so many empty buckets count.
 const CATCH_UP: usize = 32;
 const LAG_LEAST_US: u64 = 5_000;
+/// The least H is taken over one to two spans of so long.
+const LEAST_US: u64 = 4_000_000;
 /// Buckets at one level before it is doubted, and how long without an empty queue does the same.
 const STEADY: u32 = 12;
 const UNTOUCHED_US: u64 = 10_000_000;
@@ -20,6 +22,9 @@ const RECHECK_US: u64 = 4_000_000;
 const RECHECK_MAX_US: u64 = 16_000_000;
 /// Floors that fall by more in a round trip, and by an eighth of the lag, hid a queue.
 const FALL_US: u64 = 8_000;
+/// A sixteenth of the time, in the long run, is for rechecks after falls; eight may come at once.
+const RECHECK_PART: u64 = 16;
+const RECHECKS: u64 = 8;
 /// A newcomer's floor is held against others' for so many lags, packets this close being compared,
 /// until there were so many of them.
 const SETTLES_IN: u64 = 16;
@@ -46,6 +51,8 @@ pub struct Arrival {
     pub queue_us: u64,
     /// By how much it lowered its flow's floor or RTTmin.
     pub fell_us: u64,
+    /// The way back carries uploads that are steered.
+    pub uploading: bool,
 }
 
 /// A flow's part in the path.
@@ -103,6 +110,9 @@ pub struct Tide {
     /// H, in whole microseconds as every time.
     pub h_us: Option<u64>,
     h_moved_us: u64,
+    uploading: bool,
+    /// When each span of four seconds began, and the least H in it.
+    leasts: Vec<(u64, u64)>,
     /// The forecast and its errors over 8 and 64 round trips.
     pub m: f64,
     pub d1: f64,
@@ -139,6 +149,8 @@ pub struct Tide {
     /// The lag that a recheck tries, and until when.
     tried_us: u64,
     rechecks_until_us: u64,
+    /// Until when the rechecks after falls have used up their part of the time.
+    paid_until_us: u64,
     /// Counts round trips and rechecks.
     span: u64,
     /// By how much the floors have risen in all, and how often.
@@ -190,10 +202,29 @@ impl Tide {
             }
         });
         self.h_moved_us = a.now_us;
+        self.uploading = a.uploading;
+        self.note_least(a.now_us);
         s.h_us = Some(
             s.h_us
                 .map_or(lag_us, |h_us| moved(h_us, lag_us, 1.0 / 16.0)),
         );
+    }
+
+    fn note_least(&mut self, now_us: u64) {
+        let h_us = self.h();
+        match self.leasts.last_mut() {
+            Some((since_us, least_us)) if now_us - *since_us < LEAST_US => {
+                *least_us = h_us.min(*least_us);
+            }
+            _ => self.leasts.push((now_us, h_us)),
+        }
+    }
+
+    /// What the margin is for: H, or beside uploads the least of it in this span and the one before.
+    fn margin_us(&self) -> u64 {
+        let late = self.leasts.iter().rev().take(2);
+        let least_us = late.map(|(_, h_us)| *h_us).filter(|_| self.uploading).min();
+        least_us.map_or(self.h(), |least_us| least_us.min(self.h()))
     }
 
     fn h(&self) -> u64 {
@@ -351,11 +382,14 @@ impl Tide {
         if self.state == State::Rechecking {
             self.end_recheck(a);
         }
-        let fell = s.settles_us.is_none() && s.fallen.1 > (self.h() / 8).max(FALL_US);
+        let credit_us = RECHECKS * RECHECK_PART * 2 * self.h();
+        let fell = s.settles_us.is_none()
+            && s.fallen.1 > (self.h() / 8).max(FALL_US)
+            && self.paid_until_us < a.now_us + credit_us;
         let raised =
             s.h_us.is_some() && self.recheck.as_ref().is_some_and(|r| a.now_us >= r.due_us);
         match self.state {
-            State::Running | State::Probing if fell => self.begin_recheck(a, self.h() / 2),
+            State::Running | State::Probing if fell => self.recheck_fallen(a),
             State::Running if self.floor_is_doubtful(a.now_us) => self.begin_probe(a.now_us),
             State::Running if raised => self.recheck_raised(s, a),
             _ => {}
@@ -389,6 +423,12 @@ impl Tide {
         self.span += 1;
         self.tried_us = tried_us;
         self.rechecks_until_us = a.now_us + 2 * (self.h() + a.queue_us);
+    }
+
+    fn recheck_fallen(&mut self, a: &Arrival) {
+        self.begin_recheck(a, self.h() / 2);
+        let takes_us = self.rechecks_until_us - a.now_us;
+        self.paid_until_us = self.paid_until_us.max(a.now_us) + RECHECK_PART * takes_us;
     }
 
     /// Two round trips of the lag as it is by now.
@@ -466,6 +506,9 @@ impl Tide {
         self.risen_us += rise_us;
         self.rises += 1;
         self.h_us = Some(self.h() + rise_us);
+        for (_, least_us) in &mut self.leasts {
+            *least_us += rise_us;
+        }
         (self.level_us, self.steady) = (0, 0);
         self.m = self.m.max(self.touched.1);
         self.touched = (now_us, self.m);
@@ -511,7 +554,7 @@ impl Tide {
         }
         let mss = self.mss as f64;
         let margin = 11.0 / 8.0 * (self.d1 + self.d2);
-        let forecast = (self.m + margin) * self.h() as f64 + mss;
+        let forecast = self.m * self.h() as f64 + margin * self.margin_us() as f64 + mss;
         let probed = self.probe.as_ref().map_or(0.0, |probe| probe.window);
         let wanted = if self.state == State::Rechecking {
             self.m * self.tried_us.min(self.h()) as f64

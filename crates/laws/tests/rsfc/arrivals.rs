@@ -42,6 +42,7 @@ impl Receiver {
             timestamps: self
                 .timestamps
                 .then_some((ms(sent_us), ms(sent_us - 40_000))),
+            ..Segment::default()
         };
         let params = Params {
             law: Law::Rsfc,

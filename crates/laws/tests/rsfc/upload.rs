@@ -190,6 +190,7 @@ impl World<'_> {
             len: MSS,
             mss: MSS,
             timestamps: Some(stamps),
+            ..Segment::default()
         };
         let params = Params {
             law: Law::Rsfc,

@@ -1,6 +1,6 @@
 //! Both directions at a host's edge, as the live agent steers them on an interface.
 
-use super::{Steer, UploadSteer};
+use super::{Steer, UploadSteer, micros};
 use crate::Segment;
 use tidegate_laws::{Flow, Params, Path};
 use tidegate_time::Instant;
@@ -33,7 +33,8 @@ impl Edge {
 
     /// A segment arrives at the host, which will read the window that it has afterwards.
     pub fn arrives(&mut self, paths: &mut Paths, now: Instant, segment: &mut Segment) {
-        self.down.arrives(&mut paths.down, now, segment);
+        let uploading = paths.up.uploading(micros(now));
+        self.down.arrives(&mut paths.down, uploading, now, segment);
         if let Some(up) = &mut self.up {
             up.arrives(&mut paths.up, now, segment);
         }

@@ -1,9 +1,11 @@
 //! What the live agent costs: in goodput through a veth pair, where nothing else limits, and in
 //! nanoseconds a packet.
 
+use super::agent_process::AgentProcess;
 use super::{Row, median};
 use anyhow::{Context, Result, ensure};
 use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::unistd::Pid;
 use std::io::{ErrorKind, Read, Write};
@@ -22,6 +24,9 @@ const SETTLE: Duration = Duration::from_millis(200);
 
 /// Pairs of measurements with and without the agent.
 const PAIRS: usize = 31;
+
+/// Connections at once.
+const FLOWS: [usize; 3] = [1, 100, 1000];
 
 /// The receive buffer, in bytes: its window fits into what the kernel queues between the devices
 /// (`netdev_max_backlog`, 1000 packets), or losses would be all that is measured.
@@ -45,8 +50,9 @@ const COSTS: [&str; 6] = [
     "leaving data of an upload",
 ];
 
-/// Nearly three minutes; `stop` ends it early with an error.
+/// Five minutes; `stop` ends it early with an error.
 pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
+    allow_files()?;
     let hosts = Veth::new()?;
     let bench = Bench {
         hosts: &hosts,
@@ -57,19 +63,31 @@ pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
         hosts.set_offload(offload)?;
         // A short queue is good for caches, so that steering may well gain more than it costs.
         // Measuring alone only costs.
-        for (what, dry_run) in [("goodput", false), ("goodput, dry run", true)] {
-            let (bps, ratio) = bench.compare(dry_run)?;
-            let row = Row::new(format!("agent: {what}, {size}"), bps / 1e6, "Mbit/s");
-            rows.push(row.versus("without the agent", ratio));
-        }
-        for (flows, many) in [(1, ""), (100, ", 100 flows")] {
+        for flows in FLOWS {
+            for (what, dry_run) in [("goodput", false), ("goodput, dry run", true)] {
+                let (bps, ratio) = bench.compare(flows, dry_run)?;
+                let name = format!("agent: {what}, {size}, {}", connections(flows));
+                let row = Row::new(name, bps / 1e6, "Mbit/s");
+                rows.push(row.versus("without the agent", ratio));
+            }
             for (way, ns) in COSTS.into_iter().zip(bench.cost(flows)?) {
-                let name = format!("agent: {way}, {size}{many}");
+                let name = format!("agent: {way}, {size}, {}", connections(flows));
                 rows.push(Row::new(name, ns, "ns/packet"));
             }
         }
     }
+    rows.extend(bench.standing()?);
     Ok(rows)
+}
+
+fn connections(flows: usize) -> String {
+    format!("{flows} flow{}", if flows == 1 { "" } else { "s" })
+}
+
+/// Two descriptors for each connection are more than a shell allows.
+fn allow_files() -> Result<()> {
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)
 }
 
 struct Bench<'a> {
@@ -81,8 +99,8 @@ impl Bench<'_> {
     /// Goodput with the agent in bit/s, and its ratio to that without: medians over pairs of
     /// neighbouring measurements on one connection, so that a machine that is busy for a while
     /// does not count against one side.
-    fn compare(&self, dry_run: bool) -> Result<(f64, f64)> {
-        self.during_downloads(1, |received| {
+    fn compare(&self, flows: usize, dry_run: bool) -> Result<(f64, f64)> {
+        self.during_downloads(flows, |received| {
             let mut pairs = Vec::new();
             for _ in 0..PAIRS {
                 let without = self.goodput_bps(received)?;
@@ -96,6 +114,22 @@ impl Bench<'_> {
                 .collect();
             Ok((median(with), median(ratios)))
         })
+    }
+
+    /// What it costs when there is nothing to do: memory, and the process that waits.
+    fn standing(&self) -> Result<[Row; 2]> {
+        let tables = self.start(&self.hosts.client, false)?.table_bytes()? as f64;
+        let process = AgentProcess::start(&self.hosts.client)?;
+        let share = process.cpu_at_rest()?;
+        process.stop()?;
+        Ok([
+            Row::new(
+                "agent: memory of the tables in the kernel",
+                tables / 1e6,
+                "MB",
+            ),
+            Row::new("agent: user space at rest", 100.0 * share, "% of a CPU"),
+        ])
     }
 
     /// Nanoseconds a packet as the kernel counts them, by [`COSTS`].

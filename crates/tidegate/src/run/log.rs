@@ -24,11 +24,13 @@ pub enum Level {
     Warning,
 }
 
-/// Writes to standard error.
+/// Writes sentences to standard output, warnings and what is for programs to standard error.
 #[derive(Clone, Copy, Debug)]
 pub struct Log {
     /// How.
     pub format: LogFormat,
+    /// Standard output is for data.
+    pub data_on_stdout: bool,
 }
 
 impl Log {
@@ -49,8 +51,13 @@ impl Log {
             LogFormat::Text => sentence(level, message),
             LogFormat::Json => object(level, event, message, fields, time.as_secs_f64()),
         };
-        // Whoever closed standard error does not want to know.
-        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        let plain = self.format == LogFormat::Text && level == Level::Info;
+        // Whoever closed it does not want to know.
+        let _ = if plain && !self.data_on_stdout {
+            writeln!(std::io::stdout(), "{text}")
+        } else {
+            writeln!(std::io::stderr(), "{text}")
+        };
     }
 }
 

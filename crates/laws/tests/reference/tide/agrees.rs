@@ -21,6 +21,8 @@ struct Stretch {
     meets_path: bool,
     /// Each flow's floor is so much lower than that of the one before.
     apart_us: u64,
+    /// The way back carries uploads.
+    uploading: bool,
 }
 
 impl Stretch {
@@ -65,7 +67,11 @@ fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
         prop_oneof![1_000u64..60_000, 1_000u64..600_000],
         queues(),
     );
-    let floors = (any::<bool>(), prop_oneof![Just(0u64), 0u64..80_000]);
+    let floors = (
+        any::<bool>(),
+        prop_oneof![Just(0u64), 0u64..80_000],
+        any::<bool>(),
+    );
     let stretch = (silence, any::<bool>(), 1usize..600, path, floors);
     let stretch = stretch.prop_map(|(silence_us, outage, packets, path, floors)| {
         let (gap_us, mss, merged, lag_us, queue_us) = path;
@@ -80,6 +86,7 @@ fn stretches() -> impl Strategy<Value = Vec<Stretch>> {
             queue_us,
             meets_path: floors.0,
             apart_us: floors.1,
+            uploading: floors.2,
         }
     });
     prop::collection::vec(stretch, 1..12)
@@ -97,6 +104,7 @@ fn raw(a: &Arrival) -> sys::tg_arrival {
         queue_us: a.queue_us as u32,
         lag_us: a.sample_us.unwrap_or(0).saturating_sub(a.queue_us) as u32,
         fell_us: a.fell_us as u32,
+        uploading: a.uploading.into(),
     }
 }
 
@@ -229,6 +237,7 @@ fn run(flows: usize, stretches: &[Stretch], noise: &[u64]) -> Tally {
                 } else {
                     0
                 },
+                uploading: stretch.uploading,
             };
             let risen_us = both.formula.risen_us - both.formula_shares[flow].risen_us;
             let (ours, formula) = both.floor_rise(flow, &arrival);

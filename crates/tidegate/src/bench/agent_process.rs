@@ -1,0 +1,164 @@
+//! The agent in a process of its own, as `tidegate run` starts it, and what it holds.
+
+use anyhow::{Context, Result, bail, ensure};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, SysconfVar, sysconf};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tidegate_lab::{EmulatedHosts, Namespace};
+
+/// How long the agent is watched for its share of a CPU at rest.
+const REST: Duration = Duration::from_secs(10);
+
+/// How long the kernel may take to remove what nobody holds any more.
+const REMOVAL: Duration = Duration::from_secs(10);
+
+/// What the agent's process holds.
+#[derive(Clone, Debug, Default)]
+pub struct Resources {
+    /// Resident memory in bytes.
+    pub rss: u64,
+    /// Open descriptors.
+    pub descriptors: usize,
+    /// Memory of its maps in the kernel, in bytes.
+    pub maps: u64,
+    /// Time on a CPU so far.
+    pub cpu: Duration,
+    /// Ids of its programs and maps.
+    programs: Vec<u32>,
+    map_ids: Vec<u32>,
+}
+
+/// `tidegate run` on the client's end of the link; killed when dropped.
+pub struct AgentProcess(Child);
+
+impl AgentProcess {
+    /// Starts it and waits until it steers.
+    pub fn start(host: &Namespace) -> Result<Self> {
+        let program = std::env::current_exe()?;
+        let mut command = Command::new(program);
+        command
+            .args(["run", "--iface", EmulatedHosts::INTERFACE])
+            .stdout(Stdio::piped());
+        let mut agent = host.run(|| Ok(Self(command.spawn()?)))?;
+        let out = agent
+            .0
+            .stdout
+            .as_mut()
+            .context("standard output is a pipe")?;
+        let mut line = String::new();
+        BufReader::new(out).read_line(&mut line)?;
+        ensure!(
+            line.contains("steering"),
+            "the agent does not steer: {line}"
+        );
+        Ok(agent)
+    }
+
+    /// Fails if it has ended.
+    pub fn ensure_alive(&mut self) -> Result<()> {
+        if let Some(status) = self.0.try_wait()? {
+            bail!("the agent ended: {status}");
+        }
+        Ok(())
+    }
+
+    /// What it holds now.
+    pub fn resources(&self) -> Result<Resources> {
+        let pid = self.0.id();
+        let read = |file: &str| {
+            let path = format!("/proc/{pid}/{file}");
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))
+        };
+        let mut resources = Resources {
+            rss: field(&read("status")?, "VmRSS:").context("no resident memory")? << 10,
+            cpu: cpu(&read("stat")?)?,
+            ..Resources::default()
+        };
+        let mut maps = BTreeMap::new();
+        for entry in std::fs::read_dir(format!("/proc/{pid}/fdinfo"))? {
+            resources.descriptors += 1;
+            let info = read(&format!("fdinfo/{}", entry?.file_name().display()))?;
+            if let Some(id) = field(&info, "map_id:") {
+                maps.insert(id as u32, field(&info, "memlock:").unwrap_or_default());
+            } else if let Some(id) = field(&info, "prog_id:") {
+                resources.programs.push(id as u32);
+            }
+        }
+        resources.maps = maps.values().sum();
+        resources.map_ids = maps.into_keys().collect();
+        Ok(resources)
+    }
+
+    /// Its share of a CPU, when there is no traffic.
+    pub fn cpu_at_rest(&self) -> Result<f64> {
+        let before = self.resources()?.cpu;
+        std::thread::sleep(REST);
+        Ok((self.resources()?.cpu - before).as_secs_f64() / REST.as_secs_f64())
+    }
+
+    /// Interrupts it, as a user would. Returns how many of its programs and maps outlive it.
+    pub fn stop(mut self) -> Result<usize> {
+        let held = self.resources()?;
+        kill(Pid::from_raw(self.0.id() as i32), Signal::SIGINT)?;
+        let status = self.0.wait()?;
+        ensure!(status.success(), "the agent ended badly: {status}");
+        let began = Instant::now();
+        loop {
+            let left = held.left();
+            if left == 0 || began.elapsed() > REMOVAL {
+                return Ok(left);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for AgentProcess {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Resources {
+    /// How many of its programs and maps the kernel still has.
+    fn left(&self) -> usize {
+        // SAFETY: both take a number and return a new descriptor, or less than 0.
+        let program = |&id: &u32| unsafe { libbpf_sys::bpf_prog_get_fd_by_id(id) };
+        // SAFETY: likewise.
+        let map = |&id: &u32| unsafe { libbpf_sys::bpf_map_get_fd_by_id(id) };
+        let programs = self.programs.iter().map(program);
+        let held = programs
+            .chain(self.map_ids.iter().map(map))
+            .filter(|&fd| fd >= 0);
+        // SAFETY: each is a new descriptor that nobody else owns.
+        let held = held.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+        held.collect::<Vec<_>>().len()
+    }
+}
+
+/// The number behind `name` in a file of lines such as "memlock: 4096".
+fn field(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+    value.split_whitespace().next()?.parse().ok()
+}
+
+/// Fields 14 and 15, proc_pid_stat(5); the second may hold anything between its parentheses.
+fn cpu(stat: &str) -> Result<Duration> {
+    let (_, rest) = stat
+        .rsplit_once(')')
+        .context("/proc/PID/stat has no name")?;
+    let ticks: u64 = rest
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|field| field.parse::<u64>().ok())
+        .sum();
+    let per_second = sysconf(SysconfVar::CLK_TCK)?.context("no clock ticks")?;
+    Ok(Duration::from_secs_f64(ticks as f64 / per_second as f64))
+}

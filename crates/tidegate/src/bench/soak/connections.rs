@@ -1,0 +1,286 @@
+//! Connections that come and go. Each carries so many bytes down, up or both ways at once; every byte
+//! is checked at its end, and the server says so before it closes.
+
+use anyhow::{Context, Result, bail, ensure};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{setsockopt, sockopt};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Pattern};
+
+/// No call may block for longer: the connection is stuck.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Bytes of a connection, one way: from a page's icon to a picture, as many small as large.
+const SMALLEST: f64 = 100.0;
+const LARGEST: f64 = 300_000.0;
+
+/// A receive buffer that a pause fills, in bytes, and how long the reader pauses.
+const SMALL_BUFFER: usize = 16 << 10;
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// Of so many connections one has a reader that pauses.
+const PAUSES: u32 = 20;
+
+/// How soon the server notices that all is over.
+const LOOK_MS: u8 = 50;
+
+/// Bytes of one write.
+const CHUNK: usize = 16 << 10;
+
+/// The server's last word: everything arrived as it was sent.
+const INTACT: u8 = 0xa5;
+
+/// What became of the connections.
+#[derive(Default)]
+pub struct Tally {
+    /// Begun and ended as they should.
+    pub done: AtomicU64,
+    /// Payload bytes of theirs.
+    pub bytes: AtomicU64,
+    /// Connections among them whose reader paused.
+    pub paused: AtomicU64,
+    /// A byte was wrong, missing or too much.
+    pub damaged: AtomicU64,
+    /// Nothing happened for [`PATIENCE`].
+    pub stuck: AtomicU64,
+    /// Anything else.
+    pub failed: AtomicU64,
+    first: Mutex<Option<String>>,
+}
+
+impl Tally {
+    /// Connections that did not end as they should.
+    pub fn bad(&self) -> u64 {
+        let bad = [&self.damaged, &self.stuck, &self.failed];
+        bad.into_iter().map(|n| n.load(Ordering::Relaxed)).sum()
+    }
+
+    /// What the first of those met.
+    pub fn first_failure(&self) -> Option<String> {
+        self.first
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn note(&self, error: &anyhow::Error) {
+        let kind = |cause: &(dyn std::error::Error + 'static)| {
+            cause
+                .downcast_ref::<std::io::Error>()
+                .map(std::io::Error::kind)
+        };
+        let counter = match error.chain().find_map(kind) {
+            Some(ErrorKind::WouldBlock | ErrorKind::TimedOut) => &self.stuck,
+            Some(_) => &self.failed,
+            None => &self.damaged,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| format!("{error:#}"));
+    }
+}
+
+/// The server's, for IPv4 and IPv6.
+pub struct Listeners([TcpListener; 2]);
+
+impl Listeners {
+    /// Listens on `host`.
+    pub fn new(host: &Namespace) -> Result<Self> {
+        let listen = |version| -> Result<TcpListener> {
+            let address = SocketAddr::new(EmulatedHosts::server_address(version), 0);
+            let listener = TcpListener::bind(address).context("the server cannot listen")?;
+            listener.set_nonblocking(true)?;
+            Ok(listener)
+        };
+        let both = host.run(|| Ok([listen(IpVersion::V4)?, listen(IpVersion::V6)?]))?;
+        Ok(Self(both))
+    }
+
+    /// One whose turn it is.
+    fn address(&self, turn: u64) -> Result<SocketAddr> {
+        Ok(self.0[(turn % 2) as usize].local_addr()?)
+    }
+}
+
+/// What a client asks for.
+#[derive(Clone, Copy)]
+struct Order {
+    seed: u64,
+    down: u64,
+    up: u64,
+}
+
+impl Order {
+    const BYTES: usize = 24;
+
+    fn random(random: &mut impl Rng) -> Self {
+        let mut size = || (SMALLEST * (LARGEST / SMALLEST).powf(random.random::<f64>())) as u64;
+        let (down, up) = (size(), size());
+        let seed = random.random();
+        let (down, up) = match random.random_range(0..4) {
+            0 => (0, up),
+            1 => (down, up),
+            _ => (down, 0),
+        };
+        Self { seed, down, up }
+    }
+
+    fn to_bytes(self) -> [u8; Self::BYTES] {
+        let words = [self.seed, self.down, self.up].map(u64::to_le_bytes);
+        words.concat().try_into().expect("three words")
+    }
+
+    fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        let word = |i: usize| u64::from_le_bytes(bytes[i..i + 8].try_into().expect("eight bytes"));
+        Self {
+            seed: word(0),
+            down: word(8),
+            up: word(16),
+        }
+    }
+
+    fn patterns(self) -> [Pattern; 2] {
+        [self.seed, !self.seed].map(Pattern::new)
+    }
+}
+
+/// One connection after another from `host`, until it is over.
+pub fn be_client(
+    seed: u64,
+    host: &Namespace,
+    to: &Listeners,
+    tally: &Tally,
+    over: &AtomicBool,
+) -> Result<()> {
+    host.enter()?;
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    for turn in seed.. {
+        if over.load(Ordering::Relaxed) {
+            break;
+        }
+        let order = Order::random(&mut random);
+        let pauses = random.random_ratio(1, PAUSES);
+        match order_from(to.address(turn)?, order, pauses) {
+            Ok(()) => {
+                tally.done.fetch_add(1, Ordering::Relaxed);
+                tally
+                    .bytes
+                    .fetch_add(order.down + order.up, Ordering::Relaxed);
+                tally.paused.fetch_add(pauses.into(), Ordering::Relaxed);
+            }
+            Err(error) => tally.note(&error),
+        }
+    }
+    Ok(())
+}
+
+fn order_from(to: SocketAddr, order: Order, pauses: bool) -> Result<()> {
+    let mut stream = TcpStream::connect_timeout(&to, PATIENCE).context("cannot connect")?;
+    prepare(&stream)?;
+    if pauses {
+        setsockopt(&stream, sockopt::RcvBuf, &SMALL_BUFFER)?;
+    }
+    stream
+        .write_all(&order.to_bytes())
+        .context("cannot order")?;
+    if pauses {
+        thread::sleep(PAUSE);
+    }
+    let [down, up] = order.patterns();
+    exchange(&stream, (up, order.up), (down, order.down)).context("the client")?;
+    let mut last = Vec::new();
+    stream
+        .read_to_end(&mut last)
+        .context("the server's last word")?;
+    ensure!(last == [INTACT], "the server's last word is {last:02x?}");
+    Ok(())
+}
+
+/// Answers clients until all is over.
+pub fn serve(listeners: &Listeners, tally: &Tally, over: &AtomicBool) -> Result<()> {
+    thread::scope(|scope| {
+        while !over.load(Ordering::Relaxed) {
+            let mut fds = listeners
+                .0
+                .each_ref()
+                .map(|l| PollFd::new(l.as_fd(), PollFlags::POLLIN));
+            poll(&mut fds, PollTimeout::from(LOOK_MS))?;
+            for listener in &listeners.0 {
+                while let Ok((stream, _)) = listener.accept() {
+                    scope.spawn(move || {
+                        if let Err(error) = answer(stream) {
+                            tally.note(&error);
+                        }
+                    });
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+fn answer(mut stream: TcpStream) -> Result<()> {
+    stream.set_nonblocking(false)?;
+    prepare(&stream)?;
+    let mut bytes = [0; Order::BYTES];
+    stream.read_exact(&mut bytes).context("an order")?;
+    let order = Order::from_bytes(bytes);
+    let [down, up] = order.patterns();
+    exchange(&stream, (down, order.down), (up, order.up)).context("the server")?;
+    stream.write_all(&[INTACT])?;
+    Ok(stream.shutdown(Shutdown::Write)?)
+}
+
+fn prepare(stream: &TcpStream) -> Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    Ok(stream.set_nodelay(true)?)
+}
+
+/// Sends and receives so many bytes of two patterns at once.
+fn exchange(stream: &TcpStream, sends: (Pattern, u64), takes: (Pattern, u64)) -> Result<()> {
+    if sends.1 == 0 || takes.1 == 0 {
+        send(stream, sends)?;
+        return receive(stream, takes);
+    }
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| send(stream, sends));
+        receive(stream, takes)?;
+        sender.join().expect("the sender does not panic")
+    })
+}
+
+fn send(mut stream: &TcpStream, (pattern, bytes): (Pattern, u64)) -> Result<()> {
+    let mut chunk = [0; CHUNK];
+    let mut sent = 0;
+    while sent < bytes {
+        let part = &mut chunk[..CHUNK.min((bytes - sent) as usize)];
+        pattern.fill(part, sent);
+        stream.write_all(part).context("cannot send")?;
+        sent += part.len() as u64;
+    }
+    Ok(())
+}
+
+fn receive(mut stream: &TcpStream, (pattern, bytes): (Pattern, u64)) -> Result<()> {
+    let mut chunk = [0; CHUNK];
+    let mut received = 0;
+    while received < bytes {
+        let room = CHUNK.min((bytes - received) as usize);
+        let n = stream.read(&mut chunk[..room]).context("cannot receive")?;
+        if n == 0 {
+            bail!("{received} of {bytes} bytes arrived");
+        }
+        pattern.check(&chunk[..n], received)?;
+        received += n as u64;
+    }
+    Ok(())
+}

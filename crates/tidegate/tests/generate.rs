@@ -1,0 +1,95 @@
+//! Manual pages and completions say what the command itself says.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
+
+fn output(args: &[&str]) -> String {
+    let output = Command::new(TIDEGATE).args(args).output().unwrap();
+    assert!(output.status.success(), "{args:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn generate(what: &str, folder: &Path) {
+    output(&["generate", what, folder.to_str().unwrap()]);
+}
+
+/// Every command that `tidegate --help` names, but `help` itself.
+fn commands() -> Vec<String> {
+    let help = output(&["--help"]);
+    let list = help.split_once("Commands:\n").expect("a list").1;
+    let list = list.split_once("\n\n").expect("an end").0;
+    // Descriptions that go on are indented further.
+    let names = list.lines().filter_map(|l| l.strip_prefix("  "));
+    let names = names.filter(|l| !l.starts_with(' '));
+    let names = names.filter_map(|l| l.split_whitespace().next());
+    let names: Vec<_> = names.filter(|n| *n != "help").map(str::to_owned).collect();
+    assert!(
+        names.iter().any(|n| n == "run") && names.len() > 5,
+        "{names:?}"
+    );
+    names
+}
+
+/// Every long option that a command's `--help` names.
+fn options(command: &str) -> Vec<String> {
+    let help = output(&[command, "--help"]);
+    let words = help.lines().filter_map(|l| {
+        let line = l.trim_start();
+        line.split([' ', ','])
+            .find(|w| w.starts_with("--") && line.starts_with('-'))
+    });
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_page_for_every_command_with_every_option() {
+    let folder = TempDir::new().unwrap();
+    generate("man", folder.path());
+    let pages = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(pages, commands().len() + 1, "a page too many or too few");
+    let main = fs::read_to_string(folder.path().join("tidegate.1")).unwrap();
+    for command in commands() {
+        assert!(
+            main.contains(&format!("tidegate\\-{command}(1)")),
+            "{command}"
+        );
+        let page = folder.path().join(format!("tidegate-{command}.1"));
+        let page = fs::read_to_string(page).unwrap();
+        for option in options(&command) {
+            let option = option.replace('-', "\\-");
+            assert!(page.contains(&option), "{command}: no {option}");
+        }
+    }
+}
+
+#[test]
+fn completions_know_every_command_and_parse() {
+    let folder = TempDir::new().unwrap();
+    generate("completions", folder.path());
+    for name in ["tidegate.bash", "_tidegate", "tidegate.fish"] {
+        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        for command in commands() {
+            assert!(text.contains(&command), "{name}: no {command}");
+        }
+    }
+    let script = folder.path().join("tidegate.bash");
+    let status = Command::new("bash").arg("-n").arg(script).status();
+    assert!(status.unwrap().success());
+}
+
+#[test]
+fn a_folder_that_cannot_be_made() {
+    let output = Command::new(TIDEGATE)
+        .args(["generate", "man", "/proc/none"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && text.contains("/proc/none"),
+        "{text}"
+    );
+}

@@ -1,0 +1,116 @@
+//! The command on real traffic, between two namespaces: it starts with the capabilities of its
+//! systemd unit, steers, ends, and leaves nothing behind. Needs root, and says so when it is skipped.
+//!
+//! `packaging/kernels/run` runs this very executable on other kernels; there `TIDEGATE` names the
+//! command.
+
+mod agent;
+#[path = "../../../agent/tests/traffic/transfer.rs"]
+#[allow(dead_code, reason = "it serves more tests than these")]
+mod transfer;
+
+use agent::{Agent, Privilege, is_loaded};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tidegate_lab::{IpVersion, Veth};
+use transfer::{Connection, FILE};
+
+/// What the verifier may walk through for one program: half of what every kernel since 5.2 allows
+/// (BPF_COMPLEXITY_LIMIT_INSNS).
+const VERIFIER_BUDGET: u64 = 500_000;
+
+/// A virtual machine whose processor is emulated takes long for what others do at once.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// CAP_NET_ADMIN and CAP_BPF (linux/capability.h).
+const KEPT: u64 = 1 << 12 | 1 << 39;
+
+fn on_stage(act: impl FnOnce(&Veth) + Send) {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("SKIPPED: the agent needs root");
+        return;
+    }
+    act(&Veth::new().unwrap());
+}
+
+fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn wait_for_more(arrived: &AtomicU64, bytes: u64) {
+    let before = arrived.load(Ordering::Relaxed);
+    wait_for("data", || arrived.load(Ordering::Relaxed) >= before + bytes);
+}
+
+#[test]
+fn loads_steers_and_leaves_nothing() {
+    on_stage(|hosts| {
+        let mut agent = Agent::start(hosts, Privilege::OfTheUnit);
+        let programs = agent.programs();
+        assert_eq!(programs.len(), 8, "{programs:?}");
+        for program in &programs {
+            let verified = program.verified_instructions;
+            // Kernels before 5.16 do not say.
+            assert!(verified.is_none_or(|n| n < VERIFIER_BUDGET), "{program:?}");
+        }
+        let most = programs
+            .iter()
+            .filter_map(|p| p.verified_instructions)
+            .max();
+        println!(
+            "verified: {}",
+            most.map_or("unknown".into(), |n| n.to_string())
+        );
+        let connection = Connection::new(hosts, IpVersion::V4);
+        connection.pace(&connection.server);
+        connection.download_during(|_| agent.wait_for_steering());
+        agent.stop();
+        wait_for("the programs to go", || !programs.iter().any(is_loaded));
+    });
+}
+
+#[test]
+fn runs_with_what_it_needs_alone() {
+    on_stage(|hosts| {
+        let agent = Agent::start(hosts, Privilege::Root);
+        for thread in agent.threads() {
+            for set in ["CapPrm", "CapEff", "CapBnd"] {
+                let value = u64::from_str_radix(&thread[set], 16).unwrap();
+                assert_eq!(value, KEPT, "{set}");
+            }
+            for set in ["CapInh", "CapAmb"] {
+                assert_eq!(u64::from_str_radix(&thread[set], 16), Ok(0), "{set}");
+            }
+            assert_eq!(thread["NoNewPrivs"], "1");
+        }
+        agent.stop();
+    });
+}
+
+#[test]
+fn killed_and_started_again() {
+    on_stage(|hosts| {
+        let connection = Connection::new(hosts, IpVersion::V4);
+        connection.pace(&connection.server);
+        connection.download_during(|arrived| {
+            let mut victim = Agent::start(hosts, Privilege::OfTheUnit);
+            let left = victim.programs();
+            victim.wait_for_steering();
+            victim.kill();
+            wait_for_more(arrived, FILE / 4);
+            let mut next = Agent::start(hosts, Privilege::OfTheUnit);
+            let programs = next.programs();
+            next.wait_for_steering();
+            wait_for("the victim's programs to go", || {
+                !left.iter().any(is_loaded)
+            });
+            wait_for_more(arrived, FILE / 4);
+            next.stop();
+            wait_for("the programs to go", || !programs.iter().any(is_loaded));
+        });
+    });
+}
