@@ -2,12 +2,15 @@
 
 use crate::attach::{Attachment, Place, Way, attach, vacate};
 use crate::pin::{clear, make_folder, pin};
-use crate::skeleton::types::{tg_key, tg_path, tg_record, tg_upload_record};
+use crate::skeleton::types::{
+    tg_counter, tg_histograms, tg_key, tg_left, tg_left_key, tg_path, tg_record, tg_upload_record,
+};
 use crate::skeleton::{AgentSkel, AgentSkelBuilder, OpenAgentSkel};
 use crate::support::{BTF, require, sees_cgroups};
 use crate::view::REASONS;
 use crate::{
-    AgentError, Count, Direction, Directions, FlowView, Hook, Interface, LinkLayer, PathView, Rules,
+    AgentError, Count, Direction, Directions, FlowView, Histograms, Hook, Interface, LeftView,
+    LinkLayer, PathView, Rules,
 };
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
@@ -75,7 +78,7 @@ impl Agent {
         agent.configure(&config.params, config.dry_run);
         set_rules(&mut agent.skeleton, &config.rules)?;
         for interface in &config.interfaces {
-            agent.add(interface)?;
+            agent.attach(interface)?;
         }
         Ok(agent)
     }
@@ -92,7 +95,7 @@ impl Agent {
         for interface in &config.interfaces {
             if changed.is_ok() && !before.contains(&interface.index) {
                 added.push(interface.index);
-                changed = self.add(interface);
+                changed = self.attach(interface);
             }
         }
         if let Err(error) = changed.and_then(|()| set_rules(&mut self.skeleton, &config.rules)) {
@@ -146,14 +149,18 @@ impl Agent {
         all
     }
 
-    /// Attaches the programs to an interface.
-    fn add(&mut self, interface: &Interface) -> Result<(), AgentError> {
+    /// Attaches to one more interface of the calling thread's network namespace.
+    pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
         self.add_paths(interface)?;
         for direction in Direction::ALL {
-            let wanted = self.directions.include(direction);
-            self.occupy(interface, direction, wanted, self.hook)?;
+            self.occupy(interface, direction)?;
         }
         Ok(())
+    }
+
+    /// Forgets an interface, as when it is gone.
+    pub fn release(&mut self, index: u32) {
+        self.remove(&[index]);
     }
 
     /// Detaches them from interfaces, and forgets their queues.
@@ -166,6 +173,11 @@ impl Agent {
                 let _ = paths.delete(&index.to_ne_bytes());
             }
         }
+    }
+
+    /// By which hook the programs are attached; none if there is no interface.
+    pub fn hook(&self) -> Option<Hook> {
+        self.attachments.first().map(|(_, a)| a.hook())
     }
 
     /// Sets law and parameters, at any time; see [`configure`].
@@ -186,13 +198,8 @@ impl Agent {
 
     /// Attaches the programs for `direction`, or, if they are not wanted, sees to it that no
     /// others of an agent's are there.
-    fn occupy(
-        &mut self,
-        interface: &Interface,
-        direction: Direction,
-        wanted: bool,
-        hook: Hook,
-    ) -> Result<(), AgentError> {
+    fn occupy(&mut self, interface: &Interface, direction: Direction) -> Result<(), AgentError> {
+        let (wanted, hook) = (self.directions.include(direction), self.hook);
         let [arrives, leaves] = self.programs(direction, interface.link_layer);
         let mut attachments = Vec::new();
         for (program, way) in [(arrives, Way::Arrives), (leaves, Way::Leaves)] {
@@ -232,9 +239,9 @@ impl Agent {
     /// Every flow in the tables, in no particular order.
     pub fn flows(&self) -> Vec<FlowView> {
         let maps = &self.skeleton.maps;
-        let downloads = records::<tg_record>(&maps.flows)
+        let downloads = records::<tg_key, tg_record>(&maps.flows)
             .map(|(key, r)| FlowView::new(Direction::Down, &key, &r.flow, &r.connection));
-        let uploads = records::<tg_upload_record>(&maps.uploads)
+        let uploads = records::<tg_key, tg_upload_record>(&maps.uploads)
             .map(|(key, r)| FlowView::new(Direction::Up, &key, &r.upload.flow, &r.connection));
         downloads.chain(uploads).collect()
     }
@@ -250,11 +257,32 @@ impl Agent {
         .flat_map(|(direction, map)| {
             map.keys().filter_map(move |key| {
                 let path = map.lookup(&key, MapFlags::LOCK).ok()??;
-                let tide = value::<tg_path>(&path).tide;
-                Some(PathView::new(direction, value::<u32>(&key), &tide))
+                let path = value::<tg_path>(&path);
+                Some(PathView::new(direction, value::<u32>(&key), &path))
             })
         })
         .collect()
+    }
+
+    /// Every connection whose data are left alone, in no particular order.
+    pub fn left(&self) -> Vec<LeftView> {
+        records::<tg_left_key, tg_left>(&self.skeleton.maps.left)
+            .map(|(key, left)| LeftView::new(&key, &left))
+            .collect()
+    }
+
+    /// How queueing delays and windows were distributed, by [`Direction::ALL`].
+    pub fn histograms(&self) -> Result<[Histograms; 2], AgentError> {
+        let of = |direction: Direction| {
+            let key = (direction as u32).to_ne_bytes();
+            let map = &self.skeleton.maps.histograms;
+            let per_cpu = map
+                .lookup_percpu(&key, MapFlags::ANY)
+                .map_err(AgentError::Map)?;
+            let records = per_cpu.iter().flatten().map(|v| value::<tg_histograms>(v));
+            Ok(Histograms::sum(records))
+        };
+        Ok([of(Direction::Down)?, of(Direction::Up)?])
     }
 
     /// What became of every packet, by direction and reason.
@@ -268,12 +296,18 @@ impl Agent {
             let per_cpu = map
                 .lookup_percpu(&key, MapFlags::ANY)
                 .map_err(AgentError::Map)?;
-            let packets = per_cpu.iter().flatten().map(|v| value::<u64>(v)).sum();
-            Ok(Count {
+            let counters = per_cpu.iter().flatten().map(|v| value::<tg_counter>(v));
+            let zero = Count {
                 direction,
-                reason,
-                packets,
-            })
+                reason: reason.into(),
+                packets: 0,
+                bytes: 0,
+            };
+            Ok(counters.fold(zero, |sum, c| Count {
+                packets: sum.packets + c.packets,
+                bytes: sum.bytes + c.bytes,
+                ..sum
+            }))
         };
         counters.enumerate().map(count).collect()
     }
@@ -393,11 +427,13 @@ pub fn set_rules(skeleton: &mut AgentSkel<'_>, rules: &Rules) -> Result<(), Agen
 }
 
 /// Every key of a table with its record.
-fn records<T: Copy + Default>(map: &impl MapCore) -> impl Iterator<Item = (tg_key, T)> {
+fn records<K: Copy + Default, T: Copy + Default>(
+    map: &impl MapCore,
+) -> impl Iterator<Item = (K, T)> {
     // A flow may be evicted between the listing and the look-up.
     map.keys().filter_map(|key| {
         let record = map.lookup(&key, MapFlags::ANY).ok()??;
-        Some((value::<tg_key>(&key), value::<T>(&record)))
+        Some((value::<K>(&key), value::<T>(&record)))
     })
 }
 

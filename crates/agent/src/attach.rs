@@ -104,6 +104,16 @@ pub(crate) struct Filter {
     place: Place,
 }
 
+impl Attachment {
+    /// By which hook.
+    pub(crate) fn hook(&self) -> Hook {
+        match self {
+            Self::Tcx { .. } => Hook::Tcx,
+            Self::Clsact(_) => Hook::Clsact,
+        }
+    }
+}
+
 impl Drop for Attachment {
     fn drop(&mut self) {
         match self {
@@ -118,6 +128,17 @@ impl Drop for Attachment {
                 // the same index is another interface.
                 std::thread::scope(|scope| scope.spawn(|| filter.detach()).join().ok());
             }
+        }
+    }
+}
+
+impl Hook {
+    /// As the kernel's documents spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Tcx => "tcx",
+            Self::Clsact => "clsact",
         }
     }
 }

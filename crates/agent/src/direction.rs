@@ -1,9 +1,9 @@
 //! Which data are steered.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Which way data go, seen from this machine and those that it forwards for.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// They arrive: a download.
@@ -39,6 +39,15 @@ pub enum Directions {
 }
 
 impl Directions {
+    /// As a sentence names them.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Both => "downloads and uploads",
+            Self::Downloads => "downloads",
+            Self::Uploads => "uploads",
+        }
+    }
+
     /// Whether it is among them.
     pub fn include(self, direction: Direction) -> bool {
         match direction {

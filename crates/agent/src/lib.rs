@@ -10,6 +10,8 @@ mod capabilities;
 mod cgroup;
 mod direction;
 mod error;
+mod explain;
+mod histogram;
 mod interface;
 mod leftovers;
 mod namespace;
@@ -24,13 +26,15 @@ pub use capabilities::drop_capabilities;
 pub use cgroup::Cgroup;
 pub use direction::{Direction, Directions};
 pub use error::AgentError;
+pub use explain::{Limit, Situation};
+pub use histogram::{Histogram, Histograms};
 pub use interface::{Interface, LinkLayer};
 pub use leftovers::{Leftover, leftovers};
 pub use namespace::network_namespace;
 pub use pin::pin_folder;
 pub use rules::{Prefix, Rule, Rules, Verdict};
 pub use support::{BTF, require, sees_cgroups, sees_users};
-pub use view::{Count, Endpoint, FlowView, PathView, REASONS};
+pub use view::{Count, Endpoint, FlowView, LeftView, PathView, REASONS};
 
 /// The kernel program's skeleton, generated from its source.
 #[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]

@@ -1,10 +1,14 @@
 //! The kernel program's state, as people and programs want to see it.
 
 use crate::Direction;
-use crate::skeleton::types::{tg_connection, tg_flow, tg_key, tg_tide};
-use serde::Serialize;
+use crate::skeleton::types::{tg_connection, tg_flow, tg_key, tg_left, tg_left_key, tg_path};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tidegate_laws::sys::TG_OPEN;
+
+/// `TG_SCALE_KNOWN` (`bpf/shared.h`).
+const SCALE_KNOWN: u8 = 2;
 
 /// Names of the counters, in the order of `enum tg_count` (`bpf/shared.h`).
 pub const REASONS: [&str; 20] = [
@@ -31,18 +35,20 @@ pub const REASONS: [&str; 20] = [
 ];
 
 /// How many packets met one fate.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Count {
     /// Of the data that the packets were looked at for; each packet counts in both.
     pub direction: Direction,
     /// One of [`REASONS`].
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
     /// Packets, after merging by GRO and before segmentation.
     pub packets: u64,
+    /// Their bytes from the IP header on.
+    pub bytes: u64,
 }
 
 /// One end of a connection.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Endpoint {
     /// Address.
     pub address: IpAddr,
@@ -51,7 +57,7 @@ pub struct Endpoint {
 }
 
 /// One flow: a connection's data in one direction.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
 pub struct FlowView {
     /// Which way its data go.
     pub direction: Direction,
@@ -81,19 +87,54 @@ pub struct FlowView {
     pub rewritten: u64,
     /// Whether a rule leaves it alone.
     pub denied: bool,
+    /// What was promised earlier keeps the window above what the law wants.
+    pub held: bool,
+    /// Payload bytes of one segment.
+    pub mss_bytes: u32,
+    /// Shift count of the windows that acknowledge its data; absent where it is not known.
+    pub window_scale: Option<u8>,
+    /// Whether its last data carried a timestamp.
+    pub timestamps: bool,
+    /// FIN or RST ended its data.
+    pub closed: bool,
+    /// When data, or of an upload their acknowledgement, last arrived, µs of CLOCK_MONOTONIC; 0: never.
+    pub arrived_us: u64,
+    /// When a packet was last seen, µs of CLOCK_MONOTONIC.
+    pub seen_us: u64,
+}
+
+/// Data of one connection that are left alone.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct LeftView {
+    /// Which way they go.
+    pub direction: Direction,
+    /// This machine's end; port 0 where there is none.
+    pub local: Endpoint,
+    /// The far end.
+    pub remote: Endpoint,
+    /// Interface index.
+    pub ifindex: u32,
+    /// The number of what IP carries: 6 TCP, 17 UDP.
+    pub protocol: u32,
+    /// Why, one of [`REASONS`].
+    pub reason: String,
+    /// Packets.
+    pub packets: u64,
+    /// Their payload bytes.
+    pub bytes: u64,
     /// When a packet was last seen, µs of CLOCK_MONOTONIC.
     pub seen_us: u64,
 }
 
 /// The queue that an interface's downloads share, or its uploads, as `tide` sees it.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct PathView {
     /// Which of the two.
     pub direction: Direction,
     /// Interface index.
     pub ifindex: u32,
     /// `starting`, `running`, `probing` or `rechecking`.
-    pub state: &'static str,
+    pub state: String,
     /// H in µs: the round trip without the forward queue.
     pub lag_us: u32,
     /// Forward queueing delay of the last packet, in µs.
@@ -106,6 +147,12 @@ pub struct PathView {
     pub hungry: u32,
     /// Times that the floors were probed.
     pub probes: u32,
+    /// Payload bytes of TCP that were measured.
+    pub measured_bytes: u64,
+    /// Payload bytes of UDP, and so of QUIC: out of reach.
+    pub udp_bytes: u64,
+    /// Payload bytes of TCP and other protocols that were left alone.
+    pub left_bytes: u64,
 }
 
 fn address(words: &[u32; 4], family: u32) -> IpAddr {
@@ -119,6 +166,18 @@ fn address(words: &[u32; 4], family: u32) -> IpAddr {
     } else {
         Ipv6Addr::from(bytes).into()
     }
+}
+
+/// This machine's end and the far one.
+fn endpoints(key: &tg_key) -> (Endpoint, Endpoint) {
+    let end = |words, port| Endpoint {
+        address: address(words, key.family),
+        port: u16::from_be(port),
+    };
+    (
+        end(&key.local, key.local_port),
+        end(&key.remote, key.remote_port),
+    )
 }
 
 fn nonzero(value: u32) -> Option<u32> {
@@ -136,16 +195,11 @@ impl FlowView {
         flow: &tg_flow,
         connection: &tg_connection,
     ) -> Self {
+        let (local, remote) = endpoints(key);
         Self {
             direction,
-            local: Endpoint {
-                address: address(&key.local, key.family),
-                port: u16::from_be(key.local_port),
-            },
-            remote: Endpoint {
-                address: address(&key.remote, key.family),
-                port: u16::from_be(key.remote_port),
-            },
+            local,
+            remote,
             ifindex: key.ifindex,
             rtt_us: nonzero(flow.rtt_us),
             rtt_min_us: nonzero(flow.rtt_min_us),
@@ -157,16 +211,43 @@ impl FlowView {
             received_bytes: flow.received,
             rewritten: connection.rewritten,
             denied: connection.denied != 0,
+            held: flow.window.held != 0,
+            mss_bytes: flow.mss,
+            window_scale: (connection.scale_state == SCALE_KNOWN).then_some(connection.scale),
+            timestamps: connection.timestamps != 0,
+            closed: connection.closed != 0,
+            arrived_us: flow.arrived_us,
             seen_us: connection.seen_us,
         }
     }
 }
 
+impl LeftView {
+    pub(crate) fn new(key: &tg_left_key, left: &tg_left) -> Self {
+        let (local, remote) = endpoints(&key.key);
+        Self {
+            direction: Direction::ALL[usize::from(key.direction != 0)],
+            local,
+            remote,
+            ifindex: key.key.ifindex,
+            protocol: key.protocol,
+            reason: REASONS
+                .get(left.reason as usize)
+                .unwrap_or(&"unknown")
+                .to_string(),
+            packets: left.packets,
+            bytes: left.bytes,
+            seen_us: left.seen_us,
+        }
+    }
+}
+
 impl PathView {
-    pub(crate) fn new(direction: Direction, ifindex: u32, tide: &tg_tide) -> Self {
+    pub(crate) fn new(direction: Direction, ifindex: u32, path: &tg_path) -> Self {
         use tidegate_laws::sys::{
             TG_TIDE_PROBING, TG_TIDE_Q, TG_TIDE_RECHECKING, TG_TIDE_STARTING,
         };
+        let tide = &path.tide;
         let bytes = |rate: i64| ((rate as u128 * u128::from(tide.h_us)) >> TG_TIDE_Q) as u64;
         Self {
             direction,
@@ -176,13 +257,17 @@ impl PathView {
                 TG_TIDE_PROBING => "probing",
                 TG_TIDE_RECHECKING => "rechecking",
                 _ => "running",
-            },
+            }
+            .into(),
             lag_us: tide.h_us,
             queue_us: tide.standing_us,
             forecast_bytes: bytes(tide.m),
             error_bytes: [bytes(tide.d1), bytes(tide.d2)],
             hungry: tide.hungry,
             probes: tide.probes,
+            measured_bytes: path.measured,
+            udp_bytes: path.udp,
+            left_bytes: path.left,
         }
     }
 }

@@ -1,9 +1,13 @@
 //! What can be asked for.
 
 use crate::config::OnExit;
+use crate::run::log::LogFormat;
+use crate::run::serve::SOCKET;
+use crate::top::order::Order;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use tidegate_scenario::{CellKind, QueuePolicy, Variation};
 
@@ -26,6 +30,8 @@ pub enum Command {
     Check(CheckArgs),
     /// End the agent that runs here, and remove what any agent has left in the kernel
     Stop(StopArgs),
+    /// Watch the agent's flows: queueing delay, round trips, windows, rates, and what limits each
+    Top(TopArgs),
     /// Run a scenario over real kernel TCP between two network namespaces
     Lab(LabArgs),
     /// Run a scenario in virtual time over Tidegate's own TCP, with sweeps over all cores
@@ -82,6 +88,46 @@ pub struct RunArgs {
     /// Stop by itself after so many seconds
     #[arg(long, value_name = "SECONDS")]
     pub seconds: Option<f64>,
+    /// Where `tidegate top` finds this agent
+    #[arg(long, value_name = "FILE", default_value = SOCKET)]
+    pub socket: PathBuf,
+    /// Serve metrics for Prometheus at http://ADDRESS/metrics
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub metrics: Option<SocketAddr>,
+    /// How the agent's log looks: sentences, or JSON on standard error
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub log_format: LogFormat,
+}
+
+/// Arguments of `top`.
+#[derive(Debug, ClapArgs)]
+pub struct TopArgs {
+    /// Where the agent is found
+    #[arg(long, value_name = "FILE", default_value = SOCKET)]
+    pub socket: PathBuf,
+    /// Without a running agent: the interface to watch, repeatable; those of the default routes if
+    /// none is given
+    #[arg(long, value_name = "IF")]
+    pub iface: Vec<String>,
+    /// Seconds between two looks
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
+    pub interval: f64,
+    /// What the flows are sorted by, the largest first
+    #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
+    pub sort: Order,
+    /// Only flows that have all of these words: a port (443), down, up, steered, left, udp, an
+    /// interface, a part of an address or of the reason; !WORD for those that do not
+    #[arg(long, value_name = "WORDS", default_value = "")]
+    pub filter: String,
+    /// Show flows that ended or idle, too, for as long as the agent remembers them
+    #[arg(long)]
+    pub all: bool,
+    /// Look twice, print a table, and end
+    #[arg(long)]
+    pub once: bool,
+    /// Print JSON, an object a line, instead of filling the screen
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `check`.
@@ -273,6 +319,13 @@ pub struct LinkArgs {
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,
+}
+
+fn interval(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.1..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected seconds, from 0.1 to 3600".into()),
+    }
 }
 
 fn policy(text: &str) -> Result<QueuePolicy, String> {

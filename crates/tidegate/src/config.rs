@@ -61,17 +61,22 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
 }
 
 fn interfaces(args: &RunArgs, file: &File) -> Result<Vec<Interface>> {
-    if !args.iface.is_empty() {
-        let found = args.iface.iter().map(|name| Interface::find(name));
-        return Ok(found.collect::<Result<_, _>>()?);
-    }
-    if file.interfaces.is_empty() {
-        return Ok(Interface::of_default_routes()?);
+    if !args.iface.is_empty() || file.interfaces.is_empty() {
+        return named_interfaces(&args.iface);
     }
     let found = file.interfaces.iter().map(|name| {
         let interface = Interface::find(name.get_ref());
         interface.map_err(|e| file.complain(name, e.to_string()))
     });
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// The interfaces of these names, or those of the default routes.
+pub fn named_interfaces(names: &[String]) -> Result<Vec<Interface>> {
+    if names.is_empty() {
+        return Ok(Interface::of_default_routes()?);
+    }
+    let found = names.iter().map(|name| Interface::find(name));
     Ok(found.collect::<Result<_, _>>()?)
 }
 

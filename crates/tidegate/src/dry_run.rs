@@ -3,7 +3,7 @@
 use nix::time::{ClockId, clock_gettime};
 use std::io::{Result, Write};
 use std::time::Duration;
-use tidegate_agent::{Agent, Direction, FlowView, PathView};
+use tidegate_agent::{Direction, FlowView, PathView};
 
 /// A flow without packets for so long is not counted among the present.
 const PRESENT: Duration = Duration::from_secs(1);
@@ -42,13 +42,12 @@ impl Mean {
 
 impl DryRun {
     /// A look, once a second, and what it showed.
-    pub fn look(&mut self, agent: &Agent) -> Result<()> {
-        let (flows, paths) = (agent.flows(), agent.paths());
+    pub fn look(&mut self, flows: &[FlowView], paths: &[PathView]) -> Result<()> {
         let mut out = std::io::stdout().lock();
         for (direction, seen) in Direction::ALL.into_iter().zip(&mut self.seen) {
-            let present: Vec<_> = of(&flows, direction).filter(|f| is_present(f)).collect();
+            let present: Vec<_> = of(flows, direction).filter(|f| is_present(f)).collect();
             if !present.is_empty() {
-                let line = seen.look(&present, worst(&paths, direction));
+                let line = seen.look(&present, worst(paths, direction));
                 writeln!(out, "{}: {line}", direction.name())?;
             }
         }

@@ -20,9 +20,11 @@ mod run;
 mod scenarios;
 mod signals;
 mod sim;
+mod snapshot;
 mod steer;
 mod stop;
 mod sweep;
+mod top;
 mod trace;
 mod validate;
 
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         args::Command::Run(args) => run::run(&args).map(done),
         args::Command::Check(args) => check::run(&args),
         args::Command::Stop(args) => stop::run(&args).map(done),
+        args::Command::Top(args) => top::run(&args).map(done),
         args::Command::Lab(args) => lab::run(&args).map(done),
         args::Command::Sim(args) => sim::run(&args).map(done),
         args::Command::Reproduce(args) => reproduce::run(&args).map(done),

@@ -9,8 +9,6 @@ use tidegate_agent::{Agent, Leftover, leftovers};
 
 /// An agent that is alone in its network namespace.
 pub struct Operation {
-    /// The agent.
-    pub agent: Agent,
     /// What it does.
     pub settings: Settings,
     _lock: Lock,
@@ -18,7 +16,7 @@ pub struct Operation {
 
 impl Operation {
     /// Starts it. It takes the place of what one before it has left.
-    pub fn start(settings: Settings) -> Result<Self> {
+    pub fn start(settings: Settings) -> Result<(Self, Agent)> {
         let lock = lock::take()?;
         let left = leftovers()?;
         let mut agent = Agent::start(&settings.agent)?;
@@ -27,18 +25,18 @@ impl Operation {
         if settings.pin {
             agent.pin()?;
         }
-        Ok(Self {
-            agent,
+        let operation = Self {
             settings,
             _lock: lock,
-        })
+        };
+        Ok((operation, agent))
     }
 
     /// Reads the file anew. If anything is wrong with it all stays as it was.
-    pub fn reload(&mut self, args: &RunArgs) -> Result<()> {
+    pub fn reload(&mut self, agent: &mut Agent, args: &RunArgs) -> Result<()> {
         let settings = settings(args)?;
         let file = args.config.as_deref().unwrap_or(Path::new(""));
-        self.agent
+        agent
             .reload(&settings.agent)
             .with_context(|| file.display().to_string())?;
         self.settings = Settings {
@@ -51,10 +49,10 @@ impl Operation {
     }
 
     /// Ends it as the settings say. Whether the programs go on steering.
-    pub fn end(self) -> bool {
+    pub fn end(self, agent: Agent) -> bool {
         let stays = self.settings.pin && self.settings.on_exit == OnExit::Stay;
         if stays {
-            self.agent.leave();
+            agent.leave();
         }
         stays
     }

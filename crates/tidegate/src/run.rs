@@ -1,34 +1,37 @@
 //! `tidegate run`: the agent, until interrupted.
 
+mod links;
+pub mod log;
+pub mod metrics;
+mod report;
+pub mod serve;
+mod wake;
+
 use crate::args::RunArgs;
 use crate::config::{Settings, law_name, settings};
-use crate::dry_run::DryRun;
+use crate::lock::{self, Lock};
 use crate::operate::Operation;
 use crate::signals;
+use crate::snapshot::{About, Place, Shared, Snapshot, Watched, now_us};
+use crate::top::units::bytes;
 use anyhow::{Context, Result};
-use indicatif::ProgressBar;
-use serde::Serialize;
+use links::Links;
+use log::{Log, LogFormat};
+use report::Report;
+use serde_json::json;
 use std::io::Write;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tidegate_agent::{
-    Agent, BTF, Config, Count, Direction, Directions, FlowView, PathView, require,
+    Agent, BTF, Config, Count, Directions, Hook, Interface, PathView, leftovers, require,
 };
+use wake::Wake;
 
 /// Between two reports.
 const REPORT: Duration = Duration::from_secs(1);
-/// How fast an interrupt is noticed.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// What the agent reports once a second with `--json`.
-#[derive(Serialize)]
-struct Report {
-    counts: Vec<Count>,
-    paths: Vec<PathView>,
-    flows: Vec<FlowView>,
-}
 
 /// Runs it.
 pub fn run(args: &RunArgs) -> Result<()> {
@@ -37,58 +40,97 @@ pub fn run(args: &RunArgs) -> Result<()> {
         Some(_) => signals::stop_and_reload_flags()?,
         None => [signals::stop_flag()?, Arc::default()],
     };
+    let wake = Wake::new()?;
+    let log = Log {
+        format: args.log_format,
+        data_on_stdout: args.json,
+    };
     // Privilege and kernel first: without them no interface is worth looking for.
     require(Path::new(BTF))?;
-    let mut operation = Operation::start(settings(args)?)?;
+    let (mut operation, agent) = Operation::start(settings(args)?)?;
     tidegate_agent::drop_capabilities()?;
+    let about = about(&operation.settings.agent, &agent);
+    announce(&about, log);
+    let shared = Shared::new(Watched { agent, about });
+    let _served = show(args, operation.settings.metrics, &shared, log)?;
+    let mut links = Links::watch(names(&operation.settings), wake.bell()?)?;
     tell_service_manager()?;
-    if !args.json {
-        announce(&operation.settings)?;
-    }
     let end = args
         .seconds
         .map(|s| Instant::now() + Duration::from_secs_f64(s.max(0.0)));
-    let mut status = Status::new();
-    let mut dry_run = DryRun::default();
+    let mut report = Report::new(args);
     let mut next = Instant::now() + REPORT;
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|e| Instant::now() < e) {
-        std::thread::sleep(LOOK);
-        if reload.swap(false, Ordering::Relaxed) {
-            status.line.suspend(|| read_again(&mut operation, args))?;
-        }
-        if Instant::now() < next {
-            continue;
-        }
-        next += REPORT;
-        let agent = &operation.agent;
-        if args.json {
-            print_report(agent)?;
-        } else if operation.settings.agent.dry_run {
-            dry_run.look(agent)?;
-        } else {
-            status.show(agent);
+        let dry_run = operation.settings.agent.dry_run;
+        let next_report = report.is_wanted(dry_run).then_some(next);
+        let until = [next_report, end].into_iter().flatten().min();
+        wake.wait(until.map(|t| t.saturating_duration_since(Instant::now())));
+        report.line.suspend(|| {
+            if reload.swap(false, Ordering::Relaxed) {
+                read_again(&mut operation, &shared, args, log);
+                links.names = names(&operation.settings);
+            }
+            links.follow(&shared, log);
+        });
+        let now = Instant::now();
+        if now >= next {
+            next = now + REPORT;
+            report.show(&shared, dry_run)?;
         }
     }
-    status.line.finish_and_clear();
-    let counts = operation.agent.counts()?;
-    if operation.settings.agent.dry_run && !args.json {
-        dry_run.summary(&operation.agent.flows())?;
-    }
-    let stays = operation.end();
-    if args.json {
+    report.line.finish_and_clear();
+    finish(args, operation, &shared, &report, log)
+}
+
+/// Ends the agent and says what it did.
+fn finish(
+    args: &RunArgs,
+    operation: Operation,
+    shared: &Shared,
+    report: &Report,
+    log: Log,
+) -> Result<()> {
+    let Some(watched) = shared.end() else {
+        return Ok(());
+    };
+    let last = watched.snapshot()?;
+    let dry_run = operation.settings.agent.dry_run;
+    let stays = operation.end(watched.agent);
+    log_end(&last, stays, log);
+    if args.json || args.log_format == LogFormat::Json {
         return Ok(());
     }
-    summary(&counts, stays)
+    if dry_run {
+        report.dry_run.summary(&last.flows)?;
+    }
+    summary(&last.counts, stays)
 }
 
 /// A file that is wrong changes nothing, and is no reason to end.
-fn read_again(operation: &mut Operation, args: &RunArgs) -> Result<()> {
-    match operation.reload(args) {
-        Ok(()) if args.json => Ok(()),
-        Ok(()) => announce(&operation.settings),
-        Err(error) => {
-            eprintln!("tidegate: the configuration stays as it was: {error:#}");
-            Ok(())
+fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: Log) {
+    let outcome = shared.with(|watched| {
+        operation.reload(&mut watched.agent, args)?;
+        let since_us = watched.about.since_us;
+        watched.about = About {
+            since_us,
+            ..about(&operation.settings.agent, &watched.agent)
+        };
+        Ok::<_, anyhow::Error>(watched.about.clone())
+    });
+    let file = args.config.as_deref().unwrap_or(Path::new("")).display();
+    let fields = json!({ "file": file.to_string() });
+    match outcome {
+        None => {}
+        Some(Ok(about)) => {
+            log.info(
+                "reload",
+                &format!("{file} read again: {}", what(&about)),
+                fields,
+            );
+        }
+        Some(Err(error)) => {
+            let message = format!("the configuration stays as it was: {error:#}");
+            log.warn("reload_refused", &message, fields);
         }
     }
 }
@@ -98,48 +140,55 @@ fn tell_service_manager() -> Result<()> {
     sd_notify::notify(&[sd_notify::NotifyState::Ready]).context("tell the service manager")
 }
 
-/// The line that a terminal shows while the agent runs.
-struct Status {
-    line: ProgressBar,
-    /// Payload bytes in all, by direction.
-    bytes: [u64; 2],
+/// Lets others see the agent: by a socket and, if asked for, by metrics.
+fn show(
+    args: &RunArgs,
+    metrics: Option<SocketAddr>,
+    shared: &Shared,
+    log: Log,
+) -> Result<Option<serve::Served>> {
+    if let Some(address) = args.metrics.or(metrics) {
+        let bound = metrics::serve(address, shared)?;
+        let message = format!("metrics at http://{bound}/metrics");
+        log.info("metrics", &message, json!({ "address": bound.to_string() }));
+    }
+    let socket = args.socket.display().to_string();
+    match serve::serve(&args.socket, shared) {
+        Ok(served) => {
+            let message = format!("tidegate top finds the agent at {socket}");
+            log.info("serving", &message, json!({ "socket": socket }));
+            Ok(Some(served))
+        }
+        // To steer is what it is for; to be looked at is not worth ending for.
+        Err(error) => {
+            let message = format!("tidegate top will not find the agent: {error:#}");
+            log.warn("not_serving", &message, json!({ "socket": socket }));
+            Ok(None)
+        }
+    }
 }
 
-impl Status {
-    fn new() -> Self {
-        Self {
-            // Drawn to standard error, and not at all where that is no terminal.
-            line: ProgressBar::new_spinner(),
-            bytes: [0; 2],
-        }
+fn about(config: &Config, agent: &Agent) -> About {
+    let place = |i: &Interface| Place {
+        name: i.name.clone(),
+        ifindex: i.index,
+    };
+    About {
+        version: env!("CARGO_PKG_VERSION").into(),
+        pid: std::process::id(),
+        law: law_name(config.params.law),
+        dry_run: config.dry_run,
+        directions: directions_in_words(config).into(),
+        hook: agent.hook().map_or("none", Hook::name).into(),
+        interfaces: config.interfaces.iter().map(place).collect(),
+        since_us: now_us(),
     }
+}
 
-    fn show(&mut self, agent: &Agent) {
-        // Reading tens of thousands of flows for nobody is work, too.
-        if self.line.is_hidden() {
-            return;
-        }
-        let flows = agent.flows();
-        let paths = agent.paths();
-        let mut text = Vec::new();
-        for (direction, seen) in Direction::ALL.into_iter().zip(&mut self.bytes) {
-            let of = flows.iter().filter(|f| f.direction == direction);
-            let bytes: u64 = of.clone().map(|f| f.received_bytes).sum();
-            let mbps = bytes.saturating_sub(*seen) as f64 * 8e-6 / REPORT.as_secs_f64();
-            *seen = bytes;
-            let steered = of.clone().filter(|f| f.wanted_bytes.is_some()).count();
-            let queues = paths.iter().filter(|p| p.direction == direction);
-            let queue_us = queues.map(|p| p.queue_us).max().unwrap_or(0);
-            text.push(format!(
-                "{}: {} flows, {steered} steered, {mbps:.1} Mbit/s, queue {:.0} ms",
-                direction.name(),
-                of.count(),
-                f64::from(queue_us) / 1e3
-            ));
-        }
-        self.line.set_message(text.join("; "));
-        self.line.tick();
-    }
+/// Names of the interfaces that it is to be on.
+fn names(settings: &Settings) -> Vec<String> {
+    let interfaces = settings.agent.interfaces.iter();
+    interfaces.map(|i| i.name.clone()).collect()
 }
 
 /// What is steered, in words.
@@ -151,36 +200,50 @@ pub fn directions_in_words(config: &Config) -> &'static str {
     }
 }
 
-fn announce(settings: &Settings) -> Result<()> {
-    let config = &settings.agent;
-    let names: Vec<_> = config.interfaces.iter().map(|i| i.name.as_str()).collect();
-    let verb = if config.dry_run {
+/// What the agent does, in words.
+fn what(about: &About) -> String {
+    let verb = if about.dry_run {
         "watching (dry run)"
     } else {
         "steering"
     };
-    let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "{verb} {} on {} with {}; interrupt to stop",
-        directions_in_words(config),
+    let names: Vec<_> = about.interfaces.iter().map(|i| i.name.as_str()).collect();
+    format!(
+        "{verb} {} on {} with {}, by {}",
+        about.directions,
         names.join(", "),
-        law_name(config.params.law)
-    )?;
-    Ok(())
+        about.law,
+        about.hook
+    )
 }
 
-fn print_report(agent: &Agent) -> Result<()> {
-    let report = Report {
-        counts: agent.counts()?,
-        paths: agent.paths(),
-        flows: agent.flows(),
-    };
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer(&mut out, &report)?;
-    writeln!(out)?;
-    out.flush()?;
-    Ok(())
+fn announce(about: &About, log: Log) {
+    let message = format!("{}; interrupt to stop", what(about));
+    log.info("start", &message, json!({ "agent": about }));
+}
+
+/// What it did.
+fn log_end(last: &Snapshot, stays: bool, log: Log) {
+    let sum = |of: fn(&PathView) -> u64| last.paths.iter().map(of).sum::<u64>();
+    let lowered = last.counts.iter().filter(|c| c.reason == "rewritten");
+    let lowered: u64 = lowered.map(|c| c.packets).sum();
+    let [measured, udp, left] = [
+        sum(|p| p.measured_bytes),
+        sum(|p| p.udp_bytes),
+        sum(|p| p.left_bytes),
+    ];
+    let seconds = last.at_us.saturating_sub(last.agent.since_us) / 1_000_000;
+    let message = format!(
+        "stopped after {seconds} s: {} measured, {lowered} windows lowered; left alone {} of UDP and {} else",
+        bytes(measured),
+        bytes(udp),
+        bytes(left),
+    );
+    let fields = json!({
+        "seconds": seconds, "measured_bytes": measured, "udp_bytes": udp, "left_bytes": left,
+        "rewritten_packets": lowered, "stays_attached": stays,
+    });
+    log.info("stop", &message, fields);
 }
 
 fn summary(counts: &[Count], stays: bool) -> Result<()> {
@@ -196,4 +259,23 @@ fn summary(counts: &[Count], stays: bool) -> Result<()> {
         writeln!(out, "{:>14} {direction:4} {}", count.packets, count.reason)?;
     }
     Ok(())
+}
+
+/// An agent that watches these interfaces, or those of the default routes, and changes nothing. It
+/// is as alone as any: beside one that was left pinned it would take that one's place.
+pub fn watcher(interfaces: &[String]) -> Result<(Watched, Lock)> {
+    require(Path::new(BTF))?;
+    let lock = lock::take()?;
+    if !leftovers()?.is_empty() {
+        let message = "an agent without a process steers here, expected `tidegate run` to take over or `tidegate stop`";
+        return Err(crate::exit::BadInput(message.into()).into());
+    }
+    let config = Config {
+        interfaces: crate::config::named_interfaces(interfaces)?,
+        dry_run: true,
+        ..Config::default()
+    };
+    let agent = Agent::start(&config)?;
+    let about = about(&config, &agent);
+    Ok((Watched { agent, about }, lock))
 }

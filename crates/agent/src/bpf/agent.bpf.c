@@ -14,6 +14,7 @@
 #include <linux/ipv6.h>
 #include <linux/pkt_cls.h>
 #include <linux/tcp.h>
+#include <linux/udp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -31,28 +32,32 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 SEC("tc")
 int ethernet_arrives(struct __sk_buff *skb)
 {
-	count(TG_DOWN, arrives(skb, ETH_HLEN));
+	struct tg_packet p = {};
+
+	count_data(skb, ETH_HLEN, TG_DOWN, &p, arrives(skb, &p, ETH_HLEN));
 	return TC_ACT_UNSPEC;
 }
 
 SEC("tc")
 int ethernet_leaves(struct __sk_buff *skb)
 {
-	count(TG_DOWN, leaves(skb, ETH_HLEN));
+	count_answer(skb, ETH_HLEN, TG_DOWN, leaves(skb, ETH_HLEN));
 	return TC_ACT_UNSPEC;
 }
 
 SEC("tc")
 int ip_arrives(struct __sk_buff *skb)
 {
-	count(TG_DOWN, arrives(skb, 0));
+	struct tg_packet p = {};
+
+	count_data(skb, 0, TG_DOWN, &p, arrives(skb, &p, 0));
 	return TC_ACT_UNSPEC;
 }
 
 SEC("tc")
 int ip_leaves(struct __sk_buff *skb)
 {
-	count(TG_DOWN, leaves(skb, 0));
+	count_answer(skb, 0, TG_DOWN, leaves(skb, 0));
 	return TC_ACT_UNSPEC;
 }
 
@@ -62,15 +67,17 @@ SEC("tc")
 int ethernet_acked(struct __sk_buff *skb)
 {
 	if (uploads_are_steered())
-		count(TG_UP, acked(skb, ETH_HLEN));
+		count_answer(skb, ETH_HLEN, TG_UP, acked(skb, ETH_HLEN));
 	return TC_ACT_UNSPEC;
 }
 
 SEC("tc")
 int ethernet_sent(struct __sk_buff *skb)
 {
+	struct tg_packet p = {};
+
 	if (uploads_are_steered())
-		count(TG_UP, sent(skb, ETH_HLEN));
+		count_data(skb, ETH_HLEN, TG_UP, &p, sent(skb, &p, ETH_HLEN));
 	return TC_ACT_UNSPEC;
 }
 
@@ -78,14 +85,16 @@ SEC("tc")
 int ip_acked(struct __sk_buff *skb)
 {
 	if (uploads_are_steered())
-		count(TG_UP, acked(skb, 0));
+		count_answer(skb, 0, TG_UP, acked(skb, 0));
 	return TC_ACT_UNSPEC;
 }
 
 SEC("tc")
 int ip_sent(struct __sk_buff *skb)
 {
+	struct tg_packet p = {};
+
 	if (uploads_are_steered())
-		count(TG_UP, sent(skb, 0));
+		count_data(skb, 0, TG_UP, &p, sent(skb, &p, 0));
 	return TC_ACT_UNSPEC;
 }

@@ -4,6 +4,7 @@
 #define TG_DOWNLOADS_H
 
 #include "rules.h"
+#include "sight.h"
 
 /* A flow's first record, or one that forgets all but its `connection`. */
 static __always_inline struct tg_record *new_flow(const struct tg_key *key,
@@ -24,16 +25,18 @@ static __always_inline struct tg_record *new_flow(const struct tg_key *key,
 }
 
 /* The scale of a handshake is in force only if both sides offered one (RFC 7323 section 2.2). */
-static __always_inline void note_answer(struct tg_connection *c, const struct tg_packet *p)
+static __always_inline void note_answer(const struct tg_packet *p)
 {
-	if (c->scale_state != TG_SCALE_OFFERED)
+	struct tg_record *r = bpf_map_lookup_elem(&flows, &p->key);
+
+	if (!r || r->connection.scale_state != TG_SCALE_OFFERED)
 		return;
-	if (p->has_ack && !answers(c, p))
+	if (p->has_ack && !answers(&r->connection, p))
 		return;
 	if (!p->options.scale_given)
-		c->scale = 0;
-	c->scale_state = TG_SCALE_KNOWN;
-	c->shared &= p->options.mptcp;
+		r->connection.scale = 0;
+	r->connection.scale_state = TG_SCALE_KNOWN;
+	r->connection.shared &= p->options.mptcp;
 }
 
 static __always_inline void learn(struct tg_record *r, struct tg_path *path,
@@ -43,6 +46,7 @@ static __always_inline void learn(struct tg_record *r, struct tg_path *path,
 
 	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
+	path->measured += s->len;
 	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), arrival);
 	TG_FORGET();
 	if (law.law == TG_LAW_TIDE)
@@ -52,51 +56,83 @@ static __always_inline void learn(struct tg_record *r, struct tg_path *path,
 	bpf_spin_unlock(&path->lock);
 }
 
-static __always_inline int arrives(struct __sk_buff *skb, __u32 l2)
+/* Its data are over. */
+static __always_inline void note_end(const struct tg_key *key)
 {
-	struct tg_packet p = {};
+	struct tg_record *r = bpf_map_lookup_elem(&flows, key);
+
+	if (r)
+		r->connection.closed = 1;
+}
+
+/* A data segment of the flow `key` arrives; `fin`: the last. A global function, which the verifier looks
+ * at on its own: the paths through the parser do not multiply with those through the law. */
+__noinline int measure(struct __sk_buff *skb, const struct tg_key *key, struct tg_segment *s,
+		       __u32 fin, __u32 mptcp)
+{
 	struct tg_heard *h;
 	struct tg_record *r;
 	struct tg_path *path, *uplink;
-	__u32 zero = 0;
-	int reason = tg_parse(skb, &p, l2, 0);
+	__u32 ifindex, zero = 0;
 
-	if (reason >= 0)
-		return reason;
-	if (p.rst)
-		return TG_COUNT_RESET;
-	if (!p.payload && !p.syn)
-		return TG_COUNT_NO_DATA;
-	r = bpf_map_lookup_elem(&flows, &p.key);
+	if (!key || !s)
+		return TG_COUNT_MALFORMED;
+	ifindex = key->ifindex;
+	r = bpf_map_lookup_elem(&flows, key);
 	if (!r)
-		return p.options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
-	if (p.syn)
-		note_answer(&r->connection, &p);
-	if (is_shared(&r->connection, &p))
+		return mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
+	if (is_shared(&r->connection, mptcp))
 		return TG_COUNT_MPTCP;
 	if (r->connection.denied)
 		return TG_COUNT_DENIED;
-	path = bpf_map_lookup_elem(&paths, &p.key.ifindex);
-	uplink = bpf_map_lookup_elem(&uplinks, &p.key.ifindex);
+	path = bpf_map_lookup_elem(&paths, &ifindex);
+	uplink = bpf_map_lookup_elem(&uplinks, &ifindex);
 	h = bpf_map_lookup_elem(&heard, &zero);
 	if (!path || !h)
 		return TG_COUNT_NO_PATH;
+	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
+	s->uploading = uplink && tg_uploading(&uplink->tide, s->now_us);
+	s->mss = tg_segment_bytes(skb, s->len, r->flow.mss);
+	r->connection.seen_us = s->now_us;
+	r->connection.timestamps = s->timestamps;
+	r->connection.closed = fin;
+	learn(r, path, s, &h->arrival);
+	if (s->len)
+		observe_queue(TG_DOWN, r->flow.queue_us);
+	return TG_COUNT_MEASURED;
+}
+
+static __always_inline int arrives(struct __sk_buff *skb, struct tg_packet *p, __u32 l2)
+{
+	struct tg_key key;
+	int reason = tg_parse(skb, p, l2, 0);
+
+	if (reason >= 0)
+		return reason;
+	if (p->rst) {
+		note_end(&p->key);
+		return TG_COUNT_RESET;
+	}
+	if (!p->payload && !p->syn) {
+		if (p->fin)
+			note_end(&p->key);
+		return TG_COUNT_NO_DATA;
+	}
+	if (p->syn)
+		note_answer(p);
 
 	struct tg_segment s = {
 		.now_us = now_us(),
-		.seq = p.seq,
-		.len = p.payload,
-		.mss = tg_segment_bytes(skb, &p, r->flow.mss),
-		.tsval = p.options.tsval,
-		.tsecr = p.options.tsecr,
-		.timestamps = p.options.timestamps,
+		.seq = p->seq,
+		.len = p->payload,
+		.tsval = p->options.tsval,
+		.tsecr = p->options.tsecr,
+		.timestamps = p->options.timestamps,
 	};
 
-	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
-	s.uploading = uplink && tg_uploading(&uplink->tide, s.now_us);
-	r->connection.seen_us = s.now_us;
-	learn(r, path, &s, &h->arrival);
-	return p.syn ? TG_COUNT_HANDSHAKE : TG_COUNT_MEASURED;
+	key = p->key;
+	reason = measure(skb, &key, &s, p->fin, p->options.mptcp);
+	return p->syn && reason == TG_COUNT_MEASURED ? TG_COUNT_HANDSHAKE : reason;
 }
 
 /* Our own SYN or SYN-ACK: remembers the scale and the moment, leaves the window, which is not
@@ -140,7 +176,7 @@ static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_pack
 		r->connection.scale_state = TG_SCALE_KNOWN;
 	}
 	*found = r;
-	return is_shared(&r->connection, p) ? TG_COUNT_MPTCP : -1;
+	return is_shared(&r->connection, p->options.mptcp) ? TG_COUNT_MPTCP : -1;
 }
 
 /* A packet leaves of which only the ports were understood; its reader heeds the window all the same.
@@ -165,13 +201,17 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 		leaves_unread(&p);
 		return reason;
 	}
-	if (p.rst)
+	if (p.rst) {
+		note_end(&p.key);
 		return TG_COUNT_RESET;
+	}
 	if (p.syn)
 		return leaves_handshake(skb, &p);
 	if (!p.has_ack)
 		return TG_COUNT_MALFORMED;
 	reason = find_flow(skb, &p, &r);
+	if (reason == TG_COUNT_NO_SCALE)
+		note_left_alone(&p, TG_DOWN, 0, reason);
 	if (reason >= 0)
 		return reason;
 	if (judge(skb, &p.key, &r->connection, &r->flow))
@@ -191,6 +231,7 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 		return TG_COUNT_DENIED;
 	note_mode(c, &r->flow.window);
 	raw = tg_flow_leaves(&r->flow, &a, c->seen_us, p.options.timestamps, p.options.tsval);
+	observe_window(TG_DOWN, r->flow.sent_bytes);
 	return lower_window(skb, &p, c, raw);
 }
 

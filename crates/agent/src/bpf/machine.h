@@ -66,9 +66,9 @@ static __always_inline int answers(const struct tg_connection *c, const struct t
 
 /* Whether the window is that of several subflows (RFC 8684 section 3.3.4), which not each of their
  * segments says. */
-static __always_inline int is_shared(struct tg_connection *c, const struct tg_packet *p)
+static __always_inline int is_shared(struct tg_connection *c, __u32 mptcp)
 {
-	c->shared |= p->options.mptcp;
+	c->shared |= mptcp;
 	return c->shared;
 }
 

@@ -27,10 +27,14 @@ struct {
 	__type(value, struct tg_offer);
 } offers SEC(".maps");
 
-/* The queue that flows share. Several CPUs may receive for one path at once. */
+/* The queue that flows share, and what it carries. Several CPUs may receive for one path at once. */
 struct tg_path {
 	struct bpf_spin_lock lock;
 	struct tg_tide tide;
+	/* Payload bytes. */
+	tg_u64 measured;
+	tg_u64 udp;
+	tg_u64 left; /* TCP and other protocols */
 };
 
 /* That of an interface's downloads, and that of its uploads. */
@@ -61,8 +65,24 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TG_DIRECTIONS * TG_COUNTS);
 	__type(key, __u32); /* enum tg_count, after those of the direction before */
-	__type(value, __u64);
+	__type(value, struct tg_counter);
 } counts SEC(".maps");
+
+/* What is left alone, and why. Two words of one connection may be of two packets; nothing is told by
+ * them but what to show. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct tg_left_key);
+	__type(value, struct tg_left);
+} left SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TG_DIRECTIONS);
+	__type(key, __u32); /* enum tg_direction */
+	__type(value, struct tg_histograms);
+} histograms SEC(".maps");
 
 /* A new flow's record is larger than the stack; it is put together here. */
 struct {
@@ -94,13 +114,15 @@ struct {
 	__type(value, struct tg_heard);
 } heard SEC(".maps");
 
-static __always_inline void count(enum tg_direction direction, enum tg_count reason)
+static __always_inline void count(enum tg_direction direction, enum tg_count reason, __u32 bytes)
 {
 	__u32 key = direction * TG_COUNTS + reason;
-	__u64 *n = bpf_map_lookup_elem(&counts, &key);
+	struct tg_counter *counter = bpf_map_lookup_elem(&counts, &key);
 
-	if (n)
-		(*n)++;
+	if (!counter)
+		return;
+	counter->packets++;
+	counter->bytes += bytes;
 }
 
 #endif

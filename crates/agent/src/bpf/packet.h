@@ -43,6 +43,7 @@ struct tg_packet {
 	__u32 seq;
 	__u32 ack;
 	__u32 payload;
+	__u32 protocol; /* of what IP carries */
 	__u16 window;	  /* host byte order */
 	__u16 window_wire; /* as it stands in the packet */
 	__u8 syn, fin, rst, has_ack;
@@ -160,24 +161,45 @@ static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet 
 	return p->options.sealed ? TG_COUNT_SEALED : -1;
 }
 
+/* What is not TCP is left alone; of UDP the ports tell what it may be. */
+static __always_inline int tg_not_tcp(struct __sk_buff *skb, struct tg_packet *p, int whole,
+				      int leaves)
+{
+	__be16 *ports;
+
+	if (p->protocol != IPPROTO_UDP)
+		return TG_COUNT_NOT_TCP;
+	ports = whole ? tg_peek(skb, p->tcp, sizeof(struct udphdr)) : NULL;
+	if (ports) {
+		p->key.local_port = ports[!leaves];
+		p->key.remote_port = ports[leaves];
+		p->payload -= sizeof(struct udphdr);
+	}
+	return TG_COUNT_UDP;
+}
+
 static __always_inline int tg_parse_ip4(struct __sk_buff *skb, struct tg_packet *p, __u32 l3,
 					int leaves)
 {
 	struct iphdr *ip = tg_header(skb, l3, sizeof(*ip));
 	__u32 bytes;
+	int fragment;
 
 	if (!ip || ip->version != 4)
 		return TG_COUNT_MALFORMED;
-	if (ip->protocol != IPPROTO_TCP)
-		return ip->protocol == IPPROTO_UDP ? TG_COUNT_UDP : TG_COUNT_NOT_TCP;
-	if (ip->frag_off & bpf_htons(TG_FRAGMENT))
-		return TG_COUNT_FRAGMENT;
-	if (ip->ihl != 5)
-		return TG_COUNT_IP_OPTIONS;
 	p->key.family = 4;
 	p->key.local[0] = leaves ? ip->saddr : ip->daddr;
 	p->key.remote[0] = leaves ? ip->daddr : ip->saddr;
 	p->tcp = l3 + sizeof(*ip);
+	p->payload = skb->len - p->tcp;
+	p->protocol = ip->protocol;
+	fragment = ip->frag_off & bpf_htons(TG_FRAGMENT);
+	if (p->protocol != IPPROTO_TCP)
+		return tg_not_tcp(skb, p, !fragment && ip->ihl == 5, leaves);
+	if (fragment)
+		return TG_COUNT_FRAGMENT;
+	if (ip->ihl != 5)
+		return TG_COUNT_IP_OPTIONS;
 	/* 0: a merged packet above 64 KB. Short frames are padded, so the frame's length is no
 	 * measure otherwise. */
 	bytes = ip->tot_len ? bpf_ntohs(ip->tot_len) : skb->len - l3;
@@ -194,11 +216,15 @@ static __always_inline int tg_parse_ip6(struct __sk_buff *skb, struct tg_packet 
 
 	if (!ip || ip->version != 6)
 		return TG_COUNT_MALFORMED;
-	switch (ip->nexthdr) {
+	p->key.family = 6;
+	__builtin_memcpy(p->key.local, leaves ? &ip->saddr : &ip->daddr, 16);
+	__builtin_memcpy(p->key.remote, leaves ? &ip->daddr : &ip->saddr, 16);
+	p->tcp = l3 + sizeof(*ip);
+	p->payload = skb->len - p->tcp;
+	p->protocol = ip->nexthdr;
+	switch (p->protocol) {
 	case IPPROTO_TCP:
 		break;
-	case IPPROTO_UDP:
-		return TG_COUNT_UDP;
 	case IPPROTO_FRAGMENT:
 		return TG_COUNT_FRAGMENT;
 	case IPPROTO_HOPOPTS:
@@ -206,12 +232,8 @@ static __always_inline int tg_parse_ip6(struct __sk_buff *skb, struct tg_packet 
 	case IPPROTO_DSTOPTS:
 		return TG_COUNT_IP_OPTIONS;
 	default:
-		return TG_COUNT_NOT_TCP;
+		return tg_not_tcp(skb, p, 1, leaves);
 	}
-	p->key.family = 6;
-	__builtin_memcpy(p->key.local, leaves ? &ip->saddr : &ip->daddr, 16);
-	__builtin_memcpy(p->key.remote, leaves ? &ip->daddr : &ip->saddr, 16);
-	p->tcp = l3 + sizeof(*ip);
 	bytes = ip->payload_len ? bpf_ntohs(ip->payload_len) : skb->len - p->tcp;
 	if (bytes > skb->len - p->tcp)
 		return TG_COUNT_MALFORMED;
@@ -289,11 +311,11 @@ static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, 
 /* Payload of one segment on the wire, of a flow whose segments had `known` bytes so far; 0: not
  * known. A lone short segment is the end of a message, not the flow's segment size. */
 static __always_inline __u32 tg_segment_bytes(const struct __sk_buff *skb,
-					      const struct tg_packet *p, __u32 known)
+					      __u32 payload, __u32 known)
 {
 	if (skb->gso_size)
 		return skb->gso_size;
-	return p->payload < known ? 0 : p->payload;
+	return payload < known ? 0 : payload;
 }
 
 /* What the packet acknowledges, its window shifted by `scale`. */

@@ -39,6 +39,8 @@ struct tg_connection {
 	tg_u8 scale; /* of the windows that acknowledge the data */
 	tg_u8 scale_state;
 	tg_u8 dry_run; /* whether what was noted as told was only computed */
+	tg_u8 timestamps; /* whether the last data had one */
+	tg_u8 closed;	  /* FIN or RST ended the data */
 	tg_u8 shared;  /* MPTCP, unless the answer to the SYN says otherwise */
 	tg_u8 denied;  /* whether a rule leaves it alone */
 	tg_u32 judged; /* generation of the rules that said so; 0: there were none */
@@ -112,6 +114,43 @@ struct tg_rules {
 	tg_u32 count;
 	tg_u32 otherwise; /* weight of the flows that no rule is about, or TG_DENIED */
 	struct tg_rule rule[TG_RULES];
+};
+
+/* Packets, as merged by GRO and before segmentation, and their bytes from the IP header on. */
+struct tg_counter {
+	tg_u64 packets;
+	tg_u64 bytes;
+};
+
+/* Data that are left alone, by connection. Ports are 0 where a packet has none. */
+struct tg_left_key {
+	struct tg_key key;
+	tg_u32 direction; /* enum tg_direction */
+	tg_u32 protocol;  /* as the IP header has it */
+};
+
+struct tg_left {
+	tg_u64 packets;
+	tg_u64 bytes; /* payload */
+	tg_u64 seen_us;
+	tg_u32 reason; /* enum tg_count */
+	tg_u32 unused;
+};
+
+/* Powers of two: slot i counts values below 2^(i + first), the last all that are larger. */
+#define TG_SLOTS 16u
+#define TG_QUEUE_FIRST 9u   /* 512 us; the last but one ends at 8.4 s */
+#define TG_WINDOW_FIRST 12u /* 4 KiB; the last but one ends at 64 MiB */
+
+struct tg_histogram {
+	tg_u64 slots[TG_SLOTS];
+	tg_u64 sum;
+};
+
+/* Of all measured packets of a direction. */
+struct tg_histograms {
+	struct tg_histogram queue_us;
+	struct tg_histogram window_bytes;
 };
 
 struct tg_config {

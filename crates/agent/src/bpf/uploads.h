@@ -10,6 +10,7 @@
 #define TG_UPLOADS_H
 
 #include "rules.h"
+#include "sight.h"
 
 static __always_inline int uploads_are_steered(void)
 {
@@ -108,38 +109,53 @@ static __always_inline int find_upload(struct __sk_buff *skb, const struct tg_pa
 		r->connection.scale_state = TG_SCALE_KNOWN;
 	}
 	*found = r;
-	return is_shared(&r->connection, p) ? TG_COUNT_MPTCP : -1;
+	return is_shared(&r->connection, p->options.mptcp) ? TG_COUNT_MPTCP : -1;
+}
+
+/* Its data are over. */
+static __always_inline void note_upload_end(const struct tg_key *key)
+{
+	struct tg_upload_record *r = bpf_map_lookup_elem(&uploads, key);
+
+	if (r)
+		r->connection.closed = 1;
 }
 
 /* What leaves: of data that carry a timestamp, the moment. */
-static __always_inline int sent(struct __sk_buff *skb, __u32 l2)
+static __always_inline int sent(struct __sk_buff *skb, struct tg_packet *p, __u32 l2)
 {
-	struct tg_packet p = {};
 	struct tg_upload_record *r;
 	__u32 mss;
-	int reason = tg_parse(skb, &p, l2, 1);
+	int reason = tg_parse(skb, p, l2, 1);
 
 	if (reason >= 0)
 		return reason;
-	if (p.rst)
+	if (p->rst) {
+		note_upload_end(&p->key);
 		return TG_COUNT_RESET;
-	if (p.syn)
-		return sent_handshake(skb, &p);
-	if (!p.payload)
+	}
+	if (p->syn)
+		return sent_handshake(skb, p);
+	if (!p->payload) {
+		if (p->fin)
+			note_upload_end(&p->key);
 		return TG_COUNT_NO_DATA;
-	reason = find_upload(skb, &p, &r);
+	}
+	reason = find_upload(skb, p, &r);
 	if (reason >= 0)
 		return reason;
-	if (judge(skb, &p.key, &r->connection, &r->upload.flow))
-		r = new_upload(&p.key, &r->connection);
+	if (judge(skb, &p->key, &r->connection, &r->upload.flow))
+		r = new_upload(&p->key, &r->connection);
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
 	r->connection.seen_us = now_us();
+	r->connection.timestamps = p->options.timestamps;
+	r->connection.closed = p->fin;
 	if (r->connection.denied)
 		return TG_COUNT_DENIED;
-	if (p.options.timestamps) {
-		mss = tg_segment_bytes(skb, &p, r->upload.flow.mss);
-		tg_upload_sent(&r->upload, mss, p.options.tsval, r->connection.seen_us);
+	if (p->options.timestamps) {
+		mss = tg_segment_bytes(skb, p->payload, r->upload.flow.mss);
+		tg_upload_sent(&r->upload, mss, p->options.tsval, r->connection.seen_us);
 	}
 	return TG_COUNT_MEASURED;
 }
@@ -159,6 +175,7 @@ static __always_inline __u16 heed(struct tg_upload_record *r, struct tg_path *pa
 	tg_upload_law(&r->upload, &law, &path->tide, &h->packet, &h->arrival);
 	TG_FORGET();
 	raw = tg_upload_steer(&r->upload, &h->packet.ack);
+	path->measured += h->arrival.len;
 	bpf_spin_unlock(&path->lock);
 	return raw;
 }
@@ -182,14 +199,17 @@ static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 	struct tg_upload_record *r;
 	struct tg_path *path;
 	__u32 zero = 0;
+	__u16 raw;
 	int reason = tg_parse(skb, &p, l2, 0);
 
 	if (reason >= 0) {
 		acked_unread(&p);
 		return reason;
 	}
-	if (p.rst)
+	if (p.rst) {
+		note_upload_end(&p.key);
 		return TG_COUNT_RESET;
+	}
 	if (p.syn)
 		return acked_handshake(&p);
 	if (!p.has_ack)
@@ -197,7 +217,7 @@ static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 	r = bpf_map_lookup_elem(&uploads, &p.key);
 	if (!r)
 		return p.options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
-	if (is_shared(&r->connection, &p))
+	if (is_shared(&r->connection, p.options.mptcp))
 		return TG_COUNT_MPTCP;
 	if (r->connection.scale_state != TG_SCALE_KNOWN)
 		return TG_COUNT_NO_SCALE;
@@ -220,7 +240,11 @@ static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 	};
 
 	r->connection.seen_us = h->packet.now_us;
-	return lower_window(skb, &p, &r->connection, heed(r, path, h));
+	raw = heed(r, path, h);
+	if (h->arrival.len)
+		observe_queue(TG_UP, r->upload.flow.queue_us);
+	observe_window(TG_UP, r->upload.flow.sent_bytes);
+	return lower_window(skb, &p, &r->connection, raw);
 }
 
 #endif

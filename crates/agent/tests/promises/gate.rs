@@ -12,7 +12,9 @@ use libbpf_rs::{ErrorKind, MapCore, MapFlags, ProgramInput};
 use libbpf_sys::BPF_F_TEST_SKB_CHECKSUM_COMPLETE;
 use std::cell::Cell;
 use std::mem::{MaybeUninit, offset_of};
-use tidegate_agent::skeleton::types::{__sk_buff, tg_path};
+use tidegate_agent::skeleton::types::{
+    __sk_buff, tg_counter, tg_left, tg_left_key, tg_path, tg_record, tg_upload_record,
+};
 use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
 use tidegate_agent::{Direction, REASONS, Rule, Rules, Verdict};
 use tidegate_laws::Params;
@@ -68,13 +70,12 @@ impl Gate {
 
     fn on_lo(self) -> Self {
         let maps = &self.skeleton.maps;
-        let paths = match self.direction {
-            Direction::Down => &maps.paths,
-            Direction::Up => &maps.uplinks,
-        };
-        paths
-            .update(&LO.to_ne_bytes(), bytes(&tg_path::default()), MapFlags::ANY)
-            .expect("a record for lo");
+        // A download asks whether the uplink is busy.
+        for paths in [&maps.paths, &maps.uplinks] {
+            paths
+                .update(&LO.to_ne_bytes(), bytes(&tg_path::default()), MapFlags::ANY)
+                .expect("a record for lo");
+        }
         self
     }
 
@@ -229,13 +230,53 @@ impl Gate {
         let count = |index: usize| {
             let key = (index as u32).to_ne_bytes();
             let per_cpu = counts.lookup_percpu(&key, MapFlags::ANY).expect("readable");
-            per_cpu.iter().flatten().map(|v| record::<u64>(v)).sum()
+            per_cpu
+                .iter()
+                .flatten()
+                .map(|v| record::<tg_counter>(v).packets)
+                .sum()
         };
         let first = match self.direction {
             Direction::Down => 0,
             Direction::Up => REASONS.len(),
         };
         (first..first + REASONS.len()).map(count).collect()
+    }
+
+    /// What it remembers to have left alone.
+    pub fn left(&self) -> Vec<(tg_left_key, tg_left)> {
+        let left = &self.skeleton.maps.left;
+        let entry = |key: Vec<u8>| {
+            let value = left.lookup(&key, MapFlags::ANY).expect("readable");
+            (record(&key), record(&value.expect("nobody deletes it")))
+        };
+        left.keys().map(entry).collect()
+    }
+
+    /// The record of `lo`'s path.
+    pub fn path(&self) -> tg_path {
+        let maps = &self.skeleton.maps;
+        let paths = match self.direction {
+            Direction::Down => &maps.paths,
+            Direction::Up => &maps.uplinks,
+        };
+        let path = paths.lookup(&LO.to_ne_bytes(), MapFlags::LOCK);
+        record(&path.expect("readable").expect("there is one for lo"))
+    }
+
+    /// Whether the data of its one flow have ended.
+    pub fn closed(&self) -> bool {
+        let maps = &self.skeleton.maps;
+        let value = |map: &dyn MapCore| {
+            let key = map.keys().next().expect("a flow");
+            let value = map.lookup(&key, MapFlags::ANY).expect("readable");
+            value.expect("nobody deletes it")
+        };
+        let connection = match self.direction {
+            Direction::Down => record::<tg_record>(&value(&maps.flows)).connection,
+            Direction::Up => record::<tg_upload_record>(&value(&maps.uploads)).connection,
+        };
+        connection.closed != 0
     }
 
     /// Like [`Self::pass`]; also returns the one reason under which the packet was counted.

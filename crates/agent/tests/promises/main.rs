@@ -17,6 +17,7 @@ mod connection;
 mod fuzz;
 mod gate;
 mod hostile;
+mod left;
 mod mixed;
 mod packet;
 mod pressure;

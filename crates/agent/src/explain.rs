@@ -1,0 +1,250 @@
+//! What limits a flow, or why it is left alone, told from what the kernel program shows.
+
+use crate::{Direction, FlowView, PathView};
+use serde::{Deserialize, Serialize};
+
+/// A flow that uses less than this part of its window in a round trip is not limited by it.
+const USED: f64 = 0.5;
+/// Without data for longer than this, and than two round trips, there was nothing to send.
+const PAUSE_US: u64 = 500_000;
+
+/// What limits a flow, or why it is left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The law's window.
+    Law,
+    /// What was promised before the law wanted less.
+    Promised,
+    /// The law tries whether the path has become longer.
+    Probing,
+    /// The law tries whether the path has become shorter.
+    Rechecking,
+    /// The window that the kernel advertises by itself.
+    Kernel,
+    /// The sender, which sends less than the window allows.
+    Sender,
+    /// The sending application.
+    Application,
+    /// The reading application.
+    Reader,
+    /// The law does not know the link yet.
+    Starting,
+    /// The law wants no less than the kernel.
+    Open,
+    /// No law is in force.
+    NoLaw,
+    /// Left alone: no timestamps.
+    NoTimestamps,
+    /// Left alone: the peer's clock is not understood.
+    NoClock,
+    /// Left alone: the window scale is not known.
+    NoScale,
+    /// The data are over.
+    Closed,
+    /// Left alone: UDP, and so QUIC.
+    Udp,
+    /// Left alone: neither TCP nor UDP.
+    NotTcp,
+    /// Left alone: MD5 or AO.
+    Sealed,
+    /// Left alone: MPTCP.
+    Mptcp,
+    /// Left alone: fragments.
+    Fragment,
+    /// Left alone: IP options.
+    IpOptions,
+    /// Left alone: nothing of the connection has left here.
+    NoFlow,
+    /// Left alone: a rule says so.
+    Denied,
+}
+
+/// What has to be known beside the flow itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// The law in force, as the command line spells it.
+    pub law: &'a str,
+    /// The flow's path.
+    pub path: Option<&'a PathView>,
+    /// Payload bytes a second, if they have been watched for long enough.
+    pub bytes_per_s: Option<f64>,
+    /// µs of CLOCK_MONOTONIC.
+    pub now_us: u64,
+}
+
+impl Limit {
+    /// What limits `flow`.
+    pub fn of(flow: &FlowView, at: Situation) -> Self {
+        if flow.closed {
+            return Self::Closed;
+        }
+        left_alone(flow, at)
+            .or_else(|| ends(flow, at))
+            .unwrap_or_else(|| window(flow, at))
+    }
+
+    /// Why packets that were counted as `reason` ([`crate::REASONS`]) are left alone.
+    pub fn of_left(reason: &str) -> Self {
+        match reason {
+            "udp" => Self::Udp,
+            "sealed" => Self::Sealed,
+            "mptcp" => Self::Mptcp,
+            "no_scale" => Self::NoScale,
+            "no_flow" => Self::NoFlow,
+            "fragment" => Self::Fragment,
+            "ip_options" => Self::IpOptions,
+            "denied" => Self::Denied,
+            _ => Self::NotTcp,
+        }
+    }
+
+    /// In two or three words, for a column.
+    pub const fn short(self) -> &'static str {
+        match self {
+            Self::Law => "law's window",
+            Self::Promised => "promised before",
+            Self::Probing => "probing",
+            Self::Rechecking => "rechecking",
+            Self::Kernel => "kernel's window",
+            Self::Sender => "sender",
+            Self::Application => "nothing to send",
+            Self::Reader => "reader",
+            Self::Starting => "starting",
+            Self::Open => "law is open",
+            Self::NoLaw => "no law",
+            Self::NoTimestamps => "no timestamps",
+            Self::NoClock => "clock unknown",
+            Self::NoScale => "no window scale",
+            Self::Closed => "closed",
+            Self::Udp => "UDP",
+            Self::NotTcp => "not TCP",
+            Self::Sealed => "sealed",
+            Self::Mptcp => "MPTCP",
+            Self::Fragment => "fragments",
+            Self::IpOptions => "IP options",
+            Self::NoFlow => "answers unseen",
+            Self::Denied => "denied by rule",
+        }
+    }
+
+    /// In a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Law => "the law's window is what its sender has under way",
+            Self::Promised => {
+                "the law wants less than was promised; the window sinks as data arrive, for nothing promised is taken back"
+            }
+            Self::Probing => {
+                "the law has opened the window a little to see whether the delay is queue or a longer path"
+            }
+            Self::Rechecking => {
+                "the law has closed the window for a moment to see whether there is a queue under the smallest delay it knows"
+            }
+            Self::Kernel => {
+                "the kernel's own window is smaller than the law's, so it passes as it is"
+            }
+            Self::Sender => {
+                "its sender sends less than the window allows: its congestion control, or the application behind it"
+            }
+            Self::Application => "its sender has sent nothing for a while",
+            Self::Reader => {
+                "the application that receives does not read: the kernel's own window is nearly shut"
+            }
+            Self::Starting => {
+                "the law waits until a queue has stood for a round trip; until then the kernel's window stays"
+            }
+            Self::Open => "the law has no wish for this flow yet; the kernel's window stays",
+            Self::NoLaw => "no law is in force; the flow is only measured",
+            Self::NoTimestamps => {
+                "without TCP timestamps queueing delay in this direction cannot be told"
+            }
+            Self::NoClock => "the clock behind the peer's timestamps is not understood",
+            Self::NoScale => "its handshake was missed and no socket here tells the window scale",
+            Self::Closed => "its data are over: FIN or RST was seen",
+            Self::Udp => "UDP, such as QUIC, has no receive window that can be seen from outside",
+            Self::NotTcp => "it is neither TCP nor UDP, so it has no such window",
+            Self::Sealed => "TCP-MD5 or TCP-AO covers the window with a checksum",
+            Self::Mptcp => "MPTCP's window belongs to the connection, not to this subflow",
+            Self::Fragment => "IP fragments; only the first would show the window",
+            Self::IpOptions => "IPv4 options or IPv6 extension headers stand before TCP",
+            Self::NoFlow => "nothing of the connection has left here, so its windows are not seen",
+            Self::Denied => "a rule of the configuration says so",
+        }
+    }
+
+    /// Whether the flow is out of the law's reach.
+    pub const fn is_left_alone(self) -> bool {
+        matches!(
+            self,
+            Self::NoTimestamps
+                | Self::NoClock
+                | Self::NoScale
+                | Self::Udp
+                | Self::NotTcp
+                | Self::Sealed
+                | Self::Mptcp
+                | Self::Fragment
+                | Self::IpOptions
+                | Self::NoFlow
+                | Self::Denied
+        )
+    }
+}
+
+/// Why the law does not concern itself with the flow.
+fn left_alone(flow: &FlowView, at: Situation) -> Option<Limit> {
+    let delays = matches!(at.law, "tide" | "rsfc" | "rledbat");
+    if flow.denied {
+        Some(Limit::Denied)
+    } else if flow.window_scale.is_none() {
+        Some(Limit::NoScale)
+    } else if at.law == "none" {
+        Some(Limit::NoLaw)
+    } else if !flow.timestamps && (delays || flow.direction == Direction::Up) {
+        Some(Limit::NoTimestamps)
+    } else if delays && flow.samples > 0 && flow.queue_us.is_none() {
+        Some(Limit::NoClock)
+    } else {
+        None
+    }
+}
+
+/// What the applications at the two ends do.
+fn ends(flow: &FlowView, at: Situation) -> Option<Limit> {
+    if flow.kernel_bytes < 2 * flow.mss_bytes {
+        return Some(Limit::Reader);
+    }
+    let pause_us = at.now_us.saturating_sub(flow.arrived_us);
+    let rtt_us = u64::from(flow.rtt_us.unwrap_or(0));
+    (pause_us > PAUSE_US.max(2 * rtt_us)).then_some(Limit::Application)
+}
+
+/// What the windows do.
+fn window(flow: &FlowView, at: Situation) -> Limit {
+    let state = at.path.map_or("", |path| path.state.as_str());
+    let tide = at.law == "tide";
+    if flow.wanted_bytes.is_none() {
+        return if tide { Limit::Starting } else { Limit::Open };
+    }
+    let under_way = at
+        .bytes_per_s
+        .zip(flow.rtt_us)
+        .map(|(rate, rtt_us)| rate * f64::from(rtt_us) * 1e-6);
+    if under_way.is_some_and(|bytes| bytes < USED * f64::from(flow.window_bytes)) {
+        Limit::Sender
+    } else if tide && state == "probing" {
+        Limit::Probing
+    } else if tide && state == "rechecking" {
+        Limit::Rechecking
+    } else if flow.window_bytes >= flow.kernel_bytes {
+        Limit::Kernel
+    } else if flow.held {
+        Limit::Promised
+    } else {
+        Limit::Law
+    }
+}
+
+#[cfg(test)]
+mod tests;

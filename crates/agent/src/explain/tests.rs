@@ -1,0 +1,180 @@
+use super::{Limit, Situation};
+use crate::{Direction, Endpoint, FlowView, PathView, REASONS};
+
+fn end(port: u16) -> Endpoint {
+    Endpoint {
+        address: "192.0.2.1".parse().unwrap(),
+        port,
+    }
+}
+
+/// A download that the law limits: 100 ms, 250 KB under way of a window of 250 KB.
+fn flow() -> FlowView {
+    FlowView {
+        direction: Direction::Down,
+        local: end(40_000),
+        remote: end(443),
+        ifindex: 2,
+        rtt_us: Some(100_000),
+        rtt_min_us: Some(80_000),
+        samples: 9,
+        queue_us: Some(20_000),
+        wanted_bytes: Some(250_000),
+        window_bytes: 250_000,
+        kernel_bytes: 6_000_000,
+        received_bytes: 10_000_000,
+        rewritten: 100,
+        denied: false,
+        held: false,
+        mss_bytes: 1448,
+        window_scale: Some(7),
+        timestamps: true,
+        closed: false,
+        arrived_us: 1_000_000,
+        seen_us: 1_000_000,
+    }
+}
+
+fn path(state: &str) -> PathView {
+    PathView {
+        direction: Direction::Down,
+        ifindex: 2,
+        state: state.into(),
+        lag_us: 80_000,
+        queue_us: 20_000,
+        forecast_bytes: 200_000,
+        error_bytes: [20_000; 2],
+        hungry: 1,
+        probes: 0,
+        measured_bytes: 0,
+        udp_bytes: 0,
+        left_bytes: 0,
+    }
+}
+
+fn limit(flow: &FlowView, law: &str, state: &str, bytes_per_s: f64) -> Limit {
+    Limit::of(
+        flow,
+        Situation {
+            law,
+            path: Some(&path(state)),
+            bytes_per_s: Some(bytes_per_s),
+            now_us: 1_000_500,
+        },
+    )
+}
+
+#[test]
+fn each_limit_is_told_from_what_the_kernel_shows() {
+    type Change = fn(&mut FlowView);
+    let cases: [(Change, &str, &str, f64, Limit); 17] = [
+        (|_| {}, "tide", "running", 2.5e6, Limit::Law),
+        (|f| f.held = true, "tide", "running", 2.5e6, Limit::Promised),
+        (|_| {}, "tide", "probing", 2.5e6, Limit::Probing),
+        (|_| {}, "tide", "rechecking", 2.5e6, Limit::Rechecking),
+        // The path's state is tide's own.
+        (|_| {}, "drwa", "probing", 2.5e6, Limit::Law),
+        (|_| {}, "tide", "running", 0.5e6, Limit::Sender),
+        (
+            |f| (f.kernel_bytes, f.window_bytes) = (250_000, 250_000),
+            "tide",
+            "running",
+            2.5e6,
+            Limit::Kernel,
+        ),
+        (
+            |f| f.kernel_bytes = 0,
+            "tide",
+            "running",
+            0.0,
+            Limit::Reader,
+        ),
+        (
+            |f| f.arrived_us = 400_000,
+            "tide",
+            "running",
+            0.0,
+            Limit::Application,
+        ),
+        (
+            |f| f.wanted_bytes = None,
+            "tide",
+            "starting",
+            2.5e6,
+            Limit::Starting,
+        ),
+        (
+            |f| f.wanted_bytes = None,
+            "drwa",
+            "starting",
+            2.5e6,
+            Limit::Open,
+        ),
+        (
+            |f| f.timestamps = false,
+            "tide",
+            "running",
+            2.5e6,
+            Limit::NoTimestamps,
+        ),
+        (
+            |f| f.timestamps = false,
+            "drwa",
+            "running",
+            2.5e6,
+            Limit::Law,
+        ),
+        (
+            |f| f.queue_us = None,
+            "tide",
+            "running",
+            2.5e6,
+            Limit::NoClock,
+        ),
+        (
+            |f| f.window_scale = None,
+            "tide",
+            "running",
+            2.5e6,
+            Limit::NoScale,
+        ),
+        (|_| {}, "none", "starting", 2.5e6, Limit::NoLaw),
+        (|f| f.closed = true, "tide", "running", 2.5e6, Limit::Closed),
+    ];
+    for (i, (change, law, state, rate, expected)) in cases.into_iter().enumerate() {
+        let mut flow = flow();
+        change(&mut flow);
+        assert_eq!(limit(&flow, law, state, rate), expected, "case {i}");
+    }
+}
+
+#[test]
+fn until_a_rate_is_known_the_sender_is_not_blamed() {
+    let at = Situation {
+        law: "tide",
+        path: None,
+        bytes_per_s: None,
+        now_us: 1_000_500,
+    };
+    assert_eq!(Limit::of(&flow(), at), Limit::Law);
+}
+
+#[test]
+fn every_reason_for_leaving_a_connection_alone_has_words_of_its_own() {
+    let left = [
+        "no_flow",
+        "no_scale",
+        "sealed",
+        "mptcp",
+        "not_tcp",
+        "udp",
+        "fragment",
+        "ip_options",
+    ];
+    let mut told: Vec<_> = left.map(Limit::of_left).to_vec();
+    assert!(left.iter().all(|reason| REASONS.contains(reason)));
+    assert!(told.iter().all(|limit| limit.is_left_alone()));
+    told.sort_by_key(|limit| limit.words());
+    told.dedup();
+    assert_eq!(told.len(), left.len());
+}

@@ -1,0 +1,115 @@
+//! What the agent says of itself: one line an event, for people or for programs.
+
+use clap::ValueEnum;
+use serde_json::{Map, Value, json};
+use std::io::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How a line looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// A sentence
+    #[default]
+    Text,
+    /// A JSON object with `time` (seconds since 1970), `level`, `event`, `message` and the event's own fields
+    Json,
+}
+
+/// How much it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// As it should be.
+    Info,
+    /// Somebody may want to do something.
+    Warning,
+}
+
+/// Writes sentences to standard output, warnings and what is for programs to standard error.
+#[derive(Clone, Copy, Debug)]
+pub struct Log {
+    /// How.
+    pub format: LogFormat,
+    /// Standard output is for data.
+    pub data_on_stdout: bool,
+}
+
+impl Log {
+    /// An event that is as it should be. `fields` is a JSON object.
+    pub fn info(self, event: &str, message: &str, fields: Value) {
+        self.line(Level::Info, event, message, fields);
+    }
+
+    /// One that somebody may want to do something about.
+    pub fn warn(self, event: &str, message: &str, fields: Value) {
+        self.line(Level::Warning, event, message, fields);
+    }
+
+    fn line(self, level: Level, event: &str, message: &str, fields: Value) {
+        let now = SystemTime::now();
+        let time = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let text = match self.format {
+            LogFormat::Text => sentence(level, message),
+            LogFormat::Json => object(level, event, message, fields, time.as_secs_f64()),
+        };
+        let plain = self.format == LogFormat::Text && level == Level::Info;
+        // Whoever closed it does not want to know.
+        let _ = if plain && !self.data_on_stdout {
+            writeln!(std::io::stdout(), "{text}")
+        } else {
+            writeln!(std::io::stderr(), "{text}")
+        };
+    }
+}
+
+/// For people. Time and unit are the journal's to add.
+fn sentence(level: Level, message: &str) -> String {
+    match level {
+        Level::Info => message.to_owned(),
+        Level::Warning => format!("warning: {message}"),
+    }
+}
+
+/// For programs.
+fn object(level: Level, event: &str, message: &str, fields: Value, time_s: f64) -> String {
+    let mut line = Map::new();
+    line.insert("time".into(), json!((time_s * 1e3).round() / 1e3));
+    line.insert(
+        "level".into(),
+        match level {
+            Level::Info => "info",
+            Level::Warning => "warning",
+        }
+        .into(),
+    );
+    line.insert("event".into(), event.into());
+    line.insert("message".into(), message.into());
+    if let Value::Object(fields) = fields {
+        line.extend(fields);
+    }
+    Value::Object(line).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Level, object, sentence};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn a_line_for_programs_has_the_events_fields_beside_the_common_ones() {
+        let fields = json!({ "interface": "wwan0" });
+        let line = object(Level::Warning, "interface_gone", "gone", fields, 12.34567);
+        assert!(!line.contains('\n'));
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let expected = json!({
+            "time": 12.346, "level": "warning", "event": "interface_gone", "message": "gone",
+            "interface": "wwan0",
+        });
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn a_line_for_people_says_what_and_marks_what_matters() {
+        assert_eq!(sentence(Level::Info, "steering"), "steering");
+        assert_eq!(sentence(Level::Warning, "gone"), "warning: gone");
+    }
+}

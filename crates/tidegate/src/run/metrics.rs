@@ -1,0 +1,286 @@
+//! Metrics for Prometheus, in OpenMetrics' text format. The kernel's tables are read when somebody
+//! scrapes, and never otherwise.
+
+use crate::exit::BadInput;
+use crate::snapshot::{Shared, Snapshot};
+use anyhow::{Result, anyhow};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, MetricEncoder};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::{Registry, Unit};
+use std::fmt;
+use std::net::SocketAddr;
+use std::thread;
+use tidegate_agent::{Direction, FlowView, Histogram, Histograms, PathView};
+use tiny_http::{Header, Method, Request, Response, Server};
+
+const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// A flow without packets for so long does not count as one any more.
+const LIVELY_US: u64 = 10_000_000;
+
+/// Serves the agent's metrics at `address` until the process ends. Returns where that is, as port 0
+/// stands for any.
+pub fn serve(address: SocketAddr, shared: &Shared) -> Result<SocketAddr> {
+    let server = Server::http(address)
+        .map_err(|error| BadInput(format!("cannot serve metrics at {address}: {error}")))?;
+    let bound = server.server_addr().to_ip();
+    let shared = shared.clone();
+    thread::Builder::new()
+        .name("metrics".into())
+        .spawn(move || {
+            for request in server.incoming_requests() {
+                // A scraper that has gone is no error.
+                let _ = answer(request, &shared);
+            }
+        })?;
+    bound.ok_or_else(|| anyhow!("metrics are served at no address"))
+}
+
+fn answer(request: Request, shared: &Shared) -> std::io::Result<()> {
+    let path = request.url().split('?').next();
+    if path != Some("/metrics") {
+        let hint = Response::from_string("metrics are at /metrics\n");
+        return request.respond(hint.with_status_code(404));
+    }
+    if !matches!(request.method(), Method::Get | Method::Head) {
+        return request.respond(Response::from_string("").with_status_code(405));
+    }
+    let measured = shared.with(|watched| {
+        Ok::<_, anyhow::Error>(Measured {
+            snapshot: watched.snapshot()?,
+            histograms: watched.agent.histograms()?,
+        })
+    });
+    match measured {
+        Some(Ok(measured)) => {
+            let kind = Header::from_bytes("Content-Type", CONTENT_TYPE).expect("plain ASCII");
+            request.respond(Response::from_string(text(measured)).with_header(kind))
+        }
+        Some(Err(error)) => {
+            let text = format!("{error:#}\n");
+            request.respond(Response::from_string(text).with_status_code(500))
+        }
+        None => request.respond(Response::from_string("ended\n").with_status_code(503)),
+    }
+}
+
+/// What is exported.
+#[derive(Debug)]
+pub struct Measured {
+    /// The state.
+    pub snapshot: Snapshot,
+    /// By [`Direction::ALL`].
+    pub histograms: [Histograms; 2],
+}
+
+/// The exposition.
+pub fn text(measured: Measured) -> String {
+    let mut registry = Registry::with_prefix("tidegate");
+    registry.register_collector(Box::new(measured));
+    let mut text = String::new();
+    encode(&mut text, &registry).expect("a string takes anything");
+    text
+}
+
+impl Collector for Measured {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
+        let e = &mut encoder;
+        self.agent(e)?;
+        self.counts(e)?;
+        self.paths(e)?;
+        self.flows(e)?;
+        self.distributions(e)
+    }
+}
+
+impl Measured {
+    fn agent(&self, e: &mut DescriptorEncoder) -> fmt::Result {
+        let agent = &self.snapshot.agent;
+        e.encode_descriptor("build", "The agent", None, MetricType::Info)?
+            .encode_info(&[("version", agent.version.as_str())])?;
+        let help = "1 for the law in force";
+        gauge(e, "law", help, None, [([("law", agent.law.clone())], 1.0)])?;
+        let help = "1 if the agent measures and changes nothing";
+        let dry_run = f64::from(u8::from(agent.dry_run));
+        single(e, "dry_run", help, None, dry_run)?;
+        let up_s = (self.snapshot.at_us - agent.since_us) as f64 * 1e-6;
+        let help = "Since the agent was started";
+        single(e, "uptime", help, Some(Unit::Seconds), up_s)?;
+        let attached = agent.interfaces.iter();
+        let attached = attached.map(|i| ([("interface", i.name.clone())], 1.0));
+        let help = "1 for each interface that the programs are attached to";
+        gauge(e, "attached", help, None, attached)
+    }
+
+    fn counts(&self, e: &mut DescriptorEncoder) -> fmt::Result {
+        let counts = &self.snapshot.counts;
+        let labels = |i: usize| {
+            let count = &counts[i];
+            [
+                ("direction", count.direction.name().to_owned()),
+                ("reason", count.reason.to_string()),
+            ]
+        };
+        let packets = counts
+            .iter()
+            .enumerate()
+            .map(|(i, c)| (labels(i), c.packets));
+        let help = "Packets by what became of them, as merged by GRO and before segmentation; each \
+                    counts once for each direction that is looked at";
+        counter(e, "packets", help, None, packets)?;
+        let bytes = counts.iter().enumerate().map(|(i, c)| (labels(i), c.bytes));
+        let help = "Their bytes from the IP header on";
+        counter(e, "packet", help, Some(Unit::Bytes), bytes)
+    }
+
+    fn paths(&self, e: &mut DescriptorEncoder) -> fmt::Result {
+        let seconds = |us: u32| f64::from(us) * 1e-6;
+        let paths = &self.snapshot.paths;
+        let each = |value: &dyn Fn(&PathView) -> f64| {
+            let of = paths.iter().map(|p| (self.path(p).to_vec(), value(p)));
+            of.collect::<Vec<_>>()
+        };
+        let help = "Queueing delay of the path's last measured packet";
+        let values = each(&|p| seconds(p.queue_us));
+        gauge(e, "path_queue", help, Some(Unit::Seconds), values)?;
+        let help = "Round trip of the path without the queue";
+        let values = each(&|p| seconds(p.lag_us));
+        gauge(e, "path_lag", help, Some(Unit::Seconds), values)?;
+        let help = "Forecast of what the path's link carries in a second; tide only";
+        let rate = |p: &PathView| match p.lag_us {
+            0 => 0.0,
+            lag_us => p.forecast_bytes as f64 / seconds(lag_us),
+        };
+        let unit = Unit::Other("bytes_per_second".into());
+        gauge(e, "path_forecast", help, Some(unit), each(&rate))?;
+        let help = "Flows that want more of the path than they get, by weight; tide only";
+        let values = each(&|p| f64::from(p.hungry));
+        gauge(e, "path_hungry_flows", help, None, values)?;
+        let probes = paths.iter().map(|p| (self.path(p), u64::from(p.probes)));
+        let help = "Times that tide tried whether the path had become longer";
+        counter(e, "path_probes", help, None, probes)?;
+        self.path_bytes(e)
+    }
+
+    fn path_bytes(&self, e: &mut DescriptorEncoder) -> fmt::Result {
+        let bytes = self.snapshot.paths.iter().flat_map(|p| {
+            let kinds = [
+                ("measured", p.measured_bytes),
+                ("udp", p.udp_bytes),
+                ("left_alone", p.left_bytes),
+            ];
+            kinds.map(|(treatment, bytes)| {
+                let [interface, direction] = self.path(p);
+                let labels = [interface, direction, ("treatment", treatment.to_owned())];
+                (labels, bytes)
+            })
+        });
+        let help = "Payload of the path's data: TCP that is measured, UDP (and so QUIC), and what \
+                    else is left alone";
+        counter(e, "path_data", help, Some(Unit::Bytes), bytes)
+    }
+
+    fn path(&self, path: &PathView) -> [(&'static str, String); 2] {
+        let name = self.snapshot.agent.interface(path.ifindex);
+        [
+            ("interface", name),
+            ("direction", path.direction.name().into()),
+        ]
+    }
+
+    fn flows(&self, e: &mut DescriptorEncoder) -> fmt::Result {
+        let lively = |f: &&FlowView| {
+            !f.closed && f.received_bytes > 0 && f.seen_us + LIVELY_US > self.snapshot.at_us
+        };
+        let states = Direction::ALL.into_iter().flat_map(|direction| {
+            [("steered", true), ("open", false)].map(|(state, steered)| {
+                let of = self.snapshot.flows.iter().filter(lively);
+                let of = of.filter(|f| f.direction == direction);
+                let flows = of.filter(|f| f.wanted_bytes.is_some() == steered).count();
+                let labels = [("direction", direction.name()), ("state", state)];
+                (labels, flows as f64)
+            })
+        });
+        let help = "Flows with packets in the last 10 s, by whether the law wants a window of them";
+        gauge(e, "flows", help, None, states)
+    }
+
+    fn distributions(&self, e: &mut DescriptorEncoder) -> fmt::Result {
+        let help = "Queueing delay of each measured packet";
+        let delays = self.histograms.each_ref().map(|h| &h.queue_us);
+        histogram(e, "queue_delay", help, Unit::Seconds, delays, 1e-6)?;
+        let help = "Window that the data's sender was told, of each acknowledgement";
+        let windows = self.histograms.each_ref().map(|h| &h.window_bytes);
+        histogram(e, "window", help, Unit::Bytes, windows, 1.0)
+    }
+}
+
+/// A gauge without labels.
+fn single(
+    e: &mut DescriptorEncoder,
+    name: &str,
+    help: &str,
+    unit: Option<Unit>,
+    value: f64,
+) -> fmt::Result {
+    let metric = e.encode_descriptor(name, help, unit.as_ref(), MetricType::Gauge)?;
+    ConstGauge::new(value).encode(metric)
+}
+
+fn counter<L: EncodeLabelSet>(
+    e: &mut DescriptorEncoder,
+    name: &str,
+    help: &str,
+    unit: Option<Unit>,
+    values: impl IntoIterator<Item = (L, u64)>,
+) -> fmt::Result {
+    let mut family = e.encode_descriptor(name, help, unit.as_ref(), MetricType::Counter)?;
+    for (labels, value) in values {
+        ConstCounter::new(value).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+fn gauge<L: EncodeLabelSet>(
+    e: &mut DescriptorEncoder,
+    name: &str,
+    help: &str,
+    unit: Option<Unit>,
+    values: impl IntoIterator<Item = (L, f64)>,
+) -> fmt::Result {
+    let mut family = e.encode_descriptor(name, help, unit.as_ref(), MetricType::Gauge)?;
+    for (labels, value) in values {
+        ConstGauge::new(value).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+/// By direction; `scale` turns the kernel's unit into the base unit.
+fn histogram(
+    e: &mut DescriptorEncoder,
+    name: &str,
+    help: &str,
+    unit: Unit,
+    of: [&Histogram; 2],
+    scale: f64,
+) -> fmt::Result {
+    let mut family = e.encode_descriptor(name, help, Some(&unit), MetricType::Histogram)?;
+    for (direction, histogram) in Direction::ALL.into_iter().zip(of) {
+        let labels = [("direction", direction.name())];
+        let mut metric: MetricEncoder = family.encode_family(&labels)?;
+        let slots = histogram.slots().map(|(bound, packets)| {
+            let bound = bound.map_or(f64::INFINITY, |bound| bound as f64 * scale);
+            (bound, packets)
+        });
+        let slots: Vec<_> = slots.collect();
+        let sum = histogram.sum as f64 * scale;
+        metric.encode_histogram::<[(&str, &str); 0]>(sum, histogram.count(), &slots, None)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

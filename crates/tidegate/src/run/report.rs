@@ -1,0 +1,62 @@
+//! What the agent shows by itself: a line on a terminal, what a dry run would do, or JSON.
+
+use crate::args::RunArgs;
+use crate::dry_run::DryRun;
+use crate::snapshot::Shared;
+use crate::top::model::Model;
+use crate::top::report::print_json;
+use anyhow::Result;
+use indicatif::ProgressBar;
+
+/// It, and what it has shown so far.
+pub struct Report {
+    json: bool,
+    /// On standard error, and hidden where that is no terminal.
+    pub line: ProgressBar,
+    /// What a dry run has seen.
+    pub dry_run: DryRun,
+    model: Model,
+}
+
+impl Report {
+    /// As asked for.
+    pub fn new(args: &RunArgs) -> Self {
+        let line = if args.json {
+            ProgressBar::hidden()
+        } else {
+            ProgressBar::new_spinner()
+        };
+        Self {
+            json: args.json,
+            line,
+            dry_run: DryRun::default(),
+            model: Model::default(),
+        }
+    }
+
+    /// The kernel's tables are read only if somebody looks.
+    pub fn is_wanted(&self, dry_run: bool) -> bool {
+        self.json || dry_run || !self.line.is_hidden()
+    }
+
+    /// Shows the present.
+    pub fn show(&mut self, shared: &Shared, dry_run: bool) -> Result<()> {
+        if !self.is_wanted(dry_run) {
+            return Ok(());
+        }
+        let Some(snapshot) = shared.with(|watched| watched.snapshot()).transpose()? else {
+            return Ok(());
+        };
+        if dry_run && !self.json {
+            let Self { line, dry_run, .. } = self;
+            return Ok(line.suspend(|| dry_run.look(&snapshot.flows, &snapshot.paths))?);
+        }
+        self.model.update(snapshot);
+        if self.json {
+            return print_json(&self.model);
+        }
+        self.line.set_message(self.model.status());
+        self.line.tick();
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! The agent's state over a Unix socket, for `tidegate top` and other programs: a line of JSON for
+//! each line that asks for it (docs/watching.md). Nothing is read from the kernel until then.
+
+use crate::snapshot::{Shared, Snapshot, VERSION};
+use anyhow::{Context, Result, bail};
+use nix::sys::stat::{Mode, umask};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// Where an agent is found unless somebody says otherwise.
+pub const SOCKET: &str = "/run/tidegate/agent.sock";
+/// Readers at a time.
+const READERS: usize = 16;
+/// A reader that does not take its answer is let go.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes of a question, at most.
+const QUESTION: u64 = 1024;
+
+/// What a reader may ask for.
+#[derive(Debug, Serialize, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase", tag = "get")]
+pub enum Question {
+    /// A [`Snapshot`].
+    Snapshot,
+}
+
+/// What it gets where that is not possible.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Refusal {
+    /// As in [`Snapshot`].
+    pub version: u32,
+    /// Why.
+    pub error: String,
+}
+
+/// A socket that is served; its file goes with this value.
+pub struct Served {
+    path: PathBuf,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Serves the agent at `path` until the process ends.
+pub fn serve(path: &Path, shared: &Shared) -> Result<Served> {
+    let listener = listen(path)?;
+    let served = Served {
+        path: path.to_owned(),
+    };
+    let shared = shared.clone();
+    thread::Builder::new()
+        .name("serve".into())
+        .spawn(move || accept(&listener, &shared))
+        .context("start a thread")?;
+    Ok(served)
+}
+
+/// Owner and group may connect: what is shown are addresses that the machine talks to.
+fn listen(path: &Path) -> Result<UnixListener> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
+    }
+    if UnixStream::connect(path).is_ok() {
+        bail!("{}: another agent serves it", path.display());
+    }
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => {
+            return Err(e)
+                .with_context(|| format!("remove {}, which nobody serves", path.display()));
+        }
+        _ => {}
+    }
+    // Closed to others from the first moment.
+    let before = umask(Mode::from_bits_truncate(0o117));
+    let listener = UnixListener::bind(path);
+    umask(before);
+    let listener = listener.with_context(|| format!("serve {}", path.display()))?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o660))
+        .with_context(|| format!("set the mode of {}", path.display()))?;
+    Ok(listener)
+}
+
+fn accept(listener: &UnixListener, shared: &Shared) {
+    let readers = Arc::new(());
+    for stream in listener.incoming() {
+        let Ok(stream) = stream else {
+            // No descriptors, for one: not to be tried again at once.
+            thread::sleep(Duration::from_millis(100));
+            continue;
+        };
+        if Arc::strong_count(&readers) > READERS {
+            continue;
+        }
+        let (shared, place) = (shared.clone(), Arc::clone(&readers));
+        let _ = thread::Builder::new().name("reader".into()).spawn(move || {
+            // A reader that has gone is no error.
+            let _ = answer(&stream, &shared);
+            drop(place);
+        });
+    }
+}
+
+fn answer(stream: &UnixStream, shared: &Shared) -> std::io::Result<()> {
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut questions = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        if (&mut questions).take(QUESTION).read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let mut reply = reply(&line, shared)?;
+        reply.push(b'\n');
+        let mut stream = stream;
+        stream.write_all(&reply)?;
+    }
+}
+
+fn reply(line: &str, shared: &Shared) -> serde_json::Result<Vec<u8>> {
+    let refuse = |error: String| {
+        serde_json::to_vec(&Refusal {
+            version: VERSION,
+            error,
+        })
+    };
+    match serde_json::from_str(line) {
+        Ok(Question::Snapshot) => match shared.with(|watched| watched.snapshot()) {
+            Some(Ok(snapshot)) => serde_json::to_vec(&snapshot),
+            Some(Err(error)) => refuse(format!("{error:#}")),
+            None => refuse("the agent has ended".into()),
+        },
+        Err(error) => refuse(format!(
+            "expected {{\"get\":\"snapshot\"}}, not understood: {error}"
+        )),
+    }
+}
+
+/// The other end.
+pub struct Client {
+    stream: BufReader<UnixStream>,
+}
+
+impl Client {
+    /// Connects to the agent at `path`; none if nobody serves it.
+    pub fn connect(path: &Path) -> Result<Option<Self>> {
+        match UnixStream::connect(path) {
+            Ok(stream) => {
+                stream.set_read_timeout(Some(PATIENCE))?;
+                let stream = BufReader::new(stream);
+                Ok(Some(Self { stream }))
+            }
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+                Ok(None)
+            }
+            Err(e) => Err(e).with_context(|| format!("connect to the agent at {}", path.display())),
+        }
+    }
+
+    /// Asks for the state now.
+    pub fn snapshot(&mut self) -> Result<Snapshot> {
+        let mut question = serde_json::to_vec(&Question::Snapshot)?;
+        question.push(b'\n');
+        self.stream.get_mut().write_all(&question)?;
+        let mut line = String::new();
+        if self.stream.read_line(&mut line)? == 0 {
+            bail!("the agent has ended");
+        }
+        if let Ok(refusal) = serde_json::from_str::<Refusal>(&line) {
+            bail!("the agent says: {}", refusal.error);
+        }
+        let snapshot: Snapshot = serde_json::from_str(&line).context("read the agent's answer")?;
+        if snapshot.version != VERSION {
+            bail!(
+                "the agent speaks version {} of the protocol, expected {VERSION}; it is Tidegate {}",
+                snapshot.version,
+                snapshot.agent.version
+            );
+        }
+        Ok(snapshot)
+    }
+}

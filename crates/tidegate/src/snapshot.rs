@@ -1,0 +1,118 @@
+//! What a running agent tells of itself: the protocol between `tidegate run` and `tidegate top`.
+
+use anyhow::Result;
+use nix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError};
+use tidegate_agent::{Agent, Count, FlowView, LeftView, PathView};
+
+/// Raised when a field changes its meaning or goes; new fields may come at any time.
+pub const VERSION: u32 = 1;
+
+/// Which agent it is.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+pub struct About {
+    /// Of Tidegate.
+    pub version: String,
+    /// Process.
+    pub pid: u32,
+    /// The law in force.
+    pub law: String,
+    /// Measures, and changes nothing.
+    pub dry_run: bool,
+    /// What is steered, in words.
+    pub directions: String,
+    /// `tcx` or `clsact`.
+    pub hook: String,
+    /// To what it is attached now.
+    pub interfaces: Vec<Place>,
+    /// Start, µs of CLOCK_MONOTONIC.
+    pub since_us: u64,
+}
+
+impl About {
+    /// The name of the interface with this index, which may have gone.
+    pub fn interface(&self, ifindex: u32) -> String {
+        let known = self.interfaces.iter().find(|i| i.ifindex == ifindex);
+        known.map_or_else(|| format!("#{ifindex}"), |i| i.name.clone())
+    }
+}
+
+/// An interface.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct Place {
+    /// Its name.
+    pub name: String,
+    /// Its index.
+    pub ifindex: u32,
+}
+
+/// Everything at one moment.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Of this format, [`VERSION`].
+    pub version: u32,
+    /// When, µs of CLOCK_MONOTONIC.
+    pub at_us: u64,
+    /// Whose.
+    pub agent: About,
+    /// What became of the packets.
+    pub counts: Vec<Count>,
+    /// The queues.
+    pub paths: Vec<PathView>,
+    /// Flows that are measured.
+    pub flows: Vec<FlowView>,
+    /// Data that are left alone.
+    pub left: Vec<LeftView>,
+}
+
+/// An agent, and what is to be said about it.
+pub struct Watched {
+    /// The agent.
+    pub agent: Agent,
+    /// As it is now.
+    pub about: About,
+}
+
+impl Watched {
+    /// Its state now.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        Ok(Snapshot {
+            version: VERSION,
+            at_us: now_us(),
+            agent: self.about.clone(),
+            counts: self.agent.counts()?,
+            paths: self.agent.paths(),
+            flows: self.agent.flows(),
+            left: self.agent.left(),
+        })
+    }
+}
+
+/// The one agent of a process, for the threads that show it. When it ends they find nothing.
+#[derive(Clone)]
+pub struct Shared(Arc<Mutex<Option<Watched>>>);
+
+impl Shared {
+    /// Takes it over.
+    pub fn new(watched: Watched) -> Self {
+        Self(Arc::new(Mutex::new(Some(watched))))
+    }
+
+    /// Does something with it; nothing once it has ended.
+    pub fn with<T>(&self, act: impl FnOnce(&mut Watched) -> T) -> Option<T> {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.as_mut().map(act)
+    }
+
+    /// Takes it away from the threads that show it.
+    pub fn end(&self) -> Option<Watched> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// µs of CLOCK_MONOTONIC, the kernel program's clock.
+pub fn now_us() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has this clock");
+    now.tv_sec() as u64 * 1_000_000 + now.tv_nsec() as u64 / 1_000
+}

@@ -1,0 +1,145 @@
+//! `tidegate top`: flows by queueing delay, and what limits each.
+
+mod columns;
+mod details;
+mod filter;
+pub mod model;
+mod once;
+pub mod order;
+pub mod report;
+mod row;
+mod screen;
+mod source;
+pub mod units;
+mod view;
+
+#[cfg(test)]
+pub mod tests;
+
+use crate::args::TopArgs;
+use crate::exit::BadInput;
+use crate::signals;
+use anyhow::{Context, Result};
+use model::Model;
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use ratatui::crossterm::terminal;
+use report::Report;
+use source::Source;
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use view::{Action, View};
+
+/// How fast an interrupt is noticed.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Runs it.
+pub fn run(args: &TopArgs) -> Result<()> {
+    if !args.once && !args.json && !std::io::stdout().is_terminal() {
+        let hint = "standard output is no terminal, expected --once or --json with it";
+        return Err(BadInput(hint.into()).into());
+    }
+    let stop = signals::stop_flag()?;
+    let mut source = Source::open(args)?;
+    if args.once || args.json {
+        return print(args, &mut source, &stop);
+    }
+    let mut terminal = ratatui::try_init().context("set up the terminal")?;
+    let outcome = interact(args, &mut terminal, &mut source, &stop);
+    ratatui::restore();
+    outcome
+}
+
+/// Without a screen: tables or JSON, on standard output.
+fn print(args: &TopArgs, source: &mut Source, stop: &AtomicBool) -> Result<()> {
+    if let Some(notice) = source.notice() {
+        eprintln!("tidegate: {notice}");
+    }
+    let interval = Duration::from_secs_f64(args.interval);
+    let view = View::new(args.sort, &args.filter, args.all);
+    let mut model = Model::default();
+    // A rate takes two looks.
+    model.update(source.snapshot()?);
+    loop {
+        if !sleep(interval, stop) {
+            return Ok(());
+        }
+        model.update(source.snapshot()?);
+        let rows = model.rows(&view.wish);
+        if args.json {
+            Report::new(&model, &rows).print()?;
+        } else {
+            let width = terminal::size().ok().map(|(width, _)| width);
+            let width = width.filter(|_| std::io::stdout().is_terminal());
+            print!("{}", once::table(&model, &rows, width));
+        }
+        if args.once {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether nobody has asked to stop meanwhile.
+fn sleep(interval: Duration, stop: &AtomicBool) -> bool {
+    let end = Instant::now() + interval;
+    while !stop.load(Ordering::Relaxed) {
+        let rest = end.saturating_duration_since(Instant::now());
+        if rest.is_zero() {
+            return true;
+        }
+        std::thread::sleep(rest.min(LOOK));
+    }
+    false
+}
+
+fn interact(
+    args: &TopArgs,
+    terminal: &mut DefaultTerminal,
+    source: &mut Source,
+    stop: &AtomicBool,
+) -> Result<()> {
+    let interval = Duration::from_secs_f64(args.interval);
+    let mut view = View::new(args.sort, &args.filter, args.all);
+    let mut model = Model::default();
+    let mut trouble = None;
+    let mut next = Instant::now();
+    while !stop.load(Ordering::Relaxed) {
+        if Instant::now() >= next {
+            next = Instant::now() + interval;
+            if !view.paused {
+                match source.snapshot() {
+                    Ok(snapshot) => {
+                        model.update(snapshot);
+                        trouble = None;
+                    }
+                    Err(error) => trouble = Some(format!("{error:#}")),
+                }
+            }
+        }
+        let notice = trouble.as_deref().or(source.notice());
+        terminal.draw(|frame| screen::draw(frame, &model, &mut view, notice))?;
+        if await_key(&mut view, &model, next, stop)? == Action::Quit {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Until something is to be drawn anew.
+fn await_key(view: &mut View, model: &Model, next: Instant, stop: &AtomicBool) -> Result<Action> {
+    while !stop.load(Ordering::Relaxed) {
+        let rest = next.saturating_duration_since(Instant::now());
+        if rest.is_zero() {
+            break;
+        }
+        if !event::poll(rest.min(LOOK))? {
+            continue;
+        }
+        return Ok(match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => view.key(key, model),
+            _ => Action::Stay,
+        });
+    }
+    Ok(Action::Stay)
+}

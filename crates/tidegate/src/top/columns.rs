@@ -1,0 +1,223 @@
+//! The columns, and which of them a terminal has room for.
+
+use crate::top::order::Order;
+use crate::top::row::{Row, endpoint};
+use crate::top::units::{bytes, delay, rate};
+use tidegate_agent::{Direction, Endpoint};
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Which way the data go.
+    Direction,
+    /// The far end.
+    Remote,
+    /// This machine's end.
+    Local,
+    /// The interface.
+    Interface,
+    /// Queueing delay.
+    Queue,
+    /// Round trip.
+    Rtt,
+    /// Smallest round trip.
+    RttMin,
+    /// Rate.
+    Rate,
+    /// Window as the sender is told.
+    Window,
+    /// Window as the kernel had it.
+    Kernel,
+    /// Payload bytes so far.
+    Bytes,
+    /// What limits it, or why it is left alone.
+    Why,
+}
+
+/// As they stand.
+const ALL: [Column; 12] = [
+    Column::Direction,
+    Column::Remote,
+    Column::Queue,
+    Column::Rtt,
+    Column::RttMin,
+    Column::Rate,
+    Column::Window,
+    Column::Kernel,
+    Column::Why,
+    Column::Bytes,
+    Column::Interface,
+    Column::Local,
+];
+/// What goes first where there is no room.
+const DISPENSABLE: [Column; 9] = [
+    Column::Local,
+    Column::Interface,
+    Column::Bytes,
+    Column::Kernel,
+    Column::RttMin,
+    Column::Window,
+    Column::Rtt,
+    Column::Why,
+    Column::Rate,
+];
+/// An IPv6 address and a port need no more.
+const LONGEST_END: u16 = 47;
+
+impl Column {
+    /// Its head.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Direction => "",
+            Self::Remote => "REMOTE",
+            Self::Local => "LOCAL",
+            Self::Interface => "IF",
+            Self::Queue => "QUEUE",
+            Self::Rtt => "RTT",
+            Self::RttMin => "RTTMIN",
+            Self::Rate => "RATE",
+            Self::Window => "WINDOW",
+            Self::Kernel => "KERNEL",
+            Self::Bytes => "BYTES",
+            Self::Why => "LIMITED BY",
+        }
+    }
+
+    /// The order that it stands for.
+    pub const fn order(self) -> Option<Order> {
+        Some(match self {
+            Self::Remote => Order::Remote,
+            Self::Queue => Order::Queue,
+            Self::Rtt => Order::Rtt,
+            Self::RttMin => Order::RttMin,
+            Self::Rate => Order::Rate,
+            Self::Window => Order::Window,
+            Self::Kernel => Order::Kernel,
+            Self::Bytes => Order::Bytes,
+            Self::Why => Order::Why,
+            Self::Direction | Self::Local | Self::Interface => return None,
+        })
+    }
+
+    /// Whether it holds numbers, which stand to the right.
+    pub const fn is_number(self) -> bool {
+        matches!(
+            self,
+            Self::Queue
+                | Self::Rtt
+                | Self::RttMin
+                | Self::Rate
+                | Self::Window
+                | Self::Kernel
+                | Self::Bytes
+        )
+    }
+
+    /// Characters that it needs.
+    pub const fn width(self) -> u16 {
+        match self {
+            Self::Direction => 1,
+            Self::Remote | Self::Local => 21,
+            Self::Interface => 8,
+            Self::Queue | Self::Rtt | Self::RttMin => 6,
+            Self::Rate => 8,
+            Self::Window | Self::Kernel | Self::Bytes => 7,
+            Self::Why => 15,
+        }
+    }
+
+    /// What stands in a row, in at most `width` characters.
+    pub fn cell(self, row: &Row, width: u16) -> String {
+        let flow = row.flow();
+        let known = |text: Option<String>| text.unwrap_or_else(|| "–".into());
+        match self {
+            Self::Direction => match row.key.direction {
+                Direction::Down => "↓".into(),
+                Direction::Up => "↑".into(),
+            },
+            Self::Remote => fit(&row.key.remote, width.into()),
+            Self::Local => fit(&row.key.local, width.into()),
+            Self::Interface => row.interface.clone(),
+            Self::Queue => known(row.queue_us().map(delay)),
+            Self::Rtt => known(flow.and_then(|f| f.rtt_us).map(delay)),
+            Self::RttMin => known(flow.and_then(|f| f.rtt_min_us).map(delay)),
+            Self::Rate => known(row.rate_bps.map(rate)),
+            Self::Window => known(flow.map(|f| bytes(f.window_bytes.into()))),
+            Self::Kernel => known(flow.map(|f| bytes(f.kernel_bytes.into()))),
+            Self::Bytes => bytes(row.bytes),
+            Self::Why => row.limit.short().into(),
+        }
+    }
+}
+
+/// The columns for a terminal, each with its width; what is over goes to the ends' addresses.
+pub fn columns(width: u16) -> Vec<(Column, u16)> {
+    let mut columns = ALL.to_vec();
+    let needed = |columns: &[Column]| {
+        let widths = columns.iter().map(|c| c.width() + 1).sum::<u16>();
+        widths.saturating_sub(1)
+    };
+    for dispensable in DISPENSABLE {
+        if needed(&columns) > width {
+            columns.retain(|c| *c != dispensable);
+        }
+    }
+    let mut rest = width.saturating_sub(needed(&columns));
+    let mut widths: Vec<_> = columns.into_iter().map(|c| (c, c.width())).collect();
+    for (column, width) in &mut widths {
+        if matches!(column, Column::Remote | Column::Local) {
+            let more = rest.min(LONGEST_END - *width);
+            *width += more;
+            rest -= more;
+        }
+    }
+    widths
+}
+
+/// An end in at most `width` characters: of what is too long the middle goes, for the port tells most.
+fn fit(end: &Endpoint, width: usize) -> String {
+    let text = endpoint(end);
+    if text.len() <= width {
+        return text;
+    }
+    let tail = text.rfind(']').unwrap_or(text.len());
+    let keep = width.saturating_sub(text.len() - tail + 1);
+    format!("{}…{}", &text[..keep], &text[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Column, columns, fit};
+    use tidegate_agent::Endpoint;
+
+    #[test]
+    fn every_width_is_kept_and_what_matters_stays() {
+        for width in 30..250 {
+            let columns = columns(width);
+            let used: u16 = columns.iter().map(|(_, w)| w + 1).sum::<u16>() - 1;
+            assert!(used <= width, "{used} of {width}");
+            let has = |column| columns.iter().any(|(c, _)| *c == column);
+            assert!(has(Column::Remote) && has(Column::Queue), "{width}");
+            assert!(
+                width < 80 || has(Column::Why) && has(Column::RttMin),
+                "{width}"
+            );
+            assert!(width < 90 || has(Column::Kernel), "{width}");
+        }
+    }
+
+    #[test]
+    fn a_long_address_keeps_its_head_and_its_port() {
+        let end = |address: &str| Endpoint {
+            address: address.parse().unwrap(),
+            port: 443,
+        };
+        let long = end("2001:db8:1234:5678:9abc:def0:1234:5678");
+        assert_eq!(fit(&long, 21), "[2001:db8:1234:…]:443");
+        assert_eq!(
+            fit(&long, 47),
+            "[2001:db8:1234:5678:9abc:def0:1234:5678]:443"
+        );
+        assert_eq!(fit(&end("192.0.2.1"), 21), "192.0.2.1:443");
+    }
+}

@@ -1,0 +1,119 @@
+//! What explains the decision about one flow, in sentences.
+
+use crate::top::model::Model;
+use crate::top::row::{PathRow, Row, Seen, endpoint};
+use crate::top::units::{bytes, delay, duration, rate};
+use tidegate_agent::{Direction, FlowView, Limit};
+
+/// Lines about a row.
+pub fn lines(model: &Model, row: &Row) -> Vec<String> {
+    let mut lines = vec![head(row), why(model, row)];
+    match &row.seen {
+        Seen::Flow(flow) => {
+            lines.extend([delays(flow), windows(model, flow)]);
+            let of = |p: &&PathRow| {
+                (p.view.direction, p.view.ifindex) == (row.key.direction, row.key.ifindex)
+            };
+            lines.extend(
+                model
+                    .paths
+                    .iter()
+                    .find(of)
+                    .map(|p| path(p, &model.about.law)),
+            );
+        }
+        Seen::Left(left) => lines.push(format!(
+            "Seen: {} packets with {} of payload since the agent first met it.",
+            left.packets,
+            bytes(left.bytes)
+        )),
+    }
+    let age_us = model.at_us.saturating_sub(row.seen_us);
+    if age_us > 1_000_000 {
+        lines.push(format!("Last packet {} ago.", duration(age_us / 1_000_000)));
+    }
+    lines
+}
+
+fn head(row: &Row) -> String {
+    let (from, to, what) = match row.key.direction {
+        Direction::Down => (&row.key.remote, &row.key.local, "arrive"),
+        Direction::Up => (&row.key.local, &row.key.remote, "leave"),
+    };
+    format!(
+        "{} → {}, {}, data that {what} on {}; {} so far{}",
+        endpoint(from),
+        endpoint(to),
+        row.key.protocol(),
+        row.interface,
+        bytes(row.bytes),
+        row.rate_bps
+            .map_or(String::new(), |bps| format!(", now {}", rate(bps))),
+    )
+}
+
+fn why(model: &Model, row: &Row) -> String {
+    let dry = if model.about.dry_run && row.is_steered() {
+        " (Dry run: nothing is changed; this is what would be.)"
+    } else {
+        ""
+    };
+    let label = match row.limit {
+        Limit::Closed => "Over",
+        limit if limit.is_left_alone() => "Left alone",
+        _ => "Limited by",
+    };
+    format!(
+        "{label}: {} – {}.{dry}",
+        row.limit.short(),
+        row.limit.words()
+    )
+}
+
+fn delays(flow: &FlowView) -> String {
+    let told = |us: Option<u32>| us.map_or_else(|| "not known".into(), delay);
+    format!(
+        "Delay: queue {}, round trip {}, the smallest {} ({} samples).",
+        told(flow.queue_us),
+        told(flow.rtt_us),
+        told(flow.rtt_min_us),
+        flow.samples
+    )
+}
+
+fn windows(model: &Model, flow: &FlowView) -> String {
+    let law = &model.about.law;
+    let wanted = match flow.wanted_bytes {
+        Some(wanted) => format!("{law} wants {}", bytes(wanted.into())),
+        None => format!("{law} wants no other"),
+    };
+    let scale = match flow.window_scale {
+        Some(scale) => format!("steps of {} bytes", 1u32 << scale.min(14)),
+        None => "window scale not known".into(),
+    };
+    format!(
+        "Window: {} told; {wanted}; the kernel's is {}; lowered in {} segments; {scale}, segments of {} bytes.",
+        bytes(flow.window_bytes.into()),
+        bytes(flow.kernel_bytes.into()),
+        flow.rewritten,
+        flow.mss_bytes
+    )
+}
+
+fn path(path: &PathRow, law: &str) -> String {
+    let view = &path.view;
+    if law != "tide" {
+        return format!("Path: queue {} at its last packet.", delay(view.queue_us));
+    }
+    let [near, far] = view.error_bytes;
+    format!(
+        "Path: {}; lag {}; in one lag it carries {}, give or take {} of late and {} in the long run; {} flows want more; {} probes so far.",
+        view.state,
+        delay(view.lag_us),
+        bytes(view.forecast_bytes),
+        bytes(near),
+        bytes(far),
+        view.hungry,
+        view.probes
+    )
+}

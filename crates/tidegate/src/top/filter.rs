@@ -1,0 +1,75 @@
+//! Which rows are wanted.
+
+use crate::top::row::{Row, endpoint};
+use tidegate_agent::Direction;
+
+/// Words that a row has to have, all of them.
+#[derive(Clone, Debug, Default)]
+pub struct Filter(Vec<Word>);
+
+#[derive(Clone, Debug)]
+struct Word {
+    wanted: bool,
+    test: Test,
+}
+
+#[derive(Clone, Debug)]
+enum Test {
+    Port(u16),
+    Direction(Direction),
+    Steered,
+    Left,
+    Text(String),
+}
+
+impl Filter {
+    /// A filter from what a person typed; every text is one.
+    pub fn new(text: &str) -> Self {
+        Self(text.split_whitespace().map(Word::new).collect())
+    }
+
+    /// Whether the row has every word.
+    pub fn admits(&self, row: &Row) -> bool {
+        self.0.iter().all(|w| w.test.holds(row) == w.wanted)
+    }
+}
+
+impl Word {
+    fn new(word: &str) -> Self {
+        let (wanted, word) = match word.strip_prefix('!') {
+            Some(rest) => (false, rest),
+            None => (true, word),
+        };
+        let port = word.strip_prefix(':').unwrap_or(word).parse();
+        let test = match (port, word) {
+            (Ok(port), _) => Test::Port(port),
+            (_, "down") => Test::Direction(Direction::Down),
+            (_, "up") => Test::Direction(Direction::Up),
+            (_, "steered") => Test::Steered,
+            (_, "left") => Test::Left,
+            _ => Test::Text(word.to_lowercase()),
+        };
+        Self { wanted, test }
+    }
+}
+
+impl Test {
+    fn holds(&self, row: &Row) -> bool {
+        match self {
+            Self::Port(port) => [row.key.local.port, row.key.remote.port].contains(port),
+            Self::Direction(direction) => row.key.direction == *direction,
+            Self::Steered => row.is_steered(),
+            Self::Left => row.limit.is_left_alone(),
+            Self::Text(text) => {
+                let fields = [
+                    endpoint(&row.key.remote),
+                    endpoint(&row.key.local),
+                    row.key.protocol(),
+                    row.interface.to_lowercase(),
+                    row.limit.short().to_lowercase(),
+                ];
+                fields.iter().any(|field| field.contains(text))
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Snapshots in, rows out. Without a clock and without a terminal.
+
+use crate::snapshot::{About, Snapshot};
+use crate::top::filter::Filter;
+use crate::top::order::Order;
+use crate::top::row::{Key, PathRow, Row, Seen, State, TCP};
+use crate::top::units;
+use std::collections::HashMap;
+use tidegate_agent::{Count, Direction, FlowView, LeftView, Limit, PathView, Situation};
+
+/// Without packets for longer a flow is idle.
+const LIVE_US: u64 = 5_000_000;
+/// Idle ones are shown for so long,
+const IDLE_US: u64 = 60_000_000;
+/// closed ones for so long.
+const CLOSED_US: u64 = 15_000_000;
+
+/// What was seen, and how fast it changes.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// The agent.
+    pub about: About,
+    /// When it was last looked at, µs of CLOCK_MONOTONIC; 0: never.
+    pub at_us: u64,
+    /// What became of the packets.
+    pub counts: Vec<Count>,
+    /// The queues.
+    pub paths: Vec<PathRow>,
+    rows: Vec<Row>,
+    /// Of the paths, as last seen: µs, and bytes measured, of UDP, and left alone.
+    carried: HashMap<(Direction, u32), [u64; 3]>,
+}
+
+/// What is to be shown, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// By what rows are sorted.
+    pub order: Order,
+    /// The other way round.
+    pub reverse: bool,
+    /// Which rows.
+    pub filter: Filter,
+    /// Those that ended or idle, too.
+    pub all: bool,
+}
+
+impl Model {
+    /// Takes a look into account.
+    pub fn update(&mut self, snapshot: Snapshot) {
+        let elapsed_us = match self.at_us {
+            0 => None,
+            before_us => Some(snapshot.at_us.saturating_sub(before_us)).filter(|us| *us > 0),
+        };
+        // Another process counts from another start.
+        let same = self.about.pid == snapshot.agent.pid;
+        let elapsed_us = elapsed_us.filter(|_| same);
+        self.at_us = snapshot.at_us;
+        self.about = snapshot.agent;
+        self.counts = snapshot.counts;
+        self.take_rows(snapshot.flows, snapshot.left, &snapshot.paths, elapsed_us);
+        self.take_paths(snapshot.paths, elapsed_us);
+    }
+
+    fn take_rows(
+        &mut self,
+        flows: Vec<FlowView>,
+        left: Vec<LeftView>,
+        paths: &[PathView],
+        elapsed_us: Option<u64>,
+    ) {
+        let before = std::mem::take(&mut self.rows).into_iter();
+        let mut before: HashMap<_, _> = before.map(|row| (row.key.clone(), row)).collect();
+        let mut rows: HashMap<_, _> = HashMap::with_capacity(flows.len());
+        for flow in flows {
+            let row = self.flow_row(flow, paths, &before, elapsed_us);
+            before.remove(&row.key);
+            rows.insert(row.key.clone(), row);
+        }
+        for left in left {
+            let row = self.left_row(left, &before, elapsed_us);
+            before.remove(&row.key);
+            // Data that came before the first answer had left are no flow of their own.
+            match rows.get(&row.key) {
+                Some(flow) if flow.bytes >= row.bytes => {}
+                _ => {
+                    rows.insert(row.key.clone(), row);
+                }
+            }
+        }
+        // What the agent has forgotten, or ended without.
+        for (key, row) in before {
+            if row.seen_us + CLOSED_US > self.at_us {
+                rows.entry(key).or_insert(Row {
+                    state: State::Closed,
+                    limit: Limit::Closed,
+                    rate_bps: None,
+                    ..row
+                });
+            }
+        }
+        self.rows = rows.into_values().collect();
+    }
+
+    fn flow_row(
+        &self,
+        flow: FlowView,
+        paths: &[PathView],
+        before: &HashMap<Key, Row>,
+        elapsed_us: Option<u64>,
+    ) -> Row {
+        let key = Key {
+            direction: flow.direction,
+            local: flow.local,
+            remote: flow.remote,
+            ifindex: flow.ifindex,
+            protocol: TCP,
+        };
+        let rate_bps = rate(flow.received_bytes, before.get(&key), elapsed_us);
+        let of = |p: &&PathView| p.direction == key.direction && p.ifindex == key.ifindex;
+        let at = Situation {
+            law: &self.about.law,
+            path: paths.iter().find(of),
+            bytes_per_s: rate_bps.map(|bps| bps / 8.0),
+            now_us: self.at_us,
+        };
+        Row {
+            interface: self.about.interface(key.ifindex),
+            bytes: flow.received_bytes,
+            rate_bps,
+            limit: Limit::of(&flow, at),
+            state: self.state(flow.closed, flow.seen_us),
+            seen_us: flow.seen_us,
+            seen: Seen::Flow(flow),
+            key,
+        }
+    }
+
+    fn left_row(&self, left: LeftView, before: &HashMap<Key, Row>, elapsed_us: Option<u64>) -> Row {
+        let key = Key {
+            direction: left.direction,
+            local: left.local,
+            remote: left.remote,
+            ifindex: left.ifindex,
+            protocol: left.protocol,
+        };
+        Row {
+            interface: self.about.interface(key.ifindex),
+            bytes: left.bytes,
+            rate_bps: rate(left.bytes, before.get(&key), elapsed_us),
+            limit: Limit::of_left(&left.reason),
+            state: self.state(false, left.seen_us),
+            seen_us: left.seen_us,
+            seen: Seen::Left(left),
+            key,
+        }
+    }
+
+    fn state(&self, closed: bool, seen_us: u64) -> State {
+        if closed {
+            State::Closed
+        } else if seen_us + LIVE_US < self.at_us {
+            State::Idle
+        } else {
+            State::Live
+        }
+    }
+
+    fn take_paths(&mut self, paths: Vec<PathView>, elapsed_us: Option<u64>) {
+        let mut rows: Vec<_> = paths
+            .into_iter()
+            .map(|p| self.path_row(p, elapsed_us))
+            .collect();
+        rows.sort_by(|a, b| {
+            (&a.interface, a.view.direction).cmp(&(&b.interface, b.view.direction))
+        });
+        self.paths = rows;
+    }
+
+    fn path_row(&mut self, view: PathView, elapsed_us: Option<u64>) -> PathRow {
+        let key = (view.direction, view.ifindex);
+        let now = [view.measured_bytes, view.udp_bytes, view.left_bytes];
+        let before = self.carried.insert(key, now);
+        let bps = |i: usize| {
+            let (before, elapsed_us) = (before?, elapsed_us?);
+            let bytes = now[i].checked_sub(before[i])?;
+            Some(bytes as f64 * 8e6 / elapsed_us as f64)
+        };
+        // Measured, but out of reach: without timestamps, for one.
+        let unsteerable = |row: &&Row| {
+            (row.key.direction, row.key.ifindex) == key
+                && row.flow().is_some()
+                && row.limit.is_left_alone()
+        };
+        let idle = self.rows.iter().filter(unsteerable);
+        let idle_bps: f64 = idle.filter_map(|row| row.rate_bps).sum();
+        PathRow {
+            interface: self.about.interface(view.ifindex),
+            reached_bps: bps(0).map(|bps| (bps - idle_bps).max(0.0)),
+            udp_bps: bps(1),
+            left_bps: bps(2).map(|bps| bps + idle_bps),
+            view,
+        }
+    }
+
+    /// All rows, in no particular order.
+    pub fn all(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The rows that are wanted, in order.
+    pub fn rows(&self, wish: &Wish) -> Vec<&Row> {
+        let shown = |row: &&Row| (wish.all || self.is_recent(row)) && wish.filter.admits(row);
+        let mut rows: Vec<_> = self.rows.iter().filter(shown).collect();
+        rows.sort_by(|a, b| {
+            let order = wish.order.compare(a, b);
+            if wish.reverse && a.state == b.state {
+                order.reverse()
+            } else {
+                order
+            }
+        });
+        rows
+    }
+
+    fn is_recent(&self, row: &Row) -> bool {
+        let age_us = self.at_us.saturating_sub(row.seen_us);
+        // A FIN counts as a byte: the direction of a connection in which nothing was said.
+        row.bytes > 1
+            && match row.state {
+                State::Live => true,
+                State::Idle => age_us < IDLE_US,
+                State::Closed => age_us < CLOSED_US,
+            }
+    }
+
+    /// In a line, for `tidegate run` on a terminal.
+    pub fn status(&self) -> String {
+        let directions = Direction::ALL.map(|direction| {
+            let wish = Wish::default();
+            let mut rows = self.rows(&wish);
+            rows.retain(|r| r.key.direction == direction && r.state == State::Live);
+            let flows = rows.iter().filter(|r| r.flow().is_some());
+            let steered = rows.iter().filter(|r| r.is_steered()).count();
+            let bps: f64 = rows.iter().filter_map(|r| r.rate_bps).sum();
+            let paths = self.paths.iter().filter(|p| p.view.direction == direction);
+            let queue_us = paths.map(|p| p.view.queue_us).max().unwrap_or(0);
+            format!(
+                "{}: {} flows, {steered} steered, {}, queue {}",
+                direction.name(),
+                flows.count(),
+                units::rate(bps),
+                units::delay(queue_us)
+            )
+        });
+        directions.join("; ")
+    }
+}
+
+/// Bits a second since the look before; of what is new then, all that there is.
+fn rate(bytes: u64, before: Option<&Row>, elapsed_us: Option<u64>) -> Option<f64> {
+    let known = before.map_or(0, |row| row.bytes);
+    // Fewer than before: another connection between the same ends.
+    let news = bytes.checked_sub(known).unwrap_or(bytes);
+    Some(news as f64 * 8e6 / elapsed_us? as f64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+use super::{Model, Wish};
+use crate::snapshot::Snapshot;
+use crate::top::order::Order;
+use crate::top::report::Report;
+use crate::top::row::State;
+use crate::top::tests::{START_US, download, path, quic, snapshot};
+use tidegate_agent::Limit;
+
+const SECOND: u64 = 1_000_000;
+
+fn shown(model: &Model) -> Vec<(u16, State)> {
+    let rows = model.rows(&Wish::default());
+    rows.iter().map(|r| (r.key.local.port, r.state)).collect()
+}
+
+fn looks(looks: impl IntoIterator<Item = Snapshot>) -> Model {
+    let mut model = Model::default();
+    looks.into_iter().for_each(|look| model.update(look));
+    model
+}
+
+/// Rates of the rows that are shown, in kbit/s.
+fn rates(model: &Model) -> Vec<Option<u64>> {
+    let rows = model.rows(&Wish::default());
+    rows.iter()
+        .map(|row| row.rate_bps.map(|bps| (bps / 1e3).round() as u64))
+        .collect()
+}
+
+#[test]
+fn a_rate_takes_two_looks_and_is_that_between_them() {
+    let look = |at_us, bytes| snapshot(at_us, vec![download(1, bytes, at_us)]);
+    let mut model = looks([look(START_US, 5_000_000)]);
+    assert_eq!(rates(&model), [None]);
+    model.update(look(START_US + 2 * SECOND, 5_250_000));
+    assert_eq!(rates(&model), [Some(1000)]);
+    // Another connection between the same ends begins anew.
+    model.update(look(START_US + 3 * SECOND, 125_000));
+    assert_eq!(rates(&model), [Some(1000)]);
+}
+
+#[test]
+fn what_came_between_two_looks_has_a_rate_at_once() {
+    let later = START_US + SECOND;
+    let model = looks([
+        snapshot(START_US, vec![]),
+        snapshot(later, vec![download(1, 250_000, later)]),
+    ]);
+    assert_eq!(rates(&model), [Some(2000)]);
+}
+
+#[test]
+fn another_agents_counters_are_not_compared() {
+    let mut other = snapshot(START_US + SECOND, vec![download(1, 9_000_000, START_US)]);
+    other.agent.pid += 1;
+    let model = looks([snapshot(START_US, vec![download(1, 1000, START_US)]), other]);
+    assert_eq!(rates(&model), [None]);
+}
+
+#[test]
+fn closed_and_idle_flows_stay_for_a_while_below_the_others() {
+    let flows = || {
+        let mut closed = download(1, 9000, START_US);
+        closed.closed = true;
+        vec![closed, download(2, 9000, START_US)]
+    };
+    let at = |seconds: u64| {
+        let now_us = START_US + seconds * SECOND;
+        let mut flows = flows();
+        flows.push(download(3, 9000, now_us));
+        shown(&looks([snapshot(now_us, flows)]))
+    };
+    let (live, idle, closed) = ((3, State::Live), (2, State::Idle), (1, State::Closed));
+    assert_eq!(at(10), [live, idle, closed]);
+    assert_eq!(at(20), [live, idle]);
+    assert_eq!(at(70), [live]);
+}
+
+#[test]
+fn what_the_agent_has_forgotten_is_closed() {
+    let mut model = looks([snapshot(START_US, vec![download(1, 9000, START_US)])]);
+    model.update(snapshot(START_US + SECOND, vec![]));
+    assert_eq!(shown(&model), [(1, State::Closed)]);
+    assert_eq!(model.rows(&Wish::default())[0].limit, Limit::Closed);
+    model.update(snapshot(START_US + 20 * SECOND, vec![]));
+    assert_eq!(shown(&model), []);
+}
+
+#[test]
+fn a_direction_in_which_nothing_was_said_is_no_row() {
+    let model = looks([snapshot(START_US, vec![download(1, 1, START_US)])]);
+    assert_eq!(shown(&model), []);
+}
+
+#[test]
+fn data_before_the_first_answer_are_no_flow_of_their_own() {
+    let flow = download(1, 9000, START_US);
+    let mut left = quic(1448, START_US);
+    (left.local, left.remote, left.protocol) = (flow.local, flow.remote, 6);
+    left.reason = "no_flow".into();
+    let mut look = snapshot(START_US, vec![flow]);
+    look.left = vec![left];
+    let model = looks([look]);
+    assert_eq!(model.all().len(), 1);
+    assert!(model.all()[0].flow().is_some());
+}
+
+#[test]
+fn rows_are_sorted_the_largest_first_and_what_is_not_known_last() {
+    let mut flows: Vec<_> = (1..=3).map(|p| download(p, 9000, START_US)).collect();
+    flows[0].queue_us = Some(10_000);
+    flows[1].queue_us = None;
+    flows[2].queue_us = Some(90_000);
+    flows[0].rtt_us = Some(500_000);
+    let model = looks([snapshot(START_US, flows)]);
+    let ports = |order, reverse| {
+        let wish = Wish {
+            order,
+            reverse,
+            ..Wish::default()
+        };
+        let rows = model.rows(&wish);
+        rows.iter().map(|r| r.key.local.port).collect::<Vec<_>>()
+    };
+    assert_eq!(ports(Order::Queue, false), [3, 1, 2]);
+    assert_eq!(ports(Order::Queue, true), [2, 1, 3]);
+    assert_eq!(ports(Order::Rtt, false)[0], 1);
+}
+
+#[test]
+fn a_path_tells_how_much_is_out_of_reach() {
+    let later = START_US + SECOND;
+    let flows = |at_us, bytes| {
+        let mut bare = download(1, bytes, at_us);
+        bare.timestamps = false;
+        vec![bare]
+    };
+    let mut before = snapshot(START_US, flows(START_US, 0));
+    before.paths = vec![path(1_000_000, 500_000, 0)];
+    let mut after = snapshot(later, flows(later, 250_000));
+    after.paths = vec![path(2_000_000, 1_000_000, 125_000)];
+    let model = looks([before, after]);
+    let [path] = &model.paths[..] else {
+        panic!("one path")
+    };
+    // Of 8 Mbit/s that were measured 2 are of a flow without timestamps.
+    assert_eq!(path.reached_bps, Some(6e6));
+    assert_eq!(path.udp_bps, Some(4e6));
+    assert_eq!(path.left_bps, Some(3e6));
+    assert_eq!(model.rows(&Wish::default())[0].limit, Limit::NoTimestamps);
+}
+
+#[test]
+fn programs_get_what_people_see_and_all_that_is_known() {
+    let mut look = snapshot(START_US, vec![download(1, 9000, START_US)]);
+    look.left = vec![quic(2400, START_US)];
+    let model = looks([look]);
+    let rows = model.rows(&Wish::default());
+    let json = serde_json::to_value(Report::new(&model, &rows)).unwrap();
+    assert_eq!(json["version"], 1);
+    assert_eq!(json["agent"]["law"], "tide");
+    assert_eq!(json["counts"][0]["packets"], 3);
+    assert_eq!(json["paths"][0]["interface"], "wwan0");
+    assert_eq!(json["paths"][0]["state"], "running");
+    let flow = &json["flows"][0];
+    assert_eq!(flow["remote"]["port"], 443);
+    assert_eq!(flow["queue_us"], 30_000);
+    assert_eq!(flow["limit"], "law");
+    assert_eq!(flow["left_alone"], false);
+    assert_eq!(flow["why"], Limit::Law.words());
+    let left = &json["left"][0];
+    assert_eq!(left["limit"], "udp");
+    assert_eq!(left["left_alone"], true);
+    assert_eq!(left["bytes"], 2400);
+}

@@ -1,0 +1,57 @@
+//! The table of `tidegate top --once`.
+
+use crate::top::columns::{Column, columns};
+use crate::top::model::Model;
+use crate::top::row::{PathRow, Row};
+use crate::top::units::{delay, rate, share};
+use comfy_table::{Cell, CellAlignment, Table, presets};
+
+/// Wide enough for every column where it is no terminal that shows them.
+const WIDE: u16 = 140;
+
+/// The queues, and a row for each flow.
+pub fn table(model: &Model, rows: &[&Row], width: Option<u16>) -> String {
+    let mut text = String::new();
+    for path in &model.paths {
+        text += &queue(path);
+        text.push('\n');
+    }
+    if rows.is_empty() {
+        return text + "no data of any flow has been seen of late\n";
+    }
+    let columns = columns(width.unwrap_or(WIDE));
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(columns.iter().map(|(c, _)| cell(c.title(), *c)));
+    for row in rows {
+        table.add_row(columns.iter().map(|(c, w)| cell(&c.cell(row, *w), *c)));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+    text + &table.trim_fmt() + "\n"
+}
+
+fn cell(text: &str, column: Column) -> Cell {
+    Cell::new(text).set_alignment(if column.is_number() {
+        CellAlignment::Right
+    } else {
+        CellAlignment::Left
+    })
+}
+
+fn queue(path: &PathRow) -> String {
+    let bps = |of: Option<f64>| of.unwrap_or(0.0);
+    let (reached, udp, left) = (bps(path.reached_bps), bps(path.udp_bps), bps(path.left_bps));
+    let all = reached + udp + left;
+    format!(
+        "{} {}: {}, queue {}, {}; UDP/QUIC {}, left alone {}",
+        path.interface,
+        path.view.direction.name(),
+        path.view.state,
+        delay(path.view.queue_us),
+        rate(all),
+        share(udp, all),
+        share(left, all)
+    )
+}

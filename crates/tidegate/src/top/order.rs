@@ -1,0 +1,70 @@
+//! By what rows are sorted.
+
+use crate::top::row::Row;
+use clap::ValueEnum;
+use std::cmp::Ordering;
+
+/// A column to sort by; the largest first, and names from A to Z.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// Queueing delay
+    #[default]
+    Queue,
+    /// Round trip
+    Rtt,
+    /// Smallest round trip
+    RttMin,
+    /// Rate
+    Rate,
+    /// Window as the sender is told
+    Window,
+    /// Window as the kernel had it
+    Kernel,
+    /// Bytes so far
+    Bytes,
+    /// The far end's address
+    Remote,
+    /// What limits the flow
+    Why,
+}
+
+impl Order {
+    /// Which row comes first. What happens comes before what happened.
+    pub fn compare(self, a: &Row, b: &Row) -> Ordering {
+        a.state
+            .cmp(&b.state)
+            .then_with(|| self.column(a, b))
+            .then_with(|| b.bytes.cmp(&a.bytes))
+            .then_with(|| (a.key.remote, a.key.local).cmp(&(b.key.remote, b.key.local)))
+    }
+
+    fn column(self, a: &Row, b: &Row) -> Ordering {
+        let number = |row: &Row| -> Option<f64> {
+            let flow = row.flow();
+            match self {
+                Self::Queue => row.queue_us().map(f64::from),
+                Self::Rtt => flow.and_then(|f| f.rtt_us).map(f64::from),
+                Self::RttMin => flow.and_then(|f| f.rtt_min_us).map(f64::from),
+                Self::Rate => row.rate_bps,
+                Self::Window => flow.map(|f| f.window_bytes.into()),
+                Self::Kernel => flow.map(|f| f.kernel_bytes.into()),
+                Self::Bytes => Some(row.bytes as f64),
+                Self::Remote | Self::Why => None,
+            }
+        };
+        match self {
+            Self::Remote => (a.key.remote, a.key.local).cmp(&(b.key.remote, b.key.local)),
+            Self::Why => a.limit.short().cmp(b.limit.short()),
+            // What is not known comes last.
+            _ => number(b).partial_cmp(&number(a)).unwrap_or(Ordering::Equal),
+        }
+    }
+
+    /// The one `by` places after this one, around.
+    pub fn step(self, by: isize) -> Self {
+        let all = Self::value_variants();
+        let at = all.iter().position(|o| *o == self).unwrap_or(0);
+        let next = (at as isize + by).rem_euclid(all.len() as isize);
+        all[next as usize]
+    }
+}

@@ -1,0 +1,87 @@
+//! What programs get: the same rows as people, with everything that is known of each.
+
+use crate::snapshot::{About, VERSION};
+use crate::top::model::{Model, Wish};
+use crate::top::row::{PathRow, Row, Seen, State};
+use anyhow::Result;
+use serde::Serialize;
+use std::io::Write;
+use tidegate_agent::{Count, FlowView, LeftView, Limit};
+
+/// A look (docs/watching.md).
+#[derive(Serialize)]
+pub struct Report<'a> {
+    version: u32,
+    at_us: u64,
+    agent: &'a About,
+    counts: &'a [Count],
+    paths: &'a [PathRow],
+    flows: Vec<Line<'a, FlowView>>,
+    left: Vec<Line<'a, LeftView>>,
+}
+
+#[derive(Serialize)]
+struct Line<'a, T> {
+    #[serde(flatten)]
+    view: &'a T,
+    interface: &'a str,
+    rate_bps: Option<f64>,
+    state: State,
+    limit: Limit,
+    left_alone: bool,
+    why: &'static str,
+}
+
+impl<'a, T> Line<'a, T> {
+    fn new(row: &'a Row, view: &'a T) -> Self {
+        Self {
+            view,
+            interface: &row.interface,
+            rate_bps: row.rate_bps.map(f64::round),
+            state: row.state,
+            limit: row.limit,
+            left_alone: row.limit.is_left_alone(),
+            why: row.limit.words(),
+        }
+    }
+}
+
+impl<'a> Report<'a> {
+    /// Of these rows.
+    pub fn new(model: &'a Model, rows: &[&'a Row]) -> Self {
+        let (mut flows, mut left) = (Vec::new(), Vec::new());
+        for row in rows {
+            match &row.seen {
+                Seen::Flow(view) => flows.push(Line::new(row, view)),
+                Seen::Left(view) => left.push(Line::new(row, view)),
+            }
+        }
+        Self {
+            version: VERSION,
+            at_us: model.at_us,
+            agent: &model.about,
+            counts: &model.counts,
+            paths: &model.paths,
+            flows,
+            left,
+        }
+    }
+
+    /// Prints it as one line.
+    pub fn print(&self) -> Result<()> {
+        let mut out = std::io::stdout().lock();
+        serde_json::to_writer(&mut out, self)?;
+        writeln!(out)?;
+        out.flush()?;
+        Ok(())
+    }
+}
+
+/// Prints everything.
+pub fn print_json(model: &Model) -> Result<()> {
+    let wish = Wish {
+        all: true,
+        ..Wish::default()
+    };
+    Report::new(model, &model.rows(&wish)).print()
+}

@@ -1,0 +1,124 @@
+//! One line of the view: a flow, or data that are left alone.
+
+use serde::Serialize;
+use tidegate_agent::{Direction, Endpoint, FlowView, LeftView, Limit, PathView};
+
+/// Which data it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Which way they go.
+    pub direction: Direction,
+    /// This machine's end.
+    pub local: Endpoint,
+    /// The far end.
+    pub remote: Endpoint,
+    /// Interface index.
+    pub ifindex: u32,
+    /// The number of what IP carries.
+    pub protocol: u32,
+}
+
+/// Whether something happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// There were packets a moment ago.
+    Live,
+    /// There were none.
+    Idle,
+    /// The data are over, or the agent has forgotten them.
+    Closed,
+}
+
+/// What the kernel program shows of it.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// It is measured.
+    Flow(FlowView),
+    /// It is left alone.
+    Left(LeftView),
+}
+
+/// One line.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Which data.
+    pub key: Key,
+    /// The interface's name.
+    pub interface: String,
+    /// Payload bytes so far.
+    pub bytes: u64,
+    /// Bits of payload a second, between the last two looks.
+    pub rate_bps: Option<f64>,
+    /// What limits it, or why it is left alone.
+    pub limit: Limit,
+    /// Whether something happens.
+    pub state: State,
+    /// When a packet was last seen, µs of CLOCK_MONOTONIC.
+    pub seen_us: u64,
+    /// All there is.
+    pub seen: Seen,
+}
+
+/// One queue.
+#[derive(Clone, Debug, Serialize)]
+pub struct PathRow {
+    /// As the agent shows it.
+    #[serde(flatten)]
+    pub view: PathView,
+    /// The interface's name.
+    pub interface: String,
+    /// Bits of payload a second of flows that the law can steer.
+    pub reached_bps: Option<f64>,
+    /// Of UDP, and so of QUIC.
+    pub udp_bps: Option<f64>,
+    /// Of other flows that are left alone, those without timestamps among them.
+    pub left_bps: Option<f64>,
+}
+
+const UDP: u32 = 17;
+
+/// `IPPROTO_TCP`.
+pub const TCP: u32 = 6;
+
+impl Key {
+    /// TCP, UDP or a number.
+    pub fn protocol(&self) -> String {
+        match self.protocol {
+            TCP => "tcp".into(),
+            UDP if self.local.port == 443 || self.remote.port == 443 => "udp quic?".into(),
+            UDP => "udp".into(),
+            1 | 58 => "icmp".into(),
+            50 => "esp".into(),
+            other => format!("ip {other}"),
+        }
+    }
+}
+
+impl Row {
+    /// The flow, if it is measured.
+    pub fn flow(&self) -> Option<&FlowView> {
+        match &self.seen {
+            Seen::Flow(flow) => Some(flow),
+            Seen::Left(_) => None,
+        }
+    }
+
+    /// Forward queueing delay in µs.
+    pub fn queue_us(&self) -> Option<u32> {
+        self.flow().and_then(|f| f.queue_us)
+    }
+
+    /// Whether the law wants a window of it.
+    pub fn is_steered(&self) -> bool {
+        self.flow().is_some_and(|f| f.wanted_bytes.is_some())
+    }
+}
+
+/// Address and port; IPv6 in brackets, no port where there is none.
+pub fn endpoint(end: &Endpoint) -> String {
+    match (end.address, end.port) {
+        (address, 0) => address.to_string(),
+        (address, port) => std::net::SocketAddr::new(address, port).to_string(),
+    }
+}

@@ -1,0 +1,266 @@
+//! Drawing: the same screen for the same model and view.
+
+use crate::top::columns::{Column, columns};
+use crate::top::details;
+use crate::top::model::Model;
+use crate::top::row::{PathRow, Row as FlowRow, State};
+use crate::top::units::{delay, duration, rate, share};
+use crate::top::view::View;
+use ratatui::Frame;
+use ratatui::layout::{Alignment, Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::{Block, Borders, Cell, Clear, Paragraph, Row, Table, TableState, Wrap};
+use tidegate_agent::Direction;
+
+const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
+const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
+const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
+/// Lines of details, with their border.
+const DETAILS: u16 = 10;
+/// Queues above these are worth a colour: a tenth of a second is felt, a quarter stalls a page.
+const FELT_US: u32 = 100_000;
+const STALLS_US: u32 = 250_000;
+
+const KEYS: &str = "\
+↑ ↓ PgUp PgDn  select a flow
+Enter          why: what explains the decision about it
+< >            sort by the column before, after
+r              the other way round
+/              filter: 443 down up steered left udp, an
+               interface, a part of an address or reason;
+               !word for those without; Esc clears
+space          pause
+a              ended and idle flows, too
+q              quit";
+
+/// Draws everything. `notice` is what there is to be said beside it.
+pub fn draw(frame: &mut Frame, model: &Model, view: &mut View, notice: Option<&str>) {
+    let rows = model.rows(&view.wish);
+    let selected = view.selected(&rows);
+    let area = frame.area();
+    let paths = (model.paths.len() as u16).min(area.height / 3);
+    let details = if view.details && area.height >= DETAILS + 8 {
+        DETAILS
+    } else {
+        0
+    };
+    let [head, queues, table, below, foot] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(paths),
+        Constraint::Min(0),
+        Constraint::Length(details),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    frame.render_widget(self::head(model, view, notice), head);
+    let lines: Vec<_> = model.paths.iter().map(|p| path(p, queues.width)).collect();
+    frame.render_widget(Paragraph::new(lines), queues);
+    let shown = selected.filter(|_| view.has_selection());
+    flows(frame, table, &rows, view, shown);
+    frame.render_widget(self::foot(model, view, rows.len()), foot);
+    if let Some(row) = selected
+        .and_then(|at| rows.get(at))
+        .filter(|_| view.details)
+    {
+        // On a small terminal they take the table's place.
+        explain(frame, if details > 0 { below } else { table }, model, row);
+    }
+    if view.help {
+        keys(frame, area);
+    }
+}
+
+fn head<'a>(model: &'a Model, view: &View, notice: Option<&'a str>) -> Line<'a> {
+    let about = &model.about;
+    let mut spans = vec![Span::styled("tidegate ", STRONG)];
+    if view.paused {
+        spans.push(Span::styled(" PAUSED ", CHOSEN));
+        spans.push(" ".into());
+    }
+    if let Some(notice) = notice {
+        spans.push(Span::styled(notice, Style::new().fg(Color::Yellow)));
+        spans.push("  ".into());
+    }
+    if model.at_us == 0 {
+        return Line::from(spans);
+    }
+    let verb = if about.dry_run {
+        "would steer (dry run)"
+    } else {
+        "steers"
+    };
+    let up_s = model.at_us.saturating_sub(about.since_us) / 1_000_000;
+    spans.push(Span::raw(format!(
+        "{} {verb} {}, by {}, for {}",
+        about.law,
+        about.directions,
+        about.hook,
+        duration(up_s)
+    )));
+    Line::from(spans)
+}
+
+fn arrow(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Down => "↓",
+        Direction::Up => "↑",
+    }
+}
+
+fn path(path: &PathRow, width: u16) -> Line<'static> {
+    let view = &path.view;
+    let bps = |of: Option<f64>| of.unwrap_or(0.0);
+    let (reached, udp, left) = (bps(path.reached_bps), bps(path.udp_bps), bps(path.left_bps));
+    let all = reached + udp + left;
+    let mut spans = vec![
+        Span::raw(format!("{} {:<8} ", arrow(view.direction), path.interface)),
+        Span::styled(
+            format!("queue {:>6}", delay(view.queue_us)),
+            colour(Some(view.queue_us)).patch(STRONG),
+        ),
+        Span::raw(format!("  {:>8}", rate(all))),
+    ];
+    // What there is room for, the most telling first.
+    let rest = [
+        format!(
+            "  UDP/QUIC {}, left alone {}",
+            share(udp, all),
+            share(left, all)
+        ),
+        format!("  {}", view.state),
+        format!("  lag {}", delay(view.lag_us)),
+        forecast(path),
+    ];
+    for text in rest {
+        let used: usize = spans.iter().map(Span::width).sum();
+        if used + text.chars().count() <= width.into() {
+            spans.push(Span::raw(text));
+        }
+    }
+    Line::from(spans)
+}
+
+fn forecast(path: &PathRow) -> String {
+    match (path.view.lag_us, path.view.forecast_bytes) {
+        (0, _) | (_, 0) => String::new(),
+        (lag_us, bytes) => {
+            let bps = bytes as f64 * 8e6 / f64::from(lag_us);
+            format!("  forecast {}", rate(bps))
+        }
+    }
+}
+
+fn colour(queue_us: Option<u32>) -> Style {
+    match queue_us {
+        Some(us) if us >= STALLS_US => Style::new().fg(Color::Red),
+        Some(us) if us >= FELT_US => Style::new().fg(Color::Yellow),
+        _ => Style::new(),
+    }
+}
+
+fn flows(frame: &mut Frame, area: Rect, rows: &[&FlowRow], view: &View, selected: Option<usize>) {
+    let columns = columns(area.width);
+    let title = |(column, _): &(Column, u16)| {
+        let chosen = column.order() == Some(view.wish.order);
+        let mark = match (chosen, view.wish.reverse) {
+            (false, _) => "",
+            (true, false) => "▾",
+            (true, true) => "▴",
+        };
+        let text = Line::from(format!("{}{mark}", column.title()));
+        Cell::from(aligned(text, *column)).style(if chosen { STRONG } else { Style::new() })
+    };
+    let head = Row::new(columns.iter().map(title)).style(CHOSEN);
+    // Only what can be seen is put together: there may be thousands.
+    let room = usize::from(area.height.saturating_sub(1));
+    let first = selected.map_or(0, |at| at.saturating_sub(room.saturating_sub(1)));
+    let seen = rows.iter().skip(first).take(room);
+    let lines = seen.map(|row| line(row, &columns));
+    let widths = columns.iter().map(|(_, width)| Constraint::Length(*width));
+    let table = Table::new(lines, widths)
+        .header(head)
+        .column_spacing(1)
+        .row_highlight_style(CHOSEN);
+    let mut state = TableState::new().with_selected(selected.map(|at| at - first));
+    frame.render_stateful_widget(table, area, &mut state);
+    if rows.is_empty() && area.height > 2 {
+        let text = if view.filter.is_empty() {
+            "No data of any flow has been seen of late."
+        } else {
+            "No flow has what the filter asks for."
+        };
+        let area = Rect {
+            y: area.y + 2,
+            height: 1,
+            ..area
+        };
+        frame.render_widget(Paragraph::new(text).style(FAINT), area);
+    }
+}
+
+fn aligned(line: Line<'_>, column: Column) -> Line<'_> {
+    line.alignment(if column.is_number() {
+        Alignment::Right
+    } else {
+        Alignment::Left
+    })
+}
+
+fn line<'a>(row: &FlowRow, columns: &[(Column, u16)]) -> Row<'a> {
+    let cells = columns.iter().map(|(column, width)| {
+        let text = Line::from(column.cell(row, *width));
+        let style = if *column == Column::Queue && row.state == State::Live {
+            colour(row.queue_us())
+        } else {
+            Style::new()
+        };
+        Cell::from(aligned(text, *column)).style(style)
+    });
+    let dim = row.state != State::Live;
+    Row::new(cells.collect::<Vec<_>>()).style(if dim { FAINT } else { Style::new() })
+}
+
+fn foot<'a>(model: &Model, view: &'a View, shown: usize) -> Line<'a> {
+    if view.editing.is_some() {
+        return Line::from(vec![
+            Span::styled("filter: ", STRONG),
+            Span::raw(view.filter.as_str()),
+            Span::styled(" ", CHOSEN),
+        ]);
+    }
+    let all = model.all().iter().filter(|row| row.bytes > 1).count();
+    let mut text = format!("{shown} of {all}  ");
+    if !view.filter.is_empty() {
+        text += &format!("filter: {}  ", view.filter);
+    }
+    text += "/ filter  < > sort  space pause  Enter why  ? keys  q quit";
+    Line::styled(text, FAINT)
+}
+
+fn explain(frame: &mut Frame, area: Rect, model: &Model, row: &FlowRow) {
+    let lines = details::lines(model, row).into_iter().map(Line::from);
+    let text = Text::from_iter(lines);
+    let block = Block::new().borders(Borders::TOP).title(" Why ");
+    frame.render_widget(Clear, area);
+    let text = Paragraph::new(text).wrap(Wrap { trim: true });
+    frame.render_widget(text.block(block), area);
+}
+
+fn keys(frame: &mut Frame, area: Rect) {
+    let longest = KEYS.lines().map(|line| line.chars().count()).max();
+    let width = (longest.unwrap_or(0) as u16 + 4).min(area.width);
+    let height = (KEYS.lines().count() as u16 + 2).min(area.height);
+    let area = Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    };
+    frame.render_widget(Clear, area);
+    let block = Block::bordered().title(" Keys ");
+    frame.render_widget(Paragraph::new(KEYS).block(block), area);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+use super::draw;
+use crate::top::model::Model;
+use crate::top::tests::{START_US, download, path, quic, snapshot};
+use crate::top::view::View;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::Modifier;
+
+fn model() -> Model {
+    let later = START_US + 1_000_000;
+    let mut model = Model::default();
+    model.update(snapshot(START_US, vec![download(40_000, 0, START_US)]));
+    let mut closed = download(40_001, 9000, START_US);
+    closed.closed = true;
+    let mut look = snapshot(later, vec![download(40_000, 1_250_000, later), closed]);
+    look.left = vec![quic(250_000, later)];
+    look.paths = vec![path(1_250_000, 250_000, 0)];
+    model.update(look);
+    model
+}
+
+fn screen(view: &mut View, width: u16, height: u16) -> Buffer {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal
+        .draw(|frame| draw(frame, &model(), view, None))
+        .unwrap();
+    terminal.backend().buffer().clone()
+}
+
+fn lines(buffer: &Buffer) -> Vec<String> {
+    let row = |y| {
+        let cells = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol());
+        cells.collect::<String>().trim_end().to_owned()
+    };
+    (0..buffer.area.height).map(row).collect()
+}
+
+fn press(view: &mut View, key: KeyCode) {
+    view.key(KeyEvent::new(key, KeyModifiers::NONE), &model());
+}
+
+#[test]
+fn the_whole_screen_at_eighty_columns() {
+    let buffer = screen(&mut View::default(), 80, 8);
+    let expected = [
+        "tidegate tide steers downloads and uploads, by tcx, for 1 min",
+        "↓ wwan0    queue  30 ms   12 Mb/s  UDP/QUIC 17 %, left alone 0 %  running",
+        "  REMOTE                   QUEUE▾    RTT RTTMIN     RATE  WINDOW LIMITED BY",
+        "↓ 198.51.100.9:443          30 ms  80 ms  50 ms  10 Mb/s  100 kB law's window",
+        "↓ [2001:db8::9]:443             –      –      – 2.0 Mb/s       – UDP",
+        "↓ 198.51.100.9:443          30 ms  80 ms  50 ms  72 kb/s  100 kB closed",
+        "",
+        "3 of 3  / filter  < > sort  space pause  Enter why  ? keys  q quit",
+    ];
+    assert_eq!(lines(&buffer), expected);
+    // What is closed is dimmed.
+    let dim = |y| buffer[(2, y)].modifier.contains(Modifier::DIM);
+    assert_eq!([3, 4, 5].map(dim), [false, false, true]);
+}
+
+#[test]
+fn a_wide_screen_shows_every_column() {
+    let text = lines(&screen(&mut View::default(), 140, 8));
+    for title in ["KERNEL", "BYTES", "IF", "LOCAL"] {
+        assert!(text[2].contains(title), "{text:?}");
+    }
+    assert!(text[1].contains("lag 50 ms  forecast 20 Mb/s"), "{text:?}");
+    assert!(text[3].contains("6.0 MB"), "{text:?}");
+}
+
+#[test]
+fn the_details_explain_the_decision() {
+    let mut view = View::default();
+    press(&mut view, KeyCode::Enter);
+    let text = lines(&screen(&mut view, 100, 24)).join("\n");
+    for words in [
+        "198.51.100.9:443 → 192.0.2.7:40000, tcp, data that arrive on wwan0",
+        "Limited by: law's window – the law's window is what its sender has under way.",
+        "Delay: queue 30 ms, round trip 80 ms, the smallest 50 ms (9 samples).",
+        "Window: 100 kB told; tide wants 100 kB; the kernel's is 6.0 MB",
+        "Path: running; lag 50 ms; in one lag it carries 125 kB",
+    ] {
+        assert!(text.contains(words), "no \"{words}\" in\n{text}");
+    }
+    press(&mut view, KeyCode::Down);
+    let text = lines(&screen(&mut view, 100, 24)).join("\n");
+    assert!(
+        text.contains("Left alone: UDP – UDP, such as QUIC"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nothing_is_too_small_to_draw_on() {
+    for details in [false, true] {
+        for help in [false, true] {
+            for (width, height) in [(1, 1), (10, 2), (20, 5), (40, 10), (79, 17), (300, 100)] {
+                let mut view = View::default();
+                (view.details, view.help) = (details, help);
+                let buffer = screen(&mut view, width, height);
+                assert_eq!((buffer.area.width, buffer.area.height), (width, height));
+            }
+        }
+    }
+}
+
+#[test]
+fn before_the_first_look_and_without_an_agent_it_says_so() {
+    let mut terminal = Terminal::new(TestBackend::new(80, 6)).unwrap();
+    let model = Model::default();
+    let notice = Some("the agent has ended; waiting for it");
+    terminal
+        .draw(|frame| draw(frame, &model, &mut View::default(), notice))
+        .unwrap();
+    let text = lines(terminal.backend().buffer());
+    assert_eq!(text[0], "tidegate the agent has ended; waiting for it");
+    assert!(text.concat().contains("No data of any flow"), "{text:?}");
+}

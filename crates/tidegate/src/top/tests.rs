@@ -1,0 +1,104 @@
+//! Snapshots made by hand, for the tests of what is made of them.
+
+mod filter;
+
+use crate::snapshot::{About, Place, Snapshot, VERSION};
+use tidegate_agent::{Count, Direction, Endpoint, FlowView, LeftView, PathView};
+
+/// A moment, µs.
+pub const START_US: u64 = 1_000_000_000;
+
+pub fn end(address: &str, port: u16) -> Endpoint {
+    Endpoint {
+        address: address.parse().unwrap(),
+        port,
+    }
+}
+
+/// A download of `bytes` so far that the law limits.
+pub fn download(port: u16, bytes: u64, at_us: u64) -> FlowView {
+    FlowView {
+        direction: Direction::Down,
+        local: end("192.0.2.7", port),
+        remote: end("198.51.100.9", 443),
+        ifindex: 2,
+        rtt_us: Some(80_000),
+        rtt_min_us: Some(50_000),
+        samples: 9,
+        queue_us: Some(30_000),
+        wanted_bytes: Some(100_000),
+        window_bytes: 100_000,
+        kernel_bytes: 6_000_000,
+        received_bytes: bytes,
+        rewritten: 100,
+        denied: false,
+        held: false,
+        mss_bytes: 1448,
+        window_scale: Some(7),
+        timestamps: true,
+        closed: false,
+        arrived_us: at_us,
+        seen_us: at_us,
+    }
+}
+
+/// What QUIC has brought.
+pub fn quic(bytes: u64, at_us: u64) -> LeftView {
+    LeftView {
+        direction: Direction::Down,
+        local: end("192.0.2.7", 50_000),
+        remote: end("2001:db8::9", 443),
+        ifindex: 2,
+        protocol: 17,
+        reason: "udp".into(),
+        packets: bytes / 1200,
+        bytes,
+        seen_us: at_us,
+    }
+}
+
+pub fn path(measured: u64, udp: u64, left: u64) -> PathView {
+    PathView {
+        direction: Direction::Down,
+        ifindex: 2,
+        state: "running".into(),
+        lag_us: 50_000,
+        queue_us: 30_000,
+        forecast_bytes: 125_000,
+        error_bytes: [5_000, 6_000],
+        hungry: 2,
+        probes: 1,
+        measured_bytes: measured,
+        udp_bytes: udp,
+        left_bytes: left,
+    }
+}
+
+pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
+    Snapshot {
+        version: VERSION,
+        at_us,
+        agent: About {
+            version: "1.2.3".into(),
+            pid: 7,
+            law: "tide".into(),
+            dry_run: false,
+            directions: "downloads and uploads".into(),
+            hook: "tcx".into(),
+            interfaces: vec![Place {
+                name: "wwan0".into(),
+                ifindex: 2,
+            }],
+            since_us: START_US - 90_000_000,
+        },
+        counts: vec![Count {
+            direction: Direction::Down,
+            reason: "measured".into(),
+            packets: 3,
+            bytes: 4500,
+        }],
+        paths: vec![path(0, 0, 0)],
+        flows,
+        left: vec![],
+    }
+}

@@ -1,0 +1,334 @@
+//! What `tidegate run` shows of itself: to `tidegate top`, to Prometheus, in its log. Over a pair of
+//! devices between two namespaces; needs root, and says so aloud.
+
+#[path = "sight/lint.rs"]
+mod lint;
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tidegate_lab::{IpVersion, Veth};
+
+const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
+/// Bytes of the download, and of each datagram beside it.
+const FILE: usize = 3_000_000;
+const DATAGRAM: usize = 1200;
+
+fn is_root() -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
+        eprintln!("SKIPPED: needs root");
+    }
+    root
+}
+
+/// A running agent in the calling thread's namespace; killed if the test fails.
+struct Running {
+    child: Child,
+    events: Receiver<Value>,
+    socket: PathBuf,
+    _folder: TempDir,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    fn start(more: &[&str]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let socket = folder.path().join("agent.sock");
+        let mut child = Command::new(TIDEGATE)
+            .args(["run", "--iface", Veth::INTERFACE, "--log-format", "json"])
+            .arg("--socket")
+            .arg(&socket)
+            .args(more)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap());
+        let (sender, events) = channel();
+        thread::spawn(move || {
+            for line in log.lines().map_while(Result::ok) {
+                let line = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
+                let _ = sender.send(line);
+            }
+        });
+        let running = Self {
+            child,
+            events,
+            socket,
+            _folder: folder,
+        };
+        running.event("start");
+        running
+    }
+
+    /// The next event of this name.
+    fn event(&self, name: &str) -> Value {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            let event = self.events.recv_timeout(rest);
+            let event = event.unwrap_or_else(|_| panic!("no event {name}"));
+            if event["event"] == name {
+                return event;
+            }
+        }
+    }
+
+    fn interrupt(&mut self) -> Value {
+        let pid = nix::unistd::Pid::from_raw(self.child.id() as i32);
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+        let event = self.event("stop");
+        assert!(self.child.wait().unwrap().success());
+        event
+    }
+
+    fn top(&self, more: &[&str]) -> Output {
+        let mut command = Command::new(TIDEGATE);
+        command.arg("top").arg("--socket").arg(&self.socket);
+        let output = command
+            .args(["--once", "--interval", "0.2"])
+            .args(more)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{text}");
+        output
+    }
+}
+
+/// A download, with datagrams on the way that QUIC would use. Returns the client's address.
+fn traffic(hosts: &Veth) -> (IpAddr, TcpStream, TcpStream) {
+    let server = Veth::server_address(IpVersion::V4);
+    let listeners = hosts.server.run(|| {
+        Ok((
+            TcpListener::bind((server, 0))?,
+            UdpSocket::bind((server, 443))?,
+        ))
+    });
+    let (listener, quic) = listeners.unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (mut sender, address) = listener.accept().unwrap();
+    let datagrams = UdpSocket::bind((address.ip(), 0)).unwrap();
+    for _ in 0..100 {
+        quic.send_to(&[0; DATAGRAM], datagrams.local_addr().unwrap())
+            .unwrap();
+    }
+    let sending = thread::spawn(move || {
+        sender.write_all(&vec![7; FILE]).unwrap();
+        sender
+    });
+    let mut file = vec![0; FILE];
+    client.read_exact(&mut file).unwrap();
+    (address.ip(), client, sending.join().unwrap())
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn scrape(address: SocketAddr) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "GET /metrics HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert!(head.contains("application/openmetrics-text"), "{head}");
+    body.to_owned()
+}
+
+fn metric(text: &str, series: &str) -> f64 {
+    let value = text.lines().find_map(|line| line.strip_prefix(series));
+    let value = value.unwrap_or_else(|| panic!("no {series} in\n{text}"));
+    value.trim().parse().unwrap()
+}
+
+#[test]
+fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
+    if !is_root() {
+        return;
+    }
+    let hosts = Veth::new().unwrap();
+    let work = hosts.client.run(|| {
+        let mut agent = Running::start(&["--metrics", "0.0.0.0:0"]);
+        let metrics: SocketAddr = agent.event("metrics")["address"].as_str().unwrap().parse()?;
+        agent.event("serving");
+        let mode = std::fs::metadata(&agent.socket)?.permissions().mode();
+        assert_eq!(mode & 0o777, 0o660);
+        let (address, client, _sender) = traffic(&hosts);
+        let port = client.local_addr()?.port();
+
+        let look = json(&agent.top(&["--json"]));
+        assert_eq!(look["agent"]["law"], "tide");
+        let flows = look["flows"].as_array().unwrap();
+        let flow = flows.iter().find(|f| f["local"]["port"] == port);
+        let flow = flow.unwrap_or_else(|| panic!("no flow in {look}"));
+        assert_eq!(flow["direction"], "down");
+        assert!(flow["received_bytes"].as_u64().unwrap() >= FILE as u64, "{flow}");
+        assert!(flow["rate_bps"].is_f64() && flow["why"].is_string(), "{flow}");
+        let quic = &look["left"].as_array().unwrap().iter().find(|l| l["limit"] == "udp");
+        let quic = quic.unwrap_or_else(|| panic!("no UDP in {look}"));
+        assert_eq!(quic["bytes"], 100 * DATAGRAM as u64);
+        assert_eq!(quic["remote"]["port"], 443);
+        let table = agent.top(&["--filter", "left udp"]);
+        let table = String::from_utf8_lossy(&table.stdout).into_owned();
+        assert!(table.contains("LIMITED BY") && table.contains("UDP"), "{table}");
+        assert!(!table.contains(&port.to_string()), "{table}");
+
+        let text = hosts.server.run(|| Ok(scrape(SocketAddr::new(address, metrics.port()))))?;
+        lint::check(&text);
+        assert!(lint::samples(&text).len() > 15, "{text}");
+        let measured = "tidegate_path_data_bytes_total{interface=\"tg0\",direction=\"down\",treatment=\"measured\"}";
+        assert!(metric(&text, measured) >= FILE as f64);
+        let udp = "tidegate_path_data_bytes_total{interface=\"tg0\",direction=\"down\",treatment=\"udp\"}";
+        assert_eq!(metric(&text, udp), (100 * DATAGRAM) as f64);
+        for histogram in ["queue_delay_seconds", "window_bytes"] {
+            let count = format!("tidegate_{histogram}_count{{direction=\"down\"}}");
+            assert!(metric(&text, &count) > 10.0, "{histogram}");
+        }
+        let windows = metric(&text, "tidegate_window_bytes_sum{direction=\"down\"}")
+            / metric(&text, "tidegate_window_bytes_count{direction=\"down\"}");
+        assert!((10e3..100e6).contains(&windows), "{windows}");
+
+        let stop = agent.interrupt();
+        assert!(stop["measured_bytes"].as_u64().unwrap() >= FILE as u64, "{stop}");
+        assert!(!agent.socket.exists());
+        Ok(())
+    });
+    work.unwrap();
+}
+
+#[test]
+fn bad_questions_are_refused_and_the_connection_goes_on() {
+    if !is_root() {
+        return;
+    }
+    let hosts = Veth::new().unwrap();
+    let work = hosts.client.run(|| {
+        let agent = Running::start(&[]);
+        agent.event("serving");
+        let mut stream = std::os::unix::net::UnixStream::connect(&agent.socket)?;
+        let mut answers = BufReader::new(stream.try_clone()?);
+        let mut ask = |question: &str| -> Value {
+            writeln!(stream, "{question}").unwrap();
+            let mut line = String::new();
+            answers.read_line(&mut line).unwrap();
+            serde_json::from_str(&line).unwrap()
+        };
+        for question in ["", "{}", "{\"get\":\"everything\"}", "\u{0}"] {
+            let answer = ask(question);
+            assert_eq!(answer["version"], 1);
+            let error = answer["error"].as_str().unwrap();
+            assert!(error.contains("snapshot"), "{error}");
+        }
+        for _ in 0..2 {
+            let answer = ask("{\"get\":\"snapshot\"}");
+            assert_eq!(answer["agent"]["interfaces"][0]["name"], Veth::INTERFACE);
+            assert!(answer["paths"].as_array().unwrap().len() == 2, "{answer}");
+        }
+        Ok(())
+    });
+    work.unwrap();
+}
+
+fn ip(args: &str) {
+    let status = Command::new("ip").args(args.split(' ')).status().unwrap();
+    assert!(status.success(), "ip {args}");
+}
+
+#[test]
+fn an_interface_that_vanishes_and_returns_is_attached_to_again() {
+    if !is_root() {
+        return;
+    }
+    if Command::new("ip").arg("-V").output().is_err() {
+        eprintln!("SKIPPED: needs ip(8)");
+        return;
+    }
+    let hosts = Veth::new().unwrap();
+    let work = hosts.client.run(|| {
+        let mut agent = Running::start(&[]);
+        agent.event("serving");
+        ip("link del tg0");
+        let gone = agent.event("interface_gone");
+        assert_eq!(
+            (&gone["interface"], &gone["level"]),
+            (&"tg0".into(), &"warning".into())
+        );
+        assert_eq!(json(&agent.top(&["--json"]))["paths"], Value::Array(vec![]));
+        ip("link add tg0 type veth peer name tg1");
+        let came = agent.event("interface_came");
+        assert_ne!(came["ifindex"], gone["ifindex"]);
+        let paths = json(&agent.top(&["--json"]))["paths"].clone();
+        assert_eq!(paths[0]["ifindex"], came["ifindex"]);
+        agent.interrupt();
+        Ok(())
+    });
+    work.unwrap();
+}
+
+#[test]
+fn without_an_agent_top_watches_by_itself_and_says_so() {
+    if !is_root() {
+        return;
+    }
+    let hosts = Veth::new().unwrap();
+    let work = hosts.client.run(|| {
+        let top = |socket: &Path| {
+            Command::new(TIDEGATE)
+                .args([
+                    "top",
+                    "--once",
+                    "--json",
+                    "--interval",
+                    "0.2",
+                    "--iface",
+                    Veth::INTERFACE,
+                ])
+                .arg("--socket")
+                .arg(socket)
+                .output()
+                .unwrap()
+        };
+        let folder = TempDir::new()?;
+        let output = top(&folder.path().join("none"));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() && said.contains("watching"),
+            "{said}"
+        );
+        assert_eq!(json(&output)["agent"]["dry_run"], true);
+        // What a killed agent has left is nobody's.
+        let left = folder.path().join("left");
+        drop(std::os::unix::net::UnixListener::bind(&left)?);
+        assert!(left.exists());
+        assert!(top(&left).status.success());
+        Ok(())
+    });
+    work.unwrap();
+}
+
+#[test]
+fn a_screen_needs_a_terminal() {
+    let output = Command::new(TIDEGATE).arg("top").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("--once") && text.contains("--json"), "{text}");
+}
