@@ -9,6 +9,7 @@ mod tally;
 
 mod attached;
 mod downloads;
+mod features;
 mod gateway;
 mod hard;
 mod lifecycle;
