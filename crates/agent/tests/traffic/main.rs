@@ -21,3 +21,4 @@ mod stalls;
 mod transfer;
 mod untouched;
 mod uploads;
+mod vlan;
