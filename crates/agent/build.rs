@@ -10,7 +10,7 @@ fn main() {
     let asm = format!("-idirafter/usr/include/{arch}-linux-gnu");
     println!("cargo:rerun-if-changed=src/bpf");
     println!("cargo:rerun-if-changed=../../laws");
-    for program in ["agent", "step"] {
+    for program in ["agent", "step", "trunk"] {
         SkeletonBuilder::new()
             .source(format!("src/bpf/{program}.bpf.c"))
             .clang_args([

@@ -47,3 +47,9 @@ pub mod skeleton {
 pub mod step {
     include!(concat!(env!("OUT_DIR"), "/step.skel.rs"));
 }
+
+/// The skeleton of the programs that make a VLAN trunk of a link, for tests.
+#[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+pub mod trunk {
+    include!(concat!(env!("OUT_DIR"), "/trunk.skel.rs"));
+}

@@ -1,6 +1,7 @@
 //! Uploads of a machine behind a router, steered on the router's way out. Made with ip(8) and tc(8).
 
 use crate::downloads::{check_counts, flow_of};
+use crate::features;
 use crate::lifecycle::steering;
 use crate::stage::{check_hosts, count, start, turn};
 use crate::transfer::{Connection, FILE};
@@ -149,6 +150,36 @@ fn a_forwarded_download_is_steered() {
         );
         check_counts(&agent, "forwarded");
     });
+}
+
+/// Some routers' devices chain segments instead of merging them: only the first one's header is in
+/// reach, so none is changed.
+#[test]
+fn chained_segments_are_left_alone() {
+    behind_a_router(|hosts| {
+        let chain = || Ok(["rx-gro", "rx-gro-list"].map(|f| features::switch("lan", f, true)));
+        let chains = hosts.router.run(chain).unwrap() == [true; 2] && kernel_is_at_least(6, 10);
+        if !chains {
+            return eprintln!("SKIPPED: a kernel that does not chain TCP's segments");
+        }
+        // Packets of the wire's size, to be chained.
+        let whole = || Ok(features::switch("up0", "tx-checksum-ip-generic", false));
+        assert!(hosts.inside.run(whole).unwrap());
+        let start = || Ok(start(steering(), Hook::Tcx));
+        let agent = hosts.router.run(start).unwrap();
+        let connection = Connection::between(&hosts.inside, &hosts.far, FAR);
+        // Data that leave, and acknowledge what arrives.
+        connection.exchange();
+        assert!(count(&agent, Direction::Down, "chained") > 0);
+        check_counts(&agent, "chained");
+    });
+}
+
+fn kernel_is_at_least(major: u32, minor: u32) -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+    let mut number = || numbers.next().and_then(|n| n.parse().ok()).unwrap_or(0);
+    (number(), number()) >= (major, minor)
 }
 
 /// There is no socket here to ask for the scale.

@@ -9,6 +9,7 @@ mod tally;
 
 mod attached;
 mod downloads;
+mod features;
 mod gateway;
 mod hard;
 mod lifecycle;
@@ -21,3 +22,4 @@ mod stalls;
 mod transfer;
 mod untouched;
 mod uploads;
+mod vlan;
