@@ -18,7 +18,12 @@ pub enum Source {
         client: Option<Client>,
     },
     /// Our own programs, in a dry run.
-    Own(Box<Watched>, Lock),
+    Own {
+        /// They.
+        watched: Box<Watched>,
+        /// Nobody else's steer here meanwhile.
+        _lock: Lock,
+    },
 }
 
 impl Source {
@@ -36,13 +41,16 @@ impl Source {
                 args.socket.display()
             )
         })?;
-        Ok(Self::Own(Box::new(watched), lock))
+        Ok(Self::Own {
+            watched: Box::new(watched),
+            _lock: lock,
+        })
     }
 
     /// The state now. An agent that has ended is looked for again at the next call.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
         match self {
-            Self::Own(watched, _) => watched.snapshot(),
+            Self::Own { watched, .. } => watched.snapshot(),
             Self::Agent { path, client } => {
                 if client.is_none() {
                     *client = Client::connect(path)?;
@@ -63,7 +71,7 @@ impl Source {
     pub fn notice(&self) -> Option<&'static str> {
         match self {
             Self::Agent { .. } => None,
-            Self::Own(..) => Some("no agent runs: watching only."),
+            Self::Own { .. } => Some("no agent runs: watching only."),
         }
     }
 }
