@@ -49,7 +49,7 @@ impl Agent {
             .stdout(Stdio::piped());
         if privilege == Privilege::OfTheUnit {
             // SAFETY: nothing but system calls between fork and exec.
-            unsafe { command.pre_exec(lower_bounding) };
+            unsafe { command.pre_exec(as_the_unit) };
         }
         let mut child = hosts.client.run(|| Ok(command.spawn()?)).unwrap();
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
@@ -163,8 +163,15 @@ pub fn is_loaded(program: &Program) -> bool {
     fd >= 0
 }
 
-/// Leaves what the process is to execute no more capabilities than the unit.
-fn lower_bounding() -> std::io::Result<()> {
+/// Leaves what the process is to execute no more capabilities than the unit, and as much locked
+/// memory, which maps counted as before Linux 5.11.
+fn as_the_unit() -> std::io::Result<()> {
+    let unlimited = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the record outlives the call.
+    unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const unlimited) };
     for capability in (0..64).filter(|c| !OF_THE_UNIT.contains(c)) {
         // A number that the kernel does not know is no harm.
         // SAFETY: plain numbers.
