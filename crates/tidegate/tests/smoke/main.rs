@@ -48,14 +48,15 @@ fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
 /// A connection whose server sends no faster than [`PACE`].
 fn paced(hosts: &Veth) -> Connection {
     let connection = Connection::new(hosts, IpVersion::V4);
+    let pace = PACE;
     // SAFETY: the option is a u64 that lives through the call.
     let status = unsafe {
         libc::setsockopt(
             connection.server.as_raw_fd(),
             libc::SOL_SOCKET,
             libc::SO_MAX_PACING_RATE,
-            (&raw const PACE).cast(),
-            size_of_val(&PACE) as libc::socklen_t,
+            (&raw const pace).cast(),
+            size_of_val(&pace) as libc::socklen_t,
         )
     };
     assert_eq!(status, 0);
