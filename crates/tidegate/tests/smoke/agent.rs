@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
 use tidegate_lab::Veth;
 
 /// What the process may do.
@@ -66,12 +67,15 @@ impl Agent {
     }
 
     fn wait_for(&mut self, what: &str, holds: impl Fn(&Value) -> bool) {
+        let began = Instant::now();
         loop {
             let report = self.reports.recv_timeout(super::PATIENCE);
             let report = report.unwrap_or_else(|e| panic!("waited in vain for {what}: {e}"));
             if holds(&report) {
                 return;
             }
+            let late = began.elapsed() > super::PATIENCE;
+            assert!(!late, "waited in vain for {what}: {report}");
         }
     }
 
@@ -101,7 +105,11 @@ impl Agent {
                 verified_instructions: fields.get("verified_insns").and_then(|n| n.parse().ok()),
             })
         };
-        infos.filter_map(program).collect()
+        let mut programs: Vec<_> = infos.filter_map(program).collect();
+        // A clsact filter of ours has a descriptor of its own.
+        programs.sort_by_key(|p: &Program| p.id);
+        programs.dedup_by_key(|p| p.id);
+        programs
     }
 
     /// What the kernel tells of each of its threads.
