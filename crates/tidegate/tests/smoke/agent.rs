@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
 use tidegate_lab::Veth;
 
 /// What the process may do.
@@ -49,7 +50,7 @@ impl Agent {
             .stdout(Stdio::piped());
         if privilege == Privilege::OfTheUnit {
             // SAFETY: nothing but system calls between fork and exec.
-            unsafe { command.pre_exec(lower_bounding) };
+            unsafe { command.pre_exec(as_the_unit) };
         }
         let mut child = hosts.client.run(|| Ok(command.spawn()?)).unwrap();
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
@@ -66,12 +67,15 @@ impl Agent {
     }
 
     fn wait_for(&mut self, what: &str, holds: impl Fn(&Value) -> bool) {
+        let began = Instant::now();
         loop {
             let report = self.reports.recv_timeout(super::PATIENCE);
             let report = report.unwrap_or_else(|e| panic!("waited in vain for {what}: {e}"));
             if holds(&report) {
                 return;
             }
+            let late = began.elapsed() > super::PATIENCE;
+            assert!(!late, "waited in vain for {what}: {report}");
         }
     }
 
@@ -101,7 +105,11 @@ impl Agent {
                 verified_instructions: fields.get("verified_insns").and_then(|n| n.parse().ok()),
             })
         };
-        infos.filter_map(program).collect()
+        let mut programs: Vec<_> = infos.filter_map(program).collect();
+        // A clsact filter of ours has a descriptor of its own.
+        programs.sort_by_key(|p: &Program| p.id);
+        programs.dedup_by_key(|p| p.id);
+        programs
     }
 
     /// What the kernel tells of each of its threads.
@@ -163,8 +171,15 @@ pub fn is_loaded(program: &Program) -> bool {
     fd >= 0
 }
 
-/// Leaves what the process is to execute no more capabilities than the unit.
-fn lower_bounding() -> std::io::Result<()> {
+/// Leaves what the process is to execute no more capabilities than the unit, and as much locked
+/// memory, which maps counted as before Linux 5.11.
+fn as_the_unit() -> std::io::Result<()> {
+    let unlimited = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the record outlives the call.
+    unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const unlimited) };
     for capability in (0..64).filter(|c| !OF_THE_UNIT.contains(c)) {
         // A number that the kernel does not know is no harm.
         // SAFETY: plain numbers.

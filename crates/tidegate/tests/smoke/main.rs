@@ -10,6 +10,7 @@ mod agent;
 mod transfer;
 
 use agent::{Agent, Privilege, is_loaded};
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tidegate_lab::{IpVersion, Veth};
@@ -25,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// CAP_NET_ADMIN and CAP_BPF (linux/capability.h).
 const KEPT: u64 = 1 << 12 | 1 << 39;
 
+/// A rate that leaves an emulated processor time for other things, in bytes a second.
+const PACE: u64 = 5_000_000;
+
 fn on_stage(act: impl FnOnce(&Veth) + Send) {
     if !nix::unistd::geteuid().is_root() {
         eprintln!("SKIPPED: the agent needs root");
@@ -39,6 +43,24 @@ fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// A connection whose server sends no faster than [`PACE`].
+fn paced(hosts: &Veth) -> Connection {
+    let connection = Connection::new(hosts, IpVersion::V4);
+    let pace = PACE;
+    // SAFETY: the option is a u64 that lives through the call.
+    let status = unsafe {
+        libc::setsockopt(
+            connection.server.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MAX_PACING_RATE,
+            (&raw const pace).cast(),
+            size_of_val(&pace) as libc::socklen_t,
+        )
+    };
+    assert_eq!(status, 0);
+    connection
 }
 
 fn wait_for_more(arrived: &AtomicU64, bytes: u64) {
@@ -65,8 +87,7 @@ fn loads_steers_and_leaves_nothing() {
             "verified: {}",
             most.map_or("unknown".into(), |n| n.to_string())
         );
-        let connection = Connection::new(hosts, IpVersion::V4);
-        connection.pace(&connection.server);
+        let connection = paced(hosts);
         connection.download_during(|_| agent.wait_for_steering());
         agent.stop();
         wait_for("the programs to go", || !programs.iter().any(is_loaded));
@@ -94,11 +115,10 @@ fn runs_with_what_it_needs_alone() {
 #[test]
 fn killed_and_started_again() {
     on_stage(|hosts| {
-        let connection = Connection::new(hosts, IpVersion::V4);
-        connection.pace(&connection.server);
+        let connection = paced(hosts);
+        let mut victim = Agent::start(hosts, Privilege::OfTheUnit);
+        let left = victim.programs();
         connection.download_during(|arrived| {
-            let mut victim = Agent::start(hosts, Privilege::OfTheUnit);
-            let left = victim.programs();
             victim.wait_for_steering();
             victim.kill();
             wait_for_more(arrived, FILE / 4);
