@@ -28,6 +28,9 @@
  * 2 T + 2 RTTmin. MONITOR and the two updates of the minima are section 5.1.3. RD and RTT count only
  * where nothing was lost or overtaken (section 5.1.1).
  *
+ * Of Fig. 5.9, to show what section 5.1.3 is for, is the variant that keeps the smallest RD and RTT since
+ * the flow began: `keep`. Neither is ever raised, and there is no MONITOR.
+ *
  * Where the thesis leaves a choice:
  *
  *  - W begins with the kernel's window, which bounds it ever after (window.h): until a queue stood
@@ -39,11 +42,15 @@
  *    rho changes, we simply update our estimate of the BDP" says: a link that got slower meanwhile is
  *    drained too.
  *  - rho is measured from arrival to arrival, the first one's bytes not counted (as section 4.2.2
- *    does), over at least a round trip, so that the silence after a window's burst is part of it; anew
- *    in each state, so that no measurement mixes two.
+ *    does), over at least RTTmin, one measurement after the other, whatever the state. Where RTTmin
+ *    is right that is a round trip. Where the path has become several times as long it is less, and
+ *    has to be: slow and fast alternate within a round trip then, and measured over one, rho would
+ *    hold the pause of the small window and the rate of the large one as one number.
  *  - rho "increases" if it is an eighth above the smallest measured since the cycle, or the monitor
- *    state, began. Against the value before it would not do: a link that is not full because of the
- *    small window of the fast state still shows the rate of the larger one before, for a round trip.
+ *    state, began, and what arrives at once does not account for it: a few segments an RTTmin are
+ *    never measured closer than to one arrival, which may be a pair that was acknowledged together.
+ *    Against the value before it would not do: a link that is not full because of the small window of
+ *    the fast state still shows the rate of the larger one before, for a round trip.
  *  - "Even after RD increases by T": above its smallest in the monitor state; and at least one
  *    measurement ended after that, and one before it to compare it with.
  *  - RDmin holds an unknown clock offset, so half of it means nothing. What is halved is the path's
@@ -89,8 +96,10 @@ struct tg_rsfc {
 	tg_u32 arrived_us;	     /* last data */
 	tg_u32 mark_us;		     /* arrival from which rho is measured */
 	tg_u32 bytes;		     /* since */
+	tg_u32 grain;		     /* of them, the most in one arrival */
 	tg_u32 rtt_us;		     /* last sample; 0: none yet */
 	tg_u32 rate;		     /* rho in bytes a second; 0: not known yet */
+	tg_u32 rate_grain;	     /* what one arrival more would have made of it */
 	tg_u32 rate_least;	     /* its smallest, as `lately`; 0: not measured since */
 	tg_u32 window;		     /* W, TG_OPEN for the kernel's */
 	tg_u8 state;		     /* enum tg_rsfc_state */
@@ -108,6 +117,7 @@ struct tg_rsfc_arrival {
 	tg_u32 tick_us;	  /* unit of the clock behind RD; 0: not understood */
 	tg_u8 sound;	  /* nothing was lost or overtaken: RD and RTT count */
 	tg_u8 held;	  /* the sender's window is above W still, for it had been promised more */
+	tg_u8 keep;	  /* the minima are never raised: Fig. 5.9's variant */
 };
 
 TG_INLINE void tg_rsfc_note(struct tg_rsfc_least *l, const struct tg_rsfc_arrival *a)
@@ -138,6 +148,13 @@ TG_INLINE void tg_rsfc_measure_anew(struct tg_rsfc *r, tg_u32 now_us)
 {
 	r->mark_us = now_us;
 	r->bytes = 0;
+	r->grain = 0;
+}
+
+/* In bytes a second. */
+TG_INLINE tg_u32 tg_rsfc_over(tg_u32 bytes, tg_u32 elapsed_us)
+{
+	return tg_window_bytes((tg_u64)bytes * TG_SECOND_US / elapsed_us);
 }
 
 /* Measures rho. Returns whether it is a new value. */
@@ -148,14 +165,16 @@ TG_INLINE int tg_rsfc_rate(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
 
 	r->arrived_us = a->now_us;
 	/* A sender that had nothing to say says nothing about the link. */
-	if (!r->rtt_us || silent_us / 2 > r->rtt_us) {
+	if (!r->least.rtt_us || silent_us / 2 > r->rtt_us) {
 		tg_rsfc_measure_anew(r, a->now_us);
 		return 0;
 	}
 	r->bytes = tg_window_bytes((tg_u64)r->bytes + a->bytes);
-	if (elapsed_us < r->rtt_us || !r->bytes)
+	r->grain = tg_max(r->grain, a->bytes);
+	if (elapsed_us < r->least.rtt_us || !r->bytes)
 		return 0;
-	r->rate = tg_max(tg_window_bytes((tg_u64)r->bytes * TG_SECOND_US / elapsed_us), 1);
+	r->rate = tg_max(tg_rsfc_over(r->bytes, elapsed_us), 1);
+	r->rate_grain = tg_rsfc_over(r->grain, elapsed_us);
 	tg_rsfc_measure_anew(r, a->now_us);
 	return 1;
 }
@@ -167,7 +186,7 @@ TG_INLINE int tg_rsfc_compare(struct tg_rsfc *r)
 
 	if (!compared || r->rate < r->rate_least)
 		r->rate_least = r->rate;
-	if (r->rate - r->rate_least > r->rate_least >> TG_RSFC_ROSE_SHIFT)
+	if (r->rate - r->rate_least > (tg_u64)(r->rate_least >> TG_RSFC_ROSE_SHIFT) + r->rate_grain)
 		r->rose = 1;
 	return compared;
 }
@@ -176,7 +195,6 @@ TG_INLINE void tg_rsfc_enter(struct tg_rsfc *r, const struct tg_rsfc_arrival *a,
 {
 	r->state = state;
 	r->since_us = a->now_us;
-	tg_rsfc_measure_anew(r, a->now_us);
 }
 
 /* As tg_rsfc_enter, with the smallest of what follows still to be seen. */
@@ -226,15 +244,15 @@ TG_INLINE void tg_rsfc_fast(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, 
 		elapsed_us = drained_us;
 	}
 	if (buffered_us <= threshold_us) {
-		if (r->rose)
+		if (r->rose && !a->keep)
 			tg_rsfc_adopt(r);
 		tg_rsfc_enter_anew(r, a, TG_RSFC_SLOW);
-	} else if (elapsed_us > drained_us + 2 * r->least.rtt_us) {
+	} else if (!a->keep && elapsed_us > drained_us + 2 * r->least.rtt_us) {
 		tg_rsfc_enter_anew(r, a, TG_RSFC_MONITOR);
 	}
 }
 
-/* `compared`: a measurement of rho has just ended, and was not the first in this state. */
+/* `compared`: a measurement of rho has just ended, and was not the first to end in this state. */
 TG_INLINE void tg_rsfc_monitor(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, int compared)
 {
 	if (r->rose) {

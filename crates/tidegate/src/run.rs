@@ -118,6 +118,7 @@ fn config(args: &RunArgs) -> Result<Config> {
         law,
         lambda: args.lambda,
         limit: args.limit,
+        ..Params::default()
     };
     Ok(Config {
         interfaces,

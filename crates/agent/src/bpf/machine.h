@@ -25,7 +25,7 @@ static __always_inline __u64 now_us(void)
 static __always_inline struct tg_params params(void)
 {
 	return (struct tg_params){ config.params.law, config.params.lambda_q8,
-				   config.params.limit };
+				   config.params.limit, config.params.keep };
 }
 
 /* The window scale that the connection's own socket uses for what arrives in `direction`; -1 where

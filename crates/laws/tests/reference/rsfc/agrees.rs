@@ -85,6 +85,7 @@ fn history(phases: &[Phase], chances: &[Chance]) -> Vec<Arrival> {
                 tick_us: phase.tick_us,
                 sound: chance.sound,
                 held: chance.held,
+                keep: false,
             });
         }
     }
@@ -102,6 +103,7 @@ fn wrapped(a: &Arrival) -> sys::tg_rsfc_arrival {
         tick_us: a.tick_us.unwrap_or(0) as u32,
         sound: a.sound.into(),
         held: a.held.into(),
+        keep: a.keep.into(),
     }
 }
 
