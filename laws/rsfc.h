@@ -42,12 +42,11 @@
  *    rho changes, we simply update our estimate of the BDP" says: a link that got slower meanwhile is
  *    drained too.
  *  - rho is measured from arrival to arrival, the first one's bytes not counted (as section 4.2.2
- *    does), over at least RTTmin, one measurement after the other, whatever the state. Where RTTmin
- *    is right that is a round trip. Where the path has become several times as long it is less, and
- *    has to be: slow and fast alternate within a round trip then, and measured over one, rho would
- *    hold the pause of the small window and the rate of the large one as one number.
+ *    does), over at least a round trip, so that the silence after a window's burst is part of it; anew
+ *    in each state, so that no measurement mixes two. Over less, the turns of flows that share a full
+ *    link would pass for increases.
  *  - rho "increases" if it is an eighth above the smallest measured since the cycle, or the monitor
- *    state, began, and what arrives at once does not account for it: a few segments an RTTmin are
+ *    state, began, and what arrives at once does not account for it: a few segments a round trip are
  *    never measured closer than to one arrival, which may be a pair that was acknowledged together.
  *    Against the value before it would not do: a link that is not full because of the small window of
  *    the fast state still shows the rate of the larger one before, for a round trip.
@@ -165,13 +164,13 @@ TG_INLINE int tg_rsfc_rate(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
 
 	r->arrived_us = a->now_us;
 	/* A sender that had nothing to say says nothing about the link. */
-	if (!r->least.rtt_us || silent_us / 2 > r->rtt_us) {
+	if (!r->rtt_us || silent_us / 2 > r->rtt_us) {
 		tg_rsfc_measure_anew(r, a->now_us);
 		return 0;
 	}
 	r->bytes = tg_window_bytes((tg_u64)r->bytes + a->bytes);
 	r->grain = tg_max(r->grain, a->bytes);
-	if (elapsed_us < r->least.rtt_us || !r->bytes)
+	if (elapsed_us < r->rtt_us || !r->bytes)
 		return 0;
 	r->rate = tg_max(tg_rsfc_over(r->bytes, elapsed_us), 1);
 	r->rate_grain = tg_rsfc_over(r->grain, elapsed_us);
@@ -195,6 +194,7 @@ TG_INLINE void tg_rsfc_enter(struct tg_rsfc *r, const struct tg_rsfc_arrival *a,
 {
 	r->state = state;
 	r->since_us = a->now_us;
+	tg_rsfc_measure_anew(r, a->now_us);
 }
 
 /* As tg_rsfc_enter, with the smallest of what follows still to be seen. */
@@ -252,7 +252,7 @@ TG_INLINE void tg_rsfc_fast(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, 
 	}
 }
 
-/* `compared`: a measurement of rho has just ended, and was not the first to end in this state. */
+/* `compared`: a measurement of rho has just ended, and was not the first in this state. */
 TG_INLINE void tg_rsfc_monitor(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, int compared)
 {
 	if (r->rose) {

@@ -78,19 +78,18 @@ impl Rsfc {
         ((bytes / mss as f64).ceil() + 1.0) * mss as f64
     }
 
-    /// From arrival to arrival over RTTmin; not over a silence.
+    /// From arrival to arrival over a round trip; not over a silence.
     fn measure(&mut self, a: &Arrival) -> bool {
         let silent_us = a.now_us - self.arrived_us;
         self.arrived_us = a.now_us;
-        let silent = self.rtt_us.is_none_or(|rtt_us| silent_us / 2 > rtt_us);
-        let (Some(rtt_min_us), false) = (self.rtt_min_us, silent) else {
+        let Some(rtt_us) = self.rtt_us.filter(|rtt| silent_us / 2 <= *rtt) else {
             self.measure_anew(a.now_us);
             return false;
         };
         self.arrivals.push(a.bytes);
         let bytes: u64 = self.arrivals.iter().sum();
         let elapsed_us = a.now_us - self.mark_us;
-        if elapsed_us < rtt_min_us || bytes == 0 {
+        if elapsed_us < rtt_us || bytes == 0 {
             return false;
         }
         let over = |bytes: u64| (bytes as f64 * SECOND_US / elapsed_us as f64).floor();
@@ -120,6 +119,7 @@ impl Rsfc {
     fn enter(&mut self, state: State, now_us: u64) {
         self.state = state;
         self.since_us = now_us;
+        self.measure_anew(now_us);
     }
 
     fn enter_anew(&mut self, state: State, a: &Arrival) {
