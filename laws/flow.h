@@ -35,6 +35,7 @@ struct tg_params {
 	tg_u32 law;	  /* enum tg_law */
 	tg_u32 lambda_q8; /* DRWA's lambda in 1/256 */
 	tg_u32 limit;	  /* largest window that DRS or DRWA asks for, TG_OPEN for any */
+	tg_u32 keep;	  /* RSFC: RDmin and RTTmin are never raised, as in Fig. 5.9 */
 };
 
 struct tg_flow {
@@ -217,8 +218,8 @@ TG_INLINE tg_u32 tg_flow_rledbat(struct tg_flow *f, const struct tg_segment *s,
 }
 
 /* RSFC, of which `news` bytes are delivered. It needs timestamps (thesis section 5.1.4). */
-TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_segment *s,
-			      const struct tg_arrival *a, tg_u32 news)
+TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_params *p,
+			      const struct tg_segment *s, const struct tg_arrival *a, tg_u32 news)
 {
 	int ordered = tg_order_arrived(&f->order, s->seq, s->seq + s->len, f->window.known,
 				       f->window.ack);
@@ -233,6 +234,7 @@ TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_segment *s,
 		/* A SYN is so short that its delay is another one. */
 		.sound = ordered && s->len,
 		.held = f->window.held,
+		.keep = p->keep != 0,
 	};
 
 	return tg_rsfc_arrived(&f->rsfc, &arrival);
@@ -252,7 +254,7 @@ TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
 	if (p->law == TG_LAW_RLEDBAT)
 		f->wanted = tg_flow_rledbat(f, s, a);
 	if (p->law == TG_LAW_RSFC)
-		f->wanted = tg_flow_rsfc(f, s, a, news);
+		f->wanted = tg_flow_rsfc(f, p, s, a, news);
 	if (!round)
 		return;
 	if (p->law == TG_LAW_DRS)

@@ -28,6 +28,9 @@
  * 2 T + 2 RTTmin. MONITOR and the two updates of the minima are section 5.1.3. RD and RTT count only
  * where nothing was lost or overtaken (section 5.1.1).
  *
+ * Of Fig. 5.9, to show what section 5.1.3 is for, is the variant that keeps the smallest RD and RTT since
+ * the flow began: `keep`. Neither is ever raised, and there is no MONITOR.
+ *
  * Where the thesis leaves a choice:
  *
  *  - W begins with the kernel's window, which bounds it ever after (window.h): until a queue stood
@@ -40,10 +43,13 @@
  *    drained too.
  *  - rho is measured from arrival to arrival, the first one's bytes not counted (as section 4.2.2
  *    does), over at least a round trip, so that the silence after a window's burst is part of it; anew
- *    in each state, so that no measurement mixes two.
+ *    in each state, so that no measurement mixes two. Over less, the turns of flows that share a full
+ *    link would pass for increases.
  *  - rho "increases" if it is an eighth above the smallest measured since the cycle, or the monitor
- *    state, began. Against the value before it would not do: a link that is not full because of the
- *    small window of the fast state still shows the rate of the larger one before, for a round trip.
+ *    state, began, and what arrives at once does not account for it: a few segments a round trip are
+ *    never measured closer than to one arrival, which may be a pair that was acknowledged together.
+ *    Against the value before it would not do: a link that is not full because of the small window of
+ *    the fast state still shows the rate of the larger one before, for a round trip.
  *  - "Even after RD increases by T": above its smallest in the monitor state; and at least one
  *    measurement ended after that, and one before it to compare it with.
  *  - RDmin holds an unknown clock offset, so half of it means nothing. What is halved is the path's
@@ -89,8 +95,10 @@ struct tg_rsfc {
 	tg_u32 arrived_us;	     /* last data */
 	tg_u32 mark_us;		     /* arrival from which rho is measured */
 	tg_u32 bytes;		     /* since */
+	tg_u32 grain;		     /* of them, the most in one arrival */
 	tg_u32 rtt_us;		     /* last sample; 0: none yet */
 	tg_u32 rate;		     /* rho in bytes a second; 0: not known yet */
+	tg_u32 rate_grain;	     /* what one arrival more would have made of it */
 	tg_u32 rate_least;	     /* its smallest, as `lately`; 0: not measured since */
 	tg_u32 window;		     /* W, TG_OPEN for the kernel's */
 	tg_u8 state;		     /* enum tg_rsfc_state */
@@ -108,6 +116,7 @@ struct tg_rsfc_arrival {
 	tg_u32 tick_us;	  /* unit of the clock behind RD; 0: not understood */
 	tg_u8 sound;	  /* nothing was lost or overtaken: RD and RTT count */
 	tg_u8 held;	  /* the sender's window is above W still, for it had been promised more */
+	tg_u8 keep;	  /* the minima are never raised: Fig. 5.9's variant */
 };
 
 TG_INLINE void tg_rsfc_note(struct tg_rsfc_least *l, const struct tg_rsfc_arrival *a)
@@ -138,6 +147,13 @@ TG_INLINE void tg_rsfc_measure_anew(struct tg_rsfc *r, tg_u32 now_us)
 {
 	r->mark_us = now_us;
 	r->bytes = 0;
+	r->grain = 0;
+}
+
+/* In bytes a second. */
+TG_INLINE tg_u32 tg_rsfc_over(tg_u32 bytes, tg_u32 elapsed_us)
+{
+	return tg_window_bytes((tg_u64)bytes * TG_SECOND_US / elapsed_us);
 }
 
 /* Measures rho. Returns whether it is a new value. */
@@ -153,9 +169,11 @@ TG_INLINE int tg_rsfc_rate(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
 		return 0;
 	}
 	r->bytes = tg_window_bytes((tg_u64)r->bytes + a->bytes);
+	r->grain = tg_max(r->grain, a->bytes);
 	if (elapsed_us < r->rtt_us || !r->bytes)
 		return 0;
-	r->rate = tg_max(tg_window_bytes((tg_u64)r->bytes * TG_SECOND_US / elapsed_us), 1);
+	r->rate = tg_max(tg_rsfc_over(r->bytes, elapsed_us), 1);
+	r->rate_grain = tg_rsfc_over(r->grain, elapsed_us);
 	tg_rsfc_measure_anew(r, a->now_us);
 	return 1;
 }
@@ -167,7 +185,7 @@ TG_INLINE int tg_rsfc_compare(struct tg_rsfc *r)
 
 	if (!compared || r->rate < r->rate_least)
 		r->rate_least = r->rate;
-	if (r->rate - r->rate_least > r->rate_least >> TG_RSFC_ROSE_SHIFT)
+	if (r->rate - r->rate_least > (tg_u64)(r->rate_least >> TG_RSFC_ROSE_SHIFT) + r->rate_grain)
 		r->rose = 1;
 	return compared;
 }
@@ -226,10 +244,10 @@ TG_INLINE void tg_rsfc_fast(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, 
 		elapsed_us = drained_us;
 	}
 	if (buffered_us <= threshold_us) {
-		if (r->rose)
+		if (r->rose && !a->keep)
 			tg_rsfc_adopt(r);
 		tg_rsfc_enter_anew(r, a, TG_RSFC_SLOW);
-	} else if (elapsed_us > drained_us + 2 * r->least.rtt_us) {
+	} else if (!a->keep && elapsed_us > drained_us + 2 * r->least.rtt_us) {
 		tg_rsfc_enter_anew(r, a, TG_RSFC_MONITOR);
 	}
 }

@@ -184,8 +184,8 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_acknowledg
 }
 
 /* RSFC, from the other end than the thesis's. SACK tells that something is missing. */
-TG_INLINE tg_u32 tg_upload_rsfc(struct tg_upload *u, const struct tg_acknowledged *s,
-				const struct tg_arrival *a)
+TG_INLINE tg_u32 tg_upload_rsfc(struct tg_upload *u, const struct tg_params *p,
+				const struct tg_acknowledged *s, const struct tg_arrival *a)
 {
 	struct tg_flow *f = &u->flow;
 	struct tg_rsfc_arrival arrival = {
@@ -197,6 +197,7 @@ TG_INLINE tg_u32 tg_upload_rsfc(struct tg_upload *u, const struct tg_acknowledge
 		.tick_us = f->samples ? f->delay.tick_us : 0,
 		.sound = !s->ack.sack,
 		.held = f->window.held,
+		.keep = p->keep != 0,
 	};
 
 	return tg_rsfc_arrived(&f->rsfc, &arrival);
@@ -238,7 +239,7 @@ TG_INLINE void tg_upload_law(struct tg_upload *u, const struct tg_params *p, str
 	if (p->law == TG_LAW_TIDE)
 		tg_flow_path_law(f, path, a);
 	else
-		f->wanted = tg_upload_rsfc(u, s, a);
+		f->wanted = tg_upload_rsfc(u, p, s, a);
 	f->wanted = tg_min(f->wanted, tg_upload_start(u, a));
 }
 

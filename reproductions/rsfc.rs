@@ -13,11 +13,13 @@ mod fig5_05;
 mod fig5_06;
 mod fig5_07;
 mod fig5_08;
+mod fig5_09;
 mod fig5_10;
 mod fig5_11;
 mod pages;
 mod proxy;
 mod sets;
+mod steps;
 
 use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
 
@@ -29,7 +31,9 @@ pub fn paper() -> Paper {
         introduction: carriers::INTRODUCTION,
         seeds: Seeds { full: 8, quick: 1 },
         lab: Selection {
-            figures: &["fig-5.4", "fig-5.5", "fig-5.10", "fig-5.11", "client"],
+            figures: &[
+                "fig-5.4", "fig-5.5", "fig-5.9", "fig-5.10", "fig-5.11", "client",
+            ],
             method: "Simulator and kernel did the same runs over the same link with the same seed: two places of ISP A instead of \
                      twenty, one of them for the other senders, two constant uplinks instead of seven, and downloads that are \
                      waited for for 100 s instead of 300.",
@@ -48,6 +52,7 @@ fn figures(extent: &Extent) -> Vec<Figure> {
         fig5_06::figure(extent),
         fig5_07::figure(extent),
         fig5_08::figure(extent),
+        fig5_09::figure(extent),
         fig5_10::figure(extent),
         fig5_11::rtt(extent),
         fig5_11::downloads(extent),

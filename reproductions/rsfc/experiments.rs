@@ -40,6 +40,8 @@ pub enum Steered {
     Untouched,
     /// The server that receives it, with RSFC.
     Rsfc,
+    /// The same without the update of RDmin and RTTmin (Fig. 5.9).
+    RsfcWithoutUpdate,
     /// The phone that sends it, with that law.
     ByPhone(Law),
 }
@@ -50,6 +52,7 @@ impl Steered {
         match self {
             Self::Untouched => "untouched".into(),
             Self::Rsfc => "RSFC".into(),
+            Self::RsfcWithoutUpdate => "RSFC without the update".into(),
             Self::ByPhone(law) => format!("{} at the phone", law.name()),
         }
     }
@@ -61,11 +64,12 @@ impl Steered {
             _ => Law::None,
         };
         let server_law = match self {
-            Self::Rsfc => Law::Rsfc,
+            Self::Rsfc | Self::RsfcWithoutUpdate => Law::Rsfc,
             _ => Law::None,
         };
         Run {
             server_law,
+            keep_minima: self == Self::RsfcWithoutUpdate,
             ..Run::new(self.name(), law)
         }
     }

@@ -192,10 +192,12 @@ fn params() -> impl Strategy<Value = sys::tg_params> {
         sys::TG_LAW_RSFC,
     ];
     let limit = prop_oneof![Just(sys::TG_OPEN), any::<u32>()];
-    (0..laws.len(), 64u32..4_096, limit).prop_map(move |(law, lambda_q8, limit)| sys::tg_params {
+    let params = (0..laws.len(), 64u32..4_096, limit, 0u32..2);
+    params.prop_map(move |(law, lambda_q8, limit, keep)| sys::tg_params {
         law: laws[law],
         lambda_q8,
         limit,
+        keep,
     })
 }
 

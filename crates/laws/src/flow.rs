@@ -29,6 +29,8 @@ pub struct Params {
     pub lambda: f64,
     /// Largest window in bytes that DRS or DRWA asks for. DRS: Algorithm 2, `None`: Algorithm 1.
     pub limit: Option<u32>,
+    /// RSFC without section 5.1.3: RDmin and RTTmin stay the smallest since the flow began (Fig. 5.9).
+    pub keep_minima: bool,
 }
 
 impl Default for Params {
@@ -37,6 +39,7 @@ impl Default for Params {
             law: Law::Tide,
             lambda: 3.0,
             limit: None,
+            keep_minima: false,
         }
     }
 }
@@ -60,6 +63,7 @@ impl Params {
             },
             lambda_q8: (self.lambda * f64::from(sys::TG_LAMBDA_ONE)).round() as u32,
             limit: self.limit.unwrap_or(sys::TG_OPEN),
+            keep: self.keep_minima.into(),
         }
     }
 }

@@ -199,6 +199,10 @@ pub struct Run {
     /// Largest window in bytes that DRS or DRWA asks for. DRS: the static limit of Algorithm 2;
     /// without it Algorithm 1.
     pub limit: Option<u64>,
+    /// RSFC as in the thesis's Fig. 5.9, to see what the rest is good for: RDmin and RTTmin are never
+    /// raised, and there is no monitor state.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_minima: bool,
     /// A fixed receive window in bytes of payload, as textbooks have it, in place of Linux's
     /// autotuned buffer. For the simulator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -221,6 +225,7 @@ impl Run {
             server_law: Law::None,
             lambda: three(),
             limit: None,
+            keep_minima: false,
             window: None,
             congestion_control: None,
             rmem_max: None,

@@ -94,5 +94,6 @@ fn params(law: Law, run: &Run) -> Option<Params> {
         limit: run
             .limit
             .map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
+        keep_minima: run.keep_minima,
     })
 }

@@ -93,6 +93,7 @@ fn params(args: &RunArgs, file: &File) -> Result<Params> {
         law,
         lambda: args.lambda.or(file.lambda).unwrap_or(default.lambda),
         limit: args.limit.or(file.limit),
+        ..default
     })
 }
 

@@ -48,6 +48,7 @@ fn params(run: &scenario::Run, side: Side) -> Params {
         },
         lambda: run.lambda,
         limit: run.limit.map(|l| u32::try_from(l).unwrap_or(u32::MAX)),
+        keep_minima: run.keep_minima,
     }
 }
 

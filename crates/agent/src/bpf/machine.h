@@ -24,7 +24,7 @@ static __always_inline __u64 now_us(void)
 static __always_inline struct tg_params params(void)
 {
 	return (struct tg_params){ config.params.law, config.params.lambda_q8,
-				   config.params.limit };
+				   config.params.limit, config.params.keep };
 }
 
 /* Asks the connection's own socket for the window scale of what arrives in `direction`. Returns -1,

@@ -99,7 +99,13 @@ fn params(direction: Direction) -> impl Strategy<Value = Params> {
         others => Just(Law::None)
     ];
     let limit = prop::option::of(1u32..200_000);
-    (law, 0.5f64..4.0, limit).prop_map(|(law, lambda, limit)| Params { law, lambda, limit })
+    let params = (law, 0.5f64..4.0, limit, any::<bool>());
+    params.prop_map(|(law, lambda, limit, keep_minima)| Params {
+        law,
+        lambda,
+        limit,
+        keep_minima,
+    })
 }
 
 fn weights() -> impl Strategy<Value = [Option<u32>; FLOWS as usize]> {

@@ -27,6 +27,15 @@ pub struct Arrival {
     pub sound: bool,
     /// The sender's window is above W still.
     pub held: bool,
+    /// The minima are never raised, as in Fig. 5.9.
+    pub keep: bool,
+}
+
+/// A measurement of ρ, and what one arrival is in it, in whole bytes a second.
+#[derive(Clone, Copy, Debug)]
+struct Rho {
+    rate: f64,
+    grain: f64,
 }
 
 /// The flow. Everything seen in a cycle is kept.
@@ -43,11 +52,11 @@ pub struct Rsfc {
     since_us: u64,
     /// RD and RTT of this cycle, or of the monitor state, and every ρ measured in it.
     seen: Vec<(i64, Option<u64>)>,
-    rhos: Vec<f64>,
+    rhos: Vec<Rho>,
     queued: bool,
-    /// Since when ρ is measured, and the bytes that arrived after that.
+    /// Since when ρ is measured, and the arrivals after that, in bytes.
     mark_us: u64,
-    bytes: u64,
+    arrivals: Vec<u64>,
     arrived_us: u64,
     rtt_us: Option<u64>,
 }
@@ -77,26 +86,33 @@ impl Rsfc {
             self.measure_anew(a.now_us);
             return false;
         };
-        self.bytes += a.bytes;
+        self.arrivals.push(a.bytes);
+        let bytes: u64 = self.arrivals.iter().sum();
         let elapsed_us = a.now_us - self.mark_us;
-        if elapsed_us < rtt_us || self.bytes == 0 {
+        if elapsed_us < rtt_us || bytes == 0 {
             return false;
         }
-        let rho = (self.bytes as f64 * SECOND_US / elapsed_us as f64).floor();
-        self.rho = Some(rho.max(1.0));
-        self.rhos.push(rho.max(1.0));
+        let over = |bytes: u64| (bytes as f64 * SECOND_US / elapsed_us as f64).floor();
+        let rate = over(bytes).max(1.0);
+        let grain = over(*self.arrivals.iter().max().unwrap());
+        self.rho = Some(rate);
+        self.rhos.push(Rho { rate, grain });
         self.measure_anew(a.now_us);
         true
     }
 
     fn measure_anew(&mut self, now_us: u64) {
-        (self.mark_us, self.bytes) = (now_us, 0);
+        self.mark_us = now_us;
+        self.arrivals.clear();
     }
 
-    /// Some ρ is an eighth above one before it.
+    /// Some ρ is an eighth, and one arrival, above one before it.
     fn rho_rose(&self) -> bool {
         let later = |i: usize| &self.rhos[i..];
-        let rose = |(i, rho): (usize, &f64)| later(i).iter().any(|r| *r > rho * 1.125);
+        let rose = |(i, before): (usize, &Rho)| {
+            let bound = before.rate + (before.rate / 8.0).floor();
+            later(i).iter().any(|rho| rho.rate > bound + rho.grain)
+        };
         self.rhos.iter().enumerate().any(rose)
     }
 
@@ -166,11 +182,11 @@ impl Rsfc {
             self.since_us = a.now_us - elapsed_us as u64;
         }
         if t_buff_us <= threshold_us {
-            if self.rho_rose() {
+            if self.rho_rose() && !a.keep {
                 self.adopt();
             }
             self.enter_anew(State::Slow, a);
-        } else if elapsed_us > 2.0 * threshold_us + 3.0 * self.rtt_min() {
+        } else if !a.keep && elapsed_us > 2.0 * threshold_us + 3.0 * self.rtt_min() {
             self.enter_anew(State::Monitor, a);
         }
     }

@@ -65,7 +65,7 @@ fn chance() -> impl Strategy<Value = Chance> {
 /// The sender's clock is that far behind ours, so that RD wraps.
 const OFFSET_US: i64 = (1 << 32) - 300_000;
 
-fn history(phases: &[Phase], chances: &[Chance]) -> Vec<Arrival> {
+fn history(phases: &[Phase], chances: &[Chance], keep: bool) -> Vec<Arrival> {
     let mut now_us = (1u64 << 32) - 2_000_000;
     let mut chances = chances.iter().cycle();
     let mut arrivals = vec![];
@@ -85,6 +85,7 @@ fn history(phases: &[Phase], chances: &[Chance]) -> Vec<Arrival> {
                 tick_us: phase.tick_us,
                 sound: chance.sound,
                 held: chance.held,
+                keep,
             });
         }
     }
@@ -102,6 +103,7 @@ fn wrapped(a: &Arrival) -> sys::tg_rsfc_arrival {
         tick_us: a.tick_us.unwrap_or(0) as u32,
         sound: a.sound.into(),
         held: a.held.into(),
+        keep: a.keep.into(),
     }
 }
 
@@ -168,8 +170,8 @@ fn rsfc_is_its_formula() {
     let seen = std::cell::RefCell::new(Seen::default());
     let phases = prop::collection::vec(phase(), 1..20);
     let chances = prop::collection::vec(chance(), 1_000);
-    proptest!(histories(500), |(phases in phases, chances in chances)| {
-        run(&history(&phases, &chances), &mut seen.borrow_mut());
+    proptest!(histories(500), |(phases in phases, chances in chances, keep in prop::bool::weighted(0.2))| {
+        run(&history(&phases, &chances, keep), &mut seen.borrow_mut());
     });
     let seen = seen.into_inner();
     let counts = [
