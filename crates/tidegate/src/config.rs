@@ -2,6 +2,8 @@
 //! default. The command line goes before the file.
 
 mod file;
+#[cfg(test)]
+mod tests;
 
 use crate::args::{LawArg, OnlyArg, RunArgs};
 use crate::exit::BadInput;

@@ -6,9 +6,9 @@
 #include "rules.h"
 #include "sight.h"
 
-/* A flow's first record, or one that forgets all but its `connection`. */
+/* A flow's first record, or one that forgets all of `known` but its connection and what was told. */
 static __always_inline struct tg_record *new_flow(const struct tg_key *key,
-						  const struct tg_connection *connection)
+						  const struct tg_record *known)
 {
 	__u32 zero = 0;
 	struct tg_record *r = bpf_map_lookup_elem(&scratch, &zero);
@@ -17,8 +17,10 @@ static __always_inline struct tg_record *new_flow(const struct tg_key *key,
 		return NULL;
 	__builtin_memset(r, 0, sizeof(*r));
 	tg_flow_init(&r->flow);
-	if (connection)
-		r->connection = *connection;
+	if (known) {
+		r->connection = known->connection;
+		r->flow.window = known->flow.window;
+	}
 	if (bpf_map_update_elem(&flows, key, r, BPF_ANY))
 		return NULL;
 	return bpf_map_lookup_elem(&flows, key);
@@ -215,7 +217,7 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	if (reason >= 0)
 		return reason;
 	if (judge(skb, &p.key, &r->connection, &r->flow))
-		r = new_flow(&p.key, &r->connection);
+		r = new_flow(&p.key, r);
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
 	if (tg_chained(skb)) {
@@ -227,8 +229,10 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	struct tg_ack a = tg_acknowledgement(&p, c->scale & 15);
 
 	c->seen_us = now_us();
-	if (c->denied)
+	if (c->denied) {
+		tg_window_note(&r->flow.window, &a, p.window);
 		return TG_COUNT_DENIED;
+	}
 	note_mode(c, &r->flow.window);
 	raw = tg_flow_leaves(&r->flow, &a, c->seen_us, p.options.timestamps, p.options.tsval);
 	observe_window(TG_DOWN, r->flow.sent_bytes);

@@ -72,8 +72,8 @@ __noinline __u32 verdict(struct __sk_buff *skb, __u32 generation)
 
 /*
  * Holds a flow against the rules, if they have changed. Returns whether it is steered from now on
- * and was not before: then what is known of it is of another time. Where steering ends or begins no
- * edge is known that was told, and the next acknowledgement passes and sets it.
+ * and was not before: then what was measured of it is of another time. What was told of windows is
+ * noted all the time.
  */
 static __always_inline int judge(struct __sk_buff *skb, const struct tg_key *key,
 				 struct tg_connection *c, struct tg_flow *f)
@@ -88,8 +88,6 @@ static __always_inline int judge(struct __sk_buff *skb, const struct tg_key *key
 	c->judged = generation;
 	c->denied = weight == TG_DENIED;
 	f->share.weight = c->denied ? 0 : weight;
-	if (c->denied != was_denied)
-		f->window.known = 0;
 	return was_denied && !c->denied;
 }
 

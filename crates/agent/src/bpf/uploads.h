@@ -19,9 +19,9 @@ static __always_inline int uploads_are_steered(void)
 	return tg_upload_steered_by(&law);
 }
 
-/* An upload's first record, or one that forgets all but its `connection`. */
+/* An upload's first record, or one that forgets all of `known` but its connection and what was told. */
 static __always_inline struct tg_upload_record *new_upload(const struct tg_key *key,
-							   const struct tg_connection *connection)
+							   const struct tg_upload_record *known)
 {
 	__u32 zero = 0;
 	struct tg_upload_record *r = bpf_map_lookup_elem(&upload_scratch, &zero);
@@ -30,8 +30,10 @@ static __always_inline struct tg_upload_record *new_upload(const struct tg_key *
 		return NULL;
 	__builtin_memset(r, 0, sizeof(*r));
 	tg_upload_init(&r->upload);
-	if (connection)
-		r->connection = *connection;
+	if (known) {
+		r->connection = known->connection;
+		r->upload.flow.window = known->upload.flow.window;
+	}
 	if (bpf_map_update_elem(&uploads, key, r, BPF_ANY))
 		return NULL;
 	return bpf_map_lookup_elem(&uploads, key);
@@ -145,7 +147,7 @@ static __always_inline int sent(struct __sk_buff *skb, struct tg_packet *p, __u3
 	if (reason >= 0)
 		return reason;
 	if (judge(skb, &p->key, &r->connection, &r->upload.flow))
-		r = new_upload(&p->key, &r->connection);
+		r = new_upload(&p->key, r);
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
 	r->connection.seen_us = now_us();
@@ -221,11 +223,15 @@ static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 		return TG_COUNT_MPTCP;
 	if (r->connection.scale_state != TG_SCALE_KNOWN)
 		return TG_COUNT_NO_SCALE;
-	if (r->connection.denied)
-		return TG_COUNT_DENIED;
 	if (tg_chained(skb)) {
 		r->upload.flow.window.known = 0;
-		return TG_COUNT_CHAINED;
+		return r->connection.denied ? TG_COUNT_DENIED : TG_COUNT_CHAINED;
+	}
+	if (r->connection.denied) {
+		struct tg_ack told = tg_acknowledgement(&p, r->connection.scale & 15);
+
+		tg_window_note(&r->upload.flow.window, &told, p.window);
+		return TG_COUNT_DENIED;
 	}
 	path = bpf_map_lookup_elem(&uplinks, &p.key.ifindex);
 	h = bpf_map_lookup_elem(&heard, &zero);
