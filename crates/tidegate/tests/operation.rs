@@ -66,6 +66,9 @@ impl Host {
         let file = self.file();
         let spawn = || {
             let mut command = self.command(&["run", "--config", file.to_str().unwrap()]);
+            // Agents of other namespaces run at the same time, over the same files.
+            let socket = file.with_file_name("agent.sock");
+            command.args(["--socket", socket.to_str().unwrap()]);
             command.args(more);
             Ok(command
                 .stdout(Stdio::piped())
@@ -77,6 +80,7 @@ impl Host {
         let err = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut running = Running { child, out, err };
         running.expect_out("lo with");
+        running.expect_out("agent.sock");
         running
     }
 
@@ -238,10 +242,10 @@ fn stop_removes_what_a_killed_agent_has_left() {
 fn the_next_agent_takes_the_place_of_what_is_pinned() {
     let Some(host) = Host::new() else { return };
     let said = host.start(&["--pin"]).end();
-    assert!(said[0].contains("left attached"), "{said:?}");
+    assert!(said[1].contains("left attached"), "{said:?}");
     assert_eq!(host.left().len(), 1);
     let said = host.start(&["--pin", "--on-exit", "detach"]).end();
-    assert!(said[0].contains("detached"), "{said:?}");
+    assert!(said[1].contains("detached"), "{said:?}");
     assert_eq!(host.left(), [] as [&str; 0]);
 }
 
