@@ -67,20 +67,23 @@ static __always_inline void note_end(const struct tg_key *key)
 		r->connection.closed = 1;
 }
 
-/* A data segment of the flow `key` arrives; `fin`: the last. A global function, which the verifier looks
+/* A data segment of the flow `of` arrives; `fin`: the last. A global function, which the verifier looks
  * at on its own: the paths through the parser do not multiply with those through the law. */
-__noinline int measure(struct __sk_buff *skb, const struct tg_key *key, struct tg_segment *s,
+__noinline int measure(struct __sk_buff *skb, const struct tg_key *of, struct tg_segment *s,
 		       __u32 fin, __u32 mptcp)
 {
+	struct tg_key key;
 	struct tg_heard *h;
 	struct tg_record *r;
 	struct tg_path *path, *uplink;
 	__u32 ifindex, zero = 0;
 
-	if (!key || !s)
+	if (!of || !s)
 		return TG_COUNT_MALFORMED;
-	ifindex = key->ifindex;
-	r = bpf_map_lookup_elem(&flows, key);
+	/* Kernels before 6.2 take a map's key from the stack, not from a caller's. */
+	key = *of;
+	ifindex = key.ifindex;
+	r = bpf_map_lookup_elem(&flows, &key);
 	if (!r)
 		return mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
 	if (is_shared(&r->connection, mptcp))

@@ -86,16 +86,19 @@ static __always_inline void note_left(struct tg_left *l, __u32 bytes, __u32 reas
 }
 
 /* Remembers that `bytes` of the connection's data were left alone; none: the reason only. */
-__noinline int leave_alone(const struct tg_left_key *key, __u32 bytes, __u32 reason)
+__noinline int leave_alone(const struct tg_left_key *of, __u32 bytes, __u32 reason)
 {
+	struct tg_left_key key;
 	struct tg_left *known;
 	struct tg_path *path;
 	__u32 ifindex;
 
-	if (!key)
+	if (!of)
 		return 0;
-	ifindex = key->key.ifindex;
-	known = bpf_map_lookup_elem(&left, key);
+	/* Kernels before 6.2 take a map's key from the stack, not from a caller's. */
+	key = *of;
+	ifindex = key.key.ifindex;
+	known = bpf_map_lookup_elem(&left, &key);
 	if (known) {
 		note_left(known, bytes, reason);
 	} else {
@@ -106,9 +109,9 @@ __noinline int leave_alone(const struct tg_left_key *key, __u32 bytes, __u32 rea
 			.reason = reason,
 		};
 
-		bpf_map_update_elem(&left, key, &fresh, BPF_ANY);
+		bpf_map_update_elem(&left, &key, &fresh, BPF_ANY);
 	}
-	if (key->direction == TG_DOWN)
+	if (key.direction == TG_DOWN)
 		path = bpf_map_lookup_elem(&paths, &ifindex);
 	else
 		path = bpf_map_lookup_elem(&uplinks, &ifindex);
