@@ -2,6 +2,7 @@
 
 mod ack;
 mod clock;
+mod credit;
 mod output;
 mod pacing;
 mod probe;
@@ -22,6 +23,7 @@ mod undo;
 mod validation;
 
 use crate::cc::{CongestionControl, Event, Window};
+use credit::Credit;
 use output::Work;
 use pacing::Pacing;
 use prr::Prr;
@@ -45,7 +47,7 @@ pub struct Sender {
     now: Instant,
     /// Payload of a full segment; 0 before the handshake is over.
     mss: u32,
-    /// Bytes of a new segment that SACK blocks take from its payload.
+    /// Bytes of a new segment that SACK blocks and a read rate take from its payload.
     reserved: u32,
     sack: bool,
     timestamps: bool,
@@ -69,6 +71,8 @@ pub struct Sender {
     peer_window: u64,
     max_window: u64,
     window_from: u64,
+    /// Adaptive flow control, once the peer has told its read rate.
+    credit: Option<Credit>,
 
     board: Scoreboard,
     /// Segments that have arrived as far as duplicate ACKs tell, from a peer without SACK.
@@ -128,6 +132,7 @@ impl Sender {
             peer_window: 0,
             max_window: 0,
             window_from: 0,
+            credit: None,
             board: Scoreboard::new(1),
             duplicate_acks: 0,
             known: Blocks::default(),
@@ -236,7 +241,7 @@ impl Sender {
         self.mss
     }
 
-    /// New segments are to leave so many bytes for SACK blocks (`tcp_current_mss`).
+    /// New segments are to leave so many bytes for SACK blocks and a read rate (`tcp_current_mss`).
     pub fn reserve(&mut self, bytes: u32) {
         self.reserved = bytes;
     }

@@ -157,6 +157,12 @@ impl Sender {
 
     /// The reordering window has passed (`tcp_rack_reo_timeout`).
     pub(super) fn reordering_timeout(&mut self) {
+        if self.is_overflowing() {
+            self.detect_losses();
+            self.work.retransmit_lost();
+            self.work.rearm = true;
+            return;
+        }
         let prior = self.in_flight();
         let lost = self.rate.lost;
         self.detect_losses();

@@ -105,6 +105,9 @@ impl Sender {
         let Some(head) = self.board.head() else {
             return;
         };
+        if self.is_shut() {
+            return self.probe_shut_window();
+        }
         let since = micros(self.episode.first_resent.unwrap_or(head.at), self.now);
         if self.peer_window == 0 {
             // The peer has taken its window back: the retransmission is but a probe of it.

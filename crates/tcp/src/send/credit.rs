@@ -1,0 +1,179 @@
+//! The sender's side of adaptive flow control (AFC §4.2.3, Algorithm 4): a window beyond what the
+//! peer has room for, and what to do when that was too much.
+//!
+//! ```text
+//!            no room for a segment           room again, and the head is overdue
+//!   Open ─────────────────────────▶ Shut ────────────────────────────────────────▶ Refilling
+//!    ▲  ◀── room again, nothing overdue ──┘ ◀───────── no room for a segment ──────────┘ │
+//!    └── all that was out when the window opened is acknowledged, or congestion is sure ─┘
+//! ```
+//!
+//! Shut and Refilling hide losses from congestion control (§4.1.2), unless it was at work already
+//! (lines 10 and 23). Where the pseudocode leaves a choice:
+//!
+//! * "Zero window" is one that has no room for a whole segment: NS-2 counts segments, and a peer that
+//!   does not shrink its window (RFC 9293 §3.8.6) may keep the rest of one on offer.
+//! * While it is shut, what `W` allows may still be sent (line 34): a full buffer that is read from is
+//!   the steady state of equation 33, and freezing there would stall the flow. With no rate `W` is
+//!   the window, and nothing is sent.
+//! * `snd_nxt` returns to `una` (line 15) by taking everything that SACK has not reported for lost,
+//!   so that what has arrived is not sent again (line 16) and round trips are not confused (Karn).
+//! * It does so only if the head was sent more than a round trip ago: else nothing was dropped, the
+//!   buffer was just full. Without this every blink of a full window would send everything twice.
+//! * Losses are hidden until all that was out at the opening is acknowledged, not only until the
+//!   first answer to something later than `ts_recover` (line 28): those dropped last would come to
+//!   light after it. On the other hand the loss of what was sent again since is the network's.
+
+use super::Sender;
+use super::ack::Progress;
+use super::clock::micros;
+use super::rtt::RTO_MAX;
+use super::scoreboard::Tags;
+use super::timer::Timer;
+use tidegate_laws::afc;
+
+/// A window that opens by more segments than that is no longer sent in one go (AFC §4.1.4: "a
+/// threshold", which is not given). As many as may begin a connection (RFC 6928).
+const BURST: u32 = 10;
+
+/// What the peer has said of its application, and what came of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Credit {
+    /// Its read rate, AR.
+    kbps: u32,
+    phase: Phase,
+}
+
+/// See the chart above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    Shut,
+    /// Until this offset is acknowledged.
+    Refilling {
+        high: u64,
+    },
+}
+
+impl Sender {
+    /// The peer, which acknowledges up to `offset`, tells its application's read rate in kbit/s.
+    pub fn peer_reads(&mut self, offset: u64, kbps: u32) {
+        if offset < self.una {
+            return;
+        }
+        let fresh = Credit {
+            kbps,
+            phase: Phase::Open,
+        };
+        self.credit.get_or_insert(fresh).kbps = kbps;
+    }
+
+    /// The flow control window in bytes: the peer's, and with AFC what it will have read in a round
+    /// trip (equation 36). No more than the send buffer holds for retransmission, whatever it says.
+    pub(super) fn flow_window(&self) -> u64 {
+        match self.credit {
+            Some(credit) => afc::window(
+                self.peer_window,
+                credit.kbps,
+                self.rtt.srtt_us(),
+                self.send_buffer.max(self.peer_window),
+            ),
+            None => self.peer_window,
+        }
+    }
+
+    /// The peer's buffer is full, or was and has overflowed, as far as AFC can tell: and congestion
+    /// control is not at work.
+    pub(super) fn is_overflowing(&self) -> bool {
+        let overflowing = self.credit.is_some_and(|c| c.phase != Phase::Open);
+        overflowing && self.episode.is_before_recovery()
+    }
+
+    /// The peer's buffer is full.
+    pub(super) fn is_shut(&self) -> bool {
+        self.is_overflowing() && self.credit.is_some_and(|c| c.phase == Phase::Shut)
+    }
+
+    /// An ACK was taken: whether the peer has room (lines 6–19).
+    pub(super) fn heed_window(&mut self) {
+        let Some(credit) = self.credit else {
+            return;
+        };
+        let room = self.peer_window >= self.current_mss().into();
+        match credit.phase {
+            Phase::Shut if room => self.reopen(),
+            Phase::Refilling { high } if room && self.una >= high => self.enter(Phase::Open),
+            Phase::Open | Phase::Refilling { .. } if !room => {
+                self.tlp = None;
+                self.enter(Phase::Shut);
+            }
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        if let Some(credit) = &mut self.credit {
+            credit.phase = phase;
+        }
+    }
+
+    fn reopen(&mut self) {
+        self.rtt.backoff = 0;
+        let round_trip = self.rtt.min_us().unwrap_or(u32::MAX);
+        let overdue = self
+            .board
+            .head()
+            .is_some_and(|head| micros(head.at, self.now) >= round_trip);
+        if !overdue || !self.episode.is_before_recovery() {
+            return self.enter(Phase::Open);
+        }
+        for number in self.board.numbers() {
+            if !self.board.get(number).tags.has(Tags::SACKED) {
+                self.board.mark_lost(number, true);
+            }
+        }
+        self.enter(Phase::Refilling { high: self.next() });
+        self.work.retransmit_lost();
+        // Line 17.
+        self.set_timer(Timer::Retransmission, self.rtt.rto_us().into());
+    }
+
+    /// Whether congestion control is to learn nothing from an ACK's duplicates and SACK blocks (lines
+    /// 20–33).
+    pub(super) fn hides_losses(&mut self, progress: &mut Progress) -> bool {
+        if !self.is_overflowing() {
+            return false;
+        }
+        if self.is_shut() {
+            return true;
+        }
+        self.identify_losses(progress);
+        if progress.lost_retransmissions {
+            self.enter(Phase::Open);
+            return false;
+        }
+        self.work.retransmit_lost();
+        true
+    }
+
+    /// Nothing was heard for a whole timeout while the window is shut (line 21): what is missing was
+    /// dropped for want of room, and an empty segment will tell when there is some.
+    pub(super) fn probe_shut_window(&mut self) {
+        self.given_up = micros(self.heard_at, self.now) > 2 * RTO_MAX;
+        if self.given_up {
+            return;
+        }
+        self.work.outbox = Some(self.bare_probe());
+        self.rtt.back_off();
+        self.set_timer(Timer::Retransmission, self.rtt.rto_us().into());
+    }
+
+    /// Bytes a second at which a burst leaves: the window in a round trip (§4.1.4).
+    pub(super) fn burst_rate(&self) -> Option<u64> {
+        let srtt = u64::from(self.rtt.srtt_us());
+        self.credit.filter(|_| srtt > 0)?;
+        let segments = (self.flow_window() / u64::from(self.mss)).min(self.window.cwnd.into());
+        let room = segments.saturating_sub(self.in_flight().into());
+        (room > BURST.into()).then(|| segments * u64::from(self.mss) * 1_000_000 / srtt)
+    }
+}
