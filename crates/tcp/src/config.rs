@@ -18,6 +18,9 @@ pub struct Config {
     pub sack: bool,
     /// Whether to offer window scaling (RFC 7323).
     pub window_scaling: bool,
+    /// Whether a pause longer than a timeout, or a window that was not made use of, lowers the
+    /// congestion window (`tcp_slow_start_after_idle`, RFC 2861). NS-2 does not.
+    pub slow_start_after_idle: bool,
     /// Send buffer: bytes written and not yet acknowledged, at most.
     pub send_buffer: u64,
     /// Whether small segments leave at once (`TCP_NODELAY`), and not one at a time (RFC 9293 §3.7.4).
@@ -56,6 +59,7 @@ impl Default for Config {
             timestamps: true,
             sack: true,
             window_scaling: true,
+            slow_start_after_idle: true,
             send_buffer: 16 << 20,
             nodelay: false,
             receive_buffer: ReceiveBuffer::default(),

@@ -348,7 +348,10 @@ impl Receiver {
             ack: self.next(),
             window,
             sack: self.sack_blocks(),
-            read_rate: self.told().then(|| self.feedback.as_mut().map(Feedback::tell)).flatten(),
+            read_rate: self
+                .told()
+                .then(|| self.feedback.as_mut().map(Feedback::tell))
+                .flatten(),
         }
     }
 

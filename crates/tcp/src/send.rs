@@ -53,6 +53,7 @@ pub struct Sender {
     timestamps: bool,
     timestamp_offset: u32,
     initial_window: u32,
+    slow_start_after_idle: bool,
 
     /// Offset after what the application has written, and of its FIN.
     written: u64,
@@ -121,6 +122,7 @@ impl Sender {
             timestamps: false,
             timestamp_offset: config.timestamp_offset,
             initial_window: config.initial_window,
+            slow_start_after_idle: config.slow_start_after_idle,
             written: 1,
             finishing: false,
             fin_sent: false,

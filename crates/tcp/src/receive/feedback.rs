@@ -75,11 +75,13 @@ impl Receiver {
     }
 
     /// First offset that there is no room for. What AFC lets the peer send beyond the window is taken
-    /// as far as the buffer goes (Algorithm 1, line 2).
+    /// as far as the buffer goes (Algorithm 1, line 2), and what the window's scale rounded up as far
+    /// as was promised.
     pub(super) fn edge(&self) -> u64 {
+        let promised = self.window.edge();
         match self.feedback {
-            Some(_) => self.copied + self.memory.limit(),
-            None => self.window.edge(),
+            Some(_) => promised.max(self.copied + self.memory.limit()),
+            None => promised,
         }
     }
 
@@ -90,3 +92,6 @@ impl Receiver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

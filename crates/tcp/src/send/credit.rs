@@ -31,6 +31,7 @@ use super::rtt::RTO_MAX;
 use super::scoreboard::Tags;
 use super::timer::Timer;
 use tidegate_laws::afc;
+use tidegate_time::Instant;
 
 /// A window that opens by more segments than that is no longer sent in one go (AFC §4.1.4: "a
 /// threshold", which is not given). As many as may begin a connection (RFC 6928).
@@ -49,8 +50,10 @@ pub(super) struct Credit {
 enum Phase {
     Open,
     Shut,
-    /// Until this offset is acknowledged.
     Refilling {
+        /// When the window opened (`ts_recover`).
+        since: Instant,
+        /// The end of what was out then.
         high: u64,
     },
 }
@@ -70,7 +73,7 @@ impl Sender {
 
     /// The flow control window in bytes: the peer's, and with AFC what it will have read in a round
     /// trip (equation 36). No more than the send buffer holds for retransmission, whatever it says.
-    pub(super) fn flow_window(&self) -> u64 {
+    pub fn flow_window(&self) -> u64 {
         match self.credit {
             Some(credit) => afc::window(
                 self.peer_window,
@@ -102,7 +105,7 @@ impl Sender {
         let room = self.peer_window >= self.current_mss().into();
         match credit.phase {
             Phase::Shut if room => self.reopen(),
-            Phase::Refilling { high } if room && self.una >= high => self.enter(Phase::Open),
+            Phase::Refilling { high, .. } if room && self.una >= high => self.enter(Phase::Open),
             Phase::Open | Phase::Refilling { .. } if !room => {
                 self.tlp = None;
                 self.enter(Phase::Shut);
@@ -119,23 +122,36 @@ impl Sender {
 
     fn reopen(&mut self) {
         self.rtt.backoff = 0;
-        let round_trip = self.rtt.min_us().unwrap_or(u32::MAX);
-        let overdue = self
-            .board
-            .head()
-            .is_some_and(|head| micros(head.at, self.now) >= round_trip);
-        if !overdue || !self.episode.is_before_recovery() {
+        if self.board.is_empty() || !self.episode.is_before_recovery() {
             return self.enter(Phase::Open);
         }
         for number in self.board.numbers() {
-            if !self.board.get(number).tags.has(Tags::SACKED) {
+            if self.is_overdue(number) {
                 self.board.mark_lost(number, true);
             }
         }
-        self.enter(Phase::Refilling { high: self.next() });
+        self.enter(Phase::Refilling {
+            since: self.now,
+            high: self.next(),
+        });
         self.work.retransmit_lost();
         // Line 17.
         self.set_timer(Timer::Retransmission, self.rtt.rto_us().into());
+    }
+
+    /// When the window opened after an overflow, as long as that is made good (`ts_recover`).
+    pub(super) fn refilling_since(&self) -> Option<Instant> {
+        match self.credit?.phase {
+            Phase::Refilling { since, .. } if self.is_overflowing() => Some(since),
+            _ => None,
+        }
+    }
+
+    /// Whether segment `number` must have arrived before the ACK in hand left, had there been room.
+    fn is_overdue(&self, number: u32) -> bool {
+        let sent = self.board.get(number);
+        let round_trip = self.rtt.min_us().unwrap_or(0);
+        !sent.tags.has(Tags::SACKED) && micros(sent.at, self.now) >= round_trip
     }
 
     /// Whether congestion control is to learn nothing from an ACK's duplicates and SACK blocks (lines
@@ -147,13 +163,31 @@ impl Sender {
         if self.is_shut() {
             return true;
         }
+        let resent = self.board.retrans();
         self.identify_losses(progress);
-        if progress.lost_retransmissions {
-            self.enter(Phase::Open);
-            return false;
+        let hidden = self.hides_losses_among(resent);
+        if hidden {
+            self.work.retransmit_lost();
         }
-        self.work.retransmit_lost();
-        true
+        hidden
+    }
+
+    /// The same of losses just found, where `resent` retransmissions were out before: those of what was
+    /// sent again since the window opened are the network's.
+    pub(super) fn hides_losses_among(&mut self, resent: u32) -> bool {
+        let since = self.refilling_since();
+        let lost_again = self.board.retrans() < resent;
+        if since.is_some_and(|since| lost_again && self.has_lost_since(since)) {
+            self.enter(Phase::Open);
+        }
+        self.is_overflowing()
+    }
+
+    fn has_lost_since(&self, since: Instant) -> bool {
+        self.board.numbers().any(|number| {
+            let sent = self.board.get(number);
+            sent.tags.has(Tags::LOST) && !sent.tags.has(Tags::RETRANS) && sent.at >= since
+        })
     }
 
     /// Nothing was heard for a whole timeout while the window is shut (line 21): what is missing was

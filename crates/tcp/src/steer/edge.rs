@@ -34,8 +34,7 @@ impl Edge {
     /// A segment arrives at the host, which will read the window that it has afterwards.
     pub fn arrives(&mut self, paths: &mut Paths, now: Instant, segment: &mut Segment) {
         let uploading = paths.up.uploading(micros(now));
-        self.down
-            .arrives(&mut paths.down, uploading, now, segment);
+        self.down.arrives(&mut paths.down, uploading, now, segment);
         if let Some(up) = &mut self.up {
             up.arrives(&mut paths.up, now, segment);
         }

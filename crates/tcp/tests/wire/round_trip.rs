@@ -61,7 +61,11 @@ fn segments() -> impl Strategy<Value = Segment> {
         } else {
             let most = 4 - usize::from(timestamps.is_some()) - usize::from(read_rate.is_some());
             sack(most)
-                .prop_map(move |sack| Segment { sack, read_rate, ..segment })
+                .prop_map(move |sack| Segment {
+                    sack,
+                    read_rate,
+                    ..segment
+                })
                 .boxed()
         }
     })
