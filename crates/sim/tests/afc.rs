@@ -1,0 +1,104 @@
+//! A reader that stops and starts: classic flow control as the AFC paper has it, and AFC.
+
+mod common;
+
+use common::{assert_near, flow, run};
+
+/// A path and its reader, as in the paper's Table 3; the round trip is a slot.
+struct Case {
+    /// Mbit/s of each slot.
+    reads: &'static str,
+    slot_s: f64,
+    network_mbps: f64,
+    buffer: u64,
+    flow_control: &'static str,
+}
+
+impl Case {
+    /// Scenario 2.
+    const STALLING: Self = Self {
+        reads: "[0, 6, 6]",
+        slot_s: 0.53,
+        network_mbps: 15.0,
+        buffer: 256 << 10,
+        flow_control: "classic",
+    };
+
+    fn adaptive(self) -> Self {
+        Self {
+            flow_control: "adaptive",
+            ..self
+        }
+    }
+
+    /// Mbit/s that the application reads in 120 s.
+    fn goodput_mbps(&self) -> f64 {
+        let link = format!(
+            "{{ rate = {{ constant_mbps = {} }}, delay_ms = {}, queue = {{ packets = 1000 }} }}",
+            self.network_mbps,
+            self.slot_s * 500.0,
+        );
+        let slots = format!("{{ mbps = {}, slot_s = {} }}", self.reads, self.slot_s);
+        let result = run(&format!(
+            "duration_s = 120
+             hosts = {{ congestion_control = 'reno', slow_start_after_idle = false }}
+             down = {link}
+             up = {link}
+             workload = [{{ name = 'reader', does = {{ reader = {{ reads = {{ slots = {slots} }} }} }} }}]
+             run = [{{ name = 'r', window = {}, flow_control = '{}' }}]\n",
+            self.buffer, self.flow_control,
+        ));
+        flow(&result, "reader").goodput_bps / 1e6
+    }
+}
+
+/// Table 3, scenario 2: the ideal is 4 Mbit/s. A reader that finds its buffer empty after 0.64 of a round
+/// trip waits for the rest of it, whatever the sender does once it hears that it reads again: 82 % are
+/// within reach.
+#[test]
+fn a_stalling_reader_gets_half_from_classic_windows_and_most_from_afc() {
+    let classic = Case::STALLING.goodput_mbps();
+    let adaptive = Case::STALLING.adaptive().goodput_mbps();
+    assert!(classic < 0.6 * 4.0, "{classic} Mbit/s");
+    assert!(adaptive > 0.78 * 4.0, "{adaptive} Mbit/s");
+    assert!(adaptive > 1.5 * classic, "{adaptive} against {classic}");
+}
+
+/// Scenario 1: the ideal is 2 Mbit/s, what the network carries.
+#[test]
+fn a_slow_network_is_used_while_the_reader_stalls() {
+    let slow = || Case {
+        network_mbps: 2.0,
+        buffer: 128 << 10,
+        ..Case::STALLING
+    };
+    let (classic, adaptive) = (slow().goodput_mbps(), slow().adaptive().goodput_mbps());
+    assert!(classic < 0.6 * 2.0, "{classic} Mbit/s");
+    assert!(adaptive > 0.85 * 2.0, "{adaptive} Mbit/s");
+    assert!(adaptive > 2.0 * classic, "{adaptive} against {classic}");
+}
+
+/// §2.4.1: ⟨2, 6⟩ Mbit/s over 4 Mbit/s and a second, with 500 KB: classic 2.9 to 3 of 4 Mbit/s.
+#[test]
+fn a_varying_reader_costs_classic_windows_a_quarter() {
+    let varying = || Case {
+        reads: "[2, 6]",
+        slot_s: 1.0,
+        network_mbps: 4.0,
+        buffer: 500_000,
+        ..Case::STALLING
+    };
+    let classic = varying().goodput_mbps();
+    assert_near(classic, 2.9, 0.05);
+    assert!(varying().adaptive().goodput_mbps() > 1.2 * classic);
+}
+
+/// Equation 3: three times the buffer do it, too; 3.86 Mbit/s are printed.
+#[test]
+fn a_threefold_buffer_carries_a_stall() {
+    let large = Case {
+        buffer: 768 << 10,
+        ..Case::STALLING
+    };
+    assert_near(large.goodput_mbps(), 3.86, 0.02);
+}
