@@ -141,8 +141,9 @@ pub(super) fn write(packet: &mut Vec<u8>, segment: &Segment) {
     if let Some(shift) = syn.window_scale.filter(|_| is_syn) {
         packet.extend_from_slice(&[NOP, WINDOW_SCALE, 3, shift]);
     }
-    write_afc(packet, segment);
     write_sack(packet, segment.sack_on_wire());
+    // Last, for readers that stop at what they do not know.
+    write_afc(packet, segment);
 }
 
 fn write_afc(packet: &mut Vec<u8>, segment: &Segment) {

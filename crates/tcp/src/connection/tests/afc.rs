@@ -137,7 +137,7 @@ fn a_lying_peer_cannot_have_more_than_the_send_buffer() {
     for lie in [
         |_| 0,
         |_| u32::MAX,
-        |n: u32| if n % 2 == 0 { u32::MAX } else { 0 },
+        |n: u32| if n.is_multiple_of(2) { u32::MAX } else { 0 },
     ] {
         let mut pair = established(adaptive(), server);
         for n in 0..300 {
