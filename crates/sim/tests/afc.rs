@@ -4,21 +4,25 @@ mod common;
 
 use common::{assert_near, flow, run};
 
-/// A path and its reader, as in the paper's Table 3; the round trip is a slot.
+/// A path and its reader, as in the paper's Table 3.
 struct Case {
     /// Mbit/s of each slot.
     reads: &'static str,
     slot_s: f64,
+    delay_ms: f64,
     network_mbps: f64,
     buffer: u64,
     flow_control: &'static str,
 }
 
 impl Case {
-    /// Scenario 2.
+    /// Scenario 2. The slots last as long as the round trip, two segments' 0.8 ms each included: were they
+    /// a millisecond shorter, classic windows would find a rhythm that meets no closed window, and get 1.9
+    /// Mbit/s instead of the 1.33 that the paper reckons with.
     const STALLING: Self = Self {
         reads: "[0, 6, 6]",
-        slot_s: 0.53,
+        slot_s: 0.532,
+        delay_ms: 265.0,
         network_mbps: 15.0,
         buffer: 256 << 10,
         flow_control: "classic",
@@ -35,8 +39,7 @@ impl Case {
     fn goodput_mbps(&self) -> f64 {
         let link = format!(
             "{{ rate = {{ constant_mbps = {} }}, delay_ms = {}, queue = {{ packets = 1000 }} }}",
-            self.network_mbps,
-            self.slot_s * 500.0,
+            self.network_mbps, self.delay_ms,
         );
         let slots = format!("{{ mbps = {}, slot_s = {} }}", self.reads, self.slot_s);
         let result = run(&format!(
@@ -52,16 +55,16 @@ impl Case {
     }
 }
 
-/// Table 3, scenario 2: the ideal is 4 Mbit/s. A reader that finds its buffer empty after 0.64 of a round
+/// Table 3, scenario 2: the ideal is 4 Mbit/s, the paper's classic windows got 1.45. A reader that finds its buffer empty after 0.64 of a round
 /// trip waits for the rest of it, whatever the sender does once it hears that it reads again: 82 % are
 /// within reach.
 #[test]
-fn a_stalling_reader_gets_half_from_classic_windows_and_most_from_afc() {
+fn a_stalling_reader_gets_a_third_from_classic_windows_and_most_from_afc() {
     let classic = Case::STALLING.goodput_mbps();
     let adaptive = Case::STALLING.adaptive().goodput_mbps();
-    assert!(classic < 0.6 * 4.0, "{classic} Mbit/s");
+    assert_near(classic, 1.45, 0.1);
     assert!(adaptive > 0.78 * 4.0, "{adaptive} Mbit/s");
-    assert!(adaptive > 1.5 * classic, "{adaptive} against {classic}");
+    assert!(adaptive > 2.0 * classic, "{adaptive} against {classic}");
 }
 
 /// Scenario 1: the ideal is 2 Mbit/s, what the network carries.
@@ -84,6 +87,7 @@ fn a_varying_reader_costs_classic_windows_a_quarter() {
     let varying = || Case {
         reads: "[2, 6]",
         slot_s: 1.0,
+        delay_ms: 500.0,
         network_mbps: 4.0,
         buffer: 500_000,
         ..Case::STALLING

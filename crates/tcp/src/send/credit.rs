@@ -163,8 +163,11 @@ impl Sender {
         if self.is_shut() {
             return true;
         }
-        let resent = self.board.retrans();
+        let (lost, resent) = (self.board.lost(), self.board.retrans());
         self.identify_losses(progress);
+        if self.board.lost() > lost {
+            self.excuse_losses();
+        }
         let hidden = self.hides_losses_among(resent);
         if hidden {
             self.work.retransmit_lost();
@@ -181,6 +184,24 @@ impl Sender {
             self.enter(Phase::Open);
         }
         self.is_overflowing()
+    }
+
+    /// What was lost beyond the peer's room had none: while the head is missing, the peer reads nothing,
+    /// and its buffer fills with what comes out of order without its window telling.
+    fn excuse_losses(&mut self) {
+        let room = self.una + self.peer_window;
+        let beyond = |number: &u32| {
+            self.board.get(*number).tags.has(Tags::LOST) && self.board.end_of(*number) > room
+        };
+        let last = self.board.numbers().filter(beyond).last();
+        let end = last.map(|number| self.board.end_of(number));
+        if let Some(Credit {
+            phase: Phase::Refilling { high, .. },
+            ..
+        }) = &mut self.credit
+        {
+            *high = (*high).max(end.unwrap_or(0));
+        }
     }
 
     fn has_lost_since(&self, since: Instant) -> bool {
