@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tidegate_scenario::{LinkInputs, ResultSet, Run, Scenario, Workload, WorkloadKind};
+use tidegate_scenario::{LinkInputs, ResultSet, Scenario, Workload, WorkloadKind};
 
 /// How a scenario is run.
 pub struct Options<'a> {
@@ -112,13 +112,6 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         scenario.hosts.slow_start_after_idle,
         "the hosts are without slow start after idle, which only the simulator can have"
     );
-    let chooses = |run: &&Run| !run.flow_control.is_linux();
-    if let Some(run) = scenario.runs.iter().find(chooses) {
-        bail!(
-            "run \"{}\" has a flow control of its own, which only the simulator can have",
-            run.name
-        );
-    }
     for Workload {
         name,
         does,
@@ -126,7 +119,6 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         steered,
         weight,
         congestion_control,
-        flow_control,
         ..
     } in &scenario.workloads
     {
@@ -140,7 +132,6 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             _ if !steered => "not steered",
             _ if *weight != 1 => "weighted",
             _ if congestion_control.is_some() => "sent by a congestion control of its own",
-            _ if flow_control.is_some() => "under a flow control of its own",
             _ => continue,
         };
         bail!("workload \"{name}\" is {what}, which only the simulator can run");

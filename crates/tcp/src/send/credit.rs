@@ -20,6 +20,8 @@
 //!   so that what has arrived is not sent again (line 16) and round trips are not confused (Karn).
 //! * It does so only if the head was sent more than a round trip ago: else nothing was dropped, the
 //!   buffer was just full. Without this every blink of a full window would send everything twice.
+//! * Nothing is read while the head is missing, and the window does not tell how the buffer fills with
+//!   what comes out of order: what is lost beyond the window then is made good in the same way.
 //! * Losses are hidden until all that was out at the opening is acknowledged, not only until the
 //!   first answer to something later than `ts_recover` (line 28): those dropped last would come to
 //!   light after it. On the other hand the loss of what was sent again since is the network's.
