@@ -67,6 +67,29 @@ fn a_stalling_reader_gets_a_third_from_classic_windows_and_most_from_afc() {
     assert!(adaptive > 2.0 * classic, "{adaptive} against {classic}");
 }
 
+/// What overflows behind a hole, while one is refilled, is no congestion: with these slots it is met in
+/// the first seconds, and a halved window would show for minutes.
+#[test]
+fn a_refill_that_overflows_costs_no_congestion_window() {
+    let longer = Case {
+        slot_s: 0.535,
+        ..Case::STALLING
+    };
+    let adaptive = longer.adaptive().goodput_mbps();
+    assert!(adaptive > 0.78 * 4.0, "{adaptive} Mbit/s");
+}
+
+/// One slot of reading is over before the sender has heard of it (§5.4.5): nothing is gained.
+#[test]
+fn a_reader_that_stops_after_one_slot_is_limited_by_its_buffer() {
+    let short = || Case {
+        reads: "[0, 6]",
+        ..Case::STALLING
+    };
+    let classic = short().goodput_mbps();
+    assert_near(short().adaptive().goodput_mbps(), classic, 0.05);
+}
+
 /// Scenario 1: the ideal is 2 Mbit/s, what the network carries.
 #[test]
 fn a_slow_network_is_used_while_the_reader_stalls() {

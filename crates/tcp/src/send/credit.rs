@@ -2,10 +2,11 @@
 //! peer has room for, and what to do when that was too much.
 //!
 //! ```text
-//!            no room for a segment           room again, and the head is overdue
-//!   Open ─────────────────────────▶ Shut ────────────────────────────────────────▶ Refilling
-//!    ▲  ◀── room again, nothing overdue ──┘ ◀───────── no room for a segment ──────────┘ │
-//!    └── all that was out when the window opened is acknowledged, or congestion is sure ─┘
+//!            no room for a segment            room again, and something is out
+//!   Open ─────────────────────────▶ Shut ─────────────────────────────────────▶ Refilling
+//!    ▲ ▲                            │  ▲             no room for a segment          │ │
+//!    │ └── room again, nothing out ─┘  └────────────────────────────────────────────┘ │
+//!    └─ all that was out at the opening is acknowledged, or congestion is sure ───────┘
 //! ```
 //!
 //! Shut and Refilling hide losses from congestion control (§4.1.2), unless it was at work already
@@ -16,10 +17,10 @@
 //! * While it is shut, what `W` allows may still be sent (line 34): a full buffer that is read from is
 //!   the steady state of equation 33, and freezing there would stall the flow. With no rate `W` is
 //!   the window, and nothing is sent.
-//! * `snd_nxt` returns to `una` (line 15) by taking everything that SACK has not reported for lost,
-//!   so that what has arrived is not sent again (line 16) and round trips are not confused (Karn).
-//! * It does so only if the head was sent more than a round trip ago: else nothing was dropped, the
-//!   buffer was just full. Without this every blink of a full window would send everything twice.
+//! * `snd_nxt` returns to `una` (line 15) by taking for lost what SACK has not reported, so that what
+//!   has arrived is not sent again (line 16) and round trips are not confused (Karn).
+//! * Only what was sent a round trip ago, or earlier: it came before the peer had room. The rest may
+//!   yet be taken; without this every blink of a full window would send everything twice.
 //! * Nothing is read while the head is missing, and the window does not tell how the buffer fills with
 //!   what comes out of order: what is lost beyond the window then is made good in the same way.
 //! * Losses are hidden until all that was out at the opening is acknowledged, not only until the
@@ -55,7 +56,7 @@ enum Phase {
     Refilling {
         /// When the window opened (`ts_recover`).
         since: Instant,
-        /// The end of what was out then.
+        /// The end of what was out then, or was lost behind a hole since.
         high: u64,
     },
 }
