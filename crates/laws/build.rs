@@ -11,6 +11,7 @@ fn main() {
 
     bindgen::Builder::default()
         .header(laws.join("upload.h").display().to_string())
+        .header(laws.join("afc.h").display().to_string())
         .clang_arg("-std=c11")
         .allowlist_item("(tg|TG)_.*")
         .derive_default(true)
@@ -18,7 +19,7 @@ fn main() {
         .wrap_static_fns(true)
         .wrap_static_fns_path(&wrappers)
         .generate()
-        .expect("describe laws/upload.h; is libclang installed? (./dev setup)")
+        .expect("describe the laws; is libclang installed? (./dev setup)")
         .write_to_file(out.join("laws.rs"))
         .expect("write the description of the laws");
     cc::Build::new()

@@ -108,6 +108,10 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             run.name
         );
     }
+    ensure!(
+        scenario.hosts.slow_start_after_idle,
+        "the hosts are without slow start after idle, which only the simulator can have"
+    );
     for Workload {
         name,
         does,

@@ -4,6 +4,7 @@
 //! lines; this crate adds nothing to it but types. [`Flow`] is one connection's data in one
 //! direction, seen from its receiver, [`Upload`] the same seen from its sender, [`Path`] the queue that flows share.
 
+pub mod afc;
 pub mod bench;
 mod flow;
 pub mod sys;

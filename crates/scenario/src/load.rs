@@ -114,6 +114,13 @@ impl Scenario {
     }
 
     /// The first thing about the scenario that makes no sense.
+    /// Whether some flow control in the run needs a fixed buffer that it does not have.
+    fn lacks_window(&self, run: &Run) -> bool {
+        let own = self.workloads.iter().filter_map(|w| w.flow_control);
+        let mut all = own.chain([run.flow_control]);
+        run.window.is_none() && all.any(|flow_control| !flow_control.is_linux())
+    }
+
     fn complaint(&self) -> Option<String> {
         let positive = |x: f64| x.is_finite() && x > 0.0;
         if !positive(self.duration_s) {
@@ -161,6 +168,12 @@ impl Scenario {
         if let Some(name) = duplicate(links.iter().copied()) {
             return Some(format!(
                 "two links are named \"{name}\", expected different names"
+            ));
+        }
+        if let Some(r) = self.runs.iter().find(|r| self.lacks_window(r)) {
+            return Some(format!(
+                "run \"{}\" has no window, expected one in bytes: classic and adaptive flow control need a fixed buffer",
+                r.name
             ));
         }
         if let Some(r) = self.runs.iter().find(|r| r.window == Some(0)) {

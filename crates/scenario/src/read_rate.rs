@@ -6,13 +6,22 @@ use std::time::Duration;
 
 impl ReadRate {
     /// Time from one read to the next.
-    pub const TICK: Duration = Duration::from_millis(10);
+    pub const TICK: Duration = Duration::from_millis(1);
 
     /// Bytes that the application reads in the `elapsed` after its start, if they are there.
     pub fn bytes_before(&self, elapsed: Duration) -> u64 {
         let t = elapsed.as_secs_f64();
         let megabits = match *self {
             Self::Constant { mbps } => mbps * t,
+            Self::Slots { ref mbps, slot_s } => {
+                let slots = (t / slot_s).floor();
+                let (count, slot) = (mbps.len(), slots as usize % mbps.len());
+                let cycles = (slots / count as f64).floor();
+                let cycle: f64 = mbps.iter().sum();
+                let before: f64 = mbps[..slot].iter().sum();
+                let within = (t - slots * slot_s).clamp(0.0, slot_s);
+                slot_s * (cycles * cycle + before) + mbps[slot] * within
+            }
             Self::OnOff { mbps, on_s, off_s } => {
                 let cycles = (t / (on_s + off_s)).floor();
                 let within = t - cycles * (on_s + off_s);

@@ -118,6 +118,9 @@ pub struct Hosts {
     /// Every sender's initial congestion window in segments; absent: the kernel's own, 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
+    /// Whether a pause lowers a sender's congestion window (`tcp_slow_start_after_idle`). Without for
+    /// the simulator.
+    pub slow_start_after_idle: bool,
     /// Hosts whose TCP is Tidegate's own instead of the kernel's: for the laboratory, since the
     /// simulator has no other. A kernel opposite that lacks the congestion control uses Reno.
     pub own_tcp: Vec<Side>,
@@ -130,6 +133,7 @@ impl Default for Hosts {
             rmem_max: None,
             timestamps: true,
             initial_window: None,
+            slow_start_after_idle: true,
             own_tcp: Vec::new(),
         }
     }
@@ -207,6 +211,10 @@ pub struct Run {
     /// autotuned buffer. For the simulator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
+    /// How receivers keep their buffers from overflowing; classic and adaptive ones need a `window`.
+    /// For the simulator.
+    #[serde(default, skip_serializing_if = "FlowControl::is_linux")]
+    pub flow_control: FlowControl,
     /// Overrides `hosts.congestion_control`.
     pub congestion_control: Option<String>,
     /// Overrides `hosts.rmem_max`.
@@ -227,6 +235,7 @@ impl Run {
             limit: None,
             keep_minima: false,
             window: None,
+            flow_control: FlowControl::Linux,
             congestion_control: None,
             rmem_max: None,
             own_tcp: None,
@@ -249,6 +258,26 @@ impl Run {
 
 fn three() -> f64 {
     3.0
+}
+
+/// How a receiver keeps its buffer from overflowing.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum FlowControl {
+    /// As Linux does.
+    #[default]
+    Linux,
+    /// By the window alone, as the AFC paper's baseline has it.
+    Classic,
+    /// Adaptive flow control: the sender is told how fast the application reads.
+    Adaptive,
+}
+
+impl FlowControl {
+    /// Whether it is Linux's.
+    pub fn is_linux(&self) -> bool {
+        *self == Self::Linux
+    }
 }
 
 /// What steers the receive window.

@@ -1,6 +1,6 @@
 //! Workloads: what the hosts do, and what makes no sense in it.
 
-use crate::{Direction, Side};
+use crate::{Direction, FlowControl, Side};
 use serde::{Deserialize, Serialize};
 
 /// Something that the hosts do from `start_s` to `stop_s`.
@@ -30,6 +30,9 @@ pub struct Workload {
     /// the server does. For the simulator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
+    /// Flow control of its connections, instead of the run's. For the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_control: Option<FlowControl>,
     /// What it does.
     pub does: WorkloadKind,
 }
@@ -45,6 +48,7 @@ impl Workload {
             steered: true,
             weight: 1,
             congestion_control: None,
+            flow_control: None,
             does,
         }
     }
@@ -56,7 +60,7 @@ fn yes() -> bool {
 
 /// How fast an application reads, in Mbit/s. What has not arrived when it would read it is not made up
 /// for later.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReadRate {
     /// Always the same.
@@ -72,6 +76,13 @@ pub enum ReadRate {
         on_s: f64,
         /// Seconds for which it does not.
         off_s: f64,
+    },
+    /// One rate after the other, each for as long, over and over.
+    Slots {
+        /// The rates.
+        mbps: Vec<f64>,
+        /// Seconds of each.
+        slot_s: f64,
     },
     /// Up and down around a mean.
     Sinusoid {
@@ -288,6 +299,9 @@ impl ReadRate {
     fn complaint(&self) -> Option<String> {
         match *self {
             Self::Constant { mbps } => positive("reader.reads.constant.mbps", mbps),
+            Self::Slots { ref mbps, slot_s } => {
+                positive("reader.reads.slots.slot_s", slot_s).or_else(|| slots(mbps))
+            }
             Self::OnOff { mbps, on_s, off_s } => positive("reader.reads.on_off.mbps", mbps)
                 .or_else(|| positive("reader.reads.on_off.on_s", on_s))
                 .or_else(|| positive("reader.reads.on_off.off_s", off_s)),
@@ -306,6 +320,17 @@ impl ReadRate {
                 }),
         }
     }
+}
+
+/// Rates of slots: none may be negative, and one must be more than 0.
+fn slots(mbps: &[f64]) -> Option<String> {
+    let odd = mbps.iter().find(|mbps| !(0.0..=1e6).contains(*mbps));
+    let key = "reader.reads.slots.mbps";
+    if let Some(mbps) = odd {
+        return Some(format!("{key} holds {mbps}, expected 0 to 1000000"));
+    }
+    let all_zero = mbps.iter().all(|&mbps| mbps == 0.0);
+    all_zero.then(|| format!("{key} is {mbps:?}, expected a rate of more than 0"))
 }
 
 fn pause(key: &str, seconds: f64) -> Option<String> {

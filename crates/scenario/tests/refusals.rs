@@ -200,13 +200,33 @@ fn an_unknown_key_is_named_with_its_line() {
 }
 
 #[test]
-fn what_a_law_cannot_do_is_refused() {
+fn what_a_law_or_a_host_cannot_do_is_refused() {
     let sound = scenario("rate = { constant_mbps = 20 }");
     for (from, to, complaint) in [
         (
             "name = \"linux\"",
             "name = \"drwa\"\nlaw = \"drwa\"\nuploads = true",
             "run \"drwa\": uploads = true, but drwa cannot steer them, expected tide or rsfc",
+        ),
+        (
+            "name = \"linux\"",
+            "name = \"afc\"\nflow_control = \"adaptive\"",
+            "run \"afc\" has no window, expected one in bytes",
+        ),
+        (
+            "does = { bulk = {} }",
+            "flow_control = \"classic\"\ndoes = { bulk = {} }",
+            "run \"linux\" has no window, expected one in bytes",
+        ),
+        (
+            "does = { bulk = {} }",
+            "does = { reader = { reads = { slots = { mbps = [0, 0], slot_s = 1 } } } }",
+            "reader.reads.slots.mbps is [0.0, 0.0], expected a rate of more than 0",
+        ),
+        (
+            "does = { bulk = {} }",
+            "does = { reader = { reads = { slots = { mbps = [1, -1], slot_s = 1 } } } }",
+            "reader.reads.slots.mbps holds -1, expected 0 to 1000000",
         ),
         (
             "does = { bulk = {} }",

@@ -2,7 +2,7 @@
 
 use crate::run::Unsupported;
 use tidegate_laws::Params;
-use tidegate_scenario::{Hosts, Law, Run, Workload};
+use tidegate_scenario::{FlowControl, Hosts, Law, Run, Workload};
 use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::{Config, ReceiveBuffer};
 
@@ -26,6 +26,7 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
         congestion_control: algorithm(congestion_control(hosts, run))?,
         timestamps: hosts.timestamps,
         initial_window: hosts.initial_window.unwrap_or(defaults.initial_window),
+        slow_start_after_idle: hosts.slow_start_after_idle,
         send_buffer: SEND_BUFFER,
         // As the laboratory's sockets have it.
         nodelay: true,
@@ -34,6 +35,7 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
             (None, Some(max)) => limited(max),
             (None, None) => defaults.receive_buffer,
         },
+        flow_control: flow_control(run.flow_control),
         ..defaults
     })
 }
@@ -46,8 +48,19 @@ pub fn of_workload(others: &Config, workload: &Workload) -> Result<Config, Unsup
     let own = workload.congestion_control.as_deref().map(algorithm);
     Ok(Config {
         congestion_control: own.transpose()?.unwrap_or(others.congestion_control),
+        flow_control: workload
+            .flow_control
+            .map_or(others.flow_control, flow_control),
         ..*others
     })
+}
+
+fn flow_control(kind: FlowControl) -> tidegate_tcp::FlowControl {
+    match kind {
+        FlowControl::Linux => tidegate_tcp::FlowControl::Linux,
+        FlowControl::Classic => tidegate_tcp::FlowControl::Classic,
+        FlowControl::Adaptive => tidegate_tcp::FlowControl::Adaptive,
+    }
 }
 
 /// Linux's buffer with another limit, which bounds its initial size too.

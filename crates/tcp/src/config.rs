@@ -18,12 +18,17 @@ pub struct Config {
     pub sack: bool,
     /// Whether to offer window scaling (RFC 7323).
     pub window_scaling: bool,
+    /// Whether a pause longer than a timeout, or a window that was not made use of, lowers the
+    /// congestion window (`tcp_slow_start_after_idle`, RFC 2861). NS-2 does not.
+    pub slow_start_after_idle: bool,
     /// Send buffer: bytes written and not yet acknowledged, at most.
     pub send_buffer: u64,
     /// Whether small segments leave at once (`TCP_NODELAY`), and not one at a time (RFC 9293 §3.7.4).
     pub nodelay: bool,
     /// The receive buffer.
     pub receive_buffer: ReceiveBuffer,
+    /// How the receive buffer is kept from overflowing.
+    pub flow_control: FlowControl,
     /// Initial sequence number.
     pub initial_seq: Seq,
     /// Added to the clock in timestamps, so that no two connections' clocks agree.
@@ -36,6 +41,13 @@ impl Config {
     pub fn seed(&self) -> u64 {
         u64::from(self.initial_seq.0) << 32 | u64::from(self.timestamp_offset)
     }
+
+    /// Whether to offer adaptive flow control. An autotuned buffer's room depends on what segments
+    /// cost, so that nobody can promise to take what was sent beyond the window.
+    pub fn offers_afc(&self) -> bool {
+        self.flow_control == FlowControl::Adaptive
+            && matches!(self.receive_buffer, ReceiveBuffer::Fixed(_))
+    }
 }
 
 impl Default for Config {
@@ -47,13 +59,29 @@ impl Default for Config {
             timestamps: true,
             sack: true,
             window_scaling: true,
+            slow_start_after_idle: true,
             send_buffer: 16 << 20,
             nodelay: false,
             receive_buffer: ReceiveBuffer::default(),
+            flow_control: FlowControl::default(),
             initial_seq: Seq(0),
             timestamp_offset: 0,
         }
     }
+}
+
+/// How the receive buffer is kept from overflowing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlowControl {
+    /// The window, and an ACK when reading has at least doubled it.
+    #[default]
+    Linux,
+    /// The window alone, as the AFC paper has it in NS-2 (§2.2): ACKs only answer segments, but for
+    /// one when a closed window opens. Meant for a [`ReceiveBuffer::Fixed`].
+    Classic,
+    /// Adaptive flow control (AFC §4), with a [`ReceiveBuffer::Fixed`] and a peer that knows it, too;
+    /// classic otherwise.
+    Adaptive,
 }
 
 /// How large the receive buffer is.

@@ -90,6 +90,8 @@ pub struct Connection {
     scale: u8,
     sender: Sender,
     receiver: Receiver,
+    /// Both ends use adaptive flow control.
+    afc: bool,
     /// The application has closed.
     closing: bool,
     /// The application is gone.
@@ -131,6 +133,7 @@ impl Connection {
             scale: 0,
             sender: Sender::new(&config),
             receiver: Receiver::new(&config),
+            afc: false,
             closing: false,
             released: false,
             reset: None,
@@ -295,6 +298,11 @@ impl Connection {
         &self.receiver
     }
 
+    /// Whether adaptive flow control was agreed on.
+    pub fn uses_afc(&self) -> bool {
+        self.afc
+    }
+
     /// The window scale that this end's segments use, known after the handshake.
     pub fn window_scale(&self) -> u8 {
         self.scale
@@ -345,6 +353,10 @@ impl Connection {
                 retransmits: self.handshake.retransmits(),
             },
         );
+        self.afc = self.config.offers_afc() && peer.afc_permitted;
+        if self.afc {
+            self.receiver.tell_read_rate(now);
+        }
         self.state = State::Established;
     }
 }

@@ -30,7 +30,7 @@ pub mod steer;
 pub mod stream;
 pub mod wire;
 
-pub use config::{Config, ReceiveBuffer};
+pub use config::{Config, FlowControl, ReceiveBuffer};
 pub use connection::{Connection, Ending, State};
 pub use segment::{Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 pub use socket::Socket;

@@ -14,14 +14,16 @@
 mod ack;
 mod arrive;
 mod autotune;
+mod feedback;
 mod memory;
 mod reassembly;
 mod sack;
 mod window;
 
-use crate::{Config, ReceiveBuffer, SackBlocks, Seq};
+use crate::{Config, FlowControl, ReceiveBuffer, SackBlocks, Segment, Seq};
 use ack::Acks;
 use autotune::Autotune;
+use feedback::Feedback;
 use memory::Memory;
 use reassembly::{Range, Reassembly};
 use sack::Sack;
@@ -81,6 +83,8 @@ pub struct Advertisement {
     pub window: u16,
     /// SACK blocks.
     pub sack: SackBlocks,
+    /// How fast the application reads, in kbit/s, if the peer is to know.
+    pub read_rate: Option<u32>,
 }
 
 /// The receiver in numbers.
@@ -102,7 +106,7 @@ pub struct Info {
     pub out_of_order: u64,
     /// Bytes that arrived more than once so far.
     pub duplicates: u64,
-    /// Segments dropped for want of memory so far.
+    /// Segments dropped for want of memory, or of room in the buffer, so far.
     pub dropped: u64,
 }
 
@@ -117,6 +121,9 @@ pub struct Receiver {
     window: Window,
     autotune: Autotune,
     acks: Acks,
+    flow_control: FlowControl,
+    /// Adaptive flow control, if both ends have agreed on it.
+    feedback: Option<Feedback>,
     /// Offset of the next byte for the application (`copied_seq`).
     copied: u64,
     /// There was no memory for the segment in hand.
@@ -151,6 +158,8 @@ impl Receiver {
             window: Window::new(&memory, 0, 0, mss.into()),
             autotune: Autotune::new(Instant::ZERO, 0),
             acks: Acks::new(Instant::ZERO, mss, false, 0, None),
+            flow_control: config.flow_control,
+            feedback: None,
             copied: 1,
             starved: false,
             duplicates: 0,
@@ -192,8 +201,9 @@ impl Receiver {
     /// repeats what was acknowledged is old (`tcp_sequence`).
     pub fn acceptable(&self, offset: u64, seq_len: u32) -> bool {
         let end = offset + u64::from(seq_len);
-        let edge = self.window.edge().max(self.next());
-        end >= self.window.left() && (end <= edge || (offset <= edge && self.unread() == 0))
+        let edge = self.edge().max(self.next());
+        let begins = offset <= edge && self.unread() == 0 && self.feedback.is_none();
+        end >= self.window.left() && (end <= edge || begins)
     }
 
     /// A segment that was not acceptable, or must be challenged (RFC 5961): an ACK is due at once,
@@ -204,6 +214,10 @@ impl Receiver {
             let end = offset + u64::from(len);
             self.repeated(Range::new(offset, end.min(self.next())));
         }
+        if self.feedback.is_some() && offset + u64::from(len) > self.edge() {
+            self.dropped += 1;
+        }
+        self.note_arrival(now);
         self.acks.refuse(now, len);
     }
 
@@ -251,10 +265,21 @@ impl Receiver {
         self.measure_read(now, bytes);
         self.memory.release(bytes, self.payload());
         self.copied += bytes;
-        if self.acks.read(self.payload() == 0, self.behind()) || self.opens() {
+        let opens = self.opens();
+        if let Some(feedback) = &mut self.feedback {
+            feedback.read(now, bytes, opens);
+        }
+        let update = opens && (self.is_linux() || self.window.remaining(self.next()) == 0);
+        if self.acks.read(self.payload() == 0, self.behind()) || update {
             self.acks.send();
         }
         bytes
+    }
+
+    /// Whether a window that has doubled is news of its own. Without Linux only one that was closed
+    /// is (AFC §2.2), and with AFC the others have their time ([`Feedback`]).
+    fn is_linux(&self) -> bool {
+        self.flow_control == FlowControl::Linux
     }
 
     /// The right-sizing looks at what is read segment by segment, so that a round trip ends with
@@ -323,15 +348,28 @@ impl Receiver {
             ack: self.next(),
             window,
             sack: self.sack_blocks(),
+            read_rate: self
+                .told()
+                .then(|| self.feedback.as_mut().map(Feedback::tell))
+                .flatten(),
         }
     }
 
-    /// Bytes of header that the SACK blocks of the next [`Self::advertise`] take.
-    pub fn sack_bytes(&self) -> u32 {
+    /// Bytes of header that SACK blocks and read rate of the next [`Self::advertise`] take.
+    pub fn report_bytes(&self) -> u32 {
+        let rate = match self.told() {
+            true => Segment::READ_RATE_BYTES as u32,
+            false => 0,
+        };
         match self.sack.count().min(self.sack_room()) {
-            0 => 0,
-            blocks => 4 + 8 * blocks as u32,
+            0 => rate,
+            blocks => rate + 4 + 8 * blocks as u32,
         }
+    }
+
+    /// Whether the peer is told how fast the application reads: there must have been something.
+    fn told(&self) -> bool {
+        self.feedback.is_some() && self.next() > 1
     }
 
     fn sack_blocks(&mut self) -> SackBlocks {
@@ -339,24 +377,28 @@ impl Receiver {
         self.sack.report(self.terms.initial, room)
     }
 
-    /// Blocks at most: a header has 40 bytes for options; timestamps take 12, a block 8, the option
-    /// itself 4.
+    /// Blocks at most: a header has 40 bytes for options; timestamps take 12, a read rate 8, a block
+    /// 8, the option itself 4.
     fn sack_room(&self) -> usize {
-        match (self.terms.sack, self.terms.timestamps) {
-            (false, _) => 0,
-            (true, true) => 3,
-            (true, false) => 4,
+        if !self.terms.sack {
+            return 0;
         }
+        SackBlocks::MAX - usize::from(self.terms.timestamps) - usize::from(self.told())
     }
 
-    /// When [`Self::expire`] wants to be called: delayed ACK, ACKs put together.
+    /// When [`Self::expire`] wants to be called: delayed ACK, ACKs put together, proactive feedback.
     pub fn timeout(&self) -> Option<Instant> {
-        self.acks.timeout()
+        let proactive = self.feedback.as_ref().and_then(Feedback::timeout);
+        let acks = self.acks.timeout();
+        [acks, proactive].into_iter().flatten().min()
     }
 
     /// The time of [`Self::timeout`] has come.
     pub fn expire(&mut self, now: Instant) {
         self.acks.expire(now);
+        if self.feedback.as_mut().is_some_and(|f| f.expire(now)) {
+            self.acks.send();
+        }
     }
 
     /// The numbers that people look at (Linux's `TCP_INFO`, and more).

@@ -111,6 +111,8 @@ pub struct SynOptions {
     pub window_scale: Option<u8>,
     /// SACK-permitted (RFC 2018 §2).
     pub sack_permitted: bool,
+    /// AFC-permitted: its sender tells and heeds read rates (AFC §4.2.1).
+    pub afc_permitted: bool,
 }
 
 /// One segment; its payload is only counted.
@@ -128,6 +130,8 @@ pub struct Segment {
     pub len: u32,
     /// Timestamps, if the connection uses them.
     pub timestamps: Option<Timestamps>,
+    /// How fast the application at its sender reads, in kbit/s (AFC §4.2.1); never in a SYN.
+    pub read_rate: Option<u32>,
     /// SACK blocks.
     pub sack: SackBlocks,
     /// Options of a SYN.
@@ -135,6 +139,9 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Bytes of header that a read rate takes.
+    pub const READ_RATE_BYTES: usize = 8;
+
     /// Bytes of TCP header: 20 and the options, padded to a multiple of four as Linux pads them.
     pub fn header_bytes(&self) -> usize {
         let sack = match self.sack_on_wire() {
@@ -144,8 +151,9 @@ impl Segment {
         20 + self.options_before_sack() + sack
     }
 
-    /// The SACK blocks that the header has room for: beside timestamps three, and none in a SYN,
-    /// which acknowledges no data.
+    /// The SACK blocks that the header has room for: beside timestamps three, beside a read rate one
+    /// less, and none in a SYN, which acknowledges no data. A block yields to the rate because a later
+    /// ACK brings it again (RFC 2018 §4), while without the rate there is no window.
     pub fn sack_on_wire(&self) -> &[(Seq, Seq)] {
         let blocks = self.sack.as_slice();
         let room = match self.flags.has(Flags::SYN) {
@@ -162,6 +170,9 @@ impl Segment {
             options += 4 * usize::from(self.syn.window_scale.is_some());
             // Linux puts SACK-permitted into the padding of the timestamps.
             options += 4 * usize::from(self.syn.sack_permitted && self.timestamps.is_none());
+            options += 4 * usize::from(self.syn.afc_permitted);
+        } else {
+            options += Self::READ_RATE_BYTES * usize::from(self.read_rate.is_some());
         }
         options
     }

@@ -2,6 +2,7 @@
 
 mod ack;
 mod clock;
+mod credit;
 mod output;
 mod pacing;
 mod probe;
@@ -22,6 +23,7 @@ mod undo;
 mod validation;
 
 use crate::cc::{CongestionControl, Event, Window};
+use credit::Credit;
 use output::Work;
 use pacing::Pacing;
 use prr::Prr;
@@ -45,12 +47,13 @@ pub struct Sender {
     now: Instant,
     /// Payload of a full segment; 0 before the handshake is over.
     mss: u32,
-    /// Bytes of a new segment that SACK blocks take from its payload.
+    /// Bytes of a new segment that SACK blocks and a read rate take from its payload.
     reserved: u32,
     sack: bool,
     timestamps: bool,
     timestamp_offset: u32,
     initial_window: u32,
+    slow_start_after_idle: bool,
 
     /// Offset after what the application has written, and of its FIN.
     written: u64,
@@ -69,6 +72,8 @@ pub struct Sender {
     peer_window: u64,
     max_window: u64,
     window_from: u64,
+    /// Adaptive flow control, once the peer has told its read rate.
+    credit: Option<Credit>,
 
     board: Scoreboard,
     /// Segments that have arrived as far as duplicate ACKs tell, from a peer without SACK.
@@ -117,6 +122,7 @@ impl Sender {
             timestamps: false,
             timestamp_offset: config.timestamp_offset,
             initial_window: config.initial_window,
+            slow_start_after_idle: config.slow_start_after_idle,
             written: 1,
             finishing: false,
             fin_sent: false,
@@ -128,6 +134,7 @@ impl Sender {
             peer_window: 0,
             max_window: 0,
             window_from: 0,
+            credit: None,
             board: Scoreboard::new(1),
             duplicate_acks: 0,
             known: Blocks::default(),
@@ -236,7 +243,7 @@ impl Sender {
         self.mss
     }
 
-    /// New segments are to leave so many bytes for SACK blocks (`tcp_current_mss`).
+    /// New segments are to leave so many bytes for SACK blocks and a read rate (`tcp_current_mss`).
     pub fn reserve(&mut self, bytes: u32) {
         self.reserved = bytes;
     }

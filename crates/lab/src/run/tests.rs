@@ -67,7 +67,14 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "",
             "\"w\" is weighted",
         ),
+        // Classic and adaptive flow control cannot be had without one.
         (BULK, "window = 9000", "", "\"r\" has a fixed window"),
+        (
+            BULK,
+            "",
+            "hosts = { slow_start_after_idle = false }",
+            "without slow start after idle",
+        ),
         (
             BULK,
             "",

@@ -8,6 +8,7 @@
 //! The C runs on the host here. That the kernel's compilation does the same, bit for bit, is the
 //! agent's test (`crates/agent/tests/kernel.rs`).
 
+mod afc;
 mod delay;
 mod rledbat;
 mod round;

@@ -62,9 +62,9 @@ pub fn apps(name: &str, does: &WorkloadKind, window: Window) -> Vec<Box<dyn App>
             schedule,
             written: 0,
             source_start: None,
-            sink: match *does {
+            sink: match does {
                 WorkloadKind::Reader { reads, .. } => Sink::Slow(SlowReader {
-                    reads,
+                    reads: reads.clone(),
                     since: None,
                     next: None,
                     passed: 0,
@@ -215,7 +215,9 @@ impl SlowReader {
             return 0;
         }
         self.next = Some(now + ReadRate::TICK);
-        let wanted = self.reads.bytes_before(now - start) - self.passed;
+        // Rounding may take a byte back where one slot passes into the next.
+        let due = self.reads.bytes_before(now - start);
+        let wanted = due.saturating_sub(self.passed);
         self.passed += wanted;
         wanted
     }

@@ -203,6 +203,7 @@ impl Connection {
                 window_scale: offered(self.config.window_scaling, peer.window_scale.is_some())
                     .then(|| self.receiver.scale_to_offer()),
                 sack_permitted: offered(self.config.sack, peer.sack_permitted),
+                afc_permitted: offered(self.config.offers_afc(), peer.afc_permitted),
             },
             ..Segment::default()
         })

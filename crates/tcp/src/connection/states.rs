@@ -87,6 +87,9 @@ impl Connection {
             self.receiver.refuse(now, 0, 0);
             return false;
         }
+        if let Some(kbps) = segment.read_rate.filter(|_| self.afc) {
+            self.sender.peer_reads(offset, kbps);
+        }
         let (sack, count) = self.sack_offsets(&segment.sack);
         self.sender.ack(
             now,
@@ -198,16 +201,16 @@ impl Connection {
         None
     }
 
-    /// The sender's next segment, with room for the SACK blocks that go with it. New ones are cut
+    /// The sender's next segment, with room for the SACK blocks and read rate that go with it. New ones are cut
     /// to the room that there is; one that is sent again may be from a time when there was more,
     /// and then goes as two (`tcp_fragment` in `__tcp_retransmit_skb`).
     fn transmit_data(&mut self, now: Instant) -> Option<Transmission> {
-        let sack = self.receiver.sack_bytes();
-        self.sender.reserve(sack);
+        let report = self.receiver.report_bytes();
+        self.sender.reserve(report);
         let una = self.sender.una();
         let rest = self.rest.take().filter(|rest| rest.offset >= una);
         let whole = rest.or_else(|| self.sender.transmit(now))?;
-        let room = self.sender.mss() - sack;
+        let room = self.sender.mss() - report;
         if whole.len <= room {
             return Some(whole);
         }
@@ -243,6 +246,7 @@ impl Connection {
             window: ad.window,
             len,
             timestamps: self.clock.option(now, false),
+            read_rate: ad.read_rate,
             sack: ad.sack,
             ..Segment::default()
         }

@@ -1,5 +1,6 @@
 //! Handshakes, ends, and what must not disturb them, over a pipe that delays by 10 ms.
 
+mod afc;
 mod ends;
 mod handshake;
 mod hostile;

@@ -23,6 +23,7 @@ impl Receiver {
         self.sack.set_duplicate(None);
         let next = self.next();
         let kept = self.queue(now, arrival);
+        self.note_arrival(now);
         self.decide(now);
         let first = arrival.offset.max(next);
         let end = arrival.offset + u64::from(arrival.len);
@@ -36,7 +37,7 @@ impl Receiver {
     /// Whether it is kept (`tcp_data_queue`).
     fn queue(&mut self, now: Instant, arrival: &Arrival) -> bool {
         let next = self.next();
-        let open = self.window.remaining(next);
+        let open = self.edge().saturating_sub(next);
         let bare_fin = arrival.fin && arrival.len == 0;
         if arrival.offset < next {
             self.repeated(Range::new(arrival.offset, arrival.end().min(next)));

@@ -1,20 +1,20 @@
 use super::*;
 use proptest::prelude::*;
 
-const MSS: u32 = 500;
+pub(super) const MSS: u32 = 500;
 
 /// What an ACK says: offset, window in bytes, SACK blocks as offsets.
-type Said = (u64, u64, Vec<(u64, u64)>);
+pub(super) type Said = (u64, u64, Vec<(u64, u64)>);
 
 /// A receiver and its clock, after the handshake.
-struct Script {
-    receiver: Receiver,
-    now: Instant,
+pub(super) struct Script {
+    pub(super) receiver: Receiver,
+    pub(super) now: Instant,
     edge: u64,
 }
 
 impl Script {
-    fn new(buffer: ReceiveBuffer) -> Self {
+    pub(super) fn new(buffer: ReceiveBuffer) -> Self {
         Self::with(buffer, MSS, false, true)
     }
 
@@ -59,7 +59,7 @@ impl Script {
         (script, next)
     }
 
-    fn wait(&mut self, ms: u64) {
+    pub(super) fn wait(&mut self, ms: u64) {
         self.now += Duration::from_millis(ms);
         if self.receiver.timeout().is_some_and(|at| at <= self.now) {
             self.receiver.expire(self.now);
@@ -80,20 +80,20 @@ impl Script {
         self.receiver.segment(self.now, &arrival);
     }
 
-    fn data(&mut self, offset: u64, len: u32) {
+    pub(super) fn data(&mut self, offset: u64, len: u32) {
         self.arrive(offset, len, false);
     }
 
-    fn read(&mut self, max: u64) -> u64 {
+    pub(super) fn read(&mut self, max: u64) -> u64 {
         self.receiver.read(self.now, max)
     }
 
     /// The ACK that is due.
-    fn ack(&mut self) -> Option<Said> {
+    pub(super) fn ack(&mut self) -> Option<Said> {
         self.receiver.ack_due().then(|| self.advertise())
     }
 
-    fn advertise(&mut self) -> Said {
+    pub(super) fn advertise(&mut self) -> Said {
         let ad = self.receiver.advertise(self.now, true);
         let window = u64::from(ad.window) << self.receiver.terms.scale;
         self.edge = self.edge.max(ad.ack + window);
@@ -441,5 +441,32 @@ proptest! {
         script.advertise();
         let (_, window, _) = script.advertise();
         prop_assert!(window >= u64::from(MSS), "{window}");
+    }
+}
+
+/// Classic flow control has no updates but for a window that was closed (AFC §2.2); Linux tells when it
+/// has doubled.
+#[test]
+fn a_classic_window_is_updated_only_when_it_was_closed() {
+    for (flow_control, told) in [(FlowControl::Linux, true), (FlowControl::Classic, false)] {
+        let mut script = Script::new(ReceiveBuffer::Fixed(20_000));
+        script.receiver.flow_control = flow_control;
+        for n in 0..32 {
+            script.data(1 + 500 * n, MSS);
+            script.wait(1);
+            script.advertise();
+        }
+        assert_eq!(script.receiver.info().window, 4000);
+        script.read(10_000);
+        assert_eq!(script.ack().is_some(), told, "{flow_control:?}");
+        script.read(u64::MAX);
+        for n in 32..72 {
+            script.data(1 + 500 * n, MSS);
+            script.wait(1);
+            script.advertise();
+        }
+        assert_eq!(script.receiver.info().window, 0);
+        script.read(500);
+        assert_eq!(script.ack().expect("an open window").1, 500);
     }
 }

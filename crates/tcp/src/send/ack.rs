@@ -140,6 +140,7 @@ impl Sender {
         if progress.duplicated {
             self.alert(before.una, 0, progress);
         }
+        self.heed_window();
         self.answer_to_probe();
         self.answer_to_loss_probe(ack.offset, progress);
     }
@@ -152,7 +153,10 @@ impl Sender {
         self.answer_to_loss_probe(ack.offset, progress);
         let plain = progress.not_duplicate || progress.acked;
         let calm = self.episode.state == Recovery::Open;
-        if !plain || progress.sacked || !calm {
+        self.heed_window();
+        if self.hides_losses(progress) {
+            // AFC §4.1.2.
+        } else if !plain || progress.sacked || !calm {
             let duplicate = !(progress.advanced || plain || progress.duplicated);
             self.alert(before.una, u32::from(duplicate), progress);
         }

@@ -151,6 +151,10 @@ impl Sender {
             room = self.mss.into();
         }
         let payload = end - start - u64::from(fin);
+        // Half a segment would count as all of it, and AFC's window has no whole number of them.
+        if self.credit.is_some() && room < payload && start != self.una {
+            return None;
+        }
         let len = payload.min(room).min(self.current_mss().into()) as u32;
         let at = self.depart(len.into());
         self.segments_sent += 1;
@@ -302,6 +306,6 @@ impl Sender {
 
     /// Offset after the last byte that the peer takes.
     pub(super) fn window_end(&self) -> u64 {
-        self.una + self.peer_window
+        self.una + self.flow_window()
     }
 }

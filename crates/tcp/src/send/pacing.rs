@@ -1,5 +1,5 @@
 //! Pacing by a timer of our own, for congestion controls that ask for a rate (Linux's internal
-//! pacing, `tcp_update_skb_after_send`).
+//! pacing, `tcp_update_skb_after_send`) and for AFC's bursts.
 
 use super::Sender;
 use std::time::Duration;
@@ -43,16 +43,21 @@ impl Pacing {
 }
 
 impl Sender {
+    /// Bytes a second: the congestion control's, or what AFC makes of a burst.
+    fn pacing_rate(&self) -> Option<u64> {
+        self.window.pacing_rate.or_else(|| self.burst_rate())
+    }
+
     /// Whether nothing may leave yet; then the pacing timer runs.
     pub(super) fn pacing_blocks(&mut self) -> bool {
-        let blocks = self.window.pacing_rate.is_some() && self.pacing.next > self.now;
+        let blocks = self.pacing.next > self.now && self.pacing_rate().is_some();
         self.pacing.waiting |= blocks;
         blocks
     }
 
     /// The time at which `len` bytes leave together, from which the next ones are reckoned.
     pub(super) fn leave(&mut self, len: u64) -> Instant {
-        let Some(rate) = self.window.pacing_rate.filter(|&rate| rate > 0) else {
+        let Some(rate) = self.pacing_rate().filter(|&rate| rate > 0) else {
             return self.now;
         };
         let planned = self.pacing.next;

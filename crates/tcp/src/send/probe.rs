@@ -59,6 +59,11 @@ impl Sender {
                 ..self.send(fits, fin && room > u64::from(len))
             };
         }
+        self.bare_probe()
+    }
+
+    /// A segment without data, one before what is expected.
+    pub(super) fn bare_probe(&mut self) -> Transmission {
         self.segments_sent += 1;
         Transmission {
             offset: self.una - 1,

@@ -158,10 +158,11 @@ impl Sender {
     /// The reordering window has passed (`tcp_rack_reo_timeout`).
     pub(super) fn reordering_timeout(&mut self) {
         let prior = self.in_flight();
-        let lost = self.rate.lost;
+        let (lost, resent) = (self.rate.lost, self.board.retrans());
         self.detect_losses();
         if self.in_flight() != prior {
-            if self.episode.state != Recovery::Recovery {
+            let hidden = self.hides_losses_among(resent);
+            if self.episode.state != Recovery::Recovery && !hidden {
                 self.enter_recovery();
                 if !self.cc.controls_rate() {
                     self.reduce_window(1, (self.rate.lost - lost) as u32, false);

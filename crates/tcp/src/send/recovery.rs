@@ -73,7 +73,7 @@ impl Episode {
         self.undo_retrans = Some(self.undo_retrans.unwrap_or(0) + 1);
     }
 
-    fn is_before_recovery(&self) -> bool {
+    pub(super) fn is_before_recovery(&self) -> bool {
         matches!(self.state, Recovery::Open | Recovery::Disorder)
     }
 }
@@ -179,7 +179,7 @@ impl Sender {
     }
 
     /// What is lost by now (`tcp_identify_packet_loss`).
-    fn identify_losses(&mut self, progress: &mut Progress) {
+    pub(super) fn identify_losses(&mut self, progress: &mut Progress) {
         if self.board.is_empty() {
             return;
         }

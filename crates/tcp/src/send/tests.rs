@@ -1,5 +1,6 @@
 //! Packet scripts, after packetdrill: segments and ACKs at given times, in units of whole segments.
 
+mod credit;
 mod delivery;
 mod limits;
 mod loss;

@@ -86,7 +86,8 @@ impl Sender {
         let rto = self.rtt.rto_us().into();
         let delay = if self.timer_is(Timer::Reordering) || self.timer_is(Timer::LossProbe) {
             // It has been running underneath.
-            micros(self.now, later(head.at, rto)).max(1).into()
+            let from = self.refilling_since().map_or(head.at, |at| at.max(head.at));
+            micros(self.now, later(from, rto)).max(1).into()
         } else {
             rto
         };
@@ -105,6 +106,9 @@ impl Sender {
         let Some(head) = self.board.head() else {
             return;
         };
+        if self.is_shut() {
+            return self.probe_shut_window();
+        }
         let since = micros(self.episode.first_resent.unwrap_or(head.at), self.now);
         if self.peer_window == 0 {
             // The peer has taken its window back: the retransmission is but a probe of it.

@@ -60,7 +60,8 @@ impl Sender {
             return;
         }
         self.usage.used = self.usage.used.max(out);
-        if micros(self.usage.full_at, self.now) >= self.rtt.rto_us() && !self.cc.controls_rate() {
+        let unused = micros(self.usage.full_at, self.now) >= self.rtt.rto_us();
+        if unused && self.slow_start_after_idle && !self.cc.controls_rate() {
             self.decay_window();
         }
     }
@@ -84,7 +85,8 @@ impl Sender {
     /// `tcp_cwnd_restart`; RFC 5681 §4.1 would restart at once).
     pub(super) fn restart_after_idle(&mut self) {
         let (rto, idle) = (self.rtt.rto_us(), micros(self.usage.sent_at, self.now));
-        if !self.board.is_empty() || self.cc.controls_rate() || idle <= rto {
+        let may = self.slow_start_after_idle && !self.cc.controls_rate();
+        if !self.board.is_empty() || !may || idle <= rto {
             return;
         }
         self.cc_event(Event::WindowRestart);

@@ -21,6 +21,11 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 /// Timestamps (RFC 7323 §3.2).
 const TIMESTAMPS: u8 = 8;
+/// An experiment, with its identifier (RFC 6994). Not 254, which Linux looks into for others.
+const EXPERIMENT: u8 = 253;
+/// Adaptive flow control's identifier; it is not registered with IANA. In a SYN it stands alone and
+/// means AFC-permitted, in others the read rate follows, in kbit/s (AFC §4.2.1).
+const AFC: [u8; 2] = [0xaf, 0xc0];
 
 /// Reads a header's options into `segment`, whose flags are known.
 pub(super) fn read(mut options: &[u8], segment: &mut Segment) -> Result<(), Malformed> {
@@ -72,9 +77,23 @@ fn read_one(kind: u8, value: &[u8], segment: &mut Segment) -> Option<()> {
             let (val, ecr) = halves(value);
             segment.timestamps = Some(Timestamps { val, ecr });
         }
+        EXPERIMENT => read_experiment(value, segment),
         _ => {}
     }
     Some(())
+}
+
+/// A length other than ours is not illegal but another experiment's with the same identifier
+/// (RFC 6994 §3.1).
+fn read_experiment(value: &[u8], segment: &mut Segment) {
+    let syn = segment.flags.has(Flags::SYN);
+    match (value.strip_prefix(&AFC), syn) {
+        (Some([]), true) => segment.syn.afc_permitted = true,
+        (Some(&[a, b, c, d]), false) => {
+            segment.read_rate = Some(u32::from_be_bytes([a, b, c, d]));
+        }
+        _ => {}
+    }
 }
 
 fn sack_blocks(value: &[u8]) -> Option<SackBlocks> {
@@ -123,6 +142,20 @@ pub(super) fn write(packet: &mut Vec<u8>, segment: &Segment) {
         packet.extend_from_slice(&[NOP, WINDOW_SCALE, 3, shift]);
     }
     write_sack(packet, segment.sack_on_wire());
+    // Last, for readers that stop at what they do not know.
+    write_afc(packet, segment);
+}
+
+fn write_afc(packet: &mut Vec<u8>, segment: &Segment) {
+    let [high, low] = AFC;
+    if segment.flags.has(Flags::SYN) {
+        if segment.syn.afc_permitted {
+            packet.extend_from_slice(&[EXPERIMENT, 4, high, low]);
+        }
+    } else if let Some(kbps) = segment.read_rate {
+        packet.extend_from_slice(&[EXPERIMENT, Segment::READ_RATE_BYTES as u8, high, low]);
+        packet.extend_from_slice(&kbps.to_be_bytes());
+    }
 }
 
 fn write_sack(packet: &mut Vec<u8>, blocks: &[(Seq, Seq)]) {

@@ -46,6 +46,7 @@ fn any_order_and_any_padding() {
         mss: Some(1460),
         window_scale: Some(8),
         sack_permitted: true,
+        afc_permitted: false,
     };
     assert_eq!(bsd.syn, expected);
 }
@@ -102,4 +103,91 @@ fn what_does_not_fit_beside_timestamps_is_left_out() {
     wire::write(&mut packet, &crate::packet::v4(), &segment, [&[], &[]]);
     let read = wire::parse(&packet).unwrap().segment;
     assert_eq!(read.sack.as_slice(), &segment.sack.as_slice()[..3]);
+}
+
+/// AFC's options, and what looks like them: kind 253, 0xafc0 (RFC 6994).
+mod afc {
+    use super::*;
+    use tidegate_tcp::wire::Malformed;
+
+    const RATE: [u8; 8] = [253, 8, 0xaf, 0xc0, 0, 0, 0x17, 0x70];
+
+    #[test]
+    fn permitted_in_a_syn_and_a_rate_in_others() {
+        let permitted = [253, 4, 0xaf, 0xc0];
+        assert!(parsed(Flags::SYN, &permitted).syn.afc_permitted);
+        assert!(!parsed(Flags::ACK, &permitted).syn.afc_permitted);
+        assert_eq!(parsed(Flags::ACK, &RATE).read_rate, Some(6000));
+        assert_eq!(parsed(Flags::SYN, &RATE).read_rate, None);
+    }
+
+    #[test]
+    fn other_experiments_are_skipped() {
+        let nothing = [
+            [253, 2, 1, 1, 1, 1, 1, 1],
+            [253, 3, 0xaf, 1, 1, 1, 1, 1],
+            // The identifier of another, and of another kind.
+            [253, 8, 0xaf, 0xc1, 0, 0, 0x17, 0x70],
+            [254, 8, 0xaf, 0xc0, 0, 0, 0x17, 0x70],
+            // Lengths that are not ours.
+            [253, 7, 0xaf, 0xc0, 0, 0, 0x17, 1],
+            [253, 6, 0xaf, 0xc0, 0, 0, 1, 1],
+        ];
+        for options in nothing {
+            for flags in [Flags::ACK, Flags::SYN] {
+                let segment = parsed(flags, &options);
+                assert_eq!(segment.read_rate, None, "{options:?}");
+                assert!(!segment.syn.afc_permitted, "{options:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_the_header_condemns_the_segment() {
+        let cut = with_options(Flags::ACK, &[1, 1, 1, 1, 253, 8, 0xaf, 0xc0]);
+        let illegal = Malformed::Option { kind: 253, len: 8 };
+        assert_eq!(wire::parse(&cut), Err(illegal));
+    }
+
+    /// 40 bytes of options: timestamps 12, the rate 8, and the SACK option what is left.
+    #[test]
+    fn a_rate_takes_the_place_of_a_sack_block() {
+        for (timestamps, blocks, header) in [(true, 2, 60), (false, 3, 56)] {
+            let mut segment = Segment {
+                flags: Flags::ACK,
+                timestamps: timestamps.then(Timestamps::default),
+                read_rate: Some(6000),
+                ..Segment::default()
+            };
+            for n in 0..4 {
+                assert!(segment.sack.push(Seq(20 * n), Seq(20 * n + 10)));
+            }
+            assert_eq!(segment.header_bytes(), header);
+            let mut packet = Vec::new();
+            wire::write(&mut packet, &crate::packet::v4(), &segment, [&[], &[]]);
+            let read = wire::parse(&packet).unwrap().segment;
+            assert_eq!(read.sack.as_slice(), &segment.sack.as_slice()[..blocks]);
+            assert_eq!(read.read_rate, Some(6000));
+        }
+    }
+
+    /// All that a SYN of ours says takes 24 of the 40 bytes.
+    #[test]
+    fn everything_fits_into_a_syn() {
+        let segment = Segment {
+            flags: Flags::SYN,
+            timestamps: Some(Timestamps::default()),
+            syn: SynOptions {
+                mss: Some(1460),
+                window_scale: Some(7),
+                sack_permitted: true,
+                afc_permitted: true,
+            },
+            ..Segment::default()
+        };
+        assert_eq!(segment.header_bytes(), 20 + 24);
+        let mut packet = Vec::new();
+        wire::write(&mut packet, &crate::packet::v4(), &segment, [&[], &[]]);
+        assert_eq!(wire::parse(&packet).unwrap().segment, segment);
+    }
 }

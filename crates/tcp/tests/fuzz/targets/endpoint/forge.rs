@@ -38,7 +38,11 @@ pub fn forge(to: &Side, from: &Side, input: &mut Input) -> Option<Vec<u8>> {
         mss: (options & 8 != 0).then_some(1).or(Some(input.u16()?)),
         window_scale: (options & 16 != 0).then_some(options),
         sack_permitted: options & 32 != 0,
+        afc_permitted: options & 64 != 0,
     };
+    if options & 128 != 0 {
+        segment.read_rate = Some(input.u32()?);
+    }
     let syn = u64::from(segment.flags.has(Flags::SYN));
     let payload = bytes(offset + syn, segment.len as usize);
     let mut packet = Vec::new();

@@ -1,0 +1,48 @@
+//! Adaptive flow control, safely: how fast the application reads, and the window that follows.
+
+use crate::sys;
+
+/// How fast the application at the receiver reads (AFC §4.2.2, Algorithm 2). Times are µs.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadRate(sys::tg_afc);
+
+impl ReadRate {
+    /// Nothing read yet.
+    pub fn new(now_us: u64) -> Self {
+        let mut rate = sys::tg_afc::default();
+        // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
+        unsafe { sys::tg_afc_start(&mut rate, now_us) };
+        Self(rate)
+    }
+
+    /// The application reads `bytes`.
+    pub fn read(&mut self, bytes: u64, now_us: u64) {
+        // SAFETY: as above.
+        unsafe { sys::tg_afc_read(&mut self.0, bytes, now_us) }
+    }
+
+    /// Data arrive, and something waits unread.
+    pub fn arrived(&mut self, now_us: u64) {
+        // SAFETY: as above.
+        unsafe { sys::tg_afc_arrived(&mut self.0, now_us) }
+    }
+
+    /// Whether it is far from what the peer was told last.
+    pub fn changed(&self) -> bool {
+        // SAFETY: the pointer is to a live record; C keeps no copy of it.
+        unsafe { sys::tg_afc_changed(&self.0) != 0 }
+    }
+
+    /// The rate in kbit/s, which counts as told.
+    pub fn tell(&mut self) -> u32 {
+        // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
+        unsafe { sys::tg_afc_tell(&mut self.0) }
+    }
+}
+
+/// The sender's flow control window in bytes (AFC §4.1.1, equation 36): `free` bytes at a peer that
+/// reads at `kbps`, over a round trip of `rtt_us`; `most` at most.
+pub fn window(free: u64, kbps: u32, rtt_us: u32, most: u64) -> u64 {
+    // SAFETY: plain numbers.
+    unsafe { sys::tg_afc_window(free, kbps, rtt_us, most) }
+}

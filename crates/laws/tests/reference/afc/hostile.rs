@@ -1,0 +1,46 @@
+//! A peer that lies about its read rate: whatever it says, the window has bounds.
+
+use crate::histories;
+use proptest::prelude::*;
+use tidegate_laws::afc;
+use tidegate_laws::sys;
+
+/// What a liar says: nothing, everything, both in turn.
+fn lies() -> impl Strategy<Value = u32> {
+    prop_oneof![Just(0), Just(u32::MAX), any::<u32>()]
+}
+
+proptest! {
+    #![proptest_config(histories(500))]
+
+    /// Never more than the sender's memory, and with no rate just the classic window.
+    #[test]
+    fn the_window_stays_within_memory(free: u64, kbps in lies(), rtt_us: u32, most: u64) {
+        let window = afc::window(free, kbps, rtt_us, most);
+        prop_assert!(window <= most);
+        prop_assert!(window >= free.min(most));
+        prop_assert_eq!(afc::window(free, 0, rtt_us, most), free.min(most));
+    }
+
+    /// More room, a faster reader or a longer path never close it.
+    #[test]
+    fn the_window_is_monotone(free: u32, more: u32, kbps: u32, rtt_us: u32, most: u64) {
+        let [free, more] = [free, more].map(u64::from);
+        let window = afc::window(free, kbps, rtt_us, most);
+        prop_assert!(afc::window(free + more, kbps, rtt_us, most) >= window);
+        prop_assert!(afc::window(free, kbps.saturating_add(more as u32), rtt_us, most) >= window);
+        prop_assert!(afc::window(free, kbps, rtt_us.saturating_add(more as u32), most) >= window);
+    }
+
+    /// Any numbers at any times, backwards too, leave a rate that no sample exceeded.
+    #[test]
+    fn no_history_breaks_the_rate(events in prop::collection::vec((any::<u64>(), any::<u64>()), 1..200)) {
+        let mut ours = sys::tg_afc::default();
+        for (bytes, now_us) in events {
+            // SAFETY: the record is live and exclusively borrowed; C keeps no copy of it.
+            unsafe { sys::tg_afc_read(&mut ours, bytes, now_us) };
+            // The most bytes there are, in the shortest sample.
+            prop_assert!(ours.smooth_rx <= (1 << 40) * 1_000_000 / 5_000);
+        }
+    }
+}

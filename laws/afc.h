@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * Adaptive flow control ("Rethinking TCP flow control for smartphones and tablets", 2014): the
+ * receiver tells how fast its application reads, and the sender may have that much more on the way
+ * than the receiver's buffer has room for:
+ *
+ *     smooth_rx <- history * smooth_rx + (1 - history) * num_bytes / t_elapsed    Algorithm 2
+ *     W         <- B + AR * RTT                                                   equation 36
+ *
+ * with history = 0.5 (section 5.1). The rate goes over the wire in kbit/s (section 4.2.1).
+ *
+ *             read or arrived, too early: bytes add up
+ *               ┌──────┐
+ *               │      ▼
+ *   start ───▶ measuring ───▶ sample: smooth_rx moves halfway ───▶ measuring
+ *
+ * Where the algorithms leave a choice:
+ *
+ *  - What is read at the moment of a sample (t_elapsed = 0) counts for the next one. Algorithm 2
+ *    forgets it, and would take an application that reads twice in a microsecond for a slow one.
+ *  - A sample spans TG_AFC_READ_US at least. Algorithm 2 weighs samples by their number, not by
+ *    their time: a burst read in pieces would be reported as its instantaneous rate.
+ *  - Algorithm 1 (line 28) samples with every arrival while something waits unread, which is how
+ *    the rate falls when the application stops. An application that wakes every 10 ms would seem
+ *    to have stopped between any two of its reads, so nothing read counts only after
+ *    TG_AFC_IDLE_US.
+ *  - Algorithm 3 (line 9) compares with one `factor` in both directions, which is nearly always
+ *    true. Here: more than 5/4 or less than 4/5, of the rate that the peer was told last; with
+ *    `last_rx`, the sample before, a rate that climbs in small steps would never be told.
+ */
+#ifndef TG_AFC_H
+#define TG_AFC_H
+
+#include "base.h"
+
+#define TG_AFC_READ_US 5000u
+#define TG_AFC_IDLE_US 20000u
+
+/* More bytes between two samples than any application reads; keeps products within 64 bits. */
+#define TG_AFC_MOST_BYTES (1ull << 40)
+
+struct tg_afc {
+	tg_u64 smooth_rx;    /* bytes a second */
+	tg_u64 num_bytes;    /* read since the last sample */
+	tg_u64 last_read_us; /* when that was taken */
+	tg_u32 told_kbps;    /* what the peer was told last */
+};
+
+TG_INLINE void tg_afc_start(struct tg_afc *a, tg_u64 now_us)
+{
+	a->smooth_rx = 0;
+	a->num_bytes = 0;
+	a->last_read_us = now_us;
+	a->told_kbps = 0;
+}
+
+/* Algorithm 2. A time that went back counts as none. */
+TG_INLINE void tg_afc_sample(struct tg_afc *a, tg_u64 now_us, tg_u64 least_us)
+{
+	tg_u64 elapsed_us = now_us > a->last_read_us ? now_us - a->last_read_us : 0;
+
+	if (elapsed_us < least_us)
+		return;
+	/* history_factor = 1/2 */
+	a->smooth_rx = (a->smooth_rx + a->num_bytes * TG_SECOND_US / elapsed_us) / 2;
+	a->num_bytes = 0;
+	a->last_read_us = now_us;
+}
+
+/* The application reads `bytes` (Algorithm 3, line 8). */
+TG_INLINE void tg_afc_read(struct tg_afc *a, tg_u64 bytes, tg_u64 now_us)
+{
+	tg_u64 room = TG_AFC_MOST_BYTES - a->num_bytes;
+
+	a->num_bytes += bytes < room ? bytes : room;
+	tg_afc_sample(a, now_us, TG_AFC_READ_US);
+}
+
+/* Data arrive, and something waits unread (Algorithm 1, line 29). */
+TG_INLINE void tg_afc_arrived(struct tg_afc *a, tg_u64 now_us)
+{
+	tg_afc_sample(a, now_us, TG_AFC_IDLE_US);
+}
+
+/* What there is to tell. */
+TG_INLINE tg_u32 tg_afc_kbps(const struct tg_afc *a)
+{
+	return tg_window_bytes(a->smooth_rx * 8 / 1000);
+}
+
+/* Whether the rate is far from what the peer was told (Algorithm 3, line 9). */
+TG_INLINE int tg_afc_changed(const struct tg_afc *a)
+{
+	tg_u64 now = tg_afc_kbps(a), told = a->told_kbps;
+
+	return 4 * now > 5 * told || 5 * now < 4 * told;
+}
+
+/* An acknowledgement leaves: what it says. */
+TG_INLINE tg_u32 tg_afc_tell(struct tg_afc *a)
+{
+	a->told_kbps = tg_afc_kbps(a);
+	return a->told_kbps;
+}
+
+/*
+ * The sender's flow control window (equation 36) in bytes, for a peer that has room for `free`
+ * bytes and says that it reads at `kbps`; `most`: what the sender could hold for retransmission.
+ * Whatever the peer says, no product overflows and `most` bounds the result.
+ */
+TG_INLINE tg_u64 tg_afc_window(tg_u64 free, tg_u32 kbps, tg_u32 rtt_us, tg_u64 most)
+{
+	tg_u64 credit = (tg_u64)kbps * rtt_us / 8000;
+
+	if (free >= most || credit >= most - free)
+		return most;
+	return free + credit;
+}
+
+#endif
