@@ -9,7 +9,7 @@ pub enum AgentError {
     )]
     NotPrivileged(String),
     /// A kernel from before what the programs need.
-    #[error("this kernel is Linux {0}, the agent needs 5.10 or later")]
+    #[error("this kernel is Linux {0}, the agent needs 5.15 or later")]
     TooOld(String),
     /// The kernel does not describe its own types.
     #[error(

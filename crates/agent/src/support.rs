@@ -7,8 +7,9 @@ use std::path::Path;
 /// Where the kernel describes its types.
 pub const BTF: &str = "/sys/kernel/btf/vmlinux";
 
-/// The oldest kernel that the programs were loaded into, major and minor number (docs/packaging.md).
-const OLDEST: (u32, u32) = (5, 10);
+/// The oldest kernel that the programs are written for, major and minor number: 5.10 refuses a function
+/// with arguments in memory (docs/packaging.md).
+const OLDEST: (u32, u32) = (5, 15);
 
 /// Checks what the agent cannot do without: a kernel that is not too old, privilege, and `btf`, the
 /// kernel's type information (normally `/sys/kernel/btf/vmlinux`).

@@ -46,7 +46,7 @@ impl Agent {
         let mut command = Command::new(path);
         command
             .args(["run", "--iface", Veth::INTERFACE, "--json"])
-            .args(["--law", "drs", "--limit", "65536"])
+            .args(["--law", "drs", "--limit", "32768"])
             .stdout(Stdio::piped());
         if privilege == Privilege::OfTheUnit {
             // SAFETY: nothing but system calls between fork and exec.
@@ -171,15 +171,8 @@ pub fn is_loaded(program: &Program) -> bool {
     fd >= 0
 }
 
-/// Leaves what the process is to execute no more capabilities than the unit, and as much locked
-/// memory, which maps counted as before Linux 5.11.
+/// Leaves what the process is to execute no more capabilities than the unit.
 fn as_the_unit() -> std::io::Result<()> {
-    let unlimited = libc::rlimit {
-        rlim_cur: libc::RLIM_INFINITY,
-        rlim_max: libc::RLIM_INFINITY,
-    };
-    // SAFETY: the record outlives the call.
-    unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const unlimited) };
     for capability in (0..64).filter(|c| !OF_THE_UNIT.contains(c)) {
         // A number that the kernel does not know is no harm.
         // SAFETY: plain numbers.
