@@ -21,12 +21,15 @@ use crate::exit::BadInput;
 use crate::signals;
 use anyhow::{Context, Result};
 use model::Model;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::crossterm::terminal;
 use report::Report;
 use source::Source;
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use view::{Action, View};
@@ -36,8 +39,10 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Runs it.
 pub fn run(args: &TopArgs) -> Result<()> {
-    if !args.once && !args.json && !std::io::stdout().is_terminal() {
-        let hint = "standard output is no terminal, expected --once or --json with it";
+    let on_screen = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if !args.once && !args.json && !on_screen {
+        let hint =
+            "standard input and output are no terminal, expected --once or --json without one";
         return Err(BadInput(hint.into()).into());
     }
     let stop = signals::stop_flag()?;
@@ -133,7 +138,10 @@ fn await_key(view: &mut View, model: &Model, next: Instant, stop: &AtomicBool) -
         if rest.is_zero() {
             break;
         }
-        if !event::poll(rest.min(LOOK))? {
+        if !is_there(rest.min(LOOK))? {
+            return Ok(Action::Quit);
+        }
+        if !event::poll(Duration::ZERO)? {
             continue;
         }
         return Ok(match event::read()? {
@@ -142,4 +150,18 @@ fn await_key(view: &mut View, model: &Model, next: Instant, stop: &AtomicBool) -
         });
     }
     Ok(Action::Stay)
+}
+
+/// Waits for input, for so long at most. Whether the terminal is still there: from one that has gone
+/// crossterm would read for ever (its issue 793).
+fn is_there(at_most: Duration) -> Result<bool> {
+    let stdin = std::io::stdin();
+    let mut input = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+    let timeout = PollTimeout::try_from(at_most).unwrap_or(PollTimeout::ZERO);
+    match poll(&mut input, timeout) {
+        Ok(_) | Err(Errno::EINTR) => {}
+        Err(error) => return Err(error).context("wait for a key"),
+    }
+    let gone = PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL;
+    Ok(!input[0].revents().is_some_and(|seen| seen.intersects(gone)))
 }

@@ -4,9 +4,11 @@
 #[path = "sight/lint.rs"]
 mod lint;
 
+use nix::fcntl::FdFlag;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -331,4 +333,57 @@ fn a_screen_needs_a_terminal() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("--once") && text.contains("--json"), "{text}");
+}
+
+/// A terminal and the two ends of its line.
+fn terminal() -> (OwnedFd, OwnedFd) {
+    let (mut ours, mut theirs) = (-1, -1);
+    let size = libc::winsize {
+        ws_row: 24,
+        ws_col: 80,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    let nothing = std::ptr::null_mut();
+    // SAFETY: both numbers and the size outlive the call; no name and no settings are asked for.
+    let status = unsafe { libc::openpty(&mut ours, &mut theirs, nothing, nothing.cast(), &size) };
+    assert_eq!(status, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: new descriptors that nobody else owns.
+    unsafe { (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) }
+}
+
+#[test]
+fn top_ends_with_its_terminal() {
+    if !is_root() {
+        return;
+    }
+    let hosts = Veth::new().unwrap();
+    let work = hosts.client.run(|| {
+        let agent = Running::start(&[]);
+        agent.event("serving");
+        let (ours, theirs) = terminal();
+        // Or it would stay with the agent's other children.
+        nix::fcntl::fcntl(&ours, nix::fcntl::FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+        let mut top = Command::new(TIDEGATE)
+            .args(["top", "--socket"])
+            .arg(&agent.socket)
+            .stdin(theirs.try_clone()?)
+            .stdout(theirs)
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut ours = std::fs::File::from(ours);
+        let mut drawn = [0; 64];
+        assert!(ours.read(&mut drawn)? > 0, "it draws");
+        drop(ours);
+        let began = Instant::now();
+        while top.try_wait()?.is_none() {
+            if began.elapsed() > Duration::from_secs(20) {
+                top.kill()?;
+                panic!("it stays without a terminal");
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    });
+    work.unwrap();
 }
