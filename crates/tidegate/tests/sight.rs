@@ -5,10 +5,11 @@
 mod lint;
 
 use nix::fcntl::FdFlag;
+use nix::poll::{PollFd, PollFlags, poll};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -372,8 +373,12 @@ fn top_ends_with_its_terminal() {
             .stderr(Stdio::null())
             .spawn()?;
         let mut ours = std::fs::File::from(ours);
-        let mut drawn = [0; 64];
+        let mut drawn = [0; 4096];
         assert!(ours.read(&mut drawn)? > 0, "it draws");
+        // Until all is drawn and it waits for a key.
+        while poll(&mut [PollFd::new(ours.as_fd(), PollFlags::POLLIN)], 300u16)? > 0 {
+            let _ = ours.read(&mut drawn)?;
+        }
         drop(ours);
         let began = Instant::now();
         while top.try_wait()?.is_none() {
