@@ -4,12 +4,15 @@
 use super::agent_process::AgentProcess;
 use super::{Row, median};
 use anyhow::{Context, Result, ensure};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, poll};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::unistd::Pid;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -196,12 +199,12 @@ impl Bench<'_> {
         thread::scope(|scope| {
             // However it ends, the threads must.
             let until_over = Over(&over);
-            let mut workers = Vec::new();
-            for _ in 0..flows {
-                let (receiver, sender) = self.connect(&listener)?;
-                workers.push(scope.spawn(|| send(sender, &over)));
-                workers.push(scope.spawn(|| receive(receiver, &received)));
-            }
+            let pairs = (0..flows).map(|_| self.connect(&listener));
+            let (receivers, senders) = pairs.collect::<Result<(Vec<_>, Vec<_>)>>()?;
+            let workers = [
+                scope.spawn(|| send(senders, &over)),
+                scope.spawn(|| receive(receivers, &received)),
+            ];
             let result = act(&received);
             drop(until_over);
             for worker in workers {
@@ -217,6 +220,8 @@ impl Bench<'_> {
         let client = self.hosts.client.run(|| Ok(TcpStream::connect(to)?))?;
         let (server, _) = listener.accept()?;
         setsockopt(&client, sockopt::RcvBufForce, &RECEIVE_BUFFER)?;
+        client.set_nonblocking(true)?;
+        server.set_nonblocking(true)?;
         Ok((client, server))
     }
 }
@@ -229,25 +234,73 @@ impl Drop for Over<'_> {
     }
 }
 
-fn send(mut stream: TcpStream, over: &AtomicBool) -> Result<()> {
+/// Fills every stream until it is over, and closes them.
+fn send(streams: Vec<TcpStream>, over: &AtomicBool) -> Result<()> {
     stay_on_one_cpu()?;
     let chunk = vec![0; 256 << 10];
+    let mut ready = interest(&streams, PollFlags::POLLOUT);
     while !over.load(Ordering::Relaxed) {
-        stream.write_all(&chunk).context("cannot send")?;
+        for mut stream in wait(&streams, &mut ready)? {
+            unless_later(stream.write(&chunk)).context("cannot send")?;
+        }
     }
-    Ok(stream.shutdown(Shutdown::Write)?)
+    for stream in &streams {
+        stream.shutdown(Shutdown::Write)?;
+    }
+    Ok(())
 }
 
-fn receive(mut stream: TcpStream, received: &AtomicU64) -> Result<()> {
+/// Counts what every stream brings, until the last has been closed.
+fn receive(mut streams: Vec<TcpStream>, received: &AtomicU64) -> Result<()> {
     stay_on_one_cpu()?;
     let mut buffer = vec![0; 256 << 10];
-    loop {
-        match stream.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(n) => received.fetch_add(n as u64, Ordering::Relaxed),
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error).context("cannot receive"),
-        };
+    while !streams.is_empty() {
+        let mut ready = interest(&streams, PollFlags::POLLIN);
+        let mut closed = false;
+        while !closed {
+            for mut stream in wait(&streams, &mut ready)? {
+                let bytes = unless_later(stream.read(&mut buffer)).context("cannot receive")?;
+                received.fetch_add(bytes.unwrap_or(0) as u64, Ordering::Relaxed);
+                closed |= bytes == Some(0);
+            }
+        }
+        drop(ready);
+        streams.retain(|stream| !matches!(stream.peek(&mut [0]), Ok(0)));
+    }
+    Ok(())
+}
+
+fn interest(streams: &[TcpStream], flags: PollFlags) -> Vec<PollFd<'_>> {
+    streams
+        .iter()
+        .map(|stream| PollFd::new(stream.as_fd(), flags))
+        .collect()
+}
+
+/// Waits for a moment, and returns the streams that can go on.
+fn wait<'a>(
+    streams: &'a [TcpStream],
+    ready: &mut [PollFd<'_>],
+) -> Result<impl Iterator<Item = &'a TcpStream>> {
+    const A_MOMENT_MS: u8 = 100;
+    match poll(ready, A_MOMENT_MS) {
+        Ok(_) | Err(Errno::EINTR) => {}
+        Err(error) => return Err(error).context("cannot wait for a connection"),
+    }
+    let can = |fd: &PollFd<'_>| fd.any().unwrap_or(true);
+    let ready: Vec<bool> = ready.iter().map(can).collect();
+    Ok(streams
+        .iter()
+        .zip(ready)
+        .filter_map(|(stream, ready)| ready.then_some(stream)))
+}
+
+/// How many bytes went; none if it has to wait after all.
+fn unless_later(outcome: std::io::Result<usize>) -> std::io::Result<Option<usize>> {
+    match outcome {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
+        Err(e) => Err(e),
     }
 }
 
