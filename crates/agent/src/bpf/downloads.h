@@ -225,7 +225,7 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 		return TG_COUNT_TABLE_FULL;
 	if (tg_chained(skb)) {
 		r->flow.window.known = 0;
-		return TG_COUNT_CHAINED;
+		return r->connection.denied ? TG_COUNT_DENIED : TG_COUNT_CHAINED;
 	}
 	c = &r->connection;
 

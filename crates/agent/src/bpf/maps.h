@@ -53,14 +53,6 @@ struct {
 	__type(value, struct tg_rules);
 } rule_sets SEC(".maps");
 
-/* The flow that is held against them. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct tg_key);
-} asked SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TG_DIRECTIONS * TG_COUNTS);

@@ -45,13 +45,12 @@ static __always_inline int of_owner(struct __sk_buff *skb, const struct tg_rule 
 	       bpf_skb_ancestor_cgroup_id(skb, rule->cgroup_level) == rule->cgroup;
 }
 
-/* The weight of the share of the flow that is `asked` about, or TG_DENIED. Not static: the verifier
- * looks at it once. Before Linux 5.13 such a function may be handed no pointer but the packet's. */
-__noinline __u32 verdict(struct __sk_buff *skb, __u32 generation)
+/* The weight of the share of the flow `key`, or TG_DENIED. A global function: the verifier looks at it
+ * once. */
+__noinline __u32 verdict(struct __sk_buff *skb, const struct tg_key *key, __u32 generation)
 {
-	__u32 zero = 0, set = generation & 1;
+	__u32 set = generation & 1;
 	struct tg_rules *rules = bpf_map_lookup_elem(&rule_sets, &set);
-	struct tg_key *key = bpf_map_lookup_elem(&asked, &zero);
 
 	if (!rules || !key)
 		return 0;
@@ -78,13 +77,13 @@ __noinline __u32 verdict(struct __sk_buff *skb, __u32 generation)
 static __always_inline int judge(struct __sk_buff *skb, const struct tg_key *key,
 				 struct tg_connection *c, struct tg_flow *f)
 {
-	__u32 zero = 0, generation = config.rules;
+	__u32 generation = config.rules;
 	__u8 was_denied = c->denied;
 	__u32 weight;
 
-	if (c->judged == generation || bpf_map_update_elem(&asked, &zero, key, BPF_ANY))
+	if (c->judged == generation)
 		return 0;
-	weight = verdict(skb, generation);
+	weight = verdict(skb, key, generation);
 	c->judged = generation;
 	c->denied = weight == TG_DENIED;
 	f->share.weight = c->denied ? 0 : weight;
