@@ -14,17 +14,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use tidegate_agent::{
-    Agent, BTF, Config, Directions, Hook, Interface, leftovers, require, sees_cgroups, sees_users,
+    Agent, AgentError, BTF, Config, Directions, Hook, Interface, leftovers, require, sees_cgroups,
+    sees_users,
 };
 use tidegate_lab::Namespace;
-
-/// Bits in a capability mask (linux/capability.h) of what the agent needs.
-const CAPABILITIES: [(&str, u32); 4] = [
-    ("CAP_NET_ADMIN", 12),
-    ("CAP_SYS_ADMIN", 21),
-    ("CAP_PERFMON", 38),
-    ("CAP_BPF", 39),
-];
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
@@ -85,7 +78,7 @@ impl Finding {
 
 /// Looks at everything and prints it; status 1 if `run` would not work.
 pub fn run(args: &CheckArgs) -> Result<ExitCode> {
-    let mut findings = vec![kernel(), privilege(), capabilities(), btf()];
+    let mut findings = vec![kernel(), privilege(), btf()];
     let hook = trial(&mut findings);
     findings.extend([jit(), unprivileged(), timestamps(), owners(), pinning()]);
     let settings = interfaces(args, &mut findings);
@@ -156,36 +149,24 @@ fn read(path: &str) -> Option<String> {
 }
 
 fn kernel() -> Finding {
-    let release = read("/proc/sys/kernel/osrelease").unwrap_or_default();
-    Finding::new("kernel", Status::Ok, release)
-}
-
-/// Whether that is older than the oldest kernel that the agent was written for.
-fn is_old(release: &str) -> bool {
-    let mut numbers = release
-        .split(['.', '-'])
-        .map_while(|n| n.parse::<u32>().ok());
-    (numbers.next(), numbers.next()) < (Some(5), Some(15))
-}
-
-fn privilege() -> Finding {
-    match require(Path::new("/")) {
-        Ok(()) => Finding::new("privilege", Status::Ok, "enough"),
-        Err(error) => {
-            Finding::new("privilege", Status::Fails, error.to_string()).advise("run it as root")
+    match require(Path::new(BTF)) {
+        Err(error @ AgentError::TooOld(_)) => {
+            Finding::new("kernel", Status::Fails, error.to_string()).advise("take a later one")
+        }
+        _ => {
+            let release = read("/proc/sys/kernel/osrelease").unwrap_or_default();
+            Finding::new("kernel", Status::Ok, release)
         }
     }
 }
 
-fn capabilities() -> Finding {
-    let status = read("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|l| l.strip_prefix("CapEff:"));
-    let mask = mask.and_then(|m| u64::from_str_radix(m.trim(), 16).ok());
-    let held = |(_, bit): &&(&str, u32)| mask.unwrap_or(0) >> bit & 1 == 1;
-    let names: Vec<_> = CAPABILITIES.iter().filter(held).map(|c| c.0).collect();
-    match names.is_empty() {
-        true => Finding::new("capabilities", Status::Note, "none that the agent needs"),
-        false => Finding::new("capabilities", Status::Ok, names.join(", ")),
+fn privilege() -> Finding {
+    match require(Path::new(BTF)) {
+        Err(error @ AgentError::NotPrivileged(_)) => {
+            Finding::new("privilege", Status::Fails, error.to_string())
+                .advise("run it as root, or with these capabilities")
+        }
+        _ => Finding::new("privilege", Status::Ok, "enough"),
     }
 }
 
@@ -193,7 +174,7 @@ fn btf() -> Finding {
     if Path::new(BTF).exists() {
         return Finding::new("BTF", Status::Ok, BTF);
     }
-    let error = tidegate_agent::AgentError::NoBtf.to_string();
+    let error = AgentError::NoBtf.to_string();
     Finding::new("BTF", Status::Fails, error).advise("take a kernel with CONFIG_DEBUG_INFO_BTF=y")
 }
 
@@ -232,15 +213,8 @@ fn trial(findings: &mut Vec<Finding>) -> Option<&'static str> {
             (Some("clsact"), finding)
         }
         (Err(_), Err(error)) => {
-            let found = format!("{error:#}");
-            let mut finding = Finding::new("programs", Status::Fails, found.replace('\n', " "));
-            let release = read("/proc/sys/kernel/osrelease").unwrap_or_default();
-            if is_old(&release) {
-                finding = finding.advise(format!(
-                    "kernel {release} is too old; expected 5.15 or later"
-                ));
-            }
-            (None, finding)
+            let found = format!("{error:#}").replace('\n', " ");
+            (None, Finding::new("programs", Status::Fails, found))
         }
     };
     findings.push(finding);
@@ -344,9 +318,8 @@ fn interfaces(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<Settings>
 fn interface(interface: &Interface) -> Finding {
     let found = format!("{} ({})", interface.name, interface.link_layer.name());
     if offload::merges_as_lists(&interface.name) == Some(true) {
-        let found = format!(
-            "{found}, merges packets as lists: of those forwarded only the first of each list is steered"
-        );
+        let found =
+            format!("{found}, merges packets as lists: those that are forwarded are left alone");
         return Finding::new("interface", Status::Note, found)
             .advise(format!("ethtool -K {} rx-gro-list off", interface.name));
     }

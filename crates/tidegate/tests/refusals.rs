@@ -259,6 +259,15 @@ fn a_kernel_that_is_too_old() {
     let script = format!("exec setarch --uname-2.6 {TIDEGATE} run --iface lo");
     let output = Command::new("sh").args(["-c", &script]).output().unwrap();
     assert_refused(&output, &["Linux 2.6.", "5.15"]);
+    let script = format!("exec setarch --uname-2.6 {TIDEGATE} check");
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stdout);
+    let kernel = said.lines().find(|line| line.contains("kernel")).unwrap();
+    assert!(
+        kernel.contains("FAILS") && kernel.contains("5.15"),
+        "{said}"
+    );
 }
 
 #[test]
