@@ -1,6 +1,6 @@
 //! Loading, attaching, steering and reading the kernel program.
 
-use crate::attach::{Attachment, Place, Way, attach, vacate};
+use crate::attach::{Attachment, Place, Way, attach};
 use crate::pin::{clear, make_folder, pin};
 use crate::skeleton::types::{
     tg_counter, tg_histograms, tg_key, tg_left, tg_left_key, tg_path, tg_record, tg_upload_record,
@@ -152,9 +152,21 @@ impl Agent {
     /// Attaches to one more interface of the calling thread's network namespace.
     pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
         self.add_paths(interface)?;
-        for direction in Direction::ALL {
-            self.occupy(interface, direction)?;
+        let [arrives, leaves] = self.programs(interface.link_layer);
+        let mut attachments = Vec::new();
+        for (program, way) in [(arrives, Way::Arrives), (leaves, Way::Leaves)] {
+            let place = Place {
+                index: interface.index,
+                way,
+            };
+            let attachment =
+                attach(program.as_fd(), place, self.hook).map_err(|source| AgentError::Attach {
+                    interface: interface.name.clone(),
+                    source,
+                })?;
+            attachments.push((place, attachment));
         }
+        self.attachments.append(&mut attachments);
         Ok(())
     }
 
@@ -196,43 +208,12 @@ impl Agent {
         Ok(())
     }
 
-    /// Attaches the programs for `direction`, or, if they are not wanted, sees to it that no
-    /// others of an agent's are there.
-    fn occupy(&mut self, interface: &Interface, direction: Direction) -> Result<(), AgentError> {
-        let (wanted, hook) = (self.directions.include(direction), self.hook);
-        let [arrives, leaves] = self.programs(direction, interface.link_layer);
-        let mut attachments = Vec::new();
-        for (program, way) in [(arrives, Way::Arrives), (leaves, Way::Leaves)] {
-            let place = Place {
-                index: interface.index,
-                way,
-                direction,
-            };
-            if !wanted {
-                vacate(program.as_fd(), place, hook);
-                continue;
-            }
-            let attachment =
-                attach(program.as_fd(), place, hook).map_err(|source| AgentError::Attach {
-                    interface: interface.name.clone(),
-                    source,
-                })?;
-            attachments.push((place, attachment));
-        }
-        self.attachments.append(&mut attachments);
-        Ok(())
-    }
-
     /// The programs that see arriving and leaving packets.
-    fn programs(&self, direction: Direction, link: LinkLayer) -> [&ProgramMut<'static>; 2] {
+    fn programs(&self, link: LinkLayer) -> [&ProgramMut<'static>; 2] {
         let progs = &self.skeleton.progs;
-        match (direction, link) {
-            (Direction::Down, LinkLayer::Ethernet) => {
-                [&progs.ethernet_arrives, &progs.ethernet_leaves]
-            }
-            (Direction::Down, LinkLayer::PlainIp) => [&progs.ip_arrives, &progs.ip_leaves],
-            (Direction::Up, LinkLayer::Ethernet) => [&progs.ethernet_acked, &progs.ethernet_sent],
-            (Direction::Up, LinkLayer::PlainIp) => [&progs.ip_acked, &progs.ip_sent],
+        match link {
+            LinkLayer::Ethernet => [&progs.ethernet_arrives, &progs.ethernet_leaves],
+            LinkLayer::PlainIp => [&progs.ip_arrives, &progs.ip_leaves],
         }
     }
 
@@ -346,9 +327,8 @@ impl Agent {
         Ok(())
     }
 
-    /// What the programs for `direction` that see arriving and leaving packets have cost since they
-    /// were loaded.
-    pub fn cost(&self, direction: Direction) -> Result<[Cost; 2], AgentError> {
+    /// What the programs that see arriving and leaving packets have cost since they were loaded.
+    pub fn cost(&self) -> Result<[Cost; 2], AgentError> {
         let both = |a: &ProgramMut<'_>, b: &ProgramMut<'_>| {
             let (a, b) = (cost(a)?, cost(b)?);
             Ok(Cost {
@@ -356,8 +336,8 @@ impl Agent {
                 nanoseconds: a.nanoseconds + b.nanoseconds,
             })
         };
-        let ethernet = self.programs(direction, LinkLayer::Ethernet);
-        let ip = self.programs(direction, LinkLayer::PlainIp);
+        let ethernet = self.programs(LinkLayer::Ethernet);
+        let ip = self.programs(LinkLayer::PlainIp);
         Ok([both(ethernet[0], ip[0])?, both(ethernet[1], ip[1])?])
     }
 }
@@ -452,7 +432,9 @@ fn load(directions: Directions, table: Option<u32>) -> Result<AgentSkel<'static>
     }
     without_unused_tables(&mut open, directions).map_err(AgentError::Load)?;
     let rodata = open.maps.rodata_data.as_deref_mut();
-    rodata.expect("the programs have constants").sees_cgroups = sees_cgroups();
+    let rodata = rodata.expect("the programs have constants");
+    rodata.sees_cgroups = sees_cgroups();
+    rodata.serves = Direction::ALL.map(|direction| directions.include(direction));
     open.load().map_err(AgentError::Load)
 }
 

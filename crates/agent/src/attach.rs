@@ -5,7 +5,7 @@
 //! detaches the program. A clsact filter stays; it carries a handle of ours, so that the next
 //! start replaces it, and goes when the guard is dropped.
 
-use crate::{AgentError, Direction};
+use crate::AgentError;
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder};
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Handle and priority of our clsact filters for downloads, "tg"; those for uploads have the next.
+/// Handle and priority of our clsact filters, "tg".
 const CLSACT_HANDLE: u32 = 0x7467;
 
 /// The calling thread's network namespace.
@@ -57,8 +57,6 @@ pub struct Place {
     pub index: u32,
     /// Which packets it sees.
     pub way: Way,
-    /// Of the data that the program is about.
-    pub direction: Direction,
 }
 
 /// An attached program; detached when dropped.
@@ -79,8 +77,7 @@ impl Attachment {
             return Ok(());
         };
         if pin.is_none() {
-            let (direction, way) = (place.direction.name(), place.way.name());
-            let path = folder.join(format!("link-{}-{direction}-{way}", place.index));
+            let path = folder.join(format!("link-{}-{}", place.index, place.way.name()));
             crate::pin::pin(link.as_fd(), &path)?;
             *pin = Some(path);
         }
@@ -172,15 +169,11 @@ fn clsact_hook(program: BorrowedFd<'_>, place: Place) -> TcHook {
         Way::Arrives => TC_INGRESS,
         Way::Leaves => TC_EGRESS,
     };
-    let number = match place.direction {
-        Direction::Down => CLSACT_HANDLE,
-        Direction::Up => CLSACT_HANDLE + 1,
-    };
     TcHookBuilder::new(program)
         .ifindex(place.index as i32)
         .replace(true)
-        .handle(number)
-        .priority(number)
+        .handle(CLSACT_HANDLE)
+        .priority(CLSACT_HANDLE)
         .hook(point)
 }
 
@@ -195,14 +188,6 @@ pub(crate) fn attach(
         Hook::Clsact => clsact(program, place),
         // A kernel that does not know the attach type says EINVAL.
         Hook::Auto => tcx(program, place).or_else(|_| clsact(program, place)),
-    }
-}
-
-/// Removes what an agent that was killed has left in a place that `program` is not to take.
-pub(crate) fn vacate(program: BorrowedFd<'_>, place: Place, hook: Hook) {
-    if hook != Hook::Tcx {
-        // Mostly there is nothing.
-        let _ = clsact_hook(program, place).detach();
     }
 }
 

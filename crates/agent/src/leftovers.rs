@@ -1,9 +1,9 @@
 //! What agents have left in the network namespace of the calling thread: pinned programs, and the
 //! clsact filters of one that was killed.
 
+use crate::AgentError;
 use crate::attach::{Place, Way, filter_of};
 use crate::pin::{clear, pin_folder};
-use crate::{AgentError, Direction};
 use std::ffi::CStr;
 use std::fmt;
 use std::path::PathBuf;
@@ -43,12 +43,7 @@ impl fmt::Display for Leftover {
             }
             Self::Filter {
                 interface, place, ..
-            } => write!(
-                to,
-                "clsact filter on {interface} ({}, {})",
-                place.direction.name(),
-                place.way.name()
-            ),
+            } => write!(to, "clsact filter on {interface} ({})", place.way.name()),
         }
     }
 }
@@ -67,21 +62,15 @@ pub fn leftovers() -> Result<Vec<Leftover>, AgentError> {
         all.push(Leftover::Pins { folder, names });
     }
     for (index, interface) in interfaces() {
-        for direction in Direction::ALL {
-            for way in [Way::Arrives, Way::Leaves] {
-                let place = Place {
-                    index,
-                    way,
-                    direction,
-                };
-                if let Some(program) = filter_of(place) {
-                    let interface = interface.clone();
-                    all.push(Leftover::Filter {
-                        interface,
-                        place,
-                        program,
-                    });
-                }
+        for way in [Way::Arrives, Way::Leaves] {
+            let place = Place { index, way };
+            if let Some(program) = filter_of(place) {
+                let interface = interface.clone();
+                all.push(Leftover::Filter {
+                    interface,
+                    place,
+                    program,
+                });
             }
         }
     }

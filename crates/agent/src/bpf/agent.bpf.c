@@ -27,74 +27,65 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
+/* Which directions' data are steered. */
+const volatile bool serves[TG_DIRECTIONS] = { true, true };
+
+static __always_inline int serves_uploads(void)
+{
+	struct tg_params law = params();
+
+	return serves[TG_UP] && tg_upload_steered_by(&law);
+}
+
+/* A packet arrives, or leaves, whose link-layer header has `l2` bytes: it may carry data of one direction
+ * and acknowledge data of the other. */
+
+static __always_inline int in(struct __sk_buff *skb, __u32 l2)
+{
+	struct tg_packet p = {};
+	int reason = tg_parse(skb, &p, l2, 0);
+
+	if (serves[TG_DOWN])
+		count_data(skb, l2, TG_DOWN, &p, arrives(skb, &p, reason));
+	if (serves_uploads())
+		count_answer(skb, l2, TG_UP, acked(skb, &p, reason));
+	return TC_ACT_UNSPEC;
+}
+
+static __always_inline int out(struct __sk_buff *skb, __u32 l2)
+{
+	struct tg_packet p = {};
+	int reason = tg_parse(skb, &p, l2, 1);
+
+	if (serves[TG_DOWN])
+		count_answer(skb, l2, TG_DOWN, leaves(skb, &p, reason));
+	if (serves_uploads())
+		count_data(skb, l2, TG_UP, &p, sent(skb, &p, reason));
+	return TC_ACT_UNSPEC;
+}
+
 /* Interfaces with an Ethernet header, and those without (TUN, WireGuard, PPP, raw IP modems). */
 
 SEC("tc")
 int ethernet_arrives(struct __sk_buff *skb)
 {
-	struct tg_packet p = {};
-
-	count_data(skb, ETH_HLEN, TG_DOWN, &p, arrives(skb, &p, ETH_HLEN));
-	return TC_ACT_UNSPEC;
+	return in(skb, ETH_HLEN);
 }
 
 SEC("tc")
 int ethernet_leaves(struct __sk_buff *skb)
 {
-	count_answer(skb, ETH_HLEN, TG_DOWN, leaves(skb, ETH_HLEN));
-	return TC_ACT_UNSPEC;
+	return out(skb, ETH_HLEN);
 }
 
 SEC("tc")
 int ip_arrives(struct __sk_buff *skb)
 {
-	struct tg_packet p = {};
-
-	count_data(skb, 0, TG_DOWN, &p, arrives(skb, &p, 0));
-	return TC_ACT_UNSPEC;
+	return in(skb, 0);
 }
 
 SEC("tc")
 int ip_leaves(struct __sk_buff *skb)
 {
-	count_answer(skb, 0, TG_DOWN, leaves(skb, 0));
-	return TC_ACT_UNSPEC;
-}
-
-/* The same for uploads, if the law steers them. */
-
-SEC("tc")
-int ethernet_acked(struct __sk_buff *skb)
-{
-	if (uploads_are_steered())
-		count_answer(skb, ETH_HLEN, TG_UP, acked(skb, ETH_HLEN));
-	return TC_ACT_UNSPEC;
-}
-
-SEC("tc")
-int ethernet_sent(struct __sk_buff *skb)
-{
-	struct tg_packet p = {};
-
-	if (uploads_are_steered())
-		count_data(skb, ETH_HLEN, TG_UP, &p, sent(skb, &p, ETH_HLEN));
-	return TC_ACT_UNSPEC;
-}
-
-SEC("tc")
-int ip_acked(struct __sk_buff *skb)
-{
-	if (uploads_are_steered())
-		count_answer(skb, 0, TG_UP, acked(skb, 0));
-	return TC_ACT_UNSPEC;
-}
-
-SEC("tc")
-int ip_sent(struct __sk_buff *skb)
-{
-	struct tg_packet p = {};
-
-	if (uploads_are_steered())
-		count_data(skb, 0, TG_UP, &p, sent(skb, &p, 0));
-	return TC_ACT_UNSPEC;
+	return out(skb, 0);
 }

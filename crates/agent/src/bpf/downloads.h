@@ -27,9 +27,9 @@ static __always_inline struct tg_record *new_flow(const struct tg_key *key,
 }
 
 /* The scale of a handshake is in force only if both sides offered one (RFC 7323 section 2.2). */
-static __always_inline void note_answer(const struct tg_packet *p)
+static __always_inline void note_answer(struct tg_key key, const struct tg_packet *p)
 {
-	struct tg_record *r = bpf_map_lookup_elem(&flows, &p->key);
+	struct tg_record *r = bpf_map_lookup_elem(&flows, &key);
 
 	if (!r || r->connection.scale_state != TG_SCALE_OFFERED)
 		return;
@@ -59,39 +59,36 @@ static __always_inline void learn(struct tg_record *r, struct tg_path *path,
 }
 
 /* Its data are over. */
-static __always_inline void note_end(const struct tg_key *key)
+static __always_inline void note_end(struct tg_key key)
 {
-	struct tg_record *r = bpf_map_lookup_elem(&flows, key);
+	struct tg_record *r = bpf_map_lookup_elem(&flows, &key);
 
 	if (r)
 		r->connection.closed = 1;
 }
 
-/* A data segment of the flow `of` arrives; `fin`: the last. A global function, which the verifier looks
- * at on its own: the paths through the parser do not multiply with those through the law. */
-__noinline int measure(struct __sk_buff *skb, const struct tg_key *of, struct tg_segment *s,
-		       __u32 fin, __u32 mptcp)
+/* A data segment arrives. */
+__noinline int measure(struct __sk_buff *skb, const struct tg_packet *p, struct tg_segment *s)
 {
-	struct tg_key key;
+	struct tg_path *path, *uplink;
 	struct tg_heard *h;
 	struct tg_record *r;
-	struct tg_path *path, *uplink;
-	__u32 ifindex, zero = 0;
+	struct tg_key key;
+	__u32 zero = 0;
 
-	if (!of || !s)
+	if (!p || !s)
 		return TG_COUNT_MALFORMED;
 	/* Kernels before 6.2 take a map's key from the stack, not from a caller's. */
-	key = *of;
-	ifindex = key.ifindex;
+	key = p->key;
 	r = bpf_map_lookup_elem(&flows, &key);
 	if (!r)
-		return mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
-	if (is_shared(&r->connection, mptcp))
+		return p->options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
+	if (is_shared(&r->connection, p->options.mptcp))
 		return TG_COUNT_MPTCP;
 	if (r->connection.denied)
 		return TG_COUNT_DENIED;
-	path = bpf_map_lookup_elem(&paths, &ifindex);
-	uplink = bpf_map_lookup_elem(&uplinks, &ifindex);
+	path = bpf_map_lookup_elem(&paths, &key.ifindex);
+	uplink = bpf_map_lookup_elem(&uplinks, &key.ifindex);
 	h = bpf_map_lookup_elem(&heard, &zero);
 	if (!path || !h)
 		return TG_COUNT_NO_PATH;
@@ -100,31 +97,29 @@ __noinline int measure(struct __sk_buff *skb, const struct tg_key *of, struct tg
 	s->mss = tg_segment_bytes(skb, s->len, r->flow.mss);
 	r->connection.seen_us = s->now_us;
 	r->connection.timestamps = s->timestamps;
-	r->connection.closed = fin;
+	r->connection.closed = p->fin;
 	learn(r, path, s, &h->arrival);
 	if (s->len)
 		observe_queue(TG_DOWN, r->flow.queue_us);
 	return TG_COUNT_MEASURED;
 }
 
-static __always_inline int arrives(struct __sk_buff *skb, struct tg_packet *p, __u32 l2)
+/* What arrives, of which the parser found `reason`: data. */
+__noinline int arrives(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
-	struct tg_key key;
-	int reason = tg_parse(skb, p, l2, 0);
-
-	if (reason >= 0)
+	if (!p || reason >= 0)
 		return reason;
 	if (p->rst) {
-		note_end(&p->key);
+		note_end(p->key);
 		return TG_COUNT_RESET;
 	}
 	if (!p->payload && !p->syn) {
 		if (p->fin)
-			note_end(&p->key);
+			note_end(p->key);
 		return TG_COUNT_NO_DATA;
 	}
 	if (p->syn)
-		note_answer(p);
+		note_answer(p->key, p);
 
 	struct tg_segment s = {
 		.now_us = now_us(),
@@ -135,20 +130,20 @@ static __always_inline int arrives(struct __sk_buff *skb, struct tg_packet *p, _
 		.timestamps = p->options.timestamps,
 	};
 
-	key = p->key;
-	reason = measure(skb, &key, &s, p->fin, p->options.mptcp);
+	reason = measure(skb, p, &s);
 	return p->syn && reason == TG_COUNT_MEASURED ? TG_COUNT_HANDSHAKE : reason;
 }
 
 /* Our own SYN or SYN-ACK: remembers the scale and the moment, leaves the window, which is not
  * scaled. */
-static __always_inline int leaves_handshake(struct __sk_buff *skb, const struct tg_packet *p)
+static __always_inline int leaves_handshake(struct __sk_buff *skb, const struct tg_key *key,
+					    const struct tg_packet *p)
 {
-	struct tg_record *r = new_flow(&p->key, NULL);
+	struct tg_record *r = new_flow(key, NULL);
 
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
-	judge(skb, &p->key, &r->connection, &r->flow);
+	judge(skb, key, &r->connection, &r->flow);
 	note_syn(&r->connection, p);
 	r->connection.scale = p->options.scale_given ? p->options.scale : 0;
 	if (p->has_ack || !p->options.scale_given)
@@ -162,10 +157,10 @@ static __always_inline int leaves_handshake(struct __sk_buff *skb, const struct 
 
 /* Finds the flow's record, or makes it for a connection that is older than the agent. Returns -1,
  * or the reason for which there is none. */
-static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_packet *p,
-				     struct tg_record **found)
+static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_key *key,
+				     const struct tg_packet *p, struct tg_record **found)
 {
-	struct tg_record *r = bpf_map_lookup_elem(&flows, &p->key);
+	struct tg_record *r = bpf_map_lookup_elem(&flows, key);
 
 	if (!r || r->connection.scale_state != TG_SCALE_KNOWN) {
 		__u8 scale = 0;
@@ -174,7 +169,7 @@ static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_pack
 		if (reason >= 0)
 			return reason;
 		if (!r)
-			r = new_flow(&p->key, NULL);
+			r = new_flow(key, NULL);
 		if (!r)
 			return TG_COUNT_TABLE_FULL;
 		r->connection.scale = scale;
@@ -186,41 +181,45 @@ static __always_inline int find_flow(struct __sk_buff *skb, const struct tg_pack
 
 /* A packet leaves of which only the ports were understood; its reader heeds the window all the same.
  * What is told of the flow is what it says from then on. */
-static __always_inline void leaves_unread(const struct tg_packet *p)
+static __always_inline void leaves_unread(const struct tg_key *key)
 {
-	struct tg_record *r = p->key.local_port ? bpf_map_lookup_elem(&flows, &p->key) : NULL;
+	struct tg_record *r = key->local_port ? bpf_map_lookup_elem(&flows, key) : NULL;
 
 	if (r)
 		r->flow.window.known = 0;
 }
 
-static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
+/* What leaves: acknowledgements, with or without data. */
+__noinline int leaves(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
-	struct tg_packet p = {};
 	struct tg_connection *c;
 	struct tg_record *r;
+	struct tg_key key;
 	__u16 raw;
-	int reason = tg_parse(skb, &p, l2, 1);
 
+	if (!p)
+		return TG_COUNT_MALFORMED;
+	/* Kernels before 6.2 take a map's key from the stack, not from a caller's. */
+	key = p->key;
 	if (reason >= 0) {
-		leaves_unread(&p);
+		leaves_unread(&key);
 		return reason;
 	}
-	if (p.rst) {
-		note_end(&p.key);
+	if (p->rst) {
+		note_end(p->key);
 		return TG_COUNT_RESET;
 	}
-	if (p.syn)
-		return leaves_handshake(skb, &p);
-	if (!p.has_ack)
+	if (p->syn)
+		return leaves_handshake(skb, &key, p);
+	if (!p->has_ack)
 		return TG_COUNT_MALFORMED;
-	reason = find_flow(skb, &p, &r);
+	reason = find_flow(skb, &key, p, &r);
 	if (reason == TG_COUNT_NO_SCALE)
-		note_left_alone(&p, TG_DOWN, 0, reason);
+		note_left_alone(p, TG_DOWN, 0, reason);
 	if (reason >= 0)
 		return reason;
-	if (judge(skb, &p.key, &r->connection, &r->flow))
-		r = new_flow(&p.key, r);
+	if (judge(skb, &key, &r->connection, &r->flow))
+		r = new_flow(&key, r);
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
 	if (tg_chained(skb)) {
@@ -229,17 +228,17 @@ static __always_inline int leaves(struct __sk_buff *skb, __u32 l2)
 	}
 	c = &r->connection;
 
-	struct tg_ack a = tg_acknowledgement(&p, c->scale & 15);
+	struct tg_ack a = tg_acknowledgement(p, c->scale & 15);
 
 	c->seen_us = now_us();
 	if (c->denied) {
-		tg_window_note(&r->flow.window, &a, p.window);
+		tg_window_note(&r->flow.window, &a, p->window);
 		return TG_COUNT_DENIED;
 	}
 	note_mode(c, &r->flow.window);
-	raw = tg_flow_leaves(&r->flow, &a, c->seen_us, p.options.timestamps, p.options.tsval);
+	raw = tg_flow_leaves(&r->flow, &a, c->seen_us, p->options.timestamps, p->options.tsval);
 	observe_window(TG_DOWN, r->flow.sent_bytes);
-	return lower_window(skb, &p, c, raw);
+	return lower_window(skb, p, c, raw);
 }
 
 #endif

@@ -165,15 +165,15 @@ static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet 
 static __always_inline int tg_not_tcp(struct __sk_buff *skb, struct tg_packet *p, int whole,
 				      int leaves)
 {
-	__be16 *ports;
+	struct udphdr *udp;
 
 	if (p->protocol != IPPROTO_UDP)
 		return TG_COUNT_NOT_TCP;
-	ports = whole ? tg_peek(skb, p->tcp, sizeof(struct udphdr)) : NULL;
-	if (ports) {
-		p->key.local_port = ports[!leaves];
-		p->key.remote_port = ports[leaves];
-		p->payload -= sizeof(struct udphdr);
+	udp = whole ? tg_peek(skb, p->tcp, sizeof(*udp)) : NULL;
+	if (udp) {
+		p->key.local_port = leaves ? udp->source : udp->dest;
+		p->key.remote_port = leaves ? udp->dest : udp->source;
+		p->payload -= sizeof(*udp);
 	}
 	return TG_COUNT_UDP;
 }
@@ -281,31 +281,17 @@ static __always_inline int tg_chained(struct __sk_buff *skb)
 	return (shared->gso_type & TG_GSO_FRAGLIST) != 0;
 }
 
-/* Where a packet is parsed: in a map the verifier forgets values, or each way through the parser
- * would be followed through all that comes after. Kernels before 6.4 need this most. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct tg_packet);
-} parsed SEC(".maps");
-
 /*
- * Reads a packet whose link-layer header has `l2` bytes. Returns -1 if it is TCP that can be
- * steered, or else the reason (enum tg_count) for which it is left alone.
+ * Reads a packet whose link-layer header has `l2` bytes into `p`, which is empty. Returns -1 if it is
+ * TCP that can be steered, or else the reason (enum tg_count) for which it is left alone.
+ *
+ * A global function, as are those that a packet passes next: the verifier looks at each on its own and
+ * forgets values between them, or each way through the parser would be followed through all that
+ * comes after.
  */
-static __always_inline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, int leaves)
+__noinline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, __u32 leaves)
 {
-	__u32 zero = 0;
-	struct tg_packet *q = bpf_map_lookup_elem(&parsed, &zero);
-	int reason;
-
-	if (!q)
-		return TG_COUNT_MALFORMED;
-	__builtin_memset(q, 0, sizeof(*q));
-	reason = tg_parse_frame(skb, q, l2, leaves);
-	*p = *q;
-	return reason;
+	return p ? tg_parse_frame(skb, p, l2, leaves) : TG_COUNT_MALFORMED;
 }
 
 /* Payload of one segment on the wire, of a flow whose segments had `known` bytes so far; 0: not

@@ -12,13 +12,6 @@
 #include "rules.h"
 #include "sight.h"
 
-static __always_inline int uploads_are_steered(void)
-{
-	struct tg_params law = params();
-
-	return tg_upload_steered_by(&law);
-}
-
 /* An upload's first record, or one that forgets all of `known` but its connection and what was told. */
 static __always_inline struct tg_upload_record *new_upload(const struct tg_key *key,
 							   const struct tg_upload_record *known)
@@ -41,21 +34,22 @@ static __always_inline struct tg_upload_record *new_upload(const struct tg_key *
 
 /* Our own SYN: whether there is a scale is for the answer to say. Our own SYN-ACK: it answers the
  * peer's SYN, if we have seen that. */
-static __always_inline int sent_handshake(struct __sk_buff *skb, const struct tg_packet *p)
+static __always_inline int sent_handshake(struct __sk_buff *skb, const struct tg_key *key,
+					  const struct tg_packet *p)
 {
-	struct tg_upload_record *r = new_upload(&p->key, NULL);
+	struct tg_upload_record *r = new_upload(key, NULL);
 	struct tg_offer *offer;
 
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
-	judge(skb, &p->key, &r->connection, &r->upload.flow);
+	judge(skb, key, &r->connection, &r->upload.flow);
 	note_syn(&r->connection, p);
 	if (!p->options.scale_given) {
 		r->connection.scale_state = TG_SCALE_KNOWN;
 	} else if (!p->has_ack) {
 		r->connection.scale_state = TG_SCALE_OFFERED;
 	} else {
-		offer = bpf_map_lookup_elem(&offers, &p->key);
+		offer = bpf_map_lookup_elem(&offers, key);
 		if (offer && p->ack - (offer->syn_seq + 1) <= offer->syn_bytes) {
 			r->connection.scale = offer->scale;
 			r->connection.scale_state = TG_SCALE_KNOWN;
@@ -65,7 +59,7 @@ static __always_inline int sent_handshake(struct __sk_buff *skb, const struct tg
 }
 
 /* The peer's SYN, or its answer to ours. */
-static __always_inline int acked_handshake(const struct tg_packet *p)
+static __always_inline int acked_handshake(const struct tg_key *key, const struct tg_packet *p)
 {
 	struct tg_upload_record *r;
 	struct tg_offer offer = {
@@ -75,11 +69,11 @@ static __always_inline int acked_handshake(const struct tg_packet *p)
 	};
 
 	if (!p->has_ack) {
-		if (bpf_map_update_elem(&offers, &p->key, &offer, BPF_ANY))
+		if (bpf_map_update_elem(&offers, key, &offer, BPF_ANY))
 			return TG_COUNT_TABLE_FULL;
 		return TG_COUNT_HANDSHAKE;
 	}
-	r = bpf_map_lookup_elem(&uploads, &p->key);
+	r = bpf_map_lookup_elem(&uploads, key);
 	if (r && r->connection.scale_state == TG_SCALE_OFFERED && answers(&r->connection, p)) {
 		r->connection.scale = offer.scale;
 		r->connection.scale_state = TG_SCALE_KNOWN;
@@ -92,10 +86,10 @@ static __always_inline int acked_handshake(const struct tg_packet *p)
 
 /* Finds the upload's record, or makes it for a connection that is older than the agent. Returns -1,
  * or the reason for which there is none. */
-static __always_inline int find_upload(struct __sk_buff *skb, const struct tg_packet *p,
-				       struct tg_upload_record **found)
+static __always_inline int find_upload(struct __sk_buff *skb, const struct tg_key *key,
+				       const struct tg_packet *p, struct tg_upload_record **found)
 {
-	struct tg_upload_record *r = bpf_map_lookup_elem(&uploads, &p->key);
+	struct tg_upload_record *r = bpf_map_lookup_elem(&uploads, key);
 
 	if (!r || r->connection.scale_state != TG_SCALE_KNOWN) {
 		__u8 scale = 0;
@@ -104,7 +98,7 @@ static __always_inline int find_upload(struct __sk_buff *skb, const struct tg_pa
 		if (reason >= 0)
 			return reason;
 		if (!r)
-			r = new_upload(&p->key, NULL);
+			r = new_upload(key, NULL);
 		if (!r)
 			return TG_COUNT_TABLE_FULL;
 		r->connection.scale = scale;
@@ -124,30 +118,32 @@ static __always_inline void note_upload_end(const struct tg_key *key)
 }
 
 /* What leaves: of data that carry a timestamp, the moment. */
-static __always_inline int sent(struct __sk_buff *skb, struct tg_packet *p, __u32 l2)
+__noinline int sent(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
 	struct tg_upload_record *r;
+	struct tg_key key;
 	__u32 mss;
-	int reason = tg_parse(skb, p, l2, 1);
 
-	if (reason >= 0)
+	if (!p || reason >= 0)
 		return reason;
+	/* Kernels before 6.2 take a map's key from the stack, not from a caller's. */
+	key = p->key;
 	if (p->rst) {
-		note_upload_end(&p->key);
+		note_upload_end(&key);
 		return TG_COUNT_RESET;
 	}
 	if (p->syn)
-		return sent_handshake(skb, p);
+		return sent_handshake(skb, &key, p);
 	if (!p->payload) {
 		if (p->fin)
-			note_upload_end(&p->key);
+			note_upload_end(&key);
 		return TG_COUNT_NO_DATA;
 	}
-	reason = find_upload(skb, p, &r);
+	reason = find_upload(skb, &key, p, &r);
 	if (reason >= 0)
 		return reason;
-	if (judge(skb, &p->key, &r->connection, &r->upload.flow))
-		r = new_upload(&p->key, r);
+	if (judge(skb, &key, &r->connection, &r->upload.flow))
+		r = new_upload(&key, r);
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
 	r->connection.seen_us = now_us();
@@ -184,42 +180,44 @@ static __always_inline __u16 heed(struct tg_upload_record *r, struct tg_path *pa
 
 /* One arrives of which only the ports were understood; its reader heeds the window all the same. What
  * is told of the upload is what it says from then on. */
-static __always_inline void acked_unread(const struct tg_packet *p)
+static __always_inline void acked_unread(const struct tg_key *key)
 {
-	struct tg_upload_record *r = p->key.local_port ? bpf_map_lookup_elem(&uploads, &p->key)
-						       : NULL;
+	struct tg_upload_record *r = key->local_port ? bpf_map_lookup_elem(&uploads, key) : NULL;
 
 	if (r)
 		r->upload.flow.window.known = 0;
 }
 
 /* What arrives: acknowledgements, with or without data. */
-static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
+__noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
-	struct tg_packet p = {};
 	struct tg_heard *h;
 	struct tg_upload_record *r;
 	struct tg_path *path;
+	struct tg_key key;
 	__u32 zero = 0;
 	__u16 raw;
-	int reason = tg_parse(skb, &p, l2, 0);
 
+	if (!p)
+		return TG_COUNT_MALFORMED;
+	/* Kernels before 6.2 take a map's key from the stack, not from a caller's. */
+	key = p->key;
 	if (reason >= 0) {
-		acked_unread(&p);
+		acked_unread(&key);
 		return reason;
 	}
-	if (p.rst) {
-		note_upload_end(&p.key);
+	if (p->rst) {
+		note_upload_end(&key);
 		return TG_COUNT_RESET;
 	}
-	if (p.syn)
-		return acked_handshake(&p);
-	if (!p.has_ack)
+	if (p->syn)
+		return acked_handshake(&key, p);
+	if (!p->has_ack)
 		return TG_COUNT_MALFORMED;
-	r = bpf_map_lookup_elem(&uploads, &p.key);
+	r = bpf_map_lookup_elem(&uploads, &key);
 	if (!r)
-		return p.options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
-	if (is_shared(&r->connection, p.options.mptcp))
+		return p->options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
+	if (is_shared(&r->connection, p->options.mptcp))
 		return TG_COUNT_MPTCP;
 	if (r->connection.scale_state != TG_SCALE_KNOWN)
 		return TG_COUNT_NO_SCALE;
@@ -228,21 +226,21 @@ static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 		return r->connection.denied ? TG_COUNT_DENIED : TG_COUNT_CHAINED;
 	}
 	if (r->connection.denied) {
-		struct tg_ack told = tg_acknowledgement(&p, r->connection.scale & 15);
+		struct tg_ack told = tg_acknowledgement(p, r->connection.scale & 15);
 
-		tg_window_note(&r->upload.flow.window, &told, p.window);
+		tg_window_note(&r->upload.flow.window, &told, p->window);
 		return TG_COUNT_DENIED;
 	}
-	path = bpf_map_lookup_elem(&uplinks, &p.key.ifindex);
+	path = bpf_map_lookup_elem(&uplinks, &key.ifindex);
 	h = bpf_map_lookup_elem(&heard, &zero);
 	if (!path || !h)
 		return TG_COUNT_NO_PATH;
 	h->packet = (struct tg_acknowledged){
 		.now_us = now_us(),
-		.ack = tg_acknowledgement(&p, r->connection.scale & 15),
-		.tsval = p.options.tsval,
-		.tsecr = p.options.tsecr,
-		.timestamps = p.options.timestamps,
+		.ack = tg_acknowledgement(p, r->connection.scale & 15),
+		.tsval = p->options.tsval,
+		.tsecr = p->options.tsecr,
+		.timestamps = p->options.timestamps,
 	};
 
 	r->connection.seen_us = h->packet.now_us;
@@ -250,7 +248,7 @@ static __always_inline int acked(struct __sk_buff *skb, __u32 l2)
 	if (h->arrival.len)
 		observe_queue(TG_UP, r->upload.flow.queue_us);
 	observe_window(TG_UP, r->upload.flow.sent_bytes);
-	return lower_window(skb, &p, &r->connection, raw);
+	return lower_window(skb, p, &r->connection, raw);
 }
 
 #endif

@@ -94,6 +94,7 @@ impl Gate {
         let mut open = AgentSkelBuilder::default().open(object).expect("open");
         let rodata = open.maps.rodata_data.as_deref_mut().expect("has constants");
         rodata.injected_clock = true;
+        rodata.serves = Direction::ALL.map(|served| served == direction);
         if let Some(flows) = flows {
             let maps = &mut open.maps;
             maps.flows.set_max_entries(flows).expect("before loading");
@@ -196,15 +197,12 @@ impl Gate {
         flags: u32,
     ) -> Result<Vec<u8>, libbpf_rs::Error> {
         let progs = &self.skeleton.progs;
-        let program = match (self.direction, link, way) {
-            (Direction::Down, Link::Ethernet, Way::Arrives) => &progs.ethernet_arrives,
-            (Direction::Down, Link::Ethernet, Way::Leaves) => &progs.ethernet_leaves,
-            (Direction::Down, Link::PlainIp, Way::Arrives) => &progs.ip_arrives,
-            (Direction::Down, Link::PlainIp, Way::Leaves) => &progs.ip_leaves,
-            (Direction::Up, Link::Ethernet, Way::Arrives) => &progs.ethernet_sent,
-            (Direction::Up, Link::Ethernet, Way::Leaves) => &progs.ethernet_acked,
-            (Direction::Up, Link::PlainIp, Way::Arrives) => &progs.ip_sent,
-            (Direction::Up, Link::PlainIp, Way::Leaves) => &progs.ip_acked,
+        let arrives = (way == Way::Arrives) == (self.direction == Direction::Down);
+        let program = match (link, arrives) {
+            (Link::Ethernet, true) => &progs.ethernet_arrives,
+            (Link::Ethernet, false) => &progs.ethernet_leaves,
+            (Link::PlainIp, true) => &progs.ip_arrives,
+            (Link::PlainIp, false) => &progs.ip_leaves,
         };
         // Room for more than goes in, or growth would be cut off unseen.
         let mut out = vec![0; packet.len() + 64];

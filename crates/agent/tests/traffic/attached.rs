@@ -5,25 +5,24 @@ use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder};
 use std::os::fd::AsFd;
 use tidegate_agent::Hook;
 
-/// Handles and priorities of the agent's clsact filters.
-const CLSACT_HANDLES: [u32; 2] = [0x7467, 0x7468];
+/// Handle and priority of the agent's clsact filters.
+const CLSACT_HANDLE: u32 = 0x7467;
 
-/// Programs of an agent that steers both ways.
-pub const PROGRAMS: usize = 4;
+/// Programs of an agent on an interface: what arrives, what leaves.
+pub const PROGRAMS: usize = 2;
 
 /// Ids of the agent's programs on the link's end in the calling thread's namespace, by `hook`.
 pub fn attached(hook: Hook) -> Vec<u32> {
     let index = interface().index as i32;
     match hook {
-        Hook::Clsact => CLSACT_HANDLES
+        Hook::Clsact => [TC_INGRESS, TC_EGRESS]
             .into_iter()
-            .flat_map(|handle| [(TC_INGRESS, handle), (TC_EGRESS, handle)])
-            .filter_map(|(point, handle)| {
+            .filter_map(|point| {
                 // The descriptor of a program is needed for attaching only.
                 TcHookBuilder::new(std::io::stdin().as_fd())
                     .ifindex(index)
-                    .handle(handle)
-                    .priority(handle)
+                    .handle(CLSACT_HANDLE)
+                    .priority(CLSACT_HANDLE)
                     .hook(point)
                     .query()
                     .ok()

@@ -101,9 +101,9 @@ fn in_mid_stream_an_uploads_scale_comes_from_the_socket() {
 
 /// What a killed agent steered both ways, the next may be asked to steer one way only.
 #[test]
-fn one_direction_alone_leaves_no_program_for_the_other() {
+fn an_agent_for_one_direction_does_not_look_at_the_other() {
     for hook in [Hook::Tcx, Hook::Clsact] {
-        on_stage(|_| {
+        on_stage(|hosts| {
             for directions in [Directions::Downloads, Directions::Uploads] {
                 let both = start(steering(), hook);
                 if hook == Hook::Clsact {
@@ -113,11 +113,15 @@ fn one_direction_alone_leaves_no_program_for_the_other() {
                     drop(both);
                 }
                 let one = start_for(directions, Params::default(), hook);
-                assert_eq!(
-                    attached(hook).len(),
-                    PROGRAMS / 2,
-                    "{hook:?} {directions:?}"
-                );
+                assert_eq!(attached(hook).len(), PROGRAMS, "{hook:?} {directions:?}");
+                Connection::new(hosts, IpVersion::V4).exchange();
+                for direction in Direction::ALL {
+                    let counts = one.counts().unwrap().into_iter();
+                    let of = counts.filter(|c| c.direction == direction);
+                    let seen: u64 = of.map(|c| c.packets).sum();
+                    let looked = seen > 0;
+                    assert_eq!(looked, directions.include(direction), "{directions:?}");
+                }
                 drop(one);
                 assert_eq!(attached(hook), [], "{hook:?} {directions:?}");
             }

@@ -4,7 +4,9 @@ use crate::downloads::check_counts;
 use crate::lifecycle::steering;
 use crate::stage::{count, interface, on_stage, start};
 use crate::transfer::Connection;
+use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::unistd::Pid;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
@@ -75,6 +77,19 @@ fn a_thousand_connections_at_once() {
     });
 }
 
+fn flood_from_every_cpu() {
+    let address = Veth::server_address(IpVersion::V4);
+    for cpu in 0..std::thread::available_parallelism().unwrap().get() {
+        let mut set = CpuSet::new();
+        set.set(cpu).unwrap();
+        sched_setaffinity(Pid::from_raw(0), &set).unwrap();
+        for port in 1..FLOOD {
+            // Refused at once, but its SYN has a record.
+            drop(TcpStream::connect((address, port)));
+        }
+    }
+}
+
 /// Its record is lost to others, its window is the kernel's, and then it is steered again: the scale
 /// comes from the socket.
 #[test]
@@ -94,11 +109,8 @@ fn a_forgotten_connection_goes_on_and_is_found_again() {
             flows.any(|f| f.direction == Direction::Down && f.local.port == port)
         };
         assert!(known());
-        let address = Veth::server_address(IpVersion::V4);
-        for port in 1..FLOOD {
-            // Refused at once, but its SYN has a record.
-            drop(TcpStream::connect((address, port)));
-        }
+        // Each CPU keeps some of the table's records to itself.
+        flood_from_every_cpu();
         assert!(!known(), "not forgotten");
         let before = count(&agent, Direction::Down, "rewritten");
         connection.exchange();

@@ -16,7 +16,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use tidegate_agent::{Agent, Config, Cost, Direction, Interface};
+use tidegate_agent::{Agent, Config, Cost, Interface};
 use tidegate_lab::{IpVersion, Namespace, Offload, Veth, use_congestion_control};
 
 /// Length of one measurement: short, so that neighbours see the same machine.
@@ -45,13 +45,10 @@ const SIZES: [(&str, Offload); 2] = [
     ("1500 B packets", Offload::Off),
 ];
 
-/// What is counted apart during a download. What the programs for uploads do then is what they cost
-/// those who do not upload; at the server, which sends, is what they cost those who do.
-const COSTS: [&str; 6] = [
-    "arriving",
-    "leaving",
-    "arriving, for uploads",
-    "leaving, for uploads",
+/// What is counted apart: during a download, and at its server, for which it is an upload.
+const COSTS: [&str; 4] = [
+    "arriving data of a download",
+    "leaving acknowledgements of a download",
     "arriving acknowledgements of an upload",
     "leaving data of an upload",
 ];
@@ -145,13 +142,12 @@ impl Bench<'_> {
         let mut receiver = self.start(&self.hosts.client, false)?;
         receiver.count_cost()?;
         self.during_downloads(flows, |received| self.goodput_bps(received))?;
-        let mut costs = receiver.cost(Direction::Down)?.to_vec();
-        costs.extend(receiver.cost(Direction::Up)?);
+        let mut costs = receiver.cost()?.to_vec();
         drop(receiver);
         let mut sender = self.start(&self.hosts.server, false)?;
         sender.count_cost()?;
         self.during_downloads(flows, |received| self.goodput_bps(received))?;
-        costs.extend(sender.cost(Direction::Up)?);
+        costs.extend(sender.cost()?);
         let ns = |c: Cost| c.nanoseconds as f64 / c.runs.max(1) as f64;
         Ok(costs.into_iter().map(ns).collect())
     }
