@@ -6,7 +6,9 @@ use crate::spans::Span;
 use crate::workloads::bulk;
 use tidegate_measure::quantiles;
 use tidegate_reproduce::{Case, Extent, Sample};
-use tidegate_scenario::{Direction, FlowResult, Hosts, Law, Run, RunResult, Scenario, Workload};
+use tidegate_scenario::{
+    Direction, FlowResult, Hosts, Law, Run, RunResult, Scenario, Side, Workload,
+};
 
 /// Bytes of a transfer.
 pub const MEGABYTE: u64 = 1 << 20;
@@ -184,6 +186,12 @@ impl Experiment {
     /// The first seconds do not count.
     pub fn warmed_up(mut self, warmup_s: f64) -> Self {
         self.scenario.warmup_s = warmup_s;
+        self
+    }
+
+    /// In the laboratory, sent by our own TCP: for senders that few kernels have.
+    pub fn sent_by_ours(mut self) -> Self {
+        self.scenario.hosts.own_tcp = vec![Side::Client];
         self
     }
 

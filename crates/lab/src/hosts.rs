@@ -202,20 +202,23 @@ fn configure(settings: &Settings) -> Result<bool> {
 /// Outside the first namespace the kernel lets only `tcp_allowed_congestion_control` be the default;
 /// adding to that list would change the machine for good, so commands do without.
 fn set_congestion_control(name: &str) -> Result<bool> {
-    match probe(name) {
-        Ok(()) => {}
-        Err(Errno::ENOENT) => bail!(
-            "this kernel has no congestion control \"{name}\"; it has: {}",
-            sysctl::read("ipv4/tcp_available_congestion_control")?
-        ),
-        Err(e) => {
-            return Err(e).with_context(|| format!("cannot use congestion control \"{name}\""));
-        }
-    }
+    check_congestion_control(name)?;
     match sysctl::try_write("ipv4/tcp_congestion_control", name) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == ErrorKind::PermissionDenied => Ok(false),
         Err(e) => Err(e).with_context(|| format!("cannot choose congestion control \"{name}\"")),
+    }
+}
+
+/// Refuses what this kernel lacks.
+pub fn check_congestion_control(name: &str) -> Result<()> {
+    match probe(name) {
+        Ok(()) => Ok(()),
+        Err(Errno::ENOENT) => bail!(
+            "this kernel has no congestion control \"{name}\"; it has: {}",
+            sysctl::read("ipv4/tcp_available_congestion_control")?
+        ),
+        Err(e) => Err(e).with_context(|| format!("cannot use congestion control \"{name}\"")),
     }
 }
 

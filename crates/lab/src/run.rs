@@ -1,6 +1,7 @@
 //! Runs a scenario: one run after another, each in namespaces of its own.
 
 use crate::address::IpVersion;
+use crate::hosts::{Settings, check_congestion_control};
 use crate::laboratory::Laboratory;
 use crate::steer::Steer;
 use crate::workload::CommandOutput;
@@ -93,7 +94,7 @@ pub fn run_scenario(
     Ok(results)
 }
 
-/// Refuses a scenario that asks for something that only the simulator has.
+/// Refuses a scenario that asks for something that only the simulator has, or that this kernel lacks.
 ///
 /// # Errors
 /// What that is.
@@ -135,6 +136,10 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             _ => continue,
         };
         bail!("workload \"{name}\" is {what}, which only the simulator can run");
+    }
+    for run in &scenario.runs {
+        let settings = Settings::of(&scenario.hosts, run, scenario.seed);
+        check_congestion_control(&settings.kernel_congestion_control)?;
     }
     Ok(())
 }

@@ -42,7 +42,7 @@ static __always_inline int serves_uploads(void)
 
 static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 {
-	struct tg_packet p = {};
+	struct tg_packet p = { .now_us = now_us() };
 	int reason = tg_parse(skb, &p, l2, 0);
 
 	if (serves[TG_DOWN])
@@ -54,7 +54,7 @@ static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 
 static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 {
-	struct tg_packet p = {};
+	struct tg_packet p = { .now_us = now_us() };
 	int reason = tg_parse(skb, &p, l2, 1);
 
 	if (serves[TG_DOWN])

@@ -27,9 +27,9 @@ static __always_inline struct tg_record *new_flow(const struct tg_key *key,
 }
 
 /* The scale of a handshake is in force only if both sides offered one (RFC 7323 section 2.2). */
-static __always_inline void note_answer(struct tg_key key, const struct tg_packet *p)
+static __always_inline void note_answer(const struct tg_key *key, const struct tg_packet *p)
 {
-	struct tg_record *r = bpf_map_lookup_elem(&flows, &key);
+	struct tg_record *r = bpf_map_lookup_elem(&flows, key);
 
 	if (!r || r->connection.scale_state != TG_SCALE_OFFERED)
 		return;
@@ -59,16 +59,16 @@ static __always_inline void learn(struct tg_record *r, struct tg_path *path,
 }
 
 /* Its data are over. */
-static __always_inline void note_end(struct tg_key key)
+static __always_inline void note_end(const struct tg_key *key)
 {
-	struct tg_record *r = bpf_map_lookup_elem(&flows, &key);
+	struct tg_record *r = bpf_map_lookup_elem(&flows, key);
 
 	if (r)
 		r->connection.closed = 1;
 }
 
 /* A data segment arrives. */
-__noinline int measure(struct __sk_buff *skb, const struct tg_packet *p, struct tg_segment *s)
+__noinline int measure(struct __sk_buff *skb, const struct tg_packet *p)
 {
 	struct tg_path *path, *uplink;
 	struct tg_heard *h;
@@ -76,7 +76,7 @@ __noinline int measure(struct __sk_buff *skb, const struct tg_packet *p, struct 
 	struct tg_key key;
 	__u32 zero = 0;
 
-	if (!p || !s)
+	if (!p)
 		return TG_COUNT_MALFORMED;
 	/* Kernels before 6.2 take a map's key from the stack, not from a caller's. */
 	key = p->key;
@@ -92,14 +92,22 @@ __noinline int measure(struct __sk_buff *skb, const struct tg_packet *p, struct 
 	h = bpf_map_lookup_elem(&heard, &zero);
 	if (!path || !h)
 		return TG_COUNT_NO_PATH;
-	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
-	s->uploading = uplink && tg_uploading(&uplink->tide, s->now_us);
-	s->mss = tg_segment_bytes(skb, s->len, r->flow.mss);
-	r->connection.seen_us = s->now_us;
-	r->connection.timestamps = s->timestamps;
+	h->segment = (struct tg_segment){
+		.now_us = p->now_us,
+		.seq = p->seq,
+		.len = p->payload,
+		.mss = tg_segment_bytes(skb, p->payload, r->flow.mss),
+		.tsval = p->options.tsval,
+		.tsecr = p->options.tsecr,
+		.timestamps = p->options.timestamps,
+		/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
+		.uploading = uplink && tg_uploading(&uplink->tide, p->now_us),
+	};
+	r->connection.seen_us = p->now_us;
+	r->connection.timestamps = p->options.timestamps;
 	r->connection.closed = p->fin;
-	learn(r, path, s, &h->arrival);
-	if (s->len)
+	learn(r, path, &h->segment, &h->arrival);
+	if (p->payload)
 		observe_queue(TG_DOWN, r->flow.queue_us);
 	return TG_COUNT_MEASURED;
 }
@@ -107,30 +115,21 @@ __noinline int measure(struct __sk_buff *skb, const struct tg_packet *p, struct 
 /* What arrives, of which the parser found `reason`: data. */
 __noinline int arrives(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
+	struct tg_key key;
+
 	if (!p || reason >= 0)
 		return reason;
-	if (p->rst) {
-		note_end(p->key);
-		return TG_COUNT_RESET;
+	if (p->rst || p->syn || !p->payload) {
+		/* Kernels before 6.2 take a map's key from the stack, not from a caller's. */
+		key = p->key;
+		if (p->syn && !p->rst)
+			note_answer(&key, p);
+		else if (p->rst || p->fin)
+			note_end(&key);
+		if (p->rst || !p->syn)
+			return p->rst ? TG_COUNT_RESET : TG_COUNT_NO_DATA;
 	}
-	if (!p->payload && !p->syn) {
-		if (p->fin)
-			note_end(p->key);
-		return TG_COUNT_NO_DATA;
-	}
-	if (p->syn)
-		note_answer(p->key, p);
-
-	struct tg_segment s = {
-		.now_us = now_us(),
-		.seq = p->seq,
-		.len = p->payload,
-		.tsval = p->options.tsval,
-		.tsecr = p->options.tsecr,
-		.timestamps = p->options.timestamps,
-	};
-
-	reason = measure(skb, p, &s);
+	reason = measure(skb, p);
 	return p->syn && reason == TG_COUNT_MEASURED ? TG_COUNT_HANDSHAKE : reason;
 }
 
@@ -206,7 +205,7 @@ __noinline int leaves(struct __sk_buff *skb, const struct tg_packet *p, int reas
 		return reason;
 	}
 	if (p->rst) {
-		note_end(p->key);
+		note_end(&key);
 		return TG_COUNT_RESET;
 	}
 	if (p->syn)
@@ -215,7 +214,7 @@ __noinline int leaves(struct __sk_buff *skb, const struct tg_packet *p, int reas
 		return TG_COUNT_MALFORMED;
 	reason = find_flow(skb, &key, p, &r);
 	if (reason == TG_COUNT_NO_SCALE)
-		note_left_alone(p, TG_DOWN, 0, reason);
+		leave_alone(p, TG_DOWN, 0, reason);
 	if (reason >= 0)
 		return reason;
 	if (judge(skb, &key, &r->connection, &r->flow))
@@ -230,7 +229,7 @@ __noinline int leaves(struct __sk_buff *skb, const struct tg_packet *p, int reas
 
 	struct tg_ack a = tg_acknowledgement(p, c->scale & 15);
 
-	c->seen_us = now_us();
+	c->seen_us = p->now_us;
 	if (c->denied) {
 		tg_window_note(&r->flow.window, &a, p->window);
 		return TG_COUNT_DENIED;

@@ -51,7 +51,7 @@ static __always_inline int socket_scale(struct __sk_buff *skb, enum tg_direction
 /* A SYN or SYN-ACK of ours leaves. */
 static __always_inline void note_syn(struct tg_connection *c, const struct tg_packet *p)
 {
-	c->seen_us = now_us();
+	c->seen_us = p->now_us;
 	c->shared = p->options.mptcp;
 	c->syn_seq = p->seq;
 	c->syn_bytes = p->payload;

@@ -91,11 +91,12 @@ struct {
 	__type(value, struct tg_upload_record);
 } upload_scratch SEC(".maps");
 
-/* An acknowledgement on its way from the parser to the law, and what was measured of it, or of data. In
+/* An acknowledgement, or data, on its way from the parser to the law, and what was measured of it. In
  * a map the verifier forgets values, so that the many paths through one step do not multiply with those through
  * the next. */
 struct tg_heard {
 	struct tg_acknowledged packet;
+	struct tg_segment segment;
 	struct tg_arrival arrival;
 };
 

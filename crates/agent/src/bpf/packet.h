@@ -37,6 +37,7 @@ struct tg_options {
 };
 
 struct tg_packet {
+	__u64 now_us;
 	struct tg_key key; /* local is the source of what leaves, the destination of what arrives */
 	struct tg_options options;
 	__u32 tcp; /* offset of the TCP header */
@@ -282,8 +283,9 @@ static __always_inline int tg_chained(struct __sk_buff *skb)
 }
 
 /*
- * Reads a packet whose link-layer header has `l2` bytes into `p`, which is empty. Returns -1 if it is
- * TCP that can be steered, or else the reason (enum tg_count) for which it is left alone.
+ * Reads a packet whose link-layer header has `l2` bytes into `p`, which has its time and no more.
+ * Returns -1 if it is TCP that can be steered, or else the reason (enum tg_count) for which it is left
+ * alone.
  *
  * A global function, as are those that a packet passes next: the verifier looks at each on its own and
  * forgets values between them, or each way through the parser would be followed through all that

@@ -74,9 +74,9 @@ static __always_inline int is_left_alone(int reason)
 }
 
 /* Data that arrive before anything has left have no reason of their own: what left later found it. */
-static __always_inline void note_left(struct tg_left *l, __u32 bytes, __u32 reason)
+static __always_inline void note_left(struct tg_left *l, __u64 now_us, __u32 bytes, __u32 reason)
 {
-	l->seen_us = now_us();
+	l->seen_us = now_us;
 	if (reason != TG_COUNT_NO_FLOW)
 		l->reason = reason;
 	if (!bytes)
@@ -86,51 +86,36 @@ static __always_inline void note_left(struct tg_left *l, __u32 bytes, __u32 reas
 }
 
 /* Remembers that `bytes` of the connection's data were left alone; none: the reason only. */
-__noinline int leave_alone(const struct tg_left_key *of, __u32 bytes, __u32 reason)
+__noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 bytes, __u32 reason)
 {
-	struct tg_left_key key;
+	struct tg_left_key key = { .direction = direction };
 	struct tg_left *known;
 	struct tg_path *path;
-	__u32 ifindex;
 
-	if (!of)
+	if (!p)
 		return 0;
-	/* Kernels before 6.2 take a map's key from the stack, not from a caller's. */
-	key = *of;
-	ifindex = key.key.ifindex;
+	key.key = p->key;
+	key.protocol = p->protocol;
 	known = bpf_map_lookup_elem(&left, &key);
 	if (known) {
-		note_left(known, bytes, reason);
+		note_left(known, p->now_us, bytes, reason);
 	} else {
 		struct tg_left fresh = {
 			.packets = bytes ? 1 : 0,
 			.bytes = bytes,
-			.seen_us = now_us(),
+			.seen_us = p->now_us,
 			.reason = reason,
 		};
 
 		bpf_map_update_elem(&left, &key, &fresh, BPF_ANY);
 	}
-	if (key.direction == TG_DOWN)
-		path = bpf_map_lookup_elem(&paths, &ifindex);
+	if (direction == TG_DOWN)
+		path = bpf_map_lookup_elem(&paths, &key.key.ifindex);
 	else
-		path = bpf_map_lookup_elem(&uplinks, &ifindex);
+		path = bpf_map_lookup_elem(&uplinks, &key.key.ifindex);
 	if (path)
 		__sync_fetch_and_add(reason == TG_COUNT_UDP ? &path->udp : &path->left, bytes);
 	return 0;
-}
-
-static __always_inline void note_left_alone(const struct tg_packet *p, __u32 direction,
-					    __u32 bytes, __u32 reason)
-{
-	/* A copy: a packet whose address is known elsewhere would have to stay in memory. */
-	struct tg_left_key key = {
-		.key = p->key,
-		.direction = direction,
-		.protocol = p->protocol,
-	};
-
-	leave_alone(&key, bytes, reason);
 }
 
 /* A packet that goes the data's way has met its fate. */
@@ -139,7 +124,7 @@ static __always_inline void count_data(struct __sk_buff *skb, __u32 l2, enum tg_
 {
 	count(direction, reason, skb->len - l2);
 	if (is_left_alone(reason))
-		note_left_alone(p, direction, p->payload, reason);
+		leave_alone(p, direction, p->payload, reason);
 }
 
 /* One that goes against it. */

@@ -146,7 +146,7 @@ __noinline int sent(struct __sk_buff *skb, const struct tg_packet *p, int reason
 		r = new_upload(&key, r);
 	if (!r)
 		return TG_COUNT_TABLE_FULL;
-	r->connection.seen_us = now_us();
+	r->connection.seen_us = p->now_us;
 	r->connection.timestamps = p->options.timestamps;
 	r->connection.closed = p->fin;
 	if (r->connection.denied)
@@ -236,7 +236,7 @@ __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reaso
 	if (!path || !h)
 		return TG_COUNT_NO_PATH;
 	h->packet = (struct tg_acknowledged){
-		.now_us = now_us(),
+		.now_us = p->now_us,
 		.ack = tg_acknowledgement(p, r->connection.scale & 15),
 		.tsval = p->options.tsval,
 		.tsecr = p->options.tsecr,
