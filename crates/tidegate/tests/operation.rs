@@ -229,12 +229,12 @@ fn stop_removes_what_a_killed_agent_has_left() {
     let said = text(&host.output(&["stop"]).stdout);
     for word in [
         "/sys/fs/bpf/tidegate",
-        "link-1-up-leaves",
-        "clsact filter on lo (down, arrives)",
+        "link-1-leaves",
+        "clsact filter on lo (arrives)",
     ] {
         assert!(said.contains(word), "no \"{word}\" in: {said}");
     }
-    assert_eq!(said.lines().count(), 5, "{said}");
+    assert_eq!(said.lines().count(), 3, "{said}");
     assert_eq!(host.left(), [] as [&str; 0]);
 }
 
@@ -282,7 +282,7 @@ fn check_says_whether_run_would_work() {
         finding["found"].as_str().unwrap().to_owned()
     };
     assert!(found("agent").contains(&running.pid().to_string()));
-    assert!(found("leftovers").contains("link-1-down-arrives"));
+    assert!(found("leftovers").contains("link-1-arrives"));
     running.kill();
     host.output(&["stop"]);
 }

@@ -73,7 +73,7 @@ fn loads_steers_and_leaves_nothing() {
     on_stage(|hosts| {
         let mut agent = Agent::start(hosts, Privilege::OfTheUnit);
         let programs = agent.programs();
-        assert_eq!(programs.len(), 8, "{programs:?}");
+        assert_eq!(programs.len(), 4, "{programs:?}");
         for program in &programs {
             let verified = program.verified_instructions;
             // Kernels before 5.16 do not say.
