@@ -7,7 +7,7 @@ use crate::port::Port;
 use crate::sysctl;
 use crate::transport::{Transport, UserHost};
 use crate::tun::Tun;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
 use std::ffi::OsString;
@@ -203,6 +203,7 @@ fn configure(settings: &Settings) -> Result<bool> {
 /// adding to that list would change the machine for good, so commands do without.
 fn set_congestion_control(name: &str) -> Result<bool> {
     check_congestion_control(name)?;
+    probe(name).with_context(|| format!("cannot use congestion control \"{name}\""))?;
     match sysctl::try_write("ipv4/tcp_congestion_control", name) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == ErrorKind::PermissionDenied => Ok(false),
@@ -210,16 +211,14 @@ fn set_congestion_control(name: &str) -> Result<bool> {
     }
 }
 
-/// Refuses what this kernel lacks.
+/// Refuses what this kernel lacks; whether the caller may use it is seen when it is used.
 pub fn check_congestion_control(name: &str) -> Result<()> {
-    match probe(name) {
-        Ok(()) => Ok(()),
-        Err(Errno::ENOENT) => bail!(
-            "this kernel has no congestion control \"{name}\"; it has: {}",
-            sysctl::read("ipv4/tcp_available_congestion_control")?
-        ),
-        Err(e) => Err(e).with_context(|| format!("cannot use congestion control \"{name}\"")),
-    }
+    ensure!(
+        probe(name) != Err(Errno::ENOENT),
+        "this kernel has no congestion control \"{name}\"; it has: {}",
+        sysctl::read("ipv4/tcp_available_congestion_control")?
+    );
+    Ok(())
 }
 
 /// Whether the kernel has the congestion control. Asking with a socket loads a module that is not
