@@ -55,6 +55,8 @@ pub struct Agent {
     skeleton: AgentSkel<'static>,
     directions: Directions,
     hook: Hook,
+    /// In force.
+    rules: Rules,
     // Dropped before the skeleton's programs would matter: a link holds its own reference.
     attachments: Vec<(Place, Attachment)>,
     pins: Option<Pins>,
@@ -71,6 +73,7 @@ impl Agent {
             skeleton: load(config.directions, config.table)?,
             directions: config.directions,
             hook: config.hook,
+            rules: config.rules.clone(),
             attachments: Vec::new(),
             pins: None,
             _statistics: None,
@@ -102,6 +105,7 @@ impl Agent {
             self.remove(&added);
             return Err(error);
         }
+        self.rules.clone_from(&config.rules);
         self.configure(&config.params, config.dry_run);
         if self.pins.is_some() {
             self.pin()?;
@@ -149,7 +153,8 @@ impl Agent {
         all
     }
 
-    /// Attaches to one more interface of the calling thread's network namespace.
+    /// Attaches to one more interface of the calling thread's network namespace. If it is one that was
+    /// gone, the rules about it hold again.
     pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
         self.add_paths(interface)?;
         let [arrives, leaves] = self.programs(interface.link_layer);
@@ -167,6 +172,9 @@ impl Agent {
             attachments.push((place, attachment));
         }
         self.attachments.append(&mut attachments);
+        if self.rules.renumber(interface) {
+            set_rules(&mut self.skeleton, &self.rules)?;
+        }
         Ok(())
     }
 

@@ -34,7 +34,7 @@ impl LinkLayer {
 }
 
 /// One network interface of the calling thread's namespace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Its name.
     pub name: String,

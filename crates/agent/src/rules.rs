@@ -1,7 +1,7 @@
 //! Which flows are steered, and by what weight: the administrator's rules as the programs know them.
 
 use crate::skeleton::types::{tg_rule, tg_rules};
-use crate::{AgentError, Cgroup};
+use crate::{AgentError, Cgroup, Interface};
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
@@ -53,8 +53,8 @@ pub struct Rule {
     pub remote_ports: Option<RangeInclusive<u16>>,
     /// Addresses of the far end.
     pub remote: Option<Prefix>,
-    /// Interface index.
-    pub ifindex: Option<u32>,
+    /// One of those that the agent runs on.
+    pub interface: Option<Interface>,
     /// User whose socket it is.
     pub uid: Option<u32>,
     /// Control group whose socket it is.
@@ -81,6 +81,17 @@ impl Rules {
         self.rules.iter().any(|rule| rule.cgroup.is_some())
     }
 
+    /// Follows an interface that has another number now. Whether a rule is about it.
+    pub(crate) fn renumber(&mut self, interface: &Interface) -> bool {
+        let asked = self.rules.iter_mut().flat_map(|rule| &mut rule.interface);
+        let mut moved = false;
+        for known in asked.filter(|i| i.name == interface.name && i.index != interface.index) {
+            known.clone_from(interface);
+            moved = true;
+        }
+        moved
+    }
+
     pub(crate) fn to_sys(&self) -> Result<tg_rules, AgentError> {
         if self.rules.len() > Self::MOST {
             return Err(AgentError::TooManyRules(self.rules.len()));
@@ -105,7 +116,7 @@ impl Rule {
         let mut rule = tg_rule {
             local_port: ports(&self.local_ports),
             remote_port: ports(&self.remote_ports),
-            ifindex: self.ifindex.unwrap_or(0),
+            ifindex: self.interface.as_ref().map_or(0, |i| i.index),
             uid: self.uid.unwrap_or(0),
             asks_uid: self.uid.is_some().into(),
             weight: self.verdict.to_sys(),

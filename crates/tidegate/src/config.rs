@@ -151,7 +151,7 @@ fn written_out(
 ) -> Result<Vec<Rule>, LoadError> {
     let asked = entry.get_ref();
     let one = Rule {
-        ifindex: asked
+        interface: asked
             .interface
             .as_ref()
             .map(|name| attached(file, name, interfaces))
@@ -165,7 +165,10 @@ fn written_out(
         verdict: verdict(file, entry, params)?,
         ..Rule::default()
     };
-    if one.ifindex.is_none() && one.uid.is_none() && one.cgroup.is_none() && asked.asks_no_address()
+    if one.interface.is_none()
+        && one.uid.is_none()
+        && one.cgroup.is_none()
+        && asked.asks_no_address()
     {
         let message = "this rule asks for nothing, expected remote_port, local_port, prefix, interface, uid or cgroup; for all other flows there is `default`";
         return Err(file.complain(entry, message.into()));
@@ -195,10 +198,14 @@ fn each<T: Clone>(list: &[T]) -> Vec<Option<T>> {
     }
 }
 
-/// The interface's index.
-fn attached(file: &File, name: &At<String>, interfaces: &[Interface]) -> Result<u32, LoadError> {
+/// The interface of that name.
+fn attached(
+    file: &File,
+    name: &At<String>,
+    interfaces: &[Interface],
+) -> Result<Interface, LoadError> {
     let found = interfaces.iter().find(|i| i.name == *name.get_ref());
-    found.map(|i| i.index).ok_or_else(|| {
+    found.cloned().ok_or_else(|| {
         let names: Vec<_> = interfaces.iter().map(|i| i.name.as_str()).collect();
         let message = format!(
             "the agent does not run on interface \"{}\", expected {}",

@@ -8,7 +8,7 @@ use crate::steering::gate_with_limit;
 use crate::support::is_root;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
-use tidegate_agent::{Cgroup, Direction, Prefix, Rule, Rules, Verdict};
+use tidegate_agent::{Cgroup, Direction, Interface, LinkLayer, Prefix, Rule, Rules, Verdict};
 
 const START_US: u64 = 5_000_000;
 /// A connection's port at the receiver of its data, and at their sender (`Connection`).
@@ -16,6 +16,14 @@ const PORT: u16 = 5_000;
 const SENDER_PORT: u16 = 443;
 /// The loopback device, from which packets seem to come.
 const LO: u32 = 1;
+
+fn numbered(index: u32) -> Interface {
+    Interface {
+        name: format!("if{index}"),
+        index,
+        link_layer: LinkLayer::Ethernet,
+    }
+}
 
 fn denying(rule: Rule) -> Rule {
     Rule {
@@ -204,8 +212,12 @@ fn interfaces_users_and_control_groups() {
     everywhere(|flow| {
         let rule = Rule::default;
         for (ifindex, is) in [(LO, true), (LO + 1, false)] {
-            let ifindex = Some(ifindex);
-            flow.assert(Rule { ifindex, ..rule() }, is);
+            let interface = Some(numbered(ifindex));
+            let rule = Rule {
+                interface,
+                ..rule()
+            };
+            flow.assert(rule, is);
         }
         for (uid, is) in [(0, true), (1_000, false), (65_534, false)] {
             let uid = Some(uid);
@@ -241,7 +253,7 @@ fn the_first_rule_that_is_about_a_flow_decides() {
         let steers = Rule::default;
         let elsewhere = || {
             denying(Rule {
-                ifindex: Some(99),
+                interface: Some(numbered(99)),
                 ..steers()
             })
         };
@@ -266,7 +278,7 @@ fn a_rule_is_about_a_flow_only_in_every_respect() {
         let all = Rule {
             local_ports: Some(1..=65_535),
             remote_ports: Some(1..=65_535),
-            ifindex: Some(LO),
+            interface: Some(numbered(LO)),
             uid: Some(0),
             ..Rule::default()
         };
@@ -280,7 +292,7 @@ fn a_rule_is_about_a_flow_only_in_every_respect() {
         );
         flow.assert(
             Rule {
-                ifindex: Some(2),
+                interface: Some(numbered(2)),
                 ..all.clone()
             },
             false,

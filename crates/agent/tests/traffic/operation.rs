@@ -103,6 +103,28 @@ fn rules_that_change_in_mid_transfer_begin_and_end_the_steering() {
     }
 }
 
+/// A modem was pulled out, and has another number now that it is back.
+#[test]
+fn a_rule_about_an_interface_that_returned_holds_again() {
+    on_stage(|hosts| {
+        let was = Interface {
+            index: interface().index + 1000,
+            ..interface()
+        };
+        let rule = Rule {
+            interface: Some(was),
+            ..Rule::default()
+        };
+        let mut agent = Agent::start(&config(denying(rule))).unwrap();
+        assert_eq!(so_far(&agent, "denied"), 0);
+        agent.release(interface().index);
+        agent.attach(&interface()).unwrap();
+        Connection::new(hosts, IpVersion::V4).download();
+        assert!(so_far(&agent, "denied") > 0, "the rule does not hold");
+        assert_eq!(so_far(&agent, "rewritten"), 0);
+    });
+}
+
 /// The sockets of the tests are root's.
 #[test]
 fn a_rule_about_a_user_is_about_that_users_sockets() {
