@@ -1,10 +1,21 @@
-//! How much is behind a test: packets that it has sent, for the table of promises.
+//! How much is behind a test: packets that it has sent and files that arrived intact, for the table of promises.
 
 use std::fs::File;
 use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file to which each test adds a line with its name and the packets behind it (`./dev promises`).
+/// A file to which each test adds a line with its name, the packets and the files behind it (`./dev
+/// promises`).
 const TALLY: &str = "TIDEGATE_TALLY";
+
+/// Files that have arrived since the last note. Tests that send files take turns.
+static FILES: AtomicU64 = AtomicU64::new(0);
+
+/// Notes a file whose every byte was right.
+#[allow(dead_code)] // Not every suite sends files.
+pub fn file() {
+    FILES.fetch_add(1, Ordering::Relaxed);
+}
 
 /// Notes so many packets of the test that runs in this thread.
 pub fn note(packets: u64) {
@@ -12,7 +23,8 @@ pub fn note(packets: u64) {
         return;
     };
     let thread = std::thread::current();
-    let line = format!("{} {packets}\n", thread.name().unwrap_or("?"));
+    let files = FILES.swap(0, Ordering::Relaxed);
+    let line = format!("{} {packets} {files}\n", thread.name().unwrap_or("?"));
     let written = File::options()
         .append(true)
         .create(true)

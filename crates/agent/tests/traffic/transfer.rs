@@ -1,5 +1,6 @@
 //! A connection between the hosts, and files on it.
 
+use crate::tally;
 use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use std::io::{Read, Write};
@@ -182,6 +183,7 @@ fn receive(mut stream: &TcpStream, pattern: Pattern, arrived: &AtomicU64) -> u64
     loop {
         let n = stream.read(&mut buffer).unwrap();
         if n == 0 {
+            tally::file();
             return received;
         }
         pattern.check(&buffer[..n], received).unwrap();
