@@ -100,6 +100,8 @@ fn what_was_refused_leaves_again_and_is_no_congestion() {
 #[test]
 fn a_reader_that_is_gone_is_probed() {
     let mut s = overflown();
+    // Nor is it lowered for being idle.
+    s.sender.slow_start_after_idle = false;
     let mut refused = 0;
     let mut rounds = Vec::new();
     for round in 2..8 {
