@@ -6,8 +6,10 @@ use crate::pictures::lines;
 use std::f64::consts::TAU;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
-/// Mean read rate, A0, in Mbit/s.
+/// Mean read rate and how far it swings around that, in Mbit/s. The paper's A0 is both; a rate of 0 would close
+/// the window, which its equations do not have.
 const MEAN_MBPS: f64 = 3.0;
+const SWING_MBPS: f64 = 1.5;
 
 /// Periods of the reader, T, in round trips.
 const PERIODS: [f64; 5] = [4.0, 6.0, 8.0, 16.0, 32.0];
@@ -24,7 +26,7 @@ const BEGINS_S: f64 = RTT_S + 0.001;
 
 fn path(period: f64) -> Path {
     Path::scenario(2)
-        .swings(MEAN_MBPS, period * RTT_S)
+        .swings(MEAN_MBPS, SWING_MBPS, period * RTT_S)
         .buffer(BUFFER)
 }
 
@@ -35,7 +37,7 @@ fn omega_rtt(period: f64) -> f64 {
 
 /// How what arrives answers to what is read.
 struct Response {
-    /// Amplitude in parts of A0.
+    /// Amplitude in parts of the reader's.
     amplitude: f64,
     /// How far it lags, in radians.
     lag: f64,
@@ -61,7 +63,7 @@ fn response(sample: &Sample, period: f64) -> Response {
     }
     let [sine, cosine] = [sines, cosines].map(|values| mean(values.into_iter()));
     Response {
-        amplitude: sine.hypot(cosine) / MEAN_MBPS,
+        amplitude: sine.hypot(cosine) / SWING_MBPS,
         lag: (-cosine).atan2(sine).rem_euclid(TAU),
     }
 }
@@ -73,7 +75,7 @@ pub fn figure() -> Figure {
         let theta = omega_rtt(period).atan();
         quantities.extend([
             Quantity::new(
-                format!("T = {period} RTT: amplitude ÷ A0 (cos θ)"),
+                format!("T = {period} RTT: amplitude ÷ the reader's (cos θ)"),
                 "",
                 Claim::Near {
                     paper: round(theta.cos()),
@@ -111,7 +113,8 @@ pub fn figure() -> Figure {
         title: "A reader that swings: the integral controller of section 3",
         claim: "The rate of classic flow control is A0 [1 + cos θ sin(ωt − θ)] with θ = atan(ω RTT): it lags behind the reader, the more the \
                 faster it swings, and its amplitude is smaller.",
-        method: "3 Mbit/s up and down by as much, over 15, behind 2 MB. What the link delivers, its first harmonic. The rows with ω RTT are ours.",
+        method: "3 Mbit/s, up and down by half of that, over 15, behind 2 MB: swung to 0 the window would close, which the equations do not \
+                 have. What the link delivers, its first harmonic. The rows with ω RTT are ours.",
         cases: PERIODS
             .map(|period| path(period).case_with(&["delivered_bps"]))
             .into(),
@@ -121,7 +124,7 @@ pub fn figure() -> Figure {
             let x = ("RTT ÷ T", x.as_slice());
             let series = ["equation 27", "ours"];
             vec![
-                lines("Amplitude ÷ A0", x, "", &series, |n, s| match s {
+                lines("Amplitude ÷ the reader's", x, "", &series, |n, s| match s {
                     0 => omega_rtt(PERIODS[n]).atan().cos(),
                     _ => response(sample, PERIODS[n]).amplitude,
                 }),

@@ -5,8 +5,9 @@ use crate::means::mean;
 use crate::pictures::bars;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
-/// A window that has room for no segment of 1448 bytes is a closed one: NS-2 counts segments.
-const CLOSED: f64 = 1448.0;
+/// A window of less than two segments of 1448 bytes is a closed one: what is left of a segment or two on offer
+/// is not taken back (RFC 9293 §3.8.6), where NS-2 has none.
+const CLOSED: f64 = 2.0 * 1448.0;
 
 /// The figure.
 pub fn figure() -> Figure {
@@ -36,7 +37,7 @@ pub fn figure() -> Figure {
             let path = path.clone();
             let claim = Claim::Near {
                 paper,
-                within: 0.1 * paper,
+                within: (10.0 * paper).round() / 100.0,
                 neutral,
             };
             Quantity::new(name, "Mbit/s", claim, move |sample| path.goodput(sample)).because(reason)

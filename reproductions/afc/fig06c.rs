@@ -26,7 +26,8 @@ pub fn figure() -> Figure {
             "%",
             Claim::at_least(85.0, 50.0),
             move |sample| least((1..=MOST).map(|n| 30.0 * all(n).with_afc(sample).iter().sum::<f64>())),
-        ),
+        )
+        .because(super::fig06b::TWICE),
     ];
     Figure {
         id: "fig-6c",

@@ -46,8 +46,7 @@ pub fn figure() -> Figure {
                 neutral: 100.0,
             },
             move |sample| classic(sample, PEAKS[7]),
-        )
-        .because(PEAK),
+        ),
         Quantity::new(
             "AFC in percent of the ideal, least over the peaks",
             "%",
@@ -69,6 +68,3 @@ pub fn figure() -> Figure {
         }),
     }
 }
-
-const PEAK: &str = "a reader that empties its buffer at once when it returns is one that has stopped for a slot, whatever its rate: how much of the \
-     network's slots that costs depends on where they lie to it";

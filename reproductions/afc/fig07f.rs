@@ -48,8 +48,7 @@ pub fn figure() -> Figure {
             "%",
             Claim::at_least(63.0, 0.0),
             move |sample| least(gains(sample).into_iter()),
-        )
-        .because(MANY),
+        ),
         Quantity::new(
             "2 and more reading: gain, most",
             "%",
@@ -86,5 +85,3 @@ pub fn figure() -> Figure {
 
 const ONE: &str = "the paper's sender hears of the returning reader when its only slot is half over, and what it sends comes too late. Ours sends again \
      what was refused a round trip ago, before it hears of anything, and that comes in time";
-
-const MANY: &str = "with four slots of reading classic flow control has 70 % of the ideal, so that a gain of 63 % would exceed the ideal";
