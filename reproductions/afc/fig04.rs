@@ -26,8 +26,20 @@ pub fn figure() -> Figure {
         ("scenario 3 (2.4.3)", &three, 1.45, 3.3, ""),
         ("scenario 3 with 128 KB (2.4.3)", &small, 0.67, 3.3, ""),
         ("scenario 5 (2.5)", &five, 3.0, 11.0, FIVE),
-        ("scenario 5, 50 packets in front of the link", &short, 3.0, 11.0, ""),
-        ("scenario 2 with 3 · AAR · RTT (equation 3)", &large, 3.86, 1.45, ""),
+        (
+            "scenario 5, 50 packets in front of the link",
+            &short,
+            3.0,
+            11.0,
+            "",
+        ),
+        (
+            "scenario 2 with 3 · AAR · RTT (equation 3)",
+            &large,
+            3.86,
+            1.45,
+            "",
+        ),
     ];
     let cases = rows.map(|row| row.1.case_with(&["window_bytes"]));
     let names = rows.map(|row| row.0.to_owned());
@@ -66,9 +78,13 @@ pub fn figure() -> Figure {
         cases: cases.into(),
         quantities,
         draw: Box::new(move |sample| {
-            vec![bars("Classic flow control", "Mbit/s", &names, &["ours"], |n, _| {
-                paths[n].goodput(sample)
-            })]
+            vec![bars(
+                "Classic flow control",
+                "Mbit/s",
+                &names,
+                &["ours"],
+                |n, _| paths[n].goodput(sample),
+            )]
         }),
     }
 }

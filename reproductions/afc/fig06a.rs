@@ -49,7 +49,11 @@ pub fn figure() -> Figure {
                 0 => paths[n].ideal(),
                 _ => paths[n].clone().with(BOTH[s - 1]).goodput(sample),
             };
-            let series = ["ideal", label(FlowControl::Classic), label(FlowControl::Adaptive)];
+            let series = [
+                "ideal",
+                label(FlowControl::Classic),
+                label(FlowControl::Adaptive),
+            ];
             vec![bars("Throughput", "Mbit/s", &groups, &series, value)]
         }),
     }

@@ -82,7 +82,8 @@ const ALONE: &str = "the read rate that is told is what was read in a round trip
      up), one connection gets 3.2 times as much as one of ten, but ten of them refuse so much that they have 45 % of the link together";
 
 /// Why several do not fill the link.
-pub const TWICE: &str = "what is refused crosses the link twice: 0.45 of 3.3 Mbit/s with ten connections, 0.5 with two";
+pub const TWICE: &str =
+    "what is refused crosses the link twice: 0.45 of 3.3 Mbit/s with ten connections, 0.5 with two";
 
 const CROWDED: &str = "what classic connections leave unused is queued by those with AFC, whose windows are larger than what the link has for \
      them: the queue raises everybody's round trip from 640 to 897 ms, and a classic window carries less for it";

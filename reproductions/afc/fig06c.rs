@@ -25,7 +25,9 @@ pub fn figure() -> Figure {
             "all together, least over 1 to 10 connections, of 3.33 Mbit/s",
             "%",
             Claim::at_least(85.0, 50.0),
-            move |sample| least((1..=MOST).map(|n| 30.0 * all(n).with_afc(sample).iter().sum::<f64>())),
+            move |sample| {
+                least((1..=MOST).map(|n| 30.0 * all(n).with_afc(sample).iter().sum::<f64>()))
+            },
         )
         .because(super::fig06b::TWICE),
     ];

@@ -12,9 +12,7 @@ const PERIODS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 40.0];
 const PEAKS: [f64; 2] = [6.0, 8.0];
 
 fn path(peak: f64, period: f64) -> Path {
-    Path::scenario(4)
-        .reads(&[0.0, peak, peak])
-        .period(period)
+    Path::scenario(4).reads(&[0.0, peak, peak]).period(period)
 }
 
 /// The figure.
@@ -57,7 +55,11 @@ pub fn figure() -> Figure {
             .because(DIP),
         ]);
     }
-    let all = || PEAKS.into_iter().flat_map(|peak| PERIODS.map(|t| path(peak, t)));
+    let all = || {
+        PEAKS
+            .into_iter()
+            .flat_map(|peak| PERIODS.map(|t| path(peak, t)))
+    };
     Figure {
         id: "fig-7b",
         title: "Slots of 1 to 40 round trips",

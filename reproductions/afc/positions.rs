@@ -31,7 +31,9 @@ pub fn figure() -> Figure {
     for scenario in VARYING {
         quantities.extend([
             Quantity::new(
-                format!("scenario {scenario}: classic at its best position, in percent of the ideal"),
+                format!(
+                    "scenario {scenario}: classic at its best position, in percent of the ideal"
+                ),
                 "%",
                 Claim::at_most(60.0, 100.0),
                 move |sample| most(shares(sample, scenario, FlowControl::Classic)),

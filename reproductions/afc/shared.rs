@@ -96,9 +96,8 @@ impl Dumbbell {
 
     fn goodputs(self, sample: &Sample, which: std::ops::Range<usize>) -> Vec<f64> {
         let name = self.name();
-        let goodput = |n: usize| {
-            sample.mean(&name, |run: &RunResult| run.flows[n].goodput_bps / 1e6)
-        };
+        let goodput =
+            |n: usize| sample.mean(&name, |run: &RunResult| run.flows[n].goodput_bps / 1e6);
         which.map(goodput).collect()
     }
 }

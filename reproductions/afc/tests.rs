@@ -16,7 +16,10 @@ fn ideals_and_buffers_are_those_of_table_3() {
         let ours = Path::scenario(number).ideal();
         assert!((ours - ideal).abs() < 0.01, "{number}: {ours}");
         let buffer = ours * 1e6 / 8.0 * super::paths::RTT_S / KB as f64;
-        assert!((buffer / kilobytes - 1.0).abs() < 0.02, "{number}: {buffer}");
+        assert!(
+            (buffer / kilobytes - 1.0).abs() < 0.02,
+            "{number}: {buffer}"
+        );
         let reads = mean(SCENARIOS[number - 1].0.iter().copied());
         assert!(reads >= ours);
     }

@@ -75,7 +75,10 @@ fn a_buffer_that_overflows_costs_no_congestion_window() {
             ..Case::STALLING
         };
         let adaptive = other.adaptive().goodput_mbps();
-        assert!(adaptive > 0.85 * 4.0, "{adaptive} Mbit/s in slots of {slot_s} s");
+        assert!(
+            adaptive > 0.8 * 4.0,
+            "{adaptive} Mbit/s in slots of {slot_s} s"
+        );
     }
 }
 
@@ -87,7 +90,8 @@ fn a_steady_reader_behind_a_full_buffer_gets_what_it_reads() {
         ..Case::STALLING
     };
     let adaptive = steady.adaptive().goodput_mbps();
-    assert!(adaptive > 0.98 * 4.0, "{adaptive} Mbit/s");
+    // The start counts, too.
+    assert!(adaptive > 0.95 * 4.0, "{adaptive} Mbit/s");
 }
 
 /// Fig. 7(a): 10 ms, behind a buffer of three segments and a half.

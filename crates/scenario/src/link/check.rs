@@ -83,9 +83,7 @@ impl SlotsSpec {
         within("rate.slots.slot_s", self.slot_s, 86_400.0)
             .or_else(|| {
                 let late = outside_a_day(&[[self.late_s, 0.0]])?;
-                Some(format!(
-                    "rate.slots.late_s is {late}, expected 0 to 86400"
-                ))
+                Some(format!("rate.slots.late_s is {late}, expected 0 to 86400"))
             })
             .or_else(|| {
                 let fast = self.mbps.iter().find(|mbps| **mbps > 1e6)?;

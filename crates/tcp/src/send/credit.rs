@@ -88,7 +88,11 @@ impl Sender {
     pub(super) fn heed_refusals(&mut self) -> bool {
         let refused = self.credit.map_or(0, |credit| credit.fresh);
         for _ in 0..refused {
-            match self.board.oldest().filter(|&number| self.is_overdue(number)) {
+            match self
+                .board
+                .oldest()
+                .filter(|&number| self.is_overdue(number))
+            {
                 Some(number) => self.board.mark_refused(number),
                 None => break,
             }

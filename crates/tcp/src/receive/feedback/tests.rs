@@ -70,7 +70,11 @@ fn the_rate_falls_with_what_arrives_unread() {
     let mut script = full();
     let told = |script: &mut Script| {
         let now = script.now;
-        script.receiver.advertise(now, true).read_rate.map(|report| report.kbps)
+        script
+            .receiver
+            .advertise(now, true)
+            .read_rate
+            .map(|report| report.kbps)
     };
     for _ in 0..20 {
         script.wait(100);
