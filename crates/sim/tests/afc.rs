@@ -55,31 +55,60 @@ impl Case {
     }
 }
 
-/// Table 3, scenario 2: the ideal is 4 Mbit/s, the paper's classic windows got 1.45. A reader that finds its buffer empty after 0.64 of a round
-/// trip waits for the rest of it, whatever the sender does once it hears that it reads again: 82 % are
-/// within reach.
+/// Table 3, scenario 2: the ideal is 4 Mbit/s, the paper's classic windows got 1.45. A reader finds its buffer
+/// empty after 0.66 of a round trip: what it refused before must be under way again by then, or 83 % are all.
 #[test]
 fn a_stalling_reader_gets_a_third_from_classic_windows_and_most_from_afc() {
     let classic = Case::STALLING.goodput_mbps();
     let adaptive = Case::STALLING.adaptive().goodput_mbps();
     assert_near(classic, 1.45, 0.1);
-    assert!(adaptive > 0.78 * 4.0, "{adaptive} Mbit/s");
+    assert!(adaptive > 0.95 * 4.0, "{adaptive} Mbit/s");
     assert!(adaptive > 2.0 * classic, "{adaptive} against {classic}");
 }
 
-/// What overflows behind a hole, while one is refilled, is no congestion: with these slots it is met in
-/// the first seconds, and a halved window would show for minutes.
+/// What is refused is no congestion, whatever the slots: a halved window would show for minutes.
 #[test]
-fn a_refill_that_overflows_costs_no_congestion_window() {
-    let longer = Case {
-        slot_s: 0.535,
-        ..Case::STALLING
-    };
-    let adaptive = longer.adaptive().goodput_mbps();
-    assert!(adaptive > 0.78 * 4.0, "{adaptive} Mbit/s");
+fn a_buffer_that_overflows_costs_no_congestion_window() {
+    for slot_s in [0.5, 0.53, 0.535, 0.8] {
+        let other = Case {
+            slot_s,
+            ..Case::STALLING
+        };
+        let adaptive = other.adaptive().goodput_mbps();
+        assert!(
+            adaptive > 0.8 * 4.0,
+            "{adaptive} Mbit/s in slots of {slot_s} s"
+        );
+    }
 }
 
-/// One slot of reading is over before the sender has heard of it (§5.4.5): nothing is gained.
+/// A steady reader's buffer is always full (equation 33): what finds no room then is no congestion either.
+#[test]
+fn a_steady_reader_behind_a_full_buffer_gets_what_it_reads() {
+    let steady = Case {
+        reads: "[4]",
+        ..Case::STALLING
+    };
+    let adaptive = steady.adaptive().goodput_mbps();
+    // The start counts, too.
+    assert!(adaptive > 0.95 * 4.0, "{adaptive} Mbit/s");
+}
+
+/// Fig. 7(a): 10 ms, behind a buffer of three segments and a half.
+#[test]
+fn a_short_path_with_a_tiny_buffer_is_used() {
+    let short = || Case {
+        slot_s: 0.012,
+        delay_ms: 5.0,
+        buffer: 5000,
+        ..Case::STALLING
+    };
+    let (classic, adaptive) = (short().goodput_mbps(), short().adaptive().goodput_mbps());
+    assert!(adaptive > 0.83 * 4.0, "{adaptive} Mbit/s");
+    assert!(adaptive > 2.0 * classic, "{adaptive} against {classic}");
+}
+
+/// One slot of reading is over before the sender has heard of it (§5.4.5): little is gained.
 #[test]
 fn a_reader_that_stops_after_one_slot_is_limited_by_its_buffer() {
     let short = || Case {
@@ -87,7 +116,7 @@ fn a_reader_that_stops_after_one_slot_is_limited_by_its_buffer() {
         ..Case::STALLING
     };
     let classic = short().goodput_mbps();
-    assert_near(short().adaptive().goodput_mbps(), classic, 0.05);
+    assert_near(short().adaptive().goodput_mbps(), classic, 0.15);
 }
 
 /// Scenario 1: the ideal is 2 Mbit/s, what the network carries.
