@@ -58,10 +58,7 @@ impl SlowReader {
     /// Bytes that it wants `elapsed` after its start, and does not ask for again.
     pub fn wants(&mut self, elapsed: Duration) -> u64 {
         // Rounding may take a byte back where one slot passes into the next.
-        let wanted = self
-            .reads
-            .bytes_before(elapsed)
-            .saturating_sub(self.passed);
+        let wanted = self.reads.bytes_before(elapsed).saturating_sub(self.passed);
         self.passed += wanted;
         wanted
     }

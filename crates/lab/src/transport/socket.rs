@@ -45,10 +45,7 @@ pub fn connect(to: SocketAddr, congestion_control: &str, term: &Term) -> Result<
     let fd = socket(family, SockType::Stream, flags, None).context("cannot make a socket")?;
     let stream = TcpStream::from(fd);
     prepare(&stream, congestion_control)?;
-    match connect_socket(
-        stream.as_raw_fd(),
-        &SockaddrStorage::from(to),
-    ) {
+    match connect_socket(stream.as_raw_fd(), &SockaddrStorage::from(to)) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}
         Err(error) => return Err(error).with_context(|| format!("cannot connect to {to}")),
     }

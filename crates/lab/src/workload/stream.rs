@@ -8,9 +8,7 @@ use crate::transport::{Arrival, Stream};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use std::sync::{Arc, OnceLock};
 use tidegate_link::Instant;
-use tidegate_scenario::{
-    Direction, ReadRate, Schedule, Side, SlowReader, Workload, WorkloadKind,
-};
+use tidegate_scenario::{Direction, ReadRate, Schedule, Side, SlowReader, Workload, WorkloadKind};
 
 /// Bytes handed to or taken from the kernel at once.
 const BUFFER: usize = 128 << 10;

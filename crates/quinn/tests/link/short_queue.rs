@@ -52,7 +52,10 @@ async fn download(name: &str, settings: Option<Settings>) -> Result<Outcome> {
         queue_ms: [0.5, 0.95].map(|quantile| download.relay.queue_ms(skip, quantile)),
     };
     let [p50, p95] = outcome.queue_ms;
-    eprintln!("{name:>16} {:>6.2} Mbit/s, queue {p50:>6.1} ms, p95 {p95:>6.1} ms", outcome.mbps);
+    eprintln!(
+        "{name:>16} {:>6.2} Mbit/s, queue {p50:>6.1} ms, p95 {p95:>6.1} ms",
+        outcome.mbps
+    );
     Ok(outcome)
 }
 
@@ -67,7 +70,11 @@ async fn drwa_keeps_the_queue_short_that_default_windows_fill() -> Result<()> {
         // The report's steady state: a round trip of λ times the smallest.
         let settled = (lambda - 1.0) * 2.0 * DELAY_MS as f64;
         assert!(drwa.queue_ms[0] < 1.5 * settled, "{:?}", drwa.queue_ms);
-        assert!(drwa.queue_ms[1] < 0.5 * default.queue_ms[0], "{:?}", drwa.queue_ms);
+        assert!(
+            drwa.queue_ms[1] < 0.5 * default.queue_ms[0],
+            "{:?}",
+            drwa.queue_ms
+        );
         assert!(drwa.mbps > 0.9 * RATE_MBPS, "{} Mbit/s", drwa.mbps);
     }
     Ok(())
