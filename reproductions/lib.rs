@@ -1,6 +1,7 @@
 //! The papers' figures and tables, and what our own law has to show, a file for each: what it claims,
 //! what is run for it, and how ours is read from the runs.
 
+pub mod afc;
 pub mod drwa;
 mod means;
 mod pictures;
@@ -14,7 +15,7 @@ use tidegate_reproduce::Paper;
 
 /// Everything that can be reproduced.
 pub fn papers() -> Vec<Paper> {
-    vec![drwa::paper(), tide::paper(), rsfc::paper()]
+    vec![drwa::paper(), tide::paper(), rsfc::paper(), afc::paper()]
 }
 
 #[cfg(test)]
