@@ -41,7 +41,8 @@ const LINK: f64 = 4.0 * READING_MBPS;
 const MOST: f64 = 0.8;
 
 /// Why Linux gets less from the same bytes.
-const OVERHEAD: &str = "of a kernel's memory a segment takes 2304 bytes for 1448, and half of it is never advertised";
+const OVERHEAD: &str =
+    "of a kernel's memory a segment takes 2304 bytes for 1448, and half of it is never advertised";
 
 /// How a share of the buffers is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,10 +127,7 @@ pub fn figure(extent: &Extent) -> Figure {
 }
 
 fn case(scheme: Scheme, kib: f64, connections: usize) -> Case {
-    let name = format!(
-        "{connections} uploads, {kib} KiB each, {}",
-        scheme.name()
-    );
+    let name = format!("{connections} uploads, {kib} KiB each, {}", scheme.name());
     let mbps = LINK * connections as f64;
     let link = LinkSpec::new(RateSpec::ConstantMbps(mbps), DELAY_MS);
     let scenario = Scenario {
