@@ -83,7 +83,11 @@ impl App for Stream {
             return None;
         };
         let sender = self.flow.sender();
-        let write = stage.with(connection, sender, |end| self.write(now, end));
+        let write = match self.sink {
+            Sink::Prompt { .. } => stage.with(connection, sender, |end| self.write(now, end)),
+            // It wakes up every millisecond; its sender writes whenever there is room.
+            Sink::Slow(_) => None,
+        };
         let read = stage.with(connection, opposite(sender), |end| self.read(now, end));
         [write.flatten(), read.flatten()]
             .into_iter()
