@@ -241,3 +241,6 @@ fn resent(run: &RunResult) -> f64 {
     let read = bps * (DURATION_S - START_S) / SEGMENT_BITS;
     100.0 * resent as f64 / read
 }
+
+#[cfg(test)]
+mod tests;
