@@ -4,3 +4,6 @@ mod endpoints;
 mod readers;
 mod relay;
 mod short_queue;
+
+/// One test at a time: others would take its processors. Those that are compared run side by side.
+static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());

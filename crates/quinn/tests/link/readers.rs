@@ -1,6 +1,7 @@
 //! Applications that read at a rate of their own, over a path with room to spare: what they get for the
 //! memory that their connections may come to need.
 
+use crate::TURN;
 use crate::endpoints::{Download, Result, assert_intact};
 use crate::relay::link;
 use quinn::TransportConfig;
@@ -17,7 +18,7 @@ const LINK_MBPS: f64 = 20.0;
 const DELAY_MS: u64 = 50;
 
 const WARMUP: Duration = Duration::from_secs(2);
-const END: Duration = Duration::from_secs(8);
+const END: Duration = Duration::from_secs(6);
 
 /// A connection's window in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -45,13 +46,12 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn show(self, name: &str) -> Self {
+    fn show(&self, name: &str) {
         let [mean, peak] = [self.promised, self.peak as f64].map(|bytes| bytes / 1024.0);
         eprintln!(
             "{name:>28} {:>6.2} Mbit/s, promised {mean:>5.0} KiB, peak {peak:>5.0}",
             self.mbps
         );
-        self
     }
 }
 
@@ -119,35 +119,37 @@ async fn take(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn afc_lends_a_stalling_reader_what_its_buffer_lacks() -> Result<()> {
     const BUFFER: u32 = 32 << 10;
+    let _turn = TURN.lock().await;
     let reads = || ReadRate::Slots {
         mbps: vec![0.0, 6.0, 6.0],
         slot_s: 0.1,
     };
-    let fixed = read(reads(), Window::Fixed(BUFFER))
-        .await?
-        .show("stalling, fixed");
-    let afc = read(reads(), Window::Adaptive(BUFFER))
-        .await?
-        .show("stalling, AFC");
+    let (fixed, afc) = tokio::try_join!(
+        read(reads(), Window::Fixed(BUFFER)),
+        read(reads(), Window::Adaptive(BUFFER)),
+    )?;
+    fixed.show("stalling, fixed");
+    afc.show("stalling, AFC");
     let same = Window::Fixed(afc.promised as u32);
-    read(reads(), same)
-        .await?
-        .show("stalling, fixed at AFC's mean");
+    let same = read(reads(), same).await?;
+    same.show("stalling, fixed at AFC's mean");
     assert!(afc.mbps > 1.3 * fixed.mbps, "{afc:?} against {fixed:?}");
-    // 6 Mbit/s for 100 ms, and as much again for what it reads at once after a late tick.
-    assert!(afc.peak < u64::from(BUFFER) + 150_000, "{afc:?}");
+    // 6 Mbit/s for 100 ms, and as much again for what is read at once after a late look.
+    assert!(afc.promised < f64::from(BUFFER) + 150e3, "{afc:?}");
     Ok(())
 }
 
 /// One reader in four is fast, and nobody knows beforehand which: the memory goes where it is read from.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn afc_gives_memory_to_those_who_read() -> Result<()> {
+    let _turn = TURN.lock().await;
     let adaptive = together(Window::Adaptive(16 << 10))
         .await?
         .show("four readers, AFC");
     let share = adaptive.promised / RATES_MBPS.len() as f64;
     let fixed = Window::Fixed(share as u32);
-    let fixed = together(fixed).await?.show("four readers, fixed");
+    let fixed = together(fixed).await?;
+    fixed.show("four readers, fixed");
     assert!(
         adaptive.mbps > 1.5 * fixed.mbps,
         "{adaptive:?} against {fixed:?}"
