@@ -143,9 +143,8 @@ async fn afc_lends_a_stalling_reader_what_its_buffer_lacks() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn afc_gives_memory_to_those_who_read() -> Result<()> {
     let _turn = TURN.lock().await;
-    let adaptive = together(Window::Adaptive(16 << 10))
-        .await?
-        .show("four readers, AFC");
+    let adaptive = together(Window::Adaptive(16 << 10)).await?;
+    adaptive.show("four readers, AFC");
     let share = adaptive.promised / RATES_MBPS.len() as f64;
     let fixed = Window::Fixed(share as u32);
     let fixed = together(fixed).await?;
