@@ -18,23 +18,32 @@
  *
  *  - What is read at the moment of a sample (t_elapsed = 0) counts for the next one. Algorithm 2
  *    forgets it, and would take an application that reads twice in a microsecond for a slow one.
- *  - A sample spans TG_AFC_READ_US at least. Algorithm 2 weighs samples by their number, not by
- *    their time: a burst read in pieces would be reported as its instantaneous rate.
+ *  - A sample spans a round trip, the time for which equation 36 uses it. Algorithm 2 takes one with
+ *    every read and every arrival and weighs them by their number, not by their time: a burst read in
+ *    pieces would be reported as its instantaneous rate, and a pause of a round trip would leave
+ *    nothing of it.
  *  - Algorithm 1 (line 28) samples with every arrival while something waits unread, which is how
- *    the rate falls when the application stops. An application that wakes every 10 ms would seem
- *    to have stopped between any two of its reads, so nothing read counts only after
- *    TG_AFC_IDLE_US.
+ *    the rate falls when the application stops.
  *  - Algorithm 3 (line 9) compares with one `factor` in both directions, which is nearly always
  *    true. Here: more than 5/4 or less than 4/5, of the rate that the peer was told last; with
  *    `last_rx`, the sample before, a rate that climbs in small steps would never be told.
+ *  - The sender forgets a rate over two round trips, not at once (tg_afc_held). The paper has it take
+ *    what it was told last, so that a reader that pauses for a moment finds the path empty when it
+ *    returns: what arrives then must have left a round trip before that is known.
  */
 #ifndef TG_AFC_H
 #define TG_AFC_H
 
 #include "base.h"
 
-#define TG_AFC_READ_US 5000u
-#define TG_AFC_IDLE_US 20000u
+/* A sample spans that much at least, also where no round trip is known yet: what timestamps resolve. */
+#define TG_AFC_LEAST_US 1000u
+
+/* For so many round trips a rate is remembered. */
+#define TG_AFC_HELD 2u
+
+/* Nobody reads faster; keeps products within 64 bits. */
+#define TG_AFC_MOST_KBPS (1u << 31)
 
 /* More bytes between two samples than any application reads; keeps products within 64 bits. */
 #define TG_AFC_MOST_BYTES (1ull << 40)
@@ -54,12 +63,12 @@ TG_INLINE void tg_afc_start(struct tg_afc *a, tg_u64 now_us)
 	a->told_kbps = 0;
 }
 
-/* Algorithm 2. A time that went back counts as none. */
-TG_INLINE void tg_afc_sample(struct tg_afc *a, tg_u64 now_us, tg_u64 least_us)
+/* Algorithm 2, over a path with that round trip. A time that went back counts as none. */
+TG_INLINE void tg_afc_update(struct tg_afc *a, tg_u64 now_us, tg_u32 rtt_us)
 {
 	tg_u64 elapsed_us = now_us > a->last_read_us ? now_us - a->last_read_us : 0;
 
-	if (elapsed_us < least_us)
+	if (elapsed_us < TG_AFC_LEAST_US || elapsed_us < rtt_us)
 		return;
 	/* history_factor = 1/2 */
 	a->smooth_rx = (a->smooth_rx + a->num_bytes * TG_SECOND_US / elapsed_us) / 2;
@@ -68,18 +77,18 @@ TG_INLINE void tg_afc_sample(struct tg_afc *a, tg_u64 now_us, tg_u64 least_us)
 }
 
 /* The application reads `bytes` (Algorithm 3, line 8). */
-TG_INLINE void tg_afc_read(struct tg_afc *a, tg_u64 bytes, tg_u64 now_us)
+TG_INLINE void tg_afc_read(struct tg_afc *a, tg_u64 bytes, tg_u64 now_us, tg_u32 rtt_us)
 {
 	tg_u64 room = TG_AFC_MOST_BYTES - a->num_bytes;
 
 	a->num_bytes += bytes < room ? bytes : room;
-	tg_afc_sample(a, now_us, TG_AFC_READ_US);
+	tg_afc_update(a, now_us, rtt_us);
 }
 
 /* Data arrive, and something waits unread (Algorithm 1, line 29). */
-TG_INLINE void tg_afc_arrived(struct tg_afc *a, tg_u64 now_us)
+TG_INLINE void tg_afc_arrived(struct tg_afc *a, tg_u64 now_us, tg_u32 rtt_us)
 {
-	tg_afc_sample(a, now_us, TG_AFC_IDLE_US);
+	tg_afc_update(a, now_us, rtt_us);
 }
 
 /* What there is to tell. */
@@ -101,6 +110,16 @@ TG_INLINE tg_u32 tg_afc_tell(struct tg_afc *a)
 {
 	a->told_kbps = tg_afc_kbps(a);
 	return a->told_kbps;
+}
+
+/* The read rate that a sender reckons with when it was told `kbps` so long ago: it falls in a line. */
+TG_INLINE tg_u32 tg_afc_held(tg_u32 kbps, tg_u32 elapsed_us, tg_u32 rtt_us)
+{
+	tg_u64 span_us = (tg_u64)TG_AFC_HELD * rtt_us;
+
+	if (elapsed_us >= span_us)
+		return 0;
+	return (tg_u32)((kbps < TG_AFC_MOST_KBPS ? kbps : TG_AFC_MOST_KBPS) * (span_us - elapsed_us) / span_us);
 }
 
 /*

@@ -15,7 +15,12 @@ use tidegate_reproduce::Paper;
 
 /// Everything that can be reproduced.
 pub fn papers() -> Vec<Paper> {
-    vec![drwa::paper(), tide::paper(), rsfc::paper(), afc::paper()]
+    vec![
+        drwa::paper(),
+        tide::paper(),
+        rsfc::paper(),
+        afc::paper(),
+    ]
 }
 
 #[cfg(test)]

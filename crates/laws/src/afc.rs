@@ -15,16 +15,16 @@ impl ReadRate {
         Self(rate)
     }
 
-    /// The application reads `bytes`.
-    pub fn read(&mut self, bytes: u64, now_us: u64) {
+    /// The application reads `bytes`, over a path with that round trip.
+    pub fn read(&mut self, bytes: u64, now_us: u64, rtt_us: u32) {
         // SAFETY: as above.
-        unsafe { sys::tg_afc_read(&mut self.0, bytes, now_us) }
+        unsafe { sys::tg_afc_read(&mut self.0, bytes, now_us, rtt_us) }
     }
 
-    /// Data arrive, and something waits unread.
-    pub fn arrived(&mut self, now_us: u64) {
+    /// Data arrive over such a path, and something waits unread.
+    pub fn arrived(&mut self, now_us: u64, rtt_us: u32) {
         // SAFETY: as above.
-        unsafe { sys::tg_afc_arrived(&mut self.0, now_us) }
+        unsafe { sys::tg_afc_arrived(&mut self.0, now_us, rtt_us) }
     }
 
     /// Whether it is far from what the peer was told last.
@@ -38,6 +38,12 @@ impl ReadRate {
         // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
         unsafe { sys::tg_afc_tell(&mut self.0) }
     }
+}
+
+/// The read rate in kbit/s that a sender reckons with when it was told `kbps` so long ago.
+pub fn held(kbps: u32, elapsed_us: u32, rtt_us: u32) -> u32 {
+    // SAFETY: plain numbers.
+    unsafe { sys::tg_afc_held(kbps, elapsed_us, rtt_us) }
 }
 
 /// The sender's flow control window in bytes (AFC §4.1.1, equation 36): `free` bytes at a peer that

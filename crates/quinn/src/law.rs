@@ -53,9 +53,9 @@ impl State {
     pub fn read(&mut self, bytes: usize, moment: &Moment, most: u32) -> Option<u32> {
         match self {
             Self::Afc { buffer, rate } => {
-                rate.read(bytes as u64, moment.now_us);
                 // With the smallest round trip: with any other, a queue would earn itself more credit.
                 let rtt_us = micros(moment.min_rtt);
+                rate.read(bytes as u64, moment.now_us, rtt_us);
                 let window = afc::window((*buffer).into(), rate.tell(), rtt_us, most.into());
                 Some(window as u32)
             }

@@ -19,10 +19,25 @@ pub enum RateSpec {
     Scheduled(ScheduledSpec),
     /// Seconds and Mbit/s, the first at 0 s: each rate holds until the next one, the last for ever.
     Steps(Vec<[f64; 2]>),
+    /// One rate after the other, each for as long, over and over.
+    Slots(SlotsSpec),
     /// One of the shipped, seeded cell models.
     Generate(GenerateSpec),
     /// A user's walk through an LTE cell, looped.
     Walk(WalkSpec),
+}
+
+/// Rates that take turns.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlotsSpec {
+    /// The rates in Mbit/s.
+    pub mbps: Vec<f64>,
+    /// Seconds of each.
+    pub slot_s: f64,
+    /// Seconds after the start at which the first of them begins.
+    #[serde(default)]
+    pub late_s: f64,
 }
 
 /// A rate series whose capacity leaves in bursts, as a cell's scheduler hands it out.

@@ -32,7 +32,7 @@ pub mod wire;
 
 pub use config::{Config, FlowControl, ReceiveBuffer};
 pub use connection::{Connection, Ending, State};
-pub use segment::{Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps};
+pub use segment::{Flags, ReadReport, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 pub use socket::Socket;
 pub use stack::Stack;
 pub use tidegate_time::Instant;

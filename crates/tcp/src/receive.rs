@@ -20,7 +20,7 @@ mod reassembly;
 mod sack;
 mod window;
 
-use crate::{Config, FlowControl, ReceiveBuffer, SackBlocks, Segment, Seq};
+use crate::{Config, FlowControl, ReadReport, ReceiveBuffer, SackBlocks, Segment, Seq};
 use ack::Acks;
 use autotune::Autotune;
 use feedback::Feedback;
@@ -83,8 +83,8 @@ pub struct Advertisement {
     pub window: u16,
     /// SACK blocks.
     pub sack: SackBlocks,
-    /// How fast the application reads, in kbit/s, if the peer is to know.
-    pub read_rate: Option<u32>,
+    /// How the application reads, if the peer is to know.
+    pub read_rate: Option<ReadReport>,
 }
 
 /// The receiver in numbers.
@@ -214,7 +214,10 @@ impl Receiver {
             let end = offset + u64::from(len);
             self.repeated(Range::new(offset, end.min(self.next())));
         }
-        if self.feedback.is_some() && offset + u64::from(len) > self.edge() {
+        if offset + u64::from(len) > self.edge()
+            && let Some(feedback) = &mut self.feedback
+        {
+            feedback.refuse();
             self.dropped += 1;
         }
         self.note_arrival(now);
@@ -266,8 +269,9 @@ impl Receiver {
         self.memory.release(bytes, self.payload());
         self.copied += bytes;
         let opens = self.opens();
+        let rtt_us = self.rtt_us();
         if let Some(feedback) = &mut self.feedback {
-            feedback.read(now, bytes, opens);
+            feedback.read(now, bytes, opens, rtt_us);
         }
         let update = opens && (self.is_linux() || self.window.remaining(self.next()) == 0);
         if self.acks.read(self.payload() == 0, self.behind()) || update {

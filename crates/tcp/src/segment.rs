@@ -115,6 +115,34 @@ pub struct SynOptions {
     pub afc_permitted: bool,
 }
 
+/// What adaptive flow control says of an application. On the wire it is one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadReport {
+    /// How fast it reads, in kbit/s, of which 24 bits are told.
+    pub kbps: u32,
+    /// Segments that its host has refused for want of room so far, modulo 256: the paper's alternative
+    /// to guessing which losses were the buffer's (AFC §4.1.2).
+    pub refused: u8,
+}
+
+impl ReadReport {
+    /// The fastest rate that can be told, in kbit/s.
+    pub const MOST_KBPS: u32 = (1 << 24) - 1;
+
+    /// From the wire's word.
+    pub const fn from_word(word: u32) -> Self {
+        Self {
+            kbps: word & Self::MOST_KBPS,
+            refused: (word >> 24) as u8,
+        }
+    }
+
+    /// As the wire's word.
+    pub fn word(self) -> u32 {
+        u32::from(self.refused) << 24 | self.kbps.min(Self::MOST_KBPS)
+    }
+}
+
 /// One segment; its payload is only counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
@@ -130,8 +158,8 @@ pub struct Segment {
     pub len: u32,
     /// Timestamps, if the connection uses them.
     pub timestamps: Option<Timestamps>,
-    /// How fast the application at its sender reads, in kbit/s (AFC §4.2.1); never in a SYN.
-    pub read_rate: Option<u32>,
+    /// How the application at its sender reads (AFC §4.2.1); never in a SYN.
+    pub read_rate: Option<ReadReport>,
     /// SACK blocks.
     pub sack: SackBlocks,
     /// Options of a SYN.

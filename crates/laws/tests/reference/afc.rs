@@ -9,8 +9,7 @@ mod hostile;
 /// smooth_rx <- history_factor * smooth_rx + (1 - history_factor) * num_bytes / t_elapsed
 /// ```
 ///
-/// Readings: a sample spans 5 ms, or 20 ms if nothing but arrivals ask for it; what is read before
-/// counts for it.
+/// Readings: a sample spans a round trip, and a millisecond at least; what is read before counts for it.
 pub struct ReadRate {
     pub smooth_rx: f64,
     num_bytes: f64,
@@ -26,19 +25,15 @@ impl ReadRate {
         }
     }
 
-    pub fn read(&mut self, bytes: u64, now_us: u64) {
+    pub fn read(&mut self, bytes: u64, now_us: u64, rtt_us: u32) {
         self.num_bytes += bytes as f64;
-        self.ar_update(now_us, 5_000);
+        self.ar_update(now_us, rtt_us);
     }
 
-    pub fn arrived(&mut self, now_us: u64) {
-        self.ar_update(now_us, 20_000);
-    }
-
-    fn ar_update(&mut self, now_us: u64, least_us: u64) {
+    pub fn ar_update(&mut self, now_us: u64, rtt_us: u32) {
         const HISTORY_FACTOR: f64 = 0.5;
         let t_elapsed = now_us - self.last_read_us;
-        if t_elapsed < least_us {
+        if t_elapsed < u64::from(rtt_us.max(1_000)) {
             return;
         }
         let sample = self.num_bytes / (t_elapsed as f64 / 1e6);
@@ -46,6 +41,12 @@ impl ReadRate {
         self.num_bytes = 0.0;
         self.last_read_us = now_us;
     }
+}
+
+/// What is left after `elapsed_us` of a rate that is forgotten over two round trips.
+pub fn held(kbps: u32, elapsed_us: u32, rtt_us: u32) -> f64 {
+    let share = 1.0 - f64::from(elapsed_us) / (2.0 * f64::from(rtt_us));
+    f64::from(kbps) * share.max(0.0)
 }
 
 /// Equation 36: W = B + AR × RTT, in bytes.

@@ -94,6 +94,35 @@ impl RateSeries {
         Ok(Self::from_rows(&rows, FOR_EVER))
     }
 
+    /// Rates in bit/s, one after the other, each for `slot`, over and over; the first begins at `late`.
+    ///
+    /// # Errors
+    /// When there are none, all are 0, or a slot is shorter than a nanosecond.
+    pub fn slots(rates: &[f64], slot: Duration, late: Duration) -> Result<Self, StepsError> {
+        let slot = slot.as_nanos() as u64;
+        if slot == 0 || rates.is_empty() {
+            return Err(StepsError::Times);
+        }
+        let sound = rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0);
+        if !sound || rates.iter().all(|rate| rate.round() == 0.0) {
+            return Err(StepsError::Rates);
+        }
+        let count = rates.len() as u64;
+        let late = late.as_nanos() as u64 % (slot * count);
+        let (whole, part) = (late / slot, late % slot);
+        // The slot that is under way at the start, and what is left of it at the end of the period.
+        let first = count - whole - u64::from(part > 0);
+        let rate = |n: u64| rates[((first + n) % count) as usize].round() as u64;
+        let rows: Vec<(u64, u64)> = match part {
+            0 => (0..count).map(|n| (n * slot, rate(n))).collect(),
+            _ => (0..=count)
+                .map(|n| ((n * slot + part).saturating_sub(slot), rate(n)))
+                .collect(),
+        };
+        let last = if part > 0 { slot - part } else { slot };
+        Ok(Self::from_rows(&rows, last))
+    }
+
     /// Reads rows of `seconds,bits_per_second`, strictly: the first is at 0 seconds, seconds
     /// increase, rates are from 0 to 100 Gbit/s and not all 0 once rounded to whole bits per second.
     /// The first line may be the header `seconds,bits_per_second`.

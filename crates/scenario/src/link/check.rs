@@ -68,12 +68,35 @@ impl RateSpec {
             RateSpec::ConstantMbps(mbps) => ("constant_mbps", *mbps),
             RateSpec::Generate(g) => ("mean_mbps", g.mean_mbps?),
             RateSpec::Steps(steps) => return steps_complaint(steps),
+            RateSpec::Slots(slots) => return slots.complaint(),
             RateSpec::Walk(walk) => return walk.complaint(),
             RateSpec::Scheduled(scheduled) => return scheduled.complaint(),
             RateSpec::Trace(_) | RateSpec::Series(_) => return None,
         };
         let positive = mbps.is_finite() && mbps > 0.0;
         (!positive).then(|| format!("{name} is {mbps}, expected more than 0"))
+    }
+}
+
+impl SlotsSpec {
+    fn complaint(&self) -> Option<String> {
+        within("rate.slots.slot_s", self.slot_s, 86_400.0)
+            .or_else(|| {
+                let late = outside_a_day(&[[self.late_s, 0.0]])?;
+                Some(format!(
+                    "rate.slots.late_s is {late}, expected 0 to 86400"
+                ))
+            })
+            .or_else(|| {
+                let fast = self.mbps.iter().find(|mbps| **mbps > 1e6)?;
+                Some(format!(
+                    "rate.slots.mbps, a rate of {fast} Mbit/s, expected at most 1000000"
+                ))
+            })
+            .or_else(|| {
+                self.build().err()?;
+                Some("rate.slots.mbps, expected rates of at least 0, one above 0".into())
+            })
     }
 }
 

@@ -65,11 +65,23 @@ impl RateSpec {
             RateSpec::Steps(steps) => Rate::Series(Arc::new(
                 rate_steps(steps).expect("checked before it is resolved"),
             )),
+            RateSpec::Slots(slots) => Rate::Series(Arc::new(
+                slots.build().expect("checked before it is resolved"),
+            )),
             RateSpec::Generate(g) => Rate::Cell(g.model(seed)),
             RateSpec::Walk(walk) => Rate::Walk(Arc::new(
                 walk.build(seed).expect("checked before it is resolved"),
             )),
         })
+    }
+}
+
+impl SlotsSpec {
+    /// The series; times make sense.
+    pub(super) fn build(&self) -> Result<RateSeries, StepsError> {
+        let rates: Vec<f64> = self.mbps.iter().map(|mbps| mbps * 1e6).collect();
+        let [slot, late] = [self.slot_s, self.late_s].map(Duration::from_secs_f64);
+        RateSeries::slots(&rates, slot, late)
     }
 }
 

@@ -225,3 +225,20 @@ fn steps_are_in_mbit_and_the_last_one_holds() {
     assert_eq!(bytes(30_000, 30_300), 0);
     assert_eq!(bytes(3_600_000, 3_601_000), 250_000);
 }
+
+#[test]
+fn slots_take_turns() {
+    let config = resolve_at(
+        "{ slots = { mbps = [2, 4, 4], slot_s = 0.5, late_s = 0.25 } }",
+        "",
+    )
+    .unwrap();
+    let mut capacity = Capacity::new(&config.rate);
+    let mut bytes = |from, to| {
+        let [from, to] = [from, to].map(|ms| Instant::ZERO + self::ms(ms));
+        capacity.bytes(from, to)
+    };
+    assert_eq!(bytes(0, 250), 125_000);
+    assert_eq!(bytes(250, 750), 125_000);
+    assert_eq!(bytes(1_500_250, 1_500_750), 125_000);
+}

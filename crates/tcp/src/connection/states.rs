@@ -87,8 +87,8 @@ impl Connection {
             self.receiver.refuse(now, 0, 0);
             return false;
         }
-        if let Some(kbps) = segment.read_rate.filter(|_| self.afc) {
-            self.sender.peer_reads(offset, kbps);
+        if let Some(report) = segment.read_rate.filter(|_| self.afc) {
+            self.sender.peer_reads(now, offset, report);
         }
         let (sack, count) = self.sack_offsets(&segment.sack);
         self.sender.ack(

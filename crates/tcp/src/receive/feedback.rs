@@ -5,22 +5,25 @@
 //!            the rate is far from what was told, or the window has doubled
 //!   Quiet ────────────────────────────────────────────────────────────────▶ Waiting
 //!     ▲                                                                        │
-//!     └── an ACK leaves: of data that arrived, or when DELAY has passed ◀──────┘
+//!     └── an ACK leaves: of data that arrived, or when its time has come ◀──────┘
 //! ```
 
 use super::Receiver;
+use crate::ReadReport;
 use std::time::Duration;
 use tidegate_laws::afc::ReadRate;
 use tidegate_time::Instant;
 
-/// How long a proactive ACK waits for one that data bring (AFC §4.1.3: "a constant amount of time",
-/// which is not given). Segments follow each other faster at more than about 1 Mbit/s.
-const DELAY: Duration = Duration::from_millis(10);
+/// A proactive ACK waits for one that data bring so long, in parts of a round trip (AFC §4.1.3: "a constant
+/// amount of time", which is not given; what is short on one path is long on another).
+const DELAY_PART: u32 = 64;
 
 /// What the peer is told of the application.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Feedback {
     rate: ReadRate,
+    /// Segments that found no room.
+    refused: u8,
     /// When a proactive ACK leaves.
     due: Option<Instant>,
 }
@@ -29,28 +32,38 @@ impl Feedback {
     pub(super) fn new(now: Instant) -> Self {
         Self {
             rate: ReadRate::new(micros(now)),
+            refused: 0,
             due: None,
         }
     }
 
     /// The application has read `bytes` (Algorithm 3); `opened`: the window has doubled meanwhile.
     /// The pseudocode looks at the rate only, §4.1.3 at the buffer too.
-    pub(super) fn read(&mut self, now: Instant, bytes: u64, opened: bool) {
-        self.rate.read(bytes, micros(now));
+    pub(super) fn read(&mut self, now: Instant, bytes: u64, opened: bool, rtt_us: u32) {
+        self.rate.read(bytes, micros(now), rtt_us);
         if opened || self.rate.changed() {
-            self.due.get_or_insert(now + DELAY);
+            let delay = Duration::from_micros((rtt_us / DELAY_PART).into());
+            self.due.get_or_insert(now + delay);
         }
     }
 
     /// Data arrive while other data wait unread (Algorithm 1, line 29).
-    pub(super) fn arrived(&mut self, now: Instant) {
-        self.rate.arrived(micros(now));
+    pub(super) fn arrived(&mut self, now: Instant, rtt_us: u32) {
+        self.rate.arrived(micros(now), rtt_us);
     }
 
-    /// An ACK leaves: the rate in kbit/s.
-    pub(super) fn tell(&mut self) -> u32 {
+    /// A segment found no room.
+    pub(super) fn refuse(&mut self) {
+        self.refused = self.refused.wrapping_add(1);
+    }
+
+    /// An ACK leaves: what it says.
+    pub(super) fn tell(&mut self) -> ReadReport {
         self.due = None;
-        self.rate.tell()
+        ReadReport {
+            kbps: self.rate.tell(),
+            refused: self.refused,
+        }
     }
 
     pub(super) fn timeout(&self) -> Option<Instant> {
@@ -87,9 +100,16 @@ impl Receiver {
 
     pub(super) fn note_arrival(&mut self, now: Instant) {
         let waiting = self.unread() > 0;
+        let rtt_us = self.rtt_us();
         if let Some(feedback) = self.feedback.as_mut().filter(|_| waiting) {
-            feedback.arrived(now);
+            feedback.arrived(now, rtt_us);
         }
+    }
+
+    /// The round trip as far as the receiver knows it, in µs.
+    pub(super) fn rtt_us(&self) -> u32 {
+        let rtt = self.autotune.rtt().or(self.terms.rtt).unwrap_or_default();
+        u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX)
     }
 }
 

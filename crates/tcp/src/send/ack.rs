@@ -140,7 +140,6 @@ impl Sender {
         if progress.duplicated {
             self.alert(before.una, 0, progress);
         }
-        self.heed_window();
         self.answer_to_probe();
         self.answer_to_loss_probe(ack.offset, progress);
     }
@@ -151,12 +150,11 @@ impl Sender {
         let prior_delivered = progress.gathering.prior_delivered();
         self.rack.adapt(prior_delivered, self.rate.delivered);
         self.answer_to_loss_probe(ack.offset, progress);
+        // A segment that was refused brings an ACK, but no duplicate one.
+        progress.not_duplicate |= self.heed_refusals();
         let plain = progress.not_duplicate || progress.acked;
         let calm = self.episode.state == Recovery::Open;
-        self.heed_window();
-        if self.hides_losses(progress) {
-            // AFC §4.1.2.
-        } else if !plain || progress.sacked || !calm {
+        if !plain || progress.sacked || !calm {
             let duplicate = !(progress.advanced || plain || progress.duplicated);
             self.alert(before.una, u32::from(duplicate), progress);
         }

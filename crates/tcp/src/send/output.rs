@@ -143,17 +143,18 @@ impl Sender {
         let start = self.board.start(number).max(self.una);
         let end = self.board.end_of(number);
         let fin = self.fin_sent && end == self.next();
+        let payload = end - start - u64::from(fin);
         let mut room = self.window_end().saturating_sub(start);
+        // Half a segment would count as all of it, and AFC's window has no whole number of them. A shut
+        // window has probes of its own.
+        if self.credit.is_some() && room < payload && (start != self.una || self.is_shut()) {
+            return None;
+        }
         if room == 0 {
             if start != self.una {
                 return None;
             }
             room = self.mss.into();
-        }
-        let payload = end - start - u64::from(fin);
-        // Half a segment would count as all of it, and AFC's window has no whole number of them.
-        if self.credit.is_some() && room < payload && start != self.una {
-            return None;
         }
         let len = payload.min(room).min(self.current_mss().into()) as u32;
         let at = self.depart(len.into());

@@ -158,11 +158,10 @@ impl Sender {
     /// The reordering window has passed (`tcp_rack_reo_timeout`).
     pub(super) fn reordering_timeout(&mut self) {
         let prior = self.in_flight();
-        let (lost, resent) = (self.rate.lost, self.board.retrans());
+        let lost = self.rate.lost;
         self.detect_losses();
         if self.in_flight() != prior {
-            let hidden = self.hides_losses_among(resent);
-            if self.episode.state != Recovery::Recovery && !hidden {
+            if self.episode.state != Recovery::Recovery {
                 self.enter_recovery();
                 if !self.cc.controls_rate() {
                     self.reduce_window(1, (self.rate.lost - lost) as u32, false);

@@ -130,8 +130,8 @@ impl Sender {
         }
         self.identify_losses(progress);
         if self.episode.state != Recovery::Recovery {
-            if self.board.lost() == 0 {
-                return false;
+            if self.board.lost() == self.board.refused() {
+                return self.board.lost() > 0;
             }
             self.enter_recovery();
         }
@@ -158,9 +158,9 @@ impl Sender {
             self.try_undo_by_dsack();
         }
         self.identify_losses(progress);
-        if self.board.lost() == 0 {
+        if self.board.lost() == self.board.refused() {
             self.try_to_open();
-            return false;
+            return self.board.lost() > 0;
         }
         self.enter_recovery();
         true

@@ -44,6 +44,8 @@ impl Tags {
     const PARKED: Self = Self(0x20);
     /// Has given its delivery-rate sample.
     pub(super) const RATED: Self = Self(0x40);
+    /// Lost, because the peer had no room: it has said so.
+    pub(super) const REFUSED: Self = Self(0x80);
 
     /// Whether any of `other` is set.
     pub(super) const fn has(self, other: Self) -> bool {
@@ -92,6 +94,7 @@ pub(super) struct Scoreboard {
     linked: u32,
     sacked: u32,
     lost: u32,
+    refused: u32,
     retrans: u32,
     holes: u32,
     /// No hole has a smaller number.
@@ -112,6 +115,7 @@ impl Scoreboard {
             linked: 0,
             sacked: 0,
             lost: 0,
+            refused: 0,
             retrans: 0,
             holes: 0,
             hole_hint: 0,
@@ -136,6 +140,11 @@ impl Scoreboard {
     /// `lost_out`.
     pub(super) fn lost(&self) -> u32 {
         self.lost
+    }
+
+    /// Those of the lost that the peer has refused: no loss of the network's.
+    pub(super) fn refused(&self) -> u32 {
+        self.refused
     }
 
     /// `retrans_out`.
@@ -281,10 +290,14 @@ impl Scoreboard {
     pub(super) fn retag(&mut self, number: u32, tags: Tags) {
         let old = self.get(number).tags;
         let place = Tags::LINKED.with(Tags::PARKED);
-        let new = Tags((tags.0 & !place.0) | (old.0 & place.0));
+        let mut new = Tags((tags.0 & !place.0) | (old.0 & place.0));
+        if !new.has(Tags::LOST) {
+            new = new.without(Tags::REFUSED);
+        }
         self.get_mut(number).tags = new;
         recount(&mut self.sacked, old, new, Tags::SACKED);
         recount(&mut self.lost, old, new, Tags::LOST);
+        recount(&mut self.refused, old, new, Tags::REFUSED);
         recount(&mut self.retrans, old, new, Tags::RETRANS);
         self.holes = self.holes + u32::from(new.is_hole()) - u32::from(old.is_hole());
         if new.is_hole() && is_before(number, self.hole_hint) {
@@ -311,7 +324,7 @@ impl Scoreboard {
         }
         let news = !tags.has(Tags::LOST) || tags.has(Tags::RETRANS);
         if tags.has(Tags::LOST) {
-            self.retag(number, tags.without(Tags::RETRANS));
+            self.retag(number, tags.without(Tags::RETRANS.with(Tags::REFUSED)));
         } else {
             self.retag(number, tags.with(Tags::LOST));
         }
@@ -320,6 +333,13 @@ impl Scoreboard {
             sent.tags = sent.tags.with(Tags::PARKED);
         }
         news
+    }
+
+    /// The peer had no room for what was sent last of entry `number`.
+    pub(super) fn mark_refused(&mut self, number: u32) {
+        self.mark_lost(number, true);
+        let tags = self.get(number).tags;
+        self.retag(number, tags.with(Tags::REFUSED));
     }
 
     /// Believes nothing lost any more (`tcp_undo_cwnd_reduction`). What a timeout had marked is

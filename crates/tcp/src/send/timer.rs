@@ -86,8 +86,7 @@ impl Sender {
         let rto = self.rtt.rto_us().into();
         let delay = if self.timer_is(Timer::Reordering) || self.timer_is(Timer::LossProbe) {
             // It has been running underneath.
-            let from = self.refilling_since().map_or(head.at, |at| at.max(head.at));
-            micros(self.now, later(from, rto)).max(1).into()
+            micros(self.now, later(head.at, rto)).max(1).into()
         } else {
             rto
         };

@@ -5,7 +5,7 @@
 //! they begin. RFC 9293 §3.1 (MUST-7) leaves both open, and who sends such is broken or hostile.
 
 use super::Malformed;
-use crate::{Flags, SackBlocks, Segment, Seq, Timestamps};
+use crate::{Flags, ReadReport, SackBlocks, Segment, Seq, Timestamps};
 
 /// End of the option list (RFC 9293 §3.2), as the following where no other RFC is named.
 const END: u8 = 0;
@@ -24,7 +24,8 @@ const TIMESTAMPS: u8 = 8;
 /// An experiment, with its identifier (RFC 6994). Not 254, which Linux looks into for others.
 const EXPERIMENT: u8 = 253;
 /// Adaptive flow control's identifier; it is not registered with IANA. In a SYN it stands alone and
-/// means AFC-permitted, in others the read rate follows, in kbit/s (AFC §4.2.1).
+/// means AFC-permitted, in others a word follows: in its low 24 bits the read rate in kbit/s (AFC §4.2.1),
+/// above them the number of segments refused for want of room.
 const AFC: [u8; 2] = [0xaf, 0xc0];
 
 /// Reads a header's options into `segment`, whose flags are known.
@@ -90,7 +91,8 @@ fn read_experiment(value: &[u8], segment: &mut Segment) {
     match (value.strip_prefix(&AFC), syn) {
         (Some([]), true) => segment.syn.afc_permitted = true,
         (Some(&[a, b, c, d]), false) => {
-            segment.read_rate = Some(u32::from_be_bytes([a, b, c, d]));
+            let word = u32::from_be_bytes([a, b, c, d]);
+            segment.read_rate = Some(ReadReport::from_word(word));
         }
         _ => {}
     }
@@ -152,9 +154,9 @@ fn write_afc(packet: &mut Vec<u8>, segment: &Segment) {
         if segment.syn.afc_permitted {
             packet.extend_from_slice(&[EXPERIMENT, 4, high, low]);
         }
-    } else if let Some(kbps) = segment.read_rate {
+    } else if let Some(report) = segment.read_rate {
         packet.extend_from_slice(&[EXPERIMENT, Segment::READ_RATE_BYTES as u8, high, low]);
-        packet.extend_from_slice(&kbps.to_be_bytes());
+        packet.extend_from_slice(&report.word().to_be_bytes());
     }
 }
 

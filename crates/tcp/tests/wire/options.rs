@@ -1,7 +1,7 @@
 //! Options in places where Linux does not put them, as others do.
 
 use crate::packet::with_options;
-use tidegate_tcp::{Flags, Segment, Seq, SynOptions, Timestamps, wire};
+use tidegate_tcp::{Flags, ReadReport, Segment, Seq, SynOptions, Timestamps, wire};
 
 fn parsed(flags: Flags, options: &[u8]) -> Segment {
     wire::parse(&with_options(flags, options)).unwrap().segment
@@ -110,14 +110,18 @@ mod afc {
     use super::*;
     use tidegate_tcp::wire::Malformed;
 
-    const RATE: [u8; 8] = [253, 8, 0xaf, 0xc0, 0, 0, 0x17, 0x70];
+    const RATE: [u8; 8] = [253, 8, 0xaf, 0xc0, 3, 0, 0x17, 0x70];
+    const REPORT: ReadReport = ReadReport {
+        kbps: 6000,
+        refused: 3,
+    };
 
     #[test]
     fn permitted_in_a_syn_and_a_rate_in_others() {
         let permitted = [253, 4, 0xaf, 0xc0];
         assert!(parsed(Flags::SYN, &permitted).syn.afc_permitted);
         assert!(!parsed(Flags::ACK, &permitted).syn.afc_permitted);
-        assert_eq!(parsed(Flags::ACK, &RATE).read_rate, Some(6000));
+        assert_eq!(parsed(Flags::ACK, &RATE).read_rate, Some(REPORT));
         assert_eq!(parsed(Flags::SYN, &RATE).read_rate, None);
     }
 
@@ -156,7 +160,7 @@ mod afc {
             let mut segment = Segment {
                 flags: Flags::ACK,
                 timestamps: timestamps.then(Timestamps::default),
-                read_rate: Some(6000),
+                read_rate: Some(REPORT),
                 ..Segment::default()
             };
             for n in 0..4 {
@@ -167,7 +171,7 @@ mod afc {
             wire::write(&mut packet, &crate::packet::v4(), &segment, [&[], &[]]);
             let read = wire::parse(&packet).unwrap().segment;
             assert_eq!(read.sack.as_slice(), &segment.sack.as_slice()[..blocks]);
-            assert_eq!(read.read_rate, Some(6000));
+            assert_eq!(read.read_rate, Some(REPORT));
         }
     }
 

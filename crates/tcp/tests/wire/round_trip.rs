@@ -6,7 +6,7 @@ use proptest::option;
 use proptest::prelude::*;
 use std::net::{IpAddr, SocketAddr};
 use tidegate_tcp::wire::{self, Addresses};
-use tidegate_tcp::{Flags, SackBlocks, Segment, Seq, SynOptions, Timestamps};
+use tidegate_tcp::{Flags, ReadReport, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 
 fn addresses() -> impl Strategy<Value = Addresses> {
     let v4 = any::<[[u8; 4]; 2]>().prop_map(|ends| ends.map(IpAddr::from));
@@ -63,7 +63,7 @@ fn segments() -> impl Strategy<Value = Segment> {
             sack(most)
                 .prop_map(move |sack| Segment {
                     sack,
-                    read_rate,
+                    read_rate: read_rate.map(ReadReport::from_word),
                     ..segment
                 })
                 .boxed()

@@ -1,4 +1,4 @@
-use super::{ReadRate, window};
+use super::{ReadRate, held, window};
 use crate::{assert_close, histories};
 use proptest::prelude::*;
 use tidegate_laws::sys;
@@ -23,7 +23,7 @@ proptest! {
     #![proptest_config(histories(200))]
 
     #[test]
-    fn the_read_rate_is_the_formulas(events in events()) {
+    fn the_read_rate_is_the_formulas(events in events(), rtt_us in 0u32..2_000_000) {
         let mut now_us = 1 << 40;
         let mut formula = ReadRate::new(now_us);
         let mut ours = sys::tg_afc::default();
@@ -33,14 +33,14 @@ proptest! {
             now_us += gap_us;
             match event {
                 Event::Read(bytes) => {
-                    formula.read(bytes, now_us);
+                    formula.read(bytes, now_us, rtt_us);
                     // SAFETY: as above.
-                    unsafe { sys::tg_afc_read(&mut ours, bytes, now_us) };
+                    unsafe { sys::tg_afc_read(&mut ours, bytes, now_us, rtt_us) };
                 }
                 Event::Arrival => {
-                    formula.arrived(now_us);
+                    formula.ar_update(now_us, rtt_us);
                     // SAFETY: as above.
-                    unsafe { sys::tg_afc_arrived(&mut ours, now_us) };
+                    unsafe { sys::tg_afc_arrived(&mut ours, now_us, rtt_us) };
                 }
             }
             // Each sample rounds down by less than a byte a second twice, and halves what was lost.
@@ -52,6 +52,12 @@ proptest! {
     }
 
     #[test]
+    fn a_rate_is_forgotten_in_a_line(kbps in 0u32..1 << 31, elapsed_us in 0u32..5_000_000, rtt_us in 1u32..2_000_000) {
+        let ours = tidegate_laws::afc::held(kbps, elapsed_us, rtt_us);
+        assert_close(ours.into(), held(kbps, elapsed_us, rtt_us), 1e-9, 1.0);
+    }
+
+    #[test]
     fn the_window_is_equation_36(free in 0u64..1 << 30, kbps: u32, rtt_us in 0u32..10_000_000) {
         // SAFETY: plain numbers.
         let ours = unsafe { sys::tg_afc_window(free, kbps, rtt_us, u64::MAX) };
@@ -59,21 +65,22 @@ proptest! {
     }
 }
 
-/// An application that reads 7500 bytes every 10 ms reads 6 Mbit/s, whatever arrives in between; when
-/// it stops, each 20 ms halve that.
+/// Over a path of 10 ms, an application that reads 7500 bytes every 10 ms reads 6 Mbit/s, whatever arrives
+/// in between; when it stops, each round trip halves that.
 #[test]
 fn a_rate_is_found_and_forgotten() {
+    const RTT_US: u32 = 10_000;
     let mut rate = tidegate_laws::afc::ReadRate::new(0);
     for tick in 1..20 {
         for us in [1_000, 4_000, 9_999] {
-            rate.arrived((tick - 1) * 10_000 + us);
+            rate.arrived((tick - 1) * 10_000 + us, RTT_US);
         }
-        rate.read(7_500, tick * 10_000);
+        rate.read(7_500, tick * 10_000, RTT_US);
     }
     assert_eq!(rate.tell(), 5_999);
-    rate.arrived(190_000 + 19_999);
+    rate.arrived(190_000 + 9_999, RTT_US);
     assert_eq!(rate.tell(), 5_999);
-    rate.arrived(190_000 + 20_000);
+    rate.arrived(190_000 + 10_000, RTT_US);
     assert_eq!(rate.tell(), 2_999);
 }
 

@@ -22,6 +22,15 @@ proptest! {
         prop_assert_eq!(afc::window(free, 0, rtt_us, most), free.min(most));
     }
 
+    /// Nothing is remembered that was not told, nor without end.
+    #[test]
+    fn what_is_held_only_falls(kbps in lies(), elapsed_us: u32, more_us: u32, rtt_us: u32) {
+        let held = afc::held(kbps, elapsed_us, rtt_us);
+        prop_assert!(held <= kbps);
+        prop_assert!(afc::held(kbps, elapsed_us.saturating_add(more_us), rtt_us) <= held);
+        prop_assert_eq!(afc::held(kbps, 2 * (rtt_us / 2), rtt_us / 2), 0);
+    }
+
     /// More room, a faster reader or a longer path never close it.
     #[test]
     fn the_window_is_monotone(free: u32, more: u32, kbps: u32, rtt_us: u32, most: u64) {
@@ -34,13 +43,15 @@ proptest! {
 
     /// Any numbers at any times, backwards too, leave a rate that no sample exceeded.
     #[test]
-    fn no_history_breaks_the_rate(events in prop::collection::vec((any::<u64>(), any::<u64>()), 1..200)) {
+    fn no_history_breaks_the_rate(
+        events in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u32>()), 1..200),
+    ) {
         let mut ours = sys::tg_afc::default();
-        for (bytes, now_us) in events {
+        for (bytes, now_us, rtt_us) in events {
             // SAFETY: the record is live and exclusively borrowed; C keeps no copy of it.
-            unsafe { sys::tg_afc_read(&mut ours, bytes, now_us) };
+            unsafe { sys::tg_afc_read(&mut ours, bytes, now_us, rtt_us) };
             // The most bytes there are, in the shortest sample.
-            prop_assert!(ours.smooth_rx <= (1 << 40) * 1_000_000 / 5_000);
+            prop_assert!(ours.smooth_rx <= (1 << 40) * 1_000_000 / 1_000);
         }
     }
 }

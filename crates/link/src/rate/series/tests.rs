@@ -120,3 +120,27 @@ proptest! {
         prop_assert_eq!(series.nanobits_before(t), sum);
     }
 }
+
+/// Rates that take turns, wherever in the turn the series begins.
+#[test]
+fn slots_loop_and_may_begin_late() {
+    let rates = [2e6, 4e6, 6e6];
+    for (late_ms, expected) in [
+        (0, [2, 4, 6, 2, 4, 6, 2]),
+        (100, [6, 2, 4, 6, 2, 4, 6]),
+        (250, [2, 4, 6, 2, 4, 6, 2]),
+        (330, [6, 2, 4, 6, 2, 4, 6]),
+    ] {
+        let late = Duration::from_millis(late_ms);
+        let series = RateSeries::slots(&rates, Duration::from_millis(100), late).unwrap();
+        // In the middle of what is left of the slot under way, and of those that follow.
+        let part = late_ms % 100;
+        let mut t = if part == 0 { 50 } else { part / 2 };
+        for mbps in expected {
+            let (bps, until) = series.at(Instant::from_millis(t));
+            assert_eq!(bps, mbps * 1_000_000, "{late_ms} ms late, at {t} ms");
+            t = until.as_nanos() / 1_000_000 + 50;
+        }
+        assert_eq!(series.mean_bps(), 4e6);
+    }
+}

@@ -6,6 +6,7 @@ pub(in crate::send) fn verify(board: &Scoreboard) {
     let count = |tag| board.queue.iter().filter(|s| s.tags.has(tag)).count() as u32;
     assert_eq!(board.sacked, count(Tags::SACKED));
     assert_eq!(board.lost, count(Tags::LOST));
+    assert_eq!(board.refused, count(Tags::REFUSED));
     assert_eq!(board.retrans, count(Tags::RETRANS));
     assert_eq!(board.linked, count(Tags::LINKED));
     let holes: Vec<u32> = board

@@ -1,6 +1,16 @@
 //! Adaptive flow control at the sender (AFC §4.1, Algorithm 4). A round trip is 100 ms.
 
 use super::*;
+use crate::ReadReport;
+
+impl Script {
+    /// The peer, which has `acked` segments, reads at `kbps` and has refused so many so far.
+    fn told(&mut self, acked: u64, kbps: u32, refused: u8) -> &mut Self {
+        let report = ReadReport { kbps, refused };
+        self.sender.peer_reads(self.now, 1 + acked * MSS, report);
+        self
+    }
+}
 
 /// A sender with a wide congestion window whose peer has room for ten segments and reads ten segments
 /// a round trip (800 kbit/s): twenty are out.
@@ -12,9 +22,9 @@ fn on_credit() -> Script {
     });
     s.sender.window.cwnd = 100;
     s.window = 10 * MSS;
-    s.sender.peer_reads(1, 800);
+    s.told(0, 800, 0);
     s.write(100 * MSS);
-    // What exceeds a burst's threshold is paced.
+    // What is more than a burst is paced.
     s.at(99);
     assert_eq!(s.sent(), (0..20).collect::<Vec<_>>());
     s
@@ -36,13 +46,18 @@ fn the_window_is_what_fits_and_what_will_be_read() {
 }
 
 #[test]
-fn without_a_rate_it_is_the_classic_window() {
+fn a_rate_is_forgotten_over_two_round_trips() {
     let mut s = on_credit();
-    s.sender.peer_reads(1, 0);
     s.window = 5 * MSS;
-    s.at(100).ack(16, &[]);
+    // It is told every 20 ms that the reader has stopped.
+    let credits = [120, 140, 160].map(|ms| {
+        s.at(ms).told(10, 0, 0).ack(10, &[]);
+        s.sender.flow_window() - 5 * MSS
+    });
+    assert!(credits.is_sorted_by(|a, b| a > b), "{credits:?}");
+    assert!(credits[2] > 0, "{credits:?}");
+    s.at(400).told(10, 0, 0).ack(10, &[]);
     assert_eq!(s.sender.flow_window(), 5 * MSS);
-    assert_eq!(s.sent(), [20]);
 }
 
 /// A late ACK's rate is as old as the rest of it.
@@ -50,96 +65,105 @@ fn without_a_rate_it_is_the_classic_window() {
 fn an_old_rate_is_not_believed() {
     let mut s = on_credit();
     s.at(100).ack(4, &[]);
-    s.sender.peer_reads(1, 0);
-    assert!(s.sender.flow_window() > 10 * MSS);
+    let before = s.sender.flow_window();
+    s.told(0, 80_000, 100);
+    assert_eq!(s.sender.flow_window(), before);
 }
 
-/// The reader stops: of twenty segments ten fit, and ten are dropped.
+/// The buffer fills, and is read from no longer: of twenty segments ten fit.
 fn overflown() -> Script {
     let mut s = on_credit();
-    s.sender.peer_reads(1, 0);
     s.window = 0;
-    s.at(110).ack(10, &[]);
+    s.at(110).told(10, 800, 0).ack(10, &[]);
     assert_eq!(s.sent(), []);
     s
 }
 
 #[test]
-fn a_full_buffer_is_no_congestion() {
+fn what_was_refused_leaves_again_and_is_no_congestion() {
     let mut s = overflown();
-    // Each dropped segment brings a duplicate ACK.
-    for ms in 111..120 {
-        s.at(ms).ack(10, &[]);
+    for n in 1..=10 {
+        s.at(210 + 5 * u64::from(n)).told(10, 800, n).ack(10, &[]);
     }
-    assert_eq!(s.sent(), []);
-    // Nor is a timeout: it sends probes, further and further apart.
-    s.at(3000);
-    let probes: Vec<_> = s.log.drain(..).collect();
-    assert!((2..6).contains(&probes.len()), "{probes:?}");
-    assert!(probes.iter().all(|(_, probe)| probe.len == 0));
+    s.at(299);
+    assert_eq!(s.sent(), (10..20).collect::<Vec<_>>());
     let info = s.info();
-    assert_eq!(
-        (info.cwnd, info.timeouts, info.recovery),
-        (100, 0, Recovery::Open)
-    );
-}
-
-#[test]
-fn what_was_dropped_leaves_first_when_the_window_opens() {
-    let mut s = overflown();
+    assert_eq!((info.cwnd, info.timeouts), (100, 0));
+    assert!(info.recovery < Recovery::Recovery);
+    // It had room this time.
     s.window = 10 * MSS;
-    s.at(400).sender.peer_reads(10 * MSS + 1, 800);
-    s.log.clear();
-    s.ack(10, &[]);
-    s.at(499);
-    assert_eq!(s.sent(), (10..30).collect::<Vec<_>>());
+    s.at(400).told(20, 800, 10).ack(20, &[]);
     assert_eq!((s.info().cwnd, s.info().recovery), (100, Recovery::Open));
-    // Losses of before stay hidden until all of it is acknowledged.
-    s.at(500).ack_echoing(12, &[(16, 20)], Some(400));
-    s.at(520).ack_echoing(20, &[], Some(400));
+}
+
+/// One that stays away: what it is sent in vain becomes less, and then nothing but probes.
+#[test]
+fn a_reader_that_is_gone_is_probed() {
+    let mut s = overflown();
+    // Nor is it lowered for being idle.
+    s.sender.slow_start_after_idle = false;
+    let mut refused = 0;
+    let mut rounds = Vec::new();
+    for round in 2..8 {
+        s.at(round * 110);
+        let out = s.sender.in_flight();
+        for _ in 0..out {
+            refused += 1;
+            s.told(10, 0, refused).ack(10, &[]);
+        }
+        s.at(round * 110 + 100);
+        rounds.push(s.log.drain(..).filter(|(_, sent)| sent.len > 0).count());
+    }
+    assert!(rounds.is_sorted_by(|a, b| a >= b), "{rounds:?}");
+    assert!(rounds.iter().sum::<usize>() < 20, "{rounds:?}");
+    s.at(10_000);
+    let probes: Vec<_> = s.log.drain(..).collect();
+    assert!((2..8).contains(&probes.len()), "{probes:?}");
+    assert!(probes.iter().all(|(_, probe)| probe.len == 0));
+    assert_eq!((s.info().cwnd, s.info().timeouts), (100, 0));
+    // It is back: what it refused comes first.
+    s.window = 20 * MSS;
+    s.at(10_100).told(10, 800, refused).ack(10, &[]);
+    s.at(10_199);
+    assert_eq!(s.sent()[..12], (10..22).collect::<Vec<_>>());
     assert_eq!(s.info().cwnd, 100);
-    assert!(!s.sender.is_overflowing());
 }
 
+/// The count runs on where ACKs are lost, and an ACK that was overtaken does not set it back.
 #[test]
-fn what_sack_has_reported_is_not_sent_again() {
-    let mut s = on_credit();
-    s.sender.peer_reads(1, 0);
-    s.window = 0;
-    s.at(110).ack(10, &[(12, 14)]);
-    s.window = 20 * MSS;
-    s.at(400).log.clear();
-    s.ack(10, &[(12, 14)]);
-    s.at(499);
-    assert_eq!(s.sent()[..8], [10, 11, 14, 15, 16, 17, 18, 19]);
+fn what_lost_acks_told_is_not_lost() {
+    let mut s = overflown();
+    s.at(220).told(10, 800, 3).ack(10, &[]);
+    s.told(10, 800, 1).ack(10, &[]);
+    s.told(10, 800, 3).ack(10, &[]);
+    s.at(230);
+    assert_eq!(s.sent(), [10, 11, 12]);
 }
 
-/// What cannot have arrived before the window opened may yet arrive.
+/// What a peer can have refused must have reached it.
 #[test]
-fn what_was_sent_a_moment_ago_is_not_given_up() {
-    let mut s = on_credit();
-    s.at(100).ack(4, &[]);
-    assert_eq!(s.sent(), (20..24).collect::<Vec<_>>());
-    s.window = 0;
-    s.sender.peer_reads(4 * MSS + 1, 0);
-    s.at(110).ack(10, &[]);
-    s.window = 20 * MSS;
-    s.at(120).ack(10, &[]);
-    s.at(180);
-    assert_eq!(
-        s.sent()[..12],
-        [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 24, 25]
-    );
+fn what_was_sent_a_moment_ago_was_not_refused() {
+    let mut s = overflown();
+    s.at(120).told(10, 800, 127).ack(10, &[]);
+    s.at(290);
+    let sent = s.sent();
+    assert!(sent.len() <= 10, "{sent:?}");
+    for ms in 291..299 {
+        s.at(ms).told(10, 800, 127).ack(10, &[]);
+    }
+    assert!(s.sent().len() <= 10);
 }
 
 #[test]
 fn a_retransmission_that_is_lost_is_congestion() {
     let mut s = overflown();
+    for n in 1..=10 {
+        s.at(210 + 5 * u64::from(n)).told(10, 800, n).ack(10, &[]);
+    }
+    s.at(299);
+    assert_eq!(s.sent().len(), 10);
     s.window = 20 * MSS;
-    s.at(400).ack(10, &[]);
-    s.at(450);
-    s.sent();
-    s.at(560).ack(10, &[(11, 20)]);
+    s.at(400).told(10, 800, 10).ack(10, &[(11, 20)]);
     s.at(700);
     assert!(s.info().cwnd < 100, "{:?}", s.info());
 }
@@ -156,7 +180,7 @@ fn a_window_that_opens_wide_is_no_burst() {
     let mut s = overflown();
     s.window = 40 * MSS;
     s.at(400).log.clear();
-    s.ack(20, &[]);
+    s.told(20, 0, 0).ack(20, &[]);
     s.at(499);
     let at_once = s.sent_at();
     let burst = at_once.iter().filter(|(ms, _)| *ms == 400).count();

@@ -3,7 +3,7 @@
 use super::side::Side;
 use crate::targets::input::{Input, bytes};
 use tidegate_tcp::wire;
-use tidegate_tcp::{Flags, Segment, Seq, SynOptions, Timestamps};
+use tidegate_tcp::{Flags, ReadReport, Segment, Seq, SynOptions, Timestamps};
 
 /// A packet to `to`, seemingly from `from`.
 pub fn forge(to: &Side, from: &Side, input: &mut Input) -> Option<Vec<u8>> {
@@ -41,7 +41,7 @@ pub fn forge(to: &Side, from: &Side, input: &mut Input) -> Option<Vec<u8>> {
         afc_permitted: options & 64 != 0,
     };
     if options & 128 != 0 {
-        segment.read_rate = Some(input.u32()?);
+        segment.read_rate = Some(ReadReport::from_word(input.u32()?));
     }
     let syn = u64::from(segment.flags.has(Flags::SYN));
     let payload = bytes(offset + syn, segment.len as usize);
