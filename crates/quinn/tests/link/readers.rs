@@ -17,8 +17,8 @@ const LINK_MBPS: f64 = 20.0;
 /// 100 ms there and back.
 const DELAY_MS: u64 = 50;
 
-const WARMUP: Duration = Duration::from_secs(2);
-const END: Duration = Duration::from_secs(6);
+const WARMUP: Duration = Duration::from_secs(3);
+const END: Duration = Duration::from_secs(8);
 
 /// A connection's window in bytes.
 #[derive(Clone, Copy, Debug)]
