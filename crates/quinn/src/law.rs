@@ -57,7 +57,9 @@ impl State {
                 let rtt_us = micros(moment.min_rtt);
                 rate.read(bytes as u64, moment.now_us, rtt_us);
                 let window = afc::window((*buffer).into(), rate.tell(), rtt_us, most.into());
-                Some(window as u32)
+                // quinn keeps credit back until it is an eighth of the window. A reader that is limited
+                // by its window would earn so much less, and the next window be smaller by it.
+                Some((window + window / 8).min(most.into()) as u32)
             }
             Self::Drwa(drwa) => {
                 let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);

@@ -131,7 +131,7 @@ impl Steer {
         } = &mut *steered;
         credit.read(bytes as u64);
         if let Some(wanted) = law.read(bytes, &moment, most) {
-            *window = wanted.clamp(LEAST, most);
+            *window = wanted.min(most).max(LEAST);
         }
         if let Some(receive_window) = credit.want(*window) {
             // Under the lock: quinn has to hear of windows in their order.
