@@ -12,6 +12,7 @@ mod fig07d;
 mod fig07f;
 mod paths;
 mod positions;
+mod server;
 mod shared;
 
 use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
@@ -51,6 +52,7 @@ fn figures(extent: &Extent) -> Vec<Figure> {
         let cases = figures.iter_mut().flat_map(|figure| &mut figure.cases);
         cases.for_each(|case| case.scenario.duration_s = paths::SHORT_S);
     }
+    figures.push(server::figure(extent));
     figures
 }
 

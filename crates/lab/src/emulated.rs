@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use tidegate_link::{Config, Instant};
 use tidegate_measure::{Demand, LinkRecord, Window};
-use tidegate_scenario::Side;
+use tidegate_scenario::{FlowControl, Side};
 
 /// Two hosts with the kernel's TCP and the link between them, until dropped.
 pub struct EmulatedHosts {
@@ -35,6 +35,9 @@ impl EmulatedHosts {
             rmem_max: None,
             timestamps: true,
             initial_window: None,
+            slow_start_after_idle: true,
+            window: None,
+            flow_control: FlowControl::Linux,
             own_tcp: Vec::new(),
             kernel_congestion_control: "cubic".into(),
             seed,

@@ -13,7 +13,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, so
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::sync::Arc;
-use tidegate_scenario::{Hosts, Run, Side};
+use tidegate_scenario::{FlowControl, Hosts, Run, Side};
 use tidegate_tcp::{Config, ReceiveBuffer};
 
 /// Largest send buffer, in bytes: twice the largest window of Linux 6.16 and later, so that a
@@ -38,6 +38,12 @@ pub struct Settings {
     pub timestamps: bool,
     /// Initial congestion window in segments; absent: as the kernel has it.
     pub initial_window: Option<u32>,
+    /// Whether a pause lowers a sender's congestion window.
+    pub slow_start_after_idle: bool,
+    /// A fixed receive window in bytes, for TCP of our own.
+    pub window: Option<u64>,
+    /// How TCP of our own keeps its receive buffer from overflowing.
+    pub flow_control: FlowControl,
     /// Hosts whose TCP is our own.
     pub own_tcp: Vec<Side>,
     /// Congestion control of the kernel's senders.
@@ -66,6 +72,9 @@ impl Settings {
             rmem_max: run.rmem_max.or(hosts.rmem_max),
             timestamps: hosts.timestamps,
             initial_window: hosts.initial_window,
+            slow_start_after_idle: hosts.slow_start_after_idle,
+            window: run.window,
+            flow_control: run.flow_control,
             own_tcp,
             kernel_congestion_control,
             seed,
@@ -189,6 +198,14 @@ fn configure(settings: &Settings) -> Result<bool> {
         "ipv4/tcp_timestamps",
         if settings.timestamps { "1" } else { "0" },
     )?;
+    sysctl::write(
+        "ipv4/tcp_slow_start_after_idle",
+        if settings.slow_start_after_idle {
+            "1"
+        } else {
+            "0"
+        },
+    )?;
     sysctl::write("ipv4/tcp_wmem", &format!("4096 16384 {SEND_BUFFER_MAX}"))?;
     if let Some(max) = settings.rmem_max {
         let [minimum, initial, _] = receive_buffer()?.map(|bytes| bytes.min(max));
@@ -255,12 +272,20 @@ fn config(settings: &Settings) -> Result<Config> {
         initial_window: settings.initial_window.unwrap_or(initial_window),
         // As the kernel's sockets have it (`socket::prepare`).
         nodelay: true,
-        receive_buffer: settings
-            .rmem_max
-            .map_or(receive_buffer, |max| ReceiveBuffer::Autotuned {
+        slow_start_after_idle: settings.slow_start_after_idle,
+        receive_buffer: match (settings.window, settings.rmem_max) {
+            (Some(window), _) => ReceiveBuffer::Fixed(window),
+            (None, Some(max)) => ReceiveBuffer::Autotuned {
                 initial: RECEIVE_BUFFER.min(max),
                 max,
-            }),
+            },
+            (None, None) => receive_buffer,
+        },
+        flow_control: match settings.flow_control {
+            FlowControl::Linux => tidegate_tcp::FlowControl::Linux,
+            FlowControl::Classic => tidegate_tcp::FlowControl::Classic,
+            FlowControl::Adaptive => tidegate_tcp::FlowControl::Adaptive,
+        },
         ..Config::default()
     })
 }

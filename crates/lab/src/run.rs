@@ -103,16 +103,14 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         scenario.hops.is_empty(),
         "the scenario has hops, which only the simulator can run"
     );
-    if let Some(run) = scenario.runs.iter().find(|run| run.window.is_some()) {
-        bail!(
-            "run \"{}\" has a fixed window, which only the simulator can have",
+    for run in &scenario.runs {
+        let own_tcp = run.own_tcp.as_ref().unwrap_or(&scenario.hosts.own_tcp);
+        ensure!(
+            run.window.is_none() || !own_tcp.is_empty(),
+            "run \"{}\" has a fixed window, which kernels do not have, expected own_tcp beside it",
             run.name
         );
     }
-    ensure!(
-        scenario.hosts.slow_start_after_idle,
-        "the hosts are without slow start after idle, which only the simulator can have"
-    );
     for Workload {
         name,
         does,
@@ -120,19 +118,20 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         steered,
         weight,
         congestion_control,
+        flow_control,
         ..
     } in &scenario.workloads
     {
-        use WorkloadKind::{Datagrams, Page, Reader, Video};
+        use WorkloadKind::{Datagrams, Page, Video};
         let what = match does {
             Page { .. } => "a page",
             Video { .. } => "a video",
-            Reader { .. } => "a slow reader",
             Datagrams { .. } => "a source of datagrams",
             _ if links.is_some() => "on links of its own choice",
             _ if !steered => "not steered",
             _ if *weight != 1 => "weighted",
             _ if congestion_control.is_some() => "sent by a congestion control of its own",
+            _ if flow_control.is_some() => "received by a flow control of its own",
             _ => continue,
         };
         bail!("workload \"{name}\" is {what}, which only the simulator can run");

@@ -112,6 +112,17 @@ impl Stream {
         }
     }
 
+    /// Reads what has arrived without waiting for more, which may be nothing.
+    ///
+    /// # Errors
+    /// When the connection broke before the term was over.
+    pub fn receive_at_once(&self, buffer: &mut [u8], term: &Term) -> Result<Arrival> {
+        match self {
+            Self::Kernel(stream) => socket::receive_at_once(stream, buffer, term),
+            Self::Own(stream) => stream.receive_at_once(buffer, term),
+        }
+    }
+
     /// Hands over all of `data`; `false` if the term ended first.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 
 pub mod afc;
 pub mod bench;
+pub mod drwa;
 mod flow;
 pub mod sys;
 mod upload;

@@ -17,6 +17,7 @@ mod workload;
 pub use comparison::Comparison;
 pub use link::*;
 pub use load::{LinkInputs, LoadError};
+pub use read_rate::SlowReader;
 pub use result::*;
 pub use scenario::*;
 pub use schedule::Schedule;

@@ -41,5 +41,28 @@ impl ReadRate {
     }
 }
 
+/// An application that reads at a rate of its own, look by look.
+#[derive(Clone, Debug)]
+pub struct SlowReader {
+    reads: ReadRate,
+    /// Bytes that it has read or, where there were none, missed.
+    passed: u64,
+}
+
+impl SlowReader {
+    /// One that has just begun.
+    pub fn new(reads: ReadRate) -> Self {
+        Self { reads, passed: 0 }
+    }
+
+    /// Bytes that it wants `elapsed` after its start, and does not ask for again.
+    pub fn wants(&mut self, elapsed: Duration) -> u64 {
+        // Rounding may take a byte back where one slot passes into the next.
+        let wanted = self.reads.bytes_before(elapsed).saturating_sub(self.passed);
+        self.passed += wanted;
+        wanted
+    }
+}
+
 #[cfg(test)]
 mod tests;

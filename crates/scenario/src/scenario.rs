@@ -118,8 +118,7 @@ pub struct Hosts {
     /// Every sender's initial congestion window in segments; absent: the kernel's own, 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
-    /// Whether a pause lowers a sender's congestion window (`tcp_slow_start_after_idle`). Without for
-    /// the simulator.
+    /// Whether a pause lowers a sender's congestion window (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
     /// Hosts whose TCP is Tidegate's own instead of the kernel's: for the laboratory, since the
     /// simulator has no other. A kernel opposite that lacks the congestion control uses Reno.
@@ -208,11 +207,11 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_minima: bool,
     /// A fixed receive window in bytes of payload, as textbooks have it, in place of Linux's
-    /// autotuned buffer. For the simulator.
+    /// autotuned buffer. In the laboratory for the hosts of `own_tcp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
     /// How receivers keep their buffers from overflowing; classic and adaptive ones need a `window`.
-    /// For the simulator.
+    /// In the laboratory for the hosts of `own_tcp`.
     #[serde(default, skip_serializing_if = "FlowControl::is_linux")]
     pub flow_control: FlowControl,
     /// Overrides `hosts.congestion_control`.

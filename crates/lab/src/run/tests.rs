@@ -36,12 +36,6 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "",
             "\"w\" is a video",
         ),
-        (
-            "does = { reader = { reads = { constant = { mbps = 1 } } } }",
-            "",
-            "",
-            "slow reader",
-        ),
         ("does = { datagrams = { mbps = 1 } }", "", "", "datagrams"),
         (
             "does = { bulk = {} }, links = ['down', 'up']",
@@ -62,18 +56,16 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "congestion control of its own",
         ),
         (
+            "does = { bulk = {} }, flow_control = 'linux'",
+            "",
+            "",
+            "flow control of its own",
+        ),
+        (
             "does = { bulk = {} }, weight = 2",
             "",
             "",
             "\"w\" is weighted",
-        ),
-        // Classic and adaptive flow control cannot be had without one.
-        (BULK, "window = 9000", "", "\"r\" has a fixed window"),
-        (
-            BULK,
-            "",
-            "hosts = { slow_start_after_idle = false }",
-            "without slow start after idle",
         ),
         (
             BULK,
@@ -86,4 +78,12 @@ fn what_only_the_simulator_has_is_refused_by_name() {
         assert!(refusal.contains(words), "{refusal}");
         assert!(refusal.contains("only the simulator"), "{refusal}");
     }
+}
+
+/// Classic and adaptive flow control cannot be had without one.
+#[test]
+fn a_fixed_window_needs_tcp_of_our_own() {
+    let refusal = refusal("does = { bulk = {} }", "window = 9000", "");
+    assert!(refusal.contains("\"r\" has a fixed window"), "{refusal}");
+    assert!(refusal.contains("own_tcp"), "{refusal}");
 }

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_link::Config;
 use tidegate_measure::{Demand, LinkRecord, Window};
-use tidegate_scenario::Side;
+use tidegate_scenario::{FlowControl, Side};
 
 /// The caller's namespace, and a host beyond it that knows no way to anybody but the caller.
 struct World {
@@ -35,6 +35,9 @@ impl World {
             rmem_max: None,
             timestamps: true,
             initial_window: None,
+            slow_start_after_idle: true,
+            window: None,
+            flow_control: FlowControl::Linux,
             own_tcp: Vec::new(),
             kernel_congestion_control: "reno".into(),
             seed: 1,

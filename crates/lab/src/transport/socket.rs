@@ -5,13 +5,13 @@ use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
-    AddressFamily, SockFlag, SockType, SockaddrStorage, connect as connect_socket, setsockopt,
-    socket, sockopt,
+    AddressFamily, MsgFlags, SockFlag, SockType, SockaddrStorage, connect as connect_socket, recv,
+    setsockopt, socket, sockopt,
 };
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 /// How long a call may block before its caller looks at the time.
@@ -45,10 +45,7 @@ pub fn connect(to: SocketAddr, congestion_control: &str, term: &Term) -> Result<
     let fd = socket(family, SockType::Stream, flags, None).context("cannot make a socket")?;
     let stream = TcpStream::from(fd);
     prepare(&stream, congestion_control)?;
-    match connect_socket(
-        std::os::fd::AsRawFd::as_raw_fd(&stream),
-        &SockaddrStorage::from(to),
-    ) {
+    match connect_socket(stream.as_raw_fd(), &SockaddrStorage::from(to)) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}
         Err(error) => return Err(error).with_context(|| format!("cannot connect to {to}")),
     }
@@ -121,6 +118,20 @@ pub fn receive(mut stream: &TcpStream, buffer: &mut [u8], term: &Term) -> Result
         }
     }
     Ok(Arrival::Over)
+}
+
+/// Reads what has arrived without waiting for more, which may be nothing.
+///
+/// # Errors
+/// When the connection broke before the term was over.
+pub fn receive_at_once(stream: &TcpStream, buffer: &mut [u8], term: &Term) -> Result<Arrival> {
+    match recv(stream.as_raw_fd(), buffer, MsgFlags::MSG_DONTWAIT) {
+        Ok(0) => Ok(Arrival::End),
+        Ok(n) => Ok(Arrival::Bytes(n)),
+        Err(Errno::EAGAIN | Errno::EINTR) => Ok(Arrival::Bytes(0)),
+        Err(_) if term.is_over() => Ok(Arrival::Over),
+        Err(error) => Err(error).context("the connection broke while receiving"),
+    }
 }
 
 /// Hands some of `data` to the kernel; none if the term ended first.

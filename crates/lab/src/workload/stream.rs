@@ -1,14 +1,14 @@
-//! One long connection with data in one direction: bulk, chunks, constant rate.
+//! One long connection with data in one direction: bulk, chunks, constant rate, a slow reader.
 
 use super::flow::{Fetch, FetchLog, Flow};
 use super::pattern::Pattern;
 use super::{Cast, Stage};
 use crate::term::Term;
 use crate::transport::{Arrival, Stream};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use std::sync::{Arc, OnceLock};
 use tidegate_link::Instant;
-use tidegate_scenario::{Direction, Schedule, Side, Workload, WorkloadKind};
+use tidegate_scenario::{Direction, ReadRate, Schedule, Side, SlowReader, Workload, WorkloadKind};
 
 /// Bytes handed to or taken from the kernel at once.
 const BUFFER: usize = 128 << 10;
@@ -18,6 +18,8 @@ struct Plan {
     flow: Arc<Flow>,
     schedule: Schedule,
     pattern: Pattern,
+    /// How fast the receiver reads; none: as fast as it can.
+    reads: Option<ReadRate>,
     /// When the source began to run.
     source_start: OnceLock<Instant>,
     /// Where the arrival of each chunk is noted, if there are chunks.
@@ -44,6 +46,10 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, does: &WorkloadK
             pattern: Pattern::new(cast.flows.len() as u64),
             flow,
             schedule,
+            reads: match does {
+                WorkloadKind::Reader { reads, .. } => Some(reads.clone()),
+                _ => None,
+            },
             source_start: OnceLock::new(),
             chunks,
         });
@@ -134,23 +140,56 @@ impl Plan {
 
     /// Receives and checks everything; whether the end was reached.
     fn receive(&self, stream: &Stream, term: &Term) -> Result<bool> {
+        if let Some(reads) = &self.reads {
+            self.receive_slowly(stream, reads, term)?;
+            return Ok(false);
+        }
         let mut buffer = vec![0; BUFFER];
-        let mut position = 0;
         loop {
             match stream.receive(&mut buffer, term)? {
-                Arrival::Bytes(n) => {
-                    self.pattern.check(&buffer[..n], position)?;
-                    position = self.flow.add_received(n as u64);
-                    self.note_chunks(position - n as u64, position, term.clock.now());
-                }
-                Arrival::End if Some(position) == self.schedule.total_bytes() => {
+                Arrival::Bytes(n) => self.take(&buffer[..n], term)?,
+                Arrival::End if Some(self.flow.received()) == self.schedule.total_bytes() => {
                     let _ = self.flow.completed.set(term.clock.now());
                     return Ok(true);
                 }
-                Arrival::End => bail!("the stream ended after {position} bytes, too early"),
+                Arrival::End => return Err(self.ended_early()),
                 Arrival::Over => return Ok(false),
             }
         }
+    }
+
+    /// Receives and checks as fast as the application reads, until the term is over.
+    fn receive_slowly(&self, stream: &Stream, reads: &ReadRate, term: &Term) -> Result<()> {
+        let mut buffer = vec![0; BUFFER];
+        let mut reader = SlowReader::new(reads.clone());
+        let since = term.clock.now();
+        while term.sleep_until(term.clock.now() + ReadRate::TICK) {
+            let mut wanted = reader.wants(term.clock.now() - since);
+            while wanted > 0 {
+                let most = wanted.min(BUFFER as u64) as usize;
+                match stream.receive_at_once(&mut buffer[..most], term)? {
+                    Arrival::Bytes(0) | Arrival::Over => break,
+                    Arrival::Bytes(n) => self.take(&buffer[..n], term)?,
+                    Arrival::End => return Err(self.ended_early()),
+                }
+                wanted -= most as u64;
+            }
+        }
+        Ok(())
+    }
+
+    fn ended_early(&self) -> Error {
+        let position = self.flow.received();
+        anyhow!("the stream ended after {position} bytes, too early")
+    }
+
+    /// Checks and counts what has arrived.
+    fn take(&self, data: &[u8], term: &Term) -> Result<()> {
+        let from = self.flow.received();
+        self.pattern.check(data, from)?;
+        let to = self.flow.add_received(data.len() as u64);
+        self.note_chunks(from, to, term.clock.now());
+        Ok(())
     }
 
     /// Notes every chunk whose last byte is among those that have just arrived.

@@ -1,6 +1,7 @@
 //! The laboratory on the real kernel: needs root, and says aloud when it is skipped.
 
 mod common;
+mod flow_control;
 mod interop;
 mod killed;
 mod scenarios;

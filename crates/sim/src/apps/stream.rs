@@ -5,7 +5,7 @@ use crate::hosts::Hosts;
 use crate::packet::opposite;
 use std::time::Duration;
 use tidegate_measure::Window;
-use tidegate_scenario::{ReadRate, RunResult, Schedule, Side, WorkloadKind};
+use tidegate_scenario::{ReadRate, RunResult, Schedule, Side, SlowReader, WorkloadKind};
 use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
@@ -31,17 +31,15 @@ enum Sink {
     /// Whatever has arrived, as soon as it is awake.
     Prompt { wakes: Option<Instant> },
     /// At a rate of its own.
-    Slow(SlowReader),
+    Slow(Reading),
 }
 
 /// Reads every now and then what its rate allows since the connection was there.
-struct SlowReader {
-    reads: ReadRate,
+struct Reading {
+    reader: SlowReader,
     since: Option<Instant>,
     /// When it reads next.
     next: Option<Instant>,
-    /// Bytes that it has read or, where there were none, missed.
-    passed: u64,
 }
 
 /// The applications of a workload that is a stream.
@@ -63,11 +61,10 @@ pub fn apps(name: &str, does: &WorkloadKind, window: Window) -> Vec<Box<dyn App>
             written: 0,
             source_start: None,
             sink: match does {
-                WorkloadKind::Reader { reads, .. } => Sink::Slow(SlowReader {
-                    reads: reads.clone(),
+                WorkloadKind::Reader { reads, .. } => Sink::Slow(Reading {
+                    reader: SlowReader::new(reads.clone()),
                     since: None,
                     next: None,
-                    passed: 0,
                 }),
                 _ => Sink::Prompt { wakes: None },
             },
@@ -86,7 +83,11 @@ impl App for Stream {
             return None;
         };
         let sender = self.flow.sender();
-        let write = stage.with(connection, sender, |end| self.write(now, end));
+        let write = match self.sink {
+            Sink::Prompt { .. } => stage.with(connection, sender, |end| self.write(now, end)),
+            // It wakes up every millisecond; its sender writes whenever there is room.
+            Sink::Slow(_) => None,
+        };
         let read = stage.with(connection, opposite(sender), |end| self.read(now, end));
         [write.flatten(), read.flatten()]
             .into_iter()
@@ -169,12 +170,12 @@ impl Stream {
                 self.take(now, end, u64::MAX);
                 None
             }
-            Sink::Slow(reader) => {
+            Sink::Slow(reading) => {
                 if !end.is_established() {
                     return None;
                 }
-                let wanted = reader.wants(now);
-                let next = reader.next;
+                let wanted = reading.wants(now);
+                let next = reading.next;
                 if wanted > 0 {
                     self.take(now, end, wanted);
                 }
@@ -207,7 +208,7 @@ impl Stream {
     }
 }
 
-impl SlowReader {
+impl Reading {
     /// Bytes that it wants at `now`: none but when it is time.
     fn wants(&mut self, now: Instant) -> u64 {
         let start = *self.since.get_or_insert(now);
@@ -215,10 +216,6 @@ impl SlowReader {
             return 0;
         }
         self.next = Some(now + ReadRate::TICK);
-        // Rounding may take a byte back where one slot passes into the next.
-        let due = self.reads.bytes_before(now - start);
-        let wanted = due.saturating_sub(self.passed);
-        self.passed += wanted;
-        wanted
+        self.reader.wants(now - start)
     }
 }

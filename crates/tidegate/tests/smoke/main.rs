@@ -5,6 +5,9 @@
 //! command.
 
 mod agent;
+#[path = "../../../agent/tests/support/tally.rs"]
+#[allow(dead_code, reason = "it serves more tests than these")]
+mod tally;
 #[path = "../../../agent/tests/traffic/transfer.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod transfer;

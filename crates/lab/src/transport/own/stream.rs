@@ -8,7 +8,7 @@ use crate::transport::Arrival;
 use anyhow::{Result, bail};
 use std::sync::Arc;
 use tidegate_tcp::wire::Addresses;
-use tidegate_tcp::{Ending, Socket, Stack};
+use tidegate_tcp::{Ending, Instant, Socket, Stack};
 
 /// Where connections come in.
 #[derive(Debug)]
@@ -82,20 +82,32 @@ impl OwnStream {
 
     /// Reads what has arrived.
     pub fn receive(&self, buffer: &mut [u8], term: &Term) -> Result<Arrival> {
-        let arrival = self.host.act_until(term, |stack, now| {
-            let socket = self.of(stack);
-            match socket.read(now, buffer) {
-                0 if socket.connection().at_end() => Some(Ok(Arrival::End)),
-                0 => broken(socket.connection().ending()).map(Err),
-                n => Some(Ok(Arrival::Bytes(n))),
-            }
-        });
-        match arrival {
-            Some(Err(ending)) if !term.is_over() => {
-                bail!("the connection broke while receiving: {}", describe(ending))
-            }
-            Some(Ok(arrival)) => Ok(arrival),
-            _ => Ok(Arrival::Over),
+        let arrival = self
+            .host
+            .act_until(term, |stack, now| self.read(stack, now, buffer));
+        arrived(arrival.unwrap_or(Ok(Arrival::Over)), term)
+    }
+
+    /// Reads what has arrived without waiting for more, which may be nothing.
+    pub fn receive_at_once(&self, buffer: &mut [u8], term: &Term) -> Result<Arrival> {
+        let arrival = self
+            .host
+            .act(term, |stack, now| self.read(stack, now, buffer));
+        arrived(arrival.unwrap_or(Ok(Arrival::Bytes(0))), term)
+    }
+
+    /// What has arrived, or that nothing will any more.
+    fn read(
+        &self,
+        stack: &mut Stack,
+        now: Instant,
+        buffer: &mut [u8],
+    ) -> Option<Result<Arrival, Ending>> {
+        let socket = self.of(stack);
+        match socket.read(now, buffer) {
+            0 if socket.connection().at_end() => Some(Ok(Arrival::End)),
+            0 => broken(socket.connection().ending()).map(Err),
+            n => Some(Ok(Arrival::Bytes(n))),
         }
     }
 
@@ -155,6 +167,15 @@ impl OwnStream {
 impl Drop for OwnStream {
     fn drop(&mut self) {
         self.host.release(self.clock.now(), &self.addresses);
+    }
+}
+
+/// An arrival, or an error if the connection broke before the term was over.
+fn arrived(arrival: Result<Arrival, Ending>, term: &Term) -> Result<Arrival> {
+    match arrival {
+        Ok(arrival) => Ok(arrival),
+        Err(_) if term.is_over() => Ok(Arrival::Over),
+        Err(ending) => bail!("the connection broke while receiving: {}", describe(ending)),
     }
 }
 

@@ -1,0 +1,165 @@
+//! Steers the credit of a live [`quinn::Connection`] by the laws of `tidegate-laws`.
+//!
+//! QUIC's receive window is sealed: nothing on the way can lower it as the agent lowers TCP's. But the
+//! application that reads has it in its own hands, `MAX_DATA` (RFC 9000 §4.1). [`Law::Drwa`] keeps the
+//! queue in front of an over-buffered link short, [`Law::Afc`] lends a reader the credit that its own
+//! rate has earned, where memory is too scarce for large windows.
+//!
+//! ```no_run
+//! use tidegate_quinn::{Law, Settings, Steer};
+//! use tokio::io::AsyncReadExt;
+//!
+//! # async fn download(endpoint: quinn::Endpoint, mut config: quinn::ClientConfig, server: std::net::SocketAddr)
+//! # -> Result<(), Box<dyn std::error::Error>> {
+//! let settings = Settings::new(Law::Drwa { lambda: 2.0 });
+//! let mut transport = quinn::TransportConfig::default();
+//! settings.apply(&mut transport);
+//! config.transport_config(std::sync::Arc::new(transport));
+//!
+//! let connection = endpoint.connect_with(config, server, "example.org")?.await?;
+//! let steer = Steer::new(connection.clone(), settings);
+//! let mut stream = steer.reader(connection.accept_uni().await?);
+//! let mut data = Vec::new();
+//! stream.read_to_end(&mut data).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What cannot be done: a promise is for ever, so that a window that falls is worked off by reading, and
+//! a reader that stops keeps what it was promised ([`Steer::promised`]); quinn sets the windows of single
+//! streams once for all, so that they are opened wide here, and the connection's bounds them together.
+
+mod credit;
+mod law;
+mod reader;
+
+pub use law::Law;
+pub use reader::Reader;
+
+use credit::Credit;
+use law::{Moment, State};
+use quinn::{Connection, RecvStream, TransportConfig, VarInt};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Two of the smallest datagrams that every path carries (RFC 9000 §14), in bytes.
+const LEAST: u32 = 2400;
+
+/// The window of a stream, in bytes: more than any connection's, and far from the limit of the number.
+const STREAM_WINDOW: VarInt = VarInt::from_u32(u32::MAX);
+
+/// How a connection is steered.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// What steers it.
+    pub law: Law,
+    /// The window with which it begins, in bytes.
+    pub initial: u32,
+    /// The largest window in bytes, whatever the law wants.
+    pub most: u32,
+}
+
+impl Settings {
+    /// That law; 64 kB to begin with, or AFC's buffer, and 16 MB at most.
+    pub fn new(law: Law) -> Self {
+        Self {
+            law,
+            initial: match law {
+                Law::Afc { buffer } => buffer,
+                Law::Drwa { .. } => 64 << 10,
+            },
+            most: 16 << 20,
+        }
+    }
+
+    /// Sets the windows with which connections begin. Without this, quinn's are without a limit from
+    /// the start, and cannot be taken back.
+    pub fn apply(&self, config: &mut TransportConfig) {
+        config
+            .receive_window(VarInt::from_u32(self.initial))
+            .stream_receive_window(STREAM_WINDOW);
+    }
+}
+
+/// Steers a connection that was made with [`Settings::apply`]. Clones steer the same.
+#[derive(Clone, Debug)]
+pub struct Steer {
+    connection: Connection,
+    began: Instant,
+    settings: Settings,
+    steered: Arc<Mutex<Steered>>,
+}
+
+#[derive(Debug)]
+struct Steered {
+    law: State,
+    credit: Credit,
+    /// What the law wants, in bytes.
+    window: u32,
+}
+
+impl Steer {
+    /// Begins to steer `connection`, of which nothing has been read yet.
+    pub fn new(connection: Connection, settings: Settings) -> Self {
+        Self {
+            connection,
+            began: Instant::now(),
+            settings,
+            steered: Arc::new(Mutex::new(Steered {
+                law: State::new(settings.law),
+                credit: Credit::new(settings.initial),
+                window: settings.initial,
+            })),
+        }
+    }
+
+    /// A stream of the connection whose reads are noted.
+    pub fn reader(&self, stream: RecvStream) -> Reader {
+        Reader::new(stream, self.clone())
+    }
+
+    /// The application has read `bytes` from a stream of the connection, however it did: the law looks,
+    /// and the window follows. For every read, and of everything read.
+    pub fn read(&self, bytes: usize) {
+        let most = self.settings.most;
+        let moment = self.moment();
+        let mut steered = self.lock();
+        let Steered {
+            law,
+            credit,
+            window,
+        } = &mut *steered;
+        credit.read(bytes as u64);
+        if let Some(wanted) = law.read(bytes, &moment, most) {
+            *window = wanted.min(most).max(LEAST);
+        }
+        if let Some(receive_window) = credit.want(*window) {
+            // Under the lock: quinn has to hear of windows in their order.
+            self.connection
+                .set_receive_window(VarInt::from_u32(receive_window));
+        }
+    }
+
+    /// The window that the law wants, in bytes.
+    pub fn window(&self) -> u32 {
+        self.lock().window
+    }
+
+    /// Bytes that the peer may still send or that wait to be read: the memory that the connection may
+    /// come to need.
+    pub fn promised(&self) -> u64 {
+        self.lock().credit.outstanding()
+    }
+
+    fn moment(&self) -> Moment {
+        Moment {
+            now_us: self.began.elapsed().as_micros() as u64,
+            rtt: self.connection.rtt(),
+            min_rtt: self.connection.min_rtt(),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Steered> {
+        self.steered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
