@@ -122,12 +122,13 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         ..
     } in &scenario.workloads
     {
-        use WorkloadKind::{Datagrams, Page, Reader, Video};
+        use WorkloadKind::{Datagrams, Mpath, Page, Reader, Video};
         let what = match does {
             Page { .. } => "a page",
             Video { .. } => "a video",
             Reader { .. } => "a slow reader",
             Datagrams { .. } => "a source of datagrams",
+            Mpath { .. } => "an mPath transfer",
             _ if links.is_some() => "on links of its own choice",
             _ if !steered => "not steered",
             _ if *weight != 1 => "weighted",

@@ -80,6 +80,11 @@ impl Receiver {
         count
     }
 
+    /// Numbers of the stream below this one are taken.
+    pub fn limit(&self) -> u64 {
+        self.stream.limit()
+    }
+
     /// Whether the stream has ended and everything has been read.
     pub fn finished(&self) -> bool {
         self.stream.finished()
@@ -120,9 +125,10 @@ impl Receiver {
         [self.acknowledge_by, asks].into_iter().flatten().min()
     }
 
-    fn is_due(&self, now: Instant) -> bool {
+    fn is_due(&mut self, now: Instant) -> bool {
         self.urgent
             || self.unacknowledged >= self.config.packets_per_feedback
-            || self.timeout().is_some_and(|at| at <= now)
+            || self.acknowledge_by.is_some_and(|at| at <= now)
+            || self.stream.is_asking(now)
     }
 }

@@ -86,7 +86,7 @@ pub struct Sender {
 
 /// A path whose contribution is less than this share of the others' mean is "significantly below
 /// average" (section 3.1.3).
-const FAR_BELOW: f64 = 0.5;
+const FAR_BELOW: f64 = 0.25;
 
 /// How long a path must have lived to be judged by its contribution.
 const TRIAL: Duration = Duration::from_secs(10);
@@ -162,7 +162,7 @@ impl Sender {
             return None;
         }
         let patience = self.patience();
-        let path = self.paths.with_room()?;
+        let path = self.paths.ready(now)?;
         let (data, proxy) = put_on(path, &mut self.stream, now, patience)?;
         Some(Transmission {
             proxy: proxy.map(|place| self.proxies.id(place)),
@@ -269,7 +269,7 @@ impl Sender {
         let emptied = shared_bottleneck::aggregate(self.config.alpha, direct, proxied);
         self.aggregations += u64::from(direct.window > before);
         for id in emptied {
-            self.drop_path(now, id, false);
+            self.drop_path(now, id);
         }
     }
 
@@ -295,9 +295,10 @@ impl Sender {
         }
     }
 
-    /// Gives a proxied path up, for a while or, if it `may` be judged and has contributed little, for
-    /// good. What was on its way goes again.
-    fn drop_path(&mut self, now: Instant, id: PathId, may: bool) {
+    /// Gives a proxied path up: for good if it has contributed little, or else for a while. What was on
+    /// its way goes again. The thesis says so of timeouts; of paths that load aggregation has emptied it
+    /// says only that they are dropped, and its Fig. 3.7 shows that they stay away.
+    fn drop_path(&mut self, now: Instant, id: PathId) {
         let Some(mut path) = self.paths.remove(id) else {
             return;
         };
@@ -306,7 +307,7 @@ impl Sender {
         let Some(proxy) = path.proxy else {
             return;
         };
-        if may && now - path.since > TRIAL && self.is_far_below(now, contribution) {
+        if now - path.since > TRIAL && self.is_far_below(now, contribution) {
             self.proxies.retire(proxy);
         } else {
             let pause = self.config.pause;
@@ -331,11 +332,18 @@ impl Sender {
     pub fn timeout(&self) -> Option<Instant> {
         let ready = self.stream.has_new() && self.paths.direct().rtt.smoothed().is_some();
         let paths = self.paths.iter().filter_map(Path::timeout).min();
+        let due = || self.paths.iter().filter_map(Path::due).min();
+        let due = self.stream.has_work().then(due).flatten();
         let rouse = self.stalled.map(|since| since + self.stall_timeout());
-        [paths, self.probing.timeout(&self.proxies, ready), rouse]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            paths,
+            due,
+            self.probing.timeout(&self.proxies, ready),
+            rouse,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// The time of [`Self::timeout`] has come. Too early is harmless.
@@ -349,7 +357,7 @@ impl Sender {
         for id in over {
             match id {
                 PathId::DIRECT => self.time_out_direct(now),
-                _ => self.drop_path(now, id, true),
+                _ => self.drop_path(now, id),
             }
         }
         let stall_timeout = self.stall_timeout();

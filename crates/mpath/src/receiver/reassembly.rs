@@ -122,6 +122,16 @@ impl Reassembly {
         gaps
     }
 
+    /// Whether there is something to ask for.
+    pub fn is_asking(&mut self, now: Instant) -> bool {
+        if self.next_request <= now {
+            // The hole that it was for may have been filled since.
+            let times = self.holes.iter_mut().map(|(_, _, ask_at)| *ask_at);
+            self.next_request = times.min().unwrap_or(Instant::MAX);
+        }
+        self.next_request <= now
+    }
+
     /// When there may be something to ask for.
     pub fn next_request(&self) -> Option<Instant> {
         (self.next_request < Instant::MAX).then_some(self.next_request)

@@ -88,9 +88,9 @@ impl Paths {
         Some(self.list.remove(place))
     }
 
-    /// A path with room, the direct one first: it is to be used as much as it can be.
-    pub fn with_room(&mut self) -> Option<&mut Path> {
-        self.list.iter_mut().find(|path| path.has_room())
+    /// A path that may carry a packet, the direct one first: it is to be used as much as it can be.
+    pub fn ready(&mut self, now: Instant) -> Option<&mut Path> {
+        self.list.iter_mut().find(|path| path.is_ready(now))
     }
 
     /// W: the sum of all windows.

@@ -151,9 +151,9 @@ impl Stream {
     }
 
     /// Whether something waits to be sent, new or again.
-    pub fn has_work(&mut self) -> bool {
-        self.skip_acknowledged();
-        !self.again.is_empty() || self.has_new()
+    pub fn has_work(&self) -> bool {
+        let again = self.again.iter().any(|&stream| stream >= self.acknowledged);
+        again || self.has_new()
     }
 
     /// Whether something has never been sent and may be.
