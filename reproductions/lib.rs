@@ -3,6 +3,7 @@
 
 pub mod drwa;
 mod means;
+pub mod mpath;
 mod pictures;
 mod radio;
 pub mod rsfc;
@@ -14,7 +15,7 @@ use tidegate_reproduce::Paper;
 
 /// Everything that can be reproduced.
 pub fn papers() -> Vec<Paper> {
-    vec![drwa::paper(), tide::paper(), rsfc::paper()]
+    vec![drwa::paper(), tide::paper(), rsfc::paper(), mpath::paper()]
 }
 
 #[cfg(test)]

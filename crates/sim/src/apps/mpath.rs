@@ -37,6 +37,8 @@ struct Mpath {
     over: bool,
     /// What was seen of each proxy's path, and of the direct one, over time.
     history: BTreeMap<Option<ProxyId>, History>,
+    /// Shared losses so far that moved load to the direct path, over time.
+    aggregations: Vec<(Instant, f64)>,
 }
 
 /// A path over time.
@@ -81,6 +83,7 @@ pub fn apps(name: &str, does: &WorkloadKind, seed: u64, window: Window) -> Vec<B
         proxies: proxies.clone(),
         over: false,
         history: BTreeMap::new(),
+        aggregations: Vec::new(),
     })]
 }
 
@@ -140,6 +143,7 @@ impl App for Mpath {
                 timeouts: info.timeouts,
                 law_rtt: None,
             });
+            self.aggregations.push((now, info.aggregations as f64));
             self.keep_paths(now);
         }
     }
@@ -155,6 +159,11 @@ impl App for Mpath {
             timeouts: info.timeouts,
             aggregations: info.aggregations,
         });
+        if !self.aggregations.is_empty() {
+            let name = &self.flow.name;
+            let points = self.aggregations.clone();
+            result.series.push(curve("aggregations", name, points));
+        }
         for (proxy, history) in &self.history {
             let name = self.path_name(*proxy);
             result.series.extend(history.curves(&name));
