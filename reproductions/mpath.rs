@@ -7,6 +7,8 @@ mod fig3_08;
 mod fig3_10;
 mod fig3_11;
 mod fig3_13;
+mod overlay;
+mod pairs;
 #[cfg(test)]
 mod tests;
 
@@ -27,7 +29,8 @@ pub fn paper() -> Paper {
     }
 }
 
-fn figures(_extent: &Extent) -> Vec<Figure> {
+fn figures(extent: &Extent) -> Vec<Figure> {
+    let pairs = pairs::Pairs::new(extent);
     vec![
         aggregation::figure(),
         fig3_07::figure(),
@@ -35,5 +38,10 @@ fn figures(_extent: &Extent) -> Vec<Figure> {
         fig3_10::figure(),
         fig3_11::figure(),
         fig3_13::figure(),
+        pairs::ratios(&pairs),
+        pairs::round_trips(&pairs),
+        pairs::offered(&pairs),
+        pairs::buffers(&pairs),
+        pairs::patiences(&pairs),
     ]
 }

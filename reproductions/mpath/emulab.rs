@@ -19,10 +19,10 @@ pub const INTRODUCTION: &str = "Chapter 3 of the thesis, on its Emulab topologie
      then does. TCP is New Reno, as there; goodput is payload.";
 
 /// The way there and back without queues, in ms, the same on every way.
-const ROUND_TRIP_MS: f64 = 120.0;
+const ROUND_TRIP_MS: f64 = 240.0;
 
 /// Packets in front of every link.
-const QUEUE: usize = 8;
+const QUEUE: usize = 15;
 
 /// Share of the way there that the access link is.
 const ACCESS_SHARE: f64 = 0.2;
@@ -46,7 +46,8 @@ const PROXIES: [(&str, &str); 3] = [
     ("proxy 3", "smaller core"),
 ];
 
-/// Links in the direction of the data before the access link, which is the downlink.
+/// Links in the direction of the data behind the access link, which is the scenario's `down`: the
+/// sender is the scenario's server.
 pub fn cores(core: f64) -> Vec<Hop> {
     vec![
         hop("core", core),
@@ -60,7 +61,7 @@ pub fn hop(name: &str, mbps: f64) -> Hop {
     Hop {
         name: name.into(),
         direction: Direction::Down,
-        side: Side::Server,
+        side: Side::Client,
         link: link(mbps, ROUND_TRIP_MS / 2.0 * (1.0 - ACCESS_SHARE)),
     }
 }
@@ -68,6 +69,7 @@ pub fn hop(name: &str, mbps: f64) -> Hop {
 /// Somebody else's access link.
 pub fn access(name: &str, mbps: f64) -> Hop {
     Hop {
+        side: Side::Server,
         link: link(mbps, ROUND_TRIP_MS / 2.0 * ACCESS_SHARE),
         ..hop(name, mbps)
     }
@@ -112,6 +114,7 @@ pub fn case(
             runs: vec![Run::new(name, Law::None)],
         },
         curves: vec!["path_packets", "path_bps", "cwnd_packets", "goodput_bps"],
+        once: false,
     }
 }
 
@@ -124,7 +127,7 @@ pub fn mpath(proxies: &[usize]) -> Workload {
         let (name, core) = PROXIES[n - 1];
         ProxySpec {
             name: name.into(),
-            links: vec![core.into(), "down".into()],
+            links: vec!["down".into(), core.into()],
         }
     });
     let does = WorkloadKind::Mpath {

@@ -200,6 +200,7 @@ impl Experiment {
             name: self.name,
             scenario: self.scenario,
             curves: self.curves,
+            once: false,
         }
     }
 

@@ -89,10 +89,11 @@ pub struct Path {
     due: Instant,
 }
 
-/// Pace in windows a round trip, in slow start and later (Linux's `tcp_pacing_ss_ratio`,
-/// `tcp_pacing_ca_ratio`). A feedback lets up to ten packets go, or twenty: the thesis does not say what
-/// keeps them from going at once, and a short queue in the core does not survive that.
-const PACE: [f64; 2] = [2.0, 1.2];
+/// Pace in slow start, in windows a round trip (Linux's `tcp_pacing_ss_ratio`). There a feedback lets up
+/// to twenty packets go, which no short queue survives. Later packets go as feedback lets them, as the
+/// thesis has it: that the packets of several paths then leave together is also why paths that share a
+/// queue lose together, which is what load aggregation looks for.
+const PACE: f64 = 2.0;
 
 /// What is due so soon may go at once: at high rates packets leave in batches.
 const QUANTUM: Duration = Duration::from_millis(1);
@@ -130,11 +131,12 @@ impl Path {
         self.next() - 1
     }
 
-    /// Time from packet to packet; none before the round trip is known.
+    /// Time from packet to packet; none before the round trip is known, or after slow start.
     fn interval(&self) -> Duration {
-        let pace = PACE[usize::from(!self.in_slow_start())];
-        let round_trip = self.rtt.smoothed().unwrap_or_default();
-        round_trip.div_f64(pace * self.window.max(1.0))
+        match self.rtt.smoothed().filter(|_| self.in_slow_start()) {
+            Some(round_trip) => round_trip.div_f64(PACE * self.window.max(1.0)),
+            None => Duration::ZERO,
+        }
     }
 
     /// When a packet may go; none while the window is full.
