@@ -15,6 +15,9 @@ const OTHERS: f64 = 17.0;
 const LEAVE_S: f64 = 300.0;
 const DURATION_S: f64 = 600.0;
 
+/// Seconds and values.
+type Curve = Vec<(f64, f64)>;
+
 /// The thesis's α.
 const ALPHA: f64 = 0.5;
 
@@ -49,7 +52,7 @@ pub fn figure() -> Figure {
                     within: 0.1,
                     neutral: 1.0,
                 },
-                |sample| geometric(sample),
+                geometric,
             ),
             Quantity::new(
                 "the proxied path's share in the last minute",
@@ -60,7 +63,8 @@ pub fn figure() -> Figure {
                     let last = curves.iter().flatten().filter(|p| p.0 > DURATION_S - 60.0);
                     100.0 * crate::means::mean(last.map(|p| p.1))
                 },
-            ),
+            )
+            .because(super::emulab::RARELY_TOGETHER),
         ],
         draw: Box::new(|sample| {
             let path = |label, path| (label, CASE.into(), path_name(path), "path_packets");
@@ -80,12 +84,12 @@ pub fn figure() -> Figure {
 }
 
 /// The proxied path's share of all windows over time, by seed; 0 while there is none.
-fn shares(sample: &Sample) -> Vec<Vec<(f64, f64)>> {
+fn shares(sample: &Sample) -> Vec<Curve> {
     let names = ["proxy 2", "direct"].map(path_name);
     let [proxied, direct] = names
         .each_ref()
         .map(|n| sample.flow_curves(CASE, n, "path_packets"));
-    let share = |(proxied, direct): (Vec<(f64, f64)>, Vec<(f64, f64)>)| {
+    let share = |(proxied, direct): (Curve, Curve)| {
         let mut proxied = proxied.into_iter().peekable();
         let mut of = |(at, direct): (f64, f64)| {
             while proxied.peek().is_some_and(|p| p.0 < at - 1e-6) {

@@ -36,6 +36,10 @@ pub fn figure() -> Figure {
     }
 }
 
+/// Why TCP loses more.
+const BESIDE: &str = "path 1 is seldom found to share the core link with the direct path (see Fig. 3.7), so that TCP meets two windows of mPath's \
+     there. They grow by less than one packet a round trip together, but each halves only for its own losses";
+
 /// The n-th 20 minutes, without the first five.
 fn phase(n: f64) -> Span {
     minutes(n * STEP + 5.0, (n + 1.0) * STEP)
@@ -60,7 +64,8 @@ fn quantities() -> Vec<Quantity> {
                 neutral: 50.0,
             },
             |sample| fall(sample, "TCP-1", 0.0, 1.0),
-        ),
+        )
+        .because(BESIDE),
         Quantity::new(
             "TCP-2's window falls beside TCP-3 by",
             "%",

@@ -27,7 +27,11 @@ pub struct Pairs {
 impl Pairs {
     /// 500 pairs for ten minutes each, where the thesis has 30; a sample with `--quick`.
     pub fn new(extent: &Extent) -> Self {
-        let (pairs, seconds) = if extent.quick { (40, 240.0) } else { (500, 600.0) };
+        let (pairs, seconds) = if extent.quick {
+            (40, 240.0)
+        } else {
+            (500, 600.0)
+        };
         Self {
             overlay: Arc::new(Overlay::new(pairs)),
             seconds,
@@ -93,12 +97,18 @@ pub fn ratios(pairs: &Pairs) -> Figure {
         method: METHOD,
         cases: pairs.cases(),
         quantities: vec![
-            quantity("pairs that gain more than a tenth", "%", near(40.0, 10.0), |r| {
-                share(r, |ratio| ratio > 1.1)
-            }),
-            quantity("pairs with at least twice TCP's", "%", near(20.0, 7.0), |r| {
-                share(r, |ratio| ratio >= 2.0)
-            }),
+            quantity(
+                "pairs that gain more than a tenth",
+                "%",
+                near(40.0, 10.0),
+                |r| share(r, |ratio| ratio > 1.1),
+            ),
+            quantity(
+                "pairs with at least twice TCP's",
+                "%",
+                near(20.0, 7.0),
+                |r| share(r, |ratio| ratio >= 2.0),
+            ),
             quantity("the worst pair", "", Claim::at_least(0.8, 0.5), |r| {
                 crate::means::least(r.iter().copied())
             }),
@@ -168,9 +178,8 @@ pub fn offered(pairs: &Pairs) -> Figure {
     let at_least_twice = {
         let pairs = pairs.clone();
         move |sample: &Sample, proxies| {
-            let ratio = |pair| {
-                pairs.ratio_of(sample, pair, &pairs.mpath_name(pair, proxies, PATIENCE))
-            };
+            let ratio =
+                |pair| pairs.ratio_of(sample, pair, &pairs.mpath_name(pair, proxies, PATIENCE));
             mean(pairs.some().map(ratio))
         }
     };
@@ -180,7 +189,11 @@ pub fn offered(pairs: &Pairs) -> Figure {
         cases.extend(OFFERED.map(with));
         cases.push(pairs.tcp(pair));
     }
-    let (few, many, drawn) = (at_least_twice.clone(), at_least_twice.clone(), at_least_twice);
+    let (few, many, drawn) = (
+        at_least_twice.clone(),
+        at_least_twice.clone(),
+        at_least_twice,
+    );
     Figure {
         id: "fig-3.20",
         title: "Proxies offered",
@@ -188,9 +201,12 @@ pub fn offered(pairs: &Pairs) -> Figure {
         method: "Every fifth pair. The mean of mPath's throughput ÷ TCP's.",
         cases,
         quantities: vec![
-            Quantity::new("50 proxies ÷ 1", "", Claim::at_least(1.1, 1.0), move |sample| {
-                few(sample, 50) / few(sample, 1)
-            }),
+            Quantity::new(
+                "50 proxies ÷ 1",
+                "",
+                Claim::at_least(1.1, 1.0),
+                move |sample| few(sample, 50) / few(sample, 1),
+            ),
             Quantity::new(
                 "450 proxies ÷ 50",
                 "",
@@ -300,9 +316,13 @@ pub fn patiences(pairs: &Pairs) -> Figure {
         ],
         draw: Box::new(move |sample| {
             let line = |title: &str, unit: &str, read: &dyn Fn(&Sample, f64) -> f64| {
-                crate::pictures::lines(title, ("τ, round trips", &PATIENCES), unit, &["mPath"], |n, _| {
-                    read(sample, PATIENCES[n])
-                })
+                crate::pictures::lines(
+                    title,
+                    ("τ, round trips", &PATIENCES),
+                    unit,
+                    &["mPath"],
+                    |n, _| read(sample, PATIENCES[n]),
+                )
             };
             vec![
                 line("Usable proxies", "proxies", &drawn_usable),

@@ -9,7 +9,10 @@ fn every_scenario_makes_sense() {
         quick: true,
         ..Extent::default()
     };
-    for case in super::figures(&quick).into_iter().flat_map(|figure| figure.cases) {
+    for case in super::figures(&quick)
+        .into_iter()
+        .flat_map(|figure| figure.cases)
+    {
         let text = toml_of(&case.scenario);
         assert!(case.scenario.link_inputs(Path::new(".")).is_ok(), "{text}");
         if let Err(error) = tidegate_sim::check(&case.scenario) {
@@ -36,7 +39,10 @@ fn the_overlay_is_what_it_says() {
     };
     assert_eq!(proxies.len(), 450);
     // "Approximately 400 proxies out of the 450 registered."
-    let dead = proxies.iter().filter(|proxy| proxy.links.is_empty()).count();
+    let dead = proxies
+        .iter()
+        .filter(|proxy| proxy.links.is_empty())
+        .count();
     assert_eq!(dead, 50);
     // About half of the pairs meet their bottleneck in the core.
     let in_core = |pair: usize| overlay.is_core_bound(pair);

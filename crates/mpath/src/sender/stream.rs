@@ -110,11 +110,10 @@ impl Stream {
 
     /// The packet with that carrier is lost.
     pub fn lose(&mut self, stream: u64, carrier: Carrier) {
-        if let Some(slot) = self.slot(stream).filter(|slot| slot.carrier == carrier) {
-            if !slot.queued {
-                slot.queued = true;
-                self.again.push_back(stream);
-            }
+        let lost = |slot: &&mut Slot| slot.carrier == carrier && !slot.queued;
+        if let Some(slot) = self.slot(stream).filter(lost) {
+            slot.queued = true;
+            self.again.push_back(stream);
         }
     }
 
