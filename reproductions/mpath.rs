@@ -7,6 +7,7 @@ mod fig3_08;
 mod fig3_10;
 mod fig3_11;
 mod fig3_13;
+mod fig3_24;
 mod overlay;
 mod pairs;
 #[cfg(test)]
@@ -42,6 +43,7 @@ fn figures(extent: &Extent) -> Vec<Figure> {
         pairs::round_trips(&pairs),
         pairs::offered(&pairs),
         pairs::buffers(&pairs),
+        fig3_24::figure(),
         pairs::patiences(&pairs),
     ]
 }

@@ -142,7 +142,7 @@ pub fn round_trips(pairs: &Pairs) -> Figure {
         id: "fig-3.18",
         title: "The gain against the round trip",
         claim: "Pairs with a longer round trip have a greater chance of benefiting.",
-        method: "Long core links leave less on this overlay, by assumption.",
+        method: "Long core links leave less on this overlay, by assumption; the ways round them are as long.",
         cases: pairs.cases(),
         quantities: vec![Quantity::new(
             "share that gains a tenth, longer half ÷ shorter half",
@@ -158,6 +158,10 @@ pub fn round_trips(pairs: &Pairs) -> Figure {
                 };
                 gain(long) / gain(short)
             },
+        )
+        .because(
+            "a way through a proxy may take no longer than τ, two round trips of the direct path, which on this overlay the systems of a \
+             region offer each other; the PlanetLab of the thesis had its congestion between continents and several ways there",
         )],
         draw: Box::new(move |sample| {
             vec![scatter(

@@ -220,7 +220,7 @@ proptest! {
         for ([next, limit], path, [largest, lost], first, count) in words {
             while sender.transmit(now).is_some() {}
             now += Duration::from_millis(seed % 97);
-            let small = |n: u64| if n % 2 == 0 { n % 128 } else { n };
+            let small = |n: u64| if n.is_multiple_of(2) { n % 128 } else { n };
             let gap = Gap { first: small(first), count };
             sender.receive(now, &Feedback {
                 next: small(next),
@@ -249,7 +249,7 @@ proptest! {
         let mut receiver = Receiver::new(ReceiverConfig::default());
         let mut now = Instant::ZERO;
         for (path, [path_seq, stream], patience, fin) in packets {
-            let small = |n: u64| if n % 2 == 0 { n % 20_000 } else { n };
+            let small = |n: u64| if n.is_multiple_of(2) { n % 20_000 } else { n };
             receiver.receive(now, &Data {
                 path: PathId(path),
                 path_seq: small(path_seq),
