@@ -39,10 +39,8 @@ fn figures(extent: &Extent) -> Vec<Figure> {
         fig3_10::figure(),
         fig3_11::figure(),
         fig3_13::figure(),
-        pairs::ratios(&pairs),
-        pairs::round_trips(&pairs),
+        pairs::transfers(&pairs),
         pairs::offered(&pairs),
-        pairs::buffers(&pairs),
         fig3_24::figure(),
         pairs::patiences(&pairs),
     ]

@@ -6,7 +6,7 @@ use crate::means::{mean, most};
 use crate::pictures::{cumulative, scatter};
 use std::sync::Arc;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
+use tidegate_reproduce::{Case, Claim, Drawing, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::TransferResult;
 
 /// What is run, for people.
@@ -27,7 +27,7 @@ pub struct Pairs {
 impl Pairs {
     /// 500 pairs for ten minutes each, where the thesis has 30; a sample with `--quick`.
     pub fn new(extent: &Extent) -> Self {
-        let (pairs, seconds) = if extent.quick {
+        let (pairs, seconds) = if extent.quick || extent.lab {
             (40, 240.0)
         } else {
             (500, 600.0)
@@ -83,44 +83,65 @@ fn share(values: &[f64], test: impl Fn(f64) -> bool) -> f64 {
     100.0 * values.iter().filter(|&&value| test(value)).count() as f64 / values.len() as f64
 }
 
+/// Figs. 3.17, 3.18 and 3.23, which are of the same runs.
+pub fn transfers(pairs: &Pairs) -> Figure {
+    let parts = [ratios(pairs), round_trips(pairs), buffers(pairs)];
+    let mut whole = Figure {
+        id: "fig-3.17",
+        title: "Many pairs: the gain, against the round trip (3.18), and the buffer (3.23)",
+        claim: "About 40 % of the pairs improve, half of these to twice TCP's throughput or more; none is more than 20 % worse. \
+                Pairs with a longer round trip have a greater chance of benefiting. A buffer of 25 MB suffices.",
+        method: METHOD,
+        cases: pairs.cases(),
+        quantities: Vec::new(),
+        draw: Box::new(|_| Vec::new()),
+    };
+    let mut drawings = Vec::new();
+    for (quantities, draw) in parts {
+        whole.quantities.extend(quantities);
+        drawings.push(draw);
+    }
+    whole.draw = Box::new(move |sample| drawings.iter().flat_map(|draw| draw(sample)).collect());
+    whole
+}
+
+/// What is compared, and the picture.
+type Part = (Vec<Quantity>, Drawing);
+
 /// Fig. 3.17: how often and how well.
-pub fn ratios(pairs: &Pairs) -> Figure {
+fn ratios(pairs: &Pairs) -> Part {
     let quantity = |name: &str, unit, claim, read: fn(&[f64]) -> f64| {
         let pairs = pairs.clone();
         Quantity::new(name, unit, claim, move |sample| read(&pairs.ratios(sample)))
     };
     let drawn = pairs.clone();
-    Figure {
-        id: "fig-3.17",
-        title: "mPath's throughput ÷ TCP's",
-        claim: "About 40 % of the pairs improve, half of these to twice TCP's throughput or more; none is more than 20 % worse.",
-        method: METHOD,
-        cases: pairs.cases(),
-        quantities: vec![
-            quantity(
-                "pairs that gain more than a tenth",
-                "%",
-                near(40.0, 10.0),
-                |r| share(r, |ratio| ratio > 1.1),
-            ),
-            quantity(
-                "pairs with at least twice TCP's",
-                "%",
-                near(20.0, 7.0),
-                |r| share(r, |ratio| ratio >= 2.0),
-            ),
-            quantity("the worst pair", "", Claim::at_least(0.8, 0.5), |r| {
-                crate::means::least(r.iter().copied())
-            }),
-        ],
-        draw: Box::new(move |sample| {
+    let quantities = vec![
+        quantity(
+            "pairs that gain more than a tenth",
+            "%",
+            near(40.0, 10.0),
+            |r| share(r, |ratio| ratio > 1.1),
+        ),
+        quantity(
+            "pairs with at least twice TCP's",
+            "%",
+            near(20.0, 7.0),
+            |r| share(r, |ratio| ratio >= 2.0),
+        ),
+        quantity("the worst pair", "", Claim::at_least(0.8, 0.5), |r| {
+            crate::means::least(r.iter().copied())
+        }),
+    ];
+    (
+        quantities,
+        Box::new(move |sample| {
             vec![cumulative(
                 "mPath's throughput ÷ TCP's, pairs",
                 Axis::new("ratio", Scale::Linear),
                 vec![("mPath ÷ TCP".into(), drawn.ratios(sample))],
             )]
         }),
-    }
+    )
 }
 
 fn near(paper: f64, within: f64) -> Claim {
@@ -132,38 +153,30 @@ fn near(paper: f64, within: f64) -> Claim {
 }
 
 /// Fig. 3.18: against the round trip.
-pub fn round_trips(pairs: &Pairs) -> Figure {
+fn round_trips(pairs: &Pairs) -> Part {
     let (read, drawn) = (pairs.clone(), pairs.clone());
     let of = |pairs: &Pairs, sample: &Sample| -> Vec<(f64, f64)> {
         let point = |pair| (pairs.overlay.round_trip_ms(pair), pairs.ratio(sample, pair));
         pairs.all().map(point).collect()
     };
-    Figure {
-        id: "fig-3.18",
-        title: "The gain against the round trip",
-        claim: "Pairs with a longer round trip have a greater chance of benefiting.",
-        method: "Long core links leave less on this overlay, by assumption; the ways round them are as long.",
-        cases: pairs.cases(),
-        quantities: vec![Quantity::new(
-            "share that gains a tenth, longer half ÷ shorter half",
-            "",
-            Claim::at_least(1.0, 0.5),
-            move |sample| {
-                let mut points = of(&read, sample);
-                points.sort_by(|a, b| a.0.total_cmp(&b.0));
-                let (short, long) = points.split_at(points.len() / 2);
-                let gain = |half: &[(f64, f64)]| {
-                    let ratios: Vec<f64> = half.iter().map(|point| point.1).collect();
-                    share(&ratios, |ratio| ratio > 1.1)
-                };
-                gain(long) / gain(short)
-            },
-        )
-        .because(
-            "a way through a proxy may take no longer than τ, two round trips of the direct path, which on this overlay the systems of a \
-             region offer each other; the PlanetLab of the thesis had its congestion between continents and several ways there",
-        )],
-        draw: Box::new(move |sample| {
+    let quantities = vec![Quantity::new(
+        "share that gains a tenth, longer half ÷ shorter half",
+        "",
+        Claim::at_least(1.0, 0.5),
+        move |sample| {
+            let mut points = of(&read, sample);
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let (short, long) = points.split_at(points.len() / 2);
+            let gain = |half: &[(f64, f64)]| {
+                let ratios: Vec<f64> = half.iter().map(|point| point.1).collect();
+                share(&ratios, |ratio| ratio > 1.1)
+            };
+            gain(long) / gain(short)
+        },
+    )];
+    (
+        quantities,
+        Box::new(move |sample| {
             vec![scatter(
                 "Gain against round trip",
                 Axis::new("round trip, ms", Scale::Linear),
@@ -171,7 +184,7 @@ pub fn round_trips(pairs: &Pairs) -> Figure {
                 vec![("pairs".into(), of(&drawn, sample))],
             )]
         }),
-    }
+    )
 }
 
 /// Numbers of proxies that are offered (Fig. 3.20).
@@ -241,7 +254,7 @@ fn transfer<'a>(sample: &Sample<'a>, case: &str) -> &'a TransferResult {
 }
 
 /// Fig. 3.23: the reorder buffer.
-pub fn buffers(pairs: &Pairs) -> Figure {
+fn buffers(pairs: &Pairs) -> Part {
     let megabytes = {
         let pairs = pairs.clone();
         move |sample: &Sample| -> Vec<f64> {
@@ -253,26 +266,22 @@ pub fn buffers(pairs: &Pairs) -> Figure {
         }
     };
     let drawn = megabytes.clone();
-    Figure {
-        id: "fig-3.23",
-        title: "The reorder buffer",
-        claim: "25 MB suffice.",
-        method: "",
-        cases: pairs.cases(),
-        quantities: vec![Quantity::new(
-            "largest buffer of all pairs",
-            "MB",
-            Claim::at_most(25.0, 100.0),
-            move |sample| most(megabytes(sample).into_iter()),
-        )],
-        draw: Box::new(move |sample| {
+    let quantities = vec![Quantity::new(
+        "largest buffer of all pairs",
+        "MB",
+        Claim::at_most(25.0, 100.0),
+        move |sample| most(megabytes(sample).into_iter()),
+    )];
+    (
+        quantities,
+        Box::new(move |sample| {
             vec![cumulative(
                 "Most that waited at the receiver, pairs",
                 Axis::new("MB", Scale::Linear),
                 vec![("mPath".into(), drawn(sample))],
             )]
         }),
-    }
+    )
 }
 
 /// τ in round trips (Figs. 3.26 and 3.27).
