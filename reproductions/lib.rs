@@ -4,6 +4,7 @@
 pub mod afc;
 pub mod drwa;
 mod means;
+pub mod mpath;
 mod pictures;
 mod radio;
 pub mod rsfc;
@@ -15,7 +16,13 @@ use tidegate_reproduce::Paper;
 
 /// Everything that can be reproduced.
 pub fn papers() -> Vec<Paper> {
-    vec![drwa::paper(), tide::paper(), rsfc::paper(), afc::paper()]
+    vec![
+        drwa::paper(),
+        tide::paper(),
+        rsfc::paper(),
+        afc::paper(),
+        mpath::paper(),
+    ]
 }
 
 #[cfg(test)]

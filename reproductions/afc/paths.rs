@@ -223,6 +223,7 @@ impl Path {
             name: self.name(),
             scenario: self.build(),
             curves: curves.to_vec(),
+            once: false,
         }
     }
 

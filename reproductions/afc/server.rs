@@ -152,6 +152,7 @@ fn case(scheme: Scheme, kib: f64, connections: usize) -> Case {
         name,
         scenario,
         curves: Vec::new(),
+        once: false,
     }
 }
 

@@ -65,6 +65,7 @@ impl Dumbbell {
             name: self.name(),
             scenario,
             curves: Vec::new(),
+            once: false,
         }
     }
 

@@ -168,6 +168,7 @@ impl Download {
             name: self.name,
             scenario: self.scenario,
             curves: self.curves,
+            once: false,
         }
     }
 

@@ -170,6 +170,7 @@ fn case(contender: usize) -> Case {
         name: name.into(),
         scenario,
         curves: Vec::new(),
+        once: false,
     }
 }
 

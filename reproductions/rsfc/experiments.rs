@@ -208,6 +208,7 @@ impl Experiment {
             name: self.name,
             scenario: self.scenario,
             curves: self.curves,
+            once: false,
         }
     }
 

@@ -110,6 +110,7 @@ fn case(by: Steered, phones: usize) -> Case {
         name,
         scenario,
         curves: Vec::new(),
+        once: false,
     }
 }
 

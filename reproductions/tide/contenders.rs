@@ -98,6 +98,7 @@ impl Contender {
             name: self.on(path),
             scenario: path.scenario(self.policy, self.run()),
             curves: Vec::new(),
+            once: false,
         }
     }
 

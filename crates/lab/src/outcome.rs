@@ -67,6 +67,7 @@ impl Outcome {
             link: down.link.result(&inputs.down, *counted),
             uplink: up.link.result(&inputs.up, *counted),
             hops: Vec::new(),
+            transfers: Vec::new(),
             videos: Vec::new(),
             health: self.health(),
             agent_rtt: rtt_accuracy(&self.record, &self.samples.agent, self.window.warmup),

@@ -122,11 +122,12 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         ..
     } in &scenario.workloads
     {
-        use WorkloadKind::{Datagrams, Page, Video};
+        use WorkloadKind::{Datagrams, Mpath, Page, Video};
         let what = match does {
             Page { .. } => "a page",
             Video { .. } => "a video",
             Datagrams { .. } => "a source of datagrams",
+            Mpath { .. } => "an mPath transfer",
             _ if links.is_some() => "on links of its own choice",
             _ if !steered => "not steered",
             _ if *weight != 1 => "weighted",

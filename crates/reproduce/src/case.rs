@@ -15,6 +15,8 @@ pub struct Case {
     pub scenario: Scenario,
     /// Which of its curves over time are wanted.
     pub curves: Vec<&'static str>,
+    /// Whether one seed is enough, because there are many cases of its kind.
+    pub once: bool,
 }
 
 impl Case {

@@ -1,5 +1,6 @@
 //! What the runs of a study measured.
 
+use crate::Case;
 use std::collections::BTreeMap;
 use tidegate_scenario::{FetchResult, FlowResult, RunResult, Series};
 
@@ -31,9 +32,15 @@ impl Results {
         }
     }
 
-    /// Seeds of every case.
+    /// Seeds of the cases that were run with all of them.
     pub fn seeds(&self) -> usize {
-        self.runs.values().map(Vec::len).min().unwrap_or(0)
+        self.runs.values().map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// Seeds with which all of those cases were run.
+    pub fn seeds_of(&self, cases: &[Case]) -> usize {
+        let runs = |case: &Case| self.runs.get(&case.name).map_or(0, Vec::len);
+        cases.iter().map(runs).min().unwrap_or(0)
     }
 }
 

@@ -55,6 +55,7 @@ impl Study {
         let cases = 0..self.cases.len();
         (1..=self.seeds)
             .flat_map(|seed| cases.clone().map(move |case| Job { case, seed }))
+            .filter(|job| job.seed == 1 || !self.cases[job.case].once)
             .collect()
     }
 
@@ -119,8 +120,8 @@ impl Study {
 
 fn figure_report(figure: &Figure, results: &Results, kernel: Option<&Results>) -> FigureReport {
     let quantities = figure.quantities.iter().map(|quantity| {
-        let kernel = kernel.map(|kernel| estimate(quantity, kernel));
-        Comparison::new(quantity, &estimate(quantity, results), kernel.as_ref())
+        let of = |results| estimate(quantity, &figure.cases, results);
+        Comparison::new(quantity, &of(results), kernel.map(of).as_ref())
     });
     let doubtful = kernel.map(|kernel| doubtful(&figure.cases, kernel));
     FigureReport {
@@ -133,10 +134,10 @@ fn figure_report(figure: &Figure, results: &Results, kernel: Option<&Results>) -
     }
 }
 
-fn estimate(quantity: &Quantity, results: &Results) -> Estimate {
+fn estimate(quantity: &Quantity, cases: &[Case], results: &Results) -> Estimate {
     let read = &quantity.read;
     let without = |seed| read(&results.without(seed));
-    Estimate::jackknife(results.seeds(), read(&results.all()), without)
+    Estimate::jackknife(results.seeds_of(cases), read(&results.all()), without)
 }
 
 /// The runs of `cases` that warn of themselves.

@@ -7,6 +7,7 @@
 mod comparison;
 mod link;
 mod load;
+mod overlay;
 mod read_rate;
 mod result;
 mod scenario;
@@ -17,6 +18,7 @@ mod workload;
 pub use comparison::Comparison;
 pub use link::*;
 pub use load::{LinkInputs, LoadError};
+pub use overlay::ProxySpec;
 pub use read_rate::SlowReader;
 pub use result::*;
 pub use scenario::*;

@@ -198,6 +198,9 @@ impl Scenario {
                     w.name
                 ));
             }
+            if let Some(complaint) = self.proxies_complaint(w) {
+                return Some(format!("workload \"{}\": {complaint}", w.name));
+            }
             let stop = w.stop_s.unwrap_or(self.duration_s);
             if !(1..=100).contains(&w.weight) {
                 return Some(format!(
@@ -237,7 +240,7 @@ pub(crate) fn parse<T>(
     })
 }
 
-fn duplicate<'a>(names: impl Iterator<Item = &'a String>) -> Option<String> {
+pub(crate) fn duplicate<'a>(names: impl Iterator<Item = &'a String>) -> Option<String> {
     let mut seen = std::collections::HashSet::new();
     names
         .into_iter()

@@ -37,6 +37,9 @@ pub struct RunResult {
     /// Videos played.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub videos: Vec<VideoResult>,
+    /// What mPath transfers needed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transfers: Vec<TransferResult>,
     /// Whether the run may be believed.
     pub health: Health,
     /// How the agent's own RTT compares with the truth; absent without an agent.
@@ -115,6 +118,21 @@ pub struct VideoResult {
     pub stalled_s: f64,
     /// Seconds that were played.
     pub played_s: f64,
+}
+
+/// What an mPath transfer needed, whole run.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct TransferResult {
+    /// The workload's name.
+    pub name: String,
+    /// Proxies that answered a probe and were not given up for good.
+    pub usable_proxies: usize,
+    /// Most bytes that waited at the receiver for those before them.
+    pub most_waiting_bytes: u64,
+    /// Timeouts of the direct path.
+    pub timeouts: u64,
+    /// Shared losses that moved load to the direct path.
+    pub aggregations: u64,
 }
 
 /// A distribution in a few numbers. All zero where nothing was counted.

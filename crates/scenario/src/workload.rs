@@ -1,6 +1,7 @@
 //! Workloads: what the hosts do, and what makes no sense in it.
 
-use crate::{Direction, FlowControl, Side};
+use crate::load::duplicate;
+use crate::{Direction, FlowControl, ProxySpec, Side};
 use serde::{Deserialize, Serialize};
 
 /// Something that the hosts do from `start_s` to `stop_s`.
@@ -186,6 +187,28 @@ pub enum WorkloadKind {
         /// Milliseconds between echoes.
         interval_ms: f64,
     },
+    /// A stream over the direct path, which is the workload's `links`, and over paths through proxies
+    /// (mPath, thesis chapter 3). For the simulator.
+    Mpath {
+        /// Which way the data goes.
+        #[serde(default)]
+        direction: Direction,
+        /// The proxies that the registry knows.
+        #[serde(default)]
+        proxies: Vec<ProxySpec>,
+        /// Largest share of a proxied path's window that a shared loss moves to the direct path.
+        #[serde(default = "alpha")]
+        alpha: f64,
+        /// New proxied paths after a loss on the direct path, as a share of its window.
+        #[serde(default = "beta")]
+        beta: f64,
+        /// How long a way through a proxy may take, in round trips of the direct path.
+        #[serde(default = "patience")]
+        patience: f64,
+        /// The receiver's buffer in bytes.
+        #[serde(default = "reorder_buffer")]
+        buffer_bytes: u64,
+    },
     /// Any command, run in the client's or the server's namespace until it exits.
     Command {
         /// Program and arguments; `{server}` and `{client}` become the hosts' addresses.
@@ -194,6 +217,22 @@ pub enum WorkloadKind {
         #[serde(default)]
         side: Side,
     },
+}
+
+fn alpha() -> f64 {
+    0.5
+}
+
+fn beta() -> f64 {
+    0.25
+}
+
+fn patience() -> f64 {
+    2.0
+}
+
+fn reorder_buffer() -> u64 {
+    25_000_000
 }
 
 fn one() -> u64 {
@@ -288,6 +327,24 @@ impl WorkloadKind {
                 .or_else(|| positive("chunks.period_s", *period_s)),
             Self::ConstantRate { mbps, .. } => positive("constant_rate.mbps", *mbps),
             Self::Ping { interval_ms } => positive("ping.interval_ms", *interval_ms),
+            Self::Mpath {
+                alpha,
+                beta,
+                patience,
+                buffer_bytes,
+                proxies,
+                ..
+            } => share("mpath.alpha", *alpha)
+                .or_else(|| share("mpath.beta", *beta))
+                .or_else(|| positive("mpath.patience", *patience))
+                .or_else(|| at_least_one("mpath.buffer_bytes", *buffer_bytes))
+                .or_else(|| {
+                    let names = proxies.iter().map(|proxy| &proxy.name);
+                    let name = duplicate(names)?;
+                    Some(format!(
+                        "two proxies are named \"{name}\", expected different names"
+                    ))
+                }),
             Self::Command { run, .. } => run
                 .is_empty()
                 .then(|| "command.run is empty, expected a program and its arguments".into()),
@@ -331,6 +388,10 @@ fn slots(mbps: &[f64]) -> Option<String> {
     }
     let all_zero = mbps.iter().all(|&mbps| mbps == 0.0);
     all_zero.then(|| format!("{key} is {mbps:?}, expected a rate of more than 0"))
+}
+
+fn share(key: &str, value: f64) -> Option<String> {
+    (!(0.0..=1.0).contains(&value)).then(|| format!("{key} is {value}, expected 0 to 1"))
 }
 
 fn pause(key: &str, seconds: f64) -> Option<String> {

@@ -6,6 +6,7 @@
 mod datagrams;
 mod exchange;
 mod flow;
+mod mpath;
 mod page;
 mod ping;
 mod stream;
@@ -16,7 +17,7 @@ pub use flow::{Fetches, Flow, Sample};
 
 use crate::hosts::Hosts;
 use crate::network::{Network, route_of};
-use crate::packet::{Connected, Datagram, Packet};
+use crate::packet::{Connected, Datagram, Message, Packet};
 use crate::run::Unsupported;
 use tidegate_measure::Window;
 use tidegate_scenario::{Direction, RunResult, Scenario, Side, Workload, WorkloadKind};
@@ -46,6 +47,11 @@ pub trait App {
         None
     }
 
+    /// A packet of its mPath transfer has arrived.
+    fn message(&mut self, _stage: &mut Stage, _side: Side, _message: &Message) -> Option<Instant> {
+        None
+    }
+
     /// Both ends of connection `tag` are closed; afterwards it is gone.
     fn closed(&mut self, _now: Instant, _tag: u32, _hosts: &Hosts) -> Option<Instant> {
         None
@@ -57,6 +63,13 @@ pub trait App {
     /// Its flow, if it has one that is reported.
     fn flow(&mut self) -> Option<&mut Flow> {
         None
+    }
+
+    /// Looks at how it stands, `keep`ing what it sees for curves.
+    fn look(&mut self, hosts: &Hosts, now: Instant, keep: bool) {
+        if let Some(flow) = self.flow() {
+            flow.look(hosts, now, keep);
+        }
     }
 
     /// Adds what it has to tell; `end` is the end of its term or of the run.
@@ -121,6 +134,26 @@ impl Stage<'_> {
     }
 }
 
+/// Sends packets of mPath transfers.
+impl Stage<'_> {
+    /// Sends a packet in an IP packet of `bytes`, through the workload's proxy of that number if there
+    /// is one.
+    pub fn send_message(
+        &mut self,
+        direction: Direction,
+        proxy: Option<u32>,
+        bytes: u64,
+        message: Message,
+    ) {
+        let route = match proxy {
+            Some(proxy) => self.network.route_through(self.workload, proxy),
+            None => route_of(self.workload, direction),
+        };
+        let packet = Packet::mpath(self.app, message, bytes, route);
+        self.network.send(packet);
+    }
+}
+
 /// An application, its workload's number, and its term.
 pub struct Part {
     /// The application.
@@ -142,7 +175,7 @@ pub fn cast(scenario: &Scenario, window: Window, series: bool) -> Result<Vec<Par
     for (number, workload) in scenario.workloads.iter().enumerate() {
         let stop = workload.stop_s.map(Instant::from_secs_f64);
         check(workload)?;
-        for app in apps(workload, window, series) {
+        for app in apps(workload, scenario.seed, window, series) {
             parts.push(Part {
                 app,
                 workload: number,
@@ -168,7 +201,7 @@ pub fn check(workload: &Workload) -> Result<(), Unsupported> {
     }
 }
 
-fn apps(workload: &Workload, window: Window, series: bool) -> Vec<Box<dyn App>> {
+fn apps(workload: &Workload, seed: u64, window: Window, series: bool) -> Vec<Box<dyn App>> {
     let name = &workload.name;
     match &workload.does {
         WorkloadKind::Bulk { .. }
@@ -229,6 +262,7 @@ fn apps(workload: &Workload, window: Window, series: bool) -> Vec<Box<dyn App>> 
             *packet_bytes,
             window,
         ))],
+        WorkloadKind::Mpath { .. } => mpath::apps(name, &workload.does, seed, window),
         WorkloadKind::Command { .. } => Vec::new(),
     }
 }

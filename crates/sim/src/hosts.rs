@@ -25,7 +25,7 @@ pub struct Pair {
     /// See [`Self::app`].
     pub tag: u32,
     /// Ways of what the client and the server send.
-    routes: [u16; 2],
+    routes: [u32; 2],
     answer: Config,
     /// The laws at the client's and the server's edge.
     edges: [Option<Box<Edge>>; 2],

@@ -4,9 +4,12 @@ use crate::events::{EventQueue, Kind, Target};
 use crate::packet::Packet;
 use crate::random;
 use crate::run::Unsupported;
+use std::collections::BTreeMap;
 use tidegate_link::{Config, Link};
 use tidegate_measure::{LinkRecord, Passage, Window, demand};
-use tidegate_scenario::{Direction, Hop, LinkInputs, Scenario, Side, Workload, WorkloadKind};
+use tidegate_scenario::{
+    Direction, Hop, LinkInputs, ProxySpec, Scenario, Side, Workload, WorkloadKind,
+};
 use tidegate_tcp::steer::Paths;
 use tidegate_time::Instant;
 
@@ -45,8 +48,10 @@ pub struct Network {
     pub paths: [Paths; 2],
     /// The links.
     pub nodes: Vec<Node>,
-    /// Two for each workload: down, up.
+    /// Two for each workload, down and up, and then those through proxies.
     routes: Vec<Route>,
+    /// Of each workload: the number of the route through its first proxy.
+    proxied: Vec<u32>,
 }
 
 impl Network {
@@ -81,18 +86,32 @@ impl Network {
                 routes.push(route(scenario, workload, direction)?);
             }
         }
+        let mut proxied = Vec::new();
+        for workload in &scenario.workloads {
+            proxied.push(routes.len() as u32);
+            routes.extend(proxied_routes(scenario, workload));
+        }
         Ok(Self {
             now: Instant::ZERO,
             events: EventQueue::default(),
             paths: Default::default(),
             nodes,
             routes,
+            proxied,
         })
     }
 
     /// A host sends a packet.
     pub fn send(&mut self, packet: Packet) {
-        self.push(packet, self.routes[usize::from(packet.route)].links[0]);
+        // A proxy that does not answer has no way: what is sent to it is gone.
+        if let Some(&first) = self.routes[packet.route as usize].links.first() {
+            self.push(packet, first);
+        }
+    }
+
+    /// The route through the `proxy`-th proxy of a workload.
+    pub fn route_through(&self, workload: usize, proxy: u32) -> u32 {
+        self.proxied[workload] + proxy
     }
 
     fn push(&mut self, mut packet: Packet, place: usize) {
@@ -108,7 +127,7 @@ impl Network {
     pub fn arrival(&mut self, place: usize) -> Option<(Packet, Side)> {
         let target = Target::new(Kind::Link, place);
         while let Some(mut packet) = self.come_out(place) {
-            let route = &self.routes[usize::from(packet.route)];
+            let route = &self.routes[packet.route as usize];
             packet.hop += 1;
             match route.links.get(usize::from(packet.hop)) {
                 Some(&next) => self.push(packet, next),
@@ -134,9 +153,37 @@ impl Network {
 }
 
 /// The route of workload number `workload` in `direction`.
-pub fn route_of(workload: usize, direction: Direction) -> u16 {
-    let up = u16::from(direction == Direction::Up);
-    workload as u16 * 2 + up
+pub fn route_of(workload: usize, direction: Direction) -> u32 {
+    let up = u32::from(direction == Direction::Up);
+    workload as u32 * 2 + up
+}
+
+/// The ways through a workload's proxies, in the direction of its data.
+fn proxied_routes(scenario: &Scenario, workload: &Workload) -> Vec<Route> {
+    let WorkloadKind::Mpath {
+        direction, proxies, ..
+    } = &workload.does
+    else {
+        return Vec::new();
+    };
+    let (main, to) = match direction {
+        Direction::Down => (DOWN, Side::Client),
+        Direction::Up => (UP, Side::Server),
+    };
+    let hops = scenario.hops.iter().zip(UP + 1..);
+    let mut places: BTreeMap<&str, usize> = hops
+        .map(|(hop, place)| (hop.name.as_str(), place))
+        .collect();
+    places.insert(direction.name(), main);
+    let route = |proxy: &ProxySpec| Route {
+        links: proxy
+            .links
+            .iter()
+            .map(|link| places[link.as_str()])
+            .collect(),
+        to,
+    };
+    proxies.iter().map(route).collect()
 }
 
 /// The way of a workload's packets in one direction.

@@ -1,6 +1,7 @@
 //! What travels.
 
 use tidegate_link::Sequence;
+use tidegate_mpath::{Data, Feedback};
 use tidegate_scenario::Side;
 use tidegate_tcp::{Flags, Segment};
 use tidegate_time::Instant;
@@ -9,7 +10,7 @@ use tidegate_time::Instant;
 const IP_HEADER: u64 = 20;
 
 /// An IP packet, of which only what matters is kept.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Packet {
     /// What it carries.
     pub body: Body,
@@ -18,18 +19,29 @@ pub struct Packet {
     /// Length of the IP packet.
     pub bytes: u16,
     /// Its way.
-    pub route: u16,
+    pub route: u32,
     /// Links that it has behind it.
     pub hop: u8,
 }
 
 /// What a packet carries, and for whom.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Body {
     /// A segment of a connection.
     Segment(Connected, Segment),
     /// A datagram of an application.
     Datagram(Datagram),
+    /// A packet of an mPath transfer: of the application of that number.
+    Mpath(u32, Message),
+}
+
+/// What the ends of an mPath transfer send.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// A packet of the stream; it only counts its payload.
+    Data(Data),
+    /// The receiver's word.
+    Feedback(Box<Feedback>),
 }
 
 /// Names a connection for as long as anybody may speak of it.
@@ -52,17 +64,22 @@ pub struct Datagram {
 
 impl Packet {
     /// A segment on its way.
-    pub fn segment(of: Connected, route: u16, segment: Segment) -> Self {
+    pub fn segment(of: Connected, route: u32, segment: Segment) -> Self {
         let bytes = IP_HEADER + segment.header_bytes() as u64 + u64::from(segment.len);
         Self::new(Body::Segment(of, segment), bytes, route)
     }
 
     /// A datagram on its way, in an IP packet of `bytes`.
-    pub fn datagram(datagram: Datagram, bytes: u64, route: u16) -> Self {
+    pub fn datagram(datagram: Datagram, bytes: u64, route: u32) -> Self {
         Self::new(Body::Datagram(datagram), bytes, route)
     }
 
-    fn new(body: Body, bytes: u64, route: u16) -> Self {
+    /// A packet of application `app`'s transfer on its way, in an IP packet of `bytes`.
+    pub fn mpath(app: u32, message: Message, bytes: u64, route: u32) -> Self {
+        Self::new(Body::Mpath(app, message), bytes, route)
+    }
+
+    fn new(body: Body, bytes: u64, route: u32) -> Self {
         Self {
             body,
             arrived: Instant::ZERO,
@@ -82,7 +99,7 @@ impl tidegate_link::Packet for Packet {
         // Datagrams of an application, segments of a connection; a link has one direction.
         match self.body {
             Body::Segment(connection, _) => u64::from(connection.serial) << 1,
-            Body::Datagram(datagram) => u64::from(datagram.app) << 1 | 1,
+            Body::Datagram(Datagram { app, .. }) | Body::Mpath(app, _) => u64::from(app) << 1 | 1,
         }
     }
 
@@ -99,7 +116,7 @@ impl tidegate_link::Packet for Packet {
     }
 
     fn duplicate(&self) -> Option<Self> {
-        Some(*self)
+        Some(self.clone())
     }
 }
 

@@ -4,7 +4,7 @@ use crate::apps::{Part, Stage, cast};
 use crate::events::{Kind, Target};
 use crate::hosts::Hosts;
 use crate::network::Network;
-use crate::packet::{Body, Connected, Datagram, Packet};
+use crate::packet::{Body, Connected, Datagram, Message, Packet};
 use crate::run::{Options, Unsupported};
 use crate::settings::SEND_BUFFER;
 use tidegate_measure::{BIN, SAMPLE_INTERVAL, Window};
@@ -101,6 +101,7 @@ impl World {
         match packet.body {
             Body::Segment(name, mut segment) => self.segment(name, side, &mut segment),
             Body::Datagram(datagram) => self.datagram(&datagram, packet.route, side),
+            Body::Mpath(app, message) => self.message(app as usize, side, &message),
         }
     }
 
@@ -147,7 +148,7 @@ impl World {
         }
     }
 
-    fn datagram(&mut self, datagram: &Datagram, route: u16, side: Side) {
+    fn datagram(&mut self, datagram: &Datagram, route: u32, side: Side) {
         let app = &mut self.parts[datagram.app as usize].app;
         if let Some(bytes) = app.datagram(self.network.now, side, datagram) {
             // Down and up are neighbours.
@@ -156,14 +157,26 @@ impl World {
         }
     }
 
-    fn wake_part(&mut self, number: usize) {
+    fn message(&mut self, number: usize, side: Side, message: &Message) {
+        let (part, mut stage) = self.stage(number);
+        let wish = part.app.message(&mut stage, side, message);
+        grant(&mut self.network, number, wish);
+    }
+
+    /// An application, and what it can do.
+    fn stage(&mut self, number: usize) -> (&mut Part, Stage<'_>) {
         let part = &mut self.parts[number];
-        let mut stage = Stage {
+        let stage = Stage {
             app: number as u32,
             workload: part.workload,
             hosts: &mut self.hosts,
             network: &mut self.network,
         };
+        (part, stage)
+    }
+
+    fn wake_part(&mut self, number: usize) {
+        let (part, mut stage) = self.stage(number);
         let next = if stage.now() >= part.stop {
             part.app.stop(&mut stage);
             None
@@ -197,9 +210,7 @@ impl World {
         // A curve has a point for each bin.
         let keep = self.series && (self.looks / strides).is_multiple_of(PER_BIN);
         for part in self.parts.iter_mut().skip(turn).step_by(strides) {
-            if let Some(flow) = part.app.flow() {
-                flow.look(&self.hosts, self.network.now, keep);
-            }
+            part.app.look(&self.hosts, self.network.now, keep);
         }
         self.looks += 1;
     }

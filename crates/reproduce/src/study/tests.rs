@@ -12,6 +12,7 @@ fn case(name: &str, curves: &[&'static str]) -> Case {
         name: name.into(),
         scenario: Scenario::parse(text, Path::new("x")).unwrap(),
         curves: curves.to_vec(),
+        once: false,
     }
 }
 

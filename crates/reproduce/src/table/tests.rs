@@ -12,6 +12,7 @@ fn study() -> Study {
         name: "a".into(),
         scenario: Scenario::parse(text, Path::new("x")).unwrap(),
         curves: Vec::new(),
+        once: false,
     };
     let claim = Claim::at_least(7.0, 0.0);
     let goodput = Quantity::new("goodput", "Mbit/s", claim, |sample| sample.goodput("a"));

@@ -27,8 +27,9 @@ pub struct Flow {
     pub srtt: Distribution,
     /// What was seen of it over time, if anybody wants to know.
     pub samples: Vec<Sample>,
+    /// Packets sent again.
+    pub retransmits: u64,
     received_in_warmup: u64,
-    retransmits: u64,
     window: Window,
 }
 
@@ -82,6 +83,13 @@ impl Flow {
         self.received_in_warmup = self.received;
     }
 
+    /// The sender's smoothed RTT is this now.
+    pub fn note_rtt(&mut self, now: Instant, rtt: Duration) {
+        if self.window.counts(now) {
+            self.srtt.record(rtt);
+        }
+    }
+
     /// Looks at the sender, `keep`ing what it sees for a curve.
     pub fn look(&mut self, hosts: &Hosts, now: Instant, keep: bool) {
         let pair = self.connection.and_then(|c| hosts.pair(c));
@@ -93,8 +101,8 @@ impl Flow {
         if !end.is_established() {
             return;
         }
-        if let (Some(srtt), true) = (info.srtt, self.window.counts(now)) {
-            self.srtt.record(srtt);
+        if let Some(srtt) = info.srtt {
+            self.note_rtt(now, srtt);
         }
         if keep {
             self.samples.push(Sample {

@@ -1,0 +1,63 @@
+//! What the two ends are set to.
+
+use std::time::Duration;
+
+/// Settings of a sender. The defaults are the thesis's (section 3.3.7).
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// α: the largest share of a proxied path's window that one shared loss moves to the direct path.
+    pub alpha: f64,
+    /// β: new proxied paths after a loss on the direct path, as a share of its window.
+    pub beta: f64,
+    /// τ as a multiple of the direct path's round trip: how long a probe may take, and how long the
+    /// receiver waits before it asks for what is missing.
+    pub patience: f64,
+    /// Time between two probes (section 3.1.1).
+    pub probe_interval: Duration,
+    /// Probes in a row that a proxy may fail before it is not asked again.
+    pub probe_attempts: u32,
+    /// Window of the direct path at the start, in packets (RFC 6928; the thesis: "like TCP").
+    pub initial_window: u32,
+    /// How long a path is left alone when it has been dropped for the first time; twice as long each
+    /// further time. The thesis says "temporarily".
+    pub pause: Duration,
+    /// Where random choices start from.
+    pub seed: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            alpha: 0.5,
+            beta: 0.25,
+            patience: 2.0,
+            probe_interval: Duration::from_millis(250),
+            probe_attempts: 2,
+            initial_window: 10,
+            pause: Duration::from_secs(30),
+            seed: 0,
+        }
+    }
+}
+
+/// Settings of a receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiverConfig {
+    /// Packets that may wait for those before them or for the application.
+    pub buffer: u64,
+    /// Packets that one feedback acknowledges at most (section 3.1.2).
+    pub packets_per_feedback: u32,
+    /// How long an acknowledgement may wait for others.
+    pub feedback_delay: Duration,
+}
+
+impl Default for ReceiverConfig {
+    /// 25 MB of packets of 1436 bytes (section 3.3.6), 10 packets, 10 ms.
+    fn default() -> Self {
+        Self {
+            buffer: 25_000_000 / 1436,
+            packets_per_feedback: 10,
+            feedback_delay: Duration::from_millis(10),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! One path: what is in flight on it, its window, and its last loss.
+
+use super::rtt::Rtt;
+use crate::{Gap, PathId, PathReport};
+use std::collections::VecDeque;
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// From the transmission of the last lost packet to the detection of its loss (section 3.1.3, Fig. 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossInterval {
+    /// When the packet was sent.
+    pub sent: Instant,
+    /// When its loss was seen.
+    pub detected: Instant,
+}
+
+impl LossInterval {
+    /// Whether both hold some instant.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.sent <= other.detected && other.sent <= self.detected
+    }
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Its number in the stream.
+    pub stream: u64,
+    /// When it was sent.
+    pub at: Instant,
+}
+
+/// What a report tells that was not known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct News {
+    /// Packets that have come.
+    pub delivered: u64,
+    /// Packets that have not.
+    pub lost: u64,
+    /// Whether the window has been halved for that.
+    pub reduced: bool,
+}
+
+/// A halving of the window.
+#[derive(Clone, Copy, Debug)]
+struct Reduction {
+    /// Losses of numbers below this one belong to it: one halving a round trip.
+    until: u64,
+    /// Losses known before, to which the count returns if all were a mistake.
+    lost_before: u64,
+    /// The window before.
+    window_before: f64,
+}
+
+/// A path.
+#[derive(Debug)]
+pub struct Path {
+    /// What it is called.
+    pub id: PathId,
+    /// The place of its proxy in the list; none: the direct path.
+    pub proxy: Option<usize>,
+    /// Congestion window in packets.
+    pub window: f64,
+    /// Slow start lasts until here.
+    pub threshold: f64,
+    /// Its round trip.
+    pub rtt: Rtt,
+    /// Its last loss; none: it has never had one.
+    pub loss: Option<LossInterval>,
+    /// Whether load aggregation has been done for its last reduction.
+    pub aggregated: bool,
+    /// When something was last heard of it.
+    pub heard: Option<Instant>,
+    /// Packets delivered in its lifetime.
+    pub delivered: u64,
+    /// Since when it exists.
+    pub since: Instant,
+    /// On their way, by number from `first` on.
+    flight: VecDeque<Sent>,
+    /// The number of the oldest of `flight`.
+    first: u64,
+    /// Losses so far, as the receiver counts them.
+    lost: u64,
+    reduction: Option<Reduction>,
+    /// From when on the timeout counts.
+    waits_since: Instant,
+    /// When the next packet is due by the pace.
+    due: Instant,
+}
+
+/// Pace in slow start, in windows a round trip (Linux's `tcp_pacing_ss_ratio`). There a feedback lets up
+/// to twenty packets go, which no short queue survives. Later packets go as feedback lets them, as the
+/// thesis has it: that the packets of several paths then leave together is also why paths that share a
+/// queue lose together, which is what load aggregation looks for.
+const PACE: f64 = 2.0;
+
+/// What is due so soon may go at once: at high rates packets leave in batches.
+const QUANTUM: Duration = Duration::from_millis(1);
+
+impl Path {
+    /// A path with nothing on its way.
+    pub fn new(id: PathId, proxy: Option<usize>, window: f64, now: Instant) -> Self {
+        Self {
+            id,
+            proxy,
+            window,
+            threshold: 0.0,
+            rtt: Rtt::default(),
+            loss: None,
+            aggregated: false,
+            heard: None,
+            delivered: 0,
+            since: now,
+            flight: VecDeque::new(),
+            first: 0,
+            lost: 0,
+            reduction: None,
+            waits_since: now,
+            due: now,
+        }
+    }
+
+    /// Sends a packet of the stream; returns its number on the path.
+    pub fn send(&mut self, now: Instant, stream: u64) -> u64 {
+        if self.flight.is_empty() {
+            self.waits_since = now;
+        }
+        self.flight.push_back(Sent { stream, at: now });
+        self.due = self.due.max(now) + self.interval();
+        self.next() - 1
+    }
+
+    /// Time from packet to packet; none before the round trip is known, or after slow start.
+    fn interval(&self) -> Duration {
+        match self.rtt.smoothed().filter(|_| self.in_slow_start()) {
+            Some(round_trip) => round_trip.div_f64(PACE * self.window.max(1.0)),
+            None => Duration::ZERO,
+        }
+    }
+
+    /// When a packet may go; none while the window is full.
+    pub fn due(&self) -> Option<Instant> {
+        self.has_room().then_some(self.due)
+    }
+
+    /// Whether window and pace let another packet go.
+    pub fn is_ready(&self, now: Instant) -> bool {
+        self.has_room() && self.due <= now + QUANTUM
+    }
+
+    /// The number of the next packet.
+    fn next(&self) -> u64 {
+        self.first + self.flight.len() as u64
+    }
+
+    /// Packets on their way.
+    pub fn in_flight(&self) -> usize {
+        self.flight.len()
+    }
+
+    /// Whether the window lets another packet go.
+    fn has_room(&self) -> bool {
+        self.flight.is_empty() || ((self.flight.len() + 1) as f64) <= self.window
+    }
+
+    /// Whether that number is on its way.
+    pub fn carries(&self, seq: u64) -> bool {
+        (self.first..self.next()).contains(&seq)
+    }
+
+    /// Whether it is in slow start.
+    pub fn in_slow_start(&self) -> bool {
+        self.window < self.threshold
+    }
+
+    /// What was sent in a gap, and its number on the path, as far as it is on its way.
+    pub fn in_gap(&self, gap: &Gap) -> impl Iterator<Item = (u64, Sent)> {
+        let from = gap.first.clamp(self.first, self.next());
+        let to = gap.end().clamp(from, self.next());
+        (from..to).map(|seq| (seq, self.flight[(seq - self.first) as usize]))
+    }
+
+    /// The receiver reports; `lost` is the last packet that it names as lost, if it names any.
+    pub fn report(&mut self, now: Instant, report: &PathReport, lost: Option<(u64, Sent)>) -> News {
+        let Some(largest) = report.largest.checked_sub(self.first) else {
+            return self.recount(report.lost);
+        };
+        if largest >= self.flight.len() as u64 {
+            // Of what was never sent nobody can tell.
+            return News::default();
+        }
+        let newest = self.flight[largest as usize];
+        self.rtt
+            .sample((now - newest.at).saturating_sub(report.delay));
+        self.heard = Some(now);
+        self.waits_since = now;
+        let reported = largest + 1;
+        let more_lost = report.lost.saturating_sub(self.lost).min(reported - 1);
+        // When a PNACK was lost only the count tells: then the loss is dated like the newest packet.
+        let last = lost.unwrap_or((report.largest, newest));
+        let mut news = self.recount(report.lost);
+        self.lost += more_lost;
+        self.flight.drain(..reported as usize);
+        self.first += reported;
+        news.delivered += reported - more_lost;
+        self.delivered += news.delivered;
+        if more_lost > 0 {
+            news.lost = more_lost;
+            news.reduced = self.lose(now, last, more_lost);
+        }
+        news
+    }
+
+    /// Fewer losses than were known: some packets were only late.
+    fn recount(&mut self, lost: u64) -> News {
+        let returned = self.lost.saturating_sub(lost);
+        self.lost -= returned;
+        let is_mistake = |r: &Reduction| returned > 0 && lost <= r.lost_before;
+        if let Some(reduction) = self.reduction.take_if(|r| is_mistake(r)) {
+            self.window = self.window.max(reduction.window_before);
+            self.loss = None;
+        }
+        News {
+            delivered: returned,
+            ..News::default()
+        }
+    }
+
+    /// Packets are lost, `last` of them last; whether that halves the window.
+    fn lose(&mut self, now: Instant, last: (u64, Sent), count: u64) -> bool {
+        let (seq, sent) = last;
+        self.loss = Some(LossInterval {
+            sent: sent.at,
+            detected: now,
+        });
+        if self
+            .reduction
+            .is_some_and(|reduction| seq < reduction.until)
+        {
+            return false;
+        }
+        self.reduction = Some(Reduction {
+            until: self.next(),
+            lost_before: self.lost.saturating_sub(count),
+            window_before: self.window,
+        });
+        self.aggregated = false;
+        // Only load aggregation takes a path below one packet, and so away (section 3.1.3).
+        self.window = (self.window / 2.0).max(1.0);
+        self.threshold = self.window;
+        true
+    }
+
+    /// When too long nothing has been heard of what is on its way.
+    pub fn timeout(&self) -> Option<Instant> {
+        (!self.flight.is_empty()).then(|| self.waits_since + self.rtt.timeout())
+    }
+
+    /// Everything on its way is given up; returns what it was.
+    pub fn abandon(&mut self) -> Vec<u64> {
+        self.first = self.next();
+        self.flight.drain(..).map(|sent| sent.stream).collect()
+    }
+
+    /// The timeout has passed: back to slow start (RFC 5681 §3.1 equation 4).
+    pub fn time_out(&mut self, now: Instant) {
+        let oldest = self.flight.front().map_or(now, |sent| sent.at);
+        self.loss = Some(LossInterval {
+            sent: oldest,
+            detected: now,
+        });
+        self.threshold = (self.window / 2.0).max(2.0);
+        self.window = 1.0;
+        self.reduction = None;
+        self.rtt.back_off();
+        self.waits_since = now;
+    }
+
+    /// Packets delivered a second, over its lifetime.
+    pub fn contribution(&self, now: Instant) -> f64 {
+        let lived = (now - self.since).as_secs_f64();
+        self.delivered as f64 / lived.max(1e-3)
+    }
+}

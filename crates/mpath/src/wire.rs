@@ -1,0 +1,113 @@
+//! Packets as bytes, version 1: what is where stands in `docs/mpath.md`.
+//!
+//! Numbers are in network order. Each header says how long it is: what a later version adds stands
+//! behind what this one knows, and is skipped.
+
+mod cursor;
+mod data;
+mod feedback;
+mod relay;
+#[cfg(test)]
+mod tests;
+
+pub use data::{DATA_HEADER, write_data};
+pub use feedback::{feedback_bytes, write_feedback};
+pub use relay::{CAPABILITY_MAX, Relay, relay_header, write_relay};
+
+use crate::{Data, Feedback};
+use cursor::Cursor;
+
+/// The version that is written and read.
+pub const VERSION: u8 = 1;
+
+/// Kinds of packets.
+const DATA: u8 = 1;
+const FEEDBACK: u8 = 2;
+const RELAY: u8 = 3;
+
+/// Why bytes are refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// Fewer bytes than the header needs or promises.
+    #[error("the packet is shorter than its header says")]
+    Truncated,
+    /// Another version.
+    #[error("version {0}, expected 1")]
+    Version(u8),
+    /// No kind of this version.
+    #[error("kind {0} is not known")]
+    Kind(u8),
+    /// A header shorter than its kind's.
+    #[error("a header of {0} bytes is too short")]
+    Header(usize),
+    /// More entries than a feedback may have.
+    #[error("{0} entries are more than a feedback may have")]
+    Entries(usize),
+    /// Neither IPv4 nor IPv6.
+    #[error("address family {0}, neither 4 nor 6")]
+    Family(u8),
+}
+
+/// A packet that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Packet<'a> {
+    /// A packet of a stream.
+    Data {
+        /// The connection.
+        connection: u64,
+        /// What the receiver's protocol needs.
+        data: Data,
+        /// The stream's bytes.
+        payload: &'a [u8],
+    },
+    /// The receiver's word.
+    Feedback {
+        /// The connection.
+        connection: u64,
+        /// What it says.
+        feedback: Feedback,
+    },
+    /// A packet for a proxy to forward.
+    Relay(Relay<'a>),
+}
+
+/// Reads a packet.
+///
+/// # Errors
+/// When it is none of this version, or cut short. Whatever the bytes are, that is all that happens.
+pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
+    let mut cursor = Cursor::new(bytes);
+    let first = cursor.u8()?;
+    let (version, kind) = (first >> 4, first & 0xf);
+    if version != VERSION {
+        return Err(Malformed::Version(version));
+    }
+    let header = usize::from(cursor.u8()?) * WORD;
+    if header < HEAD {
+        return Err(Malformed::Header(header));
+    }
+    let (head, body) = bytes.split_at_checked(header).ok_or(Malformed::Truncated)?;
+    let mut head = Cursor::of_header(&head[HEAD_READ..], header);
+    match kind {
+        DATA => data::parse(&mut head, body),
+        FEEDBACK => feedback::parse(&mut head, body),
+        RELAY => relay::parse(&mut head, body),
+        kind => Err(Malformed::Kind(kind)),
+    }
+}
+
+/// What all headers begin with: version and kind, length in words, flags.
+const HEAD: usize = 4;
+
+/// Of these, what has been read when the kind is known.
+const HEAD_READ: usize = 2;
+
+/// Headers are counted in words of so many bytes.
+const WORD: usize = 4;
+
+/// Writes what all headers begin with, of a header of so many bytes.
+fn write_head(out: &mut Vec<u8>, kind: u8, header: usize, flags: u16) {
+    out.push(VERSION << 4 | kind);
+    out.push((header / WORD) as u8);
+    out.extend(flags.to_be_bytes());
+}

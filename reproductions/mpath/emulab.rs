@@ -1,0 +1,236 @@
+//! The thesis's Emulab topologies (Figs. 3.6, 3.9 and 3.12), and what is read from their runs.
+
+use crate::means::mean;
+use crate::spans::Span;
+use tidegate_report::colour::Pen;
+use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
+use tidegate_reproduce::{Case, Sample};
+use tidegate_scenario::{
+    Direction, Hop, Hosts, Law, LinkSpec, ProxySpec, QueueSpec, RateSpec, Run, Scenario, Side,
+    Workload, WorkloadKind,
+};
+
+/// What is run, for people.
+pub const INTRODUCTION: &str = "Chapter 3 of the thesis, on its Emulab topologies: an access link of 20 Mbit/s at the sender, a direct path \
+     over a core link of 10 Mbit/s, and ways through proxies over the same core link, one that is larger than the third's and one of \
+     5 Mbit/s. Round trips, queues, the second core link's rate and where the access link lies are not in the text. The second core link has \
+     10 Mbit/s: more than 5, enough with one TCP flow of 6 Mbit/s on it and not with another of 8. TCP's 7.21 Mbit/s leave hardly any \
+     queue; of the round trips and queues tried with which TCP alone comes within a tenth of its numbers, 240 ms and 15 packets are \
+     those with which mPath, too, comes near most of its own. With others its sums stay near the thesis's and its paths share them \
+     differently (docs/mpath.md). TCP is New Reno, as there; goodput is payload.";
+
+/// Why paths that share a queue go on side by side here.
+pub const RARELY_TOGETHER: &str = "each time a queue overflows here it loses a packet or two, rarely of both paths, so that load aggregation seldom \
+     finds that they share it; with bursts that overrun the core's queue it does (docs/mpath.md). The thesis's losses must have come in \
+     larger batches: it saw one shared loss after another";
+
+/// The way there and back without queues, in ms, the same on every way.
+const ROUND_TRIP_MS: f64 = 240.0;
+
+/// Packets in front of every link.
+const QUEUE: usize = 15;
+
+/// Share of the way there that the access link is.
+const ACCESS_SHARE: f64 = 0.2;
+
+/// Rates in Mbit/s: the access link, the direct path's core link, proxy 2's and proxy 3's.
+pub const ACCESS: f64 = 20.0;
+/// See [`ACCESS`].
+pub const CORE: f64 = 10.0;
+const LARGER: f64 = 10.0;
+const SMALLER: f64 = 5.0;
+
+/// What the mPath transfer is called, and the benchmark's flow.
+pub const MPATH: &str = "mPath";
+/// See [`MPATH`].
+pub const TCP: &str = "TCP";
+
+/// The three proxies of Fig. 3.6 and the links on the way through them.
+const PROXIES: [(&str, &str); 3] = [
+    ("proxy 1", "core"),
+    ("proxy 2", "larger core"),
+    ("proxy 3", "smaller core"),
+];
+
+/// Links in the direction of the data behind the access link, which is the scenario's `down`: the
+/// sender is the scenario's server.
+pub fn cores(core: f64) -> Vec<Hop> {
+    vec![
+        hop("core", core),
+        hop("larger core", LARGER),
+        hop("smaller core", SMALLER),
+    ]
+}
+
+/// A core link.
+pub fn hop(name: &str, mbps: f64) -> Hop {
+    Hop {
+        name: name.into(),
+        direction: Direction::Down,
+        side: Side::Client,
+        link: link(mbps, ROUND_TRIP_MS / 2.0 * (1.0 - ACCESS_SHARE)),
+    }
+}
+
+/// Somebody else's access link.
+pub fn access(name: &str, mbps: f64) -> Hop {
+    Hop {
+        side: Side::Server,
+        link: link(mbps, ROUND_TRIP_MS / 2.0 * ACCESS_SHARE),
+        ..hop(name, mbps)
+    }
+}
+
+fn link(mbps: f64, delay_ms: f64) -> LinkSpec {
+    LinkSpec {
+        queue: QueueSpec {
+            packets: Some(QUEUE),
+            ..QueueSpec::default()
+        },
+        ..LinkSpec::new(RateSpec::ConstantMbps(mbps), delay_ms)
+    }
+}
+
+/// A run over those core links and an access link of `access` Mbit/s, with a way back that never is
+/// the bottleneck.
+pub fn case(
+    name: &str,
+    duration_s: f64,
+    access_mbps: f64,
+    hops: Vec<Hop>,
+    workloads: Vec<Workload>,
+) -> Case {
+    let back = LinkSpec::new(RateSpec::ConstantMbps(1000.0), ROUND_TRIP_MS / 2.0);
+    Case {
+        name: name.into(),
+        scenario: Scenario {
+            name: String::new(),
+            description: String::new(),
+            duration_s,
+            warmup_s: 0.0,
+            seed: 1,
+            down: link(access_mbps, ROUND_TRIP_MS / 2.0 * ACCESS_SHARE),
+            up: back,
+            hops,
+            hosts: Hosts {
+                congestion_control: "reno".into(),
+                ..Hosts::default()
+            },
+            workloads,
+            runs: vec![Run::new(name, Law::None)],
+        },
+        curves: vec!["path_packets", "path_bps", "cwnd_packets", "goodput_bps"],
+        once: false,
+    }
+}
+
+/// The direct way: there and back.
+const DIRECT: [&str; 3] = ["core", "down", "up"];
+
+/// An mPath transfer with the first, second, third of the proxies.
+pub fn mpath(proxies: &[usize]) -> Workload {
+    let ways = proxies.iter().map(|&n| {
+        let (name, core) = PROXIES[n - 1];
+        ProxySpec {
+            name: name.into(),
+            links: vec!["down".into(), core.into()],
+        }
+    });
+    let does = WorkloadKind::Mpath {
+        direction: Direction::Down,
+        proxies: ways.collect(),
+        alpha: 0.5,
+        beta: 0.25,
+        patience: 2.0,
+        buffer_bytes: 25_000_000,
+    };
+    over(&DIRECT, Workload::new(MPATH, does))
+}
+
+/// A TCP flow beside it, over the direct path.
+pub fn tcp(name: &str) -> Workload {
+    over(
+        &DIRECT,
+        crate::workloads::bulk(name, Direction::Down, None, 1),
+    )
+}
+
+/// The workload over those links.
+pub fn over(links: &[&str], workload: Workload) -> Workload {
+    Workload {
+        links: Some(links.iter().map(|&link| link.into()).collect()),
+        ..workload
+    }
+}
+
+/// The workload in those minutes.
+pub fn within(Span(from, to): Span, workload: Workload) -> Workload {
+    Workload {
+        start_s: from * 60.0,
+        stop_s: Some(to * 60.0),
+        ..workload
+    }
+}
+
+/// Those minutes in seconds.
+pub fn minutes(from: f64, to: f64) -> Span {
+    Span(from * 60.0, to * 60.0)
+}
+
+/// The mean of a flow's curve over a span; where there is no point it is 0.
+pub fn average(sample: &Sample, case: &str, flow: &str, quantity: &str, span: Span) -> f64 {
+    let bins = span.length_s() / crate::spans::BIN_S;
+    let curves = sample.flow_curves(case, flow, quantity);
+    mean(curves.map(|curve| span.values(&curve).sum::<f64>() / bins))
+}
+
+/// A flow's goodput in Mbit/s.
+pub fn goodput(sample: &Sample, case: &str, flow: &str, span: Span) -> f64 {
+    average(sample, case, flow, "goodput_bps", span) / 1e6
+}
+
+/// What a path of the transfer delivers, in Mbit/s: `direct`, `proxy 1` …
+pub fn delivered(sample: &Sample, case: &str, path: &str, span: Span) -> f64 {
+    average(sample, case, &path_name(path), "path_bps", span) / 1e6
+}
+
+/// What the curves of a path are called.
+pub fn path_name(path: &str) -> String {
+    format!("{MPATH} {path}")
+}
+
+/// Curves of the first seed over minutes, each a mean of ten seconds.
+pub fn picture(
+    sample: &Sample,
+    title: &str,
+    unit: &str,
+    scale: f64,
+    curves: &[(&str, String, String, &str)],
+) -> plot::Figure {
+    let curves = curves
+        .iter()
+        .enumerate()
+        .map(|(n, (label, case, flow, quantity))| {
+            let curve = sample
+                .flow_curves(case, flow, quantity)
+                .next()
+                .unwrap_or_default();
+            Curve::new(*label, Pen::nth(n), Mark::Line, smooth(&curve, scale))
+        });
+    plot::Figure {
+        title: title.into(),
+        x: Axis::new("time, min", Scale::FromZero),
+        y: Axis::new(unit, Scale::FromZero),
+        curves: curves.collect(),
+        size: plot::Figure::WIDE,
+    }
+}
+
+fn smooth(curve: &[(f64, f64)], scale: f64) -> Vec<(f64, f64)> {
+    const POINTS: usize = 100;
+    let point = |points: &[(f64, f64)]| {
+        let values = points.iter().map(|point| point.1 * scale);
+        (points[0].0 / 60.0, mean(values))
+    };
+    curve.chunks(POINTS).map(point).collect()
+}

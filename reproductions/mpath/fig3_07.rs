@@ -1,0 +1,134 @@
+//! Figs. 3.6 and 3.7: a core bottleneck, and enough capacity elsewhere.
+
+use super::emulab::{
+    ACCESS, CORE, MPATH, RARELY_TOGETHER, TCP, case, cores, delivered, goodput, minutes, mpath,
+    path_name, picture, tcp,
+};
+use crate::means::mean;
+use crate::spans::Span;
+use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+
+/// What is run, and the benchmark: 30 minutes each.
+const WITH_MPATH: &str = "three proxies, mPath";
+const WITH_TCP: &str = "three proxies, TCP";
+const MINUTES: f64 = 30.0;
+
+/// The figure.
+pub fn figure() -> Figure {
+    let run = |name, workload| case(name, MINUTES * 60.0, ACCESS, cores(CORE), vec![workload]);
+    Figure {
+        id: "fig-3.7",
+        title: "A core bottleneck and three proxies",
+        claim: "mPath achieves 14.31 Mbit/s, TCP 7.21. The path through proxy 1, which shares the core bottleneck, is dropped after \
+                11 minutes; path 2 carries more than path 3; the direct path carries about 7 Mbit/s throughout.",
+        method: "A path counts as dropped from the first minute on in which it carries nothing.",
+        cases: vec![run(WITH_MPATH, mpath(&[1, 2, 3])), run(WITH_TCP, tcp(TCP))],
+        quantities: quantities(),
+        draw: Box::new(|sample| vec![windows(sample)]),
+    }
+}
+
+const WHOLE: Span = Span(0.0, MINUTES * 60.0);
+
+fn quantities() -> Vec<Quantity> {
+    let settled = minutes(15.0, MINUTES);
+    vec![
+        Quantity::new("mPath", "Mbit/s", near(14.31, 7.21), |sample| {
+            goodput(sample, WITH_MPATH, MPATH, WHOLE)
+        }),
+        Quantity::new("TCP", "Mbit/s", near(7.21, 0.0), |sample| {
+            goodput(sample, WITH_TCP, TCP, WHOLE)
+        }),
+        Quantity::new(
+            "the direct path's part",
+            "Mbit/s",
+            near(7.0, 0.0),
+            move |sample| delivered(sample, WITH_MPATH, "direct", settled),
+        )
+        .because(RARELY_TOGETHER),
+        Quantity::new(
+            "path 1 is dropped after",
+            "min",
+            Claim::Near {
+                paper: 11.0,
+                within: 5.5,
+                neutral: MINUTES,
+            },
+            dropped_min,
+        )
+        .because(RARELY_TOGETHER),
+        Quantity::new(
+            "path 1 in the last 15 min",
+            "Mbit/s",
+            Claim::at_most(0.7, 3.5),
+            move |sample| delivered(sample, WITH_MPATH, "proxy 1", settled),
+        )
+        .because(RARELY_TOGETHER),
+        Quantity::new(
+            "path 2 ÷ path 3",
+            "",
+            Claim::at_least(1.0, 0.5),
+            move |sample| {
+                let [two, three] =
+                    ["proxy 2", "proxy 3"].map(|path| delivered(sample, WITH_MPATH, path, settled));
+                two / three
+            },
+        ),
+    ]
+}
+
+/// A number of the thesis's, within the tenth that is allowed.
+pub fn near(paper: f64, neutral: f64) -> Claim {
+    Claim::Near {
+        paper,
+        within: (paper * 10.0).round() / 100.0,
+        neutral,
+    }
+}
+
+/// The first minute in which path 1 carries nothing after it has carried something, mean over the seeds.
+fn dropped_min(sample: &Sample) -> f64 {
+    let name = path_name("proxy 1");
+    let curves = sample.flow_curves(WITH_MPATH, &name, "path_bps");
+    mean(curves.map(|curve| {
+        let carries = |minute: usize| {
+            let from = minute as f64;
+            minutes(from, from + 1.0)
+                .values(&curve)
+                .any(|bps| bps > 0.0)
+        };
+        let first = (0..MINUTES as usize).find(|&minute| carries(minute));
+        let dropped = |first| (first..MINUTES as usize).find(|&minute| !carries(minute));
+        first
+            .and_then(dropped)
+            .map_or(MINUTES, |minute| minute as f64)
+    }))
+}
+
+fn windows(sample: &Sample) -> tidegate_report::plot::Figure {
+    let path = |label, path| (label, WITH_MPATH.into(), path_name(path), "path_packets");
+    picture(
+        sample,
+        "Congestion windows",
+        "packets",
+        1.0,
+        &[
+            (
+                "direct",
+                WITH_MPATH.into(),
+                path_name("direct"),
+                "path_packets",
+            ),
+            path("path 1", "proxy 1"),
+            path("path 2", "proxy 2"),
+            path("path 3", "proxy 3"),
+            (
+                "all of mPath",
+                WITH_MPATH.into(),
+                MPATH.into(),
+                "cwnd_packets",
+            ),
+            ("TCP", WITH_TCP.into(), TCP.into(), "cwnd_packets"),
+        ],
+    )
+}

@@ -1,0 +1,276 @@
+//! An Internet-like overlay: autonomous systems on a globe, core links between them, hosts and proxies
+//! behind access links.
+//!
+//! **Systems.** 60 of them, in six regions as populated as PlanetLab was. A system's place is drawn around
+//! its region's middle; delay is the great circle at 200 km/ms, times 1.5 for the way cables take, and 2 ms.
+//!
+//! **Core.** Between each two systems there is a core link each way, whose rate is what other users leave of
+//! it: log-normal, less on long ways, as measured bottlenecks are (Akella, Seshan, Shaikh 2003 found
+//! half of them in the core, between systems as often as within). Median and spread are such that TCP meets
+//! its bottleneck in the core for about half of the pairs. The two ways of a pair have different rates.
+//!
+//! **Hosts.** The access link of a host is 5, 10, 20 or 50 Mbit/s. Those of proxies are wider than what the
+//! core leaves. One proxy in nine does not answer: of the thesis's 450 about 400 did.
+//!
+//! **Queues.** As on Emulab, a quarter of 60 ms of each link's rate, 15 packets at least.
+
+use super::emulab::{MPATH, TCP, over};
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, LogNormal, Normal};
+use rand_pcg::Pcg64Mcg;
+use tidegate_reproduce::Case;
+use tidegate_scenario::{
+    Direction, Hop, Hosts, Law, LinkSpec, ProxySpec, QueueSpec, RateSpec, Run, Scenario, Side,
+    Workload, WorkloadKind,
+};
+
+/// Systems, and proxies as in the thesis.
+const SYSTEMS: usize = 60;
+pub const PROXIES: usize = 450;
+
+/// Regions: latitude and longitude in degrees, and how many of a hundred systems are there.
+const REGIONS: [(f64, f64, usize); 6] = [
+    (40.0, -75.0, 25),
+    (37.0, -120.0, 15),
+    (49.0, 8.0, 30),
+    (35.0, 130.0, 15),
+    (1.0, 104.0, 8),
+    (-23.0, -47.0, 7),
+];
+
+/// How far from its region's middle a system is, in degrees.
+const SCATTER: f64 = 6.0;
+
+/// Kilometres that light in glass goes in a millisecond, how much longer cables are than great circles, and
+/// delay in ms that there always is.
+const KM_PER_MS: f64 = 200.0;
+const DETOUR: f64 = 1.5;
+const LEAST_MS: f64 = 2.0;
+
+/// Rates that core links leave: the median in Mbit/s near by, by how much it is less for each 100 ms of
+/// delay, and the deviation of the logarithm.
+const CORE_MEDIAN: f64 = 14.0;
+const CORE_DISTANCE: f64 = 0.5;
+const CORE_SPREAD: f64 = 0.9;
+
+/// Rates of access links in Mbit/s, one as frequent as the other.
+const ACCESS: [f64; 4] = [5.0, 10.0, 20.0, 50.0];
+
+/// Proxies that do not answer: one in so many.
+const DEAD: u64 = 9;
+
+/// A host.
+#[derive(Clone, Copy, Debug)]
+struct Host {
+    system: usize,
+    access_mbps: f64,
+}
+
+/// The overlay.
+pub struct Overlay {
+    /// Latitude and longitude in radians.
+    systems: Vec<(f64, f64)>,
+    /// Rates from system to system.
+    cores: Vec<Vec<f64>>,
+    /// The proxies' systems.
+    proxies: Vec<usize>,
+    /// Sender and receiver.
+    pairs: Vec<(Host, Host)>,
+}
+
+impl Overlay {
+    /// The overlay with so many pairs of hosts; always the same.
+    pub fn new(pairs: usize) -> Self {
+        let mut random = Pcg64Mcg::seed_from_u64(3);
+        let systems = systems(&mut random);
+        let cores = cores(&systems, &mut random);
+        let proxies = (0..PROXIES)
+            .map(|_| random.random_range(0..SYSTEMS))
+            .collect();
+        let mut host = || Host {
+            system: random.random_range(0..SYSTEMS),
+            access_mbps: ACCESS[random.random_range(0..ACCESS.len())],
+        };
+        let pairs = (0..pairs).map(|_| (host(), host())).collect();
+        Self {
+            systems,
+            cores,
+            proxies,
+            pairs,
+        }
+    }
+
+    /// How many pairs there are.
+    pub fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Round trip of a pair's direct way without queues, in ms.
+    pub fn round_trip_ms(&self, pair: usize) -> f64 {
+        let (from, to) = self.pairs[pair];
+        2.0 * self.delay_ms(from.system, to.system)
+    }
+
+    /// Whether a pair's direct way is narrowest in the core.
+    #[cfg(test)]
+    pub fn is_core_bound(&self, pair: usize) -> bool {
+        let (from, to) = self.pairs[pair];
+        self.cores[from.system][to.system] < from.access_mbps.min(to.access_mbps)
+    }
+
+    fn delay_ms(&self, from: usize, to: usize) -> f64 {
+        delay_ms(self.systems[from], self.systems[to])
+    }
+
+    /// TCP between a pair, for so many seconds.
+    pub fn tcp(&self, pair: usize, seconds: f64) -> Case {
+        let flow = crate::workloads::bulk(TCP, Direction::Down, None, 1);
+        self.case(format!("pair {pair}, TCP"), pair, seconds, 0, flow)
+    }
+
+    /// mPath between a pair with the first `proxies`, and τ in round trips.
+    pub fn mpath(&self, pair: usize, seconds: f64, proxies: usize, patience: f64) -> Case {
+        let does = WorkloadKind::Mpath {
+            direction: Direction::Down,
+            proxies: (0..proxies).map(|n| self.way(pair, n)).collect(),
+            alpha: 0.5,
+            beta: 0.25,
+            patience,
+            buffer_bytes: 1 << 30,
+        };
+        let name = format!("pair {pair}, mPath, {proxies} proxies, patience {patience}");
+        self.case(name, pair, seconds, proxies, Workload::new(MPATH, does))
+    }
+
+    /// The way of a pair through a proxy. It begins at the sender's access link, which is the first hop.
+    fn way(&self, pair: usize, n: usize) -> ProxySpec {
+        let (from, to) = self.pairs[pair];
+        let proxy = self.proxies[n];
+        let links = match n as u64 % DEAD {
+            0 => Vec::new(),
+            _ => vec![
+                "sender".into(),
+                core_name(from.system, proxy),
+                core_name(proxy, to.system),
+                "down".into(),
+            ],
+        };
+        ProxySpec {
+            name: proxy_name(n),
+            links,
+        }
+    }
+
+    fn case(
+        &self,
+        name: String,
+        pair: usize,
+        seconds: f64,
+        proxies: usize,
+        workload: Workload,
+    ) -> Case {
+        let (from, to) = self.pairs[pair];
+        let mut hops = vec![hop("sender".into(), from.access_mbps, 0.0)];
+        let mut add = |a: usize, b: usize| {
+            let name = core_name(a, b);
+            if !hops.iter().any(|hop| hop.name == name) {
+                hops.push(hop(name, self.cores[a][b], self.delay_ms(a, b)));
+            }
+        };
+        add(from.system, to.system);
+        for &proxy in &self.proxies[..proxies] {
+            add(from.system, proxy);
+            add(proxy, to.system);
+        }
+        let direct = core_name(from.system, to.system);
+        let back = LinkSpec::new(
+            RateSpec::ConstantMbps(1000.0),
+            self.delay_ms(from.system, to.system),
+        );
+        Case {
+            name: name.clone(),
+            scenario: Scenario {
+                name: String::new(),
+                description: String::new(),
+                duration_s: seconds,
+                warmup_s: 0.0,
+                seed: 1,
+                down: link(to.access_mbps, 0.0),
+                up: back,
+                hops,
+                hosts: Hosts {
+                    congestion_control: "reno".into(),
+                    ..Hosts::default()
+                },
+                workloads: vec![over(&["sender", &direct, "down", "up"], workload)],
+                runs: vec![Run::new(name, Law::None)],
+            },
+            curves: Vec::new(),
+            once: true,
+        }
+    }
+}
+
+fn core_name(from: usize, to: usize) -> String {
+    format!("{from}-{to}")
+}
+
+fn proxy_name(n: usize) -> String {
+    format!("proxy {n}")
+}
+
+fn hop(name: String, mbps: f64, delay_ms: f64) -> Hop {
+    Hop {
+        name,
+        direction: Direction::Down,
+        side: Side::Server,
+        link: link(mbps, delay_ms),
+    }
+}
+
+fn link(mbps: f64, delay_ms: f64) -> LinkSpec {
+    const QUEUE_S: f64 = 0.015;
+    let packets = (mbps * 1e6 * QUEUE_S / 12_000.0) as usize;
+    LinkSpec {
+        queue: QueueSpec {
+            packets: Some(packets.max(15)),
+            ..QueueSpec::default()
+        },
+        ..LinkSpec::new(RateSpec::ConstantMbps(mbps), delay_ms)
+    }
+}
+
+fn systems(random: &mut Pcg64Mcg) -> Vec<(f64, f64)> {
+    let scatter = Normal::new(0.0, SCATTER).expect("a deviation");
+    let hundred: Vec<(f64, f64)> = REGIONS
+        .iter()
+        .flat_map(|&(latitude, longitude, count)| std::iter::repeat_n((latitude, longitude), count))
+        .collect();
+    let place = |_| {
+        let (latitude, longitude) = hundred[random.random_range(0..hundred.len())];
+        let mut around = |degrees: f64| (degrees + scatter.sample(random)).to_radians();
+        (around(latitude), around(longitude))
+    };
+    (0..SYSTEMS).map(place).collect()
+}
+
+fn cores(systems: &[(f64, f64)], random: &mut Pcg64Mcg) -> Vec<Vec<f64>> {
+    let spread = LogNormal::new(0.0, CORE_SPREAD).expect("a deviation");
+    let mut rate = |a: (f64, f64), b: (f64, f64)| {
+        let median = CORE_MEDIAN * CORE_DISTANCE.powf(delay_ms(a, b) / 100.0);
+        // To a hundredth, so that another machine's mathematics make no other link.
+        let rate = median * spread.sample(random);
+        ((rate * 100.0).round() / 100.0).clamp(0.5, 200.0)
+    };
+    let row = |&a: &(f64, f64)| systems.iter().map(|&b| rate(a, b)).collect();
+    systems.iter().map(row).collect()
+}
+
+/// From one place to another, to a tenth of a millisecond.
+fn delay_ms((lat_a, lon_a): (f64, f64), (lat_b, lon_b): (f64, f64)) -> f64 {
+    const EARTH_KM: f64 = 6371.0;
+    let cosine = lat_a.sin() * lat_b.sin() + lat_a.cos() * lat_b.cos() * (lon_a - lon_b).cos();
+    let km = EARTH_KM * cosine.clamp(-1.0, 1.0).acos();
+    let ms = LEAST_MS + km / KM_PER_MS * DETOUR;
+    (ms * 10.0).round() / 10.0
+}
