@@ -5,7 +5,7 @@ mod model;
 use model::{Model, Outcome, Source};
 use std::time::Duration;
 use tidegate_laws::{Law, Params};
-use tidegate_link::{Cell, CellModel, Config, DelayProfile, Instant, Policy, QueueConfig, Rate};
+use tidegate_link::{Cell, CellModel, DelayProfile, Instant, Rate};
 
 fn seconds(s: u64) -> Duration {
     Duration::from_secs(s)
@@ -17,24 +17,7 @@ fn ms(ms: u64) -> Duration {
 
 /// 20 Mbit/s, 20 ms each way, no end of buffer, `tide`, 60 s.
 fn base() -> Model {
-    Model {
-        down: Config {
-            rate: Rate::Constant(20e6),
-            delay: ms(20).into(),
-            queue: QueueConfig {
-                packets: None,
-                bytes: None,
-                policy: Policy::DropTail,
-            },
-            ..Config::default()
-        },
-        back: vec![(Duration::ZERO, ms(20))],
-        params: Params::default(),
-        sources: vec![Source::bulk(0)],
-        duration: seconds(60),
-        warmup: seconds(5),
-        sender_ppm: 0,
-    }
+    Model::deep(Params::default(), vec![Source::bulk(0)], 60, 5)
 }
 
 fn drwa(mut m: Model) -> Outcome {

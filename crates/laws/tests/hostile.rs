@@ -5,7 +5,6 @@ mod model;
 use model::{Model, Outcome, Source};
 use std::time::Duration;
 use tidegate_laws::Params;
-use tidegate_link::{Config, Policy, QueueConfig, Rate};
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -13,25 +12,8 @@ fn ms(ms: u64) -> Duration {
 
 /// Two honest downloads and a third, on 20 Mbit/s and 40 ms under `tide`.
 fn beside(third: Source) -> Outcome {
-    Model {
-        down: Config {
-            rate: Rate::Constant(20e6),
-            delay: ms(20).into(),
-            queue: QueueConfig {
-                packets: None,
-                bytes: None,
-                policy: Policy::DropTail,
-            },
-            ..Config::default()
-        },
-        back: vec![(Duration::ZERO, ms(20))],
-        params: Params::default(),
-        sources: vec![Source::bulk(0), Source::bulk(0), third],
-        duration: Duration::from_secs(60),
-        warmup: Duration::from_secs(10),
-        sender_ppm: 0,
-    }
-    .run()
+    let sources = vec![Source::bulk(0), Source::bulk(0), third];
+    Model::deep(Params::default(), sources, 60, 10).run()
 }
 
 /// What it gains it takes by asking for more than a fair part, as any sender may that stays hungry; the

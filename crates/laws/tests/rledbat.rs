@@ -5,7 +5,7 @@ mod model;
 use model::{Model, Outcome, Source};
 use std::time::Duration;
 use tidegate_laws::{Law, Params};
-use tidegate_link::{Config, DelayProfile, Instant, Policy, QueueConfig, Rate};
+use tidegate_link::{DelayProfile, Instant};
 
 fn seconds(s: u64) -> Duration {
     Duration::from_secs(s)
@@ -17,27 +17,11 @@ fn ms(ms: u64) -> Duration {
 
 /// 20 Mbit/s, 20 ms each way, no end of buffer.
 fn link(secs: u64) -> Model {
-    Model {
-        down: Config {
-            rate: Rate::Constant(20e6),
-            delay: ms(20).into(),
-            queue: QueueConfig {
-                packets: None,
-                bytes: None,
-                policy: Policy::DropTail,
-            },
-            ..Config::default()
-        },
-        back: vec![(Duration::ZERO, ms(20))],
-        params: Params {
-            law: Law::Rledbat,
-            ..Params::default()
-        },
-        sources: vec![Source::bulk(0)],
-        duration: seconds(secs),
-        warmup: seconds(5),
-        sender_ppm: 0,
-    }
+    let rledbat = Params {
+        law: Law::Rledbat,
+        ..Params::default()
+    };
+    Model::deep(rledbat, vec![Source::bulk(0)], secs, 5)
 }
 
 /// Share of the capacity used in the second that begins at `s`.

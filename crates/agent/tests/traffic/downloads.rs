@@ -1,6 +1,6 @@
 //! Files arrive as they were sent, whichever law steers, by either hook, over either IP.
 
-use crate::stage::{count, on_stage, start};
+use crate::stage::{WAYS, count, on_stage, start};
 use crate::transfer::{Connection, FILE};
 use tidegate_agent::{Agent, Direction, FlowView, Hook};
 use tidegate_lab::{IpVersion, Offload};
@@ -32,26 +32,13 @@ fn laws() -> [Params; 5] {
 }
 
 #[test]
-fn tcx_ipv4() {
-    files_arrive_intact(Hook::Tcx, IpVersion::V4);
+fn files_arrive_intact() {
+    for (hook, version) in WAYS {
+        by(hook, version);
+    }
 }
 
-#[test]
-fn tcx_ipv6() {
-    files_arrive_intact(Hook::Tcx, IpVersion::V6);
-}
-
-#[test]
-fn clsact_ipv4() {
-    files_arrive_intact(Hook::Clsact, IpVersion::V4);
-}
-
-#[test]
-fn clsact_ipv6() {
-    files_arrive_intact(Hook::Clsact, IpVersion::V6);
-}
-
-fn files_arrive_intact(hook: Hook, version: IpVersion) {
+fn by(hook: Hook, version: IpVersion) {
     on_stage(|hosts| {
         for offload in [Offload::On, Offload::Off] {
             hosts.set_offload(offload).unwrap();

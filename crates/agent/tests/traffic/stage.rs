@@ -4,7 +4,7 @@ use crate::tally;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tidegate_agent::{Agent, Config as AgentConfig, Direction, Directions, Hook, Interface};
-use tidegate_lab::{EmulatedHosts, Namespace, Veth};
+use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Veth};
 use tidegate_laws::Params;
 use tidegate_link::{Config, Disorder, Loss, Rate};
 
@@ -71,6 +71,14 @@ pub fn turn() -> Option<MutexGuard<'static, ()>> {
     }
     Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
+
+/// Each hook, and each IP over it.
+pub const WAYS: [(Hook, IpVersion); 4] = [
+    (Hook::Tcx, IpVersion::V4),
+    (Hook::Tcx, IpVersion::V6),
+    (Hook::Clsact, IpVersion::V4),
+    (Hook::Clsact, IpVersion::V6),
+];
 
 /// An agent on the client's end of the link.
 pub fn start(params: Params, hook: Hook) -> Agent {

@@ -2,7 +2,7 @@
 //! over either IP, with the window lowered in acknowledgements that arrive.
 
 use crate::downloads::{check_counts, flow_of};
-use crate::stage::{on_stage, start};
+use crate::stage::{WAYS, on_stage, start};
 use crate::transfer::{Connection, FILE};
 use std::process::Command;
 use tidegate_agent::{Agent, Direction, Hook};
@@ -36,26 +36,13 @@ fn on_slow_stage(act: impl FnOnce(&Veth) + Send) {
 }
 
 #[test]
-fn tcx_ipv4() {
-    files_arrive_intact(Hook::Tcx, IpVersion::V4);
+fn files_arrive_intact() {
+    for (hook, version) in WAYS {
+        by(hook, version);
+    }
 }
 
-#[test]
-fn tcx_ipv6() {
-    files_arrive_intact(Hook::Tcx, IpVersion::V6);
-}
-
-#[test]
-fn clsact_ipv4() {
-    files_arrive_intact(Hook::Clsact, IpVersion::V4);
-}
-
-#[test]
-fn clsact_ipv6() {
-    files_arrive_intact(Hook::Clsact, IpVersion::V6);
-}
-
-fn files_arrive_intact(hook: Hook, version: IpVersion) {
+fn by(hook: Hook, version: IpVersion) {
     on_slow_stage(|hosts| {
         for offload in [Offload::On, Offload::Off] {
             hosts.set_offload(offload).unwrap();

@@ -16,7 +16,7 @@ use sender::Sender;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tidegate_laws::{Params, Path};
-use tidegate_link::{Config, Instant, Link, Packet};
+use tidegate_link::{Config, Instant, Link, Packet, Policy, QueueConfig, Rate};
 
 pub const MSS: u32 = 1448;
 const HEADERS: usize = 52;
@@ -55,6 +55,33 @@ pub struct Model {
     pub warmup: Duration,
     /// How much faster the senders' clocks run than the receiver's, in parts per million.
     pub sender_ppm: i64,
+}
+
+impl Model {
+    /// Those senders for so many seconds, the first `warmup` not counted, on 20 Mbit/s and 20 ms each way,
+    /// with no end of buffer.
+    #[allow(dead_code, reason = "not every test's link is this")]
+    pub fn deep(params: Params, sources: Vec<Source>, seconds: u64, warmup: u64) -> Self {
+        let delay = Duration::from_millis(20);
+        Self {
+            down: Config {
+                rate: Rate::Constant(20e6),
+                delay: delay.into(),
+                queue: QueueConfig {
+                    packets: None,
+                    bytes: None,
+                    policy: Policy::DropTail,
+                },
+                ..Config::default()
+            },
+            back: vec![(Duration::ZERO, delay)],
+            params,
+            sources,
+            duration: Duration::from_secs(seconds),
+            warmup: Duration::from_secs(warmup),
+            sender_ppm: 0,
+        }
+    }
 }
 
 /// A full segment on its way.
