@@ -3,6 +3,7 @@
 use super::fig07c::sweep;
 use super::paths::{Path, cases, gain, share};
 use crate::means::{least, most};
+use tidegate_report::plot::{self, Axis, Scale};
 use tidegate_reproduce::{Claim, Figure, Quantity};
 
 /// Round trips, in seconds.
@@ -43,8 +44,9 @@ pub fn figure() -> Figure {
         cases: cases(&paths),
         quantities,
         draw: Box::new(move |sample| {
-            let x = RTTS_S.map(|s| s.log10());
-            vec![sweep("Throughput", ("log10(RTT in s)", &x), &paths, sample)]
+            let x = Axis::new("RTT, s", Scale::Log);
+            let picture = sweep("Throughput", ("", &RTTS_S), &paths, sample);
+            vec![plot::Figure { x, ..picture }]
         }),
     }
 }
