@@ -1,13 +1,20 @@
 //! mPath, chapter 3 of the thesis: bulk transfer around congested core links.
 
 mod aggregation;
+mod crowd;
 mod emulab;
 mod fig3_07;
 mod fig3_08;
 mod fig3_10;
 mod fig3_11;
 mod fig3_13;
+mod fig3_17;
+mod fig3_19;
+mod fig3_20;
+mod fig3_21;
 mod fig3_24;
+mod fig3_25;
+mod fig3_26;
 mod overlay;
 mod pairs;
 #[cfg(test)]
@@ -32,16 +39,22 @@ pub fn paper() -> Paper {
 
 fn figures(extent: &Extent) -> Vec<Figure> {
     let pairs = pairs::Pairs::new(extent);
-    vec![
+    let mut figures = vec![
         aggregation::figure(),
         fig3_07::figure(),
         fig3_08::figure(),
         fig3_10::figure(),
         fig3_11::figure(),
         fig3_13::figure(),
-        pairs::transfers(&pairs),
-        pairs::offered(&pairs),
+        fig3_17::figure(&pairs),
+        fig3_19::figure(&pairs),
+        fig3_20::figure(&pairs),
+    ];
+    figures.extend(fig3_21::figures(extent));
+    figures.extend([
         fig3_24::figure(),
-        pairs::patiences(&pairs),
-    ]
+        fig3_25::figure(&pairs),
+        fig3_26::figure(&pairs),
+    ]);
+    figures
 }
