@@ -1,6 +1,6 @@
 //! What the hosts do during a run.
 //!
-//! [`Cast::prepare`] opens every listener before the clock starts; each [`Task`] then runs on a
+//! [`Cast::add`] opens every listener before the clock starts; each [`Task`] then runs on a
 //! thread of its own inside its host's namespace, within its term.
 
 mod command;
@@ -17,7 +17,6 @@ pub use flow::{EchoLog, FetchLog, Flow};
 pub use pattern::Pattern;
 
 use crate::address::{IpVersion, address};
-use crate::netns::Namespace;
 use crate::term::Term;
 use crate::transport::Transport;
 use anyhow::{Context, Result};
@@ -32,9 +31,9 @@ pub struct Stage<'a> {
     /// Version of IP in use.
     pub version: IpVersion,
     /// The client's TCP.
-    pub client: &'a Transport,
+    pub client: Transport,
     /// The server's.
-    pub server: &'a Transport,
+    pub server: Transport,
     /// Where commands write.
     pub output: &'a CommandOutput,
     /// When a workload without an end of its own stops.
@@ -49,7 +48,9 @@ type Work = Box<dyn FnOnce(&Stage, &Term) -> Result<()> + Send>;
 pub struct Task {
     /// The workload's name.
     pub name: String,
-    /// The host on which it runs.
+    /// The site, and the host there, on which it runs.
+    pub site: usize,
+    /// See [`Self::site`].
     pub side: Side,
     /// When it begins.
     pub start: Instant,
@@ -70,26 +71,23 @@ pub struct Cast {
     pub fetches: Vec<Arc<FetchLog>>,
     /// Workloads that measure round trips.
     pub echoes: Vec<Arc<EchoLog>>,
+    /// Where the workload in hand is at home.
+    site: usize,
 }
 
 impl Cast {
-    /// Prepares `workloads`; listeners are opened inside the `server`'s namespace.
+    /// Prepares a workload at a site, inside whose server's namespace this is called: listeners are opened.
     ///
     /// # Errors
     /// When a socket cannot be opened.
-    pub fn prepare(workloads: &[Workload], stage: &Stage, server: &Namespace) -> Result<Self> {
-        server.run(|| {
-            let mut cast = Self::default();
-            for workload in workloads {
-                let name = &workload.name;
-                cast.add(workload, stage)
-                    .with_context(|| format!("workload \"{name}\""))?;
-            }
-            Ok(cast)
-        })
+    pub fn add(&mut self, workload: &Workload, site: usize, stage: &Stage) -> Result<()> {
+        self.site = site;
+        let name = &workload.name;
+        self.add_kind(workload, stage)
+            .with_context(|| format!("workload \"{name}\""))
     }
 
-    fn add(&mut self, workload: &Workload, stage: &Stage) -> Result<()> {
+    fn add_kind(&mut self, workload: &Workload, stage: &Stage) -> Result<()> {
         match &workload.does {
             WorkloadKind::Web {
                 object_bytes,
@@ -114,6 +112,7 @@ impl Cast {
         let stop = workload.stop_s.map(Instant::from_secs_f64);
         self.tasks.push(Task {
             name: workload.name.clone(),
+            site: self.site,
             side,
             start: Instant::from_secs_f64(workload.start_s),
             end: stop.map_or(stage.end, |stop| stop.min(stage.end)),

@@ -2,6 +2,7 @@
 
 mod common;
 mod flow_control;
+mod hops;
 mod interop;
 mod killed;
 mod scenarios;
