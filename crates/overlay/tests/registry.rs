@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::{announced, registry, serve, serve_at, until};
-use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use common::{announced, ask, enrol, post, registry, serve, serve_at, unix_s, until};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, SystemTime};
 use tidegate_overlay::api::{Announce, RECEIVERS};
 use tidegate_overlay::capability::Invalid;
@@ -267,17 +266,16 @@ fn only_addresses_of_registries_are_taken() {
     assert!(tidegate_overlay::Registry::new::<&str>([]).is_err());
 }
 
-fn post(path: &str, body: &str) -> String {
-    let length = body.len();
-    format!("POST {path} HTTP/1.1\r\ncontent-length: {length}\r\n\r\n{body}")
-}
-
-/// What comes back for these bytes.
-fn ask(registry: SocketAddr, request: &str) -> String {
-    let mut stream = TcpStream::connect(registry).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    stream.shutdown(std::net::Shutdown::Write).unwrap();
-    let mut said = String::new();
-    stream.read_to_string(&mut said).unwrap();
-    said
+#[test]
+fn what_a_proxy_has_said_cannot_be_said_again_or_later_or_of_another_port() {
+    let server = serve(secret(), Memory::default(), Config::default());
+    let now_s = unix_s();
+    let said = |request: &str| ask(server.address(), request);
+    let first = enrol(&secret(), now_s, "aa", 5000);
+    assert!(said(&first).starts_with("HTTP/1.1 200"));
+    assert!(said(&first).contains("said before"));
+    let old = enrol(&secret(), now_s - 70, "ab", 5000);
+    assert!(said(&old).contains("clocks"));
+    let changed = enrol(&secret(), now_s, "ac", 5000).replace("5000", "5001");
+    assert!(said(&changed).contains("token"));
 }
