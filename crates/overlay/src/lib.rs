@@ -30,6 +30,8 @@ pub use limits::{Limits, Rate};
 pub use secret::{BadToken, Secret};
 pub use tidegate_time::Instant;
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 /// The time as both clocks tell it.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
@@ -37,4 +39,15 @@ pub struct Now {
     pub unix_s: u64,
     /// Since the start of the process, for what must not jump.
     pub instant: Instant,
+}
+
+impl Now {
+    /// The time, in a process or a part of it that began at `began`.
+    pub fn since(began: std::time::Instant) -> Self {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            unix_s: unix.unwrap_or_default().as_secs(),
+            instant: Instant::ZERO + began.elapsed(),
+        }
+    }
 }

@@ -5,7 +5,7 @@ mod connection;
 mod places;
 
 use super::{Reply, Service};
-use crate::{Instant, Now};
+use crate::Now;
 use connection::Connection;
 use places::Places;
 use std::io;
@@ -13,7 +13,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// After a failure to accept, for want of descriptors for instance.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -73,7 +73,7 @@ impl Drop for Server {
 
 fn accept(listener: &TcpListener, service: &Arc<Service>, ended: &AtomicBool) {
     let places = Arc::new(Places::default());
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     for stream in listener.incoming() {
         if ended.load(Ordering::Relaxed) {
             return;
@@ -99,27 +99,14 @@ fn accept(listener: &TcpListener, service: &Arc<Service>, ended: &AtomicBool) {
     }
 }
 
-fn serve(
-    stream: TcpStream,
-    peer: SocketAddr,
-    service: &Service,
-    began: std::time::Instant,
-) -> io::Result<()> {
+fn serve(stream: TcpStream, peer: SocketAddr, service: &Service, began: Instant) -> io::Result<()> {
     let mut connection = Connection::new(stream);
     let reply: Reply = match connection.read()? {
         Ok(request) => {
-            let now = now(began);
+            let now = Now::since(began);
             service.answer(request.borrow(), peer.ip(), now, &mut rand::rng())
         }
         Err(refusal) => refusal,
     };
     connection.answer(&reply)
-}
-
-fn now(began: std::time::Instant) -> Now {
-    let unix = SystemTime::now().duration_since(UNIX_EPOCH);
-    Now {
-        unix_s: unix.unwrap_or_default().as_secs(),
-        instant: Instant::ZERO + began.elapsed(),
-    }
 }
