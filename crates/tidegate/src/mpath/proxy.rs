@@ -76,8 +76,13 @@ pub fn run(args: &ProxyArgs) -> Result<()> {
     let mut status = Status::new(args.json);
     status.listening(proxy.address()?)?;
     let (mut tick, mut next) = (Instant::now(), Instant::now() + STATUS);
-    while !stop.load(Ordering::Relaxed) {
-        proxy.turn(TICK)?;
+    loop {
+        // What came before the interrupt is still forwarded.
+        let last = stop.load(Ordering::Relaxed);
+        proxy.turn(if last { Duration::ZERO } else { TICK })?;
+        if last {
+            return status.total(proxy.counts());
+        }
         let now = Instant::now();
         if now >= tick {
             tick = now + TICK;
@@ -88,7 +93,6 @@ pub fn run(args: &ProxyArgs) -> Result<()> {
             status.counts(proxy.counts())?;
         }
     }
-    status.total(proxy.counts())
 }
 
 fn check_public(public: &[SocketAddr]) -> Result<(), BadInput> {
