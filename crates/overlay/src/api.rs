@@ -1,11 +1,10 @@
 //! What registry and clients tell each other, as JSON (`docs/mpath.md`). Fields that are not known are
 //! ignored, so that a later version can add some.
 
-use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use data_encoding::HEXLOWER;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
-use std::str::FromStr;
 
 /// Where proxies register.
 pub const PROXIES: &str = "/v1/proxies";
@@ -23,35 +22,12 @@ pub const RELAYS_DEFAULT: u16 = 64;
 pub const RELAYS_MAX: u16 = 256;
 
 /// A receiver's name, which it chooses at random and gives to those that may send to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ReceiverId(pub [u8; 16]);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ReceiverId(#[serde(with = "hexadecimal")] pub [u8; 16]);
 
 impl fmt::Display for ReceiverId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&HEXLOWER.encode(&self.0))
-    }
-}
-
-impl FromStr for ReceiverId {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bytes = HEXLOWER.decode(text.as_bytes()).ok();
-        let id = bytes.and_then(|bytes| bytes.try_into().ok());
-        id.map(Self).ok_or("expected 32 hexadecimal digits")
-    }
-}
-
-impl Serialize for ReceiverId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for ReceiverId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(de::Error::custom)
     }
 }
 
@@ -74,7 +50,8 @@ pub struct Announce {
     /// Its name.
     pub receiver: ReceiverId,
     /// What only it knows: nobody else can move the name elsewhere.
-    pub key: ReceiverId,
+    #[serde(with = "hexadecimal")]
+    pub key: [u8; 16],
     /// Where it listens, if it knows. It has to be the address that it asks from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
@@ -142,7 +119,8 @@ pub struct Refusal {
 }
 
 mod base64 {
-    use super::{BASE64URL_NOPAD, Deserialize, Deserializer, Serializer, de};
+    use data_encoding::BASE64URL_NOPAD;
+    use serde::{Deserialize, Deserializer, Serializer, de};
 
     pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&BASE64URL_NOPAD.encode(bytes))
@@ -152,5 +130,21 @@ mod base64 {
         let text = String::deserialize(deserializer)?;
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes());
         bytes.map_err(de::Error::custom)
+    }
+}
+
+mod hexadecimal {
+    use data_encoding::HEXLOWER;
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8; 16], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&HEXLOWER.encode(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[u8; 16], D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = HEXLOWER.decode(text.as_bytes()).ok();
+        let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
+        bytes.ok_or_else(|| de::Error::custom("expected 32 hexadecimal digits"))
     }
 }

@@ -4,6 +4,8 @@ mod authorization;
 mod server;
 mod service;
 mod store;
+#[cfg(test)]
+mod tests;
 
 pub use server::Server;
 pub use service::{Config, Reply, Request, Service};

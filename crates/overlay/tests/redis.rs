@@ -125,7 +125,7 @@ fn neither_names_nor_words_can_be_used_twice_at_two_registries() {
     };
     let [one, other] = [(); 2].map(|()| serve(secret(), server.open(), Config::default()));
     let _receiver = announced(&registry(&one), RECEIVER, local(4000));
-    let second = Announcement::start(&registry(&other), RECEIVER, local(4001));
+    let second = Announcement::start(&registry(&other), RECEIVER, [4; 16], local(4001));
     let refused = second.wait(SOON);
     assert!(
         matches!(refused, Err(Error::Refused { status: 409, .. })),

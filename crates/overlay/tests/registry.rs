@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{announced, ask, enrol, post, registry, serve, serve_at, unix_s, until};
+use common::{KEY, announced, ask, enrol, post, registry, serve, serve_at, unix_s, until};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, SystemTime};
 use tidegate_overlay::api::{Announce, RECEIVERS};
@@ -91,7 +91,7 @@ fn an_address_that_is_somebody_elses_is_refused() {
     let server = serve(secret(), Memory::default(), Config::default());
     let registry = registry(&server);
     let victim = "192.0.2.1:53".parse().unwrap();
-    let refused = Announcement::start(&registry, RECEIVER, victim).wait(SOON);
+    let refused = Announcement::start(&registry, RECEIVER, KEY, victim).wait(SOON);
     assert!(
         matches!(&refused, Err(Error::Refused { status: 403, reason, .. }) if reason.contains("somebody else")),
         "{refused:?}"
@@ -106,9 +106,12 @@ fn neither_can_a_proxy_be_announced_nor_a_name_be_taken_over() {
     let registry = registry(&server);
     let proxy = Enrolment::start(&registry, secret(), local(5000), Vec::new());
     proxy.wait(SOON).unwrap();
-    let status = |port| match Announcement::start(&registry, RECEIVER, local(port)).wait(SOON) {
-        Err(Error::Refused { status, .. }) => status,
-        other => panic!("{other:?}"),
+    let status = |port| {
+        let stranger = Announcement::start(&registry, RECEIVER, [4; 16], local(port));
+        match stranger.wait(SOON) {
+            Err(Error::Refused { status, .. }) => status,
+            other => panic!("{other:?}"),
+        }
     };
     assert_eq!(status(5000), 403);
     let receiver = announced(&registry, RECEIVER, local(4000));
@@ -118,7 +121,19 @@ fn neither_can_a_proxy_be_announced_nor_a_name_be_taken_over() {
         local(4000)
     );
     drop(receiver);
-    announced(&registry, RECEIVER, local(4001));
+    // One that was killed has left its name behind, which is its own again.
+    let killed = Announce {
+        receiver: RECEIVER,
+        key: KEY,
+        address: None,
+        port: 4002,
+        leaving: false,
+    };
+    let body = serde_json::to_string(&killed).unwrap();
+    let said = ask(server.address(), &post(RECEIVERS, &body));
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
+    assert_eq!(status(4001), 409);
+    announced(&registry, RECEIVER, local(4003));
 }
 
 #[test]
@@ -128,7 +143,7 @@ fn whoever_does_not_come_back_is_forgotten_and_who_does_is_not() {
     let stays = announced(&registry, RECEIVER, local(4000));
     let silent = Announce {
         receiver: ReceiverId([8; 16]),
-        key: ReceiverId([9; 16]),
+        key: [9; 16],
         address: None,
         port: 4001,
         leaving: false,

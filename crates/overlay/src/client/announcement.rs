@@ -15,11 +15,19 @@ pub struct Announcement {
 impl Announcement {
     /// Announces the receiver of this name, which listens for UDP at `listening`. At an unspecified
     /// address it is announced under the one that the registry sees, by IPv4 and for `[::]` by IPv6.
-    pub fn start(registry: &Registry, receiver: ReceiverId, listening: SocketAddr) -> Self {
+    ///
+    /// `key` is for nobody else to know: with it the receiver can have its name again at once after it
+    /// was killed, and without it nobody can while it is announced.
+    pub fn start(
+        registry: &Registry,
+        receiver: ReceiverId,
+        key: [u8; 16],
+        listening: SocketAddr,
+    ) -> Self {
         let question = Ours {
             registry: registry.clone(),
             receiver,
-            key: ReceiverId(rand::random()),
+            key,
             listening,
         };
         let listing = Listing::start("announce", Family::heard_at(listening), question);
@@ -48,7 +56,7 @@ impl Announcement {
 struct Ours {
     registry: Registry,
     receiver: ReceiverId,
-    key: ReceiverId,
+    key: [u8; 16],
     listening: SocketAddr,
 }
 

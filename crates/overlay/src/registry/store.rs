@@ -15,7 +15,7 @@ pub struct Receiver {
     /// Where it listens.
     pub address: SocketAddr,
     /// What only it knows.
-    pub key: ReceiverId,
+    pub key: [u8; 16],
 }
 
 /// The store cannot do it now.

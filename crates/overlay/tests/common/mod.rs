@@ -29,9 +29,12 @@ pub fn registry(server: &Server) -> Registry {
     Registry::new([format!("http://{}", server.address())]).unwrap()
 }
 
+/// What receivers have that nobody else knows.
+pub const KEY: [u8; 16] = [3; 16];
+
 /// A receiver that is announced.
 pub fn announced(registry: &Registry, name: ReceiverId, listening: SocketAddr) -> Announcement {
-    let announcement = Announcement::start(registry, name, listening);
+    let announcement = Announcement::start(registry, name, KEY, listening);
     let addresses = announcement.wait(Duration::from_secs(10));
     assert_eq!(addresses, Ok(vec![listening]));
     announcement

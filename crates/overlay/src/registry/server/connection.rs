@@ -165,3 +165,27 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>, Reply> {
         body,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_request_or_are_refused(
+            line in "(GET|POST|.{0,9}) (/[a-z/]{0,20}|.{0,20}) HTTP/1.[0-3]",
+            headers in vec("(content-length|transfer-encoding|[a-z]{1,9}|.{0,5}): ?(.{0,30}|[0-9]{1,30})", 0..70),
+            body: Vec<u8>,
+            cut: prop::sample::Index,
+        ) {
+            let mut bytes = format!("{line}\r\n{}\r\n\r\n", headers.join("\r\n")).into_bytes();
+            bytes.extend(body);
+            bytes.truncate(cut.index(bytes.len() + 1));
+            if let Ok(Some(head)) = parse(&bytes) {
+                prop_assert!(head.head <= bytes.len() && head.body <= BODY);
+            }
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::{Receiver, Store, StoreError};
 use crate::api::ReceiverId;
+use data_encoding::HEXLOWER;
 use redis::{Client, Cmd, Connection, FromRedisValue, RedisResult, Script, cmd};
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
@@ -128,7 +129,7 @@ impl Store for Redis {
         let mut put = self
             .put_receiver
             .key(entry(name, receiver.address.is_ipv6()));
-        put.arg(receiver.key.to_string())
+        put.arg(HEXLOWER.encode(&receiver.key))
             .arg(receiver.address.to_string())
             .arg(seconds);
         self.with(|connection| put.invoke(connection))
@@ -137,7 +138,7 @@ impl Store for Redis {
     fn remove_receiver(&self, name: ReceiverId, receiver: Receiver) -> Result<(), StoreError> {
         let entry = entry(name, receiver.address.is_ipv6());
         let mut remove = self.remove_receiver.key(entry);
-        remove.arg(receiver.key.to_string());
+        remove.arg(HEXLOWER.encode(&receiver.key));
         self.with(|connection| remove.invoke(connection))
     }
 
