@@ -171,7 +171,8 @@ fn bad_input_is_refused() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
     let proxy = ["proxy", "--registry"];
-    let cases: [(&[&str], &str); 10] = [
+    let four = [proxy[0], proxy[1], at, "--listen", "127.0.0.1:0"];
+    let cases: [(&[&str], &str); 11] = [
         (&["proxy"], "--registry"),
         (&[proxy[0], proxy[1], at], TOKEN),
         (
@@ -184,6 +185,10 @@ fn bad_input_is_refused() {
         (
             &[proxy[0], proxy[1], at, "--public", "0.0.0.0:1"],
             "that senders reach",
+        ),
+        (
+            &[&four[..], &["--public", "[2a00::1]:1"]].concat(),
+            "by the other family alone",
         ),
         (&["registry", "--listen", &taken], "cannot listen at"),
         (

@@ -60,7 +60,7 @@ pub struct ProxyArgs {
 pub fn run(args: &ProxyArgs) -> Result<()> {
     let stop = signals::stop_flag()?;
     let registry = Registry::new(&args.registry).map_err(|error| BadInput(error.to_string()))?;
-    check_public(&args.public)?;
+    check_public(args)?;
     let secret = secret::load(args.secret.as_deref())?;
     let options = Options {
         listen: args.listen,
@@ -95,21 +95,28 @@ pub fn run(args: &ProxyArgs) -> Result<()> {
     }
 }
 
-fn check_public(public: &[SocketAddr]) -> Result<(), BadInput> {
+fn check_public(args: &ProxyArgs) -> Result<(), BadInput> {
+    let (public, listen) = (&args.public, args.listen);
     let of_ipv4 = public.iter().filter(|address| address.is_ipv4()).count();
     if of_ipv4 > 1 || public.len() - of_ipv4 > 1 {
         let why = "--public: expected one address of IPv4 and one of IPv6 at most";
         return Err(BadInput(why.into()));
     }
-    match public
-        .iter()
-        .find(|a| a.port() == 0 || a.ip().is_unspecified())
-    {
-        Some(address) => Err(BadInput(format!(
-            "--public {address}: expected an address and a port that senders reach"
-        ))),
-        None => Ok(()),
+    // A socket at [::] hears both families.
+    let both = listen.is_ipv6() && listen.ip().is_unspecified();
+    for address in public {
+        if address.port() == 0 || address.ip().is_unspecified() {
+            return Err(BadInput(format!(
+                "--public {address}: expected an address and a port that senders reach"
+            )));
+        }
+        if !both && address.is_ipv4() != listen.is_ipv4() {
+            return Err(BadInput(format!(
+                "--public {address}: the proxy listens at {listen}, by the other family alone"
+            )));
+        }
     }
+    Ok(())
 }
 
 /// What leaves the envelopes, from behind the UDP header on.
