@@ -6,7 +6,7 @@ use super::Row;
 use anyhow::Result;
 use std::sync::atomic::AtomicBool;
 
-/// Half a minute; `stop` ends it early with an error.
+/// Some seconds; `stop` ends it early with an error.
 pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
     proxy::measure(stop)
 }

@@ -13,7 +13,7 @@ use std::io::{ErrorKind, IoSlice};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant as Wall};
+use std::time::Duration;
 use tidegate_mpath::wire::{self, Packet, write_relay};
 use tidegate_overlay::proxy::{Gate, Options, Proxy};
 use tidegate_overlay::registry::{Config, Memory, Server, Service};
@@ -71,7 +71,7 @@ struct Cost {
 
 pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    let check = check_ns();
+    let check = check_ns()?;
     let mut first = None;
     for case in &CASES {
         let cost = Bench::new(case)?.cost(stop)?;
@@ -80,21 +80,17 @@ pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
         let versus = "trains of 32";
         let first = *first.get_or_insert(cost.ns);
         rows.push(row.versus(versus, first / cost.ns));
-        let name = format!("{name}: a packet");
-        rows.push(Row::new(name.as_str(), cost.ns, "ns"));
-        let in_kernel = Row::new(
-            format!("{name}, in the kernel"),
-            cost.ns * cost.system,
-            "ns",
-        );
-        rows.push(in_kernel.versus("a packet", cost.system));
-        let in_check = Row::new(format!("{name}, envelope and capability"), check, "ns");
-        rows.push(in_check.versus("a packet", check / cost.ns));
+        rows.push(Row::new(format!("{name}: all"), cost.ns, "ns/packet"));
+        let kernel = cost.ns * cost.system;
+        let row = Row::new(format!("{name}: kernel"), kernel, "ns/packet");
+        rows.push(row.versus("all", cost.system));
+        let row = Row::new(format!("{name}: check"), check, "ns/packet");
+        rows.push(row.versus("all", check / cost.ns));
     }
-    let mac = mac_ns();
+    let mac = mac_ns()?;
     let row = Row::new("mpath: proxy, check: capability", mac, "ns/packet");
     rows.push(row.versus("check", mac / check));
-    let parse = parse_ns();
+    let parse = parse_ns()?;
     let row = Row::new("mpath: proxy, check: envelope", parse, "ns/packet");
     rows.push(row.versus("check", parse / check));
     Ok(rows)
@@ -268,15 +264,15 @@ fn usage_us() -> Result<[f64; 2]> {
     Ok([usage.user_time(), usage.system_time()].map(|time| time.num_microseconds() as f64))
 }
 
-fn ns_each(mut what: impl FnMut()) -> f64 {
+fn ns_each(mut what: impl FnMut()) -> Result<f64> {
     let times = (0..TIMES).map(|_| {
-        let began = Wall::now();
+        let began = cpu_ns()?;
         for _ in 0..CHECKS {
             what();
         }
-        began.elapsed().as_nanos() as f64 / f64::from(CHECKS)
+        Ok((cpu_ns()? - began) / f64::from(CHECKS))
     });
-    median(times.collect())
+    Ok(median(times.collect::<Result<_>>()?))
 }
 
 fn addresses() -> (SocketAddr, SocketAddr) {
@@ -284,7 +280,7 @@ fn addresses() -> (SocketAddr, SocketAddr) {
 }
 
 /// All that a proxy looks at.
-fn check_ns() -> f64 {
+fn check_ns() -> Result<f64> {
     let (proxy, to) = addresses();
     let now = Now {
         unix_s: 0,
@@ -299,7 +295,7 @@ fn check_ns() -> f64 {
     })
 }
 
-fn mac_ns() -> f64 {
+fn mac_ns() -> Result<f64> {
     let (proxy, to) = addresses();
     let key = secret().proxy_key(proxy);
     let capability = key.issue(SENDER, to, END_S);
@@ -309,7 +305,7 @@ fn mac_ns() -> f64 {
     })
 }
 
-fn parse_ns() -> f64 {
+fn parse_ns() -> Result<f64> {
     let (proxy, to) = addresses();
     let datagram = enveloped(proxy, to);
     ns_each(|| {
