@@ -63,3 +63,6 @@ fn fits(relay: &Relay, envelope: usize) -> bool {
     let length = relay.capability.len();
     length <= CAPABILITY_MAX && relay_header(length) <= envelope
 }
+
+#[cfg(test)]
+mod tests;

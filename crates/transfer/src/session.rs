@@ -6,7 +6,7 @@ mod replay;
 
 pub use handshake::{Initiator, respond};
 pub use identity::Identity;
-pub use replay::ReplayWindow;
+use replay::ReplayWindow;
 
 use snow::StatelessTransportState;
 use tidegate_mpath::wire::{Sealed, TAG, write_sealed};

@@ -101,3 +101,6 @@ impl FromStr for Token {
         postcard::from_bytes(content).map_err(|_| TokenError::Content)
     }
 }
+
+#[cfg(test)]
+mod tests;

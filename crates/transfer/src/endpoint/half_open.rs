@@ -95,3 +95,6 @@ impl HalfOpen {
         self.sessions.remove(&connection).map(|half| half.session)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -118,3 +118,6 @@ fn try_respond(identity: &Identity, hello: &Hello) -> Result<(Session, Vec<u8>),
     let keys = state.into_stateless_transport_mode()?;
     Ok((Session::new(hello.connection, keys), message))
 }
+
+#[cfg(test)]
+mod tests;

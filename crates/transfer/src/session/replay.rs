@@ -75,3 +75,6 @@ impl ReplayWindow {
         self.next = number + 1;
     }
 }
+
+#[cfg(test)]
+mod tests;

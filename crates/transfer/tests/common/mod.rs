@@ -1,5 +1,5 @@
 //! Two endpoints, and what may stand between them.
-#![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 
 mod network;
 

@@ -30,11 +30,11 @@ impl Faults {
     /// Something of everything.
     pub fn hostile() -> Self {
         Self {
-            drop: 0.01,
-            duplicate: 0.01,
-            reorder: 0.01,
-            corrupt: 0.005,
-            truncate: 0.005,
+            drop: 0.006,
+            duplicate: 0.006,
+            reorder: 0.006,
+            corrupt: 0.003,
+            truncate: 0.003,
             ..Self::default()
         }
     }
