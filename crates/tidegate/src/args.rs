@@ -1,6 +1,7 @@
 //! What can be asked for.
 
 use crate::config::OnExit;
+use crate::mpath::MpathCommand;
 use crate::run::log::LogFormat;
 use crate::run::serve::SOCKET;
 use crate::top::order::Order;
@@ -46,6 +47,9 @@ pub enum Command {
     Bench(BenchArgs),
     /// Write a trace of one of the shipped cell models, in Mahimahi's format
     Trace(TraceArgs),
+    /// Carry bulk transfers around congested core links
+    #[command(subcommand)]
+    Mpath(MpathCommand),
     /// Write the manual pages, or the completions of a shell, that the package ships
     #[command(hide = true)]
     Generate(GenerateArgs),
@@ -367,6 +371,8 @@ pub enum Part {
     Agent,
     /// Throughput and timing of the laboratory
     Lab,
+    /// Goodput of mPath on one core, beside the kernel's TCP and QUIC
+    Mpath,
     /// Connections that come and go over a lossy link under the agent, for half an hour; never with
     /// other parts, nor unless it is named
     Soak,

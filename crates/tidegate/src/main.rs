@@ -13,6 +13,7 @@ mod generate;
 mod lab;
 mod link;
 mod lock;
+mod mpath;
 mod operate;
 mod reproduce;
 mod rows;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         args::Command::Link(args) => link::run(&args),
         args::Command::Bench(args) => bench::run(&args).map(done),
         args::Command::Trace(args) => trace::run(&args).map(done),
+        args::Command::Mpath(command) => mpath::run(&command).map(done),
         args::Command::Generate(args) => generate::run(&args).map(done),
     };
     outcome.unwrap_or_else(|error| exit::code(&error))

@@ -32,3 +32,13 @@ impl Default for Config {
         }
     }
 }
+
+impl Config {
+    /// The same, with no packets but those that every path carries.
+    pub fn with_small_packets(self) -> Self {
+        Self {
+            largest_packet: mtu::BASE,
+            ..self
+        }
+    }
+}

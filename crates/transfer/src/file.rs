@@ -19,6 +19,7 @@ mod send;
 pub use receive::{Receive, receive};
 pub use send::send;
 
+use crate::ConnectionError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -80,6 +81,18 @@ pub enum FileError {
 }
 
 impl FileError {
+    /// Whether the connection has ended for a reason that a new one, with small packets, does not have.
+    pub fn asks_for_another_connection(&self) -> bool {
+        let Self::Connection(error) = self else {
+            return false;
+        };
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+        matches!(
+            inner,
+            Some(ConnectionError::Shrunk | ConnectionError::WornOut)
+        )
+    }
+
     fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::File {
             what,

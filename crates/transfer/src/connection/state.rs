@@ -365,8 +365,9 @@ impl State {
 
     /// Whether another packet may be written.
     fn has_room(&self) -> bool {
-        let kept = self.written - self.sender.acknowledged();
-        kept < self.capacity && self.written - self.sent.min(self.written) < UNSENT
+        // The end may be a packet of its own, sent and acknowledged without having been written.
+        let kept = self.written.saturating_sub(self.sender.acknowledged());
+        kept < self.capacity && self.written.saturating_sub(self.sent) < UNSENT
     }
 
     /// Writes some of `bytes`.

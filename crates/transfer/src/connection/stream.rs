@@ -5,7 +5,7 @@ use crate::endpoint::Clock;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -29,9 +29,9 @@ impl Link {
         }
     }
 
-    /// Nobody panics with it in hand.
+    /// Also after a panic: who drops a connection then must not panic again.
     pub fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("a connection's state")
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

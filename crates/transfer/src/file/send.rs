@@ -8,22 +8,22 @@ use std::pin::pin;
 use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// Sends files, one after the other; `progress` is told how far each is.
+/// Sends files, one after the other, and adds those that have arrived to `sent`; `progress` is told how
+/// far each is.
 ///
 /// # Errors
-/// When a file cannot be read or received. Those before it have arrived.
+/// When a file cannot be read or received.
 pub async fn send(
     connection: Connection,
     files: &[PathBuf],
+    sent: &mut Vec<Transferred>,
     mut progress: impl FnMut(Progress),
-) -> Result<Vec<Transferred>, FileError> {
+) -> Result<(), FileError> {
     let (mut from, mut to) = tokio::io::split(connection);
-    let mut sent = Vec::new();
     for path in files {
         sent.push(send_one(&mut from, &mut to, path, &mut progress).await?);
     }
-    to.shutdown().await?;
-    Ok(sent)
+    Ok(to.shutdown().await?)
 }
 
 /// A file that is read and hashed.
