@@ -5,6 +5,7 @@ mod agent_process;
 mod lab;
 mod laws;
 mod link;
+mod mpath;
 mod ns3;
 mod sim;
 mod soak;
@@ -71,6 +72,9 @@ pub fn run(args: &BenchArgs) -> Result<()> {
     }
     if wanted(Part::Agent) {
         results.extend(agent::measure(&stop)?);
+    }
+    if wanted(Part::Mpath) {
+        results.extend(mpath::measure(&stop)?);
     }
     if wanted(Part::Lab) {
         results.extend(lab::measure(&stop)?);

@@ -83,14 +83,9 @@ async fn transfer(files: &[PathBuf], what: &Receive) -> (Outcome, Outcome) {
 #[tokio::test]
 async fn files_arrive_whole_one_after_the_other() {
     let folders = Folders::new();
-    let names = ["large", "small", "empty"];
-    let contents = [3_000_000, 5, 0].map(|bytes| bytes);
-    let contents: Vec<Vec<u8>> = names
-        .iter()
-        .zip(contents)
-        .map(|(name, bytes)| folders.make(name, bytes))
-        .collect();
-    let files: Vec<PathBuf> = names.iter().map(|name| folders.from(name)).collect();
+    let all = [("large", 3_000_000), ("small", 5), ("empty", 0)];
+    let contents = all.map(|(name, bytes)| folders.make(name, bytes));
+    let files = all.map(|(name, _)| folders.from(name));
     let (sent, received) = transfer(&files, &folders.receive(false)).await;
     let received = received.unwrap();
     assert_eq!(sent.unwrap(), received);
@@ -243,7 +238,6 @@ async fn names_that_lead_elsewhere_are_refused() {
     }
 }
 
-/// A file that becomes shorter while it is sent is an error, not a file.
 #[tokio::test]
 async fn what_cannot_be_sent_is_refused_here() {
     let folders = Folders::new();

@@ -23,6 +23,9 @@ use tidegate_mpath::{
 /// Packets that may wait to be sent for the first time; more would only grow old in memory.
 const UNSENT: u64 = 256;
 
+/// Words that may wait to be said: a peer that asks faster is not answered.
+const CONTROLS: usize = 64;
+
 /// What a connection begins with.
 pub struct Parameters {
     /// Settings.
@@ -251,7 +254,9 @@ impl State {
     // What is sent.
 
     fn say(&mut self, control: Control) {
-        self.controls.push_back((control, 0));
+        if self.controls.len() < CONTROLS {
+            self.controls.push_back((control, 0));
+        }
     }
 
     /// Puts packets into the batch until that is full or nothing is to be sent at `now`.

@@ -122,7 +122,8 @@ impl Driver {
                 () = rouse.notified() => {}
                 // An error here would be one of the runtime, that is about to end.
                 _ = self.socket.ready(blocked) => {}
-                () = tokio::time::sleep_until(self.core.clock.at(next)) => {}
+                // While nothing can be sent there is nothing to be done in time.
+                () = tokio::time::sleep_until(self.core.clock.at(next)), if !blocked => {}
             }
         }
     }
