@@ -80,6 +80,16 @@ impl Receiver {
         count
     }
 
+    /// The stream's first number that is missing.
+    pub fn next(&self) -> u64 {
+        self.stream.next()
+    }
+
+    /// Whether a feedback should go at once: after reading, that there is room again.
+    pub fn is_urgent(&self) -> bool {
+        self.urgent
+    }
+
     /// Numbers of the stream below this one are taken.
     pub fn limit(&self) -> u64 {
         self.stream.limit()

@@ -193,7 +193,7 @@ impl Sender {
     /// The receiver's feedback arrives.
     pub fn receive(&mut self, now: Instant, feedback: &Feedback) {
         // Windows grow only if they were what limited the sender (RFC 7661).
-        let limited = self.stream.has_work();
+        let waits = self.stream.has_work();
         self.stream.acknowledge(feedback.next, feedback.limit);
         for gap in &feedback.lost {
             self.lose(gap);
@@ -201,12 +201,7 @@ impl Sender {
         let mut direct_before = None;
         for report in &feedback.reports {
             let window = self.paths.direct().window;
-            let news = self.report(
-                now,
-                report,
-                last_lost(&self.paths, report, feedback),
-                limited,
-            );
+            let news = self.report(now, report, last_lost(&self.paths, report, feedback), waits);
             if news.reduced && report.path == PathId::DIRECT {
                 direct_before = Some(window);
             }
@@ -246,7 +241,7 @@ impl Sender {
         now: Instant,
         report: &PathReport,
         lost: Option<(u64, Sent)>,
-        limited: bool,
+        waits: bool,
     ) -> News {
         if self.probing.report(now, report, &mut self.proxies) {
             return News::default();
@@ -254,6 +249,7 @@ impl Sender {
         let Some(path) = self.paths.get_mut(report.path) else {
             return News::default();
         };
+        let limited = waits && path.is_used();
         let news = path.report(now, report, lost);
         if limited && news.delivered > 0 && news.lost == 0 {
             let patience = self.patience();

@@ -7,12 +7,17 @@ mod cursor;
 mod data;
 mod feedback;
 mod relay;
+mod session;
 #[cfg(test)]
 mod tests;
 
 pub use data::{DATA_HEADER, write_data};
 pub use feedback::{feedback_bytes, write_feedback};
 pub use relay::{CAPABILITY_MAX, Relay, relay_header, write_relay};
+pub use session::{
+    Answer, CONTROL_HEADER, Control, Hello, PROOF, SEAL, SEALED_HEADER, Sealed, TAG, write_answer,
+    write_control, write_hello, write_sealed,
+};
 
 use crate::{Data, Feedback};
 use cursor::Cursor;
@@ -24,6 +29,10 @@ pub const VERSION: u8 = 1;
 const DATA: u8 = 1;
 const FEEDBACK: u8 = 2;
 const RELAY: u8 = 3;
+const SEALED: u8 = 4;
+const HELLO: u8 = 5;
+const ANSWER: u8 = 6;
+const CONTROL: u8 = 7;
 
 /// Why bytes are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +55,12 @@ pub enum Malformed {
     /// Neither IPv4 nor IPv6.
     #[error("address family {0}, neither 4 nor 6")]
     Family(u8),
+    /// More bytes than a sealed packet's header says.
+    #[error("the packet is longer than its header says")]
+    Oversized,
+    /// No word about a session that this version knows.
+    #[error("control {0} is not known")]
+    Control(u32),
 }
 
 /// A packet that was read.
@@ -69,6 +84,19 @@ pub enum Packet<'a> {
     },
     /// A packet for a proxy to forward.
     Relay(Relay<'a>),
+    /// A packet that only the two ends can read.
+    Sealed(Sealed<'a>),
+    /// The first packet of a session.
+    Hello(Hello<'a>),
+    /// The second.
+    Answer(Answer<'a>),
+    /// A word about the session.
+    Control {
+        /// The connection.
+        connection: u64,
+        /// What it says.
+        control: Control,
+    },
 }
 
 /// Reads a packet.
@@ -92,6 +120,10 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
         DATA => data::parse(&mut head, body),
         FEEDBACK => feedback::parse(&mut head, body),
         RELAY => relay::parse(&mut head, body),
+        SEALED => session::parse_sealed(&mut head, body),
+        HELLO => session::parse_hello(&mut head, body),
+        ANSWER => session::parse_answer(&mut head, body),
+        CONTROL => session::parse_control(&mut head),
         kind => Err(Malformed::Kind(kind)),
     }
 }

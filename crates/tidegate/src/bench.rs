@@ -73,6 +73,9 @@ pub fn run(args: &BenchArgs) -> Result<()> {
     if wanted(Part::Agent) {
         results.extend(agent::measure(&stop)?);
     }
+    if wanted(Part::Mpath) {
+        results.extend(mpath::measure(&stop)?);
+    }
     if wanted(Part::Lab) {
         results.extend(lab::measure(&stop)?);
     }

@@ -1,8 +1,13 @@
-//! `tidegate mpath`: the overlay's servers.
+//! `tidegate mpath`: files over many paths, and the overlay's servers.
 
+mod bar;
+mod files;
+mod identity;
 mod proxy;
+mod recv;
 mod registry;
 mod secret;
+mod send;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -10,6 +15,10 @@ use clap::Subcommand;
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum MpathCommand {
+    /// Receive files from whoever has the token that this prints
+    Recv(recv::RecvArgs),
+    /// Send files to the receiver that printed the token
+    Send(send::SendArgs),
     /// Tell senders where receivers are and which proxies forward to them
     Registry(registry::RegistryArgs),
     /// Forward packets of senders that the registry has allowed to
@@ -19,6 +28,8 @@ pub enum MpathCommand {
 /// Does what was asked.
 pub fn run(command: &MpathCommand) -> Result<()> {
     match command {
+        MpathCommand::Recv(args) => files::run(recv::run(args)),
+        MpathCommand::Send(args) => files::run(send::run(args)),
         MpathCommand::Registry(args) => registry::run(args),
         MpathCommand::Proxy(args) => proxy::run(args),
     }

@@ -164,6 +164,12 @@ impl Path {
         self.flight.is_empty() || ((self.flight.len() + 1) as f64) <= self.window
     }
 
+    /// Whether at least half of the window is on its way (RFC 7661 §4.1): where the sender's machine or
+    /// the application is what limits, a larger one would only make a burst of what comes later.
+    pub fn is_used(&self) -> bool {
+        self.flight.len() as f64 * 2.0 >= self.window
+    }
+
     /// Whether that number is on its way.
     pub fn carries(&self, seq: u64) -> bool {
         (self.first..self.next()).contains(&seq)

@@ -186,6 +186,8 @@ fn a_loss_creates_paths_through_available_proxies() {
         now += 1;
     }
     all(&mut sender, at(now + 200));
+    // In slow start some are paced.
+    all(&mut sender, at(now + 250));
     let lost = PathGap {
         path: PathId::DIRECT,
         gap: Gap {
@@ -270,4 +272,31 @@ fn a_timeout_starts_the_direct_path_slowly() {
     assert!(due < at(2000));
     assert_eq!(sender.info().timeouts, 1);
     assert_eq!(sender.info().window, 1.0);
+}
+
+/// An application that writes now and then does not make a window of which a burst could come.
+#[test]
+fn a_window_that_is_not_used_does_not_grow() {
+    let mut sender = established(Config::default(), 0);
+    for ms in 100..200 {
+        all(&mut sender, at(ms));
+    }
+    let window = sender.info().window;
+    let acknowledge = |sender: &mut Sender, largest| {
+        let feedback = Feedback {
+            limit: 10_000,
+            reports: vec![report(0, largest, 0)],
+            ..Feedback::default()
+        };
+        sender.receive(at(300), &feedback);
+    };
+    // Of 20 packets 19 are acknowledged one by one, and none is sent.
+    for largest in 10..29 {
+        acknowledge(&mut sender, largest);
+    }
+    let grown = sender.info().window;
+    assert!(
+        grown > window && grown < window + 12.0,
+        "{window} to {grown}"
+    );
 }

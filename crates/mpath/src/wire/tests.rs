@@ -91,6 +91,63 @@ proptest! {
         prop_assert_eq!(parse(&bytes), Ok(Packet::Relay(relay)));
     }
 
+    #[test]
+    fn sealed_packets_come_back_at_their_length_alone(
+        connection: u64,
+        nonce: u64,
+        ciphertext in vec(any::<u8>(), TAG..2000),
+        cut in 1..100_usize,
+    ) {
+        let mut bytes = Vec::new();
+        write_sealed(&mut bytes, connection, nonce, ciphertext.len() as u16);
+        prop_assert_eq!(bytes.len(), SEALED_HEADER);
+        bytes.extend(&ciphertext);
+        let sealed = Sealed { connection, nonce, ciphertext: &ciphertext };
+        prop_assert_eq!(parse(&bytes), Ok(Packet::Sealed(sealed)));
+        let cut = cut.min(bytes.len());
+        prop_assert_eq!(parse(&bytes[..bytes.len() - cut]), Err(Malformed::Truncated));
+        bytes.push(0);
+        prop_assert_eq!(parse(&bytes), Err(Malformed::Oversized));
+    }
+
+    #[test]
+    fn handshakes_come_back_whatever_follows(
+        connection: u64,
+        proof: [u8; PROOF],
+        message in vec(any::<u8>(), 0..300),
+        padding in 0..1000_usize,
+    ) {
+        let hello = Hello { connection, proof, message: &message };
+        let answer = Answer { connection, message: &message };
+        let mut bytes = Vec::new();
+        write_hello(&mut bytes, &hello);
+        let length = bytes.len();
+        bytes.resize(length + padding, 0);
+        prop_assert_eq!(parse(&bytes), Ok(Packet::Hello(hello)));
+        prop_assert_eq!(parse(&bytes[..length - 1]), Err(Malformed::Truncated));
+        bytes.clear();
+        write_answer(&mut bytes, &answer);
+        let length = bytes.len();
+        bytes.resize(length + padding, 0);
+        prop_assert_eq!(parse(&bytes), Ok(Packet::Answer(answer)));
+        prop_assert_eq!(parse(&bytes[..length - 1]), Err(Malformed::Truncated));
+    }
+
+    #[test]
+    fn words_come_back(connection: u64, number: u64, which in 0..4_usize) {
+        let all = [
+            Control::Ping(number),
+            Control::Pong(number),
+            Control::Close(number),
+            Control::Closed,
+        ];
+        let mut bytes = Vec::new();
+        write_control(&mut bytes, connection, all[which]);
+        prop_assert_eq!(bytes.len(), CONTROL_HEADER);
+        let read = Packet::Control { connection, control: all[which] };
+        prop_assert_eq!(parse(&bytes), Ok(read));
+    }
+
     /// A later version's fields stand behind ours.
     #[test]
     fn what_is_added_to_a_header_is_skipped(data in datas(), more in 1..50_usize, payload: Vec<u8>) {
@@ -152,4 +209,8 @@ fn every_refusal_has_its_reason() {
     write_relay(&mut relay, ([127, 0, 0, 1], 9).into(), b"");
     relay[6] = 5;
     assert_eq!(parse(&relay), Err(Malformed::Family(5)));
+    let mut control = Vec::new();
+    write_control(&mut control, 1, Control::Closed);
+    control[15] = 9;
+    assert_eq!(parse(&control), Err(Malformed::Control(9)));
 }

@@ -1,0 +1,54 @@
+//! The receiver's secrets, kept so that its token stays valid.
+
+use crate::exit::BadInput;
+use anyhow::{Context, Result};
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+use tidegate_transfer::Identity;
+
+/// The folder of what a user's programs remember (XDG base directories).
+fn state_folder() -> Result<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let folder = set("XDG_STATE_HOME").map(PathBuf::from);
+    folder
+        .or_else(|| set("HOME").map(|home| Path::new(&home).join(".local/state")))
+        .map(|folder| folder.join("tidegate"))
+        .ok_or_else(|| BadInput("neither HOME nor XDG_STATE_HOME is set: use --key FILE".into()))
+        .map_err(Into::into)
+}
+
+/// The identity in that file, or in the user's own; made if there is none.
+pub fn load_or_create(file: Option<&Path>) -> Result<Identity> {
+    let path = match file {
+        Some(path) => path.to_owned(),
+        None => state_folder()?.join("mpath.key"),
+    };
+    match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+            let path = path.display();
+            BadInput(format!("{path}: no key of tidegate mpath recv: {error}")).into()
+        }),
+        Err(error) if error.kind() == ErrorKind::NotFound => create(&path),
+        Err(error) => Err(bad(&path, error).into()),
+    }
+}
+
+fn bad(path: &Path, error: std::io::Error) -> BadInput {
+    BadInput(format!("{}: {error}", path.display()))
+}
+
+/// Whole or not at all, and nobody else's to read: temporary files have mode 0600.
+fn create(path: &Path) -> Result<Identity> {
+    let identity = Identity::generate();
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|error| bad(folder, error))?;
+    let mut file = NamedTempFile::new_in(folder).map_err(|error| bad(folder, error))?;
+    serde_json::to_writer(&mut file, &identity)?;
+    file.flush()?;
+    file.persist(path)
+        .with_context(|| format!("cannot create {}", path.display()))?;
+    Ok(identity)
+}

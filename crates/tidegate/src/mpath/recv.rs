@@ -1,0 +1,134 @@
+//! `tidegate mpath recv`: prints a token, and receives files from whoever has it.
+
+use super::bar::Bar;
+use super::files::{bad_input, part};
+use super::identity;
+use crate::exit::BadInput;
+use anyhow::{Result, bail};
+use clap::Args;
+use indicatif::{HumanBytes, MultiProgress};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tidegate_transfer::file::{FileError, Receive, Transferred, receive};
+use tidegate_transfer::{Config, Connection, Endpoint, Token};
+use tokio::sync::mpsc;
+
+/// Arguments of `mpath recv`.
+#[derive(Debug, Args)]
+pub struct RecvArgs {
+    /// The folder that the files go into
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+    /// The registry that knows proxies, and tells senders where this receiver is
+    #[arg(long, value_name = "URL")]
+    pub registry: Option<String>,
+    /// UDP address to listen on. The token holds it; as long as it stays the same so does the token
+    #[arg(long, value_name = "ADDR", default_value = "0.0.0.0:9447")]
+    pub listen: SocketAddr,
+    /// The address that the token is to hold, if it is another one, as behind a NAT
+    #[arg(long, value_name = "ADDR")]
+    pub advertise: Option<SocketAddr>,
+    /// Where the receiver's key is kept; in the user's own state folder if absent
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long)]
+    pub force: bool,
+    /// End when one sender's files have all arrived
+    #[arg(long)]
+    pub once: bool,
+}
+
+/// What became of a connection.
+type Outcome = Result<Vec<Transferred>, FileError>;
+
+/// Receives until interrupted, or `--once`.
+pub async fn run(args: &RecvArgs) -> Result<()> {
+    if !args.folder.is_dir() {
+        let folder = args.folder.display();
+        return Err(BadInput(format!("{folder} is not a folder to receive into")).into());
+    }
+    let identity = identity::load_or_create(args.key.as_deref())?;
+    let endpoint = Endpoint::bind(args.listen, Some(identity.clone()), Config::default())
+        .map_err(|error| bad_input(format!("--listen {}: {error}", args.listen)))?;
+    let address = args
+        .advertise
+        .unwrap_or_else(|| reachable(endpoint.local_address()));
+    let token = Token::new(&identity, vec![address], args.registry.clone());
+    println!("{token}");
+    eprintln!("listening on {address}; send with: tidegate mpath send FILE… TOKEN");
+    let what = Arc::new(Receive {
+        folder: args.folder.clone(),
+        force: args.force,
+    });
+    let bars = MultiProgress::new();
+    let (done, mut outcomes) = mpsc::unbounded_channel::<Outcome>();
+    loop {
+        tokio::select! {
+            connection = endpoint.accept() => {
+                let Some(connection) = connection else {
+                    bail!("the socket is gone");
+                };
+                let (what, bars, done) = (Arc::clone(&what), bars.clone(), done.clone());
+                tokio::spawn(async move {
+                    // The other end is gone when the program is.
+                    let _ = done.send(take(connection, &what, &bars).await);
+                });
+            }
+            Some(outcome) = outcomes.recv() => {
+                let complete = report(&bars, &outcome);
+                if complete && args.once {
+                    part(&endpoint).await;
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+async fn take(connection: Connection, what: &Receive, bars: &MultiProgress) -> Outcome {
+    let bar = Bar::new(bars, connection.monitor());
+    receive(connection, what, |progress| bar.show(&progress)).await
+}
+
+/// Says what became of a connection; whether all its files have arrived.
+fn report(bars: &MultiProgress, outcome: &Outcome) -> bool {
+    bars.suspend(|| match outcome {
+        Ok(files) => {
+            for file in files {
+                let (name, length) = (&file.name, HumanBytes(file.length));
+                println!("{name}: {length}, BLAKE3 {}", file.hash);
+            }
+        }
+        Err(error) => eprintln!("tidegate: {error}"),
+    });
+    outcome.is_ok()
+}
+
+/// Where others reach a socket that listens on all addresses: at the one that leads away from here.
+fn reachable(bound: SocketAddr) -> SocketAddr {
+    if !bound.ip().is_unspecified() {
+        return bound;
+    }
+    // Addresses for documentation (RFC 5737, RFC 3849): nothing is sent, the kernel looks for a route.
+    let (any, away, own): (SocketAddr, SocketAddr, IpAddr) = match bound {
+        SocketAddr::V4(_) => (
+            (Ipv4Addr::UNSPECIFIED, 0).into(),
+            ([192, 0, 2, 1], 9).into(),
+            Ipv4Addr::LOCALHOST.into(),
+        ),
+        SocketAddr::V6(_) => (
+            (Ipv6Addr::UNSPECIFIED, 0).into(),
+            ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], 9).into(),
+            Ipv6Addr::LOCALHOST.into(),
+        ),
+    };
+    let leads_away = || {
+        let socket = UdpSocket::bind(any)?;
+        socket.connect(away)?;
+        socket.local_addr()
+    };
+    let ip = leads_away().map_or(own, |address| address.ip());
+    SocketAddr::new(ip, bound.port())
+}

@@ -1,0 +1,174 @@
+//! `tidegate mpath send`: sends files to the receiver that printed the token.
+
+use super::bar::Bar;
+use super::files::{bad_input, part};
+use crate::exit::BadInput;
+use anyhow::{Context, Result};
+use clap::Args;
+use indicatif::{HumanBytes, MultiProgress};
+use serde::Serialize;
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Instant;
+use tidegate_transfer::file::{FileError, Transferred, send};
+use tidegate_transfer::{Config, Connection, Endpoint, Monitor, Relay, Token};
+use tokio::sync::watch;
+
+/// Arguments of `mpath send`.
+#[derive(Debug, Args)]
+pub struct SendArgs {
+    /// The files, then the token
+    #[arg(value_name = "FILE TOKEN", required = true, num_args = 2..)]
+    pub what: Vec<String>,
+    /// Print what was done as JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What was done.
+#[derive(Debug, Serialize)]
+struct Summary {
+    files: Vec<Sent>,
+    /// That went over the network, not counting what was there.
+    bytes: u64,
+    seconds: f64,
+    bits_per_second: f64,
+    packets_sent_again: u64,
+    round_trip_ms: Option<f64>,
+    packet_bytes: usize,
+    /// Packets that the proxies in use at the end delivered, by their addresses.
+    proxies: Vec<(SocketAddr, u64)>,
+}
+
+#[derive(Debug, Serialize)]
+struct Sent {
+    name: String,
+    bytes: u64,
+    resumed_at: u64,
+    blake3: String,
+}
+
+/// Sends.
+pub async fn run(args: &SendArgs) -> Result<()> {
+    let (token, files) = args.what.split_last().context("clap asks for two")?;
+    let token: Token = token.parse().map_err(bad_input)?;
+    let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+    for file in &files {
+        let readable = std::fs::File::open(file);
+        readable.map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
+    }
+    let started = Instant::now();
+    let (sent, monitor) = transfer(&token, &files).await?;
+    let summary = Summary::new(sent, &monitor, started.elapsed().as_secs_f64());
+    summary.print(args.json)
+}
+
+/// Sends the files, with small packets if large ones turn out not to arrive.
+async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>, Monitor)> {
+    let mut config = Config::default();
+    let mut sent = Vec::new();
+    let bars = MultiProgress::new();
+    loop {
+        let (endpoint, connection) = connect(token, config).await?;
+        let monitor = connection.monitor();
+        let bar = Bar::new(&bars, monitor.clone());
+        let left = &files[sent.len()..];
+        let result = send(connection, left, &mut sent, |progress| bar.show(&progress)).await;
+        drop(bar);
+        part(&endpoint).await;
+        match result {
+            Ok(()) => return Ok((sent, monitor)),
+            Err(error) if error.asks_for_another_connection() => {
+                eprintln!("tidegate: {error}");
+                config = config.with_small_packets();
+            }
+            Err(error) => return Err(failure(error)),
+        }
+    }
+}
+
+fn failure(error: FileError) -> anyhow::Error {
+    match error {
+        FileError::Refused(why) => BadInput(why).into(),
+        other => other.into(),
+    }
+}
+
+/// Connects to the first of the token's addresses that answers.
+async fn connect(token: &Token, config: Config) -> Result<(Endpoint, Connection)> {
+    let mut last = None;
+    for &address in &token.addresses {
+        let any: IpAddr = match address {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let endpoint =
+            Endpoint::bind(SocketAddr::new(any, 0), None, config).context("open a UDP socket")?;
+        match endpoint.connect(token, address, relays(token)).await {
+            Ok(connection) => return Ok((endpoint, connection)),
+            Err(error) => last = Some(error),
+        }
+    }
+    match last {
+        Some(error) => Err(error.into()),
+        None => Err(BadInput("the token does not say where its receiver is".into()).into()),
+    }
+}
+
+/// The proxies that may forward to the token's receiver, as the registry tells them over time; none
+/// without a registry: then everything goes directly.
+fn relays(_token: &Token) -> Option<watch::Receiver<Vec<Relay>>> {
+    None
+}
+
+impl Summary {
+    fn new(files: Vec<Transferred>, monitor: &Monitor, seconds: f64) -> Self {
+        let status = monitor.status();
+        let bytes = files.iter().map(|file| file.length - file.resumed).sum();
+        Self {
+            bytes,
+            seconds,
+            bits_per_second: bytes as f64 * 8.0 / seconds,
+            packets_sent_again: status.retransmits,
+            round_trip_ms: status.round_trip.map(|rtt| rtt.as_secs_f64() * 1e3),
+            packet_bytes: status.packet_bytes,
+            proxies: status.proxies,
+            files: files.into_iter().map(Sent::from).collect(),
+        }
+    }
+
+    fn print(&self, json: bool) -> Result<()> {
+        let mut out = std::io::stdout().lock();
+        if json {
+            serde_json::to_writer_pretty(&mut out, self)?;
+            writeln!(out)?;
+            return Ok(());
+        }
+        for file in &self.files {
+            let length = HumanBytes(file.bytes);
+            writeln!(out, "{}: {length}, BLAKE3 {}", file.name, file.blake3)?;
+        }
+        writeln!(
+            out,
+            "{} in {:.1} s, {:.1} Mbit/s, {} packets sent again, {} proxies in use at the end",
+            HumanBytes(self.bytes),
+            self.seconds,
+            self.bits_per_second / 1e6,
+            self.packets_sent_again,
+            self.proxies.len(),
+        )?;
+        Ok(())
+    }
+}
+
+impl From<Transferred> for Sent {
+    fn from(file: Transferred) -> Self {
+        Self {
+            name: file.name,
+            bytes: file.length,
+            resumed_at: file.resumed,
+            blake3: file.hash,
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! A connection: a stream each way, and what is seen of its paths.
+
+mod error;
+mod liveness;
+mod state;
+mod stream;
+
+pub use error::ConnectionError;
+pub(crate) use state::{Parameters, State};
+pub(crate) use stream::Link;
+pub use stream::{Connection, Monitor, Status};

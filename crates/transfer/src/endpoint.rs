@@ -1,0 +1,144 @@
+//! A socket and the task that drives its connections.
+
+mod batch;
+mod clock;
+mod driver;
+mod greetings;
+mod half_open;
+mod socket;
+
+pub(crate) use batch::Batch;
+pub(crate) use clock::Clock;
+
+use crate::connection::{Connection, ConnectionError, Link};
+use crate::{Config, Identity, Rejected, Relay, Token};
+use driver::{Command, Driver};
+use socket::Socket;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, Weak};
+use tidegate_mpath::wire::relay_header;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+
+/// Connections that may wait to be accepted.
+const BACKLOG: usize = 16;
+
+/// A capability that is expected of relays that are not known yet, in bytes.
+const CAPABILITY: usize = 64;
+
+/// A UDP socket with its connections. It needs a Tokio runtime around it.
+pub struct Endpoint {
+    address: SocketAddr,
+    commands: mpsc::UnboundedSender<Command>,
+    accepted: tokio::sync::Mutex<mpsc::Receiver<Connection>>,
+    rejected: Arc<Mutex<Rejected>>,
+    live: watch::Receiver<usize>,
+}
+
+impl Endpoint {
+    /// Binds a socket. With an identity it accepts connections of those who hold a token of it.
+    ///
+    /// # Errors
+    /// When the address cannot be bound.
+    pub fn bind(
+        address: SocketAddr,
+        identity: Option<Identity>,
+        config: Config,
+    ) -> io::Result<Self> {
+        let socket = Socket::bind(address)?;
+        let address = socket.local_address()?;
+        let (commands, received) = mpsc::unbounded_channel();
+        let (accepting, accepted) = mpsc::channel(BACKLOG);
+        let (counting, live) = watch::channel(0);
+        let rejected = Arc::<Mutex<Rejected>>::default();
+        let driver = Driver::new(
+            socket,
+            identity,
+            config,
+            Arc::clone(&rejected),
+            accepting,
+            counting,
+        );
+        tokio::spawn(driver.run(received));
+        Ok(Self {
+            address,
+            commands,
+            accepted: tokio::sync::Mutex::new(accepted),
+            rejected,
+            live,
+        })
+    }
+
+    /// Where it listens.
+    pub fn local_address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The next connection from elsewhere; none when the socket is no more.
+    pub async fn accept(&self) -> Option<Connection> {
+        self.accepted.lock().await.recv().await
+    }
+
+    /// Connects to a token's receiver at `to`. The relays may change at any time; those whose
+    /// capability is much longer than those of the first are left out.
+    ///
+    /// # Errors
+    /// When nobody answers.
+    pub async fn connect(
+        &self,
+        token: &Token,
+        to: SocketAddr,
+        relays: Option<watch::Receiver<Vec<Relay>>>,
+    ) -> Result<Connection, ConnectionError> {
+        let envelope = relays.as_ref().map_or(0, |r| envelope(&r.borrow()));
+        let (reply, answered) = oneshot::channel();
+        let command = Command::Connect {
+            token: Box::new(token.clone()),
+            to,
+            envelope,
+            reply,
+        };
+        let gone = |_| ConnectionError::Endpoint;
+        self.commands
+            .send(command)
+            .map_err(|_| ConnectionError::Endpoint)?;
+        let (link, rouse) = answered.await.map_err(gone)??;
+        if let Some(relays) = relays {
+            tokio::spawn(follow(relays, Arc::downgrade(&link), rouse));
+        }
+        Ok(Connection::new(link))
+    }
+
+    /// Packets refused so far.
+    pub fn rejected(&self) -> Rejected {
+        *self.rejected.lock().expect("counters")
+    }
+
+    /// Waits until the peers of all connections that were dropped know of it, or are taken to.
+    pub async fn wait_idle(&self) {
+        // The task is gone: then nothing is left to wait for.
+        let _ = self.live.clone().wait_for(|&live| live == 0).await;
+    }
+}
+
+/// Bytes to leave free in each packet for what a relay adds.
+fn envelope(relays: &[Relay]) -> usize {
+    let longest = relays.iter().map(|relay| relay.capability.len()).max();
+    relay_header(longest.unwrap_or(0).max(CAPABILITY))
+}
+
+/// Tells a connection of its relays for as long as both exist.
+async fn follow(mut relays: watch::Receiver<Vec<Relay>>, link: Weak<Link>, rouse: Arc<Notify>) {
+    loop {
+        let latest = relays.borrow_and_update().clone();
+        let Some(link) = link.upgrade() else {
+            return;
+        };
+        link.lock().update_relays(&latest);
+        drop(link);
+        rouse.notify_one();
+        if relays.changed().await.is_err() {
+            return;
+        }
+    }
+}

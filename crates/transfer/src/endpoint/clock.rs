@@ -1,0 +1,28 @@
+//! The protocol's time on the machine's clock.
+
+use tidegate_mpath::Instant;
+
+/// Time since an endpoint began.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    start: tokio::time::Instant,
+}
+
+impl Clock {
+    /// From now on.
+    pub fn new() -> Self {
+        Self {
+            start: tokio::time::Instant::now(),
+        }
+    }
+
+    /// Now.
+    pub fn now(&self) -> Instant {
+        Instant::ZERO + self.start.elapsed()
+    }
+
+    /// When that is on Tokio's clock.
+    pub fn at(&self, instant: Instant) -> tokio::time::Instant {
+        self.start + (instant - Instant::ZERO)
+    }
+}

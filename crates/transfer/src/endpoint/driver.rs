@@ -1,0 +1,307 @@
+//! The task of an endpoint: takes what arrives to its connection, sends what connections have to send,
+//! and keeps their times.
+
+use super::greetings::Greetings;
+use super::half_open::{HalfOpen, Unanswered};
+use super::socket::Socket;
+use super::{Batch, Clock};
+use crate::connection::{Connection, ConnectionError, Link, Parameters, State};
+use crate::mtu;
+use crate::session::{Initiator, Refused, Session};
+use crate::{Config, Identity, Rejected, Token};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use tidegate_mpath::Instant;
+use tidegate_mpath::wire::{self, Hello, Packet, Sealed};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+
+/// How the one who connects hears of it.
+pub type Reply = oneshot::Sender<Result<(Arc<Link>, Arc<Notify>), ConnectionError>>;
+
+/// What an endpoint asks of its task.
+pub enum Command {
+    /// Make a connection.
+    Connect {
+        token: Box<Token>,
+        to: SocketAddr,
+        /// Bytes to leave free in each packet for a relay's envelope.
+        envelope: usize,
+        reply: Reply,
+    },
+}
+
+/// What belongs to a handshake that was begun.
+struct Asked {
+    envelope: usize,
+    reply: Reply,
+}
+
+/// The task.
+pub struct Driver {
+    socket: Socket,
+    core: Core,
+}
+
+/// All but the socket.
+struct Core {
+    identity: Option<Identity>,
+    config: Config,
+    clock: Clock,
+    rouse: Arc<Notify>,
+    links: HashMap<u64, Arc<Link>>,
+    greetings: Greetings<Asked>,
+    half_open: HalfOpen,
+    batch: Batch,
+    rejected: Arc<Mutex<Rejected>>,
+    accepted: mpsc::Sender<Connection>,
+    /// Connections whose ends are not settled.
+    live: usize,
+    told_live: watch::Sender<usize>,
+    /// Plaintext of a half open session's first packet.
+    plain: Vec<u8>,
+}
+
+impl Driver {
+    /// A task without connections.
+    pub fn new(
+        socket: Socket,
+        identity: Option<Identity>,
+        config: Config,
+        rejected: Arc<Mutex<Rejected>>,
+        accepted: mpsc::Sender<Connection>,
+        live: watch::Sender<usize>,
+    ) -> Self {
+        let batch = Batch::new(socket.segments());
+        Self {
+            socket,
+            core: Core {
+                identity,
+                config,
+                clock: Clock::new(),
+                rouse: Arc::new(Notify::new()),
+                links: HashMap::new(),
+                greetings: Greetings::new(config.handshake_timeout),
+                half_open: HalfOpen::default(),
+                batch,
+                rejected,
+                accepted,
+                live: 0,
+                told_live: live,
+                plain: Vec::new(),
+            },
+        }
+    }
+
+    /// Runs until the endpoint and its connections are gone.
+    pub async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
+        let rouse = Arc::clone(&self.core.rouse);
+        let mut open = true;
+        while open || !self.core.links.is_empty() {
+            let core = &mut self.core;
+            let now = core.clock.now();
+            let received = self
+                .socket
+                .receive(|from, packet| core.receive(now, from, packet));
+            let next = core.work();
+            let blocked = !self.socket.send(&mut core.batch);
+            core.tell_live();
+            if !blocked && (received || next <= core.clock.now()) {
+                // Those that read and write have their turn.
+                tokio::task::yield_now().await;
+                while let Ok(command) = commands.try_recv() {
+                    self.core.obey(command);
+                }
+                continue;
+            }
+            tokio::select! {
+                command = commands.recv(), if open => match command {
+                    Some(command) => self.core.obey(command),
+                    None => open = false,
+                },
+                () = rouse.notified() => {}
+                // An error here would be one of the runtime, that is about to end.
+                _ = self.socket.ready(blocked) => {}
+                // While nothing can be sent there is nothing to be done in time.
+                () = tokio::time::sleep_until(self.core.clock.at(next)), if !blocked => {}
+            }
+        }
+    }
+}
+
+impl Drop for Core {
+    /// Nobody waits for what no longer happens.
+    fn drop(&mut self) {
+        for link in self.links.values() {
+            link.lock().abandon(ConnectionError::Endpoint);
+        }
+        self.told_live.send_replace(0);
+    }
+}
+
+impl Core {
+    fn obey(&mut self, command: Command) {
+        let Command::Connect {
+            token,
+            to,
+            envelope,
+            reply,
+        } = command;
+        let connection = rand::random();
+        let Ok(initiator) = Initiator::new(&token, connection) else {
+            let _ = reply.send(Err(ConnectionError::Token));
+            return;
+        };
+        let now = self.clock.now();
+        let asked = Asked { envelope, reply };
+        self.greetings.begin(now, connection, initiator, to, asked);
+    }
+
+    fn reject(&self, count: impl FnOnce(&mut Rejected)) {
+        count(&mut self.rejected.lock().expect("counters"));
+    }
+
+    fn receive(&mut self, now: Instant, from: SocketAddr, packet: &[u8]) {
+        if packet.len() > self.config.largest_packet {
+            return self.reject(|r| r.oversized += 1);
+        }
+        match wire::parse(packet) {
+            Ok(Packet::Sealed(sealed)) => self.receive_sealed(now, from, &sealed),
+            Ok(Packet::Hello(hello)) => self.receive_hello(now, from, &hello, packet.len()),
+            Ok(Packet::Answer(answer)) => {
+                self.receive_answer(now, answer.connection, answer.message);
+            }
+            Ok(_) => self.reject(|r| r.malformed += 1),
+            Err(malformed) => self.reject(|r| r.count(malformed)),
+        }
+    }
+
+    fn receive_sealed(&mut self, now: Instant, from: SocketAddr, sealed: &Sealed) {
+        let Some(link) = self.links.get(&sealed.connection) else {
+            return self.receive_first(now, from, sealed);
+        };
+        let mut refused = Rejected::default();
+        link.lock().receive(now, from, sealed, &mut refused);
+        if refused != Rejected::default() {
+            self.reject(|r| r.add(&refused));
+        }
+    }
+
+    /// The first packet of a session shows that the peer has the answer.
+    fn receive_first(&mut self, now: Instant, from: SocketAddr, sealed: &Sealed) {
+        let Some(session) = self.half_open.get_mut(sealed.connection) else {
+            return self.reject(|r| r.unknown += 1);
+        };
+        let Ok(place) = self.accepted.clone().try_reserve_owned() else {
+            return self.reject(|r| r.crowded += 1);
+        };
+        let nonce = match session.open(sealed, &mut self.plain) {
+            Ok(nonce) => nonce,
+            Err(Refused::Forged) => return self.reject(|r| r.forged += 1),
+            Err(Refused::Replayed) => return self.reject(|r| r.replayed += 1),
+        };
+        let session = self.half_open.take(sealed.connection);
+        let session = session.expect("it was there just now");
+        let link = self.open(now, session, from, 0);
+        let mut refused = Rejected::default();
+        link.lock()
+            .receive_plain(now, from, nonce, &self.plain, &mut refused);
+        self.reject(|r| r.add(&refused));
+        place.send(Connection::new(link));
+    }
+
+    fn receive_hello(&mut self, now: Instant, from: SocketAddr, hello: &Hello, bytes: usize) {
+        let Some(identity) = &self.identity else {
+            return self.reject(|r| r.malformed += 1);
+        };
+        if bytes < mtu::BASE {
+            return self.reject(|r| r.truncated += 1);
+        }
+        if self.links.contains_key(&hello.connection) {
+            // A late repetition: that there are packets shows that the answer has come.
+            return;
+        }
+        match self.half_open.greet(now, identity, hello) {
+            Ok(answer) => self.batch.push(from, None, |out| out.extend(answer)),
+            Err(Unanswered::Stranger) => self.reject(|r| r.strangers += 1),
+            Err(Unanswered::Crowded) => self.reject(|r| r.crowded += 1),
+        }
+    }
+
+    fn receive_answer(&mut self, now: Instant, connection: u64, message: &[u8]) {
+        match self.greetings.answer(connection, message) {
+            None => self.reject(|r| r.unknown += 1),
+            Some(Err(())) => self.reject(|r| r.forged += 1),
+            Some(Ok((session, peer, asked))) => {
+                let link = self.open(now, session, peer, asked.envelope);
+                let answer = (Arc::clone(&link), Arc::clone(&self.rouse));
+                if asked.reply.send(Ok(answer)).is_err() {
+                    link.lock().close(now);
+                }
+            }
+        }
+    }
+
+    fn open(
+        &mut self,
+        now: Instant,
+        session: Session,
+        peer: SocketAddr,
+        envelope: usize,
+    ) -> Arc<Link> {
+        let connection = session.connection();
+        let parameters = Parameters {
+            config: self.config,
+            session,
+            peer,
+            envelope,
+            seed: rand::random(),
+        };
+        let state = State::new(now, parameters);
+        let link = Arc::new(Link::new(state, Arc::clone(&self.rouse), self.clock));
+        self.links.insert(connection, Arc::clone(&link));
+        link
+    }
+
+    /// After sending, so that whoever waits for it may end the runtime.
+    fn tell_live(&self) {
+        let live = self.live;
+        self.told_live
+            .send_if_modified(|told| std::mem::replace(told, live) != live);
+    }
+
+    /// Lets each connection fill the batch as far as there is room; when to come again.
+    fn work(&mut self) -> Instant {
+        let now = self.clock.now();
+        for (error, asked) in self.greetings.expire(now) {
+            let _ = asked.reply.send(Err(error));
+        }
+        self.greetings.transmit(now, &mut self.batch);
+        let mut next = self.greetings.timeout().unwrap_or(Instant::MAX);
+        let mut over = Vec::new();
+        let mut live = 0;
+        for (&connection, link) in &self.links {
+            let mut state = link.lock();
+            state.expire(now);
+            state.transmit(now, &mut self.batch);
+            live += usize::from(!state.is_settled());
+            if state.is_over(now) {
+                over.push(connection);
+            } else {
+                next = next.min(state.timeout());
+            }
+        }
+        for connection in over {
+            self.links.remove(&connection);
+        }
+        self.live = live;
+        // Whoever found no room in the batch comes as soon as that has been sent.
+        match self.batch.is_full() {
+            true => Instant::ZERO,
+            false => next.min(now + LONGEST),
+        }
+    }
+}
+
+/// Timers are not set for later than this.
+const LONGEST: std::time::Duration = std::time::Duration::from_secs(60);

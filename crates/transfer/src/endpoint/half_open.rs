@@ -1,0 +1,100 @@
+//! Handshakes that have been answered, before anything shows that the answer has arrived. Little is
+//! kept of each, for a greeting may be somebody's recording of an old one.
+
+use crate::Identity;
+use crate::session::{Session, respond};
+use std::collections::HashMap;
+use std::time::Duration;
+use tidegate_mpath::Instant;
+use tidegate_mpath::wire::{Answer, Hello, write_answer};
+
+/// Sessions that may be half open; more are not answered.
+const MOST: usize = 64;
+
+/// How long one stays.
+const LIFETIME: Duration = Duration::from_secs(10);
+
+struct Half {
+    session: Session,
+    /// The greeting's message: it may be repeated.
+    greeting: Vec<u8>,
+    answer: Vec<u8>,
+    since: Instant,
+}
+
+/// All of them, by connection.
+#[derive(Default)]
+pub struct HalfOpen {
+    sessions: HashMap<u64, Half>,
+}
+
+/// Why a greeting is not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unanswered {
+    /// Its sender does not hold the token.
+    Stranger,
+    /// There is no room.
+    Crowded,
+}
+
+impl HalfOpen {
+    /// A greeting arrives: the packet that answers it.
+    pub fn greet(
+        &mut self,
+        now: Instant,
+        identity: &Identity,
+        hello: &Hello,
+    ) -> Result<&[u8], Unanswered> {
+        if let Some(half) = self.sessions.get(&hello.connection) {
+            if half.greeting != hello.message {
+                return Err(Unanswered::Stranger);
+            }
+        } else {
+            let half = self.begin(now, identity, hello)?;
+            self.sessions.insert(hello.connection, half);
+        }
+        Ok(&self.sessions[&hello.connection].answer)
+    }
+
+    fn begin(
+        &mut self,
+        now: Instant,
+        identity: &Identity,
+        hello: &Hello,
+    ) -> Result<Half, Unanswered> {
+        self.sessions.retain(|_, half| now < half.since + LIFETIME);
+        if self.sessions.len() >= MOST {
+            return Err(Unanswered::Crowded);
+        }
+        let (session, message) = respond(identity, hello).ok_or(Unanswered::Stranger)?;
+        let mut answer = Vec::new();
+        write_answer(
+            &mut answer,
+            &Answer {
+                connection: hello.connection,
+                message: &message,
+            },
+        );
+        Ok(Half {
+            session,
+            greeting: hello.message.to_vec(),
+            answer,
+            since: now,
+        })
+    }
+
+    /// The session of that connection, if it is half open.
+    pub fn get_mut(&mut self, connection: u64) -> Option<&mut Session> {
+        self.sessions
+            .get_mut(&connection)
+            .map(|half| &mut half.session)
+    }
+
+    /// Takes it out, for it is open.
+    pub fn take(&mut self, connection: u64) -> Option<Session> {
+        self.sessions.remove(&connection).map(|half| half.session)
+    }
+}
+
+#[cfg(test)]
+mod tests;

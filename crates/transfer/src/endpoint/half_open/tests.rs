@@ -1,0 +1,38 @@
+use super::*;
+use crate::Token;
+use crate::mtu;
+use crate::session::Initiator;
+
+#[test]
+fn there_is_room_for_so_many_and_time_makes_more() {
+    let identity = Identity::generate();
+    let token = Token::new(&identity, Vec::new(), None);
+    let mut half_open = HalfOpen::default();
+    let mut greet = |now, connection| {
+        let initiator = Initiator::new(&token, connection).unwrap();
+        let answer = half_open.greet(now, &identity, &initiator.hello());
+        answer.map(<[u8]>::len)
+    };
+    for connection in 0..MOST as u64 {
+        // Nobody is made to send more than he gets.
+        assert!(greet(Instant::ZERO, connection).unwrap() < mtu::BASE);
+    }
+    assert_eq!(greet(Instant::ZERO, 1000), Err(Unanswered::Crowded));
+    assert!(greet(Instant::ZERO + LIFETIME, 1000).is_ok());
+}
+
+#[test]
+fn a_repeated_greeting_has_the_same_answer_and_another_has_none() {
+    let identity = Identity::generate();
+    let token = Token::new(&identity, Vec::new(), None);
+    let mut half_open = HalfOpen::default();
+    let initiator = Initiator::new(&token, 1).unwrap();
+    let mut greet = |initiator: &Initiator| {
+        let answer = half_open.greet(Instant::ZERO, &identity, &initiator.hello());
+        answer.map(<[u8]>::to_vec)
+    };
+    let first = greet(&initiator).unwrap();
+    assert_eq!(greet(&initiator), Ok(first));
+    let other = Initiator::new(&token, 1).unwrap();
+    assert_eq!(greet(&other), Err(Unanswered::Stranger));
+}

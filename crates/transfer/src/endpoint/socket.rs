@@ -1,0 +1,102 @@
+//! UDP in batches, with the kernel's segmentation and coalescing (quinn-udp).
+
+use super::Batch;
+use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use tokio::io::Interest;
+use tokio::net::UdpSocket;
+
+/// Datagrams, or trains of them, that one system call takes.
+const TRAINS: usize = 8;
+
+/// Bytes of a train at most.
+const TRAIN_BYTES: usize = 65_536;
+
+/// What the kernel is asked to keep for us, in bytes; it gives what `net.core.rmem_max` allows.
+const KERNEL_BUFFER: usize = 4 << 20;
+
+/// A socket.
+pub struct Socket {
+    io: UdpSocket,
+    udp: UdpSocketState,
+    buffers: Vec<u8>,
+}
+
+impl Socket {
+    /// Binds it. It never fragments.
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+        let socket = std::net::UdpSocket::bind(address)?;
+        let udp = UdpSocketState::new((&socket).into())?;
+        // As much as there is.
+        let _ = udp.set_recv_buffer_size((&socket).into(), KERNEL_BUFFER);
+        let _ = udp.set_send_buffer_size((&socket).into(), KERNEL_BUFFER);
+        socket.set_nonblocking(true)?;
+        Ok(Self {
+            io: UdpSocket::from_std(socket)?,
+            udp,
+            buffers: vec![0; TRAINS * TRAIN_BYTES],
+        })
+    }
+
+    /// Where it is bound.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        self.io.local_addr()
+    }
+
+    /// Packets of one size that the kernel takes at once.
+    pub fn segments(&self) -> usize {
+        self.udp.max_gso_segments()
+    }
+
+    /// Waits until something can be received or, if `sending`, sent.
+    pub async fn ready(&self, sending: bool) -> io::Result<()> {
+        let interest = match sending {
+            true => Interest::READABLE | Interest::WRITABLE,
+            false => Interest::READABLE,
+        };
+        self.io.ready(interest).await.map(|_| ())
+    }
+
+    /// Sends what is in the batch; false: the kernel takes no more for now.
+    pub fn send(&self, batch: &mut Batch) -> bool {
+        while let Some((group, contents)) = batch.first() {
+            let transmit = Transmit {
+                destination: group.to,
+                ecn: None,
+                contents,
+                segment_size: (contents.len() > group.segment).then_some(group.segment),
+                src_ip: None,
+            };
+            let send = || self.udp.send((&self.io).into(), &transmit);
+            if let Err(error) = self.io.try_io(Interest::WRITABLE, send)
+                && error.kind() == io::ErrorKind::WouldBlock
+            {
+                return false;
+            }
+            // What could not be sent for another reason is lost, as anywhere on the way.
+            batch.pop();
+        }
+        true
+    }
+
+    /// Receives what is there, once; whether something was.
+    pub fn receive(&mut self, mut each: impl FnMut(SocketAddr, &[u8])) -> bool {
+        let mut metas = [RecvMeta::default(); TRAINS];
+        let mut buffers = self.buffers.chunks_exact_mut(TRAIN_BYTES);
+        let mut slices: [IoSliceMut; TRAINS] =
+            std::array::from_fn(|_| IoSliceMut::new(buffers.next().expect("as many as trains")));
+        let (io, udp) = (&self.io, &self.udp);
+        let receive = || udp.recv(io.into(), &mut slices, &mut metas);
+        let Ok(count) = io.try_io(Interest::READABLE, receive) else {
+            return false;
+        };
+        let trains = self.buffers.chunks_exact(TRAIN_BYTES);
+        for (meta, train) in metas[..count].iter().zip(trains) {
+            for packet in train[..meta.len].chunks(meta.stride.max(1)) {
+                each(meta.addr, packet);
+            }
+        }
+        true
+    }
+}

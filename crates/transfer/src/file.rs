@@ -1,0 +1,103 @@
+//! Files over a connection: offered by name and length, gone on with where the last try ended, checked
+//! as a whole, and under their names only when they are whole.
+//!
+//! ```text
+//!  sender                          receiver
+//!  Offer(name, length)  ─▶
+//!                       ◀─  Have(length, BLAKE3 of what is there)
+//!  Start(offset), bytes, End(BLAKE3 of all)  ─▶
+//!                       ◀─  Received, or Failed(why) at any time
+//!  the next Offer, or the end of the stream
+//! ```
+
+mod message;
+mod name;
+mod part;
+mod receive;
+mod send;
+
+pub use receive::{Receive, receive};
+pub use send::send;
+
+use crate::ConnectionError;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Bytes that are read, hashed and written at a time.
+const CHUNK: usize = 256 << 10;
+
+/// How far a file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Bytes that are there.
+    pub done: u64,
+    /// Bytes of the whole.
+    pub length: u64,
+}
+
+/// A file that has been transferred.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transferred {
+    /// Its name.
+    pub name: String,
+    /// Bytes of the whole.
+    pub length: u64,
+    /// Bytes that were there from an earlier try.
+    pub resumed: u64,
+    /// BLAKE3 of the whole.
+    pub hash: String,
+}
+
+/// Why a file could not be transferred.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// A file of this machine.
+    #[error("{what} {}: {source}", .path.display())]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The connection.
+    #[error("{0}; the same command again goes on where this one ended")]
+    Connection(#[from] io::Error),
+    /// What cannot be sent or received as asked.
+    #[error("{0}")]
+    Refused(String),
+    /// The receiver's reason.
+    #[error("the receiver says: {0}")]
+    Receiver(String),
+    /// The content did not arrive as it left.
+    #[error("{0}: the checksum is wrong; what had arrived was removed")]
+    Corrupt(String),
+    /// The peer does not keep to the protocol.
+    #[error("the other end says what is not expected here: {0}")]
+    Protocol(&'static str),
+}
+
+impl FileError {
+    /// Whether the connection has ended for a reason that a new one, with small packets, does not have.
+    pub fn asks_for_another_connection(&self) -> bool {
+        let Self::Connection(error) = self else {
+            return false;
+        };
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+        matches!(
+            inner,
+            Some(ConnectionError::Shrunk | ConnectionError::WornOut)
+        )
+    }
+
+    fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File {
+            what,
+            path: path.to_owned(),
+            source,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A file that is not whole yet: `.NAME.part` beside the place where it is to be.
+
+use super::{CHUNK, FileError};
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, Flock, FlockArg, OFlag, RenameFlags, renameat2};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The file, locked: only one connection receives it.
+pub struct Part {
+    path: PathBuf,
+    file: Flock<File>,
+    hasher: blake3::Hasher,
+    length: u64,
+}
+
+impl Part {
+    /// Opens or creates it, and hashes what is there, up to `most` bytes.
+    pub fn open(folder: &Path, name: &str, most: u64) -> Result<Self, FileError> {
+        let path = folder.join(format!(".{name}.part"));
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false);
+        // Nobody's link leads elsewhere.
+        options.custom_flags(OFlag::O_NOFOLLOW.bits());
+        let file = options
+            .open(&path)
+            .map_err(FileError::file("cannot open", &path))?;
+        let file = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| {
+            FileError::Refused(format!("{name} is being received over another connection"))
+        })?;
+        let mut part = Self {
+            path,
+            file,
+            hasher: blake3::Hasher::new(),
+            length: 0,
+        };
+        part.read(most)?;
+        Ok(part)
+    }
+
+    fn read(&mut self, most: u64) -> Result<(), FileError> {
+        let mut buffer = vec![0; CHUNK];
+        let mut file = (&*self.file).take(most);
+        loop {
+            let count = file
+                .read(&mut buffer)
+                .map_err(FileError::file("cannot read", &self.path))?;
+            if count == 0 {
+                return Ok(());
+            }
+            self.hasher.update(&buffer[..count]);
+            self.length += count as u64;
+        }
+    }
+
+    /// Bytes that are there.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// BLAKE3 of them.
+    pub fn hash(&self) -> blake3::Hash {
+        self.hasher.finalize()
+    }
+
+    /// What follows is from that byte on: all that is there stays, or nothing.
+    pub fn start(&mut self, offset: u64) -> Result<(), FileError> {
+        if offset != self.length {
+            if offset != 0 {
+                return Err(FileError::Protocol("an offset that was not agreed upon"));
+            }
+            self.hasher.reset();
+            self.length = 0;
+        }
+        let mut file = &*self.file;
+        let place = file
+            .set_len(offset)
+            .and_then(|()| file.seek(SeekFrom::Start(offset)));
+        place.map_err(FileError::file("cannot write", &self.path))?;
+        Ok(())
+    }
+
+    /// Appends.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+        (&*self.file)
+            .write_all(bytes)
+            .map_err(FileError::file("cannot write", &self.path))?;
+        self.hasher.update(bytes);
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// It is whole: gives it its name, at once and on the disk, without touching another unless `force`.
+    pub fn finish(self, to: &Path, force: bool) -> Result<(), FileError> {
+        self.file
+            .sync_all()
+            .map_err(FileError::file("cannot write", &self.path))?;
+        let flags = match force {
+            true => RenameFlags::empty(),
+            false => RenameFlags::RENAME_NOREPLACE,
+        };
+        let renamed = match renameat2(AT_FDCWD, &self.path, AT_FDCWD, to, flags) {
+            // A file system that cannot tell: then this is as sure as it gets.
+            Err(Errno::EINVAL | Errno::ENOSYS) if !to.exists() => fs::rename(&self.path, to),
+            other => other.map_err(io::Error::from),
+        };
+        renamed.map_err(FileError::file("cannot create", to))
+    }
+
+    /// Removes it.
+    pub fn discard(self) {
+        // Whether or not that works, it is not to be gone on with: the next try finds its hash wrong.
+        let _ = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,136 @@
+//! How large packets may be: found out with padded pings on the direct path (RFC 8899). Data goes with
+//! the base size until a larger one has been answered.
+
+use std::time::Duration;
+use tidegate_mpath::Instant;
+
+/// UDP payload that every path carries (RFC 9000 §14), in bytes.
+pub const BASE: usize = 1200;
+
+/// What Ethernet's 1500 bytes leave of an IPv6 packet, in bytes.
+pub const ETHERNET: usize = 1452;
+
+/// Sizes to be tried, the smallest first: tunnels, Ethernet, jumbo frames.
+const SIZES: [usize; 4] = [BASE, 1372, ETHERNET, 8952];
+
+/// Tries of each size (RFC 8899 §5.1.2).
+const TRIES: u32 = 3;
+
+/// Time between tries.
+const INTERVAL: Duration = Duration::from_millis(500);
+
+/// The search.
+#[derive(Debug)]
+pub struct Mtu {
+    /// What has been answered.
+    size: usize,
+    largest: usize,
+    tries: u32,
+    next: Instant,
+}
+
+impl Mtu {
+    /// The base size, and nothing known of larger ones.
+    pub fn new(largest: usize) -> Self {
+        Self {
+            size: BASE,
+            largest,
+            tries: 0,
+            next: Instant::ZERO,
+        }
+    }
+
+    /// UDP payload that is known to arrive, in bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    fn untried(&self) -> impl Iterator<Item = usize> {
+        let (size, largest) = (self.size, self.largest);
+        SIZES.into_iter().filter(move |&s| s > size && s <= largest)
+    }
+
+    /// Sizes to be tried at `now`: all at once, for the search costs no round trip of its own so.
+    pub fn probes(&mut self, now: Instant) -> Vec<usize> {
+        if self.timeout().is_none_or(|at| at > now) {
+            return Vec::new();
+        }
+        self.tries += 1;
+        self.next = now + INTERVAL;
+        self.untried().collect()
+    }
+
+    /// A packet of that size has been answered.
+    pub fn answered(&mut self, size: usize) {
+        if self.untried().any(|tried| tried == size) {
+            self.size = size;
+        }
+    }
+
+    /// Only small packets arrive any more: back to the base for good. Whether that was news.
+    pub fn shrink(&mut self) -> bool {
+        self.largest = BASE;
+        std::mem::replace(&mut self.size, BASE) > BASE
+    }
+
+    /// When to ask for [`Self::probes`].
+    pub fn timeout(&self) -> Option<Instant> {
+        let more = self.tries < TRIES && self.untried().next().is_some();
+        more.then_some(self.next)
+    }
+}
+
+/// Timeouts of the direct path in a row after which its large packets are suspected (RFC 8899 §4.3).
+const SUSPICIOUS: u64 = 3;
+
+/// What a look at the timeouts says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Nothing new.
+    Quiet,
+    /// Another timeout: ask the peer with a small packet.
+    Ask,
+    /// Small packets arrive and large ones do not.
+    BlackHole,
+}
+
+/// Tells a path that has stopped carrying large packets from one that carries none.
+#[derive(Debug, Default)]
+pub struct Suspicion {
+    /// Timeouts when something last was acknowledged.
+    innocent: u64,
+    /// Timeouts at the last look.
+    seen: u64,
+    /// Whether a small packet has been answered since.
+    answered: bool,
+}
+
+impl Suspicion {
+    /// Something has been acknowledged, after so many timeouts in all.
+    pub fn clear(&mut self, timeouts: u64) {
+        self.innocent = timeouts;
+        self.answered = false;
+    }
+
+    /// A small packet has been answered.
+    pub fn answered(&mut self) {
+        self.answered = true;
+    }
+
+    /// Looks, after so many timeouts in all. The question and the data that the last timeout sent again
+    /// left together: if only the question has been answered by now, size made the difference.
+    pub fn look(&mut self, timeouts: u64) -> Look {
+        if timeouts == self.seen {
+            return Look::Quiet;
+        }
+        self.seen = timeouts;
+        let answered = std::mem::take(&mut self.answered);
+        match answered && timeouts - self.innocent >= SUSPICIOUS {
+            true => Look::BlackHole,
+            false => Look::Ask,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

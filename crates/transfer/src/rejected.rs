@@ -1,0 +1,61 @@
+//! Packets that were refused, each under the name of its reason.
+
+use tidegate_mpath::wire::Malformed;
+
+/// Packets refused so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rejected {
+    /// Shorter than their headers say.
+    pub truncated: u64,
+    /// Longer than their headers say, or than any packet of ours.
+    pub oversized: u64,
+    /// No packet of this version, or of a kind that does not come here.
+    pub malformed: u64,
+    /// Greetings without a proof that their sender holds the token.
+    pub strangers: u64,
+    /// Greetings for which there was no room.
+    pub crowded: u64,
+    /// Of a connection that is not known here.
+    pub unknown: u64,
+    /// Not sealed with the session's key, or changed on the way.
+    pub forged: u64,
+    /// Seen before, or too old to tell.
+    pub replayed: u64,
+    /// Authentic, but beyond what the receiver had allowed.
+    pub unwanted: u64,
+}
+
+impl Rejected {
+    /// Adds others.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self {
+            truncated,
+            oversized,
+            malformed,
+            strangers,
+            crowded,
+            unknown,
+            forged,
+            replayed,
+            unwanted,
+        } = other;
+        self.truncated += truncated;
+        self.oversized += oversized;
+        self.malformed += malformed;
+        self.strangers += strangers;
+        self.crowded += crowded;
+        self.unknown += unknown;
+        self.forged += forged;
+        self.replayed += replayed;
+        self.unwanted += unwanted;
+    }
+
+    /// Counts bytes that are no packet.
+    pub(crate) fn count(&mut self, malformed: Malformed) {
+        match malformed {
+            Malformed::Truncated => self.truncated += 1,
+            Malformed::Oversized => self.oversized += 1,
+            _ => self.malformed += 1,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Who a receiver is: its key, the secret that its tokens hand out, and its name at the registry.
+
+use super::handshake::noise;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+/// A receiver's secrets. Whoever keeps them keeps its tokens valid.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Identity {
+    /// The private half of its static key.
+    pub(crate) private: [u8; 32],
+    /// The public half.
+    pub(crate) public: [u8; 32],
+    /// What a sender must know.
+    pub(crate) secret: [u8; 32],
+    /// Its name, which says nothing else.
+    pub(crate) id: [u8; 16],
+}
+
+impl Identity {
+    /// A new one.
+    pub fn generate() -> Self {
+        let pair = noise().generate_keypair();
+        let pair = pair.expect("the system's source of randomness");
+        let half = |key: Vec<u8>| key.try_into().expect("a Curve25519 key has 32 bytes");
+        let mut identity = Self {
+            private: half(pair.private),
+            public: half(pair.public),
+            secret: [0; 32],
+            id: [0; 16],
+        };
+        let mut random = rand::rng();
+        random.fill_bytes(&mut identity.secret);
+        random.fill_bytes(&mut identity.id);
+        identity
+    }
+}

@@ -1,0 +1,291 @@
+//! Files from folder to folder: resumed at either end, never half a file under its name, nothing
+//! outside the folder, nothing overwritten unasked.
+
+mod common;
+
+use common::{Faults, Middle, client, connect, server, until, within};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+use tidegate_transfer::Config;
+use tidegate_transfer::file::{FileError, Receive, Transferred, receive, send};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// A folder to send from and one to receive into.
+struct Folders {
+    root: TempDir,
+}
+
+impl Folders {
+    fn new() -> Self {
+        let root = TempDir::new().unwrap();
+        fs::create_dir(root.path().join("from")).unwrap();
+        fs::create_dir(root.path().join("to")).unwrap();
+        Self { root }
+    }
+
+    fn from(&self, name: &str) -> PathBuf {
+        self.root.path().join("from").join(name)
+    }
+
+    fn to(&self, name: &str) -> PathBuf {
+        self.root.path().join("to").join(name)
+    }
+
+    fn make(&self, name: &str, bytes: usize) -> Vec<u8> {
+        let mut content = vec![0; bytes];
+        let mut hash = blake3::Hasher::new();
+        hash.update(name.as_bytes())
+            .finalize_xof()
+            .fill(&mut content);
+        fs::write(self.from(name), &content).unwrap();
+        content
+    }
+
+    /// All names in the receiver's folder.
+    fn received(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.root.path().join("to")).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn receive(&self, force: bool) -> Receive {
+        Receive {
+            folder: self.root.path().join("to"),
+            force,
+        }
+    }
+}
+
+type Outcome = Result<Vec<Transferred>, FileError>;
+
+/// Sends files to a folder, over a connection of its own.
+async fn transfer(files: &[PathBuf], what: &Receive) -> (Outcome, Outcome) {
+    let (server, client) = (server(Config::default()), client(Config::default()));
+    let to = server.endpoint.local_address();
+    let (near, far) = connect(&client, &server, to, None).await;
+    let mut sent = Vec::new();
+    let both = async {
+        tokio::join!(
+            send(near, files, &mut sent, |_| {}),
+            receive(far, what, |_| {})
+        )
+    };
+    let (result, received) = within(30, both).await;
+    (result.map(|()| sent), received)
+}
+
+#[tokio::test]
+async fn files_arrive_whole_one_after_the_other() {
+    let folders = Folders::new();
+    let all = [("large", 3_000_000), ("small", 5), ("empty", 0)];
+    let contents = all.map(|(name, bytes)| folders.make(name, bytes));
+    let files = all.map(|(name, _)| folders.from(name));
+    let (sent, received) = transfer(&files, &folders.receive(false)).await;
+    let received = received.unwrap();
+    assert_eq!(sent.unwrap(), received);
+    for (file, content) in received.iter().zip(&contents) {
+        assert!(&fs::read(folders.to(&file.name)).unwrap() == content);
+        assert_eq!(file.hash, blake3::hash(content).to_string());
+    }
+    assert_eq!(folders.received(), ["empty", "large", "small"]);
+}
+
+/// What ends a transfer in the middle.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Sender,
+    Receiver,
+    Network,
+}
+
+/// A transfer that ends in the middle leaves no file under its name, and the next goes on from there.
+async fn interrupted(end: End) {
+    const BYTES: usize = 4_000_000;
+    let folders = Folders::new();
+    let content = folders.make("large", BYTES);
+    let files = [folders.from("large")];
+    let config = Config {
+        idle_timeout: Duration::from_secs(1),
+        ..Config::default()
+    };
+    let (server, client) = (server(config), client(config));
+    // Slow, so that there is a middle.
+    let slow = Faults {
+        delay: Duration::from_millis(20),
+        ..Faults::default()
+    };
+    let middle = Middle::start(1, server.endpoint.local_address(), slow).await;
+    let (near, far) = connect(&client, &server, middle.address, None).await;
+    let what = folders.receive(false);
+    let receiving = tokio::spawn(async move { receive(far, &what, |_| {}).await });
+    let sending = {
+        let files = files.clone();
+        tokio::spawn(async move { send(near, &files, &mut Vec::new(), |_| {}).await })
+    };
+    let part = folders.to(".large.part");
+    let there = || fs::metadata(&part).map_or(0, |data| data.len());
+    until(10, || there() > 100_000).await;
+    match end {
+        End::Sender => sending.abort(),
+        End::Receiver => receiving.abort(),
+        End::Network => drop(middle),
+    }
+    // Each end hears of it, and says so; the aborted one says nothing.
+    let sending = within(10, sending).await;
+    let receiving = within(10, receiving).await;
+    assert_eq!(sending.is_err(), end == End::Sender);
+    assert_eq!(receiving.is_err(), end == End::Receiver);
+    for error in [
+        sending.ok().map(Result::unwrap_err),
+        receiving.ok().map(Result::unwrap_err),
+    ] {
+        let is_expected = |e: &FileError| e.to_string().contains("goes on");
+        assert!(error.is_none_or(|e| is_expected(&e)));
+    }
+    assert_eq!(folders.received(), [".large.part"]);
+    let before = there();
+    assert!(before > 100_000 && before < BYTES as u64);
+    let (sent, _) = transfer(&files, &folders.receive(false)).await;
+    assert_eq!(sent.unwrap()[0].resumed, before);
+    assert!(fs::read(folders.to("large")).unwrap() == content);
+    assert_eq!(folders.received(), ["large"]);
+}
+
+#[tokio::test]
+async fn a_sender_that_ends_can_go_on() {
+    interrupted(End::Sender).await;
+}
+
+#[tokio::test]
+async fn a_receiver_that_ends_can_go_on() {
+    interrupted(End::Receiver).await;
+}
+
+#[tokio::test]
+async fn a_network_that_ends_can_go_on() {
+    interrupted(End::Network).await;
+}
+
+/// What is there of another file, of the same name, is no beginning.
+#[tokio::test]
+async fn another_beginning_is_not_gone_on_with() {
+    let folders = Folders::new();
+    let content = folders.make("file", 500_000);
+    for wrong in [vec![1; 100_000], vec![2; 900_000]] {
+        fs::write(folders.to(".file.part"), wrong).unwrap();
+        let (sent, _) = transfer(&[folders.from("file")], &folders.receive(true)).await;
+        assert_eq!(sent.unwrap()[0].resumed, 0);
+        assert!(fs::read(folders.to("file")).unwrap() == content);
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_overwritten_unasked() {
+    let folders = Folders::new();
+    folders.make("file", 1000);
+    fs::write(folders.to("file"), "mine").unwrap();
+    let files = [folders.from("file")];
+    let (sent, received) = transfer(&files, &folders.receive(false)).await;
+    for error in [sent.unwrap_err(), received.unwrap_err()] {
+        assert!(error.to_string().contains("--force"), "{error}");
+    }
+    assert_eq!(fs::read(folders.to("file")).unwrap(), b"mine");
+    transfer(&files, &folders.receive(true)).await.0.unwrap();
+    assert_eq!(fs::read(folders.to("file")).unwrap().len(), 1000);
+    // A folder is never replaced.
+    fs::remove_file(folders.to("file")).unwrap();
+    fs::create_dir(folders.to("file")).unwrap();
+    transfer(&files, &folders.receive(true))
+        .await
+        .0
+        .unwrap_err();
+    assert!(folders.to("file").is_dir());
+}
+
+/// Whatever a sender says, nothing appears outside the folder.
+#[tokio::test]
+async fn names_that_lead_elsewhere_are_refused() {
+    /// As `FromSender::Offer` is on the wire: postcard.
+    fn offer(name: &str) -> Vec<u8> {
+        let body = [&[0, name.len() as u8], name.as_bytes(), &[5]].concat();
+        [&(body.len() as u32).to_be_bytes()[..], &body].concat()
+    }
+    for name in ["../escaped", "/tmp/escaped", "..", "a/b", "", "a\nb"] {
+        let folders = Folders::new();
+        let (server, client) = (server(Config::default()), client(Config::default()));
+        let to = server.endpoint.local_address();
+        let (mut near, far) = connect(&client, &server, to, None).await;
+        let what = folders.receive(true);
+        let receiving = tokio::spawn(async move { receive(far, &what, |_| {}).await });
+        near.write_all(&offer(name)).await.unwrap();
+        let mut answer = Vec::new();
+        within(5, near.read_to_end(&mut answer)).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(
+            answer.contains("plain file name") || answer.contains("control"),
+            "{answer}"
+        );
+        drop(near);
+        within(5, receiving).await.unwrap().unwrap_err();
+        assert_eq!(folders.received(), [""; 0]);
+        assert!(!folders.root.path().join("escaped").exists());
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_sent_is_refused_here() {
+    let folders = Folders::new();
+    let missing = [folders.from("missing")];
+    let (sent, _) = transfer(&missing, &folders.receive(false)).await;
+    assert!(sent.unwrap_err().to_string().contains("missing"));
+    let folder = [folders.root.path().join("from")];
+    let (sent, _) = transfer(&folder, &folders.receive(false)).await;
+    assert!(sent.unwrap_err().to_string().contains("regular file"));
+    assert_eq!(folders.received(), [""; 0]);
+}
+
+/// A small file system of its own; none: without root.
+struct Small<'a>(&'a Path);
+
+impl<'a> Small<'a> {
+    fn mount(at: &'a Path) -> Option<Self> {
+        let mounted = mount(
+            Some("tmpfs"),
+            at,
+            Some("tmpfs"),
+            MsFlags::empty(),
+            Some("size=1m"),
+        );
+        if mounted.is_err() {
+            eprintln!("SKIPPED: a file system of its own needs root");
+        }
+        mounted.is_ok().then_some(Self(at))
+    }
+}
+
+impl Drop for Small<'_> {
+    fn drop(&mut self) {
+        let _ = umount2(self.0, MntFlags::MNT_DETACH);
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_is_named_at_both_ends() {
+    let folders = Folders::new();
+    let to = folders.root.path().join("to");
+    let Some(_mounted) = Small::mount(&to) else {
+        return;
+    };
+    folders.make("large", 3_000_000);
+    let (sent, received) = transfer(&[folders.from("large")], &folders.receive(false)).await;
+    for error in [sent.unwrap_err(), received.unwrap_err()] {
+        assert!(error.to_string().contains("No space left"), "{error}");
+    }
+    assert_eq!(folders.received(), [".large.part"]);
+}

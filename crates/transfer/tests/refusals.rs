@@ -1,0 +1,142 @@
+//! What is not answered, and what is refused and counted under which name.
+
+mod common;
+
+use common::{Faults, Middle, client, connect, loopback, server, until, within};
+use std::time::Duration;
+use tidegate_mpath::wire::{Hello, SEALED_HEADER, write_hello};
+use tidegate_transfer::{Config, ConnectionError, Rejected, Token};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UdpSocket;
+
+#[tokio::test]
+async fn a_wrong_token_is_not_answered() {
+    let impatient = Config {
+        handshake_timeout: Duration::from_millis(600),
+        ..Config::default()
+    };
+    let (server, client) = (server(Config::default()), client(impatient));
+    let wrong = Token {
+        secret: [0; 32],
+        ..server.token.clone()
+    };
+    let to = server.endpoint.local_address();
+    let result = within(5, client.connect(&wrong, to, None)).await;
+    let Err(error @ ConnectionError::NoAnswer { .. }) = result else {
+        panic!("connected, or failed otherwise");
+    };
+    assert!(error.to_string().contains("token"), "{error}");
+    // The greeting and its repetition at 250 ms.
+    assert_eq!(server.endpoint.rejected().strangers, 2);
+    within(5, client.connect(&server.token, to, None))
+        .await
+        .map(drop)
+        .unwrap();
+}
+
+/// Whoever does not hold the token hears nothing, whatever is sent.
+#[tokio::test]
+async fn a_stranger_hears_nothing() {
+    let server = server(Config::default());
+    let stranger = UdpSocket::bind(loopback()).await.unwrap();
+    stranger
+        .connect(server.endpoint.local_address())
+        .await
+        .unwrap();
+    let mut hello = Vec::new();
+    let guess = Hello {
+        connection: 1,
+        proof: [0; 32],
+        message: &[0; 96],
+    };
+    write_hello(&mut hello, &guess);
+    let short = hello.clone();
+    hello.resize(1200, 0);
+    let bad = [
+        &hello[..],
+        &short,
+        &hello[..40],
+        b"",
+        b"GET / HTTP/1.0",
+        &[0x14; 100],
+    ];
+    for packet in bad {
+        stranger.send(packet).await.unwrap();
+    }
+    let seen = |r: Rejected| r.strangers + r.truncated + r.malformed + r.oversized;
+    until(5, || seen(server.endpoint.rejected()) >= 5).await;
+    let rejected = server.endpoint.rejected();
+    assert_eq!(
+        (rejected.strangers, rejected.malformed),
+        (1, 1),
+        "{rejected:?}"
+    );
+    let silence = Duration::from_millis(200);
+    let heard = tokio::time::timeout(silence, stranger.recv(&mut [0; 100])).await;
+    assert!(heard.is_err(), "a stranger was answered");
+}
+
+/// A connection goes on untouched while its own packets come back in every wrong way.
+#[tokio::test]
+async fn each_bad_packet_is_counted_under_its_name() {
+    let (server, client) = (server(Config::default()), client(Config::default()));
+    let to = server.endpoint.local_address();
+    let middle = Middle::start(1, to, Faults::default()).await;
+    *middle.recorded.lock().unwrap() = Some(Vec::new());
+    let (mut near, mut far) = connect(&client, &server, middle.address, None).await;
+    let mut buffer = [0; 1000];
+    near.write_all(&buffer).await.unwrap();
+    far.read_exact(&mut buffer).await.unwrap();
+    let sealed = {
+        let recorded = middle.recorded.lock().unwrap();
+        let mut all = recorded.as_ref().unwrap().iter();
+        all.rfind(|p| p[0] == 0x14 && p.len() > 1000)
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(server.endpoint.rejected(), Rejected::default());
+    let attacker = UdpSocket::bind(loopback()).await.unwrap();
+    let changed = |place: usize| {
+        let mut packet = sealed.clone();
+        packet[place] ^= 0x80;
+        packet
+    };
+    let longer = [&sealed[..], b"x"].concat();
+    let cases: [(Vec<u8>, fn(&Rejected) -> u64); 9] = [
+        (sealed.clone(), |r| r.replayed),
+        // A number that has not come, so that only the tag can tell.
+        (changed(12), |r| r.forged),
+        (changed(0), |r| r.malformed),
+        (changed(4), |r| r.unknown),
+        (sealed[..sealed.len() - 1].to_vec(), |r| r.truncated),
+        (sealed[..SEALED_HEADER].to_vec(), |r| r.truncated),
+        (sealed[..1].to_vec(), |r| r.truncated),
+        (longer, |r| r.oversized),
+        (vec![0x14; 9000], |r| r.oversized),
+    ];
+    for (n, (packet, count)) in cases.iter().enumerate() {
+        let before = count(&server.endpoint.rejected());
+        attacker.send_to(packet, to).await.unwrap();
+        until(5, || count(&server.endpoint.rejected()) == before + 1).await;
+        let total = sum(&server.endpoint.rejected());
+        assert_eq!(total, n as u64 + 1, "case {n}");
+    }
+    near.write_all(&[5; 1000]).await.unwrap();
+    within(5, far.read_exact(&mut buffer)).await.unwrap();
+    assert_eq!(buffer, [5; 1000]);
+}
+
+fn sum(rejected: &Rejected) -> u64 {
+    let Rejected {
+        truncated,
+        oversized,
+        malformed,
+        strangers,
+        crowded,
+        unknown,
+        forged,
+        replayed,
+        unwanted,
+    } = rejected;
+    truncated + oversized + malformed + strangers + crowded + unknown + forged + replayed + unwanted
+}
