@@ -6,6 +6,7 @@ mod identity;
 mod proxy;
 mod recv;
 mod registry;
+mod relays;
 mod secret;
 mod send;
 

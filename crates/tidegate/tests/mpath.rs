@@ -204,3 +204,65 @@ fn bad_input_is_refused() {
         assert_refused(&tidegate(args).output().unwrap(), words);
     }
 }
+
+/// Waits until something has arrived.
+fn wait_for_some(folder: &Path) {
+    let began = std::time::Instant::now();
+    let bytes = || {
+        let files = fs::read_dir(folder).unwrap().flatten();
+        files
+            .filter_map(|file| file.metadata().ok())
+            .map(|m| m.len())
+            .sum::<u64>()
+    };
+    while bytes() == 0 {
+        assert!(began.elapsed().as_secs() < 20, "nothing arrives");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// All four programs: a file whose sender learns of the proxies from the registry, which is killed on the
+/// way. The direct path loses nothing, so the proxies only carry probes.
+#[test]
+fn a_file_finds_its_way_and_the_proxies_forward_a_part_of_it() {
+    const BYTES: usize = 60_000_000;
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (mut registry, address) = registry(Path::new(&path("token")));
+    let token = registry.says("tgp1-");
+    let url = format!("http://{address}");
+    let mut proxies = [0; 2].map(|_| {
+        let mut proxy = proxy(&address);
+        Running::start(proxy.env(TOKEN, &token).args(["--json", "--allow-private"]))
+    });
+    for proxy in &mut proxies {
+        line(&mut proxy.err, "listed as");
+    }
+    let content: Vec<u8> = (0..BYTES as u32).map(|n| (n ^ (n >> 9)) as u8).collect();
+    fs::write(path("file"), &content).unwrap();
+    fs::create_dir(path("into")).unwrap();
+    let (into, key) = (path("into"), path("key"));
+    let arguments = ["recv", &into, "--once", "--key", &key, "--registry", &url];
+    let mut receive = tidegate(&arguments);
+    let mut receiver = Running::start(receive.args(["--listen", "127.0.0.1:0"]));
+    let token = receiver.says("tgm1-");
+    let mut send = tidegate(&["send", &path("file"), &token, "--json"]);
+    let mut sender = Running::start(&mut send);
+    wait_for_some(Path::new(&into));
+    drop(registry);
+
+    receiver.says("file: ");
+    let status = receiver.process.wait().unwrap();
+    assert_eq!(status.code(), Some(0));
+    let mut said = String::new();
+    sender.out.read_to_string(&mut said).unwrap();
+    assert_eq!(sender.process.wait().unwrap().code(), Some(0));
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["bytes"], BYTES);
+    assert!(fs::read(path("into/file")).unwrap() == content, "content");
+    let forwarded = proxies.map(|proxy| {
+        let said: Value = serde_json::from_str(proxy.end().lines().last().unwrap()).unwrap();
+        said["forwarded"]["packets"].as_u64().unwrap()
+    });
+    assert!(forwarded.iter().all(|&n| n > 0), "{forwarded:?}");
+}

@@ -2,6 +2,7 @@
 
 use super::bar::Bar;
 use super::files::{bad_input, part};
+use super::relays::{self, Ways};
 use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -12,8 +13,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Instant;
 use tidegate_transfer::file::{FileError, Transferred, send};
-use tidegate_transfer::{Config, Connection, Endpoint, Monitor, Relay, Token};
-use tokio::sync::watch;
+use tidegate_transfer::{Config, Connection, Endpoint, Monitor, Token};
 
 /// Arguments of `mpath send`.
 #[derive(Debug, Args)]
@@ -97,15 +97,20 @@ fn failure(error: FileError) -> anyhow::Error {
 
 /// Connects to the first of the token's addresses that answers.
 async fn connect(token: &Token, config: Config) -> Result<(Endpoint, Connection)> {
+    let Ways {
+        destination,
+        relays,
+    } = relays::ways(token).await?;
+    let known = destination.filter(|address| !token.addresses.contains(address));
     let mut last = None;
-    for &address in &token.addresses {
+    for &address in token.addresses.iter().chain(&known) {
         let any: IpAddr = match address {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
         let endpoint =
             Endpoint::bind(SocketAddr::new(any, 0), None, config).context("open a UDP socket")?;
-        match endpoint.connect(token, address, relays(token)).await {
+        match endpoint.connect(token, address, relays.clone()).await {
             Ok(connection) => return Ok((endpoint, connection)),
             Err(error) => last = Some(error),
         }
@@ -114,12 +119,6 @@ async fn connect(token: &Token, config: Config) -> Result<(Endpoint, Connection)
         Some(error) => Err(error.into()),
         None => Err(BadInput("the token does not say where its receiver is".into()).into()),
     }
-}
-
-/// The proxies that may forward to the token's receiver, as the registry tells them over time; none
-/// without a registry: then everything goes directly.
-fn relays(_token: &Token) -> Option<watch::Receiver<Vec<Relay>>> {
-    None
 }
 
 impl Summary {
