@@ -115,7 +115,7 @@ impl Sources {
 }
 
 /// Whoever has one address of IPv6 has its /64.
-fn whose(source: IpAddr) -> IpAddr {
+pub(crate) fn whose(source: IpAddr) -> IpAddr {
     match source.to_canonical() {
         IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),
         v4 => v4,

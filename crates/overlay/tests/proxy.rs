@@ -3,6 +3,7 @@
 mod common;
 
 use common::{announced, registry, serve, serve_at, unix_s, until};
+use nix::sys::socket::{setsockopt, sockopt};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 use tidegate_mpath::wire::write_relay;
@@ -223,7 +224,7 @@ fn a_proxy_works_on_while_the_registry_is_away() {
 fn what_cannot_be_sent_is_counted() {
     // Nothing goes from the machine's own address to another network.
     let mut overlay = Overlay::new("127.0.0.1", "127.0.0.1:0", Limits::default());
-    let (proxy, _) = overlay.envelope();
+    let (proxy, envelope) = overlay.envelope();
     let to = "203.0.113.9:9".parse().unwrap();
     let key = secret().proxy_key(proxy);
     let from = "127.0.0.1".parse().unwrap();
@@ -235,8 +236,20 @@ fn what_cannot_be_sent_is_counted() {
         overlay.sender.send_to(&datagram, proxy).unwrap();
     }
     overlay.forward(3);
-    until("all are counted", || {
-        overlay.proxy.counts().refused(Refusal::Send) == 3
-    });
+    assert_eq!(overlay.proxy.counts().refused(Refusal::Send), 3);
     assert_eq!(overlay.proxy.counts().forwarded.packets, 0);
+
+    // The packets of others travel in trains again soon.
+    setsockopt(&overlay.receiver, sockopt::UdpGroSegment, &true).unwrap();
+    let good = [&envelope[..], &[0; 1000]].concat();
+    until("packets come joined", || {
+        for _ in 0..5 {
+            overlay.sender.send_to(&good, proxy).unwrap();
+        }
+        let come = overlay.proxy.counts().received.packets;
+        overlay.forward(come + 5);
+        let received = overlay.received();
+        assert_eq!(received.concat().len(), 5000);
+        received.len() == 1
+    });
 }

@@ -45,8 +45,10 @@ fn v6(ip: Ipv6Addr) -> Kind {
         // disguise.
         [0, 0, 0, 0, 0, 0, ..] | [0x64, 0xff9b, ..] | [0x2001, 0, ..] | [0x2002, ..] => Kind::Never,
         [0xff00..=0xffff, ..] => Kind::Never,
-        // Unique local, link-local, site-local.
-        [0xfc00..0xfe00, ..] | [0xfe80..0xff00, ..] => Kind::Private,
+        // Link-local: an envelope does not say which link.
+        [0xfe80..0xfec0, ..] => Kind::Never,
+        // Unique local, site-local.
+        [0xfc00..0xfe00, ..] | [0xfec0..0xff00, ..] => Kind::Private,
         _ => Kind::Global,
     }
 }
@@ -80,7 +82,7 @@ mod tests {
             ("::ffff:255.255.255.255", Never),
             ("::1", Private),
             ("fd00::1", Private),
-            ("fe80::1", Private),
+            ("fe80::1", Never),
             ("fec0::1", Private),
             ("::", Never),
             ("::10.0.0.1", Never),

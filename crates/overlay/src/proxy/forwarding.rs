@@ -18,6 +18,10 @@ const SOCKET_BUFFER: usize = 4 << 20;
 /// What a datagram, or a train of them that the kernel has joined, takes at most.
 const DATAGRAMS: usize = 65_535;
 
+/// How long trains wait after the kernel has refused one: quinn-udp takes that for a device that cannot
+/// segment, and sends no more; it may have been a single sender's packets, too long for the link.
+const NO_TRAINS: Duration = Duration::from_secs(1);
+
 /// How a proxy is to be.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -38,6 +42,8 @@ pub struct Proxy {
     /// The socket takes addresses of IPv6 only, IPv4 mapped.
     ipv6: bool,
     state: UdpSocketState,
+    /// When trains were last tried anew.
+    revived: Instant,
     enrolment: Enrolment,
     gate: Gate,
     counts: Counts,
@@ -66,6 +72,7 @@ impl Proxy {
             socket,
             ipv6: listening.is_ipv6(),
             state,
+            revived: began,
             enrolment,
             gate: Gate::new(secret, options.limits, options.allow_private, now),
             counts: Counts::default(),
@@ -147,7 +154,17 @@ impl Proxy {
         }
         let counts = &mut self.counts;
         self.outgoing.flush(|train| out.send(train, counts));
+        self.revive()?;
         Ok(true)
+    }
+
+    /// Tries trains again, if there are none any more.
+    fn revive(&mut self) -> io::Result<()> {
+        if self.state.max_gso_segments() == 1 && self.revived.elapsed() > NO_TRAINS {
+            self.state = UdpSocketState::new((&self.socket).into())?;
+            self.revived = Instant::now();
+        }
+        Ok(())
     }
 }
 

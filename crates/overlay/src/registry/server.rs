@@ -6,6 +6,7 @@ mod places;
 
 use super::{Reply, Service};
 use crate::Now;
+use crate::limits::whose;
 use connection::Connection;
 use places::Places;
 use std::io;
@@ -85,7 +86,7 @@ fn accept(listener: &TcpListener, service: &Arc<Service>, ended: &AtomicBool) {
         let Ok(peer) = stream.peer_addr() else {
             continue;
         };
-        let Some(place) = places.take(peer.ip().to_canonical()) else {
+        let Some(place) = places.take(whose(peer.ip())) else {
             continue;
         };
         let service = Arc::clone(service);

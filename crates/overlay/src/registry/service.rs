@@ -13,6 +13,7 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 
@@ -167,7 +168,7 @@ impl Service {
             let why = format!("no receiver of this name has announced itself by {family}");
             return Err(refuse(404, why));
         };
-        let excluded: Vec<_> = ask.exclude.iter().copied().map(canonical).collect();
+        let excluded: HashSet<_> = ask.exclude.iter().copied().map(canonical).collect();
         let mut proxies = self.store.proxies(now.unix_s)?;
         proxies.retain(|proxy| proxy.is_ipv6() == ipv6 && !excluded.contains(proxy));
         let most = ask.most.min(RELAYS_MAX).into();

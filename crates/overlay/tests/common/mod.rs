@@ -45,7 +45,8 @@ pub fn until(what: &str, mut come: impl FnMut() -> bool) {
     let began = Instant::now();
     while !come() {
         assert!(began.elapsed() < Duration::from_secs(20), "not yet: {what}");
-        thread::sleep(Duration::from_millis(20));
+        // Less often than one address may ask a registry.
+        thread::sleep(Duration::from_millis(80));
     }
 }
 
