@@ -6,7 +6,7 @@ mod recv;
 mod send;
 
 use crate::exit::BadInput;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow};
 use clap::Subcommand;
 use std::time::Duration;
 use tidegate_transfer::Endpoint;
@@ -25,30 +25,30 @@ pub enum MpathCommand {
 pub fn run(command: &MpathCommand) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("start the runtime")?;
     runtime.block_on(async {
-        tokio::select! {
-            result = async {
-                match command {
-                    MpathCommand::Recv(args) => recv::run(args).await,
-                    MpathCommand::Send(args) => send::run(args).await,
-                }
-            } => result,
-            interrupted = interrupt() => interrupted,
+        match command {
+            MpathCommand::Recv(args) => recv::run(args).await,
+            MpathCommand::Send(args) => send::run(args).await,
         }
     })
 }
 
-/// Waits for an interrupt. What was under way is dropped: what has arrived stays where it can be gone
-/// on with.
-async fn interrupt() -> Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt()).context("catch signals")?;
-    let mut terminate = signal(SignalKind::terminate()).context("catch signals")?;
-    let mut hang_up = signal(SignalKind::hangup()).context("catch signals")?;
+/// Waits for an interrupt. Whoever is interrupted drops what is under way, for what has arrived stays
+/// where it can be gone on with, and says farewell.
+async fn interrupt() -> Error {
+    let kinds = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ];
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)] = kinds.map(signal) else {
+        return anyhow!("cannot catch signals");
+    };
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
         _ = hang_up.recv() => {}
     }
-    bail!("interrupted; the same command again goes on where this one ended")
+    anyhow!("interrupted; the same command again goes on where this one ended")
 }
 
 /// How long the other end may take to understand that this one goes.
