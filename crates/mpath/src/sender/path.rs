@@ -80,6 +80,11 @@ pub struct Path {
     flight: VecDeque<Sent>,
     /// The number of the oldest of `flight`.
     first: u64,
+    /// The most that have been on their way at a time in this round trip, and in the one before.
+    most: usize,
+    most_before: usize,
+    /// The round trip ends with the report of that number.
+    round_until: u64,
     /// Losses so far, as the receiver counts them.
     lost: u64,
     reduction: Option<Reduction>,
@@ -114,6 +119,9 @@ impl Path {
             since: now,
             flight: VecDeque::new(),
             first: 0,
+            most: 0,
+            most_before: 0,
+            round_until: 0,
             lost: 0,
             reduction: None,
             waits_since: now,
@@ -127,6 +135,7 @@ impl Path {
             self.waits_since = now;
         }
         self.flight.push_back(Sent { stream, at: now });
+        self.most = self.most.max(self.flight.len());
         self.due = self.due.max(now) + self.interval();
         self.next() - 1
     }
@@ -164,10 +173,11 @@ impl Path {
         self.flight.is_empty() || ((self.flight.len() + 1) as f64) <= self.window
     }
 
-    /// Whether at least half of the window is on its way (RFC 7661 §4.1): where the sender's machine or
-    /// the application is what limits, a larger one would only make a burst of what comes later.
+    /// Whether at least half of the window has been on its way in this round trip or the one before (RFC
+    /// 7661 §4.1): where the sender's machine or the application is what limits, a larger one would only
+    /// make a burst of what comes later.
     pub fn is_used(&self) -> bool {
-        self.flight.len() as f64 * 2.0 >= self.window
+        self.most.max(self.most_before) as f64 * 2.0 >= self.window
     }
 
     /// Whether that number is on its way.
@@ -209,6 +219,7 @@ impl Path {
         self.lost += more_lost;
         self.flight.drain(..reported as usize);
         self.first += reported;
+        self.note_round(report.largest);
         news.delivered += reported - more_lost;
         self.delivered += news.delivered;
         if more_lost > 0 {
@@ -216,6 +227,14 @@ impl Path {
             news.reduced = self.lose(now, last, more_lost);
         }
         news
+    }
+
+    /// A packet that was sent in this round trip begins the next by coming.
+    fn note_round(&mut self, largest: u64) {
+        if largest >= self.round_until {
+            self.round_until = self.next();
+            self.most_before = std::mem::replace(&mut self.most, self.flight.len());
+        }
     }
 
     /// Fewer losses than were known: some packets were only late.

@@ -1,34 +1,34 @@
 //! What sending and receiving files have in common.
 
 use crate::exit::BadInput;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow};
 use std::time::Duration;
 use tidegate_transfer::Endpoint;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Does it unless it is interrupted.
+/// Does it, with a runtime around it.
 pub fn run(work: impl Future<Output = Result<()>>) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("start the runtime")?;
-    runtime.block_on(async {
-        tokio::select! {
-            result = work => result,
-            interrupted = interrupt() => interrupted,
-        }
-    })
+    runtime.block_on(work)
 }
 
-/// Waits for an interrupt. What was under way is dropped: what has arrived stays where it can be gone
-/// on with.
-async fn interrupt() -> Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt()).context("catch signals")?;
-    let mut terminate = signal(SignalKind::terminate()).context("catch signals")?;
-    let mut hang_up = signal(SignalKind::hangup()).context("catch signals")?;
+/// Waits for an interrupt. Whoever is interrupted drops what is under way, for what has arrived stays
+/// where it can be gone on with, and says farewell.
+pub async fn interrupt() -> Error {
+    let kinds = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ];
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)] = kinds.map(signal) else {
+        return anyhow!("cannot catch signals");
+    };
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
         _ = hang_up.recv() => {}
     }
-    bail!("interrupted; the same command again goes on where this one ended")
+    anyhow!("interrupted; the same command again goes on where this one ended")
 }
 
 /// How long the other end may take to understand that this one goes.

@@ -1,7 +1,7 @@
 //! `tidegate mpath recv`: prints a token, and receives files from whoever has it.
 
 use super::bar::Bar;
-use super::files::{bad_input, part};
+use super::files::{bad_input, interrupt, part};
 use super::{identity, relays};
 use crate::exit::BadInput;
 use anyhow::{Result, bail};
@@ -9,10 +9,11 @@ use clap::Args;
 use indicatif::{HumanBytes, MultiProgress};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use tidegate_transfer::file::{FileError, Receive, Transferred, receive};
 use tidegate_transfer::{Config, Connection, Endpoint, Token};
-use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// Arguments of `mpath recv`.
 #[derive(Debug, Args)]
@@ -65,33 +66,35 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
         force: args.force,
     });
     let bars = MultiProgress::new();
-    let (done, mut outcomes) = mpsc::unbounded_channel::<Outcome>();
+    let mut connections = JoinSet::new();
+    let mut interrupted = pin!(interrupt());
     loop {
         tokio::select! {
             connection = endpoint.accept() => {
                 let Some(connection) = connection else {
                     bail!("the socket is gone");
                 };
-                let (what, bars, done) = (Arc::clone(&what), bars.clone(), done.clone());
-                tokio::spawn(async move {
-                    // The other end is gone when the program is.
-                    let _ = done.send(take(connection, &what, &bars).await);
-                });
+                connections.spawn(take(connection, Arc::clone(&what), bars.clone()));
             }
-            Some(outcome) = outcomes.recv() => {
-                let complete = report(&bars, &outcome);
+            Some(outcome) = connections.join_next() => {
+                let complete = report(&bars, &outcome?);
                 if complete && args.once {
                     part(&endpoint).await;
                     return Ok(());
                 }
             }
+            error = &mut interrupted => {
+                connections.shutdown().await;
+                part(&endpoint).await;
+                return Err(error);
+            }
         }
     }
 }
 
-async fn take(connection: Connection, what: &Receive, bars: &MultiProgress) -> Outcome {
-    let bar = Bar::new(bars, connection.monitor());
-    receive(connection, what, |progress| bar.show(&progress)).await
+async fn take(connection: Connection, what: Arc<Receive>, bars: MultiProgress) -> Outcome {
+    let bar = Bar::new(&bars, connection.monitor());
+    receive(connection, &what, |progress| bar.show(&progress)).await
 }
 
 /// Says what became of a connection; whether all its files have arrived.

@@ -1,16 +1,17 @@
 //! `tidegate mpath send`: sends files to the receiver that printed the token.
 
 use super::bar::Bar;
-use super::files::{bad_input, part};
+use super::files::{bad_input, interrupt, part};
 use super::relays::{self, Ways};
 use crate::exit::BadInput;
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use clap::Args;
 use indicatif::{HumanBytes, MultiProgress};
 use serde::Serialize;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Instant;
 use tidegate_transfer::file::{FileError, Transferred, send};
 use tidegate_transfer::{Config, Connection, Endpoint, Monitor, Token};
@@ -69,15 +70,22 @@ async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>,
     let mut config = Config::default();
     let mut sent = Vec::new();
     let bars = MultiProgress::new();
+    let mut interrupted = pin!(interrupt());
     loop {
-        let (endpoint, connection) = connect(token, config).await?;
+        let (endpoint, connection) = tokio::select! {
+            connected = connect(token, config) => connected?,
+            error = &mut interrupted => return Err(error),
+        };
         let monitor = connection.monitor();
         let bar = Bar::new(&bars, monitor.clone());
         let left = &files[sent.len()..];
-        let result = send(connection, left, &mut sent, |progress| bar.show(&progress)).await;
+        let result = tokio::select! {
+            result = send(connection, left, &mut sent, |progress| bar.show(&progress)) => Ok(result),
+            error = &mut interrupted => Err(error),
+        };
         drop(bar);
         part(&endpoint).await;
-        match result {
+        match result? {
             Ok(()) => return Ok((sent, monitor)),
             Err(error) if error.asks_for_another_connection() => {
                 eprintln!("tidegate: {error}");
@@ -88,7 +96,7 @@ async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>,
     }
 }
 
-fn failure(error: FileError) -> anyhow::Error {
+fn failure(error: FileError) -> Error {
     match error {
         FileError::Refused(why) => BadInput(why).into(),
         other => other.into(),

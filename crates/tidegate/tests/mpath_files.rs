@@ -1,0 +1,195 @@
+//! `tidegate mpath send` and `recv` as processes.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
+
+/// `tidegate mpath recv`, and the token that it printed; ended when dropped.
+struct Recv {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    token: String,
+}
+
+impl Recv {
+    fn start(folders: &Folders, more: &[&str]) -> Self {
+        let mut child = Command::new(TIDEGATE)
+            .args(["mpath", "recv", "--listen", "127.0.0.1:0"])
+            .args(more)
+            .arg(folders.to("."))
+            .env("XDG_STATE_HOME", folders.root.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut token = String::new();
+        out.read_line(&mut token).unwrap();
+        assert!(token.starts_with("tgm1-"), "{token}");
+        let token = token.trim().to_owned();
+        Self { child, out, token }
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
+    }
+}
+
+impl Drop for Recv {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Folders {
+    root: TempDir,
+}
+
+impl Folders {
+    fn new() -> Self {
+        let root = TempDir::new().unwrap();
+        fs::create_dir(root.path().join("to")).unwrap();
+        Self { root }
+    }
+
+    fn make(&self, name: &str, bytes: usize) -> (PathBuf, Vec<u8>) {
+        let content: Vec<u8> = (0..bytes).map(|n| (n * n >> 7) as u8).collect();
+        let path = self.root.path().join(name);
+        fs::write(&path, &content).unwrap();
+        (path, content)
+    }
+
+    fn to(&self, name: &str) -> PathBuf {
+        self.root.path().join("to").join(name)
+    }
+}
+
+fn send(file: &Path, token: &str, more: &[&str]) -> Command {
+    let mut command = Command::new(TIDEGATE);
+    command.args(["mpath", "send"]).args(more);
+    command.arg(file).arg(token);
+    command
+}
+
+fn refused(output: &Output, word: &str) {
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(text.trim_end().lines().count(), 1, "{text}");
+    assert!(text.contains(word), "no \"{word}\" in: {text}");
+}
+
+#[test]
+fn a_file_goes_from_process_to_process() {
+    let folders = Folders::new();
+    let (file, content) = folders.make("file", 2_000_000);
+    let mut recv = Recv::start(&folders, &["--once"]);
+    let output = send(&file, &recv.token, &["--json"]).output().unwrap();
+    assert!(output.status.success());
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["bytes"], 2_000_000);
+    assert_eq!(summary["files"][0]["resumed_at"], 0);
+    assert!(fs::read(folders.to("file")).unwrap() == content);
+    let mut line = String::new();
+    recv.out.read_line(&mut line).unwrap();
+    let hash = summary["files"][0]["blake3"].as_str().unwrap();
+    assert!(line.contains("file") && line.contains(hash), "{line}");
+    assert!(recv.child.wait().unwrap().success());
+}
+
+/// The receiver's key is kept: the key and the secret of the token stay the same.
+#[test]
+fn the_token_stays_the_same_where_the_address_does() {
+    let folders = Folders::new();
+    let listen = {
+        let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        free.local_addr().unwrap().to_string()
+    };
+    let token = || {
+        Recv::start(&folders, &["--advertise", &listen])
+            .token
+            .clone()
+    };
+    assert_eq!(token(), token());
+    let other = Folders::new();
+    let other = Recv::start(&other, &["--advertise", &listen]).token.clone();
+    assert_ne!(token(), other);
+}
+
+/// An interrupt at either end leaves what has come where it can be gone on with, and nothing under the
+/// file's name.
+#[test]
+fn an_interrupt_leaves_no_half_file() {
+    const BYTES: usize = 60_000_000;
+    let folders = Folders::new();
+    let (file, content) = folders.make("file", BYTES);
+    let part = folders.to(".file.part");
+    let there = || fs::metadata(&part).map_or(0, |data| data.len());
+    for (n, signal) in [Signal::SIGINT, Signal::SIGTERM].into_iter().enumerate() {
+        let mut recv = Recv::start(&folders, &[]);
+        let before = there();
+        let mut sending = send(&file, &recv.token, &[])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let started = Instant::now();
+        while there() <= before + 1_000_000 {
+            assert!(started.elapsed() < Duration::from_secs(30));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if n == 0 {
+            recv.signal(signal);
+            assert_eq!(recv.child.wait().unwrap().code(), Some(1));
+        } else {
+            kill(Pid::from_raw(sending.id() as i32), signal).unwrap();
+        }
+        let output = sending.wait().map(|_| sending.wait_with_output().unwrap());
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains("goes on where"), "{text}");
+        assert!(!folders.to("file").exists());
+        assert!(there() > before);
+    }
+    let before = there();
+    let recv = Recv::start(&folders, &[]);
+    let output = send(&file, &recv.token, &["--json"]).output().unwrap();
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["files"][0]["resumed_at"], before);
+    assert!(fs::read(folders.to("file")).unwrap() == content);
+    assert!(!part.exists());
+}
+
+#[test]
+fn bad_input_is_named() {
+    let folders = Folders::new();
+    let (file, _) = folders.make("file", 10);
+    let recv = Recv::start(&folders, &[]);
+    let damaged = recv.token.replace("tgm1-", "tgm1-A");
+    refused(&send(&file, &damaged, &[]).output().unwrap(), "damaged");
+    refused(&send(&file, "tgm2-abc", &[]).output().unwrap(), "tgm1-");
+    let missing = folders.root.path().join("missing");
+    refused(
+        &send(&missing, &recv.token, &[]).output().unwrap(),
+        "missing",
+    );
+    let recv_into = |folder: &Path| {
+        let mut command = Command::new(TIDEGATE);
+        command.args(["mpath", "recv", "--listen", "127.0.0.1:0"]);
+        command.arg(folder).output().unwrap()
+    };
+    refused(&recv_into(&file), "not a folder");
+    let key = folders.root.path().join("tidegate");
+    fs::write(key.join("mpath.key"), "no key").unwrap();
+    let mut command = Command::new(TIDEGATE);
+    command.args(["mpath", "recv", "--listen", "127.0.0.1:0"]);
+    command.env("XDG_STATE_HOME", folders.root.path());
+    refused(&command.arg(folders.to(".")).output().unwrap(), "mpath.key");
+}
