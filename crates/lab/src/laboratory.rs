@@ -243,7 +243,7 @@ impl<'a> Laboratory<'a> {
         stage: &'env Stage,
         term: impl Fn(Instant) -> Term<'env>,
     ) -> Result<Handle<'scope, ()>> {
-        let host = self.sites[task.site].host(task.side);
+        let host = self.sites[task.site].at(task.place);
         let term = term(task.end);
         self.spawn(scope, "workload", Some(&host.namespace), move || {
             // What the client connects to listens already; the server need not be first.

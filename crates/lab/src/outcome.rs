@@ -3,6 +3,7 @@
 mod accuracy;
 mod flows;
 mod series;
+mod transfers;
 
 use accuracy::rtt_accuracy;
 
@@ -61,7 +62,10 @@ impl Outcome {
         };
         let curves = || {
             let mut down = Capacity::new(&inputs.down.rate);
-            series::all(self, &mut down)
+            let mut all = series::all(self, &mut down);
+            let transfers = self.cast.transfers.iter();
+            all.extend(transfers.flat_map(|log| transfers::series(log)));
+            all
         };
         RunResult {
             name: run.name.clone(),
@@ -72,7 +76,12 @@ impl Outcome {
             link: down.link.result(&inputs.down, *counted),
             uplink: up.link.result(&inputs.up, *counted),
             hops: hops.iter().zip(lanes).map(hop).collect(),
-            transfers: Vec::new(),
+            transfers: self
+                .cast
+                .transfers
+                .iter()
+                .map(|log| transfers::result(log))
+                .collect(),
             videos: Vec::new(),
             health: self.health(),
             agent_rtt: rtt_accuracy(&self.record, &self.samples.agent, self.window.warmup),

@@ -123,12 +123,11 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         ..
     } in &scenario.workloads
     {
-        use WorkloadKind::{Datagrams, Mpath, Page, Video};
+        use WorkloadKind::{Datagrams, Page, Video};
         let what = match does {
             Page { .. } => "a page",
             Video { .. } => "a video",
             Datagrams { .. } => "a source of datagrams",
-            Mpath { .. } => "an mPath transfer",
             _ if !steered => "not steered",
             _ if *weight != 1 => "weighted",
             _ if congestion_control.is_some() => "sent by a congestion control of its own",

@@ -5,6 +5,7 @@
 
 mod command;
 mod flow;
+mod mpath;
 mod pattern;
 mod ping;
 mod stream;
@@ -14,9 +15,11 @@ pub use command::CommandOutput;
 #[cfg(test)]
 pub use flow::Fetch;
 pub use flow::{EchoLog, FetchLog, Flow};
+pub use mpath::{TransferLog, TransferSample};
 pub use pattern::Pattern;
 
 use crate::address::{IpVersion, address};
+use crate::site::Place;
 use crate::term::Term;
 use crate::transport::Transport;
 use anyhow::{Context, Result};
@@ -51,7 +54,7 @@ pub struct Task {
     /// The site, and the host there, on which it runs.
     pub site: usize,
     /// See [`Self::site`].
-    pub side: Side,
+    pub place: Place,
     /// When it begins.
     pub start: Instant,
     /// When it stops at the latest.
@@ -71,6 +74,8 @@ pub struct Cast {
     pub fetches: Vec<Arc<FetchLog>>,
     /// Workloads that measure round trips.
     pub echoes: Vec<Arc<EchoLog>>,
+    /// mPath transfers.
+    pub transfers: Vec<Arc<TransferLog>>,
     /// Where the workload in hand is at home.
     site: usize,
 }
@@ -98,6 +103,24 @@ impl Cast {
                 command::add(self, workload, stage, run, *side);
                 Ok(())
             }
+            WorkloadKind::Mpath {
+                direction,
+                proxies,
+                alpha,
+                beta,
+                patience,
+                buffer_bytes,
+            } => {
+                let terms = mpath::Terms {
+                    direction: *direction,
+                    proxies,
+                    alpha: *alpha,
+                    beta: *beta,
+                    patience: *patience,
+                    buffer_bytes: *buffer_bytes,
+                };
+                mpath::add(self, workload, stage, &terms)
+            }
             does => stream::add(self, workload, stage, does),
         }
     }
@@ -109,11 +132,21 @@ impl Cast {
         side: Side,
         work: impl FnOnce(&Stage, &Term) -> Result<()> + Send + 'static,
     ) {
+        self.add_task_at(workload, stage, Place::Side(side), work);
+    }
+
+    fn add_task_at(
+        &mut self,
+        workload: &Workload,
+        stage: &Stage,
+        place: Place,
+        work: impl FnOnce(&Stage, &Term) -> Result<()> + Send + 'static,
+    ) {
         let stop = workload.stop_s.map(Instant::from_secs_f64);
         self.tasks.push(Task {
             name: workload.name.clone(),
             site: self.site,
-            side,
+            place,
             start: Instant::from_secs_f64(workload.start_s),
             end: stop.map_or(stage.end, |stop| stop.min(stage.end)),
             work: Box::new(work),

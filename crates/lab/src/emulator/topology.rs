@@ -17,8 +17,8 @@ pub struct Route {
 pub struct Exits {
     /// For packets to everybody else.
     pub usual: Option<u32>,
-    /// For packets to that address.
-    pub others: Vec<(IpAddr, u32)>,
+    /// For packets to that address; they may lead nowhere.
+    pub others: Vec<(IpAddr, Option<u32>)>,
 }
 
 impl Exits {
@@ -29,7 +29,7 @@ impl Exits {
         }
         let to = destination(packet)?;
         let other = self.others.iter().find(|(address, _)| *address == to);
-        other.map(|&(_, route)| route).or(self.usual)
+        other.map_or(self.usual, |&(_, route)| route)
     }
 }
 

@@ -5,5 +5,6 @@ mod flow_control;
 mod hops;
 mod interop;
 mod killed;
+mod mpath;
 mod scenarios;
 mod stages;

@@ -11,10 +11,14 @@ fn to_v4(address: [u8; 4]) -> Vec<u8> {
 fn an_address_of_its_own_has_a_way_of_its_own() {
     let exits = Exits {
         usual: Some(7),
-        others: vec![(Ipv4Addr::new(198, 19, 0, 1).into(), 8)],
+        others: vec![
+            (Ipv4Addr::new(198, 19, 0, 1).into(), Some(8)),
+            (Ipv4Addr::new(198, 19, 0, 3).into(), None),
+        ],
     };
     assert_eq!(exits.route(&to_v4([198, 19, 0, 1])), Some(8));
     assert_eq!(exits.route(&to_v4([198, 19, 0, 2])), Some(7));
+    assert_eq!(exits.route(&to_v4([198, 19, 0, 3])), None);
     let mut v6 = vec![0; 40];
     v6[0] = 0x60;
     assert_eq!(exits.route(&v6), Some(7));
