@@ -95,6 +95,9 @@ pub fn run_scenario(
     Ok(results)
 }
 
+/// Proxies of a transfer: each has a namespace and threads of its own.
+const MOST_PROXIES: usize = 16;
+
 /// Refuses a scenario that asks for something that only the simulator has, or that this kernel lacks.
 ///
 /// # Errors
@@ -123,11 +126,12 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         ..
     } in &scenario.workloads
     {
-        use WorkloadKind::{Datagrams, Page, Video};
+        use WorkloadKind::{Datagrams, Mpath, Page, Video};
         let what = match does {
             Page { .. } => "a page",
             Video { .. } => "a video",
             Datagrams { .. } => "a source of datagrams",
+            Mpath { proxies, .. } if proxies.len() > MOST_PROXIES => "a transfer with many proxies",
             _ if !steered => "not steered",
             _ if *weight != 1 => "weighted",
             _ if congestion_control.is_some() => "sent by a congestion control of its own",
