@@ -1,0 +1,71 @@
+//! The tests, one after another, over emulated links; the same as over sockets.
+
+use crate::analysis::buffer::{Buffer, buffer};
+use crate::analysis::flights::Flights;
+use crate::analysis::period::{Period, period};
+use crate::emulated::{Emulated, Experiment, Observed, Side};
+use crate::{Arrival, Pace, TrainConfig};
+use std::time::Duration;
+
+/// Sizes of packets, largest first: the thesis's range, 200 to 1420 bytes, and one between that shares
+/// only the time of 20 bytes with both ([`crate::analysis::period`]).
+pub const SIZES: [u16; 3] = [1420, 560, 200];
+
+/// Where a train begins that knows nothing of the link, in bit/s.
+const START_BPS: f64 = 200e3;
+
+/// What no train exceeds unless somebody says so, in bit/s.
+const MAX_BPS: f64 = 200e6;
+
+/// What a train may cost at most, in bytes, and how long it may fill.
+const MAX_BYTES: u64 = 100_000_000;
+const MAX_TIME: Duration = Duration::from_secs(300);
+
+/// What trains that fill the queue say of a direction.
+#[derive(Clone, Debug, Default)]
+pub struct Overflows {
+    /// What arrived of each.
+    pub trains: Vec<Vec<Arrival>>,
+    /// The buffer, if it overflowed.
+    pub buffer: Option<Buffer>,
+    /// The interval of bursts, if there is one.
+    pub period: Option<Period>,
+    /// Bytes sent in all.
+    pub bytes: u64,
+}
+
+/// A train that fills the queue with packets of that size.
+pub fn overflow_train(flow: u8, bytes: u16) -> TrainConfig {
+    TrainConfig {
+        flow,
+        bytes,
+        pace: Pace::Overflow,
+        start_bps: START_BPS,
+        max_bps: MAX_BPS,
+        max_bytes: MAX_BYTES,
+        max_time: MAX_TIME,
+    }
+}
+
+/// Fills the queue behind `from` with packets of each size, one train after the other.
+pub fn overflows(link: &mut Emulated, from: Side) -> Overflows {
+    let mut found = Overflows::default();
+    for (flow, &bytes) in (0..).zip(&SIZES) {
+        let experiment = Experiment {
+            trains: vec![(from, overflow_train(flow, bytes))],
+            ..Experiment::default()
+        };
+        let Observed {
+            mut trains,
+            sent_bytes,
+            ..
+        } = link.perform(&experiment);
+        found.bytes += sent_bytes[0];
+        found.trains.append(&mut trains);
+    }
+    let flights: Vec<Flights> = found.trains.iter().map(|t| Flights::of(t)).collect();
+    found.buffer = buffer(&flights);
+    let arrivals: Vec<&[Arrival]> = found.trains.iter().map(Vec::as_slice).collect();
+    found.period = period(&arrivals);
+    found
+}
