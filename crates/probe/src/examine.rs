@@ -3,6 +3,7 @@
 use crate::analysis::buffer::{Buffer, buffer};
 use crate::analysis::flights::Flights;
 use crate::analysis::period::{Period, period};
+use crate::analysis::policy::{DropPolicy, overflow};
 use crate::emulated::{Emulated, Experiment, Observed, Side};
 use crate::{Arrival, Pace, TrainConfig};
 use std::time::Duration;
@@ -20,6 +21,9 @@ const MAX_BPS: f64 = 200e6;
 /// What a train may cost at most, in bytes, and how long it may fill.
 const MAX_BYTES: u64 = 100_000_000;
 const MAX_TIME: Duration = Duration::from_secs(300);
+
+/// Long enough for the bursts of a slow link.
+const BURSTS_TIME: Duration = Duration::from_secs(3);
 
 /// What trains that fill the queue say of a direction.
 #[derive(Clone, Debug, Default)]
@@ -50,9 +54,16 @@ pub fn overflow_train(flow: u8, bytes: u16) -> TrainConfig {
 /// Fills the queue behind `from` with packets of each size, one train after the other.
 pub fn overflows(link: &mut Emulated, from: Side) -> Overflows {
     let mut found = Overflows::default();
+    let mut bounds_time = false;
+    let mut filled = Vec::new();
     for (flow, &bytes) in (0..).zip(&SIZES) {
+        let mut train = overflow_train(flow, bytes);
+        if bounds_time {
+            // Its size does not depend on the packets': they are wanted for the bursts only.
+            train.max_time = BURSTS_TIME;
+        }
         let experiment = Experiment {
-            trains: vec![(from, overflow_train(flow, bytes))],
+            trains: vec![(from, train)],
             ..Experiment::default()
         };
         let Observed {
@@ -62,9 +73,13 @@ pub fn overflows(link: &mut Emulated, from: Side) -> Overflows {
         } = link.perform(&experiment);
         found.bytes += sent_bytes[0];
         found.trains.append(&mut trains);
+        let flights = Flights::of(&found.trains[found.trains.len() - 1]);
+        if !bounds_time {
+            bounds_time = overflow(&flights).is_some_and(|o| o.policy == DropPolicy::Aqm);
+            filled.push(flights);
+        }
     }
-    let flights: Vec<Flights> = found.trains.iter().map(|t| Flights::of(t)).collect();
-    found.buffer = buffer(&flights);
+    found.buffer = buffer(&filled);
     let arrivals: Vec<&[Arrival]> = found.trains.iter().map(Vec::as_slice).collect();
     found.period = period(&arrivals);
     found

@@ -31,6 +31,7 @@ const QUIET_GAP: Duration = Duration::from_millis(50);
 
 /// From the overflow that is seen until the queue is let go: some more losses to judge by.
 const HOLD: Duration = Duration::from_millis(300);
+const HOLD_PACKETS: u32 = 100;
 
 /// A packet at least so often.
 const LONGEST_GAP: Duration = Duration::from_millis(200);
@@ -87,8 +88,8 @@ pub struct Train {
     rate_bps: f64,
     progress: Progress,
     alarm: Alarm,
-    /// When the overflow was seen.
-    overflow: Option<Instant>,
+    /// When the overflow was seen, and how many packets had been sent.
+    overflow: Option<(Instant, u32)>,
     /// Reports in a row with an empty queue, in the drain.
     empty: u32,
     longest_us: u32,
@@ -158,7 +159,7 @@ impl Train {
         self.longest_us = self.longest_us.max(report.queued_us);
         let (arrived, lost) = self.progress.latest();
         if self.stage == Stage::Fill && self.alarm.note(arrived, lost) && self.overflow.is_none() {
-            self.overflow = Some(now);
+            self.overflow = Some((now, self.sequence));
         }
         self.choose_rate();
         self.watch_drain(report);
@@ -193,7 +194,9 @@ impl Train {
             (Stage::Quiet, Pace::Constant(_)) => self.stage = Stage::Fill,
             (Stage::Quiet, _) if self.sequence == QUIET_PACKETS => self.stage = Stage::Fill,
             (Stage::Fill, Pace::Overflow) => {
-                let held = self.overflow.is_some_and(|at| now - at > HOLD);
+                let held = self.overflow.is_some_and(|(at, sent)| {
+                    now - at > HOLD && self.sequence - sent > HOLD_PACKETS
+                });
                 if held || late || self.is_half_spent() {
                     self.stage = Stage::Drain;
                     self.choose_rate();

@@ -30,8 +30,8 @@ pub fn backlogged(arrivals: &[Arrival]) -> Vec<Arrival> {
         .collect()
 }
 
-/// A packet that waited so long has others ahead at any rate that is measured here.
-const WAITED_NS: i64 = 30_000_000;
+/// A packet that waited so long has others ahead, or the scheduler's next turn.
+const WAITED_NS: i64 = 5_000_000;
 
 /// Arrivals in bursts, wherever more than `gap` lies between two.
 pub fn split(arrivals: &[Arrival], gap: Duration) -> Vec<Burst> {

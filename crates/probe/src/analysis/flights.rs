@@ -18,6 +18,8 @@ pub struct Flight {
     pub left_s: Option<f64>,
     /// Packets that stood in the queue then and arrived later.
     pub ahead: u32,
+    /// Packets that were sent after it until it left or, if it was lost, the next one did that was not.
+    pub behind: u32,
     /// How long it waited or, if it was lost, the next that was not.
     pub waited_s: f64,
 }
@@ -59,21 +61,14 @@ impl Flights {
             packets.push(flight);
         }
         count_ahead(&mut packets);
+        count_behind(&mut packets);
         Self {
             packets,
             bytes: known[0].bytes.into(),
         }
     }
 
-    /// How many stood in the queue at most.
-    pub fn most_ahead(&self) -> u32 {
-        self.packets.iter().map(|p| p.ahead).max().unwrap_or(0)
-    }
 
-    /// The first packet of the drain, if it came to that.
-    pub fn drain(&self) -> Option<usize> {
-        self.packets.iter().position(|p| p.stage == Stage::Drain)
-    }
 }
 
 fn delivered(arrival: &Arrival, base_ns: i64) -> Flight {
@@ -84,6 +79,7 @@ fn delivered(arrival: &Arrival, base_ns: i64) -> Flight {
         sent_s,
         left_s: Some(sent_s + waited_s),
         ahead: 0,
+        behind: 0,
         waited_s,
     }
 }
@@ -102,3 +98,14 @@ fn count_ahead(packets: &mut [Flight]) {
     }
 }
 
+
+/// From the last packet to the first, which leave in that order.
+fn count_behind(packets: &mut [Flight]) {
+    let sent_s: Vec<f64> = packets.iter().map(|p| p.sent_s).collect();
+    let mut leaves_s = f64::INFINITY;
+    for (index, packet) in packets.iter_mut().enumerate().rev() {
+        leaves_s = packet.left_s.unwrap_or(leaves_s);
+        let sent = sent_s[index + 1..].partition_point(|&at| at <= leaves_s);
+        packet.behind = sent as u32;
+    }
+}

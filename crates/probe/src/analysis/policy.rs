@@ -2,9 +2,9 @@
 //! Fig. 4.9).
 //!
 //! * **Tail.** Lost is what comes while the queue is full: losses are where most packets stand ahead.
-//! * **Head.** Lost is what has waited longest, for every packet that comes to a full queue. When no
-//!   more come than leave, nothing is lost any more: of the last packets before that, as many as the
-//!   queue holds, all arrive ("no losses for the final batch of 400 packets").
+//! * **Head.** Lost is what has waited longest, for every packet that comes to a full queue: losses are where
+//!   most packets stand behind. When no more come than leave, nothing is lost any more: of the last packets
+//!   before that, as many as the queue holds, all arrive ("no losses for the final batch of 400 packets").
 //! * **AQM.** Lost is what has waited too long, and that goes on while the queue empties, until the wait is
 //!   below the bound.
 
@@ -49,25 +49,34 @@ pub struct Overflow {
     pub wait_spread: f64,
     /// The same of the packets ahead.
     pub packets_spread: f64,
-    /// Share of the losses where the queue was fullest: near 1 with drop-tail only.
-    pub at_the_top: f64,
+    /// Share of the losses with a full queue ahead: near 1 with drop-tail only.
+    pub at_the_tail: f64,
+    /// Share of the losses with a full queue behind: near 1 with drop-head, and with drop-tail.
+    pub at_the_head: f64,
 }
 
-/// Losses with at least this share of the longest queue ahead are at its top.
+/// With this share of the most packets that ever stood ahead or behind the queue was full.
 const TOP: f64 = 0.9;
 
-/// A drop-tail queue has at least this share of its losses there; the rest is chance.
-const TAIL_SHARE: f64 = 0.75;
+/// Share of the losses that a full queue explains, certainly and probably; the rest is chance.
+const CERTAIN: f64 = 0.9;
+const LIKELY: f64 = 0.75;
 
-/// Losses by chance are fewer than this share, those of an overflow more.
-const CHANCE: f64 = 0.02;
-const OVERFLOW: f64 = 0.1;
+/// A queue of fewer packets is not told from one that is managed.
+const LEAST_HEAD: f64 = 20.0;
 
 /// Evidence that a bound of the wait explains the losses of a drain.
 const ENOUGH: f64 = 8.0;
 
+/// And above it so many times as many are lost.
+const CLEARLY: f64 = 4.0;
+
+/// Losses by chance come at any wait, and are at most this share of those that an AQM leaves.
+const LEAST_WAITS: f64 = 0.1;
+
 /// Fewer losses are chance.
 const LEAST_LOSSES: usize = 6;
+const LEAST_SHARE: f64 = 0.004;
 
 /// What the losses of a train say; none if there are too few.
 pub fn overflow(flights: &Flights) -> Option<Overflow> {
@@ -75,18 +84,17 @@ pub fn overflow(flights: &Flights) -> Option<Overflow> {
         .filter(|p| p.stage != Stage::Quiet)
         .collect();
     let lost = busy.iter().filter(|p| p.left_s.is_none()).count();
-    if lost < LEAST_LOSSES || (lost as f64) < 0.004 * busy.len() as f64 {
+    if lost < LEAST_LOSSES || (lost as f64) < LEAST_SHARE * busy.len() as f64 {
         return None;
     }
-    let most = f64::from(flights.most_ahead());
-    let at_the_top = share_at_the_top(&busy, most, lost);
-    let policy = decide(flights, at_the_top);
+    let limits = Limits::of(&busy);
+    let policy = decide(&busy, &limits, lost as f64);
     let (packets, wait_s) = match policy {
-        DropPolicy::Tail => tail_size(&busy, most),
-        DropPolicy::Head => head_size(flights, most),
-        DropPolicy::Aqm => aqm_size(flights),
+        DropPolicy::Tail => tail_size(&busy, &limits),
+        DropPolicy::Head => head_size(&busy, &limits),
+        DropPolicy::Aqm => aqm_size(&busy, &limits),
     };
-    let relevant = |p: &&&Flight| p.left_s.is_none() && f64::from(p.ahead) >= 0.5 * most;
+    let relevant = |p: &&&Flight| p.left_s.is_none() && f64::from(p.ahead) >= 0.5 * limits.ahead;
     let at_loss = |read: fn(&Flight) -> f64| spread(busy.iter().filter(relevant).map(|p| read(p)).collect());
     Some(Overflow {
         policy,
@@ -94,84 +102,100 @@ pub fn overflow(flights: &Flights) -> Option<Overflow> {
         wait_s,
         wait_spread: at_loss(|p| p.waited_s),
         packets_spread: at_loss(|p| p.ahead.into()),
-        at_the_top,
+        at_the_tail: limits.share(&busy, lost as f64, |p| limits.at_the_tail(p)),
+        at_the_head: limits.share(&busy, lost as f64, |p| limits.at_the_head(p)),
     })
 }
 
-fn share_at_the_top(busy: &[&Flight], most: f64, lost: usize) -> f64 {
-    let top = |p: &&&Flight| p.left_s.is_none() && f64::from(p.ahead) >= TOP * most;
-    busy.iter().filter(top).count() as f64 / lost as f64
+/// How far the queue went.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Most packets that stood ahead of one that came.
+    ahead: f64,
+    /// Most packets that stood behind one that left.
+    behind: f64,
 }
 
-fn decide(flights: &Flights, at_the_top: f64) -> DropPolicy {
-    if drops_while_it_empties(flights) {
-        return DropPolicy::Aqm;
+impl Limits {
+    fn of(busy: &[&Flight]) -> Self {
+        let delivered = || busy.iter().filter(|p| p.left_s.is_some());
+        let mut behind: Vec<f64> = delivered().map(|p| p.behind.into()).collect();
+        Self {
+            ahead: busy.iter().map(|p| p.ahead).max().unwrap_or(0).into(),
+            // One in a thousand may have been overtaken by the sender's clock.
+            behind: super::quantile(&mut behind, 0.999),
+        }
     }
-    if at_the_top >= TAIL_SHARE {
-        return DropPolicy::Tail;
+
+    /// What comes to a full queue is at its tail.
+    fn at_the_tail(&self, packet: &Flight) -> bool {
+        f64::from(packet.ahead) >= TOP * self.ahead
     }
-    match keeps_the_last(flights) {
-        true => DropPolicy::Head,
-        false => DropPolicy::Aqm,
+
+    /// What is pushed out of a full queue had it full behind.
+    fn at_the_head(&self, packet: &Flight) -> bool {
+        f64::from(packet.behind) >= TOP * self.behind
+    }
+
+    /// Share of the losses of which that holds.
+    fn share(&self, busy: &[&Flight], lost: f64, holds: impl Fn(&Flight) -> bool) -> f64 {
+        let held = busy.iter().filter(|p| p.left_s.is_none() && holds(p));
+        held.count() as f64 / lost
     }
 }
 
-/// Whether packets are lost that were sent in the drain, and above a bound of the wait only. A drain meets no
-/// full queue, so neither drop-tail nor drop-head does that.
-fn drops_while_it_empties(flights: &Flights) -> bool {
-    let drain = flights.packets.iter().filter(|p| p.stage == Stage::Drain);
+fn decide(busy: &[&Flight], limits: &Limits, lost: f64) -> DropPolicy {
+    let tail = limits.share(busy, lost, |p| limits.at_the_tail(p));
+    let head = limits.share(busy, lost, |p| limits.at_the_head(p));
+    let aqm = bound_of_the_drain(busy, limits).is_some();
+    match () {
+        () if tail >= CERTAIN => DropPolicy::Tail,
+        () if aqm => DropPolicy::Aqm,
+        () if tail >= LIKELY => DropPolicy::Tail,
+        () if head >= LIKELY && limits.behind >= LEAST_HEAD => DropPolicy::Head,
+        () => DropPolicy::Aqm,
+    }
+}
+
+/// The bound of the wait, in seconds, above which packets are lost that were sent in the drain. A drain meets no full
+/// queue, unless the link has become slower still: those losses at the queue's limits are not counted.
+fn bound_of_the_drain(busy: &[&Flight], limits: &Limits) -> Option<f64> {
+    let drain = busy.iter().filter(|p| p.stage == Stage::Drain);
     // The first of them may have met what was sent just before.
-    let packets = drain.skip(2).map(|p| (p.waited_s, p.left_s.is_none()));
-    threshold(packets.collect()).is_some_and(|t| t.evidence >= ENOUGH && t.shares[1] > CHANCE)
-}
-
-/// Whether of the last packets before the drain, as many as were in the queue then, all arrived, and of those
-/// before them many did not.
-fn keeps_the_last(flights: &Flights) -> bool {
-    let Some(drain) = flights.drain() else {
-        return false;
-    };
-    let kept = flights.packets[drain].ahead as usize;
-    let share = |packets: &[Flight]| {
-        let lost = packets.iter().filter(|p| p.left_s.is_none()).count();
-        lost as f64 / packets.len().max(1) as f64
-    };
-    // One in twenty at either edge belongs to the other side.
-    let last = &flights.packets[drain - (kept * 19 / 20).min(drain)..drain];
-    let before_end = drain.saturating_sub(kept * 21 / 20);
-    let before = &flights.packets[before_end.saturating_sub(kept.max(50))..before_end];
-    share(last) < CHANCE && share(before) > OVERFLOW.min(1.0)
+    let counted = drain.skip(2).filter(|p| {
+        p.left_s.is_some() || !limits.at_the_tail(p) && !limits.at_the_head(p)
+    });
+    let packets = counted.map(|p| (p.waited_s, p.left_s.is_none()));
+    let bound = threshold(packets.collect())?;
+    (bound.evidence >= ENOUGH && bound.shares[1] > CLEARLY * bound.shares[0]).then_some(bound.value)
 }
 
 /// The median of those that were refused: it is the limit.
-fn tail_size(busy: &[&Flight], most: f64) -> (f64, f64) {
-    let refused = |p: &&&Flight| p.left_s.is_none() && f64::from(p.ahead) >= TOP * most;
+fn tail_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
+    let refused = |p: &&&Flight| p.left_s.is_none() && limits.at_the_tail(p);
     let of = |read: fn(&Flight) -> f64| {
         super::median(busy.iter().filter(refused).map(|p| read(p)).collect())
     };
     (of(|p| p.ahead.into()), of(|p| p.waited_s))
 }
 
-/// What stood in the queue when the overload ended: the only moment of which nothing was dropped later.
-fn head_size(flights: &Flights, most: f64) -> (f64, f64) {
-    let drain = flights.drain().map(|at| flights.packets[at]);
-    drain.map_or((most, f64::NAN), |p| (p.ahead.into(), p.waited_s))
+/// What stood behind the last packets that were not pushed out.
+fn head_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
+    let kept = |p: &&&Flight| p.left_s.is_some() && limits.at_the_head(p);
+    let waits = busy.iter().filter(kept).map(|p| p.waited_s);
+    (limits.behind, super::median(waits.collect()))
 }
 
-/// The bound of the wait above which packets are lost, from the first loss on: before it the wait had not been
-/// above for long enough.
-fn aqm_size(flights: &Flights) -> (f64, f64) {
-    let busy = || flights.packets.iter().filter(|p| p.stage != Stage::Quiet);
-    let lost: Vec<f64> = busy().filter(|p| p.left_s.is_none()).map(|p| p.waited_s).collect();
-    let typical = super::median(lost);
-    // Losses by chance come at any wait; the first that counts is near the others.
-    let first = busy().position(|p| p.left_s.is_none() && p.waited_s > 0.3 * typical);
-    let after = busy().skip(first.unwrap_or(0));
-    let bound = threshold(after.map(|p| (p.waited_s, p.left_s.is_none())).collect());
-    let wait_s = bound.map_or(typical, |t| t.value);
-    let near = |p: &&Flight| (p.waited_s - wait_s).abs() < 0.1 * wait_s && p.left_s.is_some();
-    // A queue's length is what follows the packet that leaves; of one that is sent now, what is ahead.
-    (super::median(busy().filter(near).map(|p| p.ahead.into()).collect()), wait_s)
+/// The bound of the drain. Where the AQM had the queue down to its bound before, so that the drain met no losses,
+/// the least waits with losses are just above it.
+fn aqm_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
+    let wait_s = bound_of_the_drain(busy, limits).unwrap_or_else(|| {
+        let lost = busy.iter().filter(|p| p.left_s.is_none());
+        super::quantile(&mut lost.map(|p| p.waited_s).collect::<Vec<f64>>(), LEAST_WAITS)
+    });
+    let near = |p: &&&Flight| (p.waited_s - wait_s).abs() < 0.1 * wait_s && p.left_s.is_some();
+    let ahead = busy.iter().filter(near).map(|p| p.ahead.into());
+    (super::median(ahead.collect()), wait_s)
 }
 
 fn spread(mut values: Vec<f64>) -> f64 {
