@@ -1,7 +1,9 @@
 //! The tests, one after another, over emulated links; the same as over sockets.
 
 use crate::analysis::buffer::{Buffer, buffer};
+use crate::analysis::bursts::backlogged;
 use crate::analysis::flights::Flights;
+use crate::analysis::rate::summary;
 use crate::analysis::period::{Period, period};
 use crate::analysis::policy::{DropPolicy, overflow};
 use crate::emulated::{Emulated, Experiment, Observed, Side};
@@ -51,15 +53,22 @@ pub fn overflow_train(flow: u8, bytes: u16) -> TrainConfig {
     }
 }
 
+/// Whether the queue keeps waits short, whatever its length.
+fn bounds_time(train: &Flights) -> bool {
+    overflow(train).is_some_and(|o| o.policy == DropPolicy::Aqm)
+}
+
 /// Fills the queue behind `from` with packets of each size, one train after the other.
 pub fn overflows(link: &mut Emulated, from: Side) -> Overflows {
     let mut found = Overflows::default();
-    let mut bounds_time = false;
     let mut filled = Vec::new();
+    let mut start_bps = START_BPS;
     for (flow, &bytes) in (0..).zip(&SIZES) {
         let mut train = overflow_train(flow, bytes);
-        if bounds_time {
-            // Its size does not depend on the packets': they are wanted for the bursts only.
+        train.start_bps = start_bps;
+        let enough = filled.len() == 2 && filled.iter().all(bounds_time);
+        if enough {
+            // The size of such a queue does not depend on the packets': they are wanted for the bursts only.
             train.max_time = BURSTS_TIME;
         }
         let experiment = Experiment {
@@ -73,10 +82,11 @@ pub fn overflows(link: &mut Emulated, from: Side) -> Overflows {
         } = link.perform(&experiment);
         found.bytes += sent_bytes[0];
         found.trains.append(&mut trains);
-        let flights = Flights::of(&found.trains[found.trains.len() - 1]);
-        if !bounds_time {
-            bounds_time = overflow(&flights).is_some_and(|o| o.policy == DropPolicy::Aqm);
-            filled.push(flights);
+        let arrivals = &found.trains[found.trains.len() - 1];
+        let rate = summary(&backlogged(arrivals));
+        start_bps = rate.map_or(start_bps, |r| r.median_bps.clamp(START_BPS, MAX_BPS));
+        if !enough {
+            filled.push(Flights::of(arrivals));
         }
     }
     found.buffer = buffer(&filled);

@@ -45,21 +45,23 @@ pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
         .filter_map(|train| Some((train.bytes, overflow(train)?)))
         .collect();
     let policy = policy(&seen)?;
+    if policy == DropPolicy::Aqm {
+        return Some(managed(&seen));
+    }
     let agreeing: Vec<_> = seen.into_iter().filter(|(_, o)| o.policy == policy).collect();
     let plateau = |read: fn(&(f64, Overflow)) -> f64| Plateau::of(agreeing.iter().map(read));
     let packets = plateau(|(_, o)| o.packets);
     let bytes = plateau(|(size, o)| o.packets * size);
     let time = plateau(|(_, o)| o.wait_s);
-    let (unit, at) = match policy {
-        DropPolicy::Aqm => (Unit::Time, time),
-        _ if agreeing.len() < 2 => (Unit::Unclear, bytes),
-        _ if packets.ratio <= bytes.ratio && packets.ratio <= STAYS => (Unit::Packets, packets),
+    let (unit, at) = match () {
+        () if agreeing.len() < 2 => (Unit::Unclear, bytes),
+        () if packets.ratio <= bytes.ratio && packets.ratio <= STAYS => (Unit::Packets, packets),
         // At one rate bytes are time: only where the rate changed can time stay put and bytes not.
-        _ if time.ratio < 0.8 * bytes.ratio && time.ratio <= STAYS && time_is_steadier(&agreeing) => {
+        () if time.ratio < 0.8 * bytes.ratio && time.ratio <= STAYS && time_is_steadier(&agreeing) => {
             (Unit::Time, time)
         }
-        _ if bytes.ratio <= STAYS => (Unit::Bytes, bytes),
-        _ => (Unit::Unclear, bytes),
+        () if bytes.ratio <= STAYS => (Unit::Bytes, bytes),
+        () => (Unit::Unclear, bytes),
     };
     Some(Buffer {
         unit,
@@ -68,6 +70,20 @@ pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
         spread: at.ratio,
         trains: agreeing.len(),
     })
+}
+
+/// A queue that is kept short: the least wait above which packets are dropped. Nothing is dropped below, and a train
+/// during which the link changed much may not have come close.
+fn managed(seen: &[(f64, Overflow)]) -> Buffer {
+    let managed = || seen.iter().filter(|(_, o)| o.policy == DropPolicy::Aqm);
+    let waits = Plateau::of(managed().map(|(_, o)| o.wait_s));
+    Buffer {
+        unit: Unit::Time,
+        size: waits.least,
+        policy: DropPolicy::Aqm,
+        spread: waits.ratio,
+        trains: managed().count(),
+    }
 }
 
 /// What most trains say; of a tie the first, whose packets are largest.
@@ -90,6 +106,7 @@ fn time_is_steadier(agreeing: &[(f64, Overflow)]) -> bool {
 #[derive(Clone, Copy, Debug)]
 struct Plateau {
     middle: f64,
+    least: f64,
     /// Largest ÷ smallest.
     ratio: f64,
 }
@@ -101,6 +118,7 @@ impl Plateau {
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         Self {
             middle: super::median(values),
+            least,
             ratio: most / least,
         }
     }

@@ -20,7 +20,7 @@ pub struct Flight {
     pub ahead: u32,
     /// Packets that were sent after it until it left or, if it was lost, the next one did that was not.
     pub behind: u32,
-    /// How long it waited or, if it was lost, the next that was not.
+    /// How long it waited or, if it was lost, it would have until the next left that was not.
     pub waited_s: f64,
 }
 
@@ -51,10 +51,12 @@ impl Flights {
             let from_s = last.map_or(flight.sent_s, |last| last.sent_s);
             for n in 1..=missing {
                 let share = n as f64 / (missing + 1) as f64;
+                let later_s = (1.0 - share) * (flight.sent_s - from_s);
                 packets.push(Flight {
                     stage: last.map_or(flight.stage, |last| last.stage),
-                    sent_s: from_s + share * (flight.sent_s - from_s),
+                    sent_s: flight.sent_s - later_s,
                     left_s: None,
+                    waited_s: flight.waited_s + later_s,
                     ..flight
                 });
             }
@@ -66,6 +68,12 @@ impl Flights {
             packets,
             bytes: known[0].bytes.into(),
         }
+    }
+
+    /// Those after the quiet ones.
+    pub fn busy(&self) -> Vec<&Flight> {
+        let busy = self.packets.iter().filter(|p| p.stage != Stage::Quiet);
+        busy.collect()
     }
 
 

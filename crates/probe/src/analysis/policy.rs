@@ -80,9 +80,7 @@ const LEAST_SHARE: f64 = 0.004;
 
 /// What the losses of a train say; none if there are too few.
 pub fn overflow(flights: &Flights) -> Option<Overflow> {
-    let busy: Vec<&Flight> = (flights.packets.iter())
-        .filter(|p| p.stage != Stage::Quiet)
-        .collect();
+    let busy = flights.busy();
     let lost = busy.iter().filter(|p| p.left_s.is_none()).count();
     if lost < LEAST_LOSSES || (lost as f64) < LEAST_SHARE * busy.len() as f64 {
         return None;
@@ -147,7 +145,7 @@ impl Limits {
 fn decide(busy: &[&Flight], limits: &Limits, lost: f64) -> DropPolicy {
     let tail = limits.share(busy, lost, |p| limits.at_the_tail(p));
     let head = limits.share(busy, lost, |p| limits.at_the_head(p));
-    let aqm = bound_of_the_drain(busy, limits).is_some();
+    let aqm = bound(drained(busy, limits)).is_some();
     match () {
         () if tail >= CERTAIN => DropPolicy::Tail,
         () if aqm => DropPolicy::Aqm,
@@ -157,16 +155,20 @@ fn decide(busy: &[&Flight], limits: &Limits, lost: f64) -> DropPolicy {
     }
 }
 
-/// The bound of the wait, in seconds, above which packets are lost that were sent in the drain. A drain meets no full
-/// queue, unless the link has become slower still: those losses at the queue's limits are not counted.
-fn bound_of_the_drain(busy: &[&Flight], limits: &Limits) -> Option<f64> {
+/// Waits of a drain, and whether they ended in loss. A drain meets no full queue, unless the link has become slower still:
+/// losses at the queue's limits are not counted.
+fn drained(busy: &[&Flight], limits: &Limits) -> Vec<(f64, bool)> {
     let drain = busy.iter().filter(|p| p.stage == Stage::Drain);
     // The first of them may have met what was sent just before.
     let counted = drain.skip(2).filter(|p| {
         p.left_s.is_some() || !limits.at_the_tail(p) && !limits.at_the_head(p)
     });
-    let packets = counted.map(|p| (p.waited_s, p.left_s.is_none()));
-    let bound = threshold(packets.collect())?;
+    counted.map(|p| (p.waited_s, p.left_s.is_none())).collect()
+}
+
+/// The bound of the wait, in seconds, above which packets are lost.
+fn bound(packets: Vec<(f64, bool)>) -> Option<f64> {
+    let bound = threshold(packets)?;
     (bound.evidence >= ENOUGH && bound.shares[1] > CLEARLY * bound.shares[0]).then_some(bound.value)
 }
 
@@ -189,7 +191,7 @@ fn head_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
 /// The bound of the drain. Where the AQM had the queue down to its bound before, so that the drain met no losses,
 /// the least waits with losses are just above it.
 fn aqm_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
-    let wait_s = bound_of_the_drain(busy, limits).unwrap_or_else(|| {
+    let wait_s = bound(drained(busy, limits)).unwrap_or_else(|| {
         let lost = busy.iter().filter(|p| p.left_s.is_none());
         super::quantile(&mut lost.map(|p| p.waited_s).collect::<Vec<f64>>(), LEAST_WAITS)
     });
