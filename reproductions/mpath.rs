@@ -22,6 +22,7 @@ pub fn paper() -> Paper {
         title: "mPath, reproduced",
         introduction: emulab::INTRODUCTION,
         seeds: Seeds { full: 8, quick: 2 },
+        measure: None,
         lab: Selection {
             figures: &[],
             method: "",

@@ -2,7 +2,7 @@
 
 use crate::{Arrival, Data, Echo, Message, Ping, Pinger, Pong, Receiver, Train, TrainConfig};
 use std::time::Duration;
-use tidegate_link::{Config, Link, Packet};
+use tidegate_link::{CellConfig, Config, Link, Packet, SharedLink};
 use tidegate_time::Instant;
 
 impl Packet for Message {
@@ -37,6 +37,15 @@ impl Clock {
     }
 }
 
+impl Clock {
+    /// How far it is ahead when it shows `shown`, in seconds.
+    pub fn ahead_s(&self, shown: Instant) -> f64 {
+        let fast = self.drift_ppm / 1e6;
+        let run_s = (shown - self.ahead).as_secs_f64() / (1.0 + fast);
+        self.ahead.as_secs_f64() + run_s * fast
+    }
+}
+
 /// Which end of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -46,12 +55,60 @@ pub enum Side {
     Server,
 }
 
-/// Client and server with a link each way between them.
+/// From the server to the clients: one queue for all of them, or one each in a cell.
+#[derive(Debug)]
+enum Down {
+    Link(Box<Link<Message>>),
+    Cell(SharedLink<Message>),
+}
+
+impl Down {
+    fn push(&mut self, now: Instant, message: Message) {
+        match self {
+            Self::Link(link) => link.push(now, message),
+            // Each train goes to a device of its own; answers go to the first.
+            Self::Cell(cell) => {
+                let user = match message {
+                    Message::Data(data) => usize::from(data.flow) % cell.users().len(),
+                    _ => 0,
+                };
+                cell.push(now, user, message);
+            }
+        }
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<Message> {
+        match self {
+            Self::Link(link) => link.poll(now).map(|delivery| delivery.packet),
+            Self::Cell(cell) => cell.poll(now).map(|(_, delivery)| delivery.packet),
+        }
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        match self {
+            Self::Link(link) => link.next_event(),
+            Self::Cell(cell) => cell.next_event(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Link(link) => is_empty(link),
+            Self::Cell(cell) => cell.users().iter().all(is_empty),
+        }
+    }
+}
+
+fn is_empty(link: &Link<Message>) -> bool {
+    link.queue_len() + link.in_flight() == 0
+}
+
+/// Clients and server with a link each way between them.
 #[derive(Debug)]
 pub struct Emulated {
     now: Instant,
-    /// From the server to the client.
-    down: Link<Message>,
+    /// From the server to the clients.
+    down: Down,
     /// From the client to the server.
     up: Link<Message>,
     client: Clock,
@@ -86,9 +143,19 @@ pub struct Observed {
 impl Emulated {
     /// Links of that make; `seed` is for all that is random.
     pub fn new(down: Config, up: Config, client: Clock, seed: u64) -> Self {
+        let down = Down::Link(Box::new(Link::new(down, seed)));
+        Self::over(down, up, client, seed)
+    }
+
+    /// Devices with a queue each in one cell; the server sends train n to device n, and they share the uplink.
+    pub fn in_cell(down: CellConfig, up: Config, client: Clock, seed: u64) -> Self {
+        Self::over(Down::Cell(SharedLink::new(down, seed)), up, client, seed)
+    }
+
+    fn over(down: Down, up: Config, client: Clock, seed: u64) -> Self {
         Self {
             now: Instant::ZERO,
-            down: Link::new(down, seed),
+            down,
             up: Link::new(up, seed ^ 0x5851_f42d_4c95_7f2d),
             client,
         }
@@ -97,11 +164,6 @@ impl Emulated {
     /// The time of the run.
     pub fn now(&self) -> Instant {
         self.now
-    }
-
-    /// The link from the server to the client.
-    pub fn down(&mut self) -> &mut Link<Message> {
-        &mut self.down
     }
 
     /// Does an experiment, and waits until the links are empty.
@@ -127,8 +189,8 @@ impl Emulated {
             echoes: Vec::new(),
         };
         loop {
-            while let Some(delivery) = self.down.poll(self.now) {
-                self.arrive(Side::Client, delivery.packet, &mut ends, &mut trains, &mut receivers);
+            while let Some(message) = self.down.poll(self.now) {
+                self.arrive(Side::Client, message, &mut ends, &mut trains, &mut receivers);
             }
             while let Some(delivery) = self.up.poll(self.now) {
                 self.arrive(Side::Server, delivery.packet, &mut ends, &mut trains, &mut receivers);
@@ -136,7 +198,7 @@ impl Emulated {
             self.send(&mut ends, &mut trains, &mut receivers);
             let over = trains.iter().all(|(_, train)| train.is_done())
                 && self.now >= start + experiment.ping_for;
-            let idle = self.links_empty();
+            let idle = self.down.is_empty() && is_empty(&self.up);
             if over {
                 ends.pinger = None;
                 if idle {
@@ -160,11 +222,6 @@ impl Emulated {
             trains: receivers.into_iter().map(Receiver::into_arrivals).collect(),
             echoes: ends.echoes,
         }
-    }
-
-    fn links_empty(&self) -> bool {
-        let waiting = |link: &Link<Message>| link.queue_len() + link.in_flight();
-        waiting(&self.down) + waiting(&self.up) == 0
     }
 
     fn clock(&self, side: Side) -> Instant {

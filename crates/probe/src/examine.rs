@@ -27,6 +27,9 @@ const MAX_TIME: Duration = Duration::from_secs(300);
 /// Long enough for the bursts of a slow link.
 const BURSTS_TIME: Duration = Duration::from_secs(3);
 
+/// Seconds for which a link is kept busy while something else is measured.
+pub const OVERFLOW_SECONDS: u64 = 30;
+
 /// What trains that fill the queue say of a direction.
 #[derive(Clone, Debug, Default)]
 pub struct Overflows {
