@@ -35,8 +35,8 @@ pub fn figure() -> Figure {
         id: "fig-4.16",
         title: "One-way delays beside an upload",
         claim: "The uplink's one-way delay is up to two orders of magnitude above the downlink's.",
-        method: "An uplink of 100 kbit/s with 64 KB behind it; the downlink carries 1 of its 20 Mbit/s. Both ways take the same while the link \
-                 is idle, which is what the prober assumes.",
+        method: "An uplink of 100 kbit/s with 64 KB behind it; the downlink carries 1 of its 20 Mbit/s. Propagation takes the same both \
+                 ways, which is what the prober assumes; what a question takes at the uplink's rate it knows.",
         cases: vec![phone.case(&["error_ms", "skew_ppm", "ahead_s", "ratio", "up_s", "down_s"])],
         quantities: vec![
             Quantity::new(

@@ -13,7 +13,7 @@ use tidegate_probe::analysis::queues::{Queues, jain, queues, shares_bps};
 use tidegate_probe::analysis::{bursts, rate};
 use tidegate_probe::emulated::{Clock, Emulated, Experiment, Side};
 use tidegate_probe::examine::{OVERFLOW_SECONDS, overflow_train, overflows};
-use tidegate_probe::{Arrival, Echo, Pace, TrainConfig};
+use tidegate_probe::{Arrival, Echo, Message, Pace, Ping, TrainConfig};
 use tidegate_scenario::{LinkInputs, RunResult, Scenario, Series};
 
 /// Does the test.
@@ -253,9 +253,15 @@ fn both_ways(link: &mut Emulated) -> Vec<Series> {
     });
     echoes.extend(beside.echoes);
     echoes.extend(link.perform(&idle()).echoes);
+    let uplink = rate::summary(&backlogged(&beside.trains[0])).map_or(f64::INFINITY, |r| r.median_bps);
+    let asked = Message::Ping(Ping {
+        sequence: 0,
+        sent: Instant::ZERO,
+    });
     let Some(estimate) = clock(&echoes) else {
         return Vec::new();
     };
+    let estimate = estimate.longer_up(asked.bytes() as f64 * 8.0 / uplink);
     let errors = echoes.iter().flat_map(|echo| {
         let [up, down] = estimate.one_way_s(echo);
         let [true_up, true_down] = true_ways_s(echo);

@@ -61,6 +61,16 @@ pub fn clock(echoes: &[Echo]) -> Option<ClockEstimate> {
 }
 
 impl ClockEstimate {
+    /// Knowing that the empty way up takes so much longer than the way down: the time to send a question at a slow
+    /// uplink's rate, say.
+    #[must_use]
+    pub fn longer_up(self, seconds: f64) -> Self {
+        Self {
+            ahead_ms: self.ahead_ms + seconds / 2.0 * 1e3,
+            ..self
+        }
+    }
+
     /// One-way delays of a question and its answer, up and down, in seconds.
     pub fn one_way_s(&self, echo: &Echo) -> [f64; 2] {
         let [t, up, down] = point(echo, self.middle_s);
