@@ -164,14 +164,14 @@ fn cell(down: &Config, up: &Config, users: usize, seed: u64) -> Emulated {
     Emulated::in_cell(config, up.clone(), CLOCK, seed)
 }
 
-/// Fig. 4.12: 50 bytes every 10 ms to one device, and a full queue for the other.
+/// Fig. 4.12: 80 bytes (the thesis: 50) every 10 ms to one device, and a full queue for the other.
 fn quiet_beside_busy(link: &mut Emulated) -> Vec<Series> {
     let quiet = TrainConfig {
         flow: 0,
-        bytes: 60,
-        pace: Pace::Constant(60.0 * 8.0 / 0.01),
+        bytes: 80,
+        pace: Pace::Constant(80.0 * 8.0 / 0.01),
         max_time: Duration::from_secs(40),
-        ..overflow_train(0, 60)
+        ..overflow_train(0, 80)
     };
     let busy = TrainConfig {
         flow: 1,

@@ -1,5 +1,5 @@
 //! What a link does to packets: bursts, rate, buffer, drop policy, queues and delays, after chapter 4 of
-//! the thesis. No I/O and no clock: packets and the time come in, packets and results come out.
+//! the thesis. But for [`net`] there is no I/O and no clock: packets and the time come in, packets and results come out.
 //!
 //! ```text
 //!   Train ──▶ Message::Data ──▶ the link ──▶ Receiver ──▶ Arrivals ──▶ analysis ──▶ results
@@ -9,20 +9,21 @@
 //!
 //! * [`Train`] says which packets to send when; [`Receiver`] notes what arrives and reports back.
 //! * [`analysis`] are pure functions from what arrived to what the link is.
-//! * [`emulated`] drives both ends over a [`tidegate_link::Link`] in virtual time, where the truth is known.
+//! * [`net`] drives both ends over UDP; [`emulated`] does over a [`tidegate_link::Link`] in virtual time, where the truth is known.
 
 pub mod analysis;
 mod arrival;
 pub mod emulated;
 pub mod examine;
 mod message;
+pub mod net;
 mod ping;
 mod receiver;
 mod train;
 mod wire;
 
 pub use arrival::Arrival;
-pub use message::{Data, HEADERS, Message, Ping, Pong, Report, Stage};
+pub use message::{Data, HEADERS, Message, Ping, Pong, Report, SEAL, Stage};
 pub use ping::{Echo, Pinger};
 pub use receiver::Receiver;
 pub use train::{Pace, Train, TrainConfig};

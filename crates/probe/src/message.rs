@@ -2,8 +2,11 @@
 
 use tidegate_time::Instant;
 
-/// Bytes of IP and UDP headers: sizes here are those of IPv4 packets, as the thesis counts them (§4.1).
-pub const HEADERS: usize = 28;
+/// Bytes of IP, UDP and the seal in front of a message: sizes here are those of IPv4 packets, as the thesis counts them (§4.1).
+pub const HEADERS: usize = 28 + SEAL;
+
+/// Bytes of the seal: version, kind, session, counter, tag.
+pub const SEAL: usize = 34;
 
 /// One packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -65,6 +65,11 @@ impl Receiver {
         })
     }
 
+    /// Packets that arrived.
+    pub fn count(&self) -> usize {
+        self.arrivals.len()
+    }
+
     /// What arrived, in order of time.
     pub fn into_arrivals(self) -> Vec<Arrival> {
         self.arrivals

@@ -12,7 +12,7 @@ pub const VERSION: u8 = 1;
 /// Bytes of the longest message that is not padded.
 pub const CONTROL: usize = 40;
 
-const DATA: u8 = 1;
+pub(crate) const DATA: u8 = 1;
 const REPORT: u8 = 2;
 const PING: u8 = 3;
 const PONG: u8 = 4;
@@ -124,16 +124,17 @@ pub fn decode(bytes: &[u8]) -> Result<Message, Malformed> {
     })
 }
 
-struct Cursor<'a>(&'a [u8]);
+/// What is left of a packet.
+pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
 
 impl Cursor<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+    pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         let (bytes, left) = self.0.split_first_chunk().ok_or(Malformed::Truncated)?;
         self.0 = left;
         Ok(*bytes)
     }
 
-    fn time(&mut self) -> Result<Instant, Malformed> {
+    pub(crate) fn time(&mut self) -> Result<Instant, Malformed> {
         let micros = u64::from_be_bytes(self.take()?);
         Ok(Instant::ZERO + Duration::from_micros(micros))
     }
@@ -143,7 +144,7 @@ fn put_time(out: &mut Vec<u8>, at: Instant) {
     out.extend((at.as_nanos() / 1000).to_be_bytes());
 }
 
-fn stage_code(stage: Stage) -> u8 {
+pub(crate) fn stage_code(stage: Stage) -> u8 {
     match stage {
         Stage::Quiet => 0,
         Stage::Fill => 1,
@@ -151,7 +152,7 @@ fn stage_code(stage: Stage) -> u8 {
     }
 }
 
-fn stage_of(code: u8) -> Result<Stage, Malformed> {
+pub(crate) fn stage_of(code: u8) -> Result<Stage, Malformed> {
     match code {
         0 => Ok(Stage::Quiet),
         1 => Ok(Stage::Fill),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 fn messages() -> impl Strategy<Value = Message> {
     let time = (0..1u64 << 50).prop_map(|us| Instant::from_nanos(us * 1000));
     let stage = prop_oneof![Just(Stage::Quiet), Just(Stage::Fill), Just(Stage::Drain)];
-    let data = (any::<u8>(), stage, any::<u32>(), time.clone(), 60..1500u16).prop_map(
+    let data = (any::<u8>(), stage, any::<u32>(), time.clone(), 80..1500u16).prop_map(
         |(flow, stage, sequence, sent, bytes)| {
             Message::Data(Data {
                 flow,
