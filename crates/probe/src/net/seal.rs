@@ -135,7 +135,7 @@ impl Session {
         let expected = self.tag(1 - self.sends, counter, inner);
         let differing = expected.iter().zip(tag).fold(0, |sum, (a, b)| sum | (a ^ b));
         let number = u64::from_be_bytes(counter.try_into().ok()?);
-        (head[2..10] == self.id && differing == 0 && self.seen.is_new(number)).then_some(inner)
+        (session_of(packet) == Some(self.id) && differing == 0 && self.seen.is_new(number)).then_some(inner)
     }
 
     fn tag(&self, direction: u8, counter: &[u8], inner: &[u8]) -> [u8; TAG] {
