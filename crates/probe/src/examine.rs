@@ -1,4 +1,4 @@
-//! The tests, one after another, over emulated links; the same as over sockets.
+//! The tests, one after another: the same over emulated links and over sockets.
 
 use crate::analysis::buffer::{Buffer, buffer};
 use crate::analysis::bursts::backlogged;
@@ -6,7 +6,7 @@ use crate::analysis::flights::Flights;
 use crate::analysis::rate::summary;
 use crate::analysis::period::{Period, period};
 use crate::analysis::policy::{DropPolicy, overflow};
-use crate::emulated::{Emulated, Experiment, Observed, Side};
+use crate::emulated::{Emulated, Experiment, Side};
 use crate::{Arrival, Pace, TrainConfig};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const START_BPS: f64 = 200e3;
 const MAX_BPS: f64 = 200e6;
 
 /// What a train may cost at most, in bytes, and how long it may fill.
-const MAX_BYTES: u64 = 100_000_000;
+const MAX_BYTES: u64 = 150_000_000;
 const MAX_TIME: Duration = Duration::from_secs(300);
 
 /// Long enough for the bursts of a slow link.
@@ -63,37 +63,52 @@ fn bounds_time(train: &Flights) -> bool {
 
 /// Fills the queue behind `from` with packets of each size, one train after the other.
 pub fn overflows(link: &mut Emulated, from: Side) -> Overflows {
+    let run = |train: TrainConfig| {
+        let mut observed = link.perform(&Experiment {
+            trains: vec![(from, train)],
+            ..Experiment::default()
+        });
+        Ok::<_, std::convert::Infallible>((observed.trains.remove(0), observed.sent_bytes[0]))
+    };
+    match overflows_by(MAX_BYTES * SIZES.len() as u64, run) {
+        Ok(found) => found,
+    }
+}
+
+/// The same, each train by `run`, which tells what arrived and how many bytes were sent; `bytes` for all of them together.
+///
+/// # Errors
+/// Those of `run`.
+pub fn overflows_by<E>(
+    bytes: u64,
+    mut run: impl FnMut(TrainConfig) -> Result<(Vec<Arrival>, u64), E>,
+) -> Result<Overflows, E> {
     let mut found = Overflows::default();
     let mut filled = Vec::new();
     let mut start_bps = START_BPS;
-    for (flow, &bytes) in (0..).zip(&SIZES) {
-        let mut train = overflow_train(flow, bytes);
+    for (flow, (&size, share)) in (0..).zip(SIZES.iter().zip(SHARES)) {
+        let mut train = overflow_train(flow, size);
         train.start_bps = start_bps;
+        train.max_bytes = ((bytes as f64 * share) as u64).min(MAX_BYTES);
         let enough = filled.len() == 2 && filled.iter().all(bounds_time);
         if enough {
             // The size of such a queue does not depend on the packets': they are wanted for the bursts only.
             train.max_time = BURSTS_TIME;
         }
-        let experiment = Experiment {
-            trains: vec![(from, train)],
-            ..Experiment::default()
-        };
-        let Observed {
-            mut trains,
-            sent_bytes,
-            ..
-        } = link.perform(&experiment);
-        found.bytes += sent_bytes[0];
-        found.trains.append(&mut trains);
-        let arrivals = &found.trains[found.trains.len() - 1];
-        let rate = summary(&backlogged(arrivals));
+        let (arrivals, sent) = run(train)?;
+        let rate = summary(&backlogged(&arrivals));
         start_bps = rate.map_or(start_bps, |r| r.median_bps.clamp(START_BPS, MAX_BPS));
         if !enough {
-            filled.push(Flights::of(arrivals));
+            filled.push(Flights::of(&arrivals));
         }
+        found.bytes += sent;
+        found.trains.push(arrivals);
     }
     found.buffer = buffer(&filled);
     let arrivals: Vec<&[Arrival]> = found.trains.iter().map(Vec::as_slice).collect();
     found.period = period(&arrivals);
-    found
+    Ok(found)
 }
+
+/// Of the bytes, what each size may cost: a buffer of packets takes most with the largest, one of bytes the same with all.
+const SHARES: [f64; 3] = [0.5, 0.25, 0.25];

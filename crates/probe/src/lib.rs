@@ -19,6 +19,7 @@ mod message;
 pub mod net;
 mod ping;
 mod receiver;
+pub mod results;
 mod train;
 mod wire;
 

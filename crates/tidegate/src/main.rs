@@ -14,6 +14,7 @@ mod lab;
 mod link;
 mod lock;
 mod operate;
+mod probe;
 mod reproduce;
 mod rows;
 mod run;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         args::Command::Reproduce(args) => reproduce::run(&args).map(done),
         args::Command::Validate(args) => validate::run(&args),
         args::Command::Link(args) => link::run(&args),
+        args::Command::Probe(args) => probe::run(&args).map(done),
         args::Command::Bench(args) => bench::run(&args).map(done),
         args::Command::Trace(args) => trace::run(&args).map(done),
         args::Command::Generate(args) => generate::run(&args).map(done),

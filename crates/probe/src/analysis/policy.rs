@@ -62,6 +62,17 @@ const TOP: f64 = 0.9;
 const CERTAIN: f64 = 0.9;
 const LIKELY: f64 = 0.75;
 
+/// Share of losses by chance, or of packets that were just being sent, at least and at most.
+const CHANCE: f64 = 0.04;
+const MOST_BY_CHANCE: f64 = 0.3;
+
+/// Share of packets that are lost by chance: twice what is much for a link, and that again for what is unlucky.
+const BY_CHANCE: f64 = 0.004;
+
+/// This is clearly more than a queue holds.
+const MORE: f64 = 1.2;
+const A_FEW: f64 = 4.0;
+
 /// A queue of fewer packets is not told from one that is managed.
 const LEAST_HEAD: f64 = 20.0;
 
@@ -112,22 +123,40 @@ struct Limits {
     ahead: f64,
     /// Most packets that stood behind one that left.
     behind: f64,
+    /// Packets that stood behind nearly all that were lost.
+    pushed: f64,
+    /// Share of the packets that arrived with clearly more behind.
+    beyond: f64,
 }
 
 impl Limits {
     fn of(busy: &[&Flight]) -> Self {
         let delivered = || busy.iter().filter(|p| p.left_s.is_some());
+        let lost = busy.iter().filter(|p| p.left_s.is_none());
         let mut behind: Vec<f64> = delivered().map(|p| p.behind.into()).collect();
+        let mut pushed: Vec<f64> = lost.map(|p| p.behind.into()).collect();
+        // Those by chance may stand anywhere, and there are the more of them the longer the queue took to fill.
+        let by_chance = BY_CHANCE * busy.len() as f64 / pushed.len().max(1) as f64;
+        let pushed = super::quantile(&mut pushed, by_chance.clamp(CHANCE, MOST_BY_CHANCE));
+        let beyond = behind.iter().filter(|&&b| b > MORE * pushed + A_FEW).count();
         Self {
             ahead: busy.iter().map(|p| p.ahead).max().unwrap_or(0).into(),
+            beyond: beyond as f64 / behind.len().max(1) as f64,
             // One in a thousand may have been overtaken by the sender's clock.
             behind: super::quantile(&mut behind, 0.999),
+            pushed,
         }
     }
 
     /// What comes to a full queue is at its tail.
     fn at_the_tail(&self, packet: &Flight) -> bool {
         f64::from(packet.ahead) >= TOP * self.ahead
+    }
+
+    /// Drop-head: what leaves has no more behind than the queue holds, and what is lost no less. A packet that is being
+    /// sent has left the queue; on a link that pauses some others come behind it.
+    fn push_out(&self) -> bool {
+        self.pushed >= LEAST_HEAD && self.beyond <= CHANCE
     }
 
     /// What is pushed out of a full queue had it full behind.
@@ -144,13 +173,12 @@ impl Limits {
 
 fn decide(busy: &[&Flight], limits: &Limits, lost: f64) -> DropPolicy {
     let tail = limits.share(busy, lost, |p| limits.at_the_tail(p));
-    let head = limits.share(busy, lost, |p| limits.at_the_head(p));
     let aqm = bound(drained(busy, limits)).is_some();
     match () {
         () if tail >= CERTAIN => DropPolicy::Tail,
+        () if limits.push_out() => DropPolicy::Head,
         () if aqm => DropPolicy::Aqm,
         () if tail >= LIKELY => DropPolicy::Tail,
-        () if head >= LIKELY && limits.behind >= LEAST_HEAD => DropPolicy::Head,
         () => DropPolicy::Aqm,
     }
 }
@@ -181,11 +209,11 @@ fn tail_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
     (of(|p| p.ahead.into()), of(|p| p.waited_s))
 }
 
-/// What stood behind the last packets that were not pushed out.
+/// What stood behind nearly all that were pushed out: the last that fitted.
 fn head_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
     let kept = |p: &&&Flight| p.left_s.is_some() && limits.at_the_head(p);
     let waits = busy.iter().filter(kept).map(|p| p.waited_s);
-    (limits.behind, super::median(waits.collect()))
+    (limits.pushed, super::median(waits.collect()))
 }
 
 /// The bound of the drain. Where the AQM had the queue down to its bound before, so that the drain met no losses,
