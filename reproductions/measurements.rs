@@ -1,7 +1,7 @@
 //! Chapter 4 of the thesis: what a prober finds on links of which everything is known.
 
-mod bursts;
 mod buffers;
+mod bursts;
 mod devices;
 mod fig4_04;
 mod fig4_06;
@@ -45,3 +45,6 @@ fn figures(extent: &Extent) -> Vec<Figure> {
         matrix::figure(extent),
     ]
 }
+
+#[cfg(test)]
+mod tests;

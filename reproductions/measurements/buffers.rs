@@ -19,6 +19,10 @@ pub const CURVES: [&str; 7] = [
     IN_FLIGHT[2],
 ];
 
+/// Why an AQM's bound is found too high where it is.
+pub const FEW_LOSSES: &str = "an AQM drops some packets a second, and on a link that pauses for as long as the bound the queue passes it \
+     within a burst: in both trains nothing was lost near the bound while the queue emptied, and the least wait with losses is above it";
+
 /// Table 4.1.
 pub fn downlinks(extent: &Extent) -> Figure {
     Figure {
@@ -82,19 +86,33 @@ fn figure(rows: &'static [Truth], extent: &Extent) -> Figure {
                 "%",
                 Claim::at_most(10.0, 50.0),
                 move |sample| furthest(sample, &again, row.size),
-            ),
+            )
+            .because(FEW_LOSSES),
         ]
     });
-    let shown: Vec<(&str, String)> = rows.iter().zip(&all).map(|(row, links)| (row.name, links[0].name())).collect();
+    let shown: Vec<(&str, String)> = rows
+        .iter()
+        .zip(&all)
+        .map(|(row, links)| (row.name, links[0].name()))
+        .collect();
     Figure {
         id: "",
         title: "",
         claim: "",
         method: "Each row on links of 0.5 to 50 Mbit/s and 20 to 200 ms, smooth, in turns and of changing rate; 0.1 % of the packets are \
                  lost by chance. The thesis's numbers are the truth here.",
-        cases: all.iter().flatten().map(|link| link.case(&CURVES)).collect(),
+        cases: all
+            .iter()
+            .flatten()
+            .map(|link| link.case(&CURVES))
+            .collect(),
         quantities: quantities.collect(),
-        draw: Box::new(move |sample| shown.iter().map(|(row, case)| picture(sample, row, case)).collect()),
+        draw: Box::new(move |sample| {
+            shown
+                .iter()
+                .map(|(row, case)| picture(sample, row, case))
+                .collect()
+        }),
     }
 }
 
@@ -110,23 +128,39 @@ fn words(row: &Truth) -> String {
 fn right(sample: &Sample, cases: &[String], kind: Kind) -> f64 {
     let of = |case: &String| numbers(sample, case, "kind");
     let found: Vec<f64> = cases.iter().flat_map(of).collect();
-    let right = found.iter().filter(|&&code| Kind::ALL.get(code as usize) == Some(&kind) && !code.is_nan());
+    let right = found
+        .iter()
+        .filter(|&&code| Kind::ALL.get(code as usize) == Some(&kind) && !code.is_nan());
     100.0 * right.count() as f64 / found.len() as f64
 }
 
 /// Largest difference from the truth, in % of it.
 fn furthest(sample: &Sample, cases: &[String], size: f64) -> f64 {
     let of = |case: &String| numbers(sample, case, "size");
-    let errors = cases.iter().flat_map(of).map(|found| 100.0 * (found / size - 1.0).abs());
+    let errors = cases
+        .iter()
+        .flat_map(of)
+        .map(|found| 100.0 * (found / size - 1.0).abs());
     // What was not found at all is as far as can be.
-    errors.map(|e| if e.is_nan() { f64::INFINITY } else { e }).fold(0.0, f64::max)
+    errors
+        .map(|e| if e.is_nan() { f64::INFINITY } else { e })
+        .fold(0.0, f64::max)
 }
 
 fn picture(sample: &Sample, row: &str, case: &str) -> Picture {
     let sizes = ["1420 bytes", "560 bytes", "200 bytes"];
-    let curves = sizes.iter().zip(IN_FLIGHT).enumerate().map(|(nth, (label, quantity))| {
-        Curve::new(*label, Pen::nth(nth), Mark::Line, sample.curve(case, quantity))
-    });
+    let curves = sizes
+        .iter()
+        .zip(IN_FLIGHT)
+        .enumerate()
+        .map(|(nth, (label, quantity))| {
+            Curve::new(
+                *label,
+                Pen::nth(nth),
+                Mark::Line,
+                sample.curve(case, quantity),
+            )
+        });
     Picture {
         title: format!("{row}: packets in flight that arrived"),
         x: Axis::new("time, s", Scale::FromZero),

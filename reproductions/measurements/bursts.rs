@@ -61,7 +61,11 @@ pub fn figure() -> Figure {
         // Below 2 ms nothing is looked for.
         let expected = if bursts < 2.0 { 0.0 } else { bursts };
         Quantity::new(
-            format!("interval of bursts, {} Mbit/s, {}", link.mbps, link.carries.words()),
+            format!(
+                "interval of bursts, {} Mbit/s, {}",
+                link.mbps,
+                link.carries.words()
+            ),
             "ms",
             Claim::Near {
                 paper: expected,
@@ -71,19 +75,26 @@ pub fn figure() -> Figure {
             move |sample| number(sample, &name, "period_ms"),
         )
     });
-    let rates = links.iter().filter(|l| !matches!(l.carries, Carries::Generated(_))).map(|link| {
-        let name = link.name();
-        Quantity::new(
-            format!("rate from 50 bursts, {} Mbit/s, {}", link.mbps, link.carries.words()),
-            "Mbit/s",
-            Claim::Near {
-                paper: link.mbps,
-                within: link.mbps / 10.0,
-                neutral: 0.0,
-            },
-            move |sample| number(sample, &name, "rate_mbps"),
-        )
-    });
+    let rates = links
+        .iter()
+        .filter(|l| !matches!(l.carries, Carries::Generated(_)))
+        .map(|link| {
+            let name = link.name();
+            Quantity::new(
+                format!(
+                    "rate from 50 bursts, {} Mbit/s, {}",
+                    link.mbps,
+                    link.carries.words()
+                ),
+                "Mbit/s",
+                Claim::Near {
+                    paper: link.mbps,
+                    within: link.mbps / 10.0,
+                    neutral: 0.0,
+                },
+                move |sample| number(sample, &name, "rate_mbps"),
+            )
+        });
     Figure {
         id: "fig-4.1",
         title: "Packets arrive in bursts (Figs. 4.1 to 4.3)",

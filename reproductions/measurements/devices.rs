@@ -43,14 +43,26 @@ pub fn queues() -> Figure {
         claim: "A flow to another device keeps its low delay while the queue is full: each has a queue of its own.",
         method: "1: own queues are reported, 0: one queue for both. The cell serves one device after the other; the other link has one \
                  queue.",
-        cases: [own, one].iter().map(|link| link.case(&["own", "wait_ms"])).collect(),
+        cases: [own, one]
+            .iter()
+            .map(|link| link.case(&["own", "wait_ms"]))
+            .collect(),
         quantities: vec![
             verdict(0, "in a cell with a queue for each", 1.0),
             verdict(1, "behind one queue", 0.0),
         ],
         draw: Box::new(move |sample| {
-            let cases = [("own queues", shown[0].clone()), ("one queue", shown[1].clone())];
-            vec![history(sample, "How long the quiet flow's packets wait", "wait_ms", "ms", &cases)]
+            let cases = [
+                ("own queues", shown[0].clone()),
+                ("one queue", shown[1].clone()),
+            ];
+            vec![history(
+                sample,
+                "How long the quiet flow's packets wait",
+                "wait_ms",
+                "ms",
+                &cases,
+            )]
         }),
     }
 }

@@ -24,18 +24,36 @@ pub fn figure() -> Figure {
                  larger; \"best\" is read as within 10 %.",
         cases: vec![link.case(&CURVES)],
         quantities: vec![
-            Quantity::new("error from 50 bursts", "%", Claim::at_most(10.0, 30.0), at(50.0, &name)),
-            Quantity::new("error from 2 bursts", "%", Claim::at_least(1.0, 0.0), at(2.0, &name)),
+            Quantity::new(
+                "error from 50 bursts",
+                "%",
+                Claim::at_most(10.0, 30.0),
+                at(50.0, &name),
+            ),
+            Quantity::new(
+                "error from 2 bursts",
+                "%",
+                Claim::at_least(1.0, 0.0),
+                at(2.0, &name),
+            ),
         ],
         draw: Box::new(move |sample| {
             let curve = |nth, label: &str, quantity| {
-                Curve::new(label, Pen::nth(nth), Mark::Line, sample.curve(&name, quantity))
+                Curve::new(
+                    label,
+                    Pen::nth(nth),
+                    Mark::Line,
+                    sample.curve(&name, quantity),
+                )
             };
             vec![Picture {
                 title: "Difference from the mean".into(),
                 x: Axis::new("bursts", Scale::Log),
                 y: Axis::new("%", Scale::FromZero),
-                curves: vec![curve(0, "mean error", "error"), curve(1, "standard deviation", "deviation")],
+                curves: vec![
+                    curve(0, "mean error", "error"),
+                    curve(1, "standard deviation", "deviation"),
+                ],
                 size: Picture::HALF,
             }]
         }),

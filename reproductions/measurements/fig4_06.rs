@@ -34,7 +34,13 @@ pub fn figure() -> Figure {
             move |sample| number(sample, &name, "most_mbps") / number(sample, &name, "least_mbps"),
         )],
         draw: Box::new(move |sample| {
-            vec![history(sample, "Rate", "rate_mbps", "Mbit/s", &[("", shown.clone())])]
+            vec![history(
+                sample,
+                "Rate",
+                "rate_mbps",
+                "Mbit/s",
+                &[("", shown.clone())],
+            )]
         }),
     }
 }

@@ -28,7 +28,9 @@ pub fn figure() -> Figure {
             within,
             neutral: 0.0,
         };
-        Quantity::new(what, unit, claim, move |sample| number(sample, &name, quantity))
+        Quantity::new(what, unit, claim, move |sample| {
+            number(sample, &name, quantity)
+        })
     };
     let (ratio, error, shown) = (name.clone(), name.clone(), name.clone());
     Figure {
@@ -52,11 +54,22 @@ pub fn figure() -> Figure {
                 move |sample| number(sample, &error, "error_ms"),
             ),
             near("clock's drift", "ppm", "skew_ppm", DRIFT_PPM, 5.0),
-            near("clock ahead, in the middle", "s", "ahead_s", AHEAD_S as f64, 0.01),
+            near(
+                "clock ahead, in the middle",
+                "s",
+                "ahead_s",
+                AHEAD_S as f64,
+                0.01,
+            ),
         ],
         draw: Box::new(move |sample| {
             let curve = |nth, label: &str, quantity| {
-                Curve::new(label, Pen::nth(nth), Mark::Line, sample.curve(&shown, quantity))
+                Curve::new(
+                    label,
+                    Pen::nth(nth),
+                    Mark::Line,
+                    sample.curve(&shown, quantity),
+                )
             };
             vec![Picture {
                 title: "One-way delays".into(),

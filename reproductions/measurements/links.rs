@@ -5,8 +5,8 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tidegate_reproduce::Case;
 use tidegate_scenario::{
-    CellKind, CellSpec, GenerateSpec, Hosts, Law, LinkSpec, LossSpec, QueuePolicy, QueueSpec, RateSpec, Run,
-    Scenario, SchedulerKind,
+    CellKind, CellSpec, GenerateSpec, Hosts, Law, LinkSpec, LossSpec, QueuePolicy, QueueSpec,
+    RateSpec, Run, Scenario, SchedulerKind,
 };
 
 /// Share of packets that every link loses by chance.

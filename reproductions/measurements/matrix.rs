@@ -1,6 +1,6 @@
 //! Which buffers are taken for which, on links that nobody looked at before.
 
-use super::buffers::CURVES;
+use super::buffers::{CURVES, FEW_LOSSES};
 use super::links::{Kind, Known, held_out};
 use super::read::numbers;
 use crate::pictures::bars;
@@ -12,25 +12,51 @@ pub fn figure(extent: &Extent) -> Figure {
     let links: Arc<[Known]> = held_out(if extent.quick { 5 } else { 8 }).into();
     let share = |name: &str, unit, claim, read: fn(&Sample, &[Known]) -> f64| {
         let links = links.clone();
-        Quantity::new(name, unit, claim, move |sample| read(sample, &links))
+        Quantity::new(name, unit, claim, move |sample| read(sample, &links)).because(FEW_LOSSES)
     };
     let mut quantities = vec![
-        share("unit and policy right", "%", Claim::at_least(100.0, 50.0), |sample, links| {
-            percent(sample, links, |link, found| found.kind == Some(link.truth.kind))
-        }),
-        share("size within 10 %", "%", Claim::at_least(100.0, 50.0), |sample, links| {
-            percent(sample, links, |link, found| (found.size / link.truth.size - 1.0).abs() <= 0.1)
-        }),
-        share("bursts right", "%", Claim::at_least(100.0, 50.0), |sample, links| {
-            percent(sample, links, |link, found| (found.period_ms - link.carries.period_ms()).abs() < 0.1)
-        }),
-        share("largest difference of a size", "%", Claim::at_most(10.0, 50.0), |sample, links| {
-            let errors = links.iter().flat_map(|link| {
-                let sizes = found(sample, link).into_iter();
-                sizes.map(|found| 100.0 * (found.size / link.truth.size - 1.0).abs())
-            });
-            errors.fold(0.0, f64::max)
-        }),
+        share(
+            "unit and policy right",
+            "%",
+            Claim::at_least(100.0, 50.0),
+            |sample, links| {
+                percent(sample, links, |link, found| {
+                    found.kind == Some(link.truth.kind)
+                })
+            },
+        ),
+        share(
+            "size within 10 %",
+            "%",
+            Claim::at_least(100.0, 50.0),
+            |sample, links| {
+                percent(sample, links, |link, found| {
+                    (found.size / link.truth.size - 1.0).abs() <= 0.1
+                })
+            },
+        ),
+        share(
+            "bursts right",
+            "%",
+            Claim::at_least(100.0, 50.0),
+            |sample, links| {
+                percent(sample, links, |link, found| {
+                    (found.period_ms - link.carries.period_ms()).abs() < 0.1
+                })
+            },
+        ),
+        share(
+            "largest difference of a size",
+            "%",
+            Claim::at_most(10.0, 50.0),
+            |sample, links| {
+                let errors = links.iter().flat_map(|link| {
+                    let sizes = found(sample, link).into_iter();
+                    sizes.map(|found| 100.0 * (found.size / link.truth.size - 1.0).abs())
+                });
+                errors.fold(0.0, f64::max)
+            },
+        ),
     ];
     for kind in Kind::ALL {
         let links = links.clone();
@@ -39,7 +65,11 @@ pub fn figure(extent: &Extent) -> Figure {
             "%",
             Claim::at_least(100.0, 50.0),
             move |sample| {
-                let these: Vec<Known> = links.iter().filter(|l| l.truth.kind == kind).cloned().collect();
+                let these: Vec<Known> = links
+                    .iter()
+                    .filter(|l| l.truth.kind == kind)
+                    .cloned()
+                    .collect();
                 percent(sample, &these, |_, found| found.kind == Some(kind))
             },
         ));
@@ -56,12 +86,18 @@ pub fn figure(extent: &Extent) -> Figure {
             let names: Vec<String> = Kind::ALL.iter().map(|k| k.words().into()).collect();
             let mut taken: Vec<&str> = Kind::ALL.iter().map(|k| k.words()).collect();
             taken.push("neither");
-            vec![bars("Links by what they are, and are taken for", "links", &names, &taken, |is, as_what| {
-                let these = links.iter().filter(|l| l.truth.kind == Kind::ALL[is]);
-                let wanted = Kind::ALL.get(as_what).copied();
-                let all = these.flat_map(|l| found(sample, l));
-                all.filter(|f| f.kind == wanted).count() as f64
-            })]
+            vec![bars(
+                "Links by what they are, and are taken for",
+                "links",
+                &names,
+                &taken,
+                |is, as_what| {
+                    let these = links.iter().filter(|l| l.truth.kind == Kind::ALL[is]);
+                    let wanted = Kind::ALL.get(as_what).copied();
+                    let all = these.flat_map(|l| found(sample, l));
+                    all.filter(|f| f.kind == wanted).count() as f64
+                },
+            )]
         }),
     }
 }
@@ -79,7 +115,9 @@ fn found(sample: &Sample, link: &Known) -> Vec<Found> {
     let sizes = of("size").into_iter().zip(of("period_ms"));
     let all = of("kind").into_iter().zip(sizes);
     all.map(|(code, (size, period_ms))| Found {
-        kind: (!code.is_nan()).then(|| Kind::ALL.get(code as usize).copied()).flatten(),
+        kind: (!code.is_nan())
+            .then(|| Kind::ALL.get(code as usize).copied())
+            .flatten(),
         size,
         period_ms,
     })

@@ -85,7 +85,10 @@ fn code(buffer: &Buffer) -> f64 {
         (Unit::Time, DropPolicy::Aqm) => Kind::TimeAqm,
         _ => return Kind::ALL.len() as f64,
     };
-    Kind::ALL.iter().position(|&k| k == kind).unwrap_or_default() as f64
+    Kind::ALL
+        .iter()
+        .position(|&k| k == kind)
+        .unwrap_or_default() as f64
 }
 
 /// Packets ahead of each, at most 500 points of them.
@@ -94,7 +97,9 @@ fn in_flight(train: &[Arrival]) -> Vec<(f64, f64)> {
     let start_s = flights.packets.first().map_or(0.0, |p| p.sent_s);
     let every = flights.packets.len().div_ceil(500).max(1);
     let points = flights.packets.iter().step_by(every);
-    points.map(|p| (p.sent_s - start_s, p.ahead.into())).collect()
+    points
+        .map(|p| (p.sent_s - start_s, p.ahead.into()))
+        .collect()
 }
 
 /// A busy link's arrivals.
@@ -108,20 +113,31 @@ fn arrivals(link: &mut Emulated) -> Vec<Series> {
     let start = busy.first().map_or(Instant::ZERO, |a| a.arrived);
     let gaps = busy.windows(2).take(400).map(|pair| {
         let gap = pair[1].arrived - pair[0].arrived;
-        ((pair[1].arrived - start).as_secs_f64(), gap.as_secs_f64() * 1e3)
+        (
+            (pair[1].arrived - start).as_secs_f64(),
+            gap.as_secs_f64() * 1e3,
+        )
     });
     let by_bursts = |read: fn(&rate::Accuracy) -> f64| {
         let points = accuracy.iter().map(move |a| (a.bursts as f64, read(a)));
         points.collect::<Vec<_>>()
     };
-    let steps = inter_arrival_ms(&busy).into_iter().step_by(busy.len() / 500 + 1);
+    let steps = inter_arrival_ms(&busy)
+        .into_iter()
+        .step_by(busy.len() / 500 + 1);
     let sizes = split(&busy, bursts::GAP);
     vec![
         number("period_ms", found.period.map_or(0.0, |p| p.ms)),
-        number("rate_mbps", rate::summary(&busy).map_or(0.0, |r| r.median_bps / 1e6)),
+        number(
+            "rate_mbps",
+            rate::summary(&busy).map_or(0.0, |r| r.median_bps / 1e6),
+        ),
         curve("gap_ms", gaps),
         curve("gaps_ms", steps.map(|ms| (0.0, ms))),
-        curve("burst_packets", sizes.iter().take(500).map(|b| (0.0, b.packets.into()))),
+        curve(
+            "burst_packets",
+            sizes.iter().take(500).map(|b| (0.0, b.packets.into())),
+        ),
         curve("error", by_bursts(|a| 100.0 * a.error)),
         curve("deviation", by_bursts(|a| 100.0 * a.deviation)),
     ]
@@ -147,7 +163,13 @@ fn minutes(link: &mut Emulated) -> Vec<Series> {
     vec![
         number("least_mbps", values().fold(f64::INFINITY, f64::min) / 1e6),
         number("most_mbps", values().fold(0.0, f64::max) / 1e6),
-        curve("rate_mbps", rates.iter().step_by(every).map(|r| (r.0 - start_s, r.1 / 1e6))),
+        curve(
+            "rate_mbps",
+            rates
+                .iter()
+                .step_by(every)
+                .map(|r| (r.0 - start_s, r.1 / 1e6)),
+        ),
     ]
 }
 
@@ -214,12 +236,20 @@ fn three(link: &mut Emulated) -> Vec<Series> {
         trains: trains.collect(),
         ..Experiment::default()
     });
-    let first = observed.trains.iter().filter_map(|t| t.first()).map(|a| a.arrived).max();
+    let first = observed
+        .trains
+        .iter()
+        .filter_map(|t| t.first())
+        .map(|a| a.arrived)
+        .max();
     let from = first.unwrap_or(Instant::ZERO) + Duration::from_secs(10);
     let shares = shares_bps(&observed.trains, from, from + Duration::from_secs(40));
     vec![
         number("jain", jain(&shares)),
-        curve("share_mbps", (0..).zip(&shares).map(|(n, bps)| (f64::from(n), bps / 1e6))),
+        curve(
+            "share_mbps",
+            (0..).zip(&shares).map(|(n, bps)| (f64::from(n), bps / 1e6)),
+        ),
     ]
 }
 
@@ -244,16 +274,23 @@ fn both_ways(link: &mut Emulated) -> Vec<Series> {
     };
     let mut echoes = link.perform(&idle()).echoes;
     let beside = link.perform(&Experiment {
-        trains: vec![(Side::Client, busy(0)), (Side::Server, TrainConfig {
-            pace: Pace::Constant(1e6),
-            ..busy(1)
-        })],
+        trains: vec![
+            (Side::Client, busy(0)),
+            (
+                Side::Server,
+                TrainConfig {
+                    pace: Pace::Constant(1e6),
+                    ..busy(1)
+                },
+            ),
+        ],
         ping_every,
         ..Experiment::default()
     });
     echoes.extend(beside.echoes);
     echoes.extend(link.perform(&idle()).echoes);
-    let uplink = rate::summary(&backlogged(&beside.trains[0])).map_or(f64::INFINITY, |r| r.median_bps);
+    let uplink =
+        rate::summary(&backlogged(&beside.trains[0])).map_or(f64::INFINITY, |r| r.median_bps);
     let asked = Message::Ping(Ping {
         sequence: 0,
         sent: Instant::ZERO,
@@ -270,7 +307,10 @@ fn both_ways(link: &mut Emulated) -> Vec<Series> {
     let way = |side: usize| {
         let start = echoes[0].asked;
         let points = echoes.iter().step_by(2).map(move |echo| {
-            ((echo.asked - start).as_secs_f64(), estimate.one_way_s(echo)[side])
+            (
+                (echo.asked - start).as_secs_f64(),
+                estimate.one_way_s(echo)[side],
+            )
         });
         points.collect::<Vec<_>>()
     };

@@ -8,7 +8,10 @@ pub fn numbers(sample: &Sample, case: &str, quantity: &str) -> Vec<f64> {
     let read = runs.map(|run| {
         let mut series = run.series.iter();
         let found = series.find(|s| s.quantity == quantity);
-        found.and_then(|s| s.value.first()).copied().unwrap_or(f64::NAN)
+        found
+            .and_then(|s| s.value.first())
+            .copied()
+            .unwrap_or(f64::NAN)
     });
     read.collect()
 }

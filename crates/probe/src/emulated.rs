@@ -190,10 +190,22 @@ impl Emulated {
         };
         loop {
             while let Some(message) = self.down.poll(self.now) {
-                self.arrive(Side::Client, message, &mut ends, &mut trains, &mut receivers);
+                self.arrive(
+                    Side::Client,
+                    message,
+                    &mut ends,
+                    &mut trains,
+                    &mut receivers,
+                );
             }
             while let Some(delivery) = self.up.poll(self.now) {
-                self.arrive(Side::Server, delivery.packet, &mut ends, &mut trains, &mut receivers);
+                self.arrive(
+                    Side::Server,
+                    delivery.packet,
+                    &mut ends,
+                    &mut trains,
+                    &mut receivers,
+                );
             }
             self.send(&mut ends, &mut trains, &mut receivers);
             let over = trains.iter().all(|(_, train)| train.is_done())
@@ -238,12 +250,7 @@ impl Emulated {
         }
     }
 
-    fn send(
-        &mut self,
-        ends: &mut Ends,
-        trains: &mut [(Side, Train)],
-        receivers: &mut [Receiver],
-    ) {
+    fn send(&mut self, ends: &mut Ends, trains: &mut [(Side, Train)], receivers: &mut [Receiver]) {
         for (side, train) in trains.iter_mut() {
             while let Some(data) = train.poll(self.now, self.clock(*side)) {
                 self.push(*side, Message::Data(data));

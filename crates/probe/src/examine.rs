@@ -3,9 +3,9 @@
 use crate::analysis::buffer::{Buffer, buffer};
 use crate::analysis::bursts::backlogged;
 use crate::analysis::flights::Flights;
-use crate::analysis::rate::summary;
 use crate::analysis::period::{Period, period};
 use crate::analysis::policy::{DropPolicy, overflow};
+use crate::analysis::rate::summary;
 use crate::emulated::{Emulated, Experiment, Side};
 use crate::{Arrival, Pace, TrainConfig};
 use std::time::Duration;

@@ -8,8 +8,9 @@ use crate::analysis::period::Period;
 use crate::analysis::rate::{RateSummary, summary};
 use crate::analysis::{bursts, latency};
 use crate::examine::Overflows;
-use crate::Echo;
+use crate::{Arrival, Echo};
 use serde::{Deserialize, Serialize};
+use tidegate_time::Instant;
 
 /// All of it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -44,16 +45,21 @@ pub struct Way {
 }
 
 impl Way {
-    /// From what its trains did, and round trips of the idle link and beside the first train.
-    pub fn of(found: &Overflows, idle: &[Echo], busy: &[Echo]) -> Self {
-        let rate = found.trains.first().and_then(|t| summary(&bursts::backlogged(t)));
+    /// From what its trains did, and round trips of the idle link and beside the trains. `to_client`: it is the downlink.
+    pub fn of(found: &Overflows, idle: &[Echo], beside: &[Echo], to_client: bool) -> Self {
+        let busy = while_full(found, beside, to_client);
+        let rate = found
+            .trains
+            .first()
+            .and_then(|t| summary(&bursts::backlogged(t)));
         let base_ms = base_rtt_ms(idle);
-        let gain = |(buffer, rate): (Buffer, RateSummary)| Gain::of(base_ms, &buffer, rate.median_bps);
+        let gain =
+            |(buffer, rate): (Buffer, RateSummary)| Gain::of(base_ms, &buffer, rate.median_bps);
         Self {
             rate,
             period: found.period,
             buffer: found.buffer,
-            latency: latency::loaded(idle, busy),
+            latency: latency::loaded(idle, &busy),
             gain: found.buffer.zip(rate).map(gain),
         }
     }
@@ -84,13 +90,40 @@ impl Way {
     pub fn gain_words(&self) -> String {
         match self.gain {
             Some(gain) if gain.is_worth_it() => format!(
-                "a download that fills the buffer takes round trips from {:.0} to {:.0} ms; steered, to {:.0} ms at most: {:.1} times shorter",
-                gain.base_ms, gain.full_ms, gain.steered_ms, gain.factor()
+                "what fills the buffer takes round trips from {:.0} to {:.0} ms; steered, to {:.0} ms at most: {:.1} times shorter",
+                gain.base_ms,
+                gain.full_ms,
+                gain.steered_ms,
+                gain.factor()
             ),
-            Some(gain) => format!("little: a full buffer makes round trips of {:.0} ms from {:.0}", gain.full_ms, gain.base_ms),
+            Some(gain) => format!(
+                "little: a full buffer makes round trips of {:.0} ms from {:.0}",
+                gain.full_ms, gain.base_ms
+            ),
             None => "not known: the buffer did not overflow".into(),
         }
     }
+}
+
+/// Round trips that began while at least half of the longest queue stood, of the largest packets.
+fn while_full(found: &Overflows, beside: &[Echo], to_client: bool) -> Vec<Echo> {
+    let train = found.trains.first().map_or(&[][..], Vec::as_slice);
+    let ways = || train.iter().map(Arrival::one_way_ns);
+    let (Some(least), Some(most)) = (ways().min(), ways().max()) else {
+        return Vec::new();
+    };
+    // By the client's clock, which is the echoes'.
+    let full = train
+        .iter()
+        .filter(|a| a.one_way_ns() - least >= (most - least) / 2);
+    let times: Vec<Instant> = full
+        .map(|a| if to_client { a.arrived } else { a.sent })
+        .collect();
+    let (Some(&first), Some(&last)) = (times.iter().min(), times.iter().max()) else {
+        return Vec::new();
+    };
+    let within = |echo: &&Echo| echo.asked >= first && echo.asked <= last;
+    beside.iter().filter(within).copied().collect()
 }
 
 /// The least round trip, in milliseconds; not a number of none.

@@ -228,9 +228,9 @@ impl Train {
             (Pace::Constant(_) | Pace::Window(_), _) => return,
             (Pace::Busy, _) => 1.25 * delivered,
             // A link that pauses has not become slower: what it gave before is soon to come again.
-            (Pace::Overflow, Stage::Fill) => {
-                (OVERLOAD * delivered).max(self.rate_bps / 2.0).max(self.config.start_bps)
-            }
+            (Pace::Overflow, Stage::Fill) => (OVERLOAD * delivered)
+                .max(self.rate_bps / 2.0)
+                .max(self.config.start_bps),
             (Pace::Overflow, Stage::Drain) => UNDERLOAD * delivered,
         };
         self.rate_bps = rate.min(self.config.max_bps);
@@ -241,7 +241,11 @@ impl Train {
             return;
         }
         let bound = EMPTY_US.max((EMPTY_SHARE * f64::from(self.longest_us)) as u32);
-        self.empty = if report.queued_us < bound { self.empty + 1 } else { 0 };
+        self.empty = if report.queued_us < bound {
+            self.empty + 1
+        } else {
+            0
+        };
         self.done |= self.empty >= 2;
     }
 
@@ -263,4 +267,3 @@ impl Train {
         Duration::from_secs_f64(seconds.min(LONGEST_GAP.as_secs_f64()))
     }
 }
-

@@ -56,9 +56,24 @@ fn unit_size_and_policy_of_a_buffer_are_found() {
     let interval = Duration::from_millis(100);
     let codel = Policy::Codel { target, interval };
     let cases = [
-        (queue(Some(600), None, Policy::DropTail), Unit::Packets, DropPolicy::Tail, 600.0),
-        (queue(None, Some(64_000), Policy::DropTail), Unit::Bytes, DropPolicy::Tail, 64e3),
-        (queue(Some(400), None, Policy::DropHead), Unit::Packets, DropPolicy::Head, 400.0),
+        (
+            queue(Some(600), None, Policy::DropTail),
+            Unit::Packets,
+            DropPolicy::Tail,
+            600.0,
+        ),
+        (
+            queue(None, Some(64_000), Policy::DropTail),
+            Unit::Bytes,
+            DropPolicy::Tail,
+            64e3,
+        ),
+        (
+            queue(Some(400), None, Policy::DropHead),
+            Unit::Packets,
+            DropPolicy::Head,
+            400.0,
+        ),
         (queue(None, None, codel), Unit::Time, DropPolicy::Aqm, 0.8),
     ];
     for (queue, unit, policy, size) in cases {
@@ -77,7 +92,11 @@ fn a_link_that_loses_by_chance_and_never_overflows_has_no_buffer_to_be_told() {
         max_bps: 5e6,
         ..overflow_train(0, 1420)
     };
-    let mut link = link(Rate::Constant(50e6), queue(Some(600), None, Policy::DropTail), 40);
+    let mut link = link(
+        Rate::Constant(50e6),
+        queue(Some(600), None, Policy::DropTail),
+        40,
+    );
     let observed = link.perform(&Experiment {
         trains: vec![(Side::Server, train)],
         ..Experiment::default()
@@ -94,7 +113,12 @@ fn bursts_have_their_interval_and_smooth_links_have_none() {
         assert!((period.ms - ms as f64).abs() < 0.1, "{period:?}");
     }
     // At 1.136 Mbit/s a packet of 1420 bytes takes 10 ms.
-    for rate in [Rate::Constant(0.5e6), Rate::Constant(1.136e6), Rate::Constant(20e6), turns(12e6, 1)] {
+    for rate in [
+        Rate::Constant(0.5e6),
+        Rate::Constant(1.136e6),
+        Rate::Constant(20e6),
+        turns(12e6, 1),
+    ] {
         assert_eq!(found(rate.clone(), buffer).period, None, "{rate:?}");
     }
 }
@@ -106,7 +130,10 @@ fn fifty_bursts_tell_the_rate_and_more_tell_it_better() {
         let found = found(rate, buffer);
         let busy = backlogged(&found.trains[0]);
         let summary = rate::summary(&busy).expect("bursts");
-        assert!((summary.median_bps / 7.2e6 - 1.0).abs() < 0.1, "{summary:?}");
+        assert!(
+            (summary.median_bps / 7.2e6 - 1.0).abs() < 0.1,
+            "{summary:?}"
+        );
     }
     let found = found(turns(7.2e6, 10), buffer);
     let bursts = rate::accuracy(
@@ -122,12 +149,20 @@ fn what_was_recorded_carries_what_the_link_did() {
     let text = mahimahi(&backlogged(&found.trains[0])).expect("a trace");
     let trace = tidegate_link::Trace::parse(&text).expect("Mahimahi's format");
     // A thousandth is lost by chance.
-    assert!((trace.mean_bps() / 6e6 - 1.0).abs() < 0.02, "{}", trace.mean_bps());
+    assert!(
+        (trace.mean_bps() / 6e6 - 1.0).abs() < 0.02,
+        "{}",
+        trace.mean_bps()
+    );
 }
 
 #[test]
 fn one_way_delays_need_no_clocks_that_agree() {
-    let slow = config(Rate::Constant(1e6), queue(Some(100), None, Policy::DropTail), 60);
+    let slow = config(
+        Rate::Constant(1e6),
+        queue(Some(100), None, Policy::DropTail),
+        60,
+    );
     let fast = config(Rate::Constant(20e6), QueueConfig::default(), 60);
     let mut link = Emulated::new(fast, slow, CLOCK, 3);
     let every = Some(Duration::from_millis(50));
@@ -153,12 +188,19 @@ fn one_way_delays_need_no_clocks_that_agree() {
     let all = [before, beside.echoes, after].concat();
     let estimate = clock(&all).expect("answers");
     assert!((estimate.skew_ppm - 50.0).abs() < 5.0, "{estimate:?}");
-    let longest = all.iter().map(|e| estimate.one_way_s(e)).fold([0.0, 0.0], |most: [f64; 2], way| {
-        [most[0].max(way[0]), most[1].max(way[1])]
-    });
+    let longest = all
+        .iter()
+        .map(|e| estimate.one_way_s(e))
+        .fold([0.0, 0.0], |most: [f64; 2], way| {
+            [most[0].max(way[0]), most[1].max(way[1])]
+        });
     assert!(longest[0] > 0.8 && longest[1] < 0.04, "{longest:?}");
     for echo in &all {
-        let down = echo.heard.as_secs_f64() - CLOCK.ahead_s(echo.heard) - echo.answered.as_secs_f64();
-        assert!((estimate.one_way_s(echo)[1] - down).abs() < 2e-3, "{estimate:?}");
+        let down =
+            echo.heard.as_secs_f64() - CLOCK.ahead_s(echo.heard) - echo.answered.as_secs_f64();
+        assert!(
+            (estimate.one_way_s(echo)[1] - down).abs() < 2e-3,
+            "{estimate:?}"
+        );
     }
 }

@@ -458,7 +458,9 @@ fn bytes(text: &str) -> Result<u64, String> {
         .expect("the empty suffix fits");
     let value = number.trim().parse::<f64>().ok().map(|n| n * unit);
     let value = value.filter(|v| (1e5..=1e12).contains(v));
-    value.map(|v| v as u64).ok_or_else(|| "expected 100kB to 1000GB, such as 100MB".into())
+    value
+        .map(|v| v as u64)
+        .ok_or_else(|| "expected 100kB to 1000GB, such as 100MB".into())
 }
 
 /// Arguments of `trace`.

@@ -32,8 +32,8 @@ fn serve(args: &ProbeServeArgs) -> Result<()> {
         ..Limits::default()
     };
     let stop = signals::stop_flag()?;
-    let mut server =
-        Server::bind(args.listen, key, limits).with_context(|| format!("listen on {}", args.listen))?;
+    let mut server = Server::bind(args.listen, key, limits)
+        .with_context(|| format!("listen on {}", args.listen))?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "listening on {}, UDP", server.address()?)?;
     if args.key.is_none() {
@@ -63,7 +63,8 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
         std::fs::write(path, trace).with_context(|| format!("write {}", path.display()))?;
     }
     if let Some(path) = &args.html {
-        std::fs::write(path, show::page(&measured)).with_context(|| format!("write {}", path.display()))?;
+        std::fs::write(path, show::page(&measured))
+            .with_context(|| format!("write {}", path.display()))?;
     }
     let mut out = std::io::stdout().lock();
     match args.json {
@@ -79,7 +80,9 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
 /// Says what it may cost, and asks.
 fn announce(args: &ProbeRunArgs) -> Result<()> {
     let megabytes = args.max_data as f64 / 1e6;
-    eprintln!("This sends up to {megabytes:.0} MB over the link, both directions together (--max-data).");
+    eprintln!(
+        "This sends up to {megabytes:.0} MB over the link, both directions together (--max-data)."
+    );
     if args.yes {
         return Ok(());
     }
@@ -106,5 +109,6 @@ fn resolve(host: &str) -> Result<SocketAddr> {
     let with_port = host.to_socket_addrs();
     let found = with_port.or_else(|_| (host, PORT).to_socket_addrs());
     let first = found.ok().and_then(|mut addresses| addresses.next());
-    Ok(first.ok_or_else(|| BadInput(format!("{host}: no such host, expected HOST or HOST:PORT")))?)
+    Ok(first
+        .ok_or_else(|| BadInput(format!("{host}: no such host, expected HOST or HOST:PORT")))?)
 }

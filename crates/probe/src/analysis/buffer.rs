@@ -48,7 +48,10 @@ pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
     if policy == DropPolicy::Aqm {
         return Some(managed(&seen));
     }
-    let agreeing: Vec<_> = seen.into_iter().filter(|(_, o)| o.policy == policy).collect();
+    let agreeing: Vec<_> = seen
+        .into_iter()
+        .filter(|(_, o)| o.policy == policy)
+        .collect();
     let plateau = |read: fn(&(f64, Overflow)) -> f64| Plateau::of(agreeing.iter().map(read));
     let packets = plateau(|(_, o)| o.packets);
     let bytes = plateau(|(size, o)| o.packets * size);
@@ -57,7 +60,10 @@ pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
         () if agreeing.len() < 2 => (Unit::Unclear, bytes),
         () if packets.ratio <= bytes.ratio && packets.ratio <= STAYS => (Unit::Packets, packets),
         // At one rate bytes are time: only where the rate changed can time stay put and bytes not.
-        () if time.ratio < 0.8 * bytes.ratio && time.ratio <= STAYS && time_is_steadier(&agreeing) => {
+        () if time.ratio < 0.8 * bytes.ratio
+            && time.ratio <= STAYS
+            && time_is_steadier(&agreeing) =>
+        {
             (Unit::Time, time)
         }
         () if bytes.ratio <= STAYS => (Unit::Bytes, bytes),
@@ -99,7 +105,9 @@ fn policy(seen: &[(f64, Overflow)]) -> Option<DropPolicy> {
 }
 
 fn time_is_steadier(agreeing: &[(f64, Overflow)]) -> bool {
-    agreeing.iter().all(|(_, o)| o.wait_spread < 0.5 * o.packets_spread)
+    agreeing
+        .iter()
+        .all(|(_, o)| o.wait_spread < 0.5 * o.packets_spread)
 }
 
 /// A quantity over several trains.

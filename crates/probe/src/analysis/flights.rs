@@ -75,8 +75,6 @@ impl Flights {
         let busy = self.packets.iter().filter(|p| p.stage != Stage::Quiet);
         busy.collect()
     }
-
-
 }
 
 fn delivered(arrival: &Arrival, base_ns: i64) -> Flight {
@@ -105,7 +103,6 @@ fn count_ahead(packets: &mut [Flight]) {
         arrived_before += u32::from(packet.left_s.is_some());
     }
 }
-
 
 /// From the last packet to the first, which leave in that order.
 fn count_behind(packets: &mut [Flight]) {

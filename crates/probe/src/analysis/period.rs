@@ -72,7 +72,10 @@ pub fn period(trains: &[&[Arrival]]) -> Option<Period> {
 /// When bursts begin while the queue stands; where there are none, when packets arrive.
 fn burst_starts(arrivals: &[Arrival]) -> Vec<Instant> {
     let busy = backlogged(arrivals);
-    split(&busy, super::bursts::GAP / 2).iter().map(|b| b.first).collect()
+    split(&busy, super::bursts::GAP / 2)
+        .iter()
+        .map(|b| b.first)
+        .collect()
 }
 
 /// How well those moments keep to an interval: the mean over windows, of which each has a phase of its own.
@@ -91,7 +94,11 @@ fn coherence(moments: &[Instant], ms: f64) -> f64 {
             count += n;
         }
     }
-    if count > 0.0 { (sum / count).sqrt() } else { 0.0 }
+    if count > 0.0 {
+        (sum / count).sqrt()
+    } else {
+        0.0
+    }
 }
 
 /// Squared length of the sum of e^(2πi·t/T).

@@ -104,7 +104,8 @@ pub fn overflow(flights: &Flights) -> Option<Overflow> {
         DropPolicy::Aqm => aqm_size(&busy, &limits),
     };
     let relevant = |p: &&&Flight| p.left_s.is_none() && f64::from(p.ahead) >= 0.5 * limits.ahead;
-    let at_loss = |read: fn(&Flight) -> f64| spread(busy.iter().filter(relevant).map(|p| read(p)).collect());
+    let at_loss =
+        |read: fn(&Flight) -> f64| spread(busy.iter().filter(relevant).map(|p| read(p)).collect());
     Some(Overflow {
         policy,
         packets,
@@ -138,7 +139,10 @@ impl Limits {
         // Those by chance may stand anywhere, and there are the more of them the longer the queue took to fill.
         let by_chance = BY_CHANCE * busy.len() as f64 / pushed.len().max(1) as f64;
         let pushed = super::quantile(&mut pushed, by_chance.clamp(CHANCE, MOST_BY_CHANCE));
-        let beyond = behind.iter().filter(|&&b| b > MORE * pushed + A_FEW).count();
+        let beyond = behind
+            .iter()
+            .filter(|&&b| b > MORE * pushed + A_FEW)
+            .count();
         Self {
             ahead: busy.iter().map(|p| p.ahead).max().unwrap_or(0).into(),
             beyond: beyond as f64 / behind.len().max(1) as f64,
@@ -188,9 +192,9 @@ fn decide(busy: &[&Flight], limits: &Limits, lost: f64) -> DropPolicy {
 fn drained(busy: &[&Flight], limits: &Limits) -> Vec<(f64, bool)> {
     let drain = busy.iter().filter(|p| p.stage == Stage::Drain);
     // The first of them may have met what was sent just before.
-    let counted = drain.skip(2).filter(|p| {
-        p.left_s.is_some() || !limits.at_the_tail(p) && !limits.at_the_head(p)
-    });
+    let counted = drain
+        .skip(2)
+        .filter(|p| p.left_s.is_some() || !limits.at_the_tail(p) && !limits.at_the_head(p));
     counted.map(|p| (p.waited_s, p.left_s.is_none())).collect()
 }
 
@@ -221,7 +225,10 @@ fn head_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
 fn aqm_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
     let wait_s = bound(drained(busy, limits)).unwrap_or_else(|| {
         let lost = busy.iter().filter(|p| p.left_s.is_none());
-        super::quantile(&mut lost.map(|p| p.waited_s).collect::<Vec<f64>>(), LEAST_WAITS)
+        super::quantile(
+            &mut lost.map(|p| p.waited_s).collect::<Vec<f64>>(),
+            LEAST_WAITS,
+        )
     });
     let near = |p: &&&Flight| (p.waited_s - wait_s).abs() < 0.1 * wait_s && p.left_s.is_some();
     let ahead = busy.iter().filter(near).map(|p| p.ahead.into());

@@ -54,12 +54,19 @@ pub fn shares_bps(flows: &[Vec<Arrival>], from: Instant, to: Instant) -> Vec<f64
         let counted = flow.iter().filter(within);
         counted.map(|a| u64::from(a.bytes)).sum()
     };
-    flows.iter().map(|flow| bytes(flow) as f64 * 8.0 / seconds).collect()
+    flows
+        .iter()
+        .map(|flow| bytes(flow) as f64 * 8.0 / seconds)
+        .collect()
 }
 
 /// R. Jain's index of fairness: 1 if all get the same, 1/n if one gets everything.
 pub fn jain(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|s| s * s).sum();
-    if squares > 0.0 { sum * sum / (shares.len() as f64 * squares) } else { 1.0 }
+    if squares > 0.0 {
+        sum * sum / (shares.len() as f64 * squares)
+    } else {
+        1.0
+    }
 }

@@ -31,7 +31,8 @@ pub fn threshold(mut packets: Vec<(f64, bool)>) -> Option<Threshold> {
         }
         let (above, lost_above) = (total - below, lost - lost_below);
         let shares = [lost_below / below, lost_above / above];
-        let explained = likelihood(lost_below, below, CHANCE) + likelihood(lost_above, above, shares[1]);
+        let explained =
+            likelihood(lost_below, below, CHANCE) + likelihood(lost_above, above, shares[1]);
         let evidence = explained - whole;
         if shares[1] > CHANCE && best.is_none_or(|b| evidence > b.evidence) {
             best = Some(Threshold {

@@ -1,9 +1,9 @@
 //! The client: opens a session, asks for trains, and gathers what arrived.
 
+use super::SILENCE;
 use super::control::{COOKIE, Control, HELLO, OPEN, OPENED, QUESTION, read, write};
 use super::seal::{Key, Session, TAG, VERSION};
-use super::socket::{Received, Socket, now, wall};
-use super::SILENCE;
+use super::socket::{Received, Socket, Way, now, wall};
 use crate::{Arrival, Echo, Message, Pinger, Receiver, Train, TrainConfig};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -16,7 +16,9 @@ use tidegate_time::Instant;
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// Nothing came back from the start.
-    #[error("{0} does not answer: is `tidegate probe serve` running there, with this key, and UDP let through?")]
+    #[error(
+        "{0} does not answer: is `tidegate probe serve` running there, with this key, and UDP let through?"
+    )]
     NoAnswer(SocketAddr),
     /// Nothing came back any more.
     #[error("{0} has stopped answering")]
@@ -155,14 +157,21 @@ impl Client {
         Ok((arrivals, work.echoes))
     }
 
-    fn start(&mut self, direction: Direction, train: TrainConfig, work: &mut Work) -> Result<(), Failure> {
+    fn start(
+        &mut self,
+        direction: Direction,
+        train: TrainConfig,
+        work: &mut Work,
+    ) -> Result<(), Failure> {
         let start = Control::Start {
             to_client: direction == Direction::Down,
             train,
         };
         let flow = train.flow;
         work.started = None;
-        self.repeat(&start, work, |work| work.started.is_some_and(|(known, _)| known == flow))?;
+        self.repeat(&start, work, |work| {
+            work.started.is_some_and(|(known, _)| known == flow)
+        })?;
         let left = work.started.map_or(0, |(_, left)| left);
         if direction == Direction::Down && left < train.max_bytes {
             return Err(Failure::Budget {
@@ -197,7 +206,9 @@ impl Client {
             let from = all.len() as u32;
             work.records = None;
             self.repeat(&Control::Fetch { flow, from }, work, |work| {
-                work.records.as_ref().is_some_and(|(known, _, _)| *known == from)
+                work.records
+                    .as_ref()
+                    .is_some_and(|(known, _, _)| *known == from)
             })?;
             let Some((_, total, records)) = work.records.take() else {
                 return Ok(all);
@@ -231,7 +242,7 @@ impl Client {
 
     fn say(&mut self, control: &Control) -> Result<(), Failure> {
         let packet = self.session.seal(&write(control));
-        Ok(self.socket.send(&packet, self.server)?)
+        Ok(self.socket.send(&packet, Way::to(self.server))?)
     }
 
     /// Takes what came, sends what is due, and waits for a while.
@@ -249,10 +260,18 @@ impl Client {
         while let Some(data) = work.train.as_mut().and_then(|train| train.poll(at, wall())) {
             self.say(&Control::Measure(Message::Data(data)))?;
         }
-        if let Some(report) = work.receiver.as_mut().and_then(|receiver| receiver.report(at)) {
+        if let Some(report) = work
+            .receiver
+            .as_mut()
+            .and_then(|receiver| receiver.report(at))
+        {
             self.say(&Control::Measure(Message::Report(report)))?;
         }
-        while let Some(ping) = work.pinger.as_mut().and_then(|pinger| pinger.poll(at, wall())) {
+        while let Some(ping) = work
+            .pinger
+            .as_mut()
+            .and_then(|pinger| pinger.poll(at, wall()))
+        {
             self.say(&Control::Measure(Message::Ping(ping)))?;
         }
         if at >= self.alive_at {
@@ -263,19 +282,30 @@ impl Client {
     }
 
     fn take(&mut self, received: &Received, work: &mut Work) {
-        if received.from != self.server {
+        if received.way.far != self.server {
             return;
         }
-        let Some(control) = self.session.open(&received.bytes).and_then(|inner| read(inner).ok()) else {
+        let Some(control) = self
+            .session
+            .open(&received.bytes)
+            .and_then(|inner| read(inner).ok())
+        else {
             return;
         };
         self.heard = now();
         match control {
             Control::Started { flow, left } => work.started = Some((flow, left)),
-            Control::Records { from, total, records, .. } => work.records = Some((from, total, records)),
+            Control::Records {
+                from,
+                total,
+                records,
+                ..
+            } => work.records = Some((from, total, records)),
             Control::Measure(Message::Data(data)) => {
                 // The first packets may come before the word that they will.
-                let receiver = work.receiver.get_or_insert_with(|| Receiver::new(data.flow));
+                let receiver = work
+                    .receiver
+                    .get_or_insert_with(|| Receiver::new(data.flow));
                 receiver.take(now(), received.clock, &data);
             }
             Control::Measure(Message::Report(report)) => {
@@ -283,7 +313,9 @@ impl Client {
                     train.report(now(), &report);
                 }
             }
-            Control::Measure(Message::Pong(pong)) => work.echoes.push(Echo::of(&pong, received.clock)),
+            Control::Measure(Message::Pong(pong)) => {
+                work.echoes.push(Echo::of(&pong, received.clock))
+            }
             _ => {}
         }
     }
@@ -353,16 +385,19 @@ fn ask(
     stop: &AtomicBool,
 ) -> Result<Vec<u8>, Failure> {
     for _ in 0..TIMES {
-        socket.send(question, server)?;
+        socket.send(question, Way::to(server))?;
         let until = now() + AGAIN;
         while now() < until {
             if stop.load(Ordering::Relaxed) {
                 return Err(Failure::Interrupted);
             }
             while let Some(received) = socket.receive()? {
-                let (said, tag) = received.bytes.split_at(received.bytes.len().saturating_sub(TAG));
-                let answers = said.len() >= 34 && said[..2] == [VERSION, kind] && said[2..18] == nonce[..];
-                if answers && received.from == server && key.verifies(tag, &[b"answer", said]) {
+                let (said, tag) = received
+                    .bytes
+                    .split_at(received.bytes.len().saturating_sub(TAG));
+                let answers =
+                    said.len() >= 34 && said[..2] == [VERSION, kind] && said[2..18] == nonce[..];
+                if answers && received.way.far == server && key.verifies(tag, &[b"answer", said]) {
                     return Ok(said[18..].to_vec());
                 }
             }

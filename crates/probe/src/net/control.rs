@@ -27,7 +27,12 @@ pub enum Control {
     /// The client wants what arrived of a train, from that place on.
     Fetch { flow: u8, from: u32 },
     /// It, and how many there are in all.
-    Records { flow: u8, from: u32, total: u32, records: Vec<Arrival> },
+    Records {
+        flow: u8,
+        from: u32,
+        total: u32,
+        records: Vec<Arrival>,
+    },
     /// The client is there.
     Alive,
     /// The session is over.
@@ -60,7 +65,12 @@ pub fn write(control: &Control) -> Vec<u8> {
                 Pace::Busy => (3, 0),
             };
             out.push(pace);
-            let numbers = [value, train.start_bps as u64, train.max_bps as u64, train.max_bytes];
+            let numbers = [
+                value,
+                train.start_bps as u64,
+                train.max_bps as u64,
+                train.max_bytes,
+            ];
             numbers.iter().for_each(|n| out.extend(n.to_be_bytes()));
             out.extend((train.max_time.as_millis() as u64).to_be_bytes());
         }
@@ -73,7 +83,12 @@ pub fn write(control: &Control) -> Vec<u8> {
             out.extend([FETCH, *flow]);
             out.extend(from.to_be_bytes());
         }
-        Control::Records { flow, from, total, records } => {
+        Control::Records {
+            flow,
+            from,
+            total,
+            records,
+        } => {
             out.extend([RECORDS, *flow]);
             out.extend(from.to_be_bytes());
             out.extend(total.to_be_bytes());
@@ -129,7 +144,9 @@ pub fn read(bytes: &[u8]) -> Result<Control, Malformed> {
             flow: cursor.take::<1>()?[0],
             left: u64::from_be_bytes(cursor.take()?),
         },
-        STOP => Control::Stop { flow: cursor.take::<1>()?[0] },
+        STOP => Control::Stop {
+            flow: cursor.take::<1>()?[0],
+        },
         FETCH => Control::Fetch {
             flow: cursor.take::<1>()?[0],
             from: u32::from_be_bytes(cursor.take()?),
@@ -141,7 +158,12 @@ pub fn read(bytes: &[u8]) -> Result<Control, Malformed> {
             while !cursor.0.is_empty() {
                 records.push(record(&mut cursor)?);
             }
-            Control::Records { flow, from, total, records }
+            Control::Records {
+                flow,
+                from,
+                total,
+                records,
+            }
         }
         ALIVE => Control::Alive,
         CLOSE => Control::Close,

@@ -46,7 +46,10 @@ impl Key {
     /// Whether the tag is that of those bytes; in constant time.
     pub fn verifies(&self, tag: &[u8], of: &[&[u8]]) -> bool {
         let expected = self.tag(of);
-        let differing = expected.iter().zip(tag).fold(0, |sum, (a, b)| sum | (a ^ b));
+        let differing = expected
+            .iter()
+            .zip(tag)
+            .fold(0, |sum, (a, b)| sum | (a ^ b));
         tag.len() == TAG && differing == 0
     }
 
@@ -133,9 +136,13 @@ impl Session {
         let (head, inner) = packet.split_at_checked(SEAL)?;
         let (counter, tag) = (&head[10..18], &head[18..SEAL]);
         let expected = self.tag(1 - self.sends, counter, inner);
-        let differing = expected.iter().zip(tag).fold(0, |sum, (a, b)| sum | (a ^ b));
+        let differing = expected
+            .iter()
+            .zip(tag)
+            .fold(0, |sum, (a, b)| sum | (a ^ b));
         let number = u64::from_be_bytes(counter.try_into().ok()?);
-        (session_of(packet) == Some(self.id) && differing == 0 && self.seen.is_new(number)).then_some(inner)
+        (session_of(packet) == Some(self.id) && differing == 0 && self.seen.is_new(number))
+            .then_some(inner)
     }
 
     fn tag(&self, direction: u8, counter: &[u8], inner: &[u8]) -> [u8; TAG] {
@@ -145,7 +152,8 @@ impl Session {
             _ => &inner[..inner.len().min(SAID)],
         };
         let length = (inner.len() as u32).to_be_bytes();
-        self.key.tag(&[&[direction], &self.id, counter, &length, said])
+        self.key
+            .tag(&[&[direction], &self.id, counter, &length, said])
     }
 }
 
@@ -167,7 +175,11 @@ impl Window {
     fn is_new(&mut self, counter: u64) -> bool {
         if counter > self.highest {
             let further = counter - self.highest;
-            self.seen = u32::try_from(further).ok().and_then(|n| self.seen.checked_shl(n)).unwrap_or(0) | 1;
+            self.seen = u32::try_from(further)
+                .ok()
+                .and_then(|n| self.seen.checked_shl(n))
+                .unwrap_or(0)
+                | 1;
             self.highest = counter;
             return true;
         }

@@ -1,9 +1,9 @@
 //! The server: answers whoever has the key, within its budgets.
 
+use super::SILENCE;
 use super::control::{COOKIE, Control, HELLO, OPEN, OPENED, QUESTION, RECORDS_MAX, read, write};
 use super::seal::{Key, Session, TAG, VERSION, session_of};
-use super::socket::{Received, Socket, now, wall};
-use super::SILENCE;
+use super::socket::{Received, Socket, Way, now, wall};
 use crate::{Arrival, Message, Pong, Receiver, Train, TrainConfig};
 use std::collections::HashMap;
 use std::io;
@@ -69,7 +69,7 @@ pub struct Server {
 /// A session.
 #[derive(Debug)]
 struct Guest {
-    address: SocketAddr,
+    way: Way,
     session: Session,
     heard: Instant,
     left: u64,
@@ -126,12 +126,12 @@ impl Server {
     fn take(&mut self, received: &Received) -> io::Result<()> {
         let packet = &received.bytes;
         let answer = match packet.get(..2) {
-            Some(&[VERSION, HELLO]) => self.hello(packet, received.from),
-            Some(&[VERSION, OPEN]) => self.open(packet, received.from),
+            Some(&[VERSION, HELLO]) => self.hello(packet, received.way.far),
+            Some(&[VERSION, OPEN]) => self.open(packet, received.way),
             _ => return self.take_sealed(received),
         };
         match answer {
-            Some(answer) => self.socket.send(&answer, received.from),
+            Some(answer) => self.socket.send(&answer, received.way),
             None => {
                 self.counters.refused += 1;
                 Ok(())
@@ -150,7 +150,8 @@ impl Server {
     }
 
     /// A session for an Open that brings its cookie back.
-    fn open(&mut self, packet: &[u8], from: SocketAddr) -> Option<Vec<u8>> {
+    fn open(&mut self, packet: &[u8], way: Way) -> Option<Vec<u8>> {
+        let from = way.far;
         let nonce = question(&self.key, packet)?;
         let current = period(now());
         let cookie = packet.get(18..18 + TAG)?;
@@ -159,22 +160,32 @@ impl Server {
             return None;
         }
         // The same question has the same answer, and makes no second session.
-        let id: [u8; 8] = self.secret.tag(&[b"session", nonce, from.to_string().as_bytes()])[..8].try_into().ok()?;
+        let id: [u8; 8] = self
+            .secret
+            .tag(&[b"session", nonce, from.to_string().as_bytes()])[..8]
+            .try_into()
+            .ok()?;
         if !self.guests.contains_key(&id) {
             if self.guests.len() >= self.limits.sessions {
                 return None;
             }
-            let left = self.limits.total_bytes.saturating_sub(self.counters.sent_bytes);
+            let left = self
+                .limits
+                .total_bytes
+                .saturating_sub(self.counters.sent_bytes);
             self.counters.sessions += 1;
-            self.guests.insert(id, Guest {
-                address: from,
-                session: Session::new(id, self.key.derive(&[b"session", nonce, &id]), true),
-                heard: now(),
-                left: left.min(self.limits.session_bytes),
-                train: None,
-                receiver: None,
-                records: None,
-            });
+            self.guests.insert(
+                id,
+                Guest {
+                    way,
+                    session: Session::new(id, self.key.derive(&[b"session", nonce, &id]), true),
+                    heard: now(),
+                    left: left.min(self.limits.session_bytes),
+                    train: None,
+                    receiver: None,
+                    records: None,
+                },
+            );
         }
         let mut answer = vec![VERSION, OPENED];
         answer.extend(nonce);
@@ -187,12 +198,13 @@ impl Server {
 
     fn cookie(&self, from: SocketAddr, nonce: &[u8], period: u64) -> [u8; TAG] {
         let address = from.to_string();
-        self.secret.tag(&[b"cookie", address.as_bytes(), nonce, &period.to_be_bytes()])
+        self.secret
+            .tag(&[b"cookie", address.as_bytes(), nonce, &period.to_be_bytes()])
     }
 
     fn take_sealed(&mut self, received: &Received) -> io::Result<()> {
         let guest = session_of(&received.bytes).and_then(|id| self.guests.get_mut(&id));
-        let guest = guest.filter(|guest| guest.address == received.from);
+        let guest = guest.filter(|guest| guest.way.far == received.way.far);
         let said = guest.and_then(|guest| {
             let inner = guest.session.open(&received.bytes)?;
             Some((read(inner).ok()?, guest))
@@ -210,7 +222,7 @@ impl Server {
         let answer = guest.take(control, received.clock, &self.limits);
         if let Some(answer) = answer {
             let packet = guest.session.seal(&write(&answer));
-            self.socket.send(&packet, received.from)?;
+            self.socket.send(&packet, received.way)?;
         }
         Ok(())
     }
@@ -224,7 +236,14 @@ impl Server {
     fn send(&mut self) -> io::Result<()> {
         let at = now();
         for guest in self.guests.values_mut() {
-            let Guest { address, session, left, train, receiver, .. } = guest;
+            let Guest {
+                way,
+                session,
+                left,
+                train,
+                receiver,
+                ..
+            } = guest;
             if let Some(train) = train {
                 while let Some(data) = train.poll(at, wall()) {
                     let bytes = u64::from(data.bytes);
@@ -235,7 +254,7 @@ impl Server {
                     *left -= bytes;
                     self.counters.sent_bytes += bytes;
                     let packet = session.seal(&write(&Control::Measure(Message::Data(data))));
-                    self.socket.send(&packet, *address)?;
+                    self.socket.send(&packet, *way)?;
                 }
                 if train.is_done() || *left == 0 {
                     guest.train = None;
@@ -245,15 +264,21 @@ impl Server {
                 && let Some(report) = receiver.report(at)
             {
                 let packet = session.seal(&write(&Control::Measure(Message::Report(report))));
-                self.socket.send(&packet, *address)?;
+                self.socket.send(&packet, *way)?;
             }
         }
         Ok(())
     }
 
     fn until_next(&self) -> Duration {
-        let trains = self.guests.values().filter_map(|g| g.train.as_ref()?.next_event());
-        let reports = self.guests.values().filter_map(|g| g.receiver.as_ref()?.1.next_event());
+        let trains = self
+            .guests
+            .values()
+            .filter_map(|g| g.train.as_ref()?.next_event());
+        let reports = self
+            .guests
+            .values()
+            .filter_map(|g| g.receiver.as_ref()?.1.next_event());
         let next = trains.chain(reports).min();
         next.map_or(LONGEST_WAIT, |next| (next - now()).min(LONGEST_WAIT))
     }
@@ -279,8 +304,15 @@ impl Guest {
             Control::Start { to_client, train } => Some(self.start(to_client, train, limits)),
             Control::Stop { flow } => {
                 self.train = None;
-                if self.receiver.as_ref().is_some_and(|(known, _)| *known == flow) {
-                    self.records = self.receiver.take().map(|(flow, r)| (flow, r.into_arrivals()));
+                if self
+                    .receiver
+                    .as_ref()
+                    .is_some_and(|(known, _)| *known == flow)
+                {
+                    self.records = self
+                        .receiver
+                        .take()
+                        .map(|(flow, r)| (flow, r.into_arrivals()));
                 }
                 None
             }
@@ -331,10 +363,18 @@ impl Guest {
             };
             self.train = Some(Train::new(train, now()));
         }
-        if !to_client && self.receiver.as_ref().is_none_or(|(known, _)| *known != flow) {
+        if !to_client
+            && self
+                .receiver
+                .as_ref()
+                .is_none_or(|(known, _)| *known != flow)
+        {
             self.receiver = Some((flow, Receiver::new(flow)));
         }
-        Control::Started { flow, left: self.left }
+        Control::Started {
+            flow,
+            left: self.left,
+        }
     }
 }
 

@@ -60,9 +60,14 @@ fn trains_go_both_ways_and_every_packet_is_known() {
     let mut client = client(server.address, &key).unwrap();
     for direction in [Direction::Down, Direction::Up] {
         let every = Some(Duration::from_millis(100));
-        let (arrivals, echoes) = client.train(direction, few(direction as u8), every).unwrap();
+        let (arrivals, echoes) = client
+            .train(direction, few(direction as u8), every)
+            .unwrap();
         assert!((20..=30).contains(&arrivals.len()), "{}", arrivals.len());
-        let in_order = arrivals.iter().enumerate().all(|(n, a)| a.sequence == n as u32);
+        let in_order = arrivals
+            .iter()
+            .enumerate()
+            .all(|(n, a)| a.sequence == n as u32);
         assert!(in_order && arrivals.iter().all(|a| a.bytes == 1000));
         assert!(echoes.len() > 5);
     }
@@ -86,7 +91,9 @@ fn no_answer_is_longer_than_its_question_and_a_cookie_is_of_one_address() {
     let server = Running::new(key, Limits::default());
     let [here, elsewhere] = [0; 2].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
     for socket in [&here, &elsewhere] {
-        socket.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_millis(300)))
+            .unwrap();
     }
     let ask = |socket: &UdpSocket, kind, with: &[u8]| {
         let question = client::question(&key, kind, &[7; 16], with);
@@ -116,7 +123,10 @@ fn budgets_are_kept_whatever_a_client_asks_for() {
     let mut client = client(server.address, &key).unwrap();
     assert_eq!(client.budget(), 20_000);
     let greedy = client.train(Direction::Down, few(0), None).unwrap_err();
-    assert!(matches!(greedy, Failure::Budget { left: 20_000, .. }), "{greedy}");
+    assert!(
+        matches!(greedy, Failure::Budget { left: 20_000, .. }),
+        "{greedy}"
+    );
     let modest = TrainConfig {
         max_bytes: 15_000,
         ..few(1)

@@ -35,7 +35,10 @@ impl Progress {
         };
         let now = &self.reports[last];
         let arrived = now.packets.saturating_sub(packets);
-        (arrived, now.next.saturating_sub(next).saturating_sub(arrived))
+        (
+            arrived,
+            now.next.saturating_sub(next).saturating_sub(arrived),
+        )
     }
 
     /// What arrives, in bit/s; none before there are two reports.

@@ -58,7 +58,7 @@ pub fn measure(client: &mut Client, args: &ProbeRunArgs) -> Result<Measured> {
             Direction::Up => each,
         };
         let (found, busy) = fill(client, name, direction, each)?;
-        let way = Way::of(&found, &idle, &busy);
+        let way = Way::of(&found, &idle, &busy, direction == Direction::Down);
         match direction {
             Direction::Down => {
                 measured.results.down = Some(way);
@@ -85,12 +85,23 @@ fn fill(
 ) -> Result<(Overflows, Vec<Echo>), Failure> {
     let mut busy = Vec::new();
     let found = overflows_by(bytes, |train| {
-        eprintln!("{name}: filling the queue with packets of {} bytes", train.bytes);
+        eprintln!(
+            "{name}: filling the queue with packets of {} bytes",
+            train.bytes
+        );
         // Flows of the two directions are numbered apart.
         let flow = train.flow + 8 * direction as u8;
-        let (arrivals, echoes) = client.train(direction, tidegate_probe::TrainConfig { flow, ..train }, Some(EVERY))?;
+        let (arrivals, echoes) = client.train(
+            direction,
+            tidegate_probe::TrainConfig { flow, ..train },
+            Some(EVERY),
+        )?;
         busy.extend(echoes);
-        let sent = arrivals.iter().map(|a| a.sequence).max().map_or(0, |last| u64::from(last) + 1);
+        let sent = arrivals
+            .iter()
+            .map(|a| a.sequence)
+            .max()
+            .map_or(0, |last| u64::from(last) + 1);
         Ok::<_, Failure>((arrivals, sent * u64::from(train.bytes)))
     })?;
     Ok((found, busy))
@@ -100,7 +111,9 @@ fn fill(
 fn longest(found: &Overflows) -> Option<&Vec<Arrival>> {
     let lasting = |train: &&Vec<Arrival>| {
         let busy = backlogged(train);
-        busy.first().zip(busy.last()).map(|(first, last)| last.arrived - first.arrived)
+        busy.first()
+            .zip(busy.last())
+            .map(|(first, last)| last.arrived - first.arrived)
     };
     found.trains.iter().max_by_key(lasting)
 }
