@@ -27,7 +27,7 @@ pub fn queues(quiet: &[Arrival], busy: &[Arrival]) -> Option<Queues> {
         later.map(|w| w.1).collect::<Vec<f64>>()
     });
     let [busy_ms, quiet_ms] = waits.each_mut().map(|w| super::quantile(w, 0.75));
-    if !(busy_ms > LEAST_MS) || quiet_ms.is_nan() {
+    if busy_ms.is_nan() || busy_ms <= LEAST_MS || quiet_ms.is_nan() {
         return None;
     }
     Some(match quiet_ms > SHARED * busy_ms {
