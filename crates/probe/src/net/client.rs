@@ -127,7 +127,11 @@ impl Client {
         let mut work = every.map_or_else(Work::default, |every| Work::asking(every, Instant::MAX));
         self.start(direction, train, &mut work)?;
         match direction {
-            Direction::Down => work.receiver = Some(Receiver::new(train.flow)),
+            // Its first packets may have come before the word that they would.
+            Direction::Down => {
+                work.receiver
+                    .get_or_insert_with(|| Receiver::new(train.flow));
+            }
             Direction::Up => work.train = Some(Train::new(train, now())),
         }
         let mut latest = now();
@@ -302,7 +306,6 @@ impl Client {
                 ..
             } => work.records = Some((from, total, records)),
             Control::Measure(Message::Data(data)) => {
-                // The first packets may come before the word that they will.
                 let receiver = work
                     .receiver
                     .get_or_insert_with(|| Receiver::new(data.flow));
