@@ -165,11 +165,6 @@ impl Train {
         self.watch_drain(report);
     }
 
-    /// Its number.
-    pub fn flow(&self) -> u8 {
-        self.config.flow
-    }
-
     /// Whether nothing more will be sent.
     pub fn is_done(&self) -> bool {
         self.done

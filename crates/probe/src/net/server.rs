@@ -74,6 +74,8 @@ struct Guest {
     heard: Instant,
     left: u64,
     train: Option<Train>,
+    /// The last train that it wanted: a question that is repeated, or comes late, makes no second one.
+    wanted: Option<u8>,
     receiver: Option<(u8, Receiver)>,
     records: Option<(u8, Vec<Arrival>)>,
 }
@@ -182,6 +184,7 @@ impl Server {
                     heard: now(),
                     left: left.min(self.limits.session_bytes),
                     train: None,
+                    wanted: None,
                     receiver: None,
                     records: None,
                 },
@@ -352,8 +355,8 @@ impl Guest {
     fn start(&mut self, to_client: bool, train: TrainConfig, limits: &Limits) -> Control {
         let flow = train.flow;
         let sane = train.max_bytes <= self.left && usize::from(train.bytes) <= MOST_BYTES;
-        let running = self.train.as_ref().is_some_and(|t| t.flow() == flow);
-        if to_client && sane && !running {
+        let known = self.wanted.replace(flow) == Some(flow);
+        if to_client && sane && !known {
             let train = TrainConfig {
                 max_bps: train.max_bps.min(limits.max_bps),
                 start_bps: train.start_bps.clamp(1e3, limits.max_bps),
