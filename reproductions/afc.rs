@@ -25,6 +25,7 @@ pub fn paper() -> Paper {
         introduction: paths::INTRODUCTION,
         // Nothing is random.
         seeds: Seeds::ONE,
+        measure: None,
         lab: Selection {
             figures: &[],
             method: "",

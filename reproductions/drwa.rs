@@ -30,6 +30,7 @@ pub fn paper() -> Paper {
         title: "DRWA, reproduced",
         introduction: carriers::INTRODUCTION,
         seeds: Seeds { full: 30, quick: 4 },
+        measure: None,
         lab: Selection {
             figures: &["fig-8", "fig-9", "fig-11", "fig-12", "table-3", "fig-15"],
             method: "Simulator and kernel did the same runs over the same link with the same seeds: downloads of 40 s \

@@ -4,6 +4,7 @@
 pub mod afc;
 pub mod drwa;
 mod means;
+pub mod measurements;
 pub mod mpath;
 mod pictures;
 mod radio;
@@ -22,6 +23,7 @@ pub fn papers() -> Vec<Paper> {
         rsfc::paper(),
         afc::paper(),
         mpath::paper(),
+        measurements::paper(),
     ]
 }
 

@@ -30,6 +30,7 @@ pub fn paper() -> Paper {
         title: "mPath, reproduced",
         introduction: emulab::INTRODUCTION,
         seeds: Seeds { full: 8, quick: 2 },
+        measure: None,
         lab: Selection {
             figures: &["fig-3.7", "fig-3.8", "fig-3.10"],
             method: "Simulator and kernel did the same runs: a minute of the thesis's lasts 12 s. On the kernel mPath is the real \

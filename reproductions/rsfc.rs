@@ -30,6 +30,7 @@ pub fn paper() -> Paper {
         title: "RSFC, reproduced",
         introduction: carriers::INTRODUCTION,
         seeds: Seeds { full: 8, quick: 1 },
+        measure: None,
         lab: Selection {
             figures: &[
                 "fig-5.4", "fig-5.5", "fig-5.9", "fig-5.10", "fig-5.11", "client",

@@ -38,6 +38,7 @@ pub fn paper() -> Paper {
                        link's own queueing delay and utilisation: nothing of them is estimated. The figures \
                        after the first three have links and workloads of their own, told there, all with CUBIC senders.",
         seeds: Seeds::ONE,
+        measure: None,
         lab: Selection {
             figures: &["laboratory"],
             method: "Simulator and kernel did the same runs over the same link; of the sample, each for 30 s.",

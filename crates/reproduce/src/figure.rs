@@ -3,12 +3,16 @@
 use crate::{Case, Claim, Extent, Sample, Seeds};
 use anyhow::Result;
 use tidegate_report::plot;
+use tidegate_scenario::{LinkInputs, RunResult, Scenario};
 
 /// Reads a number from the runs.
 pub type Reading = Box<dyn Fn(&Sample) -> f64 + Send + Sync>;
 
 /// Draws the runs.
 pub type Drawing = Box<dyn Fn(&Sample) -> Vec<plot::Figure> + Send + Sync>;
+
+/// Runs a case over its links without the simulator.
+pub type Measure = fn(&Scenario, &LinkInputs) -> Result<RunResult>;
 
 /// A paper, or a piece of work of our own, with figures.
 pub struct Paper {
@@ -20,6 +24,8 @@ pub struct Paper {
     pub introduction: &'static str,
     /// How often every run is repeated.
     pub seeds: Seeds,
+    /// How its cases are run, where it is not TCP that is studied; else in the simulator.
+    pub measure: Option<Measure>,
     /// What is done of it on the real kernel.
     pub lab: Selection,
     /// Its figures, in the paper's order. Fails if a recorded link cannot be read.

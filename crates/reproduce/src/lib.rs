@@ -27,7 +27,7 @@ mod verdict;
 
 pub use case::Case;
 pub use extent::{Extent, Seeds};
-pub use figure::{Drawing, Figure, Paper, Quantity, Reading, Selection};
+pub use figure::{Drawing, Figure, Measure, Paper, Quantity, Reading, Selection};
 pub use page::page;
 pub use report::{Comparison, Doubtful, FigureReport, KernelNumber, LeftOut, Report};
 pub use sample::{Results, Sample};

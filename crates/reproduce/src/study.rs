@@ -1,7 +1,7 @@
 //! Which runs some figures need, and what comes of them.
 
 use crate::report::{Comparison, Doubtful, FigureReport, LeftOut, Report};
-use crate::{Case, Estimate, Figure, Quantity, Results};
+use crate::{Case, Estimate, Figure, Measure, Quantity, Results};
 use anyhow::Result;
 use std::collections::BTreeSet;
 use tidegate_scenario::{LinkInputs, RunResult, Scenario};
@@ -13,6 +13,7 @@ pub struct Study {
     cases: Vec<Case>,
     seeds: u64,
     left_out: Vec<LeftOut>,
+    measure: Option<Measure>,
 }
 
 /// One case with one seed.
@@ -41,7 +42,14 @@ impl Study {
             cases,
             seeds: seeds.max(1),
             left_out: Vec::new(),
+            measure: None,
         }
+    }
+
+    /// With cases that are run by `measure`, if there is one.
+    #[must_use]
+    pub fn measured(self, measure: Option<Measure>) -> Self {
+        Self { measure, ..self }
     }
 
     /// Without those figures, of which the report says why.
@@ -74,12 +82,18 @@ impl Study {
         (&self.cases[job.case].name, job.seed)
     }
 
-    /// Does a job in the simulator; none if it was stopped.
+    /// Does a job, in the simulator unless it is [measured](Self::measured); none if it was stopped.
     ///
     /// # Errors
     /// When a case makes no sense, which is a mistake in a figure.
     pub fn perform(&self, job: Job, options: &Options) -> Result<Option<RunResult>> {
-        self.cases[job.case].run(job.seed, options)
+        let case = &self.cases[job.case];
+        match self.measure {
+            None => case.run(job.seed, options),
+            Some(measure) => case.run_by(job.seed, |scenario, inputs, _| {
+                measure(scenario, inputs).map(Some)
+            }),
+        }
     }
 
     /// Has a job done elsewhere, see [`Case::run_by`].

@@ -43,6 +43,8 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Run any command behind an emulated link
     Link(LinkArgs),
+    /// Tell what a link does to packets: rate, bursts, buffer, drop policy, latency under load
+    Probe(ProbeArgs),
     /// Measure what the parts of Tidegate cost on this machine
     Bench(BenchArgs),
     /// Write a trace of one of the shipped cell models, in Mahimahi's format
@@ -377,6 +379,95 @@ pub enum Part {
     /// Connections that come and go over a lossy link under the agent, for half an hour; never with
     /// other parts, nor unless it is named
     Soak,
+}
+
+/// Arguments of `probe`.
+#[derive(Debug, ClapArgs)]
+pub struct ProbeArgs {
+    /// Which end this is
+    #[command(subcommand)]
+    pub end: ProbeEnd,
+}
+
+/// The two ends of a measurement.
+#[derive(Debug, Subcommand)]
+pub enum ProbeEnd {
+    /// Answer those who have the key, until interrupted
+    Serve(ProbeServeArgs),
+    /// Measure the link to a server
+    Run(ProbeRunArgs),
+}
+
+/// Arguments of `probe serve`.
+#[derive(Debug, ClapArgs)]
+pub struct ProbeServeArgs {
+    /// Where to listen, UDP
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "[::]:4817")]
+    pub listen: SocketAddr,
+    /// A file with the key, 64 hexadecimal digits; without it a new one is printed
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// What one session may be sent, such as 200MB
+    #[arg(long, value_name = "BYTES", default_value = "200MB", value_parser = bytes)]
+    pub max_session_data: u64,
+    /// What all sessions may be sent as long as this runs
+    #[arg(long, value_name = "BYTES", default_value = "10GB", value_parser = bytes)]
+    pub max_data: u64,
+    /// How fast, in Mbit/s
+    #[arg(long, value_name = "MBPS", default_value_t = 100)]
+    pub max_rate: u32,
+}
+
+/// Arguments of `probe run`.
+#[derive(Debug, ClapArgs)]
+pub struct ProbeRunArgs {
+    /// The server, with its port if that is not 4817
+    #[arg(value_name = "HOST")]
+    pub host: String,
+    /// What is measured: down, up; both if neither is named
+    #[arg(value_enum, value_name = "TEST")]
+    pub tests: Vec<ProbeTest>,
+    /// A file with the server's key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// What it may cost at most, both directions together
+    #[arg(long, value_name = "BYTES", default_value = "100MB", value_parser = bytes)]
+    pub max_data: u64,
+    /// Begin without asking
+    #[arg(long)]
+    pub yes: bool,
+    /// Print the result as JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Write a self-contained page with pictures
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write what the downlink carried as a trace in Mahimahi's format
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProbeTest {
+    /// The downlink
+    Down,
+    /// The uplink
+    Up,
+}
+
+/// Bytes, with kB, MB or GB behind.
+fn bytes(text: &str) -> Result<u64, String> {
+    let units = [("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("B", 1.0), ("", 1.0)];
+    let (number, unit) = units
+        .iter()
+        .find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))
+        .expect("the empty suffix fits");
+    let value = number.trim().parse::<f64>().ok().map(|n| n * unit);
+    let value = value.filter(|v| (1e5..=1e12).contains(v));
+    value
+        .map(|v| v as u64)
+        .ok_or_else(|| "expected 100kB to 1000GB, such as 100MB".into())
 }
 
 /// Arguments of `trace`.

@@ -15,6 +15,7 @@ mod link;
 mod lock;
 mod mpath;
 mod operate;
+mod probe;
 mod reproduce;
 mod rows;
 mod run;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         args::Command::Reproduce(args) => reproduce::run(&args).map(done),
         args::Command::Validate(args) => validate::run(&args),
         args::Command::Link(args) => link::run(&args),
+        args::Command::Probe(args) => probe::run(&args).map(done),
         args::Command::Bench(args) => bench::run(&args).map(done),
         args::Command::Trace(args) => trace::run(&args).map(done),
         args::Command::Mpath(command) => mpath::run(&command).map(done),

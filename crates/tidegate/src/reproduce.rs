@@ -24,7 +24,9 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         false => (figures, Vec::new()),
     };
     let seeds = args.seeds.unwrap_or(paper.seeds.of(&extent));
-    let study = Study::new(figures, seeds.into()).without(left_out);
+    let study = Study::new(figures, seeds.into())
+        .without(left_out)
+        .measured(paper.measure);
     if let Some(folder) = &args.scenarios {
         return write_scenarios(folder, &study);
     }

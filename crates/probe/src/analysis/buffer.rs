@@ -1,0 +1,133 @@
+//! A buffer's size and its unit: which of the plateaus stays put across packet sizes and rates (thesis
+//! §4.3, Figs. 4.7, 4.8 and 4.10).
+
+use super::flights::Flights;
+use super::policy::{DropPolicy, Overflow, overflow};
+use serde::{Deserialize, Serialize};
+
+/// In what a buffer is measured out.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// So many packets, whatever their size.
+    Packets,
+    /// So many bytes.
+    Bytes,
+    /// So many seconds of waiting, whatever the rate.
+    Time,
+    /// Nothing stays put, or there was one size only.
+    Unclear,
+}
+
+/// A buffer.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Buffer {
+    /// What its size is given in.
+    pub unit: Unit,
+    /// Its size in that unit (seconds for time); of an unclear one bytes.
+    pub size: f64,
+    /// What it does when it is full.
+    pub policy: DropPolicy,
+    /// How much the plateau differs between the trains: largest ÷ smallest, 1 at best.
+    pub spread: f64,
+    /// Trains that overflowed.
+    pub trains: usize,
+}
+
+/// A plateau that stays within this factor stays put. Sizes differ by a factor of seven, and what a
+/// buffer of bytes cannot fill with large packets is one of them.
+const STAYS: f64 = 1.25;
+
+/// What trains of several packet sizes say; none if none overflowed.
+pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
+    let seen: Vec<(f64, Overflow)> = trains
+        .iter()
+        .filter_map(|train| Some((train.bytes, overflow(train)?)))
+        .collect();
+    let policy = policy(&seen)?;
+    if policy == DropPolicy::Aqm {
+        return Some(managed(&seen));
+    }
+    let agreeing: Vec<_> = seen
+        .into_iter()
+        .filter(|(_, o)| o.policy == policy)
+        .collect();
+    let plateau = |read: fn(&(f64, Overflow)) -> f64| Plateau::of(agreeing.iter().map(read));
+    let packets = plateau(|(_, o)| o.packets);
+    let bytes = plateau(|(size, o)| o.packets * size);
+    let time = plateau(|(_, o)| o.wait_s);
+    let (unit, at) = match () {
+        () if agreeing.len() < 2 => (Unit::Unclear, bytes),
+        () if packets.ratio <= bytes.ratio && packets.ratio <= STAYS => (Unit::Packets, packets),
+        // At one rate bytes are time: only where the rate changed can time stay put and bytes not.
+        () if time.ratio < 0.8 * bytes.ratio
+            && time.ratio <= STAYS
+            && time_is_steadier(&agreeing) =>
+        {
+            (Unit::Time, time)
+        }
+        () if bytes.ratio <= STAYS => (Unit::Bytes, bytes),
+        () => (Unit::Unclear, bytes),
+    };
+    Some(Buffer {
+        unit,
+        size: at.middle,
+        policy,
+        spread: at.ratio,
+        trains: agreeing.len(),
+    })
+}
+
+/// A queue that is kept short: the least wait above which packets are dropped. Nothing is dropped below, and a train
+/// during which the link changed much may not have come close.
+fn managed(seen: &[(f64, Overflow)]) -> Buffer {
+    let managed = || seen.iter().filter(|(_, o)| o.policy == DropPolicy::Aqm);
+    let waits = Plateau::of(managed().map(|(_, o)| o.wait_s));
+    Buffer {
+        unit: Unit::Time,
+        size: waits.least,
+        policy: DropPolicy::Aqm,
+        spread: waits.ratio,
+        trains: managed().count(),
+    }
+}
+
+/// What most trains say; of a tie the first, whose packets are largest.
+fn policy(seen: &[(f64, Overflow)]) -> Option<DropPolicy> {
+    let votes = |policy| seen.iter().filter(|(_, o)| o.policy == policy).count();
+    let mut best: Option<DropPolicy> = None;
+    for (_, o) in seen {
+        if best.is_none_or(|b| votes(o.policy) > votes(b)) {
+            best = Some(o.policy);
+        }
+    }
+    best
+}
+
+fn time_is_steadier(agreeing: &[(f64, Overflow)]) -> bool {
+    agreeing
+        .iter()
+        .all(|(_, o)| o.wait_spread < 0.5 * o.packets_spread)
+}
+
+/// A quantity over several trains.
+#[derive(Clone, Copy, Debug)]
+struct Plateau {
+    middle: f64,
+    least: f64,
+    /// Largest ÷ smallest.
+    ratio: f64,
+}
+
+impl Plateau {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.collect();
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        Self {
+            middle: super::median(values),
+            least,
+            ratio: most / least,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Every packet of a train, those that never arrived included, and what stood in the queue when it came.
+//!
+//! The two clocks need not agree: a packet has *left the queue* when it arrived, less the least time on the
+//! way of the train, which is an empty queue's. That is a time by the sender's clock. What stood in
+//! the queue when a packet was sent is counted, not computed from a rate: those sent before it that
+//! left the queue after that moment. So neither a changing rate nor the bandwidth-delay product enters.
+
+use crate::{Arrival, Stage};
+
+/// A packet of a train. Times are seconds by the sender's clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flight {
+    /// What it was sent for.
+    pub stage: Stage,
+    /// When it was sent; of one that was lost, as its neighbours tell.
+    pub sent_s: f64,
+    /// When it left the queue; none: it was lost.
+    pub left_s: Option<f64>,
+    /// Packets that stood in the queue then and arrived later.
+    pub ahead: u32,
+    /// Packets that were sent after it until it left or, if it was lost, the next one did that was not.
+    pub behind: u32,
+    /// How long it waited or, if it was lost, it would have until the next left that was not.
+    pub waited_s: f64,
+}
+
+/// The packets of a train, in the order in which they were sent, up to the last one that arrived.
+#[derive(Clone, Debug, Default)]
+pub struct Flights {
+    /// The packets.
+    pub packets: Vec<Flight>,
+    /// Length of each.
+    pub bytes: f64,
+}
+
+impl Flights {
+    /// Of what arrived.
+    pub fn of(arrivals: &[Arrival]) -> Self {
+        let mut known = arrivals.to_vec();
+        known.sort_by_key(|arrival| arrival.sequence);
+        known.dedup_by_key(|arrival| arrival.sequence);
+        let Some(base) = known.iter().map(Arrival::one_way_ns).min() else {
+            return Self::default();
+        };
+        let mut packets: Vec<Flight> = Vec::with_capacity(known.len());
+        for arrival in &known {
+            let flight = delivered(arrival, base);
+            let (after, last) = (packets.len(), packets.last().copied());
+            // Those between were sent at even distances.
+            let missing = (arrival.sequence as usize).saturating_sub(after);
+            let from_s = last.map_or(flight.sent_s, |last| last.sent_s);
+            for n in 1..=missing {
+                let share = n as f64 / (missing + 1) as f64;
+                let later_s = (1.0 - share) * (flight.sent_s - from_s);
+                packets.push(Flight {
+                    stage: last.map_or(flight.stage, |last| last.stage),
+                    sent_s: flight.sent_s - later_s,
+                    left_s: None,
+                    waited_s: flight.waited_s + later_s,
+                    ..flight
+                });
+            }
+            packets.push(flight);
+        }
+        count_ahead(&mut packets);
+        count_behind(&mut packets);
+        Self {
+            packets,
+            bytes: known[0].bytes.into(),
+        }
+    }
+
+    /// Those after the quiet ones.
+    pub fn busy(&self) -> Vec<&Flight> {
+        let busy = self.packets.iter().filter(|p| p.stage != Stage::Quiet);
+        busy.collect()
+    }
+}
+
+fn delivered(arrival: &Arrival, base_ns: i64) -> Flight {
+    let waited_s = (arrival.one_way_ns() - base_ns) as f64 / 1e9;
+    let sent_s = arrival.sent.as_secs_f64();
+    Flight {
+        stage: arrival.stage,
+        sent_s,
+        left_s: Some(sent_s + waited_s),
+        ahead: 0,
+        behind: 0,
+        waited_s,
+    }
+}
+
+/// Two walks at once: through what was sent, and through what left.
+fn count_ahead(packets: &mut [Flight]) {
+    let mut leaves: Vec<f64> = packets.iter().filter_map(|p| p.left_s).collect();
+    leaves.sort_by(f64::total_cmp);
+    let (mut arrived_before, mut left) = (0u32, 0);
+    for packet in packets {
+        while left < leaves.len() && leaves[left] <= packet.sent_s {
+            left += 1;
+        }
+        packet.ahead = arrived_before.saturating_sub(left as u32);
+        arrived_before += u32::from(packet.left_s.is_some());
+    }
+}
+
+/// From the last packet to the first, which leave in that order.
+fn count_behind(packets: &mut [Flight]) {
+    let sent_s: Vec<f64> = packets.iter().map(|p| p.sent_s).collect();
+    let mut leaves_s = f64::INFINITY;
+    for (index, packet) in packets.iter_mut().enumerate().rev() {
+        leaves_s = packet.left_s.unwrap_or(leaves_s);
+        let sent = sent_s[index + 1..].partition_point(|&at| at <= leaves_s);
+        packet.behind = sent as u32;
+    }
+}

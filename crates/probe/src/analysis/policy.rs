@@ -1,0 +1,241 @@
+//! What a queue does when it is full, or before: from which packets of a train were lost (thesis §4.3,
+//! Fig. 4.9).
+//!
+//! * **Tail.** Lost is what comes while the queue is full: losses are where most packets stand ahead.
+//! * **Head.** Lost is what has waited longest, for every packet that comes to a full queue: losses are where
+//!   most packets stand behind. When no more come than leave, nothing is lost any more: of the last packets
+//!   before that, as many as the queue holds, all arrive ("no losses for the final batch of 400 packets").
+//! * **AQM.** Lost is what has waited too long, and that goes on while the queue empties, until the wait is
+//!   below the bound.
+
+use super::flights::{Flight, Flights};
+use super::threshold::threshold;
+use crate::Stage;
+use serde::{Deserialize, Serialize};
+
+/// What a queue does with too many packets.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropPolicy {
+    /// Drops what arrives.
+    Tail,
+    /// Drops what has waited longest.
+    Head,
+    /// Drops what has waited too long, before it is full.
+    Aqm,
+}
+
+impl DropPolicy {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Tail => "drop-tail",
+            Self::Head => "drop-head",
+            Self::Aqm => "AQM",
+        }
+    }
+}
+
+/// What a train says of a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overflow {
+    /// What the queue does.
+    pub policy: DropPolicy,
+    /// Packets that it held when it began to.
+    pub packets: f64,
+    /// How long they waited then, in seconds.
+    pub wait_s: f64,
+    /// How much the wait at losses differs: (90th − 10th percentile) ÷ median.
+    pub wait_spread: f64,
+    /// The same of the packets ahead.
+    pub packets_spread: f64,
+    /// Share of the losses with a full queue ahead: near 1 with drop-tail only.
+    pub at_the_tail: f64,
+    /// Share of the losses with a full queue behind: near 1 with drop-head, and with drop-tail.
+    pub at_the_head: f64,
+}
+
+/// With this share of the most packets that ever stood ahead or behind the queue was full.
+const TOP: f64 = 0.9;
+
+/// Share of the losses that a full queue explains, certainly and probably; the rest is chance.
+const CERTAIN: f64 = 0.9;
+const LIKELY: f64 = 0.75;
+
+/// Share of losses by chance, or of packets that were just being sent, at least and at most.
+const CHANCE: f64 = 0.04;
+const MOST_BY_CHANCE: f64 = 0.3;
+
+/// Share of packets that are lost by chance: twice what is much for a link, and that again for what is unlucky.
+const BY_CHANCE: f64 = 0.004;
+
+/// This is clearly more than a queue holds.
+const MORE: f64 = 1.2;
+const A_FEW: f64 = 4.0;
+
+/// A queue of fewer packets is not told from one that is managed.
+const LEAST_HEAD: f64 = 20.0;
+
+/// Evidence that a bound of the wait explains the losses of a drain.
+const ENOUGH: f64 = 8.0;
+
+/// And above it so many times as many are lost.
+const CLEARLY: f64 = 4.0;
+
+/// Losses by chance come at any wait, and are at most this share of those that an AQM leaves.
+const LEAST_WAITS: f64 = 0.1;
+
+/// Fewer losses are chance.
+const LEAST_LOSSES: usize = 6;
+const LEAST_SHARE: f64 = 0.004;
+
+/// What the losses of a train say; none if there are too few.
+pub fn overflow(flights: &Flights) -> Option<Overflow> {
+    let busy = flights.busy();
+    let lost = busy.iter().filter(|p| p.left_s.is_none()).count();
+    if lost < LEAST_LOSSES || (lost as f64) < LEAST_SHARE * busy.len() as f64 {
+        return None;
+    }
+    let limits = Limits::of(&busy);
+    let policy = decide(&busy, &limits, lost as f64);
+    let (packets, wait_s) = match policy {
+        DropPolicy::Tail => tail_size(&busy, &limits),
+        DropPolicy::Head => head_size(&busy, &limits),
+        DropPolicy::Aqm => aqm_size(&busy, &limits),
+    };
+    let relevant = |p: &&&Flight| p.left_s.is_none() && f64::from(p.ahead) >= 0.5 * limits.ahead;
+    let at_loss =
+        |read: fn(&Flight) -> f64| spread(busy.iter().filter(relevant).map(|p| read(p)).collect());
+    Some(Overflow {
+        policy,
+        packets,
+        wait_s,
+        wait_spread: at_loss(|p| p.waited_s),
+        packets_spread: at_loss(|p| p.ahead.into()),
+        at_the_tail: limits.share(&busy, lost as f64, |p| limits.at_the_tail(p)),
+        at_the_head: limits.share(&busy, lost as f64, |p| limits.at_the_head(p)),
+    })
+}
+
+/// How far the queue went.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Most packets that stood ahead of one that came.
+    ahead: f64,
+    /// Most packets that stood behind one that left.
+    behind: f64,
+    /// Packets that stood behind nearly all that were lost.
+    pushed: f64,
+    /// Share of the packets that arrived with clearly more behind.
+    beyond: f64,
+}
+
+impl Limits {
+    fn of(busy: &[&Flight]) -> Self {
+        let delivered = || busy.iter().filter(|p| p.left_s.is_some());
+        let lost = busy.iter().filter(|p| p.left_s.is_none());
+        let mut behind: Vec<f64> = delivered().map(|p| p.behind.into()).collect();
+        let mut pushed: Vec<f64> = lost.map(|p| p.behind.into()).collect();
+        // Those by chance may stand anywhere, and there are the more of them the longer the queue took to fill.
+        let by_chance = BY_CHANCE * busy.len() as f64 / pushed.len().max(1) as f64;
+        let pushed = super::quantile(&mut pushed, by_chance.clamp(CHANCE, MOST_BY_CHANCE));
+        let beyond = behind
+            .iter()
+            .filter(|&&b| b > MORE * pushed + A_FEW)
+            .count();
+        Self {
+            ahead: busy.iter().map(|p| p.ahead).max().unwrap_or(0).into(),
+            beyond: beyond as f64 / behind.len().max(1) as f64,
+            // One in a thousand may have been overtaken by the sender's clock.
+            behind: super::quantile(&mut behind, 0.999),
+            pushed,
+        }
+    }
+
+    /// What comes to a full queue is at its tail.
+    fn at_the_tail(&self, packet: &Flight) -> bool {
+        f64::from(packet.ahead) >= TOP * self.ahead
+    }
+
+    /// Drop-head: what leaves has no more behind than the queue holds, and what is lost no less. A packet that is being
+    /// sent has left the queue; on a link that pauses some others come behind it.
+    fn push_out(&self) -> bool {
+        self.pushed >= LEAST_HEAD && self.beyond <= CHANCE
+    }
+
+    /// What is pushed out of a full queue had it full behind.
+    fn at_the_head(&self, packet: &Flight) -> bool {
+        f64::from(packet.behind) >= TOP * self.behind
+    }
+
+    /// Share of the losses of which that holds.
+    fn share(&self, busy: &[&Flight], lost: f64, holds: impl Fn(&Flight) -> bool) -> f64 {
+        let held = busy.iter().filter(|p| p.left_s.is_none() && holds(p));
+        held.count() as f64 / lost
+    }
+}
+
+fn decide(busy: &[&Flight], limits: &Limits, lost: f64) -> DropPolicy {
+    let tail = limits.share(busy, lost, |p| limits.at_the_tail(p));
+    let aqm = bound(drained(busy, limits)).is_some();
+    match () {
+        () if tail >= CERTAIN => DropPolicy::Tail,
+        () if limits.push_out() => DropPolicy::Head,
+        () if aqm => DropPolicy::Aqm,
+        () if tail >= LIKELY => DropPolicy::Tail,
+        () => DropPolicy::Aqm,
+    }
+}
+
+/// Waits of a drain, and whether they ended in loss. A drain meets no full queue, unless the link has become slower still:
+/// losses at the queue's limits are not counted.
+fn drained(busy: &[&Flight], limits: &Limits) -> Vec<(f64, bool)> {
+    let drain = busy.iter().filter(|p| p.stage == Stage::Drain);
+    // The first of them may have met what was sent just before.
+    let counted = drain
+        .skip(2)
+        .filter(|p| p.left_s.is_some() || !limits.at_the_tail(p) && !limits.at_the_head(p));
+    counted.map(|p| (p.waited_s, p.left_s.is_none())).collect()
+}
+
+/// The bound of the wait, in seconds, above which packets are lost.
+fn bound(packets: Vec<(f64, bool)>) -> Option<f64> {
+    let bound = threshold(packets)?;
+    (bound.evidence >= ENOUGH && bound.shares[1] > CLEARLY * bound.shares[0]).then_some(bound.value)
+}
+
+/// The median of those that were refused: it is the limit.
+fn tail_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
+    let refused = |p: &&&Flight| p.left_s.is_none() && limits.at_the_tail(p);
+    let of = |read: fn(&Flight) -> f64| {
+        super::median(busy.iter().filter(refused).map(|p| read(p)).collect())
+    };
+    (of(|p| p.ahead.into()), of(|p| p.waited_s))
+}
+
+/// What stood behind nearly all that were pushed out: the last that fitted.
+fn head_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
+    let kept = |p: &&&Flight| p.left_s.is_some() && limits.at_the_head(p);
+    let waits = busy.iter().filter(kept).map(|p| p.waited_s);
+    (limits.pushed, super::median(waits.collect()))
+}
+
+/// The bound of the drain. Where the AQM had the queue down to its bound before, so that the drain met no losses,
+/// the least waits with losses are just above it.
+fn aqm_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
+    let wait_s = bound(drained(busy, limits)).unwrap_or_else(|| {
+        let lost = busy.iter().filter(|p| p.left_s.is_none());
+        super::quantile(
+            &mut lost.map(|p| p.waited_s).collect::<Vec<f64>>(),
+            LEAST_WAITS,
+        )
+    });
+    let near = |p: &&&Flight| (p.waited_s - wait_s).abs() < 0.1 * wait_s && p.left_s.is_some();
+    let ahead = busy.iter().filter(near).map(|p| p.ahead.into());
+    (super::median(ahead.collect()), wait_s)
+}
+
+fn spread(mut values: Vec<f64>) -> f64 {
+    let [low, middle, high] = [0.1, 0.5, 0.9].map(|q| super::quantile(&mut values, q));
+    (high - low) / middle
+}

@@ -1,0 +1,37 @@
+//! What is known of a packet that arrived.
+
+use crate::{Data, Stage};
+use tidegate_time::Instant;
+
+/// A train's packet at its far end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Its place in the train.
+    pub sequence: u32,
+    /// What it was sent for.
+    pub stage: Stage,
+    /// Length of the IP packet.
+    pub bytes: u16,
+    /// When it was sent, by the sender's clock.
+    pub sent: Instant,
+    /// When it arrived, by the receiver's clock.
+    pub arrived: Instant,
+}
+
+impl Arrival {
+    /// `data` arrived.
+    pub fn of(data: &Data, arrived: Instant) -> Self {
+        Self {
+            sequence: data.sequence,
+            stage: data.stage,
+            bytes: data.bytes,
+            sent: data.sent,
+            arrived,
+        }
+    }
+
+    /// Time on the way as the two clocks have it, in nanoseconds: their difference included.
+    pub fn one_way_ns(&self) -> i64 {
+        self.arrived.as_nanos() as i64 - self.sent.as_nanos() as i64
+    }
+}

@@ -1,0 +1,114 @@
+//! The tests, one after another: the same over emulated links and over sockets.
+
+use crate::analysis::buffer::{Buffer, buffer};
+use crate::analysis::bursts::backlogged;
+use crate::analysis::flights::Flights;
+use crate::analysis::period::{Period, period};
+use crate::analysis::policy::{DropPolicy, overflow};
+use crate::analysis::rate::summary;
+use crate::emulated::{Emulated, Experiment, Side};
+use crate::{Arrival, Pace, TrainConfig};
+use std::time::Duration;
+
+/// Sizes of packets, largest first: the thesis's range, 200 to 1420 bytes, and one between that shares
+/// only the time of 20 bytes with both ([`crate::analysis::period`]).
+pub const SIZES: [u16; 3] = [1420, 560, 200];
+
+/// Where a train begins that knows nothing of the link, in bit/s.
+const START_BPS: f64 = 200e3;
+
+/// What no train exceeds unless somebody says so, in bit/s.
+const MAX_BPS: f64 = 200e6;
+
+/// What a train may cost at most, in bytes, and how long it may fill.
+const MAX_BYTES: u64 = 150_000_000;
+const MAX_TIME: Duration = Duration::from_secs(300);
+
+/// Long enough for the bursts of a slow link.
+const BURSTS_TIME: Duration = Duration::from_secs(3);
+
+/// Seconds for which a link is kept busy while something else is measured.
+pub const OVERFLOW_SECONDS: u64 = 30;
+
+/// What trains that fill the queue say of a direction.
+#[derive(Clone, Debug, Default)]
+pub struct Overflows {
+    /// What arrived of each.
+    pub trains: Vec<Vec<Arrival>>,
+    /// The buffer, if it overflowed.
+    pub buffer: Option<Buffer>,
+    /// The interval of bursts, if there is one.
+    pub period: Option<Period>,
+    /// Bytes sent in all.
+    pub bytes: u64,
+}
+
+/// A train that fills the queue with packets of that size.
+pub fn overflow_train(flow: u8, bytes: u16) -> TrainConfig {
+    TrainConfig {
+        flow,
+        bytes,
+        pace: Pace::Overflow,
+        start_bps: START_BPS,
+        max_bps: MAX_BPS,
+        max_bytes: MAX_BYTES,
+        max_time: MAX_TIME,
+    }
+}
+
+/// Whether the queue keeps waits short, whatever its length.
+fn bounds_time(train: &Flights) -> bool {
+    overflow(train).is_some_and(|o| o.policy == DropPolicy::Aqm)
+}
+
+/// Fills the queue behind `from` with packets of each size, one train after the other.
+pub fn overflows(link: &mut Emulated, from: Side) -> Overflows {
+    let run = |train: TrainConfig| {
+        let mut observed = link.perform(&Experiment {
+            trains: vec![(from, train)],
+            ..Experiment::default()
+        });
+        Ok::<_, std::convert::Infallible>((observed.trains.remove(0), observed.sent_bytes[0]))
+    };
+    match overflows_by(MAX_BYTES * SIZES.len() as u64, run) {
+        Ok(found) => found,
+    }
+}
+
+/// The same, each train by `run`, which tells what arrived and how many bytes were sent; `bytes` for all of them together.
+///
+/// # Errors
+/// Those of `run`.
+pub fn overflows_by<E>(
+    bytes: u64,
+    mut run: impl FnMut(TrainConfig) -> Result<(Vec<Arrival>, u64), E>,
+) -> Result<Overflows, E> {
+    let mut found = Overflows::default();
+    let mut filled = Vec::new();
+    let mut start_bps = START_BPS;
+    for (flow, (&size, share)) in (0..).zip(SIZES.iter().zip(SHARES)) {
+        let mut train = overflow_train(flow, size);
+        train.start_bps = start_bps;
+        train.max_bytes = ((bytes as f64 * share) as u64).min(MAX_BYTES);
+        let enough = filled.len() == 2 && filled.iter().all(bounds_time);
+        if enough {
+            // The size of such a queue does not depend on the packets': they are wanted for the bursts only.
+            train.max_time = BURSTS_TIME;
+        }
+        let (arrivals, sent) = run(train)?;
+        let rate = summary(&backlogged(&arrivals));
+        start_bps = rate.map_or(start_bps, |r| r.median_bps.clamp(START_BPS, MAX_BPS));
+        if !enough {
+            filled.push(Flights::of(&arrivals));
+        }
+        found.bytes += sent;
+        found.trains.push(arrivals);
+    }
+    found.buffer = buffer(&filled);
+    let arrivals: Vec<&[Arrival]> = found.trains.iter().map(Vec::as_slice).collect();
+    found.period = period(&arrivals);
+    Ok(found)
+}
+
+/// Of the bytes, what each size may cost: a buffer of packets takes most with the largest, one of bytes the same with all.
+const SHARES: [f64; 3] = [0.5, 0.25, 0.25];

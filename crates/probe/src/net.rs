@@ -1,0 +1,38 @@
+//! Both ends over UDP: who may measure, how much, and that nobody is flooded.
+//!
+//! ```text
+//!   client                                server
+//!     Hello  (tag by the shared key) ──▶            nothing is remembered
+//!            ◀── Cookie (tag by a secret of the server's, of address and time)
+//!     Open   (the cookie again) ──▶                 the address is the client's: a session
+//!            ◀── Opened (session, budgets)
+//!     Start  ──▶ train or receiver                  every packet with the session's tag and a counter
+//!     Data, Report, Ping, Pong, Fetch, Records …
+//!     Close  ──▶
+//! ```
+//!
+//! * No answer is longer than its question before the cookie has come back.
+//! * A tag is a keyed BLAKE3 of direction, session, counter and what the packet says; a packet that was seen before,
+//!   comes from another address or has a wrong tag is dropped and counted.
+//! * The server sends only while it hears from the client ([`SILENCE`]), no faster than its rate and no more than the
+//!   session's and the server's budgets.
+
+mod client;
+mod control;
+mod seal;
+mod server;
+mod socket;
+#[cfg(test)]
+mod tests;
+
+pub use client::{Client, Direction, Failure};
+pub use seal::{Key, KeyError};
+pub use server::{Counters, Limits, Server};
+
+use std::time::Duration;
+
+/// The port that the server listens at, unless told otherwise.
+pub const PORT: u16 = 4817;
+
+/// A far end that says nothing for so long has gone.
+pub const SILENCE: Duration = Duration::from_secs(3);

@@ -1,0 +1,411 @@
+//! The client: opens a session, asks for trains, and gathers what arrived.
+
+use super::SILENCE;
+use super::control::{COOKIE, Control, HELLO, OPEN, OPENED, QUESTION, read, write};
+use super::seal::{Key, Session, TAG, VERSION};
+use super::socket::{Received, Socket, Way, now, wall};
+use crate::{Arrival, Echo, Message, Pinger, Receiver, Train, TrainConfig};
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// Why a measurement ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// Nothing came back from the start.
+    #[error(
+        "{0} does not answer: is `tidegate probe serve` running there, with this key, and UDP let through?"
+    )]
+    NoAnswer(SocketAddr),
+    /// Nothing came back any more.
+    #[error("{0} has stopped answering")]
+    Vanished(SocketAddr),
+    /// The session's budget is smaller than what was asked for.
+    #[error("the server allows {left} bytes more in this session, {wanted} are needed")]
+    Budget {
+        /// What is left.
+        left: u64,
+        /// What was asked for.
+        wanted: u64,
+    },
+    /// The user did not want to wait.
+    #[error("interrupted")]
+    Interrupted,
+    /// The socket failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// Which way a train goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the client.
+    Down,
+    /// From the client.
+    Up,
+}
+
+/// How often a question is asked again, and how many times.
+const AGAIN: Duration = Duration::from_millis(500);
+const TIMES: u32 = 8;
+
+/// A session with a server.
+#[derive(Debug)]
+pub struct Client {
+    socket: Socket,
+    server: SocketAddr,
+    session: Session,
+    /// Bytes that the server allows in this session.
+    budget: u64,
+    heard: Instant,
+    alive_at: Instant,
+    stop: Arc<AtomicBool>,
+}
+
+impl Client {
+    /// Opens a session; `stop` ends whatever goes on.
+    ///
+    /// # Errors
+    /// When nobody answers who has the key.
+    pub fn open(server: SocketAddr, key: &Key, stop: Arc<AtomicBool>) -> Result<Self, Failure> {
+        let any = match server {
+            SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+            SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+        };
+        let mut socket = Socket::bind(any)?;
+        let nonce: [u8; 16] = rand::random();
+        let mut ask = |kind, with: &[u8], answer| {
+            let question = question(key, kind, &nonce, with);
+            ask(&mut socket, server, key, &question, answer, &nonce, &stop)
+        };
+        let cookie = ask(HELLO, &[], COOKIE)?;
+        let opened = ask(OPEN, &cookie[..TAG], OPENED)?;
+        let id: [u8; 8] = std::array::from_fn(|i| opened[i]);
+        let budget = u64::from_be_bytes(std::array::from_fn(|i| opened[8 + i]));
+        Ok(Self {
+            session: Session::new(id, key.derive(&[b"session", &nonce, &id]), false),
+            socket,
+            server,
+            budget,
+            heard: now(),
+            alive_at: now(),
+            stop,
+        })
+    }
+
+    /// Bytes that the server allows in this session.
+    pub fn budget(&self) -> u64 {
+        self.budget
+    }
+
+    /// Asks for the time for so long.
+    ///
+    /// # Errors
+    /// When the server vanishes, or the user does.
+    pub fn ping(&mut self, every: Duration, lasting: Duration) -> Result<Vec<Echo>, Failure> {
+        let start = now();
+        let mut work = Work::asking(every, start + lasting);
+        while now() < start + lasting {
+            self.step(&mut work)?;
+        }
+        Ok(work.echoes)
+    }
+
+    /// A train either way, with questions for the time beside it if `every` says so: what arrived of it, and the answers.
+    ///
+    /// # Errors
+    /// When the server vanishes or its budget is spent, or the user does.
+    pub fn train(
+        &mut self,
+        direction: Direction,
+        train: TrainConfig,
+        every: Option<Duration>,
+    ) -> Result<(Vec<Arrival>, Vec<Echo>), Failure> {
+        let mut work = every.map_or_else(Work::default, |every| Work::asking(every, Instant::MAX));
+        self.start(direction, train, &mut work)?;
+        match direction {
+            // Its first packets may have come before the word that they would.
+            Direction::Down => {
+                work.receiver
+                    .get_or_insert_with(|| Receiver::new(train.flow));
+            }
+            Direction::Up => work.train = Some(Train::new(train, now())),
+        }
+        let mut latest = now();
+        let mut count = 0;
+        loop {
+            self.step(&mut work)?;
+            let done = match (&work.train, &work.receiver) {
+                (Some(train), _) => train.is_done(),
+                // The server's last packet is followed by silence.
+                (_, Some(receiver)) => {
+                    if receiver.count() != count {
+                        (count, latest) = (receiver.count(), now());
+                    }
+                    now() - latest > QUIET
+                }
+                _ => true,
+            };
+            if done {
+                break;
+            }
+        }
+        let arrivals = match work.receiver.take() {
+            Some(receiver) => receiver.into_arrivals(),
+            None => self.fetch(train.flow, &mut work)?,
+        };
+        self.say(&Control::Stop { flow: train.flow })?;
+        Ok((arrivals, work.echoes))
+    }
+
+    fn start(
+        &mut self,
+        direction: Direction,
+        train: TrainConfig,
+        work: &mut Work,
+    ) -> Result<(), Failure> {
+        let start = Control::Start {
+            to_client: direction == Direction::Down,
+            train,
+        };
+        let flow = train.flow;
+        work.started = None;
+        self.repeat(&start, work, |work| {
+            work.started.is_some_and(|(known, _)| known == flow)
+        })?;
+        let left = work.started.map_or(0, |(_, left)| left);
+        if direction == Direction::Down && left < train.max_bytes {
+            return Err(Failure::Budget {
+                left,
+                wanted: train.max_bytes,
+            });
+        }
+        Ok(())
+    }
+
+    /// Asks for a train from the server, and for nothing else.
+    #[cfg(test)]
+    pub(super) fn say_start(&mut self, train: TrainConfig) {
+        let start = Control::Start {
+            to_client: true,
+            train,
+        };
+        self.say(&start).expect("a socket");
+    }
+
+    /// What arrived at the server.
+    fn fetch(&mut self, flow: u8, work: &mut Work) -> Result<Vec<Arrival>, Failure> {
+        // What is still on its way has time to arrive.
+        let until = now() + QUIET;
+        while now() < until {
+            self.step(work)?;
+        }
+        work.train = None;
+        let mut all: Vec<Arrival> = Vec::new();
+        self.say(&Control::Stop { flow })?;
+        loop {
+            let from = all.len() as u32;
+            work.records = None;
+            self.repeat(&Control::Fetch { flow, from }, work, |work| {
+                work.records
+                    .as_ref()
+                    .is_some_and(|(known, _, _)| *known == from)
+            })?;
+            let Some((_, total, records)) = work.records.take() else {
+                return Ok(all);
+            };
+            all.extend(&records);
+            if records.is_empty() || all.len() >= total as usize {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Says something again and again until it is done.
+    fn repeat(
+        &mut self,
+        control: &Control,
+        work: &mut Work,
+        done: impl Fn(&Work) -> bool,
+    ) -> Result<(), Failure> {
+        for _ in 0..TIMES {
+            self.say(control)?;
+            let until = now() + AGAIN;
+            while now() < until {
+                self.step(work)?;
+                if done(work) {
+                    return Ok(());
+                }
+            }
+        }
+        Err(Failure::Vanished(self.server))
+    }
+
+    fn say(&mut self, control: &Control) -> Result<(), Failure> {
+        let packet = self.session.seal(&write(control));
+        Ok(self.socket.send(&packet, Way::to(self.server))?)
+    }
+
+    /// Takes what came, sends what is due, and waits for a while.
+    fn step(&mut self, work: &mut Work) -> Result<(), Failure> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Failure::Interrupted);
+        }
+        while let Some(received) = self.socket.receive()? {
+            self.take(&received, work);
+        }
+        let at = now();
+        if at - self.heard > SILENCE * 2 && work.expects_answers() {
+            return Err(Failure::Vanished(self.server));
+        }
+        while let Some(data) = work.train.as_mut().and_then(|train| train.poll(at, wall())) {
+            self.say(&Control::Measure(Message::Data(data)))?;
+        }
+        if let Some(report) = work
+            .receiver
+            .as_mut()
+            .and_then(|receiver| receiver.report(at))
+        {
+            self.say(&Control::Measure(Message::Report(report)))?;
+        }
+        while let Some(ping) = work
+            .pinger
+            .as_mut()
+            .and_then(|pinger| pinger.poll(at, wall()))
+        {
+            self.say(&Control::Measure(Message::Ping(ping)))?;
+        }
+        if at >= self.alive_at {
+            self.alive_at = at + SILENCE / 6;
+            self.say(&Control::Alive)?;
+        }
+        Ok(self.socket.wait(work.until_next(at))?)
+    }
+
+    fn take(&mut self, received: &Received, work: &mut Work) {
+        if received.way.far != self.server {
+            return;
+        }
+        let Some(control) = self
+            .session
+            .open(&received.bytes)
+            .and_then(|inner| read(inner).ok())
+        else {
+            return;
+        };
+        self.heard = now();
+        match control {
+            Control::Started { flow, left } => work.started = Some((flow, left)),
+            Control::Records {
+                from,
+                total,
+                records,
+                ..
+            } => work.records = Some((from, total, records)),
+            Control::Measure(Message::Data(data)) => {
+                let receiver = work
+                    .receiver
+                    .get_or_insert_with(|| Receiver::new(data.flow));
+                receiver.take(now(), received.clock, &data);
+            }
+            Control::Measure(Message::Report(report)) => {
+                if let Some(train) = &mut work.train {
+                    train.report(now(), &report);
+                }
+            }
+            Control::Measure(Message::Pong(pong)) => {
+                work.echoes.push(Echo::of(&pong, received.clock))
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The server is told, or its silence will.
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.say(&Control::Close);
+    }
+}
+
+/// A train without packets for so long is over.
+const QUIET: Duration = Duration::from_millis(1500);
+
+/// What goes on at the client.
+#[derive(Debug, Default)]
+struct Work {
+    train: Option<Train>,
+    receiver: Option<Receiver>,
+    pinger: Option<Pinger>,
+    echoes: Vec<Echo>,
+    started: Option<(u8, u64)>,
+    records: Option<(u32, u32, Vec<Arrival>)>,
+}
+
+impl Work {
+    fn asking(every: Duration, until: Instant) -> Self {
+        Self {
+            pinger: Some(Pinger::new(now(), every, until)),
+            ..Self::default()
+        }
+    }
+
+    fn expects_answers(&self) -> bool {
+        self.pinger.is_some() || self.train.is_some()
+    }
+
+    fn until_next(&self, at: Instant) -> Duration {
+        let train = self.train.as_ref().and_then(Train::next_event);
+        let report = self.receiver.as_ref().and_then(Receiver::next_event);
+        let ping = self.pinger.as_ref().and_then(Pinger::next_event);
+        let next = [train, report, ping].into_iter().flatten().min();
+        next.map_or(LONGEST_WAIT, |next| (next - at).min(LONGEST_WAIT))
+    }
+}
+
+const LONGEST_WAIT: Duration = Duration::from_millis(50);
+
+pub(super) fn question(key: &Key, kind: u8, nonce: &[u8; 16], with: &[u8]) -> Vec<u8> {
+    let mut packet = vec![VERSION, kind];
+    packet.extend(nonce);
+    packet.extend(with);
+    packet.resize(QUESTION - TAG, 0);
+    packet.extend(key.tag(&[b"question", &packet]));
+    packet
+}
+
+/// What the answer of that kind says after the nonce.
+fn ask(
+    socket: &mut Socket,
+    server: SocketAddr,
+    key: &Key,
+    question: &[u8],
+    kind: u8,
+    nonce: &[u8; 16],
+    stop: &AtomicBool,
+) -> Result<Vec<u8>, Failure> {
+    for _ in 0..TIMES {
+        socket.send(question, Way::to(server))?;
+        let until = now() + AGAIN;
+        while now() < until {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Failure::Interrupted);
+            }
+            while let Some(received) = socket.receive()? {
+                let (said, tag) = received
+                    .bytes
+                    .split_at(received.bytes.len().saturating_sub(TAG));
+                let answers =
+                    said.len() >= 34 && said[..2] == [VERSION, kind] && said[2..18] == nonce[..];
+                if answers && received.way.far == server && key.verifies(tag, &[b"answer", said]) {
+                    return Ok(said[18..].to_vec());
+                }
+            }
+            socket.wait(LONGEST_WAIT)?;
+        }
+    }
+    Err(Failure::NoAnswer(server))
+}

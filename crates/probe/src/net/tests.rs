@@ -1,0 +1,187 @@
+use super::control::{Control, read, write};
+use super::seal::{Key, Session};
+use super::*;
+use crate::examine::overflow_train;
+use crate::{Pace, TrainConfig};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Instant as Wall;
+
+/// A server on this machine, and what stops it.
+struct Running {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Counters>>,
+}
+
+impl Running {
+    fn new(key: Key, limits: Limits) -> Self {
+        let mut server = Server::bind(([127, 0, 0, 1], 0).into(), key, limits).unwrap();
+        let address = server.address().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            server.run(&flag).unwrap();
+            server.counters()
+        });
+        Self {
+            address,
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    fn end(mut self) -> Counters {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap()
+    }
+}
+
+fn client(address: SocketAddr, key: &Key) -> Result<Client, Failure> {
+    Client::open(address, key, Arc::default())
+}
+
+/// Ten packets a second for two seconds.
+fn few(flow: u8) -> TrainConfig {
+    TrainConfig {
+        pace: Pace::Constant(200e3),
+        max_time: Duration::from_millis(1000),
+        max_bytes: 100_000,
+        ..overflow_train(flow, 1000)
+    }
+}
+
+#[test]
+fn trains_go_both_ways_and_every_packet_is_known() {
+    let key = Key::random();
+    let server = Running::new(key, Limits::default());
+    let mut client = client(server.address, &key).unwrap();
+    for direction in [Direction::Down, Direction::Up] {
+        let every = Some(Duration::from_millis(100));
+        let (arrivals, echoes) = client
+            .train(direction, few(direction as u8), every)
+            .unwrap();
+        assert!((20..=30).contains(&arrivals.len()), "{}", arrivals.len());
+        let in_order = arrivals
+            .iter()
+            .enumerate()
+            .all(|(n, a)| a.sequence == n as u32);
+        assert!(in_order && arrivals.iter().all(|a| a.bytes == 1000));
+        assert!(echoes.len() > 5);
+    }
+    drop(client);
+    assert_eq!(server.end().sessions, 1);
+}
+
+#[test]
+fn without_the_key_there_is_no_answer() {
+    let server = Running::new(Key::random(), Limits::default());
+    let failure = client(server.address, &Key::random()).unwrap_err();
+    assert!(matches!(failure, Failure::NoAnswer(_)), "{failure}");
+    let counters = server.end();
+    assert_eq!((counters.sessions, counters.sent_bytes), (0, 0));
+    assert!(counters.refused > 0);
+}
+
+#[test]
+fn no_answer_is_longer_than_its_question_and_a_cookie_is_of_one_address() {
+    let key = Key::random();
+    let server = Running::new(key, Limits::default());
+    let [here, elsewhere] = [0; 2].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
+    for socket in [&here, &elsewhere] {
+        socket
+            .set_read_timeout(Some(Duration::from_millis(300)))
+            .unwrap();
+    }
+    let ask = |socket: &UdpSocket, kind, with: &[u8]| {
+        let question = client::question(&key, kind, &[7; 16], with);
+        socket.send_to(&question, server.address).unwrap();
+        let mut answer = [0; 500];
+        let length = socket.recv(&mut answer).ok()?;
+        assert!(length <= question.len());
+        Some(answer[18..length].to_vec())
+    };
+    let cookie = ask(&here, control::HELLO, &[]).unwrap();
+    assert_eq!(ask(&elsewhere, control::OPEN, &cookie[..16]), None);
+    let opened = ask(&here, control::OPEN, &cookie[..16]).unwrap();
+    // Replayed, it is the same session.
+    let again = ask(&here, control::OPEN, &cookie[..16]).unwrap();
+    assert_eq!(opened[..8], again[..8]);
+    assert_eq!(server.end().sessions, 1);
+}
+
+#[test]
+fn budgets_are_kept_whatever_a_client_asks_for() {
+    let key = Key::random();
+    let limits = Limits {
+        session_bytes: 20_000,
+        ..Limits::default()
+    };
+    let server = Running::new(key, limits);
+    let mut client = client(server.address, &key).unwrap();
+    assert_eq!(client.budget(), 20_000);
+    let greedy = client.train(Direction::Down, few(0), None).unwrap_err();
+    assert!(
+        matches!(greedy, Failure::Budget { left: 20_000, .. }),
+        "{greedy}"
+    );
+    let modest = TrainConfig {
+        max_bytes: 15_000,
+        ..few(1)
+    };
+    let (arrivals, _) = client.train(Direction::Down, modest, None).unwrap();
+    assert_eq!(arrivals.len(), 15);
+    assert!(client.train(Direction::Down, modest, None).is_err());
+    assert!(server.end().sent_bytes <= 20_000);
+}
+
+#[test]
+fn a_server_that_vanishes_is_told_of_within_seconds() {
+    let key = Key::random();
+    let server = Running::new(key, Limits::default());
+    let mut client = client(server.address, &key).unwrap();
+    server.end();
+    let since = Wall::now();
+    let failure = client.train(Direction::Down, few(0), None).unwrap_err();
+    assert!(matches!(failure, Failure::Vanished(_)), "{failure}");
+    assert!(since.elapsed() < Duration::from_secs(8));
+}
+
+#[test]
+fn a_client_that_vanishes_is_sent_no_more() {
+    let key = Key::random();
+    let server = Running::new(key, Limits::default());
+    let mut client = client(server.address, &key).unwrap();
+    let long = TrainConfig {
+        pace: Pace::Constant(800e3),
+        max_time: Duration::from_secs(60),
+        max_bytes: 10_000_000,
+        ..overflow_train(0, 1000)
+    };
+    client.say_start(long);
+    std::mem::forget(client);
+    std::thread::sleep(SILENCE + Duration::from_millis(1500));
+    // 100 packets a second, for no longer than the silence is borne.
+    let sent = server.end().sent_bytes;
+    assert!(sent > 50_000 && sent < 400_000, "{sent}");
+}
+
+#[test]
+fn forged_and_replayed_packets_say_nothing() {
+    let key = Key::random();
+    let mut here = Session::new([1; 8], key, false);
+    let mut there = Session::new([1; 8], key, true);
+    let packet = here.seal(&write(&Control::Alive));
+    assert_eq!(there.open(&packet).map(read), Some(Ok(Control::Alive)));
+    assert_eq!(there.open(&packet), None, "replayed");
+    for byte in 0..packet.len() {
+        let mut forged = here.seal(&write(&Control::Stop { flow: 3 }));
+        forged[byte] ^= 1;
+        assert_eq!(there.open(&forged), None, "byte {byte}");
+    }
+    // What it sends itself is no answer.
+    let own = there.seal(&write(&Control::Alive));
+    assert_eq!(there.open(&own), None);
+}

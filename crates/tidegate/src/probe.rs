@@ -1,0 +1,114 @@
+//! `tidegate probe`: what a link does to packets.
+
+mod measure;
+mod show;
+
+use crate::args::{ProbeArgs, ProbeEnd, ProbeRunArgs, ProbeServeArgs};
+use crate::exit::BadInput;
+use crate::signals;
+use anyhow::{Context, Result, bail};
+use std::io::{IsTerminal, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::Path;
+use tidegate_probe::net::{Client, Key, Limits, PORT, Server};
+
+/// One end of it.
+pub fn run(args: &ProbeArgs) -> Result<()> {
+    match &args.end {
+        ProbeEnd::Serve(args) => serve(args),
+        ProbeEnd::Run(args) => measure(args),
+    }
+}
+
+fn serve(args: &ProbeServeArgs) -> Result<()> {
+    let key = match &args.key {
+        Some(path) => read_key(path)?,
+        None => Key::random(),
+    };
+    let limits = Limits {
+        max_bps: f64::from(args.max_rate) * 1e6,
+        session_bytes: args.max_session_data,
+        total_bytes: args.max_data,
+        ..Limits::default()
+    };
+    let stop = signals::stop_flag()?;
+    let mut server = Server::bind(args.listen, key, limits)
+        .with_context(|| format!("listen on {}", args.listen))?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "listening on {}, UDP", server.address()?)?;
+    if args.key.is_none() {
+        writeln!(out, "{key}")?;
+    }
+    out.flush()?;
+    server.run(&stop).context("serve")?;
+    let counters = server.counters();
+    eprintln!(
+        "{} sessions, {:.1} MB sent, {} packets refused",
+        counters.sessions,
+        counters.sent_bytes as f64 / 1e6,
+        counters.refused
+    );
+    Ok(())
+}
+
+fn measure(args: &ProbeRunArgs) -> Result<()> {
+    let key = read_key(&args.key)?;
+    let server = resolve(&args.host)?;
+    announce(args)?;
+    let mut client = Client::open(server, &key, signals::stop_flag()?)?;
+    let measured = measure::measure(&mut client, args)?;
+    if let Some(path) = &args.trace {
+        let trace = measured.trace.as_deref();
+        let trace = trace.context("the downlink carried too little for a trace")?;
+        std::fs::write(path, trace).with_context(|| format!("write {}", path.display()))?;
+    }
+    if let Some(path) = &args.html {
+        std::fs::write(path, show::page(&measured))
+            .with_context(|| format!("write {}", path.display()))?;
+    }
+    let mut out = std::io::stdout().lock();
+    match args.json {
+        true => {
+            serde_json::to_writer_pretty(&mut out, &measured.results)?;
+            writeln!(out)?;
+        }
+        false => write!(out, "{}", show::table(&measured.results))?,
+    }
+    Ok(())
+}
+
+/// Says what it may cost, and asks.
+fn announce(args: &ProbeRunArgs) -> Result<()> {
+    let megabytes = args.max_data as f64 / 1e6;
+    eprintln!(
+        "This sends up to {megabytes:.0} MB over the link, both directions together (--max-data)."
+    );
+    if args.yes {
+        return Ok(());
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(BadInput("nobody to ask whether to begin; --yes begins".into()).into());
+    }
+    eprint!("Begin? [y/N] ");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => bail!("nothing was sent"),
+    }
+}
+
+fn read_key(path: &Path) -> Result<Key> {
+    let named = |e: &dyn std::fmt::Display| BadInput(format!("{}: {e}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| named(&e))?;
+    Ok(text.parse().map_err(|e| named(&e))?)
+}
+
+/// The first address of the host, with the usual port if none is given.
+fn resolve(host: &str) -> Result<SocketAddr> {
+    let with_port = host.to_socket_addrs();
+    let found = with_port.or_else(|_| (host, PORT).to_socket_addrs());
+    let first = found.ok().and_then(|mut addresses| addresses.next());
+    Ok(first
+        .ok_or_else(|| BadInput(format!("{host}: no such host, expected HOST or HOST:PORT")))?)
+}

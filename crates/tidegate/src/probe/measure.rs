@@ -1,0 +1,119 @@
+//! The tests over a session, one after another.
+
+use crate::args::{ProbeRunArgs, ProbeTest};
+use anyhow::Result;
+use std::time::Duration;
+use tidegate_probe::analysis::bursts::backlogged;
+use tidegate_probe::analysis::clock::clock;
+use tidegate_probe::analysis::opportunities::mahimahi;
+use tidegate_probe::examine::{Overflows, overflows_by};
+use tidegate_probe::net::{Client, Direction, Failure};
+use tidegate_probe::results::{Results, Way, base_rtt_ms};
+use tidegate_probe::{Arrival, Echo};
+
+/// How often the time is asked for, and for how long on the idle link.
+const EVERY: Duration = Duration::from_millis(100);
+const IDLE: Duration = Duration::from_secs(3);
+
+/// What was found, and what pictures are made of.
+pub struct Measured {
+    /// In numbers.
+    pub results: Results,
+    /// What the trains of each direction did.
+    pub ways: Vec<(&'static str, Overflows)>,
+    /// Answers, in order of time.
+    pub echoes: Vec<Echo>,
+    /// What the downlink carried, in Mahimahi's format.
+    pub trace: Option<String>,
+}
+
+/// Does them.
+pub fn measure(client: &mut Client, args: &ProbeRunArgs) -> Result<Measured> {
+    let wants = |test| args.tests.is_empty() || args.tests.contains(&test);
+    let wanted: Vec<(&str, Direction)> = [
+        ("down", ProbeTest::Down, Direction::Down),
+        ("up", ProbeTest::Up, Direction::Up),
+    ]
+    .into_iter()
+    .filter(|(_, test, _)| wants(*test))
+    .map(|(name, _, direction)| (name, direction))
+    .collect();
+    let each = args.max_data / wanted.len() as u64;
+    let mut measured = Measured {
+        results: Results {
+            server: args.host.clone(),
+            ..Results::default()
+        },
+        ways: Vec::new(),
+        echoes: Vec::new(),
+        trace: None,
+    };
+    eprintln!("idle link, {} s", IDLE.as_secs());
+    let idle = client.ping(EVERY, IDLE)?;
+    measured.results.base_rtt_ms = base_rtt_ms(&idle);
+    measured.echoes.extend(&idle);
+    for (name, direction) in wanted {
+        let each = match direction {
+            Direction::Down => each.min(client.budget()),
+            Direction::Up => each,
+        };
+        let (found, busy) = fill(client, name, direction, each)?;
+        let way = Way::of(&found, &idle, &busy, direction == Direction::Down);
+        match direction {
+            Direction::Down => {
+                measured.results.down = Some(way);
+                measured.trace = longest(&found).and_then(|train| mahimahi(&backlogged(train)));
+            }
+            Direction::Up => measured.results.up = Some(way),
+        }
+        measured.results.bytes += found.bytes;
+        measured.echoes.extend(&busy);
+        measured.ways.push((name, found));
+    }
+    let last = client.ping(EVERY, IDLE)?;
+    measured.echoes.extend(last);
+    measured.results.clock = clock(&measured.echoes);
+    Ok(measured)
+}
+
+/// Trains of every size one way, and the answers that came meanwhile.
+fn fill(
+    client: &mut Client,
+    name: &str,
+    direction: Direction,
+    bytes: u64,
+) -> Result<(Overflows, Vec<Echo>), Failure> {
+    let mut busy = Vec::new();
+    let found = overflows_by(bytes, |train| {
+        eprintln!(
+            "{name}: filling the queue with packets of {} bytes",
+            train.bytes
+        );
+        // Flows of the two directions are numbered apart.
+        let flow = train.flow + 8 * direction as u8;
+        let (arrivals, echoes) = client.train(
+            direction,
+            tidegate_probe::TrainConfig { flow, ..train },
+            Some(EVERY),
+        )?;
+        busy.extend(echoes);
+        let sent = arrivals
+            .iter()
+            .map(|a| a.sequence)
+            .max()
+            .map_or(0, |last| u64::from(last) + 1);
+        Ok::<_, Failure>((arrivals, sent * u64::from(train.bytes)))
+    })?;
+    Ok((found, busy))
+}
+
+/// The train that kept the link busy for longest.
+fn longest(found: &Overflows) -> Option<&Vec<Arrival>> {
+    let lasting = |train: &&Vec<Arrival>| {
+        let busy = backlogged(train);
+        busy.first()
+            .zip(busy.last())
+            .map(|(first, last)| last.arrived - first.arrived)
+    };
+    found.trains.iter().max_by_key(lasting)
+}

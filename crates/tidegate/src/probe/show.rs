@@ -1,0 +1,214 @@
+//! What was found, as a table and as a page.
+
+use super::measure::Measured;
+use comfy_table::{Table, presets};
+use tidegate_probe::Arrival;
+use tidegate_probe::analysis::bursts::{backlogged, inter_arrival_ms, split_or_packets};
+use tidegate_probe::analysis::flights::Flights;
+use tidegate_probe::analysis::rate;
+use tidegate_probe::examine::{Overflows, SIZES};
+use tidegate_probe::results::{Results, Way};
+use tidegate_report::colour::Pen;
+use tidegate_report::plot::{Axis, Curve, Figure, Mark, Scale};
+use tidegate_report::{document, escape};
+
+/// Points of a curve at most.
+const POINTS: usize = 600;
+
+/// For a terminal.
+pub fn table(results: &Results) -> String {
+    let ways = ways(results);
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header(std::iter::once("").chain(ways.iter().map(|(name, _)| *name)));
+    for (what, read) in ROWS {
+        let cells = ways.iter().map(|(_, way)| read(way));
+        table.add_row(std::iter::once((*what).to_owned()).chain(cells));
+    }
+    format!("{table}\n{}\n", sentences(results).join("\n"))
+}
+
+/// A row: what it is, and how it reads.
+type Row = (&'static str, fn(&Way) -> String);
+
+const ROWS: &[Row] = &[
+    ("rate, Mbit/s", |way| {
+        way.rate.map_or("–".into(), |r| {
+            format!(
+                "{:.2} ({:.2} to {:.2})",
+                r.median_bps / 1e6,
+                r.least_bps / 1e6,
+                r.most_bps / 1e6
+            )
+        })
+    }),
+    ("bursts", Way::bursts_words),
+    ("buffer", Way::buffer_words),
+    ("round trips idle, ms", |way| {
+        way.latency
+            .map_or("–".into(), |l| format!("{:.1}", l.idle_ms))
+    }),
+    ("round trips busy, ms", |way| {
+        way.latency
+            .map_or("–".into(), |l| format!("{:.1}", l.loaded_ms))
+    }),
+    ("responsiveness, round trips a minute", |way| {
+        way.latency.map_or("–".into(), |l| format!("{:.0}", l.rpm))
+    }),
+    ("bufferbloat", |way| {
+        way.latency.map_or("–".into(), |l| l.grade.name().into())
+    }),
+];
+
+fn ways(results: &Results) -> Vec<(&'static str, &Way)> {
+    let named = [("downlink", &results.down), ("uplink", &results.up)];
+    named
+        .into_iter()
+        .filter_map(|(name, way)| Some((name, way.as_ref()?)))
+        .collect()
+}
+
+/// What does not fit into columns.
+fn sentences(results: &Results) -> Vec<String> {
+    let mut said = vec![format!(
+        "{}: least round trip {:.1} ms, {:.1} MB sent",
+        results.server,
+        results.base_rtt_ms,
+        results.bytes as f64 / 1e6
+    )];
+    if let Some(clock) = results.clock {
+        said.push(format!(
+            "this clock is {:+.1} ms ahead of the server's (within {:.1}), and {:+.1} ppm fast (within {:.1})",
+            clock.ahead_ms, clock.ahead_within_ms, clock.skew_ppm, clock.skew_within_ppm
+        ));
+    }
+    for (name, way) in ways(results) {
+        said.push(format!("steering, {name}: {}", way.gain_words()));
+    }
+    said
+}
+
+/// For a browser, self-contained.
+pub fn page(measured: &Measured) -> String {
+    let title = format!("The link to {}", measured.results.server);
+    let mut body = format!(
+        "<header><h1>{}</h1></header>\n<pre>{}</pre>\n",
+        escape(&title),
+        escape(&table(&measured.results))
+    );
+    for (name, found) in &measured.ways {
+        body.push_str(&format!("<h2>{}</h2>\n", escape(name)));
+        for picture in pictures(found) {
+            body.push_str(&picture.svg());
+        }
+    }
+    body.push_str(&round_trips(measured).svg());
+    document(&title, "pre { overflow-x: auto }", &body)
+}
+
+fn pictures(found: &Overflows) -> Vec<Figure> {
+    let busy = found
+        .trains
+        .first()
+        .map(|train| backlogged(train))
+        .unwrap_or_default();
+    let start = busy.first().map_or(0.0, |a| a.arrived.as_secs_f64());
+    let gaps = inter_arrival_ms(&busy);
+    let over_time = busy
+        .iter()
+        .skip(1)
+        .zip(&gaps)
+        .map(|(a, &ms)| (a.arrived.as_secs_f64() - start, ms));
+    let rates = rate::rates(&split_or_packets(&busy), rate::BURSTS);
+    let rates = rates.into_iter().map(|(t, bps)| (t - start, bps / 1e6));
+    let in_flight = SIZES
+        .iter()
+        .zip(&found.trains)
+        .enumerate()
+        .map(|(nth, (size, train))| {
+            Curve::new(
+                format!("{size} bytes"),
+                Pen::nth(nth),
+                Mark::Line,
+                ahead(train),
+            )
+        });
+    vec![
+        strip(
+            "Packets in the queue that arrived (Figs. 4.7 to 4.10)",
+            "packets",
+            in_flight.collect(),
+        ),
+        strip(
+            "Time from one packet to the next (Fig. 4.1)",
+            "ms",
+            vec![Curve::new(
+                "",
+                Pen::nth(0),
+                Mark::Dots,
+                over_time.take(POINTS).collect(),
+            )],
+        ),
+        strip(
+            "Rate from 50 bursts (Fig. 4.6)",
+            "Mbit/s",
+            vec![Curve::new(
+                "",
+                Pen::nth(0),
+                Mark::Line,
+                thin(rates.collect()),
+            )],
+        ),
+    ]
+}
+
+fn round_trips(measured: &Measured) -> Figure {
+    let start = measured
+        .echoes
+        .first()
+        .map_or(0.0, |e| e.asked.as_secs_f64());
+    let clock = measured.results.clock;
+    let way = |side: usize| {
+        let seconds = |e| clock.map_or(f64::NAN, |c| c.one_way_s(e)[side]);
+        let points = measured
+            .echoes
+            .iter()
+            .map(|e| (e.asked.as_secs_f64() - start, seconds(e) * 1e3));
+        points.collect()
+    };
+    strip(
+        "One-way delays (Fig. 4.16)",
+        "ms",
+        vec![
+            Curve::new("up", Pen::nth(0), Mark::Line, way(0)),
+            Curve::new("down", Pen::nth(1), Mark::Line, way(1)),
+        ],
+    )
+}
+
+fn strip(title: &str, unit: &str, curves: Vec<Curve>) -> Figure {
+    Figure {
+        title: title.into(),
+        x: Axis::new("time, s", Scale::FromZero),
+        y: Axis::new(unit, Scale::FromZero),
+        curves,
+        size: Figure::STRIP,
+    }
+}
+
+fn ahead(train: &[Arrival]) -> Vec<(f64, f64)> {
+    let flights = Flights::of(train);
+    let start_s = flights.packets.first().map_or(0.0, |p| p.sent_s);
+    thin(
+        flights
+            .packets
+            .iter()
+            .map(|p| (p.sent_s - start_s, p.ahead.into()))
+            .collect(),
+    )
+}
+
+fn thin(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let every = points.len().div_ceil(POINTS).max(1);
+    points.into_iter().step_by(every).collect()
+}

@@ -1,0 +1,50 @@
+//! Chapter 4 of the thesis: what a prober finds on links of which everything is known.
+
+mod buffers;
+mod bursts;
+mod devices;
+mod fig4_04;
+mod fig4_06;
+mod fig4_16;
+mod links;
+mod matrix;
+mod perform;
+mod read;
+
+use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+
+/// The thesis's chapter.
+pub fn paper() -> Paper {
+    Paper {
+        id: "measurements",
+        title: "What a link does to packets, measured",
+        introduction: "Emulated links whose buffer, policy, bursts and clocks are known, measured by the prober in virtual time: its packets \
+                       over the link model, without the kernel. Each link loses 0.1 % of its packets by chance, and the client's \
+                       clock is 10 s ahead and 50 ppm fast. What is claimed of each quantity is what the link was made of, after the \
+                       thesis's tables.",
+        seeds: Seeds { full: 4, quick: 1 },
+        measure: Some(perform::perform),
+        lab: Selection {
+            figures: &[],
+            method: "",
+        },
+        figures: |extent| Ok(figures(extent)),
+    }
+}
+
+fn figures(extent: &Extent) -> Vec<Figure> {
+    vec![
+        bursts::figure(),
+        fig4_04::figure(),
+        fig4_06::figure(),
+        buffers::downlinks(extent),
+        buffers::uplinks(extent),
+        devices::queues(),
+        devices::shares(),
+        fig4_16::figure(),
+        matrix::figure(extent),
+    ]
+}
+
+#[cfg(test)]
+mod tests;
