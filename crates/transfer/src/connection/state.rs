@@ -192,6 +192,13 @@ impl State {
     fn receive_feedback(&mut self, now: Instant, feedback: &Feedback) {
         let before = self.sender.acknowledged();
         self.sender.receive(now, feedback);
+        let delivered = self
+            .sender
+            .paths()
+            .next()
+            .map_or(0, |direct| direct.delivered);
+        let timeouts = self.sender.info().timeouts;
+        self.suspicion.note(delivered, timeouts);
         self.release(before);
     }
 
@@ -205,7 +212,6 @@ impl State {
             let buffer = self.outgoing.take(number);
             self.outgoing.give_back(buffer);
         }
-        self.suspicion.clear(self.sender.info().timeouts);
         if self.has_room() || self.sender.is_acknowledged() {
             wake(&mut self.writer);
         }
