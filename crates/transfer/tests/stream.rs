@@ -156,3 +156,17 @@ async fn a_black_hole_for_large_packets_is_noticed() {
     let error = within(20, near.shutdown()).await.unwrap_err();
     assert!(error.to_string().contains("packets as large"), "{error}");
 }
+
+/// Both ends may go at the same time; neither waits for an answer that does not come.
+#[tokio::test]
+async fn both_may_go_at_once() {
+    let (server, client) = (server(Config::default()), client(Config::default()));
+    let to = server.endpoint.local_address();
+    for _ in 0..20 {
+        let (near, far) = connect(&client, &server, to, None).await;
+        drop((near, far));
+        // Well before the farewells have all been said.
+        within(1, client.wait_idle()).await;
+        within(1, server.endpoint.wait_idle()).await;
+    }
+}

@@ -227,10 +227,12 @@ impl State {
         }
     }
 
-    /// The peer has gone. What it had read is acknowledged with that.
+    /// The peer has gone. What it had read is acknowledged with that. An end that is going itself need not
+    /// say so any more: the peer may have forgotten the connection as soon as it has its answer.
     fn receive_close(&mut self, now: Instant, read: u64) {
         self.say(Control::Closed);
-        if self.parting.is_some() {
+        if let Some(parting) = &mut self.parting {
+            parting.hear(now);
             return;
         }
         self.receive_feedback(
