@@ -138,3 +138,6 @@ impl Parting {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
