@@ -17,16 +17,29 @@ fn generate(what: &str, folder: &Path) {
     output(&["generate", what, folder.to_str().unwrap()]);
 }
 
-/// Every command that `tidegate --help` names, but `help` itself.
-fn commands() -> Vec<String> {
-    let help = output(&["--help"]);
-    let list = help.split_once("Commands:\n").expect("a list").1;
+/// Every command that `--help` of `command` names, but `help` itself: "run", "mpath", "mpath proxy".
+fn commands_of(command: &str) -> Vec<String> {
+    let help = output(&words(command, "--help"));
+    let Some((_, list)) = help.split_once("Commands:\n") else {
+        return Vec::new();
+    };
     let list = list.split_once("\n\n").expect("an end").0;
     // Descriptions that go on are indented further.
     let names = list.lines().filter_map(|l| l.strip_prefix("  "));
     let names = names.filter(|l| !l.starts_with(' '));
     let names = names.filter_map(|l| l.split_whitespace().next());
-    let names: Vec<_> = names.filter(|n| *n != "help").map(str::to_owned).collect();
+    let names = names.filter(|name| *name != "help");
+    let commands = names.map(|name| format!("{command} {name}").trim_start().to_owned());
+    commands
+        .flat_map(|command| {
+            let under = commands_of(&command);
+            std::iter::once(command).chain(under)
+        })
+        .collect()
+}
+
+fn commands() -> Vec<String> {
+    let names = commands_of("");
     assert!(
         names.iter().any(|n| n == "run") && names.len() > 5,
         "{names:?}"
@@ -34,9 +47,13 @@ fn commands() -> Vec<String> {
     names
 }
 
+fn words<'a>(command: &'a str, option: &'a str) -> Vec<&'a str> {
+    command.split_whitespace().chain([option]).collect()
+}
+
 /// Every long option that a command's `--help` names.
 fn options(command: &str) -> Vec<String> {
-    let help = output(&[command, "--help"]);
+    let help = output(&words(command, "--help"));
     let words = help.lines().filter_map(|l| {
         let line = l.trim_start();
         line.split([' ', ','])
@@ -51,14 +68,13 @@ fn a_page_for_every_command_with_every_option() {
     generate("man", folder.path());
     let pages = fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(pages, commands().len() + 1, "a page too many or too few");
-    let main = fs::read_to_string(folder.path().join("tidegate.1")).unwrap();
+    let page = |name: &str| fs::read_to_string(folder.path().join(format!("{name}.1"))).unwrap();
     for command in commands() {
-        assert!(
-            main.contains(&format!("tidegate\\-{command}(1)")),
-            "{command}"
-        );
-        let page = folder.path().join(format!("tidegate-{command}.1"));
-        let page = fs::read_to_string(page).unwrap();
+        let name = format!("tidegate-{}", command.replace(' ', "-"));
+        let (above, _) = name.rsplit_once('-').expect("it begins with tidegate-");
+        let escaped = name.replace('-', "\\-");
+        assert!(page(above).contains(&format!("{escaped}(1)")), "{command}");
+        let page = page(&name);
         for option in options(&command) {
             let option = option.replace('-', "\\-");
             assert!(page.contains(&option), "{command}: no {option}");
@@ -73,7 +89,8 @@ fn completions_know_every_command_and_parse() {
     for name in ["tidegate.bash", "_tidegate", "tidegate.fish"] {
         let text = fs::read_to_string(folder.path().join(name)).unwrap();
         for command in commands() {
-            assert!(text.contains(&command), "{name}: no {command}");
+            let word = command.rsplit(' ').next().expect("a word");
+            assert!(text.contains(word), "{name}: no {command}");
         }
     }
     let script = folder.path().join("tidegate.bash");
