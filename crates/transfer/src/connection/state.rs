@@ -34,6 +34,9 @@ pub struct Parameters {
     pub session: Session,
     /// Where the peer's direct packets come from.
     pub peer: SocketAddr,
+    /// Whether it may come to send from elsewhere, as behind a NAT. Receivers stay: relays' capabilities
+    /// are for their addresses.
+    pub peer_moves: bool,
     /// Bytes to leave free in each packet for a relay's envelope.
     pub envelope: usize,
     /// Where random choices start from.
@@ -44,6 +47,7 @@ pub struct Parameters {
 pub struct State {
     session: Session,
     peer: SocketAddr,
+    peer_moves: bool,
     sender: Sender,
     receiver: Receiver,
     outgoing: Packets,
@@ -80,6 +84,7 @@ impl State {
             config,
             session,
             peer,
+            peer_moves,
             envelope,
             seed,
         } = parameters;
@@ -89,6 +94,7 @@ impl State {
         Self {
             session,
             peer,
+            peer_moves,
             sender: Sender::new(paths),
             receiver: Receiver::new(ReceiverConfig {
                 buffer: capacity as u64,
@@ -159,7 +165,8 @@ impl State {
         self.liveness.hear(now);
         match wire::parse(plain) {
             Ok(Packet::Data { data, payload, .. }) => {
-                if data.path == PathId::DIRECT && self.session.is_newest(nonce) {
+                let direct = data.path == PathId::DIRECT;
+                if self.peer_moves && direct && self.session.is_newest(nonce) {
                     self.peer = from;
                 }
                 self.receive_data(now, &data, payload, rejected);

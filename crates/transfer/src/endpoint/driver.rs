@@ -219,7 +219,7 @@ impl Core {
         };
         let session = self.half_open.take(sealed.connection);
         let session = session.expect("it was there just now");
-        let link = self.open(now, session, from, 0);
+        let link = self.open(now, session, from, None);
         let mut refused = Rejected::default();
         link.lock()
             .receive_plain(now, from, nonce, &self.plain, &mut refused);
@@ -250,7 +250,7 @@ impl Core {
             None => self.reject(|r| r.unknown += 1),
             Some(Err(())) => self.reject(|r| r.forged += 1),
             Some(Ok((session, peer, asked))) => {
-                let link = self.open(now, session, peer, asked.envelope);
+                let link = self.open(now, session, peer, Some(asked.envelope));
                 let answer = (Arc::clone(&link), Arc::clone(&self.rouse));
                 if asked.reply.send(Ok(answer)).is_err() {
                     link.lock().close(now);
@@ -259,19 +259,21 @@ impl Core {
         }
     }
 
+    /// A connection; who has made it leaves room for envelopes, and its peer stays where it is.
     fn open(
         &mut self,
         now: Instant,
         session: Session,
         peer: SocketAddr,
-        envelope: usize,
+        made_here: Option<usize>,
     ) -> Arc<Link> {
         let connection = session.connection();
         let parameters = Parameters {
             config: self.config,
             session,
             peer,
-            envelope,
+            peer_moves: made_here.is_none(),
+            envelope: made_here.unwrap_or(0),
             seed: rand::random(),
         };
         let state = State::new(now, parameters);
