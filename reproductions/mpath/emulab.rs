@@ -4,7 +4,7 @@ use crate::means::mean;
 use crate::spans::Span;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Sample};
+use tidegate_reproduce::{Case, Extent, Sample};
 use tidegate_scenario::{
     Direction, Hop, Hosts, Law, LinkSpec, ProxySpec, QueueSpec, RateSpec, Run, Scenario, Side,
     Workload, WorkloadKind,
@@ -163,18 +163,38 @@ pub fn over(links: &[&str], workload: Workload) -> Workload {
     }
 }
 
-/// The workload in those minutes.
-pub fn within(Span(from, to): Span, workload: Workload) -> Workload {
-    Workload {
-        start_s: from * 60.0,
-        stop_s: Some(to * 60.0),
-        ..workload
-    }
+/// How long a minute of the thesis's lasts: on the kernel, where nothing goes faster than it does, less.
+#[derive(Clone, Copy)]
+pub struct Pace {
+    seconds: f64,
 }
 
-/// Those minutes in seconds.
-pub fn minutes(from: f64, to: f64) -> Span {
-    Span(from * 60.0, to * 60.0)
+impl Pace {
+    /// Twelve seconds on the kernel.
+    pub fn new(extent: &Extent) -> Self {
+        Self {
+            seconds: if extent.lab { 12.0 } else { 60.0 },
+        }
+    }
+
+    /// So many minutes in seconds.
+    pub fn seconds(self, minutes: f64) -> f64 {
+        minutes * self.seconds
+    }
+
+    /// Those minutes in seconds.
+    pub fn minutes(self, from: f64, to: f64) -> Span {
+        Span(self.seconds(from), self.seconds(to))
+    }
+
+    /// The workload in those minutes.
+    pub fn within(self, (from, to): (f64, f64), workload: Workload) -> Workload {
+        Workload {
+            start_s: self.seconds(from),
+            stop_s: Some(self.seconds(to)),
+            ..workload
+        }
+    }
 }
 
 /// The mean of a flow's curve over a span; where there is no point it is 0.

@@ -1,11 +1,10 @@
 //! Figs. 3.6 and 3.7: a core bottleneck, and enough capacity elsewhere.
 
 use super::emulab::{
-    ACCESS, CORE, MPATH, RARELY_TOGETHER, TCP, case, cores, delivered, goodput, minutes, mpath,
+    ACCESS, CORE, MPATH, Pace, RARELY_TOGETHER, TCP, case, cores, delivered, goodput, mpath,
     path_name, picture, tcp,
 };
 use crate::means::mean;
-use crate::spans::Span;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 
 /// What is run, and the benchmark: 30 minutes each.
@@ -14,8 +13,9 @@ const WITH_TCP: &str = "three proxies, TCP";
 const MINUTES: f64 = 30.0;
 
 /// The figure.
-pub fn figure() -> Figure {
-    let run = |name, workload| case(name, MINUTES * 60.0, ACCESS, cores(CORE), vec![workload]);
+pub fn figure(pace: Pace) -> Figure {
+    let seconds = pace.seconds(MINUTES);
+    let run = |name, workload| case(name, seconds, ACCESS, cores(CORE), vec![workload]);
     Figure {
         id: "fig-3.7",
         title: "A core bottleneck and three proxies",
@@ -23,21 +23,20 @@ pub fn figure() -> Figure {
                 11 minutes; path 2 carries more than path 3; the direct path carries about 7 Mbit/s throughout.",
         method: "A path counts as dropped from the first minute on in which it carries nothing.",
         cases: vec![run(WITH_MPATH, mpath(&[1, 2, 3])), run(WITH_TCP, tcp(TCP))],
-        quantities: quantities(),
+        quantities: quantities(pace),
         draw: Box::new(|sample| vec![windows(sample)]),
     }
 }
 
-const WHOLE: Span = Span(0.0, MINUTES * 60.0);
-
-fn quantities() -> Vec<Quantity> {
-    let settled = minutes(15.0, MINUTES);
+fn quantities(pace: Pace) -> Vec<Quantity> {
+    let whole = pace.minutes(0.0, MINUTES);
+    let settled = pace.minutes(15.0, MINUTES);
     vec![
-        Quantity::new("mPath", "Mbit/s", near(14.31, 7.21), |sample| {
-            goodput(sample, WITH_MPATH, MPATH, WHOLE)
+        Quantity::new("mPath", "Mbit/s", near(14.31, 7.21), move |sample| {
+            goodput(sample, WITH_MPATH, MPATH, whole)
         }),
-        Quantity::new("TCP", "Mbit/s", near(7.21, 0.0), |sample| {
-            goodput(sample, WITH_TCP, TCP, WHOLE)
+        Quantity::new("TCP", "Mbit/s", near(7.21, 0.0), move |sample| {
+            goodput(sample, WITH_TCP, TCP, whole)
         }),
         Quantity::new(
             "the direct path's part",
@@ -54,7 +53,7 @@ fn quantities() -> Vec<Quantity> {
                 within: 5.5,
                 neutral: MINUTES,
             },
-            dropped_min,
+            move |sample| dropped_min(sample, pace),
         )
         .because(RARELY_TOGETHER),
         Quantity::new(
@@ -87,13 +86,13 @@ pub fn near(paper: f64, neutral: f64) -> Claim {
 }
 
 /// The first minute in which path 1 carries nothing after it has carried something, mean over the seeds.
-fn dropped_min(sample: &Sample) -> f64 {
+fn dropped_min(sample: &Sample, pace: Pace) -> f64 {
     let name = path_name("proxy 1");
     let curves = sample.flow_curves(WITH_MPATH, &name, "path_bps");
     mean(curves.map(|curve| {
         let carries = |minute: usize| {
             let from = minute as f64;
-            minutes(from, from + 1.0)
+            pace.minutes(from, from + 1.0)
                 .values(&curve)
                 .any(|bps| bps > 0.0)
         };

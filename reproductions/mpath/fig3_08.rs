@@ -1,7 +1,7 @@
 //! Fig. 3.8: a core bottleneck, and too little capacity elsewhere.
 
 use super::emulab::{
-    ACCESS, CORE, MPATH, TCP, case, cores, goodput, minutes, mpath, path_name, picture, tcp,
+    ACCESS, CORE, MPATH, Pace, TCP, case, cores, goodput, mpath, path_name, picture, tcp,
 };
 use tidegate_reproduce::{Claim, Figure, Quantity};
 
@@ -13,11 +13,12 @@ const MINUTES: f64 = 10.0;
 const CAPACITY: f64 = 15.0;
 
 /// The figure.
-pub fn figure() -> Figure {
-    let run = |name, workload| case(name, MINUTES * 60.0, ACCESS, cores(CORE), vec![workload]);
+pub fn figure(pace: Pace) -> Figure {
+    let seconds = pace.seconds(MINUTES);
+    let run = |name, workload| case(name, seconds, ACCESS, cores(CORE), vec![workload]);
     let used = |flow, of, capacity| {
         move |sample: &tidegate_reproduce::Sample| {
-            100.0 * goodput(sample, of, flow, minutes(0.0, MINUTES)) / capacity
+            100.0 * goodput(sample, of, flow, pace.minutes(0.0, MINUTES)) / capacity
         }
     };
     let (mpath_used, tcp_used) = (used(MPATH, WITH_MPATH, CAPACITY), used(TCP, WITH_TCP, CORE));

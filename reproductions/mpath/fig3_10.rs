@@ -1,7 +1,7 @@
 //! Figs. 3.9 and 3.10: the access link is the bottleneck.
 
 use super::emulab::{
-    CORE, MPATH, TCP, case, cores, delivered, goodput, minutes, mpath, path_name, picture, tcp,
+    CORE, MPATH, Pace, TCP, case, cores, delivered, goodput, mpath, path_name, picture, tcp,
 };
 use super::fig3_07::near;
 use tidegate_reproduce::{Claim, Figure, Quantity};
@@ -14,17 +14,17 @@ const MINUTES: f64 = 10.0;
 const ACCESS_MBPS: f64 = 5.5;
 
 /// The figure.
-pub fn figure() -> Figure {
+pub fn figure(pace: Pace) -> Figure {
     let run = |name, workload| {
         case(
             name,
-            MINUTES * 60.0,
+            pace.seconds(MINUTES),
             ACCESS_MBPS,
             cores(CORE),
             vec![workload],
         )
     };
-    let whole = minutes(0.0, MINUTES);
+    let whole = pace.minutes(0.0, MINUTES);
     Figure {
         id: "fig-3.10",
         title: "The access link is the bottleneck",
@@ -42,8 +42,8 @@ pub fn figure() -> Figure {
                 "through the proxy, last 5 min",
                 "% of all",
                 Claim::at_most(10.0, 50.0),
-                |sample| {
-                    let settled = minutes(5.0, MINUTES);
+                move |sample| {
+                    let settled = pace.minutes(5.0, MINUTES);
                     let part = delivered(sample, WITH_MPATH, "proxy 2", settled);
                     100.0 * part / goodput(sample, WITH_MPATH, MPATH, settled)
                 },

@@ -1,8 +1,7 @@
 //! Fig. 3.11: beside TCP.
 
 use super::emulab::{
-    ACCESS, CORE, MPATH, average, case, cores, delivered, minutes, mpath, path_name, picture, tcp,
-    within,
+    ACCESS, CORE, MPATH, Pace, average, case, cores, delivered, mpath, path_name, picture, tcp,
 };
 use crate::spans::Span;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
@@ -12,18 +11,24 @@ const CASE: &str = "beside TCP";
 /// Minutes: something changes each 20. TCP-1 alone, with mPath, mPath alone, with TCP-2, TCP-2 alone,
 /// with TCP-3.
 const STEP: f64 = 20.0;
-const FLOWS: [(&str, Span); 3] = [
-    ("TCP-1", Span(0.0, 2.0 * STEP)),
-    ("TCP-2", Span(3.0 * STEP, 6.0 * STEP)),
-    ("TCP-3", Span(5.0 * STEP, 6.0 * STEP)),
+const FLOWS: [(&str, (f64, f64)); 3] = [
+    ("TCP-1", (0.0, 2.0 * STEP)),
+    ("TCP-2", (3.0 * STEP, 6.0 * STEP)),
+    ("TCP-3", (5.0 * STEP, 6.0 * STEP)),
 ];
-const TRANSFER: Span = Span(STEP, 4.0 * STEP);
+const TRANSFER: (f64, f64) = (STEP, 4.0 * STEP);
 
 /// The figure.
-pub fn figure() -> Figure {
-    let mut workloads = vec![within(TRANSFER, mpath(&[1, 2, 3]))];
-    workloads.extend(FLOWS.map(|(name, term)| within(term, tcp(name))));
-    let case = case(CASE, 6.0 * STEP * 60.0, ACCESS, cores(CORE), workloads);
+pub fn figure(pace: Pace) -> Figure {
+    let mut workloads = vec![pace.within(TRANSFER, mpath(&[1, 2, 3]))];
+    workloads.extend(FLOWS.map(|(name, term)| pace.within(term, tcp(name))));
+    let case = case(
+        CASE,
+        pace.seconds(6.0 * STEP),
+        ACCESS,
+        cores(CORE),
+        workloads,
+    );
     Figure {
         id: "fig-3.11",
         title: "mPath beside TCP",
@@ -31,7 +36,7 @@ pub fn figure() -> Figure {
                 direct path soaks up what it leaves; TCP-2 then has TCP-1's window beside mPath.",
         method: "Something changes each 20 minutes, of which the first five do not count. Before TCP-3 begins TCP-2 is alone, for the comparison.",
         cases: vec![case],
-        quantities: quantities(),
+        quantities: quantities(pace),
         draw: Box::new(|sample| vec![windows(sample)]),
     }
 }
@@ -41,19 +46,20 @@ const BESIDE: &str = "path 1 is seldom found to share the core link with the dir
      there. They grow by less than one packet a round trip together, but each halves only for its own losses";
 
 /// The n-th 20 minutes, without the first five.
-fn phase(n: f64) -> Span {
-    minutes(n * STEP + 5.0, (n + 1.0) * STEP)
+fn phase(pace: Pace, n: f64) -> Span {
+    pace.minutes(n * STEP + 5.0, (n + 1.0) * STEP)
 }
 
 fn window(sample: &Sample, flow: &str, span: Span) -> f64 {
     average(sample, CASE, flow, "cwnd_packets", span)
 }
 
-fn fall(sample: &Sample, flow: &str, before: f64, after: f64) -> f64 {
-    100.0 * (1.0 - window(sample, flow, phase(after)) / window(sample, flow, phase(before)))
+fn fall(sample: &Sample, flow: &str, before: Span, after: Span) -> f64 {
+    100.0 * (1.0 - window(sample, flow, after) / window(sample, flow, before))
 }
 
-fn quantities() -> Vec<Quantity> {
+fn quantities(pace: Pace) -> Vec<Quantity> {
+    let phase = move |n| phase(pace, n);
     vec![
         Quantity::new(
             "TCP-1's window falls beside mPath by",
@@ -63,7 +69,7 @@ fn quantities() -> Vec<Quantity> {
                 within: 10.0,
                 neutral: 50.0,
             },
-            |sample| fall(sample, "TCP-1", 0.0, 1.0),
+            move |sample| fall(sample, "TCP-1", phase(0.0), phase(1.0)),
         )
         .because(BESIDE),
         Quantity::new(
@@ -74,7 +80,7 @@ fn quantities() -> Vec<Quantity> {
                 within: 10.0,
                 neutral: 0.0,
             },
-            |sample| fall(sample, "TCP-2", 4.0, 5.0),
+            move |sample| fall(sample, "TCP-2", phase(4.0), phase(5.0)),
         ),
         Quantity::new(
             "TCP-2's window beside mPath ÷ TCP-1's",
@@ -84,13 +90,13 @@ fn quantities() -> Vec<Quantity> {
                 within: 0.15,
                 neutral: 0.5,
             },
-            |sample| window(sample, "TCP-2", phase(3.0)) / window(sample, "TCP-1", phase(1.0)),
+            move |sample| window(sample, "TCP-2", phase(3.0)) / window(sample, "TCP-1", phase(1.0)),
         ),
         Quantity::new(
             "mPath's direct path without TCP ÷ beside TCP-1",
             "",
             Claim::at_least(1.5, 1.0),
-            |sample| {
+            move |sample| {
                 let direct = |n| delivered(sample, CASE, "direct", phase(n));
                 direct(2.0) / direct(1.0)
             },

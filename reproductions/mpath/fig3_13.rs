@@ -1,7 +1,7 @@
 //! Figs. 3.12 and 3.13: a proxied path gets worse.
 
 use super::emulab::{
-    ACCESS, CORE, MPATH, access, average, case, cores, delivered, goodput, minutes, mpath, over,
+    ACCESS, CORE, MPATH, Pace, access, average, case, cores, delivered, goodput, mpath, over,
     path_name, picture, tcp,
 };
 use super::fig3_07::near;
@@ -18,18 +18,18 @@ const STEP: f64 = 15.0;
 const FLOWS: [(&str, f64); 3] = [("A1", 6.0), ("A2", 8.0), ("A3", 10.0)];
 
 /// The figure.
-pub fn figure() -> Figure {
+pub fn figure(pace: Pace) -> Figure {
     let mut hops: Vec<_> = FLOWS.map(|(name, mbps)| access(name, mbps)).into();
     hops.extend(cores(CORE));
     let mut workloads = vec![mpath(&[1, 2, 3])];
     for (n, (name, _)) in FLOWS.into_iter().enumerate() {
         let flow = Workload {
-            start_s: (n + 1) as f64 * STEP * 60.0,
+            start_s: pace.seconds((n + 1) as f64 * STEP),
             ..over(&[name, "larger core", "up"], tcp(name))
         };
         workloads.push(flow);
     }
-    let case = case(CASE, 4.0 * STEP * 60.0, ACCESS, hops, workloads);
+    let case = case(CASE, pace.seconds(4.0 * STEP), ACCESS, hops, workloads);
     Figure {
         id: "fig-3.13",
         title: "TCP flows join path 2",
@@ -37,7 +37,7 @@ pub fn figure() -> Figure {
                 which is dropped within 2 minutes of the third.",
         method: "Each state's last ten minutes. The core link has 10 Mbit/s, the flows' access links 6, 8 and 10.",
         cases: vec![case],
-        quantities: quantities(),
+        quantities: quantities(pace),
         draw: Box::new(|sample| {
             let path = |label, path| (label, CASE.into(), path_name(path), "path_bps");
             vec![picture(
@@ -58,11 +58,12 @@ pub fn figure() -> Figure {
 }
 
 /// The state with so many TCP flows, its last ten minutes.
-fn state(flows: f64) -> Span {
-    minutes(flows * STEP + 5.0, (flows + 1.0) * STEP)
+fn state(pace: Pace, flows: f64) -> Span {
+    pace.minutes(flows * STEP + 5.0, (flows + 1.0) * STEP)
 }
 
-fn quantities() -> Vec<Quantity> {
+fn quantities(pace: Pace) -> Vec<Quantity> {
+    let state = move |flows| state(pace, flows);
     let goodput_with = |flows: f64, paper: f64| {
         Quantity::new(
             format!("mPath with {flows} TCP flows on path 2"),
@@ -83,7 +84,7 @@ fn quantities() -> Vec<Quantity> {
             "path 3 with 2 flows ÷ with 1",
             "",
             Claim::at_least(1.0, 0.8),
-            |sample| {
+            move |sample| {
                 let three = |flows| delivered(sample, CASE, "proxy 3", state(flows));
                 three(2.0) / three(1.0)
             },
@@ -92,8 +93,8 @@ fn quantities() -> Vec<Quantity> {
             "path 2's window from 2 min after the third on",
             "packets",
             Claim::at_most(1.0, 20.0),
-            |sample| {
-                let after = minutes(3.0 * STEP + 2.0, 4.0 * STEP);
+            move |sample| {
+                let after = pace.minutes(3.0 * STEP + 2.0, 4.0 * STEP);
                 average(sample, CASE, &path_name("proxy 2"), "path_packets", after)
             },
         ),

@@ -1,13 +1,14 @@
 //! Fig. 3.24: the load aggregation factor α.
 
-use super::emulab::{ACCESS, CORE, MPATH, case, cores, goodput, minutes, mpath};
+use super::emulab::{ACCESS, CORE, MPATH, case, cores, goodput, mpath};
 use crate::pictures::lines;
+use crate::spans::Span;
 use tidegate_reproduce::{Case, Claim, Figure, Quantity, Sample};
 use tidegate_scenario::WorkloadKind;
 
 /// What α is swept over, and for how long.
 const ALPHAS: [f64; 5] = [0.125, 0.25, 0.5, 0.75, 0.9];
-const MINUTES: f64 = 30.0;
+const SECONDS: f64 = 1800.0;
 
 /// The figure.
 pub fn figure() -> Figure {
@@ -52,10 +53,9 @@ fn with(alpha: f64) -> Case {
     if let WorkloadKind::Mpath { alpha: own, .. } = &mut workload.does {
         *own = alpha;
     }
-    let seconds = MINUTES * 60.0;
-    case(&name(alpha), seconds, ACCESS, cores(CORE), vec![workload])
+    case(&name(alpha), SECONDS, ACCESS, cores(CORE), vec![workload])
 }
 
 fn throughput(sample: &Sample, alpha: f64) -> f64 {
-    goodput(sample, &name(alpha), MPATH, minutes(0.0, MINUTES))
+    goodput(sample, &name(alpha), MPATH, Span(0.0, SECONDS))
 }

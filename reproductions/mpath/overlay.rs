@@ -9,8 +9,8 @@
 //! half of them in the core, between systems as often as within). Median and spread are such that TCP meets
 //! its bottleneck in the core for about half of the pairs. The two ways of a pair have different rates.
 //!
-//! **Hosts.** The access link of a host is 5, 10, 20 or 50 Mbit/s. Those of proxies are wider than what the
-//! core leaves. One proxy in nine does not answer: of the thesis's 450 about 400 did.
+//! **Hosts.** The access link of a host is 5, 10, 20 or 50 Mbit/s. Those of proxies are, too, where many transfer
+//! at the same time; for a single pair they are wider than what the core leaves. One proxy in nine does not answer: of the thesis's 450 about 400 did.
 //!
 //! **Queues.** As on Emulab, a quarter of 60 ms of each link's rate, 15 packets at least.
 
@@ -61,9 +61,43 @@ const DEAD: u64 = 9;
 
 /// A host.
 #[derive(Clone, Copy, Debug)]
-struct Host {
-    system: usize,
-    access_mbps: f64,
+pub struct Host {
+    /// Where it is.
+    pub system: usize,
+    /// Rate of its access link, either way.
+    pub access_mbps: f64,
+}
+
+/// What a transfer is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// How many of the proxies it is told of.
+    pub proxies: usize,
+    /// τ in round trips.
+    pub patience: f64,
+    /// New paths after a loss, as a share of the direct path's window.
+    pub beta: f64,
+}
+
+impl Terms {
+    /// The thesis's (section 3.3.7).
+    pub const THESIS: Self = Self {
+        proxies: PROXIES,
+        patience: 2.0,
+        beta: 0.25,
+    };
+
+    /// A transfer on these terms, over those ways.
+    pub fn transfer(self, proxies: Vec<ProxySpec>) -> WorkloadKind {
+        WorkloadKind::Mpath {
+            direction: Direction::Down,
+            proxies,
+            alpha: 0.5,
+            beta: self.beta,
+            patience: self.patience,
+            buffer_bytes: 1 << 30,
+        }
+    }
 }
 
 /// The overlay.
@@ -72,8 +106,7 @@ pub struct Overlay {
     systems: Vec<(f64, f64)>,
     /// Rates from system to system.
     cores: Vec<Vec<f64>>,
-    /// The proxies' systems.
-    proxies: Vec<usize>,
+    proxies: Vec<Host>,
     /// Sender and receiver.
     pairs: Vec<(Host, Host)>,
 }
@@ -84,7 +117,7 @@ impl Overlay {
         let mut random = Pcg64Mcg::seed_from_u64(3);
         let systems = systems(&mut random);
         let cores = cores(&systems, &mut random);
-        let proxies = (0..PROXIES)
+        let proxies: Vec<usize> = (0..PROXIES)
             .map(|_| random.random_range(0..SYSTEMS))
             .collect();
         let mut host = || Host {
@@ -92,10 +125,15 @@ impl Overlay {
             access_mbps: ACCESS[random.random_range(0..ACCESS.len())],
         };
         let pairs = (0..pairs).map(|_| (host(), host())).collect();
+        let mut access = Pcg64Mcg::seed_from_u64(4);
+        let proxy = |system| Host {
+            system,
+            access_mbps: ACCESS[access.random_range(0..ACCESS.len())],
+        };
         Self {
             systems,
             cores,
-            proxies,
+            proxies: proxies.into_iter().map(proxy).collect(),
             pairs,
         }
     }
@@ -118,7 +156,28 @@ impl Overlay {
         self.cores[from.system][to.system] < from.access_mbps.min(to.access_mbps)
     }
 
-    fn delay_ms(&self, from: usize, to: usize) -> f64 {
+    /// How many systems there are.
+    pub fn systems(&self) -> usize {
+        self.systems.len()
+    }
+
+    /// The proxies.
+    pub fn proxies(&self) -> &[Host] {
+        &self.proxies
+    }
+
+    /// Sender and receiver.
+    pub fn hosts(&self, pair: usize) -> (Host, Host) {
+        self.pairs[pair]
+    }
+
+    /// The core link from one system to another, Mbit/s.
+    pub fn core_mbps(&self, from: usize, to: usize) -> f64 {
+        self.cores[from][to]
+    }
+
+    /// One way from system to system, in ms.
+    pub fn delay_ms(&self, from: usize, to: usize) -> f64 {
         delay_ms(self.systems[from], self.systems[to])
     }
 
@@ -128,27 +187,21 @@ impl Overlay {
         self.case(format!("pair {pair}, TCP"), pair, seconds, 0, flow)
     }
 
-    /// mPath between a pair with the first `proxies`, and τ in round trips.
-    pub fn mpath(&self, pair: usize, seconds: f64, proxies: usize, patience: f64) -> Case {
-        let does = WorkloadKind::Mpath {
-            direction: Direction::Down,
-            proxies: (0..proxies).map(|n| self.way(pair, n)).collect(),
-            alpha: 0.5,
-            beta: 0.25,
-            patience,
-            buffer_bytes: 1 << 30,
-        };
-        let name = format!("pair {pair}, mPath, {proxies} proxies, patience {patience}");
-        self.case(name, pair, seconds, proxies, Workload::new(MPATH, does))
+    /// mPath between a pair.
+    pub fn mpath(&self, pair: usize, seconds: f64, terms: Terms) -> Case {
+        let ways = (0..terms.proxies).map(|n| self.way(pair, n)).collect();
+        let workload = Workload::new(MPATH, terms.transfer(ways));
+        let name = mpath_name(pair, terms);
+        self.case(name, pair, seconds, terms.proxies, workload)
     }
 
     /// The way of a pair through a proxy. It begins at the sender's access link, which is the first hop.
     fn way(&self, pair: usize, n: usize) -> ProxySpec {
         let (from, to) = self.pairs[pair];
-        let proxy = self.proxies[n];
-        let links = match n as u64 % DEAD {
-            0 => Vec::new(),
-            _ => vec![
+        let proxy = self.proxies[n].system;
+        let links = match is_dead(n) {
+            true => Vec::new(),
+            false => vec![
                 "sender".into(),
                 core_name(from.system, proxy),
                 core_name(proxy, to.system),
@@ -178,9 +231,9 @@ impl Overlay {
             }
         };
         add(from.system, to.system);
-        for &proxy in &self.proxies[..proxies] {
-            add(from.system, proxy);
-            add(proxy, to.system);
+        for proxy in &self.proxies[..proxies] {
+            add(from.system, proxy.system);
+            add(proxy.system, to.system);
         }
         let direct = core_name(from.system, to.system);
         let back = LinkSpec::new(
@@ -205,21 +258,39 @@ impl Overlay {
                 workloads: vec![over(&["sender", &direct, "down", "up"], workload)],
                 runs: vec![Run::new(name, Law::None)],
             },
-            curves: Vec::new(),
+            curves: vec!["goodput_bps"],
             once: true,
         }
     }
 }
 
-fn core_name(from: usize, to: usize) -> String {
+/// What the case of mPath between a pair is called.
+pub fn mpath_name(pair: usize, terms: Terms) -> String {
+    let Terms {
+        proxies,
+        patience,
+        beta,
+    } = terms;
+    format!("pair {pair}, mPath, {proxies} proxies, patience {patience}, beta {beta}")
+}
+
+/// Whether the proxy does not answer.
+pub fn is_dead(proxy: usize) -> bool {
+    (proxy as u64).is_multiple_of(DEAD)
+}
+
+/// What a core link is called.
+pub fn core_name(from: usize, to: usize) -> String {
     format!("{from}-{to}")
 }
 
-fn proxy_name(n: usize) -> String {
+/// What a proxy is called.
+pub fn proxy_name(n: usize) -> String {
     format!("proxy {n}")
 }
 
-fn hop(name: String, mbps: f64, delay_ms: f64) -> Hop {
+/// A link on the way down, before the link under study.
+pub fn hop(name: String, mbps: f64, delay_ms: f64) -> Hop {
     Hop {
         name,
         direction: Direction::Down,

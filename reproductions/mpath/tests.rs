@@ -1,4 +1,4 @@
-use super::overlay::{Overlay, PROXIES};
+use super::overlay::{Overlay, Terms};
 use std::path::Path;
 use tidegate_reproduce::Extent;
 use tidegate_scenario::WorkloadKind;
@@ -33,7 +33,7 @@ fn the_overlay_is_what_it_says() {
     let repeated: Vec<f64> = (0..500).map(|pair| again.round_trip_ms(pair)).collect();
     assert_eq!(round_trips, repeated);
     assert!(round_trips.iter().all(|ms| (4.0..310.0).contains(ms)));
-    let case = overlay.mpath(7, 10.0, PROXIES, 2.0);
+    let case = overlay.mpath(7, 10.0, Terms::THESIS);
     let WorkloadKind::Mpath { proxies, .. } = &case.scenario.workloads[0].does else {
         panic!("no transfer")
     };

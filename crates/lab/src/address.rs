@@ -13,6 +13,12 @@ pub enum IpVersion {
     V6,
 }
 
+/// Address of the n-th proxy of an mPath transfer, from the same ranges.
+pub fn proxy_address(n: usize) -> Ipv4Addr {
+    let [high, low] = (n as u16 + 1).to_be_bytes();
+    Ipv4Addr::new(198, 19, high, low)
+}
+
 /// Address of a host, from the ranges for benchmarks (RFC 2544 appendix C, RFC 5180 §8).
 pub fn address(side: Side, version: IpVersion) -> IpAddr {
     let last = match side {

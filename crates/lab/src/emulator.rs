@@ -1,5 +1,4 @@
-//! The emulator: a thread that carries packets from one [`Port`] to another through a
-//! [`Link`] in each direction, in real time.
+//! The emulator: a thread that carries packets between [`Port`]s through [`Link`]s, in real time.
 //!
 //! Everything happens on one thread: what arrived is read first, then what is due is written, and
 //! when there is neither the thread sleeps until the next event or packet. Writing a packet runs the
@@ -7,9 +6,11 @@
 
 mod frame;
 mod record;
+mod topology;
 
 use frame::Frame;
 pub use record::{LaneRecord, Record};
+pub use topology::{Route, Topology};
 
 use crate::clock::{Clock, make_punctual, thread_cpu_time};
 use crate::port::Port;
@@ -24,28 +25,33 @@ use std::time::Duration;
 use tidegate_link::{Config, Instant, Link};
 use tidegate_measure::{LinkRecord, Passage, Window};
 
-/// Packets read or written in one direction before the other has its turn.
+/// Packets read from one port or taken from one link before the others have their turn.
 const BATCH: usize = 32;
 
 /// Longest sleep: how late a stop may be noticed.
 const NAP: Duration = Duration::from_millis(20);
 
-/// Both directions between two devices.
+/// Links between ports.
 pub struct Emulator<'a> {
     clock: Clock,
     window: Window,
-    lanes: [Lane<'a>; 2],
+    ports: Vec<&'a Port>,
+    topology: Topology,
+    lanes: Vec<Lane>,
+    /// Packets that a port's other side refused.
+    refused: u64,
     /// Buffers of packets that have left.
     pool: Vec<Vec<u8>>,
 }
 
-/// One direction.
-struct Lane<'a> {
-    from: &'a Port,
-    to: &'a Port,
+/// One link, in its one direction.
+struct Lane {
     link: Link<Frame>,
     record: LaneRecord,
 }
+
+/// A link, what is to be recorded of it, and the seed of its chances.
+pub type LaneConfig = (Config, LinkRecord, u64);
 
 impl<'a> Emulator<'a> {
     /// An emulator between the client's port and the server's, with the link of each direction and
@@ -57,19 +63,30 @@ impl<'a> Emulator<'a> {
         clock: Clock,
         window: Window,
     ) -> Self {
-        let lane = |from, to, (config, record), seed| Lane {
-            from,
-            to,
+        let lanes = vec![(down.0, down.1, seed), (up.0, up.1, seed.wrapping_add(1))];
+        Self::between(vec![client, server], Topology::pair(), lanes, clock, window)
+    }
+
+    /// An emulator between many ports, in the topology's order, over many links: the downlink, the uplink,
+    /// and others.
+    pub fn between(
+        ports: Vec<&'a Port>,
+        topology: Topology,
+        lanes: Vec<LaneConfig>,
+        clock: Clock,
+        window: Window,
+    ) -> Self {
+        let lane = |(config, record, seed)| Lane {
             link: Link::new(config, seed),
             record: LaneRecord::new(record),
         };
         Self {
             clock,
             window,
-            lanes: [
-                lane(server, client, down, seed),
-                lane(client, server, up, seed.wrapping_add(1)),
-            ],
+            ports,
+            topology,
+            lanes: lanes.into_iter().map(lane).collect(),
+            refused: 0,
             pool: Vec::new(),
         }
     }
@@ -104,43 +121,65 @@ impl<'a> Emulator<'a> {
     /// Reads what the hosts have sent; whether there was anything.
     fn take_arrivals(&mut self) -> Result<bool, Errno> {
         let mut any = false;
-        for lane in &mut self.lanes {
+        for port in 0..self.ports.len() {
             for _ in 0..BATCH {
                 let mut bytes = self.pool.pop().unwrap_or_else(|| Vec::with_capacity(MTU));
-                if !lane.from.read(&mut bytes)? {
+                if !self.ports[port].read(&mut bytes)? {
                     self.pool.push(bytes);
                     break;
                 }
                 any = true;
-                let arrived = self.clock.now();
-                lane.link.push(arrived, Frame { bytes, arrived });
+                match self.topology.exits[port].route(&bytes) {
+                    Some(route) => self.forward(Frame {
+                        bytes,
+                        arrived: self.clock.now(),
+                        route,
+                        passed: 0,
+                    }),
+                    None => self.pool.push(bytes),
+                }
             }
         }
         Ok(any)
     }
 
-    /// Writes what is due; whether there was anything.
+    /// A packet goes on to its next link, or has arrived.
+    fn forward(&mut self, mut frame: Frame) {
+        let route = &self.topology.routes[frame.route as usize];
+        match route.links.get(usize::from(frame.passed)) {
+            Some(&link) => {
+                frame.passed += 1;
+                self.lanes[link].link.push(frame.arrived, frame);
+            }
+            None => {
+                if self.ports[route.to].write(&frame.bytes).is_err() {
+                    self.refused += 1;
+                }
+                self.pool.push(frame.bytes);
+            }
+        }
+    }
+
+    /// Moves what is due; whether there was anything.
     fn deliver_due(&mut self) -> bool {
         let mut any = false;
-        for lane in &mut self.lanes {
+        for lane in 0..self.lanes.len() {
             for _ in 0..BATCH {
                 let now = self.clock.now();
-                let Some(delivery) = lane.link.poll(now) else {
+                let Some(delivery) = self.lanes[lane].link.poll(now) else {
                     break;
                 };
                 any = true;
-                let Frame { bytes, arrived } = delivery.packet;
-                if lane.to.write(&bytes).is_err() {
-                    lane.record.refused += 1;
-                }
+                let mut frame = delivery.packet;
                 let passage = Passage {
-                    bytes: bytes.len(),
-                    arrived,
+                    bytes: frame.bytes.len(),
+                    arrived: frame.arrived,
                     due: delivery.due,
                     queued: delivery.queued,
                 };
-                lane.record.count(&passage, now - delivery.due);
-                self.pool.push(bytes);
+                frame.arrived = now;
+                self.forward(frame);
+                self.lanes[lane].record.count(&passage, now - delivery.due);
             }
         }
         any
@@ -148,10 +187,10 @@ impl<'a> Emulator<'a> {
 
     /// Sleeps until a packet arrives or the next event of a link.
     fn sleep(&self) -> Result<(), Errno> {
-        let [a, b] = &self.lanes;
-        let next = [a, b].into_iter().filter_map(|l| l.link.next_event()).min();
+        let next = self.lanes.iter().filter_map(|l| l.link.next_event()).min();
         let timeout = next.map_or(NAP, |at| at - self.clock.now()).min(NAP);
-        let mut fds = [a, b].map(|l| PollFd::new(l.from.as_fd(), PollFlags::POLLIN));
+        let fds = self.ports.iter().map(|port| port.as_fd());
+        let mut fds: Vec<PollFd> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         match ppoll(&mut fds, Some(TimeSpec::from_duration(timeout)), None) {
             Ok(_) | Err(Errno::EINTR) => Ok(()),
             Err(error) => Err(error),
@@ -164,13 +203,17 @@ impl<'a> Emulator<'a> {
             let cpu = thread_cpu_time() - used;
             (wall, cpu.as_secs_f64() / wall.as_secs_f64())
         });
-        let [down, up] = self.lanes.map(|mut lane| {
+        let ended = |mut lane: Lane| {
             lane.record.link.at_end = *lane.link.stats();
             lane.record
-        });
+        };
+        let mut lanes = self.lanes.into_iter().map(ended);
+        let mut next = || lanes.next().expect("a downlink and an uplink");
         Record {
-            down,
-            up,
+            down: next(),
+            up: next(),
+            hops: lanes.collect(),
+            refused: self.refused,
             cpu_share,
             counted,
         }

@@ -1,6 +1,6 @@
 //! The two hosts: a namespace each, its kernel settings, and its end of the link.
 
-use crate::address::{IpVersion, address};
+use crate::address::{IpVersion, address, proxy_address};
 use crate::netlink::Interface;
 use crate::netns::Namespace;
 use crate::port::Port;
@@ -116,11 +116,35 @@ impl Host {
                 end: End::Own { host, port },
             });
         }
+        Self::with_kernel(namespace, settings, || {
+            attach(side, settings.initial_window)
+        })
+    }
+
+    /// Makes the n-th proxy of an mPath transfer.
+    ///
+    /// # Errors
+    /// Without root or a TUN driver.
+    pub fn proxy(n: usize, settings: &Settings) -> Result<Self> {
+        Self::with_kernel(Namespace::new()?, settings, || {
+            let (tun, interface) = device()?;
+            let address = proxy_address(n).into();
+            interface.add_address(address, 32)?;
+            interface.add_default_route(address)?;
+            Ok((tun, interface))
+        })
+    }
+
+    fn with_kernel(
+        namespace: Namespace,
+        settings: &Settings,
+        attach: impl FnOnce() -> Result<(Tun, Interface)> + Send,
+    ) -> Result<Self> {
         let (congestion_control_is_default, (tun, interface)) = namespace.run(|| {
             // Before the first socket, which inherits most of it, and the first device.
             let is_default = configure(settings)?;
             Interface::named("lo")?.set_up()?;
-            Ok((is_default, attach(side, settings.initial_window)?))
+            Ok((is_default, attach()?))
         })?;
         Ok(Self {
             namespace,
@@ -166,11 +190,17 @@ impl Host {
     }
 }
 
-/// Opens and configures the host's TUN device in the calling thread's namespace.
-fn attach(side: Side, initial_window: Option<u32>) -> Result<(Tun, Interface)> {
+/// A TUN device in the calling thread's namespace.
+fn device() -> Result<(Tun, Interface)> {
     let tun = Tun::open("tg%d")?;
     let interface = Interface::named(tun.name())?;
     interface.set_up_tun()?;
+    Ok((tun, interface))
+}
+
+/// Opens and configures the host's TUN device in the calling thread's namespace.
+fn attach(side: Side, initial_window: Option<u32>) -> Result<(Tun, Interface)> {
+    let (tun, interface) = device()?;
     let peer = match side {
         Side::Client => Side::Server,
         Side::Server => Side::Client,

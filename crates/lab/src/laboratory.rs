@@ -1,13 +1,14 @@
 //! One run: two hosts, the emulator between them, and a thread for every part in the workloads.
 
 use crate::clock::{Awake, Clock};
-use crate::emulator::{Emulator, Record};
+use crate::emulator::{Emulator, LaneConfig, Record};
 use crate::hosts::{Host, Settings};
 use crate::machine::CpuTicks;
 use crate::netns::{Namespace, panic_text};
 use crate::outcome::Outcome;
 use crate::run::{Options, Progress};
 use crate::sample::Samples;
+use crate::site::{self, Site};
 use crate::steer::Steering;
 use crate::term::Term;
 use crate::transport::Transport;
@@ -30,8 +31,7 @@ pub struct Laboratory<'a> {
     run: &'a Run,
     options: &'a Options<'a>,
     settings: Settings,
-    client: Host,
-    server: Host,
+    sites: Vec<Site>,
     window: Window,
     /// Set as soon as the run has to end.
     halt: AtomicBool,
@@ -51,8 +51,7 @@ impl<'a> Laboratory<'a> {
         let settings = Settings::of(&scenario.hosts, run, scenario.seed);
         check_own_tcp(&settings.own_tcp, &scenario.workloads)?;
         Ok(Self {
-            client: Host::new(Side::Client, &settings)?,
-            server: Host::new(Side::Server, &settings)?,
+            sites: site::build(scenario, &settings)?,
             window: Window {
                 warmup: Instant::from_secs_f64(scenario.warmup_s),
                 end: Instant::from_secs_f64(scenario.duration_s),
@@ -72,22 +71,27 @@ impl<'a> Laboratory<'a> {
     /// When a part of it fails.
     pub fn run(&self, progress: Progress) -> Result<Option<RunResult>> {
         let warnings = Mutex::new(self.warn_of_commands());
-        let (client, server) = (self.client.transport(), self.server.transport());
-        let stage = Stage {
+        let stage = |site: &Site| Stage {
             version: self.options.ip,
-            client: &client,
-            server: &server,
+            client: site.client.transport(),
+            server: site.server.transport(),
             output: &self.options.output,
             end: self.window.end,
             warnings: &warnings,
         };
-        let mut cast = Cast::prepare(&self.scenario.workloads, &stage, &self.server.namespace)?;
+        let stages: Vec<Stage> = self.sites.iter().map(stage).collect();
+        let mut cast = Cast::default();
+        for (n, workload) in self.scenario.workloads.iter().enumerate() {
+            let site = self.site_of(n);
+            let server = &self.sites[site].server.namespace;
+            server.run(|| cast.add(workload, site, &stages[site]))?;
+        }
         let tasks = std::mem::take(&mut cast.tasks);
         let Observed {
             record,
             samples,
             machine_cpu,
-        } = self.perform(tasks, &cast, &stage, progress)?;
+        } = self.perform(tasks, &cast, &stages, progress)?;
         if self.is_stopped() {
             return Ok(None);
         }
@@ -96,14 +100,14 @@ impl<'a> Laboratory<'a> {
             samples,
             cast,
             window: self.window,
-            device_losses: self.client.plumbing_losses()? + self.server.plumbing_losses()?,
+            device_losses: self.plumbing_losses()?,
             machine_cpu,
             warnings: warnings.into_inner().unwrap_or_default(),
         };
         Ok(Some(outcome.result(
             self.run,
             &self.settings.congestion_control,
-            self.inputs,
+            (&self.scenario.hops, self.inputs),
             self.options.series,
         )))
     }
@@ -113,7 +117,7 @@ impl<'a> Laboratory<'a> {
         &self,
         tasks: Vec<Task>,
         cast: &Cast,
-        stage: &Stage,
+        stages: &[Stage],
         progress: Progress,
     ) -> Result<Observed> {
         let _awake = Awake::keep();
@@ -130,8 +134,10 @@ impl<'a> Laboratory<'a> {
             };
             let emulator = self.emulator(clock);
             let emulator = self.spawn(scope, "emulator", None, || emulator.run(&self.halt))?;
-            let own_hosts: Vec<_> = [stage.client, stage.server]
-                .into_iter()
+            let transports = stages
+                .iter()
+                .flat_map(|stage| [&stage.client, &stage.server]);
+            let own_hosts: Vec<_> = transports
                 .filter_map(Transport::own)
                 .map(|host| self.spawn(scope, "tcp", None, move || host.run(clock, &self.halt)))
                 .collect::<Result<_>>()?;
@@ -141,7 +147,10 @@ impl<'a> Laboratory<'a> {
             })?;
             let workers: Result<Vec<_>> = tasks
                 .into_iter()
-                .map(|task| self.start(scope, task, stage, term))
+                .map(|task| {
+                    let stage = &stages[task.site];
+                    self.start(scope, task, stage, term)
+                })
                 .collect();
             let machine_cpu = self.watch(clock, progress);
             drop(halting);
@@ -192,29 +201,39 @@ impl<'a> Laboratory<'a> {
             .run(|| steer.attach(self.run, side, interface))
     }
 
+    /// The host that a law stands at.
     fn host(&self, side: Side) -> &Host {
-        match side {
-            Side::Client => &self.client,
-            Side::Server => &self.server,
-        }
+        self.sites[0].host(side)
+    }
+
+    /// Where a workload is at home.
+    fn site_of(&self, workload: usize) -> usize {
+        workload.min(self.sites.len() - 1)
+    }
+
+    fn plumbing_losses(&self) -> Result<u64> {
+        let hosts = self.sites.iter().flat_map(Site::hosts);
+        hosts.map(Host::plumbing_losses).sum()
     }
 
     fn emulator(&self, clock: Clock) -> Emulator<'_> {
-        Emulator::new(
-            (self.client.port(), self.server.port()),
-            (
-                self.recorded(&self.inputs.down, Direction::Down),
-                self.recorded(&self.inputs.up, Direction::Up),
-            ),
-            self.scenario.seed,
-            clock,
-            self.window,
-        )
+        let (ports, topology) = site::connect(self.scenario, &self.sites);
+        let seed = self.scenario.seed;
+        let mut lanes = vec![
+            self.lane(&self.inputs.down, Direction::Down, seed),
+            self.lane(&self.inputs.up, Direction::Up, seed.wrapping_add(1)),
+        ];
+        for (n, (hop, config)) in self.scenario.hops.iter().zip(&self.inputs.hops).enumerate() {
+            let seed = seed.wrapping_add(2 + n as u64);
+            lanes.push(self.lane(config, hop.direction, seed));
+        }
+        Emulator::between(ports, topology, lanes, clock, self.window)
     }
 
-    fn recorded(&self, link: &Config, direction: Direction) -> (Config, LinkRecord) {
+    fn lane(&self, link: &Config, direction: Direction, seed: u64) -> LaneConfig {
         let demand = demand(self.scenario, direction, &self.window);
-        (link.clone(), LinkRecord::new(self.window, demand, true))
+        let record = LinkRecord::new(self.window, demand, true);
+        (link.clone(), record, seed)
     }
 
     fn start<'scope, 'env>(
@@ -224,7 +243,7 @@ impl<'a> Laboratory<'a> {
         stage: &'env Stage,
         term: impl Fn(Instant) -> Term<'env>,
     ) -> Result<Handle<'scope, ()>> {
-        let host = self.host(task.side);
+        let host = self.sites[task.site].at(task.place);
         let term = term(task.end);
         self.spawn(scope, "workload", Some(&host.namespace), move || {
             // What the client connects to listens already; the server need not be first.
@@ -279,8 +298,8 @@ impl<'a> Laboratory<'a> {
 
     fn warn_of_commands(&self) -> Vec<String> {
         let is_command = |w: &Workload| matches!(w.does, WorkloadKind::Command { .. });
-        let hosts = [&self.client, &self.server];
-        if hosts.iter().all(|h| h.congestion_control_is_default)
+        let mut hosts = self.sites.iter().flat_map(Site::hosts);
+        if hosts.all(|h| h.congestion_control_is_default)
             || !self.scenario.workloads.iter().any(is_command)
         {
             return Vec::new();

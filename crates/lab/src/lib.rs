@@ -30,6 +30,7 @@ mod port;
 mod run;
 mod sample;
 mod shell;
+mod site;
 mod steer;
 mod sysctl;
 mod tcp_info;

@@ -3,15 +3,16 @@
 mod accuracy;
 mod flows;
 mod series;
+mod transfers;
 
 use accuracy::rtt_accuracy;
 
-use crate::emulator::Record;
+use crate::emulator::{LaneRecord, Record};
 use crate::sample::Samples;
 use crate::workload::Cast;
-use tidegate_link::Capacity;
+use tidegate_link::{Capacity, Config};
 use tidegate_measure::{Durations, Window};
-use tidegate_scenario::{Health, LinkInputs, Run, RunResult};
+use tidegate_scenario::{Health, Hop, HopResult, LinkInputs, Run, RunResult};
 
 /// Above this 99th percentile of the timing error a run does not count. The packets of a cell's burst
 /// are due at once and can only be written one after another, 20 µs each; this is twice what the
@@ -48,15 +49,23 @@ impl Outcome {
         &self,
         run: &Run,
         congestion_control: &str,
-        inputs: &LinkInputs,
+        (hops, inputs): (&[Hop], &LinkInputs),
         series: bool,
     ) -> RunResult {
         let Record {
             down, up, counted, ..
         } = &self.record;
+        let lanes = self.record.hops.iter().zip(&inputs.hops);
+        let hop = |(hop, (lane, config)): (&Hop, (&LaneRecord, &Config))| HopResult {
+            name: hop.name.clone(),
+            link: lane.link.result(config, *counted),
+        };
         let curves = || {
             let mut down = Capacity::new(&inputs.down.rate);
-            series::all(self, &mut down)
+            let mut all = series::all(self, &mut down);
+            let transfers = self.cast.transfers.iter();
+            all.extend(transfers.flat_map(|log| transfers::series(log)));
+            all
         };
         RunResult {
             name: run.name.clone(),
@@ -66,8 +75,13 @@ impl Outcome {
             fetches: flows::fetch_results(self),
             link: down.link.result(&inputs.down, *counted),
             uplink: up.link.result(&inputs.up, *counted),
-            hops: Vec::new(),
-            transfers: Vec::new(),
+            hops: hops.iter().zip(lanes).map(hop).collect(),
+            transfers: self
+                .cast
+                .transfers
+                .iter()
+                .map(|log| transfers::result(log))
+                .collect(),
             videos: Vec::new(),
             health: self.health(),
             agent_rtt: rtt_accuracy(&self.record, &self.samples.agent, self.window.warmup),
@@ -80,9 +94,12 @@ impl Outcome {
         let mut timing_error = Durations::new();
         timing_error.add(&down.timing_error);
         timing_error.add(&up.timing_error);
+        for hop in &self.record.hops {
+            timing_error.add(&hop.timing_error);
+        }
         let mut health = Health {
             timing_error_ms: timing_error.quantiles_ms(),
-            plumbing_losses: self.device_losses + down.refused + up.refused,
+            plumbing_losses: self.device_losses + self.record.refused,
             emulator_cpu: self.record.cpu_share,
             machine_cpu: self.machine_cpu,
             warnings: self.warnings.clone(),

@@ -3,6 +3,7 @@
 use crate::address::IpVersion;
 use crate::hosts::{Settings, check_congestion_control};
 use crate::laboratory::Laboratory;
+use crate::site::is_shared_by_strangers;
 use crate::steer::Steer;
 use crate::workload::CommandOutput;
 use anyhow::{Context, Result, bail, ensure};
@@ -94,16 +95,20 @@ pub fn run_scenario(
     Ok(results)
 }
 
+/// Proxies of a transfer: each has a namespace and threads of its own.
+const MOST_PROXIES: usize = 16;
+
 /// Refuses a scenario that asks for something that only the simulator has, or that this kernel lacks.
 ///
 /// # Errors
 /// What that is.
 pub fn check(scenario: &Scenario) -> Result<()> {
-    ensure!(
-        scenario.hops.is_empty(),
-        "the scenario has hops, which only the simulator can run"
-    );
     for run in &scenario.runs {
+        ensure!(
+            !is_shared_by_strangers(scenario) || run.law.is_none(),
+            "run \"{}\" has a law beside workloads on links of their own choice, which only the simulator can run",
+            run.name
+        );
         let own_tcp = run.own_tcp.as_ref().unwrap_or(&scenario.hosts.own_tcp);
         ensure!(
             run.window.is_none() || !own_tcp.is_empty(),
@@ -114,7 +119,6 @@ pub fn check(scenario: &Scenario) -> Result<()> {
     for Workload {
         name,
         does,
-        links,
         steered,
         weight,
         congestion_control,
@@ -127,8 +131,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             Page { .. } => "a page",
             Video { .. } => "a video",
             Datagrams { .. } => "a source of datagrams",
-            Mpath { .. } => "an mPath transfer",
-            _ if links.is_some() => "on links of its own choice",
+            Mpath { proxies, .. } if proxies.len() > MOST_PROXIES => "a transfer with many proxies",
             _ if !steered => "not steered",
             _ if *weight != 1 => "weighted",
             _ if congestion_control.is_some() => "sent by a congestion control of its own",

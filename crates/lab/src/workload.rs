@@ -1,10 +1,11 @@
 //! What the hosts do during a run.
 //!
-//! [`Cast::prepare`] opens every listener before the clock starts; each [`Task`] then runs on a
+//! [`Cast::add`] opens every listener before the clock starts; each [`Task`] then runs on a
 //! thread of its own inside its host's namespace, within its term.
 
 mod command;
 mod flow;
+mod mpath;
 mod pattern;
 mod ping;
 mod stream;
@@ -14,10 +15,11 @@ pub use command::CommandOutput;
 #[cfg(test)]
 pub use flow::Fetch;
 pub use flow::{EchoLog, FetchLog, Flow};
+pub use mpath::{TransferLog, TransferSample};
 pub use pattern::Pattern;
 
 use crate::address::{IpVersion, address};
-use crate::netns::Namespace;
+use crate::site::Place;
 use crate::term::Term;
 use crate::transport::Transport;
 use anyhow::{Context, Result};
@@ -32,9 +34,9 @@ pub struct Stage<'a> {
     /// Version of IP in use.
     pub version: IpVersion,
     /// The client's TCP.
-    pub client: &'a Transport,
+    pub client: Transport,
     /// The server's.
-    pub server: &'a Transport,
+    pub server: Transport,
     /// Where commands write.
     pub output: &'a CommandOutput,
     /// When a workload without an end of its own stops.
@@ -49,8 +51,10 @@ type Work = Box<dyn FnOnce(&Stage, &Term) -> Result<()> + Send>;
 pub struct Task {
     /// The workload's name.
     pub name: String,
-    /// The host on which it runs.
-    pub side: Side,
+    /// The site, and the host there, on which it runs.
+    pub site: usize,
+    /// See [`Self::site`].
+    pub place: Place,
     /// When it begins.
     pub start: Instant,
     /// When it stops at the latest.
@@ -70,26 +74,25 @@ pub struct Cast {
     pub fetches: Vec<Arc<FetchLog>>,
     /// Workloads that measure round trips.
     pub echoes: Vec<Arc<EchoLog>>,
+    /// mPath transfers.
+    pub transfers: Vec<Arc<TransferLog>>,
+    /// Where the workload in hand is at home.
+    site: usize,
 }
 
 impl Cast {
-    /// Prepares `workloads`; listeners are opened inside the `server`'s namespace.
+    /// Prepares a workload at a site, inside whose server's namespace this is called: listeners are opened.
     ///
     /// # Errors
     /// When a socket cannot be opened.
-    pub fn prepare(workloads: &[Workload], stage: &Stage, server: &Namespace) -> Result<Self> {
-        server.run(|| {
-            let mut cast = Self::default();
-            for workload in workloads {
-                let name = &workload.name;
-                cast.add(workload, stage)
-                    .with_context(|| format!("workload \"{name}\""))?;
-            }
-            Ok(cast)
-        })
+    pub fn add(&mut self, workload: &Workload, site: usize, stage: &Stage) -> Result<()> {
+        self.site = site;
+        let name = &workload.name;
+        self.add_kind(workload, stage)
+            .with_context(|| format!("workload \"{name}\""))
     }
 
-    fn add(&mut self, workload: &Workload, stage: &Stage) -> Result<()> {
+    fn add_kind(&mut self, workload: &Workload, stage: &Stage) -> Result<()> {
         match &workload.does {
             WorkloadKind::Web {
                 object_bytes,
@@ -99,6 +102,24 @@ impl Cast {
             WorkloadKind::Command { run, side } => {
                 command::add(self, workload, stage, run, *side);
                 Ok(())
+            }
+            WorkloadKind::Mpath {
+                direction,
+                proxies,
+                alpha,
+                beta,
+                patience,
+                buffer_bytes,
+            } => {
+                let terms = mpath::Terms {
+                    direction: *direction,
+                    proxies,
+                    alpha: *alpha,
+                    beta: *beta,
+                    patience: *patience,
+                    buffer_bytes: *buffer_bytes,
+                };
+                mpath::add(self, workload, stage, &terms)
             }
             does => stream::add(self, workload, stage, does),
         }
@@ -111,10 +132,21 @@ impl Cast {
         side: Side,
         work: impl FnOnce(&Stage, &Term) -> Result<()> + Send + 'static,
     ) {
+        self.add_task_at(workload, stage, Place::Side(side), work);
+    }
+
+    fn add_task_at(
+        &mut self,
+        workload: &Workload,
+        stage: &Stage,
+        place: Place,
+        work: impl FnOnce(&Stage, &Term) -> Result<()> + Send + 'static,
+    ) {
         let stop = workload.stop_s.map(Instant::from_secs_f64);
         self.tasks.push(Task {
             name: workload.name.clone(),
-            side,
+            site: self.site,
+            place,
             start: Instant::from_secs_f64(workload.start_s),
             end: stop.map_or(stage.end, |stop| stop.min(stage.end)),
             work: Box::new(work),

@@ -7,21 +7,21 @@
 mod comparison;
 mod link;
 mod load;
-mod overlay;
 mod read_rate;
 mod result;
 mod scenario;
 mod schedule;
 mod vary;
+mod ways;
 mod workload;
 
 pub use comparison::Comparison;
 pub use link::*;
 pub use load::{LinkInputs, LoadError};
-pub use overlay::ProxySpec;
 pub use read_rate::SlowReader;
 pub use result::*;
 pub use scenario::*;
 pub use schedule::Schedule;
 pub use vary::{Setting, Variation, combinations};
+pub use ways::{DOWN, ProxySpec, UP};
 pub use workload::{ReadRate, Workload, WorkloadKind};

@@ -4,19 +4,12 @@ use crate::events::{EventQueue, Kind, Target};
 use crate::packet::Packet;
 use crate::random;
 use crate::run::Unsupported;
-use std::collections::BTreeMap;
 use tidegate_link::{Config, Link};
 use tidegate_measure::{LinkRecord, Passage, Window, demand};
-use tidegate_scenario::{
-    Direction, Hop, LinkInputs, ProxySpec, Scenario, Side, Workload, WorkloadKind,
-};
+pub use tidegate_scenario::{DOWN, UP};
+use tidegate_scenario::{Direction, LinkInputs, Scenario, Side, Workload, WorkloadKind};
 use tidegate_tcp::steer::Paths;
 use tidegate_time::Instant;
-
-/// The downlink's place among the links, and the uplink's; hops follow.
-pub const DOWN: usize = 0;
-/// See [`DOWN`].
-pub const UP: usize = 1;
 
 /// A link, and what is recorded of it.
 #[derive(Debug)]
@@ -160,30 +153,15 @@ pub fn route_of(workload: usize, direction: Direction) -> u32 {
 
 /// The ways through a workload's proxies, in the direction of its data.
 fn proxied_routes(scenario: &Scenario, workload: &Workload) -> Vec<Route> {
-    let WorkloadKind::Mpath {
-        direction, proxies, ..
-    } = &workload.does
-    else {
-        return Vec::new();
+    let to = match workload.does {
+        WorkloadKind::Mpath {
+            direction: Direction::Up,
+            ..
+        } => Side::Server,
+        _ => Side::Client,
     };
-    let (main, to) = match direction {
-        Direction::Down => (DOWN, Side::Client),
-        Direction::Up => (UP, Side::Server),
-    };
-    let hops = scenario.hops.iter().zip(UP + 1..);
-    let mut places: BTreeMap<&str, usize> = hops
-        .map(|(hop, place)| (hop.name.as_str(), place))
-        .collect();
-    places.insert(direction.name(), main);
-    let route = |proxy: &ProxySpec| Route {
-        links: proxy
-            .links
-            .iter()
-            .map(|link| places[link.as_str()])
-            .collect(),
-        to,
-    };
-    proxies.iter().map(route).collect()
+    let ways = scenario.ways_through_proxies(workload);
+    ways.into_iter().map(|links| Route { links, to }).collect()
 }
 
 /// The way of a workload's packets in one direction.
@@ -195,25 +173,11 @@ pub fn route(
     workload: &Workload,
     direction: Direction,
 ) -> Result<Route, Unsupported> {
-    let (main, from, to) = match direction {
-        Direction::Down => ((DOWN, "down"), Side::Server, Side::Client),
-        Direction::Up => ((UP, "up"), Side::Client, Side::Server),
+    let to = match direction {
+        Direction::Down => Side::Client,
+        Direction::Up => Side::Server,
     };
-    let hops = |side| {
-        let hops = scenario.hops.iter().enumerate();
-        hops.filter(move |(_, hop): &(usize, &Hop)| hop.direction == direction && hop.side == side)
-            .map(|(place, hop)| (UP + 1 + place, hop.name.as_str()))
-    };
-    let crosses = |name: &str| {
-        let chosen = workload.links.as_ref();
-        chosen.is_none_or(|names| names.iter().any(|n| n == name))
-    };
-    let links: Vec<usize> = hops(from)
-        .chain([main])
-        .chain(hops(to))
-        .filter(|(_, name)| crosses(name))
-        .map(|(place, _)| place)
-        .collect();
+    let links = scenario.way(workload.links.as_deref(), direction);
     if links.is_empty() && needs(workload, direction) {
         return Err(Unsupported(format!(
             "workload \"{}\" crosses no link {}, expected one at least",

@@ -371,7 +371,8 @@ pub enum Part {
     Agent,
     /// Throughput and timing of the laboratory
     Lab,
-    /// Goodput of mPath on one core, beside the kernel's TCP and QUIC
+    /// mPath on one core: goodput beside the kernel's TCP and QUIC; packets a second through a proxy, and
+    /// what each costs
     Mpath,
     /// Connections that come and go over a lossy link under the agent, for half an hour; never with
     /// other parts, nor unless it is named

@@ -79,6 +79,9 @@ pub fn run(args: &BenchArgs) -> Result<()> {
     if wanted(Part::Lab) {
         results.extend(lab::measure(&stop)?);
     }
+    if wanted(Part::Mpath) {
+        results.extend(mpath::measure(&stop)?);
+    }
     print(results, args.json)
 }
 

@@ -1,16 +1,17 @@
-//! `tidegate mpath`: files over many paths.
+//! `tidegate mpath`: files over many paths, and the overlay's servers.
 
 mod bar;
+mod files;
 mod identity;
+mod proxy;
 mod recv;
+mod registry;
+mod relays;
+mod secret;
 mod send;
 
-use crate::exit::BadInput;
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::Result;
 use clap::Subcommand;
-use std::time::Duration;
-use tidegate_transfer::Endpoint;
-use tokio::signal::unix::{SignalKind, signal};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -19,47 +20,18 @@ pub enum MpathCommand {
     Recv(recv::RecvArgs),
     /// Send files to the receiver that printed the token
     Send(send::SendArgs),
+    /// Tell senders where receivers are and which proxies forward to them
+    Registry(registry::RegistryArgs),
+    /// Forward packets of senders that the registry has allowed to
+    Proxy(proxy::ProxyArgs),
 }
 
 /// Does what was asked.
 pub fn run(command: &MpathCommand) -> Result<()> {
-    let runtime = tokio::runtime::Runtime::new().context("start the runtime")?;
-    runtime.block_on(async {
-        match command {
-            MpathCommand::Recv(args) => recv::run(args).await,
-            MpathCommand::Send(args) => send::run(args).await,
-        }
-    })
-}
-
-/// Waits for an interrupt. Whoever is interrupted drops what is under way, for what has arrived stays
-/// where it can be gone on with, and says farewell.
-async fn interrupt() -> Error {
-    let kinds = [
-        SignalKind::interrupt(),
-        SignalKind::terminate(),
-        SignalKind::hangup(),
-    ];
-    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)] = kinds.map(signal) else {
-        return anyhow!("cannot catch signals");
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hang_up.recv() => {}
+    match command {
+        MpathCommand::Recv(args) => files::run(recv::run(args)),
+        MpathCommand::Send(args) => files::run(send::run(args)),
+        MpathCommand::Registry(args) => registry::run(args),
+        MpathCommand::Proxy(args) => proxy::run(args),
     }
-    anyhow!("interrupted; the same command again goes on where this one ended")
-}
-
-/// How long the other end may take to understand that this one goes.
-const FAREWELL: Duration = Duration::from_secs(2);
-
-/// Lets the endpoint say farewell.
-async fn part(endpoint: &Endpoint) {
-    // Whether or not it is understood: the other end also notices silence.
-    let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
-}
-
-fn bad_input(error: impl std::fmt::Display) -> BadInput {
-    BadInput(error.to_string())
 }

@@ -8,4 +8,4 @@ mod stream;
 pub use error::ConnectionError;
 pub(crate) use state::{Parameters, State};
 pub(crate) use stream::Link;
-pub use stream::{Connection, Monitor, Status};
+pub use stream::{Connection, Monitor, PathStatus, Status};

@@ -26,7 +26,7 @@ mod session;
 mod token;
 
 pub use config::Config;
-pub use connection::{Connection, ConnectionError, Monitor, Status};
+pub use connection::{Connection, ConnectionError, Monitor, PathStatus, Status};
 pub use endpoint::Endpoint;
 pub use rejected::Rejected;
 pub use relays::Relay;

@@ -11,10 +11,15 @@ const UDP: u8 = 17;
 const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
 
-/// An IP packet and when it was read.
+/// An IP packet and where it is.
 pub struct Frame {
     pub bytes: Vec<u8>,
+    /// When it came to the link that it is in.
     pub arrived: Instant,
+    /// Number of its way.
+    pub route: u32,
+    /// Links of it that are behind it, with the one that it is in.
+    pub passed: u8,
 }
 
 impl Packet for Frame {
@@ -58,10 +63,7 @@ impl Packet for Frame {
         // As large as any other, since the emulator reads packets into buffers that were used.
         let mut bytes = Vec::with_capacity(MTU.max(self.bytes.len()));
         bytes.extend_from_slice(&self.bytes);
-        Some(Self {
-            bytes,
-            arrived: self.arrived,
-        })
+        Some(Self { bytes, ..*self })
     }
 }
 

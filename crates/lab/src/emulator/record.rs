@@ -4,15 +4,13 @@ use std::time::Duration;
 use tidegate_link::Instant;
 use tidegate_measure::{Bins, Durations, LinkRecord, Passage, round_trip};
 
-/// What became of the packets of one direction.
+/// What became of the packets of one link.
 #[derive(Clone, Debug)]
 pub struct LaneRecord {
     /// What the link did to them.
     pub link: LinkRecord,
     /// Delivered minus due, every packet.
     pub timing_error: Durations,
-    /// Packets that the receiving device refused.
-    pub refused: u64,
 }
 
 impl LaneRecord {
@@ -20,7 +18,6 @@ impl LaneRecord {
         Self {
             link,
             timing_error: Durations::new(),
-            refused: 0,
         }
     }
 
@@ -43,6 +40,10 @@ pub struct Record {
     pub down: LaneRecord,
     /// Client to server.
     pub up: LaneRecord,
+    /// The further links, in the scenario's order.
+    pub hops: Vec<LaneRecord>,
+    /// Packets that a device refused which they had arrived at.
+    pub refused: u64,
     /// Share of one core that the emulator used after the warm-up.
     pub cpu_share: f64,
     /// Time from the end of the warm-up to the end.

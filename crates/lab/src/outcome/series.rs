@@ -72,6 +72,8 @@ fn flow_series(outcome: &Outcome) -> Vec<Series> {
             ]
             .map(|(quantity, points)| curve(quantity, &flow.name, points))
         })
+        // What is not TCP's has no windows.
+        .filter(|series| !series.t_s.is_empty())
         .collect()
 }
 

@@ -22,7 +22,6 @@ fn refusal(workload: &str, run: &str, more: &str) -> String {
 
 #[test]
 fn what_only_the_simulator_has_is_refused_by_name() {
-    const BULK: &str = "does = { bulk = {} }";
     for (workload, run, more, words) in [
         (
             "does = { page = { object_bytes = [1] } }",
@@ -37,12 +36,6 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "\"w\" is a video",
         ),
         ("does = { datagrams = { mbps = 1 } }", "", "", "datagrams"),
-        (
-            "does = { bulk = {} }, links = ['down', 'up']",
-            "",
-            "",
-            "\"w\" is on links",
-        ),
         (
             "does = { bulk = {} }, steered = false",
             "",
@@ -68,10 +61,10 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "\"w\" is weighted",
         ),
         (
-            BULK,
+            "does = { bulk = {} }, links = ['down', 'up']",
+            "law = 'drwa'",
             "",
-            "hop = [{ name = 'core', link = { rate = { constant_mbps = 1 }, delay_ms = 1 } }]",
-            "hops",
+            "links of their own choice",
         ),
     ] {
         let refusal = refusal(workload, run, more);

@@ -79,6 +79,11 @@ impl Flow {
         self.received.load(Ordering::Relaxed)
     }
 
+    /// So many segments were sent again, of a flow whose sender is not TCP.
+    pub fn note_retransmits(&self, retransmits: u64) {
+        self.retransmits.fetch_max(retransmits, Ordering::Relaxed);
+    }
+
     /// Segments sent again, as of the last [`Self::sender_info`].
     pub fn retransmits(&self) -> u64 {
         self.retransmits.load(Ordering::Relaxed)

@@ -2,7 +2,9 @@
 
 mod common;
 mod flow_control;
+mod hops;
 mod interop;
 mod killed;
+mod mpath;
 mod scenarios;
 mod stages;

@@ -151,10 +151,11 @@ impl Sender {
         self.rack.adapt(prior_delivered, self.rate.delivered);
         self.answer_to_loss_probe(ack.offset, progress);
         // A segment that was refused brings an ACK, but no duplicate one.
-        progress.not_duplicate |= self.heed_refusals();
+        let refused = self.heed_refusals();
+        progress.not_duplicate |= refused;
         let plain = progress.not_duplicate || progress.acked;
         let calm = self.episode.state == Recovery::Open;
-        if !plain || progress.sacked || !calm {
+        if !plain || progress.sacked || refused || !calm {
             let duplicate = !(progress.advanced || plain || progress.duplicated);
             self.alert(before.una, u32::from(duplicate), progress);
         }
@@ -198,6 +199,7 @@ impl Sender {
         cleaned: &mut Cleaned,
         progress: &mut Progress,
     ) {
+        self.check_refusal(sent);
         let ever = sent.tags.has(Tags::EVER_RETRANS);
         let sacked = sent.tags.has(Tags::SACKED);
         if ever {

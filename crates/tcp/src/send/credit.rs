@@ -19,6 +19,7 @@
 use super::Sender;
 use super::clock::micros;
 use super::rtt::RTO_MAX;
+use super::scoreboard::{Sent, Tags};
 use super::timer::Timer;
 use crate::ReadReport;
 use tidegate_laws::afc;
@@ -31,6 +32,9 @@ const BURST: u32 = 10;
 /// Counts of segments refused are modulo 256: a larger step is one back, of an ACK that was overtaken.
 const NEWS: u8 = 127;
 
+/// So many refusals may turn out to be untrue, and of many one in so many.
+const SLIPS: u32 = 4;
+
 /// What the peer has said of its application.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Credit {
@@ -40,6 +44,17 @@ pub(super) struct Credit {
     /// Segments that it has refused, and how many of these are news.
     refused: u8,
     fresh: u8,
+    /// Refusals that were believed, and how many of these turned out to be untrue.
+    believed: u32,
+    refuted: u32,
+}
+
+impl Credit {
+    /// Refusals are counted, not named, so that an honest peer's may fall on others when packets overtake
+    /// each other.
+    fn is_a_lie(&self) -> bool {
+        self.refuted > SLIPS.max(self.believed / SLIPS)
+    }
 }
 
 impl Sender {
@@ -54,6 +69,8 @@ impl Sender {
             at: now,
             refused: 0,
             fresh: 0,
+            believed: 0,
+            refuted: 0,
         });
         let held = afc::held(credit.kbps, micros(credit.at, now), rtt);
         credit.kbps = report.kbps.max(held);
@@ -68,12 +85,29 @@ impl Sender {
     /// The flow control window in bytes: the peer's, and with AFC what it will have read in a round
     /// trip (equation 36). No more than the send buffer holds for retransmission, whatever it says.
     pub fn flow_window(&self) -> u64 {
-        let Some(credit) = self.credit else {
+        let Some(credit) = self.trusted() else {
             return self.peer_window;
         };
         let rtt = self.rtt.min_us().unwrap_or(0);
         let most = self.send_buffer.max(self.peer_window);
         afc::window(self.peer_window, credit.kbps, rtt, most)
+    }
+
+    /// What the peer has said, unless it was caught lying.
+    fn trusted(&self) -> Option<Credit> {
+        self.credit.filter(|credit| !credit.is_a_lie())
+    }
+
+    /// Segment `number` has just been sent: whether the peer has room for it, or must first read.
+    pub(super) fn tag_credit(&mut self, number: u32) {
+        let Some(_) = self.credit else { return };
+        let tags = self.board.get(number).tags;
+        let promised = self.una + self.peer_window;
+        let tags = match self.board.end_of(number) > promised {
+            true => tags.with(Tags::ON_CREDIT),
+            false => tags.without(Tags::ON_CREDIT),
+        };
+        self.board.retag(number, tags);
     }
 
     /// The peer's buffer is full, as far as AFC can tell, and congestion control is not at work. NS-2
@@ -86,30 +120,66 @@ impl Sender {
 
     /// An ACK was taken: what it says was refused leaves again, as soon as it may; whether that was any.
     pub(super) fn heed_refusals(&mut self) -> bool {
-        let refused = self.credit.map_or(0, |credit| credit.fresh);
-        for _ in 0..refused {
-            match self
-                .board
-                .oldest()
-                .filter(|&number| self.is_overdue(number))
-            {
-                Some(number) => self.board.mark_refused(number),
-                None => break,
-            }
+        let refused = self.trusted().map_or(0, |credit| credit.fresh);
+        for number in self.refusable(refused) {
+            self.refused_has_arrived(number);
+            self.board.mark_refused(number);
             if let Some(credit) = &mut self.credit {
                 credit.fresh -= 1;
+                credit.believed += 1;
             }
         }
         if self.board.refused() > 0 && self.episode.is_before_recovery() {
             self.work.retransmit_lost();
-            // Line 17: nothing is awaited of what the peer has refused.
-            self.rtt.backoff = 0;
-            self.set_timer(Timer::Retransmission, self.rtt.rto_us().into());
+            self.await_nothing_refused();
         }
         refused > 0
     }
 
-    /// Whether segment `number` may have arrived: whatever a peer claims, it can refuse nothing before.
+    /// Line 17: nothing is awaited of what the peer has refused. What it has not is lost on the way, if
+    /// nothing is heard of it.
+    fn await_nothing_refused(&mut self) {
+        let head = self.board.head();
+        if head.is_some_and(|head| head.tags.has(Tags::REFUSED)) {
+            self.rtt.backoff = 0;
+            self.set_timer(Timer::Retransmission, self.rtt.rto_us().into());
+        }
+    }
+
+    /// What was refused has come to the peer, so that what was sent before it and is not there is lost.
+    fn refused_has_arrived(&mut self, number: u32) {
+        let Sent { at, tags, .. } = *self.board.get(number);
+        let end = self.board.end_of(number);
+        let ever = tags.has(Tags::EVER_RETRANS);
+        self.rack
+            .advance(self.now, (at, end), ever, self.rtt.min_us());
+    }
+
+    /// A segment has arrived at the peer. If that had refused it, and acknowledges it sooner than what was
+    /// sent again can have come, it had it all along: one that does so often is told nothing on credit any
+    /// more, since it has the same sent to it over and over, at the cost of others.
+    pub(super) fn check_refusal(&mut self, sent: &Sent) {
+        let Some(credit) = &mut self.credit else {
+            return;
+        };
+        let resent = sent.tags.has(Tags::RETRANS);
+        let soon = micros(sent.at, self.now) < self.rtt.srtt_us() / 2;
+        if sent.tags.has(Tags::REFUSED) && (soon || !resent) {
+            credit.refuted += 1;
+        }
+    }
+
+    /// The segments, `most` of them, that a peer can have refused: whatever it claims, it has promised to
+    /// take what fits its window, and what is on its way cannot have reached it.
+    fn refusable(&self, most: u8) -> Vec<u32> {
+        std::iter::successors(self.board.oldest(), |&number| self.board.later(number))
+            .take_while(|&number| self.is_overdue(number))
+            .filter(|&number| self.board.get(number).tags.has(Tags::ON_CREDIT))
+            .take(most.into())
+            .collect()
+    }
+
+    /// Whether segment `number` may have arrived.
     fn is_overdue(&self, number: u32) -> bool {
         let sent = self.board.get(number).at;
         micros(sent, self.now) >= self.rtt.min_us().unwrap_or(0)

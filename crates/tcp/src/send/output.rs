@@ -161,6 +161,7 @@ impl Sender {
         self.segments_sent += 1;
         let snapshot = self.rate.sent(at, self.board.len(), self.in_flight() + 1);
         self.board.resent(number, at, snapshot);
+        self.tag_credit(number);
         self.retransmits += 1;
         Some(self.transmission(start, len, fin && u64::from(len) == payload))
     }
@@ -227,7 +228,8 @@ impl Sender {
         self.segments_sent += 1;
         let snapshot = self.rate.sent(at, self.board.len(), self.in_flight() + 1);
         let offset = self.next();
-        self.board.push(len + u32::from(fin), at, snapshot);
+        let number = self.board.push(len + u32::from(fin), at, snapshot);
+        self.tag_credit(number);
         self.fin_sent |= fin;
         if len < self.current_mss() {
             self.small_end = self.next();

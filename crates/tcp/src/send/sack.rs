@@ -146,6 +146,7 @@ impl Sender {
         progress: &mut Progress,
     ) -> Tags {
         let sent = *self.board.get(number);
+        self.check_refusal(&sent);
         let mut tags = sent.tags;
         let ever = tags.has(Tags::EVER_RETRANS);
         self.rack

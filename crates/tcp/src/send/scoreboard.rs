@@ -27,7 +27,7 @@ const NEIGHBOURS: u32 = 4;
 
 /// What is known of a segment: a set of the constants below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tags(u8);
+pub(super) struct Tags(u16);
 
 impl Tags {
     /// The peer has reported it with SACK.
@@ -46,6 +46,8 @@ impl Tags {
     pub(super) const RATED: Self = Self(0x40);
     /// Lost, because the peer had no room: it has said so.
     pub(super) const REFUSED: Self = Self(0x80);
+    /// The peer may refuse it: it had not said, when this was sent last, that it had room for it.
+    pub(super) const ON_CREDIT: Self = Self(0x100);
 
     /// Whether any of `other` is set.
     pub(super) const fn has(self, other: Self) -> bool {
@@ -242,7 +244,7 @@ impl Scoreboard {
     }
 
     /// A segment of `seq_len` sequence numbers is sent for the first time.
-    pub(super) fn push(&mut self, seq_len: u32, at: Instant, snapshot: Snapshot) {
+    pub(super) fn push(&mut self, seq_len: u32, at: Instant, snapshot: Snapshot) -> u32 {
         let number = self.after_last();
         self.queue.push_back(Sent {
             at,
@@ -254,6 +256,7 @@ impl Scoreboard {
         });
         self.end += u64::from(seq_len);
         self.link(number);
+        number
     }
 
     /// Takes the first entry away.

@@ -93,9 +93,7 @@ impl Network {
     /// Sends what is due, and goes on to whatever happens next; false if nothing will.
     pub fn step(&mut self) -> bool {
         self.send();
-        let arrival = self.on_the_way.keys().next().map(|key| key.0);
-        let timers = self.stacks.iter().filter_map(Stack::timeout);
-        let Some(next) = arrival.into_iter().chain(timers).min() else {
+        let Some(next) = self.next() else {
             return false;
         };
         self.now = self.now.max(next);
@@ -115,10 +113,26 @@ impl Network {
         true
     }
 
+    fn next(&self) -> Option<Instant> {
+        let arrival = self.on_the_way.keys().next().map(|key| key.0);
+        let timers = self.stacks.iter().filter_map(Stack::timeout);
+        arrival.into_iter().chain(timers).min()
+    }
+
     pub fn run_for(&mut self, time: Duration) {
         let until = self.now + time;
         while self.now < until && self.step() {}
         self.now = self.now.max(until);
+    }
+
+    /// Sends what is due, and goes on to whatever happens next, or to `tick` if that is before.
+    pub fn step_until(&mut self, tick: Instant) {
+        self.send();
+        if self.next().is_some_and(|next| next <= tick) {
+            self.step();
+        } else {
+            self.now = tick;
+        }
     }
 
     /// A packet from outside arrives at `to`; what is answered at once.

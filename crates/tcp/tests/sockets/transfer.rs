@@ -6,7 +6,7 @@ use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
 use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::wire::Addresses;
-use tidegate_tcp::{Config, ReceiveBuffer, State};
+use tidegate_tcp::{Config, FlowControl, Instant, ReceiveBuffer, State};
 
 fn data(seed: u64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
@@ -20,6 +20,8 @@ struct End {
     to_write: Vec<u8>,
     written: usize,
     read: Vec<u8>,
+    /// The application takes breaks as long as it reads.
+    breaks: Duration,
 }
 
 impl End {
@@ -29,7 +31,13 @@ impl End {
             to_write,
             written: 0,
             read: Vec::new(),
+            breaks: Duration::ZERO,
         }
+    }
+
+    fn is_reading(&self, now: Instant) -> bool {
+        let turn = now.as_nanos().checked_div(self.breaks.as_nanos() as u64);
+        turn.is_none_or(|turn| turn % 2 == 0)
     }
 
     /// Writes and reads what can be, and closes when all is written; whether it is done.
@@ -40,6 +48,10 @@ impl End {
         if self.written == self.to_write.len() {
             socket.close();
         }
+        if !self.is_reading(now) {
+            return false;
+        }
+        let socket = network.socket(which, &self.addresses);
         let mut chunk = [0; 10_000];
         loop {
             match socket.read(now, &mut chunk) {
@@ -178,6 +190,41 @@ fn through_small_windows_and_small_segments() {
             };
             transfer(weather, 5, config, v4(), 100_000);
         }
+    }
+}
+
+/// Readers that stop for three round trips, with adaptive flow control and buffers that overflow: what was
+/// refused and sent again comes once, and in order.
+#[test]
+fn through_adaptive_flow_control() {
+    let stormy = Weather {
+        loss: 0.01,
+        duplication: 0.01,
+        reordering: 0.02,
+    };
+    let config = Config {
+        receive_buffer: ReceiveBuffer::Fixed(50_000),
+        flow_control: FlowControl::Adaptive,
+        ..Config::default()
+    };
+    for weather in [Weather::FINE, stormy] {
+        let mut network = Network::new(weather, 17, config);
+        let accepted = network.connected(config, v4());
+        let down = data(17, 3 << 20);
+        let mut server = End::new(accepted, down.clone());
+        let mut client = End::new(v4(), Vec::new());
+        client.breaks = Duration::from_millis(60);
+        let end = network.now + Duration::from_secs(60);
+        let mut refused = 0;
+        while !(client.serve(&mut network, CLIENT) & server.serve(&mut network, SERVER)) {
+            let tick = network.now + Duration::from_millis(1);
+            network.step_until(tick);
+            let receiver = network.socket(CLIENT, &v4()).connection().receiver();
+            refused = receiver.info().dropped;
+            assert!(network.now < end, "{} bytes", client.read.len());
+        }
+        assert!(client.read == down, "contents");
+        assert!(refused > 0, "the buffer never overflowed");
     }
 }
 

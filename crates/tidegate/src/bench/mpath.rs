@@ -1,12 +1,15 @@
 //! mPath: what it costs on one core.
 
 mod goodput;
+mod proxy;
 
 use super::Row;
 use anyhow::Result;
 use std::sync::atomic::AtomicBool;
 
-/// Half a minute; `stop` ends it early with an error.
+/// Half a minute and some seconds; `stop` ends it early with an error.
 pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
-    goodput::measure(stop)
+    let mut rows = goodput::measure(stop)?;
+    rows.extend(proxy::measure(stop)?);
+    Ok(rows)
 }

@@ -1,7 +1,8 @@
 //! `tidegate mpath recv`: prints a token, and receives files from whoever has it.
 
 use super::bar::Bar;
-use super::{bad_input, identity, interrupt, part};
+use super::files::{bad_input, interrupt, part};
+use super::{identity, relays};
 use crate::exit::BadInput;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -20,9 +21,10 @@ pub struct RecvArgs {
     /// The folder that the files go into
     #[arg(value_name = "DIR", default_value = ".")]
     pub folder: PathBuf,
-    /// The registry that knows proxies, and tells senders where this receiver is
+    /// The registry that knows proxies, and tells senders where this receiver is: http://HOST:PORT;
+    /// repeatable for several that share a store
     #[arg(long, value_name = "URL")]
-    pub registry: Option<String>,
+    pub registry: Vec<String>,
     /// UDP address to listen on. The token holds it; as long as it stays the same so does the token
     #[arg(long, value_name = "ADDR", default_value = "0.0.0.0:9447")]
     pub listen: SocketAddr,
@@ -55,7 +57,8 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
     let address = args
         .advertise
         .unwrap_or_else(|| reachable(endpoint.local_address()));
-    let token = Token::new(&identity, vec![address], args.registry.clone());
+    let _announcement = relays::announce(&args.registry, &identity, address)?;
+    let token = Token::new(&identity, vec![address], relays::joined(&args.registry));
     println!("{token}");
     eprintln!("listening on {address}; send with: tidegate mpath send FILE… TOKEN");
     let what = Arc::new(Receive {

@@ -1,7 +1,8 @@
 //! `tidegate mpath send`: sends files to the receiver that printed the token.
 
 use super::bar::Bar;
-use super::{bad_input, interrupt, part};
+use super::files::{bad_input, interrupt, part};
+use super::relays::{self, Ways};
 use crate::exit::BadInput;
 use anyhow::{Context, Error, Result};
 use clap::Args;
@@ -13,8 +14,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Instant;
 use tidegate_transfer::file::{FileError, Transferred, send};
-use tidegate_transfer::{Config, Connection, ConnectionError, Endpoint, Monitor, Relay, Token};
-use tokio::sync::watch;
+use tidegate_transfer::{Config, Connection, ConnectionError, Endpoint, Monitor, Token};
 
 /// Arguments of `mpath send`.
 #[derive(Debug, Args)]
@@ -106,15 +106,20 @@ fn failure(error: FileError) -> Error {
 
 /// Connects to the first of the token's addresses that answers.
 async fn connect(token: &Token, config: Config) -> Result<(Endpoint, Connection)> {
+    let Ways {
+        destination,
+        relays,
+    } = relays::ways(token).await?;
+    let known = destination.filter(|address| !token.addresses.contains(address));
     let mut last = None;
-    for &address in &token.addresses {
+    for &address in token.addresses.iter().chain(&known) {
         let any: IpAddr = match address {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
         let endpoint =
             Endpoint::bind(SocketAddr::new(any, 0), None, config).context("open a UDP socket")?;
-        match endpoint.connect(token, address, relays(token)).await {
+        match endpoint.connect(token, address, relays.clone()).await {
             Ok(connection) => return Ok((endpoint, connection)),
             Err(error) => last = Some(error),
         }
@@ -123,12 +128,6 @@ async fn connect(token: &Token, config: Config) -> Result<(Endpoint, Connection)
         Some(error) => Err(error.into()),
         None => Err(BadInput("the token does not say where its receiver is".into()).into()),
     }
-}
-
-/// The proxies that may forward to the token's receiver, as the registry tells them over time; none
-/// without a registry: then everything goes directly.
-fn relays(_token: &Token) -> Option<watch::Receiver<Vec<Relay>>> {
-    None
 }
 
 impl Summary {

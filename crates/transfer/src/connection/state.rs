@@ -521,6 +521,21 @@ impl State {
         }
     }
 
+    /// Every path in use.
+    pub fn paths(&self) -> Vec<super::PathStatus> {
+        let path = |path: tidegate_mpath::PathInfo| super::PathStatus {
+            proxy: path.proxy.and_then(|id| Some(self.relays.get(id)?.address)),
+            window: path.window,
+            delivered: path.delivered,
+        };
+        self.sender.paths().map(path).collect()
+    }
+
+    /// What the protocol knows of itself.
+    pub fn info(&self) -> tidegate_mpath::Info {
+        self.sender.info()
+    }
+
     fn proxies(&self) -> Vec<(SocketAddr, u64)> {
         let paths = self.sender.paths();
         let proxied = paths.filter_map(|path| {

@@ -70,6 +70,17 @@ pub struct Status {
     pub proxies: Vec<(SocketAddr, u64)>,
 }
 
+/// What one of a connection's paths does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathStatus {
+    /// Whose path it is; none: the direct one.
+    pub proxy: Option<SocketAddr>,
+    /// Its window, in packets.
+    pub window: f64,
+    /// Packets that it has delivered.
+    pub delivered: u64,
+}
+
 impl Connection {
     /// The application's side.
     pub(crate) fn new(link: Arc<Link>) -> Self {
@@ -85,6 +96,16 @@ impl Connection {
 }
 
 impl Monitor {
+    /// Every path in use now.
+    pub fn paths(&self) -> Vec<PathStatus> {
+        self.link.lock().paths()
+    }
+
+    /// What the protocol knows of itself now.
+    pub fn info(&self) -> tidegate_mpath::Info {
+        self.link.lock().info()
+    }
+
     /// What the connection does now.
     pub fn status(&self) -> Status {
         self.link.lock().status()

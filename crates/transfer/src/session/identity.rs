@@ -21,6 +21,21 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Its name at the registry.
+    pub fn name(&self) -> [u8; 16] {
+        self.id
+    }
+
+    /// What it shows the registry to have its name back, and nobody else knows.
+    pub fn announcement_key(&self) -> [u8; 16] {
+        let key = blake3::derive_key(
+            "tidegate mpath 2026 announcement of a receiver",
+            &self.private,
+        );
+        let (half, _) = key.split_first_chunk().expect("32 bytes");
+        *half
+    }
+
     /// A new one, with the cipher that this processor is faster with.
     pub fn generate() -> Self {
         Self::with_cipher(Cipher::fastest())

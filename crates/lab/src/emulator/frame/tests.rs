@@ -35,6 +35,8 @@ fn frame(bytes: Vec<u8>) -> Frame {
     Frame {
         bytes,
         arrived: Instant::ZERO,
+        route: 0,
+        passed: 0,
     }
 }
 

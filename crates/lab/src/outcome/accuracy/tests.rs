@@ -29,6 +29,8 @@ fn record() -> Record {
     Record {
         down: lane(100),
         up: lane(20),
+        hops: Vec::new(),
+        refused: 0,
         cpu_share: 0.0,
         counted: Duration::from_secs(1),
     }

@@ -1,0 +1,120 @@
+//! The registry as its clients see it.
+
+mod announcement;
+mod enrolment;
+mod error;
+mod http;
+mod listing;
+mod repeating;
+
+pub use announcement::Announcement;
+pub use enrolment::Enrolment;
+pub use error::Error;
+
+use crate::api::{Ask, GrantedRelay, RELAYS, RELAYS_DEFAULT, ReceiverId, Ways};
+use http::Http;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Attempts of a sender, and the pause after the first; later ones are each twice as long.
+const ATTEMPTS: u32 = 3;
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// A registry, or several that share a store: the first one that answers is asked.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    http: Arc<Http>,
+}
+
+/// The way to a receiver, and the right to use it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The receiver's address.
+    pub destination: SocketAddr,
+    /// The sender's own as the registry sees it: proxies forward its packets from there alone.
+    pub source: IpAddr,
+    /// Proxies on the way, in random order.
+    pub relays: Vec<GrantedRelay>,
+    /// Until when the capabilities are good; ask again before that.
+    pub expires: SystemTime,
+}
+
+/// Everything that belongs to one transfer is in one of them, as a NAT or a second address of the
+/// machine may otherwise make it look like somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    V4,
+    V6,
+}
+
+impl Family {
+    const ALL: [Self; 2] = [Self::V4, Self::V6];
+
+    /// Those that a socket at this address hears.
+    fn heard_at(listening: SocketAddr) -> Vec<Self> {
+        match listening.ip().to_canonical() {
+            IpAddr::V4(_) => vec![Self::V4],
+            IpAddr::V6(ip) if ip.is_unspecified() => Self::ALL.to_vec(),
+            IpAddr::V6(_) => vec![Self::V6],
+        }
+    }
+}
+
+impl Registry {
+    /// Registries at `http://HOST:PORT`.
+    ///
+    /// # Errors
+    /// When there is none, or one is no such address. Nobody is asked yet.
+    pub fn new<U: AsRef<str>>(urls: impl IntoIterator<Item = U>) -> Result<Self, Error> {
+        let http = Arc::new(Http::new(urls)?);
+        Ok(Self { http })
+    }
+
+    /// Where the receiver is, and proxies that forward to it, without those in `exclude`. Tries for some
+    /// seconds when no registry answers.
+    ///
+    /// # Errors
+    /// When nobody knows the receiver, or no registry answers.
+    pub fn relays(&self, receiver: ReceiverId, exclude: &[SocketAddr]) -> Result<Grant, Error> {
+        let ask = Ask {
+            receiver,
+            exclude: exclude.to_vec(),
+            most: RELAYS_DEFAULT,
+        };
+        let mut pause = PAUSE;
+        for _ in 1..ATTEMPTS {
+            match self.ask(&ask) {
+                Err(error) if !error.is_final() => thread::sleep(pause),
+                done => return done,
+            }
+            pause *= 2;
+        }
+        self.ask(&ask)
+    }
+
+    /// IPv4 first: a machine with many addresses of IPv6 may use another towards a proxy.
+    fn ask(&self, ask: &Ask) -> Result<Grant, Error> {
+        let by = |family| self.http.post::<Ways>(family, RELAYS, ask, |_| None);
+        let first = match by(Family::V4) {
+            Ok(ways) => return Ok(ways.into()),
+            Err(error) => error,
+        };
+        by(Family::V6)
+            .map(Grant::from)
+            .map_err(|second| first.or(second))
+    }
+}
+
+impl From<Ways> for Grant {
+    fn from(ways: Ways) -> Self {
+        Self {
+            destination: ways.destination,
+            source: ways.source,
+            relays: ways.relays,
+            // Capabilities end before there are more seconds than these.
+            expires: UNIX_EPOCH + Duration::from_secs(ways.expires_s.min(u32::MAX.into())),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What a registry's client may meet.
+
+/// Why the registry did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// No address of a registry.
+    #[error("{url}: expected a registry such as http://registry.example:7480")]
+    Url {
+        /// What was given.
+        url: String,
+    },
+    /// It does not answer.
+    #[error("the registry {url} does not answer: {reason}")]
+    Unreachable {
+        /// Which.
+        url: String,
+        /// What the network said.
+        reason: String,
+    },
+    /// It answers, and not as a registry does.
+    #[error("{url} does not answer as a registry does: {reason}")]
+    Answer {
+        /// Which.
+        url: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// It refuses.
+    #[error("the registry {url} refuses: {reason}")]
+    Refused {
+        /// Which.
+        url: String,
+        /// HTTP's status.
+        status: u16,
+        /// In its words.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// Whether asking again in a moment is no use: 4xx, but for "too long" and "too often".
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Url { .. } => true,
+            Self::Refused { status, .. } => {
+                (400..500).contains(status) && !matches!(status, 408 | 429)
+            }
+            Self::Unreachable { .. } | Self::Answer { .. } => false,
+        }
+    }
+
+    /// Whether the registry does not know the receiver.
+    pub fn is_unknown_receiver(&self) -> bool {
+        matches!(self, Self::Refused { status: 404, .. })
+    }
+
+    /// Of two, the one that says more: somebody's word rather than silence.
+    pub(super) fn or(self, other: Self) -> Self {
+        let says = |error: &Self| !matches!(error, Self::Unreachable { .. });
+        if says(&self) || !says(&other) {
+            self
+        } else {
+            other
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Somebody's place in the registry, kept up to date in the background.
+
+use super::repeating::{Repeating, Task};
+use super::{Error, Family};
+use crate::api::Listed;
+use std::net::SocketAddr;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often before it would end a place is renewed.
+const RENEWALS: u32 = 3;
+
+/// Kept until this value is dropped; then the registry is told, if it answers quickly.
+#[derive(Debug)]
+pub struct Listing {
+    shared: Arc<Shared>,
+    _repeating: Repeating,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    /// As last listed, also while no registry answers.
+    addresses: Vec<SocketAddr>,
+    /// What the last attempt met.
+    error: Option<Error>,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Asks for the place, or (true) to be taken off.
+pub trait Question: Send + 'static {
+    fn ask(&self, family: Family, leaving: bool) -> Result<Listed, Error>;
+}
+
+impl Listing {
+    pub fn start(name: &str, families: Vec<Family>, question: impl Question) -> Self {
+        let shared = Arc::<Shared>::default();
+        let keeper = Keeper {
+            families,
+            question,
+            listed: Vec::new(),
+            shared: Arc::clone(&shared),
+        };
+        let _repeating = Repeating::start(name, keeper);
+        Self { shared, _repeating }
+    }
+
+    /// The addresses under which it is listed, one of each family at most.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.shared.state().addresses.clone()
+    }
+
+    /// What the last attempt met, if it failed.
+    pub fn error(&self) -> Option<Error> {
+        self.shared.state().error.clone()
+    }
+
+    /// Waits for the first listing.
+    pub fn wait(&self, within: Duration) -> Result<Vec<SocketAddr>, Error> {
+        let undecided = |state: &mut State| {
+            state.addresses.is_empty() && !state.error.as_ref().is_some_and(Error::is_final)
+        };
+        let state = self.shared.state();
+        let waited = self
+            .shared
+            .changed
+            .wait_timeout_while(state, within, undecided);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        match (&state.addresses[..], &state.error) {
+            ([], Some(error)) => Err(error.clone()),
+            ([], None) => Err(Error::Unreachable {
+                url: "given".into(),
+                reason: format!("nothing within {} s", within.as_secs()),
+            }),
+            (addresses, _) => Ok(addresses.to_vec()),
+        }
+    }
+}
+
+struct Keeper<Q> {
+    families: Vec<Family>,
+    question: Q,
+    /// Where the last round was successful.
+    listed: Vec<Family>,
+    shared: Arc<Shared>,
+}
+
+impl<Q: Question> Task for Keeper<Q> {
+    /// One family is enough.
+    fn perform(&mut self) -> Option<Duration> {
+        let mut addresses = Vec::new();
+        let mut error: Option<Error> = None;
+        let mut seconds = u64::MAX;
+        self.listed.clear();
+        for &family in &self.families {
+            match self.question.ask(family, false) {
+                Ok(listed) => {
+                    seconds = seconds.min(listed.seconds);
+                    addresses.push(listed.address);
+                    self.listed.push(family);
+                }
+                Err(new) => {
+                    error = Some(match error {
+                        None => new,
+                        Some(old) => old.or(new),
+                    });
+                }
+            }
+        }
+        let successful = !addresses.is_empty();
+        let mut state = self.shared.state();
+        if successful {
+            state.addresses = addresses;
+            state.error = None;
+        } else {
+            state.error = error;
+        }
+        self.shared.changed.notify_all();
+        // A registry's mistake neither makes this spin nor sleep for ever.
+        successful.then(|| Duration::from_secs(seconds.clamp(1, 3600)) / RENEWALS)
+    }
+
+    fn end(&mut self) {
+        for &family in &self.listed {
+            // Whoever is not taken off goes by itself soon.
+            let _ = self.question.ask(family, true);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! mPath's overlay: who forwards packets, for whom, and by what right (`docs/mpath.md`).
+//!
+//! ```text
+//!            announces itself ┌──────────┐ registers
+//!        Receiver ───────────▶│ registry │◀──────────── Proxy
+//!            ▲                └──────────┘                │
+//!            │          address, │  ▲ asks for            │
+//!            │      capabilities ▼  │ a receiver          │
+//!            │                 Sender ──── envelope ─────▶│
+//!            └────────────── packet ──────────────────────┘
+//! ```
+//!
+//! * [`Registry`] is the registry as its clients see it: [`Registry::relays`] for senders,
+//!   [`Announcement`] for receivers, [`Enrolment`] for proxies.
+//! * [`registry`] and [`proxy`] are the two servers.
+//! * [`capability`] is the right itself.
+
+mod address;
+pub mod api;
+pub mod capability;
+mod client;
+mod limits;
+pub mod proxy;
+pub mod registry;
+mod secret;
+
+pub use api::{GrantedRelay, ReceiverId};
+pub use client::{Announcement, Enrolment, Error, Grant, Registry};
+pub use limits::{Limits, Rate};
+pub use secret::{BadToken, Secret};
+pub use tidegate_time::Instant;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The time as both clocks tell it.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    /// Seconds since 1970, for what several machines have to agree upon.
+    pub unix_s: u64,
+    /// Since the start of the process, for what must not jump.
+    pub instant: Instant,
+}
+
+impl Now {
+    /// The time, in a process or a part of it that began at `began`.
+    pub fn since(began: std::time::Instant) -> Self {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            unix_s: unix.unwrap_or_default().as_secs(),
+            instant: Instant::ZERO + began.elapsed(),
+        }
+    }
+}

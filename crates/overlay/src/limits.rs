@@ -1,0 +1,181 @@
+//! Token buckets, for everything and for each source.
+
+use crate::Instant;
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::time::Duration;
+
+/// How much, of whatever is counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// In a second.
+    pub per_second: f64,
+    /// At once.
+    pub burst: f64,
+}
+
+/// What may pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// In all; none for anything.
+    pub overall: Option<Rate>,
+    /// From one source; none for anything.
+    pub source: Option<Rate>,
+}
+
+/// Fills with its rate, up to its burst.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bucket {
+    left: f64,
+    at: Instant,
+}
+
+impl Bucket {
+    /// A full one.
+    pub fn new(rate: Rate, now: Instant) -> Self {
+        Self {
+            left: rate.burst,
+            at: now,
+        }
+    }
+
+    /// Takes so much out if it is there.
+    pub fn take(&mut self, rate: Rate, much: f64, now: Instant) -> bool {
+        self.fill(rate, now);
+        let there = much <= self.left;
+        if there {
+            self.left -= much;
+        }
+        there
+    }
+
+    fn fill(&mut self, rate: Rate, now: Instant) {
+        let gained = (now - self.at).as_secs_f64() * rate.per_second;
+        self.left = (self.left + gained).min(rate.burst);
+        self.at = self.at.max(now);
+    }
+
+    /// A full one says nothing that a new one would not.
+    fn is_full(&mut self, rate: Rate, now: Instant) -> bool {
+        self.fill(rate, now);
+        self.left >= rate.burst
+    }
+}
+
+/// Sources at a time. Full buckets make room; when there is none, new sources wait.
+const SOURCES: usize = 1 << 14;
+
+/// How often room is looked for at most, as that looks at every bucket.
+const SWEEP: Duration = Duration::from_secs(1);
+
+/// A bucket for each source.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    rate: Rate,
+    buckets: HashMap<IpAddr, Bucket>,
+    most: usize,
+    swept: Option<Instant>,
+}
+
+impl Sources {
+    /// So much for each.
+    pub fn new(rate: Rate) -> Self {
+        Self {
+            rate,
+            buckets: HashMap::new(),
+            most: SOURCES,
+            swept: None,
+        }
+    }
+
+    /// Takes so much out of this source's bucket if it is there.
+    pub fn take(&mut self, source: IpAddr, much: f64, now: Instant) -> bool {
+        let (source, rate) = (whose(source), self.rate);
+        if let Some(bucket) = self.buckets.get_mut(&source) {
+            return bucket.take(rate, much, now);
+        }
+        if self.buckets.len() >= self.most && !self.make_room(now) {
+            return false;
+        }
+        let mut bucket = Bucket::new(rate, now);
+        let there = bucket.take(rate, much, now);
+        self.buckets.insert(source, bucket);
+        there
+    }
+
+    fn make_room(&mut self, now: Instant) -> bool {
+        if self.swept.is_some_and(|swept| now - swept < SWEEP) {
+            return false;
+        }
+        self.swept = Some(now);
+        let rate = self.rate;
+        self.buckets.retain(|_, bucket| !bucket.is_full(rate, now));
+        self.buckets.len() < self.most
+    }
+}
+
+/// Whoever has one address of IPv6 has its /64.
+pub(crate) fn whose(source: IpAddr) -> IpAddr {
+    match source.to_canonical() {
+        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),
+        v4 => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: Rate = Rate {
+        per_second: 100.0,
+        burst: 10.0,
+    };
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_millis(ms)
+    }
+
+    #[test]
+    fn a_bucket_gives_its_burst_and_then_its_rate() {
+        let mut bucket = Bucket::new(RATE, at(0));
+        assert!(bucket.take(RATE, 10.0, at(0)));
+        assert!(!bucket.take(RATE, 1.0, at(5)));
+        assert!(bucket.take(RATE, 1.0, at(11)));
+        let taken = (0..1005).filter(|&ms| bucket.take(RATE, 1.0, at(10_000 + ms)));
+        assert_eq!(taken.count(), 10 + 100);
+    }
+
+    #[test]
+    fn time_that_goes_back_gives_nothing() {
+        let mut bucket = Bucket::new(RATE, at(1000));
+        assert!(bucket.take(RATE, 10.0, at(1000)));
+        assert!(!bucket.take(RATE, 1.0, at(0)));
+        assert!(!bucket.take(RATE, 1.0, at(1000)));
+    }
+
+    #[test]
+    fn sources_have_buckets_of_their_own_and_a_network_of_ipv6_has_one() {
+        let mut sources = Sources::new(RATE);
+        let mut take = |source: &str| sources.take(source.parse().unwrap(), 10.0, at(0));
+        assert!(take("192.0.2.1"));
+        assert!(!take("192.0.2.1"));
+        assert!(!take("::ffff:192.0.2.1"));
+        assert!(take("192.0.2.2"));
+        assert!(take("2001:db8::1"));
+        assert!(!take("2001:db8::2"));
+        assert!(take("2001:db8:0:1::1"));
+    }
+
+    #[test]
+    fn the_table_stays_small_and_makes_room_when_buckets_are_full_again() {
+        let mut sources = Sources::new(RATE);
+        sources.most = 3;
+        let mut take = |last: u8, ms| sources.take([192, 0, 2, last].into(), 10.0, at(ms));
+        assert!(take(1, 0) && take(2, 0) && take(3, 0));
+        assert!(!take(4, 0));
+        // Room is there, and has just been looked for.
+        assert!(!take(4, 500));
+        assert!(take(4, 1000));
+        assert_eq!(sources.buckets.len(), 1);
+    }
+}

@@ -1,0 +1,223 @@
+//! The proxy's socket: many packets a system call, in (recvmmsg, GRO) and out (GSO).
+
+use super::counts::{Counts, Refusal};
+use super::gate::Gate;
+use super::outgoing::{Outgoing, Train};
+use crate::{Enrolment, Limits, Now, Registry, Secret};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSocketState};
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+/// What the kernel may hold for the socket each way, in bytes, if it lets us: some milliseconds at
+/// 10 Gbit/s.
+const SOCKET_BUFFER: usize = 4 << 20;
+
+/// What a datagram, or a train of them that the kernel has joined, takes at most.
+const DATAGRAMS: usize = 65_535;
+
+/// How long trains wait after the kernel has refused one: quinn-udp takes that for a device that cannot
+/// segment, and sends no more; it may have been a single sender's packets, too long for the link.
+const NO_TRAINS: Duration = Duration::from_secs(1);
+
+/// How a proxy is to be.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where it listens; port 0 stands for any.
+    pub listen: SocketAddr,
+    /// Where it is reached if that is not where the registry sees it.
+    pub public: Vec<SocketAddr>,
+    /// Bytes that it forwards.
+    pub limits: Limits,
+    /// Whether it forwards to private addresses without having one, and to its own machine.
+    pub allow_private: bool,
+}
+
+/// A proxy that is listed and forwards, as long as somebody calls [`Self::turn`].
+#[derive(Debug)]
+pub struct Proxy {
+    socket: UdpSocket,
+    /// The socket takes addresses of IPv6 only, IPv4 mapped.
+    ipv6: bool,
+    state: UdpSocketState,
+    /// When trains were last tried anew.
+    revived: Instant,
+    enrolment: Enrolment,
+    gate: Gate,
+    counts: Counts,
+    buffers: Vec<Vec<u8>>,
+    outgoing: Outgoing,
+    began: Instant,
+}
+
+impl Proxy {
+    /// Listens and has itself listed.
+    ///
+    /// # Errors
+    /// When nobody can listen there.
+    pub fn start(registry: &Registry, secret: Secret, options: &Options) -> io::Result<Self> {
+        let socket = UdpSocket::bind(options.listen)?;
+        let listening = socket.local_addr()?;
+        let state = UdpSocketState::new((&socket).into())?;
+        // More than the system allows becomes what it allows.
+        let _ = state.set_recv_buffer_size((&socket).into(), SOCKET_BUFFER);
+        let _ = state.set_send_buffer_size((&socket).into(), SOCKET_BUFFER);
+        let public = options.public.clone();
+        let enrolment = Enrolment::start(registry, secret.clone(), listening, public);
+        let began = Instant::now();
+        let now = Now::since(began);
+        Ok(Self {
+            socket,
+            ipv6: listening.is_ipv6(),
+            state,
+            revived: began,
+            enrolment,
+            gate: Gate::new(secret, options.limits, options.allow_private, now),
+            counts: Counts::default(),
+            buffers: vec![vec![0; DATAGRAMS]; BATCH_SIZE],
+            outgoing: Outgoing::default(),
+            began,
+        })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// When the system does not say.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Its place in the registry.
+    pub fn enrolment(&self) -> &Enrolment {
+        &self.enrolment
+    }
+
+    /// What became of every packet so far.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Waits for packets, at most so long, and forwards them.
+    ///
+    /// # Errors
+    /// When the socket fails.
+    pub fn turn(&mut self, patience: Duration) -> io::Result<()> {
+        if self.forward()? {
+            return Ok(());
+        }
+        let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
+        let mut wanted = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut wanted, patience) {
+            Ok(_) | Err(nix::Error::EINTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Forwards what one call receives; says whether there was something.
+    fn forward(&mut self) -> io::Result<bool> {
+        let mut metas = [RecvMeta::default(); BATCH_SIZE];
+        let mut slices: Vec<_> = self
+            .buffers
+            .iter_mut()
+            .map(|b| IoSliceMut::new(b))
+            .collect();
+        let socket = (&self.socket).into();
+        let count = match self.state.recv(socket, &mut slices, &mut metas) {
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        self.gate.set_listed(&self.enrolment.addresses());
+        let now = Now::since(self.began);
+        let mut out = Out {
+            socket: &self.socket,
+            ipv6: self.ipv6,
+            state: &self.state,
+        };
+        for (meta, buffer) in metas[..count].iter().zip(&self.buffers) {
+            for datagram in datagrams(buffer, meta) {
+                self.counts.received.add(1, datagram.len());
+                match self.gate.pass(datagram, meta.addr.ip(), now) {
+                    Ok(pass) => {
+                        let most = self.state.max_gso_segments();
+                        let counts = &mut self.counts;
+                        let send = |train: &Train| out.send(train, counts);
+                        self.outgoing
+                            .push(pass.destination, pass.packet, most, send);
+                    }
+                    Err(why) => self.counts.refuse(why, 1),
+                }
+            }
+        }
+        let counts = &mut self.counts;
+        self.outgoing.flush(|train| out.send(train, counts));
+        self.revive()?;
+        Ok(true)
+    }
+
+    /// Tries trains again, if there are none any more.
+    fn revive(&mut self) -> io::Result<()> {
+        if self.state.max_gso_segments() == 1 && self.revived.elapsed() > NO_TRAINS {
+            self.state = UdpSocketState::new((&self.socket).into())?;
+            self.revived = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+/// What one buffer holds: a datagram, which may be empty, or several that the kernel has joined.
+fn datagrams<'a>(buffer: &'a [u8], meta: &RecvMeta) -> impl Iterator<Item = &'a [u8]> {
+    let empty = (meta.len == 0).then_some(&buffer[..0]);
+    let joined = buffer[..meta.len].chunks(meta.stride.max(1));
+    empty.into_iter().chain(joined)
+}
+
+/// The way out.
+struct Out<'a> {
+    socket: &'a UdpSocket,
+    ipv6: bool,
+    state: &'a UdpSocketState,
+}
+
+impl Out<'_> {
+    fn send(&mut self, train: &Train, counts: &mut Counts) {
+        let packets = train.packets();
+        match self.try_send(train, &train.bytes) {
+            Ok(()) => counts.forwarded.add(packets, train.bytes.len()),
+            // What does not fit into a full queue is lost, as in a router.
+            Err(error) if packets == 1 || error.kind() == ErrorKind::WouldBlock => {
+                counts.refuse(Refusal::Send, packets);
+            }
+            // A device without segmentation refuses the whole train.
+            Err(_) => {
+                for packet in train.bytes.chunks(train.segment) {
+                    match self.try_send(train, packet) {
+                        Ok(()) => counts.forwarded.add(1, packet.len()),
+                        Err(_) => counts.refuse(Refusal::Send, 1),
+                    }
+                }
+            }
+        }
+    }
+
+    fn try_send(&self, train: &Train, contents: &[u8]) -> io::Result<()> {
+        let transmit = Transmit {
+            destination: self.mapped(train.destination),
+            ecn: None,
+            contents,
+            segment_size: (contents.len() > train.segment).then_some(train.segment),
+            src_ip: None,
+        };
+        self.state.try_send(self.socket.into(), &transmit)
+    }
+
+    fn mapped(&self, to: SocketAddr) -> SocketAddr {
+        match to.ip() {
+            IpAddr::V4(ip) if self.ipv6 => SocketAddr::new(ip.to_ipv6_mapped().into(), to.port()),
+            _ => to,
+        }
+    }
+}

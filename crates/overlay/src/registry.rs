@@ -1,0 +1,12 @@
+//! The registry: who is in the overlay, and capabilities for those who ask.
+
+mod authorization;
+mod server;
+mod service;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use server::Server;
+pub use service::{Config, Reply, Request, Service};
+pub use store::{Memory, Receiver, Redis, Store, StoreError};

@@ -1,0 +1,60 @@
+//! What a registry remembers, and for how long.
+
+mod memory;
+mod redis;
+
+pub use memory::Memory;
+pub use redis::Redis;
+
+use crate::api::ReceiverId;
+use std::net::SocketAddr;
+
+/// A receiver that has announced itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receiver {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What only it knows.
+    pub key: [u8; 16],
+}
+
+/// The store cannot do it now.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// It is full.
+    #[error("the registry is full")]
+    Full,
+    /// Its server does not do what it should.
+    #[error("the registry's store: {0}")]
+    Server(#[from] ::redis::RedisError),
+}
+
+/// Everything is remembered for so many seconds. A receiver may be remembered once by IPv4 and once by
+/// IPv6.
+pub trait Store: Send + Sync {
+    /// Lists a proxy.
+    fn put_proxy(&self, proxy: SocketAddr, seconds: u64, unix_s: u64) -> Result<(), StoreError>;
+    /// Takes it off.
+    fn remove_proxy(&self, proxy: SocketAddr) -> Result<(), StoreError>;
+    /// Those that are listed.
+    fn proxies(&self, unix_s: u64) -> Result<Vec<SocketAddr>, StoreError>;
+    /// Remembers a receiver unless its name is somebody else's, who has another key; says whether it did.
+    fn put_receiver(
+        &self,
+        name: ReceiverId,
+        receiver: Receiver,
+        seconds: u64,
+        unix_s: u64,
+    ) -> Result<bool, StoreError>;
+    /// Forgets it.
+    fn remove_receiver(&self, name: ReceiverId, receiver: Receiver) -> Result<(), StoreError>;
+    /// Where a receiver is.
+    fn receiver(
+        &self,
+        name: ReceiverId,
+        ipv6: bool,
+        unix_s: u64,
+    ) -> Result<Option<SocketAddr>, StoreError>;
+    /// Remembers a nonce; says whether it is new.
+    fn is_new(&self, nonce: &str, seconds: u64, unix_s: u64) -> Result<bool, StoreError>;
+}

@@ -1,0 +1,140 @@
+//! A store in the process. It forgets with it: proxies and receivers come back by themselves.
+
+use super::{Receiver, Store, StoreError};
+use crate::api::ReceiverId;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Entries of one kind at most.
+const MOST: usize = 1 << 17;
+
+/// For a single registry.
+#[derive(Debug, Default)]
+pub struct Memory {
+    tables: Mutex<Tables>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    proxies: Table<SocketAddr, ()>,
+    receivers: Table<(ReceiverId, bool), Receiver>,
+    nonces: Table<String, ()>,
+}
+
+impl Memory {
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for Memory {
+    fn put_proxy(&self, proxy: SocketAddr, seconds: u64, unix_s: u64) -> Result<(), StoreError> {
+        self.tables().proxies.put(proxy, (), seconds, unix_s)
+    }
+
+    fn remove_proxy(&self, proxy: SocketAddr) -> Result<(), StoreError> {
+        self.tables().proxies.entries.remove(&proxy);
+        Ok(())
+    }
+
+    fn proxies(&self, unix_s: u64) -> Result<Vec<SocketAddr>, StoreError> {
+        let mut tables = self.tables();
+        tables.proxies.forget_old(unix_s);
+        Ok(tables.proxies.entries.keys().copied().collect())
+    }
+
+    fn put_receiver(
+        &self,
+        name: ReceiverId,
+        receiver: Receiver,
+        seconds: u64,
+        unix_s: u64,
+    ) -> Result<bool, StoreError> {
+        let receivers = &mut self.tables().receivers;
+        let name = (name, receiver.address.is_ipv6());
+        let held = receivers.get(&name, unix_s);
+        if held.is_some_and(|held| held.key != receiver.key) {
+            return Ok(false);
+        }
+        receivers.put(name, receiver, seconds, unix_s)?;
+        Ok(true)
+    }
+
+    fn remove_receiver(&self, name: ReceiverId, receiver: Receiver) -> Result<(), StoreError> {
+        let receivers = &mut self.tables().receivers.entries;
+        let name = (name, receiver.address.is_ipv6());
+        if receivers
+            .get(&name)
+            .is_some_and(|(held, _)| held.key == receiver.key)
+        {
+            receivers.remove(&name);
+        }
+        Ok(())
+    }
+
+    fn receiver(
+        &self,
+        name: ReceiverId,
+        ipv6: bool,
+        unix_s: u64,
+    ) -> Result<Option<SocketAddr>, StoreError> {
+        let tables = self.tables();
+        let receiver = tables.receivers.get(&(name, ipv6), unix_s);
+        Ok(receiver.map(|receiver| receiver.address))
+    }
+
+    fn is_new(&self, nonce: &str, seconds: u64, unix_s: u64) -> Result<bool, StoreError> {
+        let nonces = &mut self.tables().nonces;
+        if nonces.get(nonce, unix_s).is_some() {
+            return Ok(false);
+        }
+        nonces.put(nonce.to_owned(), (), seconds, unix_s)?;
+        Ok(true)
+    }
+}
+
+/// Entries with the second in which each ends.
+#[derive(Debug)]
+struct Table<K, V> {
+    entries: HashMap<K, (V, u64)>,
+    /// When there was last looked for old ones.
+    cleaned_s: u64,
+}
+
+impl<K, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Self {
+            entries: HashMap::new(),
+            cleaned_s: 0,
+        }
+    }
+}
+
+impl<K: Hash + Eq, V: Copy> Table<K, V> {
+    fn put(&mut self, key: K, value: V, seconds: u64, unix_s: u64) -> Result<(), StoreError> {
+        // Once a second: it looks at every one.
+        if self.cleaned_s != unix_s {
+            self.cleaned_s = unix_s;
+            self.forget_old(unix_s);
+        }
+        if self.entries.len() >= MOST && !self.entries.contains_key(&key) {
+            return Err(StoreError::Full);
+        }
+        self.entries.insert(key, (value, unix_s + seconds));
+        Ok(())
+    }
+
+    fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q, unix_s: u64) -> Option<V>
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        let (value, end_s) = self.entries.get(key)?;
+        (unix_s < *end_s).then_some(*value)
+    }
+
+    fn forget_old(&mut self, unix_s: u64) {
+        self.entries.retain(|_, (_, end_s)| unix_s < *end_s);
+    }
+}

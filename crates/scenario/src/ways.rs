@@ -1,0 +1,88 @@
+//! Which links the packets of a workload cross, and in which order.
+
+use crate::{Direction, Hop, Scenario, Side, Workload, WorkloadKind};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The downlink's place among a scenario's links, and the uplink's; its hops follow in their order.
+pub const DOWN: usize = 0;
+/// See [`DOWN`].
+pub const UP: usize = 1;
+
+/// A proxy of an mPath transfer.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct ProxySpec {
+    /// Its name in the results.
+    pub name: String,
+    /// Names of the links on the way through it, in the order in which they are passed, in the
+    /// direction of the data; without any it does not answer.
+    pub links: Vec<String>,
+}
+
+impl Scenario {
+    /// Places of the links that packets cross in `direction`, in the order in which they are passed: of
+    /// those `chosen` by name, or of all.
+    pub fn way(&self, chosen: Option<&[String]>, direction: Direction) -> Vec<usize> {
+        let (main, from, to) = match direction {
+            Direction::Down => ((DOWN, "down"), Side::Server, Side::Client),
+            Direction::Up => ((UP, "up"), Side::Client, Side::Server),
+        };
+        let hops = |side| {
+            let hops = self.hops.iter().enumerate();
+            hops.filter(move |(_, hop): &(usize, &Hop)| {
+                hop.direction == direction && hop.side == side
+            })
+            .map(|(place, hop)| (UP + 1 + place, hop.name.as_str()))
+        };
+        let crosses = |name: &str| chosen.is_none_or(|names| names.iter().any(|n| n == name));
+        let links = hops(from).chain([main]).chain(hops(to));
+        let crossed = links.filter(|(_, name)| crosses(name));
+        crossed.map(|(place, _)| place).collect()
+    }
+
+    /// The same through each of a workload's proxies, in the direction of its data.
+    pub fn ways_through_proxies(&self, workload: &Workload) -> Vec<Vec<usize>> {
+        let WorkloadKind::Mpath {
+            direction, proxies, ..
+        } = &workload.does
+        else {
+            return Vec::new();
+        };
+        let main = match direction {
+            Direction::Down => DOWN,
+            Direction::Up => UP,
+        };
+        let hops = self.hops.iter().zip(UP + 1..);
+        let mut places: BTreeMap<&str, usize> = hops
+            .map(|(hop, place)| (hop.name.as_str(), place))
+            .collect();
+        places.insert(direction.name(), main);
+        let place = |link: &String| places[link.as_str()];
+        let way = |proxy: &ProxySpec| proxy.links.iter().map(place).collect();
+        proxies.iter().map(way).collect()
+    }
+
+    /// A way through a proxy over links that do not lead from the sender to the receiver.
+    pub(crate) fn proxies_complaint(&self, workload: &Workload) -> Option<String> {
+        let WorkloadKind::Mpath {
+            direction, proxies, ..
+        } = &workload.does
+        else {
+            return None;
+        };
+        let way = direction.name();
+        let hops = self.hops.iter().filter(|hop| hop.direction == *direction);
+        let mut known: BTreeSet<&str> = hops.map(|hop| hop.name.as_str()).collect();
+        known.insert(way);
+        let complaint = |proxy: &ProxySpec| {
+            let mut links = proxy.links.iter();
+            let unknown = links.find(|link| !known.contains(link.as_str()))?;
+            Some(format!(
+                "proxy \"{}\": no link {way} is named \"{unknown}\", expected {way} or a hop in that direction",
+                proxy.name
+            ))
+        };
+        proxies.iter().find_map(complaint)
+    }
+}

@@ -1,0 +1,136 @@
+//! What a proxy says of itself.
+
+use crate::exit::BadInput;
+use anyhow::Result;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::time::Instant;
+use tidegate_overlay::proxy::{Counts, Traffic};
+use tidegate_overlay::{Enrolment, Error};
+
+/// Says what has changed.
+pub struct Status {
+    json: bool,
+    listed: Vec<SocketAddr>,
+    error: Option<Error>,
+    /// What was said last, and when.
+    last: Counts,
+    at: Instant,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    listed: &'a [SocketAddr],
+    received: Traffic,
+    forwarded: Traffic,
+    refused: BTreeMap<&'static str, u64>,
+}
+
+impl Status {
+    pub fn new(json: bool) -> Self {
+        Self {
+            json,
+            listed: Vec::new(),
+            error: None,
+            last: Counts::default(),
+            at: Instant::now(),
+        }
+    }
+
+    pub fn listening(&self, address: SocketAddr) -> Result<()> {
+        self.say(&format!("the proxy listens at {address}, UDP"))
+    }
+
+    /// A refusal before the proxy was ever listed is a mistake in what was asked for; later the registry
+    /// may come to its senses.
+    pub fn registered(&mut self, enrolment: &Enrolment) -> Result<()> {
+        let (listed, error) = (enrolment.addresses(), enrolment.error());
+        if let Some(error) = &error
+            && error.is_final()
+            && listed.is_empty()
+        {
+            return Err(BadInput(error.to_string()).into());
+        }
+        if error != self.error {
+            match &error {
+                Some(error) => eprintln!("warning: {error}; trying again"),
+                None if self.listed == listed => self.say("the registry is back")?,
+                None => {}
+            }
+            self.error = error;
+        }
+        if listed != self.listed {
+            let addresses: Vec<_> = listed.iter().map(ToString::to_string).collect();
+            self.say(&format!("listed as {}", addresses.join(" and ")))?;
+            self.listed = listed;
+        }
+        Ok(())
+    }
+
+    /// Since the last time, unless that is nothing.
+    pub fn counts(&mut self, counts: &Counts) -> Result<()> {
+        if self.json {
+            return self.object(counts);
+        }
+        if *counts != self.last {
+            let seconds = self.at.elapsed().as_secs_f64();
+            let bytes = counts.forwarded.bytes - self.last.forwarded.bytes;
+            let mbps = bytes as f64 * 8.0 / 1e6 / seconds;
+            self.say(&format!("{mbps:.1} Mbit/s; {}", sentence(counts)))?;
+        }
+        self.last = counts.clone();
+        self.at = Instant::now();
+        Ok(())
+    }
+
+    /// In all.
+    pub fn total(&self, counts: &Counts) -> Result<()> {
+        if self.json {
+            return self.object(counts);
+        }
+        self.say(&sentence(counts))
+    }
+
+    fn object(&self, counts: &Counts) -> Result<()> {
+        let refused = counts
+            .refusals()
+            .map(|(why, packets)| (why.name(), packets));
+        let line = Line {
+            listed: &self.listed,
+            received: counts.received,
+            forwarded: counts.forwarded,
+            refused: refused.collect(),
+        };
+        let mut out = std::io::stdout().lock();
+        serde_json::to_writer(&mut out, &line)?;
+        writeln!(out)?;
+        Ok(())
+    }
+
+    /// Sentences leave standard output to JSON.
+    fn say(&self, sentence: &str) -> Result<()> {
+        if self.json {
+            eprintln!("{sentence}");
+        } else {
+            writeln!(std::io::stdout(), "{sentence}")?;
+        }
+        Ok(())
+    }
+}
+
+fn sentence(counts: &Counts) -> String {
+    let Traffic { packets, bytes } = counts.forwarded;
+    let refused: Vec<_> = counts
+        .refusals()
+        .filter(|(_, packets)| *packets > 0)
+        .map(|(why, packets)| format!("{packets} {why}"))
+        .collect();
+    let refused = match &refused[..] {
+        [] => "none".to_owned(),
+        some => some.join(", "),
+    };
+    let megabytes = bytes as f64 / 1e6;
+    format!("forwarded {packets} packets, {megabytes:.1} MB; refused {refused}")
+}

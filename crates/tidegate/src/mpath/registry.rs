@@ -1,0 +1,95 @@
+//! `tidegate mpath registry`.
+
+use super::secret;
+use crate::exit::BadInput;
+use crate::signals;
+use anyhow::Result;
+use clap::Args;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+use tidegate_overlay::registry::{Config, Memory, Redis, Server, Service, Store};
+
+/// The variable of the environment that may name the store.
+const STORE: &str = "TIDEGATE_MPATH_STORE";
+
+/// How often is looked for an interrupt.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Arguments of `mpath registry`.
+#[derive(Debug, Args)]
+pub struct RegistryArgs {
+    /// Where to listen, TCP
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "[::]:7480")]
+    listen: SocketAddr,
+    /// What remembers proxies and receivers: memory, redis://HOST:PORT or redis+unix:///SOCKET, also
+    /// for several registries; TIDEGATE_MPATH_STORE or else memory by default
+    #[arg(long, value_name = "STORE")]
+    store: Option<String>,
+    /// The overlay's token; made and printed if there is no such file. TIDEGATE_MPATH_TOKEN or else a
+    /// new token by default
+    #[arg(long, value_name = "FILE")]
+    secret: Option<PathBuf>,
+}
+
+/// Serves until interrupted.
+pub fn run(args: &RegistryArgs) -> Result<()> {
+    let stop = signals::stop_flag()?;
+    let store = store(args.store.as_deref())?;
+    let found = secret::load_or_make(args.secret.as_deref())?;
+    let token = found.new.then(|| found.secret.to_string());
+    let service = Service::new(found.secret, store, Config::default());
+    let server = Server::start(args.listen, service)
+        .map_err(|error| BadInput(format!("cannot listen at {}: {error}", args.listen)))?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "the registry listens at {}", server.address())?;
+    if let Some(token) = token {
+        let lasts = match &args.secret {
+            Some(file) => format!("kept in {}", file.display()),
+            None => "which ends with this process unless it is kept".into(),
+        };
+        writeln!(out, "the token of a new overlay, {lasts}:\n\n    {token}\n")?;
+        let port = server.address().port();
+        let variable = secret::VARIABLE;
+        writeln!(
+            out,
+            "proxies join with it in the environment, as {variable}, or in a file:\n\n    \
+             tidegate mpath proxy --registry http://THIS-MACHINE:{port} --secret FILE\n"
+        )?;
+    }
+    out.flush()?;
+    drop(out);
+    while !stop.load(Ordering::Relaxed) {
+        thread::sleep(TICK);
+    }
+    Ok(())
+}
+
+fn store(named: Option<&str>) -> Result<Box<dyn Store>, BadInput> {
+    if named.is_some_and(has_password) {
+        return Err(BadInput(format!(
+            "everybody on this machine can read a password on the command line: put the store into {STORE}"
+        )));
+    }
+    let from_environment = std::env::var(STORE).ok();
+    let named = named.map(str::to_owned).or(from_environment);
+    match named.as_deref() {
+        None | Some("memory") => Ok(Box::new(Memory::default())),
+        // Not to be printed: it may have a password.
+        Some(url) => match Redis::open(url) {
+            Ok(store) => Ok(Box::new(store)),
+            Err(error) => Err(BadInput(format!(
+                "expected memory, redis://HOST:PORT or redis+unix:///SOCKET as the store, where a server answers: {error}"
+            ))),
+        },
+    }
+}
+
+fn has_password(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let user = rest.rsplit_once('@').map(|(user, _)| user);
+    user.is_some_and(|user| user.contains(':')) || rest.contains("pass=")
+}

@@ -1,0 +1,118 @@
+//! What both ends have to do with the registry.
+
+use anyhow::Result;
+use std::net::SocketAddr;
+use std::time::{Duration, SystemTime};
+use tidegate_overlay::{Announcement, Error, Grant, ReceiverId, Registry};
+use tidegate_transfer::{Identity, Relay, Token};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::files::bad_input;
+
+/// What stands between the registries in a token.
+const SEPARATOR: char = ',';
+
+/// How long a receiver waits for the registry's first word before it says that there is none.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often the registry is asked for proxies that came since.
+const REFRESH: Duration = Duration::from_secs(60);
+
+/// Registries as a token holds them; none without any.
+pub fn joined(registries: &[String]) -> Option<String> {
+    (!registries.is_empty()).then(|| registries.join(&SEPARATOR.to_string()))
+}
+
+fn registry(joined: &str) -> Result<Registry, Error> {
+    Registry::new(joined.split(SEPARATOR))
+}
+
+/// Announces the receiver for as long as what is returned lives. A registry that does not answer is said,
+/// and asked again and again: what goes directly needs none.
+pub fn announce(
+    registries: &[String],
+    identity: &Identity,
+    listening: SocketAddr,
+) -> Result<Option<Announcement>> {
+    if registries.is_empty() {
+        return Ok(None);
+    }
+    let registry = Registry::new(registries).map_err(bad_input)?;
+    let (name, key) = (ReceiverId(identity.name()), identity.announcement_key());
+    let announcement = Announcement::start(&registry, name, key, listening);
+    if let Err(error) = announcement.wait(PATIENCE) {
+        eprintln!("tidegate: {error}; until it knows this receiver everything comes directly");
+    }
+    Ok(Some(announcement))
+}
+
+/// The ways to a receiver.
+#[derive(Default)]
+pub struct Ways {
+    /// Where it is, as the registry says.
+    pub destination: Option<SocketAddr>,
+    /// The proxies that forward to it, as the registry tells them over time; none without a registry:
+    /// then everything goes directly.
+    pub relays: Option<watch::Receiver<Vec<Relay>>>,
+}
+
+/// Asks the token's registry, and goes on to. One that does not answer is said.
+pub async fn ways(token: &Token) -> Result<Ways> {
+    let Some(joined) = &token.registry else {
+        return Ok(Ways::default());
+    };
+    let registry = registry(joined).map_err(bad_input)?;
+    let name = ReceiverId(token.id);
+    match ask(&registry, name).await {
+        Ok(grant) => {
+            let (sender, relays) = watch::channel(relays_of(&grant));
+            let destination = Some(grant.destination);
+            tokio::spawn(refresh(registry, name, grant.expires, sender));
+            Ok(Ways {
+                destination,
+                relays: Some(relays),
+            })
+        }
+        Err(error) => {
+            eprintln!("tidegate: {error}; everything goes directly");
+            Ok(Ways::default())
+        }
+    }
+}
+
+/// Asks again and again, as long as somebody wants to know. What is known holds until it expires.
+async fn refresh(
+    registry: Registry,
+    name: ReceiverId,
+    mut expires: SystemTime,
+    relays: watch::Sender<Vec<Relay>>,
+) {
+    loop {
+        let left = expires
+            .duration_since(SystemTime::now())
+            .unwrap_or_default();
+        sleep(REFRESH.min(left / 2).max(Duration::from_secs(1))).await;
+        if relays.is_closed() {
+            return;
+        }
+        if let Ok(grant) = ask(&registry, name).await {
+            expires = grant.expires;
+            relays.send_replace(relays_of(&grant));
+        }
+    }
+}
+
+async fn ask(registry: &Registry, name: ReceiverId) -> Result<Grant, Error> {
+    let registry = registry.clone();
+    let asked = tokio::task::spawn_blocking(move || registry.relays(name, &[]));
+    asked.await.expect("the client does not panic")
+}
+
+fn relays_of(grant: &Grant) -> Vec<Relay> {
+    let relay = |relay: &tidegate_overlay::GrantedRelay| Relay {
+        address: relay.address,
+        capability: relay.capability.clone(),
+    };
+    grant.relays.iter().map(relay).collect()
+}

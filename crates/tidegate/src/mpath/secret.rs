@@ -1,0 +1,90 @@
+//! The overlay's token: from a file or the environment, as everybody on the machine can read a command
+//! line.
+
+use crate::exit::BadInput;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use tidegate_overlay::Secret;
+
+/// The variable of the environment.
+pub const VARIABLE: &str = "TIDEGATE_MPATH_TOKEN";
+
+/// A token, and whether it has just been made up.
+pub struct Found {
+    pub secret: Secret,
+    pub new: bool,
+}
+
+/// The token in the file, or else in the environment.
+pub fn load(file: Option<&Path>) -> Result<Secret, BadInput> {
+    let found = match file {
+        Some(file) => from_file(file)?.ok_or_else(|| bad(file, "there is no such file"))?,
+        None => from_environment()?.ok_or_else(|| {
+            BadInput(format!(
+                "expected the overlay's token, which its registry has printed, in --secret FILE or in {VARIABLE}"
+            ))
+        })?,
+    };
+    Ok(found)
+}
+
+/// The token in the file, which is made if there is none; or else in the environment; or else a new one.
+pub fn load_or_make(file: Option<&Path>) -> Result<Found, BadInput> {
+    let found = match file {
+        Some(file) => from_file(file)?,
+        None => from_environment()?,
+    };
+    if let Some(secret) = found {
+        return Ok(Found { secret, new: false });
+    }
+    let secret = Secret::new(rand::random());
+    if let Some(file) = file {
+        write(file, &secret)?;
+    }
+    Ok(Found { secret, new: true })
+}
+
+fn from_environment() -> Result<Option<Secret>, BadInput> {
+    match std::env::var(VARIABLE) {
+        Ok(token) => match token.parse() {
+            Ok(secret) => Ok(Some(secret)),
+            Err(error) => Err(BadInput(format!("{VARIABLE}: {error}"))),
+        },
+        Err(_) => Ok(None),
+    }
+}
+
+fn from_file(file: &Path) -> Result<Option<Secret>, BadInput> {
+    let token = match fs::read_to_string(file) {
+        Ok(token) => token,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(bad(file, error)),
+    };
+    if let Ok(about) = fs::metadata(file)
+        && about.permissions().mode() & 0o004 != 0
+    {
+        eprintln!(
+            "warning: {}: everybody on this machine can read it",
+            file.display()
+        );
+    }
+    let secret = token.parse().map_err(|error| bad(file, error))?;
+    Ok(Some(secret))
+}
+
+/// For its owner alone.
+fn write(file: &Path, secret: &Secret) -> Result<(), BadInput> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file)
+        .and_then(|mut file| writeln!(file, "{secret}"))
+        .map_err(|error| bad(file, error))
+}
+
+fn bad(file: &Path, what: impl std::fmt::Display) -> BadInput {
+    BadInput(format!("{}: {what}", file.display()))
+}

@@ -1,0 +1,268 @@
+//! The overlay's servers as programs: what they print, what they refuse, how they end.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
+use tempfile::TempDir;
+
+const TOKEN: &str = "TIDEGATE_MPATH_TOKEN";
+
+fn tidegate(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+    command.arg("mpath").args(args).env_remove(TOKEN);
+    command
+}
+
+/// A server that runs; killed when dropped.
+struct Running {
+    process: Child,
+    out: BufReader<ChildStdout>,
+    err: BufReader<ChildStderr>,
+}
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = piped.spawn().unwrap();
+        let out = BufReader::new(process.stdout.take().unwrap());
+        let err = BufReader::new(process.stderr.take().unwrap());
+        Self { process, out, err }
+    }
+
+    /// The first line of standard output that has these words.
+    fn says(&mut self, words: &str) -> String {
+        line(&mut self.out, words)
+    }
+
+    /// Ends it as systemd does; what it has printed since.
+    fn end(mut self) -> String {
+        let pid = Pid::from_raw(self.process.id().try_into().unwrap());
+        kill(pid, Signal::SIGTERM).unwrap();
+        let mut rest = String::new();
+        self.out.read_to_string(&mut rest).unwrap();
+        let status = self.process.wait().unwrap();
+        assert_eq!(status.code(), Some(0));
+        rest
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn line(from: &mut impl BufRead, words: &str) -> String {
+    loop {
+        let mut line = String::new();
+        assert_ne!(
+            from.read_line(&mut line).unwrap(),
+            0,
+            "no line with {words}"
+        );
+        if line.contains(words) {
+            return line.trim().to_owned();
+        }
+    }
+}
+
+/// A registry with a token in this file, and its address.
+fn registry(secret: &Path) -> (Running, String) {
+    let secret = secret.to_str().unwrap();
+    let mut command = tidegate(&["registry", "--listen", "127.0.0.1:0", "--secret", secret]);
+    let mut registry = Running::start(&mut command);
+    let listens = registry.says("listens at");
+    let address = listens.rsplit(' ').next().unwrap().to_owned();
+    (registry, address)
+}
+
+fn proxy(registry: &str) -> Command {
+    let url = format!("http://{registry}");
+    tidegate(&["proxy", "--registry", &url, "--listen", "127.0.0.1:0"])
+}
+
+fn assert_refused(output: &Output, words: &str) {
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains(words), "no \"{words}\" in: {text}");
+}
+
+#[test]
+fn one_printed_token_starts_a_proxy_which_counts_what_comes() {
+    let folder = TempDir::new().unwrap();
+    let secret = folder.path().join("token");
+    let (mut registry, address) = registry(&secret);
+    let token = registry.says("tgp1-");
+    assert_eq!(fs::read_to_string(&secret).unwrap().trim(), token);
+    let mode = fs::metadata(&secret).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let mut proxy = Running::start(proxy(&address).env(TOKEN, token).arg("--json"));
+    let listens = line(&mut proxy.err, "listens at");
+    line(&mut proxy.err, "listed as");
+    let at = listens
+        .split(' ')
+        .find(|word| word.starts_with("127."))
+        .unwrap();
+    let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    sender
+        .send_to(b"nonsense", at.trim_end_matches(','))
+        .unwrap();
+    let said: Value = serde_json::from_str(proxy.end().lines().last().unwrap()).unwrap();
+    assert_eq!(said["received"]["packets"], 1);
+    assert_eq!(said["forwarded"]["packets"], 0);
+    let refused = said["refused"].as_object().unwrap();
+    assert_eq!(refused.len(), 11);
+    assert_eq!(refused["version"], 1, "{refused:?}");
+
+    // With the same file it is the same overlay, and the token is not printed again.
+    registry.end();
+    let (again, _) = self::registry(&secret);
+    assert_eq!(again.end(), "");
+}
+
+#[test]
+fn a_proxy_waits_for_its_registry_and_warns() {
+    let folder = TempDir::new().unwrap();
+    let secret = folder.path().join("token");
+    let (first, address) = registry(&secret);
+    first.end();
+    let mut proxy = Running::start(proxy(&address).arg("--secret").arg(&secret));
+    line(&mut proxy.err, "does not answer");
+    let path = secret.to_str().unwrap();
+    let again = &["registry", "--listen", &address, "--secret", path];
+    let _again = Running::start(&mut tidegate(again));
+    proxy.says("listed as 127.0.0.1");
+    assert!(proxy.end().contains("forwarded 0 packets"));
+}
+
+#[test]
+fn a_token_of_another_overlay_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let (_registry, address) = registry(&folder.path().join("token"));
+    let other = folder.path().join("other");
+    registry(&other).0.end();
+    let output = proxy(&address)
+        .arg("--secret")
+        .arg(&other)
+        .output()
+        .unwrap();
+    assert_refused(&output, "the token is not this overlay's");
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let file = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        fs::write(&file, text).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let bad = file("bad", "tgp1-abc");
+    let none = folder.path().join("none");
+    let none = none.to_str().unwrap();
+    let at = "http://127.0.0.1:9";
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let proxy = ["proxy", "--registry"];
+    let four = [proxy[0], proxy[1], at, "--listen", "127.0.0.1:0"];
+    let cases: [(&[&str], &str); 11] = [
+        (&["proxy"], "--registry"),
+        (&[proxy[0], proxy[1], at], TOKEN),
+        (
+            &[proxy[0], proxy[1], at, "--secret", &bad],
+            "expected a token",
+        ),
+        (&[proxy[0], proxy[1], at, "--secret", none], "no such file"),
+        (&[proxy[0], proxy[1], "registry"], "expected a registry"),
+        (&[proxy[0], proxy[1], at, "--rate", "0"], "expected Mbit/s"),
+        (
+            &[proxy[0], proxy[1], at, "--public", "0.0.0.0:1"],
+            "that senders reach",
+        ),
+        (
+            &[&four[..], &["--public", "[2a00::1]:1"]].concat(),
+            "by the other family alone",
+        ),
+        (&["registry", "--listen", &taken], "cannot listen at"),
+        (
+            &["registry", "--store", "nonsense"],
+            "expected memory, redis",
+        ),
+        (
+            &["registry", "--store", "redis://:word@127.0.0.1"],
+            "TIDEGATE_MPATH_STORE",
+        ),
+    ];
+    for (args, words) in cases {
+        assert_refused(&tidegate(args).output().unwrap(), words);
+    }
+}
+
+/// Waits until something has arrived.
+fn wait_for_some(folder: &Path) {
+    let began = std::time::Instant::now();
+    let bytes = || {
+        let files = fs::read_dir(folder).unwrap().flatten();
+        files
+            .filter_map(|file| file.metadata().ok())
+            .map(|m| m.len())
+            .sum::<u64>()
+    };
+    while bytes() == 0 {
+        assert!(began.elapsed().as_secs() < 20, "nothing arrives");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// All four programs: a file whose sender learns of the proxies from the registry, which is killed on the
+/// way. The direct path loses nothing, so the proxies only carry probes.
+#[test]
+fn a_file_finds_its_way_and_the_proxies_forward_a_part_of_it() {
+    const BYTES: usize = 60_000_000;
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (mut registry, address) = registry(Path::new(&path("token")));
+    let token = registry.says("tgp1-");
+    let url = format!("http://{address}");
+    let mut proxies = [0; 2].map(|_| {
+        let mut proxy = proxy(&address);
+        Running::start(proxy.env(TOKEN, &token).args(["--json", "--allow-private"]))
+    });
+    for proxy in &mut proxies {
+        line(&mut proxy.err, "listed as");
+    }
+    let content: Vec<u8> = (0..BYTES as u32).map(|n| (n ^ (n >> 9)) as u8).collect();
+    fs::write(path("file"), &content).unwrap();
+    fs::create_dir(path("into")).unwrap();
+    let (into, key) = (path("into"), path("key"));
+    let arguments = ["recv", &into, "--once", "--key", &key, "--registry", &url];
+    let mut receive = tidegate(&arguments);
+    let mut receiver = Running::start(receive.args(["--listen", "127.0.0.1:0"]));
+    let token = receiver.says("tgm1-");
+    let mut send = tidegate(&["send", &path("file"), &token, "--json"]);
+    let mut sender = Running::start(&mut send);
+    wait_for_some(Path::new(&into));
+    drop(registry);
+
+    receiver.says("file: ");
+    let status = receiver.process.wait().unwrap();
+    assert_eq!(status.code(), Some(0));
+    let mut said = String::new();
+    sender.out.read_to_string(&mut said).unwrap();
+    assert_eq!(sender.process.wait().unwrap().code(), Some(0));
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["bytes"], BYTES);
+    assert!(fs::read(path("into/file")).unwrap() == content, "content");
+    let forwarded = proxies.map(|proxy| {
+        let said: Value = serde_json::from_str(proxy.end().lines().last().unwrap()).unwrap();
+        said["forwarded"]["packets"].as_u64().unwrap()
+    });
+    assert!(forwarded.iter().all(|&n| n > 0), "{forwarded:?}");
+}

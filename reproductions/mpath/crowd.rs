@@ -1,0 +1,217 @@
+//! Many pairs of hosts of the overlay at the same time.
+//!
+//! Core links are those of the overlay, and shared by all whose way leads over them. Each host has an access
+//! link either way, a proxy, too: what it forwards crosses both of its own.
+
+use super::emulab::{MPATH, TCP, over};
+use super::overlay::{Host, Overlay, PROXIES, Terms, core_name, hop, is_dead, proxy_name};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64Mcg;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tidegate_reproduce::Case;
+use tidegate_scenario::{
+    Direction, Hop, Hosts, Law, LinkSpec, ProxySpec, RateSpec, Run, Scenario, Side, Workload,
+};
+
+/// Who transfers to whom.
+#[derive(Clone)]
+pub struct Crowd {
+    overlay: Arc<Overlay>,
+    /// What distinguishes it from others.
+    name: String,
+    members: Vec<Member>,
+}
+
+/// A host: which it is, and what it is like.
+#[derive(Clone)]
+struct Member {
+    name: String,
+    host: Host,
+}
+
+impl Crowd {
+    /// So many pairs of hosts that are not proxies: the `first` of the overlay's and those after it.
+    pub fn apart(overlay: &Arc<Overlay>, first: usize, pairs: usize) -> Self {
+        let member = |name: String, host| Member { name, host };
+        let pair = |n| {
+            let (from, to) = overlay.hosts(n);
+            [
+                member(format!("sender {n}"), from),
+                member(format!("receiver {n}"), to),
+            ]
+        };
+        Self {
+            overlay: overlay.clone(),
+            name: format!("{pairs} pairs from {first}"),
+            members: (first..first + pairs).flat_map(pair).collect(),
+        }
+    }
+
+    /// So many pairs of hosts that are proxies, chosen by `seed`.
+    pub fn of_proxies(overlay: &Arc<Overlay>, pairs: usize, seed: u64) -> Self {
+        let mut hosts: Vec<usize> = (0..PROXIES).filter(|&n| !is_dead(n)).collect();
+        hosts.shuffle(&mut Pcg64Mcg::seed_from_u64(seed));
+        let member = |&n: &usize| Member {
+            name: proxy_name(n),
+            host: overlay.proxies()[n],
+        };
+        Self {
+            overlay: overlay.clone(),
+            name: format!("{pairs} pairs of proxies, {seed}"),
+            members: hosts[..2 * pairs].iter().map(member).collect(),
+        }
+    }
+
+    /// Pairs in it.
+    pub fn pairs(&self) -> usize {
+        self.members.len() / 2
+    }
+
+    /// What the case with mPath is called, or that with TCP.
+    pub fn case_name(&self, protocol: &str) -> String {
+        format!("{}, {protocol}", self.name)
+    }
+
+    /// What its flows are called.
+    pub fn flow_name(pair: usize) -> String {
+        format!("transfer {pair}")
+    }
+
+    /// All transfer with mPath, for so many seconds.
+    pub fn mpath(&self, seconds: f64) -> Case {
+        self.case(MPATH, seconds, |from, to| {
+            let proxies = 0..PROXIES;
+            let ways = proxies
+                .filter(|&n| self.is_free(n, from, to))
+                .map(|n| self.way(n, from, to));
+            Workload::new("", Terms::THESIS.transfer(ways.collect()))
+        })
+    }
+
+    /// All transfer with TCP.
+    pub fn tcp(&self, seconds: f64) -> Case {
+        self.case(TCP, seconds, |_, _| {
+            crate::workloads::bulk("", Direction::Down, None, 1)
+        })
+    }
+
+    fn is_free(&self, proxy: usize, from: &Member, to: &Member) -> bool {
+        let name = proxy_name(proxy);
+        name != from.name && name != to.name
+    }
+
+    fn way(&self, proxy: usize, from: &Member, to: &Member) -> ProxySpec {
+        let name = proxy_name(proxy);
+        let system = self.overlay.proxies()[proxy].system;
+        let links = match is_dead(proxy) {
+            true => Vec::new(),
+            false => vec![
+                out(&from.name),
+                core_name(from.host.system, system),
+                into(&name),
+                out(&name),
+                core_name(system, to.host.system),
+                into(&to.name),
+            ],
+        };
+        ProxySpec { name, links }
+    }
+
+    fn couples(&self) -> impl Iterator<Item = (&Member, &Member)> {
+        self.members
+            .chunks(2)
+            .map(|couple| (&couple[0], &couple[1]))
+    }
+
+    fn case(
+        &self,
+        protocol: &str,
+        seconds: f64,
+        transfer: impl Fn(&Member, &Member) -> Workload,
+    ) -> Case {
+        let workload = |(n, (from, to)): (usize, (&Member, &Member))| {
+            let core = core_name(from.host.system, to.host.system);
+            let links = [out(&from.name), core, into(&to.name), back(n)];
+            Workload {
+                name: Self::flow_name(n),
+                ..over(&links.each_ref().map(String::as_str), transfer(from, to))
+            }
+        };
+        let name = self.case_name(protocol);
+        let wide = LinkSpec::new(RateSpec::ConstantMbps(1000.0), 0.0);
+        Case {
+            name: name.clone(),
+            scenario: Scenario {
+                name: String::new(),
+                description: String::new(),
+                duration_s: seconds,
+                warmup_s: 0.0,
+                seed: 1,
+                down: wide.clone(),
+                up: wide,
+                hops: self.hops(),
+                hosts: Hosts {
+                    congestion_control: "reno".into(),
+                    ..Hosts::default()
+                },
+                workloads: self.couples().enumerate().map(workload).collect(),
+                runs: vec![Run::new(name, Law::None)],
+            },
+            curves: Vec::new(),
+            once: true,
+        }
+    }
+
+    /// All links: out of hosts, through the core, into hosts, and back without a bottleneck.
+    fn hops(&self) -> Vec<Hop> {
+        let proxies = (0..PROXIES).map(|n| (proxy_name(n), self.overlay.proxies()[n]));
+        let members = self.members.iter().map(|m| (m.name.clone(), m.host));
+        let mut known = BTreeSet::new();
+        let hosts: Vec<(String, Host)> = proxies
+            .chain(members)
+            .filter(|(name, _)| known.insert(name.clone()))
+            .collect();
+        let access = |name: fn(&str) -> String| {
+            hosts
+                .iter()
+                .map(move |(host, Host { access_mbps, .. })| hop(name(host), *access_mbps, 0.0))
+        };
+        let backs = self.couples().enumerate().map(|(n, (from, to))| Hop {
+            direction: Direction::Up,
+            side: Side::Server,
+            ..hop(
+                back(n),
+                1000.0,
+                self.overlay.delay_ms(to.host.system, from.host.system),
+            )
+        });
+        access(out)
+            .chain(self.cores())
+            .chain(access(into))
+            .chain(backs)
+            .collect()
+    }
+
+    fn cores(&self) -> impl Iterator<Item = Hop> {
+        let systems = self.overlay.systems();
+        let pairs = (0..systems).flat_map(move |a| (0..systems).map(move |b| (a, b)));
+        pairs.map(|(a, b)| {
+            let rate = self.overlay.core_mbps(a, b);
+            hop(core_name(a, b), rate, self.overlay.delay_ms(a, b))
+        })
+    }
+}
+
+fn out(host: &str) -> String {
+    format!("{host} out")
+}
+
+fn into(host: &str) -> String {
+    format!("{host} in")
+}
+
+fn back(pair: usize) -> String {
+    format!("back {pair}")
+}
