@@ -91,6 +91,10 @@ const FAR_BELOW: f64 = 0.25;
 /// How long a path must have lived to be judged by its contribution.
 const TRIAL: Duration = Duration::from_secs(10);
 
+/// A probe may take so long at least: where τ is shorter than that, the 10 ms that the receiver may keep
+/// its answer back, or a machine that is late, would make every proxy fail.
+const LEAST_PROBE: Duration = Duration::from_millis(30);
+
 /// Round trip to reckon with before there is a measurement (RFC 6298 §2.1: half its timeout).
 const UNKNOWN_RTT: Duration = Duration::from_millis(500);
 
@@ -183,7 +187,8 @@ impl Sender {
         let mut path = Path::new(self.paths.fresh_id(), Some(proxy), 1.0, now);
         let (data, _) = put_on(&mut path, &mut self.stream, now, patience)?;
         let interval = self.config.probe_interval;
-        self.probing.send(now, path, now + patience, interval);
+        let until = now + patience.max(LEAST_PROBE);
+        self.probing.send(now, path, until, interval);
         Some(Transmission {
             proxy: Some(self.proxies.id(proxy)),
             data,

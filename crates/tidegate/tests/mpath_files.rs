@@ -61,7 +61,7 @@ impl Folders {
     }
 
     fn make(&self, name: &str, bytes: usize) -> (PathBuf, Vec<u8>) {
-        let content: Vec<u8> = (0..bytes).map(|n| (n * n >> 7) as u8).collect();
+        let content: Vec<u8> = (0..bytes).map(|n| ((n * n) >> 7) as u8).collect();
         let path = self.root.path().join(name);
         fs::write(&path, &content).unwrap();
         (path, content)

@@ -24,7 +24,7 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 const BACKLOG: usize = 16;
 
 /// A capability that is expected of relays that are not known yet, in bytes.
-const CAPABILITY: usize = 64;
+const CAPABILITY: usize = 32;
 
 /// A UDP socket with its connections. It needs a Tokio runtime around it.
 pub struct Endpoint {

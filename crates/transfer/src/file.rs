@@ -81,16 +81,12 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Whether the connection has ended for a reason that a new one, with small packets, does not have.
-    pub fn asks_for_another_connection(&self) -> bool {
+    /// Why the connection has ended, if that is the reason.
+    pub fn connection_error(&self) -> Option<&ConnectionError> {
         let Self::Connection(error) = self else {
-            return false;
+            return None;
         };
-        let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-        matches!(
-            inner,
-            Some(ConnectionError::Shrunk | ConnectionError::WornOut)
-        )
+        error.get_ref().and_then(|inner| inner.downcast_ref())
     }
 
     fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {

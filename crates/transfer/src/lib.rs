@@ -30,5 +30,5 @@ pub use connection::{Connection, ConnectionError, Monitor, PathStatus, Status};
 pub use endpoint::Endpoint;
 pub use rejected::Rejected;
 pub use relays::Relay;
-pub use session::Identity;
+pub use session::{Cipher, Identity};
 pub use token::{Token, TokenError};

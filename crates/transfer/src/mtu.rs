@@ -80,8 +80,9 @@ impl Mtu {
     }
 }
 
-/// Timeouts of the direct path in a row after which its large packets are suspected (RFC 8899 §4.3).
-const SUSPICIOUS: u64 = 3;
+/// Timeouts of the direct path in a row after which its large packets are suspected (RFC 8899 §4.3): 3 s
+/// or so, or 15 before there is a round trip.
+const SUSPICIOUS: u64 = 4;
 
 /// What a look at the timeouts says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,9 @@ pub enum Look {
 /// Tells a path that has stopped carrying large packets from one that carries none.
 #[derive(Debug, Default)]
 pub struct Suspicion {
-    /// Timeouts when something last was acknowledged.
+    /// Packets that the direct path has delivered.
+    delivered: u64,
+    /// Timeouts when it last delivered something.
     innocent: u64,
     /// Timeouts at the last look.
     seen: u64,
@@ -106,10 +109,13 @@ pub struct Suspicion {
 }
 
 impl Suspicion {
-    /// Something has been acknowledged, after so many timeouts in all.
-    pub fn clear(&mut self, timeouts: u64) {
-        self.innocent = timeouts;
-        self.answered = false;
+    /// The direct path has delivered so many packets, and had so many timeouts.
+    pub fn note(&mut self, delivered: u64, timeouts: u64) {
+        if delivered > self.delivered {
+            self.delivered = delivered;
+            self.innocent = timeouts;
+            self.answered = false;
+        }
     }
 
     /// A small packet has been answered.

@@ -1,9 +1,11 @@
 //! What only the two ends can read: keys, numbers, and the window against replays.
 
+mod cipher;
 mod handshake;
 mod identity;
 mod replay;
 
+pub use cipher::Cipher;
 pub use handshake::{Initiator, respond};
 pub use identity::Identity;
 use replay::ReplayWindow;
@@ -11,11 +13,11 @@ use replay::ReplayWindow;
 use snow::StatelessTransportState;
 use tidegate_mpath::wire::{Sealed, TAG, write_sealed};
 
-/// Forged packets that a key survives (RFC 9001 §6.6, for ChaCha20-Poly1305).
+/// Forged packets that a key survives (RFC 9001 §6.6, for ChaCha20-Poly1305; AES bears more).
 const FORGERIES: u64 = 1 << 36;
 
-/// Packets that a key seals: their numbers must not come again.
-const SEALED_MOST: u64 = 1 << 62;
+/// Bytes of a block of AES.
+const BLOCK: usize = 16;
 
 /// Why a sealed packet is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,17 +32,21 @@ pub enum Refused {
 pub struct Session {
     connection: u64,
     keys: StatelessTransportState,
+    /// The number of the next packet.
     sent: u64,
+    /// Blocks of the cipher that may yet be sealed.
+    blocks: u64,
     received: ReplayWindow,
     forgeries: u64,
 }
 
 impl Session {
-    fn new(connection: u64, keys: StatelessTransportState) -> Self {
+    fn new(connection: u64, keys: StatelessTransportState, cipher: Cipher) -> Self {
         Self {
             connection,
             keys,
             sent: 0,
+            blocks: cipher.blocks(),
             received: ReplayWindow::default(),
             forgeries: 0,
         }
@@ -53,7 +59,7 @@ impl Session {
 
     /// Whether the keys have done all that they may.
     pub fn is_worn_out(&self) -> bool {
-        self.forgeries >= FORGERIES || self.sent >= SEALED_MOST
+        self.forgeries >= FORGERIES || self.blocks == 0
     }
 
     /// Appends the sealed packet to `out`.
@@ -65,6 +71,7 @@ impl Session {
         let sealed = self.keys.write_message(self.sent, plain, &mut out[start..]);
         sealed.expect("packets are far shorter than Noise's 65535 bytes");
         self.sent += 1;
+        self.blocks = self.blocks.saturating_sub(length.div_ceil(BLOCK) as u64);
     }
 
     /// Opens a packet into `plain`; its number.

@@ -1,6 +1,6 @@
 //! The one line that a person copies from the receiver to the sender.
 
-use crate::Identity;
+use crate::{Cipher, Identity};
 use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -22,6 +22,8 @@ pub struct Token {
     pub secret: [u8; 32],
     /// The receiver's name at the registry.
     pub id: [u8; 16],
+    /// What sessions are sealed with.
+    pub cipher: Cipher,
     /// Where it listens, if that can be said: the first that answers is taken.
     pub addresses: Vec<SocketAddr>,
     /// The registry that knows where it is, and the proxies.
@@ -52,6 +54,7 @@ impl Token {
             key: identity.public,
             secret: identity.secret,
             id: identity.id,
+            cipher: identity.cipher,
             addresses,
             registry,
         }

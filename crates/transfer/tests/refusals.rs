@@ -102,7 +102,7 @@ async fn each_bad_packet_is_counted_under_its_name() {
         packet
     };
     let longer = [&sealed[..], b"x"].concat();
-    let cases: [(Vec<u8>, fn(&Rejected) -> u64); 9] = [
+    let cases: [(Vec<u8>, Counter); 9] = [
         (sealed.clone(), |r| r.replayed),
         // A number that has not come, so that only the tag can tell.
         (changed(12), |r| r.forged),
@@ -125,6 +125,9 @@ async fn each_bad_packet_is_counted_under_its_name() {
     within(5, far.read_exact(&mut buffer)).await.unwrap();
     assert_eq!(buffer, [5; 1000]);
 }
+
+/// Of all that was refused, what a case should add to.
+type Counter = fn(&Rejected) -> u64;
 
 fn sum(rejected: &Rejected) -> u64 {
     let Rejected {

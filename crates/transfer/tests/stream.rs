@@ -145,11 +145,28 @@ async fn packets_grow_to_what_the_path_carries() {
 async fn a_black_hole_for_large_packets_is_noticed() {
     let (server, client) = (server(Config::default()), client(Config::default()));
     let middle = Middle::start(1, server.endpoint.local_address(), Faults::default()).await;
-    let (mut near, _far) = connect(&client, &server, middle.address, None).await;
+    let (mut near, mut far) = connect(&client, &server, middle.address, None).await;
     let monitor = near.monitor();
     until(5, || monitor.status().packet_bytes == 1452).await;
+    near.write_all(&[1; 10_000]).await.unwrap();
+    within(5, far.read_exact(&mut [0; 10_000])).await.unwrap();
+    until(5, || monitor.status().round_trip.is_some()).await;
     middle.faults.lock().unwrap().mtu = Some(1300);
     near.write_all(&[1; 100_000]).await.unwrap();
     let error = within(20, near.shutdown()).await.unwrap_err();
     assert!(error.to_string().contains("packets as large"), "{error}");
+}
+
+/// Both ends may go at the same time; neither waits for an answer that does not come.
+#[tokio::test]
+async fn both_may_go_at_once() {
+    let (server, client) = (server(Config::default()), client(Config::default()));
+    let to = server.endpoint.local_address();
+    for _ in 0..20 {
+        let (near, far) = connect(&client, &server, to, None).await;
+        drop((near, far));
+        // Well before the farewells have all been said.
+        within(1, client.wait_idle()).await;
+        within(1, server.endpoint.wait_idle()).await;
+    }
 }

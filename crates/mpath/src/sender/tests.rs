@@ -294,3 +294,26 @@ fn a_window_that_is_not_used_does_not_grow() {
     let window = sender.info().window;
     assert!((20.0..40.0).contains(&window), "{window}");
 }
+
+/// Near a receiver τ is shorter than the time that its answer may be kept back.
+#[test]
+fn a_probe_is_waited_for_longer_than_its_answer_may_be_kept_back() {
+    let mut sender = Sender::new(Config::default());
+    sender.add_proxies([ProxyId(0)]);
+    sender.write(1 << 20);
+    let acknowledge = |sender: &mut Sender, now, path, largest| {
+        let feedback = Feedback {
+            limit: 10_000,
+            reports: vec![report(path, largest, 0)],
+            ..Feedback::default()
+        };
+        sender.receive(now, &feedback);
+    };
+    all(&mut sender, at(0));
+    acknowledge(&mut sender, at(1), 0, 9);
+    let sent = all(&mut sender, at(1));
+    let probe = sent.iter().find(|t| t.proxy.is_some()).expect("a probe");
+    sender.expire(at(12));
+    acknowledge(&mut sender, at(12), probe.data.path.0, 0);
+    assert_eq!(sender.info().usable_proxies, 1);
+}

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Instant;
 use tidegate_transfer::file::{FileError, Transferred, send};
-use tidegate_transfer::{Config, Connection, Endpoint, Monitor, Token};
+use tidegate_transfer::{Config, Connection, ConnectionError, Endpoint, Monitor, Token};
 
 /// Arguments of `mpath send`.
 #[derive(Debug, Args)]
@@ -65,7 +65,8 @@ pub async fn run(args: &SendArgs) -> Result<()> {
     summary.print(args.json)
 }
 
-/// Sends the files, with small packets if large ones turn out not to arrive.
+/// Sends the files; over another connection if one cannot go on, with small packets if large ones turn
+/// out not to arrive.
 async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>, Monitor)> {
     let mut config = Config::default();
     let mut sent = Vec::new();
@@ -85,13 +86,13 @@ async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>,
         };
         drop(bar);
         part(&endpoint).await;
-        match result? {
-            Ok(()) => return Ok((sent, monitor)),
-            Err(error) if error.asks_for_another_connection() => {
-                eprintln!("tidegate: {error}");
-                config = config.with_small_packets();
-            }
-            Err(error) => return Err(failure(error)),
+        let Err(error) = result? else {
+            return Ok((sent, monitor));
+        };
+        match error.connection_error() {
+            Some(ConnectionError::Shrunk) => config = config.with_small_packets(),
+            Some(ConnectionError::WornOut) => {}
+            _ => return Err(failure(error)),
         }
     }
 }

@@ -102,6 +102,13 @@ impl Parting {
         }
     }
 
+    /// The peer goes, too.
+    pub fn hear(&mut self, now: Instant) {
+        if matches!(self, Self::Going { .. }) {
+            *self = Self::gone(now);
+        }
+    }
+
     /// Whether farewell is to be said at `now`.
     pub fn says(&mut self, now: Instant) -> bool {
         match self {
@@ -131,3 +138,6 @@ impl Parting {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

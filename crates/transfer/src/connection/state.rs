@@ -34,6 +34,9 @@ pub struct Parameters {
     pub session: Session,
     /// Where the peer's direct packets come from.
     pub peer: SocketAddr,
+    /// Whether it may come to send from elsewhere, as behind a NAT. Receivers stay: relays' capabilities
+    /// are for their addresses.
+    pub peer_moves: bool,
     /// Bytes to leave free in each packet for a relay's envelope.
     pub envelope: usize,
     /// Where random choices start from.
@@ -44,6 +47,7 @@ pub struct Parameters {
 pub struct State {
     session: Session,
     peer: SocketAddr,
+    peer_moves: bool,
     sender: Sender,
     receiver: Receiver,
     outgoing: Packets,
@@ -80,6 +84,7 @@ impl State {
             config,
             session,
             peer,
+            peer_moves,
             envelope,
             seed,
         } = parameters;
@@ -89,6 +94,7 @@ impl State {
         Self {
             session,
             peer,
+            peer_moves,
             sender: Sender::new(paths),
             receiver: Receiver::new(ReceiverConfig {
                 buffer: capacity as u64,
@@ -159,7 +165,8 @@ impl State {
         self.liveness.hear(now);
         match wire::parse(plain) {
             Ok(Packet::Data { data, payload, .. }) => {
-                if data.path == PathId::DIRECT && self.session.is_newest(nonce) {
+                let direct = data.path == PathId::DIRECT;
+                if self.peer_moves && direct && self.session.is_newest(nonce) {
                     self.peer = from;
                 }
                 self.receive_data(now, &data, payload, rejected);
@@ -192,6 +199,13 @@ impl State {
     fn receive_feedback(&mut self, now: Instant, feedback: &Feedback) {
         let before = self.sender.acknowledged();
         self.sender.receive(now, feedback);
+        let delivered = self
+            .sender
+            .paths()
+            .next()
+            .map_or(0, |direct| direct.delivered);
+        let timeouts = self.sender.info().timeouts;
+        self.suspicion.note(delivered, timeouts);
         self.release(before);
     }
 
@@ -205,7 +219,6 @@ impl State {
             let buffer = self.outgoing.take(number);
             self.outgoing.give_back(buffer);
         }
-        self.suspicion.clear(self.sender.info().timeouts);
         if self.has_room() || self.sender.is_acknowledged() {
             wake(&mut self.writer);
         }
@@ -221,10 +234,12 @@ impl State {
         }
     }
 
-    /// The peer has gone. What it had read is acknowledged with that.
+    /// The peer has gone. What it had read is acknowledged with that. An end that is going itself need not
+    /// say so any more: the peer may have forgotten the connection as soon as it has its answer.
     fn receive_close(&mut self, now: Instant, read: u64) {
         self.say(Control::Closed);
-        if self.parting.is_some() {
+        if let Some(parting) = &mut self.parting {
+            parting.hear(now);
             return;
         }
         self.receive_feedback(

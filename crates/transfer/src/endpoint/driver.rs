@@ -98,11 +98,8 @@ impl Driver {
         let rouse = Arc::clone(&self.core.rouse);
         let mut open = true;
         while open || !self.core.links.is_empty() {
+            let received = self.receive();
             let core = &mut self.core;
-            let now = core.clock.now();
-            let received = self
-                .socket
-                .receive(|from, packet| core.receive(now, from, packet));
             let next = core.work();
             let blocked = !self.socket.send(&mut core.batch);
             core.tell_live();
@@ -126,6 +123,26 @@ impl Driver {
                 () = tokio::time::sleep_until(self.core.clock.at(next)), if !blocked => {}
             }
         }
+    }
+}
+
+impl Driver {
+    /// Receives what is there, up to a point; whether something was. Only then timeouts are looked at:
+    /// where the machine is late, the answer that is missing is here.
+    fn receive(&mut self) -> bool {
+        let core = &mut self.core;
+        let now = core.clock.now();
+        let mut packets = 0;
+        while packets < AT_ONCE {
+            let more = self
+                .socket
+                .receive(|from, packet| core.receive(now, from, packet));
+            if more == 0 {
+                break;
+            }
+            packets += more;
+        }
+        packets > 0
     }
 }
 
@@ -202,7 +219,7 @@ impl Core {
         };
         let session = self.half_open.take(sealed.connection);
         let session = session.expect("it was there just now");
-        let link = self.open(now, session, from, 0);
+        let link = self.open(now, session, from, None);
         let mut refused = Rejected::default();
         link.lock()
             .receive_plain(now, from, nonce, &self.plain, &mut refused);
@@ -233,7 +250,7 @@ impl Core {
             None => self.reject(|r| r.unknown += 1),
             Some(Err(())) => self.reject(|r| r.forged += 1),
             Some(Ok((session, peer, asked))) => {
-                let link = self.open(now, session, peer, asked.envelope);
+                let link = self.open(now, session, peer, Some(asked.envelope));
                 let answer = (Arc::clone(&link), Arc::clone(&self.rouse));
                 if asked.reply.send(Ok(answer)).is_err() {
                     link.lock().close(now);
@@ -242,19 +259,21 @@ impl Core {
         }
     }
 
+    /// A connection; who has made it leaves room for envelopes, and its peer stays where it is.
     fn open(
         &mut self,
         now: Instant,
         session: Session,
         peer: SocketAddr,
-        envelope: usize,
+        made_here: Option<usize>,
     ) -> Arc<Link> {
         let connection = session.connection();
         let parameters = Parameters {
             config: self.config,
             session,
             peer,
-            envelope,
+            peer_moves: made_here.is_none(),
+            envelope: made_here.unwrap_or(0),
             seed: rand::random(),
         };
         let state = State::new(now, parameters);
@@ -302,6 +321,9 @@ impl Core {
         }
     }
 }
+
+/// Packets that are received before it is somebody else's turn.
+const AT_ONCE: usize = 256;
 
 /// Timers are not set for later than this.
 const LONGEST: std::time::Duration = std::time::Duration::from_secs(60);

@@ -80,8 +80,8 @@ impl Socket {
         true
     }
 
-    /// Receives what is there, once; whether something was.
-    pub fn receive(&mut self, mut each: impl FnMut(SocketAddr, &[u8])) -> bool {
+    /// Receives what is there, once; how many packets that was.
+    pub fn receive(&mut self, mut each: impl FnMut(SocketAddr, &[u8])) -> usize {
         let mut metas = [RecvMeta::default(); TRAINS];
         let mut buffers = self.buffers.chunks_exact_mut(TRAIN_BYTES);
         let mut slices: [IoSliceMut; TRAINS] =
@@ -89,14 +89,16 @@ impl Socket {
         let (io, udp) = (&self.io, &self.udp);
         let receive = || udp.recv(io.into(), &mut slices, &mut metas);
         let Ok(count) = io.try_io(Interest::READABLE, receive) else {
-            return false;
+            return 0;
         };
+        let mut packets = 0;
         let trains = self.buffers.chunks_exact(TRAIN_BYTES);
         for (meta, train) in metas[..count].iter().zip(trains) {
             for packet in train[..meta.len].chunks(meta.stride.max(1)) {
                 each(meta.addr, packet);
+                packets += 1;
             }
         }
-        true
+        packets
     }
 }

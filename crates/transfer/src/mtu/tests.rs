@@ -35,7 +35,7 @@ fn a_path_that_carries_nothing_is_no_black_hole() {
     }
     suspicion.answered();
     assert_eq!(suspicion.look(10), Look::BlackHole);
-    suspicion.clear(10);
+    suspicion.note(1, 10);
     suspicion.answered();
     assert_eq!(suspicion.look(11), Look::Ask);
 }

@@ -1,13 +1,9 @@
 //! Noise IK with the token's secret mixed into the first message: two packets, one round trip.
 
-use super::{Identity, Session};
+use super::{Cipher, Identity, Session};
 use crate::Token;
 use snow::{Builder, HandshakeState};
 use tidegate_mpath::wire::{Hello, PROOF};
-
-/// IKpsk1 and not IKpsk2: the first message already shows that its sender knows the secret, so that
-/// nobody else gets an answer.
-const PATTERN: &str = "Noise_IKpsk1_25519_ChaChaPoly_BLAKE2s";
 
 /// Where the secret goes in: the first message.
 const SECRET_PLACE: u8 = 1;
@@ -22,8 +18,8 @@ const PROLOGUE: &[u8] = b"tidegate mpath 1";
 const MESSAGE: usize = 256;
 
 /// A builder of handshakes.
-pub fn noise<'a>() -> Builder<'a> {
-    Builder::new(PATTERN.parse().expect("a pattern of Noise's"))
+pub fn noise<'a>(cipher: Cipher) -> Builder<'a> {
+    Builder::new(cipher.pattern().parse().expect("a pattern of Noise's"))
 }
 
 fn prologue(id: &[u8; 16], connection: u64) -> Vec<u8> {
@@ -42,6 +38,7 @@ fn proof(secret: &[u8; 32], id: &[u8; 16], connection: u64, message: &[u8]) -> b
 /// The sender's side of a handshake that has begun.
 pub struct Initiator {
     connection: u64,
+    cipher: Cipher,
     state: HandshakeState,
     proof: [u8; PROOF],
     message: Vec<u8>,
@@ -53,8 +50,8 @@ impl Initiator {
     /// # Errors
     /// When the token's key is none.
     pub fn new(token: &Token, connection: u64) -> Result<Self, snow::Error> {
-        let mine = noise().generate_keypair()?;
-        let mut state = noise()
+        let mine = noise(token.cipher).generate_keypair()?;
+        let mut state = noise(token.cipher)
             .local_private_key(&mine.private)?
             .remote_public_key(&token.key)?
             .psk(SECRET_PLACE, &token.secret)?
@@ -65,6 +62,7 @@ impl Initiator {
         message.truncate(length);
         Ok(Self {
             connection,
+            cipher: token.cipher,
             state,
             proof: *proof(&token.secret, &token.id, connection, &message).as_bytes(),
             message,
@@ -86,7 +84,8 @@ impl Initiator {
         match self.state.read_message(message, &mut [0; MESSAGE]) {
             Ok(_) => {
                 let keys = self.state.into_stateless_transport_mode();
-                Ok(Session::new(self.connection, keys.expect("two messages")))
+                let keys = keys.expect("two messages");
+                Ok(Session::new(self.connection, keys, self.cipher))
             }
             Err(_) => Err(Box::new(self)),
         }
@@ -106,7 +105,7 @@ pub fn respond(identity: &Identity, hello: &Hello) -> Option<(Session, Vec<u8>)>
 }
 
 fn try_respond(identity: &Identity, hello: &Hello) -> Result<(Session, Vec<u8>), snow::Error> {
-    let mut state = noise()
+    let mut state = noise(identity.cipher)
         .local_private_key(&identity.private)?
         .psk(SECRET_PLACE, &identity.secret)?
         .prologue(&prologue(&identity.id, hello.connection))?
@@ -116,7 +115,8 @@ fn try_respond(identity: &Identity, hello: &Hello) -> Result<(Session, Vec<u8>),
     let length = state.write_message(&[], &mut message)?;
     message.truncate(length);
     let keys = state.into_stateless_transport_mode()?;
-    Ok((Session::new(hello.connection, keys), message))
+    let session = Session::new(hello.connection, keys, identity.cipher);
+    Ok((session, message))
 }
 
 #[cfg(test)]

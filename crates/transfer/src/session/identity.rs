@@ -1,5 +1,6 @@
 //! Who a receiver is: its key, the secret that its tokens hand out, and its name at the registry.
 
+use super::Cipher;
 use super::handshake::noise;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,8 @@ pub struct Identity {
     pub(crate) secret: [u8; 32],
     /// Its name, which says nothing else.
     pub(crate) id: [u8; 16],
+    /// What its sessions are sealed with.
+    pub(crate) cipher: Cipher,
 }
 
 impl Identity {
@@ -33,9 +36,14 @@ impl Identity {
         *half
     }
 
-    /// A new one.
+    /// A new one, with the cipher that this processor is faster with.
     pub fn generate() -> Self {
-        let pair = noise().generate_keypair();
+        Self::with_cipher(Cipher::fastest())
+    }
+
+    /// As [`Self::generate`], with that cipher.
+    pub fn with_cipher(cipher: Cipher) -> Self {
+        let pair = noise(cipher).generate_keypair();
         let pair = pair.expect("the system's source of randomness");
         let half = |key: Vec<u8>| key.try_into().expect("a Curve25519 key has 32 bytes");
         let mut identity = Self {
@@ -43,6 +51,7 @@ impl Identity {
             public: half(pair.public),
             secret: [0; 32],
             id: [0; 16],
+            cipher,
         };
         let mut random = rand::rng();
         random.fill_bytes(&mut identity.secret);

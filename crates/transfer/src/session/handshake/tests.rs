@@ -13,8 +13,8 @@ fn open(session: &mut Session, packet: &[u8]) -> Result<Vec<u8>, super::super::R
     session.open(&sealed, &mut plain).map(|_| plain)
 }
 
-fn pair() -> (Session, Session) {
-    let identity = Identity::generate();
+fn pair(cipher: Cipher) -> (Session, Session) {
+    let identity = Identity::with_cipher(cipher);
     let initiator = Initiator::new(&token(&identity), 5).unwrap();
     let (far, message) = respond(&identity, &initiator.hello()).unwrap();
     let near = initiator.finish(&message).ok().unwrap();
@@ -23,7 +23,12 @@ fn pair() -> (Session, Session) {
 
 #[test]
 fn each_end_reads_what_the_other_seals_and_nothing_else() {
-    let (mut near, mut far) = pair();
+    each_end_reads(Cipher::AesGcm);
+    each_end_reads(Cipher::ChaChaPoly);
+}
+
+fn each_end_reads(cipher: Cipher) {
+    let (mut near, mut far) = pair(cipher);
     let mut packet = Vec::new();
     near.seal(b"there", &mut packet);
     assert_eq!(open(&mut far, &packet).unwrap(), b"there");
@@ -43,7 +48,7 @@ fn each_end_reads_what_the_other_seals_and_nothing_else() {
 
 #[test]
 fn a_forgery_does_not_move_the_window() {
-    let (mut near, mut far) = pair();
+    let (mut near, mut far) = pair(Cipher::fastest());
     let mut packet = Vec::new();
     near.seal(b"there", &mut packet);
     let Ok(Packet::Sealed(sealed)) = wire::parse(&packet) else {
@@ -110,4 +115,14 @@ fn only_who_holds_the_token_is_answered() {
     };
     assert!(respond(&identity, &moved).is_none());
     assert!(respond(&identity, &initiator.hello()).is_some());
+}
+
+#[test]
+fn a_key_wears_out() {
+    let (mut near, _) = pair(Cipher::AesGcm);
+    near.blocks = 3;
+    for worn_out in [false, true] {
+        assert_eq!(near.is_worn_out(), worn_out);
+        near.seal(&[0; 20], &mut Vec::new());
+    }
 }
