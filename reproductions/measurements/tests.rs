@@ -77,7 +77,9 @@ fn a_download_over_what_was_recorded_is_as_over_the_link() {
         for (what, read) in READINGS {
             let [ours, theirs] = [&played, &original].map(read);
             let off = ours / theirs - 1.0;
-            eprintln!("{words}, {what}: {ours:.4} over what was recorded, {theirs:.4} over the link");
+            eprintln!(
+                "{words}, {what}: {ours:.4} over what was recorded, {theirs:.4} over the link"
+            );
             assert!(off.abs() < 0.05, "{words}, {what}: {ours} against {theirs}");
         }
     }
