@@ -20,8 +20,8 @@ pub const CURVES: [&str; 7] = [
 ];
 
 /// Why an AQM's bound is found too high where it is.
-pub const FEW_LOSSES: &str = "an AQM drops some packets a second, and on a link that pauses for as long as the bound the queue passes it \
-     within a burst: in both trains nothing was lost near the bound while the queue emptied, and the least wait with losses is above it";
+pub const FEW_LOSSES: &str = "an AQM drops some packets a second, and the drain of a slow link that pauses has some tens of packets: a few of them \
+     are lost near the bound, a few pass there, and one that is lost by chance far below weighs as much";
 
 /// Table 4.1.
 pub fn downlinks(extent: &Extent) -> Figure {
