@@ -170,9 +170,12 @@ impl Host {
         }
     }
 
-    /// What its workloads use.
-    pub fn transport(&self) -> Transport {
+    /// What its workloads use; `multipath`: of the kernel's.
+    pub fn transport(&self, multipath: bool) -> Transport {
         match &self.end {
+            End::Kernel { .. } if multipath => {
+                Transport::Multipath(self.congestion_control.clone())
+            }
             End::Kernel { .. } => Transport::Kernel(self.congestion_control.clone()),
             End::Own { host, .. } => Transport::Own(host.clone()),
         }

@@ -73,8 +73,8 @@ impl<'a> Laboratory<'a> {
         let warnings = Mutex::new(self.warn_of_commands());
         let stage = |site: &Site| Stage {
             version: self.options.ip,
-            client: site.client.transport(),
-            server: site.server.transport(),
+            client: site.client.transport(site.multipath),
+            server: site.server.transport(site.multipath),
             output: &self.options.output,
             end: self.window.end,
             warnings: &warnings,

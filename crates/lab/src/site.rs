@@ -3,12 +3,14 @@
 //! Workloads that choose their links have hosts of their own, as cross traffic has; all others share one
 //! client and one server.
 
+mod multipath;
+
 use crate::address::{IpVersion, address, proxy_address};
 use crate::emulator::{Route, Topology};
 use crate::hosts::{Host, Settings};
 use crate::port::Port;
 use anyhow::Result;
-use tidegate_scenario::{Direction, ProxySpec, Scenario, Side, Workload, WorkloadKind};
+use tidegate_scenario::{Direction, Scenario, Side, Workload, WorkloadKind};
 
 /// Which of a site's hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +29,30 @@ pub struct Site {
     pub server: Host,
     /// Those of an mPath transfer.
     pub proxies: Vec<Host>,
+    /// Whether their TCP is the kernel's MPTCP.
+    pub multipath: bool,
 }
 
 impl Site {
-    fn new(proxies: usize, settings: &Settings) -> Result<Self> {
-        let proxy = |n| Host::proxy(n, settings);
-        Ok(Self {
-            proxies: (0..proxies).map(proxy).collect::<Result<_>>()?,
+    /// The hosts of a workload, or of all.
+    fn new(does: Option<&WorkloadKind>, settings: &Settings) -> Result<Self> {
+        let (proxies, addresses) = match does {
+            Some(WorkloadKind::Mpath { proxies, .. }) => (proxies.len(), 0),
+            Some(WorkloadKind::Mptcp { paths }) => (0, paths.len()),
+            _ => (0, 0),
+        };
+        let site = Self {
             client: Host::new(Side::Client, settings)?,
             server: Host::new(Side::Server, settings)?,
-        })
+            proxies: (0..proxies)
+                .map(|n| Host::proxy(n, settings))
+                .collect::<Result<_>>()?,
+            multipath: addresses > 0,
+        };
+        if site.multipath {
+            multipath::configure(&site, addresses)?;
+        }
+        Ok(site)
     }
 
     /// The host on that side.
@@ -69,15 +85,8 @@ impl Site {
 /// Whether the workloads of a scenario have hosts of their own.
 pub fn is_shared_by_strangers(scenario: &Scenario) -> bool {
     let workloads = &scenario.workloads;
-    let is_stranger = |w: &Workload| w.links.is_some() || !proxies(w).is_empty();
+    let is_stranger = |w: &Workload| w.links.is_some() || !w.does.further_ways().1.is_empty();
     workloads.iter().any(is_stranger)
-}
-
-fn proxies(workload: &Workload) -> &[ProxySpec] {
-    match &workload.does {
-        WorkloadKind::Mpath { proxies, .. } => proxies,
-        _ => &[],
-    }
 }
 
 /// Every site of a run: one for each workload where some choose their links, or else one for all.
@@ -86,9 +95,9 @@ fn proxies(workload: &Workload) -> &[ProxySpec] {
 /// Without root or a TUN driver, or when the kernel lacks the congestion control.
 pub fn build(scenario: &Scenario, settings: &Settings) -> Result<Vec<Site>> {
     if !is_shared_by_strangers(scenario) {
-        return Ok(vec![Site::new(0, settings)?]);
+        return Ok(vec![Site::new(None, settings)?]);
     }
-    let site = |workload| Site::new(proxies(workload).len(), settings);
+    let site = |workload: &Workload| Site::new(Some(&workload.does), settings);
     scenario.workloads.iter().map(site).collect()
 }
 
@@ -112,6 +121,10 @@ pub fn connect<'a>(scenario: &Scenario, sites: &'a [Site]) -> (Vec<&'a Port>, To
             topology.exits[from].usual = Some(route);
         }
         let ends = Ends { client, server };
+        if site.multipath {
+            connect_addresses(workload, scenario, ends, &mut topology);
+            continue;
+        }
         connect_proxies(workload, scenario, ends, &mut topology);
         ports.extend(site.proxies.iter().map(Host::port));
     }
@@ -123,6 +136,21 @@ pub fn connect<'a>(scenario: &Scenario, sites: &'a [Site]) -> (Vec<&'a Port>, To
 struct Ends {
     client: usize,
     server: usize,
+}
+
+/// Ways from the server to each further address of the client's.
+fn connect_addresses(
+    workload: &Workload,
+    scenario: &Scenario,
+    Ends { client, server }: Ends,
+    topology: &mut Topology,
+) {
+    for (n, links) in scenario.further_ways(workload).into_iter().enumerate() {
+        let way = topology.add_route(Route { links, to: client });
+        topology.exits[server]
+            .others
+            .push((proxy_address(n).into(), Some(way)));
+    }
 }
 
 /// Ways from the sender to its proxies, over all links on the way through each, and on to the receiver. To
@@ -144,11 +172,7 @@ fn connect_proxies(
         let links = Vec::new();
         topology.add_route(Route { links, to })
     };
-    for (n, links) in scenario
-        .ways_through_proxies(workload)
-        .into_iter()
-        .enumerate()
-    {
+    for (n, links) in scenario.further_ways(workload).into_iter().enumerate() {
         let proxy = topology.add_port();
         let to_registry = at_once(topology, server);
         let onwards = at_once(topology, receiver);

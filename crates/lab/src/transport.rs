@@ -20,6 +20,8 @@ use tidegate_scenario::Side;
 pub enum Transport {
     /// The kernel's, in the calling thread's namespace, with this congestion control.
     Kernel(String),
+    /// The same over several paths (MPTCP).
+    Multipath(String),
     /// `tidegate-tcp`, in this process.
     Own(Arc<UserHost>),
 }
@@ -28,8 +30,16 @@ impl Transport {
     /// The host, if its TCP is our own.
     pub fn own(&self) -> Option<&UserHost> {
         match self {
-            Self::Kernel(_) => None,
+            Self::Kernel(_) | Self::Multipath(_) => None,
             Self::Own(host) => Some(host),
+        }
+    }
+
+    /// The protocol of its sockets.
+    fn protocol(&self) -> i32 {
+        match self {
+            Self::Multipath(_) => libc::IPPROTO_MPTCP,
+            _ => libc::IPPROTO_TCP,
         }
     }
 
@@ -40,8 +50,8 @@ impl Transport {
     pub fn listen(&self, version: IpVersion) -> Result<(Listener, SocketAddr)> {
         let address = address(Side::Server, version);
         match self {
-            Self::Kernel(congestion_control) => {
-                let listener = socket::listen(address, congestion_control)?;
+            Self::Kernel(congestion_control) | Self::Multipath(congestion_control) => {
+                let listener = socket::listen(address, congestion_control, self.protocol())?;
                 let at = listener.local_addr()?;
                 Ok((Listener::Kernel(listener, congestion_control.clone()), at))
             }
@@ -59,8 +69,9 @@ impl Transport {
     /// When the peer refuses.
     pub fn connect(&self, to: SocketAddr, term: &Term) -> Result<Option<Stream>> {
         match self {
-            Self::Kernel(congestion_control) => {
-                Ok(socket::connect(to, congestion_control, term)?.map(Stream::Kernel))
+            Self::Kernel(congestion_control) | Self::Multipath(congestion_control) => {
+                let stream = socket::connect(to, congestion_control, self.protocol(), term)?;
+                Ok(stream.map(Stream::Kernel))
             }
             Self::Own(host) => Ok(host.connect(to, term)?.map(Stream::Own)),
         }

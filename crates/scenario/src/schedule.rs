@@ -53,6 +53,7 @@ impl Schedule {
                 };
                 (rate, direction, 1)
             }
+            WorkloadKind::Mptcp { .. } => (Self::AtOnce(None), Direction::Down, 1),
             WorkloadKind::Reader { direction, .. } => (Self::AtOnce(None), direction, 1),
             _ => return None,
         })

@@ -1,6 +1,6 @@
 //! Which links the packets of a workload cross, and in which order.
 
-use crate::{Direction, Hop, Scenario, Side, Workload, WorkloadKind};
+use crate::{Direction, Hop, Scenario, Side, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ pub const DOWN: usize = 0;
 /// See [`DOWN`].
 pub const UP: usize = 1;
 
-/// A proxy of an mPath transfer.
+/// A proxy of an mPath transfer, or what stands for one: a further way of MPTCP's.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct ProxySpec {
@@ -41,14 +41,10 @@ impl Scenario {
         crossed.map(|(place, _)| place).collect()
     }
 
-    /// The same through each of a workload's proxies, in the direction of its data.
-    pub fn ways_through_proxies(&self, workload: &Workload) -> Vec<Vec<usize>> {
-        let WorkloadKind::Mpath {
-            direction, proxies, ..
-        } = &workload.does
-        else {
-            return Vec::new();
-        };
+    /// The same of each of a workload's further ways, through proxies for instance, in the direction of its
+    /// data.
+    pub fn further_ways(&self, workload: &Workload) -> Vec<Vec<usize>> {
+        let (direction, further) = workload.does.further_ways();
         let main = match direction {
             Direction::Down => DOWN,
             Direction::Up => UP,
@@ -60,29 +56,24 @@ impl Scenario {
         places.insert(direction.name(), main);
         let place = |link: &String| places[link.as_str()];
         let way = |proxy: &ProxySpec| proxy.links.iter().map(place).collect();
-        proxies.iter().map(way).collect()
+        further.iter().map(way).collect()
     }
 
     /// A way through a proxy over links that do not lead from the sender to the receiver.
     pub(crate) fn proxies_complaint(&self, workload: &Workload) -> Option<String> {
-        let WorkloadKind::Mpath {
-            direction, proxies, ..
-        } = &workload.does
-        else {
-            return None;
-        };
+        let (direction, further) = workload.does.further_ways();
         let way = direction.name();
-        let hops = self.hops.iter().filter(|hop| hop.direction == *direction);
+        let hops = self.hops.iter().filter(|hop| hop.direction == direction);
         let mut known: BTreeSet<&str> = hops.map(|hop| hop.name.as_str()).collect();
         known.insert(way);
         let complaint = |proxy: &ProxySpec| {
             let mut links = proxy.links.iter();
             let unknown = links.find(|link| !known.contains(link.as_str()))?;
             Some(format!(
-                "proxy \"{}\": no link {way} is named \"{unknown}\", expected {way} or a hop in that direction",
+                "way \"{}\": no link {way} is named \"{unknown}\", expected {way} or a hop in that direction",
                 proxy.name
             ))
         };
-        proxies.iter().find_map(complaint)
+        further.iter().find_map(complaint)
     }
 }

@@ -209,6 +209,12 @@ pub enum WorkloadKind {
         #[serde(default = "reorder_buffer")]
         buffer_bytes: u64,
     },
+    /// The kernel's Multipath TCP (RFC 8684), for comparison: a stream from the server over the workload's
+    /// `links`, and over a way of its own to each further address of the client's. For the laboratory.
+    Mptcp {
+        /// The further ways.
+        paths: Vec<ProxySpec>,
+    },
     /// Any command, run in the client's or the server's namespace until it exits.
     Command {
         /// Program and arguments; `{server}` and `{client}` become the hosts' addresses.
@@ -217,6 +223,19 @@ pub enum WorkloadKind {
         #[serde(default)]
         side: Side,
     },
+}
+
+impl WorkloadKind {
+    /// Ways beside the direct one, and the direction of the data on them.
+    pub fn further_ways(&self) -> (Direction, &[ProxySpec]) {
+        match self {
+            Self::Mpath {
+                direction, proxies, ..
+            } => (*direction, proxies),
+            Self::Mptcp { paths } => (Direction::Down, paths),
+            _ => (Direction::Down, &[]),
+        }
+    }
 }
 
 fn alpha() -> f64 {
@@ -345,6 +364,9 @@ impl WorkloadKind {
                         "two proxies are named \"{name}\", expected different names"
                     ))
                 }),
+            Self::Mptcp { paths } => paths.is_empty().then(|| {
+                "mptcp.paths is empty, expected one way at least beside the workload's links".into()
+            }),
             Self::Command { run, .. } => run
                 .is_empty()
                 .then(|| "command.run is empty, expected a program and its arguments".into()),

@@ -192,13 +192,15 @@ pub fn cast(scenario: &Scenario, window: Window, series: bool) -> Result<Vec<Par
 /// # Errors
 /// When only the laboratory has it.
 pub fn check(workload: &Workload) -> Result<(), Unsupported> {
-    match workload.does {
-        WorkloadKind::Command { .. } => Err(Unsupported(format!(
-            "workload \"{}\" is a command, which only the laboratory can run",
-            workload.name
-        ))),
-        _ => Ok(()),
-    }
+    let what = match workload.does {
+        WorkloadKind::Command { .. } => "a command",
+        WorkloadKind::Mptcp { .. } => "the kernel's MPTCP",
+        _ => return Ok(()),
+    };
+    Err(Unsupported(format!(
+        "workload \"{}\" is {what}, which only the laboratory can run",
+        workload.name
+    )))
 }
 
 fn apps(workload: &Workload, seed: u64, window: Window, series: bool) -> Vec<Box<dyn App>> {
@@ -263,6 +265,6 @@ fn apps(workload: &Workload, seed: u64, window: Window, series: bool) -> Vec<Box
             window,
         ))],
         WorkloadKind::Mpath { .. } => mpath::apps(name, &workload.does, seed, window),
-        WorkloadKind::Command { .. } => Vec::new(),
+        WorkloadKind::Command { .. } | WorkloadKind::Mptcp { .. } => Vec::new(),
     }
 }

@@ -160,7 +160,7 @@ fn proxied_routes(scenario: &Scenario, workload: &Workload) -> Vec<Route> {
         } => Side::Server,
         _ => Side::Client,
     };
-    let ways = scenario.ways_through_proxies(workload);
+    let ways = scenario.further_ways(workload);
     ways.into_iter().map(|links| Route { links, to }).collect()
 }
 

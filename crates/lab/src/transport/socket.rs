@@ -5,13 +5,13 @@ use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockType, SockaddrStorage, connect as connect_socket, recv,
-    setsockopt, socket, sockopt,
+    Backlog, MsgFlags, SockaddrStorage, bind, connect as connect_socket, listen as listen_at, recv,
+    setsockopt, sockopt,
 };
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 /// How long a call may block before its caller looks at the time.
@@ -25,25 +25,41 @@ const SLICE: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// When the kernel refuses.
-pub fn listen(address: IpAddr, congestion_control: &str) -> Result<TcpListener> {
-    let listener = TcpListener::bind((address, 0)).context("the server cannot listen")?;
+pub fn listen(address: IpAddr, congestion_control: &str, protocol: i32) -> Result<TcpListener> {
+    let at = SocketAddr::new(address, 0);
+    let socket = open(at, protocol)?;
+    bind(socket.as_raw_fd(), &SockaddrStorage::from(at)).context("the server cannot listen")?;
+    listen_at(&socket, Backlog::MAXCONN).context("the server cannot listen")?;
+    let listener = TcpListener::from(socket);
     use_congestion_control(&listener, congestion_control)?;
-    listener.set_nonblocking(true)?;
     Ok(listener)
+}
+
+/// A socket that does not block, of TCP or MPTCP.
+fn open(to: SocketAddr, protocol: i32) -> Result<OwnedFd> {
+    let family = match to {
+        SocketAddr::V4(_) => libc::AF_INET,
+        SocketAddr::V6(_) => libc::AF_INET6,
+    };
+    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: socket(2) takes three numbers.
+    let fd = Errno::result(unsafe { libc::socket(family, kind, protocol) });
+    let fd = fd.context("cannot make a socket")?;
+    // SAFETY: the kernel has just made the descriptor, for nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Connects within `term`; none if it ended first.
 ///
 /// # Errors
 /// When the peer refuses.
-pub fn connect(to: SocketAddr, congestion_control: &str, term: &Term) -> Result<Option<TcpStream>> {
-    let family = match to {
-        SocketAddr::V4(_) => AddressFamily::Inet,
-        SocketAddr::V6(_) => AddressFamily::Inet6,
-    };
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let fd = socket(family, SockType::Stream, flags, None).context("cannot make a socket")?;
-    let stream = TcpStream::from(fd);
+pub fn connect(
+    to: SocketAddr,
+    congestion_control: &str,
+    protocol: i32,
+    term: &Term,
+) -> Result<Option<TcpStream>> {
+    let stream = TcpStream::from(open(to, protocol)?);
     prepare(&stream, congestion_control)?;
     match connect_socket(stream.as_raw_fd(), &SockaddrStorage::from(to)) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}

@@ -1,4 +1,5 @@
-//! mPath with real sockets, proxies in namespaces of their own, and a registry.
+//! mPath with real sockets, proxies in namespaces of their own, and a registry; and the kernel's MPTCP over the
+//! same links.
 
 use crate::common::{flow, laboratory, run};
 use tidegate_lab::Options;
@@ -56,4 +57,35 @@ fn a_transfer_goes_round_a_narrow_core_link() {
     }
     assert!(has("cwnd_packets", "mPath") && has("goodput_bps", "mPath"));
     assert_eq!(result.health.plumbing_losses, 0, "{:?}", result.health);
+}
+
+/// The kernel's MPTCP, with an address for each way: both core links are used, and every byte arrives once.
+#[test]
+fn mptcp_has_a_way_to_each_address() {
+    let Some(_turn) = laboratory() else { return };
+    let text = format!(
+        "duration_s = 12
+         warmup_s = 4
+         hosts = {{ congestion_control = 'reno' }}
+         down = {down}
+         up = {up}
+         hop = [
+           {{ name = 'core', side = 'client', link = {core} }},
+           {{ name = 'detour', side = 'client', link = {detour} }},
+         ]
+         workload = [{{ name = 'mptcp', links = ['core', 'down', 'up'], does = {{ mptcp = {{ paths = [
+           {{ name = 'other', links = ['down', 'detour'] }},
+         ] }} }} }}]
+         run = [{{ name = 'linux' }}]",
+        down = link(20.0, 5.0),
+        up = link(100.0, 20.0),
+        core = link(2.0, 15.0),
+        detour = link(4.0, 15.0),
+    );
+    let result = run(&text, &Options::default()).runs.remove(0);
+    let mbps = flow(&result, "mptcp").goodput_bps / 1e6;
+    assert!(
+        (4.2..7.0).contains(&mbps),
+        "{mbps} of 6 Mbit/s: {result:#?}"
+    );
 }
