@@ -93,7 +93,7 @@ fn an_address_that_is_somebody_elses_is_refused() {
     let victim = "192.0.2.1:53".parse().unwrap();
     let refused = Announcement::start(&registry, RECEIVER, KEY, victim).wait(SOON);
     assert!(
-        matches!(&refused, Err(Error::Refused { status: 403, reason, .. }) if reason.contains("somebody else")),
+        matches!(&refused, Err(Error::Refused { status: 403, reason, .. }) if reason.contains("--advertise 127.0.0.1:53")),
         "{refused:?}"
     );
     let unknown = registry.relays(RECEIVER, &[]).unwrap_err();
@@ -217,6 +217,12 @@ fn garbage_is_refused_in_words() {
             "expected POST",
         ),
         (post("/", ""), "404", "expected /v1/"),
+        // As a web page could have its visitor announce himself.
+        (
+            post(RECEIVERS, "{}").replace("application/json", "text/plain"),
+            "415",
+            "application/json",
+        ),
         (post("/v1/relays", "{"), "400", "not understood"),
         (
             post("/v1/relays", r#"{"receiver":"zz"}"#),

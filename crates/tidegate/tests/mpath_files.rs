@@ -2,8 +2,10 @@
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -165,6 +167,75 @@ fn an_interrupt_leaves_no_half_file() {
     assert_eq!(summary["files"][0]["resumed_at"], before);
     assert!(fs::read(folders.to("file")).unwrap() == content);
     assert!(!part.exists());
+}
+
+/// Waits until a process catches interrupts.
+fn until_caught(process: u32) {
+    let started = Instant::now();
+    let caught = || {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let mask = u64::from_str_radix(mask.unwrap().trim(), 16).unwrap();
+        mask & 1 << (Signal::SIGINT as u32 - 1) != 0
+    };
+    while !caught() {
+        assert!(started.elapsed() < Duration::from_secs(5));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whoever asks a registry that says nothing can be interrupted, and goes directly otherwise.
+#[test]
+fn a_registry_that_says_nothing_does_not_hold_up_for_long() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let registry = format!("http://{}", silent.local_addr().unwrap());
+    let folders = Folders::new();
+    let (file, _) = folders.make("file", 1000);
+    let mut recv = Recv::start(&folders, &["--registry", &registry]);
+    let mut sending = send(&file, &recv.token, &[]).spawn().unwrap();
+    // Ours, after the receiver's.
+    let asked = silent.incoming().take(2).collect::<Vec<_>>();
+    until_caught(sending.id());
+    let interrupted = Instant::now();
+    kill(Pid::from_raw(sending.id() as i32), Signal::SIGINT).unwrap();
+    assert_ne!(sending.wait().unwrap().code(), Some(0));
+    assert!(interrupted.elapsed() < Duration::from_secs(2));
+    let started = Instant::now();
+    let output = send(&file, &recv.token, &[]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("everything goes directly"), "{text}");
+    assert!(started.elapsed() < Duration::from_secs(9));
+    drop(asked);
+    recv.signal(Signal::SIGINT);
+    recv.child.wait().unwrap();
+}
+
+#[test]
+fn others_are_not_to_read_the_key() {
+    let folders = Folders::new();
+    drop(Recv::start(&folders, &[]));
+    let key = folders.root.path().join("tidegate/mpath.key");
+    assert_eq!(
+        fs::metadata(&key).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    fs::set_permissions(&key, Permissions::from_mode(0o644)).unwrap();
+    let mut command = Command::new(TIDEGATE);
+    command.args(["mpath", "recv", "--listen", "127.0.0.1:0", "--key"]);
+    let mut child = command
+        .arg(&key)
+        .arg(folders.to("."))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    errors.read_line(&mut said).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(said.contains("can read it"), "{said}");
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! ```text
 //!  sender                          receiver
 //!  Offer(name, length)  ─▶
-//!                       ◀─  Have(length, BLAKE3 of what is there)
-//!  Start(offset), bytes, End(BLAKE3 of all)  ─▶
+//!                       ◀─  Have(length, BLAKE3 of what is there), or Exists
+//!  unless Exists: Start(offset), bytes  ─▶
+//!  End(BLAKE3 of all)  ─▶
 //!                       ◀─  Received, or Failed(why) at any time
 //!  the next Offer, or the end of the stream
 //! ```
@@ -87,6 +88,11 @@ impl FileError {
             return None;
         };
         error.get_ref().and_then(|inner| inner.downcast_ref())
+    }
+
+    /// The receiver's words are a stranger's, and must not play tricks on a terminal.
+    fn receiver(why: &str) -> Self {
+        Self::Receiver(why.replace(char::is_control, "\u{fffd}"))
     }
 
     fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {

@@ -4,7 +4,10 @@
 mod common;
 
 use common::{Faults, Middle, client, connect, server, until, within};
+use nix::fcntl::{Flock, FlockArg};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -58,6 +61,7 @@ impl Folders {
         Receive {
             folder: self.root.path().join("to"),
             force,
+            patience: Duration::from_secs(10),
         }
     }
 }
@@ -206,6 +210,64 @@ async fn nothing_is_overwritten_unasked() {
         .0
         .unwrap_err();
     assert!(folders.to("file").is_dir());
+}
+
+/// Several files of which one failed are all sent again.
+#[tokio::test]
+async fn what_has_arrived_is_no_obstacle() {
+    let folders = Folders::new();
+    for name in ["one", "two"] {
+        folders.make(name, 300_000);
+    }
+    let files = ["one", "two"].map(|name| folders.from(name));
+    transfer(&files[..1], &folders.receive(false))
+        .await
+        .0
+        .unwrap();
+    let (sent, received) = transfer(&files, &folders.receive(false)).await;
+    let resumed: Vec<u64> = sent.unwrap().iter().map(|file| file.resumed).collect();
+    assert_eq!(resumed, [300_000, 0]);
+    assert_eq!(received.unwrap().len(), 2);
+    // Another file of the same name and length is one.
+    fs::write(folders.to("one"), vec![1; 300_000]).unwrap();
+    let (sent, _) = transfer(&files, &folders.receive(false)).await;
+    assert!(sent.unwrap_err().to_string().contains("--force"));
+    assert!(fs::read(folders.to("one")).unwrap() == vec![1; 300_000]);
+}
+
+/// A sender that is killed holds its file until its silence has been noticed: whoever starts it again
+/// waits for that.
+#[tokio::test]
+async fn a_file_that_another_connection_has_is_waited_for() {
+    let folders = Folders::new();
+    folders.make("file", 1000);
+    let held = fs::File::create(folders.to(".file.part")).unwrap();
+    let held = Flock::lock(held, FlockArg::LockExclusive).unwrap();
+    let impatient = Receive {
+        patience: Duration::ZERO,
+        ..folders.receive(false)
+    };
+    let files = [folders.from("file")];
+    let (sent, _) = transfer(&files, &impatient).await;
+    assert!(sent.unwrap_err().to_string().contains("another connection"));
+    let release = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        drop(held);
+    };
+    let patient = folders.receive(false);
+    let ((sent, _), ()) = tokio::join!(transfer(&files, &patient), release);
+    sent.unwrap();
+    assert_eq!(folders.received(), ["file"]);
+}
+
+/// Reading from a pipe would never end.
+#[tokio::test]
+async fn a_part_that_is_no_file_is_refused() {
+    let folders = Folders::new();
+    folders.make("file", 1000);
+    mkfifo(&folders.to(".file.part"), Mode::S_IRWXU).unwrap();
+    let (sent, _) = transfer(&[folders.from("file")], &folders.receive(false)).await;
+    assert!(sent.unwrap_err().to_string().contains("regular file"));
 }
 
 /// Whatever a sender says, nothing appears outside the folder.

@@ -107,9 +107,14 @@ fn checked(url: &str) -> Result<String, Error> {
     if good {
         Ok(url.trim_end_matches('/').to_owned())
     } else {
-        let url = url.to_owned();
+        let url = printable(url);
         Err(Error::Url { url })
     }
+}
+
+/// A registry's words, or a token's, are a stranger's, and must not play tricks on a terminal.
+fn printable(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
 }
 
 fn read(body: &mut Body) -> Result<Vec<u8>, ureq::Error> {
@@ -125,14 +130,29 @@ fn understand<A: DeserializeOwned>(url: &str, status: u16, body: &[u8]) -> Resul
         });
     }
     match serde_json::from_slice::<Refusal>(body) {
-        Ok(Refusal { error: reason }) => Err(Error::Refused {
+        Ok(Refusal { error }) => Err(Error::Refused {
             url,
             status,
-            reason,
+            reason: printable(&error),
         }),
         Err(_) => Err(Error::Answer {
             url,
             reason: format!("status {status}"),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Listed;
+
+    #[test]
+    fn what_a_registry_says_cannot_control_a_terminal() {
+        let said = br#"{"error":"\u001b[2Jgone\n"}"#;
+        let refused = understand::<Listed>("http://registry", 403, said).unwrap_err();
+        assert!(refused.to_string().ends_with("\u{fffd}[2Jgone\u{fffd}"));
+        let refused = Http::new(["http://\u{1b}[2J"]).unwrap_err();
+        assert!(!refused.to_string().contains('\u{1b}'));
     }
 }

@@ -17,6 +17,9 @@ use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 
+/// What questions are.
+const JSON: &str = "application/json";
+
 /// How long things last, and how much may be asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
@@ -58,6 +61,8 @@ pub struct Request<'a> {
     pub path: &'a str,
     /// The header of this name.
     pub authorization: Option<&'a str>,
+    /// The header Content-Type.
+    pub content_type: Option<&'a str>,
     /// JSON.
     pub body: &'a [u8],
 }
@@ -109,6 +114,11 @@ impl Service {
         if request.method != "POST" {
             return Err(refuse(405, "expected POST"));
         }
+        // Any web page can have its visitor's browser post something else, and so have the visitor's
+        // address announced; of this type only what a page of ours would (Fetch standard, CORS).
+        if !request.content_type.is_some_and(is_json) {
+            return Err(refuse(415, format!("expected Content-Type: {JSON}")));
+        }
         match request.path {
             PROXIES => self.enrol(request, peer, now),
             RECEIVERS => self.announce(&parse(request.body)?, peer, now),
@@ -134,7 +144,12 @@ impl Service {
     fn announce(&self, announce: &Announce, peer: IpAddr, now: Now) -> Answer {
         let says = announce.address.unwrap_or(peer).to_canonical();
         if says != peer {
-            let why = format!("{says} announces itself from {peer}, which is somebody else's");
+            let port = announce.port;
+            let why = format!(
+                "the receiver says that it is at {says}, and is seen here as {peer}; behind a router it has \
+                 to be started with --advertise {}, and the router has to forward UDP port {port} to it",
+                SocketAddr::new(peer, port)
+            );
             return Err(refuse(403, why));
         }
         let address = address(peer, announce.port)?;
@@ -222,6 +237,12 @@ fn reply(answer: &impl Serialize) -> Reply {
         status: 200,
         body: serde_json::to_vec(answer).expect("it has nothing that JSON has not"),
     }
+}
+
+/// Parameters do not matter.
+fn is_json(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case(JSON)
 }
 
 /// A refusal in words.

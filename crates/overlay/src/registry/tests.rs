@@ -35,6 +35,7 @@ fn ask(
     let request = Request {
         method: "POST",
         path,
+        content_type: Some("application/json"),
         authorization,
         body: body.as_bytes(),
     };
@@ -113,6 +114,7 @@ proptest! {
         let request = Request {
             method: "POST",
             path,
+            content_type: Some("application/json"),
             authorization: header.as_deref(),
             body: &body,
         };

@@ -53,7 +53,9 @@ pub fn until(what: &str, mut come: impl FnMut() -> bool) {
 /// A request.
 pub fn post(path: &str, body: &str) -> String {
     let length = body.len();
-    format!("POST {path} HTTP/1.1\r\ncontent-length: {length}\r\n\r\n{body}")
+    format!(
+        "POST {path} HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
 }
 
 /// A proxy's, which it says at this time.
@@ -64,7 +66,7 @@ pub fn enrol(secret: &Secret, unix_s: u64, nonce: &str, port: u16) -> String {
     let length = body.len();
     format!(
         "POST /v1/proxies HTTP/1.1\r\nauthorization: tidegate1 {unix_s} {nonce} {mac}\r\n\
-         content-length: {length}\r\n\r\n{body}"
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
     )
 }
 

@@ -9,7 +9,10 @@ use tokio::signal::unix::{SignalKind, signal};
 /// Does it, with a runtime around it.
 pub fn run(work: impl Future<Output = Result<()>>) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("start the runtime")?;
-    runtime.block_on(work)
+    let result = runtime.block_on(work);
+    // Threads that hash a file or ask a registry are not waited for: whoever interrupts means it.
+    runtime.shutdown_background();
+    result
 }
 
 /// Waits for an interrupt. Whoever is interrupted drops what is under way, for what has arrived stays

@@ -1,5 +1,6 @@
 //! The receiver's secrets, kept so that its token stays valid.
 
+use super::secret::warn_if_readable;
 use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use std::fs;
@@ -26,13 +27,18 @@ pub fn load_or_create(file: Option<&Path>) -> Result<Identity> {
         None => state_folder()?.join("mpath.key"),
     };
     match fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-            let path = path.display();
-            BadInput(format!("{path}: no key of tidegate mpath recv: {error}")).into()
-        }),
+        Ok(bytes) => read(&path, &bytes),
         Err(error) if error.kind() == ErrorKind::NotFound => create(&path),
         Err(error) => Err(bad(&path, error).into()),
     }
+}
+
+fn read(path: &Path, bytes: &[u8]) -> Result<Identity> {
+    warn_if_readable(path);
+    serde_json::from_slice(bytes).map_err(|error| {
+        let path = path.display();
+        BadInput(format!("{path}: no key of tidegate mpath recv: {error}")).into()
+    })
 }
 
 fn bad(path: &Path, error: std::io::Error) -> BadInput {
@@ -48,7 +54,14 @@ fn create(path: &Path) -> Result<Identity> {
     let mut file = NamedTempFile::new_in(folder).map_err(|error| bad(folder, error))?;
     serde_json::to_writer(&mut file, &identity)?;
     file.flush()?;
-    file.persist(path)
-        .with_context(|| format!("cannot create {}", path.display()))?;
-    Ok(identity)
+    // A crash must not leave an empty one.
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(identity),
+        // Another receiver was quicker, and has printed its token.
+        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
+            read(path, &fs::read(path).map_err(|error| bad(path, error))?)
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
+    }
 }

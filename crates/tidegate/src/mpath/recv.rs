@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tidegate_transfer::file::{FileError, Receive, Transferred, receive};
 use tidegate_transfer::{Config, Connection, Endpoint, Token};
 use tokio::task::JoinSet;
@@ -42,6 +43,9 @@ pub struct RecvArgs {
     pub once: bool,
 }
 
+/// How much longer than a silence lasts a file is waited for that another connection had.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// What became of a connection.
 type Outcome = Result<Vec<Transferred>, FileError>;
 
@@ -52,7 +56,8 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
         return Err(BadInput(format!("{folder} is not a folder to receive into")).into());
     }
     let identity = identity::load_or_create(args.key.as_deref())?;
-    let endpoint = Endpoint::bind(args.listen, Some(identity.clone()), Config::default())
+    let config = Config::default();
+    let endpoint = Endpoint::bind(args.listen, Some(identity.clone()), config)
         .map_err(|error| bad_input(format!("--listen {}: {error}", args.listen)))?;
     let address = args
         .advertise
@@ -64,6 +69,7 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
     let what = Arc::new(Receive {
         folder: args.folder.clone(),
         force: args.force,
+        patience: config.idle_timeout + PATIENCE,
     });
     let bars = MultiProgress::new();
     let mut connections = JoinSet::new();

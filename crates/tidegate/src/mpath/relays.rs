@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use tidegate_overlay::{Announcement, Error, Grant, ReceiverId, Registry};
 use tidegate_transfer::{Identity, Relay, Token};
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::files::bad_input;
 
@@ -18,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often the registry is asked for proxies that came since.
 const REFRESH: Duration = Duration::from_secs(60);
+
+/// How often at most, also one that does not answer.
+const RETRY: Duration = Duration::from_secs(5);
 
 /// Registries as a token holds them; none without any.
 pub fn joined(registries: &[String]) -> Option<String> {
@@ -57,28 +60,35 @@ pub struct Ways {
     pub relays: Option<watch::Receiver<Vec<Relay>>>,
 }
 
-/// Asks the token's registry, and goes on to. One that does not answer is said.
+/// Asks the token's registry, and goes on to. One that does not answer soon is said.
 pub async fn ways(token: &Token) -> Result<Ways> {
     let Some(joined) = &token.registry else {
         return Ok(Ways::default());
     };
     let registry = registry(joined).map_err(bad_input)?;
     let name = ReceiverId(token.id);
-    match ask(&registry, name).await {
-        Ok(grant) => {
+    let why = match timeout(PATIENCE, ask(&registry, name)).await {
+        Ok(Ok(grant)) => {
             let (sender, relays) = watch::channel(relays_of(&grant));
-            let destination = Some(grant.destination);
             tokio::spawn(refresh(registry, name, grant.expires, sender));
-            Ok(Ways {
-                destination,
+            return Ok(Ways {
+                destination: Some(grant.destination),
                 relays: Some(relays),
-            })
+            });
         }
-        Err(error) => {
-            eprintln!("tidegate: {error}; everything goes directly");
-            Ok(Ways::default())
-        }
-    }
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!(
+            "the registry {joined} does not answer within {} s",
+            PATIENCE.as_secs()
+        ),
+    };
+    eprintln!("tidegate: {why}; everything goes directly until it tells of proxies");
+    let (sender, relays) = watch::channel(Vec::new());
+    tokio::spawn(refresh(registry, name, SystemTime::now(), sender));
+    Ok(Ways {
+        destination: None,
+        relays: Some(relays),
+    })
 }
 
 /// Asks again and again, as long as somebody wants to know. What is known holds until it expires.
@@ -92,7 +102,7 @@ async fn refresh(
         let left = expires
             .duration_since(SystemTime::now())
             .unwrap_or_default();
-        sleep(REFRESH.min(left / 2).max(Duration::from_secs(1))).await;
+        sleep(REFRESH.min(left / 2).max(RETRY)).await;
         if relays.is_closed() {
             return;
         }

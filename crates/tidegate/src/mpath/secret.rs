@@ -62,16 +62,19 @@ fn from_file(file: &Path) -> Result<Option<Secret>, BadInput> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(bad(file, error)),
     };
+    warn_if_readable(file);
+    let secret = token.parse().map_err(|error| bad(file, error))?;
+    Ok(Some(secret))
+}
+
+/// Says so if others can read what is secret.
+pub fn warn_if_readable(file: &Path) {
     if let Ok(about) = fs::metadata(file)
         && about.permissions().mode() & 0o004 != 0
     {
-        eprintln!(
-            "warning: {}: everybody on this machine can read it",
-            file.display()
-        );
+        let file = file.display();
+        eprintln!("warning: {file}: everybody on this machine can read it");
     }
-    let secret = token.parse().map_err(|error| bad(file, error))?;
-    Ok(Some(secret))
 }
 
 /// For its owner alone.

@@ -230,7 +230,9 @@ impl State {
             Control::Pong(0) => self.suspicion.answered(),
             Control::Pong(size) => self.mtu.answered(size as usize),
             Control::Close(read) => self.receive_close(now, read),
-            Control::Closed => self.parting = Some(Parting::over()),
+            // Only an answer: else the application would wait for ever, without an error.
+            Control::Closed if self.parting.is_some() => self.parting = Some(Parting::over()),
+            Control::Closed => {}
         }
     }
 
@@ -551,3 +553,6 @@ fn wake(waker: &mut Option<Waker>) {
         waker.wake();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -48,6 +48,11 @@ impl Batch {
         }
     }
 
+    /// The kernel takes `most` packets at once from now on.
+    pub fn set_most(&mut self, most: usize) {
+        self.most = most;
+    }
+
     /// Whether it should be sent before more goes in.
     pub fn is_full(&self) -> bool {
         self.packets >= PACKETS

@@ -1,6 +1,7 @@
 //! UDP in batches, with the kernel's segmentation and coalescing (quinn-udp).
 
 use super::Batch;
+use super::batch::Group;
 use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
@@ -61,23 +62,33 @@ impl Socket {
     /// Sends what is in the batch; false: the kernel takes no more for now.
     pub fn send(&self, batch: &mut Batch) -> bool {
         while let Some((group, contents)) = batch.first() {
-            let transmit = Transmit {
-                destination: group.to,
-                ecn: None,
-                contents,
-                segment_size: (contents.len() > group.segment).then_some(group.segment),
-                src_ip: None,
-            };
-            let send = || self.udp.send((&self.io).into(), &transmit);
-            if let Err(error) = self.io.try_io(Interest::WRITABLE, send)
-                && error.kind() == io::ErrorKind::WouldBlock
-            {
-                return false;
+            match self.try_send(group, contents) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+                // Not every device segments (EIO), and quinn-udp notes that and drops the train.
+                Err(_) if contents.len() > group.segment => {
+                    for packet in contents.chunks(group.segment) {
+                        let _ = self.try_send(group, packet);
+                    }
+                }
+                // What could not be sent for another reason is lost, as anywhere on the way.
+                Ok(()) | Err(_) => {}
             }
-            // What could not be sent for another reason is lost, as anywhere on the way.
             batch.pop();
+            batch.set_most(self.segments());
         }
         true
+    }
+
+    fn try_send(&self, group: &Group, contents: &[u8]) -> io::Result<()> {
+        let transmit = Transmit {
+            destination: group.to,
+            ecn: None,
+            contents,
+            segment_size: (contents.len() > group.segment).then_some(group.segment),
+            src_ip: None,
+        };
+        let send = || self.udp.try_send((&self.io).into(), &transmit);
+        self.io.try_io(Interest::WRITABLE, send)
     }
 
     /// Receives what is there, once; how many packets that was.
@@ -102,3 +113,6 @@ impl Socket {
         packets
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,7 @@ pub enum FromSender {
     Offer { name: String, length: u64 },
     /// Its bytes follow, from that one on.
     Start { offset: u64 },
-    /// They have followed; BLAKE3 of the whole.
+    /// They have followed, or are there already; BLAKE3 of the whole.
     End { hash: [u8; 32] },
 }
 
@@ -28,6 +28,9 @@ pub enum FromReceiver {
     Received,
     /// It cannot be received.
     Failed(String),
+    /// A file of this name and length is there as a whole; End says whether it is the same. Its BLAKE3
+    /// is not told, for it may not have come from the sender.
+    Exists,
 }
 
 /// Says something.

@@ -5,6 +5,15 @@ use std::path::{Component, Path};
 /// Bytes of a name at most: with what is put around it while it is not whole, a file system's 255.
 const LONGEST: usize = 240;
 
+/// What the name of a file that is not whole ends with.
+const PART: &str = ".part";
+
+/// What a file is called while it is not whole. No whole one is called so: it would be taken for the
+/// beginning of another, and be gone on with.
+pub fn of_part(name: &str) -> String {
+    format!(".{name}{PART}")
+}
+
 /// Refuses what is not a plain name: nothing leaves the folder, nothing plays tricks on a terminal.
 pub fn check(name: &str) -> Result<(), String> {
     let mut parts = Path::new(name).components();
@@ -17,6 +26,11 @@ pub fn check(name: &str) -> Result<(), String> {
     }
     if name.chars().any(char::is_control) {
         return Err(format!("{name:?} has a control character"));
+    }
+    if name.starts_with('.') && name.ends_with(PART) {
+        return Err(format!(
+            "{name:?} is what another file is called while it is not whole"
+        ));
     }
     if name.len() > LONGEST {
         return Err(format!("the name {name:?} is longer than {LONGEST} bytes"));
@@ -47,6 +61,7 @@ mod tests {
             "a\0b",
             "a\nb",
             "\u{1b}[2J",
+            ".a.part",
         ];
         for name in bad {
             assert!(check(name).is_err(), "{name:?}");

@@ -1,11 +1,11 @@
 //! A file that is not whole yet: `.NAME.part` beside the place where it is to be.
 
-use super::{CHUNK, FileError};
+use super::{CHUNK, FileError, name};
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, Flock, FlockArg, OFlag, RenameFlags, renameat2};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The file, locked: only one connection receives it.
@@ -17,9 +17,10 @@ pub struct Part {
 }
 
 impl Part {
-    /// Opens or creates it, and hashes what is there, up to `most` bytes.
-    pub fn open(folder: &Path, name: &str, most: u64) -> Result<Self, FileError> {
-        let path = folder.join(format!(".{name}.part"));
+    /// Opens or creates it, and hashes what is there, up to `most` bytes. None while another connection
+    /// has it.
+    pub fn open(folder: &Path, name: &str, most: u64) -> Result<Option<Self>, FileError> {
+        let path = folder.join(name::of_part(name));
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false);
         // Nobody's link leads elsewhere.
@@ -27,9 +28,24 @@ impl Part {
         let file = options
             .open(&path)
             .map_err(FileError::file("cannot open", &path))?;
-        let file = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| {
-            FileError::Refused(format!("{name} is being received over another connection"))
-        })?;
+        let about = file.metadata();
+        let about = about.map_err(FileError::file("cannot open", &path))?;
+        if !about.is_file() {
+            // Reading from a pipe, for instance, would never end.
+            let path = path.display();
+            return Err(FileError::Refused(format!("{path} is not a regular file")));
+        }
+        let file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(file) => file,
+            Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
+            Err((_, error)) => return Err(FileError::file("cannot lock", &path)(error.into())),
+        };
+        // Between opening and locking it may have become whole and got its name: then it is to be left
+        // alone.
+        let still = path.symlink_metadata();
+        if !still.is_ok_and(|now| (now.dev(), now.ino()) == (about.dev(), about.ino())) {
+            return Ok(None);
+        }
         let mut part = Self {
             path,
             file,
@@ -37,7 +53,7 @@ impl Part {
             length: 0,
         };
         part.read(most)?;
-        Ok(part)
+        Ok(Some(part))
     }
 
     fn read(&mut self, most: u64) -> Result<(), FileError> {
@@ -106,7 +122,11 @@ impl Part {
             Err(Errno::EINVAL | Errno::ENOSYS) if !to.exists() => fs::rename(&self.path, to),
             other => other.map_err(io::Error::from),
         };
-        renamed.map_err(FileError::file("cannot create", to))
+        renamed.map_err(FileError::file("cannot create", to))?;
+        // Only now is the name on the disk, too (fsync(2)).
+        let folder = to.parent().expect("a name in a folder");
+        let synced = File::open(folder).and_then(|folder| folder.sync_all());
+        synced.map_err(FileError::file("cannot write", folder))
     }
 
     /// Removes it.

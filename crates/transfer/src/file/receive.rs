@@ -4,8 +4,11 @@ use super::message::{FromReceiver, FromSender, hear, hear_or_end, say};
 use super::part::Part;
 use super::{CHUNK, FileError, Progress, Transferred, name};
 use crate::Connection;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::{Instant, sleep};
 
 /// What to receive, and where.
 #[derive(Clone, Debug)]
@@ -14,7 +17,12 @@ pub struct Receive {
     pub folder: PathBuf,
     /// Whether files of the same name are replaced.
     pub force: bool,
+    /// How long to wait for a file that another connection is receiving.
+    pub patience: Duration,
 }
+
+/// How often to look whether it still is.
+const RETRY: Duration = Duration::from_millis(200);
 
 /// Receives files until the sender has no more; `progress` is told how far each is.
 ///
@@ -66,11 +74,8 @@ async fn receive_one(
 ) -> Result<Transferred, FileError> {
     name::check(&name).map_err(FileError::Refused)?;
     let path = what.folder.join(&name);
-    refuse_existing(&path, what.force)?;
-    let mut part = {
-        let (folder, name) = (what.folder.clone(), name.clone());
-        // It may take a while to hash what is there.
-        blocking(move || Part::open(&folder, &name, length)).await?
+    let Some(mut part) = open_part(what, &name, &path, length).await? else {
+        return confirm(from, to, name, path, length).await;
     };
     let have = FromReceiver::Have {
         length: part.length(),
@@ -97,6 +102,71 @@ async fn receive_one(
         name,
         length,
         resumed,
+        hash: mine.to_string(),
+    })
+}
+
+/// Opens the part; none if a file of this name and length is there already. A sender that has vanished is
+/// noticed after a while only, and the part is its until then.
+async fn open_part(
+    what: &Receive,
+    name: &str,
+    path: &Path,
+    length: u64,
+) -> Result<Option<Part>, FileError> {
+    let until = Instant::now() + what.patience;
+    loop {
+        if !what.force && is_file_of(path, length) {
+            return Ok(None);
+        }
+        refuse_existing(path, what.force)?;
+        let (folder, name) = (what.folder.clone(), name.to_owned());
+        // It may take a while to hash what is there.
+        let part = blocking(move || Part::open(&folder, &name, length)).await?;
+        if part.is_some() {
+            return Ok(part);
+        }
+        if Instant::now() >= until {
+            let why = "is being received over another connection";
+            return Err(FileError::Refused(format!("{} {why}", path.display())));
+        }
+        sleep(RETRY).await;
+    }
+}
+
+fn is_file_of(path: &Path, length: u64) -> bool {
+    let about = path.symlink_metadata();
+    about.is_ok_and(|about| about.is_file() && about.len() == length)
+}
+
+/// Whoever sends several files again sends those again, too, that have arrived.
+async fn confirm(
+    from: &mut (impl AsyncRead + Unpin),
+    to: &mut (impl AsyncWrite + Unpin),
+    name: String,
+    path: PathBuf,
+    length: u64,
+) -> Result<Transferred, FileError> {
+    say(to, &FromReceiver::Exists).await?;
+    let FromSender::End { hash } = hear(from).await? else {
+        return Err(FileError::Protocol("no End"));
+    };
+    let there = path.clone();
+    let mine = blocking(move || {
+        let mut hasher = blake3::Hasher::new();
+        let read = File::open(&there).and_then(|file| hasher.update_reader(file).map(|_| ()));
+        read.map_err(FileError::file("cannot read", &there))?;
+        Ok(hasher.finalize())
+    });
+    let mine = mine.await?;
+    if mine != blake3::Hash::from_bytes(hash) {
+        refuse_existing(&path, false)?;
+    }
+    say(to, &FromReceiver::Received).await?;
+    Ok(Transferred {
+        name,
+        length,
+        resumed: length,
         hash: mine.to_string(),
     })
 }

@@ -47,11 +47,18 @@ async fn send_one(
     let (name, length) = (source.name.to_owned(), source.length);
     say(to, &FromSender::Offer { name, length }).await?;
     let resumed = match hear(from).await? {
-        FromReceiver::Have { length, hash } => source.skip(length, &hash).await?,
-        FromReceiver::Failed(why) => return Err(FileError::Receiver(why)),
+        FromReceiver::Have { length, hash } => {
+            let offset = source.skip(length, &hash).await?;
+            say(to, &FromSender::Start { offset }).await?;
+            offset
+        }
+        FromReceiver::Exists => {
+            source.hash_until(length).await?;
+            length
+        }
+        FromReceiver::Failed(why) => return Err(FileError::receiver(&why)),
         FromReceiver::Received => return Err(FileError::Protocol("Received")),
     };
-    say(to, &FromSender::Start { offset: resumed }).await?;
     // The receiver may fail at any time, and says so at once; otherwise it answers at the end.
     let mut answer = pin!(hear::<FromReceiver>(from));
     let early = tokio::select! {
@@ -72,7 +79,7 @@ async fn send_one(
             resumed,
             hash: source.hasher.finalize().to_string(),
         }),
-        FromReceiver::Failed(why) => Err(FileError::Receiver(why)),
+        FromReceiver::Failed(why) => Err(FileError::receiver(&why)),
         _ => Err(FileError::Protocol("Received or Have too early")),
     }
 }
@@ -129,13 +136,19 @@ impl<'a> Source<'a> {
         if length > self.length {
             return Ok(0);
         }
-        while self.done < length {
-            self.read(length).await?;
-        }
+        self.hash_until(length).await?;
         if self.hasher.finalize() != blake3::Hash::from_bytes(*hash) {
             *self = Self::open(self.path).await?;
         }
         Ok(self.done)
+    }
+
+    /// Reads and hashes up to there.
+    async fn hash_until(&mut self, length: u64) -> Result<(), FileError> {
+        while self.done < length {
+            self.read(length).await?;
+        }
+        Ok(())
     }
 
     /// Sends what is left, and the hash of the whole.

@@ -27,6 +27,7 @@ pub struct Received {
     method: String,
     path: String,
     authorization: Option<String>,
+    content_type: Option<String>,
     body: Vec<u8>,
 }
 
@@ -37,6 +38,7 @@ impl Received {
             method: &self.method,
             path: &self.path,
             authorization: self.authorization.as_deref(),
+            content_type: self.content_type.as_deref(),
             body: &self.body,
         }
     }
@@ -157,6 +159,7 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>, Reply> {
         method: request.method.unwrap_or_default().to_owned(),
         path: request.path.unwrap_or_default().to_owned(),
         authorization: header("authorization"),
+        content_type: header("content-type"),
         body: Vec::new(),
     };
     Ok(Some(Head {
