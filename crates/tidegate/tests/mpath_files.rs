@@ -211,6 +211,24 @@ fn a_registry_that_says_nothing_does_not_hold_up_for_long() {
     recv.child.wait().unwrap();
 }
 
+/// What has arrived is said although the next file is refused.
+#[test]
+fn the_receiver_names_each_file_that_is_there() {
+    let folders = Folders::new();
+    let (first, _) = folders.make("first", 10);
+    let (second, _) = folders.make("second", 10);
+    fs::write(folders.to("second"), "mine").unwrap();
+    let mut recv = Recv::start(&folders, &[]);
+    let mut command = Command::new(TIDEGATE);
+    command.args(["mpath", "send"]).args([first, second]);
+    let output = command.arg(&recv.token).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    // The refusal comes to standard error after this line, or not at all.
+    let mut line = String::new();
+    recv.out.read_line(&mut line).unwrap();
+    assert!(line.starts_with("first: 10 B"), "{line}");
+}
+
 #[test]
 fn others_are_not_to_read_the_key() {
     let folders = Folders::new();
@@ -246,6 +264,12 @@ fn bad_input_is_named() {
     let damaged = recv.token.replace("tgm1-", "tgm1-A");
     refused(&send(&file, &damaged, &[]).output().unwrap(), "damaged");
     refused(&send(&file, "tgm2-abc", &[]).output().unwrap(), "tgm1-");
+    refused(
+        &send(Path::new(&recv.token), file.to_str().unwrap(), &[])
+            .output()
+            .unwrap(),
+        "behind the files",
+    );
     let missing = folders.root.path().join("missing");
     refused(
         &send(&missing, &recv.token, &[]).output().unwrap(),

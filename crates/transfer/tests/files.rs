@@ -73,15 +73,15 @@ async fn transfer(files: &[PathBuf], what: &Receive) -> (Outcome, Outcome) {
     let (server, client) = (server(Config::default()), client(Config::default()));
     let to = server.endpoint.local_address();
     let (near, far) = connect(&client, &server, to, None).await;
-    let mut sent = Vec::new();
+    let (mut sent, mut received) = (Vec::new(), Vec::new());
     let both = async {
         tokio::join!(
             send(near, files, &mut sent, |_| {}),
-            receive(far, what, |_| {})
+            receive(far, what, &mut received, |_| {})
         )
     };
-    let (result, received) = within(30, both).await;
-    (result.map(|()| sent), received)
+    let (sending, receiving) = within(30, both).await;
+    (sending.map(|()| sent), receiving.map(|()| received))
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn interrupted(end: End) {
     let middle = Middle::start(1, server.endpoint.local_address(), slow).await;
     let (near, far) = connect(&client, &server, middle.address, None).await;
     let what = folders.receive(false);
-    let receiving = tokio::spawn(async move { receive(far, &what, |_| {}).await });
+    let receiving = tokio::spawn(async move { receive(far, &what, &mut Vec::new(), |_| {}).await });
     let sending = {
         let files = files.clone();
         tokio::spawn(async move { send(near, &files, &mut Vec::new(), |_| {}).await })
@@ -284,7 +284,8 @@ async fn names_that_lead_elsewhere_are_refused() {
         let to = server.endpoint.local_address();
         let (mut near, far) = connect(&client, &server, to, None).await;
         let what = folders.receive(true);
-        let receiving = tokio::spawn(async move { receive(far, &what, |_| {}).await });
+        let receiving =
+            tokio::spawn(async move { receive(far, &what, &mut Vec::new(), |_| {}).await });
         near.write_all(&offer(name)).await.unwrap();
         let mut answer = Vec::new();
         within(5, near.read_to_end(&mut answer)).await.unwrap();

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_transfer::file::{FileError, Receive, Transferred, receive};
+use tidegate_transfer::file::{FileError, Progress, Receive, Transferred, receive};
 use tidegate_transfer::{Config, Connection, Endpoint, Token};
 use tokio::task::JoinSet;
 
@@ -29,7 +29,8 @@ pub struct RecvArgs {
     /// UDP address to listen on. The token holds it; as long as it stays the same so does the token
     #[arg(long, value_name = "ADDR", default_value = "0.0.0.0:9447")]
     pub listen: SocketAddr,
-    /// The address that the token is to hold, if it is another one, as behind a NAT
+    /// The address that the token is to hold, if it is another one: behind a router its public address
+    /// and the UDP port that it forwards to this machine
     #[arg(long, value_name = "ADDR")]
     pub advertise: Option<SocketAddr>,
     /// Where the receiver's key is kept; in the user's own state folder if absent
@@ -47,7 +48,10 @@ pub struct RecvArgs {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What became of a connection.
-type Outcome = Result<Vec<Transferred>, FileError>;
+struct Outcome {
+    received: Vec<Transferred>,
+    result: Result<(), FileError>,
+}
 
 /// Receives until interrupted, or `--once`.
 pub async fn run(args: &RecvArgs) -> Result<()> {
@@ -66,6 +70,13 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
     let token = Token::new(&identity, vec![address], relays::joined(&args.registry));
     println!("{token}");
     eprintln!("listening on {address}; send with: tidegate mpath send FILE… TOKEN");
+    if args.advertise.is_none() && is_behind_nat(address.ip()) {
+        eprintln!(
+            "senders elsewhere do not reach {}: for them the router has to forward a UDP port to \
+             this machine, and --advertise has to name its public address and that port",
+            address.ip()
+        );
+    }
     let what = Arc::new(Receive {
         folder: args.folder.clone(),
         force: args.force,
@@ -100,21 +111,34 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
 
 async fn take(connection: Connection, what: Arc<Receive>, bars: MultiProgress) -> Outcome {
     let bar = Bar::new(&bars, connection.monitor());
-    receive(connection, &what, |progress| bar.show(&progress)).await
+    let mut received = Vec::new();
+    let show = |progress: Progress| bar.show(&progress);
+    let result = receive(connection, &what, &mut received, show).await;
+    Outcome { received, result }
 }
 
 /// Says what became of a connection; whether all its files have arrived.
 fn report(bars: &MultiProgress, outcome: &Outcome) -> bool {
-    bars.suspend(|| match outcome {
-        Ok(files) => {
-            for file in files {
-                let (name, length) = (&file.name, HumanBytes(file.length));
-                println!("{name}: {length}, BLAKE3 {}", file.hash);
-            }
+    bars.suspend(|| {
+        for file in &outcome.received {
+            let (name, length) = (&file.name, HumanBytes(file.length));
+            println!("{name}: {length}, BLAKE3 {}", file.hash);
         }
-        Err(error) => eprintln!("tidegate: {error}"),
+        match &outcome.result {
+            Ok(()) => {}
+            Err(FileError::Connection(error)) => eprintln!(
+                "tidegate: {error}; what has come is kept, and the sender's same command goes on with it"
+            ),
+            Err(error) => eprintln!("tidegate: {error}"),
+        }
     });
-    outcome.is_ok()
+    outcome.result.is_ok()
+}
+
+/// Addresses of a home's or a provider's network (RFC 1918, RFC 6598).
+fn is_behind_nat(ip: IpAddr) -> bool {
+    let IpAddr::V4(ip) = ip else { return false };
+    ip.is_private() || matches!(ip.octets(), [100, 64..128, ..])
 }
 
 /// Where others reach a socket that listens on all addresses: at the one that leads away from here.

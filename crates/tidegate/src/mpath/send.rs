@@ -19,9 +19,12 @@ use tidegate_transfer::{Config, Connection, ConnectionError, Endpoint, Monitor, 
 /// Arguments of `mpath send`.
 #[derive(Debug, Args)]
 pub struct SendArgs {
-    /// The files, then the token
-    #[arg(value_name = "FILE TOKEN", required = true, num_args = 2..)]
-    pub what: Vec<String>,
+    /// The files; the same command again goes on where one ended
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// What the receiver printed
+    #[arg(value_name = "TOKEN")]
+    pub token: String,
     /// Print what was done as JSON instead of text
     #[arg(long)]
     pub json: bool,
@@ -52,15 +55,13 @@ struct Sent {
 
 /// Sends.
 pub async fn run(args: &SendArgs) -> Result<()> {
-    let (token, files) = args.what.split_last().context("clap asks for two")?;
-    let token: Token = token.parse().map_err(bad_input)?;
-    let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-    for file in &files {
+    let token: Token = args.token.parse().map_err(bad_input)?;
+    for file in &args.files {
         let readable = std::fs::File::open(file);
         readable.map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
     }
     let started = Instant::now();
-    let (sent, monitor) = transfer(&token, &files).await?;
+    let (sent, monitor) = transfer(&token, &args.files).await?;
     let summary = Summary::new(sent, &monitor, started.elapsed().as_secs_f64());
     summary.print(args.json)
 }

@@ -24,17 +24,18 @@ pub struct Receive {
 /// How often to look whether it still is.
 const RETRY: Duration = Duration::from_millis(200);
 
-/// Receives files until the sender has no more; `progress` is told how far each is.
+/// Receives files until the sender has no more, and adds those that are there to `received`; `progress` is
+/// told how far each is.
 ///
 /// # Errors
-/// When a file cannot be received. Those before it have been.
+/// When a file cannot be received.
 pub async fn receive(
     connection: Connection,
     what: &Receive,
+    received: &mut Vec<Transferred>,
     mut progress: impl FnMut(Progress),
-) -> Result<Vec<Transferred>, FileError> {
+) -> Result<(), FileError> {
     let (mut from, mut to) = tokio::io::split(connection);
-    let mut received = Vec::new();
     let result = loop {
         match hear_or_end(&mut from).await {
             Ok(Some(FromSender::Offer { name, length })) => {
@@ -45,7 +46,7 @@ pub async fn receive(
                 }
             }
             Ok(Some(_)) => break Err(FileError::Protocol("no Offer")),
-            Ok(None) => break Ok(received),
+            Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         }
     };
