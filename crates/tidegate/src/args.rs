@@ -424,7 +424,7 @@ pub struct ProbeRunArgs {
     /// The server, with its port if that is not 4817
     #[arg(value_name = "HOST")]
     pub host: String,
-    /// What is measured: down, up; both if neither is named
+    /// What is measured: down, up, both; all of them if none is named
     #[arg(value_enum, value_name = "TEST")]
     pub tests: Vec<ProbeTest>,
     /// A file with the server's key
@@ -454,6 +454,8 @@ pub enum ProbeTest {
     Down,
     /// The uplink
     Up,
+    /// A download beside an upload that saturates the uplink
+    Both,
 }
 
 /// Bytes, with kB, MB or GB behind.
