@@ -1,6 +1,7 @@
 //! What a measurement found, for people and for programs.
 
 mod both;
+mod devices;
 
 use crate::analysis::buffer::{Buffer, Unit};
 use crate::analysis::clock::{ClockEstimate, clock};
@@ -12,6 +13,7 @@ use crate::analysis::{bursts, latency};
 use crate::examine::Overflows;
 use crate::{Arrival, Echo};
 pub use both::{BothWays, OneWay, Trains, longer_up_s};
+pub use devices::Devices;
 use serde::{Deserialize, Serialize};
 use tidegate_time::Instant;
 
@@ -30,6 +32,8 @@ pub struct Results {
     pub up: Option<Way>,
     /// A download beside an upload.
     pub both: Option<BothWays>,
+    /// This device beside another.
+    pub devices: Option<Devices>,
     /// Bytes sent, both directions together.
     pub bytes: u64,
 }

@@ -188,6 +188,37 @@ fn beside_an_upload_it_is_the_uplink_that_downloads_wait_for() {
     assert!(page.contains("one way down, ms"), "no table of both ways");
 }
 
+#[test]
+fn whether_two_devices_share_a_queue_is_told() {
+    let Some(address) = reachable_from_a_link() else {
+        return;
+    };
+    let server = Serving::at("0.0.0.0", &[]);
+    let host = format!("{address}:{}", server.port);
+    let verdict = |policy: &str| -> Value {
+        let output = Command::new(TIDEGATE)
+            .args(["link", "--down", "4", "--up", "4", "--delay", "10"])
+            .args(["--queue", "100", "--policy", policy, "--", TIDEGATE])
+            .args(["probe", "run", &host, "devices", "--beside", "0.0.0.0"])
+            .args(["--yes", "--json", "--max-data", "30MB"])
+            .args(["--key", server.key().to_str().unwrap()])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+        results["devices"].clone()
+    };
+    // Each flow has a queue of its own where the link queues fairly.
+    let (shared, own) = std::thread::scope(|scope| {
+        let shared = scope.spawn(|| verdict("drop-tail"));
+        let own = verdict("fq-codel");
+        (shared.join().unwrap(), own)
+    });
+    assert_eq!(shared["queues"], "shared", "{shared}");
+    assert_eq!(own["queues"], "own", "{own}");
+    assert!(own["jain"].as_f64().unwrap() > 0.95, "{own}");
+}
+
 /// Where [`wrong_clock`] finds its server, and the key.
 const SERVER: &str = "TIDEGATE_TEST_PROBE_SERVER";
 const KEY: &str = "TIDEGATE_TEST_PROBE_KEY";
@@ -279,6 +310,9 @@ fn what_cannot_be_done_is_said() {
         named.contains("64 hexadecimal digits") && named.contains("other"),
         "{named}"
     );
+
+    let alone = run(&host, &server.key(), &["--yes", "devices"]);
+    assert!(refusal(&alone, 2).contains("--beside"));
 
     let much = run(&host, &server.key(), &["--yes", "--max-data", "many"]);
     assert!(refusal(&much, 2).contains("100MB"));

@@ -7,7 +7,7 @@ use super::socket::{Received, Socket, Way, now, wall};
 use crate::emulated::Clock;
 use crate::{Arrival, Echo, Message, Pinger, Receiver, Train, TrainConfig};
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -90,10 +90,23 @@ impl Client {
     /// When nobody answers who has the key.
     pub fn open(server: SocketAddr, key: &Key, stop: Arc<AtomicBool>) -> Result<Self, Failure> {
         let any = match server {
-            SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
-            SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
-        let mut socket = Socket::bind(any)?;
+        Self::open_from(any, server, key, stop)
+    }
+
+    /// The same from that address of this machine.
+    ///
+    /// # Errors
+    /// When there is no such address, or as of [`Self::open`].
+    pub fn open_from(
+        near: IpAddr,
+        server: SocketAddr,
+        key: &Key,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let mut socket = Socket::bind(SocketAddr::from((near, 0)))?;
         let nonce: [u8; 16] = rand::random();
         let mut ask = |kind, with: &[u8], answer| {
             let question = question(key, kind, &nonce, with);

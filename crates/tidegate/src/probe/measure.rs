@@ -1,6 +1,7 @@
 //! The tests over a session, one after another.
 
 mod both;
+mod devices;
 
 use crate::args::{ProbeRunArgs, ProbeTest};
 use anyhow::Result;
@@ -28,8 +29,12 @@ pub struct Measured {
     pub trace: Option<String>,
 }
 
-/// Does them.
-pub fn measure(client: &mut Client, args: &ProbeRunArgs) -> Result<Measured> {
+/// Does them; `second` opens the other device's session, if there is one: an idle one is soon forgotten.
+pub fn measure(
+    client: &mut Client,
+    second: Option<impl Fn() -> Result<Client, Failure>>,
+    args: &ProbeRunArgs,
+) -> Result<Measured> {
     let wants = |test| args.tests.is_empty() || args.tests.contains(&test);
     let wanted: Vec<(&str, Direction)> = [
         ("down", ProbeTest::Down, Direction::Down),
@@ -40,8 +45,14 @@ pub fn measure(client: &mut Client, args: &ProbeRunArgs) -> Result<Measured> {
     .map(|(name, _, direction)| (name, direction))
     .collect();
     let both = wants(ProbeTest::Both);
-    let each = args.max_data / (wanted.len() as u64 + u64::from(both));
-    let downloads = u64::from(wants(ProbeTest::Down)) + u64::from(both);
+    let second = second.filter(|_| wants(ProbeTest::Devices));
+    if let Some(second) = &second {
+        // What is wrong with it is better known now than after the other tests.
+        second()?;
+    }
+    let [both_once, devices_once] = [both, second.is_some()].map(u64::from);
+    let each = args.max_data / (wanted.len() as u64 + both_once + devices_once);
+    let downloads = u64::from(wants(ProbeTest::Down)) + both_once + devices_once;
     // What the server sends is bounded by its budget as well.
     let each_down = each.min(client.budget() / downloads.max(1));
     let mut measured = Measured {
@@ -82,6 +93,12 @@ pub fn measure(client: &mut Client, args: &ProbeRunArgs) -> Result<Measured> {
     if let Some((trains, bytes)) = &beside {
         measured.results.bytes += bytes;
         measured.echoes.extend(&trains.echoes);
+    }
+    if let Some(second) = second {
+        let (found, bytes) =
+            devices::devices([&mut *client, &mut second()?], &measured.results, each_down)?;
+        measured.results.devices = found;
+        measured.results.bytes += bytes;
     }
     measured.echoes.extend(client.ping(EVERY, IDLE)?);
     let trains = beside.map(|(trains, _)| trains);

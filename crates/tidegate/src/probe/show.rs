@@ -118,6 +118,7 @@ fn sentences(results: &Results) -> Vec<String> {
             clock.ahead_ms, clock.ahead_within_ms, clock.skew_ppm, clock.skew_within_ppm
         ));
     }
+    said.extend(results.devices.map(|devices| devices.words()));
     for (name, way) in ways(results) {
         said.push(format!("steering, {name}: {}", way.gain_words()));
     }

@@ -12,7 +12,7 @@ const TIME: Duration = Duration::from_secs(10);
 
 /// In flight of the download, whose reports come back over the full uplink as a TCP's acknowledgements would: the
 /// thesis's window of Fig. 4.13.
-const WINDOW: u64 = 64_000;
+pub const WINDOW: u64 = 64_000;
 
 /// Numbers of its trains, apart from those that fill queues.
 const FLOWS: [u8; 3] = [16, 17, 18];
