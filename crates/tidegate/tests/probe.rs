@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tempfile::TempDir;
 use tidegate_link::Instant;
@@ -13,6 +13,9 @@ use tidegate_probe::examine::overflow_train;
 use tidegate_probe::net::{Client, Direction};
 use tidegate_probe::results::{Results, Trains};
 use tidegate_probe::{Echo, Pace, TrainConfig};
+
+/// Measurements of rates have the machine to themselves; those whose bounds are wide share it.
+static MACHINE: RwLock<()> = RwLock::new(());
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
@@ -104,6 +107,7 @@ fn behind_an_emulated_link_its_buffer_and_rate_are_found() {
     let Some(address) = reachable_from_a_link() else {
         return;
     };
+    let _machine = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
     let server = Serving::at("0.0.0.0", &[]);
     let trace = server.folder.path().join("down");
     let output = Command::new(TIDEGATE)
@@ -157,6 +161,7 @@ fn beside_an_upload_it_is_the_uplink_that_downloads_wait_for() {
     let Some(address) = reachable_from_a_link() else {
         return;
     };
+    let _machine = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
     let server = Serving::at("0.0.0.0", &[]);
     let page = server.folder.path().join("page.html");
     let host = format!("{address}:{}", server.port);
@@ -193,6 +198,7 @@ fn whether_two_devices_share_a_queue_is_told() {
     let Some(address) = reachable_from_a_link() else {
         return;
     };
+    let _machine = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
     let server = Serving::at("0.0.0.0", &[]);
     let host = format!("{address}:{}", server.port);
     let verdict = |policy: &str| -> Value {
@@ -228,6 +234,7 @@ fn one_way_delays_are_split_by_a_clock_that_is_wrong() {
     let Some(address) = reachable_from_a_link() else {
         return;
     };
+    let _machine = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
     let server = Serving::at("0.0.0.0", &[]);
     let output = Command::new(TIDEGATE)
         .args(SLOW_UPLINK)

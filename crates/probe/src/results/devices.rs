@@ -23,7 +23,7 @@ impl Devices {
             let mut times = train.map(|a| a.arrived);
             times
                 .next()
-                .map(|first| (first, times.last().unwrap_or(first)))
+                .map(|first| (first, times.next_back().unwrap_or(first)))
         });
         let (first, second) = first.zip(second)?;
         // Rates are found in the first half.
