@@ -1,7 +1,10 @@
 //! What a measurement found, for people and for programs.
 
+mod both;
+mod devices;
+
 use crate::analysis::buffer::{Buffer, Unit};
-use crate::analysis::clock::ClockEstimate;
+use crate::analysis::clock::{ClockEstimate, clock};
 use crate::analysis::gain::Gain;
 use crate::analysis::latency::LoadedLatency;
 use crate::analysis::period::Period;
@@ -9,6 +12,8 @@ use crate::analysis::rate::{RateSummary, summary};
 use crate::analysis::{bursts, latency};
 use crate::examine::Overflows;
 use crate::{Arrival, Echo};
+pub use both::{BothWays, OneWay, Trains, longer_up_s};
+pub use devices::Devices;
 use serde::{Deserialize, Serialize};
 use tidegate_time::Instant;
 
@@ -25,8 +30,27 @@ pub struct Results {
     pub down: Option<Way>,
     /// From the client.
     pub up: Option<Way>,
+    /// A download beside an upload.
+    pub both: Option<BothWays>,
+    /// This device beside another.
+    pub devices: Option<Devices>,
     /// Bytes sent, both directions together.
     pub bytes: u64,
+}
+
+impl Results {
+    /// What is known only at the end: how the clocks stand, from all answers, and by them what became of `trains` of
+    /// the test of both ways; `idle` are round trips of the idle link.
+    pub fn conclude(&mut self, echoes: &[Echo], idle: &[Echo], trains: Option<&Trains>) {
+        let rate = |way: &Option<Way>| Some(way.as_ref()?.rate?.median_bps);
+        let uploaded = || Some(summary(&bursts::backlogged(&trains?.up))?.median_bps);
+        let up_bps = rate(&self.up).or_else(uploaded).unwrap_or(f64::INFINITY);
+        let down_bps = rate(&self.down).unwrap_or(f64::INFINITY);
+        let longer_s = longer_up_s(up_bps, down_bps);
+        self.clock = clock(echoes).map(|clock| clock.longer_up(longer_s));
+        self.both = (trains.zip(self.clock.as_ref()))
+            .and_then(|(trains, clock)| BothWays::of(trains, idle, clock));
+    }
 }
 
 /// One direction.
@@ -47,7 +71,8 @@ pub struct Way {
 impl Way {
     /// From what its trains did, and round trips of the idle link and beside the trains. `to_client`: it is the downlink.
     pub fn of(found: &Overflows, idle: &[Echo], beside: &[Echo], to_client: bool) -> Self {
-        let busy = while_full(found, beside, to_client);
+        let train = found.trains.first().map_or(&[][..], Vec::as_slice);
+        let busy = while_full(train, beside, to_client);
         let rate = found
             .trains
             .first()
@@ -105,13 +130,19 @@ impl Way {
     }
 }
 
-/// Round trips that began while at least half of the longest queue stood, of the largest packets.
-fn while_full(found: &Overflows, beside: &[Echo], to_client: bool) -> Vec<Echo> {
-    let train = found.trains.first().map_or(&[][..], Vec::as_slice);
-    let ways = || train.iter().map(Arrival::one_way_ns);
-    let (Some(least), Some(most)) = (ways().min(), ways().max()) else {
+/// Round trips that began while the train's queue was full.
+fn while_full(train: &[Arrival], beside: &[Echo], to_client: bool) -> Vec<Echo> {
+    let Some((first, last)) = full_time(train, to_client) else {
         return Vec::new();
     };
+    let within = |echo: &&Echo| echo.asked >= first && echo.asked <= last;
+    beside.iter().filter(within).copied().collect()
+}
+
+/// From when to when at least half of the longest queue stood, by the client's clock.
+fn full_time(train: &[Arrival], to_client: bool) -> Option<(Instant, Instant)> {
+    let ways = || train.iter().map(Arrival::one_way_ns);
+    let (least, most) = (ways().min()?, ways().max()?);
     // By the client's clock, which is the echoes'.
     let full = train
         .iter()
@@ -119,11 +150,7 @@ fn while_full(found: &Overflows, beside: &[Echo], to_client: bool) -> Vec<Echo> 
     let times: Vec<Instant> = full
         .map(|a| if to_client { a.arrived } else { a.sent })
         .collect();
-    let (Some(&first), Some(&last)) = (times.iter().min(), times.iter().max()) else {
-        return Vec::new();
-    };
-    let within = |echo: &&Echo| echo.asked >= first && echo.asked <= last;
-    beside.iter().filter(within).copied().collect()
+    times.iter().min().copied().zip(times.iter().max().copied())
 }
 
 /// The least round trip, in milliseconds; not a number of none.

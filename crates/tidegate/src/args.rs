@@ -8,7 +8,7 @@ use crate::top::order::Order;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use tidegate_scenario::{CellKind, QueuePolicy, Variation};
 
@@ -424,7 +424,7 @@ pub struct ProbeRunArgs {
     /// The server, with its port if that is not 4817
     #[arg(value_name = "HOST")]
     pub host: String,
-    /// What is measured: down, up; both if neither is named
+    /// What is measured: down, up, both, and with --beside devices; all of them if none is named
     #[arg(value_enum, value_name = "TEST")]
     pub tests: Vec<ProbeTest>,
     /// A file with the server's key
@@ -433,6 +433,9 @@ pub struct ProbeRunArgs {
     /// What it may cost at most, both directions together
     #[arg(long, value_name = "BYTES", default_value = "100MB", value_parser = bytes)]
     pub max_data: u64,
+    /// The address, on this machine, of a second device that reaches the server, for the test devices
+    #[arg(long, value_name = "ADDRESS")]
+    pub beside: Option<IpAddr>,
     /// Begin without asking
     #[arg(long)]
     pub yes: bool,
@@ -454,6 +457,10 @@ pub enum ProbeTest {
     Down,
     /// The uplink
     Up,
+    /// A download beside an upload that saturates the uplink
+    Both,
+    /// Whether two devices share a queue, and how they share the link
+    Devices,
 }
 
 /// Bytes, with kB, MB or GB behind.

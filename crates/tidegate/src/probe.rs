@@ -3,13 +3,14 @@
 mod measure;
 mod show;
 
-use crate::args::{ProbeArgs, ProbeEnd, ProbeRunArgs, ProbeServeArgs};
+use crate::args::{ProbeArgs, ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};
 use crate::exit::BadInput;
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use std::io::{IsTerminal, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
+use std::sync::Arc;
 use tidegate_probe::net::{Client, Key, Limits, PORT, Server};
 
 /// One end of it.
@@ -54,9 +55,18 @@ fn serve(args: &ProbeServeArgs) -> Result<()> {
 fn measure(args: &ProbeRunArgs) -> Result<()> {
     let key = read_key(&args.key)?;
     let server = resolve(&args.host)?;
+    if args.beside.is_none() && args.tests.contains(&ProbeTest::Devices) {
+        return Err(
+            BadInput("devices: expected --beside with the second one's address".into()).into(),
+        );
+    }
     announce(args)?;
-    let mut client = Client::open(server, &key, signals::stop_flag()?)?;
-    let measured = measure::measure(&mut client, args)?;
+    let stop = signals::stop_flag()?;
+    let mut client = Client::open(server, &key, Arc::clone(&stop))?;
+    let second = args
+        .beside
+        .map(|near| move || Client::open_from(near, server, &key, Arc::clone(&stop)));
+    let measured = measure::measure(&mut client, second, args)?;
     if let Some(path) = &args.trace {
         let trace = measured.trace.as_deref();
         let trace = trace.context("the downlink carried too little for a trace")?;

@@ -47,11 +47,11 @@ fn waits_ms(arrivals: &[Arrival]) -> Vec<(Instant, f64)> {
 }
 
 /// What each flow got in [`from`, `to`), in bit/s.
-pub fn shares_bps(flows: &[Vec<Arrival>], from: Instant, to: Instant) -> Vec<f64> {
+pub fn shares_bps<F: AsRef<[Arrival]>>(flows: &[F], from: Instant, to: Instant) -> Vec<f64> {
     let seconds = (to - from).max(Duration::from_nanos(1)).as_secs_f64();
     let within = |a: &&Arrival| a.arrived >= from && a.arrived < to;
-    let bytes = |flow: &Vec<Arrival>| -> u64 {
-        let counted = flow.iter().filter(within);
+    let bytes = |flow: &F| -> u64 {
+        let counted = flow.as_ref().iter().filter(within);
         counted.map(|a| u64::from(a.bytes)).sum()
     };
     flows

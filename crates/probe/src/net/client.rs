@@ -4,9 +4,10 @@ use super::SILENCE;
 use super::control::{COOKIE, Control, HELLO, OPEN, OPENED, QUESTION, read, write};
 use super::seal::{Key, Session, TAG, VERSION};
 use super::socket::{Received, Socket, Way, now, wall};
+use crate::emulated::Clock;
 use crate::{Arrival, Echo, Message, Pinger, Receiver, Train, TrainConfig};
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -63,6 +64,23 @@ pub struct Client {
     heard: Instant,
     alive_at: Instant,
     stop: Arc<AtomicBool>,
+    clock: Shown,
+}
+
+/// What stamps packets: the wall clock, or one that is so far off since `since`.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    since: Instant,
+    off: Clock,
+}
+
+impl Shown {
+    /// When the wall clock shows `wall`.
+    fn at(&self, wall: Instant) -> Instant {
+        let lasted = Duration::from_nanos(wall.as_nanos().saturating_sub(self.since.as_nanos()));
+        let shown = self.off.at(Instant::ZERO + lasted);
+        self.since + (shown - Instant::ZERO)
+    }
 }
 
 impl Client {
@@ -72,10 +90,23 @@ impl Client {
     /// When nobody answers who has the key.
     pub fn open(server: SocketAddr, key: &Key, stop: Arc<AtomicBool>) -> Result<Self, Failure> {
         let any = match server {
-            SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
-            SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
-        let mut socket = Socket::bind(any)?;
+        Self::open_from(any, server, key, stop)
+    }
+
+    /// The same from that address of this machine.
+    ///
+    /// # Errors
+    /// When there is no such address, or as of [`Self::open`].
+    pub fn open_from(
+        near: IpAddr,
+        server: SocketAddr,
+        key: &Key,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let mut socket = Socket::bind(SocketAddr::from((near, 0)))?;
         let nonce: [u8; 16] = rand::random();
         let mut ask = |kind, with: &[u8], answer| {
             let question = question(key, kind, &nonce, with);
@@ -93,7 +124,18 @@ impl Client {
             heard: now(),
             alive_at: now(),
             stop,
+            clock: Shown {
+                since: wall(),
+                off: Clock::default(),
+            },
         })
+    }
+
+    /// Stamps its packets by a clock that is so far off, counted from the moment that is returned, by the wall clock.
+    pub fn by_clock(&mut self, off: Clock) -> Instant {
+        let since = wall();
+        self.clock = Shown { since, off };
+        since
     }
 
     /// Bytes that the server allows in this session.
@@ -124,41 +166,61 @@ impl Client {
         train: TrainConfig,
         every: Option<Duration>,
     ) -> Result<(Vec<Arrival>, Vec<Echo>), Failure> {
+        let (mut arrivals, echoes) = self.trains(&[(direction, train)], every)?;
+        Ok((arrivals.remove(0), echoes))
+    }
+
+    /// The same of trains side by side, one each way at most.
+    ///
+    /// # Errors
+    /// As of one.
+    pub fn trains(
+        &mut self,
+        trains: &[(Direction, TrainConfig)],
+        every: Option<Duration>,
+    ) -> Result<(Vec<Vec<Arrival>>, Vec<Echo>), Failure> {
         let mut work = every.map_or_else(Work::default, |every| Work::asking(every, Instant::MAX));
-        self.start(direction, train, &mut work)?;
-        match direction {
-            // Its first packets may have come before the word that they would.
-            Direction::Down => {
-                work.receiver
-                    .get_or_insert_with(|| Receiver::new(train.flow));
+        for &(direction, train) in trains {
+            self.start(direction, train, &mut work)?;
+            match direction {
+                // Its first packets may have come before the word that they would.
+                Direction::Down => {
+                    work.receiver
+                        .get_or_insert_with(|| Receiver::new(train.flow));
+                }
+                Direction::Up => work.train = Some(Train::new(train, now())),
             }
-            Direction::Up => work.train = Some(Train::new(train, now())),
         }
+        self.until_over(&mut work)?;
+        let mut all = Vec::new();
+        for &(direction, train) in trains {
+            all.push(match direction {
+                Direction::Down => work
+                    .receiver
+                    .take()
+                    .map_or_else(Vec::new, Receiver::into_arrivals),
+                Direction::Up => self.fetch(train.flow, &mut work)?,
+            });
+            self.say(&Control::Stop { flow: train.flow })?;
+        }
+        Ok((all, work.echoes))
+    }
+
+    fn until_over(&mut self, work: &mut Work) -> Result<(), Failure> {
         let mut latest = now();
         let mut count = 0;
         loop {
-            self.step(&mut work)?;
-            let done = match (&work.train, &work.receiver) {
-                (Some(train), _) => train.is_done(),
-                // The server's last packet is followed by silence.
-                (_, Some(receiver)) => {
-                    if receiver.count() != count {
-                        (count, latest) = (receiver.count(), now());
-                    }
-                    now() - latest > QUIET
-                }
-                _ => true,
-            };
-            if done {
-                break;
+            self.step(work)?;
+            let received = work.receiver.as_ref().map(Receiver::count);
+            if received.is_some_and(|received| received != count) {
+                (count, latest) = (received.unwrap_or(count), now());
+            }
+            // The server's last packet is followed by silence.
+            let silent = received.is_none() || now() - latest > QUIET;
+            if silent && work.train.as_ref().is_none_or(Train::is_done) {
+                return Ok(());
             }
         }
-        let arrivals = match work.receiver.take() {
-            Some(receiver) => receiver.into_arrivals(),
-            None => self.fetch(train.flow, &mut work)?,
-        };
-        self.say(&Control::Stop { flow: train.flow })?;
-        Ok((arrivals, work.echoes))
     }
 
     fn start(
@@ -261,7 +323,11 @@ impl Client {
         if at - self.heard > SILENCE * 2 && work.expects_answers() {
             return Err(Failure::Vanished(self.server));
         }
-        while let Some(data) = work.train.as_mut().and_then(|train| train.poll(at, wall())) {
+        while let Some(data) = work
+            .train
+            .as_mut()
+            .and_then(|train| train.poll(at, self.clock.at(wall())))
+        {
             self.say(&Control::Measure(Message::Data(data)))?;
         }
         if let Some(report) = work
@@ -274,7 +340,7 @@ impl Client {
         while let Some(ping) = work
             .pinger
             .as_mut()
-            .and_then(|pinger| pinger.poll(at, wall()))
+            .and_then(|pinger| pinger.poll(at, self.clock.at(wall())))
         {
             self.say(&Control::Measure(Message::Ping(ping)))?;
         }
@@ -297,6 +363,7 @@ impl Client {
             return;
         };
         self.heard = now();
+        let clock = self.clock.at(received.clock);
         match control {
             Control::Started { flow, left } => work.started = Some((flow, left)),
             Control::Records {
@@ -309,16 +376,14 @@ impl Client {
                 let receiver = work
                     .receiver
                     .get_or_insert_with(|| Receiver::new(data.flow));
-                receiver.take(now(), received.clock, &data);
+                receiver.take(now(), clock, &data);
             }
             Control::Measure(Message::Report(report)) => {
                 if let Some(train) = &mut work.train {
                     train.report(now(), &report);
                 }
             }
-            Control::Measure(Message::Pong(pong)) => {
-                work.echoes.push(Echo::of(&pong, received.clock))
-            }
+            Control::Measure(Message::Pong(pong)) => work.echoes.push(Echo::of(&pong, clock)),
             _ => {}
         }
     }

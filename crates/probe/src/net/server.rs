@@ -74,7 +74,7 @@ struct Guest {
     heard: Instant,
     left: u64,
     train: Option<Train>,
-    /// The last train that it wanted: a question that is repeated, or comes late, makes no second one.
+    /// The last train that it wanted to be sent: a question that is repeated, or comes late, makes no second one.
     wanted: Option<u8>,
     receiver: Option<(u8, Receiver)>,
     records: Option<(u8, Vec<Arrival>)>,
@@ -306,7 +306,9 @@ impl Guest {
         match control {
             Control::Start { to_client, train } => Some(self.start(to_client, train, limits)),
             Control::Stop { flow } => {
-                self.train = None;
+                if self.wanted == Some(flow) {
+                    self.train = None;
+                }
                 if self
                     .receiver
                     .as_ref()
@@ -355,7 +357,7 @@ impl Guest {
     fn start(&mut self, to_client: bool, train: TrainConfig, limits: &Limits) -> Control {
         let flow = train.flow;
         let sane = train.max_bytes <= self.left && usize::from(train.bytes) <= MOST_BYTES;
-        let known = self.wanted.replace(flow) == Some(flow);
+        let known = to_client && self.wanted.replace(flow) == Some(flow);
         if to_client && sane && !known {
             let train = TrainConfig {
                 max_bps: train.max_bps.min(limits.max_bps),

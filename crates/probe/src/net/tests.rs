@@ -18,7 +18,11 @@ struct Running {
 
 impl Running {
     fn new(key: Key, limits: Limits) -> Self {
-        let mut server = Server::bind(([127, 0, 0, 1], 0).into(), key, limits).unwrap();
+        Self::at(([127, 0, 0, 1], 0).into(), key, limits)
+    }
+
+    fn at(address: SocketAddr, key: Key, limits: Limits) -> Self {
+        let mut server = Server::bind(address, key, limits).unwrap();
         let address = server.address().unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
@@ -73,6 +77,76 @@ fn trains_go_both_ways_and_every_packet_is_known() {
     }
     drop(client);
     assert_eq!(server.end().sessions, 1);
+}
+
+#[test]
+fn ipv6_is_served_and_ipv4_by_the_same_socket() {
+    let key = Key::random();
+    let Ok(socket) = UdpSocket::bind("[::1]:0") else {
+        eprintln!("SKIPPED: this machine has no IPv6");
+        return;
+    };
+    drop(socket);
+    let server = Running::at("[::]:0".parse().unwrap(), key, Limits::default());
+    let port = server.address.port();
+    for host in ["[::1]", "127.0.0.1"] {
+        let address = format!("{host}:{port}").parse().unwrap();
+        let mut client = client(address, &key).unwrap();
+        for (flow, direction) in [(0, Direction::Down), (1, Direction::Up)] {
+            let (arrivals, _) = client.train(direction, few(flow), None).unwrap();
+            assert!(arrivals.len() >= 20, "{host}: {}", arrivals.len());
+        }
+    }
+    assert_eq!(server.end().sessions, 2);
+}
+
+#[test]
+fn trains_go_both_ways_at_once_and_are_kept_apart() {
+    let key = Key::random();
+    let server = Running::new(key, Limits::default());
+    let mut client = client(server.address, &key).unwrap();
+    let up = TrainConfig {
+        bytes: 500,
+        ..few(1)
+    };
+    let trains = [(Direction::Down, few(0)), (Direction::Up, up)];
+    let (found, _) = client.trains(&trains, None).unwrap();
+    for (arrivals, bytes) in found.iter().zip([1000, 500]) {
+        assert!(arrivals.len() >= 20, "{}", arrivals.len());
+        assert!(arrivals.iter().all(|a| a.bytes == bytes));
+    }
+    let last = |n: usize| found[n].last().unwrap().arrived;
+    assert!(found[1][0].arrived < last(0) && found[0][0].arrived < last(1));
+    drop(client);
+    server.end();
+}
+
+#[test]
+fn several_sessions_have_trains_and_budgets_of_their_own() {
+    let key = Key::random();
+    let limits = Limits {
+        session_bytes: 60_000,
+        ..Limits::default()
+    };
+    let server = Running::new(key, limits);
+    let mut clients = [0; 2].map(|_| client(server.address, &key).unwrap());
+    // The same number in both sessions.
+    let train = TrainConfig {
+        max_bytes: 50_000,
+        ..few(0)
+    };
+    let counts = std::thread::scope(|scope| {
+        let each = clients.each_mut().map(|client| {
+            scope.spawn(move || client.train(Direction::Down, train, None).unwrap().0)
+        });
+        each.map(|thread| thread.join().unwrap().len())
+    });
+    assert!(counts.iter().all(|n| (20..=30).contains(n)), "{counts:?}");
+    drop(clients);
+    let counters = server.end();
+    assert_eq!(counters.sessions, 2);
+    let sent = counts.iter().sum::<usize>() as u64 * 1000;
+    assert_eq!(counters.sent_bytes, sent);
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! The tests over a session, one after another.
 
+mod both;
+mod devices;
+
 use crate::args::{ProbeRunArgs, ProbeTest};
 use anyhow::Result;
 use std::time::Duration;
 use tidegate_probe::analysis::bursts::backlogged;
-use tidegate_probe::analysis::clock::clock;
 use tidegate_probe::analysis::opportunities::mahimahi;
 use tidegate_probe::examine::{Overflows, overflows_by};
 use tidegate_probe::net::{Client, Direction, Failure};
@@ -27,8 +29,12 @@ pub struct Measured {
     pub trace: Option<String>,
 }
 
-/// Does them.
-pub fn measure(client: &mut Client, args: &ProbeRunArgs) -> Result<Measured> {
+/// Does them; `second` opens the other device's session, if there is one: an idle one is soon forgotten.
+pub fn measure(
+    client: &mut Client,
+    second: Option<impl Fn() -> Result<Client, Failure>>,
+    args: &ProbeRunArgs,
+) -> Result<Measured> {
     let wants = |test| args.tests.is_empty() || args.tests.contains(&test);
     let wanted: Vec<(&str, Direction)> = [
         ("down", ProbeTest::Down, Direction::Down),
@@ -38,7 +44,17 @@ pub fn measure(client: &mut Client, args: &ProbeRunArgs) -> Result<Measured> {
     .filter(|(_, test, _)| wants(*test))
     .map(|(name, _, direction)| (name, direction))
     .collect();
-    let each = args.max_data / wanted.len() as u64;
+    let both = wants(ProbeTest::Both);
+    let second = second.filter(|_| wants(ProbeTest::Devices));
+    if let Some(second) = &second {
+        // What is wrong with it is better known now than after the other tests.
+        second()?;
+    }
+    let [both_once, devices_once] = [both, second.is_some()].map(u64::from);
+    let each = args.max_data / (wanted.len() as u64 + both_once + devices_once);
+    let downloads = u64::from(wants(ProbeTest::Down)) + both_once + devices_once;
+    // What the server sends is bounded by its budget as well.
+    let each_down = each.min(client.budget() / downloads.max(1));
     let mut measured = Measured {
         results: Results {
             server: args.host.clone(),
@@ -54,7 +70,7 @@ pub fn measure(client: &mut Client, args: &ProbeRunArgs) -> Result<Measured> {
     measured.echoes.extend(&idle);
     for (name, direction) in wanted {
         let each = match direction {
-            Direction::Down => each.min(client.budget()),
+            Direction::Down => each_down,
             Direction::Up => each,
         };
         let (found, busy) = fill(client, name, direction, each)?;
@@ -70,9 +86,25 @@ pub fn measure(client: &mut Client, args: &ProbeRunArgs) -> Result<Measured> {
         measured.echoes.extend(&busy);
         measured.ways.push((name, found));
     }
-    let last = client.ping(EVERY, IDLE)?;
-    measured.echoes.extend(last);
-    measured.results.clock = clock(&measured.echoes);
+    let beside = match both {
+        true => Some(both::both(client, &measured.results, each, each_down)?),
+        false => None,
+    };
+    if let Some((trains, bytes)) = &beside {
+        measured.results.bytes += bytes;
+        measured.echoes.extend(&trains.echoes);
+    }
+    if let Some(second) = second {
+        let (found, bytes) =
+            devices::devices([&mut *client, &mut second()?], &measured.results, each_down)?;
+        measured.results.devices = found;
+        measured.results.bytes += bytes;
+    }
+    measured.echoes.extend(client.ping(EVERY, IDLE)?);
+    let trains = beside.map(|(trains, _)| trains);
+    measured
+        .results
+        .conclude(&measured.echoes, &idle, trains.as_ref());
     Ok(measured)
 }
 
@@ -97,14 +129,16 @@ fn fill(
             Some(EVERY),
         )?;
         busy.extend(echoes);
-        let sent = arrivals
-            .iter()
-            .map(|a| a.sequence)
-            .max()
-            .map_or(0, |last| u64::from(last) + 1);
-        Ok::<_, Failure>((arrivals, sent * u64::from(train.bytes)))
+        let sent = sent_bytes(&arrivals);
+        Ok::<_, Failure>((arrivals, sent))
     })?;
     Ok((found, busy))
+}
+
+/// What a train sent until its last packet that arrived.
+fn sent_bytes(train: &[Arrival]) -> u64 {
+    let last = train.iter().max_by_key(|a| a.sequence);
+    last.map_or(0, |a| (u64::from(a.sequence) + 1) * u64::from(a.bytes))
 }
 
 /// The train that kept the link busy for longest.

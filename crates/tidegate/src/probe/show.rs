@@ -7,7 +7,7 @@ use tidegate_probe::analysis::bursts::{backlogged, inter_arrival_ms, split_or_pa
 use tidegate_probe::analysis::flights::Flights;
 use tidegate_probe::analysis::rate;
 use tidegate_probe::examine::{Overflows, SIZES};
-use tidegate_probe::results::{Results, Way};
+use tidegate_probe::results::{BothWays, Results, Way};
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure, Mark, Scale};
 use tidegate_report::{document, escape};
@@ -25,7 +25,43 @@ pub fn table(results: &Results) -> String {
         let cells = ways.iter().map(|(_, way)| read(way));
         table.add_row(std::iter::once((*what).to_owned()).chain(cells));
     }
-    format!("{table}\n{}\n", sentences(results).join("\n"))
+    let beside = results.both.as_ref().map(beside).unwrap_or_default();
+    let ways = match ways.is_empty() {
+        true => String::new(),
+        false => format!("{table}\n"),
+    };
+    format!("{ways}{beside}{}\n", sentences(results).join("\n"))
+}
+
+/// The download alone and beside the upload.
+fn beside(both: &BothWays) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header(["both ways", "idle or alone", "beside an upload", ""]);
+    table.add_row([
+        "download, Mbit/s".to_owned(),
+        format!("{:.2}", both.alone_bps / 1e6),
+        format!("{:.2}", both.beside_bps / 1e6),
+        String::new(),
+    ]);
+    let ms = |what: &str, idle: f64, busy: f64, said: String| {
+        [
+            what.into(),
+            format!("{idle:.1}"),
+            format!("{busy:.1}"),
+            said,
+        ]
+    };
+    if let Some(trip) = both.latency {
+        let said = format!("{}, {:.0} a minute", trip.grade.name(), trip.rpm);
+        table.add_row(ms("round trips, ms", trip.idle_ms, trip.loaded_ms, said));
+    }
+    for (what, way) in [("one way up, ms", both.up), ("one way down, ms", both.down)] {
+        if let Some(way) = way {
+            table.add_row(ms(what, way.idle_ms, way.busy_ms, way.grade.name().into()));
+        }
+    }
+    format!("{table}\n")
 }
 
 /// A row: what it is, and how it reads.
@@ -82,6 +118,7 @@ fn sentences(results: &Results) -> Vec<String> {
             clock.ahead_ms, clock.ahead_within_ms, clock.skew_ppm, clock.skew_within_ppm
         ));
     }
+    said.extend(results.devices.map(|devices| devices.words()));
     for (name, way) in ways(results) {
         said.push(format!("steering, {name}: {}", way.gain_words()));
     }
