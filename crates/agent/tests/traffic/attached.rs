@@ -11,6 +11,9 @@ const CLSACT_HANDLE: u32 = 0x7467;
 /// Programs of an agent on an interface: what arrives, what leaves.
 pub const PROGRAMS: usize = 2;
 
+/// What [`attached`] says of a hook that is free.
+pub const NO_PROGRAM: [u32; 0] = [];
+
 /// Ids of the agent's programs on the link's end in the calling thread's namespace, by `hook`.
 pub fn attached(hook: Hook) -> Vec<u32> {
     let index = interface().index as i32;

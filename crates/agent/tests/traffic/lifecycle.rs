@@ -1,6 +1,6 @@
 //! The agent comes and goes, politely or not, and the traffic goes on.
 
-use crate::attached::{PROGRAMS, attached};
+use crate::attached::{NO_PROGRAM, PROGRAMS, attached};
 use crate::downloads::flow_of;
 use crate::stage::{count, on_stage, start, start_for, wait_for};
 use crate::transfer::{Connection, FILE};
@@ -123,7 +123,7 @@ fn an_agent_for_one_direction_does_not_look_at_the_other() {
                     assert_eq!(looked, directions.include(direction), "{directions:?}");
                 }
                 drop(one);
-                assert_eq!(attached(hook), [], "{hook:?} {directions:?}");
+                assert_eq!(attached(hook), NO_PROGRAM, "{hook:?} {directions:?}");
             }
         });
     }
@@ -152,7 +152,7 @@ fn agents_one_after_another(agents: usize) {
                     wait_for_steering(&agent);
                     wait_for_more(arrived, 1_000_000);
                     drop(agent);
-                    assert_eq!(attached(hook), [], "{hook:?}");
+                    assert_eq!(attached(hook), NO_PROGRAM, "{hook:?}");
                 }
             });
         });
@@ -169,7 +169,7 @@ fn an_agent_may_be_dropped_in_another_namespace() {
                 Ok(())
             });
             dropped.unwrap();
-            assert_eq!(attached(hook), [], "{hook:?}");
+            assert_eq!(attached(hook), NO_PROGRAM, "{hook:?}");
         });
     }
 }
@@ -199,7 +199,7 @@ fn a_killed_agent_leaves_tcx_empty_and_clsact_to_the_next() {
                 wait_for_steering(&next);
                 wait_for_more(arrived, FILE / 4);
                 drop(next);
-                assert_eq!(attached(hook), []);
+                assert_eq!(attached(hook), NO_PROGRAM);
             });
         });
     }

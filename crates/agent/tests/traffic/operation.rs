@@ -1,7 +1,7 @@
 //! What an administrator does while traffic flows: other rules, other interfaces, programs that outlive
 //! their process.
 
-use crate::attached::{PROGRAMS, attached};
+use crate::attached::{NO_PROGRAM, PROGRAMS, attached};
 use crate::stage::{count, interface, on_stage, start, wait_for};
 use crate::transfer::{Connection, FILE};
 use std::path::{Path, PathBuf};
@@ -222,7 +222,7 @@ fn interfaces_come_and_go_with_the_configuration() {
             assert!(agent.reload(&with(vec![lo(), nowhere])).is_err());
             assert_eq!(attached(hook), before, "{hook:?}: not all as it was");
             agent.reload(&with(vec![lo()])).unwrap();
-            assert_eq!(attached(hook), [], "{hook:?}");
+            assert_eq!(attached(hook), NO_PROGRAM, "{hook:?}");
             agent.reload(&with(vec![interface()])).unwrap();
             assert_eq!(attached(hook).len(), PROGRAMS);
         });
@@ -261,7 +261,7 @@ fn what_is_pinned_steers_on_when_its_process_is_killed() {
                 assert!(now.iter().all(|id| !pinned.contains(id)), "not replaced");
                 wait_for_count(&next, "rewritten", 0);
                 drop(next);
-                assert_eq!(attached(hook), []);
+                assert_eq!(attached(hook), NO_PROGRAM);
                 assert_eq!(leftovers().unwrap(), []);
             });
         });
