@@ -151,10 +151,13 @@ fn with_the_laboratory_the_kernels_numbers_stand_beside_the_simulators() {
 
 #[test]
 fn what_only_the_simulator_can_run_is_refused_in_the_laboratory() {
-    let output = reproduce(&["drwa", "18", "--lab"]);
+    let output = reproduce(&["mpath", "equation-3.7", "--lab"]);
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("fig-18") && text.contains("hops"), "{text}");
+    assert!(
+        text.contains("equation-3.7") && text.contains("datagrams"),
+        "{text}"
+    );
 }
 
 #[test]
