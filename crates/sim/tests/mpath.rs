@@ -105,7 +105,7 @@ fn what_makes_no_sense_is_refused() {
     for (text, complaint) in [
         (
             scenario(20.0, 20.0, far, ""),
-            "proxy \"far\": no link down is named \"nowhere\"",
+            "way \"far\": no link down is named \"nowhere\"",
         ),
         (
             scenario(20.0, 20.0, &format!("{ROUND}, {ROUND}"), ""),
