@@ -316,11 +316,13 @@ impl<'a> Laboratory<'a> {
     }
 }
 
-/// Our own TCP has no kernel beside it that could echo packets or run commands.
+/// Our own TCP has no kernel beside it that could echo packets, run commands, or carry UDP and MPTCP.
 fn check_own_tcp(own: &[Side], workloads: &[Workload]) -> Result<()> {
     for workload in workloads {
         let needs_kernel = match &workload.does {
-            WorkloadKind::Ping { .. } => !own.is_empty(),
+            WorkloadKind::Ping { .. } | WorkloadKind::Mpath { .. } | WorkloadKind::Mptcp { .. } => {
+                !own.is_empty()
+            }
             WorkloadKind::Command { side, .. } => own.contains(side),
             _ => false,
         };

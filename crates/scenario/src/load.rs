@@ -198,7 +198,7 @@ impl Scenario {
                     w.name
                 ));
             }
-            if let Some(complaint) = self.proxies_complaint(w) {
+            if let Some(complaint) = self.ways_complaint(w) {
                 return Some(format!("workload \"{}\": {complaint}", w.name));
             }
             let stop = w.stop_s.unwrap_or(self.duration_s);

@@ -28,7 +28,7 @@ pub struct Scenario {
     pub down: LinkSpec,
     /// The link from the client to the server.
     pub up: LinkSpec,
-    /// Further links on the way, for the simulator.
+    /// Further links on the way.
     #[serde(default, rename = "hop", skip_serializing_if = "Vec::is_empty")]
     pub hops: Vec<Hop>,
     /// What the two hosts' kernels are set to, unless a run says otherwise.

@@ -1,6 +1,6 @@
 //! Which links the packets of a workload cross, and in which order.
 
-use crate::{Direction, Hop, Scenario, Side, Workload};
+use crate::{Direction, Hop, Scenario, Side, Workload, WorkloadKind};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,8 +59,31 @@ impl Scenario {
         further.iter().map(way).collect()
     }
 
-    /// A way through a proxy over links that do not lead from the sender to the receiver.
-    pub(crate) fn proxies_complaint(&self, workload: &Workload) -> Option<String> {
+    /// Links that do not lead from one host to the other.
+    pub fn ways_complaint(&self, workload: &Workload) -> Option<String> {
+        self.missing_way(workload)
+            .or_else(|| self.strange_way(workload))
+    }
+
+    /// No link at all in a direction in which something is sent: even ACKs count.
+    fn missing_way(&self, workload: &Workload) -> Option<String> {
+        let needed = |direction: &Direction| match workload.does {
+            WorkloadKind::Datagrams {
+                direction: only, ..
+            } => *direction == only,
+            _ => true,
+        };
+        let way = |direction| self.way(workload.links.as_deref(), direction);
+        let missing = [Direction::Down, Direction::Up]
+            .into_iter()
+            .filter(needed)
+            .find(|&direction| way(direction).is_empty())?;
+        let name = missing.name();
+        Some(format!("it crosses no link {name}, expected one at least"))
+    }
+
+    /// A further way over links that are unknown or lead elsewhere.
+    fn strange_way(&self, workload: &Workload) -> Option<String> {
         let (direction, further) = workload.does.further_ways();
         let way = direction.name();
         let hops = self.hops.iter().filter(|hop| hop.direction == direction);

@@ -15,8 +15,8 @@ pub struct Workload {
     pub start_s: f64,
     /// Seconds after the start of the run; the run's end by default.
     pub stop_s: Option<f64>,
-    /// Names of the links that its packets cross: `down`, `up`, and hops; all of them if absent. For
-    /// the simulator: cross traffic over a part of the way.
+    /// Names of the links that its packets cross: `down`, `up`, and hops; all of them if absent. In
+    /// the laboratory every workload then has hosts of its own, as cross traffic has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
     /// Whether the run's law sees and steers its connections. Those of another host behind the same
@@ -188,7 +188,7 @@ pub enum WorkloadKind {
         interval_ms: f64,
     },
     /// A stream over the direct path, which is the workload's `links`, and over paths through proxies
-    /// (mPath, thesis chapter 3). For the simulator.
+    /// (mPath, thesis chapter 3).
     Mpath {
         /// Which way the data goes.
         #[serde(default)]

@@ -3,7 +3,6 @@
 use crate::events::{EventQueue, Kind, Target};
 use crate::packet::Packet;
 use crate::random;
-use crate::run::Unsupported;
 use tidegate_link::{Config, Link};
 use tidegate_measure::{LinkRecord, Passage, Window, demand};
 pub use tidegate_scenario::{DOWN, UP};
@@ -49,15 +48,7 @@ pub struct Network {
 
 impl Network {
     /// The scenario's links, empty, and the routes of its workloads.
-    ///
-    /// # Errors
-    /// When a workload has no link in a direction that it needs.
-    pub fn build(
-        scenario: &Scenario,
-        inputs: &LinkInputs,
-        window: Window,
-        bins: bool,
-    ) -> Result<Self, Unsupported> {
+    pub fn build(scenario: &Scenario, inputs: &LinkInputs, window: Window, bins: bool) -> Self {
         let node = |config: &Config, direction, seed| Node {
             link: Link::new(config.clone(), seed),
             record: LinkRecord::new(window, demand(scenario, direction, &window), bins),
@@ -76,7 +67,7 @@ impl Network {
         let mut routes = Vec::new();
         for workload in &scenario.workloads {
             for direction in [Direction::Down, Direction::Up] {
-                routes.push(route(scenario, workload, direction)?);
+                routes.push(route(scenario, workload, direction));
             }
         }
         let mut proxied = Vec::new();
@@ -84,14 +75,14 @@ impl Network {
             proxied.push(routes.len() as u32);
             routes.extend(proxied_routes(scenario, workload));
         }
-        Ok(Self {
+        Self {
             now: Instant::ZERO,
             events: EventQueue::default(),
             paths: Default::default(),
             nodes,
             routes,
             proxied,
-        })
+        }
     }
 
     /// A host sends a packet.
@@ -165,33 +156,11 @@ fn proxied_routes(scenario: &Scenario, workload: &Workload) -> Vec<Route> {
 }
 
 /// The way of a workload's packets in one direction.
-///
-/// # Errors
-/// When it crosses no link.
-pub fn route(
-    scenario: &Scenario,
-    workload: &Workload,
-    direction: Direction,
-) -> Result<Route, Unsupported> {
+fn route(scenario: &Scenario, workload: &Workload, direction: Direction) -> Route {
     let to = match direction {
         Direction::Down => Side::Client,
         Direction::Up => Side::Server,
     };
     let links = scenario.way(workload.links.as_deref(), direction);
-    if links.is_empty() && needs(workload, direction) {
-        return Err(Unsupported(format!(
-            "workload \"{}\" crosses no link {}, expected one at least",
-            workload.name,
-            direction.name()
-        )));
-    }
-    Ok(Route { links, to })
-}
-
-/// Whether the workload sends anything in that direction: even ACKs count.
-fn needs(workload: &Workload, way: Direction) -> bool {
-    match workload.does {
-        WorkloadKind::Datagrams { direction, .. } => direction == way,
-        _ => true,
-    }
+    Route { links, to }
 }

@@ -2,12 +2,12 @@
 
 use crate::outcome::result;
 use crate::world::World;
-use crate::{apps, network, settings};
+use crate::{apps, settings};
 use anyhow::Context;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tidegate_scenario::{Direction, LinkInputs, ResultSet, Run, RunResult, Scenario};
+use tidegate_scenario::{LinkInputs, ResultSet, Run, RunResult, Scenario};
 use tidegate_time::Instant;
 
 /// The scenario asks for something that the simulator does not have. Displays as one sentence.
@@ -28,8 +28,10 @@ pub fn check(scenario: &Scenario) -> Result<(), Unsupported> {
     }
     for workload in &scenario.workloads {
         apps::check(workload)?;
-        for direction in [Direction::Down, Direction::Up] {
-            network::route(scenario, workload, direction)?;
+        // Those made by a program were not read from a file, which would have been refused.
+        if let Some(complaint) = scenario.ways_complaint(workload) {
+            let name = &workload.name;
+            return Err(Unsupported(format!("workload \"{name}\": {complaint}")));
         }
     }
     Ok(())

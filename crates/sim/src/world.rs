@@ -54,7 +54,7 @@ impl World {
             end: Instant::from_secs_f64(scenario.duration_s),
         };
         let series = options.series;
-        let mut network = Network::build(scenario, inputs, window, series)?;
+        let mut network = Network::build(scenario, inputs, window, series);
         let hosts = Hosts::new(scenario, run)?;
         let parts = cast(scenario, window, series)?;
         for (number, part) in parts.iter().enumerate() {

@@ -74,7 +74,10 @@ fn a_workload_needs_a_link_each_way() {
     let workload = "{ name = 'there', links = ['down'], does = { ping = { interval_ms = 10 } } }";
     let error = try_run(&scenario(20.0, 1.0, 10, workload), false).unwrap_err();
     let error = format!("{error:#}");
-    assert!(error.contains("\"there\" crosses no link up"), "{error}");
+    assert!(
+        error.contains("\"there\": it crosses no link up"),
+        "{error}"
+    );
 }
 
 #[test]

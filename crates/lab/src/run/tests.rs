@@ -17,7 +17,7 @@ fn refusal(workload: &str, run: &str, more: &str) -> String {
     let scenario = Scenario::parse(&text, path).unwrap();
     let inputs = scenario.link_inputs(path).unwrap();
     let refused = run_scenario(&scenario, &inputs, &Options::default());
-    refused.unwrap_err().to_string()
+    format!("{:#}", refused.unwrap_err())
 }
 
 #[test]
@@ -79,4 +79,17 @@ fn a_fixed_window_needs_tcp_of_our_own() {
     let refusal = refusal("does = { bulk = {} }", "window = 9000", "");
     assert!(refusal.contains("\"r\" has a fixed window"), "{refusal}");
     assert!(refusal.contains("own_tcp"), "{refusal}");
+}
+
+/// What carries mPath and MPTCP.
+#[test]
+fn tcp_of_our_own_has_no_kernel_beside_it() {
+    let way = "[{ name = 'other', links = ['down'] }]";
+    for does in [
+        format!("mpath = {{ proxies = {way} }}"),
+        format!("mptcp = {{ paths = {way} }}"),
+    ] {
+        let refusal = refusal(&format!("does = {{ {does} }}"), "own_tcp = ['server']", "");
+        assert!(refusal.contains("needs the kernel's network"), "{refusal}");
+    }
 }
