@@ -1,6 +1,7 @@
 //! Equation 3.7: load goes over to the direct path exponentially.
 
-use super::emulab::{MPATH, case, hop, mpath, over, path_name, picture};
+use super::emulab::{case, core, mpath, path_name, picture};
+use super::network::{MPATH, over};
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 use tidegate_scenario::{Direction, Workload, WorkloadKind};
 
@@ -32,7 +33,7 @@ pub fn figure() -> Figure {
         stop_s: Some(LEAVE_S),
         ..over(&["core"], Workload::new("others", others))
     };
-    let hops = vec![hop("core", CORE), hop("larger core", CORE)];
+    let hops = vec![core("core", CORE), core("larger core", CORE)];
     let mut run = case(CASE, DURATION_S, ACCESS, hops, vec![mpath(&[2]), others]);
     run.curves.push("aggregations");
     Figure {

@@ -3,7 +3,7 @@
 //! Core links are those of the overlay, and shared by all whose way leads over them. Each host has an access
 //! link either way, a proxy, too: what it forwards crosses both of its own.
 
-use super::emulab::{MPATH, TCP, over};
+use super::network::{self, MPATH, Network, TCP, over};
 use super::overlay::{Host, Overlay, PROXIES, Terms, core_name, hop, is_dead, proxy_name};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -11,9 +11,7 @@ use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tidegate_reproduce::Case;
-use tidegate_scenario::{
-    Direction, Hop, Hosts, Law, LinkSpec, ProxySpec, RateSpec, Run, Scenario, Side, Workload,
-};
+use tidegate_scenario::{Direction, Hop, ProxySpec, Side, Workload};
 
 /// Who transfers to whom.
 #[derive(Clone)]
@@ -139,28 +137,15 @@ impl Crowd {
                 ..over(&links.each_ref().map(String::as_str), transfer(from, to))
             }
         };
-        let name = self.case_name(protocol);
-        let wide = LinkSpec::new(RateSpec::ConstantMbps(1000.0), 0.0);
+        let network = Network {
+            down: network::wide(0.0),
+            up: network::wide(0.0),
+            hops: self.hops(),
+        };
+        let workloads = self.couples().enumerate().map(workload).collect();
         Case {
-            name: name.clone(),
-            scenario: Scenario {
-                name: String::new(),
-                description: String::new(),
-                duration_s: seconds,
-                warmup_s: 0.0,
-                seed: 1,
-                down: wide.clone(),
-                up: wide,
-                hops: self.hops(),
-                hosts: Hosts {
-                    congestion_control: "reno".into(),
-                    ..Hosts::default()
-                },
-                workloads: self.couples().enumerate().map(workload).collect(),
-                runs: vec![Run::new(name, Law::None)],
-            },
-            curves: Vec::new(),
             once: true,
+            ..network.case(self.case_name(protocol), seconds, Vec::new(), workloads)
         }
     }
 
@@ -180,11 +165,10 @@ impl Crowd {
         };
         let backs = self.couples().enumerate().map(|(n, (from, to))| Hop {
             direction: Direction::Up,
-            side: Side::Server,
-            ..hop(
+            ..network::hop(
                 back(n),
-                1000.0,
-                self.overlay.delay_ms(to.host.system, from.host.system),
+                Side::Server,
+                network::wide(self.overlay.delay_ms(to.host.system, from.host.system)),
             )
         });
         access(out)

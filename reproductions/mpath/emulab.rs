@@ -1,13 +1,13 @@
 //! The thesis's Emulab topologies (Figs. 3.6, 3.9 and 3.12), and what is read from their runs.
 
+use super::network::{self, MPATH, Network, over};
 use crate::means::mean;
 use crate::spans::Span;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_reproduce::{Case, Extent, Sample};
 use tidegate_scenario::{
-    Direction, Hop, Hosts, Law, LinkSpec, ProxySpec, QueueSpec, RateSpec, Run, Scenario, Side,
-    Workload, WorkloadKind,
+    Direction, Hop, LinkSpec, MpathSpec, ProxySpec, Side, Workload, WorkloadKind,
 };
 
 /// What is run, for people.
@@ -40,11 +40,6 @@ pub const CORE: f64 = 10.0;
 const LARGER: f64 = 10.0;
 const SMALLER: f64 = 5.0;
 
-/// What the mPath transfer is called, and the benchmark's flow.
-pub const MPATH: &str = "mPath";
-/// See [`MPATH`].
-pub const TCP: &str = "TCP";
-
 /// The three proxies of Fig. 3.6 and the links on the way through them.
 const PROXIES: [(&str, &str); 3] = [
     ("proxy 1", "core"),
@@ -54,41 +49,27 @@ const PROXIES: [(&str, &str); 3] = [
 
 /// Links in the direction of the data behind the access link, which is the scenario's `down`: the
 /// sender is the scenario's server.
-pub fn cores(core: f64) -> Vec<Hop> {
+pub fn cores(mbps: f64) -> Vec<Hop> {
     vec![
-        hop("core", core),
-        hop("larger core", LARGER),
-        hop("smaller core", SMALLER),
+        core("core", mbps),
+        core("larger core", LARGER),
+        core("smaller core", SMALLER),
     ]
 }
 
 /// A core link.
-pub fn hop(name: &str, mbps: f64) -> Hop {
-    Hop {
-        name: name.into(),
-        direction: Direction::Down,
-        side: Side::Client,
-        link: link(mbps, ROUND_TRIP_MS / 2.0 * (1.0 - ACCESS_SHARE)),
-    }
+pub fn core(name: &str, mbps: f64) -> Hop {
+    network::hop(name, Side::Client, link(mbps, 1.0 - ACCESS_SHARE))
 }
 
 /// Somebody else's access link.
 pub fn access(name: &str, mbps: f64) -> Hop {
-    Hop {
-        side: Side::Server,
-        link: link(mbps, ROUND_TRIP_MS / 2.0 * ACCESS_SHARE),
-        ..hop(name, mbps)
-    }
+    network::hop(name, Side::Server, link(mbps, ACCESS_SHARE))
 }
 
-fn link(mbps: f64, delay_ms: f64) -> LinkSpec {
-    LinkSpec {
-        queue: QueueSpec {
-            packets: Some(QUEUE),
-            ..QueueSpec::default()
-        },
-        ..LinkSpec::new(RateSpec::ConstantMbps(mbps), delay_ms)
-    }
+/// A link that is so much of the way there.
+fn link(mbps: f64, share: f64) -> LinkSpec {
+    network::link(mbps, ROUND_TRIP_MS / 2.0 * share, QUEUE)
 }
 
 /// A run over those core links and an access link of `access` Mbit/s, with a way back that never is
@@ -100,28 +81,13 @@ pub fn case(
     hops: Vec<Hop>,
     workloads: Vec<Workload>,
 ) -> Case {
-    let back = LinkSpec::new(RateSpec::ConstantMbps(1000.0), ROUND_TRIP_MS / 2.0);
-    Case {
-        name: name.into(),
-        scenario: Scenario {
-            name: String::new(),
-            description: String::new(),
-            duration_s,
-            warmup_s: 0.0,
-            seed: 1,
-            down: link(access_mbps, ROUND_TRIP_MS / 2.0 * ACCESS_SHARE),
-            up: back,
-            hops,
-            hosts: Hosts {
-                congestion_control: "reno".into(),
-                ..Hosts::default()
-            },
-            workloads,
-            runs: vec![Run::new(name, Law::None)],
-        },
-        curves: vec!["path_packets", "path_bps", "cwnd_packets", "goodput_bps"],
-        once: false,
-    }
+    let network = Network {
+        down: link(access_mbps, ACCESS_SHARE),
+        up: network::wide(ROUND_TRIP_MS / 2.0),
+        hops,
+    };
+    let curves = vec!["path_packets", "path_bps", "cwnd_packets", "goodput_bps"];
+    network.case(name, duration_s, curves, workloads)
 }
 
 /// The direct way: there and back.
@@ -136,15 +102,11 @@ pub fn mpath(proxies: &[usize]) -> Workload {
             links: vec!["down".into(), core.into()],
         }
     });
-    let does = WorkloadKind::Mpath {
-        direction: Direction::Down,
+    let transfer = MpathSpec {
         proxies: ways.collect(),
-        alpha: 0.5,
-        beta: 0.25,
-        patience: 2.0,
-        buffer_bytes: 25_000_000,
+        ..MpathSpec::default()
     };
-    over(&DIRECT, Workload::new(MPATH, does))
+    over(&DIRECT, Workload::new(MPATH, WorkloadKind::Mpath(transfer)))
 }
 
 /// A TCP flow beside it, over the direct path.
@@ -153,14 +115,6 @@ pub fn tcp(name: &str) -> Workload {
         &DIRECT,
         crate::workloads::bulk(name, Direction::Down, None, 1),
     )
-}
-
-/// The workload over those links.
-pub fn over(links: &[&str], workload: Workload) -> Workload {
-    Workload {
-        links: Some(links.iter().map(|&link| link.into()).collect()),
-        ..workload
-    }
 }
 
 /// How long a minute of the thesis's lasts: on the kernel, where nothing goes faster than it does, less.

@@ -1,9 +1,10 @@
 //! Figs. 3.6 and 3.7: a core bottleneck, and enough capacity elsewhere.
 
 use super::emulab::{
-    ACCESS, CORE, MPATH, Pace, RARELY_TOGETHER, TCP, case, cores, delivered, goodput, mpath,
-    path_name, picture, tcp,
+    ACCESS, CORE, Pace, RARELY_TOGETHER, case, cores, delivered, goodput, mpath, path_name,
+    picture, tcp,
 };
+use super::network::{MPATH, TCP};
 use crate::means::mean;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 

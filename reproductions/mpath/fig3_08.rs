@@ -1,8 +1,7 @@
 //! Fig. 3.8: a core bottleneck, and too little capacity elsewhere.
 
-use super::emulab::{
-    ACCESS, CORE, MPATH, Pace, TCP, case, cores, goodput, mpath, path_name, picture, tcp,
-};
+use super::emulab::{ACCESS, CORE, Pace, case, cores, goodput, mpath, path_name, picture, tcp};
+use super::network::{MPATH, TCP};
 use tidegate_reproduce::{Claim, Figure, Quantity};
 
 const WITH_MPATH: &str = "proxy 3 alone, mPath";

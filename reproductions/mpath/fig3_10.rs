@@ -1,9 +1,8 @@
 //! Figs. 3.9 and 3.10: the access link is the bottleneck.
 
-use super::emulab::{
-    CORE, MPATH, Pace, TCP, case, cores, delivered, goodput, mpath, path_name, picture, tcp,
-};
+use super::emulab::{CORE, Pace, case, cores, delivered, goodput, mpath, path_name, picture, tcp};
 use super::fig3_07::near;
+use super::network::{MPATH, TCP};
 use tidegate_reproduce::{Claim, Figure, Quantity};
 
 const WITH_MPATH: &str = "access bottleneck, mPath";

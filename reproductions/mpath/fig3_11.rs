@@ -1,8 +1,9 @@
 //! Fig. 3.11: beside TCP.
 
 use super::emulab::{
-    ACCESS, CORE, MPATH, Pace, average, case, cores, delivered, mpath, path_name, picture, tcp,
+    ACCESS, CORE, Pace, average, case, cores, delivered, mpath, path_name, picture, tcp,
 };
+use super::network::MPATH;
 use crate::spans::Span;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 

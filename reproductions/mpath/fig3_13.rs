@@ -1,10 +1,11 @@
 //! Figs. 3.12 and 3.13: a proxied path gets worse.
 
 use super::emulab::{
-    ACCESS, CORE, MPATH, Pace, access, average, case, cores, delivered, goodput, mpath, over,
-    path_name, picture, tcp,
+    ACCESS, CORE, Pace, access, average, case, cores, delivered, goodput, mpath, path_name,
+    picture, tcp,
 };
 use super::fig3_07::near;
+use super::network::{MPATH, over};
 use crate::spans::Span;
 use tidegate_reproduce::{Claim, Figure, Quantity};
 use tidegate_scenario::Workload;

@@ -1,6 +1,6 @@
 //! Fig. 3.19: how long mPath takes until it carries what it will.
 
-use super::emulab::MPATH;
+use super::network::MPATH;
 use super::overlay::{Terms, mpath_name};
 use super::pairs::Pairs;
 use crate::means::mean;

@@ -1,7 +1,7 @@
 //! Figs. 3.21 and 3.22: many pairs at the same time.
 
 use super::crowd::Crowd;
-use super::emulab::{MPATH, TCP};
+use super::network::{MPATH, TCP};
 use super::overlay::Overlay;
 use super::pairs::share;
 use crate::pictures::cumulative;

@@ -1,6 +1,7 @@
 //! Fig. 3.24: the load aggregation factor α.
 
-use super::emulab::{ACCESS, CORE, MPATH, case, cores, goodput, mpath};
+use super::emulab::{ACCESS, CORE, case, cores, goodput, mpath};
+use super::network::MPATH;
 use crate::pictures::lines;
 use crate::spans::Span;
 use tidegate_reproduce::{Case, Claim, Figure, Quantity, Sample};
@@ -50,8 +51,8 @@ fn name(alpha: f64) -> String {
 
 fn with(alpha: f64) -> Case {
     let mut workload = mpath(&[1, 2, 3]);
-    if let WorkloadKind::Mpath { alpha: own, .. } = &mut workload.does {
-        *own = alpha;
+    if let WorkloadKind::Mpath(transfer) = &mut workload.does {
+        transfer.alpha = alpha;
     }
     case(&name(alpha), SECONDS, ACCESS, cores(CORE), vec![workload])
 }

@@ -14,14 +14,13 @@
 //!
 //! **Queues.** As on Emulab, a quarter of 60 ms of each link's rate, 15 packets at least.
 
-use super::emulab::{MPATH, TCP, over};
+use super::network::{self, MPATH, Network, TCP, over};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal, Normal};
 use rand_pcg::Pcg64Mcg;
 use tidegate_reproduce::Case;
 use tidegate_scenario::{
-    Direction, Hop, Hosts, Law, LinkSpec, ProxySpec, QueueSpec, RateSpec, Run, Scenario, Side,
-    Workload, WorkloadKind,
+    Direction, Hop, LinkSpec, MpathSpec, ProxySpec, Side, Workload, WorkloadKind,
 };
 
 /// Systems, and proxies as in the thesis.
@@ -87,16 +86,15 @@ impl Terms {
         beta: 0.25,
     };
 
-    /// A transfer on these terms, over those ways.
+    /// A transfer on these terms, over those ways. Nothing bounds its buffers.
     pub fn transfer(self, proxies: Vec<ProxySpec>) -> WorkloadKind {
-        WorkloadKind::Mpath {
-            direction: Direction::Down,
+        WorkloadKind::Mpath(MpathSpec {
             proxies,
-            alpha: 0.5,
             beta: self.beta,
             patience: self.patience,
             buffer_bytes: 1 << 30,
-        }
+            ..MpathSpec::default()
+        })
     }
 }
 
@@ -236,30 +234,15 @@ impl Overlay {
             add(proxy.system, to.system);
         }
         let direct = core_name(from.system, to.system);
-        let back = LinkSpec::new(
-            RateSpec::ConstantMbps(1000.0),
-            self.delay_ms(from.system, to.system),
-        );
+        let network = Network {
+            down: link(to.access_mbps, 0.0),
+            up: network::wide(self.delay_ms(from.system, to.system)),
+            hops,
+        };
+        let workload = over(&["sender", &direct, "down", "up"], workload);
         Case {
-            name: name.clone(),
-            scenario: Scenario {
-                name: String::new(),
-                description: String::new(),
-                duration_s: seconds,
-                warmup_s: 0.0,
-                seed: 1,
-                down: link(to.access_mbps, 0.0),
-                up: back,
-                hops,
-                hosts: Hosts {
-                    congestion_control: "reno".into(),
-                    ..Hosts::default()
-                },
-                workloads: vec![over(&["sender", &direct, "down", "up"], workload)],
-                runs: vec![Run::new(name, Law::None)],
-            },
-            curves: vec!["goodput_bps"],
             once: true,
+            ..network.case(name, seconds, vec!["goodput_bps"], vec![workload])
         }
     }
 }
@@ -291,24 +274,13 @@ pub fn proxy_name(n: usize) -> String {
 
 /// A link on the way down, before the link under study.
 pub fn hop(name: String, mbps: f64, delay_ms: f64) -> Hop {
-    Hop {
-        name,
-        direction: Direction::Down,
-        side: Side::Server,
-        link: link(mbps, delay_ms),
-    }
+    network::hop(name, Side::Server, link(mbps, delay_ms))
 }
 
 fn link(mbps: f64, delay_ms: f64) -> LinkSpec {
     const QUEUE_S: f64 = 0.015;
     let packets = (mbps * 1e6 * QUEUE_S / 12_000.0) as usize;
-    LinkSpec {
-        queue: QueueSpec {
-            packets: Some(packets.max(15)),
-            ..QueueSpec::default()
-        },
-        ..LinkSpec::new(RateSpec::ConstantMbps(mbps), delay_ms)
-    }
+    network::link(mbps, delay_ms, packets.max(15))
 }
 
 fn systems(random: &mut Pcg64Mcg) -> Vec<(f64, f64)> {

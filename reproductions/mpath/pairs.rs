@@ -1,6 +1,6 @@
 //! Many pairs of hosts of the overlay, one at a time.
 
-use super::emulab::TCP;
+use super::network::TCP;
 use super::overlay::{Overlay, Terms, mpath_name};
 use std::sync::Arc;
 use tidegate_reproduce::{Case, Extent, Sample};

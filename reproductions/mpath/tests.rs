@@ -1,7 +1,7 @@
 use super::overlay::{Overlay, Terms};
 use std::path::Path;
 use tidegate_reproduce::Extent;
-use tidegate_scenario::WorkloadKind;
+use tidegate_scenario::{MpathSpec, WorkloadKind};
 
 #[test]
 fn every_scenario_makes_sense() {
@@ -34,7 +34,7 @@ fn the_overlay_is_what_it_says() {
     assert_eq!(round_trips, repeated);
     assert!(round_trips.iter().all(|ms| (4.0..310.0).contains(ms)));
     let case = overlay.mpath(7, 10.0, Terms::THESIS);
-    let WorkloadKind::Mpath { proxies, .. } = &case.scenario.workloads[0].does else {
+    let WorkloadKind::Mpath(MpathSpec { proxies, .. }) = &case.scenario.workloads[0].does else {
         panic!("no transfer")
     };
     assert_eq!(proxies.len(), 450);

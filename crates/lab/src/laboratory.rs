@@ -320,7 +320,7 @@ impl<'a> Laboratory<'a> {
 fn check_own_tcp(own: &[Side], workloads: &[Workload]) -> Result<()> {
     for workload in workloads {
         let needs_kernel = match &workload.does {
-            WorkloadKind::Ping { .. } | WorkloadKind::Mpath { .. } | WorkloadKind::Mptcp { .. } => {
+            WorkloadKind::Ping { .. } | WorkloadKind::Mpath(_) | WorkloadKind::Mptcp { .. } => {
                 !own.is_empty()
             }
             WorkloadKind::Command { side, .. } => own.contains(side),

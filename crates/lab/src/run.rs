@@ -131,7 +131,9 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             Page { .. } => "a page",
             Video { .. } => "a video",
             Datagrams { .. } => "a source of datagrams",
-            Mpath { proxies, .. } if proxies.len() > MOST_PROXIES => "a transfer with many proxies",
+            Mpath(transfer) if transfer.proxies.len() > MOST_PROXIES => {
+                "a transfer with many proxies"
+            }
             _ if !steered => "not steered",
             _ if *weight != 1 => "weighted",
             _ if congestion_control.is_some() => "sent by a congestion control of its own",

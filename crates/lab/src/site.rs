@@ -37,7 +37,7 @@ impl Site {
     /// The hosts of a workload, or of all.
     fn new(does: Option<&WorkloadKind>, settings: &Settings) -> Result<Self> {
         let (proxies, addresses) = match does {
-            Some(WorkloadKind::Mpath { proxies, .. }) => (proxies.len(), 0),
+            Some(WorkloadKind::Mpath(transfer)) => (transfer.proxies.len(), 0),
             Some(WorkloadKind::Mptcp { paths }) => (0, paths.len()),
             _ => (0, 0),
         };
@@ -161,11 +161,8 @@ fn connect_proxies(
     Ends { client, server }: Ends,
     topology: &mut Topology,
 ) {
-    let (sender, receiver) = match workload.does {
-        WorkloadKind::Mpath {
-            direction: Direction::Up,
-            ..
-        } => (client, server),
+    let (sender, receiver) = match &workload.does {
+        WorkloadKind::Mpath(transfer) if transfer.receiver() == Side::Server => (client, server),
         _ => (server, client),
     };
     let at_once = |topology: &mut Topology, to| {

@@ -103,24 +103,7 @@ impl Cast {
                 command::add(self, workload, stage, run, *side);
                 Ok(())
             }
-            WorkloadKind::Mpath {
-                direction,
-                proxies,
-                alpha,
-                beta,
-                patience,
-                buffer_bytes,
-            } => {
-                let terms = mpath::Terms {
-                    direction: *direction,
-                    proxies,
-                    alpha: *alpha,
-                    beta: *beta,
-                    patience: *patience,
-                    buffer_bytes: *buffer_bytes,
-                };
-                mpath::add(self, workload, stage, &terms)
-            }
+            WorkloadKind::Mpath(transfer) => mpath::add(self, workload, stage, transfer),
             does => stream::add(self, workload, stage, does),
         }
     }

@@ -7,6 +7,7 @@
 mod comparison;
 mod link;
 mod load;
+mod mpath;
 mod read_rate;
 mod result;
 mod scenario;
@@ -18,6 +19,7 @@ mod workload;
 pub use comparison::Comparison;
 pub use link::*;
 pub use load::{LinkInputs, LoadError};
+pub use mpath::MpathSpec;
 pub use read_rate::SlowReader;
 pub use result::*;
 pub use scenario::*;

@@ -171,6 +171,14 @@ pub enum Side {
 }
 
 impl Side {
+    /// The other one.
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
     /// As scenarios spell it.
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,7 +1,6 @@
 //! Workloads: what the hosts do, and what makes no sense in it.
 
-use crate::load::duplicate;
-use crate::{Direction, FlowControl, ProxySpec, Side};
+use crate::{Direction, FlowControl, MpathSpec, ProxySpec, Side};
 use serde::{Deserialize, Serialize};
 
 /// Something that the hosts do from `start_s` to `stop_s`.
@@ -189,26 +188,7 @@ pub enum WorkloadKind {
     },
     /// A stream over the direct path, which is the workload's `links`, and over paths through proxies
     /// (mPath, thesis chapter 3).
-    Mpath {
-        /// Which way the data goes.
-        #[serde(default)]
-        direction: Direction,
-        /// The proxies that the registry knows.
-        #[serde(default)]
-        proxies: Vec<ProxySpec>,
-        /// Largest share of a proxied path's window that a shared loss moves to the direct path.
-        #[serde(default = "alpha")]
-        alpha: f64,
-        /// New proxied paths after a loss on the direct path, as a share of its window.
-        #[serde(default = "beta")]
-        beta: f64,
-        /// How long a way through a proxy may take, in round trips of the direct path.
-        #[serde(default = "patience")]
-        patience: f64,
-        /// The receiver's buffer in bytes.
-        #[serde(default = "reorder_buffer")]
-        buffer_bytes: u64,
-    },
+    Mpath(MpathSpec),
     /// The kernel's Multipath TCP (RFC 8684), for comparison: a stream from the server over the workload's
     /// `links`, and over a way of its own to each further address of the client's. For the laboratory.
     Mptcp {
@@ -229,29 +209,13 @@ impl WorkloadKind {
     /// Ways beside the direct one, and the direction of the data on them.
     pub fn further_ways(&self) -> (Direction, &[ProxySpec]) {
         match self {
-            Self::Mpath {
+            Self::Mpath(MpathSpec {
                 direction, proxies, ..
-            } => (*direction, proxies),
+            }) => (*direction, proxies),
             Self::Mptcp { paths } => (Direction::Down, paths),
             _ => (Direction::Down, &[]),
         }
     }
-}
-
-fn alpha() -> f64 {
-    0.5
-}
-
-fn beta() -> f64 {
-    0.25
-}
-
-fn patience() -> f64 {
-    2.0
-}
-
-fn reorder_buffer() -> u64 {
-    25_000_000
 }
 
 fn one() -> u64 {
@@ -346,24 +310,7 @@ impl WorkloadKind {
                 .or_else(|| positive("chunks.period_s", *period_s)),
             Self::ConstantRate { mbps, .. } => positive("constant_rate.mbps", *mbps),
             Self::Ping { interval_ms } => positive("ping.interval_ms", *interval_ms),
-            Self::Mpath {
-                alpha,
-                beta,
-                patience,
-                buffer_bytes,
-                proxies,
-                ..
-            } => share("mpath.alpha", *alpha)
-                .or_else(|| share("mpath.beta", *beta))
-                .or_else(|| positive("mpath.patience", *patience))
-                .or_else(|| at_least_one("mpath.buffer_bytes", *buffer_bytes))
-                .or_else(|| {
-                    let names = proxies.iter().map(|proxy| &proxy.name);
-                    let name = duplicate(names)?;
-                    Some(format!(
-                        "two proxies are named \"{name}\", expected different names"
-                    ))
-                }),
+            Self::Mpath(transfer) => transfer.complaint(),
             Self::Mptcp { paths } => paths.is_empty().then(|| {
                 "mptcp.paths is empty, expected one way at least beside the workload's links".into()
             }),
@@ -412,7 +359,7 @@ fn slots(mbps: &[f64]) -> Option<String> {
     all_zero.then(|| format!("{key} is {mbps:?}, expected a rate of more than 0"))
 }
 
-fn share(key: &str, value: f64) -> Option<String> {
+pub(crate) fn share(key: &str, value: f64) -> Option<String> {
     (!(0.0..=1.0).contains(&value)).then(|| format!("{key} is {value}, expected 0 to 1"))
 }
 
@@ -421,11 +368,11 @@ fn pause(key: &str, seconds: f64) -> Option<String> {
         .then(|| format!("{key} is {seconds}, expected 0 to 86400"))
 }
 
-fn at_least_one(key: &str, value: u64) -> Option<String> {
+pub(crate) fn at_least_one(key: &str, value: u64) -> Option<String> {
     (value == 0).then(|| format!("{key} is 0, expected at least 1"))
 }
 
-fn positive(key: &str, value: f64) -> Option<String> {
+pub(crate) fn positive(key: &str, value: f64) -> Option<String> {
     // A million is more than anybody means, in every unit here.
     (!(value > 0.0 && value <= 1e6))
         .then(|| format!("{key} is {value}, expected more than 0 and at most 1000000"))

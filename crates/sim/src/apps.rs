@@ -264,7 +264,9 @@ fn apps(workload: &Workload, seed: u64, window: Window, series: bool) -> Vec<Box
             *packet_bytes,
             window,
         ))],
-        WorkloadKind::Mpath { .. } => mpath::apps(name, &workload.does, seed, window),
+        WorkloadKind::Mpath(transfer) => {
+            vec![Box::new(mpath::Mpath::new(name, transfer, seed, window))]
+        }
         WorkloadKind::Command { .. } | WorkloadKind::Mptcp { .. } => Vec::new(),
     }
 }

@@ -144,11 +144,8 @@ pub fn route_of(workload: usize, direction: Direction) -> u32 {
 
 /// The ways through a workload's proxies, in the direction of its data.
 fn proxied_routes(scenario: &Scenario, workload: &Workload) -> Vec<Route> {
-    let to = match workload.does {
-        WorkloadKind::Mpath {
-            direction: Direction::Up,
-            ..
-        } => Side::Server,
+    let to = match &workload.does {
+        WorkloadKind::Mpath(transfer) => transfer.receiver(),
         _ => Side::Client,
     };
     let ways = scenario.further_ways(workload);

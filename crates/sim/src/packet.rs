@@ -127,11 +127,3 @@ pub const fn index(side: Side) -> usize {
         Side::Server => 1,
     }
 }
-
-/// The other side.
-pub const fn opposite(side: Side) -> Side {
-    match side {
-        Side::Client => Side::Server,
-        Side::Server => Side::Client,
-    }
-}

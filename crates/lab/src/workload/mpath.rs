@@ -17,7 +17,7 @@ use tidegate_measure::SAMPLE_INTERVAL;
 use tidegate_overlay::proxy::{Options, Proxy};
 use tidegate_overlay::registry::{Config as Listing, Memory, Server, Service};
 use tidegate_overlay::{Announcement, GrantedRelay, Limits, Rate, ReceiverId, Registry, Secret};
-use tidegate_scenario::{Direction, ProxySpec, Side, Workload};
+use tidegate_scenario::{MpathSpec, ProxySpec, Side, Workload};
 use tidegate_transfer::{
     Config, Connection, Endpoint, Identity, Monitor, PathStatus, Relay, Token,
 };
@@ -118,26 +118,14 @@ struct Plan {
     config: Config,
 }
 
-/// What the scenario says of a transfer.
-pub struct Terms<'a> {
-    pub direction: Direction,
-    pub proxies: &'a [ProxySpec],
-    pub alpha: f64,
-    pub beta: f64,
-    pub patience: f64,
-    pub buffer_bytes: u64,
-}
-
 /// Adds a transfer; its registry listens from now on.
-pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, terms: &Terms) -> Result<()> {
+pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, spec: &MpathSpec) -> Result<()> {
     ensure!(
         stage.version == IpVersion::V4,
         "an mPath transfer runs over IPv4 here"
     );
-    let (sender, receiver) = match terms.direction {
-        Direction::Down => (Side::Server, Side::Client),
-        Direction::Up => (Side::Client, Side::Server),
-    };
+    let receiver = spec.receiver();
+    let sender = receiver.opposite();
     let secret = Secret::new(rand::random());
     let service = Service::new(
         secret.clone(),
@@ -146,8 +134,8 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, terms: &Terms) -
     );
     let at = SocketAddr::new(address(Side::Server, IpVersion::V4), 0);
     let server = Server::start(at, service).context("the registry cannot listen")?;
-    let flow = Arc::new(Flow::new(workload.name.clone(), terms.direction));
-    let named = terms.proxies.iter().enumerate();
+    let flow = Arc::new(Flow::new(workload.name.clone(), spec.direction));
+    let named = spec.proxies.iter().enumerate();
     let log = Arc::new(TransferLog {
         name: workload.name.clone(),
         proxies: named
@@ -166,10 +154,10 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, terms: &Terms) -
         secret,
         registry: server.address(),
         receiver: SocketAddr::new(address(receiver, IpVersion::V4), PORT),
-        live: terms.proxies.iter().enumerate().filter(live).count(),
-        config: config(terms),
+        live: spec.proxies.iter().enumerate().filter(live).count(),
+        config: config(spec),
     });
-    for (n, _) in terms.proxies.iter().enumerate().filter(live) {
+    for (n, _) in spec.proxies.iter().enumerate().filter(live) {
         let plan = plan.clone();
         cast.add_task_at(workload, stage, Place::Proxy(n), move |_, term| {
             plan.forward(n, term)
@@ -186,16 +174,16 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, terms: &Terms) -
     Ok(())
 }
 
-fn config(terms: &Terms) -> Config {
+fn config(spec: &MpathSpec) -> Config {
     let usual = Config::default();
     Config {
         paths: tidegate_mpath::Config {
-            alpha: terms.alpha,
-            beta: terms.beta,
-            patience: terms.patience,
+            alpha: spec.alpha,
+            beta: spec.beta,
+            patience: spec.patience,
             ..usual.paths
         },
-        buffer_bytes: terms.buffer_bytes as usize,
+        buffer_bytes: spec.buffer_bytes as usize,
         ..usual
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{App, Flow, Sample, Stage};
 use crate::hosts::Hosts;
-use crate::packet::{Message, opposite};
+use crate::packet::Message;
 use crate::random;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,9 +11,7 @@ use tidegate_mpath::wire::{DATA_HEADER, feedback_bytes, relay_header};
 use tidegate_mpath::{
     Config, PathId, PathInfo, ProxyId, Receiver, ReceiverConfig, Sender, Transmission,
 };
-use tidegate_scenario::{
-    Direction, ProxySpec, RunResult, Series, Side, TransferResult, WorkloadKind,
-};
+use tidegate_scenario::{Direction, MpathSpec, ProxySpec, RunResult, Series, Side, TransferResult};
 use tidegate_time::Instant;
 
 /// IP and UDP headers, in bytes.
@@ -29,7 +27,7 @@ const PAYLOAD: u64 = 1500 - HEADERS - DATA_HEADER as u64 - ENVELOPE;
 const WITHOUT_END: u64 = 1 << 48;
 
 /// An mPath transfer.
-struct Mpath {
+pub struct Mpath {
     flow: Flow,
     sender: Sender,
     receiver: Receiver,
@@ -48,43 +46,6 @@ struct History {
     last: Option<(PathId, u64, Instant)>,
     windows: Vec<(Instant, f64)>,
     rates: Vec<(Instant, f64)>,
-}
-
-/// The application of a workload that is an mPath transfer.
-pub fn apps(name: &str, does: &WorkloadKind, seed: u64, window: Window) -> Vec<Box<dyn App>> {
-    let WorkloadKind::Mpath {
-        direction,
-        proxies,
-        alpha,
-        beta,
-        patience,
-        buffer_bytes,
-    } = does
-    else {
-        return Vec::new();
-    };
-    let mut sender = Sender::new(Config {
-        alpha: *alpha,
-        beta: *beta,
-        patience: *patience,
-        seed: random::seed(seed, name),
-        ..Config::default()
-    });
-    sender.add_proxies((0..proxies.len() as u32).map(ProxyId));
-    sender.write(WITHOUT_END);
-    let receiver = Receiver::new(ReceiverConfig {
-        buffer: (buffer_bytes / PAYLOAD).max(1),
-        ..ReceiverConfig::default()
-    });
-    vec![Box::new(Mpath {
-        flow: Flow::new(name.to_owned(), *direction, window),
-        sender,
-        receiver,
-        proxies: proxies.clone(),
-        over: false,
-        history: BTreeMap::new(),
-        aggregations: Vec::new(),
-    })]
 }
 
 impl App for Mpath {
@@ -172,6 +133,32 @@ impl App for Mpath {
 }
 
 impl Mpath {
+    /// The application of that workload.
+    pub fn new(name: &str, spec: &MpathSpec, seed: u64, window: Window) -> Self {
+        let mut sender = Sender::new(Config {
+            alpha: spec.alpha,
+            beta: spec.beta,
+            patience: spec.patience,
+            seed: random::seed(seed, name),
+            ..Config::default()
+        });
+        sender.add_proxies((0..spec.proxies.len() as u32).map(ProxyId));
+        sender.write(WITHOUT_END);
+        let receiver = Receiver::new(ReceiverConfig {
+            buffer: (spec.buffer_bytes / PAYLOAD).max(1),
+            ..ReceiverConfig::default()
+        });
+        Self {
+            flow: Flow::new(name.to_owned(), spec.direction, window),
+            sender,
+            receiver,
+            proxies: spec.proxies.clone(),
+            over: false,
+            history: BTreeMap::new(),
+            aggregations: Vec::new(),
+        }
+    }
+
     fn send(&mut self, stage: &mut Stage) {
         while let Some(Transmission { proxy, data }) = self.sender.transmit(stage.now()) {
             let envelope = if proxy.is_some() { ENVELOPE } else { 0 };
@@ -182,7 +169,7 @@ impl Mpath {
     }
 
     fn acknowledge(&mut self, stage: &mut Stage) {
-        let back = match opposite(self.flow.sender()) {
+        let back = match self.flow.sender().opposite() {
             Side::Client => Direction::Up,
             Side::Server => Direction::Down,
         };

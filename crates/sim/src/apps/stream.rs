@@ -2,7 +2,6 @@
 
 use super::{App, Fetches, Flow, Stage};
 use crate::hosts::Hosts;
-use crate::packet::opposite;
 use std::time::Duration;
 use tidegate_measure::Window;
 use tidegate_scenario::{ReadRate, RunResult, Schedule, Side, SlowReader, WorkloadKind};
@@ -88,7 +87,7 @@ impl App for Stream {
             // It wakes up every millisecond; its sender writes whenever there is room.
             Sink::Slow(_) => None,
         };
-        let read = stage.with(connection, opposite(sender), |end| self.read(now, end));
+        let read = stage.with(connection, sender.opposite(), |end| self.read(now, end));
         [write.flatten(), read.flatten()]
             .into_iter()
             .flatten()

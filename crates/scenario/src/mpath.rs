@@ -1,0 +1,63 @@
+//! What an mPath transfer is given, and what makes no sense in it.
+
+use crate::load::duplicate;
+use crate::workload::{at_least_one, positive, share};
+use crate::{Direction, ProxySpec, Side};
+use serde::{Deserialize, Serialize};
+
+/// A stream over the direct path and over paths through proxies (thesis chapter 3); by default with the
+/// thesis's parameters (section 3.3.7) and no proxies.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MpathSpec {
+    /// Which way the data goes.
+    pub direction: Direction,
+    /// The proxies that the registry knows.
+    pub proxies: Vec<ProxySpec>,
+    /// Largest share of a proxied path's window that a shared loss moves to the direct path.
+    pub alpha: f64,
+    /// New proxied paths after a loss on the direct path, as a share of its window.
+    pub beta: f64,
+    /// How long a way through a proxy may take, in round trips of the direct path (τ).
+    pub patience: f64,
+    /// The receiver's buffer in bytes.
+    pub buffer_bytes: u64,
+}
+
+impl Default for MpathSpec {
+    fn default() -> Self {
+        Self {
+            direction: Direction::default(),
+            proxies: Vec::new(),
+            alpha: 0.5,
+            beta: 0.25,
+            patience: 2.0,
+            buffer_bytes: 25_000_000,
+        }
+    }
+}
+
+impl MpathSpec {
+    /// Where the data goes.
+    pub fn receiver(&self) -> Side {
+        match self.direction {
+            Direction::Down => Side::Client,
+            Direction::Up => Side::Server,
+        }
+    }
+
+    /// What makes no sense in it, if anything.
+    pub(crate) fn complaint(&self) -> Option<String> {
+        share("mpath.alpha", self.alpha)
+            .or_else(|| share("mpath.beta", self.beta))
+            .or_else(|| positive("mpath.patience", self.patience))
+            .or_else(|| at_least_one("mpath.buffer_bytes", self.buffer_bytes))
+            .or_else(|| {
+                let names = self.proxies.iter().map(|proxy| &proxy.name);
+                let name = duplicate(names)?;
+                Some(format!(
+                    "two proxies are named \"{name}\", expected different names"
+                ))
+            })
+    }
+}

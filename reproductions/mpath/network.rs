@@ -1,0 +1,90 @@
+//! What all cases of the chapter have: links with short queues, a way back without a bottleneck, New Reno,
+//! and one run whose start counts.
+
+use tidegate_reproduce::Case;
+use tidegate_scenario::{
+    Direction, Hop, Hosts, Law, LinkSpec, QueueSpec, RateSpec, Run, Scenario, Side, Workload,
+};
+
+/// What the mPath transfer is called, and the benchmark's flow.
+pub const MPATH: &str = "mPath";
+/// See [`MPATH`].
+pub const TCP: &str = "TCP";
+
+/// The links.
+pub struct Network {
+    /// The last one on the way there.
+    pub down: LinkSpec,
+    /// The first one on the way back.
+    pub up: LinkSpec,
+    /// All others.
+    pub hops: Vec<Hop>,
+}
+
+impl Network {
+    /// A run of so many seconds over it, with those curves.
+    pub fn case(
+        self,
+        name: impl Into<String>,
+        duration_s: f64,
+        curves: Vec<&'static str>,
+        workloads: Vec<Workload>,
+    ) -> Case {
+        let name = name.into();
+        Case {
+            name: name.clone(),
+            scenario: Scenario {
+                name: String::new(),
+                description: String::new(),
+                duration_s,
+                warmup_s: 0.0,
+                seed: 1,
+                down: self.down,
+                up: self.up,
+                hops: self.hops,
+                hosts: Hosts {
+                    congestion_control: "reno".into(),
+                    ..Hosts::default()
+                },
+                workloads,
+                runs: vec![Run::new(name, Law::None)],
+            },
+            curves,
+            once: false,
+        }
+    }
+}
+
+/// A link with a queue of so many packets.
+pub fn link(mbps: f64, delay_ms: f64, packets: usize) -> LinkSpec {
+    LinkSpec {
+        queue: QueueSpec {
+            packets: Some(packets),
+            ..QueueSpec::default()
+        },
+        ..LinkSpec::new(RateSpec::ConstantMbps(mbps), delay_ms)
+    }
+}
+
+/// A link that never is the bottleneck.
+pub fn wide(delay_ms: f64) -> LinkSpec {
+    LinkSpec::new(RateSpec::ConstantMbps(1000.0), delay_ms)
+}
+
+/// A link in the direction of the data on that side of `down`.
+pub fn hop(name: impl Into<String>, side: Side, link: LinkSpec) -> Hop {
+    Hop {
+        name: name.into(),
+        direction: Direction::Down,
+        side,
+        link,
+    }
+}
+
+/// The workload over those links.
+pub fn over(links: &[&str], workload: Workload) -> Workload {
+    Workload {
+        links: Some(links.iter().map(|&link| link.into()).collect()),
+        ..workload
+    }
+}
