@@ -61,7 +61,7 @@ fn ratios(pairs: &Pairs) -> Part {
         Box::new(move |sample| {
             vec![cumulative(
                 "mPath's throughput ÷ TCP's, pairs",
-                Axis::new("ratio", Scale::Linear),
+                Axis::new("ratio", Scale::Log),
                 vec![("mPath ÷ TCP".into(), drawn.ratios(sample))],
             )]
         }),

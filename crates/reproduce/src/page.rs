@@ -155,7 +155,7 @@ fn row(quantity: &Comparison) -> String {
     let mut numbers = vec![papers(quantity), ours(quantity)];
     let mut verdict = judged(quantity.verdict);
     if !quantity.reason.is_empty() {
-        let _ = write!(verdict, ", because {}", escape(&quantity.reason));
+        let _ = write!(verdict, ": {}", escape(&quantity.reason));
     }
     if let Some(kernel) = &quantity.kernel {
         numbers.push(kernels(kernel));

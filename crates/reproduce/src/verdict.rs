@@ -91,7 +91,8 @@ impl Claim {
     /// What is compared, and how far it may be off: `±5`, `≤`, `≥`.
     pub fn terms(&self) -> String {
         match self {
-            Self::Near { within, .. } => format!("±{within}"),
+            // A share of the paper's number, as most are, has digits that nobody wrote.
+            Self::Near { within, .. } => format!("±{}", (within * 1e4).round() / 1e4),
             Self::AtMost { .. } => "at most".into(),
             Self::AtLeast { .. } => "at least".into(),
         }
