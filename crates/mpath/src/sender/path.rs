@@ -345,3 +345,6 @@ impl Path {
         self.delivered as f64 / lived.max(1e-3)
     }
 }
+
+#[cfg(test)]
+mod tests;

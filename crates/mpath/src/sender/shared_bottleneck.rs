@@ -95,3 +95,6 @@ pub fn aggregate(alpha: f64, direct: &mut Path, proxied: &mut [Path]) -> Vec<Pat
     }
     emptied
 }
+
+#[cfg(test)]
+mod tests;
