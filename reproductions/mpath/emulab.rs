@@ -6,8 +6,8 @@ use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_reproduce::{Case, Extent, Sample};
 use tidegate_scenario::{
-    Direction, Hop, Hosts, Law, LinkSpec, ProxySpec, QueueSpec, RateSpec, Run, Scenario, Side,
-    Workload, WorkloadKind,
+    Detection, Direction, Hop, Hosts, Law, LinkSpec, ProxySpec, QueueSpec, RateSpec, Run, Scenario,
+    Side, Workload, WorkloadKind,
 };
 
 /// What is run, for people.
@@ -142,6 +142,7 @@ pub fn mpath(proxies: &[usize]) -> Workload {
         alpha: 0.5,
         beta: 0.25,
         patience: 2.0,
+        detection: Detection::default(),
         buffer_bytes: 25_000_000,
     };
     over(&DIRECT, Workload::new(MPATH, does))

@@ -20,8 +20,8 @@ use rand_distr::{Distribution, LogNormal, Normal};
 use rand_pcg::Pcg64Mcg;
 use tidegate_reproduce::Case;
 use tidegate_scenario::{
-    Direction, Hop, Hosts, Law, LinkSpec, ProxySpec, QueueSpec, RateSpec, Run, Scenario, Side,
-    Workload, WorkloadKind,
+    Detection, Direction, Hop, Hosts, Law, LinkSpec, ProxySpec, QueueSpec, RateSpec, Run, Scenario,
+    Side, Workload, WorkloadKind,
 };
 
 /// Systems, and proxies as in the thesis.
@@ -95,6 +95,7 @@ impl Terms {
             alpha: 0.5,
             beta: self.beta,
             patience: self.patience,
+            detection: Detection::default(),
             buffer_bytes: 1 << 30,
         }
     }

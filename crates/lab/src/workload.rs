@@ -109,6 +109,7 @@ impl Cast {
                 alpha,
                 beta,
                 patience,
+                detection,
                 buffer_bytes,
             } => {
                 let terms = mpath::Terms {
@@ -117,6 +118,7 @@ impl Cast {
                     alpha: *alpha,
                     beta: *beta,
                     patience: *patience,
+                    detection: *detection,
                     buffer_bytes: *buffer_bytes,
                 };
                 mpath::add(self, workload, stage, &terms)

@@ -24,4 +24,4 @@ pub use scenario::*;
 pub use schedule::Schedule;
 pub use vary::{Setting, Variation, combinations};
 pub use ways::{DOWN, ProxySpec, UP};
-pub use workload::{ReadRate, Workload, WorkloadKind};
+pub use workload::{Detection, ReadRate, Workload, WorkloadKind};

@@ -205,6 +205,9 @@ pub enum WorkloadKind {
         /// How long a way through a proxy may take, in round trips of the direct path.
         #[serde(default = "patience")]
         patience: f64,
+        /// How paths that share a queue with the direct one are told.
+        #[serde(default, skip_serializing_if = "Detection::is_usual")]
+        detection: Detection,
         /// The receiver's buffer in bytes.
         #[serde(default = "reorder_buffer")]
         buffer_bytes: u64,
@@ -223,6 +226,23 @@ pub enum WorkloadKind {
         #[serde(default)]
         side: Side,
     },
+}
+
+/// How mPath tells paths that share a queue.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Detection {
+    /// As the thesis does: their loss intervals overlap.
+    LossIntervals,
+    /// That, and by round trips that are long when the other path loses.
+    #[default]
+    Queues,
+}
+
+impl Detection {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl WorkloadKind {

@@ -17,7 +17,7 @@ use tidegate_measure::SAMPLE_INTERVAL;
 use tidegate_overlay::proxy::{Options, Proxy};
 use tidegate_overlay::registry::{Config as Listing, Memory, Server, Service};
 use tidegate_overlay::{Announcement, GrantedRelay, Limits, Rate, ReceiverId, Registry, Secret};
-use tidegate_scenario::{Direction, ProxySpec, Side, Workload};
+use tidegate_scenario::{Detection, Direction, ProxySpec, Side, Workload};
 use tidegate_transfer::{
     Config, Connection, Endpoint, Identity, Monitor, PathStatus, Relay, Token,
 };
@@ -125,6 +125,7 @@ pub struct Terms<'a> {
     pub alpha: f64,
     pub beta: f64,
     pub patience: f64,
+    pub detection: Detection,
     pub buffer_bytes: u64,
 }
 
@@ -193,6 +194,10 @@ fn config(terms: &Terms) -> Config {
             alpha: terms.alpha,
             beta: terms.beta,
             patience: terms.patience,
+            detection: match terms.detection {
+                Detection::LossIntervals => tidegate_mpath::Detection::LossIntervals,
+                Detection::Queues => tidegate_mpath::Detection::Queues,
+            },
             ..usual.paths
         },
         buffer_bytes: terms.buffer_bytes as usize,

@@ -12,7 +12,7 @@ use tidegate_mpath::{
     Config, PathId, PathInfo, ProxyId, Receiver, ReceiverConfig, Sender, Transmission,
 };
 use tidegate_scenario::{
-    Direction, ProxySpec, RunResult, Series, Side, TransferResult, WorkloadKind,
+    Detection, Direction, ProxySpec, RunResult, Series, Side, TransferResult, WorkloadKind,
 };
 use tidegate_time::Instant;
 
@@ -58,6 +58,7 @@ pub fn apps(name: &str, does: &WorkloadKind, seed: u64, window: Window) -> Vec<B
         alpha,
         beta,
         patience,
+        detection,
         buffer_bytes,
     } = does
     else {
@@ -67,6 +68,10 @@ pub fn apps(name: &str, does: &WorkloadKind, seed: u64, window: Window) -> Vec<B
         alpha: *alpha,
         beta: *beta,
         patience: *patience,
+        detection: match detection {
+            Detection::LossIntervals => tidegate_mpath::Detection::LossIntervals,
+            Detection::Queues => tidegate_mpath::Detection::Queues,
+        },
         seed: random::seed(seed, name),
         ..Config::default()
     });
