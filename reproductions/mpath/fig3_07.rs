@@ -1,8 +1,7 @@
 //! Figs. 3.6 and 3.7: a core bottleneck, and enough capacity elsewhere.
 
 use super::emulab::{
-    ACCESS, CORE, MPATH, Pace, RARELY_TOGETHER, TCP, case, cores, delivered, goodput, mpath,
-    path_name, picture, tcp,
+    ACCESS, CORE, MPATH, Pace, TCP, case, cores, delivered, goodput, mpath, path_name, picture, tcp,
 };
 use crate::means::mean;
 use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
@@ -43,8 +42,7 @@ fn quantities(pace: Pace) -> Vec<Quantity> {
             "Mbit/s",
             near(7.0, 0.0),
             move |sample| delivered(sample, WITH_MPATH, "direct", settled),
-        )
-        .because(RARELY_TOGETHER),
+        ),
         Quantity::new(
             "path 1 is dropped after",
             "min",
@@ -54,15 +52,13 @@ fn quantities(pace: Pace) -> Vec<Quantity> {
                 neutral: MINUTES,
             },
             move |sample| dropped_min(sample, pace),
-        )
-        .because(RARELY_TOGETHER),
+        ),
         Quantity::new(
             "path 1 in the last 15 min",
             "Mbit/s",
             Claim::at_most(0.7, 3.5),
             move |sample| delivered(sample, WITH_MPATH, "proxy 1", settled),
-        )
-        .because(RARELY_TOGETHER),
+        ),
         Quantity::new(
             "path 2 ÷ path 3",
             "",
