@@ -16,13 +16,7 @@ pub const INTRODUCTION: &str = "Chapter 3 of the thesis, on its Emulab topologie
      5 Mbit/s. Round trips, queues, the second core link's rate and where the access link lies are not in the text. The second core link has \
      10 Mbit/s: more than 5, enough with one TCP flow of 6 Mbit/s on it and not with another of 8. TCP's 7.21 Mbit/s leave hardly any \
      queue; of the round trips and queues tried with which TCP alone comes within a tenth of its numbers, 240 ms and 15 packets are \
-     those with which mPath, too, comes near most of its own. With others its sums stay near the thesis's and its paths share them \
-     differently (docs/mpath.md). TCP is New Reno, as there; goodput is payload.";
-
-/// Why paths that share a queue go on side by side here.
-pub const RARELY_TOGETHER: &str = "each time a queue overflows here it loses a packet or two, rarely of both paths, so that load aggregation seldom \
-     finds that they share it; with bursts that overrun the core's queue it does (docs/mpath.md). The thesis's losses must have come in \
-     larger batches: it saw one shared loss after another";
+     those with which mPath, too, comes near most of its own. TCP is New Reno, as there; goodput is payload.";
 
 /// The way there and back without queues, in ms, the same on every way.
 const ROUND_TRIP_MS: f64 = 240.0;

@@ -1,8 +1,7 @@
 //! Figs. 3.6 and 3.7: a core bottleneck, and enough capacity elsewhere.
 
 use super::emulab::{
-    ACCESS, CORE, Pace, RARELY_TOGETHER, case, cores, delivered, goodput, mpath, path_name,
-    picture, tcp,
+    ACCESS, CORE, Pace, case, cores, delivered, goodput, mpath, path_name, picture, tcp,
 };
 use super::network::{MPATH, TCP};
 use crate::means::mean;
@@ -44,8 +43,7 @@ fn quantities(pace: Pace) -> Vec<Quantity> {
             "Mbit/s",
             near(7.0, 0.0),
             move |sample| delivered(sample, WITH_MPATH, "direct", settled),
-        )
-        .because(RARELY_TOGETHER),
+        ),
         Quantity::new(
             "path 1 is dropped after",
             "min",
@@ -55,15 +53,13 @@ fn quantities(pace: Pace) -> Vec<Quantity> {
                 neutral: MINUTES,
             },
             move |sample| dropped_min(sample, pace),
-        )
-        .because(RARELY_TOGETHER),
+        ),
         Quantity::new(
             "path 1 in the last 15 min",
             "Mbit/s",
             Claim::at_most(0.7, 3.5),
             move |sample| delivered(sample, WITH_MPATH, "proxy 1", settled),
-        )
-        .because(RARELY_TOGETHER),
+        ),
         Quantity::new(
             "path 2 ÷ path 3",
             "",

@@ -42,10 +42,6 @@ pub fn figure(pace: Pace) -> Figure {
     }
 }
 
-/// Why TCP loses more.
-const BESIDE: &str = "path 1 is seldom found to share the core link with the direct path (see Fig. 3.7), so that TCP meets two windows of mPath's \
-     there. They grow by less than one packet a round trip together, but each halves only for its own losses";
-
 /// The n-th 20 minutes, without the first five.
 fn phase(pace: Pace, n: f64) -> Span {
     pace.minutes(n * STEP + 5.0, (n + 1.0) * STEP)
@@ -71,8 +67,7 @@ fn quantities(pace: Pace) -> Vec<Quantity> {
                 neutral: 50.0,
             },
             move |sample| fall(sample, "TCP-1", phase(0.0), phase(1.0)),
-        )
-        .because(BESIDE),
+        ),
         Quantity::new(
             "TCP-2's window falls beside TCP-3 by",
             "%",

@@ -31,6 +31,9 @@ const BATCH: usize = 32;
 /// Longest sleep: how late a stop may be noticed.
 const NAP: Duration = Duration::from_millis(20);
 
+/// So late a machine that has time for this thread lets it wake up.
+const PUNCTUAL: Duration = Duration::from_millis(1);
+
 /// Links between ports.
 pub struct Emulator<'a> {
     clock: Clock,
@@ -40,6 +43,8 @@ pub struct Emulator<'a> {
     lanes: Vec<Lane>,
     /// Packets that a port's other side refused.
     refused: u64,
+    /// When to look at the ports again at the latest.
+    next_look: Instant,
     /// Buffers of packets that have left.
     pool: Vec<Vec<u8>>,
 }
@@ -87,6 +92,7 @@ impl<'a> Emulator<'a> {
             topology,
             lanes: lanes.into_iter().map(lane).collect(),
             refused: 0,
+            next_look: Instant::MAX,
             pool: Vec::new(),
         }
     }
@@ -120,7 +126,7 @@ impl<'a> Emulator<'a> {
 
     /// Reads what the hosts have sent; whether there was anything.
     fn take_arrivals(&mut self) -> Result<bool, Errno> {
-        let mut any = false;
+        let mut arrivals = Vec::new();
         for port in 0..self.ports.len() {
             for _ in 0..BATCH {
                 let mut bytes = self.pool.pop().unwrap_or_else(|| Vec::with_capacity(MTU));
@@ -128,16 +134,22 @@ impl<'a> Emulator<'a> {
                     self.pool.push(bytes);
                     break;
                 }
-                any = true;
-                match self.topology.exits[port].route(&bytes) {
-                    Some(route) => self.forward(Frame {
-                        bytes,
-                        arrived: self.clock.now(),
-                        route,
-                        passed: 0,
-                    }),
-                    None => self.pool.push(bytes),
-                }
+                arrivals.push((port, bytes));
+            }
+        }
+        let now = self.clock.now();
+        let (from, step) = spread(self.next_look, now, arrivals.len());
+        self.next_look = now;
+        let any = !arrivals.is_empty();
+        for (n, (port, bytes)) in (1..).zip(arrivals) {
+            match self.topology.exits[port].route(&bytes) {
+                Some(route) => self.forward(Frame {
+                    bytes,
+                    arrived: from + step * n,
+                    route,
+                    passed: 0,
+                }),
+                None => self.pool.push(bytes),
             }
         }
         Ok(any)
@@ -177,7 +189,8 @@ impl<'a> Emulator<'a> {
                     due: delivery.due,
                     queued: delivery.queued,
                 };
-                frame.arrived = now;
+                // Late as this may be, the next link has had it since then.
+                frame.arrived = delivery.due;
                 self.forward(frame);
                 self.lanes[lane].record.count(&passage, now - delivery.due);
             }
@@ -186,9 +199,11 @@ impl<'a> Emulator<'a> {
     }
 
     /// Sleeps until a packet arrives or the next event of a link.
-    fn sleep(&self) -> Result<(), Errno> {
+    fn sleep(&mut self) -> Result<(), Errno> {
         let next = self.lanes.iter().filter_map(|l| l.link.next_event()).min();
-        let timeout = next.map_or(NAP, |at| at - self.clock.now()).min(NAP);
+        let now = self.clock.now();
+        let timeout = next.map_or(NAP, |at| at - now).min(NAP);
+        self.next_look = now + timeout;
         let fds = self.ports.iter().map(|port| port.as_fd());
         let mut fds: Vec<PollFd> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         match ppoll(&mut fds, Some(TimeSpec::from_duration(timeout)), None) {
@@ -219,3 +234,16 @@ impl<'a> Emulator<'a> {
         }
     }
 }
+
+/// When packets have arrived that were read at `now`: from when on, and the time from one to the next. Where the
+/// thread has been kept from looking since `next_look` they have come meanwhile, nobody knows when: not all at
+/// once, as a queue of a few packets would take it.
+fn spread(next_look: Instant, now: Instant, packets: usize) -> (Instant, Duration) {
+    match now - next_look {
+        late if late > PUNCTUAL => (next_look, late / packets.max(1) as u32),
+        _ => (now, Duration::ZERO),
+    }
+}
+
+#[cfg(test)]
+mod tests;

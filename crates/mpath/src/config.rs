@@ -2,13 +2,27 @@
 
 use std::time::Duration;
 
-/// Settings of a sender. The defaults are the thesis's (section 3.3.7).
+/// How paths that share a queue are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detection {
+    /// The thesis's way (section 3.1.3): their loss intervals overlap. A queue that overflows by a packet or two
+    /// takes them from one path, mostly, and is not found.
+    LossIntervals,
+    /// That, and: whenever one of them loses a packet, the round trips of the other are longer than usual.
+    #[default]
+    Queues,
+}
+
+/// Settings of a sender. The defaults are the thesis's (section 3.3.7), but for
+/// [`Detection`].
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// α: the largest share of a proxied path's window that one shared loss moves to the direct path.
     pub alpha: f64,
     /// β: new proxied paths after a loss on the direct path, as a share of its window.
     pub beta: f64,
+    /// How paths that share a queue with the direct one are told.
+    pub detection: Detection,
     /// τ as a multiple of the direct path's round trip: how long a probe may take, and how long the
     /// receiver waits before it asks for what is missing.
     pub patience: f64,
@@ -30,6 +44,7 @@ impl Default for Config {
         Self {
             alpha: 0.5,
             beta: 0.25,
+            detection: Detection::default(),
             patience: 2.0,
             probe_interval: Duration::from_millis(250),
             probe_attempts: 2,

@@ -26,7 +26,7 @@ mod receiver;
 mod sender;
 pub mod wire;
 
-pub use config::{Config, ReceiverConfig};
+pub use config::{Config, Detection, ReceiverConfig};
 pub use packet::{Data, Feedback, Gap, PathGap, PathId, PathReport};
 pub use receiver::{Arrival, Receiver};
 pub use sender::{Info, PathInfo, ProxyId, Sender, Transmission};

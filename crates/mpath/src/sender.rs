@@ -4,13 +4,14 @@ mod path;
 mod paths;
 mod probing;
 mod proxies;
+mod queueing;
 mod rtt;
 mod shared_bottleneck;
 mod stream;
 #[cfg(test)]
 mod tests;
 
-use crate::{Config, Data, Feedback, PathGap, PathId, PathReport};
+use crate::{Config, Data, Detection, Feedback, PathGap, PathId, PathReport};
 use path::{News, Path, Sent};
 use paths::Paths;
 use probing::Probing;
@@ -204,12 +205,18 @@ impl Sender {
             self.lose(gap);
         }
         let mut direct_before = None;
+        let mut reduced = Vec::new();
         for report in &feedback.reports {
             let window = self.paths.direct().window;
             let news = self.report(now, report, last_lost(&self.paths, report, feedback), waits);
             if news.reduced && report.path == PathId::DIRECT {
                 direct_before = Some(window);
             }
+            reduced.extend(news.reduced.then_some(report.path));
+        }
+        if self.config.detection == Detection::Queues {
+            let (direct, proxied) = self.paths.split_mut();
+            shared_bottleneck::spread(&reduced, direct, proxied);
         }
         // After all halvings, so that equation 3.6 holds whatever the order of the reports.
         self.aggregate(now);

@@ -19,7 +19,7 @@ mod workload;
 pub use comparison::Comparison;
 pub use link::*;
 pub use load::{LinkInputs, LoadError};
-pub use mpath::MpathSpec;
+pub use mpath::{Detection, MpathSpec};
 pub use read_rate::SlowReader;
 pub use result::*;
 pub use scenario::*;

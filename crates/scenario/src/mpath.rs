@@ -20,8 +20,28 @@ pub struct MpathSpec {
     pub beta: f64,
     /// How long a way through a proxy may take, in round trips of the direct path (τ).
     pub patience: f64,
+    /// How paths that share a queue with the direct one are told.
+    #[serde(skip_serializing_if = "Detection::is_usual")]
+    pub detection: Detection,
     /// The receiver's buffer in bytes.
     pub buffer_bytes: u64,
+}
+
+/// How mPath tells paths that share a queue.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Detection {
+    /// As the thesis does: their loss intervals overlap.
+    LossIntervals,
+    /// That, and by round trips that are long when the other path loses.
+    #[default]
+    Queues,
+}
+
+impl Detection {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Default for MpathSpec {
@@ -32,6 +52,7 @@ impl Default for MpathSpec {
             alpha: 0.5,
             beta: 0.25,
             patience: 2.0,
+            detection: Detection::default(),
             buffer_bytes: 25_000_000,
         }
     }
@@ -43,6 +64,20 @@ impl MpathSpec {
         match self.direction {
             Direction::Down => Side::Client,
             Direction::Up => Side::Server,
+        }
+    }
+
+    /// It as the protocol's sender takes it.
+    pub fn config(&self) -> tidegate_mpath::Config {
+        tidegate_mpath::Config {
+            alpha: self.alpha,
+            beta: self.beta,
+            patience: self.patience,
+            detection: match self.detection {
+                Detection::LossIntervals => tidegate_mpath::Detection::LossIntervals,
+                Detection::Queues => tidegate_mpath::Detection::Queues,
+            },
+            ..tidegate_mpath::Config::default()
         }
     }
 

@@ -62,6 +62,29 @@ fn beside_tcp_on_the_core_link_it_leaves_more_than_half() {
     assert!(share > 0.5, "{share}");
 }
 
+/// Where both ways lead over the core link they are found to share it, and TCP keeps what it has beside mPath without
+/// a proxy.
+#[test]
+fn beside_tcp_two_ways_over_one_link_are_as_one() {
+    let tcp = "{ name = 'tcp', links = ['core', 'down', 'up'], does = { bulk = {} } }";
+    let same = "{ name = 'same', links = ['down', 'core'] }";
+    let share = |proxies, detection: &str| {
+        let text = scenario(300.0, 30.0, proxies, tcp);
+        let text = text.replace(
+            "proxies =",
+            &format!("detection = '{detection}', proxies ="),
+        );
+        flow(&run(&text), "tcp").goodput_bps / 10e6
+    };
+    let [alone, ours, thesis] = [
+        share("", "queues"),
+        share(same, "queues"),
+        share(same, "loss_intervals"),
+    ];
+    assert!(ours > 0.9 * alone, "{ours} of {alone}");
+    assert!(ours > thesis + 0.02, "{ours}, {thesis}");
+}
+
 /// The same seed gives the same bytes, and looking does not change them.
 #[test]
 fn a_run_is_its_seed() {

@@ -175,16 +175,10 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, spec: &MpathSpec
 }
 
 fn config(spec: &MpathSpec) -> Config {
-    let usual = Config::default();
     Config {
-        paths: tidegate_mpath::Config {
-            alpha: spec.alpha,
-            beta: spec.beta,
-            patience: spec.patience,
-            ..usual.paths
-        },
+        paths: spec.config(),
         buffer_bytes: spec.buffer_bytes as usize,
-        ..usual
+        ..Config::default()
     }
 }
 

@@ -1,6 +1,8 @@
 //! One path: what is in flight on it, its window, and its last loss.
 
+use super::queueing::Queueing;
 use super::rtt::Rtt;
+use super::shared_bottleneck::Evidence;
 use crate::{Gap, PathId, PathReport};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -47,8 +49,8 @@ pub struct News {
 struct Reduction {
     /// Losses of numbers below this one belong to it: one halving a round trip.
     until: u64,
-    /// Losses known before, to which the count returns if all were a mistake.
-    lost_before: u64,
+    /// Losses known before, to which the count returns if all were a mistake; none: another path has lost.
+    lost_before: Option<u64>,
     /// The window before.
     window_before: f64,
 }
@@ -66,6 +68,10 @@ pub struct Path {
     pub threshold: f64,
     /// Its round trip.
     pub rtt: Rtt,
+    /// What that tells of its queues.
+    pub queueing: Queueing,
+    /// Whether it shares a queue with the direct path.
+    pub evidence: Evidence,
     /// Its last loss; none: it has never had one.
     pub loss: Option<LossInterval>,
     /// Whether load aggregation has been done for its last reduction.
@@ -94,14 +100,19 @@ pub struct Path {
     due: Instant,
 }
 
-/// Pace in slow start, in windows a round trip (Linux's `tcp_pacing_ss_ratio`). There a feedback lets up
-/// to twenty packets go, which no short queue survives. Later packets go as feedback lets them, as the
-/// thesis has it: that the packets of several paths then leave together is also why paths that share a
-/// queue lose together, which is what load aggregation looks for.
-const PACE: f64 = 2.0;
+/// Pace in slow start, in windows a round trip (Linux's `tcp_pacing_ss_ratio`).
+const PACE_IN_SLOW_START: f64 = 2.0;
+
+/// Pace after it: more than one, so that it is the window that limits (Linux: 1.2; RFC 9002 §7.7: 1.25). A
+/// feedback lets ten packets go and two that come together twenty; no short queue survives that of several
+/// paths.
+const PACE: f64 = 1.25;
 
 /// What is due so soon may go at once: at high rates packets leave in batches.
 const QUANTUM: Duration = Duration::from_millis(1);
+
+/// So late a sender may be, by its timer or its machine, without losing its turn. More would be a burst.
+const LATENESS: Duration = Duration::from_millis(2);
 
 impl Path {
     /// A path with nothing on its way.
@@ -112,6 +123,8 @@ impl Path {
             window,
             threshold: 0.0,
             rtt: Rtt::default(),
+            queueing: Queueing::default(),
+            evidence: Evidence::default(),
             loss: None,
             aggregated: false,
             heard: None,
@@ -136,14 +149,19 @@ impl Path {
         }
         self.flight.push_back(Sent { stream, at: now });
         self.most = self.most.max(self.flight.len());
-        self.due = self.due.max(now) + self.interval();
+        // What was not sent in time is made up for, but not more of it than that.
+        self.due = self.due.max(now - LATENESS) + self.interval();
         self.next() - 1
     }
 
-    /// Time from packet to packet; none before the round trip is known, or after slow start.
+    /// Time from packet to packet; none before the round trip is known.
     fn interval(&self) -> Duration {
-        match self.rtt.smoothed().filter(|_| self.in_slow_start()) {
-            Some(round_trip) => round_trip.div_f64(PACE * self.window.max(1.0)),
+        let pace = match self.in_slow_start() {
+            true => PACE_IN_SLOW_START,
+            false => PACE,
+        };
+        match self.rtt.smoothed() {
+            Some(round_trip) => round_trip.div_f64(pace * self.window.max(1.0)),
             None => Duration::ZERO,
         }
     }
@@ -207,8 +225,9 @@ impl Path {
             return News::default();
         }
         let newest = self.flight[largest as usize];
-        self.rtt
-            .sample((now - newest.at).saturating_sub(report.delay));
+        let round_trip = (now - newest.at).saturating_sub(report.delay);
+        self.rtt.sample(round_trip);
+        self.queueing.sample(round_trip);
         self.heard = Some(now);
         self.waits_since = now;
         let reported = largest + 1;
@@ -233,6 +252,7 @@ impl Path {
     fn note_round(&mut self, largest: u64) {
         if largest >= self.round_until {
             self.round_until = self.next();
+            self.queueing.end_round();
             self.most_before = std::mem::replace(&mut self.most, self.flight.len());
         }
     }
@@ -241,7 +261,8 @@ impl Path {
     fn recount(&mut self, lost: u64) -> News {
         let returned = self.lost.saturating_sub(lost);
         self.lost -= returned;
-        let is_mistake = |r: &Reduction| returned > 0 && lost <= r.lost_before;
+        let is_mistake =
+            |r: &Reduction| returned > 0 && r.lost_before.is_some_and(|before| lost <= before);
         if let Some(reduction) = self.reduction.take_if(|r| is_mistake(r)) {
             self.window = self.window.max(reduction.window_before);
             self.loss = None;
@@ -265,16 +286,32 @@ impl Path {
         {
             return false;
         }
+        self.halve(Some(self.lost.saturating_sub(count)));
+        true
+    }
+
+    /// Another path has lost a packet in a queue that this one has packets in, too.
+    pub fn lose_with(&mut self, other: &Self) {
+        self.loss = other.loss;
+        // Once a round trip.
+        if self
+            .reduction
+            .is_none_or(|reduction| reduction.until <= self.first)
+        {
+            self.halve(None);
+        }
+    }
+
+    fn halve(&mut self, lost_before: Option<u64>) {
         self.reduction = Some(Reduction {
             until: self.next(),
-            lost_before: self.lost.saturating_sub(count),
+            lost_before,
             window_before: self.window,
         });
         self.aggregated = false;
         // Only load aggregation takes a path below one packet, and so away (section 3.1.3).
         self.window = (self.window / 2.0).max(1.0);
         self.threshold = self.window;
-        true
     }
 
     /// When too long nothing has been heard of what is on its way.
@@ -308,3 +345,6 @@ impl Path {
         self.delivered as f64 / lived.max(1e-3)
     }
 }
+
+#[cfg(test)]
+mod tests;

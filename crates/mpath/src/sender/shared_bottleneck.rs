@@ -1,7 +1,74 @@
 //! Load aggregation: what paths lose together with the direct one goes over to it (section 3.1.3).
 
 use super::path::Path;
+use super::queueing::Queueing;
 use crate::PathId;
+
+/// How likely it is that a path shares a queue with the direct one: the logarithm of the odds, by Wald's
+/// sequential test. Whenever one of both loses, the other's queues are looked at. If they share the queue
+/// that has overflowed it was full for both; if not, the other's were as full as they usually are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Evidence(f64);
+
+/// How often a shared queue that overflows is seen to be full: a path of few packets may miss it.
+const SEEN: f64 = 0.8;
+
+/// Nothing is held for rarer than that.
+const RARE: f64 = 0.1;
+
+/// Odds of 20 to 1 are taken for certain.
+const CERTAIN: f64 = 3.0;
+
+/// So far it goes at most, so that what changes is noticed.
+const MOST: f64 = 2.0 * CERTAIN;
+
+impl Evidence {
+    /// One path has lost; `other` are the other's queues.
+    pub fn add(&mut self, other: &Queueing) {
+        let Some(usually) = other.usually_long() else {
+            return;
+        };
+        let usually = usually.clamp(RARE, 1.0 - RARE);
+        let odds = match other.is_long() {
+            true => SEEN / usually,
+            false => (1.0 - SEEN) / (1.0 - usually),
+        };
+        // What is as good as always full tells nothing.
+        if usually < SEEN {
+            self.0 = (self.0 + odds.ln()).clamp(-MOST, MOST);
+        }
+    }
+
+    /// Whether it is certain.
+    pub fn is_certain(&self) -> bool {
+        self.0 >= CERTAIN
+    }
+}
+
+/// Paths in `reduced` have just lost something: looks whether the direct path shares a queue with each of the
+/// proxied, and, where it does, takes the loss of one for a loss of both, as one TCP would that had its packets
+/// in that queue.
+pub fn spread(reduced: &[PathId], direct: &mut Path, proxied: &mut [Path]) {
+    let direct_lost = reduced.contains(&direct.id);
+    for path in proxied {
+        let lost = reduced.contains(&path.id);
+        if direct_lost {
+            path.evidence.add(&path.queueing);
+        }
+        if lost {
+            path.evidence.add(&direct.queueing);
+        }
+        if !path.evidence.is_certain() {
+            continue;
+        }
+        if direct_lost && !lost {
+            path.lose_with(direct);
+        }
+        if lost && !direct_lost {
+            direct.lose_with(path);
+        }
+    }
+}
 
 /// Whether a path's last loss and the direct path's overlap in time, and nothing has come of it yet.
 fn shares(direct: &Path, path: &Path) -> bool {
@@ -28,3 +95,6 @@ pub fn aggregate(alpha: f64, direct: &mut Path, proxied: &mut [Path]) -> Vec<Pat
     }
     emptied
 }
+
+#[cfg(test)]
+mod tests;

@@ -136,11 +136,8 @@ impl Mpath {
     /// The application of that workload.
     pub fn new(name: &str, spec: &MpathSpec, seed: u64, window: Window) -> Self {
         let mut sender = Sender::new(Config {
-            alpha: spec.alpha,
-            beta: spec.beta,
-            patience: spec.patience,
             seed: random::seed(seed, name),
-            ..Config::default()
+            ..spec.config()
         });
         sender.add_proxies((0..spec.proxies.len() as u32).map(ProxyId));
         sender.write(WITHOUT_END);
