@@ -246,8 +246,8 @@ fn a_file_finds_its_way_and_the_proxies_forward_a_part_of_it() {
     let mut receive = tidegate(&arguments);
     let mut receiver = Running::start(receive.args(["--listen", "127.0.0.1:0"]));
     let token = receiver.says("tgm1-");
-    let mut send = tidegate(&["send", &path("file"), &token, "--json"]);
-    let mut sender = Running::start(&mut send);
+    let mut send = tidegate(&["send", &path("file"), "--json"]);
+    let mut sender = Running::start(send.env("TIDEGATE_MPATH_RECEIVER", &token));
     wait_for_some(Path::new(&into));
     drop(registry);
 

@@ -69,7 +69,7 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
     let _announcement = relays::announce(&args.registry, &identity, address)?;
     let token = Token::new(&identity, vec![address], relays::joined(&args.registry));
     println!("{token}");
-    eprintln!("listening on {address}; send with: tidegate mpath send FILE… TOKEN");
+    eprintln!("listening on {address}; send with: tidegate mpath send FILE… --token -");
     if args.advertise.is_none() && is_behind_nat(address.ip()) {
         eprintln!(
             "senders elsewhere do not reach {}: for them the router has to forward a UDP port to \

@@ -3,6 +3,7 @@
 use super::bar::Bar;
 use super::files::{bad_input, interrupt, part};
 use super::relays::{self, Ways};
+use super::token;
 use crate::exit::BadInput;
 use anyhow::{Context, Error, Result};
 use clap::Args;
@@ -19,12 +20,14 @@ use tidegate_transfer::{Config, Connection, ConnectionError, Endpoint, Monitor, 
 /// Arguments of `mpath send`.
 #[derive(Debug, Args)]
 pub struct SendArgs {
-    /// The files; the same command again goes on where one ended
+    /// The files; the same command again goes on where one ended. The last word may be the receiver's
+    /// token, but everybody on the machine can read it there
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// What the receiver printed
-    #[arg(value_name = "TOKEN")]
-    pub token: String,
+    /// The file with the token that the receiver printed; - asks for it, on standard input.
+    /// TIDEGATE_MPATH_RECEIVER by default
+    #[arg(long, value_name = "FILE")]
+    pub token: Option<PathBuf>,
     /// Print what was done as JSON instead of text
     #[arg(long)]
     pub json: bool,
@@ -55,13 +58,13 @@ struct Sent {
 
 /// Sends.
 pub async fn run(args: &SendArgs) -> Result<()> {
-    let token: Token = args.token.parse().map_err(bad_input)?;
-    for file in &args.files {
+    let (token, files) = token::find(args.token.as_deref(), &args.files)?;
+    for file in files {
         let readable = std::fs::File::open(file);
         readable.map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
     }
     let started = Instant::now();
-    let (sent, monitor) = transfer(&token, &args.files).await?;
+    let (sent, monitor) = transfer(&token, files).await?;
     let summary = Summary::new(sent, &monitor, started.elapsed().as_secs_f64());
     summary.print(args.json)
 }
