@@ -3,7 +3,6 @@
 use super::message::{FromReceiver, FromSender, hear, hear_or_end, say};
 use super::part::Part;
 use super::{CHUNK, FileError, Progress, Transferred, name};
-use crate::Connection;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,7 +29,7 @@ const RETRY: Duration = Duration::from_millis(200);
 /// # Errors
 /// When a file cannot be received.
 pub async fn receive(
-    connection: Connection,
+    connection: impl AsyncRead + AsyncWrite,
     what: &Receive,
     received: &mut Vec<Transferred>,
     mut progress: impl FnMut(Progress),

@@ -2,7 +2,6 @@
 
 use super::message::{FromReceiver, FromSender, hear, say};
 use super::{CHUNK, FileError, Progress, Transferred, name};
-use crate::Connection;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use tokio::fs::File;
@@ -14,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 /// # Errors
 /// When a file cannot be read or received.
 pub async fn send(
-    connection: Connection,
+    connection: impl AsyncRead + AsyncWrite,
     files: &[PathBuf],
     sent: &mut Vec<Transferred>,
     mut progress: impl FnMut(Progress),
