@@ -107,6 +107,8 @@ struct Overlay {
     at: SocketAddr,
     registry: Option<Program>,
     detours: Vec<Detour>,
+    /// What every proxy has said, also those that were killed.
+    proxies: Vec<PathBuf>,
     /// Programs so far, each with a log of its own.
     programs: usize,
 }
@@ -122,6 +124,7 @@ impl Overlay {
             at,
             registry: None,
             detours: Vec::new(),
+            proxies: Vec::new(),
             programs: 0,
         };
         overlay.start_registry();
@@ -171,6 +174,7 @@ impl Overlay {
         let token = fs::read_to_string(self.path("token")).unwrap();
         let proxy = self.start(command.env(TOKEN, token.trim()));
         proxy.says("listens at");
+        self.proxies.push(proxy.log.clone());
         proxy
     }
 
@@ -208,14 +212,20 @@ impl Overlay {
         hops.map(|count| count.load(Ordering::Relaxed)).collect()
     }
 
-    /// Ends the proxies; what they have forwarded and refused since their starts.
+    /// Ends the proxies; what all that ever ran have forwarded and refused, as they say every 10 s and at
+    /// the end.
     fn end(&mut self) -> (u64, u64) {
-        let mut total = (0, 0);
         for detour in &mut self.detours {
             terminate(&detour.proxy.process);
             detour.proxy.ends_well();
-            let said = detour.proxy.said();
-            let last: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+        }
+        let mut total = (0, 0);
+        for log in &self.proxies {
+            let said = fs::read_to_string(log).unwrap();
+            let Some(last) = said.lines().rfind(|line| line.ends_with('}')) else {
+                continue;
+            };
+            let last: Value = serde_json::from_str(last).unwrap();
             let refused = last["refused"].as_object().unwrap().values();
             total.0 += last["forwarded"]["packets"].as_u64().unwrap();
             total.1 += refused.map(|count| count.as_u64().unwrap()).sum::<u64>();
@@ -270,7 +280,7 @@ fn assert_same(one: &Path, other: &Path) {
 struct Seen {
     /// Packets towards each.
     hops: Vec<u64>,
-    /// Packets that those had forwarded and refused that ran at the end.
+    /// Packets that they have forwarded and refused.
     forwarded: u64,
     refused: u64,
 }
