@@ -9,4 +9,4 @@ mod tests;
 
 pub use server::{Received, Server};
 pub use service::{Config, Reply, Request, Service};
-pub use store::{Memory, Receiver, Redis, Store, StoreError};
+pub use store::{Memory, Put, RECEIVERS_EACH, Receiver, Redis, Store, StoreError};

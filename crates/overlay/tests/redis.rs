@@ -157,7 +157,13 @@ fn everything_that_is_written_has_our_name_and_an_end() {
     let mut keys: Vec<String> = redis::cmd("KEYS").arg("*").query(&mut connection).unwrap();
     keys.sort();
     let name = format!("tidegate:mpath:receiver:{RECEIVER}:4");
-    let expected = ["tidegate:mpath:nonce:aa", "tidegate:mpath:proxies", &name];
+    let neighbours = "tidegate:mpath:receivers:127.0.0.1";
+    let expected = [
+        "tidegate:mpath:nonce:aa",
+        "tidegate:mpath:proxies",
+        &name,
+        neighbours,
+    ];
     assert_eq!(keys, expected);
     for key in keys {
         let ends_s: i64 = redis::cmd("TTL").arg(&key).query(&mut connection).unwrap();
@@ -196,6 +202,13 @@ fn a_store_that_restarts_is_found_again() {
     server.restart();
     server.open();
     until("it is back again", || client.relays(RECEIVER, &[]).is_ok());
+}
+
+#[test]
+fn one_address_cannot_fill_it() {
+    if let Some(server) = Server::start() {
+        common::one_address_cannot_fill(&server.open());
+    }
 }
 
 #[test]
