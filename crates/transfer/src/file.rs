@@ -17,6 +17,7 @@ mod part;
 mod receive;
 mod send;
 
+pub use name::shown;
 pub use receive::{Receive, receive};
 pub use send::send;
 
@@ -92,7 +93,7 @@ impl FileError {
 
     /// The receiver's words are a stranger's, and must not play tricks on a terminal.
     fn receiver(why: &str) -> Self {
-        Self::Receiver(why.replace(char::is_control, "\u{fffd}"))
+        Self::Receiver(shown(why))
     }
 
     fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_transfer::file::{FileError, Progress, Receive, Transferred, receive};
+use tidegate_transfer::file::{FileError, Progress, Receive, Transferred, receive, shown};
 use tidegate_transfer::{Config, Connection, Endpoint, Token};
 use tokio::task::JoinSet;
 
@@ -110,7 +110,7 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
 }
 
 async fn take(connection: Connection, what: Arc<Receive>, bars: MultiProgress) -> Outcome {
-    let bar = Bar::new(&bars, connection.monitor());
+    let mut bar = Bar::new(&bars, connection.monitor());
     let mut received = Vec::new();
     let show = |progress: Progress| bar.show(&progress);
     let result = receive(connection, &what, &mut received, show).await;
@@ -121,7 +121,7 @@ async fn take(connection: Connection, what: Arc<Receive>, bars: MultiProgress) -
 fn report(bars: &MultiProgress, outcome: &Outcome) -> bool {
     bars.suspend(|| {
         for file in &outcome.received {
-            let (name, length) = (&file.name, HumanBytes(file.length));
+            let (name, length) = (shown(&file.name), HumanBytes(file.length));
             println!("{name}: {length}, BLAKE3 {}", file.hash);
         }
         match &outcome.result {

@@ -14,7 +14,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Instant;
-use tidegate_transfer::file::{FileError, Transferred, send};
+use tidegate_transfer::file::{FileError, Transferred, send, shown};
 use tidegate_transfer::{Config, Connection, ConnectionError, Endpoint, Monitor, Token};
 
 /// Arguments of `mpath send`.
@@ -82,7 +82,7 @@ async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>,
             error = &mut interrupted => return Err(error),
         };
         let monitor = connection.monitor();
-        let bar = Bar::new(&bars, monitor.clone());
+        let mut bar = Bar::new(&bars, monitor.clone());
         let left = &files[sent.len()..];
         let result = tokio::select! {
             result = send(connection, left, &mut sent, |progress| bar.show(&progress)) => Ok(result),
@@ -159,7 +159,8 @@ impl Summary {
         }
         for file in &self.files {
             let length = HumanBytes(file.bytes);
-            writeln!(out, "{}: {length}, BLAKE3 {}", file.name, file.blake3)?;
+            let name = shown(&file.name);
+            writeln!(out, "{name}: {length}, BLAKE3 {}", file.blake3)?;
         }
         writeln!(
             out,
