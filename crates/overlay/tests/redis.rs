@@ -1,11 +1,12 @@
-//! Registries over a real Redis server, which the tests start themselves; without the program
-//! `redis-server` they say so and do nothing.
+//! Registries over a real Redis server, which the tests start themselves; where it is not installed they
+//! say so and do nothing.
 
 mod common;
 
 use common::{announced, ask, enrol, registry, serve, serve_at, unix_s, until};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -36,7 +37,7 @@ impl Server {
         match run(&folder) {
             Ok(process) => Some(Self { folder, process }),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                eprintln!("SKIPPED: redis-server is not installed");
+                eprintln!("SKIPPED: neither redis-server nor redis-tools is installed");
                 None
             }
             Err(error) => panic!("redis-server: {error}"),
@@ -73,8 +74,18 @@ impl Drop for Server {
     }
 }
 
+/// Debian's package redis-tools holds the server's program, too, under another name and without a service
+/// that is started when it is installed: which of the two it is depends on what it is called.
 fn run(folder: &TempDir) -> std::io::Result<Child> {
-    Command::new("redis-server")
+    match run_as("redis-server", folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => run_as("redis-check-rdb", folder),
+        started => started,
+    }
+}
+
+fn run_as(program: &str, folder: &TempDir) -> std::io::Result<Child> {
+    Command::new(program)
+        .arg0("redis-server")
         .args([
             "--port",
             "0",
