@@ -229,6 +229,14 @@ fn the_receiver_names_each_file_that_is_there() {
     let mut line = String::new();
     recv.out.read_line(&mut line).unwrap();
     assert!(line.starts_with("first: 10 B"), "{line}");
+    // Where the receiver keeps its files is not told, nor anything twice.
+    let said = String::from_utf8_lossy(&output.stderr);
+    let expected =
+        "tidegate: the receiver says: second is there already; the receiver's --force replaces it";
+    assert_eq!(said.trim(), expected);
+    // Nothing is under way.
+    recv.signal(Signal::SIGINT);
+    assert!(recv.child.wait().unwrap().success());
 }
 
 #[test]
@@ -333,6 +341,19 @@ fn bad_input_is_named() {
     refused(
         &send(&missing, &recv.token, &[]).output().unwrap(),
         "missing",
+    );
+    let elsewhere = folders.root.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::copy(&file, elsewhere.join("file")).unwrap();
+    let twice = send(&file, &recv.token, &[])
+        .arg(elsewhere.join("file"))
+        .output();
+    refused(&twice.unwrap(), "two files of one name");
+    let pipe = folders.root.path().join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    refused(
+        &send(&pipe, &recv.token, &[]).output().unwrap(),
+        "not a regular",
     );
     let recv_into = |folder: &Path| {
         let mut command = Command::new(TIDEGATE);

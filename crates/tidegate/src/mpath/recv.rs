@@ -101,9 +101,11 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
                 }
             }
             error = &mut interrupted => {
+                let idle = connections.is_empty();
                 connections.shutdown().await;
                 part(&endpoint).await;
-                return Err(error);
+                // Between two senders it is how one ends it.
+                return if idle { Ok(()) } else { Err(error) };
             }
         }
     }

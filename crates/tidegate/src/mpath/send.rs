@@ -5,16 +5,17 @@ use super::files::{bad_input, interrupt, part};
 use super::relays::{self, Ways};
 use super::token;
 use crate::exit::BadInput;
-use anyhow::{Context, Error, Result};
+use anyhow::{Context, Error, Result, anyhow};
 use clap::Args;
 use indicatif::{HumanBytes, MultiProgress};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Instant;
-use tidegate_transfer::file::{FileError, Transferred, send, shown};
+use tidegate_transfer::file::{FileError, Transferred, check, send, shown};
 use tidegate_transfer::{Config, Connection, ConnectionError, Endpoint, Monitor, Token};
 
 /// Arguments of `mpath send`.
@@ -59,14 +60,26 @@ struct Sent {
 /// Sends.
 pub async fn run(args: &SendArgs) -> Result<()> {
     let (token, files) = token::find(args.token.as_deref(), &args.files)?;
-    for file in files {
-        let readable = std::fs::File::open(file);
-        readable.map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
-    }
+    check_files(files)?;
     let started = Instant::now();
     let (sent, monitor) = transfer(&token, files).await?;
     let summary = Summary::new(sent, &monitor, started.elapsed().as_secs_f64());
     summary.print(args.json)
+}
+
+/// Says what cannot be sent before anybody is asked.
+fn check_files(files: &[PathBuf]) -> Result<(), BadInput> {
+    let mut names = HashSet::new();
+    for file in files {
+        let name = check(file).map_err(bad_input)?;
+        let readable = std::fs::File::open(file);
+        readable.map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
+        if !names.insert(name) {
+            let why = "two files of one name would be one at the receiver";
+            return Err(bad_input(format!("{}: {why}", file.display())));
+        }
+    }
+    Ok(())
 }
 
 /// Sends the files; over another connection if one cannot go on, with small packets if large ones turn
@@ -104,7 +117,8 @@ async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>,
 fn failure(error: FileError) -> Error {
     match error {
         FileError::Refused(why) => BadInput(why).into(),
-        other => other.into(),
+        // In one sentence: it says its source itself.
+        other => anyhow!("{other}"),
     }
 }
 
@@ -160,7 +174,12 @@ impl Summary {
         for file in &self.files {
             let length = HumanBytes(file.bytes);
             let name = shown(&file.name);
-            writeln!(out, "{name}: {length}, BLAKE3 {}", file.blake3)?;
+            let there = match file.resumed_at {
+                0 => String::new(),
+                all if all == file.bytes => ", was there already".into(),
+                some => format!(", of which {} were there", HumanBytes(some)),
+            };
+            writeln!(out, "{name}: {length}{there}, BLAKE3 {}", file.blake3)?;
         }
         writeln!(
             out,
