@@ -7,6 +7,6 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use server::Server;
+pub use server::{Received, Server};
 pub use service::{Config, Reply, Request, Service};
-pub use store::{Memory, Receiver, Redis, Store, StoreError};
+pub use store::{Memory, Put, RECEIVERS_EACH, Receiver, Redis, Store, StoreError};

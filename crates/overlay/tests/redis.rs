@@ -1,11 +1,12 @@
-//! Registries over a real Redis server, which the tests start themselves; without the program
-//! `redis-server` they say so and do nothing.
+//! Registries over a real Redis server, which the tests start themselves; where it is not installed they
+//! say so and do nothing.
 
 mod common;
 
 use common::{announced, ask, enrol, registry, serve, serve_at, unix_s, until};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -36,7 +37,7 @@ impl Server {
         match run(&folder) {
             Ok(process) => Some(Self { folder, process }),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                eprintln!("SKIPPED: redis-server is not installed");
+                eprintln!("SKIPPED: neither redis-server nor redis-tools is installed");
                 None
             }
             Err(error) => panic!("redis-server: {error}"),
@@ -73,8 +74,18 @@ impl Drop for Server {
     }
 }
 
+/// Debian's package redis-tools holds the server's program, too, under another name and without a service
+/// that is started when it is installed: which of the two it is depends on what it is called.
 fn run(folder: &TempDir) -> std::io::Result<Child> {
-    Command::new("redis-server")
+    match run_as("redis-server", folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => run_as("redis-check-rdb", folder),
+        started => started,
+    }
+}
+
+fn run_as(program: &str, folder: &TempDir) -> std::io::Result<Child> {
+    Command::new(program)
+        .arg0("redis-server")
         .args([
             "--port",
             "0",
@@ -157,7 +168,13 @@ fn everything_that_is_written_has_our_name_and_an_end() {
     let mut keys: Vec<String> = redis::cmd("KEYS").arg("*").query(&mut connection).unwrap();
     keys.sort();
     let name = format!("tidegate:mpath:receiver:{RECEIVER}:4");
-    let expected = ["tidegate:mpath:nonce:aa", "tidegate:mpath:proxies", &name];
+    let neighbours = "tidegate:mpath:receivers:127.0.0.1";
+    let expected = [
+        "tidegate:mpath:nonce:aa",
+        "tidegate:mpath:proxies",
+        &name,
+        neighbours,
+    ];
     assert_eq!(keys, expected);
     for key in keys {
         let ends_s: i64 = redis::cmd("TTL").arg(&key).query(&mut connection).unwrap();
@@ -196,6 +213,13 @@ fn a_store_that_restarts_is_found_again() {
     server.restart();
     server.open();
     until("it is back again", || client.relays(RECEIVER, &[]).is_ok());
+}
+
+#[test]
+fn one_address_cannot_fill_it() {
+    if let Some(server) = Server::start() {
+        common::one_address_cannot_fill(&server.open());
+    }
 }
 
 #[test]

@@ -301,3 +301,8 @@ fn what_a_proxy_has_said_cannot_be_said_again_or_later_or_of_another_port() {
     let changed = enrol(&secret(), now_s, "ac", 5000).replace("5000", "5001");
     assert!(said(&changed).contains("token"));
 }
+
+#[test]
+fn one_address_cannot_fill_the_memory() {
+    common::one_address_cannot_fill(&Memory::default());
+}

@@ -9,6 +9,7 @@ mod registry;
 mod relays;
 mod secret;
 mod send;
+mod token;
 
 use anyhow::Result;
 use clap::Subcommand;

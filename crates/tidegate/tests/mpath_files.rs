@@ -3,7 +3,7 @@
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs::{self, Permissions};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -74,10 +74,13 @@ impl Folders {
     }
 }
 
+/// The variable that holds the receiver's token.
+const TOKEN: &str = "TIDEGATE_MPATH_RECEIVER";
+
 fn send(file: &Path, token: &str, more: &[&str]) -> Command {
     let mut command = Command::new(TIDEGATE);
     command.args(["mpath", "send"]).args(more);
-    command.arg(file).arg(token);
+    command.arg(file).env(TOKEN, token);
     command
 }
 
@@ -219,14 +222,21 @@ fn the_receiver_names_each_file_that_is_there() {
     let (second, _) = folders.make("second", 10);
     fs::write(folders.to("second"), "mine").unwrap();
     let mut recv = Recv::start(&folders, &[]);
-    let mut command = Command::new(TIDEGATE);
-    command.args(["mpath", "send"]).args([first, second]);
-    let output = command.arg(&recv.token).output().unwrap();
+    let mut command = send(&first, &recv.token, &[]);
+    let output = command.arg(second).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     // The refusal comes to standard error after this line, or not at all.
     let mut line = String::new();
     recv.out.read_line(&mut line).unwrap();
     assert!(line.starts_with("first: 10 B"), "{line}");
+    // Where the receiver keeps its files is not told, nor anything twice.
+    let said = String::from_utf8_lossy(&output.stderr);
+    let expected =
+        "tidegate: the receiver says: second is there already; the receiver's --force replaces it";
+    assert_eq!(said.trim(), expected);
+    // Nothing is under way.
+    recv.signal(Signal::SIGINT);
+    assert!(recv.child.wait().unwrap().success());
 }
 
 #[test]
@@ -256,6 +266,67 @@ fn others_are_not_to_read_the_key() {
     assert!(said.contains("can read it"), "{said}");
 }
 
+/// Ends what is sent to a program's standard input.
+fn with_input(command: &mut Command, input: &str) -> Output {
+    let piped = command.stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.stdout(Stdio::piped()).spawn().unwrap();
+    // A program that refuses something else first does not read it.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+/// Whoever lists the machine's processes sees their command lines.
+#[test]
+fn the_token_need_not_be_on_the_command_line() {
+    let folders = Folders::new();
+    let (file, content) = folders.make("file", 1000);
+    let recv = Recv::start(&folders, &["--force"]);
+    let secret = folders.root.path().join("secret");
+    fs::write(&secret, format!("{}\n", recv.token)).unwrap();
+    fs::set_permissions(&secret, Permissions::from_mode(0o600)).unwrap();
+    let from_file = ["--token", secret.to_str().unwrap()];
+    let bare = |more: &[&str]| {
+        let mut command = send(&file, "", more);
+        command.env_remove(TOKEN);
+        command
+    };
+    let mut at_the_end = bare(&[]);
+    at_the_end.arg(&recv.token);
+    let ways = [
+        (send(&file, &recv.token, &[]), ""),
+        (bare(&from_file), ""),
+        (bare(&["--token", "-"]), recv.token.as_str()),
+        (at_the_end, ""),
+    ];
+    for (n, (mut command, input)) in ways.into_iter().enumerate() {
+        let output = with_input(&mut command, input);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{n}: {said}");
+        assert_eq!(said.contains("everybody"), n == 3, "{n}: {said}");
+        assert!(fs::read(folders.to("file")).unwrap() == content);
+        fs::remove_file(folders.to("file")).unwrap();
+    }
+    fs::set_permissions(&secret, Permissions::from_mode(0o644)).unwrap();
+    let output = bare(&from_file).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("can read it"));
+
+    refused(&bare(&[]).output().unwrap(), TOKEN);
+    refused(&send(&file, "nonsense", &[]).output().unwrap(), TOKEN);
+    let none = bare(&["--token", "none"]).output().unwrap();
+    refused(&none, "none: No such file");
+    refused(
+        &with_input(&mut bare(&["--token", "-"]), ""),
+        "standard input",
+    );
+    let alone = Command::new(TIDEGATE)
+        .args(["mpath", "send", &recv.token])
+        .output()
+        .unwrap();
+    assert_eq!(alone.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&alone.stderr);
+    assert!(said.contains("expected a file"), "{said}");
+}
+
 #[test]
 fn bad_input_is_named() {
     let folders = Folders::new();
@@ -264,16 +335,25 @@ fn bad_input_is_named() {
     let damaged = recv.token.replace("tgm1-", "tgm1-A");
     refused(&send(&file, &damaged, &[]).output().unwrap(), "damaged");
     refused(&send(&file, "tgm2-abc", &[]).output().unwrap(), "tgm1-");
-    refused(
-        &send(Path::new(&recv.token), file.to_str().unwrap(), &[])
-            .output()
-            .unwrap(),
-        "behind the files",
-    );
+    let swapped = send(Path::new(&recv.token), "", &[]).arg(&file).output();
+    refused(&swapped.unwrap(), "tgm1-");
     let missing = folders.root.path().join("missing");
     refused(
         &send(&missing, &recv.token, &[]).output().unwrap(),
         "missing",
+    );
+    let elsewhere = folders.root.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::copy(&file, elsewhere.join("file")).unwrap();
+    let twice = send(&file, &recv.token, &[])
+        .arg(elsewhere.join("file"))
+        .output();
+    refused(&twice.unwrap(), "two files of one name");
+    let pipe = folders.root.path().join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    refused(
+        &send(&pipe, &recv.token, &[]).output().unwrap(),
+        "not a regular",
     );
     let recv_into = |folder: &Path| {
         let mut command = Command::new(TIDEGATE);

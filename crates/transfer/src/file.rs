@@ -17,8 +17,9 @@ mod part;
 mod receive;
 mod send;
 
+pub use name::shown;
 pub use receive::{Receive, receive};
-pub use send::send;
+pub use send::{check, send};
 
 use crate::ConnectionError;
 use std::io;
@@ -92,7 +93,18 @@ impl FileError {
 
     /// The receiver's words are a stranger's, and must not play tricks on a terminal.
     fn receiver(why: &str) -> Self {
-        Self::Receiver(why.replace(char::is_control, "\u{fffd}"))
+        Self::Receiver(shown(why))
+    }
+
+    /// As the other end is told it: where files are kept here is not its business.
+    fn told(&self) -> String {
+        match self {
+            Self::File { what, path, source } => {
+                let name = path.file_name().unwrap_or_default();
+                format!("{what} {}: {source}", name.display())
+            }
+            other => other.to_string(),
+        }
     }
 
     fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {

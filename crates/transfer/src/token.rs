@@ -34,7 +34,7 @@ pub struct Token {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// Something else altogether.
-    #[error("expected the token behind the files: it begins with tgm1-")]
+    #[error("expected the token that the receiver printed: it begins with tgm1-")]
     Prefix,
     /// A character that none has.
     #[error("the token has a character at place {0} that no token has: was it copied whole?")]

@@ -126,6 +126,37 @@ async fn each_bad_packet_is_counted_under_its_name() {
     assert_eq!(buffer, [5; 1000]);
 }
 
+/// Somebody on the way repeats the greeting of a connection that is no more.
+#[tokio::test]
+async fn a_recorded_greeting_is_not_answered() {
+    let (server, client) = (server(Config::default()), client(Config::default()));
+    let to = server.endpoint.local_address();
+    let middle = Middle::start(1, to, Faults::default()).await;
+    *middle.recorded.lock().unwrap() = Some(Vec::new());
+    let (near, far) = connect(&client, &server, middle.address, None).await;
+    drop((near, far));
+    within(10, server.endpoint.wait_idle()).await;
+    within(10, client.wait_idle()).await;
+    let hello = {
+        let recorded = middle.recorded.lock().unwrap();
+        let mut all = recorded.as_ref().unwrap().iter();
+        all.find(|packet| packet[0] == 0x15).unwrap().clone()
+    };
+    let attacker = UdpSocket::bind(loopback()).await.unwrap();
+    // For a moment the connection is still known, so that it may take its repetitions for late ones.
+    let before = server.endpoint.rejected().replayed;
+    within(10, async {
+        while server.endpoint.rejected().replayed == before {
+            attacker.send_to(&hello, to).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    let silence = Duration::from_millis(200);
+    let heard = tokio::time::timeout(silence, attacker.recv(&mut [0; 100])).await;
+    assert!(heard.is_err(), "a recording was answered");
+}
+
 /// Of all that was refused, what a case should add to.
 type Counter = fn(&Rejected) -> u64;
 

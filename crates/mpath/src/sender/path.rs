@@ -93,6 +93,8 @@ pub struct Path {
     round_until: u64,
     /// Losses so far, as the receiver counts them.
     lost: u64,
+    /// Packets given up of which the receiver's next count may say that they are lost.
+    abandoned: u64,
     reduction: Option<Reduction>,
     /// From when on the timeout counts.
     waits_since: Instant,
@@ -136,6 +138,7 @@ impl Path {
             most_before: 0,
             round_until: 0,
             lost: 0,
+            abandoned: 0,
             reduction: None,
             waits_since: now,
             due: now,
@@ -230,6 +233,9 @@ impl Path {
         self.queueing.sample(round_trip);
         self.heard = Some(now);
         self.waits_since = now;
+        // What was given up has had its consequences.
+        let abandoned = std::mem::take(&mut self.abandoned);
+        self.lost += report.lost.saturating_sub(self.lost).min(abandoned);
         let reported = largest + 1;
         let more_lost = report.lost.saturating_sub(self.lost).min(reported - 1);
         // When a PNACK was lost only the count tells: then the loss is dated like the newest packet.
@@ -322,6 +328,7 @@ impl Path {
     /// Everything on its way is given up; returns what it was.
     pub fn abandon(&mut self) -> Vec<u64> {
         self.first = self.next();
+        self.abandoned += self.flight.len() as u64;
         self.flight.drain(..).map(|sent| sent.stream).collect()
     }
 

@@ -317,3 +317,32 @@ fn a_probe_is_waited_for_longer_than_its_answer_may_be_kept_back() {
     acknowledge(&mut sender, at(12), probe.data.path.0, 0);
     assert_eq!(sender.info().usable_proxies, 1);
 }
+
+/// After a timeout the receiver's count also has what was lost before it.
+#[test]
+fn losses_that_a_timeout_has_dealt_with_do_not_count_again() {
+    let mut sender = established(Config::default(), 0);
+    let (mut now, mut lost) = (at(200), 0);
+    while sender.info().timeouts == 0 {
+        lost += all(&mut sender, now).len() as u64;
+        now = now.max(sender.timeout().unwrap());
+        sender.expire(now);
+    }
+    assert!(lost > 5);
+    let mut windows = Vec::new();
+    for _ in 0..3 {
+        // By the pace of slow start they need half a round trip to leave.
+        let sent = [now, now + RTT / 2].map(|at| all(&mut sender, at));
+        let largest = sent.concat().last().unwrap().data.path_seq;
+        now += RTT;
+        let feedback = Feedback {
+            next: 10,
+            limit: 10_000,
+            reports: vec![report(0, largest, lost)],
+            ..Feedback::default()
+        };
+        sender.receive(now, &feedback);
+        windows.push(sender.info().window);
+    }
+    assert!(windows.is_sorted() && windows[2] > 3.0, "{windows:?}");
+}

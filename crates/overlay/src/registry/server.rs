@@ -3,6 +3,9 @@
 
 mod connection;
 mod places;
+mod request;
+
+pub use request::Received;
 
 use super::{Reply, Service};
 use crate::Now;

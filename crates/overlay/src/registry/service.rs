@@ -1,13 +1,13 @@
 //! Answers to questions, without sockets and without a clock.
 
 use super::authorization;
-use super::store::{Receiver, Store, StoreError};
+use super::store::{Put, Receiver, Store, StoreError};
 use crate::address::canonical;
 use crate::api::{
     Announce, Ask, Enrol, GrantedRelay, Listed, PROXIES, RECEIVERS, RELAYS, RELAYS_MAX, Refusal,
     Ways,
 };
-use crate::limits::Sources;
+use crate::limits::{Sources, whose};
 use crate::{Now, Rate, Secret};
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -19,6 +19,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// What questions are.
 const JSON: &str = "application/json";
+
+/// Proxies that one address may have, or one /64 of IPv6.
+const PROXIES_EACH: usize = 512;
 
 /// How long things last, and how much may be asked.
 #[derive(Clone, Copy, Debug)]
@@ -134,10 +137,21 @@ impl Service {
         if enrol.leaving {
             self.store.remove_proxy(address)?;
         } else {
+            self.refuse_crowd(address, now)?;
             let seconds = self.config.listed_s;
             self.store.put_proxy(address, seconds, now.unix_s)?;
         }
         Ok(self.listed(address))
+    }
+
+    /// One machine that has gone wrong must not take the whole list.
+    fn refuse_crowd(&self, address: SocketAddr, now: Now) -> Result<(), Reply> {
+        let mut proxies = self.store.proxies(now.unix_s)?;
+        proxies.retain(|proxy| *proxy != address && whose(proxy.ip()) == whose(address.ip()));
+        if proxies.len() >= PROXIES_EACH {
+            return Err(refuse(429, "too many proxies at this address"));
+        }
+        Ok(())
     }
 
     /// Nobody gets packets sent to somebody else: the address is the one that asks.
@@ -164,13 +178,14 @@ impl Service {
             return Err(refuse(403, "a proxy listens at this address"));
         }
         let seconds = self.config.listed_s;
-        if !self
+        let put = self
             .store
-            .put_receiver(name, receiver, seconds, now.unix_s)?
-        {
-            return Err(refuse(409, "another receiver has this name"));
+            .put_receiver(name, receiver, seconds, now.unix_s)?;
+        match put {
+            Put::Done => Ok(self.listed(address)),
+            Put::Taken => Err(refuse(409, "another receiver has this name")),
+            Put::Crowded => Err(refuse(429, "too many receivers at this address")),
         }
-        Ok(self.listed(address))
     }
 
     /// Sender, proxies and receiver have addresses of one family: a proxy sees the sender's of that

@@ -18,6 +18,21 @@ pub struct Receiver {
     pub key: [u8; 16],
 }
 
+/// Receivers that one address may have, or one /64 of IPv6: as many as may stand behind a NAT, and far
+/// fewer than there is room for.
+pub const RECEIVERS_EACH: usize = 64;
+
+/// What became of a receiver that was to be remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It is.
+    Done,
+    /// Its name is somebody else's, who has another key.
+    Taken,
+    /// Its address has [`RECEIVERS_EACH`] already.
+    Crowded,
+}
+
 /// The store cannot do it now.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -38,14 +53,14 @@ pub trait Store: Send + Sync {
     fn remove_proxy(&self, proxy: SocketAddr) -> Result<(), StoreError>;
     /// Those that are listed.
     fn proxies(&self, unix_s: u64) -> Result<Vec<SocketAddr>, StoreError>;
-    /// Remembers a receiver unless its name is somebody else's, who has another key; says whether it did.
+    /// Remembers a receiver.
     fn put_receiver(
         &self,
         name: ReceiverId,
         receiver: Receiver,
         seconds: u64,
         unix_s: u64,
-    ) -> Result<bool, StoreError>;
+    ) -> Result<Put, StoreError>;
     /// Forgets it.
     fn remove_receiver(&self, name: ReceiverId, receiver: Receiver) -> Result<(), StoreError>;
     /// Where a receiver is.

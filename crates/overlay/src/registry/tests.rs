@@ -100,6 +100,17 @@ fn proxies_are_a_random_choice_of_as_many_as_are_asked_for() {
     assert_eq!(ports(&relays(&service, ",\"most\":65535", 1036)).len(), 256);
 }
 
+#[test]
+fn one_address_has_so_many_proxies_at_most() {
+    let service = service();
+    // No faster than one address may ask.
+    let mut ports = (1..=512).map(|port| (port, 1000 + u64::from(port) / 20));
+    assert!(ports.all(|(port, unix_s)| enrol(&service, port, unix_s).status == 200));
+    assert_eq!(enrol(&service, 513, 1030).status, 429);
+    assert_eq!(enrol(&service, 512, 1030).status, 200);
+    assert_eq!(enrol(&service, 513, 1061).status, 200);
+}
+
 proptest! {
     /// Whatever is asked: an answer, or a refusal in words.
     #[test]

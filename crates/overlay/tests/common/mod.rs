@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tidegate_overlay::registry::{Config, Server, Service, Store};
+use tidegate_overlay::registry::{Config, Put, RECEIVERS_EACH, Receiver, Server, Service, Store};
 use tidegate_overlay::{Announcement, ReceiverId, Registry, Secret};
 
 /// A registry at some port.
@@ -78,6 +78,47 @@ pub fn ask(registry: SocketAddr, request: &str) -> String {
     let mut said = String::new();
     stream.read_to_string(&mut said).unwrap();
     said
+}
+
+/// What every store has to keep to.
+pub fn one_address_cannot_fill(store: &dyn Store) {
+    let put = |last: u8, name: u8, end: &str| {
+        let receiver = Receiver {
+            address: end.parse().unwrap(),
+            key: KEY,
+        };
+        let name = ReceiverId([name; 16]);
+        store
+            .put_receiver(name, receiver, 60, 1000 + u64::from(last))
+            .unwrap()
+    };
+    let most = u8::try_from(RECEIVERS_EACH).unwrap();
+    for (one, same, other) in [
+        ("192.0.2.1:9447", "192.0.2.1:1", "192.0.2.2:9447"),
+        (
+            "[2001:db8::1]:9447",
+            "[2001:db8::2]:9447",
+            "[2001:db8:0:1::1]:9447",
+        ),
+    ] {
+        for name in 0..most {
+            assert_eq!(put(0, name, one), Put::Done);
+        }
+        assert_eq!(put(1, most, one), Put::Crowded);
+        assert_eq!(put(1, most, same), Put::Crowded);
+        // Who is there may stay, others are elsewhere.
+        assert_eq!(put(1, 0, one), Put::Done);
+        assert_eq!(put(1, most, other), Put::Done);
+        let leaving = Receiver {
+            address: one.parse().unwrap(),
+            key: KEY,
+        };
+        store.remove_receiver(ReceiverId([1; 16]), leaving).unwrap();
+        assert_eq!(put(2, most + 1, one), Put::Done);
+        assert_eq!(put(2, most + 2, one), Put::Crowded);
+        // The minute of most of them is over.
+        assert_eq!(put(60, most + 2, one), Put::Done);
+    }
 }
 
 /// Seconds since 1970.

@@ -2,12 +2,14 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tidegate_transfer::Monitor;
-use tidegate_transfer::file::Progress;
+use tidegate_transfer::file::{Progress, shown};
 
 /// Bars of the files of one connection, one at a time.
 pub struct Bar {
     bar: ProgressBar,
     monitor: Monitor,
+    /// The file.
+    name: String,
 }
 
 impl Bar {
@@ -20,18 +22,20 @@ impl Bar {
         Self {
             bar: all.add(bar),
             monitor,
+            name: String::new(),
         }
     }
 
     /// The file is so far.
-    pub fn show(&self, progress: &Progress) {
+    pub fn show(&mut self, progress: &Progress) {
         if self.bar.is_hidden() {
             return;
         }
-        if self.bar.prefix() != progress.name {
+        if self.name != progress.name {
             // What is there of an earlier try counts for no rate.
             self.bar.reset();
-            self.bar.set_prefix(progress.name.to_owned());
+            self.bar.set_prefix(shown(progress.name));
+            self.name = progress.name.to_owned();
             self.bar.set_length(progress.length);
             self.bar.set_position(progress.done);
             self.bar.reset_eta();

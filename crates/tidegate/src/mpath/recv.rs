@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_transfer::file::{FileError, Progress, Receive, Transferred, receive};
+use tidegate_transfer::file::{FileError, Progress, Receive, Transferred, receive, shown};
 use tidegate_transfer::{Config, Connection, Endpoint, Token};
 use tokio::task::JoinSet;
 
@@ -69,7 +69,7 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
     let _announcement = relays::announce(&args.registry, &identity, address)?;
     let token = Token::new(&identity, vec![address], relays::joined(&args.registry));
     println!("{token}");
-    eprintln!("listening on {address}; send with: tidegate mpath send FILE… TOKEN");
+    eprintln!("listening on {address}; send with: tidegate mpath send FILE… --token -");
     if args.advertise.is_none() && is_behind_nat(address.ip()) {
         eprintln!(
             "senders elsewhere do not reach {}: for them the router has to forward a UDP port to \
@@ -101,16 +101,18 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
                 }
             }
             error = &mut interrupted => {
+                let idle = connections.is_empty();
                 connections.shutdown().await;
                 part(&endpoint).await;
-                return Err(error);
+                // Between two senders it is how one ends it.
+                return if idle { Ok(()) } else { Err(error) };
             }
         }
     }
 }
 
 async fn take(connection: Connection, what: Arc<Receive>, bars: MultiProgress) -> Outcome {
-    let bar = Bar::new(&bars, connection.monitor());
+    let mut bar = Bar::new(&bars, connection.monitor());
     let mut received = Vec::new();
     let show = |progress: Progress| bar.show(&progress);
     let result = receive(connection, &what, &mut received, show).await;
@@ -121,7 +123,7 @@ async fn take(connection: Connection, what: Arc<Receive>, bars: MultiProgress) -
 fn report(bars: &MultiProgress, outcome: &Outcome) -> bool {
     bars.suspend(|| {
         for file in &outcome.received {
-            let (name, length) = (&file.name, HumanBytes(file.length));
+            let (name, length) = (shown(&file.name), HumanBytes(file.length));
             println!("{name}: {length}, BLAKE3 {}", file.hash);
         }
         match &outcome.result {

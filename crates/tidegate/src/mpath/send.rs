@@ -3,28 +3,32 @@
 use super::bar::Bar;
 use super::files::{bad_input, interrupt, part};
 use super::relays::{self, Ways};
+use super::token;
 use crate::exit::BadInput;
-use anyhow::{Context, Error, Result};
+use anyhow::{Context, Error, Result, anyhow};
 use clap::Args;
 use indicatif::{HumanBytes, MultiProgress};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Instant;
-use tidegate_transfer::file::{FileError, Transferred, send};
+use tidegate_transfer::file::{FileError, Transferred, check, send, shown};
 use tidegate_transfer::{Config, Connection, ConnectionError, Endpoint, Monitor, Token};
 
 /// Arguments of `mpath send`.
 #[derive(Debug, Args)]
 pub struct SendArgs {
-    /// The files; the same command again goes on where one ended
+    /// The files; the same command again goes on where one ended. The last word may be the receiver's
+    /// token, but everybody on the machine can read it there
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// What the receiver printed
-    #[arg(value_name = "TOKEN")]
-    pub token: String,
+    /// The file with the token that the receiver printed; - asks for it, on standard input.
+    /// TIDEGATE_MPATH_RECEIVER by default
+    #[arg(long, value_name = "FILE")]
+    pub token: Option<PathBuf>,
     /// Print what was done as JSON instead of text
     #[arg(long)]
     pub json: bool,
@@ -55,15 +59,27 @@ struct Sent {
 
 /// Sends.
 pub async fn run(args: &SendArgs) -> Result<()> {
-    let token: Token = args.token.parse().map_err(bad_input)?;
-    for file in &args.files {
-        let readable = std::fs::File::open(file);
-        readable.map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
-    }
+    let (token, files) = token::find(args.token.as_deref(), &args.files)?;
+    check_files(files)?;
     let started = Instant::now();
-    let (sent, monitor) = transfer(&token, &args.files).await?;
+    let (sent, monitor) = transfer(&token, files).await?;
     let summary = Summary::new(sent, &monitor, started.elapsed().as_secs_f64());
     summary.print(args.json)
+}
+
+/// Says what cannot be sent before anybody is asked.
+fn check_files(files: &[PathBuf]) -> Result<(), BadInput> {
+    let mut names = HashSet::new();
+    for file in files {
+        let name = check(file).map_err(bad_input)?;
+        let readable = std::fs::File::open(file);
+        readable.map_err(|error| bad_input(format!("{}: {error}", file.display())))?;
+        if !names.insert(name) {
+            let why = "two files of one name would be one at the receiver";
+            return Err(bad_input(format!("{}: {why}", file.display())));
+        }
+    }
+    Ok(())
 }
 
 /// Sends the files; over another connection if one cannot go on, with small packets if large ones turn
@@ -79,7 +95,7 @@ async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>,
             error = &mut interrupted => return Err(error),
         };
         let monitor = connection.monitor();
-        let bar = Bar::new(&bars, monitor.clone());
+        let mut bar = Bar::new(&bars, monitor.clone());
         let left = &files[sent.len()..];
         let result = tokio::select! {
             result = send(connection, left, &mut sent, |progress| bar.show(&progress)) => Ok(result),
@@ -101,7 +117,8 @@ async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>,
 fn failure(error: FileError) -> Error {
     match error {
         FileError::Refused(why) => BadInput(why).into(),
-        other => other.into(),
+        // In one sentence: it says its source itself.
+        other => anyhow!("{other}"),
     }
 }
 
@@ -156,7 +173,13 @@ impl Summary {
         }
         for file in &self.files {
             let length = HumanBytes(file.bytes);
-            writeln!(out, "{}: {length}, BLAKE3 {}", file.name, file.blake3)?;
+            let name = shown(&file.name);
+            let there = match file.resumed_at {
+                0 => String::new(),
+                all if all == file.bytes => ", was there already".into(),
+                some => format!(", of which {} were there", HumanBytes(some)),
+            };
+            writeln!(out, "{name}: {length}{there}, BLAKE3 {}", file.blake3)?;
         }
         writeln!(
             out,

@@ -241,6 +241,7 @@ impl Core {
         match self.half_open.greet(now, identity, hello) {
             Ok(answer) => self.batch.push(from, None, |out| out.extend(answer)),
             Err(Unanswered::Stranger) => self.reject(|r| r.strangers += 1),
+            Err(Unanswered::Replayed) => self.reject(|r| r.replayed += 1),
             Err(Unanswered::Crowded) => self.reject(|r| r.crowded += 1),
         }
     }

@@ -1,8 +1,12 @@
 //! Handshakes that have been answered, before anything shows that the answer has arrived. Little is
-//! kept of each, for a greeting may be somebody's recording of an old one.
+//! kept of each, for a greeting may be somebody's recording of one from before this process began; any
+//! other is known.
+
+mod known;
 
 use crate::Identity;
 use crate::session::{Session, respond};
+use known::Known;
 use std::collections::HashMap;
 use std::time::Duration;
 use tidegate_mpath::Instant;
@@ -26,6 +30,7 @@ struct Half {
 #[derive(Default)]
 pub struct HalfOpen {
     sessions: HashMap<u64, Half>,
+    known: Known,
 }
 
 /// Why a greeting is not answered.
@@ -33,6 +38,8 @@ pub struct HalfOpen {
 pub enum Unanswered {
     /// Its sender does not hold the token.
     Stranger,
+    /// It has been answered before, and its time is over.
+    Replayed,
     /// There is no room.
     Crowded,
 }
@@ -63,10 +70,15 @@ impl HalfOpen {
         hello: &Hello,
     ) -> Result<Half, Unanswered> {
         self.sessions.retain(|_, half| now < half.since + LIFETIME);
+        // Nobody else can make one with this proof.
+        if self.known.contains(&hello.proof) {
+            return Err(Unanswered::Replayed);
+        }
         if self.sessions.len() >= MOST {
             return Err(Unanswered::Crowded);
         }
         let (session, message) = respond(identity, hello).ok_or(Unanswered::Stranger)?;
+        self.known.insert(&hello.proof);
         let mut answer = Vec::new();
         write_answer(
             &mut answer,

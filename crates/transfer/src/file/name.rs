@@ -27,6 +27,11 @@ pub fn check(name: &str) -> Result<(), String> {
     if name.chars().any(char::is_control) {
         return Err(format!("{name:?} has a control character"));
     }
+    if name.chars().any(|c| is_invisible(c) && !is_in_words(c)) {
+        return Err(format!(
+            "{name:?} has an invisible character, or one that turns the direction of text"
+        ));
+    }
     if name.starts_with('.') && name.ends_with(PART) {
         return Err(format!(
             "{name:?} is what another file is called while it is not whole"
@@ -38,13 +43,59 @@ pub fn check(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// A stranger's words, without what plays tricks on a terminal.
+pub fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() || is_invisible(c) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// Unicode's Default_Ignorable_Code_Point, line and paragraph separator, and the interlinear marks. The
+/// bidirectional ones among them make `exe.doc` look like what it is not.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Persian words and emoji need joiners and variation selectors: allowed in names, and shown.
+fn is_in_words(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+}
+
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{check, shown};
+
+    #[test]
+    fn what_is_shown_plays_no_tricks() {
+        assert_eq!(shown("a ü \u{1f600}"), "a ü \u{1f600}");
+        let tricks = "\u{1b}[2J\u{202e}fdp\u{200b}.a\u{200d}";
+        let told = r"\u{1b}[2J\u{202e}fdp\u{200b}.a\u{200d}";
+        assert_eq!(shown(tricks), told);
+    }
 
     #[test]
     fn only_plain_names_pass() {
-        for name in ["a", "a.part", ".hidden", "ü ö", "..."] {
+        for name in [
+            "a",
+            "a.part",
+            ".hidden",
+            "ü ö",
+            "u\u{308}",
+            "...",
+            "9.41\u{202f}AM",
+            "\u{2764}\u{fe0f}",
+            "\u{645}\u{6cc}\u{200c}\u{62e}",
+        ] {
             assert_eq!(check(name), Ok(()), "{name:?}");
         }
         let bad = [
@@ -62,6 +113,12 @@ mod tests {
             "a\nb",
             "\u{1b}[2J",
             ".a.part",
+            "exe.\u{202e}cod",
+            "\u{2066}a",
+            "a\u{200b}",
+            "a\u{ad}",
+            "\u{feff}a",
+            "a\u{e0041}",
         ];
         for name in bad {
             assert!(check(name).is_err(), "{name:?}");

@@ -32,8 +32,8 @@ impl Part {
         let about = about.map_err(FileError::file("cannot open", &path))?;
         if !about.is_file() {
             // Reading from a pipe, for instance, would never end.
-            let path = path.display();
-            return Err(FileError::Refused(format!("{path} is not a regular file")));
+            let part = name::of_part(name);
+            return Err(FileError::Refused(format!("{part} is not a regular file")));
         }
         let file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(file) => file,

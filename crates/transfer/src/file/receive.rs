@@ -3,7 +3,6 @@
 use super::message::{FromReceiver, FromSender, hear, hear_or_end, say};
 use super::part::Part;
 use super::{CHUNK, FileError, Progress, Transferred, name};
-use crate::Connection;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,7 +29,7 @@ const RETRY: Duration = Duration::from_millis(200);
 /// # Errors
 /// When a file cannot be received.
 pub async fn receive(
-    connection: Connection,
+    connection: impl AsyncRead + AsyncWrite,
     what: &Receive,
     received: &mut Vec<Transferred>,
     mut progress: impl FnMut(Progress),
@@ -61,7 +60,7 @@ pub async fn receive(
 /// Tells the sender why, as far as it can be told.
 async fn tell(to: &mut (impl AsyncWrite + Unpin), error: &FileError) {
     if !matches!(error, FileError::Connection(_)) {
-        let _ = say(to, &FromReceiver::Failed(error.to_string())).await;
+        let _ = say(to, &FromReceiver::Failed(error.told())).await;
     }
 }
 
@@ -120,16 +119,16 @@ async fn open_part(
         if !what.force && is_file_of(path, length) {
             return Ok(None);
         }
-        refuse_existing(path, what.force)?;
-        let (folder, name) = (what.folder.clone(), name.to_owned());
+        refuse_existing(name, path, what.force)?;
+        let (folder, of_part) = (what.folder.clone(), name.to_owned());
         // It may take a while to hash what is there.
-        let part = blocking(move || Part::open(&folder, &name, length)).await?;
+        let part = blocking(move || Part::open(&folder, &of_part, length)).await?;
         if part.is_some() {
             return Ok(part);
         }
         if Instant::now() >= until {
             let why = "is being received over another connection";
-            return Err(FileError::Refused(format!("{} {why}", path.display())));
+            return Err(FileError::Refused(format!("{name} {why}")));
         }
         sleep(RETRY).await;
     }
@@ -161,7 +160,7 @@ async fn confirm(
     });
     let mine = mine.await?;
     if mine != blake3::Hash::from_bytes(hash) {
-        refuse_existing(&path, false)?;
+        refuse_existing(&name, &path, false)?;
     }
     say(to, &FromReceiver::Received).await?;
     Ok(Transferred {
@@ -195,19 +194,16 @@ async fn fill(
     }
 }
 
-fn refuse_existing(path: &Path, force: bool) -> Result<(), FileError> {
+fn refuse_existing(name: &str, path: &Path, force: bool) -> Result<(), FileError> {
     let occupied = path.symlink_metadata().is_ok();
     if !occupied || (force && path.is_file()) {
         return Ok(());
     }
-    let (path, way) = (
-        path.display(),
-        match force {
-            true => "and is no file",
-            false => "there; the receiver's --force replaces it",
-        },
-    );
-    Err(FileError::Refused(format!("{path} exists {way}")))
+    let why = match force {
+        true => "is there and is no file",
+        false => "is there already; the receiver's --force replaces it",
+    };
+    Err(FileError::Refused(format!("{name} {why}")))
 }
 
 async fn blocking<T: Send + 'static>(

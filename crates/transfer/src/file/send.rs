@@ -2,7 +2,6 @@
 
 use super::message::{FromReceiver, FromSender, hear, say};
 use super::{CHUNK, FileError, Progress, Transferred, name};
-use crate::Connection;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use tokio::fs::File;
@@ -14,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 /// # Errors
 /// When a file cannot be read or received.
 pub async fn send(
-    connection: Connection,
+    connection: impl AsyncRead + AsyncWrite,
     files: &[PathBuf],
     sent: &mut Vec<Transferred>,
     mut progress: impl FnMut(Progress),
@@ -24,6 +23,25 @@ pub async fn send(
         sent.push(send_one(&mut from, &mut to, path, &mut progress).await?);
     }
     Ok(to.shutdown().await?)
+}
+
+/// Refuses what cannot be sent; the name that it has for the receiver.
+///
+/// # Errors
+/// When it is no regular file, or its name is not one that may come over the network.
+pub fn check(path: &Path) -> Result<&str, FileError> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| {
+        FileError::Refused(format!("{} has no name that can be sent", path.display()))
+    })?;
+    name::check(name).map_err(FileError::Refused)?;
+    let about = std::fs::metadata(path).map_err(FileError::file("cannot open", path))?;
+    // A pipe, for one, would be waited for.
+    if !about.is_file() {
+        let why = format!("{} is not a regular file", path.display());
+        return Err(FileError::Refused(why));
+    }
+    Ok(name)
 }
 
 /// A file that is read and hashed.
@@ -86,27 +104,17 @@ async fn send_one(
 
 impl<'a> Source<'a> {
     async fn open(path: &'a Path) -> Result<Self, FileError> {
-        let name = path.file_name().and_then(|name| name.to_str());
-        let name = name.ok_or_else(|| {
-            FileError::Refused(format!("{} has no name that can be sent", path.display()))
-        })?;
-        name::check(name).map_err(FileError::Refused)?;
+        let name = check(path)?;
         let file = File::open(path)
             .await
             .map_err(FileError::file("cannot open", path))?;
-        let data = file
-            .metadata()
-            .await
-            .map_err(FileError::file("cannot read", path))?;
-        if !data.is_file() {
-            let why = format!("{} is not a regular file", path.display());
-            return Err(FileError::Refused(why));
-        }
+        let about = file.metadata().await;
+        let about = about.map_err(FileError::file("cannot read", path))?;
         Ok(Self {
             path,
             name,
             file,
-            length: data.len(),
+            length: about.len(),
             done: 0,
             hasher: blake3::Hasher::new(),
             buffer: vec![0; CHUNK],

@@ -154,6 +154,8 @@ pub struct Middle {
     pub faults: Arc<Mutex<Faults>>,
     /// Every packet towards the receiver, if that is asked for.
     pub recorded: Arc<Mutex<Option<Vec<Vec<u8>>>>>,
+    /// Packets towards the receiver.
+    pub forwarded: Arc<AtomicU64>,
     tasks: [JoinHandle<()>; 2],
 }
 
@@ -171,7 +173,9 @@ impl Middle {
             socket: Arc::clone(socket),
         };
         let (mut there, mut back) = (wire(seed, &far), wire(seed + 1, &near));
+        let forwarded = Arc::new(AtomicU64::new(0));
         let (known, record) = (Arc::clone(&sender), Arc::clone(&recorded));
+        let count = Arc::clone(&forwarded);
         let forth = tokio::spawn(async move {
             let mut buffer = vec![0; 65_536];
             loop {
@@ -183,6 +187,7 @@ impl Middle {
                 if let Some(all) = &mut *record.lock().unwrap() {
                     all.push(packet.to_vec());
                 }
+                count.fetch_add(1, Ordering::Relaxed);
                 there.forward(packet, receiver).await;
             }
         });
@@ -200,6 +205,7 @@ impl Middle {
             address,
             faults,
             recorded,
+            forwarded,
             tasks: [forth, home],
         }
     }

@@ -1,10 +1,11 @@
 //! A store in the process. It forgets with it: proxies and receivers come back by themselves.
 
-use super::{Receiver, Store, StoreError};
+use super::{Put, RECEIVERS_EACH, Receiver, Store, StoreError};
 use crate::api::ReceiverId;
+use crate::limits::whose;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Entries of one kind at most.
@@ -20,7 +21,19 @@ pub struct Memory {
 struct Tables {
     proxies: Table<SocketAddr, ()>,
     receivers: Table<(ReceiverId, bool), Receiver>,
+    /// The names of each address with the seconds in which they end.
+    neighbours: HashMap<IpAddr, Vec<(ReceiverId, u64)>>,
     nonces: Table<String, ()>,
+}
+
+impl Tables {
+    /// As often as old receivers are looked for, and before them.
+    fn forget_neighbours(&mut self, unix_s: u64) {
+        if self.receivers.cleaned_s != unix_s {
+            self.neighbours
+                .retain(|_, names| names.iter().any(|&(_, end_s)| unix_s < end_s));
+        }
+    }
 }
 
 impl Memory {
@@ -51,25 +64,34 @@ impl Store for Memory {
         receiver: Receiver,
         seconds: u64,
         unix_s: u64,
-    ) -> Result<bool, StoreError> {
-        let receivers = &mut self.tables().receivers;
-        let name = (name, receiver.address.is_ipv6());
-        let held = receivers.get(&name, unix_s);
+    ) -> Result<Put, StoreError> {
+        let tables = &mut *self.tables();
+        let place = (name, receiver.address.is_ipv6());
+        let held = tables.receivers.get(&place, unix_s);
         if held.is_some_and(|held| held.key != receiver.key) {
-            return Ok(false);
+            return Ok(Put::Taken);
         }
-        receivers.put(name, receiver, seconds, unix_s)?;
-        Ok(true)
+        tables.forget_neighbours(unix_s);
+        let neighbours = tables.neighbours.entry(whose(receiver.address.ip()));
+        let neighbours = neighbours.or_default();
+        neighbours.retain(|&(other, end_s)| other != name && unix_s < end_s);
+        if neighbours.len() >= RECEIVERS_EACH {
+            return Ok(Put::Crowded);
+        }
+        neighbours.push((name, unix_s + seconds));
+        tables.receivers.put(place, receiver, seconds, unix_s)?;
+        Ok(Put::Done)
     }
 
     fn remove_receiver(&self, name: ReceiverId, receiver: Receiver) -> Result<(), StoreError> {
-        let receivers = &mut self.tables().receivers.entries;
-        let name = (name, receiver.address.is_ipv6());
-        if receivers
-            .get(&name)
-            .is_some_and(|(held, _)| held.key == receiver.key)
-        {
-            receivers.remove(&name);
+        let tables = &mut *self.tables();
+        let place = (name, receiver.address.is_ipv6());
+        let held = tables.receivers.entries.get(&place).map(|(held, _)| *held);
+        if let Some(held) = held.filter(|held| held.key == receiver.key) {
+            tables.receivers.entries.remove(&place);
+            if let Some(neighbours) = tables.neighbours.get_mut(&whose(held.address.ip())) {
+                neighbours.retain(|&(other, _)| other != name);
+            }
         }
         Ok(())
     }

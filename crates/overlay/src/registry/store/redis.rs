@@ -1,7 +1,8 @@
 //! A store in Redis or Valkey: it outlives the registry, and several registries share it.
 
-use super::{Receiver, Store, StoreError};
+use super::{Put, RECEIVERS_EACH, Receiver, Store, StoreError};
 use crate::api::ReceiverId;
+use crate::limits::whose;
 use data_encoding::HEXLOWER;
 use redis::{Client, Cmd, Connection, FromRedisValue, RedisResult, Script, cmd};
 use std::net::SocketAddr;
@@ -14,18 +15,27 @@ const PREFIX: &str = "tidegate:mpath:";
 /// A server that takes longer does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Remembers a receiver (ARGV: key, address, seconds) unless the name has another key.
+/// Remembers a receiver (ARGV: key, address, seconds, name, now, most) unless the name has another key (1)
+/// or too many others are at its address, whose names KEYS[2] holds by the seconds in which they end (2).
 const PUT_RECEIVER: &str = "
 local held = redis.call('HGET', KEYS[1], 'key')
-if held and held ~= ARGV[1] then return 0 end
+if held and held ~= ARGV[1] then return 1 end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[5])
+redis.call('ZREM', KEYS[2], ARGV[4])
+if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[6]) then return 2 end
+redis.call('ZADD', KEYS[2], ARGV[5] + ARGV[3], ARGV[4])
+redis.call('EXPIRE', KEYS[2], ARGV[3])
 redis.call('HSET', KEYS[1], 'key', ARGV[1], 'address', ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
-return 1";
+return 0";
 
-/// Forgets it if the key (ARGV) is right.
+/// Forgets it (ARGV: key, name) if the key is right.
 const REMOVE_RECEIVER: &str = "
-if redis.call('HGET', KEYS[1], 'key') == ARGV[1] then redis.call('DEL', KEYS[1]) end
-return 1";
+if redis.call('HGET', KEYS[1], 'key') == ARGV[1] then
+    redis.call('DEL', KEYS[1])
+    redis.call('ZREM', KEYS[2], ARGV[2])
+end
+return 0";
 
 /// An existing server. Proxies are a sorted set by the second in which they end; receivers and nonces
 /// have a key each, which ends by itself.
@@ -124,21 +134,33 @@ impl Store for Redis {
         name: ReceiverId,
         receiver: Receiver,
         seconds: u64,
-        _unix_s: u64,
-    ) -> Result<bool, StoreError> {
+        unix_s: u64,
+    ) -> Result<Put, StoreError> {
         let mut put = self
             .put_receiver
             .key(entry(name, receiver.address.is_ipv6()));
-        put.arg(HEXLOWER.encode(&receiver.key))
+        put.key(neighbours(receiver.address))
+            .arg(HEXLOWER.encode(&receiver.key))
             .arg(receiver.address.to_string())
-            .arg(seconds);
-        self.with(|connection| put.invoke(connection))
+            .arg(seconds)
+            .arg(name.to_string())
+            .arg(unix_s)
+            .arg(RECEIVERS_EACH);
+        let done: u8 = self.with(|connection| put.invoke(connection))?;
+        Ok(match done {
+            0 => Put::Done,
+            1 => Put::Taken,
+            _ => Put::Crowded,
+        })
     }
 
     fn remove_receiver(&self, name: ReceiverId, receiver: Receiver) -> Result<(), StoreError> {
         let entry = entry(name, receiver.address.is_ipv6());
         let mut remove = self.remove_receiver.key(entry);
-        remove.arg(HEXLOWER.encode(&receiver.key));
+        remove
+            .key(neighbours(receiver.address))
+            .arg(HEXLOWER.encode(&receiver.key))
+            .arg(name.to_string());
         self.with(|connection| remove.invoke(connection))
     }
 
@@ -164,6 +186,11 @@ impl Store for Redis {
 
 fn proxies() -> String {
     format!("{PREFIX}proxies")
+}
+
+/// Where the names are of an address.
+fn neighbours(receiver: SocketAddr) -> String {
+    format!("{PREFIX}receivers:{}", whose(receiver.ip()))
 }
 
 fn entry(name: ReceiverId, ipv6: bool) -> String {

@@ -1,7 +1,9 @@
 use super::*;
+use crate::rejected::Rejected;
 use crate::session::{Initiator, respond};
 use crate::{Identity, Token};
 use std::net::Ipv4Addr;
+use tidegate_mpath::wire::write_control;
 
 fn connection() -> State {
     let identity = Identity::generate();

@@ -36,3 +36,26 @@ fn a_repeated_greeting_has_the_same_answer_and_another_has_none() {
     let other = Initiator::new(&token, 1).unwrap();
     assert_eq!(greet(&other), Err(Unanswered::Stranger));
 }
+
+/// Somebody has recorded every greeting: the slots stay free of them.
+#[test]
+fn a_recorded_greeting_takes_no_place() {
+    let identity = Identity::generate();
+    let token = Token::new(&identity, Vec::new(), None);
+    let mut half_open = HalfOpen::default();
+    let greeting = |connection| Initiator::new(&token, connection).unwrap();
+    let recorded: Vec<_> = (0..MOST as u64).map(greeting).collect();
+    for initiator in &recorded {
+        let answer = half_open.greet(Instant::ZERO, &identity, &initiator.hello());
+        answer.unwrap();
+        // Half of them are really opened.
+        half_open.take(initiator.hello().connection / 2 * 2);
+    }
+    let later = Instant::ZERO + LIFETIME;
+    for initiator in &recorded {
+        let answer = half_open.greet(later, &identity, &initiator.hello());
+        assert_eq!(answer.map(drop), Err(Unanswered::Replayed));
+    }
+    let fresh = greeting(1000);
+    assert!(half_open.greet(later, &identity, &fresh.hello()).is_ok());
+}

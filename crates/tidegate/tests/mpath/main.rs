@@ -1,5 +1,7 @@
 //! The overlay's servers as programs: what they print, what they refuse, how they end.
 
+mod hostile;
+
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -10,7 +12,9 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 use tempfile::TempDir;
 
+/// The variables that hold the overlay's token and the receiver's.
 const TOKEN: &str = "TIDEGATE_MPATH_TOKEN";
+const RECEIVER: &str = "TIDEGATE_MPATH_RECEIVER";
 
 fn tidegate(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
@@ -39,10 +43,9 @@ impl Running {
         line(&mut self.out, words)
     }
 
-    /// Ends it as systemd does; what it has printed since.
+    /// Ends it; what it has printed since.
     fn end(mut self) -> String {
-        let pid = Pid::from_raw(self.process.id().try_into().unwrap());
-        kill(pid, Signal::SIGTERM).unwrap();
+        terminate(&self.process);
         let mut rest = String::new();
         self.out.read_to_string(&mut rest).unwrap();
         let status = self.process.wait().unwrap();
@@ -56,6 +59,12 @@ impl Drop for Running {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// As systemd does it.
+fn terminate(process: &Child) {
+    let pid = Pid::from_raw(process.id().try_into().unwrap());
+    kill(pid, Signal::SIGTERM).unwrap();
 }
 
 fn line(from: &mut impl BufRead, words: &str) -> String {
@@ -246,8 +255,8 @@ fn a_file_finds_its_way_and_the_proxies_forward_a_part_of_it() {
     let mut receive = tidegate(&arguments);
     let mut receiver = Running::start(receive.args(["--listen", "127.0.0.1:0"]));
     let token = receiver.says("tgm1-");
-    let mut send = tidegate(&["send", &path("file"), &token, "--json"]);
-    let mut sender = Running::start(&mut send);
+    let mut send = tidegate(&["send", &path("file"), "--json"]);
+    let mut sender = Running::start(send.env(RECEIVER, &token));
     wait_for_some(Path::new(&into));
     drop(registry);
 

@@ -1,0 +1,104 @@
+//! A request of HTTP/1.1 as bytes.
+
+use crate::registry::service::{Reply, Request, refuse};
+
+/// Bytes of request line and headers, and of the body, at most.
+pub const HEAD: usize = 8 << 10;
+/// See [`HEAD`].
+pub const BODY: usize = 64 << 10;
+
+/// Headers at most.
+const HEADERS: usize = 64;
+
+/// A request that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    method: String,
+    path: String,
+    authorization: Option<String>,
+    content_type: Option<String>,
+    body: Vec<u8>,
+}
+
+impl Received {
+    /// Reads one from what has come; none if there is more to come.
+    ///
+    /// # Errors
+    /// When it is none, or too long. Whatever the bytes are, that is all that happens.
+    pub fn read(bytes: &[u8]) -> Result<Option<Self>, Reply> {
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+        let mut head = httparse::Request::new(&mut headers);
+        let length = match head.parse(bytes) {
+            Ok(httparse::Status::Complete(length)) => length,
+            Ok(httparse::Status::Partial) if bytes.len() >= HEAD => {
+                return Err(refuse(431, format!("more than {HEAD} bytes of headers")));
+            }
+            Ok(httparse::Status::Partial) => return Ok(None),
+            Err(error) => return Err(refuse(400, format!("no HTTP request: {error}"))),
+        };
+        let whole = length + body_length(&head)?;
+        let Some(body) = bytes.get(length..whole) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            method: head.method.unwrap_or_default().to_owned(),
+            path: head.path.unwrap_or_default().to_owned(),
+            authorization: header(&head, "authorization"),
+            content_type: header(&head, "content-type"),
+            body: body.to_vec(),
+        }))
+    }
+
+    /// As the service takes it.
+    pub fn borrow(&self) -> Request<'_> {
+        Request {
+            method: &self.method,
+            path: &self.path,
+            authorization: self.authorization.as_deref(),
+            content_type: self.content_type.as_deref(),
+            body: &self.body,
+        }
+    }
+}
+
+fn header(head: &httparse::Request, name: &str) -> Option<String> {
+    let mut headers = head.headers.iter();
+    let found = headers.find(|header| header.name.eq_ignore_ascii_case(name))?;
+    Some(String::from_utf8_lossy(found.value).trim().to_owned())
+}
+
+fn body_length(head: &httparse::Request) -> Result<usize, Reply> {
+    if header(head, "transfer-encoding").is_some() {
+        return Err(refuse(411, "expected a Content-Length"));
+    }
+    match header(head, "content-length").map(|text| text.parse::<usize>()) {
+        None => Ok(0),
+        Some(Ok(length)) if length <= BODY => Ok(length),
+        Some(Ok(_)) => Err(refuse(413, format!("more than {BODY} bytes"))),
+        Some(Err(_)) => Err(refuse(400, "a Content-Length that is no number")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_request_or_are_refused(
+            line in "(GET|POST|.{0,9}) (/[a-z/]{0,20}|.{0,20}) HTTP/1.[0-3]",
+            headers in vec("(content-length|transfer-encoding|[a-z]{1,9}|.{0,5}): ?(.{0,30}|[0-9]{1,30})", 0..70),
+            body: Vec<u8>,
+            cut: prop::sample::Index,
+        ) {
+            let mut bytes = format!("{line}\r\n{}\r\n\r\n", headers.join("\r\n")).into_bytes();
+            bytes.extend(body);
+            bytes.truncate(cut.index(bytes.len() + 1));
+            if let Ok(Some(request)) = Received::read(&bytes) {
+                prop_assert!(request.body.len() <= bytes.len().min(BODY));
+            }
+        }
+    }
+}

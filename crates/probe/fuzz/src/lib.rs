@@ -1,0 +1,4 @@
+//! The body of the target, which the ordinary tests run.
+
+#[path = "../../tests/fuzz/target.rs"]
+pub mod target;

@@ -1,0 +1,131 @@
+//! What arrives.
+
+use super::{State, wake};
+use crate::connection::ConnectionError;
+use crate::connection::liveness::Parting;
+use crate::rejected::Rejected;
+use crate::session::Refused;
+use std::net::SocketAddr;
+use tidegate_mpath::wire::{self, Control, Packet, Sealed};
+use tidegate_mpath::{Arrival, Data, Feedback, Instant, PathId};
+
+impl State {
+    /// A sealed packet arrives.
+    pub fn receive(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        sealed: &Sealed,
+        rejected: &mut Rejected,
+    ) {
+        let mut plain = std::mem::take(&mut self.plain);
+        match self.session.open(sealed, &mut plain) {
+            Ok(nonce) => self.receive_plain(now, from, nonce, &plain, rejected),
+            Err(Refused::Forged) => rejected.forged += 1,
+            Err(Refused::Replayed) => rejected.replayed += 1,
+        }
+        self.plain = plain;
+    }
+
+    /// As [`Self::receive`], of a packet that has been opened already.
+    pub fn receive_plain(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        nonce: u64,
+        plain: &[u8],
+        rejected: &mut Rejected,
+    ) {
+        self.liveness.hear(now);
+        match wire::parse(plain) {
+            Ok(Packet::Data { data, payload, .. }) => {
+                let direct = data.path == PathId::DIRECT;
+                if self.peer_moves && direct && self.session.is_newest(nonce) {
+                    self.peer = from;
+                }
+                self.receive_data(now, &data, payload, rejected);
+            }
+            Ok(Packet::Feedback { feedback, .. }) => self.receive_feedback(now, &feedback),
+            Ok(Packet::Control { control, .. }) => self.receive_control(now, control),
+            Ok(_) => rejected.malformed += 1,
+            Err(malformed) => rejected.count(malformed),
+        }
+    }
+
+    fn receive_data(&mut self, now: Instant, data: &Data, payload: &[u8], rejected: &mut Rejected) {
+        if self.parting.is_some() {
+            return;
+        }
+        match self.receiver.receive(now, data) {
+            Arrival::New => {
+                let mut buffer = self.incoming.buffer();
+                buffer.extend_from_slice(payload);
+                self.incoming.put(data.stream, buffer);
+            }
+            Arrival::Duplicate => {}
+            Arrival::Refused => rejected.unwanted += 1,
+        }
+        if self.receiver.readable() > 0 || self.receiver.finished() {
+            wake(&mut self.reader);
+        }
+    }
+
+    fn receive_feedback(&mut self, now: Instant, feedback: &Feedback) {
+        let before = self.sender.acknowledged();
+        self.sender.receive(now, feedback);
+        let delivered = self
+            .sender
+            .paths()
+            .next()
+            .map_or(0, |direct| direct.delivered);
+        let timeouts = self.sender.info().timeouts;
+        self.suspicion.note(delivered, timeouts);
+        self.release(before);
+    }
+
+    /// Gives the buffers back of what has been acknowledged since.
+    fn release(&mut self, before: u64) {
+        let acknowledged = self.sender.acknowledged();
+        if acknowledged == before {
+            return;
+        }
+        for number in before..acknowledged {
+            let buffer = self.outgoing.take(number);
+            self.outgoing.give_back(buffer);
+        }
+        if self.has_room() || self.sender.is_acknowledged() {
+            wake(&mut self.writer);
+        }
+    }
+
+    fn receive_control(&mut self, now: Instant, control: Control) {
+        match control {
+            Control::Ping(number) => self.say(Control::Pong(number)),
+            Control::Pong(0) => self.suspicion.answered(),
+            Control::Pong(size) => self.mtu.answered(size as usize),
+            Control::Close(read) => self.receive_close(now, read),
+            // Only an answer: else the application would wait for ever, without an error.
+            Control::Closed if self.parting.is_some() => self.parting = Some(Parting::over()),
+            Control::Closed => {}
+        }
+    }
+
+    /// The peer has gone. What it had read is acknowledged with that. An end that is going itself need not
+    /// say so any more: the peer may have forgotten the connection as soon as it has its answer.
+    fn receive_close(&mut self, now: Instant, read: u64) {
+        self.say(Control::Closed);
+        if let Some(parting) = &mut self.parting {
+            parting.hear(now);
+            return;
+        }
+        self.receive_feedback(
+            now,
+            &Feedback {
+                next: read,
+                ..Feedback::default()
+            },
+        );
+        self.fail(ConnectionError::Closed);
+        self.parting = Some(Parting::gone(now));
+    }
+}
