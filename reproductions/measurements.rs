@@ -1,5 +1,6 @@
 //! Chapter 4 of the thesis: what a prober finds on links of which everything is known.
 
+mod aqm;
 mod buffers;
 mod bursts;
 mod devices;
@@ -43,6 +44,7 @@ fn figures(extent: &Extent) -> Vec<Figure> {
         devices::shares(),
         fig4_16::figure(),
         matrix::figure(extent),
+        aqm::figure(extent),
     ]
 }
 
