@@ -9,6 +9,7 @@
 //!     Start  ──▶ train or receiver                  every packet with the session's tag and a counter
 //!     Data, Report, Ping, Pong, Fetch, Records …
 //!     Close  ──▶
+//!   TCP: a pass with a tag ──▶ load or probes       ([`load`])
 //! ```
 //!
 //! * No answer is longer than its question before the cookie has come back.
@@ -17,8 +18,10 @@
 //! * The server sends only while it hears from the client ([`SILENCE`]), no faster than its rate and no more than the
 //!   session's and the server's budgets.
 
+mod budget;
 mod client;
 mod control;
+mod load;
 mod seal;
 mod server;
 mod socket;

@@ -2,6 +2,7 @@
 
 mod both;
 mod devices;
+mod minutes;
 
 use crate::analysis::buffer::{Buffer, Unit};
 use crate::analysis::clock::{ClockEstimate, clock};
@@ -9,11 +10,13 @@ use crate::analysis::gain::Gain;
 use crate::analysis::latency::LoadedLatency;
 use crate::analysis::period::Period;
 use crate::analysis::rate::{RateSummary, summary};
+use crate::analysis::responsiveness::Responsiveness;
 use crate::analysis::{bursts, latency};
 use crate::examine::Overflows;
 use crate::{Arrival, Echo};
 pub use both::{BothWays, OneWay, Trains, longer_up_s};
-pub use devices::Devices;
+pub use devices::{Devices, Shares};
+pub use minutes::Minutes;
 use serde::{Deserialize, Serialize};
 use tidegate_time::Instant;
 
@@ -32,8 +35,12 @@ pub struct Results {
     pub up: Option<Way>,
     /// A download beside an upload.
     pub both: Option<BothWays>,
-    /// This device beside another.
+    /// This device beside others.
     pub devices: Option<Devices>,
+    /// Round trips under TCP's load, to the client and from it.
+    pub responsiveness: Option<[Responsiveness; 2]>,
+    /// The downlink's rate over minutes.
+    pub minutes: Option<Minutes>,
     /// Bytes sent, both directions together.
     pub bytes: u64,
 }

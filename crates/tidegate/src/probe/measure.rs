@@ -2,12 +2,15 @@
 
 mod both;
 mod devices;
+mod minutes;
 
 use crate::args::{ProbeRunArgs, ProbeTest};
 use anyhow::Result;
+use std::net::IpAddr;
 use std::time::Duration;
 use tidegate_probe::analysis::bursts::backlogged;
 use tidegate_probe::analysis::opportunities::mahimahi;
+use tidegate_probe::analysis::responsiveness::Responsiveness;
 use tidegate_probe::examine::{Overflows, overflows_by};
 use tidegate_probe::net::{Client, Direction, Failure};
 use tidegate_probe::results::{Results, Way, base_rtt_ms};
@@ -29,10 +32,10 @@ pub struct Measured {
     pub trace: Option<String>,
 }
 
-/// Does them; `second` opens the other device's session, if there is one: an idle one is soon forgotten.
+/// Does them; `open` opens another device's session, from that address: an idle one is soon forgotten.
 pub fn measure(
     client: &mut Client,
-    second: Option<impl Fn() -> Result<Client, Failure>>,
+    open: impl Fn(IpAddr) -> Result<Client, Failure>,
     args: &ProbeRunArgs,
 ) -> Result<Measured> {
     let wants = |test| args.tests.is_empty() || args.tests.contains(&test);
@@ -45,14 +48,17 @@ pub fn measure(
     .map(|(name, _, direction)| (name, direction))
     .collect();
     let both = wants(ProbeTest::Both);
-    let second = second.filter(|_| wants(ProbeTest::Devices));
-    if let Some(second) = &second {
-        // What is wrong with it is better known now than after the other tests.
-        second()?;
+    let responsiveness = wants(ProbeTest::Responsiveness);
+    let devices = wants(ProbeTest::Devices) && !args.beside.is_empty();
+    // It takes minutes: only where it is asked for.
+    let rate = args.tests.contains(&ProbeTest::Rate);
+    if devices {
+        // What is wrong with them is better known now than after the other tests.
+        args.beside.iter().try_for_each(|&near| open(near).map(drop))?;
     }
-    let [both_once, devices_once] = [both, second.is_some()].map(u64::from);
-    let each = args.max_data / (wanted.len() as u64 + both_once + devices_once);
-    let downloads = u64::from(wants(ProbeTest::Down)) + both_once + devices_once;
+    let further = [both, responsiveness, devices, rate].map(u64::from).iter().sum::<u64>();
+    let each = args.max_data / (wanted.len() as u64 + further);
+    let downloads = u64::from(wants(ProbeTest::Down)) + further;
     // What the server sends is bounded by its budget as well.
     let each_down = each.min(client.budget() / downloads.max(1));
     let mut measured = Measured {
@@ -94,10 +100,25 @@ pub fn measure(
         measured.results.bytes += bytes;
         measured.echoes.extend(&trains.echoes);
     }
-    if let Some(second) = second {
-        let (found, bytes) =
-            devices::devices([&mut *client, &mut second()?], &measured.results, each_down)?;
-        measured.results.devices = found;
+    if responsiveness {
+        let (found, bytes) = under_load(client, each / 2, each_down / 2)?;
+        measured.results.responsiveness = Some(found);
+        measured.results.bytes += bytes;
+    }
+    if devices {
+        let others = args.beside.iter().map(|&near| open(near));
+        let mut others: Vec<Client> = others.collect::<Result<_, _>>()?;
+        let mut all: Vec<&mut Client> = std::iter::once(&mut *client)
+            .chain(&mut others)
+            .collect();
+        let (found, bytes) = devices::devices(&mut all, &measured.results, each_down)?;
+        measured.results.devices = Some(found);
+        measured.results.bytes += bytes;
+    }
+    if rate {
+        let lasting = Duration::from_secs_f64(args.minutes * 60.0);
+        let (found, bytes) = minutes::minutes(client, lasting, each_down)?;
+        measured.results.minutes = Some(found);
         measured.results.bytes += bytes;
     }
     measured.echoes.extend(client.ping(EVERY, IDLE)?);
@@ -106,6 +127,22 @@ pub fn measure(
         .results
         .conclude(&measured.echoes, &idle, trains.as_ref());
     Ok(measured)
+}
+
+/// Responsiveness to the client and from it, and bytes sent.
+fn under_load(
+    client: &mut Client,
+    bytes: u64,
+    down_bytes: u64,
+) -> Result<([Responsiveness; 2], u64), Failure> {
+    eprintln!("responsiveness: TCP connections down");
+    let (down, down_cost) = client.responsiveness(Direction::Down, down_bytes)?;
+    // What stands in the queue still is not to count as the upload's.
+    client.ping(EVERY, IDLE)?;
+    eprintln!("responsiveness: TCP connections up");
+    let (up, up_cost) = client.responsiveness(Direction::Up, bytes)?;
+    client.ping(EVERY, IDLE)?;
+    Ok(([down, up], down_cost + up_cost))
 }
 
 /// Trains of every size one way, and the answers that came meanwhile.
