@@ -190,7 +190,8 @@ impl Client {
                 load.add();
             }
             let begun = now();
-            self.ping(INTERVAL, INTERVAL)?;
+            // Often, or those of three seconds might all be lost, and with them the session.
+            self.ping(INTERVAL / 5, INTERVAL)?;
             load.failed()?;
             carried.note(load.carried() as f64 * 8.0 / (now() - begun).as_secs_f64());
             goodput.note(carried.moving_average());
@@ -425,7 +426,7 @@ impl Client {
             self.say(&Control::Measure(Message::Ping(ping)))?;
         }
         if at >= self.alive_at {
-            self.alive_at = at + SILENCE / 6;
+            self.alive_at = at + SILENCE / 12;
             self.say(&Control::Alive)?;
         }
         Ok(self.socket.wait(work.until_next(at))?)

@@ -6,7 +6,7 @@
 //! * *Probe*: the server answers the pass with one byte.
 //! * *Down*: the server sends frames as fast as TCP lets it. A byte of the client's asks; the first byte of each frame is how
 //!   many were answered so far, so that an answer stands behind what was sent before, as one of HTTP/2's streams does.
-//! * *Up*: the client sends frames. One whose first byte is 1 asks; the server answers it with one byte.
+//! * *Up*: the client sends frames; the server answers each with one byte, by which the client knows what arrived.
 
 mod client;
 mod server;

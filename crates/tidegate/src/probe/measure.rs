@@ -117,7 +117,7 @@ pub fn measure(
     }
     if rate {
         let lasting = Duration::from_secs_f64(args.minutes * 60.0);
-        let (found, bytes) = minutes::minutes(client, lasting, each_down)?;
+        let (found, bytes) = minutes::minutes(client, &measured.results, lasting, each_down)?;
         measured.results.minutes = Some(found);
         measured.results.bytes += bytes;
     }

@@ -76,7 +76,7 @@ impl Load {
         for _ in 0..PROBERS {
             let shared = Arc::clone(&shared);
             // Not waited for: the last connection may take long to open.
-            thread::spawn(move || shared.run(Shared::probe_beside));
+            thread::spawn(move || shared.probe_beside());
         }
         Self {
             shared,
@@ -156,15 +156,6 @@ impl Shared {
         }
     }
 
-    /// A connection for that, its pass not shown yet, and how long it took to open.
-    fn connect(&self) -> io::Result<(TcpStream, Duration)> {
-        let begun = now();
-        let stream = TcpStream::connect_timeout(&self.server, CONNECT_TIME)?;
-        let took = now() - begun;
-        stream.set_nodelay(true)?;
-        Ok((stream, took))
-    }
-
     fn show_pass(&self, stream: &mut TcpStream, purpose: Purpose) -> io::Result<()> {
         let wanted = Wanted {
             id: self.id,
@@ -184,25 +175,31 @@ impl Shared {
         locked(&self.probes).push(Probe { kind, heard, ms });
     }
 
-    /// Opens one connection after the other.
-    fn probe_beside(&self) -> io::Result<()> {
+    /// Opens one connection after the other. One that fails is no answer: if TCP is blocked the load's will fail too.
+    fn probe_beside(&self) {
         while self.goes_on() {
             let begun = now();
-            let (mut stream, _) = self.connect()?;
-            self.note(Kind::Connect, begun);
-            stream.set_read_timeout(Some(CONNECT_TIME))?;
-            let asked = now();
-            self.show_pass(&mut stream, Purpose::Probe)?;
-            stream.read_exact(&mut [0])?;
-            self.note(Kind::Request, asked);
+            let _ = self.probe();
             thread::sleep(PROBE_EVERY.saturating_sub(now() - begun));
         }
+    }
+
+    fn probe(&self) -> io::Result<()> {
+        let begun = now();
+        let mut stream = TcpStream::connect_timeout(&self.server, CONNECT_TIME)?;
+        self.note(Kind::Connect, begun);
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(CONNECT_TIME))?;
+        let asked = now();
+        self.show_pass(&mut stream, Purpose::Probe)?;
+        stream.read_exact(&mut [0])?;
+        self.note(Kind::Request, asked);
         Ok(())
     }
 
     /// A connection that carries load, which ends with it.
     fn open(&self, purpose: Purpose) -> io::Result<TcpStream> {
-        let (mut stream, _) = self.connect()?;
+        let mut stream = TcpStream::connect_timeout(&self.server, CONNECT_TIME)?;
         locked(&self.streams).push(stream.try_clone()?);
         self.show_pass(&mut stream, purpose)?;
         prepare(&stream)?;
@@ -217,7 +214,7 @@ impl Shared {
         thread::scope(|scope| {
             let asker = scope.spawn(|| {
                 while self.goes_on() {
-                    locked(&asked).push_back(now());
+                    locked(&asked).push_back(Some(now()));
                     if asking.write_all(&[0]).is_err() {
                         return;
                     }
@@ -266,7 +263,11 @@ impl Shared {
                 while self.goes_on() {
                     match answers.read(&mut buffer) {
                         Ok(0) => return,
-                        Ok(count) => self.note_answers(&asked, count),
+                        Ok(count) => {
+                            self.note_answers(&asked, count);
+                            let arrived = (count * FRAME) as u64;
+                            self.carried.fetch_add(arrived, Relaxed);
+                        }
                         Err(e) if is_patience(&e) => {}
                         Err(_) => return,
                     }
@@ -279,35 +280,34 @@ impl Shared {
     }
 
     fn send_frames(&self, stream: &mut TcpStream, asked: &Asked) -> io::Result<()> {
-        let mut frame = vec![0; FRAME];
+        let frame = vec![0; FRAME];
         let mut ask_at = now();
         while self.goes_on() && take(&self.left, FRAME as u64) {
-            let asks = now() >= ask_at;
-            frame[0] = asks.into();
+            let at = now();
+            let asks = at >= ask_at;
             if asks {
-                ask_at = now() + PROBE_EVERY;
-                locked(asked).push_back(now());
+                ask_at = at + PROBE_EVERY;
             }
+            locked(asked).push_back(asks.then_some(at));
             if !write_while(stream, &frame, || self.goes_on())? {
                 return Ok(());
             }
-            self.carried.fetch_add(FRAME as u64, Relaxed);
         }
         Ok(())
     }
 
-    /// So many of those asked were answered, in their order.
+    /// So many were answered, in their order.
     fn note_answers(&self, asked: &Asked, count: usize) {
         let mut asked = locked(asked);
         let answered = count.min(asked.len());
-        for at in asked.drain(..answered) {
+        for at in asked.drain(..answered).flatten() {
             self.note(Kind::Own, at);
         }
     }
 }
 
-/// When each question of a connection was asked that is not answered yet.
-type Asked = Mutex<VecDeque<Instant>>;
+/// What each connection waits to be answered, in order, and when it was asked if that is a probe.
+type Asked = Mutex<VecDeque<Option<Instant>>>;
 
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)

@@ -18,8 +18,8 @@ use tidegate_time::Instant;
 /// Connections at a time, of all sessions: twice what a client's load and probes need, and memory for as many.
 const CONNECTIONS: usize = 96;
 
-/// Who has not shown a pass by then is turned away.
-const PASS_TIME: Duration = Duration::from_secs(3);
+/// Who has not shown a pass by then is turned away: on a full link it may be lost twice.
+const PASS_TIME: Duration = Duration::from_secs(10);
 
 /// How often it is looked for connections, and for the end.
 const ACCEPT_EVERY: Duration = Duration::from_millis(5);
@@ -167,27 +167,22 @@ fn send(
     Ok(())
 }
 
-/// Takes frames, and answers those that ask.
+/// Takes frames, and answers each.
 fn take_in(mut stream: TcpStream, goes_on: impl Fn() -> bool) -> io::Result<()> {
     let mut buffer = vec![0; 16 * FRAME];
-    let mut taken = 0;
+    let mut part = 0;
     while goes_on() {
-        let length = match stream.read(&mut buffer) {
+        match stream.read(&mut buffer) {
             Ok(0) => return Ok(()),
-            Ok(length) => length,
+            Ok(length) => part += length,
             Err(e) if is_patience(&e) => continue,
             Err(e) => return Err(e),
-        };
-        // Where frames begin in what came.
-        let first = (FRAME - taken % FRAME) % FRAME;
-        let asks = (first..length)
-            .step_by(FRAME)
-            .filter(|&at| buffer[at] == 1);
-        let answers = vec![0; asks.count()];
+        }
+        let answers = vec![0; part / FRAME];
+        part %= FRAME;
         if !write_while(&mut stream, &answers, &goes_on)? {
             return Ok(());
         }
-        taken += length;
     }
     Ok(())
 }

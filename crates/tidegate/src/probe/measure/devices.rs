@@ -47,20 +47,20 @@ pub fn devices(
     };
     let busy = train(SIZES[0], Pace::Busy);
     eprintln!("devices: a quiet one beside a busy one");
-    let pair = together(&mut clients[..2], &[(quiet, Duration::ZERO), (busy, ALONE)])?;
+    let pair = together(clients, &[(quiet, Duration::ZERO), (busy, ALONE)])?;
     let mut all = Vec::new();
     for number in 2..=clients.len() {
         eprintln!("devices: {number} busy ones");
         let modest = (1..number).map(|_| train(SIZES[0], Pace::Window(WINDOW)));
         let mut wanted: Vec<_> = modest.map(|train| (train, Duration::ZERO)).collect();
         wanted.push((train(SIZES[0], Pace::Busy), Duration::ZERO));
-        all.push(together(&mut clients[..number], &wanted)?);
+        all.push(together(clients, &wanted)?);
     }
     let sent = all.iter().flatten().chain(&pair).map(|t| sent_bytes(t)).sum();
     Ok((Devices::of(&pair[0], &pair[1], &all), sent))
 }
 
-/// A train to each, each so much later.
+/// A train to each of the first clients, each so much later; the others stay.
 fn together(
     clients: &mut [&mut Client],
     trains: &[(TrainConfig, Duration)],
@@ -69,28 +69,37 @@ fn together(
     thread::scope(|scope| {
         let threads: Vec<_> = clients
             .iter_mut()
-            .zip(trains)
-            .map(|(client, &train)| scope.spawn(move || take_part(client, train, under_way)))
+            .enumerate()
+            .map(|(nth, client)| {
+                let train = trains.get(nth).copied();
+                scope.spawn(move || take_part(client, train, under_way))
+            })
             .collect();
         let found = threads.into_iter().map(|thread| {
             let found = thread.join();
             found.expect("a train does not panic")
         });
-        found.collect()
+        let mut found = found.collect::<Result<Vec<_>, _>>()?;
+        found.truncate(trains.len());
+        Ok(found)
     })
 }
 
-/// A train after a while; questions keep the session alive until those of all others are over too.
+/// A train after a while, if there is one for it; questions keep the session alive until those of all others are over too.
 fn take_part(
     client: &mut Client,
-    (train, later): (TrainConfig, Duration),
+    train: Option<(TrainConfig, Duration)>,
     under_way: &AtomicUsize,
 ) -> Result<Vec<Arrival>, Failure> {
-    let waited = client.ping(EVERY, later);
-    let found = waited.and_then(|_| client.train(Direction::Down, train, None));
-    under_way.fetch_sub(1, Ordering::Relaxed);
+    let mut found = Ok(Vec::new());
+    if let Some((train, later)) = train {
+        let waited = client.ping(EVERY, later);
+        let arrived = waited.and_then(|_| client.train(Direction::Down, train, None));
+        found = arrived.map(|(arrivals, _)| arrivals);
+        under_way.fetch_sub(1, Ordering::Relaxed);
+    }
     while found.is_ok() && under_way.load(Ordering::Relaxed) > 0 {
         client.ping(EVERY, EVERY)?;
     }
-    Ok(found?.0)
+    found
 }

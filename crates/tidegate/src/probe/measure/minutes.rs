@@ -2,14 +2,17 @@
 
 use super::{EVERY, sent_bytes};
 use std::time::{Duration, Instant};
+use tidegate_probe::TrainConfig;
 use tidegate_probe::examine::{SIZES, overflow_train};
 use tidegate_probe::net::{Client, Direction, Failure};
-use tidegate_probe::results::Minutes;
-use tidegate_probe::{Pace, TrainConfig};
+use tidegate_probe::results::{Minutes, Results};
 
-/// A train so often, for so long: its quiet packets, and fifty bursts of 10 ms.
+/// A train so often, for so long: its quiet packets, and time to overtake a rate that has doubled and see fifty bursts of 10 ms.
 const TRAIN_EVERY: Duration = Duration::from_secs(5);
-const TRAIN_TIME: Duration = Duration::from_millis(1300);
+const TRAIN_TIME: Duration = Duration::from_millis(1200);
+
+/// One that knows nothing of the rate.
+const FIRST_TIME: Duration = Duration::from_secs(4);
 
 /// The first number of its trains: they count on, and come round only after all others are over.
 const FLOWS: u8 = 32;
@@ -17,6 +20,7 @@ const FLOWS: u8 = 32;
 /// The rates, and bytes sent, `bytes` at most.
 pub fn minutes(
     client: &mut Client,
+    known: &Results,
     lasting: Duration,
     bytes: u64,
 ) -> Result<(Minutes, u64), Failure> {
@@ -27,13 +31,14 @@ pub fn minutes(
     let begun = Instant::now();
     for nth in 0..trains {
         let train = overflow_train(FLOWS + (nth % 128) as u8, SIZES[0]);
+        let known_bps = known.down.as_ref().and_then(|way| way.rate);
         let last_bps = found.rates.last().map(|rate| rate.1);
+        let last_bps = last_bps.or(known_bps.map(|rate| rate.median_bps));
         let (arrivals, _) = client.train(
             Direction::Down,
             TrainConfig {
-                pace: Pace::Busy,
                 start_bps: last_bps.unwrap_or(train.start_bps),
-                max_time: TRAIN_TIME,
+                max_time: last_bps.map_or(FIRST_TIME, |_| TRAIN_TIME),
                 max_bytes: (bytes - sent) / u64::from(trains - nth),
                 ..train
             },
