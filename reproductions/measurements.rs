@@ -11,7 +11,9 @@ mod links;
 mod matrix;
 mod perform;
 mod read;
+mod recorded;
 
+use anyhow::Result;
 use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The thesis's chapter.
@@ -29,12 +31,12 @@ pub fn paper() -> Paper {
             figures: &[],
             method: "",
         },
-        figures: |extent| Ok(figures(extent)),
+        figures,
     }
 }
 
-fn figures(extent: &Extent) -> Vec<Figure> {
-    vec![
+fn figures(extent: &Extent) -> Result<Vec<Figure>> {
+    let mut figures = vec![
         bursts::figure(),
         fig4_04::figure(),
         fig4_06::figure(),
@@ -45,7 +47,11 @@ fn figures(extent: &Extent) -> Vec<Figure> {
         fig4_16::figure(),
         matrix::figure(extent),
         aqm::figure(extent),
-    ]
+    ];
+    if let Some(folder) = &extent.traces {
+        figures.push(recorded::figure(folder)?);
+    }
+    Ok(figures)
 }
 
 #[cfg(test)]

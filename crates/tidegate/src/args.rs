@@ -261,8 +261,8 @@ pub struct ReproduceArgs {
     /// Write a self-contained page with pictures and numbers
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// tide: run over every recorded link in this folder too, Mahimahi's traces (*.down, *.up) and
-    /// rate series (*.csv)
+    /// tide and measurements: run over every recorded link in this folder too, Mahimahi's traces
+    /// (*.down, *.up) and, tide only, rate series (*.csv)
     #[arg(long, value_name = "FOLDER")]
     pub traces: Option<PathBuf>,
     /// Write one row a run to this file, as soon as it is known

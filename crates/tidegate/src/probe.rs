@@ -1,6 +1,7 @@
 //! `tidegate probe`: what a link does to packets.
 
 mod measure;
+mod predict;
 mod show;
 
 use crate::args::{ProbeArgs, ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};

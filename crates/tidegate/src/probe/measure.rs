@@ -4,6 +4,7 @@ mod both;
 mod devices;
 mod minutes;
 
+use super::predict::{Known, predict};
 use crate::args::{ProbeRunArgs, ProbeTest};
 use anyhow::Result;
 use std::net::IpAddr;
@@ -15,6 +16,7 @@ use tidegate_probe::examine::{Overflows, overflows_by};
 use tidegate_probe::net::{Client, Direction, Failure};
 use tidegate_probe::results::{Results, Way, base_rtt_ms};
 use tidegate_probe::{Arrival, Echo};
+use tidegate_scenario::Direction as Towards;
 
 /// How often the time is asked for, and for how long on the idle link.
 const EVERY: Duration = Duration::from_millis(100);
@@ -84,7 +86,7 @@ pub fn measure(
         match direction {
             Direction::Down => {
                 measured.results.down = Some(way);
-                measured.trace = longest(&found).and_then(|train| mahimahi(&backlogged(train)));
+                measured.trace = recorded(&found);
             }
             Direction::Up => measured.results.up = Some(way),
         }
@@ -126,7 +128,33 @@ pub fn measure(
     measured
         .results
         .conclude(&measured.echoes, &idle, trains.as_ref());
+    predict_gains(&mut measured);
     Ok(measured)
+}
+
+/// For each way that was filled.
+fn predict_gains(measured: &mut Measured) {
+    let rate = |way: &Option<Way>| Some(way.as_ref()?.rate?.median_bps);
+    let results = &mut measured.results;
+    let (down_bps, up_bps) = (rate(&results.down), rate(&results.up));
+    for (name, found) in &measured.ways {
+        let (way, direction, other_bps) = match *name {
+            "down" => (&mut results.down, Towards::Down, up_bps),
+            _ => (&mut results.up, Towards::Up, down_bps),
+        };
+        let (Some(way), Some(trace)) = (way, recorded(found)) else {
+            continue;
+        };
+        way.gain = way.buffer.as_ref().and_then(|buffer| {
+            predict(&Known {
+                direction,
+                trace: &trace,
+                buffer,
+                base_ms: results.base_rtt_ms,
+                other_bps,
+            })
+        });
+    }
 }
 
 /// Responsiveness to the client and from it, and bytes sent.
@@ -176,6 +204,11 @@ fn fill(
 fn sent_bytes(train: &[Arrival]) -> u64 {
     let last = train.iter().max_by_key(|a| a.sequence);
     last.map_or(0, |a| (u64::from(a.sequence) + 1) * u64::from(a.bytes))
+}
+
+/// What a way carried, in Mahimahi's format; none of too little.
+fn recorded(found: &Overflows) -> Option<String> {
+    longest(found).and_then(|train| mahimahi(&backlogged(train)))
 }
 
 /// The train that kept the link busy for longest.
