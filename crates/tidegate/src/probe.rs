@@ -84,7 +84,7 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
             serde_json::to_writer_pretty(&mut out, &measured.results)?;
             writeln!(out)?;
         }
-        false => write!(out, "{}", show::table(&measured.results))?,
+        false => write!(out, "{}", show::text(&measured.results))?,
     }
     Ok(())
 }

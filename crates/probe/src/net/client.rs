@@ -1,6 +1,6 @@
 //! The client: opens a session, asks for trains, and gathers what arrived.
 
-use super::SILENCE;
+use super::{AT_ONCE, SILENCE};
 use super::control::{COOKIE, Control, FULL, HELLO, OPEN, OPENED, QUESTION, read, write};
 use super::load::Load;
 use super::seal::{Key, Session, TAG, VERSION};
@@ -397,7 +397,10 @@ impl Client {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
         }
-        while let Some(received) = self.socket.receive()? {
+        for _ in 0..AT_ONCE {
+            let Some(received) = self.socket.receive()? else {
+                break;
+            };
             self.take(&received, work);
         }
         let at = now();

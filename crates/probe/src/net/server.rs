@@ -1,6 +1,6 @@
 //! The server: answers whoever has the key, within its budgets.
 
-use super::SILENCE;
+use super::{AT_ONCE, SILENCE};
 use super::budget::{Budget, Total};
 use super::control::{COOKIE, Control, FULL, HELLO, OPEN, OPENED, QUESTION, RECORDS_MAX, read, write};
 use super::load::{Pass, Passes, accept};
@@ -147,7 +147,10 @@ impl Server {
 
     fn serve(&mut self, stop: &AtomicBool) -> io::Result<()> {
         while !stop.load(Ordering::Relaxed) {
-            while let Some(received) = self.socket.receive()? {
+            for _ in 0..AT_ONCE {
+                let Some(received) = self.socket.receive()? else {
+                    break;
+                };
                 self.take(&received)?;
             }
             self.forget();

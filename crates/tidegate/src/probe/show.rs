@@ -17,7 +17,11 @@ use tidegate_report::{document, escape};
 const POINTS: usize = 600;
 
 /// For a terminal.
-pub fn table(results: &Results) -> String {
+pub fn text(results: &Results) -> String {
+    format!("{}{}\n", tables(results), sentences(results).join("\n"))
+}
+
+fn tables(results: &Results) -> String {
     let ways = ways(results);
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
@@ -32,7 +36,7 @@ pub fn table(results: &Results) -> String {
         false => format!("{table}\n"),
     };
     let under_load = results.responsiveness.as_ref().map(under_load).unwrap_or_default();
-    format!("{ways}{beside}{under_load}{}\n", sentences(results).join("\n"))
+    format!("{ways}{beside}{under_load}")
 }
 
 /// The download alone and beside the upload.
@@ -151,8 +155,13 @@ fn sentences(results: &Results) -> Vec<String> {
     )];
     if let Some(clock) = results.clock {
         said.push(format!(
-            "this clock is {:+.1} ms ahead of the server's (within {:.1}), and {:+.1} ppm fast (within {:.1})",
-            clock.ahead_ms, clock.ahead_within_ms, clock.skew_ppm, clock.skew_within_ppm
+            "this clock is {:.1} ms {} the server's (within {:.1}), and {:.1} ppm too {} (within {:.1})",
+            clock.ahead_ms.abs(),
+            if clock.ahead_ms < 0.0 { "behind" } else { "ahead of" },
+            clock.ahead_within_ms,
+            clock.skew_ppm.abs(),
+            if clock.skew_ppm < 0.0 { "slow" } else { "fast" },
+            clock.skew_within_ppm
         ));
     }
     said.extend(results.devices.as_ref().map(Devices::words));
@@ -166,13 +175,18 @@ fn sentences(results: &Results) -> Vec<String> {
 /// For a browser, self-contained.
 pub fn page(measured: &Measured) -> String {
     let title = format!("The link to {}", measured.results.server);
+    let said: String = sentences(&measured.results)
+        .iter()
+        .map(|sentence| format!("<p>{}</p>\n", escape(sentence)))
+        .collect();
     let mut body = format!(
-        "<header><h1>{}</h1></header>\n<pre>{}</pre>\n",
+        "<header><h1>{}</h1></header>\n<pre>{}</pre>\n{said}",
         escape(&title),
-        escape(&table(&measured.results))
+        escape(&tables(&measured.results))
     );
     for (name, found) in &measured.ways {
-        body.push_str(&format!("<h2>{}</h2>\n", escape(name)));
+        let heading = if *name == "down" { "Downlink" } else { "Uplink" };
+        body.push_str(&format!("<h2>{heading}</h2>\n"));
         for picture in pictures(found) {
             body.push_str(&picture.svg());
         }
