@@ -69,7 +69,9 @@ pub fn figure(folder: &Path) -> Result<Figure> {
                 |nth, as_what| {
                     let codes = of(&known, BUFFERS[nth]).into_iter();
                     let codes = codes.flat_map(|name| numbers(sample, &name, "kind"));
-                    codes.filter(|&code| code as usize == as_what && !code.is_nan()).count() as f64
+                    codes
+                        .filter(|&code| code as usize == as_what && !code.is_nan())
+                        .count() as f64
                 },
             )]
         }),

@@ -62,7 +62,9 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
         );
     }
     if args.beside.len() > 2 {
-        return Err(BadInput("--beside: expected a second and a third device at most".into()).into());
+        return Err(
+            BadInput("--beside: expected a second and a third device at most".into()).into(),
+        );
     }
     announce(args)?;
     let stop = signals::stop_flag()?;

@@ -47,7 +47,10 @@ pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
     let seen: Vec<(f64, Overflow)> = full.iter().map(|t| t.bytes).zip(overflows).collect();
     let policy = policy(&seen)?;
     if policy == DropPolicy::Aqm {
-        let managed_ones = full.iter().zip(&seen).filter(|(_, (_, o))| o.policy == policy);
+        let managed_ones = full
+            .iter()
+            .zip(&seen)
+            .filter(|(_, (_, o))| o.policy == policy);
         let (trains, overflows): (Vec<&Flights>, Vec<Overflow>) =
             managed_ones.map(|(&train, &(_, o))| (train, o)).unzip();
         return Some(managed(&trains, &overflows));

@@ -201,9 +201,8 @@ fn drained(busy: &[&Flight]) -> Vec<(f64, bool)> {
 /// Whether the drain shows a bound. It meets no full queue, unless the link has become slower still: losses at the queue's
 /// limits are not counted.
 fn is_bounded(busy: &[&Flight], limits: &Limits) -> bool {
-    let passes = |p: &&&Flight| {
-        p.left_s.is_some() || !limits.at_the_tail(p) && !limits.at_the_head(p)
-    };
+    let passes =
+        |p: &&&Flight| p.left_s.is_some() || !limits.at_the_tail(p) && !limits.at_the_head(p);
     let counted: Vec<&Flight> = busy.iter().filter(passes).copied().collect();
     bound(&[drained(&counted)]).is_some()
 }

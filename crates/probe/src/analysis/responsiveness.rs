@@ -63,11 +63,8 @@ impl Score {
             let these = probes.iter().filter(|p| p.kind == kind);
             trimmed_mean(these.map(|p| p.ms).collect())
         };
-        let [connect_ms, request_ms, own_ms] = [
-            mean(Kind::Connect)?,
-            mean(Kind::Request)?,
-            mean(Kind::Own)?,
-        ];
+        let [connect_ms, request_ms, own_ms] =
+            [mean(Kind::Connect)?, mean(Kind::Request)?, mean(Kind::Own)?];
         // "TCP-Only Case": each half counts the same.
         let beside = 60_000.0 / f64::midpoint(connect_ms, request_ms);
         Some(Self {

@@ -1,14 +1,14 @@
 //! The client: opens a session, asks for trains, and gathers what arrived.
 
-use super::{AT_ONCE, SILENCE};
 use super::control::{COOKIE, Control, FULL, HELLO, OPEN, OPENED, QUESTION, read, write};
 use super::load::Load;
 use super::seal::{Key, Session, TAG, VERSION};
 use super::socket::{Received, Socket, Way, now, wall};
-use crate::emulated::Clock;
+use super::{AT_ONCE, SILENCE};
 use crate::analysis::responsiveness::{
     AVERAGED, Confidence, Course, INTERVAL, MOST_CONNECTIONS, Responsiveness, STAGE, Score,
 };
+use crate::emulated::Clock;
 use crate::{Arrival, Echo, Message, Pinger, Receiver, Train, TrainConfig};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -547,11 +547,8 @@ fn ask(
                 let (said, tag) = received
                     .bytes
                     .split_at(received.bytes.len().saturating_sub(TAG));
-                let answers =
-                    said.len() >= 34 && said[0] == VERSION && said[2..18] == nonce[..];
-                if !answers
-                    || received.way.far != server
-                    || !key.verifies(tag, &[b"answer", said])
+                let answers = said.len() >= 34 && said[0] == VERSION && said[2..18] == nonce[..];
+                if !answers || received.way.far != server || !key.verifies(tag, &[b"answer", said])
                 {
                     continue;
                 }

@@ -1,11 +1,13 @@
 //! The server: answers whoever has the key, within its budgets.
 
-use super::{AT_ONCE, SILENCE};
 use super::budget::{Budget, Total};
-use super::control::{COOKIE, Control, FULL, HELLO, OPEN, OPENED, QUESTION, RECORDS_MAX, read, write};
+use super::control::{
+    COOKIE, Control, FULL, HELLO, OPEN, OPENED, QUESTION, RECORDS_MAX, read, write,
+};
 use super::load::{Pass, Passes, accept};
 use super::seal::{Key, Session, TAG, VERSION, session_of};
 use super::socket::{Received, Socket, Way, now, wall};
+use super::{AT_ONCE, SILENCE};
 use crate::{Arrival, Message, Pong, Receiver, Train, TrainConfig};
 use std::collections::HashMap;
 use std::io;

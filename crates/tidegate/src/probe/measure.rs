@@ -56,9 +56,14 @@ pub fn measure(
     let rate = args.tests.contains(&ProbeTest::Rate);
     if devices {
         // What is wrong with them is better known now than after the other tests.
-        args.beside.iter().try_for_each(|&near| open(near).map(drop))?;
+        args.beside
+            .iter()
+            .try_for_each(|&near| open(near).map(drop))?;
     }
-    let further = [both, responsiveness, devices, rate].map(u64::from).iter().sum::<u64>();
+    let further = [both, responsiveness, devices, rate]
+        .map(u64::from)
+        .iter()
+        .sum::<u64>();
     let each = args.max_data / (wanted.len() as u64 + further);
     let downloads = u64::from(wants(ProbeTest::Down)) + further;
     // What the server sends is bounded by its budget as well.
@@ -110,9 +115,7 @@ pub fn measure(
     if devices {
         let others = args.beside.iter().map(|&near| open(near));
         let mut others: Vec<Client> = others.collect::<Result<_, _>>()?;
-        let mut all: Vec<&mut Client> = std::iter::once(&mut *client)
-            .chain(&mut others)
-            .collect();
+        let mut all: Vec<&mut Client> = std::iter::once(&mut *client).chain(&mut others).collect();
         let (found, bytes) = devices::devices(&mut all, &measured.results, each_down)?;
         measured.results.devices = Some(found);
         measured.results.bytes += bytes;
@@ -208,16 +211,14 @@ fn sent_bytes(train: &[Arrival]) -> u64 {
 
 /// What a way carried, in Mahimahi's format; none of too little.
 fn recorded(found: &Overflows) -> Option<String> {
-    longest(found).and_then(|train| mahimahi(&backlogged(train)))
+    largest(found).and_then(|train| mahimahi(&backlogged(train)))
 }
 
-/// The train that kept the link busy for longest.
-fn longest(found: &Overflows) -> Option<&Vec<Arrival>> {
-    let lasting = |train: &&Vec<Arrival>| {
+/// The train that carried most while the link was busy.
+fn largest(found: &Overflows) -> Option<&Vec<Arrival>> {
+    let carried = |train: &&Vec<Arrival>| -> u64 {
         let busy = backlogged(train);
-        busy.first()
-            .zip(busy.last())
-            .map(|(first, last)| last.arrived - first.arrived)
+        busy.iter().map(|a| u64::from(a.bytes)).sum()
     };
-    found.trains.iter().max_by_key(lasting)
+    found.trains.iter().max_by_key(carried)
 }

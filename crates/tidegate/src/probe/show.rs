@@ -6,8 +6,8 @@ use tidegate_probe::Arrival;
 use tidegate_probe::analysis::bursts::{backlogged, inter_arrival_ms, split_or_packets};
 use tidegate_probe::analysis::flights::Flights;
 use tidegate_probe::analysis::rate;
-use tidegate_probe::examine::{Overflows, SIZES};
 use tidegate_probe::analysis::responsiveness::Responsiveness;
+use tidegate_probe::examine::{Overflows, SIZES};
 use tidegate_probe::results::{BothWays, Devices, Minutes, Results, Way};
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure, Mark, Scale};
@@ -35,7 +35,11 @@ fn tables(results: &Results) -> String {
         true => String::new(),
         false => format!("{table}\n"),
     };
-    let under_load = results.responsiveness.as_ref().map(under_load).unwrap_or_default();
+    let under_load = results
+        .responsiveness
+        .as_ref()
+        .map(under_load)
+        .unwrap_or_default();
     format!("{ways}{beside}{under_load}")
 }
 
@@ -97,7 +101,9 @@ fn under_load(found: &[Responsiveness; 2]) -> String {
         ("question on it, ms", 2),
     ] {
         let cell = |r: &Responsiveness| {
-            let parts = r.score.map(|s| [s.connect_ms, s.request_ms, s.own_ms][part]);
+            let parts = r
+                .score
+                .map(|s| [s.connect_ms, s.request_ms, s.own_ms][part]);
             parts.map_or("–".into(), ms)
         };
         table.add_row([what.to_owned(), cell(&found[0]), cell(&found[1])]);
@@ -185,7 +191,11 @@ pub fn page(measured: &Measured) -> String {
         escape(&tables(&measured.results))
     );
     for (name, found) in &measured.ways {
-        let heading = if *name == "down" { "Downlink" } else { "Uplink" };
+        let heading = if *name == "down" {
+            "Downlink"
+        } else {
+            "Uplink"
+        };
         body.push_str(&format!("<h2>{heading}</h2>\n"));
         for picture in pictures(found) {
             body.push_str(&picture.svg());

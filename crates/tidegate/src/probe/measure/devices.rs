@@ -56,7 +56,12 @@ pub fn devices(
         wanted.push((train(SIZES[0], Pace::Busy), Duration::ZERO));
         all.push(together(clients, &wanted)?);
     }
-    let sent = all.iter().flatten().chain(&pair).map(|t| sent_bytes(t)).sum();
+    let sent = all
+        .iter()
+        .flatten()
+        .chain(&pair)
+        .map(|t| sent_bytes(t))
+        .sum();
     Ok((Devices::of(&pair[0], &pair[1], &all), sent))
 }
 

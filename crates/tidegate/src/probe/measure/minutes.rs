@@ -25,7 +25,10 @@ pub fn minutes(
     bytes: u64,
 ) -> Result<(Minutes, u64), Failure> {
     let trains = (lasting.as_secs_f64() / TRAIN_EVERY.as_secs_f64()).ceil() as u32;
-    eprintln!("rate: {trains} short trains, {} s apart", TRAIN_EVERY.as_secs());
+    eprintln!(
+        "rate: {trains} short trains, {} s apart",
+        TRAIN_EVERY.as_secs()
+    );
     let (mut found, mut sent) = (Minutes::default(), 0);
     let mut start = None;
     let begun = Instant::now();
