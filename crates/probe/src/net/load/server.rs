@@ -7,7 +7,7 @@ use super::{FRAME, PASS_BYTES, Purpose, Wanted, is_patience, prepare, write_whil
 use nix::sys::socket::{MsgFlags, recv};
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -157,11 +157,26 @@ fn send(
             Err(e) => return Err(e.into()),
         }
         if !take(left, FRAME as u64) || !pass.budget.take(FRAME as u64) {
-            return Ok(());
+            return end(stream, goes_on);
         }
         thread::sleep(pass.pace());
         if !write_while(&mut stream, &frame, &goes_on)? {
             return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// No more is sent. What the client asks yet is taken, or the kernel would reset the connection and lose what is on the way.
+fn end(mut stream: TcpStream, goes_on: impl Fn() -> bool) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    let mut asked = [0; 256];
+    while goes_on() {
+        match stream.read(&mut asked) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(e) if is_patience(&e) => {}
+            Err(e) => return Err(e),
         }
     }
     Ok(())
