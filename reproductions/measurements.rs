@@ -1,5 +1,6 @@
 //! Chapter 4 of the thesis: what a prober finds on links of which everything is known.
 
+mod aqm;
 mod buffers;
 mod bursts;
 mod devices;
@@ -10,7 +11,9 @@ mod links;
 mod matrix;
 mod perform;
 mod read;
+mod recorded;
 
+use anyhow::Result;
 use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The thesis's chapter.
@@ -28,12 +31,12 @@ pub fn paper() -> Paper {
             figures: &[],
             method: "",
         },
-        figures: |extent| Ok(figures(extent)),
+        figures,
     }
 }
 
-fn figures(extent: &Extent) -> Vec<Figure> {
-    vec![
+fn figures(extent: &Extent) -> Result<Vec<Figure>> {
+    let mut figures = vec![
         bursts::figure(),
         fig4_04::figure(),
         fig4_06::figure(),
@@ -43,7 +46,12 @@ fn figures(extent: &Extent) -> Vec<Figure> {
         devices::shares(),
         fig4_16::figure(),
         matrix::figure(extent),
-    ]
+        aqm::figure(extent),
+    ];
+    if let Some(folder) = &extent.traces {
+        figures.push(recorded::figure(folder)?);
+    }
+    Ok(figures)
 }
 
 #[cfg(test)]

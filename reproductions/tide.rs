@@ -10,7 +10,7 @@ mod contenders;
 mod fairness;
 mod frontier;
 mod laboratory;
-mod links;
+pub(crate) mod links;
 mod mixed;
 mod paths;
 mod plane;

@@ -283,6 +283,23 @@ pub fn held_out(each: usize) -> Vec<Known> {
     links
 }
 
+/// The seed of these: looked at once, when the bound of an AQM was last changed.
+const CHANGING: u64 = 0x6171_6d32;
+
+/// Links with the AQM of Table 4.1 and nothing but changing rates, which is where its bound is hardest to tell.
+pub fn managed(number: usize) -> Vec<Known> {
+    let mut rng = Pcg64Mcg::seed_from_u64(CHANGING);
+    let mut between = |low: f64, high: f64| low * (high / low).powf(rng.random::<f64>());
+    let link = |n: usize| Known {
+        test: "aqm",
+        truth: DOWNLINKS[1],
+        carries: Carries::Generated([CellKind::Lte, CellKind::Hspa][n % 2]),
+        mbps: round(between(0.5, 50.0)),
+        rtt_ms: round(between(20.0, 200.0)),
+    };
+    (0..number).map(link).collect()
+}
+
 /// To two digits.
 fn round(value: f64) -> f64 {
     let unit = 10f64.powf(value.log10().floor() - 1.0);

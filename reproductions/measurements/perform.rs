@@ -21,7 +21,7 @@ pub fn perform(scenario: &Scenario, inputs: &LinkInputs) -> Result<RunResult> {
     let link = || Emulated::new(inputs.down.clone(), inputs.up.clone(), CLOCK, scenario.seed);
     let test = scenario.name.split(':').next().unwrap_or_default();
     let series = match test {
-        "buffer" | "held out" => buffer(&mut link()),
+        "buffer" | "held out" | "aqm" | "recorded" => buffer(&mut link()),
         "bursts" => arrivals(&mut link()),
         "minutes" => minutes(&mut link()),
         "one queue" => quiet_beside_busy(&mut link()),

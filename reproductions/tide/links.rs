@@ -21,7 +21,8 @@ const CELL_SEEDS: [u64; 2] = [1, 2];
 pub struct Link {
     /// What tells it from all others: `hspa-2`.
     pub name: String,
-    rate: RateSpec,
+    /// What it carries, and when.
+    pub rate: RateSpec,
     /// A recording of the one-way delay, if there is one.
     delay_trace: Option<String>,
 }
@@ -97,7 +98,10 @@ pub fn all(extent: &Extent, stride: usize) -> Result<Vec<Link>> {
 }
 
 /// Every recording in `folder` and below, named after its place in there, in the order of names.
-fn recordings(folder: &FilePath) -> Result<Vec<Link>> {
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn recordings(folder: &FilePath) -> Result<Vec<Link>> {
     let mut files = Vec::new();
     collect(folder, &mut files)?;
     files.sort();

@@ -11,6 +11,7 @@ pub mod period;
 pub mod policy;
 pub mod queues;
 pub mod rate;
+pub mod responsiveness;
 mod threshold;
 
 /// The value with that share of `values` at or below it; not a number of none. Sorts them.

@@ -4,7 +4,7 @@ use crate::analysis::buffer::{Buffer, buffer};
 use crate::analysis::bursts::backlogged;
 use crate::analysis::flights::Flights;
 use crate::analysis::period::{Period, period};
-use crate::analysis::policy::{DropPolicy, overflow};
+use crate::analysis::policy::{DropPolicy, common_bound, overflow};
 use crate::analysis::rate::summary;
 use crate::emulated::{Emulated, Experiment, Side};
 use crate::{Arrival, Pace, TrainConfig};
@@ -56,10 +56,15 @@ pub fn overflow_train(flow: u8, bytes: u16) -> TrainConfig {
     }
 }
 
-/// Whether the queue keeps waits short, whatever its length.
-fn bounds_time(train: &Flights) -> bool {
-    overflow(train).is_some_and(|o| o.policy == DropPolicy::Aqm)
+/// Whether the queue keeps waits short, whatever its length, and how short is well known.
+fn bounds_time(trains: &[Flights]) -> bool {
+    let managed = |train| overflow(train).is_some_and(|o| o.policy == DropPolicy::Aqm);
+    let bound = common_bound(&trains.iter().collect::<Vec<_>>());
+    trains.iter().all(managed) && bound.is_some_and(|b| b.within < WELL_KNOWN * b.value)
 }
+
+/// Half of the goal of 10 %.
+const WELL_KNOWN: f64 = 0.05;
 
 /// Fills the queue behind `from` with packets of each size, one train after the other.
 pub fn overflows(link: &mut Emulated, from: Side) -> Overflows {
@@ -90,7 +95,7 @@ pub fn overflows_by<E>(
         let mut train = overflow_train(flow, size);
         train.start_bps = start_bps;
         train.max_bytes = ((bytes as f64 * share) as u64).min(MAX_BYTES);
-        let enough = filled.len() == 2 && filled.iter().all(bounds_time);
+        let enough = filled.len() == 2 && bounds_time(&filled);
         if enough {
             // The size of such a queue does not depend on the packets': they are wanted for the bursts only.
             train.max_time = BURSTS_TIME;

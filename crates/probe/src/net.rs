@@ -9,6 +9,7 @@
 //!     Start  ──▶ train or receiver                  every packet with the session's tag and a counter
 //!     Data, Report, Ping, Pong, Fetch, Records …
 //!     Close  ──▶
+//!   TCP: a pass with a tag ──▶ load or probes       ([`load`])
 //! ```
 //!
 //! * No answer is longer than its question before the cookie has come back.
@@ -17,8 +18,10 @@
 //! * The server sends only while it hears from the client ([`SILENCE`]), no faster than its rate and no more than the
 //!   session's and the server's budgets.
 
+mod budget;
 mod client;
 mod control;
+mod load;
 mod seal;
 mod server;
 mod socket;
@@ -36,3 +39,7 @@ pub const PORT: u16 = 4817;
 
 /// A far end that says nothing for so long has gone.
 pub const SILENCE: Duration = Duration::from_secs(3);
+
+/// Packets that are taken before it is looked what is to be sent: where they come faster than they can be taken, the far end
+/// has to hear of it.
+const AT_ONCE: usize = 256;

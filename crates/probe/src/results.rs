@@ -2,6 +2,7 @@
 
 mod both;
 mod devices;
+mod minutes;
 
 use crate::analysis::buffer::{Buffer, Unit};
 use crate::analysis::clock::{ClockEstimate, clock};
@@ -9,11 +10,13 @@ use crate::analysis::gain::Gain;
 use crate::analysis::latency::LoadedLatency;
 use crate::analysis::period::Period;
 use crate::analysis::rate::{RateSummary, summary};
+use crate::analysis::responsiveness::Responsiveness;
 use crate::analysis::{bursts, latency};
 use crate::examine::Overflows;
 use crate::{Arrival, Echo};
 pub use both::{BothWays, OneWay, Trains, longer_up_s};
-pub use devices::Devices;
+pub use devices::{Devices, Shares};
+pub use minutes::Minutes;
 use serde::{Deserialize, Serialize};
 use tidegate_time::Instant;
 
@@ -32,8 +35,12 @@ pub struct Results {
     pub up: Option<Way>,
     /// A download beside an upload.
     pub both: Option<BothWays>,
-    /// This device beside another.
+    /// This device beside others.
     pub devices: Option<Devices>,
+    /// Round trips under TCP's load, to the client and from it.
+    pub responsiveness: Option<[Responsiveness; 2]>,
+    /// The downlink's rate over minutes.
+    pub minutes: Option<Minutes>,
     /// Bytes sent, both directions together.
     pub bytes: u64,
 }
@@ -64,7 +71,7 @@ pub struct Way {
     pub buffer: Option<Buffer>,
     /// Round trips while its queue was filled.
     pub latency: Option<LoadedLatency>,
-    /// What steering would gain.
+    /// What steering would gain, if it was predicted.
     pub gain: Option<Gain>,
 }
 
@@ -77,15 +84,12 @@ impl Way {
             .trains
             .first()
             .and_then(|t| summary(&bursts::backlogged(t)));
-        let base_ms = base_rtt_ms(idle);
-        let gain =
-            |(buffer, rate): (Buffer, RateSummary)| Gain::of(base_ms, &buffer, rate.median_bps);
         Self {
             rate,
             period: found.period,
             buffer: found.buffer,
             latency: latency::loaded(idle, &busy),
-            gain: found.buffer.zip(rate).map(gain),
+            gain: None,
         }
     }
 
@@ -113,20 +117,10 @@ impl Way {
 
     /// What `tidegate run` would gain, in words.
     pub fn gain_words(&self) -> String {
-        match self.gain {
-            Some(gain) if gain.is_worth_it() => format!(
-                "what fills the buffer takes round trips from {:.0} to {:.0} ms; steered, to {:.0} ms at most: {:.1} times shorter",
-                gain.base_ms,
-                gain.full_ms,
-                gain.steered_ms,
-                gain.factor()
-            ),
-            Some(gain) => format!(
-                "little: a full buffer makes round trips of {:.0} ms from {:.0}",
-                gain.full_ms, gain.base_ms
-            ),
-            None => "not known: the buffer did not overflow".into(),
-        }
+        self.gain.as_ref().map_or_else(
+            || "not known: the buffer did not overflow".into(),
+            Gain::words,
+        )
     }
 }
 

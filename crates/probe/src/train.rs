@@ -24,6 +24,11 @@ const OVERLOAD: f64 = 2.0;
 /// Low enough for the queue to empty soon, often enough for an AQM that drops meanwhile to be seen.
 const UNDERLOAD: f64 = 0.3;
 
+/// So many packets are to see a queue become empty: a short one is let go more slowly, at this share of what arrives at
+/// most. The bound of an AQM is where they cease to be lost.
+const WITNESSES: u32 = 200;
+const SLOWEST: f64 = 0.75;
+
 /// Packets that meet an empty queue, and the time between them: the larger ones of the thesis, at
 /// 227 kbit/s, are no load for a link of 0.5 Mbit/s.
 const QUIET_PACKETS: u32 = 8;
@@ -90,6 +95,8 @@ pub struct Train {
     alarm: Alarm,
     /// When the overflow was seen, and how many packets had been sent.
     overflow: Option<(Instant, u32)>,
+    /// Packets sent before the drain, and that were on the way then.
+    drain: (u32, f64),
     /// Reports in a row with an empty queue, in the drain.
     empty: u32,
     longest_us: u32,
@@ -111,6 +118,7 @@ impl Train {
             progress: Progress::default(),
             alarm: Alarm::default(),
             overflow: None,
+            drain: (0, 0.0),
             empty: 0,
             longest_us: 0,
             heard: now,
@@ -199,6 +207,8 @@ impl Train {
                 });
                 if held || late || self.is_half_spent() {
                     self.stage = Stage::Drain;
+                    let on_the_way = self.on_the_way() / u64::from(self.config.bytes);
+                    self.drain = (self.sequence, on_the_way as f64);
                     self.choose_rate();
                 }
             }
@@ -226,9 +236,21 @@ impl Train {
             (Pace::Overflow, Stage::Fill) => (OVERLOAD * delivered)
                 .max(self.rate_bps / 2.0)
                 .max(self.config.start_bps),
-            (Pace::Overflow, Stage::Drain) => UNDERLOAD * delivered,
+            (Pace::Overflow, Stage::Drain) => self.underload() * delivered,
         };
         self.rate_bps = rate.min(self.config.max_bps);
+    }
+
+    /// Q packets leave while n·Q come where n = r/(1 − r).
+    fn underload(&self) -> f64 {
+        let (from, queue) = self.drain;
+        let left = self.config.max_bytes.saturating_sub(self.sent_bytes);
+        let dear = left < 2 * u64::from(WITNESSES) * u64::from(self.config.bytes);
+        if dear || self.sequence - from > WITNESSES {
+            return UNDERLOAD;
+        }
+        let wanted = f64::from(WITNESSES);
+        (wanted / (wanted + queue)).clamp(UNDERLOAD, SLOWEST)
     }
 
     fn watch_drain(&mut self, report: &Report) {

@@ -261,8 +261,8 @@ pub struct ReproduceArgs {
     /// Write a self-contained page with pictures and numbers
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// tide: run over every recorded link in this folder too, Mahimahi's traces (*.down, *.up) and
-    /// rate series (*.csv)
+    /// tide and measurements: run over every recorded link in this folder too, Mahimahi's traces
+    /// (*.down, *.up) and, tide only, rate series (*.csv)
     #[arg(long, value_name = "FOLDER")]
     pub traces: Option<PathBuf>,
     /// Write one row a run to this file, as soon as it is known
@@ -424,7 +424,7 @@ pub struct ProbeRunArgs {
     /// The server, with its port if that is not 4817
     #[arg(value_name = "HOST")]
     pub host: String,
-    /// What is measured: down, up, both, and with --beside devices; all of them if none is named
+    /// What is measured; without: down, up, both, responsiveness, and devices if there is --beside
     #[arg(value_enum, value_name = "TEST")]
     pub tests: Vec<ProbeTest>,
     /// A file with the server's key
@@ -433,9 +433,13 @@ pub struct ProbeRunArgs {
     /// What it may cost at most, both directions together
     #[arg(long, value_name = "BYTES", default_value = "100MB", value_parser = bytes)]
     pub max_data: u64,
-    /// The address, on this machine, of a second device that reaches the server, for the test devices
+    /// The address, on this machine, of a second device that reaches the server, for the test devices;
+    /// again for a third
     #[arg(long, value_name = "ADDRESS")]
-    pub beside: Option<IpAddr>,
+    pub beside: Vec<IpAddr>,
+    /// How long the test rate lasts
+    #[arg(long, value_name = "MINUTES", default_value_t = 10.0, value_parser = minutes)]
+    pub minutes: f64,
     /// Begin without asking
     #[arg(long)]
     pub yes: bool,
@@ -459,8 +463,18 @@ pub enum ProbeTest {
     Up,
     /// A download beside an upload that saturates the uplink
     Both,
-    /// Whether two devices share a queue, and how they share the link
+    /// Whether two devices share a queue, and how two or three share the link
     Devices,
+    /// Round trips a minute under load by TCP, after draft-ietf-ippm-responsiveness
+    Responsiveness,
+    /// The downlink's rate over minutes, by a short train every five seconds
+    Rate,
+}
+
+/// A tenth of a minute to a day.
+fn minutes(text: &str) -> Result<f64, String> {
+    let value = text.parse().ok().filter(|m| (0.1..=1440.0).contains(m));
+    value.ok_or_else(|| "expected 0.1 to 1440, such as 10".into())
 }
 
 /// Bytes, with kB, MB or GB behind.

@@ -1,6 +1,7 @@
 //! `tidegate probe`: what a link does to packets.
 
 mod measure;
+mod predict;
 mod show;
 
 use crate::args::{ProbeArgs, ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};
@@ -36,7 +37,7 @@ fn serve(args: &ProbeServeArgs) -> Result<()> {
     let mut server = Server::bind(args.listen, key, limits)
         .with_context(|| format!("listen on {}", args.listen))?;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "listening on {}, UDP", server.address()?)?;
+    writeln!(out, "listening on {}, UDP and TCP", server.address()?)?;
     if args.key.is_none() {
         writeln!(out, "{key}")?;
     }
@@ -55,18 +56,21 @@ fn serve(args: &ProbeServeArgs) -> Result<()> {
 fn measure(args: &ProbeRunArgs) -> Result<()> {
     let key = read_key(&args.key)?;
     let server = resolve(&args.host)?;
-    if args.beside.is_none() && args.tests.contains(&ProbeTest::Devices) {
+    if args.beside.is_empty() && args.tests.contains(&ProbeTest::Devices) {
         return Err(
             BadInput("devices: expected --beside with the second one's address".into()).into(),
+        );
+    }
+    if args.beside.len() > 2 {
+        return Err(
+            BadInput("--beside: expected a second and a third device at most".into()).into(),
         );
     }
     announce(args)?;
     let stop = signals::stop_flag()?;
     let mut client = Client::open(server, &key, Arc::clone(&stop))?;
-    let second = args
-        .beside
-        .map(|near| move || Client::open_from(near, server, &key, Arc::clone(&stop)));
-    let measured = measure::measure(&mut client, second, args)?;
+    let open = |near| Client::open_from(near, server, &key, Arc::clone(&stop));
+    let measured = measure::measure(&mut client, open, args)?;
     if let Some(path) = &args.trace {
         let trace = measured.trace.as_deref();
         let trace = trace.context("the downlink carried too little for a trace")?;
@@ -82,7 +86,7 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
             serde_json::to_writer_pretty(&mut out, &measured.results)?;
             writeln!(out)?;
         }
-        false => write!(out, "{}", show::table(&measured.results))?,
+        false => write!(out, "{}", show::text(&measured.results))?,
     }
     Ok(())
 }

@@ -42,7 +42,7 @@ impl Serving {
         let key = lines.next().unwrap().unwrap();
         std::fs::write(folder.path().join("key"), key).unwrap();
         let port = listening
-            .trim_end_matches(", UDP")
+            .trim_end_matches(", UDP and TCP")
             .rsplit(':')
             .next()
             .unwrap()
@@ -73,6 +73,21 @@ fn run(host: &str, key: &Path, more: &[&str]) -> Output {
         .stdin(Stdio::null())
         .output()
         .unwrap()
+}
+
+/// Measures behind an emulated link, and reads the JSON that comes out.
+fn behind(link: &[&str], server: &Serving, address: &str, probe: &[&str]) -> Value {
+    let host = format!("{address}:{}", server.port);
+    let output = Command::new(TIDEGATE)
+        .arg("link")
+        .args(link)
+        .args(["--", TIDEGATE, "probe", "run", &host, "--yes", "--json"])
+        .args(["--key", server.key().to_str().unwrap()])
+        .args(probe)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn refusal(output: &Output, status: i32) -> String {
@@ -110,29 +125,12 @@ fn behind_an_emulated_link_its_buffer_and_rate_are_found() {
     let _machine = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
     let server = Serving::at("0.0.0.0", &[]);
     let trace = server.folder.path().join("down");
-    let output = Command::new(TIDEGATE)
-        .args([
-            "link", "--down", "8", "--up", "4", "--delay", "10", "--queue", "150", "--", TIDEGATE,
-        ])
-        .args([
-            "probe",
-            "run",
-            &format!("{address}:{}", server.port),
-            "down",
-            "--yes",
-            "--json",
-        ])
-        .args([
-            "--key",
-            server.key().to_str().unwrap(),
-            "--max-data",
-            "30MB",
-        ])
-        .args(["--trace", trace.to_str().unwrap()])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let link = [
+        "--down", "8", "--up", "4", "--delay", "10", "--queue", "150",
+    ];
+    let to_file = ["--trace", trace.to_str().unwrap()];
+    let probe = [&["down", "--max-data", "30MB"][..], &to_file].concat();
+    let results = behind(&link, &server, &address, &probe);
     let down = &results["down"];
     assert_eq!(down["buffer"]["unit"], "packets", "{results}");
     assert_eq!(down["buffer"]["policy"], "tail", "{results}");
@@ -140,6 +138,13 @@ fn behind_an_emulated_link_its_buffer_and_rate_are_found() {
     assert!(near(&down["buffer"]["size"], 150.0), "{results}");
     assert!(near(&down["rate"]["median_bps"], 8e6), "{results}");
     assert!(down["period"].is_null(), "{results}");
+    // 150 packets take 0.2 s; a steered transfer fills no buffer.
+    let gain = &down["gain"];
+    let rtt_ms = |run: &str| gain[run]["rtt_ms"].as_f64().unwrap();
+    assert!(
+        rtt_ms("linux") > 120.0 && rtt_ms("steered") < 80.0,
+        "{gain}"
+    );
     let trace: tidegate_link::Trace = {
         let text = std::fs::read_to_string(trace).unwrap();
         tidegate_link::Trace::parse(&text).unwrap()
@@ -153,29 +158,37 @@ fn behind_an_emulated_link_its_buffer_and_rate_are_found() {
 }
 
 /// Asymmetric, with an uplink on which 60 full packets wait 0.7 s.
-const SLOW_UPLINK: [&str; 9] = [
-    "link", "--down", "8", "--up", "1", "--delay", "20", "--queue", "60",
-];
+const SLOW_UPLINK: [&str; 8] = ["--down", "8", "--up", "1", "--delay", "20", "--queue", "60"];
 
+/// Each has a link and a server of its own, and little to do: at once they take as long as the longest.
 #[test]
-fn beside_an_upload_it_is_the_uplink_that_downloads_wait_for() {
+fn behind_several_links_at_once() {
     let Some(address) = reachable_from_a_link() else {
         return;
     };
     let _machine = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+    let tests = [
+        beside_an_upload_it_is_the_uplink_that_downloads_wait_for,
+        one_way_delays_are_split_by_a_clock_that_is_wrong,
+        under_load_by_tcp_round_trips_a_minute_are_few,
+        the_rate_is_followed_over_time_for_little_data,
+        |address: &str| whether_devices_share_a_queue_is_told(address, "drop-tail", "shared"),
+        |address: &str| whether_devices_share_a_queue_is_told(address, "fq-codel", "own"),
+    ];
+    std::thread::scope(|scope| {
+        for test in tests {
+            let address = &address;
+            scope.spawn(move || test(address));
+        }
+    });
+}
+
+fn beside_an_upload_it_is_the_uplink_that_downloads_wait_for(address: &str) {
     let server = Serving::at("0.0.0.0", &[]);
     let page = server.folder.path().join("page.html");
-    let host = format!("{address}:{}", server.port);
-    let output = Command::new(TIDEGATE)
-        .args(SLOW_UPLINK)
-        .args(["--", TIDEGATE, "probe", "run", &host, "both", "--yes"])
-        .args(["--json", "--max-data", "30MB"])
-        .args(["--key", server.key().to_str().unwrap()])
-        .args(["--html", page.to_str().unwrap()])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let to_page = ["--html", page.to_str().unwrap()];
+    let probe = [&["both", "--max-data", "30MB"][..], &to_page].concat();
+    let results = behind(&SLOW_UPLINK, &server, address, &probe);
     let both = &results["both"];
     let number = |value: &Value| value.as_f64().unwrap();
     assert!(results["down"].is_null(), "{results}");
@@ -194,50 +207,74 @@ fn beside_an_upload_it_is_the_uplink_that_downloads_wait_for() {
     assert!(page.contains("one way down, ms"), "no table of both ways");
 }
 
-#[test]
-fn whether_two_devices_share_a_queue_is_told() {
-    let Some(address) = reachable_from_a_link() else {
-        return;
-    };
-    let _machine = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+fn whether_devices_share_a_queue_is_told(address: &str, policy: &str, queues: &str) {
     let server = Serving::at("0.0.0.0", &[]);
-    let host = format!("{address}:{}", server.port);
-    let verdict = |policy: &str| -> Value {
-        let output = Command::new(TIDEGATE)
-            .args(["link", "--down", "4", "--up", "4", "--delay", "10"])
-            .args(["--queue", "100", "--policy", policy, "--", TIDEGATE])
-            .args(["probe", "run", &host, "devices", "--beside", "0.0.0.0"])
-            .args(["--yes", "--json", "--max-data", "30MB"])
-            .args(["--key", server.key().to_str().unwrap()])
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        let results: Value = serde_json::from_slice(&output.stdout).unwrap();
-        results["devices"].clone()
-    };
-    // Each flow has a queue of its own where the link queues fairly.
-    let (shared, own) = std::thread::scope(|scope| {
-        let shared = scope.spawn(|| verdict("drop-tail"));
-        let own = verdict("fq-codel");
-        (shared.join().unwrap(), own)
-    });
-    assert_eq!(shared["queues"], "shared", "{shared}");
-    assert_eq!(own["queues"], "own", "{own}");
-    assert!(own["jain"].as_f64().unwrap() > 0.9, "{own}");
+    let link = [
+        "--down", "4", "--up", "4", "--delay", "10", "--queue", "100",
+    ];
+    let link = [&link[..], &["--policy", policy]].concat();
+    let mut probe = vec!["devices", "--beside", "0.0.0.0", "--max-data", "14MB"];
+    // Each flow has a queue of its own where the link queues fairly; there all three at once are looked at.
+    let fair = queues == "own";
+    if fair {
+        probe.extend(["--beside", "0.0.0.0"]);
+    }
+    let devices = behind(&link, &server, address, &probe)["devices"].take();
+    assert_eq!(devices["queues"], queues, "{devices}");
+    let together = devices["together"].as_array().unwrap();
+    assert_eq!(together.len(), if fair { 2 } else { 1 }, "{devices}");
+    for shares in together.iter().filter(|_| fair) {
+        assert!(shares["jain"].as_f64().unwrap() > 0.85, "{devices}");
+    }
+}
+
+fn under_load_by_tcp_round_trips_a_minute_are_few(address: &str) {
+    let server = Serving::at("0.0.0.0", &[]);
+    // 60 packets take 0.18 s down and 0.36 s up.
+    let link = ["--down", "4", "--up", "2", "--delay", "20", "--queue", "60"];
+    let probe = ["responsiveness", "--max-data", "8MB"];
+    let results = behind(&link, &server, address, &probe);
+    let bytes = results["bytes"].as_u64().unwrap();
+    assert!(bytes <= 8_000_000, "{results}");
+    for (found, mbps) in results["responsiveness"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip([4.0, 2.0])
+    {
+        let goodput = found["goodput_bps"].as_f64().unwrap() / 1e6;
+        assert!(goodput > 0.6 * mbps && goodput < 1.2 * mbps, "{results}");
+        // The idle link allows 1500.
+        let rpm = found["score"]["rpm"].as_f64().unwrap();
+        assert!(rpm > 5.0 && rpm < 600.0, "{results}");
+    }
+}
+
+fn the_rate_is_followed_over_time_for_little_data(address: &str) {
+    let server = Serving::at("0.0.0.0", &[]);
+    let link = [
+        "--down", "2", "--up", "2", "--delay", "20", "--queue", "300",
+    ];
+    let probe = ["rate", "--minutes", "0.3", "--max-data", "5MB"];
+    let results = behind(&link, &server, address, &probe);
+    let rates = results["minutes"]["rates"].as_array().unwrap();
+    assert_eq!(rates.len(), 4, "{results}");
+    for rate in rates {
+        let mbps = rate[1].as_f64().unwrap() / 1e6;
+        assert!((mbps / 2.0 - 1.0).abs() < 0.2, "{results}");
+    }
+    // 18 s at 2 Mbit/s would be as much as is allowed.
+    assert!(results["bytes"].as_u64().unwrap() < 4_000_000, "{results}");
 }
 
 /// Where [`wrong_clock`] finds its server, and the key.
 const SERVER: &str = "TIDEGATE_TEST_PROBE_SERVER";
 const KEY: &str = "TIDEGATE_TEST_PROBE_KEY";
 
-#[test]
-fn one_way_delays_are_split_by_a_clock_that_is_wrong() {
-    let Some(address) = reachable_from_a_link() else {
-        return;
-    };
-    let _machine = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+fn one_way_delays_are_split_by_a_clock_that_is_wrong(address: &str) {
     let server = Serving::at("0.0.0.0", &[]);
     let output = Command::new(TIDEGATE)
+        .arg("link")
         .args(SLOW_UPLINK)
         .arg("--")
         .arg(std::env::current_exe().unwrap())
@@ -265,7 +302,7 @@ fn wrong_clock() {
     let every = Duration::from_millis(50);
     let upload = TrainConfig {
         pace: Pace::Busy,
-        max_time: Duration::from_secs(10),
+        max_time: Duration::from_secs(8),
         max_bytes: 5_000_000,
         ..overflow_train(0, 1420)
     };
@@ -299,6 +336,41 @@ fn wrong_clock() {
     let worst_ms = echoes.iter().map(error_ms).fold(0.0, f64::max);
     eprintln!("one-way delays at most {worst_ms:.2} ms off, {clock:?}");
     assert!(worst_ms < 2.0, "{worst_ms} ms: {clock:?}");
+}
+
+#[test]
+fn over_ipv6_and_when_the_server_is_full() {
+    if std::net::UdpSocket::bind("[::1]:0").is_err() {
+        eprintln!("SKIPPED: this machine has no IPv6");
+        return;
+    }
+    let _machine = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+    let server = Serving::at("[::]", &[]);
+    let address = format!("[::1]:{}", server.port).parse().unwrap();
+    let key = std::fs::read_to_string(server.key()).unwrap();
+    let key = key.trim().parse().unwrap();
+    let open = || Client::open(address, &key, Arc::default()).unwrap();
+    let output = run(
+        &address.to_string(),
+        &server.key(),
+        &[
+            "rate",
+            "--minutes",
+            "0.1",
+            "--max-data",
+            "2MB",
+            "--yes",
+            "--json",
+        ],
+    );
+    assert!(output.status.success(), "{output:?}");
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(results["base_rtt_ms"].as_f64().unwrap() < 50.0, "{results}");
+    assert!(results["bytes"].as_u64().unwrap() > 100_000, "{results}");
+
+    let _guests = [(); 4].map(|()| open());
+    let refused = run(&address.to_string(), &server.key(), &["rate", "--yes"]);
+    assert!(refusal(&refused, 1).contains("is busy"));
 }
 
 #[test]

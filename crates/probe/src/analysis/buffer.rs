@@ -2,7 +2,7 @@
 //! §4.3, Figs. 4.7, 4.8 and 4.10).
 
 use super::flights::Flights;
-use super::policy::{DropPolicy, Overflow, overflow};
+use super::policy::{DropPolicy, Overflow, common_bound, overflow};
 use serde::{Deserialize, Serialize};
 
 /// In what a buffer is measured out.
@@ -40,13 +40,20 @@ const STAYS: f64 = 1.25;
 
 /// What trains of several packet sizes say; none if none overflowed.
 pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
-    let seen: Vec<(f64, Overflow)> = trains
+    let found = trains
         .iter()
-        .filter_map(|train| Some((train.bytes, overflow(train)?)))
-        .collect();
+        .filter_map(|train| Some((train, overflow(train)?)));
+    let (full, overflows): (Vec<&Flights>, Vec<Overflow>) = found.unzip();
+    let seen: Vec<(f64, Overflow)> = full.iter().map(|t| t.bytes).zip(overflows).collect();
     let policy = policy(&seen)?;
     if policy == DropPolicy::Aqm {
-        return Some(managed(&seen));
+        let managed_ones = full
+            .iter()
+            .zip(&seen)
+            .filter(|(_, (_, o))| o.policy == policy);
+        let (trains, overflows): (Vec<&Flights>, Vec<Overflow>) =
+            managed_ones.map(|(&train, &(_, o))| (train, o)).unzip();
+        return Some(managed(&trains, &overflows));
     }
     let agreeing: Vec<_> = seen
         .into_iter()
@@ -78,17 +85,16 @@ pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
     })
 }
 
-/// A queue that is kept short: the least wait above which packets are dropped. Nothing is dropped below, and a train
-/// during which the link changed much may not have come close.
-fn managed(seen: &[(f64, Overflow)]) -> Buffer {
-    let managed = || seen.iter().filter(|(_, o)| o.policy == DropPolicy::Aqm);
-    let waits = Plateau::of(managed().map(|(_, o)| o.wait_s));
+/// A queue that is kept short: the wait above which packets are dropped, by all trains together; if no drain tells, the
+/// least of theirs: nothing is dropped below, and a train during which the link changed much may not have come close.
+fn managed(trains: &[&Flights], overflows: &[Overflow]) -> Buffer {
+    let waits = Plateau::of(overflows.iter().map(|o| o.wait_s));
     Buffer {
         unit: Unit::Time,
-        size: waits.least,
+        size: common_bound(trains).map_or(waits.least, |bound| bound.value),
         policy: DropPolicy::Aqm,
         spread: waits.ratio,
-        trains: managed().count(),
+        trains: trains.len(),
     }
 }
 

@@ -64,22 +64,27 @@ impl Grade {
 /// Share of round trips that counts: draft-ietf-ippm-responsiveness leaves out the longest twentieth.
 const TRIMMED: f64 = 0.95;
 
+/// Mean of all but the longest; none of none.
+pub(crate) fn trimmed_mean(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.truncate((values.len() as f64 * TRIMMED).ceil() as usize);
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
 /// From round trips over the idle link and over the busy one; none without either.
 ///
-/// The draft's responsiveness is of round trips of TCP, TLS and HTTP; ours are of single packets, so this is an upper
-/// bound of what it would give.
+/// Single packets beside packets that fill the queue: the quick look. What the draft means is
+/// [`super::responsiveness`].
 pub fn loaded(idle: &[Echo], busy: &[Echo]) -> Option<LoadedLatency> {
     let ms = |echoes: &[Echo]| -> Vec<f64> {
         let trips = echoes.iter().map(|e| e.round_trip().as_secs_f64() * 1e3);
         trips.collect()
     };
-    let (idle, mut busy) = (ms(idle), ms(busy));
-    if idle.is_empty() || busy.is_empty() {
+    let idle = ms(idle);
+    if idle.is_empty() {
         return None;
     }
-    busy.sort_by(f64::total_cmp);
-    busy.truncate(((busy.len() as f64 * TRIMMED).ceil() as usize).max(1));
-    let loaded_ms = busy.iter().sum::<f64>() / busy.len() as f64;
+    let loaded_ms = trimmed_mean(ms(busy))?;
     let idle_ms = super::median(idle);
     Some(LoadedLatency {
         idle_ms,

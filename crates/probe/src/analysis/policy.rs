@@ -9,7 +9,7 @@
 //!   below the bound.
 
 use super::flights::{Flight, Flights};
-use super::threshold::threshold;
+use super::threshold::{Threshold, threshold};
 use crate::Stage;
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +101,7 @@ pub fn overflow(flights: &Flights) -> Option<Overflow> {
     let (packets, wait_s) = match policy {
         DropPolicy::Tail => tail_size(&busy, &limits),
         DropPolicy::Head => head_size(&busy, &limits),
-        DropPolicy::Aqm => aqm_size(&busy, &limits),
+        DropPolicy::Aqm => aqm_size(&busy),
     };
     let relevant = |p: &&&Flight| p.left_s.is_none() && f64::from(p.ahead) >= 0.5 * limits.ahead;
     let at_loss =
@@ -177,7 +177,7 @@ impl Limits {
 
 fn decide(busy: &[&Flight], limits: &Limits, lost: f64) -> DropPolicy {
     let tail = limits.share(busy, lost, |p| limits.at_the_tail(p));
-    let aqm = bound(drained(busy, limits)).is_some();
+    let aqm = is_bounded(busy, limits);
     match () {
         () if tail >= CERTAIN => DropPolicy::Tail,
         () if limits.push_out() => DropPolicy::Head,
@@ -187,21 +187,37 @@ fn decide(busy: &[&Flight], limits: &Limits, lost: f64) -> DropPolicy {
     }
 }
 
-/// Waits of a drain, and whether they ended in loss. A drain meets no full queue, unless the link has become slower still:
-/// losses at the queue's limits are not counted.
-fn drained(busy: &[&Flight], limits: &Limits) -> Vec<(f64, bool)> {
+/// Waits of a drain, and whether they ended in loss.
+fn drained(busy: &[&Flight]) -> Vec<(f64, bool)> {
     let drain = busy.iter().filter(|p| p.stage == Stage::Drain);
     // The first of them may have met what was sent just before.
-    let counted = drain
-        .skip(2)
-        .filter(|p| p.left_s.is_some() || !limits.at_the_tail(p) && !limits.at_the_head(p));
-    counted.map(|p| (p.waited_s, p.left_s.is_none())).collect()
+    let drain: Vec<_> = drain.skip(2).collect();
+    let lost = |n: usize| drain.get(n).is_some_and(|p| p.left_s.is_none());
+    // Lost in a row is lost at once: an AQM catches up so after a pause, and only the last one was near what it lets pass.
+    let counted = (0..drain.len()).filter(|&n| !lost(n) || !lost(n + 1));
+    counted.map(|n| (drain[n].waited_s, lost(n))).collect()
+}
+
+/// Whether the drain shows a bound. It meets no full queue, unless the link has become slower still: losses at the queue's
+/// limits are not counted.
+fn is_bounded(busy: &[&Flight], limits: &Limits) -> bool {
+    let passes =
+        |p: &&&Flight| p.left_s.is_some() || !limits.at_the_tail(p) && !limits.at_the_head(p);
+    let counted: Vec<&Flight> = busy.iter().filter(passes).copied().collect();
+    bound(&[drained(&counted)]).is_some()
 }
 
 /// The bound of the wait, in seconds, above which packets are lost.
-fn bound(packets: Vec<(f64, bool)>) -> Option<f64> {
-    let bound = threshold(packets)?;
-    (bound.evidence >= ENOUGH && bound.shares[1] > CLEARLY * bound.shares[0]).then_some(bound.value)
+fn bound(drains: &[Vec<(f64, bool)>]) -> Option<Threshold> {
+    let clear = |b: &Threshold| b.evidence >= ENOUGH && b.shares[1] > CLEARLY * b.shares[0];
+    threshold(drains).filter(clear)
+}
+
+/// The bound that explains the drains of all those trains together: one that is lost by chance near the bound of one train is
+/// outweighed by those of the others that passed there.
+pub fn common_bound(trains: &[&Flights]) -> Option<Threshold> {
+    let drains: Vec<_> = trains.iter().map(|train| drained(&train.busy())).collect();
+    bound(&drains)
 }
 
 /// The median of those that were refused: it is the limit.
@@ -222,14 +238,15 @@ fn head_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
 
 /// The bound of the drain. Where the AQM had the queue down to its bound before, so that the drain met no losses,
 /// the least waits with losses are just above it.
-fn aqm_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
-    let wait_s = bound(drained(busy, limits)).unwrap_or_else(|| {
+fn aqm_size(busy: &[&Flight]) -> (f64, f64) {
+    let least = || {
         let lost = busy.iter().filter(|p| p.left_s.is_none());
         super::quantile(
             &mut lost.map(|p| p.waited_s).collect::<Vec<f64>>(),
             LEAST_WAITS,
         )
-    });
+    };
+    let wait_s = bound(&[drained(busy)]).map_or_else(least, |b| b.value);
     let near = |p: &&&Flight| (p.waited_s - wait_s).abs() < 0.1 * wait_s && p.left_s.is_some();
     let ahead = busy.iter().filter(near).map(|p| p.ahead.into());
     (super::median(ahead.collect()), wait_s)

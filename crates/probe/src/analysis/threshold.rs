@@ -5,6 +5,8 @@
 pub struct Threshold {
     /// Losses happen above this.
     pub value: f64,
+    /// By so much it may be wrong: half of what lies between losses; infinite if there are too few.
+    pub within: f64,
     /// Share lost at or below it, and above.
     pub shares: [f64; 2],
     /// Logarithm of the likelihood ratio against one probability everywhere.
@@ -12,37 +14,106 @@ pub struct Threshold {
 }
 
 /// The most likely bound: of every place between two values, where losses by chance below and another probability
-/// above explain best what was lost. None of fewer than two packets or without a loss.
-pub fn threshold(mut packets: Vec<(f64, bool)>) -> Option<Threshold> {
-    packets.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let total = packets.len() as f64;
-    let lost = packets.iter().filter(|p| p.1).count() as f64;
-    if lost == 0.0 || packets.len() < 2 {
-        return None;
+/// above, of each train its own, explain best what was lost. None of fewer than two packets or without a loss.
+pub fn threshold(trains: &[Vec<(f64, bool)>]) -> Option<Threshold> {
+    let mut counts: Vec<Count> = trains.iter().map(|train| Count::of(train)).collect();
+    let whole: f64 = counts.iter().map(Count::unexplained).sum();
+    let mut packets: Vec<(f64, bool, usize)> = Vec::new();
+    for (train, of) in trains.iter().enumerate() {
+        packets.extend(of.iter().map(|&(value, lost)| (value, lost, train)));
     }
-    let whole = likelihood(lost, total, lost / total);
+    packets.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut best: Option<Threshold> = None;
-    let (mut below, mut lost_below) = (0.0, 0.0);
     for pair in packets.windows(2) {
-        below += 1.0;
-        lost_below += f64::from(pair[0].1);
-        if pair[0].0 == pair[1].0 {
+        let (value, lost, train) = pair[0];
+        counts[train].pass(lost);
+        if value == pair[1].0 {
             continue;
         }
-        let (above, lost_above) = (total - below, lost - lost_below);
-        let shares = [lost_below / below, lost_above / above];
-        let explained =
-            likelihood(lost_below, below, CHANCE) + likelihood(lost_above, above, shares[1]);
-        let evidence = explained - whole;
+        let explained: f64 = counts.iter().map(Count::explained).sum();
+        let (shares, evidence) = (Count::shares(&counts), explained - whole);
         if shares[1] > CHANCE && best.is_none_or(|b| evidence > b.evidence) {
             best = Some(Threshold {
-                value: (pair[0].0 + pair[1].0) / 2.0,
+                value: f64::midpoint(value, pair[1].0),
+                within: f64::INFINITY,
                 shares,
                 evidence,
             });
         }
     }
-    best
+    best.map(|found| match gap(&packets, found.value) {
+        Some(gap) => Threshold {
+            value: found.value - gap / 2.0,
+            within: gap / 2.0,
+            ..found
+        },
+        None => found,
+    })
+}
+
+/// Where packets are lost at distances of g, the least loss is above the bound by half of g on average. g is the mean of those
+/// between the least few losses; none if there are fewer than three.
+fn gap(packets: &[(f64, bool, usize)], bound: f64) -> Option<f64> {
+    let above = packets.iter().filter(|p| p.1 && p.0 > bound);
+    let least: Vec<f64> = above.map(|p| p.0).take(A_FEW).collect();
+    match least[..] {
+        [first, _, .., last] => Some((last - first) / (least.len() - 1) as f64),
+        _ => None,
+    }
+}
+
+/// Losses from which a distance is taken.
+const A_FEW: usize = 5;
+
+/// Packets of a train, below a value and above it.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    below: f64,
+    lost_below: f64,
+    above: f64,
+    lost_above: f64,
+}
+
+impl Count {
+    /// All of them above.
+    fn of(train: &[(f64, bool)]) -> Self {
+        Self {
+            below: 0.0,
+            lost_below: 0.0,
+            above: train.len() as f64,
+            lost_above: train.iter().filter(|p| p.1).count() as f64,
+        }
+    }
+
+    /// One more is below.
+    fn pass(&mut self, lost: bool) {
+        self.below += 1.0;
+        self.above -= 1.0;
+        self.lost_below += f64::from(lost);
+        self.lost_above -= f64::from(lost);
+    }
+
+    /// Logarithm of the likelihood of one probability for all of them.
+    fn unexplained(&self) -> f64 {
+        let (lost, of) = (self.lost_below + self.lost_above, self.below + self.above);
+        likelihood(lost, of, lost / of.max(1.0))
+    }
+
+    /// And that of losses by chance below, and of any others above.
+    fn explained(&self) -> f64 {
+        let share = self.lost_above / self.above.max(1.0);
+        likelihood(self.lost_below, self.below, CHANCE)
+            + likelihood(self.lost_above, self.above, share)
+    }
+
+    /// Shares lost below and above, of all trains.
+    fn shares(counts: &[Self]) -> [f64; 2] {
+        let sum = |read: fn(&Self) -> f64| counts.iter().map(read).sum::<f64>();
+        [
+            sum(|c| c.lost_below) / sum(|c| c.below).max(1.0),
+            sum(|c| c.lost_above) / sum(|c| c.above).max(1.0),
+        ]
+    }
 }
 
 /// Share of packets that a link loses by chance: 0.1 % is much for one, and that again for what is unlucky.

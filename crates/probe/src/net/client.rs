@@ -1,15 +1,19 @@
 //! The client: opens a session, asks for trains, and gathers what arrived.
 
-use super::SILENCE;
-use super::control::{COOKIE, Control, HELLO, OPEN, OPENED, QUESTION, read, write};
+use super::control::{COOKIE, Control, FULL, HELLO, OPEN, OPENED, QUESTION, read, write};
+use super::load::Load;
 use super::seal::{Key, Session, TAG, VERSION};
 use super::socket::{Received, Socket, Way, now, wall};
+use super::{AT_ONCE, SILENCE};
+use crate::analysis::responsiveness::{
+    AVERAGED, Confidence, Course, INTERVAL, MOST_CONNECTIONS, Responsiveness, STAGE, Score,
+};
 use crate::emulated::Clock;
 use crate::{Arrival, Echo, Message, Pinger, Receiver, Train, TrainConfig};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tidegate_time::Instant;
 
@@ -32,6 +36,12 @@ pub enum Failure {
         /// What was asked for.
         wanted: u64,
     },
+    /// It bears no more sessions.
+    #[error("{0} is busy: it measures with as many others as it may; try again later")]
+    Full(SocketAddr),
+    /// A TCP connection broke or could not be opened.
+    #[error("{0}, TCP: {1}")]
+    Connection(SocketAddr, io::Error),
     /// The user did not want to wait.
     #[error("interrupted")]
     Interrupted,
@@ -65,6 +75,9 @@ pub struct Client {
     alive_at: Instant,
     stop: Arc<AtomicBool>,
     clock: Shown,
+    /// TCP connections so far, and loads.
+    passes: Arc<AtomicU64>,
+    loads: u8,
 }
 
 /// What stamps packets: the wall clock, or one that is so far off since `since`.
@@ -128,6 +141,8 @@ impl Client {
                 since: wall(),
                 off: Clock::default(),
             },
+            passes: Arc::default(),
+            loads: 0,
         })
     }
 
@@ -154,6 +169,60 @@ impl Client {
             self.step(&mut work)?;
         }
         Ok(work.echoes)
+    }
+
+    /// Responsiveness by TCP after draft-ietf-ippm-responsiveness, for `bytes` at most; and bytes that it cost.
+    ///
+    /// # Errors
+    /// When a connection fails, the server vanishes, or the user does.
+    pub fn responsiveness(
+        &mut self,
+        direction: Direction,
+        bytes: u64,
+    ) -> Result<(Responsiveness, u64), Failure> {
+        let mut load = self.load(direction, bytes);
+        let (mut carried, mut goodput, mut scores) =
+            (Course::default(), Course::default(), Course::default());
+        let mut goodput_confidence = Confidence::Low;
+        let mut score = None;
+        for interval in 0..2 * STAGE {
+            if load.connections() < MOST_CONNECTIONS {
+                load.add();
+            }
+            let begun = now();
+            // Often, or those of three seconds might all be lost, and with them the session.
+            self.ping(INTERVAL / 5, INTERVAL)?;
+            load.failed()?;
+            carried.note(load.carried() as f64 * 8.0 / (now() - begun).as_secs_f64());
+            goodput.note(carried.moving_average());
+            let recent = load.probes_since(now() - INTERVAL * AVERAGED as u32);
+            score = Score::of(&recent).or(score);
+            if goodput_confidence == Confidence::High || interval >= STAGE {
+                scores.note(score.map_or(f64::NAN, |score| score.rpm));
+            } else {
+                goodput_confidence = goodput.confidence();
+            }
+            if scores.confidence() == Confidence::High || load.is_spent() {
+                break;
+            }
+        }
+        let found = Responsiveness {
+            score,
+            score_confidence: scores.confidence(),
+            goodput_bps: carried.moving_average(),
+            goodput_confidence,
+            connections: load.connections(),
+        };
+        let cost = load.bytes();
+        drop(load);
+        Ok((found, cost))
+    }
+
+    fn load(&mut self, direction: Direction, bytes: u64) -> Load {
+        self.loads += 1;
+        let session = (self.session.id, self.session.key);
+        let which = (direction, self.loads);
+        Load::new(self.server, session, &self.passes, which, bytes)
     }
 
     /// A train either way, with questions for the time beside it if `every` says so: what arrived of it, and the answers.
@@ -258,6 +327,18 @@ impl Client {
         self.say(&start).expect("a socket");
     }
 
+    #[cfg(test)]
+    pub(super) fn pass_for_a_probe(&self) -> Vec<u8> {
+        let wanted = super::load::Wanted {
+            id: self.session.id,
+            counter: self.passes.fetch_add(1, Ordering::Relaxed) + 1,
+            purpose: super::load::Purpose::Probe,
+            load: 1,
+            bytes: 0,
+        };
+        wanted.seal(&self.session.key)
+    }
+
     /// What arrived at the server.
     fn fetch(&mut self, flow: u8, work: &mut Work) -> Result<Vec<Arrival>, Failure> {
         // What is still on its way has time to arrive.
@@ -316,7 +397,10 @@ impl Client {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
         }
-        while let Some(received) = self.socket.receive()? {
+        for _ in 0..AT_ONCE {
+            let Some(received) = self.socket.receive()? else {
+                break;
+            };
             self.take(&received, work);
         }
         let at = now();
@@ -345,7 +429,7 @@ impl Client {
             self.say(&Control::Measure(Message::Ping(ping)))?;
         }
         if at >= self.alive_at {
-            self.alive_at = at + SILENCE / 6;
+            self.alive_at = at + SILENCE / 12;
             self.say(&Control::Alive)?;
         }
         Ok(self.socket.wait(work.until_next(at))?)
@@ -463,10 +547,15 @@ fn ask(
                 let (said, tag) = received
                     .bytes
                     .split_at(received.bytes.len().saturating_sub(TAG));
-                let answers =
-                    said.len() >= 34 && said[..2] == [VERSION, kind] && said[2..18] == nonce[..];
-                if answers && received.way.far == server && key.verifies(tag, &[b"answer", said]) {
-                    return Ok(said[18..].to_vec());
+                let answers = said.len() >= 34 && said[0] == VERSION && said[2..18] == nonce[..];
+                if !answers || received.way.far != server || !key.verifies(tag, &[b"answer", said])
+                {
+                    continue;
+                }
+                match said[1] {
+                    FULL => return Err(Failure::Full(server)),
+                    known if known == kind => return Ok(said[18..].to_vec()),
+                    _ => {}
                 }
             }
             socket.wait(LONGEST_WAIT)?;

@@ -99,7 +99,8 @@ impl FromStr for Key {
 pub struct Session {
     /// Its number, by which the server finds it.
     pub id: [u8; 8],
-    key: Key,
+    /// What its tags are made with.
+    pub key: Key,
     /// 0 for what the client sends, 1 for what the server sends.
     sends: u8,
     counter: u64,
@@ -165,14 +166,15 @@ pub fn session_of(packet: &[u8]) -> Option<[u8; 8]> {
 
 /// Counters that were seen, as in RFC 6479: 128 behind the highest are told apart, older ones count as seen.
 #[derive(Debug, Default)]
-struct Window {
+pub struct Window {
     highest: u64,
     /// Bit n: `highest` − n was seen.
     seen: u128,
 }
 
 impl Window {
-    fn is_new(&mut self, counter: u64) -> bool {
+    /// Whether that one was not seen before.
+    pub fn is_new(&mut self, counter: u64) -> bool {
         if counter > self.highest {
             let further = counter - self.highest;
             self.seen = u32::try_from(further)

@@ -1,14 +1,20 @@
 //! The server: answers whoever has the key, within its budgets.
 
-use super::SILENCE;
-use super::control::{COOKIE, Control, HELLO, OPEN, OPENED, QUESTION, RECORDS_MAX, read, write};
+use super::budget::{Budget, Total};
+use super::control::{
+    COOKIE, Control, FULL, HELLO, OPEN, OPENED, QUESTION, RECORDS_MAX, read, write,
+};
+use super::load::{Pass, Passes, accept};
 use super::seal::{Key, Session, TAG, VERSION, session_of};
 use super::socket::{Received, Socket, Way, now, wall};
+use super::{AT_ONCE, SILENCE};
 use crate::{Arrival, Message, Pong, Receiver, Train, TrainConfig};
 use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::thread;
 use std::time::Duration;
 use tidegate_time::Instant;
 
@@ -42,9 +48,9 @@ impl Default for Limits {
 pub struct Counters {
     /// Sessions that were opened.
     pub sessions: u64,
-    /// Bytes of trains that were sent.
+    /// Bytes of trains and of TCP's load that were sent.
     pub sent_bytes: u64,
-    /// Packets that were dropped: forged, replayed, of no session or of another address.
+    /// Packets that were dropped: forged, replayed, of no session or of another address. Connections without a pass.
     pub refused: u64,
 }
 
@@ -58,12 +64,17 @@ const COOKIE_PERIOD: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Server {
     socket: Socket,
+    /// TCP, at the same address.
+    listener: TcpListener,
     key: Key,
     /// Known to nobody else, for cookies.
     secret: Key,
     limits: Limits,
     guests: HashMap<[u8; 8], Guest>,
-    counters: Counters,
+    passes: Arc<Passes>,
+    total: Arc<Total>,
+    sessions: u64,
+    refused: Arc<AtomicU64>,
 }
 
 /// A session.
@@ -72,7 +83,7 @@ struct Guest {
     way: Way,
     session: Session,
     heard: Instant,
-    left: u64,
+    budget: Arc<Budget>,
     train: Option<Train>,
     /// The last train that it wanted to be sent: a question that is repeated, or comes late, makes no second one.
     wanted: Option<u8>,
@@ -86,13 +97,19 @@ impl Server {
     /// # Errors
     /// When the address cannot be had.
     pub fn bind(address: SocketAddr, key: Key, limits: Limits) -> io::Result<Self> {
+        let (socket, listener) = bind(address)?;
+        listener.set_nonblocking(true)?;
         Ok(Self {
-            socket: Socket::bind(address)?,
+            socket,
+            listener,
             key,
             secret: Key::random(),
             limits,
             guests: HashMap::new(),
-            counters: Counters::default(),
+            passes: Arc::default(),
+            total: Arc::new(Total::new(limits.total_bytes)),
+            sessions: 0,
+            refused: Arc::default(),
         })
     }
 
@@ -106,7 +123,11 @@ impl Server {
 
     /// What happened so far.
     pub fn counters(&self) -> Counters {
-        self.counters
+        Counters {
+            sessions: self.sessions,
+            sent_bytes: self.total.sent(),
+            refused: self.refused.load(Ordering::Relaxed),
+        }
     }
 
     /// Serves until `stop` is set.
@@ -114,8 +135,24 @@ impl Server {
     /// # Errors
     /// When the socket fails.
     pub fn run(&mut self, stop: &AtomicBool) -> io::Result<()> {
+        let listener = self.listener.try_clone()?;
+        let passes = Arc::clone(&self.passes);
+        let refused = Arc::clone(&self.refused);
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| accept(&listener, &passes, &refused, &over));
+            let served = self.serve(stop);
+            over.store(true, Ordering::Relaxed);
+            served
+        })
+    }
+
+    fn serve(&mut self, stop: &AtomicBool) -> io::Result<()> {
         while !stop.load(Ordering::Relaxed) {
-            while let Some(received) = self.socket.receive()? {
+            for _ in 0..AT_ONCE {
+                let Some(received) = self.socket.receive()? else {
+                    break;
+                };
                 self.take(&received)?;
             }
             self.forget();
@@ -135,7 +172,7 @@ impl Server {
         match answer {
             Some(answer) => self.socket.send(&answer, received.way),
             None => {
-                self.counters.refused += 1;
+                self.refused.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             }
         }
@@ -169,20 +206,24 @@ impl Server {
             .ok()?;
         if !self.guests.contains_key(&id) {
             if self.guests.len() >= self.limits.sessions {
-                return None;
+                let mut answer = vec![VERSION, FULL];
+                answer.extend(nonce);
+                answer.extend([0; TAG]);
+                answer.extend(self.key.tag(&[b"answer", &answer]));
+                return Some(answer);
             }
-            let left = self
-                .limits
-                .total_bytes
-                .saturating_sub(self.counters.sent_bytes);
-            self.counters.sessions += 1;
+            let key = self.key.derive(&[b"session", nonce, &id]);
+            let budget = Arc::new(Budget::new(self.limits.session_bytes, &self.total));
+            let pass = Pass::new(key, Arc::clone(&budget), self.limits.max_bps);
+            self.passes().insert(id, Arc::new(pass));
+            self.sessions += 1;
             self.guests.insert(
                 id,
                 Guest {
                     way,
-                    session: Session::new(id, self.key.derive(&[b"session", nonce, &id]), true),
+                    session: Session::new(id, key, true),
                     heard: now(),
-                    left: left.min(self.limits.session_bytes),
+                    budget,
                     train: None,
                     wanted: None,
                     receiver: None,
@@ -193,7 +234,7 @@ impl Server {
         let mut answer = vec![VERSION, OPENED];
         answer.extend(nonce);
         answer.extend(id);
-        answer.extend(self.guests[&id].left.to_be_bytes());
+        answer.extend(self.guests[&id].budget.left().to_be_bytes());
         answer.extend((self.limits.max_bps as u64).to_be_bytes());
         answer.extend(self.key.tag(&[b"answer", &answer]));
         Some(answer)
@@ -213,13 +254,14 @@ impl Server {
             Some((read(inner).ok()?, guest))
         });
         let Some((control, guest)) = said else {
-            self.counters.refused += 1;
+            self.refused.fetch_add(1, Ordering::Relaxed);
             return Ok(());
         };
         guest.heard = now();
         if control == Control::Close {
             let id = guest.session.id;
             self.guests.remove(&id);
+            self.forget();
             return Ok(());
         }
         let answer = guest.take(control, received.clock, &self.limits);
@@ -234,6 +276,18 @@ impl Server {
     fn forget(&mut self) {
         let at = now();
         self.guests.retain(|_, guest| at - guest.heard < SILENCE);
+        let guests = &self.guests;
+        self.passes().retain(|id, pass| {
+            let known = guests.contains_key(id);
+            if !known {
+                pass.end();
+            }
+            known
+        });
+    }
+
+    fn passes(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 8], Arc<Pass>>> {
+        self.passes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn send(&mut self) -> io::Result<()> {
@@ -242,24 +296,20 @@ impl Server {
             let Guest {
                 way,
                 session,
-                left,
+                budget,
                 train,
                 receiver,
                 ..
             } = guest;
             if let Some(train) = train {
                 while let Some(data) = train.poll(at, wall()) {
-                    let bytes = u64::from(data.bytes);
-                    if bytes > *left || self.counters.sent_bytes + bytes > self.limits.total_bytes {
-                        *left = 0;
+                    if !budget.take(data.bytes.into()) {
                         break;
                     }
-                    *left -= bytes;
-                    self.counters.sent_bytes += bytes;
                     let packet = session.seal(&write(&Control::Measure(Message::Data(data))));
                     self.socket.send(&packet, *way)?;
                 }
-                if train.is_done() || *left == 0 {
+                if train.is_done() || budget.left() == 0 {
                     guest.train = None;
                 }
             }
@@ -284,6 +334,19 @@ impl Server {
             .filter_map(|g| g.receiver.as_ref()?.1.next_event());
         let next = trains.chain(reports).min();
         next.map_or(LONGEST_WAIT, |next| (next - now()).min(LONGEST_WAIT))
+    }
+}
+
+/// UDP and TCP at one port. What the kernel chooses for UDP may be taken for TCP: then another is.
+fn bind(address: SocketAddr) -> io::Result<(Socket, TcpListener)> {
+    let mut tries = if address.port() == 0 { 8 } else { 1 };
+    loop {
+        let socket = Socket::bind(address)?;
+        tries -= 1;
+        match TcpListener::bind(socket.address()?) {
+            Err(e) if e.kind() == io::ErrorKind::AddrInUse && tries > 0 => {}
+            listener => return Ok((socket, listener?)),
+        }
     }
 }
 
@@ -356,7 +419,7 @@ impl Guest {
     /// The train that is wanted, within what is left; one at a time. A repeated question changes nothing.
     fn start(&mut self, to_client: bool, train: TrainConfig, limits: &Limits) -> Control {
         let flow = train.flow;
-        let sane = train.max_bytes <= self.left && usize::from(train.bytes) <= MOST_BYTES;
+        let sane = train.max_bytes <= self.budget.left() && usize::from(train.bytes) <= MOST_BYTES;
         let known = to_client && self.wanted.replace(flow) == Some(flow);
         if to_client && sane && !known {
             let train = TrainConfig {
@@ -378,7 +441,7 @@ impl Guest {
         }
         Control::Started {
             flow,
-            left: self.left,
+            left: self.budget.left(),
         }
     }
 }

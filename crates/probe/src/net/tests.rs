@@ -187,6 +187,69 @@ fn no_answer_is_longer_than_its_question_and_a_cookie_is_of_one_address() {
 }
 
 #[test]
+fn a_server_that_is_full_says_so_and_has_room_again_once_one_has_gone() {
+    let key = Key::random();
+    let limits = Limits {
+        sessions: 1,
+        ..Limits::default()
+    };
+    let server = Running::new(key, limits);
+    let first = client(server.address, &key).unwrap();
+    let since = Wall::now();
+    let failure = client(server.address, &key).unwrap_err();
+    assert!(matches!(failure, Failure::Full(_)), "{failure}");
+    assert!(since.elapsed() < Duration::from_secs(1));
+    drop(first);
+    client(server.address, &key).unwrap();
+    server.end();
+}
+
+#[test]
+fn load_by_tcp_keeps_to_what_was_allowed_and_its_probes_are_answered() {
+    let key = Key::random();
+    let limits = Limits {
+        max_bps: 40e6,
+        ..Limits::default()
+    };
+    let server = Running::new(key, limits);
+    let mut client = client(server.address, &key).unwrap();
+    const BYTES: u64 = 6_000_000;
+    for direction in [Direction::Down, Direction::Up] {
+        let (found, cost) = client.responsiveness(direction, BYTES).unwrap();
+        assert!(cost > BYTES / 10 * 9 && cost <= BYTES, "{cost}");
+        let score = found.score.expect("probes of all three kinds");
+        assert!(score.rpm > 100.0, "{score:?}");
+    }
+    drop(client);
+    // Payload that is sent again is not counted.
+    assert!(server.end().sent_bytes <= BYTES);
+}
+
+#[test]
+fn tcp_without_a_good_and_new_pass_gets_nothing() {
+    use std::io::{Read, Write};
+    let key = Key::random();
+    let server = Running::new(key, Limits::default());
+    let client = client(server.address, &key).unwrap();
+    let good = client.pass_for_a_probe();
+    let mut forged = good.clone();
+    forged[18] ^= 1;
+    let answer = |pass: &[u8]| {
+        let mut stream = std::net::TcpStream::connect(server.address).unwrap();
+        stream.write_all(pass).unwrap();
+        let mut answer = Vec::new();
+        // Reset rather than closed where something was left unread.
+        let _ = stream.read_to_end(&mut answer);
+        answer.len()
+    };
+    assert_eq!(answer(&forged), 0, "forged");
+    assert_eq!(answer(&good), 1);
+    assert_eq!(answer(&good), 0, "replayed");
+    drop(client);
+    assert_eq!(server.end().refused, 2);
+}
+
+#[test]
 fn budgets_are_kept_whatever_a_client_asks_for() {
     let key = Key::random();
     let limits = Limits {

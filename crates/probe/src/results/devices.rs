@@ -1,43 +1,34 @@
-//! Two devices at once (thesis §4.3, Figs. 4.11 to 4.13).
+//! Several devices at once (thesis §4.3, Figs. 4.11 to 4.13).
 
 use crate::analysis::queues::{Queues, jain, queues, shares_bps};
 use crate::{Arrival, Stage};
 use serde::{Deserialize, Serialize};
 
 /// How they share the link.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Devices {
-    /// Whether they share a queue; none if the busy one's packets hardly waited.
+    /// Whether two share a queue; none if the busy one's packets hardly waited.
     pub queues: Option<Queues>,
-    /// What each got while both wanted more, in bit/s: with a small window, and with as much as the queue takes.
-    pub shares_bps: [f64; 2],
-    /// Jain's index of that: 1 is fair, a half is all for one.
+    /// What two got together, and three if there are as many.
+    pub together: Vec<Shares>,
+}
+
+/// What each device got while all wanted more.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Shares {
+    /// In bit/s: with a small window each, and the last one with as much as the queue takes.
+    pub bps: Vec<f64>,
+    /// Jain's index of that: 1 is fair, 1/n is all for one.
     pub jain: f64,
 }
 
 impl Devices {
-    /// From a quiet device beside a busy one, and from two that both want more; none if nothing arrived of one.
-    pub fn of([quiet, busy]: [&[Arrival]; 2], both: [&[Arrival]; 2]) -> Option<Self> {
-        let filling = both.map(|train| train.iter().filter(|a| a.stage == Stage::Fill));
-        let [first, second] = filling.map(|train| {
-            let mut times = train.map(|a| a.arrived);
-            times
-                .next()
-                .map(|first| (first, times.next_back().unwrap_or(first)))
-        });
-        let (first, second) = first.zip(second)?;
-        // Rates are found in the first half.
-        let (from, to) = (first.0.max(second.0), first.1.min(second.1));
-        if to <= from {
-            return None;
-        }
-        let middle = from + (to - from) / 2;
-        let shares = shares_bps(&both, middle, to);
-        Some(Self {
+    /// From a quiet device beside a busy one, and from several that all want more.
+    pub fn of(quiet: &[Arrival], busy: &[Arrival], together: &[Vec<Vec<Arrival>>]) -> Self {
+        Self {
             queues: queues(quiet, busy),
-            shares_bps: [shares[0], shares[1]],
-            jain: jain(&shares),
-        })
+            together: together.iter().filter_map(|all| Shares::of(all)).collect(),
+        }
     }
 
     /// In words.
@@ -47,9 +38,45 @@ impl Devices {
             Some(Queues::Shared) => "the devices share one queue",
             None => "whether the devices share a queue cannot be told: nothing waited",
         };
-        let [modest, greedy] = self.shares_bps.map(|bps| bps / 1e6);
+        let together = self.together.iter().map(Shares::words);
+        [queue.to_owned()]
+            .into_iter()
+            .chain(together)
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+}
+
+impl Shares {
+    /// From what arrived of each device's train; none if nothing did of one.
+    fn of(trains: &[Vec<Arrival>]) -> Option<Self> {
+        let filling = |train: &Vec<Arrival>| {
+            let filling = train.iter().filter(|a| a.stage == Stage::Fill);
+            let times: Vec<_> = filling.map(|a| a.arrived).collect();
+            times.first().copied().zip(times.last().copied())
+        };
+        let times: Vec<_> = trains.iter().map(filling).collect::<Option<_>>()?;
+        let from = times.iter().map(|t| t.0).max()?;
+        let to = times.iter().map(|t| t.1).min()?;
+        if to <= from {
+            return None;
+        }
+        // Rates are found in the first half.
+        let bps = shares_bps(trains, from + (to - from) / 2, to);
+        Some(Self {
+            jain: jain(&bps),
+            bps,
+        })
+    }
+
+    fn words(&self) -> String {
+        let mbps = self.bps.iter().map(|bps| format!("{:.2}", bps / 1e6));
+        let mbps: Vec<String> = mbps.collect();
+        let (greedy, modest) = mbps.split_last().expect("two devices at least");
+        let modest = modest.join(" and ");
         format!(
-            "{queue}; together, 64 KB in flight get {modest:.2} Mbit/s and a full queue {greedy:.2} (Jain's index {:.2})",
+            "of {} together 64 KB in flight get {modest} Mbit/s and a full queue {greedy} (Jain's index {:.2})",
+            self.bps.len(),
             self.jain
         )
     }

@@ -2,16 +2,21 @@
 
 mod both;
 mod devices;
+mod minutes;
 
+use super::predict::{Known, predict};
 use crate::args::{ProbeRunArgs, ProbeTest};
 use anyhow::Result;
+use std::net::IpAddr;
 use std::time::Duration;
 use tidegate_probe::analysis::bursts::backlogged;
 use tidegate_probe::analysis::opportunities::mahimahi;
+use tidegate_probe::analysis::responsiveness::Responsiveness;
 use tidegate_probe::examine::{Overflows, overflows_by};
 use tidegate_probe::net::{Client, Direction, Failure};
 use tidegate_probe::results::{Results, Way, base_rtt_ms};
 use tidegate_probe::{Arrival, Echo};
+use tidegate_scenario::Direction as Towards;
 
 /// How often the time is asked for, and for how long on the idle link.
 const EVERY: Duration = Duration::from_millis(100);
@@ -29,10 +34,10 @@ pub struct Measured {
     pub trace: Option<String>,
 }
 
-/// Does them; `second` opens the other device's session, if there is one: an idle one is soon forgotten.
+/// Does them; `open` opens another device's session, from that address: an idle one is soon forgotten.
 pub fn measure(
     client: &mut Client,
-    second: Option<impl Fn() -> Result<Client, Failure>>,
+    open: impl Fn(IpAddr) -> Result<Client, Failure>,
     args: &ProbeRunArgs,
 ) -> Result<Measured> {
     let wants = |test| args.tests.is_empty() || args.tests.contains(&test);
@@ -45,14 +50,22 @@ pub fn measure(
     .map(|(name, _, direction)| (name, direction))
     .collect();
     let both = wants(ProbeTest::Both);
-    let second = second.filter(|_| wants(ProbeTest::Devices));
-    if let Some(second) = &second {
-        // What is wrong with it is better known now than after the other tests.
-        second()?;
+    let responsiveness = wants(ProbeTest::Responsiveness);
+    let devices = wants(ProbeTest::Devices) && !args.beside.is_empty();
+    // It takes minutes: only where it is asked for.
+    let rate = args.tests.contains(&ProbeTest::Rate);
+    if devices {
+        // What is wrong with them is better known now than after the other tests.
+        args.beside
+            .iter()
+            .try_for_each(|&near| open(near).map(drop))?;
     }
-    let [both_once, devices_once] = [both, second.is_some()].map(u64::from);
-    let each = args.max_data / (wanted.len() as u64 + both_once + devices_once);
-    let downloads = u64::from(wants(ProbeTest::Down)) + both_once + devices_once;
+    let further = [both, responsiveness, devices, rate]
+        .map(u64::from)
+        .iter()
+        .sum::<u64>();
+    let each = args.max_data / (wanted.len() as u64 + further);
+    let downloads = u64::from(wants(ProbeTest::Down)) + further;
     // What the server sends is bounded by its budget as well.
     let each_down = each.min(client.budget() / downloads.max(1));
     let mut measured = Measured {
@@ -78,7 +91,7 @@ pub fn measure(
         match direction {
             Direction::Down => {
                 measured.results.down = Some(way);
-                measured.trace = longest(&found).and_then(|train| mahimahi(&backlogged(train)));
+                measured.trace = recorded(&found);
             }
             Direction::Up => measured.results.up = Some(way),
         }
@@ -94,10 +107,23 @@ pub fn measure(
         measured.results.bytes += bytes;
         measured.echoes.extend(&trains.echoes);
     }
-    if let Some(second) = second {
-        let (found, bytes) =
-            devices::devices([&mut *client, &mut second()?], &measured.results, each_down)?;
-        measured.results.devices = found;
+    if responsiveness {
+        let (found, bytes) = under_load(client, each / 2, each_down / 2)?;
+        measured.results.responsiveness = Some(found);
+        measured.results.bytes += bytes;
+    }
+    if devices {
+        let others = args.beside.iter().map(|&near| open(near));
+        let mut others: Vec<Client> = others.collect::<Result<_, _>>()?;
+        let mut all: Vec<&mut Client> = std::iter::once(&mut *client).chain(&mut others).collect();
+        let (found, bytes) = devices::devices(&mut all, &measured.results, each_down)?;
+        measured.results.devices = Some(found);
+        measured.results.bytes += bytes;
+    }
+    if rate {
+        let lasting = Duration::from_secs_f64(args.minutes * 60.0);
+        let (found, bytes) = minutes::minutes(client, &measured.results, lasting, each_down)?;
+        measured.results.minutes = Some(found);
         measured.results.bytes += bytes;
     }
     measured.echoes.extend(client.ping(EVERY, IDLE)?);
@@ -105,7 +131,49 @@ pub fn measure(
     measured
         .results
         .conclude(&measured.echoes, &idle, trains.as_ref());
+    predict_gains(&mut measured);
     Ok(measured)
+}
+
+/// For each way that was filled.
+fn predict_gains(measured: &mut Measured) {
+    let rate = |way: &Option<Way>| Some(way.as_ref()?.rate?.median_bps);
+    let results = &mut measured.results;
+    let (down_bps, up_bps) = (rate(&results.down), rate(&results.up));
+    for (name, found) in &measured.ways {
+        let (way, direction, other_bps) = match *name {
+            "down" => (&mut results.down, Towards::Down, up_bps),
+            _ => (&mut results.up, Towards::Up, down_bps),
+        };
+        let (Some(way), Some(trace)) = (way, recorded(found)) else {
+            continue;
+        };
+        way.gain = way.buffer.as_ref().and_then(|buffer| {
+            predict(&Known {
+                direction,
+                trace: &trace,
+                buffer,
+                base_ms: results.base_rtt_ms,
+                other_bps,
+            })
+        });
+    }
+}
+
+/// Responsiveness to the client and from it, and bytes sent.
+fn under_load(
+    client: &mut Client,
+    bytes: u64,
+    down_bytes: u64,
+) -> Result<([Responsiveness; 2], u64), Failure> {
+    eprintln!("responsiveness: TCP connections down");
+    let (down, down_cost) = client.responsiveness(Direction::Down, down_bytes)?;
+    // What stands in the queue still is not to count as the upload's.
+    client.ping(EVERY, IDLE)?;
+    eprintln!("responsiveness: TCP connections up");
+    let (up, up_cost) = client.responsiveness(Direction::Up, bytes)?;
+    client.ping(EVERY, IDLE)?;
+    Ok(([down, up], down_cost + up_cost))
 }
 
 /// Trains of every size one way, and the answers that came meanwhile.
@@ -141,13 +209,16 @@ fn sent_bytes(train: &[Arrival]) -> u64 {
     last.map_or(0, |a| (u64::from(a.sequence) + 1) * u64::from(a.bytes))
 }
 
-/// The train that kept the link busy for longest.
-fn longest(found: &Overflows) -> Option<&Vec<Arrival>> {
-    let lasting = |train: &&Vec<Arrival>| {
+/// What a way carried, in Mahimahi's format; none of too little.
+fn recorded(found: &Overflows) -> Option<String> {
+    largest(found).and_then(|train| mahimahi(&backlogged(train)))
+}
+
+/// The train that carried most while the link was busy.
+fn largest(found: &Overflows) -> Option<&Vec<Arrival>> {
+    let carried = |train: &&Vec<Arrival>| -> u64 {
         let busy = backlogged(train);
-        busy.first()
-            .zip(busy.last())
-            .map(|(first, last)| last.arrived - first.arrived)
+        busy.iter().map(|a| u64::from(a.bytes)).sum()
     };
-    found.trains.iter().max_by_key(lasting)
+    found.trains.iter().max_by_key(carried)
 }

@@ -6,8 +6,9 @@ use tidegate_probe::Arrival;
 use tidegate_probe::analysis::bursts::{backlogged, inter_arrival_ms, split_or_packets};
 use tidegate_probe::analysis::flights::Flights;
 use tidegate_probe::analysis::rate;
+use tidegate_probe::analysis::responsiveness::Responsiveness;
 use tidegate_probe::examine::{Overflows, SIZES};
-use tidegate_probe::results::{BothWays, Results, Way};
+use tidegate_probe::results::{BothWays, Devices, Minutes, Results, Way};
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure, Mark, Scale};
 use tidegate_report::{document, escape};
@@ -16,7 +17,11 @@ use tidegate_report::{document, escape};
 const POINTS: usize = 600;
 
 /// For a terminal.
-pub fn table(results: &Results) -> String {
+pub fn text(results: &Results) -> String {
+    format!("{}{}\n", tables(results), sentences(results).join("\n"))
+}
+
+fn tables(results: &Results) -> String {
     let ways = ways(results);
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
@@ -30,7 +35,12 @@ pub fn table(results: &Results) -> String {
         true => String::new(),
         false => format!("{table}\n"),
     };
-    format!("{ways}{beside}{}\n", sentences(results).join("\n"))
+    let under_load = results
+        .responsiveness
+        .as_ref()
+        .map(under_load)
+        .unwrap_or_default();
+    format!("{ways}{beside}{under_load}")
 }
 
 /// The download alone and beside the upload.
@@ -64,6 +74,43 @@ fn beside(both: &BothWays) -> String {
     format!("{table}\n")
 }
 
+/// Round trips under TCP's load, each way.
+fn under_load(found: &[Responsiveness; 2]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header(["under TCP's load", "down", "up"]);
+    type Read = fn(&Responsiveness) -> String;
+    let ms = |ms: f64| format!("{ms:.1}");
+    let rows: [(&str, Read); 5] = [
+        ("responsiveness, round trips a minute", |r| {
+            r.score.map_or("–".into(), |s| format!("{:.0}", s.rpm))
+        }),
+        ("confidence", |r| r.score_confidence.words().into()),
+        ("throughput, Mbit/s", |r| {
+            format!("{:.2}", r.goodput_bps / 1e6)
+        }),
+        ("confidence", |r| r.goodput_confidence.words().into()),
+        ("TCP connections", |r| r.connections.to_string()),
+    ];
+    for (what, read) in &rows {
+        table.add_row([(*what).to_owned(), read(&found[0]), read(&found[1])]);
+    }
+    for (what, part) in [
+        ("handshake beside it, ms", 0),
+        ("question beside it, ms", 1),
+        ("question on it, ms", 2),
+    ] {
+        let cell = |r: &Responsiveness| {
+            let parts = r
+                .score
+                .map(|s| [s.connect_ms, s.request_ms, s.own_ms][part]);
+            parts.map_or("–".into(), ms)
+        };
+        table.add_row([what.to_owned(), cell(&found[0]), cell(&found[1])]);
+    }
+    format!("{table}\n")
+}
+
 /// A row: what it is, and how it reads.
 type Row = (&'static str, fn(&Way) -> String);
 
@@ -88,7 +135,7 @@ const ROWS: &[Row] = &[
         way.latency
             .map_or("–".into(), |l| format!("{:.1}", l.loaded_ms))
     }),
-    ("responsiveness, round trips a minute", |way| {
+    ("round trips a minute, single packets", |way| {
         way.latency.map_or("–".into(), |l| format!("{:.0}", l.rpm))
     }),
     ("bufferbloat", |way| {
@@ -114,11 +161,17 @@ fn sentences(results: &Results) -> Vec<String> {
     )];
     if let Some(clock) = results.clock {
         said.push(format!(
-            "this clock is {:+.1} ms ahead of the server's (within {:.1}), and {:+.1} ppm fast (within {:.1})",
-            clock.ahead_ms, clock.ahead_within_ms, clock.skew_ppm, clock.skew_within_ppm
+            "this clock is {:.1} ms {} the server's (within {:.1}), and {:.1} ppm too {} (within {:.1})",
+            clock.ahead_ms.abs(),
+            if clock.ahead_ms < 0.0 { "behind" } else { "ahead of" },
+            clock.ahead_within_ms,
+            clock.skew_ppm.abs(),
+            if clock.skew_ppm < 0.0 { "slow" } else { "fast" },
+            clock.skew_within_ppm
         ));
     }
-    said.extend(results.devices.map(|devices| devices.words()));
+    said.extend(results.devices.as_ref().map(Devices::words));
+    said.extend(results.minutes.as_ref().map(Minutes::words));
     for (name, way) in ways(results) {
         said.push(format!("steering, {name}: {}", way.gain_words()));
     }
@@ -128,16 +181,28 @@ fn sentences(results: &Results) -> Vec<String> {
 /// For a browser, self-contained.
 pub fn page(measured: &Measured) -> String {
     let title = format!("The link to {}", measured.results.server);
+    let said: String = sentences(&measured.results)
+        .iter()
+        .map(|sentence| format!("<p>{}</p>\n", escape(sentence)))
+        .collect();
     let mut body = format!(
-        "<header><h1>{}</h1></header>\n<pre>{}</pre>\n",
+        "<header><h1>{}</h1></header>\n<pre>{}</pre>\n{said}",
         escape(&title),
-        escape(&table(&measured.results))
+        escape(&tables(&measured.results))
     );
     for (name, found) in &measured.ways {
-        body.push_str(&format!("<h2>{}</h2>\n", escape(name)));
+        let heading = if *name == "down" {
+            "Downlink"
+        } else {
+            "Uplink"
+        };
+        body.push_str(&format!("<h2>{heading}</h2>\n"));
         for picture in pictures(found) {
             body.push_str(&picture.svg());
         }
+    }
+    if let Some(minutes) = &measured.results.minutes {
+        body.push_str(&over_minutes(minutes).svg());
     }
     body.push_str(&round_trips(measured).svg());
     document(&title, "pre { overflow-x: auto }", &body)
@@ -197,6 +262,12 @@ fn pictures(found: &Overflows) -> Vec<Figure> {
             )],
         ),
     ]
+}
+
+fn over_minutes(minutes: &Minutes) -> Figure {
+    let points = minutes.rates.iter().map(|&(at_s, bps)| (at_s, bps / 1e6));
+    let curve = Curve::new("", Pen::nth(0), Mark::Line, points.collect());
+    strip("Rate over minutes (Fig. 4.6)", "Mbit/s", vec![curve])
 }
 
 fn round_trips(measured: &Measured) -> Figure {

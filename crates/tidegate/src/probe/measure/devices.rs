@@ -1,7 +1,7 @@
-//! Two devices at one server (thesis §4.3): a quiet one beside a busy one, then two that both want more.
+//! Two or three devices at one server (thesis §4.3): a quiet one beside a busy one, then all of them busy.
 
 use super::{EVERY, both::WINDOW, sent_bytes};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 use tidegate_probe::examine::{SIZES, overflow_train};
@@ -17,74 +17,94 @@ const QUIET_BPS: f64 = 100.0 * 8.0 / 0.01;
 const ALONE: Duration = Duration::from_secs(3);
 const BUSY: Duration = Duration::from_secs(10);
 
-/// Numbers of its trains, apart from those of the other tests.
-const FLOWS: [u8; 4] = [24, 25, 26, 27];
+/// The first number of its trains, apart from those of the other tests.
+const FLOWS: u8 = 24;
 
 /// What they share, and bytes sent, `bytes` at most. What `known` has of the downlink's rate is where busy trains begin.
 pub fn devices(
-    mut clients: [&mut Client; 2],
+    clients: &mut [&mut Client],
     known: &Results,
     bytes: u64,
-) -> Result<(Option<Devices>, u64), Failure> {
+) -> Result<(Devices, u64), Failure> {
     let rate = known.down.as_ref().and_then(|way| way.rate);
-    let train = |nth: usize, size, pace| {
-        let train = overflow_train(FLOWS[nth], size);
+    // Two at first, then two, then three.
+    let trains: usize = 2 + (2..=clients.len()).sum::<usize>();
+    let mut flow = FLOWS;
+    let mut train = |size, pace| {
+        flow += 1;
+        let train = overflow_train(flow, size);
         TrainConfig {
             pace,
             max_time: BUSY,
-            max_bytes: bytes / FLOWS.len() as u64,
+            max_bytes: bytes / trains as u64,
             start_bps: rate.map_or(train.start_bps, |rate| rate.median_bps),
             ..train
         }
     };
     let quiet = TrainConfig {
         max_time: ALONE + BUSY,
-        ..train(0, QUIET_BYTES, Pace::Constant(QUIET_BPS))
+        ..train(QUIET_BYTES, Pace::Constant(QUIET_BPS))
     };
-    let busy = train(1, SIZES[0], Pace::Busy);
+    let busy = train(SIZES[0], Pace::Busy);
     eprintln!("devices: a quiet one beside a busy one");
-    let first = together(&mut clients, [quiet, busy], ALONE)?;
-    eprintln!("devices: both busy");
-    let modest = train(2, SIZES[0], Pace::Window(WINDOW));
-    let greedy = train(3, SIZES[0], Pace::Busy);
-    let both = together(&mut clients, [modest, greedy], Duration::ZERO)?;
-    let sent = first
+    let pair = together(clients, &[(quiet, Duration::ZERO), (busy, ALONE)])?;
+    let mut all = Vec::new();
+    for number in 2..=clients.len() {
+        eprintln!("devices: {number} busy ones");
+        let modest = (1..number).map(|_| train(SIZES[0], Pace::Window(WINDOW)));
+        let mut wanted: Vec<_> = modest.map(|train| (train, Duration::ZERO)).collect();
+        wanted.push((train(SIZES[0], Pace::Busy), Duration::ZERO));
+        all.push(together(clients, &wanted)?);
+    }
+    let sent = all
         .iter()
-        .chain(&both)
-        .map(|train| sent_bytes(train))
+        .flatten()
+        .chain(&pair)
+        .map(|t| sent_bytes(t))
         .sum();
-    let found = Devices::of([&first[0], &first[1]], [&both[0], &both[1]]);
-    Ok((found, sent))
+    Ok((Devices::of(&pair[0], &pair[1], &all), sent))
 }
 
-/// A train to each at once, the second's so much later.
+/// A train to each of the first clients, each so much later; the others stay.
 fn together(
-    clients: &mut [&mut Client; 2],
-    trains: [TrainConfig; 2],
-    later: Duration,
-) -> Result<[Vec<Arrival>; 2], Failure> {
-    let [one, other] = clients;
-    let over = [false; 2].map(AtomicBool::new);
+    clients: &mut [&mut Client],
+    trains: &[(TrainConfig, Duration)],
+) -> Result<Vec<Vec<Arrival>>, Failure> {
+    let under_way = &AtomicUsize::new(trains.len());
     thread::scope(|scope| {
-        let first = scope.spawn(|| take_part(one, trains[0], Duration::ZERO, [&over[0], &over[1]]));
-        let second = take_part(other, trains[1], later, [&over[1], &over[0]]);
-        let first = first.join().expect("a train does not panic");
-        Ok([first?, second?])
+        let threads: Vec<_> = clients
+            .iter_mut()
+            .enumerate()
+            .map(|(nth, client)| {
+                let train = trains.get(nth).copied();
+                scope.spawn(move || take_part(client, train, under_way))
+            })
+            .collect();
+        let found = threads.into_iter().map(|thread| {
+            let found = thread.join();
+            found.expect("a train does not panic")
+        });
+        let mut found = found.collect::<Result<Vec<_>, _>>()?;
+        found.truncate(trains.len());
+        Ok(found)
     })
 }
 
-/// A train after a while; questions keep the session alive until the other one's is over too.
+/// A train after a while, if there is one for it; questions keep the session alive until those of all others are over too.
 fn take_part(
     client: &mut Client,
-    train: TrainConfig,
-    later: Duration,
-    [mine, others]: [&AtomicBool; 2],
+    train: Option<(TrainConfig, Duration)>,
+    under_way: &AtomicUsize,
 ) -> Result<Vec<Arrival>, Failure> {
-    let waited = client.ping(EVERY, later);
-    let found = waited.and_then(|_| client.train(Direction::Down, train, None));
-    mine.store(true, Ordering::Relaxed);
-    while found.is_ok() && !others.load(Ordering::Relaxed) {
+    let mut found = Ok(Vec::new());
+    if let Some((train, later)) = train {
+        let waited = client.ping(EVERY, later);
+        let arrived = waited.and_then(|_| client.train(Direction::Down, train, None));
+        found = arrived.map(|(arrivals, _)| arrivals);
+        under_way.fetch_sub(1, Ordering::Relaxed);
+    }
+    while found.is_ok() && under_way.load(Ordering::Relaxed) > 0 {
         client.ping(EVERY, EVERY)?;
     }
-    Ok(found?.0)
+    found
 }

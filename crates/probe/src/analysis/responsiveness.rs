@@ -1,0 +1,190 @@
+//! Responsiveness after draft-ietf-ippm-responsiveness, its version without TLS: when a load is stable, and how many round
+//! trips a minute there are then.
+
+use super::latency::trimmed_mean;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// The draft's `ID`: an interval.
+pub const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Its `MAD`: intervals of a moving average.
+pub const AVERAGED: usize = 4;
+
+/// Its `MNP`: connections at most.
+pub const MOST_CONNECTIONS: usize = 16;
+
+/// Its `SDT`: what is stable differs by no more.
+const TOLERANCE: f64 = 0.05;
+
+/// Intervals for each of the two stages, as in the draft's example.
+pub const STAGE: usize = 10;
+
+/// What was timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The handshake of a connection beside the load: the draft's `tcp_f`.
+    Connect,
+    /// A question and its answer on it: `http_f`.
+    Request,
+    /// The same on a connection that carries load: `http_l`.
+    Own,
+}
+
+/// A probe that was answered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Probe {
+    /// Which.
+    pub kind: Kind,
+    /// When.
+    pub heard: Instant,
+    /// How long it took.
+    pub ms: f64,
+}
+
+/// Round trips under load.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Score {
+    /// Round trips a minute.
+    pub rpm: f64,
+    /// Trimmed mean of handshakes beside the load, in milliseconds.
+    pub connect_ms: f64,
+    /// Of questions there.
+    pub request_ms: f64,
+    /// Of questions on connections that carry load.
+    pub own_ms: f64,
+}
+
+impl Score {
+    /// Of those probes; none if there is none of a kind.
+    pub fn of(probes: &[Probe]) -> Option<Self> {
+        let mean = |kind| {
+            let these = probes.iter().filter(|p| p.kind == kind);
+            trimmed_mean(these.map(|p| p.ms).collect())
+        };
+        let [connect_ms, request_ms, own_ms] =
+            [mean(Kind::Connect)?, mean(Kind::Request)?, mean(Kind::Own)?];
+        // "TCP-Only Case": each half counts the same.
+        let beside = 60_000.0 / f64::midpoint(connect_ms, request_ms);
+        Some(Self {
+            rpm: f64::midpoint(beside, 60_000.0 / own_ms),
+            connect_ms,
+            request_ms,
+            own_ms,
+        })
+    }
+}
+
+/// How well something is known.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// There were too few intervals.
+    #[default]
+    Low,
+    /// It did not become stable.
+    Medium,
+    /// It did.
+    High,
+}
+
+impl Confidence {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// What was found of one direction.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Responsiveness {
+    /// Round trips; none if no probe of a kind was answered.
+    pub score: Option<Score>,
+    /// How well it is known.
+    pub score_confidence: Confidence,
+    /// What the load carried, in bit/s.
+    pub goodput_bps: f64,
+    /// How well it is known.
+    pub goodput_confidence: Confidence,
+    /// Connections that carried it.
+    pub connections: usize,
+}
+
+/// What became of a quantity, interval by interval.
+#[derive(Clone, Debug, Default)]
+pub struct Course {
+    values: Vec<f64>,
+}
+
+impl Course {
+    /// Takes the next.
+    pub fn note(&mut self, value: f64) {
+        self.values.push(value);
+    }
+
+    /// Mean of the last few; not a number of none.
+    pub fn moving_average(&self) -> f64 {
+        let last = self.last();
+        last.iter().sum::<f64>() / last.len() as f64
+    }
+
+    /// How well it is known: whether the last few differ by less than the tolerance of the last one.
+    pub fn confidence(&self) -> Confidence {
+        let last = self.last();
+        if last.len() < AVERAGED {
+            return Confidence::Low;
+        }
+        let mean = self.moving_average();
+        let variance = last.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / last.len() as f64;
+        match variance.sqrt() < TOLERANCE * last[AVERAGED - 1] {
+            true => Confidence::High,
+            false => Confidence::Medium,
+        }
+    }
+
+    fn last(&self) -> &[f64] {
+        &self.values[self.values.len().saturating_sub(AVERAGED)..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_is_the_mean_of_beside_and_on_the_load() {
+        let probe = |kind, ms| Probe {
+            kind,
+            heard: Instant::ZERO,
+            ms,
+        };
+        let probes = [
+            probe(Kind::Connect, 50.0),
+            probe(Kind::Request, 70.0),
+            probe(Kind::Own, 120.0),
+        ];
+        let score = Score::of(&probes).unwrap();
+        assert_eq!(score.rpm, (1000.0 + 500.0) / 2.0);
+        assert_eq!(Score::of(&probes[..2]), None);
+    }
+
+    #[test]
+    fn what_still_grows_is_not_stable() {
+        let mut course = Course::default();
+        for value in [1.0, 2.0, 3.0] {
+            course.note(value);
+        }
+        assert_eq!(course.confidence(), Confidence::Low);
+        course.note(4.0);
+        assert_eq!(course.confidence(), Confidence::Medium);
+        for value in [4.1, 4.0, 4.1, 4.0] {
+            course.note(value);
+        }
+        assert_eq!(course.confidence(), Confidence::High);
+    }
+}

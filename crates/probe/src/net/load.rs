@@ -1,0 +1,133 @@
+//! Load by TCP, and probes beside it and on it, for the responsiveness of draft-ietf-ippm-responsiveness.
+//!
+//! The draft's connections are HTTP/2 over TLS; its version for hosts that have neither is what is done here: TCP only. A
+//! connection begins with a pass, which is good once and has a tag by the session's key. Then:
+//!
+//! * *Probe*: the server answers the pass with one byte.
+//! * *Down*: the server sends frames as fast as TCP lets it. A byte of the client's asks; the first byte of each frame is how
+//!   many were answered so far, so that an answer stands behind what was sent before, as one of HTTP/2's streams does.
+//! * *Up*: the client sends frames; the server answers each with one byte, by which the client knows what arrived.
+
+mod client;
+mod server;
+
+pub use client::Load;
+pub use server::{Pass, Passes, accept};
+
+use super::seal::{Key, TAG, VERSION};
+use nix::libc;
+use nix::sys::socket::setsockopt;
+use nix::{setsockopt_impl, sockopt_impl};
+use std::io::{self, ErrorKind, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// Bytes of a frame.
+pub const FRAME: usize = 4096;
+
+/// Data that is not sent yet waits in the application, not in the socket, or probes would wait behind it.
+const NOT_SENT: u32 = 4 * FRAME as u32;
+
+/// A write or a read that takes longer looks whether it is still wanted.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// The kind of a pass, in its second byte.
+const PASS: u8 = 7;
+
+/// Bytes of a pass.
+const PASS_BYTES: usize = 28 + TAG;
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Probe,
+    Down,
+    Up,
+}
+
+/// What the pass of a connection says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The session.
+    pub id: [u8; 8],
+    /// No two passes of a session have the same.
+    pub counter: u64,
+    pub purpose: Purpose,
+    /// Which load it is part of.
+    pub load: u8,
+    /// Bytes that all connections of this load may be sent.
+    pub bytes: u64,
+}
+
+impl Wanted {
+    /// With its tag.
+    pub fn seal(&self, key: &Key) -> Vec<u8> {
+        let mut pass = vec![VERSION, PASS];
+        pass.extend(self.id);
+        pass.extend(self.counter.to_be_bytes());
+        pass.extend([self.purpose as u8, self.load]);
+        pass.extend(self.bytes.to_be_bytes());
+        pass.extend(key.tag(&[b"tcp", &pass]));
+        pass
+    }
+
+    /// What is said, who says it is not known yet.
+    fn read(pass: &[u8; PASS_BYTES]) -> Option<Self> {
+        let purpose = [Purpose::Probe, Purpose::Down, Purpose::Up];
+        (pass[..2] == [VERSION, PASS]).then_some(())?;
+        Some(Self {
+            id: pass[2..10].try_into().ok()?,
+            counter: u64::from_be_bytes(pass[10..18].try_into().ok()?),
+            purpose: *purpose.get(usize::from(pass[18]))?,
+            load: pass[19],
+            bytes: u64::from_be_bytes(pass[20..28].try_into().ok()?),
+        })
+    }
+}
+
+sockopt_impl!(
+    /// Bytes that may wait in the socket before they are sent.
+    NotSentLowWater,
+    SetOnly,
+    libc::IPPROTO_TCP,
+    libc::TCP_NOTSENT_LOWAT,
+    u32
+);
+
+/// Ready for frames.
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    Ok(setsockopt(stream, NotSentLowWater, &NOT_SENT)?)
+}
+
+/// Writes it all, as long as it is wanted: whether it was.
+fn write_while(
+    stream: &mut TcpStream,
+    mut bytes: &[u8],
+    wanted: impl Fn() -> bool,
+) -> io::Result<bool> {
+    while !bytes.is_empty() {
+        if !wanted() {
+            return Ok(false);
+        }
+        match stream.write(bytes) {
+            Ok(0) => return Ok(false),
+            Ok(written) => bytes = &bytes[written..],
+            Err(e) if is_patience(&e) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(true)
+}
+
+/// Whether nothing happened for a while, and nothing is wrong.
+fn is_patience(error: &io::Error) -> bool {
+    let kinds = [
+        ErrorKind::WouldBlock,
+        ErrorKind::TimedOut,
+        ErrorKind::Interrupted,
+    ];
+    kinds.contains(&error.kind())
+}

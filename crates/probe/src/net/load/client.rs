@@ -1,0 +1,314 @@
+//! The client's side: connections that load one direction, and probes on them and beside them.
+
+use super::super::budget::take;
+use super::super::client::{Direction, Failure};
+use super::super::seal::Key;
+use super::super::socket::now;
+use super::{FRAME, PASS_BYTES, Purpose, Wanted, is_patience, prepare, write_while};
+use crate::analysis::responsiveness::{Kind, Probe};
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// How often each connection is asked, and each of the probers beside them opens one: sixteen and eight in two seconds, so
+/// that they are a twentieth of what 0.65 Mbit/s carries (the draft's `PTC`).
+const PROBE_EVERY: Duration = Duration::from_millis(500);
+const PROBERS: usize = 4;
+
+/// A connection that takes longer to open is not opened.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+
+/// A load under way; it ends when this is dropped.
+#[derive(Debug)]
+pub struct Load {
+    shared: Arc<Shared>,
+    direction: Direction,
+    connections: Vec<JoinHandle<()>>,
+}
+
+/// What its threads share.
+#[derive(Debug)]
+struct Shared {
+    server: SocketAddr,
+    id: [u8; 8],
+    key: Key,
+    counter: Arc<AtomicU64>,
+    load: u8,
+    /// Bytes that it may cost, and that are left of them.
+    bytes: u64,
+    left: AtomicU64,
+    carried: AtomicU64,
+    probes: Mutex<Vec<Probe>>,
+    streams: Mutex<Vec<TcpStream>>,
+    failure: Mutex<Option<io::Error>>,
+    over: AtomicBool,
+}
+
+impl Load {
+    /// One of that session, with probes beside it and without a connection yet. `load` is its number, and `bytes` is what it
+    /// may cost.
+    pub fn new(
+        server: SocketAddr,
+        (id, key): ([u8; 8], Key),
+        counter: &Arc<AtomicU64>,
+        (direction, load): (Direction, u8),
+        bytes: u64,
+    ) -> Self {
+        let shared = Arc::new(Shared {
+            server,
+            id,
+            key,
+            counter: Arc::clone(counter),
+            load,
+            bytes,
+            left: bytes.into(),
+            carried: 0.into(),
+            probes: Mutex::default(),
+            streams: Mutex::default(),
+            failure: Mutex::default(),
+            over: false.into(),
+        });
+        for _ in 0..PROBERS {
+            let shared = Arc::clone(&shared);
+            // Not waited for: the last connection may take long to open.
+            thread::spawn(move || shared.probe_beside());
+        }
+        Self {
+            shared,
+            direction,
+            connections: Vec::new(),
+        }
+    }
+
+    /// One connection more.
+    pub fn add(&mut self) {
+        let shared = Arc::clone(&self.shared);
+        let carry = match self.direction {
+            Direction::Down => Shared::download,
+            Direction::Up => Shared::upload,
+        };
+        self.connections
+            .push(thread::spawn(move || shared.run(carry)));
+    }
+
+    /// Connections so far.
+    pub fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Bytes carried since this was last asked for.
+    pub fn carried(&self) -> u64 {
+        self.shared.carried.swap(0, Relaxed)
+    }
+
+    /// Bytes that it cost.
+    pub fn bytes(&self) -> u64 {
+        self.shared.bytes - self.shared.left.load(Relaxed)
+    }
+
+    /// Whether it may cost no more.
+    pub fn is_spent(&self) -> bool {
+        self.shared.left.load(Relaxed) < FRAME as u64
+    }
+
+    /// Probes that were answered after that moment.
+    pub fn probes_since(&self, since: Instant) -> Vec<Probe> {
+        let probes = locked(&self.shared.probes);
+        probes.iter().filter(|p| p.heard > since).copied().collect()
+    }
+
+    /// Why a connection broke, if one did: the draft ends the test then.
+    pub fn failed(&self) -> Result<(), Failure> {
+        let failure = locked(&self.shared.failure).take();
+        failure.map_or(Ok(()), |e| Err(Failure::Connection(self.shared.server, e)))
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Relaxed);
+        for stream in locked(&self.shared.streams).iter() {
+            // What is closed already is closed.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        for connection in self.connections.drain(..) {
+            let _ = connection.join();
+        }
+    }
+}
+
+impl Shared {
+    fn goes_on(&self) -> bool {
+        !self.over.load(Relaxed)
+    }
+
+    /// Does it, and keeps why it failed, unless it was ended.
+    fn run(&self, what: fn(&Self) -> io::Result<()>) {
+        if let Err(e) = what(self)
+            && self.goes_on()
+        {
+            locked(&self.failure).get_or_insert(e);
+        }
+    }
+
+    fn show_pass(&self, stream: &mut TcpStream, purpose: Purpose) -> io::Result<()> {
+        let wanted = Wanted {
+            id: self.id,
+            counter: self.counter.fetch_add(1, Relaxed) + 1,
+            purpose,
+            load: self.load,
+            bytes: self.bytes,
+        };
+        let pass = wanted.seal(&self.key);
+        debug_assert_eq!(pass.len(), PASS_BYTES);
+        stream.write_all(&pass)
+    }
+
+    fn note(&self, kind: Kind, asked: Instant) {
+        let heard = now();
+        let ms = (heard - asked).as_secs_f64() * 1e3;
+        locked(&self.probes).push(Probe { kind, heard, ms });
+    }
+
+    /// Opens one connection after the other. One that fails is no answer: if TCP is blocked the load's will fail too.
+    fn probe_beside(&self) {
+        while self.goes_on() {
+            let begun = now();
+            let _ = self.probe();
+            thread::sleep(PROBE_EVERY.saturating_sub(now() - begun));
+        }
+    }
+
+    fn probe(&self) -> io::Result<()> {
+        let begun = now();
+        let mut stream = TcpStream::connect_timeout(&self.server, CONNECT_TIME)?;
+        self.note(Kind::Connect, begun);
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(CONNECT_TIME))?;
+        let asked = now();
+        self.show_pass(&mut stream, Purpose::Probe)?;
+        stream.read_exact(&mut [0])?;
+        self.note(Kind::Request, asked);
+        Ok(())
+    }
+
+    /// A connection that carries load, which ends with it.
+    fn open(&self, purpose: Purpose) -> io::Result<TcpStream> {
+        let mut stream = TcpStream::connect_timeout(&self.server, CONNECT_TIME)?;
+        locked(&self.streams).push(stream.try_clone()?);
+        self.show_pass(&mut stream, purpose)?;
+        prepare(&stream)?;
+        Ok(stream)
+    }
+
+    /// One thread takes frames, another asks.
+    fn download(&self) -> io::Result<()> {
+        let mut stream = self.open(Purpose::Down)?;
+        let mut asking = stream.try_clone()?;
+        let asked = Asked::default();
+        thread::scope(|scope| {
+            let asker = scope.spawn(|| {
+                while self.goes_on() {
+                    locked(&asked).push_back(Some(now()));
+                    if asking.write_all(&[0]).is_err() {
+                        return;
+                    }
+                    thread::park_timeout(PROBE_EVERY);
+                }
+            });
+            let taken = self.take_frames(&mut stream, &asked);
+            let _ = stream.shutdown(Shutdown::Both);
+            asker.thread().unpark();
+            taken
+        })
+    }
+
+    fn take_frames(&self, stream: &mut TcpStream, asked: &Asked) -> io::Result<()> {
+        let mut buffer = vec![0; 16 * FRAME];
+        let (mut taken, mut answered) = (0, 0u8);
+        while self.goes_on() {
+            let length = match stream.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(length) => length,
+                Err(e) if is_patience(&e) => continue,
+                Err(e) => return Err(e),
+            };
+            let first = (FRAME - taken % FRAME) % FRAME;
+            for at in (first..length).step_by(FRAME) {
+                let more = buffer[at].wrapping_sub(answered);
+                answered = buffer[at];
+                self.note_answers(asked, more.into());
+            }
+            taken += length;
+            self.carried.fetch_add(length as u64, Relaxed);
+            // The server keeps to it; what has arrived is counted here.
+            take(&self.left, (length as u64).min(self.left.load(Relaxed)));
+        }
+        Ok(())
+    }
+
+    /// One thread sends frames, another takes answers.
+    fn upload(&self) -> io::Result<()> {
+        let mut stream = self.open(Purpose::Up)?;
+        let mut answers = stream.try_clone()?;
+        let asked = Asked::default();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut buffer = [0; 64];
+                while self.goes_on() {
+                    match answers.read(&mut buffer) {
+                        Ok(0) => return,
+                        Ok(count) => {
+                            self.note_answers(&asked, count);
+                            let arrived = (count * FRAME) as u64;
+                            self.carried.fetch_add(arrived, Relaxed);
+                        }
+                        Err(e) if is_patience(&e) => {}
+                        Err(_) => return,
+                    }
+                }
+            });
+            let sent = self.send_frames(&mut stream, &asked);
+            let _ = stream.shutdown(Shutdown::Both);
+            sent
+        })
+    }
+
+    fn send_frames(&self, stream: &mut TcpStream, asked: &Asked) -> io::Result<()> {
+        let frame = vec![0; FRAME];
+        let mut ask_at = now();
+        while self.goes_on() && take(&self.left, FRAME as u64) {
+            let at = now();
+            let asks = at >= ask_at;
+            if asks {
+                ask_at = at + PROBE_EVERY;
+            }
+            locked(asked).push_back(asks.then_some(at));
+            if !write_while(stream, &frame, || self.goes_on())? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// So many were answered, in their order.
+    fn note_answers(&self, asked: &Asked, count: usize) {
+        let mut asked = locked(asked);
+        let answered = count.min(asked.len());
+        for at in asked.drain(..answered).flatten() {
+            self.note(Kind::Own, at);
+        }
+    }
+}
+
+/// What each connection waits to be answered, in order, and when it was asked if that is a probe.
+type Asked = Mutex<VecDeque<Option<Instant>>>;
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,52 @@
+//! The rate over minutes (thesis §4.2.2, Fig. 4.6).
+
+use crate::Arrival;
+use crate::analysis::bursts::backlogged;
+use crate::analysis::quantile;
+use crate::analysis::rate::summary;
+use serde::{Deserialize, Serialize};
+use tidegate_time::Instant;
+
+/// From short trains, one every few seconds.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Minutes {
+    /// When, in seconds since the first, and the rate then, in bit/s.
+    pub rates: Vec<(f64, f64)>,
+    /// Trains of which too little arrived: the link stood still, or the data allowed were too few.
+    pub missed: usize,
+}
+
+impl Minutes {
+    /// A train that arrived.
+    pub fn note(&mut self, start: Instant, train: &[Arrival]) {
+        let busy = backlogged(train);
+        match busy.first().zip(summary(&busy)) {
+            Some((first, rate)) => {
+                let at_s = (first.arrived - start).as_secs_f64();
+                self.rates.push((at_s, rate.median_bps));
+            }
+            None => self.missed += 1,
+        }
+    }
+
+    /// The rate with that share of all below it, in bit/s; not a number of none.
+    pub fn quantile_bps(&self, share: f64) -> f64 {
+        let mut rates: Vec<f64> = self.rates.iter().map(|r| r.1).collect();
+        quantile(&mut rates, share)
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        let [least, middle, most] = [0.0, 0.5, 1.0].map(|share| self.quantile_bps(share) / 1e6);
+        let lasting = self.rates.last().map_or(0.0, |r| r.0);
+        match self.rates.is_empty() {
+            true => "rate over time: too little arrived to tell".into(),
+            false => format!(
+                "rate over {lasting:.0} s, {} times: {least:.2} to {most:.2} Mbit/s, a factor of {:.1}, median {middle:.2}; {} times too little arrived",
+                self.rates.len(),
+                most / least,
+                self.missed
+            ),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The rate over minutes (thesis Fig. 4.6), by short trains: the link is not kept busy in between.
+
+use super::{EVERY, sent_bytes};
+use std::time::{Duration, Instant};
+use tidegate_probe::TrainConfig;
+use tidegate_probe::examine::{SIZES, overflow_train};
+use tidegate_probe::net::{Client, Direction, Failure};
+use tidegate_probe::results::{Minutes, Results};
+
+/// A train so often, for so long: its quiet packets, and time to overtake a rate that has doubled and see fifty bursts of 10 ms.
+const TRAIN_EVERY: Duration = Duration::from_secs(5);
+const TRAIN_TIME: Duration = Duration::from_millis(1200);
+
+/// One that knows nothing of the rate.
+const FIRST_TIME: Duration = Duration::from_secs(4);
+
+/// The first number of its trains: they count on, and come round only after all others are over.
+const FLOWS: u8 = 32;
+
+/// The rates, and bytes sent, `bytes` at most.
+pub fn minutes(
+    client: &mut Client,
+    known: &Results,
+    lasting: Duration,
+    bytes: u64,
+) -> Result<(Minutes, u64), Failure> {
+    let trains = (lasting.as_secs_f64() / TRAIN_EVERY.as_secs_f64()).ceil() as u32;
+    eprintln!(
+        "rate: {trains} short trains, {} s apart",
+        TRAIN_EVERY.as_secs()
+    );
+    let (mut found, mut sent) = (Minutes::default(), 0);
+    let mut start = None;
+    let begun = Instant::now();
+    for nth in 0..trains {
+        let train = overflow_train(FLOWS + (nth % 128) as u8, SIZES[0]);
+        let known_bps = known.down.as_ref().and_then(|way| way.rate);
+        let last_bps = found.rates.last().map(|rate| rate.1);
+        let last_bps = last_bps.or(known_bps.map(|rate| rate.median_bps));
+        let (arrivals, _) = client.train(
+            Direction::Down,
+            TrainConfig {
+                start_bps: last_bps.unwrap_or(train.start_bps),
+                max_time: last_bps.map_or(FIRST_TIME, |_| TRAIN_TIME),
+                max_bytes: (bytes - sent) / u64::from(trains - nth),
+                ..train
+            },
+            None,
+        )?;
+        let first = arrivals.first().map(|a| a.arrived);
+        start = start.or(first);
+        found.note(start.unwrap_or(tidegate_link::Instant::ZERO), &arrivals);
+        sent += sent_bytes(&arrivals);
+        let next = begun + TRAIN_EVERY * (nth + 1);
+        client.ping(EVERY, next.saturating_duration_since(Instant::now()))?;
+    }
+    Ok((found, sent))
+}
