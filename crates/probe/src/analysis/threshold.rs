@@ -132,7 +132,7 @@ mod tests {
     /// Waits of a drain from 1.6 s down, every tenth packet above 0.8 s lost.
     fn drain(by_chance_at: Option<usize>) -> Vec<(f64, bool)> {
         let wait = |n: usize| 1.6 - 0.004 * n as f64;
-        let lost = |n: usize| n % 10 == 0 && wait(n) > 0.8 || by_chance_at == Some(n);
+        let lost = |n: usize| n.is_multiple_of(10) && wait(n) > 0.8 || by_chance_at == Some(n);
         (0..400).map(|n| (wait(n), lost(n))).collect()
     }
 
