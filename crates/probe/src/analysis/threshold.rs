@@ -124,3 +124,23 @@ fn likelihood(lost: f64, of: f64, probability: f64) -> f64 {
     let term = |n: f64, p: f64| if n > 0.0 { n * p.ln() } else { 0.0 };
     term(lost, probability) + term(of - lost, 1.0 - probability)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits of a drain from 1.6 s down, every tenth packet above 0.8 s lost.
+    fn drain(by_chance_at: Option<usize>) -> Vec<(f64, bool)> {
+        let wait = |n: usize| 1.6 - 0.004 * n as f64;
+        let lost = |n: usize| n.is_multiple_of(10) && wait(n) > 0.8 || by_chance_at == Some(n);
+        (0..400).map(|n| (wait(n), lost(n))).collect()
+    }
+
+    #[test]
+    fn one_lost_by_chance_below_is_outweighed_by_another_train() {
+        let trains = [drain(Some(230)), drain(None)];
+        let found = threshold(&trains).unwrap();
+        assert!((found.value / 0.8 - 1.0).abs() < 0.05, "{found:?}");
+        assert!(found.within < 0.05, "{found:?}");
+    }
+}

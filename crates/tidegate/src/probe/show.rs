@@ -2,6 +2,7 @@
 
 use super::measure::Measured;
 use comfy_table::{Table, presets};
+use std::time::Duration;
 use tidegate_probe::Arrival;
 use tidegate_probe::analysis::bursts::{backlogged, inter_arrival_ms, split_or_packets};
 use tidegate_probe::analysis::flights::Flights;
@@ -276,23 +277,28 @@ fn round_trips(measured: &Measured) -> Figure {
         .first()
         .map_or(0.0, |e| e.asked.as_secs_f64());
     let clock = measured.results.clock;
-    let way = |side: usize| {
-        let seconds = |e| clock.map_or(f64::NAN, |c| c.one_way_s(e)[side]);
-        let points = measured
-            .echoes
-            .iter()
-            .map(|e| (e.asked.as_secs_f64() - start, seconds(e) * 1e3));
-        points.collect()
+    // Nothing is known of times in which nothing was asked: no line leads across.
+    let parts = || {
+        let echoes = measured.echoes.as_slice();
+        echoes.chunk_by(|one, next| next.asked - one.asked < NOT_ASKED)
     };
-    strip(
-        "One-way delays (Fig. 4.16)",
-        "ms",
-        vec![
-            Curve::new("up", Pen::nth(0), Mark::Line, way(0)),
-            Curve::new("down", Pen::nth(1), Mark::Line, way(1)),
-        ],
-    )
+    let mut curves = Vec::new();
+    for (side, name) in ["up", "down"].into_iter().enumerate() {
+        for (nth, part) in parts().enumerate() {
+            let label = if nth == 0 { name } else { "" };
+            let ms = |e| clock.map_or(f64::NAN, |c| c.one_way_s(e)[side]) * 1e3;
+            let points = part
+                .iter()
+                .map(|e| (e.asked.as_secs_f64() - start, ms(e)))
+                .collect();
+            curves.push(Curve::new(label, Pen::nth(side), Mark::Line, points));
+        }
+    }
+    strip("One-way delays (Fig. 4.16)", "ms", curves)
 }
+
+/// Longer than from one question to the next, however late its answer.
+const NOT_ASKED: Duration = Duration::from_secs(2);
 
 fn strip(title: &str, unit: &str, curves: Vec<Curve>) -> Figure {
     Figure {
