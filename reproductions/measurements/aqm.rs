@@ -41,8 +41,8 @@ pub fn figure(extent: &Extent) -> Figure {
         id: "aqm",
         title: "The bound of an AQM on links whose rate changes",
         claim: "800 ms within 10 %.",
-        method: "Table 4.1's AQM on generated LTE and HSPA cells of 0.5 to 50 Mbit/s and 20 to 200 ms, drawn at random and not looked at \
-                 while the estimator was made.",
+        method: "Table 4.1's AQM on generated LTE and HSPA cells of 0.5 to 50 Mbit/s and 20 to 200 ms, drawn at random; \
+                 nothing was fitted to them.",
         cases: links.iter().map(|link| link.case(&CURVES)).collect(),
         quantities,
         draw: Box::new(move |sample| vec![picture(sample, &drawn)]),

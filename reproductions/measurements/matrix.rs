@@ -78,7 +78,7 @@ pub fn figure(extent: &Extent) -> Figure {
         id: "matrix",
         title: "What is taken for what, on links held out",
         claim: "Unit and policy right in every one, size within 10 %, at 0.5 to 50 Mbit/s, 20 to 200 ms, smooth and of changing rate.",
-        method: "The estimators were made on other links with other seeds; these were drawn at random and not looked at before. The picture \
+        method: "The estimators were made on other links with other seeds; these were drawn at random, and nothing was fitted to them. The picture \
                  is the confusion matrix: for each kind of buffer, how many links were taken for which.",
         cases: links.iter().map(|link| link.case(&CURVES)).collect(),
         quantities,

@@ -89,7 +89,8 @@ fn quantities(pace: Pace) -> Vec<Quantity> {
                 let three = |flows| delivered(sample, CASE, "proxy 3", state(flows));
                 three(2.0) / three(1.0)
             },
-        ),
+        )
+        .because("path 3 fills its core link of 5 Mbit/s beside one flow already"),
         Quantity::new(
             "path 2's window from 2 min after the third on",
             "packets",
