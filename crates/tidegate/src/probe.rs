@@ -36,12 +36,11 @@ fn serve(args: &ProbeServeArgs) -> Result<()> {
     let stop = signals::stop_flag()?;
     let mut server = Server::bind(args.listen, key, limits)
         .with_context(|| format!("listen on {}", args.listen))?;
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "listening on {}, UDP and TCP", server.address()?)?;
     if args.key.is_none() {
-        writeln!(out, "{key}")?;
+        // Alone, so that it can be written to a file for the client.
+        println!("{key}");
     }
-    out.flush()?;
+    eprintln!("listening on {}, UDP and TCP", server.address()?);
     server.run(&stop).context("serve")?;
     let counters = server.counters();
     eprintln!(

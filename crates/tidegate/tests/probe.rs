@@ -1,6 +1,7 @@
 //! `tidegate probe` over the kernel: behind a link of which everything is known, and when things go wrong.
 
 use serde_json::Value;
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -31,18 +32,21 @@ impl Serving {
     fn at(address: &str, more: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let listen = format!("{address}:0");
+        // As docs/probe.md has it: what is printed is the key's file.
+        let key = File::create(folder.path().join("key")).unwrap();
         let mut child = Command::new(TIDEGATE)
             .args(["probe", "serve", "--listen", &listen])
             .args(more)
-            .stdout(Stdio::piped())
+            .stdout(key)
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let listening = lines.next().unwrap().unwrap();
-        let key = lines.next().unwrap().unwrap();
-        std::fs::write(folder.path().join("key"), key).unwrap();
+        let mut listening = String::new();
+        BufReader::new(child.stderr.take().unwrap())
+            .read_line(&mut listening)
+            .unwrap();
         let port = listening
-            .trim_end_matches(", UDP and TCP")
+            .trim_end_matches(", UDP and TCP\n")
             .rsplit(':')
             .next()
             .unwrap()
