@@ -31,6 +31,11 @@ typedef __INT64_TYPE__ tg_s64;
 #define TG_MS_US 1000u
 #define TG_SECOND_US 1000000u
 
+/* What a law says of itself; each law's header has its TRAITS. */
+#define TG_LAW_ON_PATH 1u /* it steers by the record of the path that flows share, others by the flow's own */
+#define TG_LAW_STAMPS 2u  /* it needs the timestamps of the data's sender: without them it leaves a flow alone */
+#define TG_LAW_UPLOADS 4u /* it steers data from where they are sent, too */
+
 /* Ethernet's segment with timestamps, until the flow has shown its own. */
 #define TG_DEFAULT_MSS 1448u
 

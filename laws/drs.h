@@ -16,6 +16,8 @@
 
 #include "round.h"
 
+#define TG_DRS_TRAITS 0
+
 struct tg_drs {
 	tg_u32 rwnd;
 };

@@ -18,6 +18,7 @@
 
 #include "round.h"
 
+#define TG_DRWA_TRAITS 0
 #define TG_LAMBDA_ONE 256u /* lambda is given in 1/256 */
 #define TG_ALPHA_SHIFT 3   /* 1 - alpha = 1/8 */
 

@@ -13,30 +13,10 @@
 #define TG_FLOW_H
 
 #include "delay.h"
-#include "drs.h"
-#include "drwa.h"
+#include "law.h"
 #include "order.h"
-#include "rledbat.h"
-#include "rsfc.h"
 #include "rtt.h"
-#include "tide.h"
 #include "window.h"
-
-enum tg_law {
-	TG_LAW_NONE, /* measure, steer nothing */
-	TG_LAW_DRS,
-	TG_LAW_DRWA,
-	TG_LAW_TIDE,
-	TG_LAW_RLEDBAT,
-	TG_LAW_RSFC,
-};
-
-struct tg_params {
-	tg_u32 law;	  /* enum tg_law */
-	tg_u32 lambda_q8; /* DRWA's lambda in 1/256 */
-	tg_u32 limit;	  /* largest window that DRS or DRWA asks for, TG_OPEN for any */
-	tg_u32 keep;	  /* RSFC: RDmin and RTTmin are never raised, as in Fig. 5.9 */
-};
 
 struct tg_flow {
 	/* Written by what leaves. */

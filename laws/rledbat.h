@@ -33,6 +33,7 @@
 
 #include "base.h"
 
+#define TG_RLEDBAT_TRAITS TG_LAW_STAMPS
 #define TG_RLEDBAT_TARGET_US (60 * TG_MS_US) /* LEDBAT++ section 4.1; 40 ms in XNU */
 #define TG_RLEDBAT_MINUTES 8u /* RFC 6817's BASE_HISTORY is 10; a power of two is a mask */
 #define TG_RLEDBAT_MINUTE_US (60ull * TG_SECOND_US)

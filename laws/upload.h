@@ -220,7 +220,7 @@ TG_INLINE tg_u32 tg_upload_start(struct tg_upload *u, const struct tg_arrival *a
 /* Whether the law steers uploads, too; the others steer downloads alone. */
 TG_INLINE int tg_upload_steered_by(const struct tg_params *p)
 {
-	return p->law == TG_LAW_TIDE || p->law == TG_LAW_RSFC;
+	return (tg_law_traits(p->law) & TG_LAW_UPLOADS) != 0;
 }
 
 /* The law, with what was measured: `tide` on the uplink's record, `rsfc` on the flow. An

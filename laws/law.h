@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * The laws: which there are, what each is, and what may be set.
+ *
+ * Rust has this list from here (`crates/laws`), and scenarios, results and the command line have it
+ * from there: an enumerator's name in lower case is the law's name, its comment what help says of it.
+ */
+#ifndef TG_LAW_H
+#define TG_LAW_H
+
+#include "drs.h"
+#include "drwa.h"
+#include "rledbat.h"
+#include "rsfc.h"
+#include "tide.h"
+
+enum tg_law {
+	/* No law: the kernel alone; flows are only measured */
+	TG_LAW_NONE,
+	/* Dynamic right-sizing: what Linux does, with an optional static limit */
+	TG_LAW_DRS,
+	/* Dynamic receive window adjustment, as published */
+	TG_LAW_DRWA,
+	/* Tidegate's own: a forecast of the link's capacity with a margin for its error */
+	TG_LAW_TIDE,
+	/* rLEDBAT (RFC 9840): for background downloads, yields to all other traffic */
+	TG_LAW_RLEDBAT,
+	/* Receiver-side flow control, as published: for uploads that end here, over slow uplinks */
+	TG_LAW_RSFC,
+};
+
+struct tg_params {
+	tg_u32 law;	  /* enum tg_law */
+	tg_u32 lambda_q8; /* DRWA's lambda in 1/256 */
+	tg_u32 limit;	  /* largest window that DRS or DRWA asks for, TG_OPEN for any */
+	tg_u32 keep;	  /* RSFC: RDmin and RTTmin are never raised, as in Fig. 5.9 */
+};
+
+/* What the law says of itself, of TG_LAW_ON_PATH and the other traits in base.h. */
+TG_INLINE tg_u32 tg_law_traits(tg_u32 law)
+{
+	switch (law) {
+	case TG_LAW_DRS:
+		return TG_DRS_TRAITS;
+	case TG_LAW_DRWA:
+		return TG_DRWA_TRAITS;
+	case TG_LAW_TIDE:
+		return TG_TIDE_TRAITS;
+	case TG_LAW_RLEDBAT:
+		return TG_RLEDBAT_TRAITS;
+	case TG_LAW_RSFC:
+		return TG_RSFC_TRAITS;
+	default:
+		return 0;
+	}
+}
+
+#endif
