@@ -3,11 +3,11 @@
  * One flow: a connection's data in one direction, seen from its receiver. What arrives is measured
  * and given to a law, what leaves carries the window that the law wants.
  *
- *     arrives:  tg_flow_measure  ->  tg_flow_law          (drs, drwa, rledbat, rsfc: on the flow)
- *                                    tg_flow_path_law     (tide: on the path)
+ *     arrives:  tg_flow_arrives: tg_flow_measure  ->  tg_flow_law
  *     leaves:   tg_flow_leaves
  *
- * The kernel program holds the path's lock around all that arrives.
+ * The kernel program holds the path's lock around all that arrives. Of a flow that is seen from its
+ * data's sender (`upload.h`) the measuring is another, the laws are the same.
  */
 #ifndef TG_FLOW_H
 #define TG_FLOW_H
@@ -150,18 +150,29 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, tg_u32 standing_us, struct tg_a
 		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
 }
 
-/*
- * Measures a data segment. `standing_us` is the queueing delay that the path's other flows see
- * now, for a flow that has no floor yet.
- */
-TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg_u32 standing_us,
-			       struct tg_arrival *a)
+/* The queueing delay that the path's flows see, if any of them had data a moment ago. */
+TG_INLINE tg_u32 tg_path_standing(const struct tg_tide *path, tg_u64 now_us)
 {
+	return path->arrived_us && now_us - path->arrived_us < path->h_us ? path->standing_us : 0;
+}
+
+/* Measures a data segment. A flow that has no floor yet takes it from the delay that the path's other
+ * flows see. */
+TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s,
+			       const struct tg_tide *path, struct tg_arrival *a)
+{
+	tg_u32 standing_us = tg_path_standing(path, s->now_us);
+
 	if (s->mss)
 		f->mss = s->mss;
 	a->now_us = s->now_us;
 	a->len = s->len;
+	a->end = s->seq + s->len;
+	a->news = f->window.known && !tg_after(a->end, f->window.ack) ? 0 : s->len;
 	a->mss = f->mss;
+	a->tsval = s->tsval;
+	a->stamped = s->timestamps;
+	a->sack = 0;
 	a->sample_us = tg_flow_sample(f, s, &a->echo_us);
 	a->queue_us = s->timestamps ? tg_delay_arrived(&f->delay, s->tsval, (tg_u32)s->now_us,
 						       standing_us)
@@ -173,6 +184,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 		tg_delay_compare(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us,
 				 a->sample_us - f->rtt_min_us);
 	a->rtt_min_us = f->rtt_min_us;
+	a->rd_us = tg_delay_relative(&f->delay, s->tsval, (tg_u32)s->now_us);
 	a->uploading = s->uploading;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
@@ -181,38 +193,87 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s, tg
 	f->received += s->len;
 }
 
-/* rLEDBAT. It needs timestamps, for round trips and to tell a loss (RFC 9840 section 4.2). */
-TG_INLINE tg_u32 tg_flow_rledbat(struct tg_flow *f, const struct tg_segment *s,
-				 const struct tg_arrival *a)
+/* Whether data arrived as they were sent, with nothing missing before them: a receiver sees that, a
+ * sender is told. Asked once of an arrival at most. */
+TG_INLINE int tg_flow_in_order(struct tg_flow *f, const struct tg_arrival *a)
+{
+	if (f->delay.upload)
+		return !a->sack;
+	return tg_order_arrived(&f->order, a->end - a->len, a->end, f->window.known,
+				f->window.ack);
+}
+
+/* The bytes of the round trip that this arrival ends, or 0. */
+TG_INLINE tg_u64 tg_flow_round(struct tg_flow *f, const struct tg_arrival *a)
+{
+	return tg_round_arrived(&f->round, a->news, a->sample_us, (tg_u32)a->now_us);
+}
+
+/* DRS and DRWA: once a round trip. */
+TG_INLINE tg_u32 tg_flow_drs(struct tg_flow *f, const struct tg_params *p,
+			     const struct tg_arrival *a)
+{
+	tg_u64 round = tg_flow_round(f, a);
+
+	return round ? tg_drs_round(&f->drs, round, p->limit) : f->wanted;
+}
+
+TG_INLINE tg_u32 tg_flow_drwa(struct tg_flow *f, const struct tg_params *p,
+			      const struct tg_arrival *a)
+{
+	tg_u64 round = tg_flow_round(f, a);
+
+	if (!round)
+		return f->wanted;
+	return tg_min(tg_drwa_round(&f->drwa, &f->round, round, p->lambda_q8), p->limit);
+}
+
+/* tide. A flow whose delay is not known is left alone: its bytes are not ours to forecast. */
+TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_tide *path, struct tg_arrival *a)
+{
+	tg_u32 rise_us;
+
+	if (a->queue_us == TG_OPEN)
+		return TG_OPEN;
+	rise_us = tg_tide_floor_rise(path, &f->share, a);
+	tg_delay_raise(&f->delay, rise_us);
+	rise_us = tg_min(rise_us, a->queue_us);
+	a->queue_us -= rise_us;
+	a->lag_us += rise_us;
+	TG_FORGET();
+	return tg_tide_arrived(path, &f->share, a);
+}
+
+/* rLEDBAT. It needs timestamps for round trips, and to tell a loss (RFC 9840 section 4.2). */
+TG_INLINE tg_u32 tg_flow_rledbat(struct tg_flow *f, const struct tg_arrival *a)
 {
 	struct tg_rledbat_arrival arrival = {
 		.now_us = a->now_us,
-		.end = s->seq + s->len,
+		.end = a->end,
 		.len = a->len,
 		.mss = a->mss,
-		.tsval = s->tsval,
+		.tsval = a->tsval,
 		.sample_us = a->sample_us,
 	};
 
-	return s->timestamps ? tg_rledbat_arrived(&f->rledbat, &arrival) : TG_OPEN;
+	return tg_rledbat_arrived(&f->rledbat, &arrival);
 }
 
-/* RSFC, of which `news` bytes are delivered. It needs timestamps (thesis section 5.1.4). */
+/* RSFC. It needs timestamps (thesis section 5.1.4). */
 TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_params *p,
-			      const struct tg_segment *s, const struct tg_arrival *a, tg_u32 news)
+			      const struct tg_arrival *a)
 {
-	int ordered = tg_order_arrived(&f->order, s->seq, s->seq + s->len, f->window.known,
-				       f->window.ack);
+	int ordered = tg_flow_in_order(f, a);
 	struct tg_rsfc_arrival arrival = {
 		.now_us = (tg_u32)a->now_us,
-		.bytes = news,
+		.bytes = a->news,
 		.mss = a->mss,
-		.rd_us = tg_delay_relative(&f->delay, s->tsval, (tg_u32)a->now_us),
+		.rd_us = a->rd_us,
 		/* Of minima a silence's length is no part. */
 		.sample_us = a->echo_us,
-		.tick_us = s->timestamps ? f->delay.tick_us : 0,
+		.tick_us = f->delay.tick_us,
 		/* A SYN is so short that its delay is another one. */
-		.sound = ordered && s->len,
+		.sound = ordered && a->len,
 		.held = f->window.held,
 		.keep = p->keep != 0,
 	};
@@ -220,62 +281,57 @@ TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_params *p,
 	return tg_rsfc_arrived(&f->rsfc, &arrival);
 }
 
-/* DRS and DRWA: once a round trip. Data that had been acknowledged before is no news. No law wants
- * no window, whatever one before it wanted. */
-TG_INLINE void tg_flow_law(struct tg_flow *f, const struct tg_params *p,
-			   const struct tg_segment *s, const struct tg_arrival *a)
+/*
+ * The law: what the data's sender is to be told after this arrival, in bytes; TG_OPEN for the
+ * kernel's window. What one law alone needs is done under that law alone. No law wants no window,
+ * whatever one before it wanted.
+ */
+TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struct tg_tide *path,
+			     struct tg_arrival *a)
 {
-	tg_u32 end = s->seq + s->len;
-	tg_u32 news = f->window.known && !tg_after(end, f->window.ack) ? 0 : s->len;
-	tg_u64 round = tg_round_arrived(&f->round, news, a->sample_us, (tg_u32)a->now_us);
-
-	if (p->law == TG_LAW_NONE)
-		f->wanted = TG_OPEN;
-	if (p->law == TG_LAW_RLEDBAT)
-		f->wanted = tg_flow_rledbat(f, s, a);
-	if (p->law == TG_LAW_RSFC)
-		f->wanted = tg_flow_rsfc(f, p, s, a, news);
-	if (!round)
-		return;
-	if (p->law == TG_LAW_DRS)
-		f->wanted = tg_drs_round(&f->drs, round, p->limit);
-	else if (p->law == TG_LAW_DRWA)
-		f->wanted = tg_min(tg_drwa_round(&f->drwa, &f->round, round, p->lambda_q8),
-				   p->limit);
-}
-
-/* tide. A flow whose delay is not known is left alone: its bytes are not ours to forecast. */
-TG_INLINE void tg_flow_path_law(struct tg_flow *f, struct tg_tide *path, struct tg_arrival *a)
-{
-	tg_u32 rise_us;
-
-	if (a->queue_us == TG_OPEN) {
-		f->wanted = TG_OPEN;
-		return;
+	if (!a->stamped && tg_law_traits(p->law) & TG_LAW_STAMPS)
+		return TG_OPEN;
+	switch (p->law) {
+	case TG_LAW_DRS:
+		return tg_flow_drs(f, p, a);
+	case TG_LAW_DRWA:
+		return tg_flow_drwa(f, p, a);
+	case TG_LAW_TIDE:
+		return tg_flow_tide(f, path, a);
+	case TG_LAW_RLEDBAT:
+		return tg_flow_rledbat(f, a);
+	case TG_LAW_RSFC:
+		return tg_flow_rsfc(f, p, a);
+	default:
+		return TG_OPEN;
 	}
-	rise_us = tg_tide_floor_rise(path, &f->share, a);
-	tg_delay_raise(&f->delay, rise_us);
-	rise_us = tg_min(rise_us, a->queue_us);
-	a->queue_us -= rise_us;
-	a->lag_us += rise_us;
-	TG_FORGET();
-	f->wanted = tg_tide_arrived(path, &f->share, a);
 }
 
-/* The queueing delay that the path's flows see, if any of them had data a moment ago. */
-TG_INLINE tg_u32 tg_path_standing(const struct tg_tide *path, tg_u64 now_us)
+/* A data segment arrives on `path`: it is measured, and the law learns from it. */
+TG_INLINE void tg_flow_arrives(struct tg_flow *f, const struct tg_params *p, struct tg_tide *path,
+			       const struct tg_segment *s, struct tg_arrival *a)
 {
-	return path->arrived_us && now_us - path->arrived_us < path->h_us ? path->standing_us : 0;
+	tg_flow_measure(f, s, path, a);
+	TG_FORGET();
+	f->wanted = tg_flow_law(f, p, path, a);
+}
+
+/* The window field that the data's sender is told, where the kernel at their receiver wrote `a`. */
+TG_INLINE tg_u16 tg_flow_steer(struct tg_flow *f, const struct tg_ack *a)
+{
+	tg_u16 raw = tg_window_steer(&f->window, a, f->wanted, f->mss);
+
+	f->kernel_bytes = (tg_u32)a->raw << a->scale;
+	f->sent_bytes = (tg_u32)raw << a->scale;
+	return raw;
 }
 
 /* A segment of ours leaves. Returns the window field that it is to carry. */
 TG_INLINE tg_u16 tg_flow_leaves(struct tg_flow *f, const struct tg_ack *a, tg_u64 now_us,
 				int timestamps, tg_u32 tsval)
 {
-	tg_u16 raw = tg_window_steer(&f->window, a, f->wanted, f->mss);
+	tg_u16 raw = tg_flow_steer(f, a);
 
-	f->kernel_bytes = (tg_u32)a->raw << a->scale;
-	f->sent_bytes = (tg_u32)raw << a->scale;
 	if (timestamps)
 		tg_rtt_sent(&f->rtt, tsval, (tg_u32)now_us);
 	else

@@ -6,7 +6,7 @@
  *
  *     the peer's answer:       tg_upload_accepted
  *     data leave:              tg_upload_sent
- *     acknowledgements arrive: tg_upload_measure  ->  a law  ->  tg_upload_steer
+ *     acknowledgements arrive: tg_upload_acknowledged: tg_upload_measure  ->  a law  ->  tg_flow_steer
  *
  * The round trip is the flow's own, from our timestamp that comes back. The queue is told from
  * the peer's: `delay.h`, with the ends swapped. So what an acknowledgement waits for on its way back
@@ -38,7 +38,7 @@ struct tg_upload {
 	struct tg_least lag_us;
 	tg_u64 out_us;	     /* when what the last sample is of left the queue */
 	tg_u32 out_tsval;    /* and the peer's stamp on its acknowledgement */
-	tg_u32 rd_us;	     /* that one's relative one-way delay, as RSFC's RD */
+	tg_u32 rd_us;	     /* that one's relative one-way delay */
 	tg_u32 grown;	     /* window that slow start has needed */
 	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
 };
@@ -166,7 +166,12 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_acknowledg
 
 	a->now_us = s->now_us;
 	a->len = tg_upload_delivered(u, &s->ack);
+	a->news = a->len;
+	a->end = s->ack.ack;
 	a->mss = f->mss;
+	a->tsval = s->tsval;
+	a->stamped = s->timestamps;
+	a->sack = s->ack.sack;
 	a->sample_us = s->timestamps && a->len
 			       ? tg_rtt_echoed(&f->rtt, s->tsecr, (tg_u32)s->now_us)
 			       : 0;
@@ -177,41 +182,24 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_acknowledg
 	if (a->sample_us)
 		tg_upload_sample(u, s, path, a);
 	a->now_us = tg_max64(tg_upload_out(u, s->tsval, s->now_us), path->arrived_us);
+	a->echo_us = a->sample_us;
 	a->rtt_min_us = f->rtt_min_us;
+	a->rd_us = u->rd_us;
 	f->queue_us = a->queue_us;
 	f->arrived_us = s->now_us;
 	f->received += a->len;
-}
-
-/* RSFC, from the other end than the thesis's. SACK tells that something is missing. */
-TG_INLINE tg_u32 tg_upload_rsfc(struct tg_upload *u, const struct tg_params *p,
-				const struct tg_acknowledged *s, const struct tg_arrival *a)
-{
-	struct tg_flow *f = &u->flow;
-	struct tg_rsfc_arrival arrival = {
-		.now_us = (tg_u32)a->now_us,
-		.bytes = a->len,
-		.mss = a->mss,
-		.rd_us = u->rd_us,
-		.sample_us = a->sample_us,
-		.tick_us = f->samples ? f->delay.tick_us : 0,
-		.sound = !s->ack.sack,
-		.held = f->window.held,
-		.keep = p->keep != 0,
-	};
-
-	return tg_rsfc_arrived(&f->rsfc, &arrival);
 }
 
 /*
  * What slow start needs: twice what arrived in a round trip (DRWA report, Algorithm 1), and twice
  * that, since a count over one is half a round trip old on average and rounds do not end where slow start's
  * do. A law leaves the peer's window as it is until it knows the link, and what a peer with megabytes
- * of buffer once promised can not be taken back.
+ * of buffer once promised can not be taken back. The flow's round trips are counted here alone: the laws
+ * that count them do not steer uploads.
  */
 TG_INLINE tg_u32 tg_upload_start(struct tg_upload *u, const struct tg_arrival *a)
 {
-	tg_u64 round = tg_round_arrived(&u->flow.round, a->len, a->sample_us, (tg_u32)a->now_us);
+	tg_u64 round = tg_flow_round(&u->flow, a);
 
 	u->grown = tg_max(tg_max(u->grown, TG_UPLOAD_FIRST), tg_window_bytes(4 * round));
 	return u->grown;
@@ -223,35 +211,32 @@ TG_INLINE int tg_upload_steered_by(const struct tg_params *p)
 	return (tg_law_traits(p->law) & TG_LAW_UPLOADS) != 0;
 }
 
-/* The law, with what was measured: `tide` on the uplink's record, `rsfc` on the flow. An
- * acknowledgement that brings no news changes nothing; a peer without timestamps is left alone. */
-TG_INLINE void tg_upload_law(struct tg_upload *u, const struct tg_params *p, struct tg_tide *path,
-			     const struct tg_acknowledged *s, struct tg_arrival *a)
+/* The law. An acknowledgement that brings no news changes nothing; a peer without timestamps is left
+ * alone, whatever the law. */
+TG_INLINE tg_u32 tg_upload_law(struct tg_upload *u, const struct tg_params *p, struct tg_tide *path,
+			       struct tg_arrival *a)
 {
-	struct tg_flow *f = &u->flow;
+	tg_u32 wanted;
 
-	if (!s->timestamps || !tg_upload_steered_by(p)) {
-		f->wanted = TG_OPEN;
-		return;
-	}
+	if (!a->stamped || !tg_upload_steered_by(p))
+		return TG_OPEN;
 	if (!a->len)
-		return;
-	if (p->law == TG_LAW_TIDE)
-		tg_flow_path_law(f, path, a);
-	else
-		f->wanted = tg_upload_rsfc(u, p, s, a);
-	f->wanted = tg_min(f->wanted, tg_upload_start(u, a));
+		return u->flow.wanted;
+	wanted = tg_flow_law(&u->flow, p, path, a);
+	return tg_min(wanted, tg_upload_start(u, a));
 }
 
-/* Returns the window field that our stack is to read. */
-TG_INLINE tg_u16 tg_upload_steer(struct tg_upload *u, const struct tg_ack *ack)
+/* An acknowledgement arrives: it is measured, and the law learns from it. Returns the window field
+ * that our stack is to read. */
+TG_INLINE tg_u16 tg_upload_acknowledged(struct tg_upload *u, const struct tg_params *p,
+					struct tg_tide *path, const struct tg_acknowledged *s,
+					struct tg_arrival *a)
 {
-	struct tg_flow *f = &u->flow;
-	tg_u16 raw = tg_window_steer(&f->window, ack, f->wanted, f->mss);
-
-	f->kernel_bytes = (tg_u32)ack->raw << ack->scale;
-	f->sent_bytes = (tg_u32)raw << ack->scale;
-	return raw;
+	tg_upload_measure(u, s, path, a);
+	TG_FORGET();
+	u->flow.wanted = tg_upload_law(u, p, path, a);
+	TG_FORGET();
+	return tg_flow_steer(&u->flow, &s->ack);
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* The path's record, its flows' parts in it, and one measured packet. */
+/* The path's record, and its flows' parts in it. */
 #ifndef TG_TIDE_PATH_H
 #define TG_TIDE_PATH_H
 
-#include "../base.h"
+#include "../arrival.h"
 #include "../least.h"
 
 #define TG_TIDE_BUCKETS 8u
@@ -87,20 +87,6 @@ struct tg_share {
 	tg_u32 span;
 	tg_u32 h_us;	      /* its own lag; 0: not known yet */
 	tg_u32 weight;	      /* of its part beside other flows'; 0 counts as 1 */
-};
-
-/* One data packet, measured. */
-struct tg_arrival {
-	tg_u64 now_us;
-	tg_u32 len;	     /* payload bytes */
-	tg_u32 mss;
-	tg_u32 sample_us;    /* RTT sample, 0 for none */
-	tg_u32 echo_us;	     /* the same, or one that a sender's silence may have stretched */
-	tg_u32 rtt_min_us;   /* the flow's smallest, 0 before the first */
-	tg_u32 queue_us;     /* forward queueing delay */
-	tg_u32 lag_us;	     /* the sample less it, or what stands for that; 0 for none */
-	tg_u32 fell_us;	     /* by how much this packet lowered the flow's floor */
-	tg_u32 uploading;    /* the way back carries uploads that we steer */
 };
 
 TG_INLINE tg_s64 tg_tide_halved(tg_s64 nonnegative)

@@ -223,13 +223,7 @@ impl Host {
         let mut arrival = sys::tg_arrival::default();
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes.
         unsafe {
-            let standing_us = sys::tg_path_standing(path, s.arrives.now_us);
-            sys::tg_flow_measure(flow, &s.arrives, standing_us, &mut arrival);
-            if params.law == sys::TG_LAW_TIDE {
-                sys::tg_flow_path_law(flow, path, &mut arrival);
-            } else {
-                sys::tg_flow_law(flow, params, &s.arrives, &arrival);
-            }
+            sys::tg_flow_arrives(flow, params, path, &s.arrives, &mut arrival);
             let timestamps = s.arrives.timestamps.into();
             sys::tg_flow_leaves(flow, &s.leaves, s.leaves_us, timestamps, s.tsval)
         }
@@ -322,9 +316,7 @@ impl UploadHost {
         let mut arrival = sys::tg_arrival::default();
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes.
         unsafe {
-            sys::tg_upload_measure(upload, &s.arrives, path, &mut arrival);
-            sys::tg_upload_law(upload, params, path, &s.arrives, &mut arrival);
-            let raw = sys::tg_upload_steer(upload, &s.arrives.ack);
+            let raw = sys::tg_upload_acknowledged(upload, params, path, &s.arrives, &mut arrival);
             sys::tg_upload_sent(upload, s.mss, s.tsval, s.leaves_us);
             raw
         }

@@ -180,14 +180,8 @@ impl Flow {
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes; C keeps
         // no copy of any.
         unsafe {
-            let standing = sys::tg_path_standing(&path.0, s.now_us);
-            sys::tg_flow_measure(&mut self.0, &s, standing, &mut arrival);
-            match params.law {
-                Law::None | Law::Drs | Law::Drwa | Law::Rledbat | Law::Rsfc => {
-                    sys::tg_flow_law(&mut self.0, &params.to_sys(), &s, &arrival);
-                }
-                Law::Tide => sys::tg_flow_path_law(&mut self.0, &mut path.0, &mut arrival),
-            }
+            let (law, path) = (params.to_sys(), path.raw_mut());
+            sys::tg_flow_arrives(&mut self.0, &law, path, &s, &mut arrival);
         }
     }
 

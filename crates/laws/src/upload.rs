@@ -62,10 +62,8 @@ impl Upload {
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes; C keeps
         // no copy of any.
         unsafe {
-            sys::tg_upload_measure(&mut self.0, &s, path.raw(), &mut arrival);
             let (law, path) = (params.to_sys(), path.raw_mut());
-            sys::tg_upload_law(&mut self.0, &law, path, &s, &mut arrival);
-            sys::tg_upload_steer(&mut self.0, &s.ack)
+            sys::tg_upload_acknowledged(&mut self.0, &law, path, &s, &mut arrival)
         }
     }
 

@@ -52,6 +52,7 @@ impl Host {
             fell_us: std::mem::take(&mut self.falls_us),
             lag_us: 0,
             uploading: self.uploading.into(),
+            ..Default::default()
         };
         let share = &mut self.flows[flow];
         // SAFETY: the records are exclusively ours.

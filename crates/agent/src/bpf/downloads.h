@@ -49,12 +49,7 @@ static __always_inline void learn(struct tg_record *r, struct tg_path *path,
 	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
 	path->measured += s->len;
-	tg_flow_measure(&r->flow, s, tg_path_standing(&path->tide, s->now_us), arrival);
-	TG_FORGET();
-	if (law.law == TG_LAW_TIDE)
-		tg_flow_path_law(&r->flow, &path->tide, arrival);
-	else
-		tg_flow_law(&r->flow, &law, s, arrival);
+	tg_flow_arrives(&r->flow, &law, &path->tide, s, arrival);
 	bpf_spin_unlock(&path->lock);
 }
 

@@ -39,12 +39,7 @@ int step(void *unused)
 	(void)unused;
 	if (!s)
 		return 1;
-	tg_flow_measure(&s->flow, &s->arrives,
-			tg_path_standing(&s->path, s->arrives.now_us), &arrival);
-	if (s->params.law == TG_LAW_TIDE)
-		tg_flow_path_law(&s->flow, &s->path, &arrival);
-	else
-		tg_flow_law(&s->flow, &s->params, &s->arrives, &arrival);
+	tg_flow_arrives(&s->flow, &s->params, &s->path, &s->arrives, &arrival);
 	s->raw = tg_flow_leaves(&s->flow, &s->leaves, s->leaves_us, s->arrives.timestamps,
 				s->tsval);
 	return 0;
@@ -79,9 +74,7 @@ int upload_step(void *unused)
 	(void)unused;
 	if (!s)
 		return 1;
-	tg_upload_measure(&s->upload, &s->arrives, &s->path, &s->arrival);
-	tg_upload_law(&s->upload, &s->params, &s->path, &s->arrives, &s->arrival);
-	s->raw = tg_upload_steer(&s->upload, &s->arrives.ack);
+	s->raw = tg_upload_acknowledged(&s->upload, &s->params, &s->path, &s->arrives, &s->arrival);
 	tg_upload_sent(&s->upload, s->mss, s->tsval, s->leaves_us);
 	return 0;
 }

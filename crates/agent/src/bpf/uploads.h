@@ -168,11 +168,7 @@ static __always_inline __u16 heed(struct tg_upload_record *r, struct tg_path *pa
 	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
 	note_mode(&r->connection, &r->upload.flow.window);
-	tg_upload_measure(&r->upload, &h->packet, &path->tide, &h->arrival);
-	TG_FORGET();
-	tg_upload_law(&r->upload, &law, &path->tide, &h->packet, &h->arrival);
-	TG_FORGET();
-	raw = tg_upload_steer(&r->upload, &h->packet.ack);
+	raw = tg_upload_acknowledged(&r->upload, &law, &path->tide, &h->packet, &h->arrival);
 	path->measured += h->arrival.len;
 	bpf_spin_unlock(&path->lock);
 	return raw;

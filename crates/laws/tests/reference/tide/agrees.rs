@@ -105,6 +105,7 @@ fn raw(a: &Arrival) -> sys::tg_arrival {
         lag_us: a.sample_us.unwrap_or(0).saturating_sub(a.queue_us) as u32,
         fell_us: a.fell_us as u32,
         uploading: a.uploading.into(),
+        ..Default::default()
     }
 }
 
