@@ -5,6 +5,7 @@
 
 #include "shared.h"
 
+/* What is known of connections: downloads, and uploads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -76,20 +77,13 @@ struct {
 	__type(value, struct tg_histograms);
 } histograms SEC(".maps");
 
-/* A new flow's record is larger than the stack; it is put together here. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct tg_record);
-} scratch SEC(".maps");
-
+/* A new record is larger than the stack; it is put together here. The larger kind has room for each. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct tg_upload_record);
-} upload_scratch SEC(".maps");
+} scratch SEC(".maps");
 
 /* An acknowledgement, or data, on its way from the parser to the law, and what was measured of it. In
  * a map the verifier forgets values, so that the many paths through one step do not multiply with those through
@@ -106,6 +100,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct tg_heard);
 } heard SEC(".maps");
+
+/* That of the queue before what goes in `direction` over an interface. */
+static __always_inline struct tg_path *find_path(enum tg_direction direction, __u32 ifindex)
+{
+	if (direction == TG_DOWN)
+		return bpf_map_lookup_elem(&paths, &ifindex);
+	return bpf_map_lookup_elem(&uplinks, &ifindex);
+}
 
 static __always_inline void count(enum tg_direction direction, enum tg_count reason, __u32 bytes)
 {

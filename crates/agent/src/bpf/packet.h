@@ -50,6 +50,13 @@ struct tg_packet {
 	__u8 syn, fin, rst, has_ack;
 };
 
+/* Which connection's it is. A copy: kernels before 6.2 take a map's key from the stack of the function
+ * that looks it up, not from its caller's. */
+static __always_inline struct tg_key key_of(const struct tg_packet *p)
+{
+	return p->key;
+}
+
 /* One option after another, where they are not the usual timestamps alone. */
 static __noinline int tg_walk_options(struct __sk_buff *skb, __u32 at, __u32 end,
 				      struct tg_options *o)

@@ -74,7 +74,7 @@ __noinline __u32 verdict(struct __sk_buff *skb, const struct tg_key *key, __u32 
  * and was not before: then what was measured of it is of another time. What was told of windows is
  * noted all the time.
  */
-static __always_inline int judge(struct __sk_buff *skb, const struct tg_key *key,
+static __always_inline int judge(struct __sk_buff *skb, const struct tg_packet *p,
 				 struct tg_connection *c, struct tg_flow *f)
 {
 	__u32 generation = config.rules;
@@ -83,7 +83,7 @@ static __always_inline int judge(struct __sk_buff *skb, const struct tg_key *key
 
 	if (c->judged == generation)
 		return 0;
-	weight = verdict(skb, key, generation);
+	weight = verdict(skb, &p->key, generation);
 	c->judged = generation;
 	c->denied = weight == TG_DENIED;
 	f->share.weight = c->denied ? 0 : weight;

@@ -46,16 +46,16 @@ struct tg_connection {
 	tg_u32 judged; /* generation of the rules that said so; 0: there were none */
 };
 
-/* Data that arrive. */
+/* A connection's data that arrive. */
 struct tg_record {
-	struct tg_flow flow;
 	struct tg_connection connection;
+	struct tg_flow flow;
 };
 
-/* Data that leave. */
+/* Data that leave: as above, and what is known of an upload beside its flow. */
 struct tg_upload_record {
-	struct tg_upload upload;
 	struct tg_connection connection;
+	struct tg_upload upload;
 };
 
 /* A peer's SYN. */

@@ -109,10 +109,7 @@ __noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 byt
 
 		bpf_map_update_elem(&left, &key, &fresh, BPF_ANY);
 	}
-	if (direction == TG_DOWN)
-		path = bpf_map_lookup_elem(&paths, &key.key.ifindex);
-	else
-		path = bpf_map_lookup_elem(&uplinks, &key.key.ifindex);
+	path = find_path(direction, p->key.ifindex);
 	if (path)
 		__sync_fetch_and_add(reason == TG_COUNT_UDP ? &path->udp : &path->left, bytes);
 	return 0;

@@ -9,242 +9,168 @@
 #ifndef TG_UPLOADS_H
 #define TG_UPLOADS_H
 
-#include "rules.h"
+#include "rewrite.h"
 #include "sight.h"
 
-/* An upload's first record, or one that forgets all of `known` but its connection and what was told. */
-static __always_inline struct tg_upload_record *new_upload(const struct tg_key *key,
-							   const struct tg_upload_record *known)
+static __always_inline struct tg_offer *find_offer(const struct tg_packet *p)
 {
-	__u32 zero = 0;
-	struct tg_upload_record *r = bpf_map_lookup_elem(&upload_scratch, &zero);
+	struct tg_key key = key_of(p);
 
-	if (!r)
-		return NULL;
-	__builtin_memset(r, 0, sizeof(*r));
-	tg_upload_init(&r->upload);
-	if (known) {
-		r->connection = known->connection;
-		r->upload.flow.window = known->upload.flow.window;
-	}
-	if (bpf_map_update_elem(&uploads, key, r, BPF_ANY))
-		return NULL;
-	return bpf_map_lookup_elem(&uploads, key);
+	return bpf_map_lookup_elem(&offers, &key);
 }
 
-/* Our own SYN: whether there is a scale is for the answer to say. Our own SYN-ACK: it answers the
- * peer's SYN, if we have seen that. */
-static __always_inline int sent_handshake(struct __sk_buff *skb, const struct tg_key *key,
-					  const struct tg_packet *p)
+static __always_inline int note_offer(const struct tg_packet *p)
 {
-	struct tg_upload_record *r = new_upload(key, NULL);
-	struct tg_offer *offer;
-
-	if (!r)
-		return TG_COUNT_TABLE_FULL;
-	judge(skb, key, &r->connection, &r->upload.flow);
-	note_syn(&r->connection, p);
-	if (!p->options.scale_given) {
-		r->connection.scale_state = TG_SCALE_KNOWN;
-	} else if (!p->has_ack) {
-		r->connection.scale_state = TG_SCALE_OFFERED;
-	} else {
-		offer = bpf_map_lookup_elem(&offers, key);
-		if (offer && p->ack - (offer->syn_seq + 1) <= offer->syn_bytes) {
-			r->connection.scale = offer->scale;
-			r->connection.scale_state = TG_SCALE_KNOWN;
-		}
-	}
-	return TG_COUNT_HANDSHAKE;
-}
-
-/* The peer's SYN, or its answer to ours. */
-static __always_inline int acked_handshake(const struct tg_key *key, const struct tg_packet *p)
-{
-	struct tg_upload_record *r;
+	struct tg_key key = key_of(p);
 	struct tg_offer offer = {
 		.syn_seq = p->seq,
 		.syn_bytes = p->payload,
 		.scale = p->options.scale_given ? p->options.scale : 0,
 	};
 
-	if (!p->has_ack) {
-		if (bpf_map_update_elem(&offers, key, &offer, BPF_ANY))
-			return TG_COUNT_TABLE_FULL;
-		return TG_COUNT_HANDSHAKE;
-	}
-	r = bpf_map_lookup_elem(&uploads, key);
-	if (r && r->connection.scale_state == TG_SCALE_OFFERED && answers(&r->connection, p)) {
-		r->connection.scale = offer.scale;
-		r->connection.scale_state = TG_SCALE_KNOWN;
-		r->connection.shared &= p->options.mptcp;
-		if (p->options.timestamps)
-			tg_upload_accepted(&r->upload, p->ack, p->window);
+	if (bpf_map_update_elem(&offers, &key, &offer, BPF_ANY))
+		return TG_COUNT_TABLE_FULL;
+	return TG_COUNT_HANDSHAKE;
+}
+
+/* Our own SYN: whether there is a scale is for the answer to say. Our own SYN-ACK: it answers the
+ * peer's SYN, if we have seen that. */
+static __always_inline int sent_handshake(struct __sk_buff *skb, const struct tg_packet *p)
+{
+	struct tg_connection *c = begin(skb, TG_UP, p);
+	struct tg_offer *offer;
+
+	if (!c)
+		return TG_COUNT_TABLE_FULL;
+	if (!p->options.scale_given) {
+		c->scale_state = TG_SCALE_KNOWN;
+	} else if (!p->has_ack) {
+		c->scale_state = TG_SCALE_OFFERED;
+	} else {
+		offer = find_offer(p);
+		if (offer && p->ack - (offer->syn_seq + 1) <= offer->syn_bytes) {
+			c->scale = offer->scale;
+			c->scale_state = TG_SCALE_KNOWN;
+		}
 	}
 	return TG_COUNT_HANDSHAKE;
 }
 
-/* Finds the upload's record, or makes it for a connection that is older than the agent. Returns -1,
- * or the reason for which there is none. */
-static __always_inline int find_upload(struct __sk_buff *skb, const struct tg_key *key,
-				       const struct tg_packet *p, struct tg_upload_record **found)
+/* The peer's SYN, or its answer to ours. */
+static __always_inline int acked_handshake(const struct tg_packet *p)
 {
-	struct tg_upload_record *r = bpf_map_lookup_elem(&uploads, key);
+	struct tg_connection *c;
 
-	if (!r || r->connection.scale_state != TG_SCALE_KNOWN) {
-		__u8 scale = 0;
-		int reason = p->options.mptcp ? TG_COUNT_MPTCP : socket_scale(skb, TG_UP, &scale);
-
-		if (reason >= 0)
-			return reason;
-		if (!r)
-			r = new_upload(key, NULL);
-		if (!r)
-			return TG_COUNT_TABLE_FULL;
-		r->connection.scale = scale;
-		r->connection.scale_state = TG_SCALE_KNOWN;
+	if (!p->has_ack)
+		return note_offer(p);
+	c = find(TG_UP, p);
+	if (c && c->scale_state == TG_SCALE_OFFERED && answers(c, p)) {
+		settle(c, p, p->options.scale);
+		if (p->options.timestamps)
+			tg_upload_accepted(upload_of(c), p->ack, p->window);
 	}
-	*found = r;
-	return is_shared(&r->connection, p->options.mptcp) ? TG_COUNT_MPTCP : -1;
-}
-
-/* Its data are over. */
-static __always_inline void note_upload_end(const struct tg_key *key)
-{
-	struct tg_upload_record *r = bpf_map_lookup_elem(&uploads, key);
-
-	if (r)
-		r->connection.closed = 1;
+	return TG_COUNT_HANDSHAKE;
 }
 
 /* What leaves: of data that carry a timestamp, the moment. */
 __noinline int sent(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
-	struct tg_upload_record *r;
-	struct tg_key key;
+	struct tg_connection *c;
+	struct tg_upload *u;
 	__u32 mss;
 
 	if (!p || reason >= 0)
 		return reason;
-	/* Kernels before 6.2 take a map's key from the stack, not from a caller's. */
-	key = p->key;
 	if (p->rst) {
-		note_upload_end(&key);
+		note_end(TG_UP, p);
 		return TG_COUNT_RESET;
 	}
 	if (p->syn)
-		return sent_handshake(skb, &key, p);
+		return sent_handshake(skb, p);
 	if (!p->payload) {
 		if (p->fin)
-			note_upload_end(&key);
+			note_end(TG_UP, p);
 		return TG_COUNT_NO_DATA;
 	}
-	reason = find_upload(skb, &key, p, &r);
-	if (reason >= 0)
+	c = find_leaving(skb, TG_UP, p, &reason);
+	if (!c)
 		return reason;
-	if (judge(skb, &key, &r->connection, &r->upload.flow))
-		r = new_upload(&key, r);
-	if (!r)
-		return TG_COUNT_TABLE_FULL;
-	r->connection.seen_us = p->now_us;
-	r->connection.timestamps = p->options.timestamps;
-	r->connection.closed = p->fin;
-	if (r->connection.denied)
+	note_data(c, p);
+	if (c->denied)
 		return TG_COUNT_DENIED;
 	if (p->options.timestamps) {
-		mss = tg_segment_bytes(skb, p->payload, r->upload.flow.mss);
-		tg_upload_sent(&r->upload, mss, p->options.tsval, r->connection.seen_us);
+		u = upload_of(c);
+		mss = tg_segment_bytes(skb, p->payload, u->flow.mss);
+		tg_upload_sent(u, mss, p->options.tsval, p->now_us);
 	}
 	return TG_COUNT_MEASURED;
 }
 
 /* The window that our stack is to read in an acknowledgement. */
-static __always_inline __u16 heed(struct tg_upload_record *r, struct tg_path *path,
-				  struct tg_heard *h)
+static __always_inline __u16 heed(struct tg_connection *c, struct tg_upload *u,
+				  struct tg_path *path, struct tg_heard *h)
 {
 	struct tg_params law = params();
 	__u16 raw;
 
 	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
-	note_mode(&r->connection, &r->upload.flow.window);
-	raw = tg_upload_acknowledged(&r->upload, &law, &path->tide, &h->packet, &h->arrival);
+	note_mode(c, &u->flow.window);
+	raw = tg_upload_acknowledged(u, &law, &path->tide, &h->packet, &h->arrival);
 	path->measured += h->arrival.len;
 	bpf_spin_unlock(&path->lock);
 	return raw;
 }
 
-/* One arrives of which only the ports were understood; its reader heeds the window all the same. What
- * is told of the upload is what it says from then on. */
-static __always_inline void acked_unread(const struct tg_key *key)
-{
-	struct tg_upload_record *r = key->local_port ? bpf_map_lookup_elem(&uploads, key) : NULL;
-
-	if (r)
-		r->upload.flow.window.known = 0;
-}
-
 /* What arrives: acknowledgements, with or without data. */
 __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
-	struct tg_heard *h;
-	struct tg_upload_record *r;
+	struct tg_connection *c;
 	struct tg_path *path;
-	struct tg_key key;
+	struct tg_upload *u;
+	struct tg_heard *h;
 	__u32 zero = 0;
 	__u16 raw;
 
 	if (!p)
 		return TG_COUNT_MALFORMED;
-	/* Kernels before 6.2 take a map's key from the stack, not from a caller's. */
-	key = p->key;
 	if (reason >= 0) {
-		acked_unread(&key);
+		pass_unread(TG_UP, p);
 		return reason;
 	}
 	if (p->rst) {
-		note_upload_end(&key);
+		note_end(TG_UP, p);
 		return TG_COUNT_RESET;
 	}
 	if (p->syn)
-		return acked_handshake(&key, p);
+		return acked_handshake(p);
 	if (!p->has_ack)
 		return TG_COUNT_MALFORMED;
-	r = bpf_map_lookup_elem(&uploads, &key);
-	if (!r)
-		return p->options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
-	if (is_shared(&r->connection, p->options.mptcp))
-		return TG_COUNT_MPTCP;
-	if (r->connection.scale_state != TG_SCALE_KNOWN)
+	c = find_arriving(TG_UP, p, &reason);
+	if (!c)
+		return reason;
+	if (c->scale_state != TG_SCALE_KNOWN)
 		return TG_COUNT_NO_SCALE;
-	if (tg_chained(skb)) {
-		r->upload.flow.window.known = 0;
-		return r->connection.denied ? TG_COUNT_DENIED : TG_COUNT_CHAINED;
-	}
-	if (r->connection.denied) {
-		struct tg_ack told = tg_acknowledgement(p, r->connection.scale & 15);
-
-		tg_window_note(&r->upload.flow.window, &told, p->window);
-		return TG_COUNT_DENIED;
-	}
-	path = bpf_map_lookup_elem(&uplinks, &key.ifindex);
+	u = upload_of(c);
+	reason = pass_unsteered(skb, p, c, &u->flow.window);
+	if (reason >= 0)
+		return reason;
+	path = find_path(TG_UP, p->key.ifindex);
 	h = bpf_map_lookup_elem(&heard, &zero);
 	if (!path || !h)
 		return TG_COUNT_NO_PATH;
 	h->packet = (struct tg_acknowledged){
 		.now_us = p->now_us,
-		.ack = tg_acknowledgement(p, r->connection.scale & 15),
+		.ack = tg_acknowledgement(p, c->scale & 15),
 		.tsval = p->options.tsval,
 		.tsecr = p->options.tsecr,
 		.timestamps = p->options.timestamps,
 	};
-
-	r->connection.seen_us = h->packet.now_us;
-	raw = heed(r, path, h);
+	raw = heed(c, u, path, h);
 	if (h->arrival.len)
-		observe_queue(TG_UP, r->upload.flow.queue_us);
-	observe_window(TG_UP, r->upload.flow.sent_bytes);
-	return lower_window(skb, p, &r->connection, raw);
+		observe_queue(TG_UP, u->flow.queue_us);
+	observe_window(TG_UP, u->flow.sent_bytes);
+	return lower_window(skb, p, c, raw);
 }
 
 #endif

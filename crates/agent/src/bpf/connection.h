@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * A connection's record, found, made and ended alike whichever way its data go.
+ */
+#ifndef TG_CONNECTION_H
+#define TG_CONNECTION_H
+
+#include "rules.h"
+
+/* What is in a record behind its connection. */
+
+static __always_inline struct tg_flow *flow_of(enum tg_direction direction, struct tg_connection *c)
+{
+	if (direction == TG_DOWN)
+		return &((struct tg_record *)c)->flow;
+	return &((struct tg_upload_record *)c)->upload.flow;
+}
+
+static __always_inline struct tg_upload *upload_of(struct tg_connection *c)
+{
+	return &((struct tg_upload_record *)c)->upload;
+}
+
+/* The record of the packet's connection, or null. */
+static __always_inline struct tg_connection *find(enum tg_direction direction,
+						  const struct tg_packet *p)
+{
+	struct tg_key key = key_of(p);
+
+	if (direction == TG_DOWN)
+		return bpf_map_lookup_elem(&flows, &key);
+	return bpf_map_lookup_elem(&uploads, &key);
+}
+
+/*
+ * Puts a blank record in the connection's place, or one that `keeps` of the old one the connection and
+ * what was told. Returns whether the table had room. A global function: the verifier looks at it once,
+ * and not for each of those who need it.
+ */
+__noinline int renew(const struct tg_packet *p, __u32 direction, __u32 keeps)
+{
+	struct tg_connection *blank, *known;
+	struct tg_key key;
+	__u32 zero = 0;
+
+	if (!p)
+		return 0;
+	key = key_of(p);
+	blank = bpf_map_lookup_elem(&scratch, &zero);
+	if (!blank)
+		return 0;
+	__builtin_memset(blank, 0, sizeof(struct tg_upload_record));
+	if (direction == TG_DOWN)
+		tg_flow_init(flow_of(TG_DOWN, blank));
+	else
+		tg_upload_init(upload_of(blank));
+	known = keeps ? find(direction, p) : NULL;
+	if (known) {
+		*blank = *known;
+		flow_of(direction, blank)->window = flow_of(direction, known)->window;
+	}
+	if (direction == TG_DOWN)
+		return !bpf_map_update_elem(&flows, &key, blank, BPF_ANY);
+	return !bpf_map_update_elem(&uploads, &key, blank, BPF_ANY);
+}
+
+static __always_inline struct tg_connection *create(enum tg_direction direction,
+						    const struct tg_packet *p, int keeps)
+{
+	return renew(p, direction, keeps) ? find(direction, p) : NULL;
+}
+
+/* Whether the window is that of several subflows (RFC 8684 section 3.3.4), which not each of their
+ * segments says. */
+static __always_inline int is_shared(struct tg_connection *c, const struct tg_packet *p)
+{
+	c->shared |= p->options.mptcp;
+	return c->shared;
+}
+
+/* The record of what arrives, which begins none. Null: for the `reason`. */
+static __always_inline struct tg_connection *find_arriving(enum tg_direction direction,
+							   const struct tg_packet *p, int *reason)
+{
+	struct tg_connection *c = find(direction, p);
+
+	*reason = p->options.mptcp ? TG_COUNT_MPTCP : TG_COUNT_NO_FLOW;
+	if (!c)
+		return NULL;
+	*reason = TG_COUNT_MPTCP;
+	return is_shared(c, p) ? NULL : c;
+}
+
+/* The record of what leaves, held against the rules; made for a connection that is older than the
+ * agent. Null: for the `reason`. */
+static __always_inline struct tg_connection *find_leaving(struct __sk_buff *skb,
+							  enum tg_direction direction,
+							  const struct tg_packet *p, int *reason)
+{
+	struct tg_connection *c = find(direction, p);
+	__u8 scale = 0;
+
+	if (!c || c->scale_state != TG_SCALE_KNOWN) {
+		*reason = p->options.mptcp ? TG_COUNT_MPTCP : socket_scale(skb, direction, &scale);
+		if (*reason >= 0)
+			return NULL;
+		*reason = TG_COUNT_TABLE_FULL;
+		if (!c)
+			c = create(direction, p, 0);
+		if (!c)
+			return NULL;
+		c->scale = scale;
+		c->scale_state = TG_SCALE_KNOWN;
+	}
+	*reason = TG_COUNT_MPTCP;
+	if (is_shared(c, p))
+		return NULL;
+	*reason = TG_COUNT_TABLE_FULL;
+	return judge(skb, p, c, flow_of(direction, c)) ? create(direction, p, 1) : c;
+}
+
+/* Our own SYN or SYN-ACK leaves: whatever had the same ends is over. Null: the table is full. */
+static __always_inline struct tg_connection *begin(struct __sk_buff *skb,
+						   enum tg_direction direction,
+						   const struct tg_packet *p)
+{
+	struct tg_connection *c = create(direction, p, 0);
+
+	if (!c)
+		return NULL;
+	judge(skb, p, c, flow_of(direction, c));
+	c->seen_us = p->now_us;
+	c->shared = p->options.mptcp;
+	c->syn_seq = p->seq;
+	c->syn_bytes = p->payload;
+	return c;
+}
+
+/* Whether what arrives answers our SYN: it acknowledges it (RFC 9293 section 3.10.7.3). Others may
+ * be forged. */
+static __always_inline int answers(const struct tg_connection *c, const struct tg_packet *p)
+{
+	return p->has_ack && p->ack - (c->syn_seq + 1) <= c->syn_bytes;
+}
+
+/* The peer has answered our SYN. The scale of a handshake is in force only if both sides offered one
+ * (RFC 7323 section 2.2). */
+static __always_inline void settle(struct tg_connection *c, const struct tg_packet *p, __u8 scale)
+{
+	c->scale = p->options.scale_given ? scale : 0;
+	c->scale_state = TG_SCALE_KNOWN;
+	c->shared &= p->options.mptcp;
+}
+
+/* A packet with data. */
+static __always_inline void note_data(struct tg_connection *c, const struct tg_packet *p)
+{
+	c->seen_us = p->now_us;
+	c->timestamps = p->options.timestamps;
+	c->closed = p->fin;
+}
+
+/* The connection's data are over. */
+static __always_inline void note_end(enum tg_direction direction, const struct tg_packet *p)
+{
+	struct tg_connection *c = find(direction, p);
+
+	if (c)
+		c->closed = 1;
+}
+
+#endif
