@@ -338,7 +338,7 @@ fn the_agent_is_attached_in_the_clients_namespace_and_held_against_the_truth() {
         ..Options::default()
     };
     let result = run(&text, &options).runs.remove(0);
-    assert_eq!(result.law, "drwa");
+    assert_eq!(result.law, Law::Drwa);
     assert_eq!(believer.finished.load(Ordering::Relaxed), 1);
     assert_eq!(*believer.sides.lock().unwrap(), [Side::Client]);
     let accuracy = result.agent_rtt.expect("an agent was there");
