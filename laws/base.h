@@ -31,6 +31,15 @@ typedef __INT64_TYPE__ tg_s64;
 #define TG_MS_US 1000u
 #define TG_SECOND_US 1000000u
 
+/* Which way data go, seen from the machine that steers and those that it forwards for. */
+enum tg_direction {
+	/* They arrive, their acknowledgements leave: a download. */
+	TG_DOWN,
+	/* They leave, their acknowledgements arrive: an upload. */
+	TG_UP,
+	TG_DIRECTIONS,
+};
+
 /* What a law says of itself; each law's header has its TRAITS. */
 #define TG_LAW_ON_PATH 1u /* it steers by the record of the path that flows share, others by the flow's own */
 #define TG_LAW_STAMPS 2u  /* it needs the timestamps of the data's sender: without them it leaves a flow alone */

@@ -2,8 +2,8 @@
 /*
  * The laws: which there are, what each is, and what may be set.
  *
- * Rust has this list from here (`crates/laws`), and scenarios, results and the command line have it
- * from there: an enumerator's name in lower case is the law's name, its comment what help says of it.
+ * Rust has this list from here (`crates/laws/build.rs`), and so have scenarios, results and the
+ * command line: an enumerator's name in lower case is the law's name, its comment is what help says.
  */
 #ifndef TG_LAW_H
 #define TG_LAW_H
@@ -14,6 +14,7 @@
 #include "rsfc.h"
 #include "tide.h"
 
+/* What steers a window. */
 enum tg_law {
 	/* No law: the kernel alone; flows are only measured */
 	TG_LAW_NONE,

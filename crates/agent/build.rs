@@ -1,7 +1,24 @@
 //! Compiles the kernel programs and writes their skeletons.
 
 use libbpf_cargo::SkeletonBuilder;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use tidegate_c_enum::CEnum;
+
+/// The words that the kernel programs share with user space.
+const WORDS: [CEnum; 2] = [
+    CEnum {
+        tag: "tg_count",
+        prefix: "TG_COUNT_",
+        name: "Reason",
+        count: Some("TG_COUNTS"),
+    },
+    CEnum {
+        tag: "tg_scale_state",
+        prefix: "TG_SCALE_",
+        name: "ScaleState",
+        count: None,
+    },
+];
 
 fn main() {
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
@@ -10,6 +27,8 @@ fn main() {
     let asm = format!("-idirafter/usr/include/{arch}-linux-gnu");
     println!("cargo:rerun-if-changed=src/bpf");
     println!("cargo:rerun-if-changed=../../laws");
+    let words = tidegate_c_enum::rust(Path::new("src/bpf/shared.h"), &WORDS);
+    std::fs::write(out.join("words.rs"), words).expect("write the words");
     for program in ["agent", "step", "trunk"] {
         SkeletonBuilder::new()
             .source(format!("src/bpf/{program}.bpf.c"))

@@ -1,6 +1,29 @@
 //! Compiles the C laws for the host and describes them to Rust.
 
 use std::path::PathBuf;
+use tidegate_c_enum::CEnum;
+
+/// The words that C and Rust share.
+const WORDS: [CEnum; 3] = [
+    CEnum {
+        tag: "tg_law",
+        prefix: "TG_LAW_",
+        name: "Law",
+        count: None,
+    },
+    CEnum {
+        tag: "tg_tide_state",
+        prefix: "TG_TIDE_",
+        name: "PathState",
+        count: None,
+    },
+    CEnum {
+        tag: "tg_direction",
+        prefix: "TG_",
+        name: "Direction",
+        count: Some("TG_DIRECTIONS"),
+    },
+];
 
 fn main() {
     let manifest = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));
@@ -9,6 +32,8 @@ fn main() {
     let wrappers = out.join("wrappers.c");
     println!("cargo:rerun-if-changed={}", laws.display());
 
+    let words = tidegate_c_enum::rust(&laws.join("flow.h"), &WORDS);
+    std::fs::write(out.join("words.rs"), words).expect("write the words");
     bindgen::Builder::default()
         .header(laws.join("upload.h").display().to_string())
         .header(laws.join("afc.h").display().to_string())

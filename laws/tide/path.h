@@ -10,10 +10,15 @@
 #define TG_TIDE_Q 24	       /* rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)
 
+/* What tide is doing on a path. */
 enum tg_tide_state {
+	/* The kernel's window stays until a queue stands. */
 	TG_TIDE_STARTING,
+	/* The window is the forecast plus its margin. */
 	TG_TIDE_RUNNING,
+	/* The window is opened a little, to tell a longer path from a queue. */
 	TG_TIDE_PROBING,
+	/* The window is what a shorter lag asks for, to look under floors that have risen, or fallen. */
 	TG_TIDE_RECHECKING,
 };
 

@@ -7,17 +7,16 @@ use crate::skeleton::types::{
 };
 use crate::skeleton::{AgentSkel, AgentSkelBuilder, OpenAgentSkel};
 use crate::support::{BTF, require, sees_cgroups};
-use crate::view::REASONS;
 use crate::{
     AgentError, Count, Direction, Directions, FlowView, Histograms, Hook, Interface, LeftView,
-    LinkLayer, PathView, Rules,
+    LinkLayer, PathView, Reason, Rules,
 };
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
-use tidegate_laws::{Params, steers_uploads, sys};
+use tidegate_laws::{Law, Params};
 
 /// What the agent is to do.
 #[derive(Clone, Debug, Default)]
@@ -279,8 +278,8 @@ impl Agent {
         let map = &self.skeleton.maps.counts;
         let counters = Direction::ALL
             .into_iter()
-            .flat_map(|direction| REASONS.map(|reason| (direction, reason)));
-        let count = |(index, (direction, reason)): (usize, (Direction, &'static str))| {
+            .flat_map(|direction| Reason::ALL.map(|reason| (direction, reason)));
+        let count = |(index, (direction, reason)): (usize, (Direction, Reason))| {
             let key = (index as u32).to_ne_bytes();
             let per_cpu = map
                 .lookup_percpu(&key, MapFlags::ANY)
@@ -288,7 +287,7 @@ impl Agent {
             let counters = per_cpu.iter().flatten().map(|v| value::<tg_counter>(v));
             let zero = Count {
                 direction,
-                reason: reason.into(),
+                reason,
                 packets: 0,
                 bytes: 0,
             };
@@ -374,11 +373,8 @@ pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
         .as_deref_mut()
         .expect("the programs have globals");
     let law = params.to_sys();
-    let before = sys::tg_params {
-        law: data.config.params.law,
-        ..law
-    };
-    if params.steers_uploads() && !steers_uploads(&before) {
+    let before = Law::from_raw(data.config.params.law);
+    if params.law.steers_uploads() && !before.is_some_and(Law::steers_uploads) {
         for key in uploads.keys() {
             // It may have been evicted since.
             let _ = uploads.delete(&key);

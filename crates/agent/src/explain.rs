@@ -1,7 +1,8 @@
 //! What limits a flow, or why it is left alone, told from what the kernel program shows.
 
-use crate::{Direction, FlowView, PathView};
+use crate::{Direction, FlowView, PathView, Reason};
 use serde::{Deserialize, Serialize};
+use tidegate_laws::{Law, PathState};
 
 /// A flow that uses less than this part of its window in a round trip is not limited by it.
 const USED: f64 = 0.5;
@@ -38,33 +39,18 @@ pub enum Limit {
     NoTimestamps,
     /// Left alone: the peer's clock is not understood.
     NoClock,
-    /// Left alone: the window scale is not known.
-    NoScale,
     /// The data are over.
     Closed,
-    /// Left alone: UDP, and so QUIC.
-    Udp,
-    /// Left alone: neither TCP nor UDP.
-    NotTcp,
-    /// Left alone: MD5 or AO.
-    Sealed,
-    /// Left alone: MPTCP.
-    Mptcp,
-    /// Left alone: fragments.
-    Fragment,
-    /// Left alone: IP options.
-    IpOptions,
-    /// Left alone: nothing of the connection has left here.
-    NoFlow,
-    /// Left alone: a rule says so.
-    Denied,
+    /// Left alone: that is what packets are counted as.
+    #[serde(untagged)]
+    LeftAlone(Reason),
 }
 
 /// What has to be known beside the flow itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
-    /// The law in force, as the command line spells it.
-    pub law: &'a str,
+    /// The law in force.
+    pub law: Law,
     /// The flow's path.
     pub path: Option<&'a PathView>,
     /// Payload bytes a second, if they have been watched for long enough.
@@ -84,21 +70,6 @@ impl Limit {
             .unwrap_or_else(|| window(flow, at))
     }
 
-    /// Why packets that were counted as `reason` ([`crate::REASONS`]) are left alone.
-    pub fn of_left(reason: &str) -> Self {
-        match reason {
-            "udp" => Self::Udp,
-            "sealed" => Self::Sealed,
-            "mptcp" => Self::Mptcp,
-            "no_scale" => Self::NoScale,
-            "no_flow" => Self::NoFlow,
-            "fragment" => Self::Fragment,
-            "ip_options" => Self::IpOptions,
-            "denied" => Self::Denied,
-            _ => Self::NotTcp,
-        }
-    }
-
     /// In two or three words, for a column.
     pub const fn short(self) -> &'static str {
         match self {
@@ -115,16 +86,8 @@ impl Limit {
             Self::NoLaw => "no law",
             Self::NoTimestamps => "no timestamps",
             Self::NoClock => "clock unknown",
-            Self::NoScale => "no window scale",
             Self::Closed => "closed",
-            Self::Udp => "UDP",
-            Self::NotTcp => "not TCP",
-            Self::Sealed => "sealed",
-            Self::Mptcp => "MPTCP",
-            Self::Fragment => "fragments",
-            Self::IpOptions => "IP options",
-            Self::NoFlow => "answers unseen",
-            Self::Denied => "denied by rule",
+            Self::LeftAlone(reason) => reason.short(),
         }
     }
 
@@ -160,16 +123,8 @@ impl Limit {
                 "without TCP timestamps queueing delay in this direction cannot be told"
             }
             Self::NoClock => "the clock behind the peer's timestamps is not understood",
-            Self::NoScale => "its handshake was missed and no socket here tells the window scale",
             Self::Closed => "its data are over: FIN or RST was seen",
-            Self::Udp => "UDP, such as QUIC, has no receive window that can be seen from outside",
-            Self::NotTcp => "it is neither TCP nor UDP, so it has no such window",
-            Self::Sealed => "TCP-MD5 or TCP-AO covers the window with a checksum",
-            Self::Mptcp => "MPTCP's window belongs to the connection, not to this subflow",
-            Self::Fragment => "IP fragments; only the first would show the window",
-            Self::IpOptions => "IPv4 options or IPv6 extension headers stand before TCP",
-            Self::NoFlow => "nothing of the connection has left here, so its windows are not seen",
-            Self::Denied => "a rule of the configuration says so",
+            Self::LeftAlone(reason) => reason.about(),
         }
     }
 
@@ -177,29 +132,19 @@ impl Limit {
     pub const fn is_left_alone(self) -> bool {
         matches!(
             self,
-            Self::NoTimestamps
-                | Self::NoClock
-                | Self::NoScale
-                | Self::Udp
-                | Self::NotTcp
-                | Self::Sealed
-                | Self::Mptcp
-                | Self::Fragment
-                | Self::IpOptions
-                | Self::NoFlow
-                | Self::Denied
+            Self::NoTimestamps | Self::NoClock | Self::LeftAlone(_)
         )
     }
 }
 
 /// Why the law does not concern itself with the flow.
 fn left_alone(flow: &FlowView, at: Situation) -> Option<Limit> {
-    let delays = matches!(at.law, "tide" | "rsfc" | "rledbat");
+    let delays = at.law.needs_timestamps();
     if flow.denied {
-        Some(Limit::Denied)
+        Some(Limit::LeftAlone(Reason::Denied))
     } else if flow.window_scale.is_none() {
-        Some(Limit::NoScale)
-    } else if at.law == "none" {
+        Some(Limit::LeftAlone(Reason::NoScale))
+    } else if at.law == Law::None {
         Some(Limit::NoLaw)
     } else if !flow.timestamps && (delays || flow.direction == Direction::Up) {
         Some(Limit::NoTimestamps)
@@ -222,10 +167,15 @@ fn ends(flow: &FlowView, at: Situation) -> Option<Limit> {
 
 /// What the windows do.
 fn window(flow: &FlowView, at: Situation) -> Limit {
-    let state = at.path.map_or("", |path| path.state.as_str());
-    let tide = at.law == "tide";
+    // The path's state is that of a law which lives there.
+    let state = at.path.filter(|_| at.law.is_on_path());
+    let state = state.map(|path| path.state);
     if flow.wanted_bytes.is_none() {
-        return if tide { Limit::Starting } else { Limit::Open };
+        return if at.law.is_on_path() {
+            Limit::Starting
+        } else {
+            Limit::Open
+        };
     }
     let under_way = at
         .bytes_per_s
@@ -233,9 +183,9 @@ fn window(flow: &FlowView, at: Situation) -> Limit {
         .map(|(rate, rtt_us)| rate * f64::from(rtt_us) * 1e-6);
     if under_way.is_some_and(|bytes| bytes < USED * f64::from(flow.window_bytes)) {
         Limit::Sender
-    } else if tide && state == "probing" {
+    } else if state == Some(PathState::Probing) {
         Limit::Probing
-    } else if tide && state == "rechecking" {
+    } else if state == Some(PathState::Rechecking) {
         Limit::Rechecking
     } else if flow.window_bytes >= flow.kernel_bytes {
         Limit::Kernel

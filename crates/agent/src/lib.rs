@@ -19,12 +19,13 @@ mod pin;
 mod rules;
 mod support;
 mod view;
+mod words;
 
 pub use agent::{Agent, Config, Cost, configure, set_rules};
 pub use attach::{Hook, Place, Way};
 pub use capabilities::drop_capabilities;
 pub use cgroup::Cgroup;
-pub use direction::{Direction, Directions};
+pub use direction::Directions;
 pub use error::AgentError;
 pub use explain::{Limit, Situation};
 pub use histogram::{Histogram, Histograms};
@@ -34,7 +35,9 @@ pub use namespace::network_namespace;
 pub use pin::pin_folder;
 pub use rules::{Prefix, Rule, Rules, Verdict};
 pub use support::{BTF, require, sees_cgroups, sees_users};
-pub use view::{Count, Endpoint, FlowView, LeftView, PathView, REASONS};
+pub use tidegate_laws::Direction;
+pub use view::{Count, Endpoint, FlowView, LeftView, PathView};
+pub use words::{Reason, ScaleState};
 
 /// The kernel program's skeleton, generated from its source.
 #[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]

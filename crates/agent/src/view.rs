@@ -1,46 +1,19 @@
 //! The kernel program's state, as people and programs want to see it.
 
-use crate::Direction;
 use crate::skeleton::types::{tg_connection, tg_flow, tg_key, tg_left, tg_left_key, tg_path};
+use crate::words::{Reason, ScaleState};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use tidegate_laws::sys::TG_OPEN;
-
-/// `TG_SCALE_KNOWN` (`bpf/shared.h`).
-const SCALE_KNOWN: u8 = 2;
-
-/// Names of the counters, in the order of `enum tg_count` (`bpf/shared.h`).
-pub const REASONS: [&str; 20] = [
-    "measured",
-    "rewritten",
-    "unchanged",
-    "no_data",
-    "no_flow",
-    "handshake",
-    "reset",
-    "no_scale",
-    "denied",
-    "sealed",
-    "mptcp",
-    "not_tcp",
-    "udp",
-    "not_ip",
-    "fragment",
-    "ip_options",
-    "malformed",
-    "table_full",
-    "no_path",
-    "chained",
-];
+use tidegate_laws::sys::{TG_OPEN, TG_TIDE_Q};
+use tidegate_laws::{Direction, PathState};
 
 /// How many packets met one fate.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Count {
     /// Of the data that the packets were looked at for; each packet counts in both.
     pub direction: Direction,
-    /// One of [`REASONS`].
-    pub reason: Cow<'static, str>,
+    /// What became of them.
+    pub reason: Reason,
     /// Packets, after merging by GRO and before segmentation.
     pub packets: u64,
     /// Their bytes from the IP header on.
@@ -116,8 +89,8 @@ pub struct LeftView {
     pub ifindex: u32,
     /// The number of what IP carries: 6 TCP, 17 UDP.
     pub protocol: u32,
-    /// Why, one of [`REASONS`].
-    pub reason: String,
+    /// Why.
+    pub reason: Reason,
     /// Packets.
     pub packets: u64,
     /// Their payload bytes.
@@ -133,8 +106,8 @@ pub struct PathView {
     pub direction: Direction,
     /// Interface index.
     pub ifindex: u32,
-    /// `starting`, `running`, `probing` or `rechecking`.
-    pub state: String,
+    /// What `tide` is doing.
+    pub state: PathState,
     /// H in µs: the round trip without the forward queue.
     pub lag_us: u32,
     /// Forward queueing delay of the last packet, in µs.
@@ -180,6 +153,12 @@ fn endpoints(key: &tg_key) -> (Endpoint, Endpoint) {
     )
 }
 
+/// The shift count of the windows that acknowledge the data, if it is known.
+fn scale(connection: &tg_connection) -> Option<u8> {
+    let known = connection.scale_state == ScaleState::Known as u8;
+    known.then_some(connection.scale)
+}
+
 fn nonzero(value: u32) -> Option<u32> {
     (value != 0).then_some(value)
 }
@@ -213,7 +192,7 @@ impl FlowView {
             denied: connection.denied != 0,
             held: flow.window.held != 0,
             mss_bytes: flow.mss,
-            window_scale: (connection.scale_state == SCALE_KNOWN).then_some(connection.scale),
+            window_scale: scale(connection),
             timestamps: connection.timestamps != 0,
             closed: connection.closed != 0,
             arrived_us: flow.arrived_us,
@@ -226,15 +205,12 @@ impl LeftView {
     pub(crate) fn new(key: &tg_left_key, left: &tg_left) -> Self {
         let (local, remote) = endpoints(&key.key);
         Self {
-            direction: Direction::ALL[usize::from(key.direction != 0)],
+            direction: Direction::from_raw(key.direction).unwrap_or_default(),
             local,
             remote,
             ifindex: key.key.ifindex,
             protocol: key.protocol,
-            reason: REASONS
-                .get(left.reason as usize)
-                .unwrap_or(&"unknown")
-                .to_string(),
+            reason: Reason::from_raw(left.reason).unwrap_or(Reason::NotTcp),
             packets: left.packets,
             bytes: left.bytes,
             seen_us: left.seen_us,
@@ -244,21 +220,12 @@ impl LeftView {
 
 impl PathView {
     pub(crate) fn new(direction: Direction, ifindex: u32, path: &tg_path) -> Self {
-        use tidegate_laws::sys::{
-            TG_TIDE_PROBING, TG_TIDE_Q, TG_TIDE_RECHECKING, TG_TIDE_STARTING,
-        };
         let tide = &path.tide;
         let bytes = |rate: i64| ((rate as u128 * u128::from(tide.h_us)) >> TG_TIDE_Q) as u64;
         Self {
             direction,
             ifindex,
-            state: match tide.state {
-                TG_TIDE_STARTING => "starting",
-                TG_TIDE_PROBING => "probing",
-                TG_TIDE_RECHECKING => "rechecking",
-                _ => "running",
-            }
-            .into(),
+            state: PathState::of(tide.state),
             lag_us: tide.h_us,
             queue_us: tide.standing_us,
             forecast_bytes: bytes(tide.m),

@@ -69,7 +69,7 @@ impl Outcome {
         };
         RunResult {
             name: run.name.clone(),
-            law: run.law.name().into(),
+            law: run.law,
             congestion_control: congestion_control.into(),
             flows: flows::flow_results(self),
             fetches: flows::fetch_results(self),

@@ -1,24 +1,6 @@
 //! A flow and its path, safely.
 
-use crate::sys;
-
-/// What steers a window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Law {
-    /// Measure, steer nothing.
-    None,
-    /// Dynamic right-sizing (DRWA report, Algorithms 1 and 2).
-    Drs,
-    /// Dynamic receive window adjustment (Algorithm 3).
-    Drwa,
-    /// Capacity forecast with a margin for its error.
-    #[default]
-    Tide,
-    /// rLEDBAT (RFC 9840): yields to all other traffic.
-    Rledbat,
-    /// Receiver-side flow control (thesis chapter 5): keeps the buffer before a slow uplink short.
-    Rsfc,
-}
+use crate::{Law, PathState, sys};
 
 /// Parameters of the laws.
 #[derive(Clone, Copy, Debug)]
@@ -45,22 +27,10 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Whether the law steers data from where they are sent, too.
-    pub fn steers_uploads(self) -> bool {
-        crate::steers_uploads(&self.to_sys())
-    }
-
     /// The C form.
     pub fn to_sys(self) -> sys::tg_params {
         sys::tg_params {
-            law: match self.law {
-                Law::None => sys::TG_LAW_NONE,
-                Law::Drs => sys::TG_LAW_DRS,
-                Law::Drwa => sys::TG_LAW_DRWA,
-                Law::Tide => sys::TG_LAW_TIDE,
-                Law::Rledbat => sys::TG_LAW_RLEDBAT,
-                Law::Rsfc => sys::TG_LAW_RSFC,
-            },
+            law: self.law as u32,
             lambda_q8: (self.lambda * f64::from(sys::TG_LAMBDA_ONE)).round() as u32,
             limit: self.limit.unwrap_or(sys::TG_OPEN),
             keep: self.keep_minima.into(),
@@ -108,28 +78,10 @@ pub struct Ack {
 #[derive(Clone, Debug, Default)]
 pub struct Path(sys::tg_tide);
 
-/// What `tide` is doing on a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathState {
-    /// The kernel's window stays until a queue stands.
-    Starting,
-    /// The window is the forecast plus its margin.
-    Running,
-    /// The window is opened a little, to tell a longer path from a queue.
-    Probing,
-    /// The window is what a shorter lag asks for, to look under floors that have risen, or fallen.
-    Rechecking,
-}
-
 impl Path {
     /// The state that `tide` is in.
     pub fn state(&self) -> PathState {
-        match self.0.state {
-            sys::TG_TIDE_STARTING => PathState::Starting,
-            sys::TG_TIDE_PROBING => PathState::Probing,
-            sys::TG_TIDE_RECHECKING => PathState::Rechecking,
-            _ => PathState::Running,
-        }
+        PathState::of(self.0.state)
     }
 
     /// Of an uplink: whether uploads fill it, or have of late.

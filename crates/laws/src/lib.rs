@@ -10,6 +10,8 @@ pub mod drwa;
 mod flow;
 pub mod sys;
 mod upload;
+mod words;
 
-pub use flow::{Ack, Flow, Law, Params, Path, PathState, Segment};
-pub use upload::{Upload, steers_uploads};
+pub use flow::{Ack, Flow, Params, Path, Segment};
+pub use upload::Upload;
+pub use words::{Direction, Law, PathState};

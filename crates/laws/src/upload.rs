@@ -3,12 +3,6 @@
 use crate::sys;
 use crate::{Ack, Params, Path};
 
-/// Whether the law steers data from where they are sent, too.
-pub fn steers_uploads(params: &sys::tg_params) -> bool {
-    // SAFETY: the pointer is to a live record; C keeps no copy of it.
-    unsafe { sys::tg_upload_steered_by(params) != 0 }
-}
-
 /// One connection's data that leave: what the peer acknowledges steers the window that our own stack
 /// reads. Laws that do not steer uploads leave it open.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 //! good enough to have the shapes of real ones.
 
 use tidegate_scenario::{
-    FetchResult, FlowResult, Health, LinkResult, Quantiles, ResultSet, RttAccuracy, RunResult,
-    Series,
+    FetchResult, FlowDirection, FlowResult, Health, Law, LinkResult, Quantiles, ResultSet,
+    RttAccuracy, RunResult, Series,
 };
 
 const STEP_S: f64 = 0.01;
@@ -216,7 +216,7 @@ fn result(name: &str, index: usize, record: &Recorder, drops: u64) -> RunResult 
         .enumerate()
         .map(|(flow, columns)| FlowResult {
             name: flow_name(flow),
-            direction: "down".into(),
+            direction: FlowDirection::Down,
             goodput_bps: mean(&columns[2]),
             rtt_ms: quantiles(&columns[0]),
             retransmits: drops / 2,
@@ -224,7 +224,7 @@ fn result(name: &str, index: usize, record: &Recorder, drops: u64) -> RunResult 
         });
     let echo = FlowResult {
         name: PING.into(),
-        direction: "echo".into(),
+        direction: FlowDirection::Echo,
         rtt_ms: quantiles(&record.delay_ms),
         ..FlowResult::default()
     };
@@ -247,11 +247,7 @@ fn result(name: &str, index: usize, record: &Recorder, drops: u64) -> RunResult 
     series.retain(|series| index > 0 || series.quantity != "agent_rtt_ms");
     RunResult {
         name: name.into(),
-        law: if index == 0 {
-            "none".into()
-        } else {
-            name.into()
-        },
+        law: if index == 0 { Law::None } else { Law::Tide },
         congestion_control: "cubic".into(),
         fetches: if flows.len() > 2 {
             vec![]

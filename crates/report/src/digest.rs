@@ -1,10 +1,9 @@
 //! The few numbers of a run that tables, figures and the reading all speak of.
 
 use crate::fairness::jain;
-use tidegate_scenario::{Direction, FlowResult, LinkResult, Quantiles, ResultSet, RunResult};
-
-/// The direction of a ping: both, and no payload.
-pub(crate) const ECHO: &str = "echo";
+use tidegate_scenario::{
+    Direction, FlowDirection, FlowResult, LinkResult, Quantiles, ResultSet, RunResult,
+};
 
 /// One run in the direction under study, and what the other direction did meanwhile.
 #[derive(Clone, Copy, Debug)]
@@ -91,16 +90,9 @@ impl<'a> Digest<'a> {
 }
 
 fn flows(run: &RunResult, direction: Direction) -> impl Iterator<Item = &FlowResult> {
-    let word = word(direction);
-    run.flows.iter().filter(move |flow| flow.direction == word)
-}
-
-/// The direction as results spell it.
-pub(crate) fn word(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Down => "down",
-        Direction::Up => "up",
-    }
+    let direction = FlowDirection::from(direction);
+    let flows = run.flows.iter();
+    flows.filter(move |flow| flow.direction == direction)
 }
 
 /// A distribution, unless nothing was counted in it.

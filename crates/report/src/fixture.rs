@@ -1,8 +1,8 @@
 //! Results for the tests: small, and with numbers that are easily recognised.
 
 use tidegate_scenario::{
-    FetchResult, FlowResult, Health, LinkResult, Quantiles, ResultSet, RttAccuracy, RunResult,
-    Series,
+    FetchResult, FlowDirection, FlowResult, Health, Law, LinkResult, Quantiles, ResultSet,
+    RttAccuracy, RunResult, Series,
 };
 
 /// A distribution whose numbers are `p95` and known parts of it.
@@ -20,7 +20,7 @@ pub(crate) fn quantiles(p95: f64) -> Quantiles {
 pub(crate) fn flow(name: &str, mbps: f64, rtt_p95_ms: f64) -> FlowResult {
     FlowResult {
         name: name.into(),
-        direction: "down".into(),
+        direction: FlowDirection::Down,
         goodput_bps: mbps * 1e6,
         rtt_ms: quantiles(rtt_p95_ms),
         retransmits: 7,
@@ -32,7 +32,7 @@ pub(crate) fn flow(name: &str, mbps: f64, rtt_p95_ms: f64) -> FlowResult {
 pub(crate) fn run(name: &str, mbps: f64, queue_p95_ms: f64) -> RunResult {
     RunResult {
         name: name.into(),
-        law: "none".into(),
+        law: Law::None,
         congestion_control: "cubic".into(),
         flows: vec![flow("bulk", mbps, queue_p95_ms + 40.0)],
         link: LinkResult {
@@ -80,7 +80,7 @@ pub(crate) fn full_set() -> ResultSet {
             series("cwnd_packets", "bulk", 2000.0 * scale),
         ];
     }
-    set.runs[1].law = "tide".into();
+    set.runs[1].law = Law::Tide;
     set.runs[1].agent_rtt = Some(RttAccuracy {
         bins: 570,
         median_error_ms: 0.84,

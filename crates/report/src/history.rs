@@ -1,11 +1,10 @@
 //! What was recorded over time, drawn over time.
 
 use crate::colour::{Pen, Pens};
-use crate::digest::ECHO;
 use crate::plot::{Axis, Curve, Figure, Mark, Scale};
 use crate::quantity::Quantity;
 use crate::ruler::lattice_above;
-use tidegate_scenario::{ResultSet, RunResult, Series};
+use tidegate_scenario::{FlowDirection, ResultSet, RunResult, Series};
 
 /// A rate is averaged over about this share of the time shown: in shorter bins it only flickers.
 const RATE_SHARE: f64 = 1.0 / 150.0;
@@ -50,7 +49,7 @@ fn quantities(set: &ResultSet) -> Vec<Quantity> {
 fn is_echo(run: &RunResult, flow: &str) -> bool {
     run.flows
         .iter()
-        .any(|f| f.name == flow && f.direction == ECHO)
+        .any(|f| f.name == flow && f.direction == FlowDirection::Echo)
 }
 
 /// What all figures of a set have in common.

@@ -1,8 +1,8 @@
 //! What the numbers say, in words.
 
-use crate::digest::{Digest, ECHO, counted, digests, ratio, studied, word};
+use crate::digest::{Digest, counted, digests, ratio, studied};
 use crate::number::{about, compared, fixed, mbps, size};
-use tidegate_scenario::{FetchResult, FlowResult, ResultSet, RunResult};
+use tidegate_scenario::{Direction, FetchResult, FlowDirection, FlowResult, ResultSet, RunResult};
 
 /// A result set in a few sentences: what the first run did, how each other compares with it, and
 /// which runs are in doubt.
@@ -11,9 +11,9 @@ pub fn reading(set: &ResultSet) -> Vec<String> {
     let Some((first, others)) = digests.split_first() else {
         return vec!["No run was made.".to_owned()];
     };
-    let way = match word(studied(set)) {
-        "up" => " up",
-        _ => "",
+    let way = match studied(set) {
+        Direction::Up => " up",
+        Direction::Down => "",
     };
     let mut sentences: Vec<String> = baseline(first, way).into_iter().collect();
     sentences.extend(others.iter().filter_map(|own| against(own, first)));
@@ -72,7 +72,8 @@ fn fetches(set: &ResultSet) -> Vec<String> {
 fn echoes(set: &ResultSet) -> Vec<String> {
     let told = |wanted: &FlowResult| {
         let tail = |run: &RunResult| {
-            let same = |f: &&FlowResult| f.direction == ECHO && f.name == wanted.name;
+            let same =
+                |f: &&FlowResult| f.direction == FlowDirection::Echo && f.name == wanted.name;
             counted(run.flows.iter().find(same)?.rtt_ms).map(|rtt| rtt.p95)
         };
         let what = format!("Round trip of {} (95th percentile)", wanted.name);
@@ -81,7 +82,7 @@ fn echoes(set: &ResultSet) -> Vec<String> {
     let first = set.runs.first().into_iter();
     let flows = first
         .flat_map(|run| &run.flows)
-        .filter(|flow| flow.direction == ECHO);
+        .filter(|flow| flow.direction == FlowDirection::Echo);
     flows.filter_map(told).collect()
 }
 

@@ -1,10 +1,11 @@
 //! Which tables a result set fills.
 
-use crate::digest::{Digest, ECHO, counted, digests, ratio};
+use crate::digest::{Digest, counted, digests, ratio};
 use crate::grid::{Column, Grid, Head};
 use crate::number::{fixed, mbps, percent, size};
 use tidegate_scenario::{
-    FetchResult, FlowResult, Health, HopResult, ResultSet, RttAccuracy, RunResult, VideoResult,
+    FetchResult, FlowDirection, FlowResult, Health, HopResult, ResultSet, RttAccuracy, RunResult,
+    VideoResult,
 };
 
 /// Every table of the set that has something to say, the main one first.
@@ -75,7 +76,9 @@ fn summary(set: &ResultSet) -> Grid {
 fn identity<'a>() -> Vec<Column<Row<'a>>> {
     vec![
         Head::run().cell(|r| named(&r.own.run.name)),
-        Head::text("law").spare(1).cell(|r| named(&r.own.run.law)),
+        Head::text("law")
+            .spare(1)
+            .cell(|r| named(r.own.run.law.name())),
         Head::text("sender")
             .spare(4)
             .cell(|r| named(&r.own.run.congestion_control)),
@@ -234,7 +237,7 @@ fn flow_columns<'a>() -> Vec<Column<Of<'a, FlowResult>>> {
         Head::text("flow").cell(|(_, flow)| named(&flow.name)),
         Head::text("direction")
             .spare(1)
-            .cell(|(_, flow)| named(&flow.direction)),
+            .cell(|(_, flow)| named(flow.direction.name())),
         Head::number("goodput")
             .unit("Mbit/s")
             .cell(|(_, flow)| payload(flow).map(|f| mbps(f.goodput_bps))),
@@ -254,7 +257,7 @@ fn flow_columns<'a>() -> Vec<Column<Of<'a, FlowResult>>> {
 
 /// The flow, unless it is an echo, which carries nothing for anybody.
 fn payload(flow: &FlowResult) -> Option<&FlowResult> {
-    (flow.direction != ECHO).then_some(flow)
+    (flow.direction != FlowDirection::Echo).then_some(flow)
 }
 
 fn videos(set: &ResultSet) -> Grid {

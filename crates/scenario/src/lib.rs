@@ -24,6 +24,7 @@ pub use read_rate::SlowReader;
 pub use result::*;
 pub use scenario::*;
 pub use schedule::Schedule;
+pub use tidegate_laws::{Direction, Law};
 pub use vary::{Setting, Variation, combinations};
 pub use ways::{DOWN, ProxySpec, UP};
 pub use workload::{ReadRate, Workload, WorkloadKind};

@@ -182,7 +182,7 @@ impl Scenario {
                 r.name
             ));
         }
-        let cannot = |r: &&Run| r.uploads == Some(true) && !r.law.can_steer_uploads();
+        let cannot = |r: &&Run| r.uploads == Some(true) && !r.law.steers_uploads();
         if let Some(r) = self.runs.iter().find(cannot) {
             return Some(format!(
                 "run \"{}\": uploads = true, but {} cannot steer them, expected tide or rsfc",

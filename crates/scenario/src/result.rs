@@ -1,5 +1,6 @@
 //! The result: the same schema from laboratory and simulator, so that they can be compared.
 
+use crate::{Direction, Law};
 use serde::{Deserialize, Serialize};
 
 /// All runs of one scenario.
@@ -19,7 +20,7 @@ pub struct RunResult {
     /// The run's name.
     pub name: String,
     /// The law that steered the client's window.
-    pub law: String,
+    pub law: Law,
     /// Congestion control of the senders.
     pub congestion_control: String,
     /// One entry a connection; many short ones of a workload are in `fetches` instead.
@@ -55,8 +56,8 @@ pub struct RunResult {
 pub struct FlowResult {
     /// The workload's name, with `#n` for the n-th of several.
     pub name: String,
-    /// `down` or `up`; `echo` for a ping, which has only round trips.
-    pub direction: String,
+    /// Which way its data go.
+    pub direction: FlowDirection,
     /// Payload delivered to the application per second, warm-up excluded.
     pub goodput_bps: f64,
     /// The sender's smoothed RTT over time, warm-up excluded.
@@ -65,6 +66,39 @@ pub struct FlowResult {
     pub retransmits: u64,
     /// Seconds from its start to its last byte, if it had an end.
     pub completion_s: Option<f64>,
+}
+
+/// Which way a flow's data go.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum FlowDirection {
+    /// From the server to the client.
+    #[default]
+    Down,
+    /// From the client to the server.
+    Up,
+    /// There and back: a ping, which has only round trips.
+    Echo,
+}
+
+impl From<Direction> for FlowDirection {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Down => Self::Down,
+            Direction::Up => Self::Up,
+        }
+    }
+}
+
+impl FlowDirection {
+    /// As results spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Down => "down",
+            Self::Up => "up",
+            Self::Echo => "echo",
+        }
+    }
 }
 
 /// Fetches of one object size.

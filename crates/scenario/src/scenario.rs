@@ -6,6 +6,7 @@ use crate::link::{
     ShaperSpec,
 };
 use serde::{Deserialize, Serialize};
+use tidegate_laws::{Direction, Law, Params};
 
 /// One experiment: every run in `runs` repeats it with another law, sender or limit.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -138,27 +139,6 @@ impl Default for Hosts {
     }
 }
 
-/// Direction of data, seen from the client.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// From the server to the client.
-    #[default]
-    Down,
-    /// From the client to the server.
-    Up,
-}
-
-impl Direction {
-    /// As scenarios and results spell it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Down => "down",
-            Self::Up => "up",
-        }
-    }
-}
-
 /// One of the two hosts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
@@ -257,9 +237,21 @@ impl Run {
         }
     }
 
+    /// That host's law and its parameters.
+    pub fn params_of(&self, side: Side) -> Params {
+        Params {
+            law: self.law_of(side),
+            lambda: self.lambda,
+            limit: self
+                .limit
+                .map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
+            keep_minima: self.keep_minima,
+        }
+    }
+
     /// Whether the client's uploads are steered by its own law.
     pub fn steers_uploads(&self) -> bool {
-        self.law.can_steer_uploads() && self.uploads.unwrap_or(true)
+        self.law.steers_uploads() && self.uploads.unwrap_or(true)
     }
 }
 
@@ -284,48 +276,5 @@ impl FlowControl {
     /// Whether it is Linux's.
     pub fn is_linux(&self) -> bool {
         *self == Self::Linux
-    }
-}
-
-/// What steers the receive window.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum Law {
-    /// The kernel alone.
-    #[default]
-    None,
-    /// Dynamic right-sizing as in the DRWA report's Algorithms 1 and 2.
-    Drs,
-    /// Dynamic receive window adjustment, Algorithm 3.
-    Drwa,
-    /// Tidegate's own law.
-    Tide,
-    /// rLEDBAT (RFC 9840), for background traffic.
-    Rledbat,
-    /// Receiver-side flow control (thesis chapter 5), for uploads over slow uplinks.
-    Rsfc,
-}
-
-impl Law {
-    /// Whether there is none.
-    pub fn is_none(&self) -> bool {
-        *self == Self::None
-    }
-
-    /// Whether it can steer data from where they are sent, too.
-    pub const fn can_steer_uploads(self) -> bool {
-        matches!(self, Self::Tide | Self::Rsfc)
-    }
-
-    /// As scenarios and results spell it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Drs => "drs",
-            Self::Drwa => "drwa",
-            Self::Tide => "tide",
-            Self::Rledbat => "rledbat",
-            Self::Rsfc => "rsfc",
-        }
     }
 }

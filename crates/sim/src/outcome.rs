@@ -20,7 +20,7 @@ pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) ->
     let hops = scenario.hops.iter().zip(&nodes[UP + 1..]);
     let mut result = RunResult {
         name: run.name.clone(),
-        law: run.law.name().into(),
+        law: run.law,
         congestion_control: congestion_control(&scenario.hosts, run).into(),
         link: link(&nodes[DOWN]),
         uplink: link(&nodes[UP]),

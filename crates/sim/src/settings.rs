@@ -2,7 +2,7 @@
 
 use crate::run::Unsupported;
 use tidegate_laws::Params;
-use tidegate_scenario::{FlowControl, Hosts, Law, Run, Workload};
+use tidegate_scenario::{FlowControl, Hosts, Run, Side, Workload};
 use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::{Config, ReceiveBuffer};
 
@@ -87,26 +87,12 @@ fn algorithm(name: &str) -> Result<Algorithm, Unsupported> {
 /// What steers at the client's and the server's edge, if anything does, and whether what the host
 /// sends is steered, too.
 pub fn laws(run: &Run) -> [Option<(Params, bool)>; 2] {
-    let client = params(run.law, run).map(|params| (params, run.steers_uploads()));
-    let server = params(run.server_law, run).map(|params| (params, false));
-    [client, server]
-}
-
-fn params(law: Law, run: &Run) -> Option<Params> {
-    let law = match law {
-        Law::None => return None,
-        Law::Drs => tidegate_laws::Law::Drs,
-        Law::Drwa => tidegate_laws::Law::Drwa,
-        Law::Tide => tidegate_laws::Law::Tide,
-        Law::Rledbat => tidegate_laws::Law::Rledbat,
-        Law::Rsfc => tidegate_laws::Law::Rsfc,
+    let steered = |side, uploads| {
+        let params = run.params_of(side);
+        (!params.law.is_none()).then_some((params, uploads))
     };
-    Some(Params {
-        law,
-        lambda: run.lambda,
-        limit: run
-            .limit
-            .map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
-        keep_minima: run.keep_minima,
-    })
+    [
+        steered(Side::Client, run.steers_uploads()),
+        steered(Side::Server, false),
+    ]
 }

@@ -5,11 +5,13 @@ use crate::mpath::MpathCommand;
 use crate::run::log::LogFormat;
 use crate::run::serve::SOCKET;
 use crate::top::order::Order;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use tidegate_laws::Law;
 use tidegate_scenario::{CellKind, QueuePolicy, Variation};
 
 /// Keeps the queue in front of an over-buffered access link short from the receiving end, by
@@ -67,9 +69,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// What steers the window; tide if neither this nor the file says
-    #[arg(long, value_enum)]
-    pub law: Option<LawArg>,
-    /// Steer data in this direction alone; otherwise in both if the law can (tide and rsfc)
+    #[arg(long, value_parser = law())]
+    pub law: Option<Law>,
+    /// Steer data in this direction alone; otherwise in both if the law can
     #[arg(long, value_enum, value_name = "DIRECTION")]
     pub only: Option<OnlyArg>,
     /// DRWA's λ: the multiple of the smallest RTT at which it holds the RTT; 3 by default
@@ -165,20 +167,14 @@ pub enum OnlyArg {
     Uploads,
 }
 
-/// Laws that `run` knows.
-#[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum LawArg {
-    /// Tidegate's own: a forecast of the link's capacity with a margin for its error
-    Tide,
-    /// Dynamic receive window adjustment, as published
-    Drwa,
-    /// Dynamic right-sizing: what Linux does, with an optional static limit
-    Drs,
-    /// rLEDBAT (RFC 9840): for background downloads, yields to all other traffic
-    Rledbat,
-    /// Receiver-side flow control, as published: for uploads that end here, over slow uplinks
-    Rsfc,
+/// A law, by its name.
+fn law() -> impl TypedValueParser<Value = Law> {
+    let named = |law: Law| PossibleValue::new(law.name()).help(law.about());
+    PossibleValuesParser::new(Law::ALL.map(named)).map(|name| {
+        let mut laws = Law::ALL.into_iter();
+        laws.find(|law| law.name() == name)
+            .expect("the parser admits no other")
+    })
 }
 
 /// Which scenario, which variants and runs of it, and how the result is shown.

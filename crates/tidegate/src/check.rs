@@ -6,7 +6,7 @@
 mod offload;
 
 use crate::args::{CheckArgs, RunArgs};
-use crate::config::{Settings, law_name, settings};
+use crate::config::{Settings, settings};
 use crate::lock;
 use anyhow::Result;
 use serde::Serialize;
@@ -18,6 +18,7 @@ use tidegate_agent::{
     sees_users,
 };
 use tidegate_lab::Namespace;
+use tidegate_laws::Law;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
@@ -55,7 +56,7 @@ struct Report {
 struct Used {
     hook: &'static str,
     interfaces: Vec<String>,
-    law: String,
+    law: Law,
     directions: &'static str,
     rules: usize,
 }
@@ -137,7 +138,7 @@ fn used(settings: &Settings, hook: &'static str) -> Used {
     Used {
         hook,
         interfaces: agent.interfaces.iter().map(|i| i.name.clone()).collect(),
-        law: law_name(agent.params.law),
+        law: agent.params.law,
         directions: crate::run::directions_in_words(agent),
         rules: agent.rules.rules.len(),
     }

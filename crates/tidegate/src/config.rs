@@ -5,7 +5,7 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-use crate::args::{LawArg, OnlyArg, RunArgs};
+use crate::args::{OnlyArg, RunArgs};
 use crate::exit::BadInput;
 use anyhow::Result;
 use file::{Action, At, Entry, File};
@@ -83,16 +83,9 @@ pub fn named_interfaces(names: &[String]) -> Result<Vec<Interface>> {
 }
 
 fn params(args: &RunArgs, file: &File) -> Result<Params> {
-    let law = match args.law.or(file.law).unwrap_or(LawArg::Tide) {
-        LawArg::Tide => Law::Tide,
-        LawArg::Drwa => Law::Drwa,
-        LawArg::Drs => Law::Drs,
-        LawArg::Rledbat => Law::Rledbat,
-        LawArg::Rsfc => Law::Rsfc,
-    };
     let default = Params::default();
     Ok(Params {
-        law,
+        law: args.law.or(file.law).unwrap_or(default.law),
         lambda: args.lambda.or(file.lambda).unwrap_or(default.lambda),
         limit: args.limit.or(file.limit),
         ..default
@@ -102,24 +95,18 @@ fn params(args: &RunArgs, file: &File) -> Result<Params> {
 /// What is steered: all that the law can, unless one direction was asked for. With a file, whose law
 /// may change, both are made ready.
 fn directions(args: &RunArgs, file: &File, params: &Params) -> Result<Directions> {
-    match (args.only.or(file.only), params.steers_uploads()) {
+    match (args.only.or(file.only), params.law.steers_uploads()) {
         (None, true) => Ok(Directions::Both),
         (None, false) if args.config.is_some() => Ok(Directions::Both),
         (Some(OnlyArg::Downloads), _) | (None, false) => Ok(Directions::Downloads),
         (Some(OnlyArg::Uploads), true) => Ok(Directions::Uploads),
-        (Some(OnlyArg::Uploads), false) => {
-            let law = law_name(params.law);
-            Err(BadInput(format!(
-                "law \"{law}\" steers downloads alone, expected tide or rsfc for uploads"
-            ))
-            .into())
-        }
+        (Some(OnlyArg::Uploads), false) => Err(BadInput(format!(
+            "law \"{}\" steers downloads alone, expected {} for uploads",
+            params.law,
+            Law::names(|law| law.steers_uploads())
+        ))
+        .into()),
     }
-}
-
-/// As the command line spells it.
-pub fn law_name(law: Law) -> String {
-    format!("{law:?}").to_lowercase()
 }
 
 fn rules(file: &File, params: &Params, interfaces: &[Interface]) -> Result<Rules, LoadError> {
@@ -233,9 +220,12 @@ fn verdict(file: &File, entry: &At<Entry>, params: &Params) -> Result<Verdict, L
             Err(file.complain(weight, message.into()))
         }
         (Action::Allow, None) => Ok(Verdict::default()),
-        (Action::Allow, Some(weight)) if params.law != Law::Tide => {
-            let law = law_name(params.law);
-            let message = format!("law \"{law}\" knows no weights, expected law tide");
+        (Action::Allow, Some(weight)) if !params.law.is_on_path() => {
+            let message = format!(
+                "law \"{}\" knows no weights, expected law {}",
+                params.law,
+                Law::names(|law| law.is_on_path())
+            );
             Err(file.complain(weight, message))
         }
         (Action::Allow, Some(weight)) => Ok(Verdict::Steered {

@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use tidegate_report::jain;
-use tidegate_scenario::{FlowResult, Quantiles, RunResult};
+use tidegate_scenario::{FlowDirection, FlowResult, Quantiles, RunResult};
 
 /// A file of rows: first what identifies a run, then what it measured.
 pub struct Rows {
@@ -147,7 +147,11 @@ fn metrics(run: &RunResult) -> [String; METRICS.len()] {
         let flows = run.flows.iter();
         flows.filter(|f| f.direction == direction).collect()
     };
-    let (down, up, pings) = (of("down"), of("up"), of("echo"));
+    let (down, up, pings) = (
+        of(FlowDirection::Down),
+        of(FlowDirection::Up),
+        of(FlowDirection::Echo),
+    );
     let rtt = |flows: &[&FlowResult], pick: fn(&Quantiles) -> f64| {
         let counted = flows.iter().filter(|f| f.rtt_ms.max > 0.0);
         largest(counted.map(|f| pick(&f.rtt_ms)))

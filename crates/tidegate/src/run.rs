@@ -8,7 +8,7 @@ pub mod serve;
 mod wake;
 
 use crate::args::RunArgs;
-use crate::config::{Settings, law_name, settings};
+use crate::config::{Settings, settings};
 use crate::lock::{self, Lock};
 use crate::operate::Operation;
 use crate::signals;
@@ -26,8 +26,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tidegate_agent::{
-    Agent, BTF, Config, Count, Directions, Hook, Interface, PathView, leftovers, require,
+    Agent, BTF, Config, Count, Directions, Hook, Interface, PathView, Reason, leftovers, require,
 };
+use tidegate_laws::Law;
 use wake::Wake;
 
 /// Between two reports.
@@ -176,7 +177,7 @@ fn about(config: &Config, agent: &Agent) -> About {
     About {
         version: env!("CARGO_PKG_VERSION").into(),
         pid: std::process::id(),
-        law: law_name(config.params.law),
+        law: config.params.law,
         dry_run: config.dry_run,
         directions: directions_in_words(config).into(),
         hook: agent.hook().map_or("none", Hook::name).into(),
@@ -193,7 +194,7 @@ fn names(settings: &Settings) -> Vec<String> {
 
 /// What is steered, in words.
 pub fn directions_in_words(config: &Config) -> &'static str {
-    match (config.directions, config.params.steers_uploads()) {
+    match (config.directions, config.params.law.steers_uploads()) {
         (Directions::Both, true) => "downloads and uploads",
         (Directions::Uploads, _) => "uploads",
         (Directions::Downloads, _) | (Directions::Both, false) => "downloads",
@@ -202,10 +203,10 @@ pub fn directions_in_words(config: &Config) -> &'static str {
 
 /// What the agent does, in words.
 fn what(about: &About) -> String {
-    let verb = if about.dry_run {
-        "watching (dry run)"
-    } else {
-        "steering"
+    let verb = match (about.law, about.dry_run) {
+        (Law::None, _) => "watching",
+        (_, true) => "watching (dry run)",
+        (_, false) => "steering",
     };
     let names: Vec<_> = about.interfaces.iter().map(|i| i.name.as_str()).collect();
     format!(
@@ -225,7 +226,7 @@ fn announce(about: &About, log: Log) {
 /// What it did.
 fn log_end(last: &Snapshot, stays: bool, log: Log) {
     let sum = |of: fn(&PathView) -> u64| last.paths.iter().map(of).sum::<u64>();
-    let lowered = last.counts.iter().filter(|c| c.reason == "rewritten");
+    let lowered = last.counts.iter().filter(|c| c.reason == Reason::Rewritten);
     let lowered: u64 = lowered.map(|c| c.packets).sum();
     let [measured, udp, left] = [
         sum(|p| p.measured_bytes),

@@ -5,8 +5,10 @@ use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 use tidegate_agent::{Agent, Count, FlowView, LeftView, PathView};
+use tidegate_laws::Law;
 
-/// Raised when a field changes its meaning or goes; new fields may come at any time.
+/// Raised when a field changes its meaning or goes. New fields may come at any time, and new words: a
+/// `top` that is older than its agent says so and ends.
 pub const VERSION: u32 = 1;
 
 /// Which agent it is.
@@ -17,7 +19,7 @@ pub struct About {
     /// Process.
     pub pid: u32,
     /// The law in force.
-    pub law: String,
+    pub law: Law,
     /// Measures, and changes nothing.
     pub dry_run: bool,
     /// What is steered, in words.

@@ -4,26 +4,20 @@ use anyhow::Result;
 use std::collections::HashMap;
 use tidegate_agent::{Agent, Config, Directions, FlowView, Interface};
 use tidegate_lab::{Steer, SteeredFlow, Steering};
-use tidegate_laws::{Law, Params};
-use tidegate_scenario::{self as scenario, Direction, Side};
+use tidegate_scenario::{Direction, Run, Side};
 
 /// Attaches the live agent for a run of the laboratory.
 pub struct LiveAgent;
 
 impl Steer for LiveAgent {
-    fn attach(
-        &self,
-        run: &scenario::Run,
-        side: Side,
-        interface: &str,
-    ) -> Result<Box<dyn Steering>> {
+    fn attach(&self, run: &Run, side: Side, interface: &str) -> Result<Box<dyn Steering>> {
         let directions = match side {
             Side::Client if run.steers_uploads() => Directions::Both,
             _ => Directions::Downloads,
         };
         let agent = Agent::start(&Config {
             interfaces: vec![Interface::find(interface)?],
-            params: params(run, side),
+            params: run.params_of(side),
             directions,
             ..Config::default()
         })?;
@@ -32,23 +26,6 @@ impl Steer for LiveAgent {
             side,
             samples: HashMap::new(),
         }))
-    }
-}
-
-/// That host's law and its parameters, as a run of a scenario states them.
-fn params(run: &scenario::Run, side: Side) -> Params {
-    Params {
-        law: match run.law_of(side) {
-            scenario::Law::None => Law::None,
-            scenario::Law::Drs => Law::Drs,
-            scenario::Law::Drwa => Law::Drwa,
-            scenario::Law::Tide => Law::Tide,
-            scenario::Law::Rledbat => Law::Rledbat,
-            scenario::Law::Rsfc => Law::Rsfc,
-        },
-        lambda: run.lambda,
-        limit: run.limit.map(|l| u32::try_from(l).unwrap_or(u32::MAX)),
-        keep_minima: run.keep_minima,
     }
 }
 
@@ -63,7 +40,7 @@ impl Attached {
     /// The flow as the client sees it; the server's downloads are the client's uploads.
     fn seen_by_client(&self, flow: &FlowView) -> SteeredFlow {
         let ports = (flow.local.port, flow.remote.port);
-        let arrives = flow.direction == tidegate_agent::Direction::Down;
+        let arrives = flow.direction == Direction::Down;
         let (client_port, server_port) = match self.side {
             Side::Client => ports,
             Side::Server => (ports.1, ports.0),

@@ -18,15 +18,13 @@ struct tg_key {
 	tg_u32 vlan;   /* tags from the outermost, 12 bits each; 0: none */
 };
 
-enum tg_direction {
-	TG_DOWN, /* data arrive, their acknowledgements leave */
-	TG_UP,	 /* data leave, their acknowledgements arrive */
-	TG_DIRECTIONS,
-};
-
+/* What is known of a connection's window scale. */
 enum tg_scale_state {
+	/* nothing */
 	TG_SCALE_UNKNOWN,
-	TG_SCALE_OFFERED, /* our SYN had one; the answer decides */
+	/* our SYN had one; the answer decides */
+	TG_SCALE_OFFERED,
+	/* the scale in force */
 	TG_SCALE_KNOWN,
 };
 
@@ -65,29 +63,52 @@ struct tg_offer {
 	tg_u32 scale; /* 0 if it has none */
 };
 
-/* Why a packet passed as it was; counted for each direction apart. The order is that of user space's
- * names. */
+/*
+ * What became of a packet, or why it passed as it was; counted for each direction apart. Rust has this list
+ * from here: an enumerator's name in lower case is the reason's name, its comment is what `top` says
+ * of data that are left alone for it.
+ */
 enum tg_count {
-	TG_COUNT_MEASURED,	/* data that arrived and were measured; data that left and were noted */
-	TG_COUNT_REWRITTEN,	/* window lowered */
-	TG_COUNT_UNCHANGED,	/* the window was no larger than the law's */
-	TG_COUNT_NO_DATA,	/* nothing to measure or to note */
-	TG_COUNT_NO_FLOW,	/* arrived for a flow of which nothing has left yet */
-	TG_COUNT_HANDSHAKE,	/* SYN: windows are unscaled */
+	/* data that arrived and were measured; data that left and were noted */
+	TG_COUNT_MEASURED,
+	/* the window was lowered */
+	TG_COUNT_REWRITTEN,
+	/* the window was no larger than the law's */
+	TG_COUNT_UNCHANGED,
+	/* there was nothing to measure or to note */
+	TG_COUNT_NO_DATA,
+	/* nothing of the connection has left here, so its windows are not seen */
+	TG_COUNT_NO_FLOW,
+	/* a SYN, whose window is not scaled */
+	TG_COUNT_HANDSHAKE,
+	/* a RST */
 	TG_COUNT_RESET,
-	TG_COUNT_NO_SCALE,	/* the handshake was missed and no socket tells the scale */
-	TG_COUNT_DENIED,	/* a rule leaves the flow alone */
-	TG_COUNT_SEALED,	/* MD5 or AO: a checksum covers the window */
-	TG_COUNT_MPTCP,		/* the window belongs to the connection, not to the subflow */
-	TG_COUNT_NOT_TCP,	/* of it UDP is counted apart: QUIC is out of reach */
+	/* its handshake was missed and no socket here tells the window scale */
+	TG_COUNT_NO_SCALE,
+	/* a rule of the configuration says so */
+	TG_COUNT_DENIED,
+	/* TCP-MD5 or TCP-AO covers the window with a checksum */
+	TG_COUNT_SEALED,
+	/* MPTCP's window belongs to the connection, not to this subflow */
+	TG_COUNT_MPTCP,
+	/* it is neither TCP nor UDP, so it has no such window */
+	TG_COUNT_NOT_TCP,
+	/* UDP, such as QUIC, has no receive window that can be seen from outside */
 	TG_COUNT_UDP,
+	/* it is not IP */
 	TG_COUNT_NOT_IP,
+	/* IP fragments; only the first would show the window */
 	TG_COUNT_FRAGMENT,
-	TG_COUNT_IP_OPTIONS,	/* IPv4 options or IPv6 extension headers */
+	/* IPv4 options or IPv6 extension headers stand before TCP */
+	TG_COUNT_IP_OPTIONS,
+	/* its headers make no sense */
 	TG_COUNT_MALFORMED,
+	/* the table of flows has no place */
 	TG_COUNT_TABLE_FULL,
-	TG_COUNT_NO_PATH,	/* interface without a record */
-	TG_COUNT_CHAINED,	/* merged by GRO, but each segment kept its own header */
+	/* its interface has no record */
+	TG_COUNT_NO_PATH,
+	/* merged by GRO, but each segment kept its own header */
+	TG_COUNT_CHAINED,
 	TG_COUNTS,
 };
 

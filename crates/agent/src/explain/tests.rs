@@ -1,5 +1,6 @@
 use super::{Limit, Situation};
-use crate::{Direction, Endpoint, FlowView, PathView, REASONS};
+use crate::{Direction, Endpoint, FlowView, PathView, Reason};
+use tidegate_laws::{Law, PathState};
 
 fn end(port: u16) -> Endpoint {
     Endpoint {
@@ -35,11 +36,11 @@ fn flow() -> FlowView {
     }
 }
 
-fn path(state: &str) -> PathView {
+fn path(state: PathState) -> PathView {
     PathView {
         direction: Direction::Down,
         ifindex: 2,
-        state: state.into(),
+        state,
         lag_us: 80_000,
         queue_us: 20_000,
         forecast_bytes: 200_000,
@@ -52,7 +53,7 @@ fn path(state: &str) -> PathView {
     }
 }
 
-fn limit(flow: &FlowView, law: &str, state: &str, bytes_per_s: f64) -> Limit {
+fn limit(flow: &FlowView, law: Law, state: PathState, bytes_per_s: f64) -> Limit {
     Limit::of(
         flow,
         Situation {
@@ -67,79 +68,97 @@ fn limit(flow: &FlowView, law: &str, state: &str, bytes_per_s: f64) -> Limit {
 #[test]
 fn each_limit_is_told_from_what_the_kernel_shows() {
     type Change = fn(&mut FlowView);
-    let cases: [(Change, &str, &str, f64, Limit); 17] = [
-        (|_| {}, "tide", "running", 2.5e6, Limit::Law),
-        (|f| f.held = true, "tide", "running", 2.5e6, Limit::Promised),
-        (|_| {}, "tide", "probing", 2.5e6, Limit::Probing),
-        (|_| {}, "tide", "rechecking", 2.5e6, Limit::Rechecking),
+    let cases: [(Change, Law, PathState, f64, Limit); 17] = [
+        (|_| {}, Law::Tide, PathState::Running, 2.5e6, Limit::Law),
+        (
+            |f| f.held = true,
+            Law::Tide,
+            PathState::Running,
+            2.5e6,
+            Limit::Promised,
+        ),
+        (|_| {}, Law::Tide, PathState::Probing, 2.5e6, Limit::Probing),
+        (
+            |_| {},
+            Law::Tide,
+            PathState::Rechecking,
+            2.5e6,
+            Limit::Rechecking,
+        ),
         // The path's state is tide's own.
-        (|_| {}, "drwa", "probing", 2.5e6, Limit::Law),
-        (|_| {}, "tide", "running", 0.5e6, Limit::Sender),
+        (|_| {}, Law::Drwa, PathState::Probing, 2.5e6, Limit::Law),
+        (|_| {}, Law::Tide, PathState::Running, 0.5e6, Limit::Sender),
         (
             |f| (f.kernel_bytes, f.window_bytes) = (250_000, 250_000),
-            "tide",
-            "running",
+            Law::Tide,
+            PathState::Running,
             2.5e6,
             Limit::Kernel,
         ),
         (
             |f| f.kernel_bytes = 0,
-            "tide",
-            "running",
+            Law::Tide,
+            PathState::Running,
             0.0,
             Limit::Reader,
         ),
         (
             |f| f.arrived_us = 400_000,
-            "tide",
-            "running",
+            Law::Tide,
+            PathState::Running,
             0.0,
             Limit::Application,
         ),
         (
             |f| f.wanted_bytes = None,
-            "tide",
-            "starting",
+            Law::Tide,
+            PathState::Starting,
             2.5e6,
             Limit::Starting,
         ),
         (
             |f| f.wanted_bytes = None,
-            "drwa",
-            "starting",
+            Law::Drwa,
+            PathState::Starting,
             2.5e6,
             Limit::Open,
         ),
         (
             |f| f.timestamps = false,
-            "tide",
-            "running",
+            Law::Tide,
+            PathState::Running,
             2.5e6,
             Limit::NoTimestamps,
         ),
         (
             |f| f.timestamps = false,
-            "drwa",
-            "running",
+            Law::Drwa,
+            PathState::Running,
             2.5e6,
             Limit::Law,
         ),
         (
             |f| f.queue_us = None,
-            "tide",
-            "running",
+            Law::Tide,
+            PathState::Running,
             2.5e6,
             Limit::NoClock,
         ),
         (
             |f| f.window_scale = None,
-            "tide",
-            "running",
+            Law::Tide,
+            PathState::Running,
             2.5e6,
-            Limit::NoScale,
+            Limit::LeftAlone(Reason::NoScale),
         ),
-        (|_| {}, "none", "starting", 2.5e6, Limit::NoLaw),
-        (|f| f.closed = true, "tide", "running", 2.5e6, Limit::Closed),
+        (|_| {}, Law::None, PathState::Starting, 2.5e6, Limit::NoLaw),
+        (
+            |f| f.closed = true,
+            Law::Tide,
+            PathState::Running,
+            2.5e6,
+            Limit::Closed,
+        ),
     ];
     for (i, (change, law, state, rate, expected)) in cases.into_iter().enumerate() {
         let mut flow = flow();
@@ -151,7 +170,7 @@ fn each_limit_is_told_from_what_the_kernel_shows() {
 #[test]
 fn until_a_rate_is_known_the_sender_is_not_blamed() {
     let at = Situation {
-        law: "tide",
+        law: Law::Tide,
         path: None,
         bytes_per_s: None,
         now_us: 1_000_500,
@@ -160,21 +179,31 @@ fn until_a_rate_is_known_the_sender_is_not_blamed() {
 }
 
 #[test]
-fn every_reason_for_leaving_a_connection_alone_has_words_of_its_own() {
-    let left = [
-        "no_flow",
-        "no_scale",
-        "sealed",
-        "mptcp",
-        "not_tcp",
-        "udp",
-        "fragment",
-        "ip_options",
-    ];
-    let mut told: Vec<_> = left.map(Limit::of_left).to_vec();
-    assert!(left.iter().all(|reason| REASONS.contains(reason)));
-    assert!(told.iter().all(|limit| limit.is_left_alone()));
-    told.sort_by_key(|limit| limit.words());
+fn what_is_left_alone_is_told_by_its_reason() {
+    let limit = Limit::LeftAlone(Reason::IpOptions);
+    assert!(limit.is_left_alone());
+    assert_eq!(limit.words(), Reason::IpOptions.about());
+    assert_eq!(limit.short(), "IP options");
+}
+
+#[test]
+fn each_reason_has_words_of_its_own() {
+    let mut told = Reason::ALL.map(Reason::about).to_vec();
+    told.sort_unstable();
     told.dedup();
-    assert_eq!(told.len(), left.len());
+    assert_eq!(told.len(), Reason::ALL.len());
+    assert!(told.iter().all(|words| !words.is_empty()));
+}
+
+#[test]
+fn limits_go_by_their_names_in_files() {
+    for (limit, name) in [
+        (Limit::NoTimestamps, "no_timestamps"),
+        (Limit::LeftAlone(Reason::NoScale), "no_scale"),
+        (Limit::LeftAlone(Reason::Udp), "udp"),
+    ] {
+        let text = serde_json::to_string(&limit).unwrap();
+        assert_eq!(text, format!("{name:?}"));
+        assert_eq!(serde_json::from_str::<Limit>(&text).unwrap(), limit);
+    }
 }

@@ -16,7 +16,7 @@ use tidegate_agent::skeleton::types::{
     __sk_buff, tg_counter, tg_left, tg_left_key, tg_path, tg_record, tg_upload_record,
 };
 use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
-use tidegate_agent::{Direction, REASONS, Rule, Rules, Verdict};
+use tidegate_agent::{Direction, Reason, Rule, Rules, Verdict};
 use tidegate_laws::Params;
 
 /// `TC_ACT_UNSPEC`: the packet goes on to whatever comes next.
@@ -125,7 +125,7 @@ impl Gate {
         tidegate_agent::configure(&mut self.skeleton, params, dry_run);
         self.mode = Mode {
             dry_run,
-            open: self.direction == Direction::Up && !params.steers_uploads(),
+            open: self.direction == Direction::Up && !params.law.steers_uploads(),
         };
     }
 
@@ -234,11 +234,8 @@ impl Gate {
                 .map(|v| record::<tg_counter>(v).packets)
                 .sum()
         };
-        let first = match self.direction {
-            Direction::Down => 0,
-            Direction::Up => REASONS.len(),
-        };
-        (first..first + REASONS.len()).map(count).collect()
+        let first = self.direction as usize * Reason::ALL.len();
+        (first..first + Reason::ALL.len()).map(count).collect()
     }
 
     /// What it remembers to have left alone.
@@ -278,12 +275,12 @@ impl Gate {
     }
 
     /// Like [`Self::pass`]; also returns the one reason under which the packet was counted.
-    pub fn explain(&self, way: Way, link: Link, packet: &[u8]) -> (Vec<u8>, &'static str) {
+    pub fn explain(&self, way: Way, link: Link, packet: &[u8]) -> (Vec<u8>, Reason) {
         let before = self.counts();
         let out = self.pass(way, link, packet);
         let after = self.counts();
-        let counted: Vec<_> = REASONS
-            .iter()
+        let counted: Vec<_> = Reason::ALL
+            .into_iter()
             .zip(before.iter().zip(&after))
             .filter(|(_, (before, after))| before != after)
             .collect();

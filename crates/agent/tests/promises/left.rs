@@ -5,7 +5,7 @@ use crate::gate::{Gate, Way};
 use crate::packet::{ACK, FIN, Ip, Link, Packet, RST, option};
 use crate::support::is_root;
 use tidegate_agent::skeleton::types::{tg_left, tg_left_key};
-use tidegate_agent::{Direction, REASONS};
+use tidegate_agent::{Direction, Reason};
 
 const START_US: u64 = 5_000_000;
 const LINK: Link = Link::Ethernet;
@@ -42,8 +42,8 @@ fn only(gate: &Gate) -> (tg_left_key, tg_left) {
     entry
 }
 
-fn reason(left: &tg_left) -> &'static str {
-    REASONS[left.reason as usize]
+fn reason(left: &tg_left) -> Reason {
+    Reason::from_raw(left.reason).expect("a reason")
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_connection_that_is_left_alone_is_remembered_with_its_bytes() {
         let (key, left) = only(&gate);
         assert_eq!(
             (reason(&left), left.packets, left.bytes),
-            ("sealed", 3, 300)
+            (Reason::Sealed, 3, 300)
         );
         assert_eq!(left.seen_us, START_US);
         assert_eq!(key.protocol, 6);
@@ -85,7 +85,7 @@ fn udp_is_told_by_its_ports_and_other_protocols_by_their_ends() {
         gate.pass(Way::Arrives, LINK, &bytes);
         let (key, left) = only(&gate);
         let payload = (bytes.len() - packet.tcp_offset() - 8) as u64;
-        assert_eq!((reason(&left), left.bytes), ("udp", payload));
+        assert_eq!((reason(&left), left.bytes), (Reason::Udp, payload));
         assert_eq!(key.protocol, 17);
         let ports = [key.key.local_port, key.key.remote_port].map(u16::from_be);
         assert!(ports.contains(&packet.from.1) && ports.contains(&packet.to.1));
@@ -97,7 +97,7 @@ fn udp_is_told_by_its_ports_and_other_protocols_by_their_ends() {
         let (key, left) = all.iter().find(|(key, _)| key.protocol == 50).unwrap();
         assert_eq!(
             (reason(left), key.key.local_port, key.key.remote_port),
-            ("not_tcp", 0, 0)
+            (Reason::NotTcp, 0, 0)
         );
         assert_eq!(gate.path().left, left.bytes);
     });
@@ -116,11 +116,11 @@ fn why_nothing_is_known_of_a_download_is_found_where_its_answers_leave() {
         let left = only(gate).1;
         (reason(&left), left.packets, left.bytes)
     };
-    assert_eq!(arrives(&gate, &mut connection), ("no_flow", 1, 100));
+    assert_eq!(arrives(&gate, &mut connection), (Reason::NoFlow, 1, 100));
     let answer = connection.outgoing(START_US, 500);
     gate.pass(Way::Leaves, LINK, &answer.bytes());
-    assert_eq!(reason(&only(&gate).1), "no_scale");
-    assert_eq!(arrives(&gate, &mut connection), ("no_scale", 2, 200));
+    assert_eq!(reason(&only(&gate).1), Reason::NoScale);
+    assert_eq!(arrives(&gate, &mut connection), (Reason::NoScale, 2, 200));
 }
 
 #[test]

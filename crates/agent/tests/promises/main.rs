@@ -21,7 +21,6 @@ mod left;
 mod mixed;
 mod packet;
 mod pressure;
-mod reasons;
 mod rules;
 mod steering;
 mod understood;

@@ -7,6 +7,7 @@ use crate::packet::{Ip, Link, option};
 use crate::steering::{gate_with_limit, limited_to};
 use crate::support::is_root;
 use tidegate_agent::Direction;
+use tidegate_agent::Reason;
 
 const START_US: u64 = 5_000_000;
 const WINDOW: u16 = 500;
@@ -92,7 +93,7 @@ fn of_an_mptcp_connection_segments_without_its_option_pass_too() {
             assert_eq!(connection.lowered, 0, "{:?} {opens}", gate.direction);
             let packet = connection.outgoing(START_US + 9_000_000, WINDOW);
             let (_, reason) = gate.explain(Way::Leaves, Link::Ethernet, &packet.bytes());
-            assert_eq!(reason, "mptcp");
+            assert_eq!(reason, Reason::Mptcp);
         }
     }
 }
@@ -123,7 +124,7 @@ fn an_mptcp_option_stays_in_mind() {
         let mut packet = connection.outgoing(now_us, WINDOW);
         packet.options.extend(option::other(30, 10));
         let (_, reason) = gate.explain(Way::Leaves, Link::Ethernet, &packet.bytes());
-        assert_eq!(reason, "mptcp");
+        assert_eq!(reason, Reason::Mptcp);
         connection.download(&mut gate, now_us, 400_000, WINDOW);
         assert_eq!(connection.lowered, lowered, "{:?}", gate.direction);
     }

@@ -8,6 +8,7 @@ use crate::support::is_root;
 use nix::sched::{CpuSet, sched_getcpu, sched_setaffinity};
 use nix::unistd::Pid;
 use tidegate_agent::Direction;
+use tidegate_agent::Reason;
 
 const START_US: u64 = 5_000_000;
 const WINDOW: u16 = 500;
@@ -58,7 +59,10 @@ fn a_forgotten_flow_passes_and_the_next_is_steered() {
         let before = packet.bytes();
         let (after, reason) = gate.explain(Way::Leaves, Link::Ethernet, &before);
         assert_eq!(after, before, "{direction:?}");
-        assert!(["no_scale", "no_flow"].contains(&reason), "{reason}");
+        assert!(
+            [Reason::NoScale, Reason::NoFlow].contains(&reason),
+            "{reason}"
+        );
         let mut next = Connection::through(&gate, Link::Ethernet, Ip::V4, 900);
         next.open(&mut gate, now_us + 1_000_000);
         next.steer(&mut gate, now_us + 1_000_000, WINDOW);

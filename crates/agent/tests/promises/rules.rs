@@ -8,7 +8,9 @@ use crate::steering::gate_with_limit;
 use crate::support::is_root;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
-use tidegate_agent::{Cgroup, Direction, Interface, LinkLayer, Prefix, Rule, Rules, Verdict};
+use tidegate_agent::{
+    Cgroup, Direction, Interface, LinkLayer, Prefix, Reason, Rule, Rules, Verdict,
+};
 
 const START_US: u64 = 5_000_000;
 /// A connection's port at the receiver of its data, and at their sender (`Connection`).
@@ -62,7 +64,7 @@ impl Flow {
         self.connection.open(&mut self.gate, START_US);
     }
 
-    fn reason(&mut self) -> &'static str {
+    fn reason(&mut self) -> Reason {
         let (way, packet) = match self.gate.direction {
             Direction::Down => {
                 self.connection.expected += 100;
@@ -72,13 +74,16 @@ impl Flow {
         };
         let before = packet.bytes();
         let (after, reason) = self.gate.explain(way, self.connection.link, &before);
-        assert!(reason != "denied" || after == before, "denied, but changed");
+        assert!(
+            reason != Reason::Denied || after == before,
+            "denied, but changed"
+        );
         reason
     }
 
     fn is_denied_by(&mut self, those: &Rules) -> bool {
         self.gate.set_rules(those);
-        self.reason() == "denied"
+        self.reason() == Reason::Denied
     }
 
     fn assert(&mut self, rule: Rule, denied: bool) {
@@ -340,7 +345,7 @@ fn steering_ends_and_goes_on_with_the_rules() {
             Link::Ethernet,
             &connection.incoming(now_us, 100).bytes(),
         );
-        assert_eq!(reason, "denied");
+        assert_eq!(reason, Reason::Denied);
         gate.set_verdicts(&at(Verdict::Steered { weight: 5 }));
         let lowered = connection.lowered;
         connection.steer(gate, now_us, 500);

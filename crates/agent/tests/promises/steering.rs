@@ -4,6 +4,7 @@ use crate::connection::{Connection, MSS, RTT_US, window_of};
 use crate::gate::{Gate, Way};
 use crate::packet::{FIN, Ip, Link, option};
 use crate::support::is_root;
+use tidegate_agent::Reason;
 use tidegate_laws::{Law, Params};
 
 const START_US: u64 = 5_000_000;
@@ -238,7 +239,7 @@ fn padding_is_no_data() {
     let mut arrives = connection.incoming(now_us, 0);
     arrives.padding = 6;
     let (_, reason) = gate.explain(Way::Arrives, Link::Ethernet, &arrives.bytes());
-    assert_eq!(reason, "no_data");
+    assert_eq!(reason, Reason::NoData);
     let mut leaves = connection.outgoing(now_us, 500);
     leaves.padding = 6;
     assert_eq!(
@@ -261,7 +262,7 @@ fn a_packet_without_a_length_is_as_long_as_its_frame() {
     let mut packet = connection.incoming(now_us, 3_000).bytes();
     packet[16..18].fill(0);
     let (_, reason) = gate.explain(Way::Arrives, Link::Ethernet, &packet);
-    assert_eq!(reason, "measured");
+    assert_eq!(reason, Reason::Measured);
 }
 
 #[test]
@@ -332,7 +333,7 @@ fn an_answer_that_never_came_settles_no_scale() {
     connection.send_handshake(&gate, START_US, Way::Leaves, false);
     let before = connection.outgoing(START_US, 500);
     let (after, reason) = gate.explain(Way::Leaves, Link::Ethernet, &before.bytes());
-    assert_eq!((window_of(&before, &after), reason), (500, "no_scale"));
+    assert_eq!((window_of(&before, &after), reason), (500, Reason::NoScale));
 }
 
 #[test]
@@ -347,5 +348,5 @@ fn an_answer_to_another_handshake_settles_no_scale() {
     connection.send_handshake(&gate, START_US, Way::Arrives, true);
     let before = connection.outgoing(START_US, 500);
     let (after, reason) = gate.explain(Way::Leaves, Link::Ethernet, &before.bytes());
-    assert_eq!((window_of(&before, &after), reason), (500, "no_scale"));
+    assert_eq!((window_of(&before, &after), reason), (500, Reason::NoScale));
 }

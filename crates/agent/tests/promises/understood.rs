@@ -6,6 +6,7 @@ use crate::packet::{ACK, Ip, Link, Packet, RST, SYN, option};
 use crate::steering::gate_with_limit;
 use crate::support::is_root;
 use tidegate_agent::Direction;
+use tidegate_agent::Reason;
 
 const START_US: u64 = 5_000_000;
 const LINKS: [Link; 2] = [Link::Ethernet, Link::PlainIp];
@@ -42,7 +43,7 @@ impl<'a> Steered<'a> {
         }
     }
 
-    fn expect(&self, way: Way, bytes: &[u8], expected: &str) {
+    fn expect(&self, way: Way, bytes: &[u8], expected: Reason) {
         let link = self.connection.link;
         let (after, reason) = self.gate.explain(way, link, bytes);
         let ip = self.connection.ip;
@@ -51,7 +52,7 @@ impl<'a> Steered<'a> {
     }
 
     /// Changes a packet of the flow by `change`, both ways, and expects `reason`.
-    fn expect_both(&mut self, reason: &str, change: impl Fn(&mut Packet)) {
+    fn expect_both(&mut self, reason: Reason, change: impl Fn(&mut Packet)) {
         for way in [Way::Arrives, Way::Leaves] {
             let mut packet = self.packet(way);
             change(&mut packet);
@@ -60,7 +61,7 @@ impl<'a> Steered<'a> {
     }
 
     /// The same with the packet's bytes, from the TCP header's beginning.
-    fn expect_bytes(&mut self, reason: &str, change: impl Fn(&mut [u8])) {
+    fn expect_bytes(&mut self, reason: Reason, change: impl Fn(&mut [u8])) {
         for way in [Way::Arrives, Way::Leaves] {
             let packet = self.packet(way);
             let mut bytes = packet.bytes();
@@ -88,12 +89,16 @@ fn everywhere(test: impl Fn(Steered, Link, Ip)) {
 #[test]
 fn signatures_and_shared_windows() {
     everywhere(|mut flow, _, _| {
-        for (kind, content, reason) in [(19, 16, "sealed"), (29, 14, "sealed"), (30, 10, "mptcp")] {
+        for (kind, content, reason) in [
+            (19, 16, Reason::Sealed),
+            (29, 14, Reason::Sealed),
+            (30, 10, Reason::Mptcp),
+        ] {
             flow.expect_both(reason, |p| p.options = option::other(kind, content));
             flow.expect_both(reason, |p| p.options.extend(option::other(kind, content)));
         }
         // Behind more options than anybody sends: nobody looks so far, so nobody may write.
-        flow.expect_both("malformed", |p| {
+        flow.expect_both(Reason::Malformed, |p| {
             p.options = [vec![1; 22], option::other(19, 16)].concat();
         });
     });
@@ -114,7 +119,11 @@ fn options_that_are_known_or_harmless_are_no_obstacle() {
             packet.options = options;
             // Without a stamp there is nothing to tell an uplink's queue by.
             let blind = packet.options.is_empty() && flow.gate.direction == Direction::Up;
-            let expected = if blind { "unchanged" } else { "rewritten" };
+            let expected = if blind {
+                Reason::Unchanged
+            } else {
+                Reason::Rewritten
+            };
             let (_, reason) = flow.gate.explain(Way::Leaves, packet.link, &packet.bytes());
             assert_eq!(reason, expected, "{:?}", packet.options);
             let mut packet = flow.packet(Way::Arrives);
@@ -122,7 +131,7 @@ fn options_that_are_known_or_harmless_are_no_obstacle() {
             let (_, reason) = flow
                 .gate
                 .explain(Way::Arrives, packet.link, &packet.bytes());
-            assert_eq!(reason, "measured");
+            assert_eq!(reason, Reason::Measured);
         }
     });
 }
@@ -132,21 +141,21 @@ fn fragments_and_headers_in_between() {
     everywhere(|mut flow, _, ip| match ip {
         Ip::V4 => {
             for fragment in [0x2000, 0x2001, 0x0001, 0x1fff] {
-                flow.expect_both("fragment", |p| p.fragment = fragment);
+                flow.expect_both(Reason::Fragment, |p| p.fragment = fragment);
             }
             for length in [4, 8, 40] {
-                flow.expect_both("ip_options", |p| p.ip_options = vec![1; length]);
+                flow.expect_both(Reason::IpOptions, |p| p.ip_options = vec![1; length]);
             }
             // Don't Fragment is no fragment.
             let mut packet = flow.packet(Way::Leaves);
             packet.fragment = 0x4000;
             let (_, reason) = flow.gate.explain(Way::Leaves, packet.link, &packet.bytes());
-            assert_eq!(reason, "rewritten");
+            assert_eq!(reason, Reason::Rewritten);
         }
         Ip::V6 => {
-            flow.expect_both("fragment", |p| p.protocol = 44);
+            flow.expect_both(Reason::Fragment, |p| p.protocol = 44);
             for extension in [0, 43, 60] {
-                flow.expect_both("ip_options", |p| p.protocol = extension);
+                flow.expect_both(Reason::IpOptions, |p| p.protocol = extension);
             }
         }
     });
@@ -155,17 +164,17 @@ fn fragments_and_headers_in_between() {
 #[test]
 fn other_protocols() {
     everywhere(|mut flow, link, _| {
-        flow.expect_both("udp", |p| p.protocol = 17);
+        flow.expect_both(Reason::Udp, |p| p.protocol = 17);
         // ICMP, IP in IP, IPv6 in IP, GRE, ESP, AH, ICMPv6, SCTP, UDP-Lite.
         for protocol in [1, 4, 41, 47, 50, 51, 58, 132, 136] {
-            flow.expect_both("not_tcp", |p| p.protocol = protocol);
+            flow.expect_both(Reason::NotTcp, |p| p.protocol = protocol);
         }
         if link == Link::Ethernet {
             // ARP, MPLS, PPPoE, an LLC frame, and a second tag behind the first.
             for ethertype in [0x0806, 0x8847, 0x8864, 0x0100, 0x88cc] {
-                flow.expect_both("not_ip", |p| p.ethertype = Some(ethertype));
+                flow.expect_both(Reason::NotIp, |p| p.ethertype = Some(ethertype));
             }
-            flow.expect_both("not_ip", |p| {
+            flow.expect_both(Reason::NotIp, |p| {
                 (p.vlan, p.ethertype) = (Some(1), Some(0x8100))
             });
         }
@@ -175,16 +184,16 @@ fn other_protocols() {
 #[test]
 fn handshakes_and_resets() {
     everywhere(|mut flow, _, _| {
-        flow.expect_both("reset", |p| p.flags = RST);
-        flow.expect_both("reset", |p| p.flags = RST | ACK);
-        flow.expect_both("handshake", |p| p.flags = SYN | ACK);
+        flow.expect_both(Reason::Reset, |p| p.flags = RST);
+        flow.expect_both(Reason::Reset, |p| p.flags = RST | ACK);
+        flow.expect_both(Reason::Handshake, |p| p.flags = SYN | ACK);
         let mut packet = flow.packet(Way::Leaves);
         packet.flags = SYN;
         packet.options.extend(option::scale(7));
-        flow.expect(Way::Leaves, &packet.bytes(), "handshake");
+        flow.expect(Way::Leaves, &packet.bytes(), Reason::Handshake);
         let mut without_ack = flow.packet(Way::Leaves);
         without_ack.flags = 0;
-        flow.expect(Way::Leaves, &without_ack.bytes(), "malformed");
+        flow.expect(Way::Leaves, &without_ack.bytes(), Reason::Malformed);
     });
 }
 
@@ -192,16 +201,16 @@ fn handshakes_and_resets() {
 fn lengths_that_lie() {
     everywhere(|mut flow, _, ip| {
         for doff in [0, 1, 4] {
-            flow.expect_bytes("malformed", |tcp| tcp[12] = doff << 4);
+            flow.expect_bytes(Reason::Malformed, |tcp| tcp[12] = doff << 4);
         }
         let mut packet = flow.packet(Way::Leaves);
         packet.payload = 0;
         let mut bytes = packet.bytes();
         bytes[packet.tcp_offset() + 12] = 15 << 4;
-        flow.expect(Way::Leaves, &bytes, "malformed");
+        flow.expect(Way::Leaves, &bytes, Reason::Malformed);
         // An option of no length, of one byte, and one that is longer than the header.
         for length in [0, 1, 13, 255] {
-            flow.expect_bytes("malformed", |tcp| tcp[23] = length);
+            flow.expect_bytes(Reason::Malformed, |tcp| tcp[23] = length);
         }
         for way in [Way::Arrives, Way::Leaves] {
             let packet = flow.packet(way);
@@ -213,11 +222,11 @@ fn lengths_that_lie() {
             for wrong in [1, shortest, u16::MAX] {
                 let mut bytes = packet.bytes();
                 bytes[length..length + 2].copy_from_slice(&wrong.to_be_bytes());
-                flow.expect(way, &bytes, "malformed");
+                flow.expect(way, &bytes, Reason::Malformed);
             }
             let mut bytes = packet.bytes();
             bytes[packet.ip_offset()] ^= 0x30;
-            flow.expect(way, &bytes, "malformed");
+            flow.expect(way, &bytes, Reason::Malformed);
         }
     });
 }
@@ -235,7 +244,7 @@ fn packets_that_end_too_early() {
                 let bytes = flow.packet(way).bytes();
                 let tagged = flow.connection.vlan.is_some();
                 for end in if tagged { 16 } else { shortest }..bytes.len() {
-                    flow.expect(way, &bytes[..end], "malformed");
+                    flow.expect(way, &bytes[..end], Reason::Malformed);
                 }
             }
         }
@@ -247,8 +256,8 @@ fn flows_that_are_not_known() {
     everywhere(|mut flow, _, _| {
         // What leaves the machine begins a flow, if only its scale were known.
         let (arrives_for, leaves_for) = match flow.gate.direction {
-            Direction::Down => ("no_flow", "no_scale"),
-            Direction::Up => ("no_scale", "no_flow"),
+            Direction::Down => (Reason::NoFlow, Reason::NoScale),
+            Direction::Up => (Reason::NoScale, Reason::NoFlow),
         };
         let mut arrives = flow.packet(Way::Arrives);
         arrives.to.1 = 1;
@@ -258,7 +267,7 @@ fn flows_that_are_not_known() {
         flow.expect(Way::Leaves, &leaves.bytes(), leaves_for);
         let mut bare = flow.packet(Way::Arrives);
         bare.payload = 0;
-        flow.expect(Way::Arrives, &bare.bytes(), "no_data");
+        flow.expect(Way::Arrives, &bare.bytes(), Reason::NoData);
     });
 }
 
@@ -269,8 +278,8 @@ fn an_interface_without_a_record() {
     }
     // The law runs where something arrives at the machine, and only there needs the path.
     for (direction, data, acknowledgement) in [
-        (Direction::Down, "no_path", "unchanged"),
-        (Direction::Up, "measured", "no_path"),
+        (Direction::Down, Reason::NoPath, Reason::Unchanged),
+        (Direction::Up, Reason::Measured, Reason::NoPath),
     ] {
         let mut gate = Gate::without_path(direction);
         let mut connection = Connection::through(&gate, Link::Ethernet, Ip::V4, 40_000);

@@ -6,6 +6,7 @@ use crate::gate::{Gate, Way};
 use crate::packet::{FIN, Ip, Link, option};
 use crate::support::is_root;
 use tidegate_agent::Direction;
+use tidegate_agent::Reason;
 use tidegate_laws::{Law, Params};
 
 const START_US: u64 = 5_000_000;
@@ -158,7 +159,7 @@ fn a_handshake_that_was_missed_settles_no_scale() {
         miss(&mut connection, &mut gate);
         let data = connection.incoming(START_US, MSS).bytes();
         let (_, reason) = gate.explain(Way::Arrives, Link::Ethernet, &data);
-        assert_eq!(reason, "no_scale");
+        assert_eq!(reason, Reason::NoScale);
         connection.steer(&mut gate, START_US, WINDOW);
         assert_eq!(connection.lowered, 0);
     }
@@ -194,7 +195,7 @@ fn a_forged_handshake_takes_nothing_from_a_flow() {
         forged.flags = if answers { 0x12 } else { 0x02 };
         forged.options.extend(option::scale(14));
         let (_, reason) = gate.explain(Way::Leaves, Link::Ethernet, &forged.bytes());
-        assert_eq!(reason, "handshake");
+        assert_eq!(reason, Reason::Handshake);
     }
     let after = next(&mut connection, &mut gate, now_us + 5_000, WINDOW);
     assert!(after <= window + 20, "{after} after {window}");
@@ -271,7 +272,11 @@ fn what_leaves_without_data_is_not_noted() {
     let mut connection = upload(&gate, 1_010);
     connection.timestamps = false;
     connection.open(&mut gate, START_US);
-    for (payload, padding, why) in [(0, 0, "no_data"), (0, 6, "no_data"), (1, 5, "measured")] {
+    for (payload, padding, why) in [
+        (0, 0, Reason::NoData),
+        (0, 6, Reason::NoData),
+        (1, 5, Reason::Measured),
+    ] {
         let mut packet = connection.incoming(START_US, payload);
         packet.padding = padding;
         let (_, reason) = gate.explain(Way::Arrives, Link::Ethernet, &packet.bytes());

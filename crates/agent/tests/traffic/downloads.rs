@@ -2,7 +2,7 @@
 
 use crate::stage::{WAYS, count, on_stage, start};
 use crate::transfer::{Connection, FILE};
-use tidegate_agent::{Agent, Direction, FlowView, Hook};
+use tidegate_agent::{Agent, Direction, FlowView, Hook, Reason};
 use tidegate_lab::{IpVersion, Offload};
 use tidegate_laws::{Law, Params};
 
@@ -84,14 +84,19 @@ fn check(agent: &Agent, params: &Params, connection: &Connection, case: &str) {
         Law::Tide | Law::Rsfc | Law::None => {}
     }
     // Of this connection or one before; what the agent counts it also remembers.
-    let rewritten = count(agent, Direction::Down, "rewritten");
+    let rewritten = count(agent, Direction::Down, Reason::Rewritten);
     assert!(rewritten >= flow.rewritten, "{case}");
 }
 
 /// That the agent understood every packet.
 pub fn check_counts(agent: &Agent, case: &str) {
     for direction in Direction::ALL {
-        for unwelcome in ["no_scale", "malformed", "table_full", "no_path"] {
+        for unwelcome in [
+            Reason::NoScale,
+            Reason::Malformed,
+            Reason::TableFull,
+            Reason::NoPath,
+        ] {
             let count = count(agent, direction, unwelcome);
             assert_eq!(count, 0, "{case}: {unwelcome}, {direction:?}");
         }

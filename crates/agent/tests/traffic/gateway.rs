@@ -9,7 +9,7 @@ use crate::uploads::UPLINK;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::process::Command;
-use tidegate_agent::{Agent, Direction, Hook};
+use tidegate_agent::{Agent, Direction, Hook, Reason};
 use tidegate_lab::{Masquerade, Namespace, Veth};
 use tidegate_laws::Params;
 
@@ -170,7 +170,7 @@ fn chained_segments_are_left_alone() {
         let connection = Connection::between(&hosts.inside, &hosts.far, FAR);
         // Data that leave, and acknowledge what arrives.
         connection.exchange();
-        assert!(count(&agent, Direction::Down, "chained") > 0);
+        assert!(count(&agent, Direction::Down, Reason::Chained) > 0);
         check_counts(&agent, "chained");
     });
 }
@@ -189,7 +189,7 @@ fn in_mid_stream_a_forwarded_upload_is_left_alone() {
         let connection = Connection::between(&hosts.inside, &hosts.far, FAR);
         let agent = hosts.agent();
         connection.upload();
-        assert!(count(&agent, Direction::Up, "no_scale") > 0);
-        assert_eq!(count(&agent, Direction::Up, "rewritten"), 0);
+        assert!(count(&agent, Direction::Up, Reason::NoScale) > 0);
+        assert_eq!(count(&agent, Direction::Up, Reason::Rewritten), 0);
     });
 }

@@ -3,7 +3,7 @@
 use crate::downloads::check_counts;
 use crate::stage::{count, on_hard_stage, start};
 use crate::transfer::Connection;
-use tidegate_agent::{Direction, Hook};
+use tidegate_agent::{Direction, Hook, Reason};
 use tidegate_lab::{EmulatedHosts, IpVersion};
 use tidegate_laws::Params;
 
@@ -28,7 +28,10 @@ fn exchange(hosts: &EmulatedHosts, version: IpVersion, hook: Hook) {
     let connection = Connection::between(hosts.client(), hosts.server(), address);
     connection.exchange();
     for direction in Direction::ALL {
-        assert!(count(&agent, direction, "measured") > 0, "{direction:?}");
+        assert!(
+            count(&agent, direction, Reason::Measured) > 0,
+            "{direction:?}"
+        );
     }
     check_counts(&agent, &format!("{version:?}"));
 }

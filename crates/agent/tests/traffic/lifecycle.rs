@@ -6,7 +6,7 @@ use crate::stage::{count, on_stage, start, start_for, wait_for};
 use crate::transfer::{Connection, FILE};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use tidegate_agent::{Agent, Direction, Directions, Hook};
+use tidegate_agent::{Agent, Direction, Directions, Hook, Reason};
 use tidegate_lab::{IpVersion, TcpInfo};
 use tidegate_laws::{Law, Params};
 
@@ -40,7 +40,7 @@ fn wait_for_more(arrived: &AtomicU64, bytes: u64) {
 /// The law has had its round trips and lowered a window.
 fn wait_for_steering(agent: &Agent) {
     wait_for("a window to be lowered", || {
-        count(agent, Direction::Down, "rewritten") > 0
+        count(agent, Direction::Down, Reason::Rewritten) > 0
     });
 }
 
@@ -58,11 +58,11 @@ fn in_mid_stream_the_scale_comes_from_the_socket() {
             });
             let agent = late.expect("the agent was started");
             assert_eq!(
-                count(&agent, Direction::Down, "handshake"),
+                count(&agent, Direction::Down, Reason::Handshake),
                 0,
                 "the agent was not late"
             );
-            assert_eq!(count(&agent, Direction::Down, "no_scale"), 0);
+            assert_eq!(count(&agent, Direction::Down, Reason::NoScale), 0);
             // The kernel's window as the agent read it, field and scale, and as the kernel says.
             wait_for("the last window", || {
                 let own = TcpInfo::of(&connection.client).unwrap().own_window_bytes;
@@ -87,8 +87,8 @@ fn in_mid_stream_an_uploads_scale_comes_from_the_socket() {
             });
             let agent = late.expect("the agent was started");
             let counted = |reason| count(&agent, Direction::Up, reason);
-            assert_eq!(counted("handshake"), 0, "the agent was not late");
-            assert_eq!(counted("no_scale"), 0);
+            assert_eq!(counted(Reason::Handshake), 0, "the agent was not late");
+            assert_eq!(counted(Reason::NoScale), 0);
             // The last window that the agent let our kernel read, and what that says it is.
             wait_for("the last window", || {
                 let told = flow_of(&agent, Direction::Up, &connection).window_bytes;

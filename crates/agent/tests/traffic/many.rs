@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
-use tidegate_agent::{Agent, Config, Direction, Hook};
+use tidegate_agent::{Agent, Config, Direction, Hook, Reason};
 use tidegate_lab::{IpVersion, Pattern, Veth};
 use tidegate_laws::Params;
 
@@ -112,10 +112,10 @@ fn a_forgotten_connection_goes_on_and_is_found_again() {
         // Each CPU keeps some of the table's records to itself.
         flood_from_every_cpu();
         assert!(!known(), "not forgotten");
-        let before = count(&agent, Direction::Down, "rewritten");
+        let before = count(&agent, Direction::Down, Reason::Rewritten);
         connection.exchange();
         assert!(known(), "not found again");
-        assert!(count(&agent, Direction::Down, "rewritten") > before);
+        assert!(count(&agent, Direction::Down, Reason::Rewritten) > before);
         check_counts(&agent, "forgotten");
     });
 }

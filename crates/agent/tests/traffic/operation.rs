@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tidegate_agent::{
-    Agent, Cgroup, Config, Direction, Hook, Interface, Prefix, Rule, Rules, Verdict, leftovers,
-    pin_folder,
+    Agent, Cgroup, Config, Direction, Hook, Interface, Prefix, Reason, Rule, Rules, Verdict,
+    leftovers, pin_folder,
 };
 use tidegate_lab::{IpVersion, TcpInfo, Veth};
 use tidegate_laws::{Law, Params};
@@ -57,12 +57,14 @@ impl Drop for Cleared {
     }
 }
 
-fn wait_for_count(agent: &Agent, reason: &str, above: u64) {
-    wait_for(reason, || count(agent, Direction::Down, reason) > above);
+fn wait_for_count(agent: &Agent, reason: Reason, above: u64) {
+    wait_for(reason.name(), || {
+        count(agent, Direction::Down, reason) > above
+    });
 }
 
 /// What is counted so far.
-fn so_far(agent: &Agent, reason: &str) -> u64 {
+fn so_far(agent: &Agent, reason: Reason) -> u64 {
     count(agent, Direction::Down, reason)
 }
 
@@ -89,15 +91,19 @@ fn rules_that_change_in_mid_transfer_begin_and_end_the_steering() {
             };
             connection.download_during(|arrived| {
                 for _ in 0..5 {
-                    wait_for_count(&agent, "rewritten", so_far(&agent, "rewritten"));
+                    wait_for_count(&agent, Reason::Rewritten, so_far(&agent, Reason::Rewritten));
                     agent.reload(&config(denying(server.clone()))).unwrap();
-                    wait_for_count(&agent, "denied", so_far(&agent, "denied") + 10);
-                    let steered = so_far(&agent, "rewritten");
+                    wait_for_count(&agent, Reason::Denied, so_far(&agent, Reason::Denied) + 10);
+                    let steered = so_far(&agent, Reason::Rewritten);
                     wait_for_more(arrived, FILE / 20);
-                    assert_eq!(so_far(&agent, "rewritten"), steered, "denied, and steered");
+                    assert_eq!(
+                        so_far(&agent, Reason::Rewritten),
+                        steered,
+                        "denied, and steered"
+                    );
                     agent.reload(&config(Rules::default())).unwrap();
                 }
-                wait_for_count(&agent, "rewritten", so_far(&agent, "rewritten"));
+                wait_for_count(&agent, Reason::Rewritten, so_far(&agent, Reason::Rewritten));
             });
         });
     }
@@ -116,12 +122,12 @@ fn a_rule_about_an_interface_that_returned_holds_again() {
             ..Rule::default()
         };
         let mut agent = Agent::start(&config(denying(rule))).unwrap();
-        assert_eq!(so_far(&agent, "denied"), 0);
+        assert_eq!(so_far(&agent, Reason::Denied), 0);
         agent.release(interface().index);
         agent.attach(&interface()).unwrap();
         Connection::new(hosts, IpVersion::V4).download();
-        assert!(so_far(&agent, "denied") > 0, "the rule does not hold");
-        assert_eq!(so_far(&agent, "rewritten"), 0);
+        assert!(so_far(&agent, Reason::Denied) > 0, "the rule does not hold");
+        assert_eq!(so_far(&agent, Reason::Rewritten), 0);
     });
 }
 
@@ -136,9 +142,13 @@ fn a_rule_about_a_user_is_about_that_users_sockets() {
                 ..Rule::default()
             };
             agent.reload(&config(denying(owner))).unwrap();
-            let before = so_far(&agent, "denied");
+            let before = so_far(&agent, Reason::Denied);
             Connection::new(hosts, IpVersion::V4).download();
-            assert_eq!(so_far(&agent, "denied") > before, denied, "user {uid}");
+            assert_eq!(
+                so_far(&agent, Reason::Denied) > before,
+                denied,
+                "user {uid}"
+            );
         }
     });
 }
@@ -194,10 +204,10 @@ fn a_rule_about_a_control_group_is_about_its_sockets() {
         };
         agent.reload(&config(denying(owner))).unwrap();
         Connection::new(hosts, IpVersion::V4).download();
-        assert_eq!(so_far(&agent, "denied"), 0, "of another group");
+        assert_eq!(so_far(&agent, Reason::Denied), 0, "of another group");
         let connection = group.run(|| Connection::new(hosts, IpVersion::V4));
         connection.download();
-        assert!(so_far(&agent, "denied") > 0, "of this group");
+        assert!(so_far(&agent, Reason::Denied) > 0, "of this group");
     });
 }
 
@@ -259,7 +269,7 @@ fn what_is_pinned_steers_on_when_its_process_is_killed() {
                 });
                 let now = attached(hook);
                 assert!(now.iter().all(|id| !pinned.contains(id)), "not replaced");
-                wait_for_count(&next, "rewritten", 0);
+                wait_for_count(&next, Reason::Rewritten, 0);
                 drop(next);
                 assert_eq!(attached(hook), NO_PROGRAM);
                 assert_eq!(leftovers().unwrap(), []);

@@ -3,7 +3,9 @@
 use crate::tally;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tidegate_agent::{Agent, Config as AgentConfig, Direction, Directions, Hook, Interface};
+use tidegate_agent::{
+    Agent, Config as AgentConfig, Direction, Directions, Hook, Interface, Reason,
+};
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Veth};
 use tidegate_laws::Params;
 use tidegate_link::{Config, Disorder, Loss, Rate};
@@ -103,7 +105,7 @@ pub fn interface() -> Interface {
 }
 
 /// How many packets met the fate `reason` where data of that direction are steered.
-pub fn count(agent: &Agent, direction: Direction, reason: &str) -> u64 {
+pub fn count(agent: &Agent, direction: Direction, reason: Reason) -> u64 {
     let counts = agent.counts().unwrap();
     let mut counts = counts.iter().filter(|c| c.direction == direction);
     let count = counts.find(|c| c.reason == reason);

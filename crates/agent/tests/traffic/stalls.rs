@@ -8,7 +8,7 @@ use nix::sys::socket::{setsockopt, sockopt};
 use std::mem::{size_of, zeroed};
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
-use tidegate_agent::{Direction, Hook};
+use tidegate_agent::{Direction, Hook, Reason};
 use tidegate_lab::IpVersion;
 use tidegate_laws::Params;
 
@@ -41,7 +41,7 @@ fn a_download_goes_on_when_its_reader_does() {
         let connection = Connection::new(hosts, IpVersion::V4);
         setsockopt(&connection.client, sockopt::RcvBuf, &BUFFER).unwrap();
         connection.download_after(|| wait_for_probes(&connection.server));
-        assert!(count(&agent, Direction::Down, "rewritten") > 0);
+        assert!(count(&agent, Direction::Down, Reason::Rewritten) > 0);
     });
 }
 
@@ -77,7 +77,7 @@ fn an_idle_connection_is_kept_alive() {
             setsockopt(end, sockopt::TcpKeepInterval, &1).unwrap();
         }
         let left = || {
-            let fates = ["rewritten", "unchanged"];
+            let fates = [Reason::Rewritten, Reason::Unchanged];
             fates
                 .map(|fate| count(&agent, Direction::Down, fate))
                 .iter()

@@ -7,12 +7,16 @@ use crate::stage::{count, on_stage, start};
 use crate::transfer::FILE;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use tidegate_agent::{Agent, Direction, Hook};
+use tidegate_agent::{Agent, Direction, Hook, Reason};
 
 /// No window is lowered, and the packets are counted as `reason`.
-fn assert_untouched(agent: &Agent, reason: &str) {
+fn assert_untouched(agent: &Agent, reason: Reason) {
     for direction in Direction::ALL {
-        assert_eq!(count(agent, direction, "rewritten"), 0, "{direction:?}");
+        assert_eq!(
+            count(agent, direction, Reason::Rewritten),
+            0,
+            "{direction:?}"
+        );
     }
     assert!(count(agent, Direction::Down, reason) > 1_000, "{reason}");
 }
@@ -25,7 +29,7 @@ fn mptcp() {
             return eprintln!("SKIPPED: a kernel without MPTCP");
         };
         connection.exchange();
-        assert_untouched(&agent, "mptcp");
+        assert_untouched(&agent, Reason::Mptcp);
     });
 }
 
@@ -38,7 +42,7 @@ fn mptcp_in_mid_stream() {
         };
         let agent = start(steering(), Hook::Tcx);
         connection.exchange();
-        assert_untouched(&agent, "mptcp");
+        assert_untouched(&agent, Reason::Mptcp);
     });
 }
 
@@ -89,7 +93,7 @@ fn tcp_md5() {
             return eprintln!("SKIPPED: a kernel without TCP-MD5");
         }
         connection.exchange();
-        assert_untouched(&agent, "sealed");
+        assert_untouched(&agent, Reason::Sealed);
     });
 }
 

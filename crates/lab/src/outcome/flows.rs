@@ -6,7 +6,7 @@ use crate::workload::{EchoLog, FetchLog, Flow};
 use std::collections::BTreeMap;
 use tidegate_link::Instant;
 use tidegate_measure::{Window, quantiles, ratio};
-use tidegate_scenario::{FetchResult, FlowResult};
+use tidegate_scenario::{FetchResult, FlowDirection, FlowResult};
 
 /// Every connection, then every ping.
 pub fn flow_results(outcome: &Outcome) -> Vec<FlowResult> {
@@ -36,7 +36,7 @@ fn flow_result(flow: &Flow, samples: &[FlowSample], window: Window) -> FlowResul
         .filter(|&ms| ms > 0.0);
     FlowResult {
         name: flow.name.clone(),
-        direction: flow.direction.name().into(),
+        direction: flow.direction.into(),
         goodput_bps: ratio(bytes * 8.0, (to - from).as_secs_f64()),
         rtt_ms: quantiles(srtts.collect()),
         retransmits: flow.retransmits(),
@@ -70,7 +70,7 @@ fn echo_result(echo: &EchoLog, window: Window) -> FlowResult {
         .map(|(_, took)| took.as_secs_f64() * 1e3);
     FlowResult {
         name: echo.name.clone(),
-        direction: "echo".into(),
+        direction: FlowDirection::Echo,
         rtt_ms: quantiles(round_trips.collect()),
         ..FlowResult::default()
     }

@@ -4,7 +4,7 @@ use crate::common::{flow, laboratory, lte, run, try_run};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tidegate_lab::{CommandOutput, IpVersion, Options, Steer, SteeredFlow, Steering};
-use tidegate_scenario::{Direction, Run, Side};
+use tidegate_scenario::{Direction, FlowDirection, Law, Run, Side};
 
 /// A round trip that the link alone makes, and what the machine may add to it.
 fn assert_near_40_ms(rtt_ms: f64) {
@@ -25,8 +25,8 @@ fn a_download_fills_the_link_and_its_queue() {
     let result = run(&text, &options).runs.remove(0);
     let bulk = flow(&result, "bulk");
     assert_eq!(
-        (bulk.direction.as_str(), result.law.as_str()),
-        ("down", "none")
+        (bulk.direction, result.law),
+        (FlowDirection::Down, Law::None)
     );
     // At most the payload of 1500-byte packets: 1448.
     let share = bulk.goodput_bps / 20e6;
@@ -68,7 +68,7 @@ fn an_upload_of_so_many_bytes_arrives_whole() {
     );
     let result = run(&text, &Options::default()).runs.remove(0);
     let file = flow(&result, "file");
-    assert_eq!(file.direction, "up");
+    assert_eq!(file.direction, FlowDirection::Up);
     // 1.66 s at 5 Mbit/s with headers, and at least two round trips before the first byte.
     let completion = file.completion_s.expect("it ended");
     assert!((1.7..2.6).contains(&completion), "{completion} s");
@@ -118,7 +118,7 @@ fn a_ping_sees_the_configured_round_trip() {
          run = [{ name = 'linux' }]");
     let result = run(&text, &Options::default()).runs.remove(0);
     let ping = flow(&result, "ping");
-    assert_eq!(ping.direction, "echo");
+    assert_eq!(ping.direction, FlowDirection::Echo);
     assert_near_40_ms(ping.rtt_ms.p50);
     assert!(ping.rtt_ms.max > ping.rtt_ms.p50);
     assert!(result.link.queue_delay_ms.p50 < 0.1);
@@ -338,7 +338,7 @@ fn the_agent_is_attached_in_the_clients_namespace_and_held_against_the_truth() {
         ..Options::default()
     };
     let result = run(&text, &options).runs.remove(0);
-    assert_eq!(result.law, "drwa");
+    assert_eq!(result.law, Law::Drwa);
     assert_eq!(believer.finished.load(Ordering::Relaxed), 1);
     assert_eq!(*believer.sides.lock().unwrap(), [Side::Client]);
     let accuracy = result.agent_rtt.expect("an agent was there");

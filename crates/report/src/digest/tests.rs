@@ -1,10 +1,10 @@
 use super::{digests, studied};
 use crate::fixture::{flow, quantiles, run, set};
-use tidegate_scenario::{Direction, FlowResult, ResultSet};
+use tidegate_scenario::{Direction, FlowDirection, FlowResult, ResultSet};
 
 fn up(name: &str, mbps: f64) -> FlowResult {
     FlowResult {
-        direction: "up".into(),
+        direction: FlowDirection::Up,
         ..flow(name, mbps, 300.0)
     }
 }

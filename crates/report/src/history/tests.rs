@@ -2,7 +2,7 @@ use super::{history, means};
 use crate::colour::{Pen, Pens};
 use crate::fixture::{flow, full_set, series};
 use crate::plot::{Figure, Mark};
-use tidegate_scenario::{FlowResult, ResultSet, Series};
+use tidegate_scenario::{FlowDirection, FlowResult, ResultSet, Series};
 
 fn drawn(set: &ResultSet) -> Vec<Figure> {
     let (main, more) = history(set, &Pens::new(["linux", "tide"]));
@@ -120,7 +120,7 @@ fn a_ping_has_a_figure_of_its_own_beside_the_flows() {
     let mut set = full_set();
     for run in &mut set.runs {
         let echo = FlowResult {
-            direction: "echo".into(),
+            direction: FlowDirection::Echo,
             ..flow("ping", 0.0, 90.0)
         };
         run.flows.push(echo);

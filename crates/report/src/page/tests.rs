@@ -69,7 +69,6 @@ fn whatever_comes_from_outside_is_escaped() {
     set.description = evil.into();
     for run in &mut set.runs {
         run.name = evil.into();
-        run.law = evil.into();
         run.congestion_control = evil.into();
         run.flows.push(flow(evil, 1.0, 50.0));
         run.fetches[0].name = evil.into();

@@ -1,6 +1,6 @@
 use super::reading;
 use crate::fixture::{flow, full_set, set};
-use tidegate_scenario::{FlowResult, ResultSet};
+use tidegate_scenario::{FlowDirection, FlowResult, ResultSet};
 
 #[test]
 fn the_comparison_in_words() {
@@ -36,7 +36,7 @@ fn a_ping_beside_the_traffic_is_told() {
     let mut set = set();
     for (run, rtt_ms) in set.runs.iter_mut().zip([1228.0, 61.0]) {
         let echo = FlowResult {
-            direction: "echo".into(),
+            direction: FlowDirection::Echo,
             ..flow("ping", 0.0, rtt_ms)
         };
         run.flows.push(echo);

@@ -1,6 +1,6 @@
 use super::render;
 use crate::fixture::{flow, full_set, run, set};
-use tidegate_scenario::ResultSet;
+use tidegate_scenario::{FlowDirection, ResultSet};
 
 /// As wide as it gets: every optional column, and numbers of many digits.
 fn crowded() -> ResultSet {
@@ -8,7 +8,7 @@ fn crowded() -> ResultSet {
     set.runs.push(run("linux-484848", 1234.5, 12345.6));
     for run in &mut set.runs {
         let upload = tidegate_scenario::FlowResult {
-            direction: "up".into(),
+            direction: FlowDirection::Up,
             ..flow("up", 2.0, 90.0)
         };
         run.flows.extend([flow("second", 19.6, 6000.0), upload]);

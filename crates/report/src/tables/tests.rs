@@ -1,7 +1,7 @@
 use super::tables;
 use crate::fixture::{flow, full_set, set};
 use crate::grid::Grid;
-use tidegate_scenario::{FlowResult, HopResult, LinkResult, ResultSet, VideoResult};
+use tidegate_scenario::{FlowDirection, FlowResult, HopResult, LinkResult, ResultSet, VideoResult};
 
 /// The cell of a run (or the first cell of a row) in the column of a quantity and statistic.
 fn cell(grid: &Grid, row: usize, quantity: &str, statistic: &str, unit: &str) -> String {
@@ -50,7 +50,7 @@ fn what_no_run_has_gets_no_column() {
         assert!(!has(&set, absent), "{absent}");
     }
     let upload = FlowResult {
-        direction: "up".into(),
+        direction: FlowDirection::Up,
         ..flow("up", 2.0, 90.0)
     };
     set.runs[1]
@@ -102,7 +102,7 @@ fn secondary_tables_appear_when_there_is_something_in_them() {
 fn an_echo_has_a_round_trip_and_no_goodput() {
     let mut set = set();
     let echo = FlowResult {
-        direction: "echo".into(),
+        direction: FlowDirection::Echo,
         ..flow("ping", 0.0, 90.0)
     };
     set.runs[0].flows.push(echo);

@@ -124,7 +124,7 @@ impl Flow {
         let bytes = self.received - self.received_in_warmup;
         FlowResult {
             name: self.name.clone(),
-            direction: self.direction.name().into(),
+            direction: self.direction.into(),
             goodput_bps: ratio(bytes as f64 * 8.0, (to - from).as_secs_f64()),
             rtt_ms: self.srtt.quantiles_ms(),
             retransmits: self.retransmits,

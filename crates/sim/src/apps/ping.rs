@@ -6,7 +6,7 @@ use crate::packet::Datagram;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tidegate_measure::{BIN, Distribution, Window, curve, ms};
-use tidegate_scenario::{Direction, FlowResult, RunResult, Side};
+use tidegate_scenario::{Direction, FlowDirection, FlowResult, RunResult, Side};
 use tidegate_time::Instant;
 
 /// IP packet of an echo: as long as ping(8)'s.
@@ -83,7 +83,7 @@ impl App for Ping {
         // A ping is a flow without payload, in both directions at once.
         result.flows.push(FlowResult {
             name: self.name.clone(),
-            direction: "echo".into(),
+            direction: FlowDirection::Echo,
             rtt_ms: self.times.quantiles_ms(),
             ..FlowResult::default()
         });

@@ -1,12 +1,13 @@
 //! The configuration file, as it is written.
 
 use super::OnExit;
-use crate::args::{LawArg, OnlyArg, lambda_in_range};
+use crate::args::{OnlyArg, lambda_in_range};
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use tidegate_agent::Prefix;
+use tidegate_laws::Law;
 use tidegate_scenario::LoadError;
 
 /// A value that knows its line.
@@ -18,7 +19,7 @@ pub type At<T> = toml::Spanned<T>;
 pub struct File {
     #[serde(default)]
     pub interfaces: Vec<At<String>>,
-    pub law: Option<LawArg>,
+    pub law: Option<Law>,
     #[serde(default, deserialize_with = "lambda")]
     pub lambda: Option<f64>,
     pub limit: Option<u32>,

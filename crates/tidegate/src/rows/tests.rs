@@ -1,7 +1,7 @@
 use super::Rows;
 use std::fs;
 use tempfile::TempDir;
-use tidegate_scenario::{FlowResult, RunResult};
+use tidegate_scenario::{FlowDirection, FlowResult, RunResult};
 
 fn keys() -> Vec<String> {
     ["seed", "run"].map(str::to_owned).into()
@@ -14,7 +14,7 @@ fn identity(seed: u64) -> Vec<String> {
 fn result(goodput_bps: f64) -> RunResult {
     RunResult {
         flows: vec![FlowResult {
-            direction: "down".into(),
+            direction: FlowDirection::Down,
             goodput_bps,
             ..FlowResult::default()
         }],

@@ -102,7 +102,7 @@ impl Measured {
         e.encode_descriptor("build", "The agent", None, MetricType::Info)?
             .encode_info(&[("version", agent.version.as_str())])?;
         let help = "1 for the law in force";
-        gauge(e, "law", help, None, [([("law", agent.law.clone())], 1.0)])?;
+        gauge(e, "law", help, None, [([("law", agent.law.name())], 1.0)])?;
         let help = "1 if the agent measures and changes nothing";
         let dry_run = f64::from(u8::from(agent.dry_run));
         single(e, "dry_run", help, None, dry_run)?;

@@ -4,6 +4,7 @@ use crate::top::model::Model;
 use crate::top::row::{PathRow, Row, Seen, endpoint};
 use crate::top::units::{bytes, delay, duration, rate};
 use tidegate_agent::{Direction, FlowView, Limit};
+use tidegate_laws::Law;
 
 /// Lines about a row.
 pub fn lines(model: &Model, row: &Row) -> Vec<String> {
@@ -19,7 +20,7 @@ pub fn lines(model: &Model, row: &Row) -> Vec<String> {
                     .paths
                     .iter()
                     .find(of)
-                    .map(|p| path(p, &model.about.law)),
+                    .map(|p| path(p, model.about.law)),
             );
         }
         Seen::Left(left) => lines.push(format!(
@@ -82,7 +83,7 @@ fn delays(flow: &FlowView) -> String {
 }
 
 fn windows(model: &Model, flow: &FlowView) -> String {
-    let law = &model.about.law;
+    let law = model.about.law;
     let wanted = match flow.wanted_bytes {
         Some(wanted) => format!("{law} wants {}", bytes(wanted.into())),
         None => format!("{law} wants no other"),
@@ -100,9 +101,9 @@ fn windows(model: &Model, flow: &FlowView) -> String {
     )
 }
 
-fn path(path: &PathRow, law: &str) -> String {
+fn path(path: &PathRow, law: Law) -> String {
     let view = &path.view;
-    if law != "tide" {
+    if !law.is_on_path() {
         return format!("Path: queue {} at its last packet.", delay(view.queue_us));
     }
     let [near, far] = view.error_bytes;

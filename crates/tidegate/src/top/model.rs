@@ -118,7 +118,7 @@ impl Model {
         let rate_bps = rate(flow.received_bytes, before.get(&key), elapsed_us);
         let of = |p: &&PathView| p.direction == key.direction && p.ifindex == key.ifindex;
         let at = Situation {
-            law: &self.about.law,
+            law: self.about.law,
             path: paths.iter().find(of),
             bytes_per_s: rate_bps.map(|bps| bps / 8.0),
             now_us: self.at_us,
@@ -147,7 +147,7 @@ impl Model {
             interface: self.about.interface(key.ifindex),
             bytes: left.bytes,
             rate_bps: rate(left.bytes, before.get(&key), elapsed_us),
-            limit: Limit::of_left(&left.reason),
+            limit: Limit::LeftAlone(left.reason),
             state: self.state(false, left.seen_us),
             seen_us: left.seen_us,
             seen: Seen::Left(left),

@@ -3,7 +3,8 @@
 mod filter;
 
 use crate::snapshot::{About, Place, Snapshot, VERSION};
-use tidegate_agent::{Count, Direction, Endpoint, FlowView, LeftView, PathView};
+use tidegate_agent::{Count, Direction, Endpoint, FlowView, LeftView, PathView, Reason};
+use tidegate_laws::{Law, PathState};
 
 /// A moment, µs.
 pub const START_US: u64 = 1_000_000_000;
@@ -50,7 +51,7 @@ pub fn quic(bytes: u64, at_us: u64) -> LeftView {
         remote: end("2001:db8::9", 443),
         ifindex: 2,
         protocol: 17,
-        reason: "udp".into(),
+        reason: Reason::Udp,
         packets: bytes / 1200,
         bytes,
         seen_us: at_us,
@@ -61,7 +62,7 @@ pub fn path(measured: u64, udp: u64, left: u64) -> PathView {
     PathView {
         direction: Direction::Down,
         ifindex: 2,
-        state: "running".into(),
+        state: PathState::Running,
         lag_us: 50_000,
         queue_us: 30_000,
         forecast_bytes: 125_000,
@@ -81,7 +82,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
         agent: About {
             version: "1.2.3".into(),
             pid: 7,
-            law: "tide".into(),
+            law: Law::Tide,
             dry_run: false,
             directions: "downloads and uploads".into(),
             hook: "tcx".into(),
@@ -93,7 +94,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
         },
         counts: vec![Count {
             direction: Direction::Down,
-            reason: "measured".into(),
+            reason: Reason::Measured,
             packets: 3,
             bytes: 4500,
         }],

@@ -1,7 +1,7 @@
 //! What is compared, and how far apart the two may be.
 
 use super::reasons::Reasons;
-use tidegate_scenario::{Comparison, FlowResult, RunResult};
+use tidegate_scenario::{Comparison, FlowDirection, FlowResult, RunResult};
 
 /// A number that simulator and kernel have to agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Quantity {
 
 /// Whether it is a connection, and not a ping.
 fn carries(flow: &FlowResult) -> bool {
-    flow.direction != "echo"
+    flow.direction != FlowDirection::Echo
 }
 
 /// Every quantity of one run, repeated in both worlds.

@@ -4,7 +4,7 @@ use crate::top::order::Order;
 use crate::top::report::Report;
 use crate::top::row::State;
 use crate::top::tests::{START_US, download, path, quic, snapshot};
-use tidegate_agent::Limit;
+use tidegate_agent::{Limit, Reason};
 
 const SECOND: u64 = 1_000_000;
 
@@ -97,7 +97,7 @@ fn data_before_the_first_answer_are_no_flow_of_their_own() {
     let flow = download(1, 9000, START_US);
     let mut left = quic(1448, START_US);
     (left.local, left.remote, left.protocol) = (flow.local, flow.remote, 6);
-    left.reason = "no_flow".into();
+    left.reason = Reason::NoFlow;
     let mut look = snapshot(START_US, vec![flow]);
     look.left = vec![left];
     let model = looks([look]);

@@ -1,10 +1,10 @@
 use super::{Quantity, compare, is_failure, median};
 use crate::validate::reasons::Reasons;
-use tidegate_scenario::{FlowResult, LinkResult, Quantiles, RunResult};
+use tidegate_scenario::{FlowDirection, FlowResult, LinkResult, Quantiles, RunResult};
 
-fn flow(direction: &str, mbps: f64, rtt_ms: f64) -> FlowResult {
+fn flow(direction: FlowDirection, mbps: f64, rtt_ms: f64) -> FlowResult {
     FlowResult {
-        direction: direction.into(),
+        direction,
         goodput_bps: mbps * 1e6,
         rtt_ms: Quantiles {
             p50: rtt_ms,
@@ -16,7 +16,7 @@ fn flow(direction: &str, mbps: f64, rtt_ms: f64) -> FlowResult {
 
 fn run(mbps: f64, rtt_ms: f64, queue_ms: f64) -> RunResult {
     RunResult {
-        flows: vec![flow("down", mbps, rtt_ms)],
+        flows: vec![flow(FlowDirection::Down, mbps, rtt_ms)],
         link: LinkResult {
             queue_delay_ms: Quantiles {
                 p95: queue_ms,
@@ -46,9 +46,9 @@ fn each_quantity_has_its_own_limit() {
 fn goodput_is_of_all_flows_and_rtt_their_mean_without_pings() {
     let mut several = run(0.0, 0.0, 0.0);
     several.flows = vec![
-        flow("down", 6.0, 80.0),
-        flow("echo", 0.0, 999.0),
-        flow("down", 4.0, 120.0),
+        flow(FlowDirection::Down, 6.0, 80.0),
+        flow(FlowDirection::Echo, 0.0, 999.0),
+        flow(FlowDirection::Down, 4.0, 120.0),
     ];
     assert_eq!(Quantity::Goodput.of(&several), 10e6);
     assert_eq!(Quantity::MedianRtt.of(&several), 100.0);

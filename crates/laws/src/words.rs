@@ -1,0 +1,64 @@
+//! The words that C and Rust share, generated from `laws/`.
+
+use crate::sys;
+
+include!(concat!(env!("OUT_DIR"), "/words.rs"));
+
+impl Default for Law {
+    /// The kernel alone.
+    fn default() -> Self {
+        Self::None
+    }
+}
+
+impl Law {
+    /// Whether it is the kernel alone.
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+
+    /// Whether it lives on the path, the queue that flows share; others live on the flow.
+    pub fn is_on_path(self) -> bool {
+        self.says(sys::TG_LAW_ON_PATH)
+    }
+
+    /// Whether it needs the timestamps of the data's sender, and leaves a flow alone without them.
+    pub fn needs_timestamps(self) -> bool {
+        self.says(sys::TG_LAW_STAMPS)
+    }
+
+    /// Whether it steers data from where they are sent, too; others steer downloads alone.
+    pub fn steers_uploads(self) -> bool {
+        self.says(sys::TG_LAW_UPLOADS)
+    }
+
+    /// The names of those of which that holds, as a sentence enumerates them.
+    pub fn names(holds: impl Fn(&Self) -> bool) -> String {
+        let names: Vec<_> = Self::ALL.into_iter().filter(holds).collect();
+        names
+            .iter()
+            .map(|law| law.name())
+            .collect::<Vec<_>>()
+            .join(" or ")
+    }
+
+    fn says(self, traits: u32) -> bool {
+        // SAFETY: a function of a number alone.
+        unsafe { sys::tg_law_traits(self as u32) & traits != 0 }
+    }
+}
+
+impl Default for Direction {
+    /// Downloads.
+    fn default() -> Self {
+        Self::Down
+    }
+}
+
+impl PathState {
+    /// That of a path's record, whose `state` that is.
+    pub fn of(state: u32) -> Self {
+        // A record holds no other, unless another version of the law wrote it.
+        Self::from_raw(state).unwrap_or(Self::Running)
+    }
+}

@@ -1,0 +1,144 @@
+//! `docs/architecture.md` is true: its table of rooms is what the manifests say, and so is its table of
+//! dependencies.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml::Table;
+
+type Names = BTreeSet<String>;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The cells of a Markdown table's rows, the one below that header.
+fn table(text: &str, header: &str) -> Vec<Vec<String>> {
+    let rows = text.lines().skip_while(|line| *line != header).skip(2);
+    let cells = |row: &str| {
+        let row = row.trim_matches('|');
+        row.split(" | ")
+            .map(|cell| cell.trim().to_owned())
+            .collect()
+    };
+    let found: Vec<_> = rows
+        .take_while(|row| row.starts_with('|'))
+        .map(cells)
+        .collect();
+    assert!(!found.is_empty(), "no table \"{header}\"");
+    found
+}
+
+fn document() -> String {
+    fs::read_to_string(root().join("docs/architecture.md")).expect("readable")
+}
+
+/// What stands in back quotes.
+fn quoted(cell: &str) -> Names {
+    cell.split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Each crate's folder with its manifest.
+fn manifests() -> BTreeMap<String, Table> {
+    let crates = fs::read_dir(root().join("crates")).expect("readable");
+    let crates =
+        crates.map(|entry| format!("crates/{}", entry.expect("readable").file_name().display()));
+    let all = crates.chain(["reproductions".to_owned()]);
+    all.map(|folder| {
+        let path = root().join(&folder).join("Cargo.toml");
+        let text = fs::read_to_string(&path).expect("readable");
+        (folder, text.parse().expect("TOML"))
+    })
+    .collect()
+}
+
+/// Names of the dependencies that some of a manifest's sections have.
+fn dependencies(manifest: &Table, sections: &[&str]) -> Names {
+    let sections = sections.iter().filter_map(|section| manifest.get(*section));
+    let tables = sections.filter_map(|section| section.as_table());
+    tables.flat_map(Table::keys).cloned().collect()
+}
+
+/// Of rooms of ours; those of others.
+fn ours(names: Names) -> (Names, Names) {
+    let (ours, others): (Names, Names) = names
+        .into_iter()
+        .partition(|name| name.starts_with("tidegate-"));
+    let rooms = ours.iter().map(|name| name["tidegate-".len()..].to_owned());
+    (rooms.collect(), others)
+}
+
+/// What each room may use, after the document; absent: everything.
+fn rooms() -> BTreeMap<String, Option<Names>> {
+    let rows = table(&document(), "| room | what it is | may use |");
+    rows.into_iter()
+        .map(|row| {
+            let [room, _, uses] = &row[..] else {
+                panic!("a row of {} cells: {row:?}", row.len());
+            };
+            let room = room.trim_matches('`').trim_end_matches('/');
+            let uses = (uses != "all").then(|| {
+                let uses = uses.split(", ").map(str::to_owned);
+                uses.filter(|used| !["–", "`laws/`", ""].contains(&used.as_str()))
+                    .collect()
+            });
+            (room.to_owned(), uses)
+        })
+        .collect()
+}
+
+#[test]
+fn every_room_uses_what_the_document_says() {
+    let rooms = rooms();
+    for (folder, manifest) in manifests() {
+        let stated = rooms.get(&folder);
+        let stated = stated.unwrap_or_else(|| panic!("{folder} is not in the table of rooms"));
+        let (used, _) = ours(dependencies(
+            &manifest,
+            &["dependencies", "build-dependencies"],
+        ));
+        if let Some(stated) = stated {
+            assert_eq!(
+                &used, stated,
+                "{folder}: the manifest and the table of rooms"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_room_of_the_document_is_there() {
+    for room in rooms().keys() {
+        assert!(
+            root().join(room).is_dir(),
+            "{room} is in the table of rooms"
+        );
+    }
+}
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let rows = table(&document(), "| crate | for |");
+    let explained: Names = rows.iter().flat_map(|row| quoted(&row[0])).collect();
+    let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let manifests = manifests();
+    let used: Names = manifests
+        .values()
+        .flat_map(|manifest| ours(dependencies(manifest, &sections)).1)
+        .collect();
+    let unexplained: Vec<_> = used.difference(&explained).collect();
+    assert!(
+        unexplained.is_empty(),
+        "used without a reason: {unexplained:?}"
+    );
+    // A reason may name a part beside the crate: `crossterm`, which is underneath.
+    let unused: Vec<_> = rows
+        .iter()
+        .filter(|row| quoted(&row[0]).is_disjoint(&used))
+        .collect();
+    assert!(unused.is_empty(), "explained, and not used: {unused:?}");
+}
