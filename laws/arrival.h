@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Data that have reached their receiver, measured: all that a law may ask of them. A download's
- * receiver sees them itself, an upload's sender is told by the acknowledgement (`flow.h`, `upload.h`);
- * to a law it is the same.
+ * Data that have reached their receiver: what the packet says that tells of them, and what was
+ * measured; all that a law may ask. A download's receiver sees the data themselves, an upload's
+ * sender the acknowledgement (`flow.h`, `upload.h`); to a law it is the same.
  */
 #ifndef TG_ARRIVAL_H
 #define TG_ARRIVAL_H
@@ -10,12 +10,18 @@
 #include "base.h"
 
 struct tg_arrival {
-	tg_u64 now_us;	   /* when they arrived; an upload's, when they left the uplink's queue */
-	tg_u32 len;	   /* payload bytes */
-	tg_u32 news;	   /* of them, those that are not known to have arrived before */
-	tg_u32 end;	   /* sequence number behind the last */
-	tg_u32 mss;	   /* payload of a full segment of the flow */
+	/* What the packet says, for those who measure it. */
+	tg_u64 now_us;	   /* when it came; measured: an upload's, when the data left the uplink's queue */
 	tg_u32 tsval;	   /* the peer's timestamp, if `stamped` */
+	tg_u32 tsecr;	   /* ours that it echoes */
+	tg_u32 len;	   /* payload bytes; measured: an upload's */
+	tg_u32 end;	   /* sequence number behind the last of them; measured: an upload's */
+	tg_u32 mss;	   /* of one segment on the wire, 0 if not known; measured: of the flow's */
+	tg_u8 stamped;	   /* whether it has timestamps */
+	tg_u8 uploading;   /* the way back carries uploads that we steer: tg_uploading */
+
+	/* Measured. */
+	tg_u8 sack;	   /* an upload's acknowledgement says that data are missing */
 	tg_u32 sample_us;  /* RTT sample, 0 for none */
 	tg_u32 echo_us;	   /* the same, or one that a sender's silence may have stretched */
 	tg_u32 rtt_min_us; /* the flow's smallest, 0 before the first */
@@ -23,9 +29,6 @@ struct tg_arrival {
 	tg_u32 rd_us;	   /* relative one-way delay without the clocks' drift, modulo 2^32 */
 	tg_u32 lag_us;	   /* the sample less the queueing delay, or what stands for that; 0 for none */
 	tg_u32 fell_us;	   /* by how much this packet lowered the flow's floor */
-	tg_u8 stamped;	   /* the packet had timestamps */
-	tg_u8 sack;	   /* an upload's acknowledgement says that data are missing before these */
-	tg_u8 uploading;   /* the way back carries uploads that we steer */
 };
 
 #endif

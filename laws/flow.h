@@ -49,18 +49,6 @@ struct tg_flow {
 	struct tg_drs_rtt drs_rtt;
 };
 
-/* A data segment, or several merged by the receiver's GRO. */
-struct tg_segment {
-	tg_u64 now_us;
-	tg_u32 seq;
-	tg_u32 len;
-	tg_u32 mss;	/* payload of one segment on the wire */
-	tg_u32 tsval;
-	tg_u32 tsecr;
-	tg_u8 timestamps;
-	tg_u8 uploading; /* the way back carries uploads that we steer: tg_uploading */
-};
-
 TG_INLINE void tg_flow_init(struct tg_flow *f)
 {
 	f->mss = TG_DEFAULT_MSS;
@@ -81,17 +69,16 @@ TG_INLINE int tg_flow_sample_sound(const struct tg_flow *f, tg_u64 now_us, tg_u3
 	       f->unsampled >= f->wanted / 2;
 }
 
-TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, const struct tg_segment *s, tg_u32 *echo_us)
+TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, struct tg_arrival *a)
 {
-	tg_u32 now_us = (tg_u32)s->now_us;
-	tg_u32 sample_us = s->timestamps
-				   ? tg_rtt_echoed(&f->rtt, s->tsecr, now_us)
-				   : tg_drs_rtt_arrived(&f->drs_rtt, s->seq + s->len, now_us);
+	tg_u32 now_us = (tg_u32)a->now_us;
+	tg_u32 sample_us = a->stamped ? tg_rtt_echoed(&f->rtt, a->tsecr, now_us)
+				      : tg_drs_rtt_arrived(&f->drs_rtt, a->end, now_us);
 
-	*echo_us = sample_us;
+	a->echo_us = sample_us;
 	if (!sample_us)
 		return 0;
-	if (!tg_flow_sample_sound(f, s->now_us, sample_us))
+	if (!tg_flow_sample_sound(f, a->now_us, sample_us))
 		sample_us = 0;
 	f->unsampled = 0;
 	if (!sample_us)
@@ -156,41 +143,40 @@ TG_INLINE tg_u32 tg_path_standing(const struct tg_tide *path, tg_u64 now_us)
 	return path->arrived_us && now_us - path->arrived_us < path->h_us ? path->standing_us : 0;
 }
 
-/* Measures a data segment. A flow that has no floor yet takes it from the delay that the path's other
- * flows see. */
-TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_segment *s,
-			       const struct tg_tide *path, struct tg_arrival *a)
+/* Measures a data segment, or several merged by the receiver's GRO. A flow that has no floor yet takes
+ * it from the delay that the path's other flows see. */
+TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_tide *path, struct tg_arrival *a)
 {
-	tg_u32 standing_us = tg_path_standing(path, s->now_us);
+	tg_u32 standing_us = tg_path_standing(path, a->now_us);
+	tg_u32 now_us = (tg_u32)a->now_us;
 
-	if (s->mss)
-		f->mss = s->mss;
-	a->now_us = s->now_us;
-	a->len = s->len;
-	a->end = s->seq + s->len;
-	a->news = f->window.known && !tg_after(a->end, f->window.ack) ? 0 : s->len;
+	if (a->mss)
+		f->mss = a->mss;
 	a->mss = f->mss;
-	a->tsval = s->tsval;
-	a->stamped = s->timestamps;
-	a->sack = 0;
-	a->sample_us = tg_flow_sample(f, s, &a->echo_us);
-	a->queue_us = s->timestamps ? tg_delay_arrived(&f->delay, s->tsval, (tg_u32)s->now_us,
-						       standing_us)
-				    : TG_OPEN;
+	a->sample_us = tg_flow_sample(f, a);
+	a->queue_us = a->stamped ? tg_delay_arrived(&f->delay, a->tsval, now_us, standing_us)
+				 : TG_OPEN;
 	a->fell_us = f->delay.fell_us;
 	if (a->sample_us)
 		tg_flow_anchor(f, standing_us, a);
-	if (a->sample_us && s->timestamps)
-		tg_delay_compare(&f->delay, s->tsval, s->now_us - a->sample_us, (tg_u32)s->now_us,
+	if (a->sample_us && a->stamped)
+		tg_delay_compare(&f->delay, a->tsval, a->now_us - a->sample_us, now_us,
 				 a->sample_us - f->rtt_min_us);
 	a->rtt_min_us = f->rtt_min_us;
-	a->rd_us = tg_delay_relative(&f->delay, s->tsval, (tg_u32)s->now_us);
-	a->uploading = s->uploading;
+	a->rd_us = tg_delay_relative(&f->delay, a->tsval, now_us);
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
-	f->arrived_us = s->now_us;
-	f->unsampled += s->len;
-	f->received += s->len;
+	f->arrived_us = a->now_us;
+	f->unsampled += a->len;
+	f->received += a->len;
+}
+
+/* How many of the bytes have not arrived before, as far as is known. A sender counts no others. */
+TG_INLINE tg_u32 tg_flow_news(const struct tg_flow *f, const struct tg_arrival *a)
+{
+	int again = !f->delay.upload && f->window.known && !tg_after(a->end, f->window.ack);
+
+	return again ? 0 : a->len;
 }
 
 /* Whether data arrived as they were sent, with nothing missing before them: a receiver sees that, a
@@ -206,7 +192,7 @@ TG_INLINE int tg_flow_in_order(struct tg_flow *f, const struct tg_arrival *a)
 /* The bytes of the round trip that this arrival ends, or 0. */
 TG_INLINE tg_u64 tg_flow_round(struct tg_flow *f, const struct tg_arrival *a)
 {
-	return tg_round_arrived(&f->round, a->news, a->sample_us, (tg_u32)a->now_us);
+	return tg_round_arrived(&f->round, tg_flow_news(f, a), a->sample_us, (tg_u32)a->now_us);
 }
 
 /* DRS and DRWA: once a round trip. */
@@ -266,7 +252,7 @@ TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_params *p,
 	int ordered = tg_flow_in_order(f, a);
 	struct tg_rsfc_arrival arrival = {
 		.now_us = (tg_u32)a->now_us,
-		.bytes = a->news,
+		.bytes = tg_flow_news(f, a),
 		.mss = a->mss,
 		.rd_us = a->rd_us,
 		/* Of minima a silence's length is no part. */
@@ -309,9 +295,9 @@ TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struc
 
 /* A data segment arrives on `path`: it is measured, and the law learns from it. */
 TG_INLINE void tg_flow_arrives(struct tg_flow *f, const struct tg_params *p, struct tg_tide *path,
-			       const struct tg_segment *s, struct tg_arrival *a)
+			       struct tg_arrival *a)
 {
-	tg_flow_measure(f, s, path, a);
+	tg_flow_measure(f, path, a);
 	TG_FORGET();
 	f->wanted = tg_flow_law(f, p, path, a);
 }

@@ -23,15 +23,6 @@
 
 #define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window, which is not scaled, can promise */
 
-/* An acknowledgement that arrives, whether or not it carries data. */
-struct tg_acknowledged {
-	tg_u64 now_us;
-	struct tg_ack ack; /* `scale` is the peer's */
-	tg_u32 tsval;
-	tg_u32 tsecr;
-	tg_u8 timestamps;
-};
-
 /* What of an upload is known beside what is known of any flow. */
 struct tg_upload {
 	struct tg_flow flow;
@@ -131,63 +122,59 @@ TG_INLINE tg_u8 tg_uploading(const struct tg_tide *uplink, tg_u64 now_us)
 }
 
 /* One that brings a sample: delay, lag, and the moment to count from. */
-TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_acknowledged *s,
-				const struct tg_tide *path, struct tg_arrival *a)
+TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
+				struct tg_arrival *a)
 {
-	tg_u32 standing_us = tg_upload_standing(path, s->now_us - a->sample_us);
+	tg_u64 left_us = a->now_us - a->sample_us;
+	tg_u32 standing_us = tg_upload_standing(path, left_us);
 	struct tg_flow *f = &u->flow;
-	tg_u64 left_us = s->now_us - a->sample_us;
 
 	f->rtt_us = a->sample_us;
 	f->samples++;
-	a->queue_us = tg_delay_arrived(&f->delay, s->tsval, (tg_u32)left_us, standing_us);
+	a->queue_us = tg_delay_arrived(&f->delay, a->tsval, (tg_u32)left_us, standing_us);
 	a->fell_us = f->delay.fell_us;
 	tg_flow_anchor(f, standing_us, a);
-	tg_delay_compare(&f->delay, s->tsval, s->now_us, (tg_u32)left_us,
+	tg_delay_compare(&f->delay, a->tsval, a->now_us, (tg_u32)left_us,
 			 a->sample_us - f->rtt_min_us);
 	if (a->queue_us == TG_OPEN)
 		return;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
-	a->lag_us = tg_upload_lag(u, a->lag_us, path->h_us, s->now_us);
-	u->rd_us = tg_delay_relative(&f->delay, s->tsval, (tg_u32)left_us);
+	a->lag_us = tg_upload_lag(u, a->lag_us, path->h_us, a->now_us);
+	u->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)left_us);
 	u->out_us = left_us + a->queue_us;
-	u->out_tsval = s->tsval;
+	u->out_tsval = a->tsval;
 }
 
 /*
- * Measures an acknowledgement. Not each brings a sample; between two, the delay is that of the last.
- * The arrival's time is that at which what it acknowledges left the queue of `path`, no earlier than
- * the last.
+ * Measures an acknowledgement, whether or not it carries data. Not each brings a sample; between two,
+ * the delay is that of the last. The arrival's time is that at which what it acknowledges left the
+ * queue of `path`, no earlier than the last.
  */
-TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_acknowledged *s,
-				 const struct tg_tide *path, struct tg_arrival *a)
+TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_tide *path,
+				 const struct tg_ack *ack, struct tg_arrival *a)
 {
 	struct tg_flow *f = &u->flow;
 
-	a->now_us = s->now_us;
-	a->len = tg_upload_delivered(u, &s->ack);
-	a->news = a->len;
-	a->end = s->ack.ack;
+	a->len = tg_upload_delivered(u, ack);
+	a->end = ack->ack;
 	a->mss = f->mss;
-	a->tsval = s->tsval;
-	a->stamped = s->timestamps;
-	a->sack = s->ack.sack;
-	a->sample_us = s->timestamps && a->len
-			       ? tg_rtt_echoed(&f->rtt, s->tsecr, (tg_u32)s->now_us)
+	a->uploading = 0;
+	a->sack = ack->sack;
+	a->sample_us = a->stamped && a->len
+			       ? tg_rtt_echoed(&f->rtt, a->tsecr, (tg_u32)a->now_us)
 			       : 0;
+	a->echo_us = a->sample_us;
 	a->queue_us = f->queue_us;
 	a->fell_us = 0;
 	a->lag_us = 0;
-	a->uploading = 0;
 	if (a->sample_us)
-		tg_upload_sample(u, s, path, a);
-	a->now_us = tg_max64(tg_upload_out(u, s->tsval, s->now_us), path->arrived_us);
-	a->echo_us = a->sample_us;
+		tg_upload_sample(u, path, a);
+	f->queue_us = a->queue_us;
+	f->arrived_us = a->now_us;
+	f->received += a->len;
 	a->rtt_min_us = f->rtt_min_us;
 	a->rd_us = u->rd_us;
-	f->queue_us = a->queue_us;
-	f->arrived_us = s->now_us;
-	f->received += a->len;
+	a->now_us = tg_max64(tg_upload_out(u, a->tsval, a->now_us), path->arrived_us);
 }
 
 /*
@@ -226,17 +213,17 @@ TG_INLINE tg_u32 tg_upload_law(struct tg_upload *u, const struct tg_params *p, s
 	return tg_min(wanted, tg_upload_start(u, a));
 }
 
-/* An acknowledgement arrives: it is measured, and the law learns from it. Returns the window field
- * that our stack is to read. */
+/* An acknowledgement arrives: it is measured, and the law learns from it. `ack->scale` is the peer's.
+ * Returns the window field that our stack is to read. */
 TG_INLINE tg_u16 tg_upload_acknowledged(struct tg_upload *u, const struct tg_params *p,
-					struct tg_tide *path, const struct tg_acknowledged *s,
+					struct tg_tide *path, const struct tg_ack *ack,
 					struct tg_arrival *a)
 {
-	tg_upload_measure(u, s, path, a);
+	tg_upload_measure(u, path, ack, a);
 	TG_FORGET();
 	u->flow.wanted = tg_upload_law(u, p, path, a);
 	TG_FORGET();
-	return tg_flow_steer(&u->flow, &s->ack);
+	return tg_flow_steer(&u->flow, ack);
 }
 
 #endif

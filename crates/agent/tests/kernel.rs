@@ -13,12 +13,12 @@ use std::mem::MaybeUninit;
 use support::{bytes, is_root, record};
 use tidegate_agent::step::types::{tg_step, tg_upload_step};
 use tidegate_agent::step::{StepSkel, StepSkelBuilder};
-use tidegate_laws::sys;
+use tidegate_laws::{Law, sys};
 
 /// A data segment that arrives, and the acknowledgement that leaves then.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    arrives: sys::tg_segment,
+    arrives: sys::tg_arrival,
     leaves: sys::tg_ack,
     leaves_us: u64,
     tsval: u32,
@@ -104,15 +104,16 @@ fn connection(steps: &[Plausible], scale: u8, timestamps: bool, at: Queue) -> Ve
         let leaves_us = now_us + s.ack_after_us.min(s.gap_us);
         left.push((leaves_us, ms(now_us)));
         Step {
-            arrives: sys::tg_segment {
+            arrives: sys::tg_arrival {
                 now_us,
-                seq: from,
+                end: from.wrapping_add(s.len),
                 len: s.len,
                 mss: 1448.min(s.len),
                 tsval: ms(sent_us + 55_000_000),
                 tsecr,
-                timestamps: timestamps.into(),
+                stamped: timestamps.into(),
                 uploading: (s.queue_us > 10_000).into(),
+                ..Default::default()
             },
             leaves: sys::tg_ack {
                 ack: received,
@@ -150,15 +151,16 @@ fn hostile() -> impl Strategy<Value = Vec<Step>> {
         small(),
     );
     let step = (arrives, leaves).prop_map(|(a, l)| Step {
-        arrives: sys::tg_segment {
+        arrives: sys::tg_arrival {
             now_us: a.0,
-            seq: a.1,
+            end: a.1,
             len: a.2,
             mss: a.3,
             tsval: a.4,
             tsecr: a.5,
-            timestamps: a.6.into(),
+            stamped: a.6.into(),
             uploading: a.7.into(),
+            ..Default::default()
         },
         leaves: sys::tg_ack {
             ack: l.0,
@@ -183,18 +185,11 @@ fn hostile() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn params() -> impl Strategy<Value = sys::tg_params> {
-    let laws = [
-        sys::TG_LAW_NONE,
-        sys::TG_LAW_DRS,
-        sys::TG_LAW_DRWA,
-        sys::TG_LAW_TIDE,
-        sys::TG_LAW_RLEDBAT,
-        sys::TG_LAW_RSFC,
-    ];
     let limit = prop_oneof![Just(sys::TG_OPEN), any::<u32>()];
-    let params = (0..laws.len(), 64u32..4_096, limit, 0u32..2);
-    params.prop_map(move |(law, lambda_q8, limit, keep)| sys::tg_params {
-        law: laws[law],
+    let law = prop::sample::select(&Law::ALL[..]);
+    let params = (law, 64u32..4_096, limit, 0u32..2);
+    params.prop_map(|(law, lambda_q8, limit, keep)| sys::tg_params {
+        law: law as u32,
         lambda_q8,
         limit,
         keep,
@@ -220,11 +215,11 @@ impl Host {
 
     fn step(&mut self, params: &sys::tg_params, s: &Step) -> u16 {
         let (flow, path) = (&mut self.flow, &mut self.path);
-        let mut arrival = sys::tg_arrival::default();
+        let mut arrives = s.arrives;
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes.
         unsafe {
-            sys::tg_flow_arrives(flow, params, path, &s.arrives, &mut arrival);
-            let timestamps = s.arrives.timestamps.into();
+            sys::tg_flow_arrives(flow, params, path, &mut arrives);
+            let timestamps = arrives.stamped.into();
             sys::tg_flow_leaves(flow, &s.leaves, s.leaves_us, timestamps, s.tsval)
         }
     }
@@ -273,6 +268,7 @@ impl<'obj> Kernel<'obj> {
 
     fn upload_step(&mut self, params: &sys::tg_params, s: &UploadStep) -> u32 {
         self.upload.params = record(bytes(params));
+        self.upload.ack = record(bytes(&s.ack));
         self.upload.arrives = record(bytes(&s.arrives));
         self.upload.leaves_us = s.leaves_us;
         self.upload.mss = s.mss;
@@ -313,10 +309,10 @@ impl UploadHost {
 
     fn step(&mut self, params: &sys::tg_params, s: &UploadStep) -> u16 {
         let (upload, path) = (&mut self.upload, &mut self.path);
-        let mut arrival = sys::tg_arrival::default();
+        let mut arrives = s.arrives;
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes.
         unsafe {
-            let raw = sys::tg_upload_acknowledged(upload, params, path, &s.arrives, &mut arrival);
+            let raw = sys::tg_upload_acknowledged(upload, params, path, &s.ack, &mut arrives);
             sys::tg_upload_sent(upload, s.mss, s.tsval, s.leaves_us);
             raw
         }
@@ -326,7 +322,8 @@ impl UploadHost {
 /// What an upload's sender sees: an acknowledgement that arrives, and data that leave then.
 #[derive(Clone, Copy, Debug)]
 struct UploadStep {
-    arrives: sys::tg_acknowledged,
+    ack: sys::tg_ack,
+    arrives: sys::tg_arrival,
     leaves_us: u64,
     mss: u32,
     tsval: u32,
@@ -336,13 +333,8 @@ struct UploadStep {
 /// arrives, and the data that arrive are those that leave.
 fn mirrored(step: &Step) -> UploadStep {
     UploadStep {
-        arrives: sys::tg_acknowledged {
-            now_us: step.arrives.now_us,
-            ack: step.leaves,
-            tsval: step.arrives.tsval,
-            tsecr: step.arrives.tsecr,
-            timestamps: step.arrives.timestamps,
-        },
+        ack: step.leaves,
+        arrives: step.arrives,
         leaves_us: step.leaves_us,
         mss: step.arrives.mss,
         tsval: step.tsval,
@@ -368,7 +360,7 @@ fn compare_upload(kernel: &mut Kernel, params: &sys::tg_params, steps: &[Step]) 
             bytes(&host.path),
             "path after step {i}"
         );
-        lowered += usize::from(ours < step.arrives.ack.raw);
+        lowered += usize::from(ours < step.ack.raw);
     }
     lowered
 }
@@ -413,7 +405,7 @@ fn plausible_histories_agree_bit_for_bit() {
     }
     let mut object = MaybeUninit::uninit();
     let kernel = RefCell::new(Kernel::load(&mut object));
-    let lowered = RefCell::new([0; 6]);
+    let lowered = RefCell::new([0; Law::ALL.len()]);
     let histories_of_a_flow = (params(), plausible(), 0u8..=14, prop::bool::weighted(0.8));
     proptest!(histories(300), |((params, steps, scale, timestamps) in histories_of_a_flow)| {
         let steps = connection(&steps, scale, timestamps, Queue::Down);
@@ -447,7 +439,7 @@ fn plausible_histories_of_uploads_agree_bit_for_bit() {
     }
     let mut object = MaybeUninit::uninit();
     let kernel = RefCell::new(Kernel::load(&mut object));
-    let lowered = RefCell::new([0; 6]);
+    let lowered = RefCell::new([0; Law::ALL.len()]);
     let histories_of_an_upload = (params(), plausible(), 0u8..=14, prop::bool::weighted(0.8));
     proptest!(histories(300), |((params, steps, scale, timestamps) in histories_of_an_upload)| {
         let steps = connection(&steps, scale, timestamps, Queue::Up);
@@ -455,8 +447,8 @@ fn plausible_histories_of_uploads_agree_bit_for_bit() {
         lowered.borrow_mut()[params.law as usize] += n;
     });
     let lowered = lowered.into_inner();
-    for (law, &n) in (0..).zip(&lowered) {
-        let steers = law == sys::TG_LAW_TIDE || law == sys::TG_LAW_RSFC;
+    for (law, &n) in Law::ALL.iter().zip(&lowered) {
+        let steers = law.steers_uploads();
         assert!(if steers { n > 100 } else { n == 0 }, "{lowered:?}");
     }
 }

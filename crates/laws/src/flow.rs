@@ -118,23 +118,21 @@ impl Flow {
     /// A data segment arrives on `path`: measure it and let the law learn from it.
     pub fn arrives(&mut self, path: &mut Path, params: &Params, segment: &Segment) {
         let (tsval, tsecr) = segment.timestamps.unwrap_or_default();
-        let s = sys::tg_segment {
+        let mut arrival = sys::tg_arrival {
             now_us: segment.now_us,
-            seq: segment.seq,
-            len: segment.len,
-            mss: segment.mss,
             tsval,
             tsecr,
-            timestamps: segment.timestamps.is_some().into(),
+            len: segment.len,
+            end: segment.seq.wrapping_add(segment.len),
+            mss: segment.mss,
+            stamped: segment.timestamps.is_some().into(),
             uploading: segment.uploading.into(),
+            ..Default::default()
         };
-        let mut arrival = sys::tg_arrival::default();
+        let law = params.to_sys();
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes; C keeps
         // no copy of any.
-        unsafe {
-            let (law, path) = (params.to_sys(), path.raw_mut());
-            sys::tg_flow_arrives(&mut self.0, &law, path, &s, &mut arrival);
-        }
+        unsafe { sys::tg_flow_arrives(&mut self.0, &law, &mut path.0, &mut arrival) }
     }
 
     /// Our SYN or SYN-ACK leaves at `now_us`, with `tsval` if it offers timestamps: the first round

@@ -39,26 +39,24 @@ impl Upload {
         ack: &Ack,
         tsecr: Option<u32>,
     ) -> u16 {
-        let s = sys::tg_acknowledged {
+        let told = sys::tg_ack {
+            ack: ack.ack,
+            raw: ack.raw,
+            scale: ack.scale,
+            bare: ack.bare.into(),
+            sack: ack.sack.into(),
+        };
+        let mut arrival = sys::tg_arrival {
             now_us: ack.now_us,
-            ack: sys::tg_ack {
-                ack: ack.ack,
-                raw: ack.raw,
-                scale: ack.scale,
-                bare: ack.bare.into(),
-                sack: ack.sack.into(),
-            },
             tsval: ack.tsval.unwrap_or(0),
             tsecr: tsecr.unwrap_or(0),
-            timestamps: (ack.tsval.is_some() && tsecr.is_some()).into(),
+            stamped: (ack.tsval.is_some() && tsecr.is_some()).into(),
+            ..Default::default()
         };
-        let mut arrival = sys::tg_arrival::default();
+        let (law, path) = (params.to_sys(), path.raw_mut());
         // SAFETY: every pointer is to a live record, exclusively borrowed where C writes; C keeps
         // no copy of any.
-        unsafe {
-            let (law, path) = (params.to_sys(), path.raw_mut());
-            sys::tg_upload_acknowledged(&mut self.0, &law, path, &s, &mut arrival)
-        }
+        unsafe { sys::tg_upload_acknowledged(&mut self.0, &law, path, &told, &mut arrival) }
     }
 
     /// Gives it that many parts where others on its path have one.

@@ -18,15 +18,14 @@ static __always_inline void note_answer(const struct tg_packet *p)
 	settle(c, p, c->scale);
 }
 
-static __always_inline void learn(struct tg_flow *f, struct tg_path *path,
-				  const struct tg_segment *s, struct tg_arrival *arrival)
+static __always_inline void learn(struct tg_flow *f, struct tg_path *path, struct tg_arrival *a)
 {
 	struct tg_params law = params();
 
 	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
-	path->measured += s->len;
-	tg_flow_arrives(f, &law, &path->tide, s, arrival);
+	path->measured += a->len;
+	tg_flow_arrives(f, &law, &path->tide, a);
 	bpf_spin_unlock(&path->lock);
 }
 
@@ -35,8 +34,9 @@ __noinline int measure(struct __sk_buff *skb, const struct tg_packet *p)
 {
 	struct tg_path *path, *uplink;
 	struct tg_connection *c;
-	struct tg_heard *h;
+	struct tg_arrival *a;
 	struct tg_flow *f;
+	struct tg_heard *h;
 	__u32 zero = 0;
 	int reason;
 
@@ -53,19 +53,15 @@ __noinline int measure(struct __sk_buff *skb, const struct tg_packet *p)
 	if (!path || !h)
 		return TG_COUNT_NO_PATH;
 	f = flow_of(TG_DOWN, c);
-	h->segment = (struct tg_segment){
-		.now_us = p->now_us,
-		.seq = p->seq,
-		.len = p->payload,
-		.mss = tg_segment_bytes(skb, p->payload, f->mss),
-		.tsval = p->options.tsval,
-		.tsecr = p->options.tsecr,
-		.timestamps = p->options.timestamps,
-		/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
-		.uploading = uplink && tg_uploading(&uplink->tide, p->now_us),
-	};
+	a = &h->arrival;
+	note_stamps(a, p);
+	a->len = p->payload;
+	a->end = p->seq + p->payload;
+	a->mss = tg_segment_bytes(skb, p->payload, f->mss);
+	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
+	a->uploading = uplink && tg_uploading(&uplink->tide, p->now_us);
 	note_data(c, p);
-	learn(f, path, &h->segment, &h->arrival);
+	learn(f, path, a);
 	if (p->payload)
 		observe_queue(TG_DOWN, f->queue_us);
 	return TG_COUNT_MEASURED;

@@ -85,13 +85,11 @@ struct {
 	__type(value, struct tg_upload_record);
 } scratch SEC(".maps");
 
-/* An acknowledgement, or data, on its way from the parser to the law, and what was measured of it. In
- * a map the verifier forgets values, so that the many paths through one step do not multiply with those through
- * the next. */
+/* Data, or an acknowledgement, on its way from the parser to the law. In a map the verifier forgets
+ * values, so that the many paths through one step do not multiply with those through the next. */
 struct tg_heard {
-	struct tg_acknowledged packet;
-	struct tg_segment segment;
 	struct tg_arrival arrival;
+	struct tg_ack ack;
 };
 
 struct {

@@ -325,4 +325,13 @@ static __always_inline struct tg_ack tg_acknowledgement(const struct tg_packet *
 	};
 }
 
+/* When the packet came, and the timestamps that it has. */
+static __always_inline void note_stamps(struct tg_arrival *a, const struct tg_packet *p)
+{
+	a->now_us = p->now_us;
+	a->tsval = p->options.tsval;
+	a->tsecr = p->options.tsecr;
+	a->stamped = p->options.timestamps;
+}
+
 #endif

@@ -15,7 +15,7 @@ struct tg_step {
 	struct tg_flow flow;
 	struct tg_tide path;
 	struct tg_params params;
-	struct tg_segment arrives;
+	struct tg_arrival arrives;
 	struct tg_ack leaves;
 	tg_u64 leaves_us;
 	tg_u32 tsval;
@@ -34,14 +34,12 @@ int step(void *unused)
 {
 	__u32 zero = 0;
 	struct tg_step *s = bpf_map_lookup_elem(&steps, &zero);
-	struct tg_arrival arrival;
 
 	(void)unused;
 	if (!s)
 		return 1;
-	tg_flow_arrives(&s->flow, &s->params, &s->path, &s->arrives, &arrival);
-	s->raw = tg_flow_leaves(&s->flow, &s->leaves, s->leaves_us, s->arrives.timestamps,
-				s->tsval);
+	tg_flow_arrives(&s->flow, &s->params, &s->path, &s->arrives);
+	s->raw = tg_flow_leaves(&s->flow, &s->leaves, s->leaves_us, s->arrives.stamped, s->tsval);
 	return 0;
 }
 
@@ -50,8 +48,8 @@ struct tg_upload_step {
 	struct tg_upload upload;
 	struct tg_tide path;
 	struct tg_params params;
-	struct tg_acknowledged arrives;
-	struct tg_arrival arrival;
+	struct tg_ack ack;
+	struct tg_arrival arrives;
 	tg_u64 leaves_us;
 	tg_u32 mss;
 	tg_u32 tsval;
@@ -74,7 +72,7 @@ int upload_step(void *unused)
 	(void)unused;
 	if (!s)
 		return 1;
-	s->raw = tg_upload_acknowledged(&s->upload, &s->params, &s->path, &s->arrives, &s->arrival);
+	s->raw = tg_upload_acknowledged(&s->upload, &s->params, &s->path, &s->ack, &s->arrives);
 	tg_upload_sent(&s->upload, s->mss, s->tsval, s->leaves_us);
 	return 0;
 }

@@ -116,7 +116,7 @@ static __always_inline __u16 heed(struct tg_connection *c, struct tg_upload *u,
 	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
 	bpf_spin_lock(&path->lock);
 	note_mode(c, &u->flow.window);
-	raw = tg_upload_acknowledged(u, &law, &path->tide, &h->packet, &h->arrival);
+	raw = tg_upload_acknowledged(u, &law, &path->tide, &h->ack, &h->arrival);
 	path->measured += h->arrival.len;
 	bpf_spin_unlock(&path->lock);
 	return raw;
@@ -159,13 +159,8 @@ __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reaso
 	h = bpf_map_lookup_elem(&heard, &zero);
 	if (!path || !h)
 		return TG_COUNT_NO_PATH;
-	h->packet = (struct tg_acknowledged){
-		.now_us = p->now_us,
-		.ack = tg_acknowledgement(p, c->scale & 15),
-		.tsval = p->options.tsval,
-		.tsecr = p->options.tsecr,
-		.timestamps = p->options.timestamps,
-	};
+	note_stamps(&h->arrival, p);
+	h->ack = tg_acknowledgement(p, c->scale & 15);
 	raw = heed(c, u, path, h);
 	if (h->arrival.len)
 		observe_queue(TG_UP, u->flow.queue_us);
