@@ -12,21 +12,14 @@ const SEGMENTS: u64 = 10_000;
 fn laws(c: &mut Criterion) {
     let mut group = c.benchmark_group("segment and acknowledgement");
     group.throughput(Throughput::Elements(SEGMENTS));
-    for law in [
-        Law::None,
-        Law::Drs,
-        Law::Drwa,
-        Law::Tide,
-        Law::Rledbat,
-        Law::Rsfc,
-    ] {
+    for law in Law::ALL {
         let mut download = Download::new(law);
         let steps = |download: &mut Download| {
             for _ in 0..SEGMENTS {
                 black_box(download.step());
             }
         };
-        group.bench_function(format!("{law:?}").to_lowercase(), |b| {
+        group.bench_function(law.name(), |b| {
             b.iter(|| steps(&mut download));
         });
         assert_eq!(download.flow().wanted().is_some(), law != Law::None);

@@ -55,7 +55,8 @@ pub(crate) fn studied(set: &ResultSet) -> Direction {
 }
 
 impl<'a> Digest<'a> {
-    fn new(run: &'a RunResult, direction: Direction) -> Self {
+    /// That of one run.
+    pub(crate) fn new(run: &'a RunResult, direction: Direction) -> Self {
         let (other, link, other_link) = match direction {
             Direction::Down => (Direction::Up, &run.link, &run.uplink),
             Direction::Up => (Direction::Down, &run.uplink, &run.link),

@@ -1,8 +1,9 @@
 //! Which tables a result set fills.
 
-use crate::digest::{Digest, counted, digests, ratio};
+use crate::digest::{counted, ratio};
 use crate::grid::{Column, Grid, Head};
 use crate::number::{fixed, mbps, percent, size};
+use crate::summary::summary;
 use tidegate_scenario::{
     FetchResult, FlowDirection, FlowResult, Health, HopResult, ResultSet, RttAccuracy, RunResult,
     VideoResult,
@@ -35,133 +36,16 @@ pub(crate) fn warnings<'a>(set: &'a ResultSet) -> Vec<(&'a str, &'a str)> {
     set.runs.iter().flat_map(named).collect()
 }
 
-/// A run beside the first one.
-struct Row<'a> {
-    own: Digest<'a>,
-    first: Digest<'a>,
-}
-
-fn named(text: &str) -> Option<String> {
+pub(crate) fn named(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn positive(count: u64) -> Option<String> {
+pub(crate) fn positive(count: u64) -> Option<String> {
     (count > 0).then(|| count.to_string())
 }
 
-fn ms(value: Option<f64>) -> Option<String> {
+pub(crate) fn ms(value: Option<f64>) -> Option<String> {
     value.map(|v| fixed(v, 1))
-}
-
-fn summary(set: &ResultSet) -> Grid {
-    let digests = digests(set);
-    let first = digests.first().copied();
-    let rows: Vec<Row> = digests
-        .iter()
-        .zip(std::iter::repeat(first))
-        .filter_map(|(own, first)| {
-            Some(Row {
-                own: *own,
-                first: first?,
-            })
-        })
-        .collect();
-    let mut columns = identity();
-    columns.extend(speed());
-    columns.extend(delay());
-    columns.extend(cost());
-    Grid::new("", &rows, columns)
-}
-
-fn identity<'a>() -> Vec<Column<Row<'a>>> {
-    vec![
-        Head::run().cell(|r| named(&r.own.run.name)),
-        Head::text("law")
-            .spare(1)
-            .cell(|r| named(r.own.run.law.name())),
-        Head::text("sender")
-            .spare(4)
-            .cell(|r| named(&r.own.run.congestion_control)),
-    ]
-}
-
-fn speed<'a>() -> Vec<Column<Row<'a>>> {
-    let goodput = Head::number("goodput");
-    let rtt = Head::number("RTT").unit("ms");
-    vec![
-        goodput.unit("Mbit/s").cell(|r| r.own.goodput_bps.map(mbps)),
-        goodput
-            .statistic("vs 1st")
-            .unit("%")
-            .cell(|r| ratio(r.own.goodput_bps, r.first.goodput_bps).map(percent)),
-        Head::number("completion")
-            .short("done")
-            .unit("s")
-            .cell(|r| r.own.completion_s.map(|s| fixed(s, 2))),
-        rtt.statistic("p50")
-            .spare(5)
-            .cell(|r| ms(r.own.rtt_ms.map(|q| q.p50))),
-        rtt.statistic("p95")
-            .spare(2)
-            .cell(|r| ms(r.own.rtt_ms.map(|q| q.p95))),
-    ]
-}
-
-fn delay<'a>() -> Vec<Column<Row<'a>>> {
-    let queue = Head::number("queueing delay").short("queue").unit("ms");
-    vec![
-        queue
-            .statistic("mean")
-            .spare(7)
-            .cell(|r| ms(r.own.queue_ms.map(|q| q.mean))),
-        queue
-            .statistic("p50")
-            .cell(|r| ms(r.own.queue_ms.map(|q| q.p50))),
-        queue.statistic("p95").cell(|r| ms(r.own.queue_p95_ms())),
-        queue
-            .statistic("vs 1st")
-            .unit("%")
-            .cell(|r| ratio(r.own.queue_p95_ms(), r.first.queue_p95_ms()).map(percent)),
-        queue
-            .statistic("p99")
-            .spare(6)
-            .cell(|r| ms(r.own.queue_ms.map(|q| q.p99))),
-    ]
-}
-
-fn cost<'a>() -> Vec<Column<Row<'a>>> {
-    let other = Head::number("other way").spare(11);
-    vec![
-        Head::number("utilisation")
-            .short("util.")
-            .unit("%")
-            .spare(3)
-            .cell(|r| {
-                Some(r.own.link.utilisation)
-                    .filter(|u| *u > 0.0)
-                    .map(percent)
-            }),
-        Head::number("drops")
-            .spare(8)
-            .cell(|r| Some(r.own.link.drops.to_string())),
-        Head::number("losses")
-            .spare(10)
-            .cell(|r| positive(r.own.link.losses)),
-        Head::number("retransmits")
-            .short("retr.")
-            .spare(9)
-            .cell(|r| r.own.retransmits.map(|n| n.to_string())),
-        Head::number("Jain's index")
-            .short("Jain")
-            .cell(|r| r.own.jain.map(|j| fixed(j, 3))),
-        other
-            .unit("Mbit/s")
-            .cell(|r| r.own.other_goodput_bps.map(mbps)),
-        other
-            .statistic("queue p95")
-            .unit("ms")
-            .cell(|r| ms(r.own.other_queue_ms.map(|q| q.p95))),
-    ]
 }
 
 /// Fetches of one size in one run, and in the first run.

@@ -6,6 +6,7 @@ use crate::gate::Gate;
 use crate::packet::{FIN, Ip, Link, RST, option};
 use crate::support::is_root;
 use proptest::prelude::*;
+use proptest::strategy::Union;
 use proptest::test_runner::{Config, RngSeed};
 use std::cell::RefCell;
 use tidegate_agent::{Direction, Verdict};
@@ -89,15 +90,11 @@ enum Window {
 
 /// Mostly laws that steer that way.
 fn params(direction: Direction) -> impl Strategy<Value = Params> {
-    let others = if direction == Direction::Up { 1 } else { 4 };
-    let law = prop_oneof![
-        others => Just(Law::Drs),
-        others => Just(Law::Drwa),
-        4 => Just(Law::Tide),
-        others => Just(Law::Rledbat),
-        4 => Just(Law::Rsfc),
-        others => Just(Law::None)
-    ];
+    let weight = move |law: Law| match direction {
+        Direction::Up if !law.steers_uploads() => 1,
+        _ => 4,
+    };
+    let law = Union::new_weighted(Law::ALL.map(|law| (weight(law), Just(law))).to_vec());
     let limit = prop::option::of(1u32..200_000);
     let params = (law, 0.5f64..4.0, limit, any::<bool>());
     params.prop_map(|(law, lambda, limit, keep_minima)| Params {

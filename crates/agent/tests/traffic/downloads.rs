@@ -81,7 +81,7 @@ fn check(agent: &Agent, params: &Params, connection: &Connection, case: &str) {
             assert!(flow.window_bytes <= LIMIT, "{case}: {flow:?}");
         }
         Law::Drwa | Law::Rledbat => assert!(flow.rewritten > 0, "{case}: never steered"),
-        Law::Tide | Law::Rsfc | Law::None => {}
+        _ => {}
     }
     // Of this connection or one before; what the agent counts it also remembers.
     let rewritten = count(agent, Direction::Down, Reason::Rewritten);

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{SackBlocks, Seq, SynOptions, Timestamps};
 use proptest::prelude::*;
+use proptest::sample::select;
 use tidegate_laws::Law;
 
 const SCALE: u8 = 7;
@@ -201,7 +202,7 @@ proptest! {
     /// touched, and no right edge that has left is taken back by the law.
     #[test]
     fn only_lowers_and_never_retracts(
-        law in prop_oneof![Just(Law::Drs), Just(Law::Drwa), Just(Law::Tide)],
+        law in select(Law::ALL.to_vec()),
         ticks in prop::collection::vec(tick(), 1..300),
     ) {
         let (mut steer, mut path) = connected(law);

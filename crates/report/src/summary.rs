@@ -1,0 +1,238 @@
+//! A run in one line: the columns of the main table, for people, and of a sweep's rows, for programs.
+
+use crate::digest::{Digest, counted, digests, ratio};
+use crate::grid::{Column, Grid, Head};
+use crate::number::{fixed, mbps, percent};
+use crate::tables::{ms, named, positive};
+use tidegate_scenario::{Direction, FlowDirection, FlowResult, Quantiles, ResultSet, RunResult};
+
+/// A run beside the first one.
+struct Row<'a> {
+    own: Digest<'a>,
+    first: Digest<'a>,
+}
+
+/// The main table.
+pub(crate) fn summary(set: &ResultSet) -> Grid {
+    let digests = digests(set);
+    let first = digests.first().copied();
+    let rows: Vec<Row> = digests
+        .iter()
+        .zip(std::iter::repeat(first))
+        .filter_map(|(own, first)| {
+            Some(Row {
+                own: *own,
+                first: first?,
+            })
+        })
+        .collect();
+    let mut columns = identity();
+    columns.extend(speed());
+    columns.extend(delay());
+    columns.extend(cost());
+    Grid::new("", &rows, columns)
+}
+
+fn identity<'a>() -> Vec<Column<Row<'a>>> {
+    vec![
+        Head::run().cell(|r| named(&r.own.run.name)),
+        Head::text("law")
+            .spare(1)
+            .cell(|r| named(r.own.run.law.name())),
+        Head::text("sender")
+            .spare(4)
+            .cell(|r| named(&r.own.run.congestion_control)),
+    ]
+}
+
+fn speed<'a>() -> Vec<Column<Row<'a>>> {
+    let goodput = Head::number("goodput");
+    let rtt = Head::number("RTT").unit("ms");
+    vec![
+        goodput.unit("Mbit/s").cell(|r| r.own.goodput_bps.map(mbps)),
+        goodput
+            .statistic("vs 1st")
+            .unit("%")
+            .cell(|r| ratio(r.own.goodput_bps, r.first.goodput_bps).map(percent)),
+        Head::number("completion")
+            .short("done")
+            .unit("s")
+            .cell(|r| r.own.completion_s.map(|s| fixed(s, 2))),
+        rtt.statistic("p50")
+            .spare(5)
+            .cell(|r| ms(r.own.rtt_ms.map(|q| q.p50))),
+        rtt.statistic("p95")
+            .spare(2)
+            .cell(|r| ms(r.own.rtt_ms.map(|q| q.p95))),
+    ]
+}
+
+fn delay<'a>() -> Vec<Column<Row<'a>>> {
+    let queue = Head::number("queueing delay").short("queue").unit("ms");
+    vec![
+        queue
+            .statistic("mean")
+            .spare(7)
+            .cell(|r| ms(r.own.queue_ms.map(|q| q.mean))),
+        queue
+            .statistic("p50")
+            .cell(|r| ms(r.own.queue_ms.map(|q| q.p50))),
+        queue.statistic("p95").cell(|r| ms(r.own.queue_p95_ms())),
+        queue
+            .statistic("vs 1st")
+            .unit("%")
+            .cell(|r| ratio(r.own.queue_p95_ms(), r.first.queue_p95_ms()).map(percent)),
+        queue
+            .statistic("p99")
+            .spare(6)
+            .cell(|r| ms(r.own.queue_ms.map(|q| q.p99))),
+    ]
+}
+
+fn cost<'a>() -> Vec<Column<Row<'a>>> {
+    let other = Head::number("other way").spare(11);
+    vec![
+        Head::number("utilisation")
+            .short("util.")
+            .unit("%")
+            .spare(3)
+            .cell(|r| {
+                Some(r.own.link.utilisation)
+                    .filter(|u| *u > 0.0)
+                    .map(percent)
+            }),
+        Head::number("drops")
+            .spare(8)
+            .cell(|r| Some(r.own.link.drops.to_string())),
+        Head::number("losses")
+            .spare(10)
+            .cell(|r| positive(r.own.link.losses)),
+        Head::number("retransmits")
+            .short("retr.")
+            .spare(9)
+            .cell(|r| r.own.retransmits.map(|n| n.to_string())),
+        Head::number("Jain's index")
+            .short("Jain")
+            .cell(|r| r.own.jain.map(|j| fixed(j, 3))),
+        other
+            .unit("Mbit/s")
+            .cell(|r| r.own.other_goodput_bps.map(mbps)),
+        other
+            .statistic("queue p95")
+            .unit("ms")
+            .cell(|r| ms(r.own.other_queue_ms.map(|q| q.p95))),
+    ]
+}
+
+/// A column of a sweep's rows.
+pub struct Metric {
+    /// Its name, with its unit.
+    pub name: &'static str,
+    of: fn(&Measured) -> Option<f64>,
+}
+
+impl Metric {
+    /// A run's number as it is written; empty where there was nothing of it.
+    pub fn cell(&self, measured: &Measured) -> String {
+        (self.of)(measured)
+            .map(|v| v.to_string())
+            .unwrap_or_default()
+    }
+}
+
+/// What a run measured, each direction by itself.
+pub struct Measured<'a> {
+    run: &'a RunResult,
+    down: Digest<'a>,
+    up: Digest<'a>,
+}
+
+impl<'a> Measured<'a> {
+    /// That of one run.
+    pub fn new(run: &'a RunResult) -> Self {
+        Self {
+            run,
+            down: Digest::new(run, Direction::Down),
+            up: Digest::new(run, Direction::Up),
+        }
+    }
+
+    /// The direction under study: down, unless no download was run.
+    fn studied(&self) -> &Digest<'a> {
+        match self.down.goodput_bps {
+            Some(_) => &self.down,
+            None => &self.up,
+        }
+    }
+
+    fn ping(&self, pick: fn(&Quantiles) -> f64) -> Option<f64> {
+        let flows = self.run.flows.iter();
+        let pings = flows.filter(|f| f.direction == FlowDirection::Echo);
+        largest(pings.filter_map(|f| Some(pick(&counted(f.rtt_ms)?))))
+    }
+
+    fn fetch(&self, pick: fn(&Quantiles) -> f64) -> Option<f64> {
+        largest(self.run.fetches.iter().map(|f| pick(&f.time_ms)))
+    }
+
+    fn flows(&self, of: fn(&FlowResult) -> Option<f64>) -> impl Iterator<Item = f64> {
+        self.run.flows.iter().filter_map(of)
+    }
+}
+
+/// The sum, 0 of nothing: a sum of no floats is -0.
+fn total(values: impl Iterator<Item = f64>) -> Option<f64> {
+    Some(values.fold(0.0, |sum, value| sum + value))
+}
+
+fn largest(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.reduce(f64::max)
+}
+
+const fn metric(name: &'static str, of: fn(&Measured) -> Option<f64>) -> Metric {
+    Metric { name, of }
+}
+
+/// What a row says of a run. Of several flows, goodputs are added up, and of round trips, fetches and
+/// pings the largest of each number is taken, as in the tables.
+pub const METRICS: [Metric; 28] = [
+    metric("goodput_bps", |m| m.down.goodput_bps),
+    metric("up_goodput_bps", |m| m.up.goodput_bps),
+    metric("jain", |m| m.studied().jain),
+    metric("retransmits", |m| {
+        total(m.flows(|f| Some(f.retransmits as f64)))
+    }),
+    metric("completion_s", |m| largest(m.flows(|f| f.completion_s))),
+    metric("rtt_mean_ms", |m| Some(m.studied().rtt_ms?.mean)),
+    metric("rtt_p50_ms", |m| Some(m.studied().rtt_ms?.p50)),
+    metric("rtt_p95_ms", |m| Some(m.studied().rtt_ms?.p95)),
+    metric("utilisation", |m| Some(m.run.link.utilisation)),
+    metric("queue_mean_ms", |m| Some(m.run.link.queue_delay_ms.mean)),
+    metric("queue_p50_ms", |m| Some(m.run.link.queue_delay_ms.p50)),
+    metric("queue_p95_ms", |m| Some(m.run.link.queue_delay_ms.p95)),
+    metric("queue_p99_ms", |m| Some(m.run.link.queue_delay_ms.p99)),
+    metric("queue_max_ms", |m| Some(m.run.link.queue_delay_ms.max)),
+    metric("drops", |m| Some(m.run.link.drops as f64)),
+    metric("losses", |m| Some(m.run.link.losses as f64)),
+    metric("up_utilisation", |m| Some(m.run.uplink.utilisation)),
+    metric("up_queue_p50_ms", |m| Some(m.run.uplink.queue_delay_ms.p50)),
+    metric("up_queue_p95_ms", |m| Some(m.run.uplink.queue_delay_ms.p95)),
+    metric("up_drops", |m| Some(m.run.uplink.drops as f64)),
+    metric("up_losses", |m| Some(m.run.uplink.losses as f64)),
+    metric("fetches", |m| {
+        total(m.run.fetches.iter().map(|f| f.count as f64))
+    }),
+    metric("fetch_p50_ms", |m| m.fetch(|q| q.p50)),
+    metric("fetch_p95_ms", |m| m.fetch(|q| q.p95)),
+    metric("ping_p50_ms", |m| m.ping(|q| q.p50)),
+    metric("ping_p95_ms", |m| m.ping(|q| q.p95)),
+    metric("stalls", |m| {
+        total(m.run.videos.iter().map(|v| v.stalls as f64))
+    }),
+    metric("stalled_s", |m| {
+        total(m.run.videos.iter().map(|v| v.stalled_s))
+    }),
+];
+
+#[cfg(test)]
+mod tests;
