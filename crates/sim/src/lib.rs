@@ -13,6 +13,7 @@
 //! [`Scenario`]: tidegate_scenario::Scenario
 
 mod apps;
+mod behaviour;
 mod events;
 mod hosts;
 mod network;
@@ -23,4 +24,5 @@ mod run;
 mod settings;
 mod world;
 
+pub use behaviour::BEHAVIOUR_VERSION;
 pub use run::{Options, Unsupported, check, run_one, run_scenario};
