@@ -11,10 +11,7 @@ fn agree(ours: fn(&mut Pcg64Mcg) -> f64, theirs: impl Distribution<f64>) {
     let [mut one, mut other] = [(); 2].map(|()| Pcg64Mcg::seed_from_u64(17));
     for n in 0..DRAWS {
         let (a, b) = (ours(&mut one), theirs.sample(&mut other));
-        assert!(
-            (a - b).abs() <= 1e-13 * b.abs(),
-            "{n}: {a}, {b}"
-        );
+        assert!((a - b).abs() <= 1e-13 * b.abs(), "{n}: {a}, {b}");
     }
     assert_eq!(one.next_u64(), other.next_u64());
 }
