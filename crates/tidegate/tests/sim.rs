@@ -70,6 +70,36 @@ fn what_is_torn_is_gone_on_with() {
     assert_eq!(fs::read(&rows).unwrap(), whole);
 }
 
+/// Rows of another scenario are neither kept as this one's nor lost.
+#[test]
+fn a_sweep_is_not_gone_on_with_when_its_scenario_has_changed() {
+    let folder = folder(SCENARIO);
+    let [rows, scenario] = ["rows.csv", "small.toml"].map(|name| folder.path().join(name));
+    done(sim(folder.path(), &format!("{SWEEP} --run tide")));
+    let before = fs::read_to_string(&rows).unwrap();
+    for (from, to) in [
+        ("duration_s = 5", "duration_s = 4"),
+        ("law = \"tide\"", "law = \"drwa\""),
+    ] {
+        fs::write(&scenario, SCENARIO.replace(from, to)).unwrap();
+        let output = sim(folder.path(), &format!("{SWEEP} --resume"))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        let words = "rows.csv:2: down.delay_ms=5 seed=1 run=tide has the key 1-";
+        assert!(text.contains(words), "{text}");
+        assert_eq!(fs::read_to_string(&rows).unwrap(), before);
+    }
+    // Another description and a change of the other run change nothing of these rows.
+    let other = SCENARIO.replace("{ name = \"linux\" }", "{ name = \"linux\", lambda = 2 }");
+    fs::write(&scenario, format!("description = 'the same'\n{other}")).unwrap();
+    done(sim(folder.path(), &format!("{SWEEP} --resume")));
+    let after = fs::read_to_string(&rows).unwrap();
+    assert!(after.starts_with(&before));
+    assert_eq!(after.lines().count(), 1 + 2 * 3 * 2);
+}
+
 #[test]
 fn an_interrupt_leaves_a_file_that_can_be_gone_on_with() {
     // Long runs, so that the interrupt comes in their midst.
