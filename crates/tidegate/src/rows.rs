@@ -27,7 +27,7 @@ impl Rows {
     pub fn create(path: &Path, identifiers: &[String]) -> Result<Self> {
         let (file, text) = open(path)?;
         if !text.is_empty() {
-            let advice = "give --out another file, or go on with this one: sim --resume";
+            let advice = "give --out another file (sim --resume goes on with one)";
             return Err(BadInput(format!("{} exists; {advice}", path.display())).into());
         }
         Self::with_header(file, identifiers)

@@ -124,6 +124,26 @@ fn an_interrupt_leaves_a_file_that_can_be_gone_on_with() {
     assert!(text.lines().all(|line| line.split(',').count() == columns));
 }
 
+/// As the shell's completion writes them, wherever the scenario lies.
+#[test]
+fn files_that_vary_are_those_of_the_current_folder() {
+    let folder = folder(SCENARIO);
+    let here = folder.path().join("here");
+    fs::create_dir(&here).unwrap();
+    fs::write(here.join("delays.txt"), "20\n60\n").unwrap();
+    fs::write(here.join("rates.csv"), "0,5000000\n1,7000000\n").unwrap();
+    for varied in [
+        "down.delay_trace=delays.txt",
+        "down.rate={series=\"rates.csv\"}",
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+        command
+            .current_dir(&here)
+            .args(["sim", "../small.toml", "--json", "--vary", varied]);
+        assert!(!done(command).stdout.is_empty());
+    }
+}
+
 #[test]
 fn json_is_one_object_or_an_array_of_variants() {
     let folder = folder(SCENARIO);
