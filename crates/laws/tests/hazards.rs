@@ -33,7 +33,7 @@ fn used(o: &Outcome, s: usize) -> f64 {
 
 fn jain(x: &[u64]) -> f64 {
     let sum: f64 = x.iter().map(|&v| v as f64).sum();
-    let squares: f64 = x.iter().map(|&v| (v as f64).powi(2)).sum();
+    let squares: f64 = x.iter().map(|&v| v as f64 * v as f64).sum();
     sum * sum / (x.len() as f64 * squares)
 }
 

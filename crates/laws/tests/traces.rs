@@ -96,8 +96,8 @@ impl Sums {
         self.cases += 1.0;
         self.utilisation[0] += drwa.utilisation;
         self.utilisation[1] += tide.utilisation;
-        self.mean_ratio += (tide.mean_delay_ms / drwa.mean_delay_ms).ln();
-        self.p95_ratio += (tide.p95_delay_ms / drwa.p95_delay_ms).ln();
+        self.mean_ratio += libm::log(tide.mean_delay_ms / drwa.mean_delay_ms);
+        self.p95_ratio += libm::log(tide.p95_delay_ms / drwa.p95_delay_ms);
     }
 }
 
@@ -131,7 +131,7 @@ fn compare(links: &[(String, Rate)], bound: f64) {
             sums.add(&drwa, &tide);
         }
     }
-    let geometric = |sum: f64| (sum / sums.cases).exp();
+    let geometric = |sum: f64| libm::exp(sum / sums.cases);
     println!(
         "mean use {:.2} and {:.2} %; delay ratio, geometric: mean {:.3}, p95 {:.3}",
         100.0 * sums.utilisation[0] / sums.cases,

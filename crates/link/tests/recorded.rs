@@ -40,7 +40,7 @@ impl Character {
             .collect();
         rates.sort_by(f64::total_cmp);
         let percentile = |p: usize| rates[rates.len() * p / 100];
-        let variance: f64 = rates.iter().map(|r| (r - 1.0).powi(2)).sum();
+        let variance: f64 = rates.iter().map(|r| (r - 1.0) * (r - 1.0)).sum();
         let gaps = gaps_ms(trace);
         let long = gaps.iter().filter(|&&gap| gap > 300).count();
         Self {

@@ -13,8 +13,10 @@
 //! [`Scenario`]: tidegate_scenario::Scenario
 
 mod apps;
+mod behaviour;
 mod events;
 mod hosts;
+mod key;
 mod network;
 mod outcome;
 mod packet;
@@ -23,4 +25,6 @@ mod run;
 mod settings;
 mod world;
 
+pub use behaviour::BEHAVIOUR_VERSION;
+pub use key::{Key, Keys};
 pub use run::{Options, Unsupported, check, run_one, run_scenario};

@@ -45,21 +45,3 @@ fn looking_at_a_run_does_not_change_it() {
     let unseen = try_run(&busy(3), false).unwrap();
     assert_eq!(bytes(&seen), bytes(&unseen));
 }
-
-/// FNV-1a.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
-/// Every build, optimised or not, has to find the same. Whoever changes what TCP, a link or a law
-/// does on purpose writes the new value here.
-#[test]
-fn the_result_is_the_same_in_every_build() {
-    let set = try_run(&busy(3), true).unwrap();
-    assert_eq!(
-        format!("{:016x}", hash(bytes(&set).as_bytes())),
-        "b33d06548fdc228d"
-    );
-}

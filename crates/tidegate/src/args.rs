@@ -226,7 +226,8 @@ pub struct SimArgs {
     /// Write one row a run to this file, as soon as it is known
     #[arg(long, value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
-    /// Go on with a file of `--out` that was interrupted: what it holds is not run again
+    /// Go on with a file of `--out`: what it holds is not run again. One with rows of other sweeps, or of a
+    /// scenario that has changed since, is refused
     #[arg(long, requires = "out", conflicts_with_all = ["json", "html"])]
     pub resume: bool,
 }

@@ -3,10 +3,10 @@
 use super::tti::{Cursor, Intervals};
 use crate::Instant;
 use rand::SeedableRng;
-use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64Mcg;
 use std::sync::Arc;
 use std::time::Duration;
+use tidegate_random::normal;
 
 /// LTE's transmission time interval.
 const TTI: Duration = Duration::from_millis(1);
@@ -217,10 +217,6 @@ impl Intervals for Signal {
         self.begin();
         self.walk.bps(self.db()) * TTI.as_nanos() as u64
     }
-}
-
-fn normal(rng: &mut Pcg64Mcg) -> f64 {
-    StandardNormal.sample(rng)
 }
 
 #[cfg(test)]
