@@ -2,14 +2,18 @@
 
 mod backlog;
 mod codel;
+mod config;
 mod fifo;
 mod fq_codel;
 mod pie;
 mod red;
 
 pub(crate) use backlog::{Backlog, Queued};
+pub use config::{Policy, QueueConfig, QueuePolicy};
+pub use fq_codel::FqCodelPolicy;
+pub use red::RedPolicy;
 
-use crate::{Instant, Packet, Policy, QueueConfig};
+use crate::{Instant, Packet};
 use fifo::Fifo;
 use fq_codel::FqCodel;
 

@@ -2,10 +2,26 @@
 //! Avoidance", IEEE/ACM ToN 1(4), 1993, with the gentle variant of S. Floyd, "Recommendation on
 //! using the gentle_ variant of RED", 2000. Names are the papers'.
 
+use crate::Instant;
 use crate::power::power;
-use crate::{Instant, RedPolicy};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::time::Duration;
+
+/// Parameters of random early detection (Floyd and Jacobson 1993), gentle, in packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedPolicy {
+    /// min_th: an average queue below it is left alone.
+    pub min_packets: f64,
+    /// max_th, above `min_packets`: from here to twice that the probability rises to 1.
+    pub max_packets: f64,
+    /// max_p: the probability of a drop at `max_packets`.
+    pub max_probability: f64,
+    /// w_q: the weight of the newest queue length in the average (section VI: 0.002).
+    pub weight: f64,
+    /// s: how long a typical packet takes to be sent, by which the average of an idle queue falls.
+    pub packet_time: Duration,
+}
 
 /// RED's state (1993, Figure 2), in units of packets.
 #[derive(Debug)]
