@@ -2,7 +2,8 @@
 //! flows first. Names are the RFC's.
 
 use super::backlog::{Backlog, Queued};
-use super::codel::{Codel, Taken};
+use super::codel::Codel;
+use super::guard::Guard;
 use crate::{Instant, Packet, QueueConfig};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -187,14 +188,7 @@ impl<P: Packet> FqCodel<P> {
         } = self;
         let Flow { backlog, codel, .. } = &mut flows[index as usize];
         let before = (backlog.len(), backlog.bytes());
-        let take = || {
-            backlog.pop().map(|queued| Taken {
-                arrival: queued.arrival,
-                backlog: backlog.bytes(),
-                item: queued,
-            })
-        };
-        let queued = codel.dequeue(at, take, |_| *dropped += 1);
+        let queued = codel.pop(at, backlog, dropped);
         *packets -= before.0 - backlog.len();
         *bytes -= before.1 - backlog.bytes();
         queued
