@@ -62,3 +62,6 @@ fn rate_spec(text: &str) -> Result<RateSpec, String> {
         RateSpec::Trace(text.into())
     })
 }
+
+#[cfg(test)]
+mod tests;

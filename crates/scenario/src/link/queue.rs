@@ -102,18 +102,25 @@ impl QueueSpec {
         if self.packets == Some(0) || self.bytes == Some(0) {
             return Some("a queue limit of 0, expected at least 1".into());
         }
-        let codel_ms = [self.codel_target_ms, self.codel_interval_ms];
-        if !codel_ms.iter().all(|&ms| ms > 0.0 && milliseconds_ok(ms)) {
-            return Some(
-                "codel_target_ms and codel_interval_ms, expected more than 0, at most 60000".into(),
-            );
-        }
-        if self.fq_quantum_bytes == 0 || !(1..=65_536).contains(&self.fq_flows) {
-            return Some(
-                "fq_quantum_bytes and fq_flows, expected at least 1, flows at most 65536".into(),
-            );
-        }
-        within("pie_target_ms", self.pie_target_ms, 60_000.0).or_else(|| self.red_complaint())
+        self.codel_complaint()
+            .or_else(|| self.fq_complaint())
+            .or_else(|| within("pie_target_ms", self.pie_target_ms, 60_000.0))
+            .or_else(|| self.red_complaint())
+    }
+
+    fn codel_complaint(&self) -> Option<String> {
+        let ms = [self.codel_target_ms, self.codel_interval_ms];
+        let ok = ms.iter().all(|&ms| ms > 0.0 && milliseconds_ok(ms));
+        (!ok).then(|| {
+            "codel_target_ms and codel_interval_ms, expected more than 0, at most 60000".into()
+        })
+    }
+
+    fn fq_complaint(&self) -> Option<String> {
+        let ok = self.fq_quantum_bytes > 0 && (1..=65_536).contains(&self.fq_flows);
+        (!ok).then(|| {
+            "fq_quantum_bytes and fq_flows, expected at least 1, flows at most 65536".into()
+        })
     }
 
     fn red_complaint(&self) -> Option<String> {
@@ -129,38 +136,42 @@ impl QueueSpec {
 
     /// The queue of a link of that rate, from which RED takes the time of a packet.
     pub(super) fn resolve(&self, rate: &Rate) -> QueueConfig {
-        let target = milliseconds(self.codel_target_ms);
-        let interval = milliseconds(self.codel_interval_ms);
         QueueConfig {
             packets: self.packets,
             bytes: self.bytes,
-            policy: match self.policy {
-                QueuePolicy::DropTail => Policy::DropTail,
-                QueuePolicy::DropHead => Policy::DropHead,
-                QueuePolicy::Codel => Policy::Codel { target, interval },
-                QueuePolicy::Red => self.red(rate),
-                QueuePolicy::Pie => Policy::Pie {
-                    target: milliseconds(self.pie_target_ms),
-                },
-                QueuePolicy::FqCodel => Policy::FqCodel(FqCodelPolicy {
-                    target,
-                    interval,
-                    quantum: self.fq_quantum_bytes,
-                    flows: self.fq_flows,
-                }),
-            },
+            policy: self.policy(rate),
         }
     }
 
-    fn red(&self, rate: &Rate) -> Policy {
+    fn policy(&self, rate: &Rate) -> Policy {
+        let target = milliseconds(self.codel_target_ms);
+        let interval = milliseconds(self.codel_interval_ms);
+        match self.policy {
+            QueuePolicy::DropTail => Policy::DropTail,
+            QueuePolicy::DropHead => Policy::DropHead,
+            QueuePolicy::Codel => Policy::Codel { target, interval },
+            QueuePolicy::Red => Policy::Red(self.red(rate)),
+            QueuePolicy::Pie => Policy::Pie {
+                target: milliseconds(self.pie_target_ms),
+            },
+            QueuePolicy::FqCodel => Policy::FqCodel(FqCodelPolicy {
+                target,
+                interval,
+                quantum: self.fq_quantum_bytes,
+                flows: self.fq_flows,
+            }),
+        }
+    }
+
+    fn red(&self, rate: &Rate) -> RedPolicy {
         let (min_packets, max_packets) = self.red_thresholds();
-        Policy::Red(RedPolicy {
+        RedPolicy {
             min_packets,
             max_packets,
             max_probability: self.red_max_probability,
             weight: self.red_weight,
             packet_time: Duration::from_secs_f64(TYPICAL_BYTES * 8.0 / rate.mean_bps()),
-        })
+        }
     }
 
     /// RED's min_th and max_th.
