@@ -5,8 +5,8 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tidegate_reproduce::Case;
 use tidegate_scenario::{
-    CellKind, CellSpec, GenerateSpec, Hosts, Law, LinkSpec, LossSpec, QueuePolicy, QueueSpec,
-    RateSpec, Run, Scenario, SchedulerKind,
+    CellKind, CellSpec, GenerateSpec, Hosts, Law, LinkSpec, Loss, QueuePolicy, QueueSpec, RateSpec,
+    Run, Scenario, SchedulerKind,
 };
 
 /// Share of packets that every link loses by chance.
@@ -214,7 +214,7 @@ impl Known {
             delay_steps: Vec::new(),
             delay_trace: None,
             queue: QueueSpec::default(),
-            loss: Some(LossSpec::Random(CHANCE)),
+            loss: Some(Loss::Random(CHANCE)),
             shaper: None,
             cell: None,
             arq: None,

@@ -5,10 +5,9 @@ mod model;
 
 use model::{Model, Outcome, Source};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 use tidegate_laws::{Law, Params};
-use tidegate_link::{Cell, CellModel, Config, Policy, QueueConfig, Rate, Trace};
+use tidegate_link::{CellKind, CellModel, Config, Policy, QueueConfig, Rate, Trace};
 
 const BASE_RTTS_MS: [u64; 4] = [20, 50, 100, 250];
 
@@ -27,15 +26,15 @@ const RECORDINGS: [&str; 8] = [
 
 fn generated() -> Vec<(String, Rate)> {
     let cells = [
-        ("lte", Cell::Lte),
-        ("hspa", Cell::Hspa),
-        ("evdo", Cell::Evdo),
+        ("lte", CellKind::Lte),
+        ("hspa", CellKind::Hspa),
+        ("evdo", CellKind::Evdo),
     ];
     let seeded = |(name, cell)| {
         [1, 2].map(|seed| {
             (
                 format!("{name}-{seed}"),
-                Rate::Cell(CellModel::new(cell, None, seed)),
+                Rate::from(CellModel::new(cell, None, seed)),
             )
         })
     };
@@ -50,7 +49,7 @@ fn recorded() -> Vec<(String, Rate)> {
     let read = |name: &&str| {
         let text = std::fs::read_to_string(folder.join(name)).ok()?;
         let trace = Trace::parse(&text).expect("a recorded trace parses");
-        Some(((*name).to_owned(), Rate::Opportunities(Arc::new(trace))))
+        Some(((*name).to_owned(), Rate::from(trace)))
     };
     RECORDINGS.iter().filter_map(read).collect()
 }

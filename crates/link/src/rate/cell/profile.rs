@@ -1,4 +1,4 @@
-//! What the technologies are like: the numbers behind [`Cell`](super::Cell).
+//! What the technologies are like: the numbers behind [`CellKind`](super::CellKind).
 
 /// What a technology is like. Times are in seconds.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ const PEAK: f64 = 10.0;
 
 /// A cell's rate under way, seeded.
 #[derive(Clone, Debug)]
-pub(crate) struct Radio {
+pub(super) struct Radio {
     rng: Pcg64Mcg,
     tti: Duration,
     /// Rate while both walks are at 0, in bit/s.

@@ -1,3 +1,4 @@
+use super::super::Opportunities;
 use super::*;
 
 fn secs(s: u64) -> Duration {
