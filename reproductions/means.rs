@@ -12,7 +12,7 @@ pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 /// The geometric mean of positive values.
 pub fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
-    mean(values.map(f64::ln)).exp()
+    libm::exp(mean(values.map(libm::log)))
 }
 
 /// The least value.

@@ -58,13 +58,13 @@ fn response(sample: &Sample, period: f64) -> Response {
         let of = |wave: fn(f64) -> f64| {
             2.0 * mean(settled.clone().map(|&(t, bps)| bps / 1e6 * wave(turn(t))))
         };
-        sines.push(of(f64::sin));
-        cosines.push(of(f64::cos));
+        sines.push(of(libm::sin));
+        cosines.push(of(libm::cos));
     }
     let [sine, cosine] = [sines, cosines].map(|values| mean(values.into_iter()));
     Response {
-        amplitude: sine.hypot(cosine) / SWING_MBPS,
-        lag: (-cosine).atan2(sine).rem_euclid(TAU),
+        amplitude: libm::hypot(sine, cosine) / SWING_MBPS,
+        lag: libm::atan2(-cosine, sine).rem_euclid(TAU),
     }
 }
 
@@ -72,13 +72,13 @@ fn response(sample: &Sample, period: f64) -> Response {
 pub fn figure() -> Figure {
     let mut quantities = Vec::new();
     for period in PERIODS {
-        let theta = omega_rtt(period).atan();
+        let theta = libm::atan(omega_rtt(period));
         quantities.extend([
             Quantity::new(
                 format!("T = {period} RTT: amplitude ÷ the reader's (cos θ)"),
                 "",
                 Claim::Near {
-                    paper: round(theta.cos()),
+                    paper: round(libm::cos(theta)),
                     within: 0.05,
                     neutral: 1.0,
                 },
@@ -125,11 +125,11 @@ pub fn figure() -> Figure {
             let series = ["equation 27", "ours"];
             vec![
                 lines("Amplitude ÷ the reader's", x, "", &series, |n, s| match s {
-                    0 => omega_rtt(PERIODS[n]).atan().cos(),
+                    0 => libm::cos(libm::atan(omega_rtt(PERIODS[n]))),
                     _ => response(sample, PERIODS[n]).amplitude,
                 }),
                 lines("Lag", x, "rad", &series, |n, s| match s {
-                    0 => omega_rtt(PERIODS[n]).atan(),
+                    0 => libm::atan(omega_rtt(PERIODS[n])),
                     _ => response(sample, PERIODS[n]).lag,
                 }),
             ]

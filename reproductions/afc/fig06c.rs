@@ -61,6 +61,7 @@ pub fn figure() -> Figure {
 
 /// Jain's index.
 fn jain(values: &[f64]) -> f64 {
+    let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|value| value * value).sum();
-    values.iter().sum::<f64>().powi(2) / (values.len() as f64 * squares)
+    sum * sum / (values.len() as f64 * squares)
 }

@@ -160,7 +160,7 @@ fn case(scheme: Scheme, kib: f64, connections: usize) -> Case {
 fn upload(nth: usize) -> Workload {
     let spread = |irrational: f64| (nth as f64 * irrational).fract();
     let [shortest, longest] = SLOTS_S;
-    let slot_s = shortest * (longest / shortest).powf(spread(2f64.sqrt()));
+    let slot_s = shortest * libm::pow(longest / shortest, spread(2f64.sqrt()));
     let reads = ReadRate::Slots {
         mbps: vec![0.0, READING_MBPS, READING_MBPS],
         slot_s,

@@ -4,8 +4,8 @@ use super::carriers::{Carrier, LAMBDA, window};
 use crate::radio::{self, GOOD_DB};
 use tidegate_reproduce::{Case, Sample};
 use tidegate_scenario::{
-    Direction, Hop, Hosts, Law, LinkSpec, LossSpec, MiddleboxSpec, QueueSpec, RateSpec, Run,
-    Scenario, Side, Workload, WorkloadKind,
+    Direction, Hop, Hosts, Law, LinkSpec, Loss, MiddleboxSpec, QueueSpec, RateSpec, Run, Scenario,
+    Side, Workload, WorkloadKind,
 };
 
 /// Each download took three minutes (section 5.3).
@@ -124,7 +124,7 @@ impl Download {
     pub fn lossy(mut self, probability: f64) -> Self {
         let mut internet = LinkSpec::new(RateSpec::ConstantMbps(WIRED_MBPS), 0.0);
         internet.queue.packets = Some(10_000);
-        internet.loss = Some(LossSpec::Bursty {
+        internet.loss = Some(Loss::Bursty {
             probability,
             mean_length: 2.0,
         });

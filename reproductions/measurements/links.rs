@@ -5,8 +5,8 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tidegate_reproduce::Case;
 use tidegate_scenario::{
-    CellKind, CellSpec, GenerateSpec, Hosts, Law, LinkSpec, LossSpec, QueuePolicy, QueueSpec,
-    RateSpec, Run, Scenario, SchedulerKind,
+    CellKind, CellSpec, GenerateSpec, Hosts, Law, LinkSpec, Loss, QueuePolicy, QueueSpec, RateSpec,
+    Run, Scenario, SchedulerKind,
 };
 
 /// Share of packets that every link loses by chance.
@@ -214,7 +214,7 @@ impl Known {
             delay_steps: Vec::new(),
             delay_trace: None,
             queue: QueueSpec::default(),
-            loss: Some(LossSpec::Random(CHANCE)),
+            loss: Some(Loss::Random(CHANCE)),
             shaper: None,
             cell: None,
             arq: None,
@@ -262,7 +262,7 @@ const HELD_OUT: u64 = 0x7469_6465;
 /// on logarithmic scales; two in five smooth, one in turns, two of changing rate.
 pub fn held_out(each: usize) -> Vec<Known> {
     let mut rng = Pcg64Mcg::seed_from_u64(HELD_OUT);
-    let mut between = |low: f64, high: f64| low * (high / low).powf(rng.random::<f64>());
+    let mut between = |low: f64, high: f64| low * libm::pow(high / low, rng.random::<f64>());
     let mut links = Vec::new();
     for (row, truth) in DOWNLINKS.into_iter().chain(UPLINKS).enumerate() {
         for n in 0..each {
@@ -289,7 +289,7 @@ const CHANGING: u64 = 0x6171_6d32;
 /// Links with the AQM of Table 4.1 and nothing but changing rates, which is where its bound is hardest to tell.
 pub fn managed(number: usize) -> Vec<Known> {
     let mut rng = Pcg64Mcg::seed_from_u64(CHANGING);
-    let mut between = |low: f64, high: f64| low * (high / low).powf(rng.random::<f64>());
+    let mut between = |low: f64, high: f64| low * libm::pow(high / low, rng.random::<f64>());
     let link = |n: usize| Known {
         test: "aqm",
         truth: DOWNLINKS[1],
@@ -302,6 +302,6 @@ pub fn managed(number: usize) -> Vec<Known> {
 
 /// To two digits.
 fn round(value: f64) -> f64 {
-    let unit = 10f64.powf(value.log10().floor() - 1.0);
+    let unit = libm::exp10(libm::log10(value).floor() - 1.0);
     ((value / unit).round() * unit * 1e3).round() / 1e3
 }

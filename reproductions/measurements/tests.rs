@@ -4,7 +4,7 @@ use super::links::{Carries, Kind, Known, Truth};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tidegate_link::{Loss, Rate, Trace};
+use tidegate_link::{Rate, Trace};
 use tidegate_probe::analysis::bursts::backlogged;
 use tidegate_probe::analysis::opportunities::mahimahi;
 use tidegate_probe::emulated::{Clock, Emulated, Experiment, Side};
@@ -67,10 +67,10 @@ fn a_download_over_what_was_recorded_is_as_over_the_link() {
         };
         let mut inputs = scenario.link_inputs(Path::new(".")).unwrap();
         // CUBIC would make other losses another history.
-        inputs.down.loss = Loss::None;
-        inputs.up.loss = Loss::None;
+        inputs.down.loss = None;
+        inputs.up.loss = None;
         let original = download(&scenario, &inputs);
-        inputs.down.rate = Rate::Opportunities(recorded(&inputs).into());
+        inputs.down.rate = Rate::from(recorded(&inputs));
         inputs.down.sharing = None;
         let played = download(&scenario, &inputs);
         let words = carries.words();

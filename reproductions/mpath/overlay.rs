@@ -16,8 +16,8 @@
 
 use super::network::{self, MPATH, Network, TCP, over};
 use rand::{RngExt, SeedableRng};
-use rand_distr::{Distribution, LogNormal, Normal};
 use rand_pcg::Pcg64Mcg;
+use tidegate_random::{log_normal, normal};
 use tidegate_reproduce::Case;
 use tidegate_scenario::{
     Direction, Hop, LinkSpec, MpathSpec, ProxySpec, Side, Workload, WorkloadKind,
@@ -284,25 +284,23 @@ fn link(mbps: f64, delay_ms: f64) -> LinkSpec {
 }
 
 fn systems(random: &mut Pcg64Mcg) -> Vec<(f64, f64)> {
-    let scatter = Normal::new(0.0, SCATTER).expect("a deviation");
     let hundred: Vec<(f64, f64)> = REGIONS
         .iter()
         .flat_map(|&(latitude, longitude, count)| std::iter::repeat_n((latitude, longitude), count))
         .collect();
     let place = |_| {
         let (latitude, longitude) = hundred[random.random_range(0..hundred.len())];
-        let mut around = |degrees: f64| (degrees + scatter.sample(random)).to_radians();
+        let mut around = |degrees: f64| (degrees + SCATTER * normal(random)).to_radians();
         (around(latitude), around(longitude))
     };
     (0..SYSTEMS).map(place).collect()
 }
 
 fn cores(systems: &[(f64, f64)], random: &mut Pcg64Mcg) -> Vec<Vec<f64>> {
-    let spread = LogNormal::new(0.0, CORE_SPREAD).expect("a deviation");
     let mut rate = |a: (f64, f64), b: (f64, f64)| {
-        let median = CORE_MEDIAN * CORE_DISTANCE.powf(delay_ms(a, b) / 100.0);
-        // To a hundredth, so that another machine's mathematics make no other link.
-        let rate = median * spread.sample(random);
+        let median = CORE_MEDIAN * libm::pow(CORE_DISTANCE, delay_ms(a, b) / 100.0);
+        // To a hundredth.
+        let rate = median * log_normal(random, CORE_SPREAD);
         ((rate * 100.0).round() / 100.0).clamp(0.5, 200.0)
     };
     let row = |&a: &(f64, f64)| systems.iter().map(|&b| rate(a, b)).collect();
@@ -312,8 +310,9 @@ fn cores(systems: &[(f64, f64)], random: &mut Pcg64Mcg) -> Vec<Vec<f64>> {
 /// From one place to another, to a tenth of a millisecond.
 fn delay_ms((lat_a, lon_a): (f64, f64), (lat_b, lon_b): (f64, f64)) -> f64 {
     const EARTH_KM: f64 = 6371.0;
-    let cosine = lat_a.sin() * lat_b.sin() + lat_a.cos() * lat_b.cos() * (lon_a - lon_b).cos();
-    let km = EARTH_KM * cosine.clamp(-1.0, 1.0).acos();
+    let [(sin_a, cos_a), (sin_b, cos_b)] = [lat_a, lat_b].map(libm::sincos);
+    let cosine = sin_a * sin_b + cos_a * cos_b * libm::cos(lon_a - lon_b);
+    let km = EARTH_KM * libm::acos(cosine.clamp(-1.0, 1.0));
     let ms = LEAST_MS + km / KM_PER_MS * DETOUR;
     (ms * 10.0).round() / 10.0
 }

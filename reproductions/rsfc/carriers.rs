@@ -171,5 +171,5 @@ pub fn middle(named: &[f64]) -> f64 {
 fn between(named: &[f64], share: f64) -> f64 {
     let place = share * (named.len() - 1) as f64;
     let (low, high) = (named[place as usize], named[place as usize + 1]);
-    (low * (high / low).powf(place.fract())).round()
+    (low * libm::pow(high / low, place.fract())).round()
 }

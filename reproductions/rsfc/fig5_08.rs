@@ -69,7 +69,7 @@ fn both(set: &Set, sample: &Sample) -> Vec<[f64; 2]> {
 
 /// Jain's index.
 fn fairness(set: &Set, sample: &Sample) -> Vec<f64> {
-    let index = |[a, b]: [f64; 2]| (a + b).powi(2) / (2.0 * (a * a + b * b));
+    let index = |[a, b]: [f64; 2]| (a + b) * (a + b) / (2.0 * (a * a + b * b));
     both(set, sample).into_iter().map(index).collect()
 }
 

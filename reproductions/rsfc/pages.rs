@@ -16,8 +16,8 @@
 //! **Requests.** 750 bytes: "typical header sizes of 700-800 bytes" (SPDY whitepaper, 2009).
 
 use rand::SeedableRng;
-use rand_distr::{Distribution, LogNormal};
 use rand_pcg::Pcg64;
+use tidegate_random::log_normal;
 use tidegate_scenario::WorkloadKind;
 
 /// Means of the top 100 pages.
@@ -57,10 +57,11 @@ pub fn pages(count: usize) -> Vec<WorkloadKind> {
 fn page(seed: u64, requests: usize, bytes: f64) -> WorkloadKind {
     let (median, mean) = OBJECT;
     // The mean of a log-normal distribution is its median times exp(σ²/2).
-    let sigma = (2.0 * (mean / median).ln()).sqrt();
-    let sizes = LogNormal::new(0.0, sigma).expect("a finite deviation");
+    let sigma = (2.0 * libm::log(mean / median)).sqrt();
     let mut random = Pcg64::seed_from_u64(seed);
-    let drawn: Vec<f64> = (0..requests).map(|_| sizes.sample(&mut random)).collect();
+    let drawn: Vec<f64> = (0..requests)
+        .map(|_| log_normal(&mut random, sigma))
+        .collect();
     let objects = scaled(&drawn, bytes / requests as f64);
     WorkloadKind::Page {
         object_bytes: objects.iter().map(|b| (*b as u64).max(1)).collect(),

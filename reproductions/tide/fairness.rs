@@ -138,7 +138,7 @@ fn name(flow: usize) -> String {
 /// The link behind the bottleneck that makes that download's base RTT longer than the path's.
 fn far(path: &Path, flow: usize, flows: usize) -> Hop {
     let shortest = f64::from(path.rtt_ms);
-    let longer = SPREAD.powf(flow as f64 / (flows - 1) as f64);
+    let longer = libm::pow(SPREAD, flow as f64 / (flows - 1) as f64);
     Hop {
         name: far_name(flow),
         direction: Direction::Down,

@@ -39,14 +39,9 @@ impl Link {
 
     /// A shipped cell, with the mean rate of its technology unless another one is given in Mbit/s.
     pub fn cell(kind: CellKind, seed: u64, mean_mbps: Option<f64>) -> Self {
-        let technology = match kind {
-            CellKind::Lte => "lte",
-            CellKind::Hspa => "hspa",
-            CellKind::Evdo => "evdo",
-        };
         let mean = mean_mbps.map(|mbps| format!(" of {mbps} Mbit/s"));
         Self {
-            name: format!("{technology}-{seed}{}", mean.unwrap_or_default()),
+            name: format!("{kind}-{seed}{}", mean.unwrap_or_default()),
             rate: RateSpec::Generate(GenerateSpec {
                 kind,
                 mean_mbps,

@@ -5,7 +5,7 @@ mod model;
 use model::{Model, Outcome, Source};
 use std::time::Duration;
 use tidegate_laws::{Law, Params};
-use tidegate_link::{Cell, CellModel, DelayProfile, Instant, Rate};
+use tidegate_link::{CellKind, CellModel, DelayProfile, Instant, Rate};
 
 fn seconds(s: u64) -> Duration {
     Duration::from_secs(s)
@@ -33,7 +33,7 @@ fn used(o: &Outcome, s: usize) -> f64 {
 
 fn jain(x: &[u64]) -> f64 {
     let sum: f64 = x.iter().map(|&v| v as f64).sum();
-    let squares: f64 = x.iter().map(|&v| (v as f64).powi(2)).sum();
+    let squares: f64 = x.iter().map(|&v| v as f64 * v as f64).sum();
     sum * sum / (x.len() as f64 * squares)
 }
 
@@ -130,7 +130,7 @@ fn eight_flows_share_one_forecast() {
 fn eight_flows_share_a_link_that_varies() {
     for seed in 1..=3 {
         let mut m = base();
-        m.down.rate = Rate::Cell(CellModel::new(Cell::Lte, None, seed));
+        m.down.rate = Rate::from(CellModel::new(CellKind::Lte, None, seed));
         m.sources = (0..8).map(|i| Source::bulk(2 * i)).collect();
         m.duration = seconds(120);
         m.warmup = seconds(25);
@@ -216,7 +216,7 @@ fn a_way_back_that_breathes_does_not_rock_the_queue() {
 #[test]
 fn a_short_fast_way_is_not_throttled_by_ticks_of_a_millisecond() {
     let mut m = base();
-    m.down.rate = Rate::Constant(500e6);
+    m.down.rate = Rate::constant(500e6);
     m.down.delay = Duration::from_micros(100).into();
     m.back = vec![(Duration::ZERO, Duration::from_micros(100))];
     m.duration = seconds(10);

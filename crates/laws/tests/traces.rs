@@ -5,10 +5,9 @@ mod model;
 
 use model::{Model, Outcome, Source};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 use tidegate_laws::{Law, Params};
-use tidegate_link::{Cell, CellModel, Config, Policy, QueueConfig, Rate, Trace};
+use tidegate_link::{CellKind, CellModel, Config, Policy, QueueConfig, Rate, Trace};
 
 const BASE_RTTS_MS: [u64; 4] = [20, 50, 100, 250];
 
@@ -27,15 +26,15 @@ const RECORDINGS: [&str; 8] = [
 
 fn generated() -> Vec<(String, Rate)> {
     let cells = [
-        ("lte", Cell::Lte),
-        ("hspa", Cell::Hspa),
-        ("evdo", Cell::Evdo),
+        ("lte", CellKind::Lte),
+        ("hspa", CellKind::Hspa),
+        ("evdo", CellKind::Evdo),
     ];
     let seeded = |(name, cell)| {
         [1, 2].map(|seed| {
             (
                 format!("{name}-{seed}"),
-                Rate::Cell(CellModel::new(cell, None, seed)),
+                Rate::from(CellModel::new(cell, None, seed)),
             )
         })
     };
@@ -50,7 +49,7 @@ fn recorded() -> Vec<(String, Rate)> {
     let read = |name: &&str| {
         let text = std::fs::read_to_string(folder.join(name)).ok()?;
         let trace = Trace::parse(&text).expect("a recorded trace parses");
-        Some(((*name).to_owned(), Rate::Opportunities(Arc::new(trace))))
+        Some(((*name).to_owned(), Rate::from(trace)))
     };
     RECORDINGS.iter().filter_map(read).collect()
 }
@@ -96,8 +95,8 @@ impl Sums {
         self.cases += 1.0;
         self.utilisation[0] += drwa.utilisation;
         self.utilisation[1] += tide.utilisation;
-        self.mean_ratio += (tide.mean_delay_ms / drwa.mean_delay_ms).ln();
-        self.p95_ratio += (tide.p95_delay_ms / drwa.p95_delay_ms).ln();
+        self.mean_ratio += libm::log(tide.mean_delay_ms / drwa.mean_delay_ms);
+        self.p95_ratio += libm::log(tide.p95_delay_ms / drwa.p95_delay_ms);
     }
 }
 
@@ -131,7 +130,7 @@ fn compare(links: &[(String, Rate)], bound: f64) {
             sums.add(&drwa, &tide);
         }
     }
-    let geometric = |sum: f64| (sum / sums.cases).exp();
+    let geometric = |sum: f64| libm::exp(sum / sums.cases);
     println!(
         "mean use {:.2} and {:.2} %; delay ratio, geometric: mean {:.3}, p95 {:.3}",
         100.0 * sums.utilisation[0] / sums.cases,

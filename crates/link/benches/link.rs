@@ -2,12 +2,11 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
-use std::sync::Arc;
 use std::time::Duration;
 use tidegate_link::{
-    Arq, BlockError, Cell, CellModel, Config, CrossTraffic, Disorder, FqCodelPolicy, Instant, Link,
-    Loss, Middlebox, Packet, Policy, QueueConfig, Rate, RateSeries, RedPolicy, Scheduler, Sharing,
-    TokenBucket, Trace,
+    Arq, BlockError, CellKind, CellModel, Config, CrossTraffic, Disorder, FqCodelPolicy, Instant,
+    Link, Loss, Middlebox, Packet, Policy, QueueConfig, Rate, RateSeries, RedPolicy, Scheduler,
+    Sharing, TokenBucket, Trace,
 };
 
 /// As many bytes as a full-sized packet on the wire, and none in memory.
@@ -59,19 +58,19 @@ fn configs() -> Vec<(&'static str, Config)> {
     let trace = Trace::parse(&every_ms).expect("a valid trace");
     let series = RateSeries::parse(steps).expect("a valid series");
     vec![
-        ("constant", of(Rate::Constant(100e6))),
-        ("trace", of(Rate::Opportunities(Arc::new(trace)))),
-        ("series", of(Rate::Series(Arc::new(series)))),
+        ("constant", of(Rate::constant(100e6))),
+        ("trace", of(Rate::from(trace))),
+        ("series", of(Rate::from(series))),
         (
             "cell",
-            of(Rate::Cell(CellModel::new(Cell::Lte, Some(100e6), 1))),
+            of(Rate::from(CellModel::new(CellKind::Lte, Some(100e6), 1))),
         ),
         (
             "constant+codel+loss",
             Config {
                 queue: codel,
-                loss: bursty,
-                ..of(Rate::Constant(100e6))
+                loss: Some(bursty),
+                ..of(Rate::constant(100e6))
             },
         ),
     ]
@@ -80,7 +79,7 @@ fn configs() -> Vec<(&'static str, Config)> {
 /// The other disciplines and stages, each before, on or behind a constant rate.
 fn stages() -> Vec<(&'static str, Config)> {
     let base = || Config {
-        rate: Rate::Constant(100e6),
+        rate: Rate::constant(100e6),
         delay: Duration::from_millis(20).into(),
         ..Config::default()
     };
@@ -188,10 +187,10 @@ fn packets(c: &mut Criterion) {
 
 /// An hour of a generated cell, opportunity after opportunity.
 fn cell_hour(c: &mut Criterion) {
-    let model = CellModel::new(Cell::Lte, None, 1);
+    let model = CellModel::new(CellKind::Lte, None, 1);
     c.bench_function("LTE cell, one hour", |b| {
         b.iter(|| {
-            let mut capacity = tidegate_link::Capacity::new(&Rate::Cell(model));
+            let mut capacity = tidegate_link::Capacity::new(&Rate::from(model));
             capacity.bytes(Instant::ZERO, Instant::from_millis(3_600_000))
         });
     });

@@ -24,7 +24,7 @@
 //!
 //! let mut link = Link::new(
 //!     Config {
-//!         rate: Rate::Constant(12e6),
+//!         rate: Rate::constant(12e6),
 //!         delay: Duration::from_millis(20).into(),
 //!         ..Config::default()
 //!     },
@@ -52,17 +52,18 @@ mod share;
 mod transmitter;
 
 pub use arq::{Arq, BlockError};
-pub use config::{Config, FqCodelPolicy, Policy, QueueConfig, RedPolicy};
+pub use config::Config;
 pub use delay::{DelayProfile, DelayTrace};
 pub use flight::{Disorder, Middlebox};
 pub use link::{Delivery, Link, Stats};
 pub use loss::Loss;
 pub use packet::{Packet, Sequence};
 pub use parse::ParseError;
+pub use queue::{FqCodelPolicy, Policy, QueueConfig, QueuePolicy, RedPolicy};
 pub use rate::{
-    Capacity, Cell, CellModel, Fading, Rate, RateSeries, ScheduledSeries, SignalWalk, StepsError,
-    Trace, WalkError,
+    Capacity, CellKind, CellModel, Fading, Rate, RateSeries, ScheduledSeries, SignalWalk,
+    StepsError, Trace, WalkError,
 };
 pub use shaper::TokenBucket;
-pub use share::{CellConfig, CrossTraffic, Scheduler, SharedLink, Sharing};
+pub use share::{CellConfig, CrossTraffic, Scheduler, SchedulerKind, SharedLink, Sharing};
 pub use tidegate_time::Instant;

@@ -2,13 +2,12 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
 
 /// Loss on the link, after the queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Loss {
-    /// None.
-    #[default]
-    None,
     /// Each packet is lost with this probability, independently.
     Random(f64),
     /// Gilbert's two-state model: in the bad state every packet is lost, in the good state none.
@@ -38,15 +37,15 @@ enum Model {
 }
 
 impl LossProcess {
-    pub(crate) fn new(loss: Loss, seed: u64) -> Self {
+    pub(crate) fn new(loss: Option<Loss>, seed: u64) -> Self {
         let mut rng = Pcg64Mcg::seed_from_u64(seed);
         let model = match loss {
-            Loss::None => Model::None,
-            Loss::Random(p) => Model::Random(p),
-            Loss::Bursty {
+            None => Model::None,
+            Some(Loss::Random(p)) => Model::Random(p),
+            Some(Loss::Bursty {
                 probability,
                 mean_length,
-            } => Model::Gilbert(Gilbert::new(probability, mean_length, &mut rng)),
+            }) => Model::Gilbert(Gilbert::new(probability, mean_length, &mut rng)),
         };
         Self { rng, model }
     }

@@ -2,16 +2,25 @@
 
 mod backlog;
 mod codel;
+mod config;
 mod fifo;
 mod fq_codel;
+mod guard;
 mod pie;
 mod red;
 
 pub(crate) use backlog::{Backlog, Queued};
+pub use config::{Policy, QueueConfig, QueuePolicy};
+pub use fq_codel::FqCodelPolicy;
+pub use red::RedPolicy;
 
-use crate::{Instant, Packet, Policy, QueueConfig};
+use crate::{Instant, Packet};
+use codel::Codel;
 use fifo::Fifo;
 use fq_codel::FqCodel;
+use guard::Guard;
+use pie::Pie;
+use red::Red;
 
 /// A queue of whichever discipline the [`QueueConfig`] names.
 ///
@@ -28,10 +37,16 @@ pub(crate) enum Queue<P> {
 impl<P: Packet> Queue<P> {
     /// An empty queue; `seed` is for RED and PIE.
     pub(crate) fn new(config: QueueConfig, seed: u64) -> Self {
-        match config.policy {
-            Policy::FqCodel(policy) => Self::FqCodel(Box::new(FqCodel::new(config, policy))),
-            _ => Self::Fifo(Fifo::new(config, seed)),
-        }
+        let guard: Box<dyn Guard<P>> = match config.policy {
+            Policy::DropTail | Policy::DropHead => return Self::Fifo(Fifo::new(config, None)),
+            Policy::Codel { target, interval } => Box::new(Codel::new(target, interval)),
+            Policy::Red(policy) => Box::new(Red::new(policy, seed)),
+            Policy::Pie { target } => Box::new(Pie::new(target, seed)),
+            Policy::FqCodel(policy) => {
+                return Self::FqCodel(Box::new(FqCodel::new(config, policy)));
+            }
+        };
+        Self::Fifo(Fifo::new(config, Some(guard)))
     }
 
     /// Takes the packet in, or drops it or others.

@@ -9,5 +9,5 @@ mod shared_link;
 
 pub(crate) use contention::Contention;
 pub use contention::{CrossTraffic, Sharing};
-pub use scheduler::Scheduler;
+pub use scheduler::{Scheduler, SchedulerKind};
 pub use shared_link::{CellConfig, SharedLink};

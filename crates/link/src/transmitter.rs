@@ -1,9 +1,9 @@
 //! The near end of the link: takes packets from the queue and says when they have left.
 
 use crate::queue::{Queue, Queued};
-use crate::rate::{Burst, Bursts, Fluid};
+use crate::rate::{Burst, Fluid, Granted, Opportunities, Service};
 use crate::share::Contention;
-use crate::{Config, Instant, Packet, Rate};
+use crate::{Config, Instant, Packet};
 use std::time::Duration;
 
 /// A packet whose last byte has left the near end.
@@ -28,22 +28,18 @@ pub(crate) enum Transmitter<P> {
 impl<P: Packet> Transmitter<P> {
     pub(crate) fn new(config: &Config) -> Self {
         if let Some(sharing) = &config.sharing {
-            let contention = Contention::new(&config.rate, sharing);
-            return Self::Bursty(Bursty::new(Bursts::Shared(Box::new(contention))));
+            let left = Contention::new(&config.rate, sharing);
+            return Self::Bursty(Bursty::new(Box::new(left)));
         }
-        match &config.rate {
-            Rate::Constant(bps) => Self::Fluid(Fluid::constant(*bps)),
-            Rate::Series(series) => Self::Fluid(Fluid::series(series.clone())),
-            Rate::Opportunities(trace) => Self::Bursty(Bursty::new(Bursts::trace(trace.clone()))),
-            Rate::Scheduled(series) => Self::Bursty(Bursty::new(Bursts::scheduled(series))),
-            Rate::Cell(model) => Self::Bursty(Bursty::new(Bursts::cell(model))),
-            Rate::Walk(walk) => Self::Bursty(Bursty::new(Bursts::walk(walk))),
+        match config.rate.service() {
+            Service::Fluid(fluid) => Self::Fluid(fluid),
+            Service::Opportunities(opportunities) => Self::Bursty(Bursty::new(opportunities)),
         }
     }
 
     /// A transmitter that sends only what [`Self::grant`] allows.
     pub(crate) fn granted() -> Self {
-        Self::Bursty(Bursty::new(Bursts::Granted))
+        Self::Bursty(Bursty::new(Box::new(Granted)))
     }
 
     /// Gives a [granted](Self::granted) transmitter its next opportunity.
@@ -125,7 +121,7 @@ fn serialise<P: Packet>(
 #[derive(Debug)]
 pub(crate) struct Bursty<P> {
     /// The opportunities to come.
-    bursts: Bursts,
+    opportunities: Box<dyn Opportunities>,
     /// The first of them.
     next: Burst,
     /// What is left of the one at hand.
@@ -144,10 +140,10 @@ struct Sending<P> {
 }
 
 impl<P: Packet> Bursty<P> {
-    fn new(bursts: Bursts) -> Self {
+    fn new(opportunities: Box<dyn Opportunities>) -> Self {
         Self {
-            next: bursts.peek(),
-            bursts,
+            next: opportunities.peek(),
+            opportunities,
             current: Burst::default(),
             sending: None,
         }
@@ -181,18 +177,18 @@ impl<P: Packet> Bursty<P> {
     fn seize(&mut self, now: Instant, queue: &Queue<P>) -> bool {
         if !self.has_work(queue) {
             if self.next.at <= now {
-                self.next = self.bursts.skip_past(now);
+                self.next = self.opportunities.skip_past(now);
             }
             return false;
         }
         if self.next.bytes == 0 {
-            self.next = self.bursts.seek();
+            self.next = self.opportunities.seek();
         }
         if self.next.at > now {
             return false;
         }
         self.current = self.next;
-        self.next = self.bursts.advance();
+        self.next = self.opportunities.advance();
         true
     }
 

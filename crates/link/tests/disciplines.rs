@@ -1,6 +1,5 @@
 //! What queue disciplines and stages promise, seen from outside a link.
 
-use std::sync::Arc;
 use std::time::Duration;
 use tidegate_link::{
     Arq, BlockError, Config, Disorder, FqCodelPolicy, Instant, Link, Middlebox, Packet, Policy,
@@ -44,7 +43,7 @@ fn at(ms: u64) -> Instant {
 /// 12 Mbit/s, 1500 bytes a millisecond, behind 1000 packets.
 fn behind(policy: Policy) -> Config {
     Config {
-        rate: Rate::Constant(12e6),
+        rate: Rate::constant(12e6),
         queue: QueueConfig {
             policy,
             ..QueueConfig::default()
@@ -187,7 +186,7 @@ fn fq_codel_gives_greedy_flows_equal_shares() {
 #[test]
 fn acks_wait_behind_an_upload() {
     let uplink = Config {
-        rate: Rate::Constant(50e3),
+        rate: Rate::constant(50e3),
         queue: QueueConfig {
             packets: None,
             bytes: Some(64_000),
@@ -372,7 +371,7 @@ fn a_walk_fills_and_empties_the_queue() {
     ];
     let walk = SignalWalk::new(&points, 24e6, None, 1).expect("valid");
     let config = Config {
-        rate: Rate::Walk(Arc::new(walk)),
+        rate: Rate::from(walk),
         queue: QueueConfig {
             packets: None,
             ..QueueConfig::default()

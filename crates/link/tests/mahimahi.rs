@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 use tidegate_link::{Config, Instant, Link, QueueConfig, Rate, Trace};
 
@@ -23,7 +22,7 @@ fn through_link(lines: &[u64], arrivals: &[Arrival]) -> Vec<Departure> {
         ..QueueConfig::default()
     };
     let config = Config {
-        rate: Rate::Opportunities(Arc::new(Trace::parse(&text).expect("valid"))),
+        rate: Rate::from(Trace::parse(&text).expect("valid")),
         queue: unlimited,
         ..Config::default()
     };

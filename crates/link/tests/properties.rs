@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate_link::{
-    Arq, BlockError, Capacity, Cell, CellModel, Config, CrossTraffic, DelayProfile, DelayTrace,
+    Arq, BlockError, Capacity, CellKind, CellModel, Config, CrossTraffic, DelayProfile, DelayTrace,
     Delivery, Disorder, Fading, FqCodelPolicy, Instant, Link, Loss, Middlebox, Packet, Policy,
     QueueConfig, Rate, RateSeries, RedPolicy, ScheduledSeries, Scheduler, Sequence, Sharing,
     SignalWalk, TokenBucket, Trace,
@@ -60,12 +60,12 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
 }
 
 fn rates() -> impl Strategy<Value = Rate> {
-    let constant = (100_000u32..100_000_000).prop_map(|bps| Rate::Constant(bps.into()));
+    let constant = (100_000u32..100_000_000).prop_map(|bps| Rate::constant(bps.into()));
     let trace = prop::collection::vec(0u32..60, 1..60).prop_map(|mut lines| {
         lines.sort_unstable();
         lines.push(60);
         let text: String = lines.iter().map(|ms| format!("{ms}\n")).collect();
-        Rate::Opportunities(Arc::new(Trace::parse(&text).expect("valid")))
+        Rate::from(Trace::parse(&text).expect("valid"))
     });
     let series = prop::collection::vec(0u32..30_000_000, 1..6).prop_map(|rates| {
         let rows: String = (1..)
@@ -73,11 +73,11 @@ fn rates() -> impl Strategy<Value = Rate> {
             .map(|(i, bps)| format!("0.0{i},{bps}\n"))
             .collect();
         let series = RateSeries::parse(&format!("0,1e6\n{rows}")).expect("valid");
-        Rate::Series(Arc::new(series))
+        Rate::from(series)
     });
     let cell = (0usize..3, any::<u64>()).prop_map(|(kind, seed)| {
-        let kind = [Cell::Lte, Cell::Hspa, Cell::Evdo][kind];
-        Rate::Cell(CellModel::new(kind, None, seed))
+        let kind = [CellKind::Lte, CellKind::Hspa, CellKind::Evdo][kind];
+        Rate::from(CellModel::new(kind, None, seed))
     });
     let walk = (
         -5.0..25.0f64,
@@ -93,14 +93,14 @@ fn rates() -> impl Strategy<Value = Rate> {
         };
         let points = [(Duration::ZERO, from), (Duration::from_millis(ms), to)];
         let walk = SignalWalk::new(&points, 50e6, Some(fading), seed).expect("valid");
-        Rate::Walk(Arc::new(walk))
+        Rate::from(walk)
     });
     // Of a few bits a second, which would hold for ever, a packet takes days of a cell's turns.
     let scheduled = (100_000u32..30_000_000, 10u64..900, 1u64..20).prop_map(|(bps, ms, tti)| {
         let text = format!("0,1e6\n0.{ms:03},{bps}\n");
         let series = RateSeries::parse(&text).expect("valid");
         let tti = Duration::from_millis(tti);
-        Rate::Scheduled(Arc::new(ScheduledSeries::new(series, tti).interpolated()))
+        Rate::from(ScheduledSeries::new(series, tti).interpolated())
     });
     prop_oneof![constant, trace, series, scheduled, cell, walk]
 }
@@ -161,15 +161,15 @@ fn delays() -> impl Strategy<Value = DelayProfile> {
     })
 }
 
-fn losses() -> impl Strategy<Value = Loss> {
-    prop_oneof![
-        Just(Loss::None),
+fn losses() -> impl Strategy<Value = Option<Loss>> {
+    let loss = prop_oneof![
         (0.0..0.5).prop_map(Loss::Random),
         (0.0..0.5, 1.0..5.0).prop_map(|(probability, mean_length)| Loss::Bursty {
             probability,
             mean_length,
         }),
-    ]
+    ];
+    prop::option::of(loss)
 }
 
 /// One user's turns among others'.

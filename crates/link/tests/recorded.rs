@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
-use tidegate_link::{Capacity, Cell, CellModel, DelayTrace, Instant, Rate, RateSeries, Trace};
+use tidegate_link::{Capacity, CellKind, CellModel, DelayTrace, Instant, Rate, RateSeries, Trace};
 
 /// The text of a recorded trace.
 fn recorded(name: &str) -> Option<String> {
@@ -33,14 +33,14 @@ struct Character {
 
 impl Character {
     fn of(trace: &Trace) -> Self {
-        let mut capacity = Capacity::new(&Rate::Opportunities(trace.clone().into()));
+        let mut capacity = Capacity::new(&Rate::from(trace.clone()));
         let at = |s: u64| Instant::from_millis(1000 * s);
         let mut rates: Vec<f64> = (0..trace.period().as_secs())
             .map(|s| capacity.bytes(at(s), at(s + 1)) as f64 * 8.0 / trace.mean_bps())
             .collect();
         rates.sort_by(f64::total_cmp);
         let percentile = |p: usize| rates[rates.len() * p / 100];
-        let variance: f64 = rates.iter().map(|r| (r - 1.0).powi(2)).sum();
+        let variance: f64 = rates.iter().map(|r| (r - 1.0) * (r - 1.0)).sum();
         let gaps = gaps_ms(trace);
         let long = gaps.iter().filter(|&&gap| gap > 300).count();
         Self {
@@ -114,11 +114,11 @@ fn recorded_delays_are_read() {
 #[test]
 fn generated_cells_resemble_recorded_ones() {
     for (cell, name) in [
-        (Cell::Lte, "mahimahi/TMobile-LTE-driving.down"),
-        (Cell::Lte, "mahimahi/ATT-LTE-driving.down"),
-        (Cell::Lte, "mahimahi/Verizon-LTE-short.down"),
-        (Cell::Hspa, "mahimahi/TMobile-UMTS-driving.down"),
-        (Cell::Evdo, "mahimahi/Verizon-EVDO-driving.down"),
+        (CellKind::Lte, "mahimahi/TMobile-LTE-driving.down"),
+        (CellKind::Lte, "mahimahi/ATT-LTE-driving.down"),
+        (CellKind::Lte, "mahimahi/Verizon-LTE-short.down"),
+        (CellKind::Hspa, "mahimahi/TMobile-UMTS-driving.down"),
+        (CellKind::Evdo, "mahimahi/Verizon-EVDO-driving.down"),
     ] {
         let Some(text) = recorded(name) else { continue };
         let theirs = Trace::parse(&text).expect(name);

@@ -22,14 +22,14 @@ fn config(rate: Rate, queue: QueueConfig, rtt_ms: u64) -> Config {
     Config {
         rate,
         queue,
-        loss: Loss::Random(0.001),
+        loss: Some(Loss::Random(0.001)),
         delay: Duration::from_micros(rtt_ms * 500).into(),
         ..Config::default()
     }
 }
 
 fn link(rate: Rate, queue: QueueConfig, rtt_ms: u64) -> Emulated {
-    let up = config(Rate::Constant(20e6), QueueConfig::default(), rtt_ms);
+    let up = config(Rate::constant(20e6), QueueConfig::default(), rtt_ms);
     Emulated::new(config(rate, queue, rtt_ms), up, CLOCK, 7)
 }
 
@@ -43,7 +43,7 @@ fn queue(packets: Option<usize>, bytes: Option<usize>, policy: Policy) -> QueueC
 
 fn turns(bps: f64, ms: u64) -> Rate {
     let steady = RateSeries::steps(&[(Duration::ZERO, bps)]).unwrap();
-    Rate::Scheduled(ScheduledSeries::new(steady, Duration::from_millis(ms)).into())
+    Rate::from(ScheduledSeries::new(steady, Duration::from_millis(ms)))
 }
 
 fn found(rate: Rate, queue: QueueConfig) -> Overflows {
@@ -77,7 +77,7 @@ fn unit_size_and_policy_of_a_buffer_are_found() {
         (queue(None, None, codel), Unit::Time, DropPolicy::Aqm, 0.8),
     ];
     for (queue, unit, policy, size) in cases {
-        for rate in [Rate::Constant(2e6), turns(6e6, 10)] {
+        for rate in [Rate::constant(2e6), turns(6e6, 10)] {
             let buffer = found(rate, queue).buffer.expect("an overflow");
             assert_eq!((buffer.unit, buffer.policy), (unit, policy));
             assert!((buffer.size / size - 1.0).abs() < 0.1, "{buffer:?}");
@@ -93,7 +93,7 @@ fn a_link_that_loses_by_chance_and_never_overflows_has_no_buffer_to_be_told() {
         ..overflow_train(0, 1420)
     };
     let mut link = link(
-        Rate::Constant(50e6),
+        Rate::constant(50e6),
         queue(Some(600), None, Policy::DropTail),
         40,
     );
@@ -114,9 +114,9 @@ fn bursts_have_their_interval_and_smooth_links_have_none() {
     }
     // At 1.136 Mbit/s a packet of 1420 bytes takes 10 ms.
     for rate in [
-        Rate::Constant(0.5e6),
-        Rate::Constant(1.136e6),
-        Rate::Constant(20e6),
+        Rate::constant(0.5e6),
+        Rate::constant(1.136e6),
+        Rate::constant(20e6),
         turns(12e6, 1),
     ] {
         assert_eq!(found(rate.clone(), buffer).period, None, "{rate:?}");
@@ -126,7 +126,7 @@ fn bursts_have_their_interval_and_smooth_links_have_none() {
 #[test]
 fn fifty_bursts_tell_the_rate_and_more_tell_it_better() {
     let buffer = queue(Some(600), None, Policy::DropTail);
-    for rate in [turns(7.2e6, 10), Rate::Constant(7.2e6)] {
+    for rate in [turns(7.2e6, 10), Rate::constant(7.2e6)] {
         let found = found(rate, buffer);
         let busy = backlogged(&found.trains[0]);
         let summary = rate::summary(&busy).expect("bursts");
@@ -159,11 +159,11 @@ fn what_was_recorded_carries_what_the_link_did() {
 #[test]
 fn one_way_delays_need_no_clocks_that_agree() {
     let slow = config(
-        Rate::Constant(1e6),
+        Rate::constant(1e6),
         queue(Some(100), None, Policy::DropTail),
         60,
     );
-    let fast = config(Rate::Constant(20e6), QueueConfig::default(), 60);
+    let fast = config(Rate::constant(20e6), QueueConfig::default(), 60);
     let mut link = Emulated::new(fast, slow, CLOCK, 3);
     let every = Some(Duration::from_millis(50));
     let idle = Experiment {

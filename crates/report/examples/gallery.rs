@@ -74,7 +74,7 @@ fn gain(index: usize) -> Option<f64> {
 
 /// The link's rate in bytes per second: a slow swing, a fast one, and a fade.
 fn capacity(t: f64) -> f64 {
-    let swing = 1.0 + 0.5 * (t * 0.31).sin() + 0.25 * (t * 2.3).sin() * (t * 0.7).cos();
+    let swing = 1.0 + 0.5 * libm::sin(t * 0.31) + 0.25 * libm::sin(t * 2.3) * libm::cos(t * 0.7);
     let fade = if (31.0..33.5).contains(&t) { 0.15 } else { 1.0 };
     2.2e6 * swing * fade
 }

@@ -106,7 +106,10 @@ pub(crate) fn series(quantity: &str, flow: &str, value: f64) -> Series {
     Series {
         quantity: quantity.into(),
         flow: flow.into(),
-        value: t_s.iter().map(|t| value * (1.0 + 0.1 * t.sin())).collect(),
+        value: t_s
+            .iter()
+            .map(|t| value * (1.0 + 0.1 * libm::sin(*t)))
+            .collect(),
         t_s,
     }
 }

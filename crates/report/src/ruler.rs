@@ -53,7 +53,7 @@ impl Ruler {
     pub(crate) fn place(&self, value: f64) -> f64 {
         let (low, high) = self.ends;
         let place = if self.log {
-            (value / low).ln() / (high / low).ln()
+            libm::log(value / low) / libm::log(high / low)
         } else {
             (value - low) / (high - low)
         };
@@ -119,11 +119,11 @@ impl Ruler {
         } else {
             &[1]
         };
-        let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
+        let decades = libm::log10(low).floor() as i32..=libm::log10(high).ceil() as i32;
         let mut ticks = Vec::new();
         let mut minor = Vec::new();
         for (decade, multiple) in decades.flat_map(|d| (1..10).map(move |m| (d, m))) {
-            let at = f64::from(multiple) * 10f64.powi(decade);
+            let at = f64::from(multiple) * libm::exp10(f64::from(decade));
             if at < low * 0.999 || at > high * 1.001 {
                 continue;
             }
@@ -196,13 +196,18 @@ const LATTICE: [f64; 4] = [1.0, 2.0, 5.0, 10.0];
 
 /// The round number that is at least `value`, which is positive.
 pub(crate) fn lattice_above(value: f64) -> f64 {
-    let decade = 10f64.powi(value.log10().floor() as i32);
+    let decade = decade_of(value);
     let multiple = LATTICE.iter().find(|m| **m * decade >= value * 0.999);
     multiple.unwrap_or(&10.0) * decade
 }
 
+/// The power of ten at or below `value`, which is positive.
+fn decade_of(value: f64) -> f64 {
+    libm::exp10(libm::log10(value).floor())
+}
+
 fn lattice_below(value: f64) -> f64 {
-    let decade = 10f64.powi(value.log10().floor() as i32);
+    let decade = decade_of(value);
     let multiple = LATTICE.iter().rev().find(|m| **m * decade <= value * 1.001);
     multiple.unwrap_or(&1.0) * decade
 }
@@ -218,7 +223,7 @@ fn prefix_for(largest: f64) -> (f64, &'static str) {
 }
 
 fn decimals_for(step: f64) -> usize {
-    (-(step.log10() + 1e-9).floor()).max(0.0) as usize
+    (-(libm::log10(step) + 1e-9).floor()).max(0.0) as usize
 }
 
 /// A number with one significant digit.

@@ -25,7 +25,7 @@ impl Estimate {
         let n = seeds as f64;
         let without: Vec<f64> = (0..seeds).map(value_without).collect();
         let centre = without.iter().sum::<f64>() / n;
-        let squares: f64 = without.iter().map(|v| (v - centre).powi(2)).sum();
+        let squares: f64 = without.iter().map(|v| (v - centre) * (v - centre)).sum();
         let error = ((n - 1.0) / n * squares).sqrt();
         Self {
             value,
@@ -64,8 +64,8 @@ fn student_95(freedom: usize) -> f64 {
         Some(&t) => t,
         None => {
             let (z, n) = (1.959_964_f64, freedom as f64);
-            z + (z.powi(3) + z) / (4.0 * n)
-                + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
+            let (z3, z5) = (z * z * z, z * z * z * z * z);
+            z + (z3 + z) / (4.0 * n) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * n * n)
         }
     }
 }

@@ -18,7 +18,7 @@ mod workload;
 
 pub use comparison::Comparison;
 pub use link::*;
-pub use load::{LinkInputs, LoadError};
+pub use load::{FILE_KEYS, LinkInputs, LoadError};
 pub use mpath::{Detection, MpathSpec};
 pub use read_rate::SlowReader;
 pub use result::*;

@@ -62,6 +62,9 @@ impl LoadError {
     }
 }
 
+/// Keys of a scenario whose values name files, relative to the folder of the scenario's own.
+pub const FILE_KEYS: [&str; 3] = ["delay_trace", "series", "trace"];
+
 /// A scenario's links with every trace read and parsed, ready to run.
 #[derive(Clone, Debug)]
 pub struct LinkInputs {

@@ -1,10 +1,6 @@
 //! The scenario: two hosts, a link in each direction, workloads, and the runs to compare.
 
-use crate::Workload;
-use crate::link::{
-    ArqSpec, CellSpec, DelayStep, DisorderSpec, LossSpec, MiddleboxSpec, QueueSpec, RateSpec,
-    ShaperSpec,
-};
+use crate::{LinkSpec, Workload};
 use serde::{Deserialize, Serialize};
 use tidegate_laws::{Direction, Law, Params};
 
@@ -66,44 +62,6 @@ pub struct Hop {
 
 fn server() -> Side {
     Side::Server
-}
-
-/// One direction of the path.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinkSpec {
-    /// How much the link carries, and when. With `cell`, how much it would carry alone.
-    pub rate: RateSpec,
-    /// One-way propagation delay, in milliseconds.
-    pub delay_ms: f64,
-    /// Later values of the propagation delay.
-    #[serde(default)]
-    pub delay_steps: Vec<DelayStep>,
-    /// A file of one-way delays in milliseconds, one a line for each 10 ms, looped: what they exceed
-    /// their smallest by is added, so that `delay_ms` is the least delay. Nothing overtakes when it falls.
-    #[serde(default)]
-    pub delay_trace: Option<String>,
-    /// The buffer in front of the link.
-    #[serde(default)]
-    pub queue: QueueSpec,
-    /// Loss on the link, after the queue.
-    #[serde(default)]
-    pub loss: Option<LossSpec>,
-    /// Shaping in front of the queue, as a server or an operator does it.
-    #[serde(default)]
-    pub shaper: Option<ShaperSpec>,
-    /// Other users in the same cell.
-    #[serde(default)]
-    pub cell: Option<CellSpec>,
-    /// Retransmission on the link itself.
-    #[serde(default)]
-    pub arq: Option<ArqSpec>,
-    /// Reordering and duplication behind the link.
-    #[serde(default)]
-    pub disorder: Option<DisorderSpec>,
-    /// A box at the far end that holds what comes out of order.
-    #[serde(default)]
-    pub middlebox: Option<MiddleboxSpec>,
 }
 
 /// Settings of the hosts' kernels.

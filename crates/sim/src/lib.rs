@@ -16,6 +16,7 @@ mod apps;
 mod behaviour;
 mod events;
 mod hosts;
+mod key;
 mod network;
 mod outcome;
 mod packet;
@@ -25,4 +26,5 @@ mod settings;
 mod world;
 
 pub use behaviour::BEHAVIOUR_VERSION;
+pub use key::{Key, Keys};
 pub use run::{Options, Unsupported, check, run_one, run_scenario};

@@ -74,9 +74,9 @@ fn fluid_cubic_s(w: f64, rate: f64) -> f64 {
     let (mut w_max, mut start) = (0.85 * w, 0.7 * w);
     let mut elapsed = 0.0;
     for _ in 0..EPOCHS {
-        let k = ((w_max - start) / 0.4).cbrt();
-        let full = k + ((w - w_max) / 0.4).cbrt();
-        let at_loss = 0.4 * (full + round_trip - k).powi(3) + w_max;
+        let k = libm::cbrt((w_max - start) / 0.4);
+        let full = k + libm::cbrt((w - w_max) / 0.4);
+        let at_loss = 0.4 * libm::pow(full + round_trip - k, 3.0) + w_max;
         w_max = if at_loss < w_max {
             at_loss * 0.85
         } else {

@@ -76,7 +76,7 @@ fn equal_flows_get_equal_shares() {
             + &format!("warmup_s = 20\nhosts = {{ congestion_control = '{sender}' }}\n");
         let run = run(&text);
         let [a, b] = [1, 2].map(|n| flow(&run, &format!("bulk#{n}")).goodput_bps);
-        let jain = (a + b).powi(2) / (2.0 * (a * a + b * b));
+        let jain = (a + b) * (a + b) / (2.0 * (a * a + b * b));
         assert!(jain > 0.95, "{sender}: {a} and {b}, Jain's index {jain}");
         assert_near(a + b, 20e6 * MSS / PACKET, 0.03);
     }

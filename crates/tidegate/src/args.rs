@@ -11,6 +11,8 @@ use serde::Deserialize;
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::str::FromStr;
+use strum::VariantNames;
 use tidegate_laws::Law;
 use tidegate_scenario::{CellKind, QueuePolicy, Variation};
 
@@ -226,7 +228,8 @@ pub struct SimArgs {
     /// Write one row a run to this file, as soon as it is known
     #[arg(long, value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
-    /// Go on with a file of `--out` that was interrupted: what it holds is not run again
+    /// Go on with a file of `--out`: what it holds is not run again. One with rows of other sweeps, or of a
+    /// scenario that has changed since, is refused
     #[arg(long, requires = "out", conflicts_with_all = ["json", "html"])]
     pub resume: bool,
 }
@@ -293,8 +296,9 @@ pub struct ValidateArgs {
 /// Arguments of `link`.
 #[derive(Debug, ClapArgs)]
 pub struct LinkArgs {
-    /// Towards the command: Mbit/s, a cell model (lte, hspa, evdo), a trace in Mahimahi's format, or
-    /// a rate series (a file that ends in .csv: seconds,bits_per_second)
+    /// Towards the command: Mbit/s, a cell model (lte, hspa, evdo), a trace in Mahimahi's format, a
+    /// rate series (a file that ends in .csv: seconds,bits_per_second), or any rate as a scenario has
+    /// it: --down 'steps = [[0, 20], [30, 2]]'
     #[arg(long, value_name = "RATE|CELL|FILE", default_value = "lte")]
     pub down: String,
     /// Away from it, likewise
@@ -309,8 +313,8 @@ pub struct LinkArgs {
     /// Bytes that each queue holds, if fewer
     #[arg(long, value_name = "BYTES")]
     pub queue_bytes: Option<usize>,
-    /// What a full queue does: drop-tail, drop-head, red, codel, pie or fq-codel
-    #[arg(long, value_name = "POLICY", default_value = "drop-tail", value_parser = policy)]
+    /// What a full queue does: drop-tail, drop-head, codel, red, pie or fq-codel
+    #[arg(long, value_name = "POLICY", default_value = "drop-tail", value_parser = word::<QueuePolicy>)]
     pub policy: QueuePolicy,
     /// Share of packets lost at random, each way
     #[arg(long, value_name = "SHARE")]
@@ -330,16 +334,12 @@ fn interval(text: &str) -> Result<f64, String> {
     }
 }
 
-fn policy(text: &str) -> Result<QueuePolicy, String> {
-    match text {
-        "drop-tail" => Ok(QueuePolicy::DropTail),
-        "drop-head" => Ok(QueuePolicy::DropHead),
-        "red" => Ok(QueuePolicy::Red),
-        "codel" => Ok(QueuePolicy::Codel),
-        "pie" => Ok(QueuePolicy::Pie),
-        "fq-codel" => Ok(QueuePolicy::FqCodel),
-        _ => Err("expected drop-tail, drop-head, red, codel, pie or fq-codel".into()),
-    }
+/// One of a scenario's words.
+fn word<T: FromStr + VariantNames>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| {
+        let (last, others) = T::VARIANTS.split_last().expect("at least two words");
+        format!("expected {} or {last}", others.join(", "))
+    })
 }
 
 /// Arguments of `bench`.
@@ -491,7 +491,7 @@ fn bytes(text: &str) -> Result<u64, String> {
 #[derive(Debug, ClapArgs)]
 pub struct TraceArgs {
     /// Technology that it resembles: lte, hspa or evdo
-    #[arg(value_parser = cell)]
+    #[arg(value_parser = word::<CellKind>)]
     pub kind: CellKind,
     /// Length; the trace loops after it
     #[arg(long, default_value_t = 60)]
@@ -522,15 +522,6 @@ pub enum Generated {
     Man,
     /// Completions for bash, zsh and fish
     Completions,
-}
-
-fn cell(text: &str) -> Result<CellKind, String> {
-    match text {
-        "lte" => Ok(CellKind::Lte),
-        "hspa" => Ok(CellKind::Hspa),
-        "evdo" => Ok(CellKind::Evdo),
-        _ => Err("expected lte, hspa or evdo".into()),
-    }
 }
 
 fn lambda(text: &str) -> Result<f64, String> {

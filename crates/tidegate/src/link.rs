@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitCode;
 use tidegate_link::Config;
-use tidegate_scenario::{CellKind, GenerateSpec, LinkSpec, LossSpec, QueueSpec, RateSpec};
+use tidegate_scenario::{GenerateSpec, LinkSpec, Loss, QueueSpec, RateSpec};
 
 /// Runs it; the exit status is the command's, or 128 plus the signal that ended it, as in a shell.
 pub fn run(args: &LinkArgs) -> Result<ExitCode> {
@@ -23,6 +23,7 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
 }
 
 fn link(args: &LinkArgs, option: &str, rate: &str, seed: u64) -> Result<Config> {
+    let refused = |complaint| BadInput(format!("{option} {rate}: {complaint}"));
     let spec = LinkSpec {
         queue: QueueSpec {
             packets: Some(args.queue),
@@ -30,32 +31,37 @@ fn link(args: &LinkArgs, option: &str, rate: &str, seed: u64) -> Result<Config> 
             policy: args.policy,
             ..QueueSpec::default()
         },
-        loss: args.loss.map(LossSpec::Random),
-        ..LinkSpec::new(rate_spec(rate), args.delay)
+        loss: args.loss.map(Loss::Random),
+        ..LinkSpec::new(rate_spec(rate).map_err(refused)?, args.delay)
     };
     if let Some(complaint) = spec.complaint() {
-        return Err(BadInput(format!("{option} {rate}: {complaint}")).into());
+        return Err(refused(complaint).into());
     }
     Ok(spec.resolve(Path::new(""), seed)?)
 }
 
-/// A number is a rate, a known word a cell model, anything else a file.
-fn rate_spec(text: &str) -> RateSpec {
-    let cell = |kind| {
-        RateSpec::Generate(GenerateSpec {
+/// A number is a rate, a known word a cell model, what has an equals sign a scenario's rate, anything
+/// else a file.
+fn rate_spec(text: &str) -> Result<RateSpec, String> {
+    if let Ok(kind) = text.parse() {
+        return Ok(RateSpec::Generate(GenerateSpec {
             kind,
             mean_mbps: None,
             seed: None,
-        })
-    };
-    match text {
-        "lte" => cell(CellKind::Lte),
-        "hspa" => cell(CellKind::Hspa),
-        "evdo" => cell(CellKind::Evdo),
-        _ => match text.parse() {
-            Ok(mbps) => RateSpec::ConstantMbps(mbps),
-            Err(_) if text.ends_with(".csv") => RateSpec::Series(text.into()),
-            Err(_) => RateSpec::Trace(text.into()),
-        },
+        }));
     }
+    if let Ok(mbps) = text.parse() {
+        return Ok(RateSpec::ConstantMbps(mbps));
+    }
+    if text.contains('=') {
+        return toml::from_str(text).map_err(|e| e.message().replace('\n', ", "));
+    }
+    Ok(if text.ends_with(".csv") {
+        RateSpec::Series(text.into())
+    } else {
+        RateSpec::Trace(text.into())
+    })
 }
+
+#[cfg(test)]
+mod tests;

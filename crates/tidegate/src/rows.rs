@@ -1,12 +1,15 @@
 //! Results of a sweep as rows of a CSV file that can be gone on with.
 
+mod sweep;
+
 use crate::exit::BadInput;
 use anyhow::{Context, Result};
-use csv::{ReaderBuilder, Writer};
+use csv::Writer;
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use sweep::Sweep;
 use tidegate_report::{METRICS, Measured};
 use tidegate_scenario::RunResult;
 
@@ -17,43 +20,48 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// A new file whose rows are identified by `keys`; with `resume` it may exist, and its rows are
-    /// [present](Self::has). A torn last line is removed.
+    /// A new file, in which the columns `identifiers` say which run a row is of.
     ///
     /// # Errors
-    /// When the file exists and is not to be gone on with, was written by a sweep with other columns,
-    /// or cannot be written.
-    pub fn open(path: &Path, keys: &[String], resume: bool) -> Result<Self> {
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .with_context(|| format!("open {}", path.display()))?;
-        let text = heal(&mut file).with_context(|| format!("read {}", path.display()))?;
-        if !text.is_empty() && !resume {
-            return Err(BadInput(format!(
-                "{} exists; --resume goes on with it",
-                path.display()
-            ))
-            .into());
+    /// When there is something in it already, or it cannot be written.
+    pub fn create(path: &Path, identifiers: &[String]) -> Result<Self> {
+        let (file, text) = open(path)?;
+        if !text.is_empty() {
+            let advice = "give --out another file (sim --resume goes on with one)";
+            return Err(BadInput(format!("{} exists; {advice}", path.display())).into());
         }
-        let header: Vec<&str> = keys
-            .iter()
-            .map(String::as_str)
-            .chain(METRICS.iter().map(|metric| metric.name))
-            .collect();
-        let present = present(&text, &header, keys.len())
-            .map_err(|problem| BadInput(format!("{}: {problem}", path.display())))?;
+        Self::with_header(file, identifiers)
+    }
+
+    /// A file that may exist, to be gone on with. It holds runs of one `sweep` alone, named by all their
+    /// identities. Each of these ends with the run's [key](tidegate_sim::Key), so that nothing is mixed
+    /// that has the same name and was run otherwise. A torn last line is removed.
+    ///
+    /// # Errors
+    /// When it has other columns, or a row of a run that is not one of `sweep`: then it is left as it was.
+    /// When it cannot be written.
+    pub fn resume(path: &Path, identifiers: &[String], sweep: &[Vec<String>]) -> Result<Self> {
+        let (mut file, text) = open(path)?;
+        let whole = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
+        let columns: Vec<_> = header(identifiers).collect();
+        let present = Sweep::new(identifiers, sweep)
+            .rows_of(whole, &columns)
+            .map_err(|(line, problem)| BadInput(format!("{}:{line}: {problem}", path.display())))?;
+        file.set_len(whole.len() as u64)?;
         file.seek(SeekFrom::End(0))?;
+        if whole.is_empty() {
+            return Self::with_header(file, identifiers);
+        }
+        let writer = Writer::from_writer(file);
+        Ok(Self { writer, present })
+    }
+
+    fn with_header(file: File, identifiers: &[String]) -> Result<Self> {
         let mut rows = Self {
             writer: Writer::from_writer(file),
-            present,
+            present: HashSet::new(),
         };
-        if text.is_empty() {
-            rows.write(header)?;
-        }
+        rows.write(header(identifiers))?;
         Ok(rows)
     }
 
@@ -79,40 +87,25 @@ impl Rows {
     }
 }
 
-/// The file's text, after what follows its last line break has been cut off.
-fn heal(file: &mut File) -> Result<String> {
+/// The file, made if there is none, and what is in it.
+fn open(path: &Path) -> Result<(File, String)> {
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .with_context(|| format!("open {}", path.display()))?;
     let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    let whole = text.rfind('\n').map_or(0, |at| at + 1);
-    if whole < text.len() {
-        text.truncate(whole);
-        file.set_len(whole as u64)?;
-    }
-    Ok(text)
+    file.read_to_string(&mut text)
+        .with_context(|| format!("read {}", path.display()))?;
+    Ok((file, text))
 }
 
-/// The identities, in the first `keys` columns, of all rows.
-fn present(text: &str, header: &[&str], keys: usize) -> Result<HashSet<Vec<String>>, String> {
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .from_reader(text.as_bytes());
-    let mut records = reader.records();
-    match records.next() {
-        None => return Ok(HashSet::new()),
-        Some(Ok(first)) if first.iter().eq(header.iter().copied()) => {}
-        Some(_) => {
-            return Err(format!(
-                "written by another sweep: its first line should be {}",
-                header.join(",")
-            ));
-        }
-    }
-    records
-        .map(|record| {
-            let record = record.map_err(|e| e.to_string())?;
-            Ok(record.iter().take(keys).map(str::to_owned).collect())
-        })
-        .collect()
+/// All columns.
+fn header(identifiers: &[String]) -> impl Iterator<Item = &str> {
+    let metrics = METRICS.iter().map(|metric| metric.name);
+    identifiers.iter().map(String::as_str).chain(metrics)
 }
 
 #[cfg(test)]

@@ -5,12 +5,16 @@ use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::path::Path;
-use tidegate_scenario::{LinkInputs, LoadError, ResultSet, Scenario, Variation, combinations};
+use tidegate_scenario::{
+    FILE_KEYS, LinkInputs, LoadError, ResultSet, Run, Scenario, Variation, combinations,
+};
 
 /// A scenario with some of its settings replaced.
 pub struct Variant {
     /// The scenario, with the runs that were asked for.
     pub scenario: Scenario,
+    /// Its other runs.
+    pub left_out: Vec<Run>,
     /// Its links.
     pub inputs: LinkInputs,
     /// The values that were put in place of its own, in the order of the variations.
@@ -27,11 +31,12 @@ pub fn variants(args: &ScenarioArgs, variations: &[Variation]) -> Result<Vec<Var
         .iter()
         .map(|settings| {
             let mut scenario = Scenario::parse_with(&text, path, settings)?;
-            select(&mut scenario, &args.run)?;
+            let left_out = select(&mut scenario, &args.run)?;
             let inputs = scenario.link_inputs(path)?;
             let values = settings.iter().map(|(_, value)| plain(value)).collect();
             Ok(Variant {
                 scenario,
+                left_out,
                 inputs,
                 values,
             })
@@ -66,7 +71,7 @@ fn files_from_here(mut variation: Variation) -> Variation {
 fn file_from_here(key: &str, value: &mut toml::Value) {
     match value {
         toml::Value::Table(table) => table.iter_mut().for_each(|(k, v)| file_from_here(k, v)),
-        toml::Value::String(file) if matches!(key, "trace" | "series") => {
+        toml::Value::String(file) if FILE_KEYS.contains(&key) => {
             if let Some(absolute) = std::path::absolute(&*file)
                 .ok()
                 .as_deref()
@@ -79,8 +84,8 @@ fn file_from_here(key: &str, value: &mut toml::Value) {
     }
 }
 
-/// Keeps only the runs that were asked for, in the scenario's order.
-fn select(scenario: &mut Scenario, names: &[String]) -> Result<(), BadInput> {
+/// Keeps only the runs that were asked for, in the scenario's order; returns the others.
+fn select(scenario: &mut Scenario, names: &[String]) -> Result<Vec<Run>, BadInput> {
     let known: Vec<_> = scenario.runs.iter().map(|r| r.name.clone()).collect();
     if let Some(name) = names.iter().find(|n| !known.contains(n)) {
         let known = known.join(", ");
@@ -88,10 +93,12 @@ fn select(scenario: &mut Scenario, names: &[String]) -> Result<(), BadInput> {
             "no run is named \"{name}\"; the scenario has {known}"
         )));
     }
-    if !names.is_empty() {
-        scenario.runs.retain(|r| names.contains(&r.name));
-    }
-    Ok(())
+    let asked = |run: &Run| names.is_empty() || names.contains(&run.name);
+    let (kept, left_out) = std::mem::take(&mut scenario.runs)
+        .into_iter()
+        .partition(asked);
+    scenario.runs = kept;
+    Ok(left_out)
 }
 
 /// Prints the set's tables, unless JSON is wanted or there is nothing in it.

@@ -8,11 +8,12 @@ use crate::{signals, sweep};
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::num::NonZero;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tidegate_scenario::{ResultSet, RunResult, Scenario, Variation};
-use tidegate_sim::{Options, check, run_one};
+use tidegate_scenario::{ResultSet, Run, RunResult, Scenario, Variation};
+use tidegate_sim::{Keys, Options, check, run_one};
 
 /// Runs everything that the file does not hold yet, and shows each variant as soon as it is known.
 pub fn run(args: &SimArgs) -> Result<()> {
@@ -22,8 +23,11 @@ pub fn run(args: &SimArgs) -> Result<()> {
     for variant in &variants {
         check(&variant.scenario)?;
     }
+    let identities = Identities::new(&variants, &asked.scenario)?;
+    let columns = identifiers(&variations);
     let mut rows = match &args.out {
-        Some(path) => Some(Rows::open(path, &keys(&variations), args.resume)?),
+        Some(path) if args.resume => Some(Rows::resume(path, &columns, &identities.of_all())?),
+        Some(path) => Some(Rows::create(path, &columns)?),
         None => None,
     };
     let jobs: Vec<Job> = variants
@@ -31,8 +35,8 @@ pub fn run(args: &SimArgs) -> Result<()> {
         .enumerate()
         .flat_map(|(variant, v)| (0..v.scenario.runs.len()).map(move |run| Job { variant, run }))
         .filter(|job| {
-            let row = job.identity(&variants);
-            !rows.as_ref().is_some_and(|rows| rows.has(&row))
+            let done = |rows: &Rows| rows.has(&identities.of(job));
+            !rows.as_ref().is_some_and(done)
         })
         .collect();
     let mut results = Results::new(&variants);
@@ -40,7 +44,7 @@ pub fn run(args: &SimArgs) -> Result<()> {
     let bar = bar(&jobs, &variants);
     let done = perform(args, &variants, &jobs, &stop, &bar, |job, result| {
         if let Some(rows) = &mut rows {
-            rows.append(&job.identity(&variants), &result)?;
+            rows.append(&identities.of(&job), &result)?;
         }
         if let Some(set) = results.add(job, result) {
             bar.suspend(|| match args.out {
@@ -71,21 +75,45 @@ struct Job {
     run: usize,
 }
 
-impl Job {
-    /// What identifies its row.
-    fn identity(self, variants: &[Variant]) -> Vec<String> {
-        let Variant {
-            scenario, values, ..
-        } = &variants[self.variant];
-        let run = &scenario.runs[self.run].name;
-        values.iter().chain([run]).cloned().collect()
+/// Names of the columns that identify a row.
+fn identifiers(variations: &[Variation]) -> Vec<String> {
+    let varied = variations.iter().map(|v| v.key.join("."));
+    varied.chain(["run", "key"].map(str::to_owned)).collect()
+}
+
+/// What identifies rows, in the columns' order.
+struct Identities<'a>(Vec<(&'a Variant, Keys)>);
+
+impl<'a> Identities<'a> {
+    /// Of these variants of the scenario at `path`.
+    fn new(variants: &'a [Variant], path: &Path) -> Result<Self> {
+        let with_keys = |variant: &'a Variant| Ok((variant, Keys::new(&variant.scenario, path)?));
+        variants
+            .iter()
+            .map(with_keys)
+            .collect::<Result<_>>()
+            .map(Self)
+    }
+
+    fn of(&self, job: &Job) -> Vec<String> {
+        let (variant, keys) = &self.0[job.variant];
+        identity(variant, keys, &variant.scenario.runs[job.run])
+    }
+
+    /// Of every run of every variant, those that were not asked for, too.
+    fn of_all(&self) -> Vec<Vec<String>> {
+        let of_variant = |(variant, keys): &(&'a Variant, Keys)| {
+            let runs = variant.scenario.runs.iter().chain(&variant.left_out);
+            runs.map(|run| identity(variant, keys, run))
+                .collect::<Vec<_>>()
+        };
+        self.0.iter().flat_map(of_variant).collect()
     }
 }
 
-/// Names of the columns that identify a row.
-fn keys(variations: &[Variation]) -> Vec<String> {
-    let varied = variations.iter().map(|v| v.key.join("."));
-    varied.chain(["run".to_owned()]).collect()
+fn identity(variant: &Variant, keys: &Keys, run: &Run) -> Vec<String> {
+    let own = [run.name.clone(), keys.of(run).to_string()];
+    variant.values.iter().cloned().chain(own).collect()
 }
 
 /// The variations asked for, and that of the seed, which turns fastest.

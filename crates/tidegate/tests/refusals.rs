@@ -294,6 +294,29 @@ fn a_rate_that_is_none() {
         .output()
         .unwrap();
     assert_refused(&output, &["--down", "more than 0"]);
+    let output = tidegate(&["link", "--down", "walk = { peak_mbps = 5 }", "--", "true"])
+        .output()
+        .unwrap();
+    assert_refused(&output, &["--down", "missing field `points`"]);
+}
+
+#[test]
+fn a_word_that_is_none() {
+    for (arguments, words) in [
+        (
+            ["link", "--policy=lifo", "--", "true"].as_slice(),
+            [
+                "--policy",
+                "expected drop-tail, drop-head, codel, red, pie or fq-codel",
+            ],
+        ),
+        (&["trace", "gsm"], ["gsm", "expected lte, hspa or evdo"]),
+    ] {
+        let output = tidegate(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    }
 }
 
 #[test]

@@ -70,6 +70,36 @@ fn what_is_torn_is_gone_on_with() {
     assert_eq!(fs::read(&rows).unwrap(), whole);
 }
 
+/// Rows of another scenario are neither kept as this one's nor lost.
+#[test]
+fn a_sweep_is_not_gone_on_with_when_its_scenario_has_changed() {
+    let folder = folder(SCENARIO);
+    let [rows, scenario] = ["rows.csv", "small.toml"].map(|name| folder.path().join(name));
+    done(sim(folder.path(), &format!("{SWEEP} --run tide")));
+    let before = fs::read_to_string(&rows).unwrap();
+    for (from, to) in [
+        ("duration_s = 5", "duration_s = 4"),
+        ("law = \"tide\"", "law = \"drwa\""),
+    ] {
+        fs::write(&scenario, SCENARIO.replace(from, to)).unwrap();
+        let output = sim(folder.path(), &format!("{SWEEP} --resume"))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        let words = "rows.csv:2: down.delay_ms=5 seed=1 run=tide has the key 1-";
+        assert!(text.contains(words), "{text}");
+        assert_eq!(fs::read_to_string(&rows).unwrap(), before);
+    }
+    // Another description and a change of the other run change nothing of these rows.
+    let other = SCENARIO.replace("{ name = \"linux\" }", "{ name = \"linux\", lambda = 2 }");
+    fs::write(&scenario, format!("description = 'the same'\n{other}")).unwrap();
+    done(sim(folder.path(), &format!("{SWEEP} --resume")));
+    let after = fs::read_to_string(&rows).unwrap();
+    assert!(after.starts_with(&before));
+    assert_eq!(after.lines().count(), 1 + 2 * 3 * 2);
+}
+
 #[test]
 fn an_interrupt_leaves_a_file_that_can_be_gone_on_with() {
     // Long runs, so that the interrupt comes in their midst.
@@ -92,6 +122,26 @@ fn an_interrupt_leaves_a_file_that_can_be_gone_on_with() {
     assert!(text.ends_with('\n'));
     let columns = text.lines().next().unwrap().split(',').count();
     assert!(text.lines().all(|line| line.split(',').count() == columns));
+}
+
+/// As the shell's completion writes them, wherever the scenario lies.
+#[test]
+fn files_that_vary_are_those_of_the_current_folder() {
+    let folder = folder(SCENARIO);
+    let here = folder.path().join("here");
+    fs::create_dir(&here).unwrap();
+    fs::write(here.join("delays.txt"), "20\n60\n").unwrap();
+    fs::write(here.join("rates.csv"), "0,5000000\n1,7000000\n").unwrap();
+    for varied in [
+        "down.delay_trace=delays.txt",
+        "down.rate={series=\"rates.csv\"}",
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+        command
+            .current_dir(&here)
+            .args(["sim", "../small.toml", "--json", "--vary", varied]);
+        assert!(!done(command).stdout.is_empty());
+    }
 }
 
 #[test]

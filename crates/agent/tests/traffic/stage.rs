@@ -41,8 +41,8 @@ pub fn check_hosts<'a>(hosts: impl IntoIterator<Item = &'a Namespace>) {
 pub fn on_hard_stage(act: impl FnOnce(&EmulatedHosts) + Send) {
     let Some(_turn) = turn() else { return };
     let link = Config {
-        rate: Rate::Constant(200e6),
-        loss: Loss::Random(0.005),
+        rate: Rate::constant(200e6),
+        loss: Some(Loss::Random(0.005)),
         delay: Duration::from_millis(2).into(),
         disorder: Some(Disorder {
             reorder: 0.01,

@@ -65,7 +65,7 @@ impl Model {
         let delay = Duration::from_millis(20);
         Self {
             down: Config {
-                rate: Rate::Constant(20e6),
+                rate: Rate::constant(20e6),
                 delay: delay.into(),
                 queue: QueueConfig {
                     packets: None,

@@ -1,6 +1,5 @@
 use super::*;
-use crate::{Cell, CellModel, Loss, Policy, QueueConfig, Rate, RateSeries, Trace};
-use std::sync::Arc;
+use crate::{CellKind, CellModel, Loss, Policy, QueueConfig, Rate, RateSeries, Trace};
 
 /// A packet by number and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +39,7 @@ fn drain(link: &mut Link<Numbered>, now: Instant) -> Vec<Delivery<Numbered>> {
 /// nth waits n(S − A) and is due at (n + 1)S.
 #[test]
 fn a_constant_rate_has_the_closed_form() {
-    let mut link = link(Rate::Constant(10e6));
+    let mut link = link(Rate::constant(10e6));
     for n in 0..5000 {
         link.push(ms(u64::from(n)), Numbered(n, 1500));
     }
@@ -60,7 +59,7 @@ fn a_constant_rate_has_the_closed_form() {
 #[test]
 fn a_rate_step_reaches_what_is_queued() {
     let series = RateSeries::parse("0,12000000\n1,1200000\n100,1\n").expect("valid");
-    let mut link = link(Rate::Series(Arc::new(series)));
+    let mut link = link(Rate::from(series));
     for n in 0..20 {
         link.push(ms(990), Numbered(n, 1500));
     }
@@ -76,7 +75,7 @@ fn a_rate_step_reaches_what_is_queued() {
 fn limits_count_what_waits_and_not_what_is_sent() {
     let mut link: Link<Numbered> = Link::new(
         Config {
-            rate: Rate::Constant(12e6),
+            rate: Rate::constant(12e6),
             queue: QueueConfig {
                 packets: Some(2),
                 ..QueueConfig::default()
@@ -109,7 +108,7 @@ fn limits_count_what_waits_and_not_what_is_sent() {
 fn codel_drops_when_the_queue_has_stood_for_an_interval() {
     let mut link: Link<Numbered> = Link::new(
         Config {
-            rate: Rate::Constant(12e6),
+            rate: Rate::constant(12e6),
             queue: QueueConfig {
                 packets: None,
                 bytes: None,
@@ -135,9 +134,9 @@ fn codel_drops_when_the_queue_has_stood_for_an_interval() {
 #[test]
 fn loss_takes_packets_after_the_queue_and_leaves_the_rest_their_times() {
     let config = Config {
-        rate: Rate::Constant(12e6),
+        rate: Rate::constant(12e6),
         delay: Duration::from_millis(20).into(),
-        loss: Loss::Random(0.5),
+        loss: Some(Loss::Random(0.5)),
         ..Config::default()
     };
     let mut link = Link::new(config, 1);
@@ -160,7 +159,7 @@ fn loss_takes_packets_after_the_queue_and_leaves_the_rest_their_times() {
 
 #[test]
 fn an_earlier_now_counts_as_the_latest() {
-    let mut link = link(Rate::Constant(12e6));
+    let mut link = link(Rate::constant(12e6));
     assert_eq!(link.poll(ms(50)), None);
     link.push(ms(10), Numbered(0, 1500));
     assert_eq!(link.next_event(), Some(ms(51)));
@@ -171,9 +170,9 @@ fn an_earlier_now_counts_as_the_latest() {
 fn an_empty_link_has_no_event() {
     let trace = Trace::parse("1\n2\n3\n").expect("valid");
     let rates = [
-        Rate::Constant(1e6),
-        Rate::Opportunities(Arc::new(trace)),
-        Rate::Cell(CellModel::new(Cell::Lte, None, 1)),
+        Rate::constant(1e6),
+        Rate::from(trace),
+        Rate::from(CellModel::new(CellKind::Lte, None, 1)),
     ];
     for rate in rates {
         let mut link = link(rate);
@@ -187,9 +186,7 @@ fn an_empty_link_has_no_event() {
 
 #[test]
 fn an_outage_of_an_hour_is_no_work() {
-    let mut link = link(Rate::Opportunities(Arc::new(
-        Trace::parse("1\n").expect("valid"),
-    )));
+    let mut link = link(Rate::from(Trace::parse("1\n").expect("valid")));
     let late = ms(1_000_000_000_000);
     assert_eq!(link.poll(late), None);
     link.push(late, Numbered(0, 100));

@@ -1,6 +1,8 @@
 //! CoDel's decisions (RFC 8289), apart from the queue that they are about.
 
-use crate::Instant;
+use super::backlog::{Backlog, Queued};
+use super::guard::Guard;
+use crate::{Instant, Packet};
 use std::time::Duration;
 
 /// §5.3: the link's MTU. A backlog of no more is no standing queue.
@@ -45,7 +47,7 @@ impl Codel {
 
     /// The dequeue routine of §5.5. `take` hands out the oldest packet with its arrival and the
     /// backlog in bytes that it leaves behind; `discard` gets what is dropped.
-    pub(super) fn dequeue<T>(
+    fn dequeue<T>(
         &mut self,
         now: Instant,
         mut take: impl FnMut() -> Option<Taken<T>>,
@@ -116,12 +118,31 @@ impl Codel {
     }
 }
 
+/// Acts when a packet leaves.
+impl<P: Packet> Guard<P> for Codel {
+    fn pop(
+        &mut self,
+        at: Instant,
+        backlog: &mut Backlog<P>,
+        dropped: &mut u64,
+    ) -> Option<Queued<P>> {
+        let take = || {
+            backlog.pop().map(|queued| Taken {
+                arrival: queued.arrival,
+                backlog: backlog.bytes(),
+                item: queued,
+            })
+        };
+        self.dequeue(at, take, |_| *dropped += 1)
+    }
+}
+
 /// A packet just taken from the queue.
-pub(super) struct Taken<T> {
-    pub(super) item: T,
-    pub(super) arrival: Instant,
+struct Taken<T> {
+    item: T,
+    arrival: Instant,
     /// Bytes left in the queue.
-    pub(super) backlog: usize,
+    backlog: usize,
 }
 
 #[cfg(test)]

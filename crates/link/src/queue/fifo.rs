@@ -1,9 +1,7 @@
 //! First in, first out: limits, and what watches over the queue.
 
 use super::backlog::{Backlog, Queued};
-use super::codel::{Codel, Taken};
-use super::pie::Pie;
-use super::red::Red;
+use super::guard::Guard;
 use crate::{Instant, Packet, Policy, QueueConfig};
 
 /// First in, first out, within the limits of a [`QueueConfig`].
@@ -12,39 +10,20 @@ pub(crate) struct Fifo<P> {
     backlog: Backlog<P>,
     max_packets: usize,
     max_bytes: usize,
-    guard: Guard,
+    /// Whether the newest packet keeps the limits at the oldest ones' cost.
+    drops_head: bool,
+    /// What keeps the queue shorter than the limits.
+    guard: Option<Box<dyn Guard<P>>>,
     dropped: u64,
 }
 
-/// What keeps the queue short.
-#[derive(Debug)]
-enum Guard {
-    /// Nothing but the limits.
-    DropTail,
-    /// The limits, which the newest packet keeps at the oldest ones' cost.
-    DropHead,
-    /// Acts when a packet leaves.
-    Codel(Codel),
-    /// Acts when a packet arrives.
-    Red(Box<Red>),
-    /// Acts when a packet arrives.
-    Pie(Box<Pie>),
-}
-
 impl<P: Packet> Fifo<P> {
-    pub(super) fn new(config: QueueConfig, seed: u64) -> Self {
-        let guard = match config.policy {
-            Policy::DropHead => Guard::DropHead,
-            Policy::Codel { target, interval } => Guard::Codel(Codel::new(target, interval)),
-            Policy::Red(policy) => Guard::Red(Box::new(Red::new(policy, seed))),
-            Policy::Pie { target } => Guard::Pie(Box::new(Pie::new(target, seed))),
-            // FQ-CoDel with a single flow would be CoDel; it is a discipline of its own.
-            Policy::DropTail | Policy::FqCodel(_) => Guard::DropTail,
-        };
+    pub(super) fn new(config: QueueConfig, guard: Option<Box<dyn Guard<P>>>) -> Self {
         Self {
             backlog: Backlog::default(),
             max_packets: config.packets.unwrap_or(usize::MAX),
             max_bytes: config.bytes.unwrap_or(usize::MAX),
+            drops_head: config.policy == Policy::DropHead,
             guard,
             dropped: 0,
         }
@@ -53,24 +32,22 @@ impl<P: Packet> Fifo<P> {
     #[inline]
     pub(super) fn push(&mut self, queued: Queued<P>) {
         let bytes = queued.packet.wire_bytes();
-        if self.admits(queued.arrival, bytes) && self.fits(bytes) {
+        if self.drops_head {
+            self.make_room(bytes);
+        }
+        if self.admits(queued.arrival) && self.fits(bytes) {
             self.backlog.push(queued);
         } else {
             self.dropped += 1;
         }
     }
 
-    /// Whether the guard takes in a packet of `bytes` that arrives at `now`; it may drop others.
+    /// Whether the guard takes in a packet that arrives at `now`.
     #[inline]
-    fn admits(&mut self, now: Instant, bytes: usize) -> bool {
+    fn admits(&mut self, now: Instant) -> bool {
         match &mut self.guard {
-            Guard::DropTail | Guard::Codel(_) => true,
-            Guard::DropHead => {
-                self.make_room(bytes);
-                true
-            }
-            Guard::Red(red) => !red.refuses(now, self.backlog.len()),
-            Guard::Pie(pie) => !pie.refuses(now, self.backlog.bytes()),
+            None => true,
+            Some(guard) => guard.admits(now, &self.backlog),
         }
     }
 
@@ -87,37 +64,10 @@ impl<P: Packet> Fifo<P> {
 
     #[inline]
     pub(super) fn pop(&mut self, at: Instant) -> Option<Queued<P>> {
-        match self.guard {
-            Guard::DropTail | Guard::DropHead => self.backlog.pop(),
-            _ => self.pop_guarded(at),
+        match &mut self.guard {
+            None => self.backlog.pop(),
+            Some(guard) => guard.pop(at, &mut self.backlog, &mut self.dropped),
         }
-    }
-
-    #[inline(never)]
-    fn pop_guarded(&mut self, at: Instant) -> Option<Queued<P>> {
-        let Self {
-            backlog,
-            guard,
-            dropped,
-            ..
-        } = self;
-        if let Guard::Codel(codel) = guard {
-            let take = || {
-                backlog.pop().map(|queued| Taken {
-                    arrival: queued.arrival,
-                    backlog: backlog.bytes(),
-                    item: queued,
-                })
-            };
-            return codel.dequeue(at, take, |_| *dropped += 1);
-        }
-        let queued = backlog.pop()?;
-        match guard {
-            Guard::Red(red) if backlog.len() == 0 => red.emptied(at),
-            Guard::Pie(pie) => pie.left(at, at - queued.arrival, backlog.bytes()),
-            _ => {}
-        }
-        Some(queued)
     }
 
     /// When the oldest packet arrived.

@@ -2,13 +2,40 @@
 //! flows first. Names are the RFC's.
 
 use super::backlog::{Backlog, Queued};
-use super::codel::{Codel, Taken};
-use crate::{FqCodelPolicy, Instant, Packet, QueueConfig};
+use super::codel::Codel;
+use super::guard::Guard;
+use crate::{Instant, Packet, QueueConfig};
 use std::collections::VecDeque;
+use std::time::Duration;
 
 /// §4.1.3: at most so many packets are dropped for one that does not fit, which pays for the search
 /// of the fattest flow.
 const DROP_BATCH: u32 = 64;
+
+/// Parameters of FQ-CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FqCodelPolicy {
+    /// CoDel's target for each flow (RFC 8290 §5.2.2; 5 ms).
+    pub target: Duration,
+    /// CoDel's interval for each flow (§5.2.1; 100 ms).
+    pub interval: Duration,
+    /// Bytes that a flow may send in a round (§5.2.4: the MTU, here without a link-layer header).
+    pub quantum: u32,
+    /// Queues that flows hash to (§5.2.5; 1024).
+    pub flows: u32,
+}
+
+impl Default for FqCodelPolicy {
+    /// 5 ms, 100 ms, 1500 bytes, 1024 queues.
+    fn default() -> Self {
+        Self {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            quantum: 1500,
+            flows: 1024,
+        }
+    }
+}
 
 /// Flows, their turns and the limits on all of them together.
 ///
@@ -161,14 +188,7 @@ impl<P: Packet> FqCodel<P> {
         } = self;
         let Flow { backlog, codel, .. } = &mut flows[index as usize];
         let before = (backlog.len(), backlog.bytes());
-        let take = || {
-            backlog.pop().map(|queued| Taken {
-                arrival: queued.arrival,
-                backlog: backlog.bytes(),
-                item: queued,
-            })
-        };
-        let queued = codel.dequeue(at, take, |_| *dropped += 1);
+        let queued = codel.pop(at, backlog, dropped);
         *packets -= before.0 - backlog.len();
         *bytes -= before.1 - backlog.bytes();
         queued

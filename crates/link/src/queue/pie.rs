@@ -4,7 +4,9 @@
 //! The queueing delay is that of the packet last dequeued (§4.3's timestamps, Linux's default), not
 //! queue length over an estimated departure rate (§5.2).
 
-use crate::Instant;
+use super::backlog::{Backlog, Queued};
+use super::guard::Guard;
+use crate::{Instant, Packet};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
@@ -60,7 +62,7 @@ impl Pie {
     }
 
     /// Whether the packet that arrives at `now`, in front of it `backlog` bytes, is dropped.
-    pub(super) fn refuses(&mut self, now: Instant, backlog: usize) -> bool {
+    fn refuses(&mut self, now: Instant, backlog: usize) -> bool {
         self.catch_up(now);
         let refused = self.drop_early(backlog);
         if refused {
@@ -91,7 +93,7 @@ impl Pie {
     }
 
     /// A packet has left at `now` after waiting for `qdelay`, and `backlog` bytes stay behind.
-    pub(super) fn left(&mut self, now: Instant, qdelay: Duration, backlog: usize) {
+    fn left(&mut self, now: Instant, qdelay: Duration, backlog: usize) {
         self.catch_up(now);
         self.qdelay = if backlog == 0 { Duration::ZERO } else { qdelay };
         // Linux counts the allowance down as packets leave; §4.4 at every update.
@@ -162,6 +164,19 @@ impl Pie {
         self.accu_prob = 0.0;
         self.burst_allowance = MAX_BURST;
         self.dequeued = None;
+    }
+}
+
+/// Acts when a packet arrives.
+impl<P: Packet> Guard<P> for Pie {
+    fn admits(&mut self, now: Instant, backlog: &Backlog<P>) -> bool {
+        !self.refuses(now, backlog.bytes())
+    }
+
+    fn pop(&mut self, at: Instant, backlog: &mut Backlog<P>, _: &mut u64) -> Option<Queued<P>> {
+        let queued = backlog.pop()?;
+        self.left(at, at - queued.arrival, backlog.bytes());
+        Some(queued)
     }
 }
 

@@ -2,10 +2,28 @@
 //! Avoidance", IEEE/ACM ToN 1(4), 1993, with the gentle variant of S. Floyd, "Recommendation on
 //! using the gentle_ variant of RED", 2000. Names are the papers'.
 
+use super::backlog::{Backlog, Queued};
+use super::guard::Guard;
 use crate::power::power;
-use crate::{Instant, RedPolicy};
+use crate::{Instant, Packet};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::time::Duration;
+
+/// Parameters of random early detection (Floyd and Jacobson 1993), gentle, in packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedPolicy {
+    /// min_th: an average queue below it is left alone.
+    pub min_packets: f64,
+    /// max_th, above `min_packets`: from here to twice that the probability rises to 1.
+    pub max_packets: f64,
+    /// max_p: the probability of a drop at `max_packets`.
+    pub max_probability: f64,
+    /// w_q: the weight of the newest queue length in the average (section VI: 0.002).
+    pub weight: f64,
+    /// s: how long a typical packet takes to be sent, by which the average of an idle queue falls.
+    pub packet_time: Duration,
+}
 
 /// RED's state (1993, Figure 2), in units of packets.
 #[derive(Debug)]
@@ -32,7 +50,7 @@ impl Red {
     }
 
     /// Whether the packet that arrives at `now` to find `queue` others waiting is dropped.
-    pub(super) fn refuses(&mut self, now: Instant, queue: usize) -> bool {
+    fn refuses(&mut self, now: Instant, queue: usize) -> bool {
         self.average(now, queue);
         let p_b = self.initial_probability();
         if p_b <= 0.0 {
@@ -51,7 +69,7 @@ impl Red {
     }
 
     /// The queue has just become empty.
-    pub(super) fn emptied(&mut self, now: Instant) {
+    fn emptied(&mut self, now: Instant) {
         self.q_time = Some(now);
     }
 
@@ -89,6 +107,21 @@ impl Red {
         } else {
             (max_p + (1.0 - max_p) * (self.avg - max) / max).min(1.0)
         }
+    }
+}
+
+/// Acts when a packet arrives.
+impl<P: Packet> Guard<P> for Red {
+    fn admits(&mut self, now: Instant, backlog: &Backlog<P>) -> bool {
+        !self.refuses(now, backlog.len())
+    }
+
+    fn pop(&mut self, at: Instant, backlog: &mut Backlog<P>, _: &mut u64) -> Option<Queued<P>> {
+        let queued = backlog.pop()?;
+        if backlog.len() == 0 {
+            self.emptied(at);
+        }
+        Some(queued)
     }
 }
 

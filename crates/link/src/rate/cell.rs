@@ -4,11 +4,14 @@ mod profile;
 mod radio;
 
 use super::trace::{OPPORTUNITY, Trace};
-use super::tti;
+use super::{Meter, Model, Opportunities, Rate, Service, tti};
 use crate::Instant;
 use profile::Profile;
-pub(crate) use radio::Radio;
+use radio::Radio;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::Duration;
+use strum::{Display, EnumString, VariantNames};
 
 /// Cellular technologies that the generated cells resemble.
 ///
@@ -21,13 +24,17 @@ use std::time::Duration;
 /// | --- | --- | --- | --- | --- | --- | --- |
 /// | T-Mobile LTE, recorded | 8 | 12.8 | 2.9 | 10.0 | 30.5 | 1058 |
 /// | AT&T LTE, recorded | 13 | 5.2 | 0.7 | 5.4 | 9.5 | 1515 |
-/// | [`Cell::Lte`] | ∞ | 12.0 | 3.3 | 10.4 | 25.5 | 1208 |
+/// | [`CellKind::Lte`] | ∞ | 12.0 | 3.3 | 10.4 | 25.5 | 1208 |
 /// | T-Mobile UMTS, recorded | 15 | 2.0 | 0.01 | 1.9 | 5.4 | 5753 |
-/// | [`Cell::Hspa`] | ∞ | 3.0 | 0.2 | 2.5 | 7.6 | 6050 |
+/// | [`CellKind::Hspa`] | ∞ | 3.0 | 0.2 | 2.5 | 7.6 | 6050 |
 /// | Verizon EVDO, recorded | 18 | 0.52 | 0.01 | 0.41 | 1.5 | 11567 |
-/// | [`Cell::Evdo`] | ∞ | 0.60 | 0.05 | 0.46 | 1.6 | 12060 |
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell {
+/// | [`CellKind::Evdo`] | ∞ | 0.60 | 0.05 | 0.46 | 1.6 | 12060 |
+#[derive(
+    Clone, Copy, Debug, Deserialize, Display, EnumString, Eq, PartialEq, Serialize, VariantNames,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum CellKind {
     /// LTE: bursts every 4 ms, 12 Mbit/s, no outage longer than 1.2 s.
     Lte,
     /// HSPA: bursts every 10 ms, 3 Mbit/s, outages of up to 6 s.
@@ -36,7 +43,7 @@ pub enum Cell {
     Evdo,
 }
 
-impl Cell {
+impl CellKind {
     fn profile(self) -> &'static Profile {
         match self {
             Self::Lte => &profile::LTE,
@@ -51,7 +58,7 @@ impl Cell {
 /// however often.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellModel {
-    cell: Cell,
+    kind: CellKind,
     mean_bps: f64,
     seed: u64,
 }
@@ -60,30 +67,17 @@ impl CellModel {
     /// A cell of that technology with that long-run mean rate in bit/s, by default the
     /// technology's own. The mean of a single minute varies by 20 % (LTE) to 30 % (HSPA), as it
     /// does outdoors.
-    pub fn new(cell: Cell, mean_bps: Option<f64>, seed: u64) -> Self {
+    pub fn new(kind: CellKind, mean_bps: Option<f64>, seed: u64) -> Self {
         Self {
-            cell,
-            mean_bps: mean_bps.unwrap_or(cell.profile().mean_bps),
+            kind,
+            mean_bps: mean_bps.unwrap_or(kind.profile().mean_bps),
             seed,
         }
     }
 
     /// Its opportunities from the start of the run.
-    pub(super) fn cursor(&self) -> tti::Cursor<Radio> {
-        tti::Cursor::new(Radio::new(self.cell.profile(), self.mean_bps, self.seed))
-    }
-
-    /// Long-run mean rate in bit/s.
-    pub(super) fn mean_bps(&self) -> f64 {
-        self.mean_bps
-    }
-
-    /// Another user of such a cell.
-    pub(super) fn neighbour(&self, index: u64) -> Self {
-        Self {
-            seed: self.seed.wrapping_add(index << 32),
-            ..*self
-        }
+    fn cursor(&self) -> tti::Cursor<Radio> {
+        tti::Cursor::new(Radio::new(self.kind.profile(), self.mean_bps, self.seed))
     }
 
     /// The cell's first `duration`, at least until its first opportunity, as a trace that can be
@@ -104,6 +98,29 @@ impl CellModel {
             }
         }
         trace
+    }
+}
+
+impl Model for CellModel {
+    fn mean_bps(&self) -> f64 {
+        self.mean_bps
+    }
+
+    /// Another user of such a cell.
+    fn neighbour(&self, index: u64) -> Option<Rate> {
+        let other = Self {
+            seed: self.seed.wrapping_add(index << 32),
+            ..*self
+        };
+        Some(other.into())
+    }
+
+    fn service(self: Arc<Self>) -> Service {
+        Service::Opportunities(Box::new(self.cursor()))
+    }
+
+    fn meter(self: Arc<Self>) -> Box<dyn Meter> {
+        Box::new(tti::Replay::new(self.cursor()))
     }
 }
 

@@ -3,13 +3,19 @@
 //! Work is counted in *nanobits*: 1 bit/s for 1 ns. Everything is an integer, so that a
 //! thousand million packets take exactly as long as their sum.
 
-use super::{RateSeries, whole_bps};
 use crate::Instant;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Nanobits in a byte.
 pub(crate) const NANOBITS_PER_BYTE: u64 = 8_000_000_000;
+
+/// A rate that is constant from one instant until another.
+pub(crate) trait Piecewise: Debug + Send + Sync {
+    /// The rate in force at `t`, in bit/s, and when it ends; 0 at times, but not for ever.
+    fn at(&self, t: Instant) -> (u64, Instant);
+}
 
 /// A transmitter that serialises one packet after another.
 #[derive(Clone, Debug)]
@@ -18,8 +24,8 @@ pub(crate) struct Fluid {
     bits_per_second: u64,
     /// When that rate ends.
     until: Instant,
-    /// Where the next rate comes from; none: this rate never ends.
-    series: Option<Arc<RateSeries>>,
+    /// Where the next one comes from.
+    rate: Arc<dyn Piecewise>,
     /// When the last packet has been sent.
     free_at: Instant,
     /// Nanobits that the last, begun nanosecond before `free_at` had to spare: the next packet's,
@@ -28,22 +34,13 @@ pub(crate) struct Fluid {
 }
 
 impl Fluid {
-    /// A transmitter of one rate, in bit/s, for ever.
-    pub(crate) fn constant(bits_per_second: f64) -> Self {
-        Self::new(whole_bps(bits_per_second), Instant::MAX, None)
-    }
-
-    /// A transmitter whose rate follows a looping series.
-    pub(crate) fn series(series: Arc<RateSeries>) -> Self {
-        let (bits_per_second, until) = series.at(Instant::ZERO);
-        Self::new(bits_per_second, until, Some(series))
-    }
-
-    fn new(bits_per_second: u64, until: Instant, series: Option<Arc<RateSeries>>) -> Self {
+    /// A transmitter whose rate follows `rate`.
+    pub(crate) fn new(rate: Arc<dyn Piecewise>) -> Self {
+        let (bits_per_second, until) = rate.at(Instant::ZERO);
         Self {
             bits_per_second,
             until,
-            series,
+            rate,
             free_at: Instant::ZERO,
             spare: 0,
         }
@@ -90,8 +87,8 @@ impl Fluid {
 
     /// Makes the rate at `at` the one in force.
     fn seek(&mut self, at: Instant) {
-        if let (true, Some(series)) = (at >= self.until, &self.series) {
-            (self.bits_per_second, self.until) = series.at(at);
+        if at >= self.until {
+            (self.bits_per_second, self.until) = self.rate.at(at);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A recorded rate as a cell's scheduler hands it out.
 
-use super::RateSeries;
+use super::capacity::whole_bytes;
 use super::tti::{Cursor, Intervals};
+use super::{Meter, Model, RateSeries, Service};
 use crate::Instant;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +49,7 @@ impl ScheduledSeries {
     }
 
     /// Its opportunities from the start of the run.
-    pub(super) fn cursor(series: &Arc<Self>) -> Cursor<Turns> {
+    fn cursor(series: &Arc<Self>) -> Cursor<Turns> {
         Cursor::new(Turns {
             series: series.clone(),
             passed: 0,
@@ -57,7 +58,7 @@ impl ScheduledSeries {
     }
 
     /// Nanobits of all intervals that end before `t`.
-    pub(super) fn nanobits_before(&self, t: Instant) -> u128 {
+    fn nanobits_before(&self, t: Instant) -> u128 {
         self.carried(t.as_nanos().saturating_sub(1) / self.tti.as_nanos() as u64)
     }
 
@@ -68,9 +69,33 @@ impl ScheduledSeries {
     }
 }
 
+impl Meter for Arc<ScheduledSeries> {
+    fn bytes_before(&mut self, t: Instant) -> u64 {
+        whole_bytes(self.nanobits_before(t))
+    }
+}
+
+impl Model for ScheduledSeries {
+    fn mean_bps(&self) -> f64 {
+        self.mean_bps()
+    }
+
+    fn period(&self) -> Option<Duration> {
+        Some(self.period())
+    }
+
+    fn service(self: Arc<Self>) -> Service {
+        Service::Opportunities(Box::new(Self::cursor(&self)))
+    }
+
+    fn meter(self: Arc<Self>) -> Box<dyn Meter> {
+        Box::new(self)
+    }
+}
+
 /// A scheduled series under way.
 #[derive(Clone, Debug)]
-pub(crate) struct Turns {
+struct Turns {
     series: Arc<ScheduledSeries>,
     /// Intervals so far.
     passed: u64,

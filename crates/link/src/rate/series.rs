@@ -1,7 +1,11 @@
 //! A recorded rate.
 
+use super::capacity::whole_bytes;
+use super::fluid::Piecewise;
+use super::{Fluid, Meter, Model, Service};
 use crate::Instant;
 use crate::parse::{ParseError, number};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The line that may come first.
@@ -222,17 +226,6 @@ impl RateSeries {
         self.total as f64 / self.period as f64
     }
 
-    /// The rate in force at `t` if it is not interpolated, in bit/s, and when it ends.
-    pub(super) fn at(&self, t: Instant) -> (u64, Instant) {
-        let (periods, index) = self.locate(t);
-        let segment = self.segments[index];
-        let end = segment.start + segment.length;
-        (
-            segment.bits_per_second,
-            Instant::from_nanos((periods * self.period).saturating_add(end)),
-        )
-    }
-
     /// What could have been carried before `t`, in nanobits.
     pub(super) fn nanobits_before(&self, t: Instant) -> u128 {
         let (periods, index) = self.locate(t);
@@ -246,6 +239,43 @@ impl RateSeries {
         let (periods, within) = (t.as_nanos() / self.period, t.as_nanos() % self.period);
         let index = self.segments.partition_point(|s| s.start <= within) - 1;
         (periods, index)
+    }
+}
+
+/// If it is not interpolated.
+impl Piecewise for RateSeries {
+    fn at(&self, t: Instant) -> (u64, Instant) {
+        let (periods, index) = self.locate(t);
+        let segment = self.segments[index];
+        let end = segment.start + segment.length;
+        (
+            segment.bits_per_second,
+            Instant::from_nanos((periods * self.period).saturating_add(end)),
+        )
+    }
+}
+
+impl Meter for Arc<RateSeries> {
+    fn bytes_before(&mut self, t: Instant) -> u64 {
+        whole_bytes(self.nanobits_before(t))
+    }
+}
+
+impl Model for RateSeries {
+    fn mean_bps(&self) -> f64 {
+        self.mean_bps()
+    }
+
+    fn period(&self) -> Option<Duration> {
+        Some(self.period())
+    }
+
+    fn service(self: Arc<Self>) -> Service {
+        Service::Fluid(Fluid::new(self))
+    }
+
+    fn meter(self: Arc<Self>) -> Box<dyn Meter> {
+        Box::new(self)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Recorded opportunities in Mahimahi's format.
 
-use super::burst::Burst;
+use super::{Burst, Meter, Model, Opportunities, Service};
 use crate::Instant;
 use crate::parse::{ParseError, digits};
 use std::fmt;
@@ -132,6 +132,30 @@ impl Trace {
     }
 }
 
+impl Meter for Arc<Trace> {
+    fn bytes_before(&mut self, t: Instant) -> u64 {
+        Trace::bytes_before(self, t)
+    }
+}
+
+impl Model for Trace {
+    fn mean_bps(&self) -> f64 {
+        self.mean_bps()
+    }
+
+    fn period(&self) -> Option<Duration> {
+        Some(self.period())
+    }
+
+    fn service(self: Arc<Self>) -> Service {
+        Service::Opportunities(Box::new(Cursor::new(self)))
+    }
+
+    fn meter(self: Arc<Self>) -> Box<dyn Meter> {
+        Box::new(self)
+    }
+}
+
 /// Mahimahi's format, which [`Trace::parse`] reads.
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,7 +170,7 @@ impl fmt::Display for Trace {
 
 /// Walks through a looping trace.
 #[derive(Clone, Debug)]
-pub(crate) struct Cursor {
+struct Cursor {
     trace: Arc<Trace>,
     /// When the current period began.
     base: Instant,
@@ -155,15 +179,17 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    pub(super) fn new(trace: Arc<Trace>) -> Self {
+    fn new(trace: Arc<Trace>) -> Self {
         Self {
             trace,
             base: Instant::ZERO,
             slot: 0,
         }
     }
+}
 
-    pub(super) fn peek(&self) -> Burst {
+impl Opportunities for Cursor {
+    fn peek(&self) -> Burst {
         let ms = self.trace.slots[self.slot].ms;
         Burst {
             at: self.base + Duration::from_millis(ms.into()),
@@ -171,22 +197,24 @@ impl Cursor {
         }
     }
 
-    pub(super) fn advance(&mut self) {
+    fn advance(&mut self) -> Burst {
         self.slot += 1;
         if self.slot == self.trace.slots.len() {
             self.slot = 0;
             self.base += self.trace.period();
         }
+        self.peek()
     }
 
-    pub(super) fn skip_past(&mut self, now: Instant) {
+    fn skip_past(&mut self, now: Instant) -> Burst {
         if self.peek().at > now {
-            return;
+            return self.peek();
         }
         let (periods, slot) = self.trace.locate(now + Duration::from_nanos(1));
         let period = self.trace.period().as_nanos() as u64;
         self.base = Instant::from_nanos(periods * period);
         self.slot = slot;
+        self.peek()
     }
 }
 

@@ -1,12 +1,13 @@
 //! Opportunities at the end of every transmission time interval.
 
-use super::burst::Burst;
 use super::fluid::NANOBITS_PER_BYTE;
+use super::{Burst, Meter, Opportunities};
 use crate::Instant;
+use std::fmt::Debug;
 use std::time::Duration;
 
 /// What is carried in one transmission time interval (TTI) after another.
-pub(crate) trait Intervals {
+pub(super) trait Intervals: Clone + Debug + Send + Sync {
     /// How long each interval is.
     fn tti(&self) -> Duration;
 
@@ -17,7 +18,7 @@ pub(crate) trait Intervals {
 /// Walks through the opportunities: at the end of every interval, what the rate gave during it
 /// leaves as one burst.
 #[derive(Clone, Debug)]
-pub(crate) struct Cursor<R> {
+pub(super) struct Cursor<R> {
     rate: R,
     /// The next opportunity.
     next: Burst,
@@ -42,11 +43,31 @@ impl<R: Intervals> Cursor<R> {
         cursor
     }
 
-    pub(super) fn peek(&self) -> Burst {
+    /// Bytes of all opportunities before `t`, which lies after the last one passed.
+    fn bytes_before(&mut self, t: Instant) -> u64 {
+        self.skip_past(t - Duration::from_nanos(1));
+        self.carried
+    }
+
+    /// Bytes of all opportunities passed.
+    #[cfg(test)]
+    pub(super) fn carried(&self) -> u64 {
+        self.carried
+    }
+
+    /// When the last opportunity was passed.
+    #[cfg(test)]
+    pub(super) fn passed(&self) -> Instant {
+        self.passed
+    }
+}
+
+impl<R: Intervals> Opportunities for Cursor<R> {
+    fn peek(&self) -> Burst {
         self.next
     }
 
-    pub(super) fn advance(&mut self) {
+    fn advance(&mut self) -> Burst {
         let Burst { mut at, bytes } = self.next;
         self.passed = at;
         self.carried += bytes;
@@ -61,28 +82,39 @@ impl<R: Intervals> Cursor<R> {
             bytes: self.remainder / NANOBITS_PER_BYTE,
         };
         self.remainder %= NANOBITS_PER_BYTE;
+        self.next
     }
 
-    pub(super) fn skip_past(&mut self, now: Instant) {
+    fn skip_past(&mut self, now: Instant) -> Burst {
         while self.next.at <= now {
             self.advance();
         }
+        self.next
     }
+}
 
-    /// Bytes of all opportunities before `t`, which lies after the last one passed.
-    pub(super) fn bytes_before(&mut self, t: Instant) -> u64 {
-        self.skip_past(t - Duration::from_nanos(1));
-        self.carried
+/// Counts what the opportunities carry by walking through them, and again for those of the past.
+#[derive(Debug)]
+pub(super) struct Replay<R> {
+    start: Cursor<R>,
+    cursor: Cursor<R>,
+}
+
+impl<R: Intervals> Replay<R> {
+    /// `start` is at the start of the run.
+    pub(super) fn new(start: Cursor<R>) -> Self {
+        Self {
+            cursor: start.clone(),
+            start,
+        }
     }
+}
 
-    /// Bytes of all opportunities passed.
-    #[cfg(test)]
-    pub(super) fn carried(&self) -> u64 {
-        self.carried
-    }
-
-    /// When the last opportunity was passed.
-    pub(super) fn passed(&self) -> Instant {
-        self.passed
+impl<R: Intervals> Meter for Replay<R> {
+    fn bytes_before(&mut self, t: Instant) -> u64 {
+        if self.cursor.passed >= t {
+            self.cursor = self.start.clone();
+        }
+        self.cursor.bytes_before(t)
     }
 }

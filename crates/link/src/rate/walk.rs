@@ -1,12 +1,13 @@
 //! A walk through a cell: signal over time, and the rate that it gives.
 
-use super::tti::{Cursor, Intervals};
+use super::tti::{Cursor, Intervals, Replay};
+use super::{Meter, Model, Rate, Service};
 use crate::Instant;
 use rand::SeedableRng;
-use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64Mcg;
 use std::sync::Arc;
 use std::time::Duration;
+use tidegate_random::normal;
 
 /// LTE's transmission time interval.
 const TTI: Duration = Duration::from_millis(1);
@@ -134,16 +135,39 @@ impl SignalWalk {
     }
 
     /// Its opportunities from the start of the run.
-    pub(super) fn cursor(walk: &Arc<Self>) -> Cursor<Signal> {
+    fn cursor(walk: &Arc<Self>) -> Cursor<Signal> {
         Cursor::new(Signal::new(walk.clone()))
+    }
+}
+
+impl Model for SignalWalk {
+    fn mean_bps(&self) -> f64 {
+        self.mean_bps()
+    }
+
+    fn period(&self) -> Option<Duration> {
+        Some(self.period())
     }
 
     /// Another user on such a walk, with fading of his own.
-    pub(super) fn neighbour(&self, index: u64) -> Self {
-        Self {
+    fn neighbour(&self, index: u64) -> Option<Rate> {
+        let other = Self {
             seed: self.seed.wrapping_add(index << 32),
             ..self.clone()
-        }
+        };
+        Some(other.into())
+    }
+
+    fn walk(self: Arc<Self>) -> Option<Arc<SignalWalk>> {
+        Some(self)
+    }
+
+    fn service(self: Arc<Self>) -> Service {
+        Service::Opportunities(Box::new(Self::cursor(&self)))
+    }
+
+    fn meter(self: Arc<Self>) -> Box<dyn Meter> {
+        Box::new(Replay::new(Self::cursor(&self)))
     }
 }
 
@@ -217,10 +241,6 @@ impl Intervals for Signal {
         self.begin();
         self.walk.bps(self.db()) * TTI.as_nanos() as u64
     }
-}
-
-fn normal(rng: &mut Pcg64Mcg) -> f64 {
-    StandardNormal.sample(rng)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! One link among others in a cell, whose traffic is only amounts of bytes.
 
 use super::scheduler::{Air, Scheduler};
-use crate::rate::Burst;
+use crate::rate::{Burst, Opportunities};
 use crate::{Instant, Rate};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -89,33 +89,6 @@ impl Contention {
         }
     }
 
-    /// Finds the link's next opportunity, given that it wants every one.
-    pub(crate) fn seek(&mut self) {
-        while self.next.is_none() {
-            self.step(true);
-        }
-    }
-
-    /// The next opportunity; before [`Self::seek`] has found it one without bytes, when it may come
-    /// at the earliest.
-    pub(crate) fn peek(&self) -> Burst {
-        self.next.unwrap_or(Burst {
-            at: self.air.end(self.tti),
-            bytes: 0,
-        })
-    }
-
-    pub(crate) fn advance(&mut self) {
-        self.next = None;
-    }
-
-    /// The link wants none of the opportunities until `now`.
-    pub(crate) fn skip_past(&mut self, now: Instant) {
-        while self.air.end(self.tti) <= now {
-            self.step(false);
-        }
-    }
-
     /// Gives the TTI at hand away.
     fn step(&mut self, wanted: bool) {
         let Self {
@@ -145,6 +118,38 @@ impl Contention {
             }
         }
         *tti += 1;
+    }
+}
+
+impl Opportunities for Contention {
+    /// The next opportunity; before [`Self::seek`] has found it one without bytes, when it may come
+    /// at the earliest.
+    fn peek(&self) -> Burst {
+        self.next.unwrap_or(Burst {
+            at: self.air.end(self.tti),
+            bytes: 0,
+        })
+    }
+
+    /// Finds the link's next opportunity, given that it wants every one.
+    fn seek(&mut self) -> Burst {
+        while self.next.is_none() {
+            self.step(true);
+        }
+        self.peek()
+    }
+
+    fn advance(&mut self) -> Burst {
+        self.next = None;
+        self.peek()
+    }
+
+    /// The link wants none of the opportunities until `now`.
+    fn skip_past(&mut self, now: Instant) -> Burst {
+        while self.air.end(self.tti) <= now {
+            self.step(false);
+        }
+        self.peek()
     }
 }
 

@@ -2,11 +2,19 @@
 
 use crate::power::power;
 use crate::{Capacity, Instant, Rate};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use strum::EnumDiscriminants;
 
 /// How a cell shares its time among the users who have something to receive. A TTI goes to one user
 /// as a whole; whoever can receive nothing in it, for want of signal, is passed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, EnumDiscriminants, PartialEq, Eq)]
+#[strum_discriminants(
+    name(SchedulerKind),
+    derive(Default, Deserialize, Serialize),
+    serde(rename_all = "kebab-case"),
+    doc = "How a cell shares its time, in a word: a [`Scheduler`] without its parameters."
+)]
 pub enum Scheduler {
     /// One after another, whatever the signal.
     RoundRobin,
@@ -14,6 +22,7 @@ pub enum Scheduler {
     /// R. Padovani, R. Pankaj, "Data throughput of CDMA-HDR", VTC 2000): in each TTI the average T of
     /// every user becomes (1 − 1/t_c)·T + R/t_c, where R is what he was given in it and t_c the time
     /// constant in TTIs.
+    #[strum_discriminants(default)]
     ProportionalFair {
         /// t_c: over what time the average is taken (HDR: 1.67 s). Long against the fading, or there
         /// is nothing to choose from; short against what a user waits for patiently.

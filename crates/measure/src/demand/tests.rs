@@ -45,7 +45,7 @@ fn demand_is_the_union_of_what_bulk_workloads_want_after_the_warmup() {
 #[test]
 fn a_link_that_idles_under_demand_is_not_used() {
     let link = Config {
-        rate: Rate::Constant(8e6),
+        rate: Rate::constant(8e6),
         delay: Duration::from_millis(50).into(),
         ..Config::default()
     };

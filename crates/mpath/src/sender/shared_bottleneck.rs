@@ -35,7 +35,7 @@ impl Evidence {
         };
         // What is as good as always full tells nothing.
         if usually < SEEN {
-            self.0 = (self.0 + odds.ln()).clamp(-MOST, MOST);
+            self.0 = (self.0 + libm::log(odds)).clamp(-MOST, MOST);
         }
     }
 

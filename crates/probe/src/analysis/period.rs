@@ -105,7 +105,7 @@ fn coherence(moments: &[Instant], ms: f64) -> f64 {
 fn resultant_squared(moments: &[Instant], from: Instant, ms: f64) -> f64 {
     let (mut sine, mut cosine) = (0.0, 0.0);
     for &at in moments {
-        let (s, c) = (TAU * (at - from).as_secs_f64() * 1e3 / ms).sin_cos();
+        let (s, c) = libm::sincos(TAU * (at - from).as_secs_f64() * 1e3 / ms);
         sine += s;
         cosine += c;
     }

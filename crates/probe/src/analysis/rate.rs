@@ -71,7 +71,7 @@ pub fn accuracy(bursts: &[Burst], numbers: &[usize]) -> Vec<Accuracy> {
         let shares: Vec<f64> = rates(bursts, n).iter().map(|r| r.1 / mean - 1.0).collect();
         let count = shares.len() as f64;
         let centre = shares.iter().sum::<f64>() / count;
-        let square = |s: &f64| (s - centre).powi(2);
+        let square = |s: &f64| (s - centre) * (s - centre);
         (!shares.is_empty()).then(|| Accuracy {
             bursts: n,
             error: shares.iter().map(|s| s.abs()).sum::<f64>() / count,

@@ -140,7 +140,8 @@ impl Course {
             return Confidence::Low;
         }
         let mean = self.moving_average();
-        let variance = last.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / last.len() as f64;
+        let variance =
+            last.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / last.len() as f64;
         match variance.sqrt() < TOLERANCE * last[AVERAGED - 1] {
             true => Confidence::High,
             false => Confidence::Medium,

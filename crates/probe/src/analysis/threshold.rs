@@ -121,7 +121,7 @@ const CHANCE: f64 = 0.002;
 
 /// Logarithm of the likelihood of so many losses among so many packets at that probability.
 fn likelihood(lost: f64, of: f64, probability: f64) -> f64 {
-    let term = |n: f64, p: f64| if n > 0.0 { n * p.ln() } else { 0.0 };
+    let term = |n: f64, p: f64| if n > 0.0 { n * libm::log(p) } else { 0.0 };
     term(lost, probability) + term(of - lost, 1.0 - probability)
 }
 

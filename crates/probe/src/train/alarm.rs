@@ -17,8 +17,8 @@ pub struct Alarm {
 impl Alarm {
     /// So many more packets arrived, and so many were lost. Whether there is an overflow.
     pub fn note(&mut self, arrived: u32, lost: u32) -> bool {
-        let against = ((1.0 - OVERFLOW) / (1.0 - CHANCE)).ln();
-        let for_it = (OVERFLOW / CHANCE).ln();
+        let against = libm::log((1.0 - OVERFLOW) / (1.0 - CHANCE));
+        let for_it = libm::log(OVERFLOW / CHANCE);
         self.evidence += against * f64::from(arrived) + for_it * f64::from(lost);
         self.evidence = self.evidence.max(0.0);
         self.raised |= self.evidence >= ENOUGH;

@@ -22,7 +22,7 @@ impl tidegate_link::Packet for Packet {
 /// A link of that rate in Mbit/s and delay each way, behind a buffer of so many packets.
 pub fn link(mbps: f64, delay_ms: u64, packets: usize) -> Config {
     Config {
-        rate: Rate::Constant(mbps * 1e6),
+        rate: Rate::constant(mbps * 1e6),
         delay: DelayProfile::new(Duration::from_millis(delay_ms), Vec::new()),
         queue: QueueConfig {
             packets: Some(packets),

@@ -204,9 +204,7 @@ fn a_walk_gives_rate_and_errors() {
         "arq = { error_by_db = [[0, 0.5], [20, 0.1]] }",
     )
     .unwrap();
-    let Rate::Walk(walk) = config.rate else {
-        panic!("{:?}", config.rate)
-    };
+    let walk = config.rate.walk().expect("a walk");
     assert!((walk.mean_bps() - (55.547e6 + 14.766e6) / 2.0).abs() < 0.05e6);
     let error = config.arq.unwrap().error;
     let curve = vec![(0.0, 0.5), (20.0, 0.1)];

@@ -2,7 +2,9 @@
 
 use super::Row;
 use std::time::{Duration, Instant as Wall};
-use tidegate_link::{Cell, CellModel, Config, Instant, Link, Packet, Policy, QueueConfig, Rate};
+use tidegate_link::{
+    CellKind, CellModel, Config, Instant, Link, Packet, Policy, QueueConfig, Rate,
+};
 
 const PACKETS: u64 = 2_000_000;
 
@@ -16,8 +18,8 @@ impl Packet for Full {
 
 /// A second or so.
 pub fn measure() -> Vec<Row> {
-    let lte = || Rate::Cell(CellModel::new(Cell::Lte, Some(100e6), 1));
-    let constant = packets_per_second(Rate::Constant(100e6), Policy::DropTail);
+    let lte = || Rate::from(CellModel::new(CellKind::Lte, Some(100e6), 1));
+    let constant = packets_per_second(Rate::constant(100e6), Policy::DropTail);
     // RFC 8289 sections 4.2 and 4.3.
     let codel = Policy::Codel {
         target: Duration::from_millis(5),

@@ -97,11 +97,11 @@ fn soak(period: Duration, stop: &AtomicBool) -> Result<Soaked> {
 /// few come twice.
 fn link(bps: f64) -> Config {
     Config {
-        rate: Rate::Constant(bps),
-        loss: Loss::Bursty {
+        rate: Rate::constant(bps),
+        loss: Some(Loss::Bursty {
             probability: 0.01,
             mean_length: 2.0,
-        },
+        }),
         delay: Duration::from_millis(10).into(),
         disorder: Some(Disorder {
             reorder: 0.01,

@@ -39,7 +39,7 @@ pub fn predict(known: &Known) -> Option<Gain> {
         Direction::Down => &mut inputs.down,
         Direction::Up => &mut inputs.up,
     };
-    studied.rate = Rate::Opportunities(trace.into());
+    studied.rate = Rate::from(trace);
     let options = Options {
         stop: Arc::default(),
         progress: &|_| {},

@@ -18,7 +18,7 @@ pub fn perform(args: &ReproduceArgs, study: &Study) -> Result<(Results, Option<R
     let keys = ["case", "seed", "tcp"].map(String::from);
     // Where there is one TCP only nothing need say which.
     let keys = &keys[..if args.lab { 3 } else { 2 }];
-    let open = |path| Rows::open(path, keys, false);
+    let open = |path| Rows::create(path, keys);
     let mut sweep = Sweep {
         study,
         columns: keys.len(),

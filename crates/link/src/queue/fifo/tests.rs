@@ -1,3 +1,4 @@
+use super::super::Queue;
 use super::*;
 use proptest::prelude::*;
 use std::time::Duration;
@@ -10,7 +11,10 @@ fn queue(packets: Option<usize>, bytes: Option<usize>, policy: Policy) -> Fifo<V
         bytes,
         policy,
     };
-    Fifo::new(config, 1)
+    match Queue::new(config, 1) {
+        Queue::Fifo(fifo) => fifo,
+        Queue::FqCodel(_) => unreachable!("not first in, first out"),
+    }
 }
 
 /// Pushes packets of these sizes; the first byte of each is its number.

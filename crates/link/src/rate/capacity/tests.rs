@@ -1,5 +1,5 @@
 use super::*;
-use crate::Cell;
+use crate::{CellKind, CellModel, RateSeries, Trace};
 use std::time::Duration;
 
 fn at(ms: u64) -> Instant {
@@ -7,12 +7,12 @@ fn at(ms: u64) -> Instant {
 }
 
 fn cell() -> Capacity {
-    Capacity::new(&Rate::Cell(CellModel::new(Cell::Lte, None, 5)))
+    Capacity::new(&Rate::from(CellModel::new(CellKind::Lte, None, 5)))
 }
 
 #[test]
 fn a_constant_rate_is_rate_times_time() {
-    let mut capacity = Capacity::new(&Rate::Constant(8e6));
+    let mut capacity = Capacity::new(&Rate::constant(8e6));
     assert_eq!(capacity.bytes(at(500), at(1500)), 1_000_000);
     assert_eq!(capacity.bytes(at(7), at(7)), 0);
     assert_eq!(capacity.bytes(at(9), at(7)), 0);
@@ -20,8 +20,8 @@ fn a_constant_rate_is_rate_times_time() {
 
 #[test]
 fn intervals_are_half_open() {
-    let trace = Arc::new(Trace::parse("10\n20\n20\n").expect("valid"));
-    let mut capacity = Capacity::new(&Rate::Opportunities(trace));
+    let trace = Trace::parse("10\n20\n20\n").expect("valid");
+    let mut capacity = Capacity::new(&Rate::from(trace));
     assert_eq!(capacity.bytes(at(10), at(20)), 1500);
     assert_eq!(capacity.bytes(at(20), at(21)), 3000);
     assert_eq!(capacity.bytes(at(0), at(1000)), 50 * 4500 - 3000);
@@ -31,9 +31,9 @@ fn intervals_are_half_open() {
 fn adjacent_intervals_add_up() {
     let series = RateSeries::parse("0,1234567\n0.0333,7654321\n").expect("valid");
     let rates = [
-        Rate::Constant(1_234_567.0),
-        Rate::Series(Arc::new(series)),
-        Rate::Cell(CellModel::new(Cell::Hspa, None, 5)),
+        Rate::constant(1_234_567.0),
+        Rate::from(series),
+        Rate::from(CellModel::new(CellKind::Hspa, None, 5)),
     ];
     for rate in rates {
         let mut capacity = Capacity::new(&rate);

@@ -1,4 +1,4 @@
-//! What the technologies are like: the numbers behind [`Cell`](super::Cell).
+//! What the technologies are like: the numbers behind [`CellKind`](super::CellKind).
 
 /// What a technology is like. Times are in seconds.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Dips {
     /// Mean length of one: the integral of the share of those that are longer.
     fn mean(&self) -> f64 {
         let Self { scale, shape, .. } = self;
-        let tail = (1.0 + self.longest / scale).powf(1.0 - shape);
+        let tail = libm::pow(1.0 + self.longest / scale, 1.0 - shape);
         scale / (shape - 1.0) * (1.0 - tail)
     }
 }

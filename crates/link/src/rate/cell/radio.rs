@@ -9,16 +9,16 @@
 use super::super::{tti::Intervals, whole_bps};
 use super::profile::{Dips, Profile, Walk};
 use rand::SeedableRng;
-use rand_distr::{Distribution, Exp, Pareto, StandardNormal};
 use rand_pcg::Pcg64Mcg;
 use std::time::Duration;
+use tidegate_random::{exponential, normal, pareto};
 
 /// No cell is faster than this many times its mean.
 const PEAK: f64 = 10.0;
 
 /// A cell's rate under way, seeded.
 #[derive(Clone, Debug)]
-pub(crate) struct Radio {
+pub(super) struct Radio {
     rng: Pcg64Mcg,
     tti: Duration,
     /// Rate while both walks are at 0, in bit/s.
@@ -34,12 +34,13 @@ impl Radio {
     pub(super) fn new(profile: &Profile, mean_bps: f64, seed: u64) -> Self {
         let mut rng = Pcg64Mcg::seed_from_u64(seed);
         let tti = profile.tti;
-        let variance = profile.slow.deviation.powi(2) + profile.fast.deviation.powi(2);
+        let square = |walk: &Walk| walk.deviation * walk.deviation;
+        let variance = square(&profile.slow) + square(&profile.fast);
         let remainder = profile.fades.remainder() * profile.outages.remainder();
         Self {
             tti: Duration::from_secs_f64(tti),
             // A log-normal variable's mean is exp(variance/2) times its median.
-            median_bps: mean_bps / remainder * (-variance / 2.0).exp(),
+            median_bps: mean_bps / remainder * libm::exp(-variance / 2.0),
             peak_bps: PEAK * mean_bps,
             slow: Walker::new(&profile.slow, tti, &mut rng),
             fast: Walker::new(&profile.fast, tti, &mut rng),
@@ -55,7 +56,7 @@ impl Intervals for Radio {
         self.tti
     }
 
-    /// At a rate in whole bit/s, so that the last bits of `exp` on another processor do not matter.
+    /// At a rate in whole bit/s.
     fn next_nanobits(&mut self) -> u64 {
         let Self { rng, .. } = self;
         let nepers = self.slow.step(rng) + self.fast.step(rng);
@@ -63,7 +64,7 @@ impl Intervals for Radio {
         if level == 0.0 {
             return 0;
         }
-        let rate = whole_bps((self.median_bps * level * nepers.exp()).min(self.peak_bps));
+        let rate = whole_bps((self.median_bps * level * libm::exp(nepers)).min(self.peak_bps));
         rate * self.tti.as_nanos() as u64
     }
 }
@@ -82,7 +83,7 @@ struct Walker {
 impl Walker {
     /// Starts anywhere that the walk may be.
     fn new(walk: &Walk, tti: f64, rng: &mut Pcg64Mcg) -> Self {
-        let memory = (-tti / walk.time).exp();
+        let memory = libm::exp(-tti / walk.time);
         Self {
             at: walk.deviation * normal(rng),
             memory,
@@ -94,10 +95,6 @@ impl Walker {
         self.at = self.memory * self.at + self.step * normal(rng);
         self.at
     }
-}
-
-fn normal(rng: &mut Pcg64Mcg) -> f64 {
-    StandardNormal.sample(rng)
 }
 
 /// [`Dips`] under way. They and the times between them last whole intervals.
@@ -114,10 +111,10 @@ struct Dipper {
     /// Intervals left of this state.
     left: u64,
     tti: f64,
-    up_time: Exp<f64>,
-    /// A dip and its scale together.
-    down_time: Pareto<f64>,
+    /// Mean seconds between dips.
+    mean_up: f64,
     scale: f64,
+    shape: f64,
     longest: f64,
     depth: f64,
 }
@@ -129,9 +126,9 @@ impl Dipper {
             down: true,
             left: 0,
             tti,
-            up_time: Exp::new(1.0 / dips.mean_between()).expect("a mean above 0"),
-            down_time: Pareto::new(dips.scale, dips.shape).expect("scale and shape above 0"),
+            mean_up: dips.mean_between(),
             scale: dips.scale,
+            shape: dips.shape,
             longest: dips.longest,
             depth: dips.depth,
         }
@@ -143,12 +140,17 @@ impl Dipper {
             self.down = !self.down;
             let intervals = |seconds: f64| (seconds / self.tti).round() as u64;
             self.left = match self.down {
-                true => intervals((self.down_time.sample(rng) - self.scale).min(self.longest)),
+                true => intervals(self.dip(rng)),
                 // At least one, or two dips would make a longer one.
-                false => intervals(self.up_time.sample(rng)).max(1),
+                false => intervals(self.mean_up * exponential(rng)).max(1),
             };
         }
         self.left -= 1;
         if self.down { self.depth } else { 1.0 }
+    }
+
+    /// Seconds that a dip lasts: a Pareto distribution shifted to 0, cut off.
+    fn dip(&self, rng: &mut Pcg64Mcg) -> f64 {
+        (self.scale * pareto(rng, self.shape) - self.scale).min(self.longest)
     }
 }

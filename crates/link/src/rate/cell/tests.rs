@@ -1,13 +1,13 @@
 use super::*;
+use crate::Capacity;
 use crate::rate::Burst;
-use crate::{Capacity, Rate};
 
-const CELLS: [Cell; 3] = [Cell::Lte, Cell::Hspa, Cell::Evdo];
+const CELLS: [CellKind; 3] = [CellKind::Lte, CellKind::Hspa, CellKind::Evdo];
 const SECONDS: u64 = 20_000;
 
 /// Bytes of each second of a cell.
 fn seconds(model: CellModel) -> Vec<u64> {
-    let mut capacity = Capacity::new(&Rate::Cell(model));
+    let mut capacity = Capacity::new(&Rate::from(model));
     let at = |s: u64| Instant::from_millis(s * 1000);
     (0..SECONDS)
         .map(|s| capacity.bytes(at(s), at(s + 1)))
@@ -36,9 +36,9 @@ fn assert_within(what: &str, value: f64, (low, high): (f64, f64)) {
 #[test]
 fn each_technology_has_its_statistics() {
     let expected = [
-        (Cell::Lte, (11.4, 12.6), (2.7, 3.7), (23.0, 28.0)),
-        (Cell::Hspa, (2.85, 3.15), (0.1, 0.35), (6.8, 8.0)),
-        (Cell::Evdo, (0.57, 0.63), (0.02, 0.08), (1.4, 1.8)),
+        (CellKind::Lte, (11.4, 12.6), (2.7, 3.7), (23.0, 28.0)),
+        (CellKind::Hspa, (2.85, 3.15), (0.1, 0.35), (6.8, 8.0)),
+        (CellKind::Evdo, (0.57, 0.63), (0.02, 0.08), (1.4, 1.8)),
     ];
     for (cell, mean, p5, p95) in expected {
         let mut mbps: Vec<f64> = seconds(CellModel::new(cell, None, 1))
@@ -56,8 +56,8 @@ fn each_technology_has_its_statistics() {
 /// Bit for bit: no burst keeps for itself what does not make a whole byte.
 #[test]
 fn a_mean_rate_scales_the_cell() {
-    let own = minute(&CellModel::new(Cell::Lte, None, 3));
-    let tenfold = minute(&CellModel::new(Cell::Lte, Some(120e6), 3));
+    let own = minute(&CellModel::new(CellKind::Lte, None, 3));
+    let tenfold = minute(&CellModel::new(CellKind::Lte, Some(120e6), 3));
     assert!(own.iter().map(|b| b.at).eq(tenfold.iter().map(|b| b.at)));
     let bytes = |bursts: &[Burst]| bursts.iter().map(|b| b.bytes).sum::<u64>();
     // Rates are whole bit/s: half a bit a second, ten times, is 38 bytes in a minute.
@@ -67,9 +67,9 @@ fn a_mean_rate_scales_the_cell() {
 #[test]
 fn bursts_leave_at_whole_intervals_and_outages_end() {
     let expected = [
-        (Cell::Lte, 4, 1204.0),
-        (Cell::Hspa, 10, 6010.0),
-        (Cell::Evdo, 10, 12_010.0),
+        (CellKind::Lte, 4, 1204.0),
+        (CellKind::Hspa, 10, 6010.0),
+        (CellKind::Evdo, 10, 12_010.0),
     ];
     for (cell, tti_ms, longest_ms) in expected {
         let mut cursor = CellModel::new(cell, None, 2).cursor();
@@ -99,7 +99,7 @@ fn the_seed_decides() {
 
 #[test]
 fn skipping_is_walking() {
-    let model = CellModel::new(Cell::Evdo, None, 4);
+    let model = CellModel::new(CellKind::Evdo, None, 4);
     let (mut walker, mut skipper) = (model.cursor(), model.cursor());
     for ms in [0, 9, 10, 11, 500, 30_000] {
         skipper.skip_past(Instant::from_millis(ms));
@@ -114,7 +114,7 @@ fn skipping_is_walking() {
 
 #[test]
 fn even_a_crawl_ends() {
-    let crawl = CellModel::new(Cell::Lte, Some(0.0), 1);
+    let crawl = CellModel::new(CellKind::Lte, Some(0.0), 1);
     assert!(crawl.cursor().peek().at > Instant::from_millis(8000));
 }
 
@@ -126,7 +126,7 @@ fn a_trace_of_the_cell_carries_as_much() {
         let trace = model.trace(Duration::from_secs(60));
         assert!(trace.period() <= Duration::from_secs(60));
         assert_eq!(Trace::parse(&trace.to_string()).as_ref(), Ok(&trace));
-        let mut capacity = Capacity::new(&Rate::Cell(model));
+        let mut capacity = Capacity::new(&Rate::from(model));
         let mut carried = 0;
         for ms in (0..trace.period().as_millis() as u64).step_by(10) {
             carried += capacity.bytes(Instant::from_millis(ms), Instant::from_millis(ms + 10));
@@ -138,6 +138,6 @@ fn a_trace_of_the_cell_carries_as_much() {
 
 #[test]
 fn a_trace_has_at_least_one_opportunity() {
-    let trace = CellModel::new(Cell::Evdo, None, 1).trace(Duration::ZERO);
+    let trace = CellModel::new(CellKind::Evdo, None, 1).trace(Duration::ZERO);
     assert_eq!(trace.opportunities(), 1);
 }

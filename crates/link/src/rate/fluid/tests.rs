@@ -1,5 +1,11 @@
 use super::*;
+use crate::RateSeries;
+use crate::rate::constant::Constant;
 use proptest::prelude::*;
+
+fn constant(bits_per_second: f64) -> Fluid {
+    Fluid::new(Arc::new(Constant::new(bits_per_second)))
+}
 
 /// When `nanobits` at that rate are done: the next whole nanosecond.
 fn done(nanobits: u128, bits_per_second: u128) -> Instant {
@@ -10,7 +16,7 @@ fn done(nanobits: u128, bits_per_second: u128) -> Instant {
 /// their length would, 28 minutes later.
 #[test]
 fn nothing_drifts() {
-    let mut fluid = Fluid::constant(7e6);
+    let mut fluid = constant(7e6);
     for sent in 1..=1_000_000u128 {
         let end = fluid.send(fluid.free_at(), 1500);
         assert_eq!(end, done(sent * 12_000_000_000_000, 7_000_000));
@@ -22,7 +28,7 @@ fn nothing_drifts() {
 #[test]
 fn idling_gains_nothing() {
     let at = Instant::from_nanos;
-    let mut fluid = Fluid::constant(240e9);
+    let mut fluid = constant(240e9);
     assert_eq!(fluid.send(at(0), 10), at(1));
     assert_eq!(fluid.send(at(1), 10), at(1));
     assert_eq!(fluid.send(at(5), 10), at(6));
@@ -30,7 +36,7 @@ fn idling_gains_nothing() {
 
 #[test]
 fn a_rate_faster_than_a_packet_a_nanosecond_still_adds_up() {
-    let mut fluid = Fluid::constant(30e9 * 8.0);
+    let mut fluid = constant(30e9 * 8.0);
     let ends: Vec<u64> = (0..5)
         .map(|_| fluid.send(fluid.free_at(), 10).as_nanos())
         .collect();
@@ -43,7 +49,7 @@ fn a_rate_faster_than_a_packet_a_nanosecond_still_adds_up() {
 #[test]
 fn a_packet_lives_through_steps_of_the_rate() {
     let series = RateSeries::parse("0,1e6\n0.004,0\n0.01,2e6\n0.1,1e6\n").expect("valid");
-    let mut fluid = Fluid::series(Arc::new(series));
+    let mut fluid = Fluid::new(Arc::new(series));
     assert_eq!(fluid.send(Instant::ZERO, 1500), Instant::from_millis(14));
     assert_eq!(
         fluid.send(Instant::from_millis(14), 1500),
@@ -55,8 +61,8 @@ fn a_packet_lives_through_steps_of_the_rate() {
 fn agrees_with_constant(bps: u32, packets: &[(u16, u32)]) -> Result<(), TestCaseError> {
     let rows: String = (0..7).map(|i| format!("0.00{i},{bps}\n")).collect();
     let series = RateSeries::parse(&rows).expect("valid");
-    let mut pieces = Fluid::series(Arc::new(series));
-    let mut whole = Fluid::constant(bps.into());
+    let mut pieces = Fluid::new(Arc::new(series));
+    let mut whole = constant(bps.into());
     for &(bytes, pause) in packets {
         let start = whole.free_at() + Duration::from_nanos(pause.into());
         prop_assert_eq!(
@@ -84,7 +90,7 @@ proptest! {
     ) {
         let rows: String = rates.iter().enumerate().map(|(i, r)| format!("0.00{i},{r}\n")).collect();
         let series = Arc::new(RateSeries::parse(&format!("{rows}0.009,1000000\n")).expect("valid"));
-        let mut fluid = Fluid::series(series.clone());
+        let mut fluid = Fluid::new(series.clone());
         let mut sent = 0;
         for bytes in packets {
             let end = fluid.send(fluid.free_at(), bytes);

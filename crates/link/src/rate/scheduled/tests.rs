@@ -1,4 +1,4 @@
-use super::super::{Burst, Capacity, Rate};
+use super::super::{Burst, Capacity, Opportunities, Rate};
 use super::*;
 use proptest::prelude::*;
 
@@ -101,7 +101,7 @@ proptest! {
         let sent: u64 = bursts(scheduled.clone(), end).iter().map(|b| b.bytes).sum();
         let integral = area(&points, scheduled.period().as_secs_f64(), end.as_secs_f64());
         prop_assert!((sent as f64 - (integral / 8.0).floor()).abs() <= 1.0, "{sent} {integral}");
-        let mut capacity = Capacity::new(&Rate::Scheduled(Arc::new(scheduled)));
+        let mut capacity = Capacity::new(&Rate::from(scheduled));
         let tick = Duration::from_nanos(1);
         prop_assert_eq!(capacity.bytes(Instant::ZERO, end + tick), sent);
     }

@@ -1,5 +1,4 @@
 use super::*;
-use crate::rate::burst::Burst;
 use proptest::prelude::*;
 
 fn trace(text: &str) -> Trace {

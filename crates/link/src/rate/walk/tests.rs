@@ -1,3 +1,4 @@
+use super::super::Opportunities;
 use super::*;
 
 fn secs(s: u64) -> Duration {
@@ -87,7 +88,7 @@ fn fading_is_a_mean_reverting_walk() {
     };
     assert!((covariance(0).sqrt() - 4.0).abs() < 0.15);
     let left = covariance(50) / covariance(0);
-    assert!((left - (-1.0f64).exp()).abs() < 0.05, "{left}");
+    assert!((left - libm::exp(-1.0)).abs() < 0.05, "{left}");
 }
 
 /// Who asks for the signal and who sends by it see the same.

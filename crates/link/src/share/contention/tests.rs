@@ -1,7 +1,6 @@
 use super::*;
 use crate::{Config, Link, Packet, QueueConfig, SignalWalk, Trace};
 use proptest::prelude::*;
-use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sized(usize);
@@ -44,7 +43,7 @@ fn config(rate: Rate, sharing: Option<Sharing>) -> Config {
 
 /// Mbit/s that a link at 12 Mbit/s alone carries when it always has something to send.
 fn carried(sharing: Sharing, seconds: u64) -> f64 {
-    let mut link = Link::new(config(Rate::Constant(12e6), Some(sharing)), 1);
+    let mut link = Link::new(config(Rate::constant(12e6), Some(sharing)), 1);
     for _ in 0..seconds * 1000 {
         link.push(Instant::ZERO, Sized(1500));
     }
@@ -103,17 +102,16 @@ fn traffic_has_the_mean_asked_for() {
 
 #[test]
 fn a_neighbour_is_elsewhere_in_the_recording_or_has_a_seed_of_his_own() {
-    let trace = Arc::new(Trace::parse("10\n90\n").expect("valid"));
-    let (_, ahead) = Rate::Opportunities(trace).neighbour(1, 3);
+    let trace = Trace::parse("10\n90\n").expect("valid");
+    let (_, ahead) = Rate::from(trace).neighbour(1, 3);
     assert_eq!(ahead, Duration::from_millis(30));
     let second = Duration::from_secs(1);
     let walk = SignalWalk::new(&[(Duration::ZERO, 9.0), (second, 0.0)], 1e6, None, 1);
-    let walk = Rate::Walk(Arc::new(walk.expect("valid")));
-    let (Rate::Walk(other), ahead) = walk.neighbour(2, 4) else {
-        panic!("not a walk")
-    };
+    let walk = Rate::from(walk.expect("valid"));
+    let (other, ahead) = walk.neighbour(2, 4);
     assert_eq!(ahead, Duration::from_millis(500));
-    assert!(matches!(walk, Rate::Walk(walk) if walk != other));
+    let [walk, other] = [walk, other].map(|rate| rate.walk().expect("a walk"));
+    assert_ne!(walk, other);
 }
 
 proptest! {
@@ -129,7 +127,7 @@ proptest! {
         let mut lines = lines;
         lines.sort_unstable();
         let text: String = lines.iter().map(|ms| format!("{ms}\n")).collect();
-        let rate = Rate::Opportunities(Arc::new(Trace::parse(&text).expect("valid")));
+        let rate = Rate::from(Trace::parse(&text).expect("valid"));
         let shared = config(rate.clone(), Some(sharing(Scheduler::RoundRobin, users, 0.0)));
         let mut links = [config(rate, None), shared].map(|config| Link::new(config, 1));
         let mut now = Instant::ZERO;

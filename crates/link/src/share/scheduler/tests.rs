@@ -1,6 +1,5 @@
 use super::*;
 use crate::RateSeries;
-use std::sync::Arc;
 
 const TTI: Duration = Duration::from_millis(1);
 
@@ -15,7 +14,7 @@ fn air(scheduler: Scheduler, rates: Vec<Rate>) -> Air {
 }
 
 fn constants(mbps: &[f64]) -> Vec<Rate> {
-    mbps.iter().map(|m| Rate::Constant(m * 1e6)).collect()
+    mbps.iter().map(|m| Rate::constant(m * 1e6)).collect()
 }
 
 /// A rate in Mbit/s for each TTI.
@@ -24,7 +23,7 @@ fn series(mbps: impl Iterator<Item = u32>) -> Rate {
         .zip(mbps)
         .map(|(ms, mbps)| format!("{},{mbps}e6\n", f64::from(ms) / 1e3))
         .collect();
-    Rate::Series(Arc::new(RateSeries::parse(&rows).expect("valid")))
+    Rate::from(RateSeries::parse(&rows).expect("valid"))
 }
 
 /// TTIs and Mbit/s that each of two users got in `seconds`, all of whom want everything.
@@ -117,7 +116,7 @@ fn averages_decay_with_the_time_constant() {
         air.schedule(20_835, |user| user == 1);
         averages(&air)[0]
     };
-    let expected = 1000.0 * (-836.0f64 / 1670.0).exp();
+    let expected = 1000.0 * libm::exp(-836.0 / 1670.0);
     let at_once = run(&|_| {});
     let one_by_one = run(&|air| {
         (20_000..20_835).for_each(|n| {
@@ -132,10 +131,7 @@ fn averages_decay_with_the_time_constant() {
 #[test]
 fn opportunities_belong_to_the_tti_that_they_end() {
     let trace = crate::Trace::parse("3\n3\n5\n").expect("valid");
-    let mut air = air(
-        Scheduler::RoundRobin,
-        vec![Rate::Opportunities(Arc::new(trace))],
-    );
+    let mut air = air(Scheduler::RoundRobin, vec![Rate::from(trace)]);
     let given: Vec<_> = (0..10)
         .filter_map(|n| {
             air.schedule(n, |_| true)

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Cell, CellModel, Policy, QueueConfig, Rate, TokenBucket};
+use crate::{CellKind, CellModel, Policy, QueueConfig, Rate, TokenBucket};
 use proptest::prelude::*;
 
 /// A packet by number and length.
@@ -41,7 +41,7 @@ fn cell(scheduler: Scheduler, users: Vec<Config>) -> SharedLink<Numbered> {
 #[test]
 fn a_sparse_user_does_not_wait_for_a_greedy_ones_queue() {
     for scheduler in [Scheduler::RoundRobin, FAIR] {
-        let mut cell = cell(scheduler, vec![user(Rate::Constant(8e6)); 2]);
+        let mut cell = cell(scheduler, vec![user(Rate::constant(8e6)); 2]);
         for n in 0..1000 {
             cell.push(ms(0), 1, Numbered(n, 1420));
         }
@@ -74,7 +74,7 @@ fn a_sparse_user_does_not_wait_for_a_greedy_ones_queue() {
 #[test]
 fn what_is_in_flight_buys_no_throughput() {
     for scheduler in [Scheduler::RoundRobin, FAIR] {
-        let mut cell = cell(scheduler, vec![user(Rate::Constant(9e6)); 3]);
+        let mut cell = cell(scheduler, vec![user(Rate::constant(9e6)); 3]);
         for (who, flight) in [(0, 1000), (1, 45), (2, 30)] {
             for n in 0..flight {
                 cell.push(ms(0), who, Numbered(n, 1420));
@@ -95,11 +95,11 @@ fn what_is_in_flight_buys_no_throughput() {
 /// Each user's limit is his own.
 #[test]
 fn one_users_overflow_is_nobody_elses() {
-    let mut small = user(Rate::Constant(8e6));
+    let mut small = user(Rate::constant(8e6));
     small.queue.packets = Some(3);
     let mut cell = cell(
         Scheduler::RoundRobin,
-        vec![small, user(Rate::Constant(8e6))],
+        vec![small, user(Rate::constant(8e6))],
     );
     for n in 0..10 {
         cell.push(ms(0), 0, Numbered(n, 100));
@@ -112,8 +112,8 @@ fn one_users_overflow_is_nobody_elses() {
 /// Rates with and without a pattern, queues with and without a policy, a shaper or none.
 fn users() -> impl Strategy<Value = Vec<Config>> {
     let rate = prop_oneof![
-        (1e5..3e7f64).prop_map(Rate::Constant),
-        any::<u64>().prop_map(|seed| Rate::Cell(CellModel::new(Cell::Lte, None, seed))),
+        (1e5..3e7f64).prop_map(Rate::constant),
+        any::<u64>().prop_map(|seed| Rate::from(CellModel::new(CellKind::Lte, None, seed))),
     ];
     let policy = prop_oneof![
         Just(Policy::DropTail),
@@ -219,7 +219,7 @@ proptest! {
     /// A user who is alone has all that his rate gives: at a cell's own TTI, the same as its link.
     #[test]
     fn alone_is_a_link(seed: u64, arrivals in arrivals()) {
-        let config = user(Rate::Cell(CellModel::new(Cell::Lte, None, seed)));
+        let config = user(Rate::from(CellModel::new(CellKind::Lte, None, seed)));
         let mut link = Link::new(config.clone(), 1);
         let mut cell = cell(FAIR, vec![config]);
         let mut now = Instant::ZERO;

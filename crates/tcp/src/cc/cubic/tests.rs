@@ -7,12 +7,12 @@ const C_CUBIC: f64 = 0.4;
 
 /// RFC 9438 equation 2.
 fn k(w_max: f64, cwnd: f64) -> f64 {
-    ((w_max - cwnd) / C_CUBIC).cbrt()
+    libm::cbrt((w_max - cwnd) / C_CUBIC)
 }
 
 /// RFC 9438 equation 1, after a loss at `w_max`.
 fn w_cubic(t: f64, w_max: f64) -> f64 {
-    C_CUBIC * (t - k(w_max, BETA_CUBIC * w_max)).powi(3) + w_max
+    C_CUBIC * libm::pow(t - k(w_max, BETA_CUBIC * w_max), 3.0) + w_max
 }
 
 /// Follows a loss at `w_max` for `seconds` and returns the largest distance from `expected`,

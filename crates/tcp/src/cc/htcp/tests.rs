@@ -4,7 +4,7 @@ use super::*;
 /// The paper's α without scaling, by β and seconds since the last loss.
 fn alpha(beta: f64, delta: f64) -> f64 {
     let late = (delta - 1.0).max(0.0);
-    2.0 * (1.0 - beta) * (1.0 + 10.0 * late + (late / 2.0).powi(2))
+    2.0 * (1.0 - beta) * (1.0 + 10.0 * late + late * late / 4.0)
 }
 
 /// After a loss at 1000, which leaves β = 1/2, a round trip adds α, scaled with its length.

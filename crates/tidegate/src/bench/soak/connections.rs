@@ -122,7 +122,7 @@ impl Order {
     const BYTES: usize = 24;
 
     fn random(random: &mut impl Rng) -> Self {
-        let mut size = || (SMALLEST * (LARGEST / SMALLEST).powf(random.random::<f64>())) as u64;
+        let mut size = || (SMALLEST * libm::pow(LARGEST / SMALLEST, random.random::<f64>())) as u64;
         let (down, up) = (size(), size());
         let seed = random.random();
         let (down, up) = match random.random_range(0..4) {

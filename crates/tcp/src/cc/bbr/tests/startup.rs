@@ -11,7 +11,7 @@ fn the_bandwidth_is_found_in_log2_rounds() {
         let found = b.run_until(Duration::from_secs(60), |b| near(estimate(b), rate, 5));
         assert!(found, "{rate}/s: {}", estimate(&b));
         let rounds = f64::from(b.control.rounds.count);
-        let doublings = (link.bdp() as f64 / 10.0).log2();
+        let doublings = libm::log2(link.bdp() as f64 / 10.0);
         assert!(
             (rounds - doublings).abs() <= 2.0,
             "{rate}/s: {rounds} rounds for {doublings} doublings"

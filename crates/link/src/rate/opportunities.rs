@@ -1,0 +1,52 @@
+//! Opportunities one after another, whatever they come from.
+
+use crate::Instant;
+use std::fmt::Debug;
+
+/// At `at`, `bytes` may leave at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Burst {
+    pub(crate) at: Instant,
+    pub(crate) bytes: u64,
+}
+
+/// A cursor over opportunities, which never end.
+///
+/// One without bytes stands for one yet to be looked for: it comes at that instant at the earliest,
+/// and [`Self::seek`] finds it.
+pub(crate) trait Opportunities: Debug + Send + Sync {
+    /// The next opportunity.
+    fn peek(&self) -> Burst;
+
+    /// The next opportunity, found if need be, given that there is something to send until then.
+    fn seek(&mut self) -> Burst {
+        self.peek()
+    }
+
+    /// Goes on to the one after the next.
+    fn advance(&mut self) -> Burst;
+
+    /// Goes on to the first opportunity later than `now`; until then there was nothing to send.
+    fn skip_past(&mut self, now: Instant) -> Burst;
+}
+
+/// None but those that the transmitter is given.
+#[derive(Debug)]
+pub(crate) struct Granted;
+
+impl Opportunities for Granted {
+    fn peek(&self) -> Burst {
+        Burst {
+            at: Instant::MAX,
+            bytes: 0,
+        }
+    }
+
+    fn advance(&mut self) -> Burst {
+        self.peek()
+    }
+
+    fn skip_past(&mut self, _: Instant) -> Burst {
+        self.peek()
+    }
+}

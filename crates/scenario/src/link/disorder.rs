@@ -1,0 +1,43 @@
+//! Reordering and duplication, as scenarios spell them.
+
+use super::{milliseconds, within};
+use serde::{Deserialize, Serialize};
+use tidegate_link::Disorder;
+
+/// Reordering and duplication.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct DisorderSpec {
+    /// Probability that a packet is late, so that those behind it overtake it.
+    #[serde(default)]
+    pub reorder: f64,
+    /// By how many milliseconds.
+    #[serde(default = "late_ms")]
+    pub late_ms: f64,
+    /// Probability that a packet comes twice.
+    #[serde(default)]
+    pub duplicate: f64,
+}
+
+fn late_ms() -> f64 {
+    5.0
+}
+
+impl DisorderSpec {
+    pub(super) fn complaint(self) -> Option<String> {
+        for (name, p) in [("reorder", self.reorder), ("duplicate", self.duplicate)] {
+            if !(0.0..=1.0).contains(&p) {
+                return Some(format!("disorder.{name} is {p}, expected 0 to 1"));
+            }
+        }
+        within("disorder.late_ms", self.late_ms, 60_000.0)
+    }
+
+    pub(super) fn resolve(self) -> Disorder {
+        Disorder {
+            reorder: self.reorder,
+            late_by: milliseconds(self.late_ms),
+            duplicate: self.duplicate,
+        }
+    }
+}

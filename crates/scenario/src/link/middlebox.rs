@@ -1,0 +1,25 @@
+//! A middlebox, as scenarios spell it.
+
+use super::{milliseconds, within};
+use serde::{Deserialize, Serialize};
+use tidegate_link::Middlebox;
+
+/// A box that holds a TCP stream's packets until they are in order.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct MiddleboxSpec {
+    /// How long it holds a packet at most, in milliseconds.
+    pub patience_ms: f64,
+}
+
+impl MiddleboxSpec {
+    pub(super) fn complaint(self) -> Option<String> {
+        within("middlebox.patience_ms", self.patience_ms, 60_000.0)
+    }
+
+    pub(super) fn resolve(self) -> Middlebox {
+        Middlebox {
+            patience: milliseconds(self.patience_ms),
+        }
+    }
+}

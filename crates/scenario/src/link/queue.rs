@@ -1,0 +1,183 @@
+//! The buffer in front of a link, as scenarios spell it. Its keys lie side by side, whatever the policy.
+
+use super::{milliseconds, milliseconds_ok, within};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use tidegate_link::{FqCodelPolicy, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy};
+
+/// The packet that RED takes for typical.
+const TYPICAL_BYTES: f64 = 1500.0;
+
+/// A queue's limits and policy. With both limits, whichever is reached first counts.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueSpec {
+    /// Limit in packets.
+    pub packets: Option<usize>,
+    /// Limit in bytes.
+    pub bytes: Option<usize>,
+    /// What happens at the limit, and before.
+    #[serde(default)]
+    pub policy: QueuePolicy,
+    /// CoDel's and FQ-CoDel's target (RFC 8289 §4.3), in milliseconds.
+    #[serde(default = "codel_target_ms")]
+    pub codel_target_ms: f64,
+    /// CoDel's and FQ-CoDel's interval (RFC 8289 §4.2), in milliseconds.
+    #[serde(default = "codel_interval_ms")]
+    pub codel_interval_ms: f64,
+    /// FQ-CoDel: bytes that a flow may send in a round (RFC 8290 §5.2.4).
+    #[serde(default = "fq_quantum_bytes")]
+    pub fq_quantum_bytes: u32,
+    /// FQ-CoDel: queues that flows hash to (RFC 8290 §5.2.5).
+    #[serde(default = "fq_flows")]
+    pub fq_flows: u32,
+    /// PIE's target (RFC 8033 §4.2), in milliseconds.
+    #[serde(default = "pie_target_ms")]
+    pub pie_target_ms: f64,
+    /// RED's min_th in packets: a shorter average queue is left alone. A twelfth of `packets` by
+    /// default.
+    pub red_min_packets: Option<f64>,
+    /// RED's max_th in packets: from here to twice that the drop probability rises to 1. Three times
+    /// min_th by default.
+    pub red_max_packets: Option<f64>,
+    /// RED's max_p: the drop probability at max_th.
+    #[serde(default = "red_max_probability")]
+    pub red_max_probability: f64,
+    /// RED's w_q: the weight of the newest queue length in the average.
+    #[serde(default = "red_weight")]
+    pub red_weight: f64,
+}
+
+impl Default for QueueSpec {
+    fn default() -> Self {
+        Self {
+            packets: Some(1000),
+            bytes: None,
+            policy: QueuePolicy::default(),
+            codel_target_ms: codel_target_ms(),
+            codel_interval_ms: codel_interval_ms(),
+            fq_quantum_bytes: fq_quantum_bytes(),
+            fq_flows: fq_flows(),
+            pie_target_ms: pie_target_ms(),
+            red_min_packets: None,
+            red_max_packets: None,
+            red_max_probability: red_max_probability(),
+            red_weight: red_weight(),
+        }
+    }
+}
+
+fn codel_target_ms() -> f64 {
+    5.0
+}
+
+fn codel_interval_ms() -> f64 {
+    100.0
+}
+
+fn fq_quantum_bytes() -> u32 {
+    FqCodelPolicy::default().quantum
+}
+
+fn fq_flows() -> u32 {
+    FqCodelPolicy::default().flows
+}
+
+fn pie_target_ms() -> f64 {
+    15.0
+}
+
+/// Floyd and Jacobson 1993, section VI.
+fn red_max_probability() -> f64 {
+    0.02
+}
+
+/// Floyd and Jacobson 1993, section VI.
+fn red_weight() -> f64 {
+    0.002
+}
+
+impl QueueSpec {
+    pub(super) fn complaint(&self) -> Option<String> {
+        if self.packets == Some(0) || self.bytes == Some(0) {
+            return Some("a queue limit of 0, expected at least 1".into());
+        }
+        self.codel_complaint()
+            .or_else(|| self.fq_complaint())
+            .or_else(|| within("pie_target_ms", self.pie_target_ms, 60_000.0))
+            .or_else(|| self.red_complaint())
+    }
+
+    fn codel_complaint(&self) -> Option<String> {
+        let ms = [self.codel_target_ms, self.codel_interval_ms];
+        let ok = ms.iter().all(|&ms| ms > 0.0 && milliseconds_ok(ms));
+        (!ok).then(|| {
+            "codel_target_ms and codel_interval_ms, expected more than 0, at most 60000".into()
+        })
+    }
+
+    fn fq_complaint(&self) -> Option<String> {
+        let ok = self.fq_quantum_bytes > 0 && (1..=65_536).contains(&self.fq_flows);
+        (!ok).then(|| {
+            "fq_quantum_bytes and fq_flows, expected at least 1, flows at most 65536".into()
+        })
+    }
+
+    fn red_complaint(&self) -> Option<String> {
+        let (min, max) = self.red_thresholds();
+        if !(min >= 0.0 && max > min && max.is_finite()) {
+            return Some(format!(
+                "red_min_packets = {min} and red_max_packets = {max}, expected 0 <= min < max"
+            ));
+        }
+        within("red_max_probability", self.red_max_probability, 1.0)
+            .or_else(|| within("red_weight", self.red_weight, 1.0))
+    }
+
+    /// The queue of a link of that rate, from which RED takes the time of a packet.
+    pub(super) fn resolve(&self, rate: &Rate) -> QueueConfig {
+        QueueConfig {
+            packets: self.packets,
+            bytes: self.bytes,
+            policy: self.policy(rate),
+        }
+    }
+
+    fn policy(&self, rate: &Rate) -> Policy {
+        let target = milliseconds(self.codel_target_ms);
+        let interval = milliseconds(self.codel_interval_ms);
+        match self.policy {
+            QueuePolicy::DropTail => Policy::DropTail,
+            QueuePolicy::DropHead => Policy::DropHead,
+            QueuePolicy::Codel => Policy::Codel { target, interval },
+            QueuePolicy::Red => Policy::Red(self.red(rate)),
+            QueuePolicy::Pie => Policy::Pie {
+                target: milliseconds(self.pie_target_ms),
+            },
+            QueuePolicy::FqCodel => Policy::FqCodel(FqCodelPolicy {
+                target,
+                interval,
+                quantum: self.fq_quantum_bytes,
+                flows: self.fq_flows,
+            }),
+        }
+    }
+
+    fn red(&self, rate: &Rate) -> RedPolicy {
+        let (min_packets, max_packets) = self.red_thresholds();
+        RedPolicy {
+            min_packets,
+            max_packets,
+            max_probability: self.red_max_probability,
+            weight: self.red_weight,
+            packet_time: Duration::from_secs_f64(TYPICAL_BYTES * 8.0 / rate.mean_bps()),
+        }
+    }
+
+    /// RED's min_th and max_th.
+    fn red_thresholds(&self) -> (f64, f64) {
+        let default = self.packets.unwrap_or(1000) as f64 / 12.0;
+        let min = self.red_min_packets.unwrap_or(default);
+        (min, self.red_max_packets.unwrap_or(3.0 * min))
+    }
+}

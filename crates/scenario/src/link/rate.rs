@@ -1,0 +1,83 @@
+//! How much a link carries, as scenarios spell it: the list of the kinds, each of which has a file.
+
+mod generate;
+mod scheduled;
+mod slots;
+mod steps;
+mod walk;
+
+pub use generate::GenerateSpec;
+pub use scheduled::ScheduledSpec;
+pub use slots::SlotsSpec;
+pub use walk::WalkSpec;
+
+use crate::load::{LoadError, parse};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use tidegate_link::{Rate, RateSeries, Trace};
+
+/// The capacity of a link over time.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RateSpec {
+    /// The same rate for ever, in Mbit/s (10^6 bit/s).
+    ConstantMbps(f64),
+    /// A file in Mahimahi's format, looped. Relative paths are relative to the scenario's file.
+    Trace(String),
+    /// A file of `seconds,bits_per_second`, looped.
+    Series(String),
+    /// Such a file, handed out in a scheduler's bursts.
+    Scheduled(ScheduledSpec),
+    /// Seconds and Mbit/s, the first at 0 s: each rate holds until the next one, the last for ever.
+    Steps(Vec<[f64; 2]>),
+    /// One rate after the other, each for as long, over and over.
+    Slots(SlotsSpec),
+    /// One of the shipped, seeded cell models.
+    Generate(GenerateSpec),
+    /// A user's walk through an LTE cell, looped.
+    Walk(WalkSpec),
+}
+
+impl RateSpec {
+    /// The first thing about the rate that makes no sense, as far as can be told without its file.
+    pub(super) fn complaint(&self) -> Option<String> {
+        match self {
+            Self::ConstantMbps(mbps) => positive("constant_mbps", *mbps),
+            Self::Trace(_) | Self::Series(_) => None,
+            Self::Scheduled(scheduled) => scheduled.complaint(),
+            Self::Steps(steps) => steps::complaint(steps),
+            Self::Slots(slots) => slots.complaint(),
+            Self::Generate(generate) => generate.complaint(),
+            Self::Walk(walk) => walk.complaint(),
+        }
+    }
+
+    /// The rate, which makes sense, with its file read below `folder`; `seed` is for what has none of
+    /// its own.
+    pub(super) fn resolve(&self, folder: &Path, seed: u64) -> Result<Rate, LoadError> {
+        Ok(match self {
+            Self::ConstantMbps(mbps) => Rate::constant(mbps * 1e6),
+            Self::Trace(file) => parse(folder, file, Trace::parse)?.into(),
+            Self::Series(file) => parse(folder, file, RateSeries::parse)?.into(),
+            Self::Scheduled(scheduled) => scheduled.resolve(folder)?.into(),
+            Self::Steps(steps) => steps::resolve(steps).expect(CHECKED).into(),
+            Self::Slots(slots) => slots.resolve().expect(CHECKED).into(),
+            Self::Generate(generate) => generate.model(seed).into(),
+            Self::Walk(walk) => walk.resolve(seed).expect(CHECKED).into(),
+        })
+    }
+}
+
+/// Why a rate that was refused does not get here.
+const CHECKED: &str = "checked before it is resolved";
+
+fn positive(name: &str, mbps: f64) -> Option<String> {
+    let ok = mbps.is_finite() && mbps > 0.0;
+    (!ok).then(|| format!("{name} is {mbps}, expected more than 0"))
+}
+
+/// The first point in time, in seconds, that lies on no day.
+fn outside_a_day(points: &[[f64; 2]]) -> Option<f64> {
+    let mut seconds = points.iter().map(|p| p[0]);
+    seconds.find(|s| !(0.0..=86_400.0).contains(s))
+}

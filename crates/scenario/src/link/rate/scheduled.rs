@@ -1,0 +1,41 @@
+//! A recorded rate as a scheduler hands it out, as scenarios spell it.
+
+use crate::link::milliseconds;
+use crate::load::{LoadError, parse};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use tidegate_link::{RateSeries, ScheduledSeries};
+
+/// A rate series whose capacity leaves in bursts, as a cell's scheduler hands it out.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduledSpec {
+    /// A file of `seconds,bits_per_second`, looped.
+    pub series: String,
+    /// Whether the rate is linear between the rows instead of a step at each.
+    #[serde(default)]
+    pub interpolate: bool,
+    /// Milliseconds from one burst to the next.
+    pub burst_ms: f64,
+}
+
+impl ScheduledSpec {
+    pub(super) fn complaint(&self) -> Option<String> {
+        let ok = (0.1..=100.0).contains(&self.burst_ms);
+        (!ok).then(|| {
+            format!(
+                "scheduled.burst_ms is {}, expected 0.1 to 100",
+                self.burst_ms
+            )
+        })
+    }
+
+    pub(super) fn resolve(&self, folder: &Path) -> Result<ScheduledSeries, LoadError> {
+        let series = parse(folder, &self.series, RateSeries::parse)?;
+        let steps = ScheduledSeries::new(series, milliseconds(self.burst_ms));
+        Ok(match self.interpolate {
+            true => steps.interpolated(),
+            false => steps,
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! What identifies a result: everything on which it depends.
+//!
+//! ```text
+//!  scenario, resolved ┐
+//!  files, by content  ├─▶ BLAKE3 ─▶ 1-6c0e3b…
+//!  run, resolved      ┘             └ behaviour version
+//! ```
+//!
+//! The same thing written otherwise has the same key: comments, the order of keys, defaults written out,
+//! `5` or `5.0`, where a recording lies and what it is called; a setting of the hosts or the same one in
+//! the run. What a run does not depend on is not in its key: names and descriptions of scenario and run,
+//! the other runs, `own_tcp`, which only the laboratory has. Names of workloads and hops are in it, as
+//! flows are named after them, and streams of chance.
+
+use crate::behaviour::BEHAVIOUR_VERSION;
+use blake3::Hasher;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use tidegate_scenario::{FILE_KEYS, Hosts, LoadError, Run, Scenario};
+
+/// What identifies the result of one run: equal where the result has to be.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    version: u32,
+    hash: u128,
+}
+
+impl fmt::Display for Key {
+    /// The behaviour's version, and 32 hexadecimal digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{:032x}", self.version, self.hash)
+    }
+}
+
+/// The keys of a scenario's runs.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    /// The scenario without its runs, with what is in the files in place of their names.
+    shared: Value,
+    hosts: Hosts,
+}
+
+impl Keys {
+    /// Those of `scenario`, whose files lie relative to the folder of its `path`, as for
+    /// [`Scenario::link_inputs`].
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn new(scenario: &Scenario, path: &Path) -> Result<Self, LoadError> {
+        let nameless = Scenario {
+            name: String::new(),
+            description: String::new(),
+            runs: Vec::new(),
+            ..scenario.clone()
+        };
+        let mut shared = json(&nameless);
+        // Each run has its own.
+        shared["hosts"].take();
+        let folder = path.parent().unwrap_or(Path::new("."));
+        put_contents(&mut shared, folder)?;
+        Ok(Self {
+            shared,
+            hosts: scenario.hosts.clone(),
+        })
+    }
+
+    /// That of `run`, one of the scenario's or another one.
+    pub fn of(&self, run: &Run) -> Key {
+        let (hosts, run) = resolved(&self.hosts, run);
+        let mut hasher = Hasher::new();
+        for part in [&self.shared, &hosts, &run] {
+            feed(&mut hasher, part);
+        }
+        let mut hash = [0; 16];
+        hasher.finalize_xof().fill(&mut hash);
+        Key {
+            version: BEHAVIOUR_VERSION,
+            hash: u128::from_be_bytes(hash),
+        }
+    }
+}
+
+/// The hosts as they are in that run, and what is left of the run.
+fn resolved(hosts: &Hosts, run: &Run) -> (Value, Value) {
+    let congestion_control = run.congestion_control.as_ref();
+    let hosts = Hosts {
+        congestion_control: congestion_control
+            .unwrap_or(&hosts.congestion_control)
+            .clone(),
+        rmem_max: run.rmem_max.or(hosts.rmem_max),
+        own_tcp: Vec::new(),
+        ..hosts.clone()
+    };
+    let run = Run {
+        name: String::new(),
+        uploads: Some(run.steers_uploads()),
+        congestion_control: None,
+        rmem_max: None,
+        own_tcp: None,
+        ..run.clone()
+    };
+    (json(&hosts), json(&run))
+}
+
+fn json(part: &impl Serialize) -> Value {
+    serde_json::to_value(part).expect("scenarios can be written as JSON")
+}
+
+/// Puts a hash of its content in place of each file's name.
+fn put_contents(value: &mut Value, folder: &Path) -> Result<(), LoadError> {
+    match value {
+        Value::Array(values) => values.iter_mut().try_for_each(|v| put_contents(v, folder)),
+        Value::Object(entries) => entries.iter_mut().try_for_each(|(key, value)| match value {
+            Value::String(file) if FILE_KEYS.contains(&key.as_str()) => {
+                let content = LoadError::read(&folder.join(&*file))?;
+                *file = blake3::hash(content.as_bytes()).to_string();
+                Ok(())
+            }
+            other => put_contents(other, folder),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Feeds a value to the hash so that no two different ones are fed the same bytes, and objects in the
+/// order of their keys, however they are kept.
+fn feed(hasher: &mut Hasher, value: &Value) {
+    match value {
+        Value::Array(values) => {
+            count(hasher, b'[', values.len());
+            values.iter().for_each(|value| feed(hasher, value));
+        }
+        Value::Object(entries) => {
+            count(hasher, b'{', entries.len());
+            for (key, value) in entries.iter().collect::<BTreeMap<_, _>>() {
+                count(hasher, b'"', key.len());
+                hasher.update(key.as_bytes());
+                feed(hasher, value);
+            }
+        }
+        scalar => {
+            let text = scalar.to_string();
+            count(hasher, b'=', text.len());
+            hasher.update(text.as_bytes());
+        }
+    }
+}
+
+/// What follows, and how many or how much of it.
+fn count(hasher: &mut Hasher, kind: u8, length: usize) {
+    hasher
+        .update(&[kind])
+        .update(&(length as u64).to_le_bytes());
+}

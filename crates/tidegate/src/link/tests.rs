@@ -1,0 +1,49 @@
+use super::*;
+
+fn spec(text: &str) -> String {
+    format!("{:?}", rate_spec(text).expect(text))
+}
+
+#[test]
+fn a_rate_is_a_number_a_word_a_file_or_what_a_scenario_has() {
+    for (text, expected) in [
+        ("20", "ConstantMbps(20.0)"),
+        ("ride.csv", "Series(\"ride.csv\")"),
+        ("ride.down", "Trace(\"ride.down\")"),
+        ("constant_mbps = 2", "ConstantMbps(2.0)"),
+        (
+            "steps = [[0, 20], [30, 2]]",
+            "Steps([[0.0, 20.0], [30.0, 2.0]])",
+        ),
+        (
+            "hspa",
+            "Generate(GenerateSpec { kind: Hspa, mean_mbps: None, seed: None })",
+        ),
+        (
+            "generate = { kind = 'lte', mean_mbps = 5 }",
+            "Generate(GenerateSpec { kind: Lte, mean_mbps: Some(5.0), seed: None })",
+        ),
+    ] {
+        assert_eq!(spec(text), expected);
+    }
+}
+
+#[test]
+fn what_is_no_rate_is_refused_with_what_was_expected() {
+    for (text, words) in [
+        (
+            "speed = 3",
+            "unknown variant `speed`, expected one of `constant_mbps`",
+        ),
+        ("walk = { peak_mbps = 5 }", "missing field `points`"),
+        ("steps = [[0, 20], [30]]", "expected an array of length 2"),
+        (
+            "generate = { kind = 'lté' }",
+            "expected one of `lte`, `hspa`, `evdo`",
+        ),
+        ("steps = ", "value"),
+    ] {
+        let refusal = rate_spec(text).expect_err(text);
+        assert!(refusal.contains(words), "{text}: {refusal}");
+    }
+}
