@@ -48,6 +48,12 @@ impl Receiver {
     /// The next segment arrives: sent at `sent_us`, as an answer to what left us at `echoed_us`.
     fn receives(&mut self, sent_us: u64, echoed_us: u64, now_us: u64) {
         let tsval = (PEER_MS + sent_us / 1_000) as u32;
+        let tsecr = (echoed_us / self.tick_us) as u32;
+        self.receives_with(Some((tsval, tsecr)), now_us);
+    }
+
+    /// The next segment arrives, with timestamps or without.
+    fn receives_with(&mut self, timestamps: Option<(u32, u32)>, now_us: u64) {
         self.flow.arrives(
             &mut self.path,
             &self.params,
@@ -56,7 +62,7 @@ impl Receiver {
                 seq: self.seq,
                 len: MSS,
                 mss: MSS,
-                timestamps: Some((tsval, (echoed_us / self.tick_us) as u32)),
+                timestamps,
                 ..Segment::default()
             },
         );
@@ -243,6 +249,21 @@ fn no_law_wants_no_window() {
     receiver.receives(end, end - 2_000, end + 10_000);
     assert_eq!(receiver.flow.wanted(), None);
     assert_eq!(receiver.acknowledges(end + 10_000), 30_000);
+}
+
+/// What a law has learned from stamped data is no answer to data without stamps.
+#[test]
+fn a_law_that_needs_timestamps_leaves_data_without_them_alone() {
+    let needs = Law::ALL.into_iter().filter(|law| law.needs_timestamps());
+    let steered = needs.filter(|&law| {
+        let mut receiver = Receiver::new(law);
+        let end = receiver.steady(1_000_000, 40_000);
+        let before = receiver.flow.wanted();
+        receiver.receives_with(None, end);
+        assert_eq!(receiver.flow.wanted(), None, "{law:?}");
+        before.is_some()
+    });
+    assert!(steered.count() > 0, "no law steered before");
 }
 
 /// With ample traffic DRWA wants far more than this; with a limit, exactly that.
