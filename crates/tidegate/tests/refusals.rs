@@ -305,7 +305,10 @@ fn a_word_that_is_none() {
     for (arguments, words) in [
         (
             ["link", "--policy=lifo", "--", "true"].as_slice(),
-            ["--policy", "expected drop-tail, drop-head, codel, red, pie or fq-codel"],
+            [
+                "--policy",
+                "expected drop-tail, drop-head, codel, red, pie or fq-codel",
+            ],
         ),
         (&["trace", "gsm"], ["gsm", "expected lte, hspa or evdo"]),
     ] {

@@ -11,7 +11,10 @@ fn a_rate_is_a_number_a_word_a_file_or_what_a_scenario_has() {
         ("ride.csv", "Series(\"ride.csv\")"),
         ("ride.down", "Trace(\"ride.down\")"),
         ("constant_mbps = 2", "ConstantMbps(2.0)"),
-        ("steps = [[0, 20], [30, 2]]", "Steps([[0.0, 20.0], [30.0, 2.0]])"),
+        (
+            "steps = [[0, 20], [30, 2]]",
+            "Steps([[0.0, 20.0], [30.0, 2.0]])",
+        ),
         (
             "hspa",
             "Generate(GenerateSpec { kind: Hspa, mean_mbps: None, seed: None })",
@@ -28,10 +31,16 @@ fn a_rate_is_a_number_a_word_a_file_or_what_a_scenario_has() {
 #[test]
 fn what_is_no_rate_is_refused_with_what_was_expected() {
     for (text, words) in [
-        ("speed = 3", "unknown variant `speed`, expected one of `constant_mbps`"),
+        (
+            "speed = 3",
+            "unknown variant `speed`, expected one of `constant_mbps`",
+        ),
         ("walk = { peak_mbps = 5 }", "missing field `points`"),
         ("steps = [[0, 20], [30]]", "expected an array of length 2"),
-        ("generate = { kind = 'lté' }", "expected one of `lte`, `hspa`, `evdo`"),
+        (
+            "generate = { kind = 'lté' }",
+            "expected one of `lte`, `hspa`, `evdo`",
+        ),
         ("steps = ", "value"),
     ] {
         let refusal = rate_spec(text).expect_err(text);
