@@ -17,7 +17,7 @@ pub use delay::DelayStep;
 pub use disorder::DisorderSpec;
 pub use middlebox::MiddleboxSpec;
 pub use queue::QueueSpec;
-pub use rate::{GenerateSpec, RateSpec, ScheduledSpec, SlotsSpec, WalkSpec};
+pub use rate::*;
 pub use shaper::ShaperSpec;
 pub use tidegate_link::{CellKind, Loss, QueuePolicy, SchedulerKind};
 

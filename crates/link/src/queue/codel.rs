@@ -47,7 +47,8 @@ impl Codel {
 
     /// The dequeue routine of §5.5. `take` hands out the oldest packet with its arrival and the
     /// backlog in bytes that it leaves behind; `discard` gets what is dropped.
-    fn dequeue<T>(
+    #[inline]
+    pub(super) fn dequeue<T>(
         &mut self,
         now: Instant,
         mut take: impl FnMut() -> Option<Taken<T>>,
@@ -126,23 +127,29 @@ impl<P: Packet> Guard<P> for Codel {
         backlog: &mut Backlog<P>,
         dropped: &mut u64,
     ) -> Option<Queued<P>> {
-        let take = || {
-            backlog.pop().map(|queued| Taken {
-                arrival: queued.arrival,
-                backlog: backlog.bytes(),
-                item: queued,
-            })
-        };
-        self.dequeue(at, take, |_| *dropped += 1)
+        self.dequeue(at, || Taken::from(backlog), |_| *dropped += 1)
     }
 }
 
 /// A packet just taken from the queue.
-struct Taken<T> {
+pub(super) struct Taken<T> {
     item: T,
     arrival: Instant,
     /// Bytes left in the queue.
     backlog: usize,
+}
+
+impl<P: Packet> Taken<Queued<P>> {
+    /// The oldest of `backlog`.
+    #[inline]
+    pub(super) fn from(backlog: &mut Backlog<P>) -> Option<Self> {
+        let queued = backlog.pop()?;
+        Some(Self {
+            arrival: queued.arrival,
+            backlog: backlog.bytes(),
+            item: queued,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 //! flows first. Names are the RFC's.
 
 use super::backlog::{Backlog, Queued};
-use super::codel::Codel;
-use super::guard::Guard;
+use super::codel::{Codel, Taken};
 use crate::{Instant, Packet, QueueConfig};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -188,7 +187,7 @@ impl<P: Packet> FqCodel<P> {
         } = self;
         let Flow { backlog, codel, .. } = &mut flows[index as usize];
         let before = (backlog.len(), backlog.bytes());
-        let queued = codel.pop(at, backlog, dropped);
+        let queued = codel.dequeue(at, || Taken::from(backlog), |_| *dropped += 1);
         *packets -= before.0 - backlog.len();
         *bytes -= before.1 - backlog.bytes();
         queued

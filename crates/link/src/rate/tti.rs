@@ -39,8 +39,26 @@ impl<R: Intervals> Cursor<R> {
             passed: Instant::ZERO,
             carried: 0,
         };
-        cursor.advance();
+        cursor.step();
         cursor
+    }
+
+    /// Goes on to the opportunity after the next.
+    fn step(&mut self) {
+        let Burst { mut at, bytes } = self.next;
+        self.passed = at;
+        self.carried += bytes;
+        let tti = self.rate.tti();
+        // An interval without a whole byte is no opportunity.
+        while self.remainder < NANOBITS_PER_BYTE {
+            at += tti;
+            self.remainder += self.rate.next_nanobits();
+        }
+        self.next = Burst {
+            at,
+            bytes: self.remainder / NANOBITS_PER_BYTE,
+        };
+        self.remainder %= NANOBITS_PER_BYTE;
     }
 
     /// Bytes of all opportunities before `t`, which lies after the last one passed.
@@ -68,26 +86,13 @@ impl<R: Intervals> Opportunities for Cursor<R> {
     }
 
     fn advance(&mut self) -> Burst {
-        let Burst { mut at, bytes } = self.next;
-        self.passed = at;
-        self.carried += bytes;
-        let tti = self.rate.tti();
-        // An interval without a whole byte is no opportunity.
-        while self.remainder < NANOBITS_PER_BYTE {
-            at += tti;
-            self.remainder += self.rate.next_nanobits();
-        }
-        self.next = Burst {
-            at,
-            bytes: self.remainder / NANOBITS_PER_BYTE,
-        };
-        self.remainder %= NANOBITS_PER_BYTE;
+        self.step();
         self.next
     }
 
     fn skip_past(&mut self, now: Instant) -> Burst {
         while self.next.at <= now {
-            self.advance();
+            self.step();
         }
         self.next
     }

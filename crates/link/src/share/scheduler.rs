@@ -16,8 +16,6 @@ use strum::EnumDiscriminants;
     doc = "How a cell shares its time, in a word: a [`Scheduler`] without its parameters."
 )]
 pub enum Scheduler {
-    /// One after another, whatever the signal.
-    RoundRobin,
     /// The user whose rate is highest now compared with what he got on average (A. Jalali,
     /// R. Padovani, R. Pankaj, "Data throughput of CDMA-HDR", VTC 2000): in each TTI the average T of
     /// every user becomes (1 − 1/t_c)·T + R/t_c, where R is what he was given in it and t_c the time
@@ -28,6 +26,8 @@ pub enum Scheduler {
         /// is nothing to choose from; short against what a user waits for patiently.
         time_constant: Duration,
     },
+    /// One after another, whatever the signal.
+    RoundRobin,
 }
 
 /// The radio of a cell: what each user could receive, and who does.
