@@ -171,7 +171,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_tide *path, st
 	f->received += a->len;
 }
 
-/* How many of the bytes have not arrived before, as far as is known. A sender counts no others. */
+/* How many of the bytes are not known to have arrived before; of an upload's all. */
 TG_INLINE tg_u32 tg_flow_news(const struct tg_flow *f, const struct tg_arrival *a)
 {
 	int again = !f->delay.upload && f->window.known && !tg_after(a->end, f->window.ack);
