@@ -32,14 +32,10 @@ impl Law {
         self.says(sys::TG_LAW_UPLOADS)
     }
 
-    /// The names of those of which that holds, as a sentence enumerates them.
-    pub fn names(holds: impl Fn(&Self) -> bool) -> String {
-        let names: Vec<_> = Self::ALL.into_iter().filter(holds).collect();
-        names
-            .iter()
-            .map(|law| law.name())
-            .collect::<Vec<_>>()
-            .join(" or ")
+    /// The names of those of which that holds.
+    pub fn names(holds: impl Fn(&Self) -> bool) -> Vec<&'static str> {
+        let laws = Self::ALL.into_iter().filter(holds);
+        laws.map(Self::name).collect()
     }
 
     fn says(self, traits: u32) -> bool {

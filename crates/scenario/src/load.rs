@@ -1,6 +1,6 @@
 //! Reading a scenario and the files that it names, with errors that say where and what.
 
-use crate::{Run, Scenario};
+use crate::{Law, Run, Scenario};
 use std::path::{Path, PathBuf};
 use tidegate_link::Config;
 
@@ -116,7 +116,6 @@ impl Scenario {
         })
     }
 
-    /// The first thing about the scenario that makes no sense.
     /// Whether some flow control in the run needs a fixed buffer that it does not have.
     fn lacks_window(&self, run: &Run) -> bool {
         let own = self.workloads.iter().filter_map(|w| w.flow_control);
@@ -124,6 +123,7 @@ impl Scenario {
         run.window.is_none() && all.any(|flow_control| !flow_control.is_linux())
     }
 
+    /// The first thing about the scenario that makes no sense.
     fn complaint(&self) -> Option<String> {
         let positive = |x: f64| x.is_finite() && x > 0.0;
         if !positive(self.duration_s) {
@@ -188,9 +188,10 @@ impl Scenario {
         let cannot = |r: &&Run| r.uploads == Some(true) && !r.law.steers_uploads();
         if let Some(r) = self.runs.iter().find(cannot) {
             return Some(format!(
-                "run \"{}\": uploads = true, but {} cannot steer them, expected tide or rsfc",
+                "run \"{}\": uploads = true, but {} cannot steer them, expected {}",
                 r.name,
-                r.law.name()
+                r.law,
+                Law::names(|law| law.steers_uploads()).join(" or ")
             ));
         }
         for w in &self.workloads {

@@ -250,7 +250,10 @@ fn unprivileged() -> Finding {
 fn timestamps() -> Finding {
     match read("/proc/sys/net/ipv4/tcp_timestamps").as_deref() {
         Some("0") => {
-            let found = "TCP timestamps are off: tide, rsfc and all uploads leave flows alone";
+            let laws = Law::names(|law| law.needs_timestamps()).join(", ");
+            let found = format!(
+                "TCP timestamps are off: the laws {laws} and all uploads leave flows alone"
+            );
             Finding::new("timestamps", Status::Note, found)
                 .advise("sysctl net.ipv4.tcp_timestamps=1")
         }

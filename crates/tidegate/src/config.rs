@@ -103,7 +103,7 @@ fn directions(args: &RunArgs, file: &File, params: &Params) -> Result<Directions
         (Some(OnlyArg::Uploads), false) => Err(BadInput(format!(
             "law \"{}\" steers downloads alone, expected {} for uploads",
             params.law,
-            Law::names(|law| law.steers_uploads())
+            Law::names(|law| law.steers_uploads()).join(" or ")
         ))
         .into()),
     }
@@ -224,7 +224,7 @@ fn verdict(file: &File, entry: &At<Entry>, params: &Params) -> Result<Verdict, L
             let message = format!(
                 "law \"{}\" knows no weights, expected law {}",
                 params.law,
-                Law::names(|law| law.is_on_path())
+                Law::names(|law| law.is_on_path()).join(" or ")
             );
             Err(file.complain(weight, message))
         }
