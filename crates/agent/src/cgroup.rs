@@ -12,9 +12,9 @@ pub struct Cgroup {
 }
 
 impl Cgroup {
-    /// Where the unified hierarchy is mounted, if it is.
+    /// Where the calling thread sees the unified hierarchy mounted, if it does.
     pub fn root() -> Option<PathBuf> {
-        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let mounts = std::fs::read_to_string("/proc/thread-self/mounts").unwrap_or_default();
         // Device, folder, type.
         let mut mounts = mounts.lines().map(|l| l.split(' ').collect::<Vec<_>>());
         let mount = mounts.find(|fields| fields.get(2) == Some(&"cgroup2"))?;

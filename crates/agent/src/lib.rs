@@ -32,7 +32,7 @@ pub use histogram::{Histogram, Histograms};
 pub use interface::{Interface, LinkLayer};
 pub use leftovers::{Leftover, leftovers};
 pub use namespace::network_namespace;
-pub use pin::pin_folder;
+pub use pin::{pin_folder, require_bpf_file_system};
 pub use rules::{Prefix, Rule, Rules, Verdict};
 pub use support::{BTF, require, sees_cgroups, sees_users};
 pub use tidegate_laws::Direction;

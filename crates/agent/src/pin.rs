@@ -17,11 +17,21 @@ pub fn pin_folder() -> Result<PathBuf, AgentError> {
     Ok(Path::new(FILE_SYSTEM).join(format!("tidegate/{namespace}")))
 }
 
-/// Makes that folder.
-pub(crate) fn make_folder() -> Result<PathBuf, AgentError> {
+/// Whether anything can be pinned. The BPF file system is the machine's to mount, as systemd does: one
+/// that an agent mounted would outlive it.
+///
+/// # Errors
+/// [`AgentError::NoBpfFileSystem`]
+pub fn require_bpf_file_system() -> Result<(), AgentError> {
     if !is_bpf(FILE_SYSTEM) {
         return Err(AgentError::NoBpfFileSystem);
     }
+    Ok(())
+}
+
+/// Makes that folder.
+pub(crate) fn make_folder() -> Result<PathBuf, AgentError> {
+    require_bpf_file_system()?;
     let folder = pin_folder()?;
     fs::create_dir_all(&folder).map_err(failed)?;
     Ok(folder)

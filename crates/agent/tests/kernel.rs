@@ -10,10 +10,11 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
-use support::{bytes, is_root, record};
+use support::{bytes, record};
 use tidegate_agent::step::types::{tg_step, tg_upload_step};
 use tidegate_agent::step::{StepSkel, StepSkelBuilder};
 use tidegate_laws::{Law, sys};
+use tidegate_testing::is_root;
 
 /// A data segment that arrives, and the acknowledgement that leaves then.
 #[derive(Clone, Copy, Debug)]

@@ -10,6 +10,7 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 use tidegate_lab::{Namespace, link_shell};
 use tidegate_link::Config;
+use tidegate_testing::has_tun;
 
 /// Set for the process that runs a command behind a link: bash's script.
 const SCRIPT: &str = "TIDEGATE_LAB_TEST_SCRIPT";
@@ -23,9 +24,8 @@ fn main() {
         let status = link_shell(Config::default(), Config::default(), &command).unwrap();
         std::process::exit(status.code().unwrap_or(1));
     }
-    if !nix::unistd::geteuid().is_root() {
-        eprintln!("SKIPPED: a link for a command needs root");
-        return;
+    if !has_tun() {
+        return println!("{}", result(0, 2));
     }
     // Everything happens in a namespace of the test's own, which the processes inherit.
     Namespace::new().unwrap().enter().unwrap();
@@ -33,6 +33,14 @@ fn main() {
     println!("test signals_reach_the_command ... ok");
     a_killed_link_leaves_nothing_that_the_next_does_not_clear_up();
     println!("test a_killed_link_leaves_nothing_that_the_next_does_not_clear_up ... ok");
+    println!("{}", result(2, 0));
+}
+
+/// As a test harness ends, for those who count.
+fn result(passed: u32, ignored: u32) -> String {
+    format!(
+        "\ntest result: ok. {passed} passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered out"
+    )
 }
 
 fn signals_reach_the_command() {

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 use tidegate_laws::{Law, Params};
 use tidegate_link::{CellKind, CellModel, Config, Policy, QueueConfig, Rate, Trace};
+use tidegate_testing::skipped;
 
 const BASE_RTTS_MS: [u64; 4] = [20, 50, 100, 250];
 
@@ -44,7 +45,7 @@ fn generated() -> Vec<(String, Rate)> {
 fn recorded() -> Vec<(String, Rate)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(RECORDED);
     if !folder.exists() {
-        eprintln!("SKIPPED in part: no recorded traces at {RECORDED}");
+        skipped(format!("no recorded traces at {RECORDED}"));
     }
     let read = |name: &&str| {
         let text = std::fs::read_to_string(folder.join(name)).ok()?;

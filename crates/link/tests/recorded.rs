@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 use tidegate_link::{Capacity, CellKind, CellModel, DelayTrace, Instant, Rate, RateSeries, Trace};
+use tidegate_testing::skipped;
 
 /// The text of a recorded trace.
 fn recorded(name: &str) -> Option<String> {
@@ -12,7 +13,7 @@ fn recorded(name: &str) -> Option<String> {
         .collect();
     let text = std::fs::read_to_string(&path);
     if let Err(error) = &text {
-        eprintln!("SKIPPED: {}: {error}", path.display());
+        skipped(format!("{}: {error}", path.display()));
     }
     text.ok()
 }

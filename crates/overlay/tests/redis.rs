@@ -12,6 +12,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tidegate_overlay::registry::{Config, Redis, StoreError};
 use tidegate_overlay::{Announcement, Enrolment, Error, ReceiverId, Registry, Secret};
+use tidegate_testing::skipped;
 
 const SOON: Duration = Duration::from_secs(10);
 const RECEIVER: ReceiverId = ReceiverId([7; 16]);
@@ -37,7 +38,7 @@ impl Server {
         match run(&folder) {
             Ok(process) => Some(Self { folder, process }),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                eprintln!("SKIPPED: neither redis-server nor redis-tools is installed");
+                skipped("neither redis-server nor redis-tools is installed");
                 None
             }
             Err(error) => panic!("redis-server: {error}"),

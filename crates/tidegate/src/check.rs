@@ -14,8 +14,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use tidegate_agent::{
-    Agent, AgentError, BTF, Config, Directions, Hook, Interface, leftovers, require, sees_cgroups,
-    sees_users,
+    Agent, AgentError, BTF, Config, Directions, Hook, Interface, leftovers, require,
+    require_bpf_file_system, sees_cgroups, sees_users,
 };
 use tidegate_lab::Namespace;
 use tidegate_laws::Law;
@@ -278,13 +278,9 @@ fn owners() -> Finding {
 }
 
 fn pinning() -> Finding {
-    let mounts = read("/proc/self/mounts").unwrap_or_default();
-    let mounted = mounts
-        .lines()
-        .any(|l| l.split(' ').nth(1) == Some("/sys/fs/bpf"));
-    match mounted {
-        true => Finding::new("pinning", Status::Ok, "/sys/fs/bpf is mounted"),
-        false => Finding::new(
+    match require_bpf_file_system() {
+        Ok(()) => Finding::new("pinning", Status::Ok, "/sys/fs/bpf is mounted"),
+        Err(_) => Finding::new(
             "pinning",
             Status::Note,
             "/sys/fs/bpf is not mounted: no --pin",

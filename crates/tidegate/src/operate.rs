@@ -5,7 +5,7 @@ use crate::config::{OnExit, Settings, settings};
 use crate::lock::{self, Lock};
 use anyhow::{Context, Result};
 use std::path::Path;
-use tidegate_agent::{Agent, Leftover, leftovers};
+use tidegate_agent::{Agent, Leftover, leftovers, require_bpf_file_system};
 
 /// An agent that is alone in its network namespace.
 pub struct Operation {
@@ -18,6 +18,9 @@ impl Operation {
     /// Starts it. It takes the place of what one before it has left.
     pub fn start(settings: Settings) -> Result<(Self, Agent)> {
         let lock = lock::take()?;
+        if settings.pin {
+            require_bpf_file_system()?;
+        }
         let left = leftovers()?;
         let mut agent = Agent::start(&settings.agent)?;
         // The new programs first: traffic is steered all the time.

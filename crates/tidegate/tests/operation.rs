@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_agent::{Agent, Config, Hook, Interface, leftovers};
 use tidegate_lab::Namespace;
+use tidegate_testing::{has_program, hide, is_root, own_bpf_file_system};
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
 const DENIES: &str =
     "interfaces = [\"lo\"]\nlaw = \"tide\"\n\n[[rule]]\nremote_port = 22\naction = \"deny\"\n";
 
-/// A network namespace with a configuration.
+/// A network namespace with a configuration, and a BPF file system to pin in.
 struct Host {
     namespace: Namespace,
     folder: TempDir,
@@ -25,11 +26,10 @@ struct Host {
 impl Host {
     /// None without root.
     fn new() -> Option<Self> {
-        // SAFETY: no arguments, cannot fail.
-        if unsafe { libc::geteuid() } != 0 {
-            eprintln!("SKIPPED: needs root");
+        if !is_root() {
             return None;
         }
+        own_bpf_file_system();
         let host = Self {
             namespace: Namespace::new().unwrap(),
             folder: TempDir::new().unwrap(),
@@ -249,6 +249,36 @@ fn the_next_agent_takes_the_place_of_what_is_pinned() {
     assert_eq!(host.left(), [] as [&str; 0]);
 }
 
+/// And nothing is taken away of what an agent has left that could not pin either.
+#[test]
+fn without_a_place_to_pin_an_agent_that_should_is_refused() {
+    let Some(host) = Host::new() else { return };
+    hide("/sys/fs/bpf");
+    let leave = || {
+        let config = Config {
+            interfaces: vec![Interface::find("lo")?],
+            hook: Hook::Clsact,
+            ..Config::default()
+        };
+        std::mem::forget(Agent::start(&config)?);
+        Ok(())
+    };
+    host.namespace.run(leave).unwrap();
+    let left = host.left();
+    assert!(!left.is_empty());
+    let file = host.file();
+    let output = host.output(&["run", "--pin", "--config", file.to_str().unwrap()]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("mount -t bpf bpf /sys/fs/bpf"), "{said}");
+    assert_eq!(host.left(), left);
+    let report = host.json(&["check", "--json", "--config", file.to_str().unwrap()]);
+    let findings = report["findings"].as_array().unwrap();
+    let pinning = findings.iter().find(|f| f["name"] == "pinning").unwrap();
+    assert!(pinning["found"].as_str().unwrap().contains("not mounted"));
+    host.output(&["stop"]);
+}
+
 #[test]
 fn check_says_whether_run_would_work() {
     let Some(host) = Host::new() else { return };
@@ -289,6 +319,9 @@ fn check_says_whether_run_would_work() {
 
 #[test]
 fn a_dry_run_says_what_it_would_do() {
+    if !has_program("ip", "iproute2") {
+        return;
+    }
     let Some(host) = Host::new() else { return };
     let up = || {
         let status = Command::new("ip")

@@ -8,19 +8,21 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tempfile::TempDir;
+use tidegate_lab::{IpVersion, Veth};
 use tidegate_link::Instant;
 use tidegate_probe::emulated::Clock;
 use tidegate_probe::examine::overflow_train;
 use tidegate_probe::net::{Client, Direction};
 use tidegate_probe::results::{Results, Trains};
 use tidegate_probe::{Echo, Pace, TrainConfig};
+use tidegate_testing::{has_tun, skipped};
 
 /// Measurements of rates have the machine to themselves; those whose bounds are wide share it.
 static MACHINE: RwLock<()> = RwLock::new(());
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
-/// A server in a folder with its key, which ends with it.
+/// A server in a folder with its key; it ends with this value.
 struct Serving {
     child: Child,
     folder: TempDir,
@@ -79,19 +81,50 @@ fn run(host: &str, key: &Path, more: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Measures behind an emulated link, and reads the JSON that comes out.
-fn behind(link: &[&str], server: &Serving, address: &str, probe: &[&str]) -> Value {
-    let host = format!("{address}:{}", server.port);
-    let output = Command::new(TIDEGATE)
-        .arg("link")
-        .args(link)
-        .args(["--", TIDEGATE, "probe", "run", &host, "--yes", "--json"])
-        .args(["--key", server.key().to_str().unwrap()])
-        .args(probe)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    serde_json::from_slice(&output.stdout).unwrap()
+/// A server on a host of its own, and the host before it, where links begin.
+struct Beyond {
+    server: Serving,
+    hosts: Veth,
+}
+
+impl Beyond {
+    fn start() -> Self {
+        let hosts = Veth::new().unwrap();
+        let serve = || Ok(Serving::at("0.0.0.0", &[]));
+        let server = hosts.server.run(serve).unwrap();
+        Self { server, hosts }
+    }
+
+    fn address(&self) -> String {
+        let address = Veth::server_address(IpVersion::V4);
+        format!("{address}:{}", self.server.port)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.server.folder.path().join(name)
+    }
+
+    /// `tidegate link`, of which the command is missing.
+    fn link(options: &[&str]) -> Command {
+        let mut link = Command::new(TIDEGATE);
+        link.arg("link").args(options).arg("--");
+        link
+    }
+
+    fn output(&self, mut link: Command) -> Output {
+        let output = self.hosts.client.run(|| Ok(link.output()?)).unwrap();
+        assert!(output.status.success(), "{output:?}");
+        output
+    }
+
+    /// Measures behind an emulated link, and reads the JSON that comes out.
+    fn measure(&self, link: &[&str], probe: &[&str]) -> Value {
+        let mut command = Self::link(link);
+        command.args([TIDEGATE, "probe", "run", &self.address()]);
+        command.args(["--yes", "--json", "--key"]);
+        command.arg(self.server.key()).args(probe);
+        serde_json::from_slice(&self.output(command).stdout).unwrap()
+    }
 }
 
 fn refusal(output: &Output, status: i32) -> String {
@@ -99,42 +132,20 @@ fn refusal(output: &Output, status: i32) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// An address of this machine that the namespace behind the link can reach: not its own loopback.
-fn own_address() -> Option<String> {
-    let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
-    // Nothing is sent: this asks for a route.
-    socket.connect("192.0.2.200:9").ok()?;
-    let address = socket.local_addr().ok()?.ip();
-    (!address.is_loopback() && !address.is_unspecified()).then(|| address.to_string())
-}
-
-/// An address that a server behind which there is no link can be reached at; none, said aloud, where that cannot be.
-fn reachable_from_a_link() -> Option<String> {
-    if !nix::unistd::geteuid().is_root() {
-        eprintln!("SKIPPED: an emulated link needs root");
-        return None;
-    }
-    let address = own_address();
-    if address.is_none() {
-        eprintln!("SKIPPED: this machine has no address but its own loopback's");
-    }
-    address
-}
-
 #[test]
 fn behind_an_emulated_link_its_buffer_and_rate_are_found() {
-    let Some(address) = reachable_from_a_link() else {
+    if !has_tun() {
         return;
-    };
+    }
     let _machine = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
-    let server = Serving::at("0.0.0.0", &[]);
-    let trace = server.folder.path().join("down");
+    let beyond = Beyond::start();
+    let trace = beyond.file("down");
     let link = [
         "--down", "8", "--up", "4", "--delay", "10", "--queue", "150",
     ];
     let to_file = ["--trace", trace.to_str().unwrap()];
     let probe = [&["down", "--max-data", "30MB"][..], &to_file].concat();
-    let results = behind(&link, &server, &address, &probe);
+    let results = beyond.measure(&link, &probe);
     let down = &results["down"];
     assert_eq!(down["buffer"]["unit"], "packets", "{results}");
     assert_eq!(down["buffer"]["policy"], "tail", "{results}");
@@ -164,35 +175,34 @@ fn behind_an_emulated_link_its_buffer_and_rate_are_found() {
 /// Asymmetric, with an uplink on which 60 full packets wait 0.7 s.
 const SLOW_UPLINK: [&str; 8] = ["--down", "8", "--up", "1", "--delay", "20", "--queue", "60"];
 
-/// Each has a link and a server of its own, and little to do: at once they take as long as the longest.
+/// Each has a link, a server and hosts of its own, and little to do: at once they take as long as the longest.
 #[test]
 fn behind_several_links_at_once() {
-    let Some(address) = reachable_from_a_link() else {
+    if !has_tun() {
         return;
-    };
+    }
     let _machine = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
     let tests = [
         beside_an_upload_it_is_the_uplink_that_downloads_wait_for,
         one_way_delays_are_split_by_a_clock_that_is_wrong,
         under_load_by_tcp_round_trips_a_minute_are_few,
         the_rate_is_followed_over_time_for_little_data,
-        |address: &str| whether_devices_share_a_queue_is_told(address, "drop-tail", "shared"),
-        |address: &str| whether_devices_share_a_queue_is_told(address, "fq-codel", "own"),
+        || whether_devices_share_a_queue_is_told("drop-tail", "shared"),
+        || whether_devices_share_a_queue_is_told("fq-codel", "own"),
     ];
     std::thread::scope(|scope| {
         for test in tests {
-            let address = &address;
-            scope.spawn(move || test(address));
+            scope.spawn(test);
         }
     });
 }
 
-fn beside_an_upload_it_is_the_uplink_that_downloads_wait_for(address: &str) {
-    let server = Serving::at("0.0.0.0", &[]);
-    let page = server.folder.path().join("page.html");
+fn beside_an_upload_it_is_the_uplink_that_downloads_wait_for() {
+    let beyond = Beyond::start();
+    let page = beyond.file("page.html");
     let to_page = ["--html", page.to_str().unwrap()];
     let probe = [&["both", "--max-data", "30MB"][..], &to_page].concat();
-    let results = behind(&SLOW_UPLINK, &server, address, &probe);
+    let results = beyond.measure(&SLOW_UPLINK, &probe);
     let both = &results["both"];
     let number = |value: &Value| value.as_f64().unwrap();
     assert!(results["down"].is_null(), "{results}");
@@ -211,8 +221,8 @@ fn beside_an_upload_it_is_the_uplink_that_downloads_wait_for(address: &str) {
     assert!(page.contains("one way down, ms"), "no table of both ways");
 }
 
-fn whether_devices_share_a_queue_is_told(address: &str, policy: &str, queues: &str) {
-    let server = Serving::at("0.0.0.0", &[]);
+fn whether_devices_share_a_queue_is_told(policy: &str, queues: &str) {
+    let beyond = Beyond::start();
     let link = [
         "--down", "4", "--up", "4", "--delay", "10", "--queue", "100",
     ];
@@ -223,7 +233,7 @@ fn whether_devices_share_a_queue_is_told(address: &str, policy: &str, queues: &s
     if fair {
         probe.extend(["--beside", "0.0.0.0"]);
     }
-    let devices = behind(&link, &server, address, &probe)["devices"].take();
+    let devices = beyond.measure(&link, &probe)["devices"].take();
     assert_eq!(devices["queues"], queues, "{devices}");
     let together = devices["together"].as_array().unwrap();
     assert_eq!(together.len(), if fair { 2 } else { 1 }, "{devices}");
@@ -232,12 +242,12 @@ fn whether_devices_share_a_queue_is_told(address: &str, policy: &str, queues: &s
     }
 }
 
-fn under_load_by_tcp_round_trips_a_minute_are_few(address: &str) {
-    let server = Serving::at("0.0.0.0", &[]);
+fn under_load_by_tcp_round_trips_a_minute_are_few() {
+    let beyond = Beyond::start();
     // 60 packets take 0.18 s down and 0.36 s up.
     let link = ["--down", "4", "--up", "2", "--delay", "20", "--queue", "60"];
     let probe = ["responsiveness", "--max-data", "8MB"];
-    let results = behind(&link, &server, address, &probe);
+    let results = beyond.measure(&link, &probe);
     let bytes = results["bytes"].as_u64().unwrap();
     assert!(bytes <= 8_000_000, "{results}");
     for (found, mbps) in results["responsiveness"]
@@ -254,13 +264,13 @@ fn under_load_by_tcp_round_trips_a_minute_are_few(address: &str) {
     }
 }
 
-fn the_rate_is_followed_over_time_for_little_data(address: &str) {
-    let server = Serving::at("0.0.0.0", &[]);
+fn the_rate_is_followed_over_time_for_little_data() {
+    let beyond = Beyond::start();
     let link = [
         "--down", "2", "--up", "2", "--delay", "20", "--queue", "300",
     ];
     let probe = ["rate", "--minutes", "0.3", "--max-data", "5MB"];
-    let results = behind(&link, &server, address, &probe);
+    let results = beyond.measure(&link, &probe);
     let rates = results["minutes"]["rates"].as_array().unwrap();
     assert_eq!(rates.len(), 4, "{results}");
     for rate in rates {
@@ -275,19 +285,15 @@ fn the_rate_is_followed_over_time_for_little_data(address: &str) {
 const SERVER: &str = "TIDEGATE_TEST_PROBE_SERVER";
 const KEY: &str = "TIDEGATE_TEST_PROBE_KEY";
 
-fn one_way_delays_are_split_by_a_clock_that_is_wrong(address: &str) {
-    let server = Serving::at("0.0.0.0", &[]);
-    let output = Command::new(TIDEGATE)
-        .arg("link")
-        .args(SLOW_UPLINK)
-        .arg("--")
+fn one_way_delays_are_split_by_a_clock_that_is_wrong() {
+    let beyond = Beyond::start();
+    let mut command = Beyond::link(&SLOW_UPLINK);
+    command
         .arg(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "wrong_clock", "--nocapture"])
-        .env(SERVER, format!("{address}:{}", server.port))
-        .env(KEY, server.key())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
+        .env(SERVER, beyond.address())
+        .env(KEY, beyond.server.key());
+    let output = beyond.output(command);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("1 passed"), "{said}");
 }
@@ -345,7 +351,7 @@ fn wrong_clock() {
 #[test]
 fn over_ipv6_and_when_the_server_is_full() {
     if std::net::UdpSocket::bind("[::1]:0").is_err() {
-        eprintln!("SKIPPED: this machine has no IPv6");
+        skipped("this machine has no IPv6");
         return;
     }
     let _machine = MACHINE.read().unwrap_or_else(PoisonError::into_inner);

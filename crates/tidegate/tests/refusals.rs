@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
+use tidegate_testing::{hide, is_root};
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
@@ -34,15 +35,6 @@ fn assert_refused(output: &Output, words: &[&str]) {
     for word in words {
         assert!(text.contains(word), "no \"{word}\" in: {text}");
     }
-}
-
-fn is_root() -> bool {
-    // SAFETY: no arguments, cannot fail.
-    let root = unsafe { libc::geteuid() } == 0;
-    if !root {
-        eprintln!("SKIPPED: needs root");
-    }
-    root
 }
 
 /// A folder with the scenario and its trace, that anybody may read.
@@ -275,12 +267,8 @@ fn a_kernel_without_btf() {
     if !is_root() {
         return;
     }
-    // An empty folder over the kernel's, in a mount namespace of its own.
-    let script = format!("mount -t tmpfs none /sys/kernel/btf && exec {TIDEGATE} run --iface lo");
-    let output = Command::new("unshare")
-        .args(["-m", "sh", "-c", &script])
-        .output()
-        .unwrap();
+    hide("/sys/kernel/btf");
+    let output = tidegate(&["run", "--iface", "lo"]).output().unwrap();
     assert_refused(&output, &["BTF", "/sys/kernel/btf/vmlinux"]);
 }
 

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Output};
 use tempfile::TempDir;
 use tidegate_scenario::Scenario;
 
@@ -103,52 +102,6 @@ fn an_unknown_figure_is_refused() {
     assert!(text.contains("fig-99") && text.contains("fig-15"), "{text}");
 }
 
-fn is_root() -> bool {
-    // SAFETY: no arguments, cannot fail.
-    let root = unsafe { libc::geteuid() } == 0;
-    if !root {
-        eprintln!("SKIPPED: needs root");
-    }
-    root
-}
-
-/// Fig. 8 is one download over the model of a radio link with the agent attached.
-#[test]
-fn with_the_laboratory_the_kernels_numbers_stand_beside_the_simulators() {
-    if !is_root() {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
-    let rows = folder.path().join("rows.csv");
-    let rows = rows.to_str().unwrap();
-    let output = reproduce(&["drwa", "8", "--lab", "--json", "--out", rows]);
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let quantities = report["figures"][0]["quantities"].as_array().unwrap();
-    assert_eq!(quantities.len(), 2);
-    for quantity in quantities {
-        let kernel = &quantity["kernel"];
-        let verdict = kernel["verdict"].as_str().unwrap();
-        assert!(["holds", "direction", "fails"].contains(&verdict));
-        assert!(kernel["value"].is_f64(), "{kernel}");
-    }
-    // The receiver's RTT over the sender's, of two implementations of both: wide, since other
-    // processes share the machine.
-    let [simulator, kernel] = ["/ours", "/kernel/value"].map(|at| {
-        let number = quantities[1].pointer(at).and_then(Value::as_f64);
-        number.unwrap_or_else(|| panic!("no {at} in {report}"))
-    });
-    assert!((simulator - kernel).abs() < 0.15, "{simulator}, {kernel}");
-
-    let rows = std::fs::read_to_string(rows).unwrap();
-    let worlds: Vec<_> = rows
-        .lines()
-        .map(|row| (row.contains(",1,simulator,"), row.contains(",1,kernel,")))
-        .collect();
-    assert_eq!(worlds, [(false, false), (true, false), (false, true)]);
-}
-
 #[test]
 fn what_only_the_simulator_can_run_is_refused_in_the_laboratory() {
     let output = reproduce(&["mpath", "equation-3.7", "--lab"]);
@@ -158,38 +111,4 @@ fn what_only_the_simulator_can_run_is_refused_in_the_laboratory() {
         text.contains("equation-3.7") && text.contains("datagrams"),
         "{text}"
     );
-}
-
-#[test]
-fn an_interrupted_laboratory_ends_soon_and_says_how_far_it_came() {
-    if !is_root() {
-        return;
-    }
-    let folder = TempDir::new().unwrap();
-    let rows = folder.path().join("rows.csv");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
-    let child = command
-        .args(["reproduce", "drwa", "8", "--lab", "--out"])
-        .arg(&rows)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let written = || std::fs::read_to_string(&rows).unwrap_or_default();
-    while !written().contains("simulator") {
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    // Well into the laboratory's part.
-    std::thread::sleep(Duration::from_secs(3));
-    let pid = libc::pid_t::try_from(child.id()).unwrap();
-    // SAFETY: two numbers; the process is ours, and not waited for yet.
-    assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
-    let asked = Instant::now();
-    let output = child.wait_with_output().unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(
-        text.contains("interrupted after 0 of 1 runs, kernel"),
-        "{text}"
-    );
-    assert!(asked.elapsed() < Duration::from_secs(10));
 }

@@ -18,19 +18,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_lab::{IpVersion, Veth};
+use tidegate_testing::{has_program, is_root};
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 /// Bytes of the download, and of each datagram beside it.
 const FILE: usize = 3_000_000;
 const DATAGRAM: usize = 1200;
-
-fn is_root() -> bool {
-    let root = nix::unistd::geteuid().is_root();
-    if !root {
-        eprintln!("SKIPPED: needs root");
-    }
-    root
-}
 
 /// A running agent in the calling thread's namespace; killed if the test fails.
 struct Running {
@@ -258,11 +251,7 @@ fn ip(args: &str) {
 
 #[test]
 fn an_interface_that_vanishes_and_returns_is_attached_to_again() {
-    if !is_root() {
-        return;
-    }
-    if Command::new("ip").arg("-V").output().is_err() {
-        eprintln!("SKIPPED: needs ip(8)");
+    if !is_root() || !has_program("ip", "iproute2") {
         return;
     }
     let hosts = Veth::new().unwrap();

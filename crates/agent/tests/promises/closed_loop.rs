@@ -6,13 +6,13 @@ mod link;
 use crate::connection::RTT_US;
 use crate::gate::Gate;
 use crate::packet::{Ip, Link};
-use crate::support::is_root;
 use link::{Outcome, PORT, Start, transfers};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::cell::RefCell;
 use tidegate_agent::{Direction, Verdict};
 use tidegate_laws::{Law, Params};
+use tidegate_testing::is_root;
 
 fn start() -> impl Strategy<Value = Start> {
     let link = prop_oneof![Just(Link::Ethernet), Just(Link::PlainIp)];

@@ -5,11 +5,11 @@ use crate::connection::Connection;
 use crate::gate::{Gate, Way};
 use crate::packet::{Ip, Link, option};
 use crate::steering::gate_with_limit;
-use crate::support::is_root;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::time::Instant;
 use tidegate_agent::{Direction, Reason};
+use tidegate_testing::is_root;
 
 const START_US: u64 = 5_000_000;
 const PACKETS: usize = 40_000;

@@ -4,13 +4,13 @@
 use crate::connection::{Connection, MSS};
 use crate::gate::Gate;
 use crate::packet::{FIN, Ip, Link, RST, option};
-use crate::support::is_root;
 use proptest::prelude::*;
 use proptest::strategy::Union;
 use proptest::test_runner::{Config, RngSeed};
 use std::cell::RefCell;
 use tidegate_agent::{Direction, Verdict};
 use tidegate_laws::{Law, Params};
+use tidegate_testing::is_root;
 
 const FLOWS: u16 = 3;
 /// That of the first flow; the others have the next.

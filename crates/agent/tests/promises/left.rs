@@ -3,9 +3,9 @@
 use crate::connection::Connection;
 use crate::gate::{Gate, Way};
 use crate::packet::{ACK, FIN, Ip, Link, Packet, RST, option};
-use crate::support::is_root;
 use tidegate_agent::skeleton::types::{tg_left, tg_left_key};
 use tidegate_agent::{Direction, Reason};
+use tidegate_testing::is_root;
 
 const START_US: u64 = 5_000_000;
 const LINK: Link = Link::Ethernet;

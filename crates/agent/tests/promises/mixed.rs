@@ -5,9 +5,9 @@ use crate::connection::{Connection, MSS, window_of};
 use crate::gate::{Gate, Way};
 use crate::packet::{Ip, Link, option};
 use crate::steering::{gate_with_limit, limited_to};
-use crate::support::is_root;
 use tidegate_agent::Direction;
 use tidegate_agent::Reason;
+use tidegate_testing::is_root;
 
 const START_US: u64 = 5_000_000;
 const WINDOW: u16 = 500;

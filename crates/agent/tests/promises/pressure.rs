@@ -4,11 +4,11 @@ use crate::connection::{Connection, MSS};
 use crate::gate::{Gate, Way};
 use crate::packet::{Ip, Link};
 use crate::steering::limited_to;
-use crate::support::is_root;
 use nix::sched::{CpuSet, sched_getcpu, sched_setaffinity};
 use nix::unistd::Pid;
 use tidegate_agent::Direction;
 use tidegate_agent::Reason;
+use tidegate_testing::is_root;
 
 const START_US: u64 = 5_000_000;
 const WINDOW: u16 = 500;

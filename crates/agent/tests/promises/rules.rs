@@ -5,12 +5,12 @@ use crate::connection::Connection;
 use crate::gate::{Gate, Way};
 use crate::packet::{Ip, Link};
 use crate::steering::gate_with_limit;
-use crate::support::is_root;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use tidegate_agent::{
     Cgroup, Direction, Interface, LinkLayer, Prefix, Reason, Rule, Rules, Verdict,
 };
+use tidegate_testing::{is_root, own_cgroups};
 
 const START_US: u64 = 5_000_000;
 /// A connection's port at the receiver of its data, and at their sender (`Connection`).
@@ -228,7 +228,7 @@ fn interfaces_users_and_control_groups() {
             let uid = Some(uid);
             flow.assert(Rule { uid, ..rule() }, is);
         }
-        for (cgroup, is) in own_cgroups() {
+        for (cgroup, is) in groups_of_this_process() {
             let cgroup = Some(cgroup);
             flow.assert(Rule { cgroup, ..rule() }, is);
         }
@@ -236,11 +236,8 @@ fn interfaces_users_and_control_groups() {
 }
 
 /// The control groups of this process from the root down, and one for each that is none of them.
-fn own_cgroups() -> Vec<(Cgroup, bool)> {
-    if Cgroup::root().is_none() {
-        eprintln!("SKIPPED: no unified hierarchy of control groups is mounted");
-        return Vec::new();
-    }
+fn groups_of_this_process() -> Vec<(Cgroup, bool)> {
+    own_cgroups();
     let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
     let own = own.lines().find_map(|line| line.strip_prefix("0::"));
     let own = Path::new(own.expect("a place in the hierarchy"));

@@ -3,9 +3,10 @@
 use crate::connection::{Connection, MSS, RTT_US, window_of};
 use crate::gate::{Gate, Way};
 use crate::packet::{FIN, Ip, Link, option};
-use crate::support::is_root;
 use tidegate_agent::Reason;
 use tidegate_laws::{Law, Params};
+use tidegate_testing::is_root;
+use tidegate_testing::skipped;
 
 const START_US: u64 = 5_000_000;
 
@@ -67,7 +68,7 @@ fn the_sum_that_a_device_took_stays_right() {
             let (now_us, _) = connection.download(&mut gate, START_US, 400_000, 500);
             let packet = connection.outgoing(now_us, 60_000);
             let Some(out) = gate.pass_summed(Way::Leaves, link, &packet.bytes()) else {
-                eprintln!("SKIPPED: the kernel is too old to compare sums");
+                skipped("the kernel is too old to compare sums");
                 return;
             };
             assert_eq!(window_of(&packet, &out), 20_000 >> 7, "{link:?} {ip:?}");

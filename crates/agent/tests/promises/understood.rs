@@ -4,9 +4,9 @@ use crate::connection::Connection;
 use crate::gate::{Gate, Way};
 use crate::packet::{ACK, Ip, Link, Packet, RST, SYN, option};
 use crate::steering::gate_with_limit;
-use crate::support::is_root;
 use tidegate_agent::Direction;
 use tidegate_agent::Reason;
+use tidegate_testing::is_root;
 
 const START_US: u64 = 5_000_000;
 const LINKS: [Link; 2] = [Link::Ethernet, Link::PlainIp];

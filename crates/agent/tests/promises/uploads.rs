@@ -4,10 +4,11 @@
 use crate::connection::{Connection, MSS, RTT_US, window_of};
 use crate::gate::{Gate, Way};
 use crate::packet::{FIN, Ip, Link, option};
-use crate::support::is_root;
 use tidegate_agent::Direction;
 use tidegate_agent::Reason;
 use tidegate_laws::{Law, Params};
+use tidegate_testing::is_root;
+use tidegate_testing::skipped;
 
 const START_US: u64 = 5_000_000;
 /// Of the far kernel, 64 kB with the usual scale.
@@ -91,7 +92,7 @@ fn the_sum_that_a_device_took_stays_right() {
             connection.receive(&gate, now_us, MSS);
             let packet = connection.outgoing(now_us, WINDOW);
             let Some(out) = gate.pass_summed(Way::Leaves, link, &packet.bytes()) else {
-                eprintln!("SKIPPED: the kernel is too old to compare sums");
+                skipped("the kernel is too old to compare sums");
                 return;
             };
             assert!(window_of(&packet, &out) < WINDOW, "{link:?} {ip:?}");

@@ -1,12 +1,12 @@
 //! How much work the programs are for the kernel's verifier, which refuses a program above a
 //! million instructions (`BPF_COMPLEXITY_LIMIT_INSNS`) and counts differently in every version.
 
-use crate::support::is_root;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use tidegate_agent::skeleton::AgentSkelBuilder;
 use tidegate_agent::step::StepSkelBuilder;
+use tidegate_testing::is_root;
 
 /// A fifth of what the kernel allows.
 const BUDGET: u32 = 200_000;

@@ -1,20 +1,5 @@
 //! What the kernel's tests share.
 
-use std::io::Write;
-
-/// Whether the tests that load programs into the kernel can run. If not, says so where the test
-/// harness does not hide it.
-#[must_use]
-pub fn is_root() -> bool {
-    // SAFETY: no arguments, cannot fail.
-    let root = unsafe { libc::geteuid() } == 0;
-    if !root {
-        let name = std::thread::current().name().unwrap_or("a test").to_owned();
-        let _ = writeln!(std::io::stderr(), "SKIPPED, needs root: {name}");
-    }
-    root
-}
-
 /// A record as the bytes that a map holds.
 pub fn bytes<T: Copy>(record: &T) -> &[u8] {
     // SAFETY: for the generated records, which are plain integers with explicit padding.

@@ -12,6 +12,7 @@ use std::process::Command;
 use tidegate_agent::{Agent, Direction, Hook, Reason};
 use tidegate_lab::{Masquerade, Namespace, Veth};
 use tidegate_laws::Params;
+use tidegate_testing::skipped;
 
 const INSIDE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 18, 1, 1));
 const FAR: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 18, 2, 1));
@@ -42,7 +43,7 @@ impl Hosts {
             )
             && sh(&hosts.router, "echo 1 > /proc/sys/net/ipv4/ip_forward");
         if !joined {
-            eprintln!("SKIPPED: no router without ip and tc");
+            skipped("no router without ip and tc");
         }
         joined.then_some(hosts)
     }
@@ -160,7 +161,7 @@ fn chained_segments_are_left_alone() {
         let chain = || Ok(["rx-gro", "rx-gro-list"].map(|f| features::switch("lan", f, true)));
         let chains = hosts.router.run(chain).unwrap() == [true; 2] && kernel_is_at_least(6, 10);
         if !chains {
-            return eprintln!("SKIPPED: a kernel that does not chain TCP's segments");
+            return skipped("a kernel that does not chain TCP's segments");
         }
         // Packets of the wire's size, to be chained.
         let whole = || Ok(features::switch("up0", "tx-checksum-ip-generic", false));

@@ -13,6 +13,7 @@ use tidegate_agent::{
 };
 use tidegate_lab::{IpVersion, TcpInfo, Veth};
 use tidegate_laws::{Law, Params};
+use tidegate_testing::{own_bpf_file_system, own_cgroups};
 
 /// Which hook the victim of a test is to hold.
 const VICTIM: &str = "TIDEGATE_PINNED_TEST_VICTIM";
@@ -43,17 +44,6 @@ fn denying(rule: Rule) -> Rules {
     Rules {
         rules: vec![Rule { verdict, ..rule }],
         otherwise: Verdict::default(),
-    }
-}
-
-/// Also if a test fails, nothing stays pinned for a namespace that will be gone.
-struct Cleared;
-
-impl Drop for Cleared {
-    fn drop(&mut self) {
-        for leftover in leftovers().unwrap_or_default() {
-            let _ = leftover.remove();
-        }
     }
 }
 
@@ -153,15 +143,20 @@ fn a_rule_about_a_user_is_about_that_users_sockets() {
     });
 }
 
-/// A control group of the unified hierarchy, made for the test.
+/// A control group of the unified hierarchy, made for the test, below the one of this process.
 struct Group(PathBuf);
 
 impl Group {
-    /// None where there is no such hierarchy to write to.
-    fn new() -> Option<Self> {
-        let group = Self(Cgroup::root()?.join(format!("tidegate-test-{}", std::process::id())));
-        std::fs::create_dir(&group.0).ok()?;
-        Some(group)
+    fn new() -> Self {
+        own_cgroups();
+        let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+        let own = own.lines().find_map(|line| line.strip_prefix("0::/"));
+        let own = Cgroup::root()
+            .unwrap()
+            .join(own.expect("a place in the hierarchy"));
+        let group = Self(own.join(format!("tidegate-test-{}", std::process::id())));
+        std::fs::create_dir(&group.0).unwrap();
+        group
     }
 
     /// Has sockets belong to the group that are made meanwhile, by all of this process.
@@ -191,12 +186,7 @@ impl Drop for Group {
 #[test]
 fn a_rule_about_a_control_group_is_about_its_sockets() {
     on_stage(|hosts| {
-        let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
-        let in_root = own.lines().any(|line| line == "0::/");
-        let Some(group) = Group::new().filter(|_| in_root) else {
-            eprintln!("SKIPPED: no unified hierarchy of control groups to make one in");
-            return;
-        };
+        let group = Group::new();
         let mut agent = start(steering(), Hook::Tcx);
         let owner = Rule {
             cgroup: Some(Cgroup::find(&group.0).unwrap()),
@@ -246,7 +236,7 @@ fn what_is_pinned_steers_on_when_its_process_is_killed() {
     }
     for hook in [Hook::Tcx, Hook::Clsact] {
         on_stage(|hosts| {
-            let _cleared = Cleared;
+            own_bpf_file_system();
             let connection = Connection::new(hosts, IpVersion::V4);
             connection.pace(&connection.server);
             connection.download_during(|arrived| {
@@ -282,7 +272,7 @@ fn what_is_pinned_steers_on_when_its_process_is_killed() {
 #[test]
 fn a_pinned_agent_takes_its_names_back_or_leaves_them() {
     on_stage(|_| {
-        let _cleared = Cleared;
+        own_bpf_file_system();
         for stays in [false, true] {
             let mut agent = start(steering(), Hook::Tcx);
             agent.pin().unwrap();

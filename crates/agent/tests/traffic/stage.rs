@@ -9,6 +9,7 @@ use tidegate_agent::{
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Veth};
 use tidegate_laws::Params;
 use tidegate_link::{Config, Disorder, Loss, Rate};
+use tidegate_testing::is_root;
 
 /// Runs `act` in the client's namespace. Whatever it does, no packet may have a wrong checksum.
 ///
@@ -67,11 +68,7 @@ pub fn on_hard_stage(act: impl FnOnce(&EmulatedHosts) + Send) {
 /// The right to take the stage; none without root.
 pub fn turn() -> Option<MutexGuard<'static, ()>> {
     static TURN: Mutex<()> = Mutex::new(());
-    if !nix::unistd::geteuid().is_root() {
-        eprintln!("SKIPPED: the agent needs root");
-        return None;
-    }
-    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+    is_root().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Each hook, and each IP over it.

@@ -8,6 +8,7 @@ use crate::transfer::FILE;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use tidegate_agent::{Agent, Direction, Hook, Reason};
+use tidegate_testing::skipped;
 
 /// No window is lowered, and the packets are counted as `reason`.
 fn assert_untouched(agent: &Agent, reason: Reason) {
@@ -26,7 +27,7 @@ fn mptcp() {
     on_stage(|hosts| {
         let agent = start(steering(), Hook::Tcx);
         let Some(connection) = connect_with(hosts, [IPPROTO_MPTCP; 2], |_, _| {}) else {
-            return eprintln!("SKIPPED: a kernel without MPTCP");
+            return skipped("a kernel without MPTCP");
         };
         connection.exchange();
         assert_untouched(&agent, Reason::Mptcp);
@@ -38,7 +39,7 @@ fn mptcp() {
 fn mptcp_in_mid_stream() {
     on_stage(|hosts| {
         let Some(connection) = connect_with(hosts, [IPPROTO_MPTCP; 2], |_, _| {}) else {
-            return eprintln!("SKIPPED: a kernel without MPTCP");
+            return skipped("a kernel without MPTCP");
         };
         let agent = start(steering(), Hook::Tcx);
         connection.exchange();
@@ -53,7 +54,7 @@ fn mptcp_that_the_server_does_not_know() {
         let agent = start(steering(), Hook::Tcx);
         let protocols = [IPPROTO_MPTCP, libc::IPPROTO_TCP];
         let Some(connection) = connect_with(hosts, protocols, |_, _| {}) else {
-            return eprintln!("SKIPPED: a kernel without MPTCP");
+            return skipped("a kernel without MPTCP");
         };
         connection.download();
         let flow = flow_of(&agent, Direction::Down, &connection);
@@ -90,7 +91,7 @@ fn tcp_md5() {
         };
         let connection = connect_with(hosts, [libc::IPPROTO_TCP; 2], seal).expect("TCP");
         if !supported.into_inner() {
-            return eprintln!("SKIPPED: a kernel without TCP-MD5");
+            return skipped("a kernel without TCP-MD5");
         }
         connection.exchange();
         assert_untouched(&agent, Reason::Sealed);

@@ -8,6 +8,7 @@ use std::process::Command;
 use tidegate_agent::{Agent, Direction, Hook};
 use tidegate_lab::{IpVersion, Offload, Veth};
 use tidegate_laws::{Law, Params};
+use tidegate_testing::skipped;
 
 /// The uplink: a queue of the kernel's behind the agent, 80 ms deep.
 pub const UPLINK: &str = "tbf rate 200mbit burst 128kb limit 2mb";
@@ -30,7 +31,7 @@ fn on_slow_stage(act: impl FnOnce(&Veth) + Send) {
         tc.args(["qdisc", "add", "dev", Veth::INTERFACE, "root"]);
         match tc.args(UPLINK.split(' ')).status() {
             Ok(status) if status.success() => act(hosts),
-            other => eprintln!("SKIPPED: no slow uplink without tc and its tbf: {other:?}"),
+            other => skipped(format!("no slow uplink without tc and its tbf: {other:?}")),
         }
     });
 }

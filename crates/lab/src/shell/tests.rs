@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use tidegate_link::Config;
 use tidegate_measure::{Demand, LinkRecord, Window};
 use tidegate_scenario::{FlowControl, Side};
+use tidegate_testing::{has_tun, skipped};
 
 /// The caller's namespace, and a host beyond it that knows no way to anybody but the caller.
 struct World {
@@ -26,8 +27,7 @@ struct World {
 impl World {
     /// None without root, which is said aloud.
     fn new() -> Option<Self> {
-        if !nix::unistd::geteuid().is_root() {
-            eprintln!("SKIPPED: a link for a command needs root");
+        if !has_tun() {
             return None;
         }
         let settings = Settings {
@@ -117,7 +117,7 @@ fn a_command_reaches_what_the_caller_reaches_under_the_callers_address() {
     for version in [IpVersion::V4, IpVersion::V6] {
         let switch = "ipv6/conf/all/force_forwarding";
         if version == IpVersion::V6 && !sysctl::path(switch).exists() {
-            eprintln!("SKIPPED: IPv6 needs Linux 6.17");
+            skipped("IPv6 needs Linux 6.17");
             continue;
         }
         let file = folder.path().join("greeting");

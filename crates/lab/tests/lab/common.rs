@@ -1,19 +1,22 @@
 //! What the privileged tests share.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tidegate_lab::{Options, run_scenario};
 use tidegate_scenario::{FlowResult, ResultSet, RunResult, Scenario};
+use tidegate_testing::has_tun;
 
-/// One laboratory at a time: two would be in each other's way. None without root, which is said
-/// aloud.
-pub fn laboratory() -> Option<MutexGuard<'static, ()>> {
-    static TURN: Mutex<()> = Mutex::new(());
-    if !nix::unistd::geteuid().is_root() {
-        eprintln!("SKIPPED: the laboratory needs root");
-        return None;
-    }
-    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+/// Most laboratories share the machine: a link of 20 Mbit/s takes a small part of a processor.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// A laboratory beside others. None without root, which is said aloud.
+pub fn laboratory() -> Option<RwLockReadGuard<'static, ()>> {
+    has_tun().then(|| MACHINE.read().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// No other laboratory meanwhile. None without root, likewise.
+pub fn whole_machine() -> Option<RwLockWriteGuard<'static, ()>> {
+    has_tun().then(|| MACHINE.write().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// A scenario on a link of 20 Mbit/s down, 5 up, 40 ms and 2000 packets.

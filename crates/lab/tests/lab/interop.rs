@@ -1,9 +1,13 @@
 //! Our TCP against the kernel's: files both ways over links that lose packets.
 
-use crate::common::{flow, laboratory, run};
-use tidegate_lab::Options;
+use crate::common::{flow, run, whole_machine};
+use std::net::TcpListener;
+use std::sync::Mutex;
+use std::thread;
+use tidegate_lab::{Options, use_congestion_control};
 use tidegate_scenario::RunResult;
 use tidegate_tcp::cc::Algorithm;
+use tidegate_testing::skipped;
 
 const BYTES: u64 = 10_000_000;
 
@@ -12,6 +16,9 @@ const KERNEL: [&str; 3] = ["reno", "cubic", "bbr"];
 
 /// Shares of packets lost, and how long the transfer usually takes at most, in seconds.
 const LOSSES: [(f64, f64); 3] = [(0.0, 2.0), (0.01, 4.0), (0.03, 8.0)];
+
+/// Transfers at a time.
+const AT_ONCE: usize = 3;
 
 /// How many times as long it may take where others use the processors too: a delay-based sender
 /// (LEDBAT) takes a machine that stalls for a queue and slows down.
@@ -40,47 +47,59 @@ fn transfer(own: &str, congestion_control: &str, loss: f64, seconds: f64) -> Run
 }
 
 /// The laboratory checks every byte; here only that the last one came.
-fn assert_arrives(own: &str, congestion_control: &str) {
-    for (loss, seconds) in LOSSES {
-        let what = format!("{congestion_control}, {own} ours, {loss} lost");
-        let done = [seconds, seconds * PATIENCE].into_iter().any(|seconds| {
-            let result = transfer(own, congestion_control, loss, seconds);
-            let file = flow(&result, "file");
-            eprintln!(
-                "{what}: {:.1} Mbit/s, done after {:?} s, {} sent again",
-                file.goodput_bps / 1e6,
-                file.completion_s,
-                file.retransmits
-            );
-            file.completion_s.is_some()
-        });
-        assert!(done, "{what}: not done after {} s", seconds * PATIENCE);
-    }
+fn assert_arrives(own: &str, congestion_control: &str, (loss, seconds): (f64, f64)) {
+    let what = format!("{congestion_control}, {own} ours, {loss} lost");
+    let done = [seconds, seconds * PATIENCE].into_iter().any(|seconds| {
+        let result = transfer(own, congestion_control, loss, seconds);
+        let file = flow(&result, "file");
+        eprintln!(
+            "{what}: {:.1} Mbit/s, done after {:?} s, {} sent again",
+            file.goodput_bps / 1e6,
+            file.completion_s,
+            file.retransmits
+        );
+        file.completion_s.is_some()
+    });
+    assert!(done, "{what}: not done after {} s", seconds * PATIENCE);
+}
+
+/// Over each share of losses, a few at a time: mostly they wait for the end of a run.
+fn all_arrive(own: &str, congestion_controls: &[&str]) {
+    let pairs = congestion_controls
+        .iter()
+        .flat_map(|cc| LOSSES.map(|loss| (*cc, loss)));
+    let queue = Mutex::new(pairs);
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some((cc, loss)) = { queue.lock().unwrap().next() } {
+                    assert_arrives(own, cc, loss);
+                }
+            });
+        }
+    });
 }
 
 /// Our sender, the kernel's receiver.
 #[test]
 fn the_kernel_receives_from_every_congestion_control() {
-    let Some(_turn) = laboratory() else { return };
-    for algorithm in Algorithm::ALL {
-        assert_arrives("server", algorithm.name());
-    }
+    let Some(_turn) = whole_machine() else { return };
+    all_arrive("server", &Algorithm::ALL.map(Algorithm::name));
 }
 
 /// The kernel's sender, our receiver.
 #[test]
 fn our_end_receives_from_the_kernel() {
-    let Some(_turn) = laboratory() else { return };
-    let available = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let available = std::fs::read_to_string(available).expect("Linux");
-    for congestion_control in KERNEL {
-        if available
-            .split_whitespace()
-            .any(|a| a == congestion_control)
-        {
-            assert_arrives("client", congestion_control);
-        } else {
-            eprintln!("SKIPPED: this kernel has no {congestion_control}");
+    let Some(_turn) = whole_machine() else { return };
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    // To ask for it loads it where it is a module.
+    let has = |name: &&str| match use_congestion_control(&socket, name) {
+        Ok(()) => true,
+        Err(error) => {
+            skipped(format!("{error:#}"));
+            false
         }
-    }
+    };
+    let there: Vec<_> = KERNEL.into_iter().filter(has).collect();
+    all_arrive("client", &there);
 }

@@ -2,7 +2,9 @@
 //! same links.
 
 use crate::common::{flow, laboratory, run};
+use std::path::Path;
 use tidegate_lab::Options;
+use tidegate_testing::{has_program, skipped};
 
 fn link(mbps: f64, delay_ms: f64) -> String {
     let queue = "queue = { packets = 60 }";
@@ -63,6 +65,12 @@ fn a_transfer_goes_round_a_narrow_core_link() {
 #[test]
 fn mptcp_has_a_way_to_each_address() {
     let Some(_turn) = laboratory() else { return };
+    if !has_program("ip", "iproute2") {
+        return;
+    }
+    if !Path::new("/proc/sys/net/mptcp").exists() {
+        return skipped("a kernel without MPTCP");
+    }
     let text = format!(
         "duration_s = 12
          warmup_s = 4

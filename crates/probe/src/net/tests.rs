@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Instant as Wall;
+use tidegate_testing::skipped;
 
 /// A server on this machine, and what stops it.
 struct Running {
@@ -83,7 +84,7 @@ fn trains_go_both_ways_and_every_packet_is_known() {
 fn ipv6_is_served_and_ipv4_by_the_same_socket() {
     let key = Key::random();
     let Ok(socket) = UdpSocket::bind("[::1]:0") else {
-        eprintln!("SKIPPED: this machine has no IPv6");
+        skipped("this machine has no IPv6");
         return;
     };
     drop(socket);

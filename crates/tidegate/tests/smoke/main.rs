@@ -17,6 +17,7 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tidegate_lab::{IpVersion, Veth};
+use tidegate_testing::is_root;
 use transfer::{Connection, FILE};
 
 /// What the verifier may walk through for one program: half of what every kernel since 5.2 allows
@@ -33,8 +34,7 @@ const KEPT: u64 = 1 << 12 | 1 << 39;
 const PACE: u64 = 5_000_000;
 
 fn on_stage(act: impl FnOnce(&Veth) + Send) {
-    if !nix::unistd::geteuid().is_root() {
-        eprintln!("SKIPPED: the agent needs root");
+    if !is_root() {
         return;
     }
     act(&Veth::new().unwrap());

@@ -1,0 +1,97 @@
+//! Runs the workspace's test programs side by side: `./dev test`.
+//!
+//! Cargo runs one test program after another, and the processors idle while a test waits for a link of
+//! 20 Mbit/s. Here a few of those that wait run at a time, and what computes has what they leave of the
+//! processors. Which is which their packages' manifests say:
+//!
+//! ```text
+//! [package.metadata.tests]
+//! real-time = { lab = 3, unit = 0 }    # they wait, or are measured: minutes that each takes, about
+//! kernel = { promises = 1 }            # they compute, with programs in the kernel, which takes root
+//! ```
+//!
+//! A name is that of a test's target, or `unit` for the unit tests. What is not listed computes.
+
+mod outcome;
+mod pool;
+mod program;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use outcome::{Outcome, Sum};
+use program::{Kind, Program};
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Runs test programs side by side. Their list, cargo's messages in JSON, comes on standard input:
+/// cargo test --no-run --message-format json-render-diagnostics | tidegate-runner
+#[derive(Parser)]
+struct Args {
+    /// Only what neither waits in real time nor needs root
+    #[arg(long)]
+    quick: bool,
+    /// Also the examples in documentation, which cargo compiles and runs itself
+    #[arg(long)]
+    doc: bool,
+    /// Only these: PACKAGE/TARGET, or PACKAGE/unit for unit tests, without "tidegate-"
+    programs: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("tidegate-runner: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether all passed.
+fn run(args: &Args) -> Result<bool> {
+    let mut programs = program::read(io::stdin().lock())?;
+    programs.extend(args.doc.then(Program::documentation));
+    let programs = program::choose(programs, &args.programs)?;
+    let programs = programs.into_iter();
+    let programs = programs.filter(|p| !args.quick || p.kind == Kind::Computes);
+    let began = Instant::now();
+    let mut outcomes = Vec::new();
+    pool::run(programs.collect(), |outcome| {
+        show(&outcome)?;
+        outcomes.push(outcome);
+        Ok(())
+    })?;
+    conclude(&outcomes, began)
+}
+
+/// What a program printed, whole.
+fn show(outcome: &Outcome) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let passed = if outcome.passed() { "" } else { ", FAILED" };
+    let seconds = outcome.took.as_secs_f64();
+    writeln!(out, "\n     Ran {} ({seconds:.1} s{passed})", outcome.name)?;
+    out.write_all(outcome.printed.as_bytes())?;
+    Ok(())
+}
+
+/// The failures once more, what was left out, and the sum.
+fn conclude(outcomes: &[Outcome], began: Instant) -> Result<bool> {
+    let mut out = io::stdout().lock();
+    let failed: Vec<_> = outcomes.iter().filter(|o| !o.passed()).collect();
+    for outcome in &failed {
+        writeln!(out, "\n     FAILED {}: {}", outcome.name, outcome.status)?;
+        writeln!(out, "{}", outcome.failures())?;
+    }
+    let skipped: Vec<_> = outcomes.iter().flat_map(Outcome::skipped).collect();
+    if !skipped.is_empty() {
+        writeln!(out, "\n     Left out:\n{}", skipped.join("\n"))?;
+    }
+    let sum: Sum = outcomes.iter().map(|o| o.sum).sum();
+    let seconds = began.elapsed().as_secs();
+    let programs = outcomes.len();
+    writeln!(out, "\n{programs} test programs in {seconds} s")?;
+    writeln!(out, "{sum}").context("cannot print the sum")?;
+    Ok(failed.is_empty())
+}

@@ -1,0 +1,102 @@
+//! Who runs when.
+
+use crate::outcome::Outcome;
+use crate::program::{Kind, Program};
+use anyhow::{Context, Result};
+use std::fs::File;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{available_parallelism, scope};
+use std::time::Instant;
+
+/// So many of those that wait run at a time: each takes a part of a processor.
+const WAITING: usize = 3;
+
+/// How the kernel schedules a program: sched(7).
+#[derive(Clone, Copy)]
+enum Class {
+    /// SCHED_OTHER.
+    Ordinary,
+    /// SCHED_IDLE: when nobody else wants the processor.
+    Idle,
+}
+
+/// Runs them all, and hands over what came of each as soon as it has ended.
+///
+/// # Errors
+/// When a program cannot be started, and those of `ended`. The others still run to their end.
+pub fn run(mut programs: Vec<Program>, mut ended: impl FnMut(Outcome) -> Result<()>) -> Result<()> {
+    // From the end: the longest first, or everybody would wait for it.
+    programs.sort_by_key(|p| p.minutes);
+    let (waiting, computing): (Vec<_>, Vec<_>) =
+        programs.into_iter().partition(|p| p.kind == Kind::RealTime);
+    // What computes gives way at once to what waits, whose time is measured.
+    let class = if waiting.is_empty() {
+        Class::Ordinary
+    } else {
+        Class::Idle
+    };
+    let processors = available_parallelism().map_or(1, usize::from);
+    let queues = [
+        (Mutex::new(waiting), WAITING, Class::Ordinary),
+        (Mutex::new(computing), processors, class),
+    ];
+    scope(|scope| {
+        let (results, outcomes) = channel();
+        for (queue, workers, class) in &queues {
+            for _ in 0..*workers {
+                let results = results.clone();
+                scope.spawn(move || work(queue, *class, &results));
+            }
+        }
+        drop(results);
+        outcomes
+            .into_iter()
+            .try_for_each(|o| o.and_then(&mut ended))
+    })
+}
+
+fn work(queue: &Mutex<Vec<Program>>, class: Class, results: &Sender<Result<Outcome>>) {
+    loop {
+        let next = queue.lock().expect("nobody panics with it").pop();
+        let Some(program) = next else { return };
+        // Nobody listens any more where the output cannot be written.
+        let _ = results.send(execute(program, class));
+    }
+}
+
+fn execute(program: Program, class: Class) -> Result<Outcome> {
+    let began = Instant::now();
+    let mut output = tempfile::tempfile().context("cannot make a file for a test's output")?;
+    let to = || output.try_clone().map(Stdio::from);
+    let status = command(&program, class)
+        .args(program.arguments)
+        .current_dir(&program.folder)
+        .stdin(Stdio::null())
+        .stdout(to()?)
+        .stderr(to()?)
+        .status()
+        .with_context(|| format!("cannot run {}", program.executable.display()))?;
+    let printed = contents(&mut output).context("cannot read a test's output")?;
+    Ok(Outcome::new(program.name, status, began.elapsed(), printed))
+}
+
+fn command(program: &Program, class: Class) -> Command {
+    match class {
+        Class::Ordinary => Command::new(&program.executable),
+        Class::Idle => {
+            let mut command = Command::new("chrt");
+            command.args(["--idle", "0"]).arg(&program.executable);
+            command
+        }
+    }
+}
+
+fn contents(file: &mut File) -> std::io::Result<String> {
+    use std::io::{Read, Seek};
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,182 @@
+//! The test programs that cargo has built, and what their packages say of them.
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+/// What a program spends its time with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It waits in real time, or is held to it.
+    RealTime,
+    /// It computes, part of it inside the kernel, which takes root.
+    Kernel,
+    /// It computes, and needs no privilege for most of it.
+    Computes,
+}
+
+/// A test program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Package and target.
+    pub name: String,
+    /// The package's, where cargo would start it.
+    pub folder: PathBuf,
+    /// The program itself.
+    pub executable: PathBuf,
+    /// Its arguments.
+    pub arguments: &'static [&'static str],
+    /// What it does.
+    pub kind: Kind,
+    /// How long that takes, about.
+    pub minutes: u32,
+}
+
+/// The part of cargo's messages that counts here.
+#[derive(Deserialize)]
+struct Message {
+    manifest_path: Option<PathBuf>,
+    target: Option<Target>,
+    executable: Option<PathBuf>,
+    profile: Option<Profile>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+/// The part of a manifest.
+#[derive(Default, Deserialize)]
+struct Manifest {
+    package: Package,
+}
+
+#[derive(Default, Deserialize)]
+struct Package {
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    tests: Tests,
+}
+
+/// `package.metadata.tests`: minutes by the target's name.
+#[derive(Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Tests {
+    #[serde(default)]
+    real_time: HashMap<String, u32>,
+    #[serde(default)]
+    kernel: HashMap<String, u32>,
+}
+
+impl Tests {
+    fn of(manifest: &Path) -> Result<Self> {
+        let what = || manifest.display().to_string();
+        let text = std::fs::read_to_string(manifest).with_context(what)?;
+        let manifest: Manifest = toml::from_str(&text).with_context(what)?;
+        Ok(manifest.package.metadata.tests)
+    }
+
+    fn kind(&self, target: &str) -> (Kind, u32) {
+        let kinds = [
+            (Kind::RealTime, &self.real_time),
+            (Kind::Kernel, &self.kernel),
+        ];
+        let found = kinds.iter().find_map(|(kind, minutes)| {
+            let minutes = minutes.get(target)?;
+            Some((*kind, *minutes))
+        });
+        found.unwrap_or((Kind::Computes, 0))
+    }
+}
+
+/// Reads cargo's messages, a line each, and the manifests of the packages whose tests they name.
+///
+/// # Errors
+/// When a line is no JSON, or a manifest says of its tests what is not understood.
+pub fn read(messages: impl BufRead) -> Result<Vec<Program>> {
+    let mut programs = Vec::new();
+    for line in messages.lines() {
+        let line = line.context("cannot read cargo's messages")?;
+        let message: Message = serde_json::from_str(&line)
+            .with_context(|| format!("expected a message of cargo's in JSON, found: {line}"))?;
+        programs.extend(program(message)?);
+    }
+    if programs.is_empty() {
+        bail!("cargo has built no test program");
+    }
+    Ok(programs)
+}
+
+/// The test program that the message is about, if it is about one.
+fn program(message: Message) -> Result<Option<Program>> {
+    let (Some(manifest), Some(target), Some(executable), Some(Profile { test: true })) = (
+        message.manifest_path,
+        message.target,
+        message.executable,
+        message.profile,
+    ) else {
+        return Ok(None);
+    };
+    let folder = manifest.parent().context("a manifest in a folder")?;
+    let package = folder.file_name().context("a package in a folder")?;
+    let own = ["test", "bench", "example"].contains(&target.kind[0].as_str());
+    let target = if own { &target.name } else { "unit" };
+    let (kind, minutes) = Tests::of(&manifest)?.kind(target);
+    Ok(Some(Program {
+        name: format!("{}/{target}", package.display()),
+        folder: folder.into(),
+        executable,
+        arguments: &[],
+        kind,
+        minutes,
+    }))
+}
+
+impl Program {
+    /// The examples in the workspace's documentation, in the calling folder.
+    pub fn documentation() -> Self {
+        Self {
+            name: "doc".into(),
+            folder: ".".into(),
+            executable: "cargo".into(),
+            arguments: &["test", "--workspace", "--locked", "--doc"],
+            kind: Kind::Computes,
+            minutes: 0,
+        }
+    }
+}
+
+/// The programs of these names; all if none is named.
+///
+/// # Errors
+/// When there is none of a name.
+pub fn choose(programs: Vec<Program>, names: &[String]) -> Result<Vec<Program>> {
+    for name in names {
+        if !programs.iter().any(|p| p.name == *name) {
+            let all: Vec<_> = programs.iter().map(|p| p.name.as_str()).collect();
+            bail!(
+                "no test program \"{name}\", expected one of {}",
+                all.join(", ")
+            );
+        }
+    }
+    let chosen = |p: &Program| names.is_empty() || names.contains(&p.name);
+    Ok(programs.into_iter().filter(chosen).collect())
+}
+
+#[cfg(test)]
+mod tests;

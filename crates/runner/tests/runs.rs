@@ -1,0 +1,106 @@
+//! The runner over programs that are shell scripts, in a package of their own.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+const METADATA: &str =
+    "[package]\nname = 'p'\n[package.metadata.tests]\nreal-time = { one = 0, other = 0 }\n";
+const OK: &str = "echo 'test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured'";
+
+struct Package {
+    folder: TempDir,
+    messages: String,
+}
+
+impl Package {
+    /// With these test programs.
+    fn new(programs: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let manifest = folder.path().join("Cargo.toml");
+        fs::write(&manifest, METADATA).unwrap();
+        let mut messages = String::new();
+        for (name, script) in programs {
+            let executable = folder.path().join(name);
+            fs::write(&executable, format!("#!/bin/sh\n{script}\n")).unwrap();
+            fs::set_permissions(&executable, fs::Permissions::from_mode(0o755)).unwrap();
+            messages += &format!(
+                r#"{{"manifest_path":{manifest:?},"target":{{"kind":["test"],"name":"{name}"}},"profile":{{"test":true}},"executable":{executable:?}}}"#
+            );
+            messages += "\n";
+        }
+        Self { folder, messages }
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        let messages = self.folder.path().join("messages");
+        fs::write(&messages, &self.messages).unwrap();
+        Command::new(env!("CARGO_BIN_EXE_tidegate-runner"))
+            .args(args)
+            .stdin(Stdio::from(fs::File::open(messages).unwrap()))
+            .output()
+            .unwrap()
+    }
+}
+
+fn lines(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Each waits until the other has begun.
+#[test]
+fn what_waits_runs_side_by_side() {
+    let meet = |mine: &str, other: &str| {
+        format!(
+            "touch {mine}; for i in $(seq 200); do [ -e {other} ] && break; sleep 0.1; done; [ -e {other} ] && {OK}"
+        )
+    };
+    let package = Package::new(&[("one", &meet("a", "b")), ("other", &meet("b", "a"))]);
+    let output = package.run(&[]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let last = lines(&output).pop();
+    assert_eq!(last.as_deref(), Some("4 passed, 0 failed, 2 skipped"));
+}
+
+#[test]
+fn a_failure_is_shown_and_fails() {
+    let failing = "echo 'failures:'; echo the reason; echo 'test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured'; exit 101";
+    let skipping = format!("echo 'SKIPPED t: no root' >&2; {OK}");
+    let package = Package::new(&[("bad", failing), ("one", &skipping), ("dead", "kill -9 $$")]);
+    let output = package.run(&[]);
+    assert_eq!(output.status.code(), Some(1));
+    let lines = lines(&output);
+    assert_eq!(lines.last().unwrap(), "3 passed, 2 failed, 1 skipped");
+    assert_eq!(lines.iter().filter(|l| *l == "the reason").count(), 2);
+    assert!(
+        lines
+            .iter()
+            .any(|l| l.contains("FAILED") && l.contains("/dead")),
+        "{lines:?}"
+    );
+    assert!(lines.iter().any(|l| l == "SKIPPED t: no root"));
+}
+
+#[test]
+fn what_waits_is_left_out_of_the_quick_ones() {
+    let package = Package::new(&[("one", "exit 1"), ("computes", OK)]);
+    let output = package.run(&["--quick"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        lines(&output).last().unwrap(),
+        "2 passed, 0 failed, 1 skipped"
+    );
+}
+
+#[test]
+fn a_name_that_is_none_is_refused() {
+    let output = Package::new(&[("one", OK)]).run(&["none/such"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("none/such") && said.contains("/one"),
+        "{said}"
+    );
+}

@@ -1,0 +1,5 @@
+//! The command's laboratory with the live agent on the real kernel, in real time. Needs root, and says
+//! aloud when it is skipped.
+
+mod reproduce;
+mod steers;
