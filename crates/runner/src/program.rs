@@ -101,12 +101,17 @@ impl Tests {
         });
         found.unwrap_or((Kind::Computes, 0))
     }
+
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.real_time.keys().chain(self.kernel.keys())
+    }
 }
 
 /// Reads cargo's messages, a line each, and the manifests of the packages whose tests they name.
 ///
 /// # Errors
-/// When a line is no JSON, or a manifest says of its tests what is not understood.
+/// When a line is no JSON, or a manifest says of its tests what is not understood, or something of tests
+/// that it does not have.
 pub fn read(messages: impl BufRead) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
     for line in messages.lines() {
@@ -118,7 +123,28 @@ pub fn read(messages: impl BufRead) -> Result<Vec<Program>> {
     if programs.is_empty() {
         bail!("cargo has built no test program");
     }
+    check_names(&programs)?;
     Ok(programs)
+}
+
+/// Refuses a manifest that speaks of a test program that its package does not have: what it says of a
+/// misspelt one would be lost without a word.
+fn check_names(programs: &[Program]) -> Result<()> {
+    for Program { folder, .. } in programs {
+        let manifest = folder.join("Cargo.toml");
+        let own = || programs.iter().filter(|p| p.folder == *folder);
+        for name in Tests::of(&manifest)?.names() {
+            if !own().any(|p| p.target() == name) {
+                let all: Vec<_> = own().map(Program::target).collect();
+                bail!(
+                    "{}: package.metadata.tests has \"{name}\", expected one of {}",
+                    manifest.display(),
+                    all.join(", ")
+                );
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The test program that the message is about, if it is about one.
@@ -147,6 +173,11 @@ fn program(message: Message) -> Result<Option<Program>> {
 }
 
 impl Program {
+    /// Its name without the package's.
+    fn target(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
     /// The examples in the workspace's documentation, in the calling folder.
     pub fn documentation() -> Self {
         Self {

@@ -60,6 +60,16 @@ fn a_manifest_that_is_not_understood_is_named() {
 }
 
 #[test]
+fn a_test_that_there_is_not_is_refused() {
+    let package = package("[package.metadata.tests]\nreal-time = { solw = 3 }");
+    let text = message(package.path(), "test", "slow", true);
+    let refused = format!("{:#}", read(text.as_bytes()).unwrap_err());
+    for word in ["Cargo.toml", "\"solw\"", "expected one of slow"] {
+        assert!(refused.contains(word), "no {word} in: {refused}");
+    }
+}
+
+#[test]
 fn no_programs_are_an_error() {
     assert!(read(&b""[..]).is_err());
     assert!(read(&b"not JSON"[..]).is_err());
