@@ -61,6 +61,20 @@ impl Host {
         serde_json::from_slice(&self.output(args).stdout).unwrap()
     }
 
+    /// Leaves the filters of an agent on `lo`, as if it had been killed.
+    fn leave_filters(&self) {
+        let leave = || {
+            let config = Config {
+                interfaces: vec![Interface::find("lo")?],
+                hook: Hook::Clsact,
+                ..Config::default()
+            };
+            std::mem::forget(Agent::start(&config)?);
+            Ok(())
+        };
+        self.namespace.run(leave).unwrap();
+    }
+
     /// `tidegate run` with the configuration, once it steers.
     fn start(&self, more: &[&str]) -> Running {
         let file = self.file();
@@ -215,17 +229,7 @@ fn stop_ends_the_agent_and_says_so() {
 fn stop_removes_what_a_killed_agent_has_left() {
     let Some(host) = Host::new() else { return };
     host.start(&["--pin"]).kill();
-    let leave = || {
-        let config = Config {
-            interfaces: vec![Interface::find("lo")?],
-            hook: Hook::Clsact,
-            ..Config::default()
-        };
-        // As if it had been killed.
-        std::mem::forget(Agent::start(&config)?);
-        Ok(())
-    };
-    host.namespace.run(leave).unwrap();
+    host.leave_filters();
     let said = text(&host.output(&["stop"]).stdout);
     for word in [
         "/sys/fs/bpf/tidegate",
@@ -254,16 +258,7 @@ fn the_next_agent_takes_the_place_of_what_is_pinned() {
 fn without_a_place_to_pin_an_agent_that_should_is_refused() {
     let Some(host) = Host::new() else { return };
     hide("/sys/fs/bpf");
-    let leave = || {
-        let config = Config {
-            interfaces: vec![Interface::find("lo")?],
-            hook: Hook::Clsact,
-            ..Config::default()
-        };
-        std::mem::forget(Agent::start(&config)?);
-        Ok(())
-    };
-    host.namespace.run(leave).unwrap();
+    host.leave_filters();
     let left = host.left();
     assert!(!left.is_empty());
     let file = host.file();
