@@ -174,7 +174,7 @@ TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
  * delay that the path's other flows see now: a late-comer's first packet has waited as long, and must
  * not take that for its floor.
  */
-TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us, tg_u32 standing_us)
+TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 {
 	tg_u32 relative_us;
 
@@ -182,7 +182,7 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us, t
 		d->started = 1;
 		d->tick_us = TG_MS_US;
 		d->moved_us = us;
-		d->floor_us = tg_delay_forward(d, tsval, us) - standing_us;
+		d->floor_us = tg_delay_forward(d, tsval, us);
 	}
 	if (!d->tick_us)
 		return TG_OPEN;

@@ -43,6 +43,8 @@ struct tg_flow {
 	tg_u32 samples;
 	tg_u32 wanted;		/* the law's window, TG_OPEN for the kernel's */
 	struct tg_share share;
+	struct tg_sharing sharing;
+	struct tg_tide own;	/* its record while it is in no group */
 
 	/* Both, each its own words. */
 	struct tg_rtt rtt;
@@ -113,14 +115,14 @@ TG_INLINE void tg_flow_lower_rtt_min(struct tg_flow *f, tg_u32 by_us, struct tg_
  * was promised for the longer one fills the difference: then it is RTTmin that is wrong. The round
  * trip of a late-comer's first sample holds the queue that stood already.
  */
-TG_INLINE void tg_flow_anchor(struct tg_flow *f, tg_u32 standing_us, struct tg_arrival *a)
+TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 {
 	/* Until the unit of its stamps is known, a peer's clock seems to run fast or slow. */
 	int known = f->delay.window_us == TG_CLOCK_WINDOW_US;
 	tg_u32 bound_us, drift_us;
 
 	if (!f->rtt_min_us)
-		f->rtt_min_us = a->sample_us - tg_min(standing_us, a->sample_us - 1);
+		f->rtt_min_us = a->sample_us;
 	if (a->sample_us < f->rtt_min_us)
 		tg_flow_lower_rtt_min(f, f->rtt_min_us - a->sample_us, a);
 	bound_us = a->sample_us - f->rtt_min_us + TG_DELAY_SLACK_US;
@@ -137,33 +139,26 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, tg_u32 standing_us, struct tg_a
 		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
 }
 
-/* The queueing delay that the path's flows see, if any of them had data a moment ago. */
-TG_INLINE tg_u32 tg_path_standing(const struct tg_tide *path, tg_u64 now_us)
-{
-	return path->arrived_us && now_us - path->arrived_us < path->h_us ? path->standing_us : 0;
-}
-
 /* Measures a data segment, or several merged by the receiver's GRO. A flow that has no floor yet takes
  * it from the delay that the path's other flows see. */
-TG_INLINE void tg_flow_measure(struct tg_flow *f, const struct tg_tide *path, struct tg_arrival *a)
+TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 {
-	tg_u32 standing_us = tg_path_standing(path, a->now_us);
 	tg_u32 now_us = (tg_u32)a->now_us;
 
 	if (a->mss)
 		f->mss = a->mss;
 	a->mss = f->mss;
 	a->sample_us = tg_flow_sample(f, a);
-	a->queue_us = a->stamped ? tg_delay_arrived(&f->delay, a->tsval, now_us, standing_us)
-				 : TG_OPEN;
+	a->queue_us = a->stamped ? tg_delay_arrived(&f->delay, a->tsval, now_us) : TG_OPEN;
 	a->fell_us = f->delay.fell_us;
 	if (a->sample_us)
-		tg_flow_anchor(f, standing_us, a);
+		tg_flow_anchor(f, a);
 	if (a->sample_us && a->stamped)
 		tg_delay_compare(&f->delay, a->tsval, a->now_us - a->sample_us, now_us,
 				 a->sample_us - f->rtt_min_us);
 	a->rtt_min_us = f->rtt_min_us;
 	a->rd_us = tg_delay_relative(&f->delay, a->tsval, now_us);
+	a->one_way_us = tg_delay_forward(&f->delay, a->tsval, now_us);
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
 	f->arrived_us = a->now_us;
@@ -215,19 +210,40 @@ TG_INLINE tg_u32 tg_flow_drwa(struct tg_flow *f, const struct tg_params *p,
 }
 
 /* tide. A flow whose delay is not known is left alone: its bytes are not ours to forecast. */
-TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_tide *path, struct tg_arrival *a)
+TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct tg_arrival *a,
+			      tg_u32 mine_us)
 {
-	tg_u32 rise_us;
+	struct tg_tide *t;
+	tg_u32 rise_us, wanted;
 
 	if (a->queue_us == TG_OPEN)
 		return TG_OPEN;
-	rise_us = tg_tide_floor_rise(path, &f->share, a);
+	tg_group_arrives(i, &f->share, &f->sharing, &f->own);
+	tg_group_align(&f->sharing, a);
+	t = tg_group_record(i, &f->sharing, &f->own);
+	rise_us = t->risen_us - f->share.risen_us;
+	f->share.risen_us = t->risen_us;
 	tg_delay_raise(&f->delay, rise_us);
+	if (f->share.h_us)
+		f->share.h_us += rise_us;
 	rise_us = tg_min(rise_us, a->queue_us);
 	a->queue_us -= rise_us;
 	a->lag_us += rise_us;
 	TG_FORGET();
-	return tg_tide_arrived(path, &f->share, a);
+	wanted = tg_tide_arrived(t, &f->share, a);
+#ifdef TG_TRACE_STATE
+	if (a->now_us / 1000000 != f->sharing.spare[0]) {
+		f->sharing.spare[0] = a->now_us / 1000000;
+		__builtin_printf("%.3f S flow %u group %u state %u m %.2f d1 %.2f d2 %.2f h %u own h %u hungry %u wanted %u queue %u empty %u full %u rttmin %u rate %.2f\n", a->now_us/1e6, f->sharing.flow, f->sharing.joined ? f->sharing.place + 1 : 0, t->state, t->m*8./(1<<24), t->d1*8./(1<<24), t->d2*8./(1<<24), t->h_us, f->share.h_us, t->hungry, wanted, a->queue_us, tg_tide_empty_us(t), t->full, f->rtt_min_us, f->share.was*8./(t->epoch_us+1));
+	}
+#endif
+	if (t->state != TG_TIDE_STARTING)
+		i->full_us = a->now_us;
+	TG_FORGET();
+	tg_group_compare(i, &f->share, &f->sharing, &f->own, a, mine_us, f->delay.tick_us,
+			 f->received);
+	tg_group_publish(i, &f->sharing, a, mine_us);
+	return wanted;
 }
 
 /* rLEDBAT. It needs timestamps for round trips, and to tell a loss (RFC 9840 section 4.2). */
@@ -272,7 +288,7 @@ TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_params *p,
  * kernel's window. What one law alone needs is done under that law alone. No law wants no window,
  * whatever one before it wanted.
  */
-TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struct tg_tide *path,
+TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struct tg_interface *i,
 			     struct tg_arrival *a)
 {
 	if (!a->stamped && tg_law_traits(p->law) & TG_LAW_STAMPS)
@@ -283,7 +299,7 @@ TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struc
 	case TG_LAW_DRWA:
 		return tg_flow_drwa(f, p, a);
 	case TG_LAW_TIDE:
-		return tg_flow_tide(f, path, a);
+		return tg_flow_tide(f, i, a, a->one_way_us);
 	case TG_LAW_RLEDBAT:
 		return tg_flow_rledbat(f, a);
 	case TG_LAW_RSFC:
@@ -294,12 +310,12 @@ TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struc
 }
 
 /* A data segment arrives on `path`: it is measured, and the law learns from it. */
-TG_INLINE void tg_flow_arrives(struct tg_flow *f, const struct tg_params *p, struct tg_tide *path,
+TG_INLINE void tg_flow_arrives(struct tg_flow *f, const struct tg_params *p, struct tg_interface *i,
 			       struct tg_arrival *a)
 {
-	tg_flow_measure(f, path, a);
+	tg_flow_measure(f, a);
 	TG_FORGET();
-	f->wanted = tg_flow_law(f, p, path, a);
+	f->wanted = tg_flow_law(f, p, i, a);
 }
 
 /* The window field that the data's sender is told, where the kernel at their receiver wrote `a`. */

@@ -57,7 +57,7 @@
 #define TG_TIDE_H
 
 #include "tide/forecast.h"
-#include "tide/newcomer.h"
+#include "tide/group.h"
 #include "tide/path.h"
 #include "tide/probe.h"
 #include "tide/recheck.h"

@@ -30,6 +30,7 @@ struct tg_upload {
 	tg_u64 out_us;	     /* when what the last sample is of left the queue */
 	tg_u32 out_tsval;    /* and the peer's stamp on its acknowledgement */
 	tg_u32 rd_us;	     /* that one's relative one-way delay */
+	tg_u32 one_way_us;   /* and the same with the clocks' drift */
 	tg_u32 grown;	     /* window that slow start has needed */
 	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
 };
@@ -107,18 +108,10 @@ TG_INLINE tg_u64 tg_upload_out(const struct tg_upload *u, tg_u32 tsval, tg_u64 n
 	return out_us < now_us ? out_us : now_us;
 }
 
-/* The delay that the path's other flows saw when data left at `left_us`, if any of theirs was under
- * way then. */
-TG_INLINE tg_u32 tg_upload_standing(const struct tg_tide *path, tg_u64 left_us)
-{
-	return path->arrived_us + path->h_us > left_us ? path->standing_us : 0;
-}
-
 /* Whether uploads fill, or have filled of late, the uplink whose record that is. */
-TG_INLINE tg_u8 tg_uploading(const struct tg_tide *uplink, tg_u64 now_us)
+TG_INLINE tg_u8 tg_uploading(const struct tg_interface *uplink, tg_u64 now_us)
 {
-	return uplink->state != TG_TIDE_STARTING &&
-	       now_us - uplink->arrived_us < TG_TIDE_IDLE_US;
+	return uplink->full_us && now_us - uplink->full_us < TG_TIDE_IDLE_US;
 }
 
 /* One that brings a sample: delay, lag, and the moment to count from. */
@@ -126,14 +119,13 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 				struct tg_arrival *a)
 {
 	tg_u64 left_us = a->now_us - a->sample_us;
-	tg_u32 standing_us = tg_upload_standing(path, left_us);
 	struct tg_flow *f = &u->flow;
 
 	f->rtt_us = a->sample_us;
 	f->samples++;
-	a->queue_us = tg_delay_arrived(&f->delay, a->tsval, (tg_u32)left_us, standing_us);
+	a->queue_us = tg_delay_arrived(&f->delay, a->tsval, (tg_u32)left_us);
 	a->fell_us = f->delay.fell_us;
-	tg_flow_anchor(f, standing_us, a);
+	tg_flow_anchor(f, a);
 	tg_delay_compare(&f->delay, a->tsval, a->now_us, (tg_u32)left_us,
 			 a->sample_us - f->rtt_min_us);
 	if (a->queue_us == TG_OPEN)
@@ -141,6 +133,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	a->lag_us = tg_upload_lag(u, a->lag_us, path->h_us, a->now_us);
 	u->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)left_us);
+	u->one_way_us = tg_delay_forward(&f->delay, a->tsval, (tg_u32)left_us);
 	u->out_us = left_us + a->queue_us;
 	u->out_tsval = a->tsval;
 }
@@ -150,10 +143,11 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
  * the delay is that of the last. The arrival's time is that at which what it acknowledges left the
  * queue of `path`, no earlier than the last.
  */
-TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_tide *path,
+TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i,
 				 const struct tg_ack *ack, struct tg_arrival *a)
 {
 	struct tg_flow *f = &u->flow;
+	const struct tg_tide *path = tg_group_record(i, &f->sharing, &f->own);
 
 	a->len = tg_upload_delivered(u, ack);
 	a->end = ack->ack;
@@ -174,6 +168,7 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, const struct tg_tide *path
 	f->received += a->len;
 	a->rtt_min_us = f->rtt_min_us;
 	a->rd_us = u->rd_us;
+	a->one_way_us = u->one_way_us;
 	a->now_us = tg_max64(tg_upload_out(u, a->tsval, a->now_us), path->arrived_us);
 }
 
@@ -200,7 +195,7 @@ TG_INLINE int tg_upload_steered_by(const struct tg_params *p)
 
 /* The law. An acknowledgement that brings no news changes nothing; a peer without timestamps is left
  * alone, whatever the law. */
-TG_INLINE tg_u32 tg_upload_law(struct tg_upload *u, const struct tg_params *p, struct tg_tide *path,
+TG_INLINE tg_u32 tg_upload_law(struct tg_upload *u, const struct tg_params *p, struct tg_interface *i,
 			       struct tg_arrival *a)
 {
 	tg_u32 wanted;
@@ -209,19 +204,19 @@ TG_INLINE tg_u32 tg_upload_law(struct tg_upload *u, const struct tg_params *p, s
 		return TG_OPEN;
 	if (!a->len)
 		return u->flow.wanted;
-	wanted = tg_flow_law(&u->flow, p, path, a);
+	wanted = tg_flow_law(&u->flow, p, i, a);
 	return tg_min(wanted, tg_upload_start(u, a));
 }
 
 /* An acknowledgement arrives: it is measured, and the law learns from it. `ack->scale` is the peer's.
  * Returns the window field that our stack is to read. */
 TG_INLINE tg_u16 tg_upload_acknowledged(struct tg_upload *u, const struct tg_params *p,
-					struct tg_tide *path, const struct tg_ack *ack,
+					struct tg_interface *i, const struct tg_ack *ack,
 					struct tg_arrival *a)
 {
-	tg_upload_measure(u, path, ack, a);
+	tg_upload_measure(u, i, ack, a);
 	TG_FORGET();
-	u->flow.wanted = tg_upload_law(u, p, path, a);
+	u->flow.wanted = tg_upload_law(u, p, i, a);
 	TG_FORGET();
 	return tg_flow_steer(&u->flow, ack);
 }

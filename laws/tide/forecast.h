@@ -29,11 +29,13 @@ TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const st
 	if (!a->sample_us)
 		return;
 	lag_us = tg_max(tg_max(a->lag_us, a->rtt_min_us), TG_TIDE_LAG_LEAST_US);
+	s->h_us = s->h_us ? tg_approach(s->h_us, lag_us, 1, 16) : lag_us;
+	if (t->h_us && t->hungry && s->hungry_epoch < t->epoch)
+		return;
 	t->h_us = tg_tide_lag(t->h_us, lag_us, a->now_us - t->lag_us);
 	t->lag_us = a->now_us;
 	t->uploading = a->uploading;
 	tg_least_note(&t->base_us, t->h_us, t->h_us, a->now_us);
-	s->h_us = s->h_us ? tg_approach(s->h_us, lag_us, 1, 16) : lag_us;
 }
 
 /* The error's two averages. d2 starts as a plain mean, or its first samples would weigh 1/512. */

@@ -62,8 +62,6 @@ struct tg_tide {
 	tg_u32 epoch_us;	/* how long this one is */
 	tg_u32 hungry;		/* weight of the flows that wanted more in the last epoch */
 	tg_u32 hungry_now;	/* and in this one, so far */
-	tg_u32 flows;		/* that ever joined */
-	tg_u32 last;		/* number of the flow that the last packet was of */
 	tg_u32 probes;		/* probes begun */
 	tg_u32 probe_window;
 	tg_u32 before_us;	/* level before the probe */
@@ -80,14 +78,11 @@ struct tg_tide {
 
 /* A flow's part in its path. */
 struct tg_share {
-	tg_u64 settle_us;     /* until when at least its floor is held against the others'; 0: done */
-	tg_s64 excess_us;     /* by how much it saw more delay than they, summed */
-	tg_u32 compared;      /* over how many packets */
-	tg_u32 number;	      /* counts the path's flows from 1; 0: has not joined */
 	tg_u32 risen_us;      /* the path's, as its floor knows it */
 	tg_u32 epoch;
 	tg_u32 hungry_epoch;  /* last epoch in which it was hungry, plus 1; 0: never */
 	tg_u32 bytes;	      /* in this epoch */
+	tg_u32 was;	      /* and in the one before */
 	tg_u32 fallen_us;     /* by how much its floor or RTTmin fell in this span */
 	tg_u32 span;
 	tg_u32 h_us;	      /* its own lag; 0: not known yet */

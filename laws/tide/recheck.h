@@ -67,7 +67,7 @@ TG_INLINE void tg_tide_note_fall(const struct tg_tide *t, struct tg_share *s, tg
  * left whose queue it took for path, and what else of it was hidden there is ours. */
 TG_INLINE int tg_tide_floor_fell(const struct tg_tide *t, const struct tg_share *s)
 {
-	return !s->settle_us && s->fallen_us > tg_max(t->h_us / 8, TG_TIDE_FALL_US);
+	return s->fallen_us > tg_max(t->h_us / 8, TG_TIDE_FALL_US);
 }
 
 /* A sender whose clock swings makes its floor fall as often as it likes, and each recheck takes from

@@ -32,6 +32,7 @@ TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u3
 	tg_u32 weight = tg_tide_weight(s);
 
 	if (s->epoch != t->epoch) {
+		s->was = s->bytes;
 		s->epoch = t->epoch;
 		s->bytes = 0;
 	}
@@ -53,20 +54,25 @@ TG_INLINE tg_u32 tg_tide_margin_us(const struct tg_tide *t)
 	return t->uploading ? tg_min(tg_least(&t->base_us), t->h_us) : t->h_us;
 }
 
-/* The path's window in bytes, or TG_OPEN while it starts. Five segments at least: rounding by window
- * scale may cost one, and an even number is acknowledged without waiting. */
-TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
+/* A window for the path's lag is worth that much to a flow whose own is `h_us`. */
+TG_INLINE tg_u64 tg_tide_lags_worth(const struct tg_tide *t, tg_u64 bytes, tg_u32 h_us)
+{
+	return h_us == t->h_us ? bytes : bytes * h_us / t->h_us;
+}
+
+/* The path's window in bytes if all its flows had the lag `h_us`, or TG_OPEN while it starts. Five segments at
+ * least: rounding by window scale may cost one, and an even number is acknowledged without waiting. */
+TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us)
 {
 	tg_u64 margin = ((tg_u64)(t->d1 + t->d2) * 11) >> 3;
-	tg_u64 bytes = (((tg_u64)t->m * t->h_us + margin * tg_tide_margin_us(t)) >> TG_TIDE_Q) +
-		       t->mss;
+	tg_u64 bytes = (((tg_u64)t->m * h_us + margin * tg_tide_margin_us(t)) >> TG_TIDE_Q) + t->mss;
 
 	if (t->state == TG_TIDE_STARTING)
 		return TG_OPEN;
 	if (t->state == TG_TIDE_PROBING)
-		bytes = tg_max64(bytes, t->probe_window);
+		bytes = tg_max64(bytes, tg_tide_lags_worth(t, t->probe_window, h_us));
 	if (t->state == TG_TIDE_RECHECKING)
-		bytes = (tg_u64)t->m * tg_tide_tried_us(t) >> TG_TIDE_Q;
+		bytes = tg_tide_lags_worth(t, (tg_u64)t->m * tg_tide_tried_us(t) >> TG_TIDE_Q, h_us);
 	return tg_window_bytes(tg_max64(bytes, 5 * t->mss));
 }
 
@@ -74,19 +80,17 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t)
  * flow with a longer way needs more bytes for the same rate. */
 TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s)
 {
-	tg_u32 window = tg_tide_window(t);
+	tg_u32 window;
 	int hungry = s->hungry_epoch && s->hungry_epoch >= t->epoch;
 	tg_u32 weight = tg_tide_weight(s);
 	tg_u32 parts = hungry ? tg_max(t->hungry, weight) : t->hungry + weight;
-	tg_u32 h_us = t->h_us;
 
+	window = tg_tide_window(t, parts > weight && s->h_us ? s->h_us : t->h_us);
 	if (window == TG_OPEN)
 		return TG_OPEN;
 	window = tg_window_bytes((tg_u64)window * weight / parts);
-	if (parts > weight && s->h_us && h_us) {
-		h_us = tg_min(tg_max(s->h_us, h_us / 4), 4 * h_us);
-		window = tg_window_bytes((tg_u64)window * h_us / t->h_us);
-	}
+	if (window < 16 * t->mss)
+		window = (window + t->mss - 1) / t->mss * t->mss;
 	return tg_max(window, 2 * t->mss);
 }
 

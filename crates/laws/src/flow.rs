@@ -1,6 +1,6 @@
 //! A flow and its path, safely.
 
-use crate::{Law, PathState, sys};
+use crate::{Law, sys};
 
 /// Parameters of the laws.
 #[derive(Clone, Copy, Debug)]
@@ -76,14 +76,9 @@ pub struct Ack {
 
 /// The queue that flows share.
 #[derive(Clone, Debug, Default)]
-pub struct Path(sys::tg_tide);
+pub struct Path(sys::tg_interface);
 
 impl Path {
-    /// The state that `tide` is in.
-    pub fn state(&self) -> PathState {
-        PathState::of(self.0.state)
-    }
-
     /// Of an uplink: whether uploads fill it, or have of late.
     pub fn uploading(&self, now_us: u64) -> bool {
         // SAFETY: the pointer is to a live record; C keeps no copy of it.
@@ -91,12 +86,12 @@ impl Path {
     }
 
     /// The C record.
-    pub fn raw(&self) -> &sys::tg_tide {
+    pub fn raw(&self) -> &sys::tg_interface {
         &self.0
     }
 
     /// The C record, for what works on it.
-    pub(crate) fn raw_mut(&mut self) -> &mut sys::tg_tide {
+    pub(crate) fn raw_mut(&mut self) -> &mut sys::tg_interface {
         &mut self.0
     }
 }
