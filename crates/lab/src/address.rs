@@ -1,4 +1,4 @@
-//! Where the two hosts are.
+//! Where the hosts are.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tidegate_scenario::Side;
@@ -11,6 +11,27 @@ pub enum IpVersion {
     V4,
     /// IPv6.
     V6,
+}
+
+impl IpVersion {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::V4, Self::V6];
+}
+
+/// The server's n-th address: the first is that of [`address`], and each other one is for packets over links
+/// of their own.
+pub fn server_address(n: usize, version: IpVersion) -> IpAddr {
+    if n == 0 {
+        return address(Side::Server, version);
+    }
+    let n = n as u16;
+    match version {
+        IpVersion::V4 => {
+            let [high, low] = (0x8000 | n).to_be_bytes();
+            Ipv4Addr::new(198, 18, high, low).into()
+        }
+        IpVersion::V6 => Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 1, n).into(),
+    }
 }
 
 /// Address of the n-th proxy of an mPath transfer, from the same ranges.

@@ -42,7 +42,7 @@ impl EmulatedHosts {
             kernel_congestion_control: "cubic".into(),
             seed,
         };
-        let ends = [Side::Client, Side::Server].map(|side| Host::new(side, &settings));
+        let ends = [Side::Client, Side::Server].map(|side| Host::new(side, &settings, 1));
         let [client, server] = ends;
         let ends = Arc::new([client?, server?]);
         let halt = Arc::new(AtomicBool::new(false));

@@ -10,7 +10,7 @@ mod topology;
 
 use frame::Frame;
 pub use record::{LaneRecord, Record};
-pub use topology::{Route, Topology};
+pub use topology::{Route, Topology, Ways};
 
 use crate::clock::{Clock, make_punctual, thread_cpu_time};
 use crate::port::Port;

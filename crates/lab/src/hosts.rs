@@ -1,6 +1,6 @@
 //! The two hosts: a namespace each, its kernel settings, and its end of the link.
 
-use crate::address::{IpVersion, address, proxy_address};
+use crate::address::{IpVersion, address, proxy_address, server_address};
 use crate::netlink::Interface;
 use crate::netns::Namespace;
 use crate::port::Port;
@@ -101,11 +101,11 @@ enum End {
 }
 
 impl Host {
-    /// Makes the host that stands on `side`.
+    /// Makes the host that stands on `side`. The server has so many `addresses`, of each version of IP.
     ///
     /// # Errors
     /// Without root, without a TUN driver, or when its TCP lacks the congestion control.
-    pub fn new(side: Side, settings: &Settings) -> Result<Self> {
+    pub fn new(side: Side, settings: &Settings, addresses: usize) -> Result<Self> {
         let namespace = Namespace::new()?;
         if settings.own_tcp.contains(&side) {
             let (host, port) = UserHost::new(side, config(settings)?, settings.seed)?;
@@ -117,7 +117,7 @@ impl Host {
             });
         }
         Self::with_kernel(namespace, settings, || {
-            attach(side, settings.initial_window)
+            attach(side, addresses, settings.initial_window)
         })
     }
 
@@ -170,6 +170,14 @@ impl Host {
         }
     }
 
+    /// Its TCP, if that is our own.
+    pub fn own(&self) -> Option<&UserHost> {
+        match &self.end {
+            End::Kernel { .. } => None,
+            End::Own { host, .. } => Some(host),
+        }
+    }
+
     /// What its workloads use; `multipath`: of the kernel's.
     pub fn transport(&self, multipath: bool) -> Transport {
         match &self.end {
@@ -202,21 +210,28 @@ fn device() -> Result<(Tun, Interface)> {
 }
 
 /// Opens and configures the host's TUN device in the calling thread's namespace.
-fn attach(side: Side, initial_window: Option<u32>) -> Result<(Tun, Interface)> {
+fn attach(side: Side, servers: usize, initial_window: Option<u32>) -> Result<(Tun, Interface)> {
     let (tun, interface) = device()?;
-    let peer = match side {
-        Side::Client => Side::Server,
-        Side::Server => Side::Client,
-    };
-    let mut addresses = vec![(IpVersion::V4, 30)];
+    let mut versions = vec![(IpVersion::V4, 30, 32)];
     if sysctl::has_ipv6() {
-        addresses.push((IpVersion::V6, 64));
+        versions.push((IpVersion::V6, 64, 128));
     }
-    for (version, prefix_length) in addresses {
-        interface.add_address(address(side, version), prefix_length)?;
+    for (version, shared_prefix, whole) in versions {
+        interface.add_address(address(side, version), shared_prefix)?;
         interface.add_default_route(address(side, version))?;
+        let peers = match side {
+            Side::Client => (0..servers).map(|n| server_address(n, version)).collect(),
+            Side::Server => vec![address(Side::Client, version)],
+        };
+        if side == Side::Server {
+            for n in 1..servers {
+                interface.add_address(server_address(n, version), whole)?;
+            }
+        }
         if let Some(segments) = initial_window {
-            interface.set_initial_window(address(peer, version), segments)?;
+            for peer in peers {
+                interface.set_initial_window(peer, segments)?;
+            }
         }
     }
     Ok((tun, interface))

@@ -1,5 +1,6 @@
 //! One run: two hosts, the emulator between them, and a thread for every part in the workloads.
 
+use crate::address::{address, server_address};
 use crate::clock::{Awake, Clock};
 use crate::emulator::{Emulator, LaneConfig, Record};
 use crate::hosts::{Host, Settings};
@@ -8,10 +9,9 @@ use crate::netns::{Namespace, panic_text};
 use crate::outcome::Outcome;
 use crate::run::{Options, Progress};
 use crate::sample::Samples;
-use crate::site::{self, Site};
+use crate::site::{self, Home, Site};
 use crate::steer::Steering;
 use crate::term::Term;
-use crate::transport::Transport;
 use crate::workload::{Cast, Stage, Task};
 use anyhow::{Context, Result, anyhow, ensure};
 use std::sync::Mutex;
@@ -31,7 +31,10 @@ pub struct Laboratory<'a> {
     run: &'a Run,
     options: &'a Options<'a>,
     settings: Settings,
+    /// The first is the one where a law stands.
     sites: Vec<Site>,
+    /// Where each workload lives.
+    homes: Vec<Home>,
     window: Window,
     /// Set as soon as the run has to end.
     halt: AtomicBool,
@@ -50,8 +53,10 @@ impl<'a> Laboratory<'a> {
     ) -> Result<Self> {
         let settings = Settings::of(&scenario.hosts, run, scenario.seed);
         check_own_tcp(&settings.own_tcp, &scenario.workloads)?;
+        let (sites, homes) = site::build(scenario, &settings)?;
         Ok(Self {
-            sites: site::build(scenario, &settings)?,
+            sites,
+            homes,
             window: Window {
                 warmup: Instant::from_secs_f64(scenario.warmup_s),
                 end: Instant::from_secs_f64(scenario.duration_s),
@@ -71,20 +76,15 @@ impl<'a> Laboratory<'a> {
     /// When a part of it fails.
     pub fn run(&self, progress: Progress) -> Result<Option<RunResult>> {
         let warnings = Mutex::new(self.warn_of_commands());
-        let stage = |site: &Site| Stage {
-            version: self.options.ip,
-            client: site.client.transport(site.multipath),
-            server: site.server.transport(site.multipath),
-            output: &self.options.output,
-            end: self.window.end,
-            warnings: &warnings,
-        };
-        let stages: Vec<Stage> = self.sites.iter().map(stage).collect();
+        let stages: Vec<Stage> = self
+            .homes
+            .iter()
+            .map(|h| self.stage(h, &warnings))
+            .collect();
         let mut cast = Cast::default();
-        for (n, workload) in self.scenario.workloads.iter().enumerate() {
-            let site = self.site_of(n);
-            let server = &self.sites[site].server.namespace;
-            server.run(|| cast.add(workload, site, &stages[site]))?;
+        for (number, workload) in self.scenario.workloads.iter().enumerate() {
+            let server = &self.site_of(number).server.namespace;
+            server.run(|| cast.add(number, workload, &stages[number]))?;
         }
         let tasks = std::mem::take(&mut cast.tasks);
         let Observed {
@@ -100,6 +100,7 @@ impl<'a> Laboratory<'a> {
             samples,
             cast,
             window: self.window,
+            ways: self.sites[0].ways(),
             device_losses: self.plumbing_losses()?,
             machine_cpu,
             warnings: warnings.into_inner().unwrap_or_default(),
@@ -134,11 +135,11 @@ impl<'a> Laboratory<'a> {
             };
             let emulator = self.emulator(clock);
             let emulator = self.spawn(scope, "emulator", None, || emulator.run(&self.halt))?;
-            let transports = stages
+            let own_hosts: Vec<_> = self
+                .sites
                 .iter()
-                .flat_map(|stage| [&stage.client, &stage.server]);
-            let own_hosts: Vec<_> = transports
-                .filter_map(Transport::own)
+                .flat_map(Site::ends)
+                .filter_map(Host::own)
                 .map(|host| self.spawn(scope, "tcp", None, move || host.run(clock, &self.halt)))
                 .collect::<Result<_>>()?;
             let steering = &mut steering[..];
@@ -148,7 +149,7 @@ impl<'a> Laboratory<'a> {
             let workers: Result<Vec<_>> = tasks
                 .into_iter()
                 .map(|task| {
-                    let stage = &stages[task.site];
+                    let stage = &stages[task.workload];
                     self.start(scope, task, stage, term)
                 })
                 .collect();
@@ -207,8 +208,21 @@ impl<'a> Laboratory<'a> {
     }
 
     /// Where a workload is at home.
-    fn site_of(&self, workload: usize) -> usize {
-        workload.min(self.sites.len() - 1)
+    fn site_of(&self, workload: usize) -> &Site {
+        &self.sites[self.homes[workload].site]
+    }
+
+    fn stage<'b>(&'b self, home: &Home, warnings: &'b Mutex<Vec<String>>) -> Stage<'b> {
+        let (site, version) = (&self.sites[home.site], self.options.ip);
+        Stage {
+            client_address: address(Side::Client, version),
+            server_address: server_address(home.address, version),
+            client: site.client.transport(site.multipath),
+            server: site.server.transport(site.multipath),
+            output: &self.options.output,
+            end: self.window.end,
+            warnings,
+        }
     }
 
     fn plumbing_losses(&self) -> Result<u64> {
@@ -243,7 +257,7 @@ impl<'a> Laboratory<'a> {
         stage: &'env Stage,
         term: impl Fn(Instant) -> Term<'env>,
     ) -> Result<Handle<'scope, ()>> {
-        let host = self.sites[task.site].at(task.place);
+        let host = self.site_of(task.workload).at(task.place);
         let term = term(task.end);
         self.spawn(scope, "workload", Some(&host.namespace), move || {
             // What the client connects to listens already; the server need not be first.

@@ -7,9 +7,11 @@ mod transfers;
 
 use accuracy::rtt_accuracy;
 
-use crate::emulator::{LaneRecord, Record};
+use crate::emulator::{LaneRecord, Record, Ways};
 use crate::sample::Samples;
 use crate::workload::Cast;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 use tidegate_link::{Capacity, Config};
 use tidegate_measure::{Durations, Window};
 use tidegate_scenario::{Health, Hop, HopResult, LinkInputs, Run, RunResult};
@@ -35,6 +37,8 @@ pub struct Outcome {
     pub cast: Cast,
     /// Which part of the run counts.
     pub window: Window,
+    /// Where the server is that an agent's flows lead to, and the links that packets of each address cross.
+    pub ways: BTreeMap<IpAddr, Ways>,
     /// Packets that the devices lost.
     pub device_losses: u64,
     /// Share of the machine that was busy after the warm-up.
@@ -84,7 +88,11 @@ impl Outcome {
                 .collect(),
             videos: Vec::new(),
             health: self.health(),
-            agent_rtt: rtt_accuracy(&self.record, &self.samples.agent, self.window.warmup),
+            agent_rtt: rtt_accuracy(
+                (&self.record, &self.ways),
+                &self.samples.agent,
+                self.window.warmup,
+            ),
             series: if series { curves() } else { Vec::new() },
         }
     }

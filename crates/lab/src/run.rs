@@ -3,7 +3,6 @@
 use crate::address::IpVersion;
 use crate::hosts::{Settings, check_congestion_control};
 use crate::laboratory::Laboratory;
-use crate::site::is_shared_by_strangers;
 use crate::steer::Steer;
 use crate::workload::CommandOutput;
 use anyhow::{Context, Result, bail, ensure};
@@ -104,11 +103,6 @@ const MOST_PROXIES: usize = 16;
 /// What that is.
 pub fn check(scenario: &Scenario) -> Result<()> {
     for run in &scenario.runs {
-        ensure!(
-            !is_shared_by_strangers(scenario) || run.law.is_none(),
-            "run \"{}\" has a law beside workloads on links of their own choice, which only the simulator can run",
-            run.name
-        );
         let own_tcp = run.own_tcp.as_ref().unwrap_or(&scenario.hosts.own_tcp);
         ensure!(
             run.window.is_none() || !own_tcp.is_empty(),
@@ -119,7 +113,6 @@ pub fn check(scenario: &Scenario) -> Result<()> {
     for Workload {
         name,
         does,
-        steered,
         weight,
         congestion_control,
         flow_control,
@@ -134,7 +127,6 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             Mpath(transfer) if transfer.proxies.len() > MOST_PROXIES => {
                 "a transfer with many proxies"
             }
-            _ if !steered => "not steered",
             _ if *weight != 1 => "weighted",
             _ if congestion_control.is_some() => "sent by a congestion control of its own",
             _ if flow_control.is_some() => "received by a flow control of its own",

@@ -1,16 +1,23 @@
 //! Who is where: the hosts of a run, and the ways between them.
 //!
-//! Workloads that choose their links have hosts of their own, as cross traffic has; all others share one
-//! client and one server.
+//! One client and one server do what all workloads that a law sees have to do, whatever links their packets
+//! cross: the server has an address for each choice of links, and a packet's way goes by its addresses. What no
+//! law sees is done by two other hosts, and what takes several ways at once by hosts of its own.
 
 mod multipath;
+mod plan;
 
-use crate::address::{IpVersion, address, proxy_address};
-use crate::emulator::{Route, Topology};
+pub use plan::Home;
+
+use crate::address::{IpVersion, address, proxy_address, server_address};
+use crate::emulator::{Route, Topology, Ways};
 use crate::hosts::{Host, Settings};
 use crate::port::Port;
 use anyhow::Result;
-use tidegate_scenario::{Direction, Scenario, Side, Workload, WorkloadKind};
+use plan::Plan;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use tidegate_scenario::{Scenario, Side, Workload, WorkloadKind};
 
 /// Which of a site's hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,23 +38,25 @@ pub struct Site {
     pub proxies: Vec<Host>,
     /// Whether their TCP is the kernel's MPTCP.
     pub multipath: bool,
+    plan: Plan,
 }
 
 impl Site {
-    /// The hosts of a workload, or of all.
-    fn new(does: Option<&WorkloadKind>, settings: &Settings) -> Result<Self> {
-        let (proxies, addresses) = match does {
+    fn new(plan: Plan, scenario: &Scenario, settings: &Settings) -> Result<Self> {
+        let (proxies, addresses) = match plan.sole_resident(scenario).map(|w| &w.does) {
             Some(WorkloadKind::Mpath(transfer)) => (transfer.proxies.len(), 0),
             Some(WorkloadKind::Mptcp { paths }) => (0, paths.len()),
             _ => (0, 0),
         };
+        let host = |side| Host::new(side, settings, plan.ways.len());
         let site = Self {
-            client: Host::new(Side::Client, settings)?,
-            server: Host::new(Side::Server, settings)?,
+            client: host(Side::Client)?,
+            server: host(Side::Server)?,
             proxies: (0..proxies)
                 .map(|n| Host::proxy(n, settings))
                 .collect::<Result<_>>()?,
             multipath: addresses > 0,
+            plan,
         };
         if site.multipath {
             multipath::configure(&site, addresses)?;
@@ -76,51 +85,45 @@ impl Site {
         [&self.client, &self.server]
     }
 
+    /// The server's addresses, and the links that packets of each cross.
+    pub fn ways(&self) -> BTreeMap<IpAddr, Ways> {
+        let addresses = self.plan.ways.iter().enumerate().flat_map(|(n, ways)| {
+            IpVersion::ALL.map(|version| (server_address(n, version), ways.clone()))
+        });
+        addresses.collect()
+    }
+
     /// All hosts.
     pub fn hosts(&self) -> impl Iterator<Item = &Host> {
         self.ends().into_iter().chain(&self.proxies)
     }
 }
 
-/// Whether the workloads of a scenario have hosts of their own.
-pub fn is_shared_by_strangers(scenario: &Scenario) -> bool {
-    let workloads = &scenario.workloads;
-    let is_stranger = |w: &Workload| w.links.is_some() || !w.does.further_ways().1.is_empty();
-    workloads.iter().any(is_stranger)
-}
-
-/// Every site of a run: one for each workload where some choose their links, or else one for all.
+/// Every site of a run, of which the first is the one where a law stands, and the home of each workload.
 ///
 /// # Errors
 /// Without root or a TUN driver, or when the kernel lacks the congestion control.
-pub fn build(scenario: &Scenario, settings: &Settings) -> Result<Vec<Site>> {
-    if !is_shared_by_strangers(scenario) {
-        return Ok(vec![Site::new(None, settings)?]);
-    }
-    let site = |workload: &Workload| Site::new(Some(&workload.does), settings);
-    scenario.workloads.iter().map(site).collect()
+pub fn build(scenario: &Scenario, settings: &Settings) -> Result<(Vec<Site>, Vec<Home>)> {
+    let (plans, homes) = plan::plan(scenario);
+    let site = |plan| Site::new(plan, scenario, settings);
+    let sites = plans.into_iter().map(site).collect::<Result<_>>()?;
+    Ok((sites, homes))
 }
 
 /// The ports of all hosts, and the ways between them.
 pub fn connect<'a>(scenario: &Scenario, sites: &'a [Site]) -> (Vec<&'a Port>, Topology) {
     let mut topology = Topology::default();
     let mut ports = Vec::new();
-    for (n, site) in sites.iter().enumerate() {
-        let workload = &scenario.workloads[n];
-        let chosen = workload.links.as_deref();
+    for site in sites {
         let [client, server] = site.ends().map(|host| {
             ports.push(host.port());
             topology.add_port()
         });
-        for (from, to, direction) in [
-            (server, client, Direction::Down),
-            (client, server, Direction::Up),
-        ] {
-            let links = scenario.way(chosen, direction);
-            let route = topology.add_route(Route { links, to });
-            topology.exits[from].usual = Some(route);
-        }
         let ends = Ends { client, server };
+        connect_ends(&site.plan, ends, &mut topology);
+        let Some(workload) = site.plan.sole_resident(scenario) else {
+            continue;
+        };
         if site.multipath {
             connect_addresses(workload, scenario, ends, &mut topology);
             continue;
@@ -129,6 +132,23 @@ pub fn connect<'a>(scenario: &Scenario, sites: &'a [Site]) -> (Vec<&'a Port>, To
         ports.extend(site.proxies.iter().map(Host::port));
     }
     (ports, topology)
+}
+
+/// Ways between the client and each of the server's addresses.
+fn connect_ends(plan: &Plan, Ends { client, server }: Ends, topology: &mut Topology) {
+    for (n, Ways { down, up }) in plan.ways.iter().enumerate() {
+        for (from, to, links) in [(server, client, down), (client, server, up)] {
+            let links = links.clone();
+            let way = Some(topology.add_route(Route { links, to }));
+            let exits = &mut topology.exits[from];
+            if n == 0 {
+                exits.usual = way;
+                continue;
+            }
+            let addresses = IpVersion::ALL.map(|version| server_address(n, version));
+            exits.others.extend(addresses.map(|address| (address, way)));
+        }
+    }
 }
 
 /// The ports of a site's client and server.

@@ -1,6 +1,7 @@
 //! Where the live agent is attached: the laboratory knows no law, it only asks.
 
 use anyhow::Result;
+use std::net::SocketAddr;
 use tidegate_scenario::{Direction, Run, Side};
 
 /// Attaches an agent for a run.
@@ -28,14 +29,14 @@ pub trait Steering: Send {
 }
 
 /// What the agent knows of one flow: a connection's data in one direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SteeredFlow {
     /// Which way its data go, as the client sees it.
     pub direction: Direction,
     /// The client's port.
     pub client_port: u16,
-    /// The server's port.
-    pub server_port: u16,
+    /// Where the server listens.
+    pub server: SocketAddr,
     /// The latest RTT sample since the last call, in microseconds; none if there was none.
     pub rtt_us: Option<u32>,
     /// Queueing delay that the agent believes in, in microseconds.

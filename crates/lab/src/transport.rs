@@ -6,14 +6,12 @@ mod socket;
 pub use own::UserHost;
 pub use socket::{Arrival, use_congestion_control};
 
-use crate::address::{IpVersion, address};
 use crate::tcp_info::TcpInfo;
 use crate::term::Term;
 use anyhow::Result;
 use own::{OwnListener, OwnStream};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use tidegate_scenario::Side;
 
 /// Whose TCP a host uses.
 #[derive(Clone, Debug)]
@@ -27,14 +25,6 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// The host, if its TCP is our own.
-    pub fn own(&self) -> Option<&UserHost> {
-        match self {
-            Self::Kernel(_) | Self::Multipath(_) => None,
-            Self::Own(host) => Some(host),
-        }
-    }
-
     /// The protocol of its sockets.
     fn protocol(&self) -> i32 {
         match self {
@@ -43,12 +33,11 @@ impl Transport {
         }
     }
 
-    /// Listens at the server's address, at a port of the transport's choice.
+    /// Listens at `address`, at a port of the transport's choice.
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn listen(&self, version: IpVersion) -> Result<(Listener, SocketAddr)> {
-        let address = address(Side::Server, version);
+    pub fn listen(&self, address: IpAddr) -> Result<(Listener, SocketAddr)> {
         match self {
             Self::Kernel(congestion_control) | Self::Multipath(congestion_control) => {
                 let listener = socket::listen(address, congestion_control, self.protocol())?;

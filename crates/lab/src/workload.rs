@@ -18,21 +18,22 @@ pub use flow::{EchoLog, FetchLog, Flow};
 pub use mpath::{TransferLog, TransferSample};
 pub use pattern::Pattern;
 
-use crate::address::{IpVersion, address};
 use crate::site::Place;
 use crate::term::Term;
 use crate::transport::Transport;
 use anyhow::{Context, Result};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use tidegate_link::Instant;
 use tidegate_scenario::{Side, Workload, WorkloadKind};
 
-/// What every task may know.
+/// What every task of a workload may know.
 #[derive(Debug)]
 pub struct Stage<'a> {
-    /// Version of IP in use.
-    pub version: IpVersion,
+    /// Where the client is.
+    pub client_address: IpAddr,
+    /// Where the server is for this workload.
+    pub server_address: IpAddr,
     /// The client's TCP.
     pub client: Transport,
     /// The server's.
@@ -45,15 +46,25 @@ pub struct Stage<'a> {
     pub warnings: &'a Mutex<Vec<String>>,
 }
 
+impl Stage<'_> {
+    /// Where the host on that side is.
+    pub fn address(&self, side: Side) -> IpAddr {
+        match side {
+            Side::Client => self.client_address,
+            Side::Server => self.server_address,
+        }
+    }
+}
+
 type Work = Box<dyn FnOnce(&Stage, &Term) -> Result<()> + Send>;
 
 /// One thread's part in a workload.
 pub struct Task {
+    /// The workload's number.
+    pub workload: usize,
     /// The workload's name.
     pub name: String,
-    /// The site, and the host there, on which it runs.
-    pub site: usize,
-    /// See [`Self::site`].
+    /// The host on which it runs.
     pub place: Place,
     /// When it begins.
     pub start: Instant,
@@ -76,17 +87,18 @@ pub struct Cast {
     pub echoes: Vec<Arc<EchoLog>>,
     /// mPath transfers.
     pub transfers: Vec<Arc<TransferLog>>,
-    /// Where the workload in hand is at home.
-    site: usize,
+    /// Number of the workload in hand.
+    number: usize,
 }
 
 impl Cast {
-    /// Prepares a workload at a site, inside whose server's namespace this is called: listeners are opened.
+    /// Prepares the workload of that number, inside whose server's namespace this is called: listeners are
+    /// opened.
     ///
     /// # Errors
     /// When a socket cannot be opened.
-    pub fn add(&mut self, workload: &Workload, site: usize, stage: &Stage) -> Result<()> {
-        self.site = site;
+    pub fn add(&mut self, number: usize, workload: &Workload, stage: &Stage) -> Result<()> {
+        self.number = number;
         let name = &workload.name;
         self.add_kind(workload, stage)
             .with_context(|| format!("workload \"{name}\""))
@@ -127,8 +139,8 @@ impl Cast {
     ) {
         let stop = workload.stop_s.map(Instant::from_secs_f64);
         self.tasks.push(Task {
+            workload: self.number,
             name: workload.name.clone(),
-            site: self.site,
             place,
             start: Instant::from_secs_f64(workload.start_s),
             end: stop.map_or(stage.end, |stop| stop.min(stage.end)),
@@ -139,7 +151,7 @@ impl Cast {
 
 /// A UDP socket of the server's, at a port that the kernel chooses.
 fn bind_udp(stage: &Stage) -> Result<(UdpSocket, SocketAddr)> {
-    let socket = UdpSocket::bind((address(Side::Server, stage.version), 0))
+    let socket = UdpSocket::bind((stage.server_address, 0))
         .context("the server cannot bind a UDP socket")?;
     let at = socket.local_addr()?;
     Ok((socket, at))

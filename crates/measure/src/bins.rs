@@ -67,13 +67,17 @@ impl Bins {
     }
 }
 
-/// The round trip that began at the client so that it ended at `time`, as the links alone made it:
-/// the downlink's delay then, plus the uplink's when the answered packet was on its way. None where
-/// a direction carried nothing.
-pub fn round_trip(down: &Bins, up: &Bins, time: Instant) -> Option<Duration> {
-    let down = down.at(time)?.forward_mean()?;
-    let up = up.at(time - down)?.forward_mean()?;
-    Some(down + up)
+/// The round trip that ended at `time`, as the links alone made it, in the order in which they are passed: the
+/// last one's delay then, plus the one's before it when the packet was there, and so on. None where a link
+/// carried nothing.
+pub fn round_trip<'a, L>(links: L, time: Instant) -> Option<Duration>
+where
+    L: IntoIterator<Item = &'a Bins, IntoIter: DoubleEndedIterator>,
+{
+    let mut links = links.into_iter().rev();
+    links.try_fold(Duration::ZERO, |later, link| {
+        Some(later + link.at(time - later)?.forward_mean()?)
+    })
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub fn link_curves(down: &Bins, up: &Bins, capacity: &mut Capacity, end: Instant
     let rate: fn(&Bin) -> Option<f64> = |bin| Some(bps(bin.bytes));
     let round_trips = times
         .iter()
-        .filter_map(|&t| Some((t, ms(round_trip(down, up, t)?))))
+        .filter_map(|&t| Some((t, ms(round_trip([up, down], t)?))))
         .collect();
     let capacities = times
         .iter()

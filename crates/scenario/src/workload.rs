@@ -15,11 +15,11 @@ pub struct Workload {
     /// Seconds after the start of the run; the run's end by default.
     pub stop_s: Option<f64>,
     /// Names of the links that its packets cross: `down`, `up`, and hops; all of them if absent. In
-    /// the laboratory every workload then has hosts of its own, as cross traffic has.
+    /// the laboratory the server has another address for each choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
     /// Whether the run's law sees and steers its connections. Those of another host behind the same
-    /// link it cannot see, nor what QUIC carries. For the simulator.
+    /// link it cannot see, nor what QUIC carries. In the laboratory two other hosts have them.
     #[serde(default = "yes")]
     pub steered: bool,
     /// Parts of the path that `tide` gives each of its connections where others have one: foreground
@@ -197,7 +197,8 @@ pub enum WorkloadKind {
     },
     /// Any command, run in the client's or the server's namespace until it exits.
     Command {
-        /// Program and arguments; `{server}` and `{client}` become the hosts' addresses.
+        /// Program and arguments; `{server}` and `{client}` become the hosts' addresses; that
+        /// of the server is the one that its links lead to.
         run: Vec<String>,
         /// Where it runs.
         #[serde(default)]

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use tidegate_agent::{Agent, Config, Directions, FlowView, Interface};
 use tidegate_lab::{Steer, SteeredFlow, Steering};
 use tidegate_scenario::{Direction, Run, Side};
@@ -33,17 +34,16 @@ struct Attached {
     agent: Agent,
     side: Side,
     /// How many RTT samples each flow had at the last look.
-    samples: HashMap<(u16, u16, bool), u32>,
+    samples: HashMap<(u16, SocketAddr, bool), u32>,
 }
 
 impl Attached {
     /// The flow as the client sees it; the server's downloads are the client's uploads.
     fn seen_by_client(&self, flow: &FlowView) -> SteeredFlow {
-        let ports = (flow.local.port, flow.remote.port);
         let arrives = flow.direction == Direction::Down;
-        let (client_port, server_port) = match self.side {
-            Side::Client => ports,
-            Side::Server => (ports.1, ports.0),
+        let (client, server) = match self.side {
+            Side::Client => (flow.local, flow.remote),
+            Side::Server => (flow.remote, flow.local),
         };
         SteeredFlow {
             direction: if arrives == (self.side == Side::Client) {
@@ -51,8 +51,8 @@ impl Attached {
             } else {
                 Direction::Up
             },
-            client_port,
-            server_port,
+            client_port: client.port,
+            server: SocketAddr::new(server.address, server.port),
             rtt_us: flow.rtt_us,
             queue_us: flow.queue_us.unwrap_or(0),
             window_bytes: flow.window_bytes.into(),
@@ -68,7 +68,7 @@ impl Steering for Attached {
             .map(|f| {
                 let mut flow = self.seen_by_client(f);
                 let up = flow.direction == Direction::Up;
-                let key = (flow.client_port, flow.server_port, up);
+                let key = (flow.client_port, flow.server, up);
                 let seen = self.samples.insert(key, f.samples);
                 flow.rtt_us = flow.rtt_us.filter(|_| seen != Some(f.samples));
                 flow

@@ -27,7 +27,8 @@ impl Packet for Frame {
         self.bytes.len()
     }
 
-    /// A hash of addresses, protocol and, where the packet has them, ports.
+    /// A hash of addresses, protocol and, where the packet has them, ports; and of the way, since hosts of
+    /// different sites have the same addresses.
     fn flow(&self) -> u64 {
         let Some(ip) = Ip::parse(&self.bytes) else {
             return 0;
@@ -38,9 +39,10 @@ impl Packet for Frame {
         };
         let bytes = ip.addresses.iter().chain(ports).chain([&ip.protocol]);
         // FNV-1a.
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        })
+        bytes.fold(
+            0xcbf2_9ce4_8422_2325 ^ u64::from(self.route),
+            |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3),
+        )
     }
 
     /// TCP's; none without data, SYN or FIN.

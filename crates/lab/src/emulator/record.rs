@@ -1,5 +1,6 @@
 //! What the emulator knows to be true, and how punctual it was.
 
+use super::Ways;
 use std::time::Duration;
 use tidegate_link::Instant;
 use tidegate_measure::{Bins, Durations, LinkRecord, Passage, round_trip};
@@ -51,8 +52,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// See [`round_trip`].
-    pub fn round_trip(&self, time: Instant) -> Option<Duration> {
-        round_trip(self.down.bins(), self.up.bins(), time)
+    /// That of packets on those ways: see [`round_trip`].
+    pub fn round_trip(&self, ways: &Ways, time: Instant) -> Option<Duration> {
+        let lanes: Vec<_> = [&self.down, &self.up]
+            .into_iter()
+            .chain(&self.hops)
+            .collect();
+        let passed = ways.up.iter().chain(&ways.down);
+        round_trip(passed.map(|&link| lanes[link].bins()), time)
     }
 }

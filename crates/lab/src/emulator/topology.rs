@@ -1,6 +1,6 @@
 //! Which links a packet passes, by where it comes from and where it goes.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use tidegate_scenario::{DOWN, UP};
 
 /// A way from one port to another.
@@ -12,12 +12,21 @@ pub struct Route {
     pub to: usize,
 }
 
+/// Numbers of the links between a client and a server, in the order in which they are passed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ways {
+    /// To the client.
+    pub down: Vec<usize>,
+    /// From it.
+    pub up: Vec<usize>,
+}
+
 /// Ways out of a port.
 #[derive(Clone, Debug, Default)]
 pub struct Exits {
     /// For packets to everybody else.
     pub usual: Option<u32>,
-    /// For packets to that address; they may lead nowhere.
+    /// For packets that have that address at either end; they may lead nowhere.
     pub others: Vec<(IpAddr, Option<u32>)>,
 }
 
@@ -27,8 +36,8 @@ impl Exits {
         if self.others.is_empty() {
             return self.usual;
         }
-        let to = destination(packet)?;
-        let other = self.others.iter().find(|(address, _)| *address == to);
+        let ends = ends(packet)?;
+        let other = self.others.iter().find(|(at, _)| ends.contains(at));
         other.map_or(self.usual, |&(_, route)| route)
     }
 }
@@ -73,16 +82,16 @@ impl Topology {
     }
 }
 
-/// Where an IP packet goes; none if it is cut short.
-fn destination(packet: &[u8]) -> Option<IpAddr> {
+/// Where an IP packet comes from and where it goes; none if it is cut short.
+fn ends(packet: &[u8]) -> Option<[IpAddr; 2]> {
     match packet.first()? >> 4 {
         4 => {
-            let bytes: [u8; 4] = packet.get(16..20)?.try_into().ok()?;
-            Some(Ipv4Addr::from(bytes).into())
+            let (ends, _) = packet.get(12..20)?.as_chunks::<4>();
+            Some([ends[0].into(), ends[1].into()])
         }
         6 => {
-            let bytes: [u8; 16] = packet.get(24..40)?.try_into().ok()?;
-            Some(Ipv6Addr::from(bytes).into())
+            let (ends, _) = packet.get(8..40)?.as_chunks::<16>();
+            Some([ends[0].into(), ends[1].into()])
         }
         _ => None,
     }

@@ -1,27 +1,32 @@
 //! The agent's RTT against the link's.
 
-use crate::emulator::Record;
+use crate::emulator::{Record, Ways};
 use crate::sample::AgentSample;
 use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use tidegate_link::Instant;
 use tidegate_measure::{BIN, quantiles};
 use tidegate_scenario::{Direction, RttAccuracy};
 
 /// Compares, for each flow and bin of time after the warm-up, the mean of the agent's samples with
-/// the round trip that the link made. None without an agent, or if it never had a sample.
+/// the round trip that the links on its way made. None without an agent, or if it never had a sample.
 ///
 /// What a host adds (its scheduling, a delayed acknowledgement) counts as the agent's error.
+///
+/// `ways` are those of packets of each of the server's addresses; what else commands may have talked to is not
+/// compared.
 pub fn rtt_accuracy(
-    record: &Record,
+    (record, ways): (&Record, &BTreeMap<IpAddr, Ways>),
     agent: &[AgentSample],
     warmup: Instant,
 ) -> Option<RttAccuracy> {
     let mut errors_ms = Vec::new();
     let mut relative = Vec::new();
     let mut truths_ms = Vec::new();
-    for ((bin, _), samples) in by_bin_and_flow(agent, warmup) {
+    for ((bin, (_, server, _)), samples) in by_bin_and_flow(agent, warmup) {
         let middle = Instant::from_nanos(bin * BIN.as_nanos() as u64) + BIN / 2;
-        let Some(truth) = record.round_trip(middle) else {
+        let way = ways.get(&server.ip());
+        let Some(truth) = way.and_then(|way| record.round_trip(way, middle)) else {
             continue;
         };
         let truth_ms = truth.as_secs_f64() * 1e3;
@@ -39,8 +44,8 @@ pub fn rtt_accuracy(
     })
 }
 
-/// A flow's ports, and whether it is an upload.
-type FlowKey = (u16, u16, bool);
+/// A flow's ends, and whether it is an upload.
+type FlowKey = (u16, SocketAddr, bool);
 
 /// Samples in milliseconds by number of the bin and by flow.
 fn by_bin_and_flow(agent: &[AgentSample], warmup: Instant) -> BTreeMap<(u64, FlowKey), Vec<f64>> {
@@ -50,7 +55,7 @@ fn by_bin_and_flow(agent: &[AgentSample], warmup: Instant) -> BTreeMap<(u64, Flo
         for flow in &sample.flows {
             if let Some(rtt_us) = flow.rtt_us {
                 let up = flow.direction == Direction::Up;
-                bins.entry((bin, (flow.client_port, flow.server_port, up)))
+                bins.entry((bin, (flow.client_port, flow.server, up)))
                     .or_default()
                     .push(f64::from(rtt_us) / 1e3);
             }

@@ -98,11 +98,12 @@ fn agent_series(outcome: &Outcome) -> Vec<Series> {
         .cast
         .flows
         .iter()
-        .filter_map(|flow| Some((flow, *flow.client_port.get()?)));
+        .filter_map(|flow| Some((flow, *flow.ends.get()?)));
     named
-        .flat_map(|(named, port)| {
-            let is_named =
-                |f: &&SteeredFlow| f.client_port == port && f.direction == named.direction;
+        .flat_map(|(named, ends)| {
+            let is_named = |f: &&SteeredFlow| {
+                (f.client_port, f.server) == ends && f.direction == named.direction
+            };
             let of = |value: fn(&SteeredFlow) -> Option<f64>| {
                 let samples = outcome.samples.agent.iter();
                 samples

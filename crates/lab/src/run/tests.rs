@@ -37,12 +37,6 @@ fn what_only_the_simulator_has_is_refused_by_name() {
         ),
         ("does = { datagrams = { mbps = 1 } }", "", "", "datagrams"),
         (
-            "does = { bulk = {} }, steered = false",
-            "",
-            "",
-            "\"w\" is not steered",
-        ),
-        (
             "does = { bulk = {} }, congestion_control = 'reno'",
             "",
             "",
@@ -59,12 +53,6 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "",
             "",
             "\"w\" is weighted",
-        ),
-        (
-            "does = { bulk = {} }, links = ['down', 'up']",
-            "law = 'drwa'",
-            "",
-            "links of their own choice",
         ),
     ] {
         let refusal = refusal(workload, run, more);

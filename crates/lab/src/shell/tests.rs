@@ -42,7 +42,7 @@ impl World {
             kernel_congestion_control: "reno".into(),
             seed: 1,
         };
-        let host = |side| Host::new(side, &settings).unwrap();
+        let host = |side| Host::new(side, &settings, 1).unwrap();
         Some(Self {
             caller: host(Side::Client),
             beyond: host(Side::Server),

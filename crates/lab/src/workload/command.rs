@@ -1,7 +1,6 @@
 //! Any command, inside one of the namespaces.
 
 use super::{Cast, Stage};
-use crate::address::address;
 use crate::child::{die_with_parent, terminate};
 use crate::term::Term;
 use anyhow::{Context, Result};
@@ -42,10 +41,9 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, argv: &[String],
 
 /// Puts the hosts' addresses into an argument.
 fn substitute(argument: &str, stage: &Stage) -> String {
-    let at = |side| address(side, stage.version).to_string();
     argument
-        .replace("{server}", &at(Side::Server))
-        .replace("{client}", &at(Side::Client))
+        .replace("{server}", &stage.server_address.to_string())
+        .replace("{client}", &stage.client_address.to_string())
 }
 
 /// Runs the command until it exits, and ends it and its process group when the term is over. Returns

@@ -2,6 +2,7 @@
 
 use crate::tcp_info::TcpInfo;
 use crate::transport::Stream;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -21,8 +22,8 @@ pub struct Flow {
     pub completed: OnceLock<Instant>,
     /// When the term was over.
     pub over: OnceLock<Instant>,
-    /// The client's port.
-    pub client_port: OnceLock<u16>,
+    /// The client's port, and where the server listens.
+    pub ends: OnceLock<(u16, SocketAddr)>,
     received: AtomicU64,
     retransmits: AtomicU64,
     sender: OnceLock<Weak<Stream>>,
@@ -37,7 +38,7 @@ impl Flow {
             began: OnceLock::new(),
             completed: OnceLock::new(),
             over: OnceLock::new(),
-            client_port: OnceLock::new(),
+            ends: OnceLock::new(),
             received: AtomicU64::new(0),
             retransmits: AtomicU64::new(0),
             sender: OnceLock::new(),

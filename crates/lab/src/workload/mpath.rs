@@ -4,7 +4,7 @@
 use super::flow::Flow;
 use super::pattern::Pattern;
 use super::{Cast, Stage};
-use crate::address::{IpVersion, address, proxy_address};
+use crate::address::proxy_address;
 use crate::site::Place;
 use crate::term::Term;
 use anyhow::{Context, Result, ensure};
@@ -17,7 +17,7 @@ use tidegate_measure::SAMPLE_INTERVAL;
 use tidegate_overlay::proxy::{Options, Proxy};
 use tidegate_overlay::registry::{Config as Listing, Memory, Server, Service};
 use tidegate_overlay::{Announcement, GrantedRelay, Limits, Rate, ReceiverId, Registry, Secret};
-use tidegate_scenario::{MpathSpec, ProxySpec, Side, Workload};
+use tidegate_scenario::{MpathSpec, ProxySpec, Workload};
 use tidegate_transfer::{
     Config, Connection, Endpoint, Identity, Monitor, PathStatus, Relay, Token,
 };
@@ -121,7 +121,7 @@ struct Plan {
 /// Adds a transfer; its registry listens from now on.
 pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, spec: &MpathSpec) -> Result<()> {
     ensure!(
-        stage.version == IpVersion::V4,
+        stage.server_address.is_ipv4(),
         "an mPath transfer runs over IPv4 here"
     );
     let receiver = spec.receiver();
@@ -132,7 +132,7 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, spec: &MpathSpec
         Box::new(Memory::default()),
         Listing::default(),
     );
-    let at = SocketAddr::new(address(Side::Server, IpVersion::V4), 0);
+    let at = SocketAddr::new(stage.server_address, 0);
     let server = Server::start(at, service).context("the registry cannot listen")?;
     let flow = Arc::new(Flow::new(workload.name.clone(), spec.direction));
     let named = spec.proxies.iter().enumerate();
@@ -153,7 +153,7 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, spec: &MpathSpec
         identity: Identity::generate(),
         secret,
         registry: server.address(),
-        receiver: SocketAddr::new(address(receiver, IpVersion::V4), PORT),
+        receiver: SocketAddr::new(stage.address(receiver), PORT),
         live: spec.proxies.iter().enumerate().filter(live).count(),
         config: config(spec),
     });

@@ -2,7 +2,6 @@
 
 use super::flow::EchoLog;
 use super::{Cast, Stage, bind_udp};
-use crate::address::address;
 use crate::clock::make_punctual;
 use crate::term::Term;
 use anyhow::{Context, Result};
@@ -33,7 +32,7 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, interval_ms: f64
     cast.echoes.push(log.clone());
     let interval = Duration::from_secs_f64(interval_ms / 1e3);
     cast.add_task(workload, stage, Side::Client, move |stage, term| {
-        let client = UdpSocket::bind((address(Side::Client, stage.version), 0))?;
+        let client = UdpSocket::bind((stage.client_address, 0))?;
         measure(&client, at, interval, &log, term)
     });
     Ok(())

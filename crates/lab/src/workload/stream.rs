@@ -59,7 +59,7 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, does: &WorkloadK
 }
 
 fn add_ends(cast: &mut Cast, workload: &Workload, stage: &Stage, plan: &Arc<Plan>) -> Result<()> {
-    let (listener, server) = stage.server.listen(stage.version)?;
+    let (listener, server) = stage.server.listen(stage.server_address)?;
     let at_server = plan.clone();
     cast.add_task(
         workload,
@@ -75,7 +75,7 @@ fn add_ends(cast: &mut Cast, workload: &Workload, stage: &Stage, plan: &Arc<Plan
         let _ = at_client.flow.began.set(term.clock.now());
         match stage.client.connect(server, term)? {
             Some(stream) => {
-                let _ = at_client.flow.client_port.set(stream.local_port()?);
+                let _ = at_client.flow.ends.set((stream.local_port()?, server));
                 at_client.play(Side::Client, stream, term)
             }
             None => Ok(()),

@@ -23,7 +23,7 @@ pub fn add(
     object_bytes: &[u64],
     pause_s: f64,
 ) -> Result<()> {
-    let (listener, server) = stage.server.listen(stage.version)?;
+    let (listener, server) = stage.server.listen(stage.server_address)?;
     cast.add_task(workload, stage, Side::Server, move |_, term| {
         serve(&listener, term)
     });

@@ -1,7 +1,10 @@
 //! Links behind links, and workloads that cross a part of them.
 
 use crate::common::{flow, laboratory, run};
-use tidegate_lab::Options;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tidegate_lab::{IpVersion, Options, Steer, SteeredFlow, Steering};
+use tidegate_scenario::{Run, RunResult, Side};
 
 const QUEUE: &str = "queue = { packets = 50 }";
 
@@ -65,4 +68,143 @@ fn a_hop_adds_to_the_round_trip() {
     let result = run(&text, &Options::default()).runs.remove(0);
     let rtt = flow(&result, "ping").rtt_ms.p50;
     assert!((50.0..53.0).contains(&rtt), "{rtt} ms");
+}
+
+/// Workloads of every kind, each over links that show in its numbers: 8 Mbit/s down that `slow` shares with
+/// `quick`, a hop of 1 Mbit/s for `slow` alone, one of 0.5 upwards for `post`, and an empty one for the others.
+fn mix(more: &str, run: &str) -> String {
+    format!(
+        "duration_s = 6
+         hosts = {{ congestion_control = 'reno', initial_window = 20 }}
+         down = {down}
+         up = {up}
+         hop = [
+           {{ name = 'narrow', link = {narrow} }},
+           {{ name = 'aside', link = {aside} }},
+           {{ name = 'outwards', direction = 'up', link = {outwards} }},
+         ]
+         workload = [
+           {{ name = 'slow', links = ['narrow', 'down', 'up'], does = {{ bulk = {{}} }} }},
+           {{ name = 'quick', links = ['down', 'up'], does = {{ bulk = {{}} }} }},
+           {{ name = 'post', links = ['down', 'outwards', 'up'], does = {{ bulk = {{ direction = 'up' }} }} }},
+           {{ name = 'web', links = ['aside', 'up'], does = {{ web = {{ object_bytes = [20_000], pause_s = 0.1 }} }} }},
+           {{ name = 'note', links = ['aside', 'up'], does = {{ bulk = {{ direction = 'up', bytes = 20_000 }} }} }},
+           {more}
+         ]
+         run = [{{ name = 'mix', {run} }}]",
+        down = link(8.0, 5.0),
+        up = link(100.0, 10.0),
+        narrow = link(1.0, 5.0),
+        aside = link(50.0, 30.0),
+        outwards = link(0.5, 5.0),
+    )
+}
+
+/// What each got is what its links have.
+fn assert_mixed(result: &RunResult) {
+    let mbps = |name| flow(result, name).goodput_bps / 1e6;
+    let (slow, quick, post) = (mbps("slow"), mbps("quick"), mbps("post"));
+    assert!((0.7..1.0).contains(&slow), "{slow} of 1 Mbit/s");
+    assert!((5.5..7.5).contains(&quick), "{quick} of 7 Mbit/s");
+    assert!((0.3..0.5).contains(&post), "{post} of 0.5 Mbit/s");
+    // A round trip of 40 ms to connect and another one, or half of it, since the first window takes everything.
+    let note = flow(result, "note").completion_s.unwrap();
+    assert!((0.05..0.085).contains(&note), "{note} s");
+    let web = &result.fetches[0];
+    assert!(web.count > 10, "{web:?}");
+    assert!((80.0..110.0).contains(&web.time_ms.p50), "{web:?}");
+    assert_eq!(result.health.plumbing_losses, 0, "{:?}", result.health);
+}
+
+/// Notes what comes to the host at which it is attached.
+#[derive(Default)]
+struct Counter {
+    attached: AtomicU64,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Steer for Counter {
+    fn attach(&self, _: &Run, side: Side, interface: &str) -> anyhow::Result<Box<dyn Steering>> {
+        assert_eq!(side, Side::Client);
+        self.attached.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(Count {
+            interface: interface.into(),
+            bytes: Arc::clone(&self.bytes),
+        }))
+    }
+}
+
+struct Count {
+    interface: String,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Steering for Count {
+    fn sample(&mut self) -> Vec<SteeredFlow> {
+        Vec::new()
+    }
+
+    fn finish(self: Box<Self>) -> anyhow::Result<()> {
+        let devices = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+        let of = |line: &str| {
+            let (name, counters) = line.split_once(':')?;
+            let is_ours = name.trim() == self.interface;
+            let received = counters.split_whitespace().next()?;
+            is_ours.then(|| received.parse().unwrap())
+        };
+        let received = devices.lines().find_map(of).expect("our device");
+        self.bytes.store(received, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// A law stands at one client, to which everything comes that it may steer, over whatever links; a ping goes
+/// its own way, and what is not steered comes elsewhere.
+#[test]
+fn a_law_stands_where_workloads_on_all_links_meet() {
+    let Some(_turn) = laboratory() else { return };
+    let more = "
+        { name = 'ping', links = ['aside', 'up'], does = { ping = { interval_ms = 20 } } },
+        { name = 'stranger', links = ['aside', 'up'], steered = false, does = { bulk = { bytes = 4_000_000 } } },
+        { name = 'command', links = ['aside', 'up'], does = { command = { run = ['sh', '-c',
+          'test {server} != 198.18.0.2 && test {server} != 2001:2::2'], side = 'client' } } },";
+    let text = mix(more, "law = 'drwa'");
+    for ip in [IpVersion::V4, IpVersion::V6] {
+        let counter = Counter::default();
+        let options = Options {
+            steer: Some(&counter),
+            ip,
+            ..Options::default()
+        };
+        let result = run(&text, &options).runs.remove(0);
+        assert_mixed(&result);
+        let rtt = flow(&result, "ping").rtt_ms.p50;
+        assert!((40.0..43.0).contains(&rtt), "{rtt} ms");
+        let failed = result
+            .health
+            .warnings
+            .iter()
+            .find(|w| w.contains("command"));
+        assert_eq!(failed, None, "{ip:?}");
+        assert!(flow(&result, "stranger").completion_s.is_some());
+        assert_eq!(counter.attached.load(Ordering::Relaxed), 1);
+        // Headers, acknowledgements and echoes besides.
+        let bytes = |name| flow(&result, name).goodput_bps * 6.0 / 8.0;
+        let objects = result.fetches[0].count as f64 * 20e3;
+        let steered = bytes("slow") + bytes("quick") + objects;
+        let came = counter.bytes.load(Ordering::Relaxed) as f64;
+        assert!((1.0..1.15).contains(&(came / steered)), "{came}, {steered}");
+    }
+}
+
+#[test]
+fn tcp_of_our_own_goes_the_ways_of_its_addresses() {
+    let Some(_turn) = laboratory() else { return };
+    for own in ["['client']", "['server']", "['client', 'server']"] {
+        let stranger = "{ name = 'stranger', links = ['aside', 'up'], steered = false, does = { bulk = { bytes = 100_000 } } }";
+        let text = mix(stranger, &format!("own_tcp = {own}"));
+        let result = run(&text, &Options::default()).runs.remove(0);
+        assert_mixed(&result);
+        assert!(flow(&result, "stranger").completion_s.is_some());
+    }
 }

@@ -312,7 +312,7 @@ impl Steering for Belief {
         vec![SteeredFlow {
             direction: Direction::Down,
             client_port: 1,
-            server_port: 2,
+            server: "198.18.0.2:2".parse().unwrap(),
             rtt_us: Some(41_000),
             queue_us: 0,
             window_bytes: 1,

@@ -39,7 +39,7 @@ fn a_round_trip_takes_the_uplink_of_the_time_when_it_was_used() {
     down.count(&passage(950, 280, 300));
     up.count(&passage(650, 5, 25));
     up.count(&passage(950, 400, 420));
-    let at = |ms| round_trip(&down, &up, Instant::from_millis(ms));
+    let at = |ms| round_trip([&up, &down], Instant::from_millis(ms));
     assert_eq!(at(950), Some(ms(325)));
     // Nothing came down there.
     assert_eq!(at(650), None);

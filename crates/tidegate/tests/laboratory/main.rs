@@ -1,5 +1,7 @@
 //! The command's laboratory with the live agent on the real kernel, in real time. Needs root, and says
 //! aloud when it is skipped.
 
+mod common;
+mod mixes;
 mod reproduce;
 mod steers;

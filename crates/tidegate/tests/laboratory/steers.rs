@@ -1,10 +1,7 @@
 //! The main job, short: the laboratory with the live agent on the real kernel.
 
+use crate::common::{laboratory, number};
 use serde_json::Value;
-use std::fs;
-use std::process::Command;
-use tempfile::TempDir;
-use tidegate_testing::has_tun;
 
 const SCENARIO: &str = r#"
 name = "short"
@@ -37,32 +34,6 @@ run = [
     { name = "server", server_law = "rsfc" },
 ]
 "#;
-
-fn laboratory(text: &str, more: &[&str]) -> Option<Value> {
-    if !has_tun() {
-        return None;
-    }
-    let folder = TempDir::new().unwrap();
-    let scenario = folder.path().join("short.toml");
-    fs::write(&scenario, text).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
-    let output = command
-        .arg("lab")
-        .arg(&scenario)
-        .arg("--json")
-        .args(more)
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    Some(serde_json::from_slice(&output.stdout).unwrap())
-}
-
-fn number(run: &Value, path: &str) -> f64 {
-    run.pointer(path)
-        .and_then(Value::as_f64)
-        .unwrap_or_else(|| panic!("no {path} in {run}"))
-}
 
 fn goodput(run: &Value) -> f64 {
     number(run, "/flows/0/goodput_bps")

@@ -40,6 +40,17 @@ fn frame(bytes: Vec<u8>) -> Frame {
     }
 }
 
+/// Hosts of two sites may have the same addresses and ports, not the same way.
+#[test]
+fn flows_on_two_ways_are_two() {
+    let one = frame(tcp4([1, 2], 1, 0x10, 100));
+    let other = Frame {
+        route: 1,
+        ..frame(tcp4([1, 2], 1, 0x10, 100))
+    };
+    assert_ne!(one.flow(), other.flow());
+}
+
 #[test]
 fn a_flow_is_addresses_protocol_and_ports() {
     for make in [tcp4, tcp6] {

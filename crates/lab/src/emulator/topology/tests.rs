@@ -1,29 +1,48 @@
 use super::*;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
-fn to_v4(address: [u8; 4]) -> Vec<u8> {
-    let mut packet = vec![0; 20];
-    packet[0] = 0x45;
-    packet[16..].copy_from_slice(&address);
-    packet
+const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 18, 0, 1));
+const CLIENT_V6: IpAddr = IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1));
+
+fn packet(from: IpAddr, to: IpAddr) -> Vec<u8> {
+    match (from, to) {
+        (IpAddr::V4(from), IpAddr::V4(to)) => {
+            let header = [&[0x45; 12][..], &from.octets(), &to.octets()];
+            header.concat()
+        }
+        (IpAddr::V6(from), IpAddr::V6(to)) => {
+            let header = [&[0x60; 8][..], &from.octets(), &to.octets()];
+            header.concat()
+        }
+        _ => unreachable!("one version"),
+    }
 }
 
 #[test]
 fn an_address_of_its_own_has_a_way_of_its_own() {
+    let (here, nowhere) = ([198, 19, 0, 1].into(), [198, 19, 0, 3].into());
+    let here_v6 = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 1, 1).into();
     let exits = Exits {
         usual: Some(7),
-        others: vec![
-            (Ipv4Addr::new(198, 19, 0, 1).into(), Some(8)),
-            (Ipv4Addr::new(198, 19, 0, 3).into(), None),
-        ],
+        others: vec![(here, Some(8)), (nowhere, None), (here_v6, Some(9))],
     };
-    assert_eq!(exits.route(&to_v4([198, 19, 0, 1])), Some(8));
-    assert_eq!(exits.route(&to_v4([198, 19, 0, 2])), Some(7));
-    assert_eq!(exits.route(&to_v4([198, 19, 0, 3])), None);
-    let mut v6 = vec![0; 40];
-    v6[0] = 0x60;
-    assert_eq!(exits.route(&v6), Some(7));
-    assert_eq!(exits.route(&to_v4([0; 4])[..19]), None, "cut short");
-    assert_eq!(Exits::default().route(&v6), None);
+    let elsewhere = [198, 19, 0, 2].into();
+    for (from, to, way) in [
+        (CLIENT, here, Some(8)),
+        (here, CLIENT, Some(8)),
+        (CLIENT, elsewhere, Some(7)),
+        (elsewhere, CLIENT, Some(7)),
+        (CLIENT, nowhere, None),
+        (CLIENT_V6, here_v6, Some(9)),
+        (here_v6, CLIENT_V6, Some(9)),
+        (CLIENT_V6, CLIENT_V6, Some(7)),
+    ] {
+        let packet = packet(from, to);
+        assert_eq!(exits.route(&packet), way, "from {from} to {to}");
+        assert_eq!(Exits::default().route(&packet), None);
+        let cut_short = &packet[..packet.len() - 1];
+        assert_eq!(exits.route(cut_short), None);
+    }
 }
 
 #[test]

@@ -1,0 +1,100 @@
+//! Who lives where: which workloads share hosts, and which of the server's addresses is whose.
+
+use crate::emulator::Ways;
+use tidegate_scenario::{Direction, Scenario, Workload, WorkloadKind};
+
+/// Whose hosts a site's are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Residents {
+    /// All those that a law sees: it stands at these hosts.
+    Steered,
+    /// All those that no law sees.
+    Unsteered,
+    /// The workload of that number, whose packets take several ways at once.
+    Alone(usize),
+}
+
+impl Residents {
+    fn of(number: usize, workload: &Workload) -> Self {
+        match &workload.does {
+            WorkloadKind::Mpath(_) | WorkloadKind::Mptcp { .. } => Self::Alone(number),
+            _ if workload.steered => Self::Steered,
+            _ => Self::Unsteered,
+        }
+    }
+}
+
+/// A site before it is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Whose it is.
+    pub residents: Residents,
+    /// Which links packets of each of the server's addresses cross. What has no address of its own, since
+    /// its packets cross all links or since it lives alone, has the first.
+    pub ways: Vec<Ways>,
+}
+
+impl Plan {
+    /// Who lives there alone.
+    pub fn sole_resident<'a>(&self, scenario: &'a Scenario) -> Option<&'a Workload> {
+        match self.residents {
+            Residents::Alone(number) => Some(&scenario.workloads[number]),
+            _ => None,
+        }
+    }
+}
+
+/// Where a workload lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// Number of the site.
+    pub site: usize,
+    /// Number of the server's address there.
+    pub address: usize,
+}
+
+/// Every site of a run, of which the first is the steered one, and the home of each workload.
+pub fn plan(scenario: &Scenario) -> (Vec<Plan>, Vec<Home>) {
+    let mut plans = vec![Plan {
+        residents: Residents::Steered,
+        ways: vec![ways(scenario, None)],
+    }];
+    let workloads = scenario.workloads.iter().enumerate();
+    let homes = workloads.map(|(number, workload)| {
+        let chosen = ways(scenario, workload.links.as_deref());
+        let residents = Residents::of(number, workload);
+        let first = match residents {
+            Residents::Alone(_) => chosen.clone(),
+            _ => ways(scenario, None),
+        };
+        let site = place_of(
+            &mut plans,
+            |plan| plan.residents == residents,
+            || Plan {
+                residents,
+                ways: vec![first],
+            },
+        );
+        let address = place_of(&mut plans[site].ways, |w| *w == chosen, || chosen.clone());
+        Home { site, address }
+    });
+    let homes = homes.collect();
+    (plans, homes)
+}
+
+/// The place of the one that is meant, which is added if there is none.
+fn place_of<T>(all: &mut Vec<T>, is_meant: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
+    let place = all.iter().position(is_meant);
+    place.unwrap_or_else(|| {
+        all.push(make());
+        all.len() - 1
+    })
+}
+
+fn ways(scenario: &Scenario, chosen: Option<&[String]>) -> Ways {
+    let [down, up] = [Direction::Down, Direction::Up].map(|way| scenario.way(chosen, way));
+    Ways { down, up }
+}
+
+#[cfg(test)]
+mod tests;
