@@ -12,6 +12,7 @@ mod frontier;
 mod laboratory;
 pub(crate) mod links;
 mod mixed;
+mod mixes;
 mod paths;
 mod plane;
 mod score;
@@ -59,6 +60,7 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         start::figure(extent)?,
         short::figure(extent)?,
         mixed::figure(extent)?,
+        mixes::figure(extent)?,
         beside::figure(extent)?,
     ];
     if extent.lab {

@@ -1,0 +1,239 @@
+//! What a contender must not take away, and what it must shorten: each criterion, once.
+
+use super::mix::Mix;
+use super::outcome::{Fetched, Outcome};
+use super::share::{Shares, Wish};
+use tidegate_scenario::{DOWN, Direction, UP, Workload, WorkloadKind};
+
+/// A queue of so many milliseconds and so many full packets is short enough, whatever Linux's was: a ratio
+/// of two short queues says nothing.
+const SHORT_MS: f64 = 2.0;
+const SHORT_PACKETS: f64 = 2.0;
+
+/// Bits of a full packet.
+const PACKET_BITS: f64 = 12_000.0;
+
+/// What is asked of every mix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Criterion {
+    /// All goodput together, beside Linux's.
+    Total,
+    /// Each lasting flow's goodput, beside what it is entitled to: the smaller of Linux's and its max-min
+    /// fair share.
+    Flow,
+    /// Mean time of fetches, beside Linux's.
+    Fetch,
+    /// The mean queue of the access link where that is a bottleneck, beside Linux's.
+    Access,
+    /// The mean queue of a bottleneck elsewhere, beside Linux's.
+    Elsewhere,
+    /// With BBR senders, the mean queue of any bottleneck beside Linux's.
+    Bbr,
+}
+
+impl Criterion {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Total,
+        Self::Flow,
+        Self::Fetch,
+        Self::Access,
+        Self::Elsewhere,
+        Self::Bbr,
+    ];
+
+    /// The ratio that just passes.
+    pub const fn bound(self) -> f64 {
+        match self {
+            Self::Total => 0.97,
+            Self::Flow => 0.90,
+            Self::Fetch => 1.10,
+            Self::Access => 0.20,
+            Self::Elsewhere => 0.25,
+            Self::Bbr => 1.0,
+        }
+    }
+
+    /// Whether a larger ratio is better.
+    pub const fn rises(self) -> bool {
+        matches!(self, Self::Total | Self::Flow)
+    }
+
+    /// In a few words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Total => "total goodput ÷ Linux's",
+            Self::Flow => "a flow's goodput ÷ what it is entitled to",
+            Self::Fetch => "time of fetches ÷ Linux's",
+            Self::Access => "queue of the access link ÷ Linux's",
+            Self::Elsewhere => "queue of a bottleneck elsewhere ÷ Linux's",
+            Self::Bbr => "BBR: queue of a bottleneck ÷ Linux's",
+        }
+    }
+
+    /// What its numbers are in.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Total | Self::Flow => "Mbit/s",
+            _ => "ms",
+        }
+    }
+
+    fn passes(self, ratio: f64) -> bool {
+        match self.rises() {
+            true => ratio >= self.bound(),
+            false => ratio <= self.bound(),
+        }
+    }
+}
+
+/// What was found in a mix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What was asked.
+    pub criterion: Criterion,
+    /// Of which flow or link; empty of the whole.
+    pub of: String,
+    /// Linux's number, in the criterion's unit.
+    pub linux: f64,
+    /// What the contender's is divided by.
+    pub measure: f64,
+    /// The contender's number.
+    pub ours: f64,
+}
+
+impl Finding {
+    /// What is held against the bound.
+    pub fn ratio(&self) -> f64 {
+        self.ours / self.measure
+    }
+
+    /// Whether the criterion is met. What has no measure cannot break it.
+    pub fn passes(&self) -> bool {
+        let ratio = self.ratio();
+        ratio.is_nan() || self.criterion.passes(ratio)
+    }
+}
+
+/// Everything that is asked of a mix, beside what came of it with Linux.
+pub fn judge(mix: &Mix, linux: &Outcome, ours: &Outcome) -> Vec<Finding> {
+    let shares = Shares::fill(&mix.capacities, &wishes(mix, ours));
+    let mut findings = vec![total(linux, ours)];
+    findings.extend(flows(linux, ours, &shares));
+    findings.extend(fetches(linux, ours));
+    findings.extend(queues(mix, linux, ours, &shares));
+    findings
+}
+
+/// What the flows would take, and after them the short ones' workloads: what these fetched is all that they
+/// asked for.
+fn wishes(mix: &Mix, outcome: &Outcome) -> Vec<Wish> {
+    let workload = |name: &str| {
+        let own = name.split('#').next().unwrap_or(name);
+        let mut workloads = mix.scenario.workloads.iter();
+        workloads
+            .find(|workload| workload.name == own)
+            .expect("a workload of that name")
+    };
+    let lasting = outcome.flows.iter().map(|(name, _)| {
+        let workload = workload(name);
+        wish(mix, workload, demand_bps(workload))
+    });
+    let short = outcome.fetches.iter();
+    let short = short.map(|fetched| wish(mix, workload(&fetched.name), fetched.bps));
+    lasting.chain(short).collect()
+}
+
+fn wish(mix: &Mix, workload: &Workload, demand_bps: f64) -> Wish {
+    Wish {
+        links: mix
+            .scenario
+            .way(workload.links.as_deref(), direction(workload)),
+        demand_bps,
+    }
+}
+
+fn direction(workload: &Workload) -> Direction {
+    match workload.does {
+        WorkloadKind::Bulk { direction, .. } | WorkloadKind::ConstantRate { direction, .. } => {
+            direction
+        }
+        _ => Direction::Down,
+    }
+}
+
+/// What a lasting flow would take: a stream or a video its own rate, all others what they can get.
+fn demand_bps(workload: &Workload) -> f64 {
+    match workload.does {
+        WorkloadKind::ConstantRate { mbps, .. } | WorkloadKind::Video { mbps, .. } => mbps * 1e6,
+        _ => f64::INFINITY,
+    }
+}
+
+fn total(linux: &Outcome, ours: &Outcome) -> Finding {
+    let [linux, ours] = [linux, ours].map(|outcome| outcome.total_bps() / 1e6);
+    Finding {
+        criterion: Criterion::Total,
+        of: String::new(),
+        linux,
+        measure: linux,
+        ours,
+    }
+}
+
+fn flows(linux: &Outcome, ours: &Outcome, shares: &Shares) -> Vec<Finding> {
+    let pairs = linux.flows.iter().zip(&ours.flows).zip(&shares.bps);
+    pairs
+        .map(|((linux, ours), share)| Finding {
+            criterion: Criterion::Flow,
+            of: ours.0.clone(),
+            linux: linux.1 / 1e6,
+            measure: linux.1.min(*share) / 1e6,
+            ours: ours.1 / 1e6,
+        })
+        .collect()
+}
+
+fn fetches(linux: &Outcome, ours: &Outcome) -> Vec<Finding> {
+    let finding = |(linux, ours): (&Fetched, &Fetched)| Finding {
+        criterion: Criterion::Fetch,
+        of: ours.name.clone(),
+        linux: linux.mean_ms,
+        measure: linux.mean_ms,
+        ours: ours.mean_ms,
+    };
+    let pairs = linux.fetches.iter().zip(&ours.fetches);
+    pairs.map(finding).collect()
+}
+
+fn queues(mix: &Mix, linux: &Outcome, ours: &Outcome, shares: &Shares) -> Vec<Finding> {
+    let links = 0..mix.capacities.len();
+    let finding = |link: usize| {
+        let criterion = match (mix.sender, link) {
+            ("bbr", _) => Criterion::Bbr,
+            (_, DOWN | UP) => Criterion::Access,
+            _ => Criterion::Elsewhere,
+        };
+        // Where this is the measure, what passes is the short queue.
+        let least_ms = short_ms(mix.capacities[link]) / criterion.bound();
+        Finding {
+            criterion,
+            of: mix.link_name(link).into(),
+            linux: linux.queues_ms[link],
+            measure: linux.queues_ms[link].max(least_ms),
+            ours: ours.queues_ms[link],
+        }
+    };
+    links
+        .filter(|&link| shares.is_full(link))
+        .map(finding)
+        .collect()
+}
+
+/// A queue that is short on a link of that capacity, in ms.
+fn short_ms(capacity_bps: f64) -> f64 {
+    SHORT_MS + SHORT_PACKETS * PACKET_BITS / capacity_bps * 1e3
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! A mix: what runs side by side on one interface, and what its links can carry.
+
+use super::draw::Draw;
+use super::families::Family;
+use crate::tide::contenders::Contender;
+use anyhow::Result;
+use std::path::Path;
+use tidegate_link::{Capacity, Instant};
+use tidegate_reproduce::Case;
+use tidegate_scenario::{DOWN, LinkInputs, Scenario, UP};
+
+/// Share of a full packet that is payload, with TCP timestamps.
+const PAYLOAD: f64 = 1448.0 / 1500.0;
+
+/// Share of mixes whose senders use BBR.
+const BBR: f64 = 1.0 / 3.0;
+
+/// Something of everything that runs side by side.
+#[derive(Clone, Debug)]
+pub struct Mix {
+    /// What it is of.
+    pub family: &'static str,
+    /// What tells it from all others, and from which it can be drawn again.
+    pub name: String,
+    /// Congestion control of its senders.
+    pub sender: &'static str,
+    /// What is run, by untouched Linux.
+    pub scenario: Scenario,
+    /// Payload that each link can carry while numbers count, in bit/s: downlink, uplink, hops.
+    pub capacities: Vec<f64>,
+}
+
+impl Mix {
+    /// The mix of that number in a family: the same one for the same number.
+    ///
+    /// # Errors
+    /// When it makes no sense, which is a mistake in its family.
+    pub fn draw(family: &Family, number: usize) -> Result<Self> {
+        let name = format!("{} {number}", family.name);
+        let mut draw = Draw::new(seed(&name));
+        let sender = if draw.chance(BBR) { "bbr" } else { "cubic" };
+        let draft = (family.draft)(&mut draw);
+        let scenario = draft.scenario(&name, Contender::linux(sender).run());
+        Ok(Self {
+            family: family.name,
+            capacities: capacities(&scenario)?,
+            name,
+            sender,
+            scenario,
+        })
+    }
+
+    /// What its case is called with that contender.
+    pub fn by(&self, contender: Contender) -> String {
+        format!("{}, {}", self.name, contender.title())
+    }
+
+    /// Its case with that contender.
+    pub fn case(&self, contender: Contender) -> Case {
+        let name = self.by(contender);
+        Case {
+            scenario: Scenario {
+                name: name.clone(),
+                runs: vec![contender.run()],
+                ..self.scenario.clone()
+            },
+            name,
+            curves: Vec::new(),
+            once: false,
+        }
+    }
+
+    /// What its link at that place is called.
+    pub fn link_name(&self, link: usize) -> &str {
+        match link {
+            DOWN => "downlink",
+            UP => "uplink",
+            hop => &self.scenario.hops[hop - UP - 1].name,
+        }
+    }
+
+    /// For how long numbers count, in seconds.
+    pub fn counted_s(&self) -> f64 {
+        self.scenario.duration_s - self.scenario.warmup_s
+    }
+}
+
+/// FNV-1a (Fowler, Noll, Vo): a name's own seed, so that a family more or less changes no other mix.
+fn seed(name: &str) -> u64 {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+fn capacities(scenario: &Scenario) -> Result<Vec<f64>> {
+    let LinkInputs { down, up, hops } = scenario.link_inputs(Path::new(""))?;
+    let [from, to] = [scenario.warmup_s, scenario.duration_s].map(Instant::from_secs_f64);
+    let seconds = scenario.duration_s - scenario.warmup_s;
+    let capacity = |link: &tidegate_link::Config| {
+        PAYLOAD * Capacity::new(&link.rate).bytes(from, to) as f64 * 8.0 / seconds
+    };
+    Ok([&down, &up]
+        .into_iter()
+        .chain(&hops)
+        .map(capacity)
+        .collect())
+}
