@@ -24,14 +24,3 @@ pub fn least(values: impl Iterator<Item = f64>) -> f64 {
 pub fn most(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::NEG_INFINITY, f64::max)
 }
-
-/// The value that as many are below as above; not a number if there are none.
-pub fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let half = values.len() / 2;
-    match values.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => values[half],
-        _ => f64::midpoint(values[half - 1], values[half]),
-    }
-}

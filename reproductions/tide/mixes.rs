@@ -11,12 +11,13 @@ mod share;
 mod tables;
 
 use super::contenders::Contender;
-use crate::means::{least, median, most};
+use crate::means::{least, most};
 use anyhow::Result;
 use judge::{Criterion, Finding, judge};
 use mix::Mix;
 use outcome::Outcome;
 use std::sync::Arc;
+use tidegate_measure::quantiles;
 use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// Mixes of each family, and with `--quick`.
@@ -138,7 +139,7 @@ fn by(criterion: Criterion, mixes: &Arc<[Mix]>) -> [Quantity; 3] {
         )
         .listing(move |sample| tables::exceptions(criterion, &judged(sample, &listed))),
         Quantity::new(format!("{words}: median"), "", claim, move |sample| {
-            median(ratios(criterion, &judged(sample, &middle)))
+            quantiles(ratios(criterion, &judged(sample, &middle))).p50
         }),
         Quantity::new(format!("{words}: worst"), "", claim, move |sample| {
             worst(criterion, &judged(sample, &last))

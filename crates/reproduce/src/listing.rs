@@ -20,6 +20,8 @@ pub struct Listing {
 pub enum Entry {
     /// Words.
     Text(String),
+    /// How many.
+    Count(usize),
     /// A number.
     Number(f64),
 }
@@ -39,13 +41,14 @@ impl Entry {
     pub fn shown(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
             Self::Number(value) => figures(*value),
         }
     }
 
     /// Whether it is a number.
     pub const fn is_number(&self) -> bool {
-        matches!(self, Self::Number(_))
+        matches!(self, Self::Count(_) | Self::Number(_))
     }
 }
 
@@ -58,6 +61,12 @@ impl From<&str> for Entry {
 impl From<String> for Entry {
     fn from(text: String) -> Self {
         Self::Text(text)
+    }
+}
+
+impl From<usize> for Entry {
+    fn from(count: usize) -> Self {
+        Self::Count(count)
     }
 }
 

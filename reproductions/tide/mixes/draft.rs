@@ -31,10 +31,11 @@ const SETTLE_S: f64 = 10.0;
 const COUNTED_S: f64 = 50.0;
 const ROUNDS: f64 = 200.0;
 
-/// A run of a fast link is shorter: once all is settled it carries no more than about so many packets,
-/// and yet counts for so many seconds.
-const PACKETS: f64 = 600_000.0;
-const LEAST_S: f64 = 20.0;
+/// On fast links they count for less: until about so many packets have come, but for so many seconds and
+/// round trips at least.
+const PACKETS: f64 = 400_000.0;
+const LEAST_S: f64 = 15.0;
+const LEAST_ROUNDS: f64 = 60.0;
 
 /// Names of the links that a flow's packets cross.
 pub type Way = Vec<String>;
@@ -55,13 +56,13 @@ pub struct Draft {
     hops: Vec<Hop>,
     workloads: Vec<Workload>,
     longest_rtt_ms: f64,
-    /// What the links that are shared and those besides carry at most, in Mbit/s.
+    /// What comes in all at most, in Mbit/s.
     carried_mbps: f64,
 }
 
 impl Draft {
-    /// An access link of that downlink and of an uplink of so many Mbit/s; `carried_mbps` is what crosses the
-    /// faster one in use.
+    /// An access link of that downlink and of an uplink of so many Mbit/s, over which in all `carried_mbps` may
+    /// come.
     pub fn new(down: RateSpec, up_mbps: f64, carried_mbps: f64) -> Self {
         let access = |rate, packets| LinkSpec {
             queue: queue(packets, QueuePolicy::DropTail),
@@ -177,9 +178,11 @@ impl Draft {
     }
 
     fn counted_s(&self) -> f64 {
-        let wanted = COUNTED_S.max(ROUNDS * self.longest_rtt_ms / 1e3);
+        let rtt_s = self.longest_rtt_ms / 1e3;
+        let wanted = COUNTED_S.max(ROUNDS * rtt_s);
+        let least = LEAST_S.max(LEAST_ROUNDS * rtt_s);
         let affordable = PACKETS * PACKET_BITS / (self.carried_mbps * 1e6);
-        wanted.min(affordable.max(LEAST_S))
+        affordable.clamp(least, wanted)
     }
 }
 

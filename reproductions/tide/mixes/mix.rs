@@ -2,12 +2,15 @@
 
 use super::draw::Draw;
 use super::families::Family;
+use crate::means::mean;
 use crate::tide::contenders::Contender;
 use anyhow::Result;
 use std::path::Path;
 use tidegate_link::{Capacity, Instant};
 use tidegate_reproduce::Case;
-use tidegate_scenario::{DOWN, LinkInputs, Scenario, UP};
+use tidegate_scenario::{
+    DOWN, Direction, LinkInputs, LinkSpec, Scenario, UP, Workload, WorkloadKind,
+};
 
 /// Share of a full packet that is payload, with TCP timestamps.
 const PAYLOAD: f64 = 1448.0 / 1500.0;
@@ -76,6 +79,37 @@ impl Mix {
             DOWN => "downlink",
             UP => "uplink",
             hop => &self.scenario.hops[hop - UP - 1].name,
+        }
+    }
+
+    /// Places of the links that a workload's data cross.
+    pub fn way(&self, workload: &Workload) -> Vec<usize> {
+        let direction = match workload.does {
+            WorkloadKind::Bulk { direction, .. } => direction,
+            _ => Direction::Down,
+        };
+        self.scenario.way(workload.links.as_deref(), direction)
+    }
+
+    /// Base RTT of the workloads that cross a link, their mean in ms.
+    pub fn rtt_ms(&self, link: usize) -> f64 {
+        let workloads = self.scenario.workloads.iter();
+        let crossing = workloads.filter(|workload| self.way(workload).contains(&link));
+        mean(crossing.map(|workload| self.base_rtt_ms(workload)))
+    }
+
+    fn base_rtt_ms(&self, workload: &Workload) -> f64 {
+        let ways = [Direction::Down, Direction::Up];
+        let links = ways.map(|way| self.scenario.way(workload.links.as_deref(), way));
+        let delays = links.iter().flatten().map(|&link| self.link(link).delay_ms);
+        delays.sum()
+    }
+
+    fn link(&self, link: usize) -> &LinkSpec {
+        match link {
+            DOWN => &self.scenario.down,
+            UP => &self.scenario.up,
+            hop => &self.scenario.hops[hop - UP - 1].link,
         }
     }
 

@@ -82,12 +82,16 @@ impl Outcome {
 
 impl Fetched {
     fn of(mix: &Mix, name: &str, fetches: &[FetchResult]) -> Self {
-        let sizes = || fetches.iter().filter(|fetch| fetch.name == name);
-        let bytes = sizes().map(|fetch| (fetch.count * fetch.bytes) as f64);
+        let sizes: Vec<&FetchResult> = fetches.iter().filter(|fetch| fetch.name == name).collect();
+        let bytes = sizes.iter().map(|fetch| (fetch.count * fetch.bytes) as f64);
         Self {
             name: name.into(),
             bps: bytes.sum::<f64>() * 8.0 / mix.counted_s(),
-            mean_ms: mean(sizes().map(|fetch| fetch.time_ms.mean)),
+            mean_ms: match sizes.is_empty() {
+                // Nothing came in all the time.
+                true => mix.counted_s() * 1e3,
+                false => mean(sizes.iter().map(|fetch| fetch.time_ms.mean)),
+            },
         }
     }
 }

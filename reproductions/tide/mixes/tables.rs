@@ -2,8 +2,8 @@
 
 use super::judge::{Criterion, Finding};
 use super::{Judged, ratios, worst};
-use crate::means::median;
 use std::collections::BTreeMap;
+use tidegate_measure::quantiles;
 use tidegate_reproduce::{Entry, Listing};
 
 /// A row for each family: how many mixes may complain of what, and the median and the worst of each.
@@ -14,7 +14,7 @@ pub fn families(judged: &[Judged]) -> Listing {
     });
     let heads = ["family", "mixes"].map(String::from).into_iter();
     let family = |of: &[Judged]| {
-        let start = [of[0].mix.family.into(), (of.len() as f64).into()];
+        let start = [of[0].mix.family.into(), of.len().into()];
         let each = Criterion::ALL.map(|criterion| cell(criterion, of));
         start.into_iter().chain(each).collect()
     };
@@ -36,7 +36,7 @@ fn cell(criterion: Criterion, judged: &[Judged]) -> Entry {
     let complaints = judged.iter().filter(|j| j.complains(criterion)).count();
     format!(
         "{complaints}; {:.2}, {:.2}",
-        median(ratios),
+        quantiles(ratios).p50,
         worst(criterion, judged)
     )
     .into()
