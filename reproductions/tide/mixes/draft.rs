@@ -34,7 +34,7 @@ const ROUNDS: f64 = 200.0;
 /// On fast links they count for less: until about so many packets have come, but for so many seconds and
 /// round trips at least.
 const PACKETS: f64 = 400_000.0;
-const LEAST_S: f64 = 15.0;
+const LEAST_S: f64 = 12.0;
 const LEAST_ROUNDS: f64 = 60.0;
 
 /// Names of the links that a flow's packets cross.
@@ -156,6 +156,11 @@ impl Draft {
     /// As much as TCP carries.
     pub fn bulk(&mut self, name: &str, way: &Way, direction: Direction, start_s: f64) {
         self.does(name, way, start_s, bulk(name, direction, None, 1).does);
+    }
+
+    /// What comes in all at most, in Mbit/s.
+    pub fn carried_mbps(&self) -> f64 {
+        self.carried_mbps
     }
 
     /// The scenario, for one run.

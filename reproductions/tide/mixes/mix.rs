@@ -29,6 +29,8 @@ pub struct Mix {
     pub sender: &'static str,
     /// What is run, by untouched Linux.
     pub scenario: Scenario,
+    /// What comes in all at most, in Mbit/s.
+    pub carried_mbps: f64,
     /// Payload that each link can carry while numbers count, in bit/s: downlink, uplink, hops.
     pub capacities: Vec<f64>,
 }
@@ -43,14 +45,28 @@ impl Mix {
         let mut draw = Draw::new(seed(&name));
         let sender = if draw.chance(BBR) { "bbr" } else { "cubic" };
         let draft = (family.draft)(&mut draw);
+        let carried_mbps = draft.carried_mbps();
         let scenario = draft.scenario(&name, Contender::linux(sender).run());
         Ok(Self {
             family: family.name,
             capacities: capacities(&scenario)?,
             name,
             sender,
+            carried_mbps,
             scenario,
         })
+    }
+
+    /// The same for so many seconds, of which the first do not count.
+    ///
+    /// # Errors
+    /// As [`Self::draw`].
+    pub fn lasting(mut self, warmup_s: f64, duration_s: f64) -> Result<Self> {
+        self.name = format!("{}, {duration_s} s", self.name);
+        self.scenario.warmup_s = warmup_s;
+        self.scenario.duration_s = duration_s;
+        self.capacities = capacities(&self.scenario)?;
+        Ok(self)
     }
 
     /// What its case is called with that contender.
@@ -98,7 +114,8 @@ impl Mix {
         mean(crossing.map(|workload| self.base_rtt_ms(workload)))
     }
 
-    fn base_rtt_ms(&self, workload: &Workload) -> f64 {
+    /// Base RTT of a workload in ms.
+    pub fn base_rtt_ms(&self, workload: &Workload) -> f64 {
         let ways = [Direction::Down, Direction::Up];
         let links = ways.map(|way| self.scenario.way(workload.links.as_deref(), way));
         let delays = links.iter().flatten().map(|&link| self.link(link).delay_ms);
