@@ -9,62 +9,83 @@ use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 const LINUX: usize = 2;
 const TIDE: usize = 1;
 
-/// Criteria of queues, with a pen each.
-const QUEUES: [(Criterion, &str, usize); 3] = [
-    (Criterion::Elsewhere, "elsewhere", 0),
-    (Criterion::Bbr, "BBR senders, any", 5),
-    (Criterion::Access, "access link", TIDE),
-];
+/// Where the axis of shares ends; what is beyond is drawn there.
+const SHARES: (f64, f64) = (0.1, 10.0);
 
-/// Where the axes of ratios end; beyond it is drawn there.
-const LEAST: f64 = 0.02;
-const MOST: f64 = 50.0;
+/// The same for the totals.
+const TOTALS: (f64, f64) = (0.0, 1.2);
 
-/// A shorter queue in ms is drawn as this.
-const FLOOR_MS: f64 = 0.1;
+/// The same for queues in ms.
+const QUEUES_MS: (f64, f64) = (0.5, 5000.0);
 
 /// All pictures.
 pub fn all(judged: &[Judged]) -> Vec<plot::Figure> {
-    vec![
-        sorted(
-            "Each flow's goodput ÷ what it is entitled to",
-            "% of the flows, every mix weighing the same",
-            Criterion::Flow,
-            judged,
-        ),
-        sorted(
-            "Each mix's goodput ÷ Linux's",
-            "% of the mixes",
-            Criterion::Total,
-            judged,
-        ),
-        queues(judged),
-    ]
+    let shares = sorted(
+        "Each flow's goodput ÷ what it is entitled to",
+        "% of the flows, every mix weighing the same",
+        Axis::new("", Scale::Log),
+        SHARES,
+        &ratios(Criterion::Flow, judged),
+    );
+    let totals = sorted(
+        "Each mix's goodput ÷ Linux's",
+        "% of the mixes",
+        Axis::new("", Scale::FromZero),
+        TOTALS,
+        &ratios(Criterion::Total, judged),
+    );
+    let queues = [
+        ("Mean queue of the access link", Criterion::Access),
+        ("Mean queue of a bottleneck elsewhere", Criterion::Elsewhere),
+        ("BBR: mean queue of a bottleneck", Criterion::Bbr),
+    ];
+    let queues = queues.map(|(title, criterion)| queue(title, criterion, judged));
+    [shares, totals].into_iter().chain(queues).collect()
 }
 
-/// A criterion's ratios in ascending order, Linux's by the same measure and tide's.
-fn sorted(title: &str, of: &str, criterion: Criterion, judged: &[Judged]) -> plot::Figure {
-    let curve = |label, nth, read: fn(&Finding) -> f64| {
-        let weighed = judged.iter().flat_map(|judged| {
-            let weight = 1.0 / judged.by(criterion).count() as f64;
-            judged
-                .by(criterion)
-                .map(move |finding| (read(finding) / finding.measure, weight))
-        });
-        Curve::new(
-            label,
-            Pen::nth(nth),
-            Mark::Line,
-            ascending(weighed.collect()),
-        )
+/// A ratio with Linux, that with tide, and how much they weigh.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Weighed {
+    linux: f64,
+    tide: f64,
+    weight: f64,
+}
+
+/// All that was found by a criterion, of which every mix weighs the same.
+fn ratios(criterion: Criterion, judged: &[Judged]) -> Vec<Weighed> {
+    let of_mix = |judged: &Judged| -> Vec<Weighed> {
+        let weight = 1.0 / judged.by(criterion).count() as f64;
+        let weighed = |finding: &Finding| Weighed {
+            linux: finding.linux / finding.measure,
+            tide: finding.ratio(),
+            weight,
+        };
+        judged.by(criterion).map(weighed).collect()
+    };
+    judged.iter().flat_map(of_mix).collect()
+}
+
+/// Linux's ratios and tide's, each in ascending order.
+fn sorted(
+    title: &str,
+    of: &str,
+    y: Axis,
+    (low, high): (f64, f64),
+    all: &[Weighed],
+) -> plot::Figure {
+    let curve = |label, nth, read: fn(&Weighed) -> f64| {
+        let values = all.iter().map(|weighed| (read(weighed), weighed.weight));
+        let points = ascending(values.collect());
+        let drawn = points.into_iter().map(|(x, y)| (x, y.clamp(low, high)));
+        Curve::new(label, Pen::nth(nth), Mark::Line, drawn.collect())
     };
     plot::Figure {
         title: title.into(),
         x: Axis::new(of, Scale::FromZero).within(0.0, 100.0),
-        y: Axis::new("", Scale::Log).within(LEAST, MOST),
+        y: y.within(low, high),
         curves: vec![
-            curve("Linux", LINUX, |finding| finding.linux),
-            curve("tide", TIDE, |finding| finding.ours),
+            curve("Linux", LINUX, |weighed| weighed.linux),
+            curve("tide", TIDE, |weighed| weighed.tide),
         ],
         size: plot::Figure::HALF,
     }
@@ -78,34 +99,38 @@ fn ascending(mut weighed: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let mut below = 0.0;
     let point = |(value, weight): (f64, f64)| {
         below += weight;
-        (100.0 * below / all, value.clamp(LEAST, MOST))
+        (100.0 * below / all, value)
     };
     weighed.into_iter().map(point).collect()
 }
 
-/// The mean queue of every bottleneck, tide's over Linux's, and what passes of the access link's.
-fn queues(judged: &[Judged]) -> plot::Figure {
-    let dots = QUEUES.map(|(criterion, label, nth)| {
-        let findings = judged.iter().flat_map(|judged| judged.by(criterion));
-        let point = |finding: &Finding| (finding.linux.max(FLOOR_MS), finding.ours.max(FLOOR_MS));
-        Curve::new(
-            label,
-            Pen::nth(nth),
-            Mark::Dots,
-            findings.map(point).collect(),
+/// The mean queues by that criterion, tide's over Linux's; below the line they pass.
+fn queue(title: &str, criterion: Criterion, judged: &[Judged]) -> plot::Figure {
+    let (low, high) = QUEUES_MS;
+    let findings = judged.iter().flat_map(|judged| judged.by(criterion));
+    let dot = |finding: &Finding| {
+        (
+            finding.linux.clamp(low, high),
+            finding.ours.clamp(low, high),
         )
-    });
-    let longest = dots.iter().flat_map(|curve| &curve.points);
-    let longest = longest.fold(1.0, |longest: f64, point| longest.max(point.0));
-    let lines = [("Linux's", 1.0), ("a fifth", Criterion::Access.bound())].map(|(label, part)| {
-        let ends = [FLOOR_MS / part, longest].map(|at| (at, at * part));
-        Curve::new(label, Pen::nth(LINUX), Mark::Line, ends.into())
-    });
+    };
+    let dots = findings.map(dot).collect();
+    let bound = criterion.bound();
+    let ends = [low.max(low / bound), high].map(|at| (at, at * bound));
+    let axis = |host| Axis::new(format!("{host}, ms"), Scale::Log).within(low, high);
     plot::Figure {
-        title: "Mean queue of every bottleneck".into(),
-        x: Axis::new("untouched Linux, ms", Scale::Log),
-        y: Axis::new("tide, ms", Scale::Log),
-        curves: lines.into_iter().chain(dots).collect(),
-        size: plot::Figure::WIDE,
+        title: title.into(),
+        x: axis("untouched Linux"),
+        y: axis("tide"),
+        curves: vec![
+            Curve::new(
+                format!("× {bound}"),
+                Pen::nth(LINUX),
+                Mark::Line,
+                ends.into(),
+            ),
+            Curve::new("a bottleneck", Pen::nth(TIDE), Mark::Dots, dots),
+        ],
+        size: plot::Figure::HALF,
     }
 }
