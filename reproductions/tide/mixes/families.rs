@@ -64,7 +64,7 @@ fn near_stream(draw: &mut Draw) -> Draft {
 }
 
 fn near_bulk(draw: &mut Draw) -> Draft {
-    let (mut draft, _) = downlink(draw, 5.0, 1000.0);
+    let (mut draft, _) = downlink(draw, 5.0, 300.0);
     let near = wide(draw, &mut draft, "near", NEAR_MS);
     let far = wide(draw, &mut draft, "far", FAR_MS);
     let [first_s, second_s] = starts(draw);
@@ -74,7 +74,7 @@ fn near_bulk(draw: &mut Draw) -> Draft {
 }
 
 fn elsewhere(draw: &mut Draw) -> Draft {
-    let (mut draft, mbps) = downlink(draw, 10.0, 1000.0);
+    let (mut draft, mbps) = downlink(draw, 10.0, 300.0);
     let narrow = narrow(draw, 0.1 * mbps, 0.6 * mbps);
     let slow = way_of(draw, &mut draft, "slow", ANY_MS, Some(narrow));
     let wide = wide(draw, &mut draft, "wide", (5.0, 100.0));
@@ -129,7 +129,7 @@ fn vpn(draw: &mut Draw) -> Draft {
 fn lan(draw: &mut Draw) -> Draft {
     let (mut draft, _) = downlink(draw, 5.0, 200.0);
     let network = Narrow {
-        mbps: draw.between(50.0, 1000.0),
+        mbps: draw.between(50.0, 500.0),
         buffer_s: draw.between(0.01, 0.1),
     };
     let rtt_ms = draw.between(1.0, 5.0);
@@ -167,7 +167,7 @@ fn household(draw: &mut Draw) -> Draft {
 }
 
 fn router(draw: &mut Draw) -> Draft {
-    let (mut draft, mbps) = downlink(draw, 20.0, 1000.0);
+    let (mut draft, mbps) = downlink(draw, 20.0, 500.0);
     for number in 1..=draw.count(2..=8) {
         let narrow = narrow(draw, 2.0, mbps);
         let rtt_ms = draw.between(5.0, 200.0);
@@ -190,7 +190,7 @@ fn three_hundred(draw: &mut Draw) -> Draft {
 }
 
 fn equals(draw: &mut Draw, flows: u64, least_mbps: f64) -> Draft {
-    let (mut draft, _) = downlink(draw, least_mbps, 1000.0);
+    let (mut draft, _) = downlink(draw, least_mbps, 500.0);
     let way = wide(draw, &mut draft, "way", (10.0, 200.0));
     draft.does("equal", &way, 0.0, bulk("equal", Down, None, flows).does);
     draft

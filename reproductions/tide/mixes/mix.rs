@@ -18,6 +18,9 @@ const PAYLOAD: f64 = 1448.0 / 1500.0;
 /// Share of mixes whose senders use BBR.
 const BBR: f64 = 1.0 / 3.0;
 
+/// By how much later each workload begins than the one before it, in [`Mix::later`].
+const LATER_S: f64 = 0.037;
+
 /// Something of everything that runs side by side.
 #[derive(Clone, Debug)]
 pub struct Mix {
@@ -67,6 +70,18 @@ impl Mix {
         self.scenario.duration_s = duration_s;
         self.capacities = capacities(&self.scenario)?;
         Ok(self)
+    }
+
+    /// The same, but that its workloads begin some hundredths of a second later, each some more: what differs
+    /// is chance.
+    #[must_use]
+    pub fn later(&self) -> Self {
+        let mut later = self.clone();
+        later.name.push_str(", a little later");
+        for (workload, place) in later.scenario.workloads.iter_mut().zip(1..) {
+            workload.start_s += LATER_S * f64::from(place);
+        }
+        later
     }
 
     /// What its case is called with that contender.

@@ -56,7 +56,7 @@ fn ratios(criterion: Criterion, judged: &[Judged]) -> Vec<Weighed> {
     let of_mix = |judged: &Judged| -> Vec<Weighed> {
         let weight = 1.0 / judged.by(criterion).count() as f64;
         let weighed = |finding: &Finding| Weighed {
-            linux: finding.linux / finding.measure,
+            linux: finding.linux[0] / finding.measure[0],
             tide: finding.ratio(),
             weight,
         };
@@ -110,7 +110,7 @@ fn queue(title: &str, criterion: Criterion, judged: &[Judged]) -> plot::Figure {
     let findings = judged.iter().flat_map(|judged| judged.by(criterion));
     let dot = |finding: &Finding| {
         (
-            finding.linux.clamp(low, high),
+            finding.linux[0].clamp(low, high),
             finding.ours.clamp(low, high),
         )
     };
