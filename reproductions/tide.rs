@@ -1,5 +1,5 @@
 //! What `tide` has to show: every link there is, against DRWA, and on the plane of throughput and delay;
-//! several downloads, paths that change, uploads, starts, short flows, pages and videos, company.
+//! several downloads, paths that change, uploads, starts, short flows, pages and videos, mixes, company.
 
 mod aftermath;
 mod against;
@@ -12,6 +12,7 @@ mod frontier;
 mod laboratory;
 pub(crate) mod links;
 mod mixed;
+mod mixes;
 mod paths;
 mod plane;
 mod score;
@@ -36,12 +37,12 @@ pub fn paper() -> Paper {
                        RTT; the uplink carries a tenth of the downlink's mean \
                        rate, at least 5 Mbit/s. The column \"paper\" holds the goal. The page's coordinates are the \
                        link's own queueing delay and utilisation: nothing of them is estimated. The figures \
-                       after the first three have links and workloads of their own, told there, all with CUBIC senders.",
+                       after the first three have links and workloads of their own, told there, all but the mixes with CUBIC senders.",
         seeds: Seeds::ONE,
         measure: None,
         lab: Selection {
-            figures: &["laboratory"],
-            method: "Simulator and kernel did the same runs over the same link; of the sample, each for 30 s.",
+            figures: &["laboratory", "mixes"],
+            method: "Simulator and kernel did the same runs over the same links; of the samples, each for 30 s after its warm-up.",
         },
         figures,
     }
@@ -59,6 +60,7 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         start::figure(extent)?,
         short::figure(extent)?,
         mixed::figure(extent)?,
+        mixes::figure(extent)?,
         beside::figure(extent)?,
     ];
     if extent.lab {

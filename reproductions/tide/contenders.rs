@@ -114,12 +114,17 @@ impl Contender {
 
     /// What its case on that path is called.
     pub fn on(&self, path: &Path) -> String {
+        format!("{}, {}", path.name, self.title())
+    }
+
+    /// What it is called.
+    pub fn title(&self) -> String {
         let queue = match self.policy {
             QueuePolicy::Codel => ", codel",
             QueuePolicy::FqCodel => ", fq-codel",
             _ => "",
         };
-        format!("{}, {}, {}{queue}", path.name, self.sender, self.receiver())
+        format!("{}, {}{queue}", self.sender, self.receiver())
     }
 
     fn receiver(&self) -> String {

@@ -122,7 +122,7 @@ fn every_quantity_is_read_from_cases_that_are_run() {
         ids,
         [
             "cubic", "bbr", "plane", "fairness", "changes", "uploads", "start", "short", "mixed",
-            "beside"
+            "mixes", "beside"
         ]
     );
     let study = Study::new(figures, 1);

@@ -1,12 +1,15 @@
 //! A figure or table of a paper: what it claims, what is run for it, what is read from the runs.
 
-use crate::{Case, Claim, Extent, Sample, Seeds};
+use crate::{Case, Claim, Extent, Listing, Sample, Seeds};
 use anyhow::Result;
 use tidegate_report::plot;
 use tidegate_scenario::{LinkInputs, RunResult, Scenario};
 
 /// Reads a number from the runs.
 pub type Reading = Box<dyn Fn(&Sample) -> f64 + Send + Sync>;
+
+/// Lists what a number was made from.
+pub type Listed = Box<dyn Fn(&Sample) -> Listing + Send + Sync>;
 
 /// Draws the runs.
 pub type Drawing = Box<dyn Fn(&Sample) -> Vec<plot::Figure> + Send + Sync>;
@@ -70,6 +73,8 @@ pub struct Quantity {
     pub read: Reading,
     /// Why ours differs, if it does.
     pub reason: &'static str,
+    /// What stands behind ours, where that is to be seen.
+    pub listed: Option<Listed>,
 }
 
 impl Quantity {
@@ -86,6 +91,7 @@ impl Quantity {
             claim,
             read: Box::new(read),
             reason: "",
+            listed: None,
         }
     }
 
@@ -93,5 +99,14 @@ impl Quantity {
     #[must_use]
     pub fn because(self, reason: &'static str) -> Self {
         Self { reason, ..self }
+    }
+
+    /// With a list of what stands behind it.
+    #[must_use]
+    pub fn listing(self, list: impl Fn(&Sample) -> Listing + Send + Sync + 'static) -> Self {
+        Self {
+            listed: Some(Box::new(list)),
+            ..self
+        }
     }
 }

@@ -16,6 +16,7 @@
 mod case;
 mod extent;
 mod figure;
+mod listing;
 mod number;
 mod page;
 mod report;
@@ -27,7 +28,8 @@ mod verdict;
 
 pub use case::Case;
 pub use extent::{Extent, Seeds};
-pub use figure::{Drawing, Figure, Measure, Paper, Quantity, Reading, Selection};
+pub use figure::{Drawing, Figure, Listed, Measure, Paper, Quantity, Reading, Selection};
+pub use listing::{Entry, Listing};
 pub use page::page;
 pub use report::{Comparison, Doubtful, FigureReport, KernelNumber, LeftOut, Report};
 pub use sample::{Results, Sample};

@@ -2,7 +2,7 @@
 
 use crate::report::{Comparison, FigureReport, Report};
 use crate::table::{doubt, kernels, ours, papers};
-use crate::{Results, Study, Verdict};
+use crate::{Entry, Listing, Results, Study, Verdict};
 use std::fmt::Write;
 use tidegate_report::{document, escape, plot};
 
@@ -125,11 +125,37 @@ fn section(figure: &FigureReport, pictures: &[plot::Figure]) -> String {
     }
     html.push_str("</div>\n");
     html.push_str(&numbers(figure));
+    for listing in &figure.listings {
+        html.push_str(&listed(listing));
+    }
     if let Some(doubt) = doubt(figure) {
         let _ = writeln!(html, "<p class=\"alarm\">{}</p>", escape(&doubt));
     }
     html.push_str("</section>\n");
     html
+}
+
+fn listed(listing: &Listing) -> String {
+    let cell = |entry: &Entry| {
+        let class = if entry.is_number() {
+            " class=\"number\""
+        } else {
+            ""
+        };
+        format!("<td{class}>{}</td>", escape(&entry.shown()))
+    };
+    let heads = listing.heads.iter();
+    let heads: String = heads.map(|h| format!("<th>{}</th>", escape(h))).collect();
+    let rows = listing.rows.iter().map(|row| {
+        let cells: String = row.iter().map(cell).collect();
+        format!("<tr>{cells}</tr>\n")
+    });
+    format!(
+        "<h3>{}</h3>\n<div class=\"card\"><div class=\"scroll\"><table>\n<thead><tr>{heads}</tr></thead>\n\
+         <tbody>\n{}</tbody></table></div></div>\n",
+        escape(&listing.title),
+        rows.collect::<String>()
+    )
 }
 
 fn numbers(figure: &FigureReport) -> String {

@@ -1,6 +1,6 @@
 //! The outcome of a study, as JSON has it.
 
-use crate::{Estimate, Quantity, Verdict};
+use crate::{Estimate, Listing, Quantity, Verdict};
 use serde::Serialize;
 
 /// What came of some figures.
@@ -38,6 +38,9 @@ pub struct FigureReport {
     pub method: String,
     /// Its numbers.
     pub quantities: Vec<Comparison>,
+    /// What stands behind its numbers, where that is to be seen; the kernel's after ours.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub listings: Vec<Listing>,
     /// Runs on the kernel that should not be counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubtful: Vec<Doubtful>,

@@ -1,7 +1,7 @@
 //! Which runs some figures need, and what comes of them.
 
 use crate::report::{Comparison, Doubtful, FigureReport, LeftOut, Report};
-use crate::{Case, Estimate, Figure, Measure, Quantity, Results};
+use crate::{Case, Estimate, Figure, Listing, Measure, Quantity, Results};
 use anyhow::Result;
 use std::collections::BTreeSet;
 use tidegate_scenario::{LinkInputs, RunResult, Scenario};
@@ -144,8 +144,24 @@ fn figure_report(figure: &Figure, results: &Results, kernel: Option<&Results>) -
         claim: figure.claim.into(),
         method: figure.method.into(),
         quantities: quantities.collect(),
+        listings: listings(figure, results, kernel),
         doubtful: doubtful.unwrap_or_default(),
     }
+}
+
+/// Those that list nothing are left out.
+fn listings(figure: &Figure, results: &Results, kernel: Option<&Results>) -> Vec<Listing> {
+    let of = |results: &Results| -> Vec<Listing> {
+        let listed = figure.quantities.iter().filter_map(|q| q.listed.as_ref());
+        listed.map(|list| list(&results.all())).collect()
+    };
+    let kernels = kernel.map(of).unwrap_or_default();
+    let kernels = kernels.into_iter().map(|listing| Listing {
+        title: format!("{}, on the kernel", listing.title),
+        ..listing
+    });
+    let all = of(results).into_iter().chain(kernels);
+    all.filter(|listing| !listing.rows.is_empty()).collect()
 }
 
 fn estimate(quantity: &Quantity, cases: &[Case], results: &Results) -> Estimate {

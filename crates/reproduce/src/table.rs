@@ -1,8 +1,8 @@
 //! The report for a terminal.
 
-use crate::Verdict;
 use crate::number::figures;
 use crate::report::{Comparison, FigureReport, KernelNumber, LeftOut, Report};
+use crate::{Entry, Listing, Verdict};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 use std::io::IsTerminal;
 
@@ -57,17 +57,7 @@ fn figure(figure: &FigureReport) -> String {
         true => ["simulator", "verdict", "kernel", "verdict"].as_slice(),
         false => &["ours", "verdict"],
     });
-    let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(headings);
-    if table.width().is_none() {
-        table.set_width(PLAIN_WIDTH);
-    }
-    if !std::io::stdout().is_terminal() {
-        table.force_no_tty();
-    }
+    let mut table = headed(headings);
     for quantity in &figure.quantities {
         let mut row = vec![
             Cell::new(&quantity.name),
@@ -83,10 +73,7 @@ fn figure(figure: &FigureReport) -> String {
     }
     let numbers: &[usize] = if has_kernel { &[2, 3, 5] } else { &[2, 3] };
     for &column in numbers {
-        table
-            .column_mut(column)
-            .expect("a heading for each")
-            .set_cell_alignment(CellAlignment::Right);
+        align_right(&mut table, column);
     }
     let mut text = format!(
         "{}: {}\n{}\n{table}\n",
@@ -103,8 +90,45 @@ fn figure(figure: &FigureReport) -> String {
     if let Some(doubt) = doubt(figure) {
         text.push_str(&format!("  {doubt}\n"));
     }
+    for listing in &figure.listings {
+        text.push_str(&listed(listing));
+    }
     text.push('\n');
     text
+}
+
+fn listed(listing: &Listing) -> String {
+    let mut table = headed(listing.heads.iter());
+    for row in &listing.rows {
+        table.add_row(row.iter().map(Entry::shown));
+    }
+    for column in listing.number_columns() {
+        align_right(&mut table, column);
+    }
+    format!("\n{}\n{table}\n", listing.title)
+}
+
+/// A table with nothing but headings, as wide as the screen.
+fn headed(headings: impl IntoIterator<Item = impl Into<Cell>>) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(headings.into_iter().map(Into::into).collect::<Vec<Cell>>());
+    if table.width().is_none() {
+        table.set_width(PLAIN_WIDTH);
+    }
+    if !std::io::stdout().is_terminal() {
+        table.force_no_tty();
+    }
+    table
+}
+
+fn align_right(table: &mut Table, column: usize) {
+    table
+        .column_mut(column)
+        .expect("a heading for each")
+        .set_cell_alignment(CellAlignment::Right);
 }
 
 fn verdict(verdict: Verdict) -> Cell {

@@ -4,6 +4,13 @@ use std::path::Path;
 use tidegate_scenario::{FlowResult, RunResult, Scenario};
 
 fn study() -> Study {
+    let claim = Claim::at_least(7.0, 0.0);
+    of(Quantity::new("goodput", "Mbit/s", claim, |sample| {
+        sample.goodput("a")
+    }))
+}
+
+fn of(quantity: Quantity) -> Study {
     let text = "name = \"x\"\nduration_s = 5\n\
          down = { rate = { constant_mbps = 8 }, delay_ms = 10 }\n\
          up = { rate = { constant_mbps = 8 }, delay_ms = 10 }\n\
@@ -14,15 +21,13 @@ fn study() -> Study {
         curves: Vec::new(),
         once: false,
     };
-    let claim = Claim::at_least(7.0, 0.0);
-    let goodput = Quantity::new("goodput", "Mbit/s", claim, |sample| sample.goodput("a"));
     let figure = Figure {
         id: "fig-1",
         title: "a title",
         claim: "a claim",
         method: "",
         cases: vec![case],
-        quantities: vec![goodput],
+        quantities: vec![quantity],
         draw: Box::new(|_| Vec::new()),
     };
     let left_out = LeftOut {
@@ -102,4 +107,44 @@ fn the_page_has_a_column_for_the_kernel_only_where_it_was_asked() {
         assert!(with.contains(part), "{part}: {with}");
     }
     assert!(!page(None).contains("kernel"));
+}
+
+/// A list of the runs above some goodput, which may be none.
+fn listed(above: f64) -> Study {
+    let quantity = Quantity::new("runs", "", Claim::at_most(0.0, 1.0), |_| 1.0);
+    of(quantity.listing(move |sample| Listing {
+        title: "fast <runs>".into(),
+        heads: ["run", "flows", "Mbit/s"].map(String::from).into(),
+        rows: Some(sample.goodput("a"))
+            .filter(|&mbps| mbps > above)
+            .map(|mbps| vec!["one".into(), 3.into(), mbps.into()])
+            .into_iter()
+            .collect(),
+    }))
+}
+
+#[test]
+fn what_stands_behind_a_number_is_listed_below_it() {
+    let (ours, kernels) = (results(7.5, &[]), results(6.0, &[]));
+    let report = listed(1.0).report(&ours, Some(&kernels));
+    let text = table(&report);
+    assert!(text.contains("fast <runs>\n") && text.contains("fast <runs>, on the kernel\n"));
+    assert_eq!(cells(&text, "one"), ["one", "3", "7.50"]);
+    let json = serde_json::to_value(&report).unwrap();
+    let listings = &json["figures"][0]["listings"];
+    assert_eq!(listings[0]["rows"], serde_json::json!([["one", 3, 7.5]]));
+    assert_eq!(listings[1]["rows"][0][2], 6.0);
+    let page = page("a paper", "a model", &listed(1.0), &ours, None);
+    let row = "<tr><td>one</td><td class=\"number\">3</td><td class=\"number\">7.50</td></tr>";
+    assert!(
+        page.contains("<h3>fast &lt;runs&gt;</h3>") && page.contains(row),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_list_of_nothing_is_left_out() {
+    let report = listed(100.0).report(&results(7.5, &[]), None);
+    assert!(report.figures[0].listings.is_empty());
+    assert!(!table(&report).contains("fast"));
 }

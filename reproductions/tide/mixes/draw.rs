@@ -1,0 +1,71 @@
+//! What a mix is made of, drawn by chance.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::ops::RangeInclusive;
+use tidegate_scenario::{CellKind, GenerateSpec, RateSpec};
+
+/// Share of access links that are cells, where cells are fast enough.
+const CELLS: f64 = 1.0 / 3.0;
+
+/// Mean rates up to which a cell is HSPA, and up to which it is LTE, in Mbit/s.
+const HSPA_MBPS: f64 = 12.0;
+const LTE_MBPS: f64 = 100.0;
+
+/// Draws of one mix, the same for the same seed.
+pub struct Draw(Pcg64Mcg);
+
+impl Draw {
+    /// Draws of that seed.
+    pub fn new(seed: u64) -> Self {
+        Self(Pcg64Mcg::seed_from_u64(seed))
+    }
+
+    /// One of these numbers.
+    pub fn count(&mut self, range: RangeInclusive<usize>) -> usize {
+        self.0.random_range(range)
+    }
+
+    /// Whether what has that probability happens.
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.0.random::<f64>() < probability
+    }
+
+    /// From `low` to `high`, each ratio as likely as any other; of two digits, for people.
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        let exponent = libm::log(low) + self.0.random::<f64>() * libm::log(high / low);
+        two_digits(libm::exp(exponent)).clamp(low, high)
+    }
+
+    /// A rate between those mean rates in Mbit/s, and that mean: a constant one or a cell.
+    pub fn access(&mut self, low: f64, high: f64) -> (RateSpec, f64) {
+        if low < LTE_MBPS && self.chance(CELLS) {
+            return self.cell(low, high.min(LTE_MBPS));
+        }
+        let mbps = self.between(low, high);
+        (RateSpec::ConstantMbps(mbps), mbps)
+    }
+
+    fn cell(&mut self, low: f64, high: f64) -> (RateSpec, f64) {
+        let mbps = self.between(low, high);
+        let kind = match mbps < HSPA_MBPS {
+            true => CellKind::Hspa,
+            false => CellKind::Lte,
+        };
+        let cell = GenerateSpec {
+            kind,
+            mean_mbps: Some(mbps),
+            seed: Some(self.0.random_range(1..=1_000_000)),
+        };
+        (RateSpec::Generate(cell), mbps)
+    }
+}
+
+fn two_digits(value: f64) -> f64 {
+    let magnitude = libm::pow(10.0, libm::log10(value).floor() - 1.0);
+    // A multiple of 0.1 has digits that nobody wrote; a quotient by 10 has not.
+    match magnitude < 1.0 {
+        true => (value / magnitude).round() / (1.0 / magnitude).round(),
+        false => (value / magnitude).round() * magnitude.round(),
+    }
+}

@@ -1,0 +1,172 @@
+//! A mix: what runs side by side on one interface, and what its links can carry.
+
+use super::draw::Draw;
+use super::families::Family;
+use crate::means::mean;
+use crate::tide::contenders::Contender;
+use anyhow::Result;
+use std::path::Path;
+use tidegate_link::{Capacity, Instant};
+use tidegate_reproduce::Case;
+use tidegate_scenario::{
+    DOWN, Direction, LinkInputs, LinkSpec, Scenario, UP, Workload, WorkloadKind,
+};
+
+/// Share of a full packet that is payload, with TCP timestamps.
+const PAYLOAD: f64 = 1448.0 / 1500.0;
+
+/// Share of mixes whose senders use BBR.
+const BBR: f64 = 1.0 / 3.0;
+
+/// By how much later each workload begins than the one before it, in [`Mix::later`].
+const LATER_S: f64 = 0.037;
+
+/// Something of everything that runs side by side.
+#[derive(Clone, Debug)]
+pub struct Mix {
+    /// What it is of.
+    pub family: &'static str,
+    /// What tells it from all others, and from which it can be drawn again.
+    pub name: String,
+    /// Congestion control of its senders.
+    pub sender: &'static str,
+    /// What is run, by untouched Linux.
+    pub scenario: Scenario,
+    /// What comes in all at most, in Mbit/s.
+    pub carried_mbps: f64,
+    /// Payload that each link can carry while numbers count, in bit/s: downlink, uplink, hops.
+    pub capacities: Vec<f64>,
+}
+
+impl Mix {
+    /// The mix of that number in a family: the same one for the same number.
+    ///
+    /// # Errors
+    /// When it makes no sense, which is a mistake in its family.
+    pub fn draw(family: &Family, number: usize) -> Result<Self> {
+        let name = format!("{} {number}", family.name);
+        let mut draw = Draw::new(seed(&name));
+        let sender = if draw.chance(BBR) { "bbr" } else { "cubic" };
+        let draft = (family.draft)(&mut draw);
+        let carried_mbps = draft.carried_mbps();
+        let scenario = draft.scenario(&name, Contender::linux(sender).run());
+        Ok(Self {
+            family: family.name,
+            capacities: capacities(&scenario)?,
+            name,
+            sender,
+            carried_mbps,
+            scenario,
+        })
+    }
+
+    /// The same for so many seconds, of which the first do not count.
+    ///
+    /// # Errors
+    /// As [`Self::draw`].
+    pub fn lasting(mut self, warmup_s: f64, duration_s: f64) -> Result<Self> {
+        self.name = format!("{}, {duration_s} s", self.name);
+        self.scenario.warmup_s = warmup_s;
+        self.scenario.duration_s = duration_s;
+        self.capacities = capacities(&self.scenario)?;
+        Ok(self)
+    }
+
+    /// The same, but that its workloads begin some hundredths of a second later, each some more: what differs
+    /// is chance.
+    #[must_use]
+    pub fn later(&self) -> Self {
+        let mut later = self.clone();
+        later.name.push_str(", a little later");
+        for (workload, place) in later.scenario.workloads.iter_mut().zip(1..) {
+            workload.start_s += LATER_S * f64::from(place);
+        }
+        later
+    }
+
+    /// What its case is called with that contender.
+    pub fn by(&self, contender: Contender) -> String {
+        format!("{}, {}", self.name, contender.title())
+    }
+
+    /// Its case with that contender.
+    pub fn case(&self, contender: Contender) -> Case {
+        let name = self.by(contender);
+        Case {
+            scenario: Scenario {
+                name: name.clone(),
+                runs: vec![contender.run()],
+                ..self.scenario.clone()
+            },
+            name,
+            curves: Vec::new(),
+            once: false,
+        }
+    }
+
+    /// What its link at that place is called.
+    pub fn link_name(&self, link: usize) -> &str {
+        match link {
+            DOWN => "downlink",
+            UP => "uplink",
+            hop => &self.scenario.hops[hop - UP - 1].name,
+        }
+    }
+
+    /// Places of the links that a workload's data cross.
+    pub fn way(&self, workload: &Workload) -> Vec<usize> {
+        let direction = match workload.does {
+            WorkloadKind::Bulk { direction, .. } => direction,
+            _ => Direction::Down,
+        };
+        self.scenario.way(workload.links.as_deref(), direction)
+    }
+
+    /// Base RTT of the workloads that cross a link, their mean in ms.
+    pub fn rtt_ms(&self, link: usize) -> f64 {
+        let workloads = self.scenario.workloads.iter();
+        let crossing = workloads.filter(|workload| self.way(workload).contains(&link));
+        mean(crossing.map(|workload| self.base_rtt_ms(workload)))
+    }
+
+    /// Base RTT of a workload in ms.
+    pub fn base_rtt_ms(&self, workload: &Workload) -> f64 {
+        let ways = [Direction::Down, Direction::Up];
+        let links = ways.map(|way| self.scenario.way(workload.links.as_deref(), way));
+        let delays = links.iter().flatten().map(|&link| self.link(link).delay_ms);
+        delays.sum()
+    }
+
+    fn link(&self, link: usize) -> &LinkSpec {
+        match link {
+            DOWN => &self.scenario.down,
+            UP => &self.scenario.up,
+            hop => &self.scenario.hops[hop - UP - 1].link,
+        }
+    }
+
+    /// For how long numbers count, in seconds.
+    pub fn counted_s(&self) -> f64 {
+        self.scenario.duration_s - self.scenario.warmup_s
+    }
+}
+
+/// FNV-1a (Fowler, Noll, Vo): a name's own seed, so that a family more or less changes no other mix.
+fn seed(name: &str) -> u64 {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+fn capacities(scenario: &Scenario) -> Result<Vec<f64>> {
+    let LinkInputs { down, up, hops } = scenario.link_inputs(Path::new(""))?;
+    let [from, to] = [scenario.warmup_s, scenario.duration_s].map(Instant::from_secs_f64);
+    let seconds = scenario.duration_s - scenario.warmup_s;
+    let capacity = |link: &tidegate_link::Config| {
+        PAYLOAD * Capacity::new(&link.rate).bytes(from, to) as f64 * 8.0 / seconds
+    };
+    Ok([&down, &up]
+        .into_iter()
+        .chain(&hops)
+        .map(capacity)
+        .collect())
+}

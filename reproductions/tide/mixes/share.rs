@@ -1,0 +1,67 @@
+//! Max-min fair shares.
+
+/// A link that is filled to this part is a bottleneck.
+const FULL: f64 = 0.99;
+
+/// What a flow crosses, and what it would take at most.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// Places of the links that its data cross.
+    pub links: Vec<usize>,
+    /// In bit/s; infinite if it takes what it can get.
+    pub demand_bps: f64,
+}
+
+/// Shares of flows, and what they leave of the links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shares {
+    /// In bit/s, in the order of the flows.
+    pub bps: Vec<f64>,
+    full: Vec<bool>,
+}
+
+impl Shares {
+    /// Max-min fair shares by progressive filling (Bertsekas and Gallager, "Data Networks", section 6.5.2):
+    /// all rise together, until a flow has what it wants or one of its links is full.
+    pub fn fill(capacities_bps: &[f64], wishes: &[Wish]) -> Self {
+        let mut left = capacities_bps.to_vec();
+        let mut bps = vec![0.0; wishes.len()];
+        let mut rising: Vec<usize> = (0..wishes.len()).collect();
+        while !rising.is_empty() {
+            let mut crossing = vec![0.0; left.len()];
+            for &link in rising.iter().flat_map(|&flow| &wishes[flow].links) {
+                crossing[link] += 1.0;
+            }
+            let room = |flow: &usize| {
+                let wish = &wishes[*flow];
+                let links = wish.links.iter().map(|&link| left[link] / crossing[link]);
+                links.fold(wish.demand_bps - bps[*flow], f64::min)
+            };
+            let rooms: Vec<f64> = rising.iter().map(room).collect();
+            let step = rooms.iter().copied().fold(f64::INFINITY, f64::min);
+            for &flow in &rising {
+                bps[flow] += step;
+            }
+            for (link, crossing) in left.iter_mut().zip(&crossing) {
+                *link = (*link - step * crossing).max(0.0);
+            }
+            // Whoever had no more room than the least stops here, so that each round stops somebody.
+            let mut rooms = rooms.into_iter();
+            rising.retain(|_| rooms.next().is_some_and(|room| room > step));
+        }
+        let filled = left.iter().zip(capacities_bps);
+        let full = filled.map(|(left, capacity)| *left <= (1.0 - FULL) * capacity);
+        Self {
+            full: full.collect(),
+            bps,
+        }
+    }
+
+    /// Whether the flows fill that link.
+    pub fn is_full(&self, link: usize) -> bool {
+        self.full[link]
+    }
+}
+
+#[cfg(test)]
+mod tests;
