@@ -229,6 +229,9 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	rise_us = tg_min(rise_us, a->queue_us);
 	a->queue_us -= rise_us;
 	a->lag_us += rise_us;
+	if (i->last != f->sharing.flow)
+		f->sharing.beside_us = a->now_us;
+	t->beside = t == &f->own && a->now_us - f->sharing.beside_us < t->h_us + a->queue_us;
 	TG_FORGET();
 	wanted = tg_tide_arrived(t, &f->share, a);
 #ifdef TG_TRACE_STATE

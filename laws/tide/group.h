@@ -270,7 +270,6 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share,
 	tg_u32 segment_us = tg_tide_segment_us(t);
 	tg_u32 beside_us = tg_max(tg_max(TG_SHARING_BESIDE_US, h_us / 32), 2 * segment_us);
 	tg_u32 best = TG_GROUPS;
-	int together;
 
 	if (i->last == s->flow || a->now_us < s->next_us)
 		return;
@@ -283,11 +282,9 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share,
 		__builtin_printf("%.3f look flow %u at %u speaker %u mine %u its %u score %d wanted-state %u\n", a->now_us/1e6, s->flow, n, g->flow, a->queue_us, g->queue_us, s->looks[n].score, own->state);
 #endif
 		s->next_us = a->now_us + h_us / 16;
-		together = tg_sharing_look(&s->looks[n], g, mine_us, a->queue_us, tg_max(tick_us, segment_us / 2),
-					   member && n == s->place, (tg_u32)a->now_us,
-					   tg_max(share->h_us / 2, 16 * TG_MS_US));
-		if (member && n == s->place)
-			tg_sharing_realign(s, &s->looks[n], together);
+		tg_sharing_look(&s->looks[n], g, mine_us, a->queue_us, tg_max(tick_us, segment_us / 2),
+				member && n == s->place, (tg_u32)a->now_us,
+				tg_max(share->h_us / 2, 16 * TG_MS_US));
 		if (member && !g->shared && s->looks[n].score >= TG_SHARING_PROOF)
 			tg_group_invite(g, s, &s->looks[n]);
 		if (s->looks[n].score >= TG_SHARING_PROOF && best == TG_GROUPS &&

@@ -62,7 +62,8 @@ struct tg_sharing {
 	tg_u32 dip_wait_us;
 	tg_s32 offset_us; /* by how much more queueing delay its group sees than its own floor shows */
 	tg_u32 left; /* how often it has left a group */
-	tg_u32 spare[11];
+	tg_u64 beside_us; /* when another flow's packet last came just before one of its own */
+	tg_u32 spare[9];
 	struct tg_look looks[TG_GROUPS];
 };
 
@@ -99,7 +100,7 @@ TG_INLINE void tg_sharing_anchor(struct tg_look *l, const struct tg_group *g, tg
 }
 
 /* Compares by how much both delays have moved since they were last compared. */
-TG_INLINE int tg_sharing_moved(struct tg_look *l, const struct tg_group *g, tg_u32 mine_us,
+TG_INLINE void tg_sharing_moved(struct tg_look *l, const struct tg_group *g, tg_u32 mine_us,
 				tg_u32 tick_us, int member, tg_u32 now_us)
 {
 	tg_s32 mine = (tg_s32)(mine_us - l->mine_us);
@@ -109,25 +110,24 @@ TG_INLINE int tg_sharing_moved(struct tg_look *l, const struct tg_group *g, tg_u
 	tg_u32 moved = tg_max(tg_sharing_magnitude(mine), tg_sharing_magnitude(its));
 
 	if (moved < tg_max(same ? TG_SHARING_MOVE_US : TG_SHARING_FAR_US, 4 * tick_us))
-		return 0;
+		return;
 #ifdef TG_TRACE_EVENTS
 	if (!TG_EV || TG_EV==g->flow) __builtin_printf("  event %s mine %d its %d  queue %u score %d\n", g->shared ? "group" : "lone", mine, its, g->queue_us, l->score);
 #endif
 	tg_sharing_anchor(l, g, mine_us, now_us);
 	if (apart > moved / 4 + TG_MS_US) {
 		tg_sharing_score(l, -TG_SHARING_APART, member);
-		return 0;
+		return;
 	}
 	if (mine >= 0)
 		tg_sharing_score(l, TG_SHARING_TOGETHER, member);
 	else if (!l->fell)
 		tg_sharing_score(l, 2, member);
 	l->fell = mine < 0;
-	return 1;
 }
 
 /* A packet of the flow `s` met a queue of `queue_us`, and its one-way delay is `mine_us`. */
-TG_INLINE int tg_sharing_look(struct tg_look *l, const struct tg_group *g, tg_u32 mine_us,
+TG_INLINE void tg_sharing_look(struct tg_look *l, const struct tg_group *g, tg_u32 mine_us,
 			       tg_u32 queue_us, tg_u32 tick_us, int member, tg_u32 now_us,
 			       tg_u32 apart_us)
 {
@@ -138,15 +138,15 @@ TG_INLINE int tg_sharing_look(struct tg_look *l, const struct tg_group *g, tg_u3
 		l->name = g->name;
 	}
 	if (l->heard == g->heard)
-		return 0;
+		return;
 	if (!l->flow) {
 		l->bias_us = more;
 		tg_sharing_anchor(l, g, mine_us, now_us);
-		return 0;
+		return;
 	}
 	l->heard = g->heard;
 	if (now_us - l->since_us < apart_us)
-		return 0;
+		return;
 	if (l->speaker != g->flow) {
 		l->speaker = g->flow;
 		l->against = 0;
@@ -158,24 +158,7 @@ TG_INLINE int tg_sharing_look(struct tg_look *l, const struct tg_group *g, tg_u3
 	if (member && tg_sharing_magnitude(more) >
 			      tg_max(2 * TG_SHARING_MOVE_US, tg_max(queue_us, g->queue_us) / 2))
 		tg_sharing_score(l, -1, member);
-	return tg_sharing_moved(l, g, mine_us, tick_us, member, now_us);
-}
-
-/* A flow that sees its group's queue by an offset: how much of that was wrong. It only ever shrinks, or
- * flows would drag each other along. */
-TG_INLINE void tg_sharing_realign(struct tg_sharing *s, struct tg_look *l, int together)
-{
-	tg_s32 by = l->bias_us >= 0 ? (tg_s32)((tg_u32)l->bias_us >> 4)
-				    : -(tg_s32)((tg_u32)-l->bias_us >> 4);
-
-	if (together && s->offset_us <= 0 && l->bias_us > (tg_s32)TG_SHARING_BESIDE_US)
-		by = l->bias_us >> 2;
-	else if (s->offset_us > 0)
-		by = by < 0 ? 0 : by < s->offset_us ? by : s->offset_us;
-	else
-		by = by > 0 ? 0 : by > s->offset_us ? by : s->offset_us;
-	s->offset_us -= by;
-	l->bias_us -= by;
+	tg_sharing_moved(l, g, mine_us, tick_us, member, now_us);
 }
 
 #endif
