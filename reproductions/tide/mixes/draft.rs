@@ -33,8 +33,8 @@ const ROUNDS: f64 = 200.0;
 
 /// On fast links they count for less: until about so many packets have come, but for so many seconds and
 /// round trips at least.
-const PACKETS: f64 = 400_000.0;
-const LEAST_S: f64 = 12.0;
+const PACKETS: f64 = 300_000.0;
+const LEAST_S: f64 = 10.0;
 const LEAST_ROUNDS: f64 = 60.0;
 
 /// Names of the links that a flow's packets cross.

@@ -145,6 +145,17 @@ impl Mix {
         }
     }
 
+    /// Whether the laboratory has all that runs in it.
+    pub fn is_for_kernels(&self) -> bool {
+        let mut workloads = self.scenario.workloads.iter();
+        workloads.all(|workload| {
+            !matches!(
+                workload.does,
+                WorkloadKind::Video { .. } | WorkloadKind::Page { .. }
+            )
+        })
+    }
+
     /// For how long numbers count, in seconds.
     pub fn counted_s(&self) -> f64 {
         self.scenario.duration_s - self.scenario.warmup_s
