@@ -285,6 +285,8 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share,
 		tg_sharing_look(&s->looks[n], g, mine_us, a->queue_us, tg_max(tick_us, segment_us / 2),
 				member && n == s->place, (tg_u32)a->now_us,
 				tg_max(share->h_us / 2, 16 * TG_MS_US));
+		if (member && n == s->place)
+			tg_sharing_realign(s, g, a->queue_us, tg_tide_empty_us(t));
 		if (member && !g->shared && s->looks[n].score >= TG_SHARING_PROOF)
 			tg_group_invite(g, s, &s->looks[n]);
 		if (s->looks[n].score >= TG_SHARING_PROOF && best == TG_GROUPS &&

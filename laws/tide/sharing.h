@@ -161,4 +161,16 @@ TG_INLINE void tg_sharing_look(struct tg_look *l, const struct tg_group *g, tg_u
 	tg_sharing_moved(l, g, mine_us, tick_us, member, now_us);
 }
 
+/* A flow that takes its floor to hide a queue, while others of its group see none: part of what it takes for
+ * hidden is not there. */
+TG_INLINE void tg_sharing_realign(struct tg_sharing *s, const struct tg_group *g, tg_u32 queue_us,
+				  tg_u32 empty_us)
+{
+	tg_u32 more_us = queue_us - g->queue_us;
+
+	if (s->offset_us <= 0 || g->queue_us > empty_us || queue_us <= g->queue_us + empty_us)
+		return;
+	s->offset_us -= (tg_s32)tg_min(more_us / 4, (tg_u32)s->offset_us);
+}
+
 #endif
