@@ -233,7 +233,7 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 
 	if (a->queue_us == TG_OPEN)
 		return TG_OPEN;
-	tg_group_arrives(i, &f->share, &f->sharing, &f->own);
+	tg_group_arrives(i, &f->share, &f->sharing, &f->own, a);
 	tg_group_align(&f->sharing, a);
 	t = tg_group_record(i, &f->sharing, &f->own);
 	tg_flow_rise(f, t, a);
