@@ -219,7 +219,9 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	if (a->queue_us == TG_OPEN)
 		return TG_OPEN;
 	tg_group_arrives(i, &f->share, &f->sharing, &f->own);
+	TG_FORGET();
 	tg_group_align(&f->sharing, a);
+	TG_FORGET();
 	t = tg_group_record(i, &f->sharing, &f->own);
 	rise_us = t->risen_us - f->share.risen_us;
 	f->share.risen_us = t->risen_us;

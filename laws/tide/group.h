@@ -259,58 +259,74 @@ TG_INLINE void tg_group_dip(struct tg_sharing *s, struct tg_tide *own, const str
 	s->dip_us = own->recheck_end_us + s->dip_wait_us;
 }
 
+/* Compares the flow with what is in place `n`, if that was heard just now: `s->found` is the first that it
+ * is proven to share a queue with. Its results lie in the records, where the verifier forgets them
+ * between one place and the next. */
+TG_INLINE void tg_group_look(struct tg_interface *i, struct tg_sharing *s, tg_u32 n,
+			     const struct tg_arrival *a, tg_u32 h_us, tg_u32 beside_us,
+			     tg_u32 mine_us, tg_u32 tick_us, tg_u32 apart_us)
+{
+	struct tg_group *g = &i->group[n];
+	struct tg_look *l = &s->looks[n];
+	int member = tg_group_has(i, s);
+	int own = member && n == s->place;
+	int together;
+
+	if (!g->name || g->flow == s->flow || !tg_group_beside(g, a->now_us, beside_us))
+		return;
+#ifdef TG_TRACE_LOOKS
+	__builtin_printf("%.3f look flow %u at %u speaker %u mine %u its %u score %d\n", a->now_us/1e6, s->flow, n, g->flow, a->queue_us, g->queue_us, l->score);
+#endif
+	s->next_us = a->now_us + h_us / 16;
+	together = tg_sharing_look(l, g, mine_us, a->queue_us, tick_us, own, (tg_u32)a->now_us,
+				   apart_us);
+	if (own)
+		tg_sharing_realign(s, l, together);
+	if (l->score < TG_SHARING_PROOF)
+		return;
+	if (member && !g->shared)
+		tg_group_invite(g, s, l);
+	else if (s->found == TG_GROUPS && !(member && n >= s->place))
+		s->found = n;
+}
+
 /* Compares the flow with the interface's groups. */
 TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share,
 				  struct tg_sharing *s, struct tg_tide *own, const struct tg_arrival *a,
 				  tg_u32 mine_us, tg_u32 tick_us, tg_u64 received)
 {
-	int member = tg_group_has(i, s);
 	const struct tg_tide *t = tg_group_record(i, s, own);
 	tg_u32 h_us = t->h_us;
 	tg_u32 segment_us = tg_tide_segment_us(t);
 	tg_u32 beside_us = tg_max(tg_max(TG_SHARING_BESIDE_US, h_us / 32), 2 * segment_us);
-	tg_u32 best = TG_GROUPS;
-	int together;
+	tg_u32 apart_us = tg_max(share->h_us / 2, 16 * TG_MS_US);
 
 	if (i->last == s->flow || a->now_us < s->next_us)
 		return;
+	s->found = TG_GROUPS;
 	for (tg_u32 n = 0; n < TG_GROUPS; n++) {
-		struct tg_group *g = &i->group[n];
-
-		if (!g->name || g->flow == s->flow || !tg_group_beside(g, a->now_us, beside_us))
-			continue;
-#ifdef TG_TRACE_LOOKS
-		__builtin_printf("%.3f look flow %u at %u speaker %u mine %u its %u score %d wanted-state %u\n", a->now_us/1e6, s->flow, n, g->flow, a->queue_us, g->queue_us, s->looks[n].score, own->state);
-#endif
-		s->next_us = a->now_us + h_us / 16;
-		together = tg_sharing_look(&s->looks[n], g, mine_us, a->queue_us, tg_max(tick_us, segment_us / 2),
-					   member && n == s->place, (tg_u32)a->now_us,
-					   tg_max(share->h_us / 2, 16 * TG_MS_US));
-		if (member && n == s->place)
-			tg_sharing_realign(s, &s->looks[n], together);
-		if (member && !g->shared && s->looks[n].score >= TG_SHARING_PROOF)
-			tg_group_invite(g, s, &s->looks[n]);
-		if (s->looks[n].score >= TG_SHARING_PROOF && best == TG_GROUPS &&
-		    !(member && (n >= s->place || !g->shared)))
-			best = n;
+		tg_group_look(i, s, n, a, h_us, beside_us, mine_us, tg_max(tick_us, segment_us / 2),
+			      apart_us);
+		TG_FORGET();
 	}
-	if (member && s->looks[s->place % TG_GROUPS].score <= 0) {
+	if (tg_group_has(i, s) && s->looks[s->place % TG_GROUPS].score <= 0) {
 		tg_group_leave(i, share, s, own, a);
 		s->left = tg_min(s->left + 1, 8);
 		s->looks[s->place % TG_GROUPS].score = -(6 << s->left);
 		return;
 	}
-	if (best < TG_GROUPS) {
-		if (member)
+	if (s->found < TG_GROUPS) {
+		if (tg_group_has(i, s))
 			tg_group_leave(i, share, s, own, a);
 		else if (s->name)
 			tg_group_free(&i->group[s->place % TG_GROUPS]);
-		tg_group_enter(i, share, s, own, best);
+		TG_FORGET();
+		tg_group_enter(i, share, s, own, s->found);
 		return;
 	}
 	if (!s->name && received >= TG_GROUP_BYTES)
 		tg_group_show(i, s, a->now_us);
-	if (!member)
+	if (!tg_group_has(i, s))
 		tg_group_dip(s, own, a);
 }
 

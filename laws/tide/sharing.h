@@ -62,7 +62,8 @@ struct tg_sharing {
 	tg_u32 dip_wait_us;
 	tg_s32 offset_us; /* by how much more queueing delay its group sees than its own floor shows */
 	tg_u32 left; /* how often it has left a group */
-	tg_u32 spare[11];
+	tg_u32 found; /* place of the first that shares its queue, as last compared; TG_GROUPS: none */
+	tg_u32 spare[10];
 	struct tg_look looks[TG_GROUPS];
 };
 
