@@ -36,7 +36,7 @@ pub struct Config {
     /// How to attach.
     pub hook: Hook,
     /// Flows that the table of each direction holds; as many as the programs say if absent. The
-    /// kernel sets their memory aside, about 1 kB each; what is beyond takes the place of the least
+    /// kernel sets their memory aside, about 2 kB each; what is beyond takes the place of the least
     /// recently seen.
     pub table: Option<u32>,
 }
@@ -461,7 +461,7 @@ fn resize(open: &mut OpenAgentSkel<'_>, flows: u32) -> Result<(), libbpf_rs::Err
     open.maps.uploads.set_max_entries(flows)
 }
 
-/// The kernel sets aside a table's memory, 16 MB for each direction, whether or not it is used.
+/// The kernel sets aside a table's memory, 30 MB for each direction, whether or not it is used.
 fn without_unused_tables(
     open: &mut OpenAgentSkel<'_>,
     directions: Directions,
