@@ -66,7 +66,7 @@ struct tg_sharing {
 	tg_u32 joined;	  /* whether it is in it */
 	tg_s32 offset_us; /* by how much more queueing delay its group sees than its own floor shows */
 	tg_u32 left;	  /* how often it has left a group */
-	tg_u32 unused;
+	tg_u32 found;	  /* place whose queue was found to be the flow's as well, or TG_GROUPS */
 	struct tg_look looks[TG_GROUPS];
 };
 
@@ -381,37 +381,45 @@ TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sh
 	return members >= TG_GROUP_MANY ? TG_SHARING_PROOF / 2 : TG_SHARING_PROOF;
 }
 
-/* Compares with all that is shown. Returns the first place whose queue is found to be the flow's as well, or
- * TG_GROUPS. */
-TG_INLINE tg_u32 tg_group_search(struct tg_interface *i, const struct tg_share *share,
-				 struct tg_sharing *s, const struct tg_tide *t,
-				 const struct tg_arrival *a)
+/* Compares with what is shown in place `n`: `s->found` is the first whose queue is found to be the flow's as well. The
+ * results lie in the records, where the verifier forgets them between one place and the next. */
+TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32 n,
+			    const struct tg_tide *t, const struct tg_arrival *a, tg_u32 beside_us,
+			    tg_u32 apart_us)
+{
+	struct tg_group *g = tg_group_at(i, n);
+	struct tg_look *l = &s->looks[n % TG_GROUPS];
+	int member = tg_group_has(i, s);
+	const struct tg_moment *m;
+
+	if (!g->name || g->flow == s->flow)
+		return;
+	m = tg_group_moment(g, (tg_u32)a->now_us, beside_us);
+	if (!m)
+		return;
+	s->next_us = a->now_us + t->h_us / 16;
+	tg_group_look(s, g, l, m, a, t, apart_us, member && n == s->place);
+	if (l->score < tg_group_proof(i, s, g))
+		return;
+	if (member && !g->shared)
+		tg_group_invite(g, s, l);
+	else if (s->found == TG_GROUPS && !(member && n >= s->place))
+		s->found = n;
+}
+
+/* Compares with all that is shown. */
+TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *share,
+			       struct tg_sharing *s, const struct tg_tide *t,
+			       const struct tg_arrival *a)
 {
 	tg_u32 beside_us = tg_max(tg_max(1u << TG_MOMENT_SHIFT, t->h_us / 32), 2 * tg_tide_segment_us(t));
 	tg_u32 apart_us = tg_max(share->h_us / 2, TG_GROUP_APART_US);
-	int member = tg_group_has(i, s);
-	tg_u32 found = TG_GROUPS;
 
+	s->found = TG_GROUPS;
 	for (tg_u32 n = 0; n < TG_GROUPS; n++) {
-		struct tg_group *g = tg_group_at(i, n);
-		struct tg_look *l = &s->looks[n];
-		const struct tg_moment *m;
-
-		if (!g->name || g->flow == s->flow)
-			continue;
-		m = tg_group_moment(g, (tg_u32)a->now_us, beside_us);
-		if (!m)
-			continue;
-		s->next_us = a->now_us + t->h_us / 16;
-		tg_group_look(s, g, l, m, a, t, apart_us, member && n == s->place);
-		if (l->score < tg_group_proof(i, s, g))
-			continue;
-		if (member && !g->shared)
-			tg_group_invite(g, s, l);
-		else if (found == TG_GROUPS && !(member && n >= s->place))
-			found = n;
+		tg_group_try(i, s, n, t, a, beside_us, apart_us);
+		TG_FORGET();
 	}
-	return found;
 }
 
 /* A flow or group beside others lets the queue sink now and then: so it learns what floors hide, and they
@@ -429,21 +437,19 @@ TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg
 TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 				struct tg_tide *own, const struct tg_arrival *a, tg_u64 received)
 {
-	int member = tg_group_has(i, s);
-	tg_u32 found;
-
 	if (i->last == s->flow || a->now_us < s->next_us)
 		return;
-	found = tg_group_search(i, share, s, tg_group_record(i, s, own), a);
-	if (member && s->looks[s->place % TG_GROUPS].score <= 0) {
+	tg_group_search(i, share, s, tg_group_record(i, s, own), a);
+	if (tg_group_has(i, s) && s->looks[s->place % TG_GROUPS].score <= 0) {
 		tg_group_part(i, share, s, own, a);
-	} else if (found < TG_GROUPS && (member || own->state != TG_TIDE_STARTING)) {
-		if (member)
+	} else if (s->found < TG_GROUPS && (tg_group_has(i, s) || own->state != TG_TIDE_STARTING)) {
+		if (tg_group_has(i, s))
 			tg_group_leave(i, share, s, own, a);
 		else if (s->name)
 			tg_group_free(tg_group_at(i, s->place));
-		tg_group_enter(i, share, s, own, found, a);
-	} else if (!member) {
+		TG_FORGET();
+		tg_group_enter(i, share, s, own, s->found, a);
+	} else if (!tg_group_has(i, s)) {
 		if (!s->name && received >= TG_GROUP_BYTES)
 			tg_group_show(i, s, a->now_us);
 		tg_group_dip(&s->dip, own, a);
