@@ -6,6 +6,7 @@ use tidegate_link::{Delivery, Instant, Packet};
 /// Width of a bin, in ns.
 const BIN_NS: u64 = 100_000_000;
 
+/// Rate, delays and bins are those of the first link.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub utilisation: f64,
@@ -14,6 +15,10 @@ pub struct Outcome {
     pub peak_delay_ms: f64,
     /// Bytes received after the warm-up, by flow.
     pub bytes: Vec<u64>,
+    /// Mean time that those spent in queues, in ms, by flow.
+    pub queued_ms: Vec<f64>,
+    /// When each flow's group became another, in s, and which then: its name, `None` for a record of its own.
+    pub groups: Vec<Vec<(f64, Option<u32>)>>,
     /// Times at which each flow's chunks were complete, in s.
     pub chunk_s: Vec<Vec<f64>>,
     /// Times that `tide` probed its floors.
@@ -34,6 +39,8 @@ impl Record {
     pub fn new(flows: usize, warm: Instant) -> Self {
         let out = Outcome {
             bytes: vec![0; flows],
+            queued_ms: vec![0.0; flows],
+            groups: vec![Vec::new(); flows],
             chunk_s: vec![Vec::new(); flows],
             ..Outcome::default()
         };
@@ -45,13 +52,31 @@ impl Record {
         }
     }
 
-    pub fn delivered(&mut self, now: Instant, delivery: &Delivery<Data>) {
+    /// A segment leaves a link.
+    pub fn crossed(&mut self, link: usize, delivery: &Delivery<Data>) {
+        if link > 0 {
+            return;
+        }
         let queued_ms = delivery.queued.as_secs_f64() * 1e3;
         self.bin(delivery.due, queued_ms);
-        if now >= self.warm {
+        if delivery.due >= self.warm {
             self.delays_ms.push(queued_ms);
             self.delivered += delivery.packet.wire_bytes() as u64;
-            self.out.bytes[delivery.packet.flow] += u64::from(MSS);
+        }
+    }
+
+    /// It arrives, and its flow is in that group now.
+    pub fn arrived(&mut self, data: &Data, now: Instant, group: Option<u32>) {
+        let groups = &mut self.out.groups[data.flow];
+        if groups.last().map_or(None, |last| last.1) != group {
+            groups.push((now.as_nanos() as f64 / 1e9, group));
+        }
+        if now >= self.warm {
+            let bytes = &mut self.out.bytes[data.flow];
+            *bytes += u64::from(MSS);
+            let mean_ms = &mut self.out.queued_ms[data.flow];
+            *mean_ms +=
+                (data.queued.as_secs_f64() * 1e3 - *mean_ms) / (*bytes / u64::from(MSS)) as f64;
         }
     }
 

@@ -84,12 +84,15 @@ impl Sender {
     pub fn next(&mut self, flow: usize, now: Instant, ppm: i64) -> Option<Data> {
         let outstanding = self.nxt.wrapping_sub(self.una);
         let room = self.edge.wrapping_sub(self.nxt) as i32;
-        let has_data = self.started && self.sent + u64::from(MSS) <= self.written;
+        let over = self.source.end.is_some_and(|end| since_start(now) >= end);
+        let has_data = self.started && !over && self.sent + u64::from(MSS) <= self.written;
         if !has_data || u64::from(outstanding + MSS) > self.cwnd || room < MSS as i32 {
             return None;
         }
         let data = Data {
             flow,
+            hops: 0,
+            queued: Duration::ZERO,
             seq: self.nxt,
             tsval: tsval(flow, now, ppm).wrapping_add(self.lie_ms(now)),
             tsecr: self.ts_recent,
