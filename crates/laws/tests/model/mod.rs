@@ -170,9 +170,11 @@ impl Model {
             world.step();
             world.now = world.next().min(end);
         }
-        let capacity = world.links[0].capacity_bytes(warm, end);
+        let capacities = (world.links.iter_mut())
+            .map(|link| link.capacity_bytes(warm, end))
+            .collect();
         let probes = world.receivers.iter().map(|r| r.probes(&world.path)).sum();
-        world.record.outcome(capacity, probes)
+        world.record.outcome(capacities, probes)
     }
 
     fn back_delay(&self, flow: usize, now: Instant) -> Duration {

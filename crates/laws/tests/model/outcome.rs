@@ -13,6 +13,8 @@ pub struct Outcome {
     pub mean_delay_ms: f64,
     pub p95_delay_ms: f64,
     pub peak_delay_ms: f64,
+    /// Bytes that each link could have carried after the warm-up, headers included.
+    pub capacities: Vec<u64>,
     /// Bytes received after the warm-up, by flow.
     pub bytes: Vec<u64>,
     /// Mean time that those spent in queues, in ms, by flow.
@@ -94,13 +96,14 @@ impl Record {
         self.out.chunk_s[flow].push(now.as_nanos() as f64 / 1e9);
     }
 
-    /// Sums up. `capacity`: bytes that the link could have carried after the warm-up.
-    pub fn outcome(mut self, capacity: u64, probes: u32) -> Outcome {
+    /// Sums up. `capacities`: bytes that each link could have carried after the warm-up.
+    pub fn outcome(mut self, capacities: Vec<u64>, probes: u32) -> Outcome {
         let delays = &mut self.delays_ms;
         delays.sort_by(f64::total_cmp);
         let count = delays.len().max(1);
         let at = |share: usize| delays.get(delays.len() * share / 100).copied();
-        self.out.utilisation = self.delivered as f64 / capacity as f64;
+        self.out.utilisation = self.delivered as f64 / capacities[0] as f64;
+        self.out.capacities = capacities;
         self.out.mean_delay_ms = delays.iter().sum::<f64>() / count as f64;
         self.out.p95_delay_ms = at(95).unwrap_or(0.0);
         self.out.peak_delay_ms = delays.last().copied().unwrap_or(0.0);
