@@ -159,6 +159,8 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 	a->rtt_min_us = f->rtt_min_us;
 	a->rd_us = tg_delay_relative(&f->delay, a->tsval, now_us);
 	a->one_way_us = tg_delay_forward(&f->delay, a->tsval, now_us);
+	a->tick_us = f->delay.tick_us;
+	a->fresh = 1;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
 	f->arrived_us = a->now_us;
@@ -209,19 +211,11 @@ TG_INLINE tg_u32 tg_flow_drwa(struct tg_flow *f, const struct tg_params *p,
 	return tg_min(tg_drwa_round(&f->drwa, &f->round, round, p->lambda_q8), p->limit);
 }
 
-/* tide. A flow whose delay is not known is left alone: its bytes are not ours to forecast. */
-TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct tg_arrival *a,
-			      tg_u32 mine_us)
+/* The path became longer for all who steer by `t`: this flow's floor rises, too. */
+TG_INLINE void tg_flow_rise(struct tg_flow *f, const struct tg_tide *t, struct tg_arrival *a)
 {
-	struct tg_tide *t;
-	tg_u32 rise_us, wanted;
+	tg_u32 rise_us = t->risen_us - f->share.risen_us;
 
-	if (a->queue_us == TG_OPEN)
-		return TG_OPEN;
-	tg_group_arrives(i, &f->share, &f->sharing, &f->own);
-	tg_group_align(&f->sharing, a);
-	t = tg_group_record(i, &f->sharing, &f->own);
-	rise_us = t->risen_us - f->share.risen_us;
 	f->share.risen_us = t->risen_us;
 	tg_delay_raise(&f->delay, rise_us);
 	if (f->share.h_us)
@@ -229,23 +223,30 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	rise_us = tg_min(rise_us, a->queue_us);
 	a->queue_us -= rise_us;
 	a->lag_us += rise_us;
-	if (i->last != f->sharing.flow)
-		f->sharing.beside_us = a->now_us;
-	t->beside = t == &f->own && a->now_us - f->sharing.beside_us < t->h_us + a->queue_us;
+}
+
+/* tide. A flow whose delay is not known is left alone: its bytes are not ours to forecast. */
+TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct tg_arrival *a)
+{
+	struct tg_tide *t;
+	tg_u32 wanted;
+
+	if (a->queue_us == TG_OPEN)
+		return TG_OPEN;
+	tg_group_arrives(i, &f->share, &f->sharing, &f->own);
+	tg_group_align(&f->sharing, a);
+	t = tg_group_record(i, &f->sharing, &f->own);
+	tg_flow_rise(f, t, a);
 	TG_FORGET();
 	wanted = tg_tide_arrived(t, &f->share, a);
-#ifdef TG_TRACE_STATE
-	if (a->now_us / 1000000 != f->sharing.spare[0]) {
-		f->sharing.spare[0] = a->now_us / 1000000;
-		__builtin_printf("%.3f S flow %u group %u state %u m %.2f d1 %.2f d2 %.2f h %u own h %u hungry %u wanted %u queue %u empty %u full %u rttmin %u rate %.2f\n", a->now_us/1e6, f->sharing.flow, f->sharing.joined ? f->sharing.place + 1 : 0, t->state, t->m*8./(1<<24), t->d1*8./(1<<24), t->d2*8./(1<<24), t->h_us, f->share.h_us, t->hungry, wanted, a->queue_us, tg_tide_empty_us(t), t->full, f->rtt_min_us, f->share.was*8./(t->epoch_us+1));
-	}
-#endif
 	if (t->state != TG_TIDE_STARTING)
 		i->full_us = a->now_us;
 	TG_FORGET();
-	tg_group_compare(i, &f->share, &f->sharing, &f->own, a, mine_us, f->delay.tick_us,
-			 f->received);
-	tg_group_publish(i, &f->sharing, a, mine_us);
+	if (a->fresh) {
+		tg_group_compare(i, &f->share, &f->sharing, &f->own, a, f->received);
+		tg_group_tell(i, &f->sharing, a);
+	}
+	i->last = f->sharing.flow;
 	return wanted;
 }
 
@@ -302,7 +303,7 @@ TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struc
 	case TG_LAW_DRWA:
 		return tg_flow_drwa(f, p, a);
 	case TG_LAW_TIDE:
-		return tg_flow_tide(f, i, a, a->one_way_us);
+		return tg_flow_tide(f, i, a);
 	case TG_LAW_RLEDBAT:
 		return tg_flow_rledbat(f, a);
 	case TG_LAW_RSFC:

@@ -169,6 +169,8 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i,
 	a->rtt_min_us = f->rtt_min_us;
 	a->rd_us = u->rd_us;
 	a->one_way_us = u->one_way_us;
+	a->tick_us = f->delay.tick_us;
+	a->fresh = a->sample_us != 0;
 	a->now_us = tg_max64(tg_upload_out(u, a->tsval, a->now_us), path->arrived_us);
 }
 

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* Groups: the flows of an interface that were found to share a queue, and steer by one record. */
+/*
+ * Groups: flows that were found to share a queue, and steer by one record.
+ *
+ * A flow is innocent until proven: it steers by its own record. An interface has places for eight groups. A
+ * flow alone takes one that is free, and shows what it sees; the others compare (sharing.h). The first
+ * that is found to share its queue makes it a group, with one record for both. In a group flows take
+ * turns in showing. Members compare, too: they leave a group that they no longer move with, go over
+ * to an older one that they move with as well, and invite flows alone.
+ */
 #ifndef TG_TIDE_GROUP_H
 #define TG_TIDE_GROUP_H
 
@@ -7,55 +15,96 @@
 #include "recheck.h"
 #include "sharing.h"
 
-#define TG_GROUP_BYTES (64 * TG_DEFAULT_MSS) /* a flow that has brought less shows nothing to others */
-#define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want */
+#define TG_GROUP_BYTES (64 * TG_DEFAULT_MSS) /* who has brought less shows nothing to others */
+#define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want, */
 #define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* and a group of which nothing comes */
+#define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less */
+#define TG_GROUP_LEFT 8u
+#define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip, */
+#define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this */
+
+/* A place: a group's, or that of a flow alone that others compare with. */
+struct tg_group {
+	tg_u64 seen_us;	 /* last data of it */
+	tg_u64 since_us; /* when the place was taken */
+	tg_u64 turn_us;	 /* when another member may show what it sees */
+	tg_u32 name;	 /* 0: the place is free */
+	tg_u32 flow;	 /* number of the flow that shows: the speaker */
+	tg_u32 shared;	 /* it is a group, whose record is here */
+	tg_u32 invited;	 /* name of the group that the flow alone is found to share a queue with, */
+	tg_u32 invited_place; /* where that is, */
+	tg_s32 invited_bias_us; /* and how much more delay the flow sees */
+	struct tg_moment moments[TG_MOMENTS];
+	struct tg_tide tide;
+};
 
 /* What an interface's flows in one direction have in common. */
 struct tg_interface {
 	struct tg_group group[TG_GROUPS];
-	tg_u64 full_us; /* when data last came of a queue that is known */
+	tg_u64 full_us; /* when data last came through a queue that is known */
 	tg_u32 flows;	/* that ever sent data */
 	tg_u32 names;	/* given to groups */
-	tg_u32 last;	/* flow of the last packet */
-	tg_u32 spare;
+	tg_u32 last;	/* number of the flow that the last packet was of */
+	tg_u32 unused;
 };
 
-/* Whether the flow is one of a group. */
-TG_INLINE int tg_group_has(const struct tg_interface *i, const struct tg_sharing *s)
-{
-	const struct tg_group *g = &i->group[s->place % TG_GROUPS];
+/* Where a flow stands. */
+struct tg_sharing {
+	tg_u64 next_us;	  /* when to compare again */
+	tg_u64 dip_us;	  /* when to let the queue sink again */
+	tg_u32 dip_wait_us;
+	tg_u32 flow;	  /* number, from 1 */
+	tg_u32 place;
+	tg_u32 name;	  /* of the group that it is in, or holds a place for; 0: none */
+	tg_u32 joined;	  /* whether it is in it */
+	tg_s32 offset_us; /* by how much more queueing delay its group sees than its own floor shows */
+	tg_u32 left;	  /* how often it has left a group */
+	tg_u32 unused;
+	struct tg_look looks[TG_GROUPS];
+};
 
-	return s->joined && s->name == g->name;
+TG_INLINE struct tg_group *tg_group_at(struct tg_interface *i, tg_u32 place)
+{
+	return &i->group[place % TG_GROUPS];
 }
 
-/* Whether it holds a place by itself, for others to compare with. */
-TG_INLINE int tg_group_shows(const struct tg_interface *i, const struct tg_sharing *s)
+/* Whether the flow is in a group. */
+TG_INLINE int tg_group_has(struct tg_interface *i, const struct tg_sharing *s)
 {
-	const struct tg_group *g = &i->group[s->place % TG_GROUPS];
+	return s->joined && s->name == tg_group_at(i, s->place)->name;
+}
 
-	return s->name && s->name == g->name && !s->joined;
+/* The record that steers the flow. */
+TG_INLINE struct tg_tide *tg_group_record(struct tg_interface *i, const struct tg_sharing *s,
+					  struct tg_tide *own)
+{
+	return tg_group_has(i, s) ? &tg_group_at(i, s->place)->tide : own;
+}
+
+TG_INLINE tg_s64 tg_rate_plus(tg_s64 rate, tg_s64 by)
+{
+	return rate + by > 0 ? rate + by : 0;
 }
 
 /* What arrives there from now on is `by` more or less. */
-TG_INLINE void tg_tide_shift(struct tg_tide *t, tg_s64 by)
+TG_INLINE void tg_group_shift(struct tg_tide *t, tg_s64 by)
 {
+	t->sum = 0;
 	for (tg_u32 n = 0; n < TG_TIDE_BUCKETS; n++) {
-		tg_s64 bytes = (tg_s64)t->bytes[n];
-		tg_s64 more = by >= 0 ? (tg_s64)((tg_u64)by * t->width_us[n] >> TG_TIDE_Q)
-				      : -(tg_s64)((tg_u64)-by * t->width_us[n] >> TG_TIDE_Q);
+		tg_u64 bytes = (tg_u64)(by < 0 ? -by : by) * t->width_us[n] >> TG_TIDE_Q;
 
-		if (bytes + more < 0)
-			more = -bytes;
-		t->bytes[n] += (tg_u64)more;
-		t->sum += (tg_u64)more;
-		t->forecast[n] = t->forecast[n] + by > 0 ? t->forecast[n] + by : 0;
+		if (by >= 0)
+			t->bytes[n] += bytes;
+		else
+			t->bytes[n] -= bytes < t->bytes[n] ? bytes : t->bytes[n];
+		t->sum += t->bytes[n];
+		t->forecast[n] = tg_rate_plus(t->forecast[n], by);
 	}
-	t->m = t->m + by > 0 ? t->m + by : 0;
-	t->touched_m = t->touched_m + by > 0 ? t->touched_m + by : 0;
+	t->m = tg_rate_plus(t->m, by);
+	t->touched_m = tg_rate_plus(t->touched_m, by);
 }
 
-/* The flow's record becomes part of its group's: that of the two which knows its link is kept, with
+/* A flow's record becomes part of its group's: of the two that is kept which knows its link, with
  * what the other brings. */
 TG_INLINE void tg_group_merge(struct tg_tide *t, const struct tg_tide *own)
 {
@@ -66,62 +115,60 @@ TG_INLINE void tg_group_merge(struct tg_tide *t, const struct tg_tide *own)
 		*t = *own;
 	}
 	if (t->state != TG_TIDE_STARTING)
-		tg_tide_shift(t, by);
+		tg_group_shift(t, by);
 }
 
-/* The flow steers by the record of the group in `place` from now on. */
-TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
-			      const struct tg_tide *own, tg_u32 place)
+/* The flow's part in the record that it steers by now; `hungry` until it is known better. */
+TG_INLINE void tg_group_begin(struct tg_tide *t, struct tg_share *share, int hungry)
 {
-	struct tg_group *g = &i->group[place % TG_GROUPS];
-	struct tg_tide *t = &g->tide;
-	tg_u32 weight = share->weight ? share->weight : 1;
-
-#ifdef TG_TRACE
-	__builtin_printf("%.3f join flow %u place %u name %u shared %u m %lld own %lld bias %d state %u\n", own->arrived_us / 1e6, s->flow, place, g->name, g->shared, (long long)t->m*8>>24, (long long)own->m*8>>24, s->looks[place].bias_us, own->state);
-#endif
-	if (g->shared)
-		tg_group_merge(t, own);
-	else
-		*t = *own;
-	g->shared = 1;
-	s->place = place;
-	s->name = g->name;
-	s->joined = 1;
-	s->offset_us = -s->looks[place % TG_GROUPS].bias_us;
-	s->looks[place % TG_GROUPS].bias_us = 0;
-	if ((tg_s32)share->h_us > s->offset_us)
-		share->h_us -= (tg_u32)s->offset_us;
-	s->looks[place % TG_GROUPS].name = g->name;
-	s->looks[place % TG_GROUPS].flow = 0;
-	s->looks[place % TG_GROUPS].score = TG_SHARING_SURE;
 	share->risen_us = t->risen_us;
 	share->span = t->span;
 	share->fallen_us = 0;
 	share->epoch = t->epoch;
 	share->bytes = 0;
+	share->hungry_epoch = 0;
+	if (!hungry)
+		return;
 	share->hungry_epoch = t->epoch + 1;
-	t->hungry += weight;
-	t->hungry_now += weight;
+	t->hungry += tg_max(share->weight, 1);
+	t->hungry_now += tg_max(share->weight, 1);
 }
 
-/* It steers by its own again, with the rate that it had. */
+/* The flow enters the group in `place`. Who sees less delay than the others there has a floor that hides a queue. */
+TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
+			      const struct tg_tide *own, tg_u32 place)
+{
+	struct tg_look *l = &s->looks[place % TG_GROUPS];
+	struct tg_group *g = tg_group_at(i, place);
+
+	if (g->shared)
+		tg_group_merge(&g->tide, own);
+	else
+		g->tide = *own;
+	g->shared = 1;
+	s->place = place;
+	s->name = g->name;
+	s->joined = 1;
+	s->offset_us = l->name == g->name ? -l->bias_us : 0;
+	if ((tg_s32)share->h_us > s->offset_us)
+		share->h_us -= (tg_u32)s->offset_us;
+	*l = (struct tg_look){ .name = g->name, .score = TG_SHARING_SURE };
+	tg_group_begin(&g->tide, share, 1);
+}
+
+/* It steers by its own record again, with the rate that it had. */
 TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 			      struct tg_tide *own, const struct tg_arrival *a)
 {
-	struct tg_tide *t = &i->group[s->place % TG_GROUPS].tide;
+	struct tg_tide *t = &tg_group_at(i, s->place)->tide;
 	tg_s64 rate = (tg_s64)(((tg_u64)share->was << TG_TIDE_Q) / tg_max(t->epoch_us, 1));
 
-#ifdef TG_TRACE
-	__builtin_printf("%.3f leave flow %u place %u score %d m %lld rate %lld q %u gq %u\n", a->now_us / 1e6, s->flow, s->place, s->looks[s->place].score, (long long)t->m*8>>24, (long long)rate*8>>24, a->queue_us, i->group[s->place].queue_us);
-#endif
 	if (rate > t->m)
 		rate = t->m;
-	tg_tide_shift(t, -rate);
-	share->h_us += (tg_u32)s->offset_us;
-	s->offset_us = 0;
+	tg_group_shift(t, -rate);
+	share->h_us = tg_max(share->h_us + (tg_u32)s->offset_us, 1);
 	*own = (struct tg_tide){ 0 };
-	own->h_us = tg_max(share->h_us, 1);
+	own->h_us = share->h_us;
 	own->lag_us = a->now_us;
 	own->arrived_us = a->now_us;
 	own->mss = t->mss;
@@ -129,27 +176,29 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 	tg_tide_restart(own, a->now_us);
 	if (t->state != TG_TIDE_STARTING && rate > 0) {
 		tg_tide_run(own, rate);
-		own->d1 = own->d1 >> 2;
+		own->d1 >>= 2;
 		own->d2 = own->d1;
-		own->touched_us = a->now_us;
 	}
+	s->offset_us = 0;
 	s->name = 0;
 	s->joined = 0;
-	share->risen_us = 0;
-	share->span = 0;
-	share->fallen_us = 0;
-	share->epoch = 0;
-	share->bytes = 0;
-	share->hungry_epoch = 0;
+	tg_group_begin(own, share, 0);
 }
 
-/* Gives a place up. */
+/* Its delays do not move with the group's any more: it leaves, and each time it takes more to come back. */
+TG_INLINE void tg_group_part(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
+			     struct tg_tide *own, const struct tg_arrival *a)
+{
+	tg_group_leave(i, share, s, own, a);
+	s->left = tg_min(s->left + 1, TG_GROUP_LEFT);
+	s->looks[s->place % TG_GROUPS].score = -(TG_SHARING_PROOF / 2 << s->left);
+}
+
 TG_INLINE void tg_group_free(struct tg_group *g)
 {
 	g->name = 0;
 }
 
-/* Whether a place may be taken. */
 TG_INLINE int tg_group_vacant(const struct tg_group *g, tg_u64 now_us)
 {
 	if (!g->name)
@@ -163,28 +212,26 @@ TG_INLINE int tg_group_vacant(const struct tg_group *g, tg_u64 now_us)
 TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u64 now_us)
 {
 	for (tg_u32 n = 0; n < TG_GROUPS; n++) {
-		struct tg_group *g = &i->group[n];
+		struct tg_group *g = tg_group_at(i, n);
 
 		if (!tg_group_vacant(g, now_us))
 			continue;
-		*g = (struct tg_group){ 0 };
 		g->name = ++i->names;
 		g->since_us = now_us;
+		g->seen_us = now_us;
+		g->turn_us = 0;
+		g->flow = s->flow;
+		g->shared = 0;
+		g->invited = 0;
 		s->place = n;
 		s->name = g->name;
 		return;
 	}
 }
 
-/* The record that steers the flow. */
-TG_INLINE struct tg_tide *tg_group_record(struct tg_interface *i, const struct tg_sharing *s,
-					  struct tg_tide *own)
-{
-	return tg_group_has(i, s) ? &i->group[s->place % TG_GROUPS].tide : own;
-}
-
 /* A member has found that the flow alone in `g` shares its queue. */
-TG_INLINE void tg_group_invite(struct tg_group *g, const struct tg_sharing *s, const struct tg_look *l)
+TG_INLINE void tg_group_invite(struct tg_group *g, const struct tg_sharing *s,
+			       const struct tg_look *l)
 {
 	if (g->invited)
 		return;
@@ -193,38 +240,45 @@ TG_INLINE void tg_group_invite(struct tg_group *g, const struct tg_sharing *s, c
 	g->invited_bias_us = -l->bias_us;
 }
 
-/* A packet of the flow has arrived: what it is a part of. */
-TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
-				  struct tg_tide *own)
+/* The flow alone in `g` follows an invitation, unless it has left that group for a reason. */
+TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
+			       const struct tg_tide *own, struct tg_group *g)
 {
-	struct tg_group *g = &i->group[s->place % TG_GROUPS];
-	tg_u32 invited;
+	struct tg_look *l = &s->looks[g->invited_place % TG_GROUPS];
+	tg_u32 name = g->invited;
+
+	g->invited = 0;
+	if (tg_group_at(i, g->invited_place)->name != name ||
+	    (l->name == name && l->score < TG_SHARING_LEAST))
+		return;
+	tg_group_free(g);
+	l->name = name;
+	l->bias_us = g->invited_bias_us;
+	tg_group_enter(i, share, s, own, g->invited_place);
+}
+
+/* A packet of the flow has arrived: what it is a part of. One that starts is left to start. */
+TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
+				const struct tg_tide *own)
+{
+	struct tg_group *g = tg_group_at(i, s->place);
 
 	if (!s->flow)
 		s->flow = ++i->flows;
-	if (s->name && s->name != g->name) {
+	if (s->name != g->name) {
 		s->name = 0;
 		s->joined = 0;
 	}
-	if (!s->name || s->joined)
+	if (!s->name || s->joined || own->state == TG_TIDE_STARTING)
 		return;
-	if (g->shared) {
+	if (g->shared)
 		tg_group_enter(i, share, s, own, s->place);
-		return;
-	}
-	invited = g->invited_place % TG_GROUPS;
-	if (!g->invited || i->group[invited].name != g->invited)
-		return;
-	if (s->looks[invited].name == g->invited && s->looks[invited].score < TG_SHARING_LEAST) {
-		g->invited = 0;
-		return;
-	}
-	tg_group_free(g);
-	s->looks[invited].bias_us = g->invited_bias_us;
-	tg_group_enter(i, share, s, own, invited);
+	else if (g->invited)
+		tg_group_follow(i, share, s, own, g);
 }
 
-/* Sees an arrival as the group does: a queue that the flow's floor hides is no part of its lag. */
+/* Sees an arrival as the group does: a queue that the flow's floor hides is no part of its lag. What the
+ * floor has fallen by it does not hide any more. */
 TG_INLINE void tg_group_align(struct tg_sharing *s, struct tg_arrival *a)
 {
 	tg_s32 by;
@@ -235,8 +289,6 @@ TG_INLINE void tg_group_align(struct tg_sharing *s, struct tg_arrival *a)
 		a->fell_us -= (tg_u32)by;
 	}
 	by = s->offset_us;
-	if (!by)
-		return;
 	a->queue_us = (tg_s32)a->queue_us + by > 0 ? a->queue_us + (tg_u32)by : 0;
 	if (a->lag_us)
 		a->lag_us = (tg_s32)a->lag_us > by ? a->lag_us - (tg_u32)by : 1;
@@ -244,94 +296,154 @@ TG_INLINE void tg_group_align(struct tg_sharing *s, struct tg_arrival *a)
 		a->rtt_min_us = (tg_s32)a->rtt_min_us > by ? a->rtt_min_us - (tg_u32)by : 1;
 }
 
-TG_INLINE int tg_group_beside(const struct tg_group *g, tg_u64 now_us, tg_u32 beside_us)
+/* Where others of its group see no queue but the flow does, part of what its floor was taken to hide is not
+ * there. */
+TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_moment *m, tg_u32 queue_us,
+				tg_u32 empty_us)
 {
-	return now_us < g->seen_us + beside_us && g->seen_us < now_us + beside_us;
+	if (s->offset_us <= 0 || m->queue_us > empty_us || queue_us <= m->queue_us + empty_us)
+		return;
+	s->offset_us -= (tg_s32)tg_min((queue_us - m->queue_us) / 4, (tg_u32)s->offset_us);
 }
 
-/* A flow alone beside others lets the queue sink. */
+/* What the speaker of `g` saw when a packet left the queue at `now_us`, or null. Of uploads one is told
+ * that at different times. */
+TG_INLINE const struct tg_moment *tg_group_moment(const struct tg_group *g, tg_u32 now_us,
+						  tg_u32 beside_us)
+{
+	tg_u32 next = (now_us >> TG_MOMENT_SHIFT) + 1;
+
+	for (tg_u32 n = 0; n < 6; n++) {
+		const struct tg_moment *m = &g->moments[(next - n) % TG_MOMENTS];
+
+		if (m->flow == g->flow && tg_magnitude((tg_s32)(now_us - m->us)) <= beside_us)
+			return m;
+	}
+	return (void *)0;
+}
+
+/* Compares a packet of the flow with what was seen in one place beside it. */
+TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, struct tg_look *l,
+			     const struct tg_moment *m, const struct tg_arrival *a,
+			     const struct tg_tide *t, tg_u32 apart_us, int member)
+{
+	tg_s32 more = (tg_s32)(a->queue_us - m->queue_us);
+	tg_u32 now_us = (tg_u32)a->now_us;
+	tg_u32 least_us = tg_max(4 * a->tick_us, 2 * tg_tide_segment_us(t));
+
+	if (l->name != g->name)
+		*l = (struct tg_look){ .name = g->name };
+	if (!l->flow) {
+		l->bias_us = more;
+		tg_look_anchor(l, m, a->one_way_us, now_us);
+	}
+	if (l->seen_us == m->us || now_us - l->since_us < apart_us)
+		return;
+	l->seen_us = m->us;
+	if (l->turn_us != (tg_u32)g->turn_us) {
+		l->turn_us = (tg_u32)g->turn_us;
+		l->against = 0;
+	}
+	l->noise_us = tg_approach(l->noise_us, tg_magnitude(more - l->bias_us), 1, 16);
+	l->bias_us = tg_towards(l->bias_us, more, 3);
+	if (member && tg_look_another(l, m, a->queue_us))
+		tg_look_count(l, -1, member);
+	tg_look_moved(l, m, a->one_way_us, least_us, now_us, member);
+	if (member)
+		tg_group_realign(s, m, a->queue_us, tg_tide_empty_us(t));
+}
+
+/* Compares with all that is shown. Returns the first place whose queue is found to be the flow's as well, or
+ * TG_GROUPS. */
+TG_INLINE tg_u32 tg_group_search(struct tg_interface *i, const struct tg_share *share,
+				 struct tg_sharing *s, const struct tg_tide *t,
+				 const struct tg_arrival *a)
+{
+	tg_u32 beside_us = tg_max(tg_max(1u << TG_MOMENT_SHIFT, t->h_us / 32), 2 * tg_tide_segment_us(t));
+	tg_u32 apart_us = tg_max(share->h_us / 2, TG_GROUP_APART_US);
+	int member = tg_group_has(i, s);
+	tg_u32 found = TG_GROUPS;
+
+	for (tg_u32 n = 0; n < TG_GROUPS; n++) {
+		struct tg_group *g = tg_group_at(i, n);
+		struct tg_look *l = &s->looks[n];
+		const struct tg_moment *m;
+
+		if (!g->name || g->flow == s->flow)
+			continue;
+		m = tg_group_moment(g, (tg_u32)a->now_us, beside_us);
+		if (!m)
+			continue;
+		s->next_us = a->now_us + t->h_us / 16;
+		tg_group_look(s, g, l, m, a, t, apart_us, member && n == s->place);
+		if (l->score < TG_SHARING_PROOF)
+			continue;
+		if (member && !g->shared)
+			tg_group_invite(g, s, l);
+		else if (found == TG_GROUPS && !(member && n >= s->place))
+			found = n;
+	}
+	return found;
+}
+
+/* A flow alone beside others lets the queue sink now and then: so it learns what its floor hides, and they
+ * see whether theirs sinks along. */
 TG_INLINE void tg_group_dip(struct tg_sharing *s, struct tg_tide *own, const struct tg_arrival *a)
 {
 	if (own->state != TG_TIDE_RUNNING || a->now_us < s->dip_us)
 		return;
 	tg_tide_begin_recheck(own, a, own->h_us / 2);
-	s->dip_wait_us = tg_min(tg_max(2 * s->dip_wait_us, TG_SECOND_US), TG_TIDE_RECHECK_MAX_US);
+	s->dip_wait_us = tg_min(tg_max(2 * s->dip_wait_us, TG_GROUP_DIP_US), TG_GROUP_DIP_MAX_US);
 	s->dip_us = own->recheck_end_us + s->dip_wait_us;
 }
 
-/* Compares the flow with the interface's groups. */
-TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share,
-				  struct tg_sharing *s, struct tg_tide *own, const struct tg_arrival *a,
-				  tg_u32 mine_us, tg_u32 tick_us, tg_u64 received)
+/* Where the flow stands from its next packet on. `received`: its bytes in all. */
+TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
+				struct tg_tide *own, const struct tg_arrival *a, tg_u64 received)
 {
 	int member = tg_group_has(i, s);
-	const struct tg_tide *t = tg_group_record(i, s, own);
-	tg_u32 h_us = t->h_us;
-	tg_u32 segment_us = tg_tide_segment_us(t);
-	tg_u32 beside_us = tg_max(tg_max(TG_SHARING_BESIDE_US, h_us / 32), 2 * segment_us);
-	tg_u32 best = TG_GROUPS;
+	tg_u32 found;
 
 	if (i->last == s->flow || a->now_us < s->next_us)
 		return;
-	for (tg_u32 n = 0; n < TG_GROUPS; n++) {
-		struct tg_group *g = &i->group[n];
-
-		if (!g->name || g->flow == s->flow || !tg_group_beside(g, a->now_us, beside_us))
-			continue;
-#ifdef TG_TRACE_LOOKS
-		__builtin_printf("%.3f look flow %u at %u speaker %u mine %u its %u score %d wanted-state %u\n", a->now_us/1e6, s->flow, n, g->flow, a->queue_us, g->queue_us, s->looks[n].score, own->state);
-#endif
-		s->next_us = a->now_us + h_us / 16;
-		tg_sharing_look(&s->looks[n], g, mine_us, a->queue_us, tg_max(tick_us, segment_us / 2),
-				member && n == s->place, (tg_u32)a->now_us,
-				tg_max(share->h_us / 2, 16 * TG_MS_US));
-		if (member && n == s->place)
-			tg_sharing_realign(s, g, a->queue_us, tg_tide_empty_us(t));
-		if (member && !g->shared && s->looks[n].score >= TG_SHARING_PROOF)
-			tg_group_invite(g, s, &s->looks[n]);
-		if (s->looks[n].score >= TG_SHARING_PROOF && best == TG_GROUPS &&
-		    !(member && (n >= s->place || !g->shared)))
-			best = n;
-	}
+	found = tg_group_search(i, share, s, tg_group_record(i, s, own), a);
 	if (member && s->looks[s->place % TG_GROUPS].score <= 0) {
-		tg_group_leave(i, share, s, own, a);
-		s->left = tg_min(s->left + 1, 8);
-		s->looks[s->place % TG_GROUPS].score = -(6 << s->left);
-		return;
-	}
-	if (best < TG_GROUPS) {
+		tg_group_part(i, share, s, own, a);
+	} else if (found < TG_GROUPS && (member || own->state != TG_TIDE_STARTING)) {
 		if (member)
 			tg_group_leave(i, share, s, own, a);
 		else if (s->name)
-			tg_group_free(&i->group[s->place % TG_GROUPS]);
-		tg_group_enter(i, share, s, own, best);
-		return;
-	}
-	if (!s->name && received >= TG_GROUP_BYTES)
-		tg_group_show(i, s, a->now_us);
-	if (!member)
+			tg_group_free(tg_group_at(i, s->place));
+		tg_group_enter(i, share, s, own, found);
+	} else if (!member) {
+		if (!s->name && received >= TG_GROUP_BYTES)
+			tg_group_show(i, s, a->now_us);
 		tg_group_dip(s, own, a);
+	}
 }
 
-/* What others compare with. */
-TG_INLINE void tg_group_publish(struct tg_interface *i, const struct tg_sharing *s,
-				const struct tg_arrival *a, tg_u32 mine_us)
+/* Shows what the flow saw, if it is its turn. */
+TG_INLINE void tg_group_tell(struct tg_interface *i, const struct tg_sharing *s,
+			     const struct tg_arrival *a)
 {
-	struct tg_group *g = &i->group[s->place % TG_GROUPS];
+	struct tg_group *g = tg_group_at(i, s->place);
+	tg_u32 now_us = (tg_u32)a->now_us;
 
-	i->last = s->flow;
 	if (!s->name || s->name != g->name)
 		return;
+	g->seen_us = tg_max64(g->seen_us, a->now_us);
 	if (g->flow != s->flow) {
 		if (a->now_us < g->turn_us)
 			return;
 		g->flow = s->flow;
 		g->turn_us = a->now_us + g->tide.h_us;
 	}
-	g->seen_us = a->now_us;
-	g->heard++;
-	g->queue_us = a->queue_us;
-	g->delay_us = mine_us;
+	g->moments[(now_us >> TG_MOMENT_SHIFT) % TG_MOMENTS] = (struct tg_moment){
+		.us = now_us,
+		.flow = s->flow,
+		.delay_us = a->one_way_us,
+		.queue_us = a->queue_us,
+	};
 }
 
 #endif

@@ -72,7 +72,6 @@ struct tg_tide {
 	tg_u32 recheck_h_us;	/* the lag that is tried when it is not */
 	tg_u32 span;		/* counts round trips and rechecks, over each of which falls are summed */
 	tg_u32 mss;
-	tg_u32 beside;		/* other flows are about, whose noise is in its error */
 	tg_u32 uploading;	/* the way back carries uploads that we steer */
 	struct tg_least base_us; /* of H */
 };

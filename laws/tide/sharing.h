@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
  * Whether flows share a queue: whether their delays move together.
+ *
+ * Packets of two flows that meet in one queue wait equally long there (Rubenstein, Kurose and
+ * Towsley, "Detecting shared congestion of flows via end-to-end measurement", IEEE/ACM ToN 2002; RFC
+ * 8382 is the deployed form for media). What each one's floor hides, and the ways that they do not have
+ * in common, are constants, so movements are compared: by how much both delays have changed
+ * since they were last compared, half a round trip and some milliseconds of queue ago. Of flows
+ * with queues of their own one event in thirty agrees, of flows in one queue nine in ten.
+ *
+ * A fall proves less than a rise: any two queues that nothing enters sink alike, by a millisecond in a
+ * millisecond. So does agreement that is much smaller than what the two differ by from packet to packet.
  */
 #ifndef TG_TIDE_SHARING_H
 #define TG_TIDE_SHARING_H
@@ -8,169 +18,120 @@
 #include "path.h"
 
 #define TG_GROUPS 8u
-#define TG_SHARING_MOVE_US (4 * TG_MS_US)
-#define TG_SHARING_BESIDE_US (4 * TG_MS_US) /* packets this close met the same queue */
+#define TG_MOMENTS 64u
+#define TG_MOMENT_SHIFT 12	   /* 4 ms: packets this close met the same queue */
+#define TG_SHARING_MOVE_US (4 * TG_MS_US) /* less is noise */
+#define TG_SHARING_FAR_US (16 * TG_MS_US) /* likewise, told by the delays of two flows of a group */
+#define TG_SHARING_NOISE 3u	   /* and less than so many times what differs from packet to packet */
+#define TG_SHARING_ROSE 3	   /* what counts for a common queue, in thirds of a natural logarithm of its odds, */
+#define TG_SHARING_FELL 2
+#define TG_SHARING_APART 2	   /* and against it */
 #define TG_SHARING_PROOF 12
-#define TG_SHARING_FAR_US (16 * TG_MS_US)
 #define TG_SHARING_SURE 24
 #define TG_SHARING_LEAST (-10)
-#define TG_SHARING_TURN 8 /* what one speaker can count against at most */
-#define TG_SHARING_TOGETHER 3
-#define TG_SHARING_APART 2 /* what one contradiction weighs */
+#define TG_SHARING_TURN 8u	   /* what one speaker's turn can count against at most */
 
-/* A place for a group, or for one flow that others compare with. */
-struct tg_group {
-	tg_u64 seen_us;	  /* last data of it */
-	tg_u64 since_us;  /* when the place was taken */
-	tg_u32 queue_us;  /* forward queueing delay of those */
-	tg_u32 delay_us;  /* one-way delay but for a constant of the flow's */
-	tg_u32 flow;	  /* number of the flow whose they are: the speaker */
-	tg_u64 turn_us;	  /* when another may speak */
-	tg_u32 heard;	  /* counts what it has said */
-	tg_u32 invited;	  /* name of the group that the flow alone is found to share a queue with */
-	tg_u32 invited_place;
-	tg_s32 invited_bias_us; /* and how much more delay it sees */
-	tg_u32 unused;
-	tg_u32 name;	  /* 0: the place is free */
-	tg_u32 shared;	  /* by several flows, whose record is here */
-	struct tg_tide tide;
+/* What a flow saw at one time. */
+struct tg_moment {
+	tg_u32 us;
+	tg_u32 flow;	 /* its number; 0: nothing yet */
+	tg_u32 delay_us; /* one-way delay but for a constant of the flow's */
+	tg_u32 queue_us; /* forward queueing delay */
 };
 
 /* How a flow's delays compare with those of one place. */
 struct tg_look {
-	tg_u32 name;	/* of what it was compared with */
-	tg_u32 mine_us; /* one-way delays when they were last compared */
+	tg_u32 name;	 /* of what it was compared with */
+	tg_u32 mine_us;	 /* one-way delays when they were last compared, */
 	tg_u32 its_us;
-	tg_u32 level_us; /* its queueing delay then */
-	tg_s32 bias_us; /* how much more queueing delay the flow sees, on average */
-	tg_s32 score;	/* for and against */
-	tg_u32 flow;	/* with whom it was last compared */
-	tg_u32 heard;
-	tg_u32 speaker;
-	tg_u32 against; /* what this one has counted against */
-	tg_u32 since_us; /* when */
-	tg_u32 fell;	/* both delays fell together last */
+	tg_u32 level_us; /* its queueing delay, */
+	tg_u32 flow;	 /* whose they were, */
+	tg_u32 since_us; /* and when */
+	tg_u32 seen_us;	 /* when what was last seen was seen */
+	tg_s32 bias_us;	 /* how much more queueing delay the flow sees, on average, */
+	tg_u32 noise_us; /* and by how much that varies */
+	tg_s32 score;	 /* for a common queue, or against it */
+	tg_u32 turn_us;	 /* when this speaker's turn ends, */
+	tg_u32 against;	 /* and what it has counted against */
+	tg_u32 fell;	 /* both delays fell when last they moved together */
+	tg_u32 unused;
 };
 
-struct tg_sharing {
-	tg_u64 next_us; /* when to compare again */
-	tg_u32 flow;	/* number, from 1 */
-	tg_u32 place;
-	tg_u32 name;	/* of the group that the flow is in, or that it holds a place for; 0: none */
-	tg_u32 joined;	/* whether its record is that group's */
-	tg_u64 dip_us;
-	tg_u32 dip_wait_us;
-	tg_s32 offset_us; /* by how much more queueing delay its group sees than its own floor shows */
-	tg_u32 left; /* how often it has left a group */
-	tg_u64 beside_us; /* when another flow's packet last came just before one of its own */
-	tg_u32 spare[9];
-	struct tg_look looks[TG_GROUPS];
-};
-
-TG_INLINE tg_u32 tg_sharing_magnitude(tg_s32 x)
+TG_INLINE tg_u32 tg_magnitude(tg_s32 x)
 {
-	return (tg_u32)(x < 0 ? -x : x);
+	return x < 0 ? -(tg_u32)x : (tg_u32)x;
 }
 
-TG_INLINE void tg_sharing_score(struct tg_look *l, int by, int member)
+/* value + (target - value) / 2^shift, rounded towards value, without signed division. */
+TG_INLINE tg_s32 tg_towards(tg_s32 value, tg_s32 target, tg_u32 shift)
 {
-	int score = l->score + by;
+	if (target >= value)
+		return value + (tg_s32)((tg_u32)(target - value) >> shift);
+	return value - (tg_s32)((tg_u32)(value - target) >> shift);
+}
+
+/* Counts for a common queue, or against it; of a member no speaker alone can count all away. */
+TG_INLINE void tg_look_count(struct tg_look *l, tg_s32 by, int member)
+{
+	tg_s32 score;
 
 	if (by < 0 && member) {
 		if (l->against >= TG_SHARING_TURN)
 			return;
-		l->against -= by;
+		l->against += tg_magnitude(by);
 	}
+	score = l->score + by;
 	if (score > TG_SHARING_SURE)
 		score = TG_SHARING_SURE;
+	/* Who has left a group is further down, and counts up from there. */
 	if (by < 0 && score < TG_SHARING_LEAST)
 		score = l->score < TG_SHARING_LEAST ? l->score : TG_SHARING_LEAST;
 	l->score = score;
 }
 
-TG_INLINE void tg_sharing_anchor(struct tg_look *l, const struct tg_group *g, tg_u32 mine_us,
-				 tg_u32 now_us)
+TG_INLINE void tg_look_anchor(struct tg_look *l, const struct tg_moment *m, tg_u32 mine_us,
+			      tg_u32 now_us)
 {
 	l->mine_us = mine_us;
-	l->its_us = g->delay_us;
-	l->level_us = g->queue_us;
-	l->flow = g->flow;
+	l->its_us = m->delay_us;
+	l->level_us = m->queue_us;
+	l->flow = m->flow;
 	l->since_us = now_us;
-	l->heard = g->heard;
 }
 
-/* Compares by how much both delays have moved since they were last compared. */
-TG_INLINE void tg_sharing_moved(struct tg_look *l, const struct tg_group *g, tg_u32 mine_us,
-				tg_u32 tick_us, int member, tg_u32 now_us)
+/* Compares by how much both delays have moved. Two flows' one-way delays do not compare, their queueing
+ * delays do, as well as their floors agree. */
+TG_INLINE void tg_look_moved(struct tg_look *l, const struct tg_moment *m, tg_u32 mine_us,
+			     tg_u32 least_us, tg_u32 now_us, int member)
 {
+	int same = l->flow == m->flow;
 	tg_s32 mine = (tg_s32)(mine_us - l->mine_us);
-	int same = l->flow == g->flow;
-	tg_s32 its = (tg_s32)(same ? g->delay_us - l->its_us : g->queue_us - l->level_us);
-	tg_u32 apart = tg_sharing_magnitude(mine - its);
-	tg_u32 moved = tg_max(tg_sharing_magnitude(mine), tg_sharing_magnitude(its));
+	tg_s32 its = (tg_s32)(same ? m->delay_us - l->its_us : m->queue_us - l->level_us);
+	tg_u32 moved = tg_max(tg_magnitude(mine), tg_magnitude(its));
 
-	if (moved < tg_max(same ? TG_SHARING_MOVE_US : TG_SHARING_FAR_US, 4 * tick_us))
+	least_us = tg_max(least_us, same ? TG_SHARING_MOVE_US : TG_SHARING_FAR_US);
+	if (moved < tg_max(least_us, TG_SHARING_NOISE * l->noise_us))
 		return;
-#ifdef TG_TRACE_EVENTS
-	if (!TG_EV || TG_EV==g->flow) __builtin_printf("  event %s mine %d its %d  queue %u score %d\n", g->shared ? "group" : "lone", mine, its, g->queue_us, l->score);
-#endif
-	tg_sharing_anchor(l, g, mine_us, now_us);
-	if (apart > moved / 4 + TG_MS_US) {
-		tg_sharing_score(l, -TG_SHARING_APART, member);
+	tg_look_anchor(l, m, mine_us, now_us);
+	if (tg_magnitude(mine - its) > moved / 4 + TG_MS_US) {
+		tg_look_count(l, -TG_SHARING_APART, member);
 		return;
 	}
 	if (mine >= 0)
-		tg_sharing_score(l, TG_SHARING_TOGETHER, member);
+		tg_look_count(l, TG_SHARING_ROSE, member);
 	else if (!l->fell)
-		tg_sharing_score(l, 2, member);
+		tg_look_count(l, TG_SHARING_FELL, member);
 	l->fell = mine < 0;
 }
 
-/* A packet of the flow `s` met a queue of `queue_us`, and its one-way delay is `mine_us`. */
-TG_INLINE void tg_sharing_look(struct tg_look *l, const struct tg_group *g, tg_u32 mine_us,
-			       tg_u32 queue_us, tg_u32 tick_us, int member, tg_u32 now_us,
-			       tg_u32 apart_us)
+/* Delays that move together may stand at levels that do not: a member that sees another level has
+ * another queue, or another floor. */
+TG_INLINE int tg_look_another(const struct tg_look *l, const struct tg_moment *m, tg_u32 queue_us)
 {
-	tg_s32 more = (tg_s32)(queue_us - g->queue_us);
+	tg_u32 least_us = tg_max(2 * TG_SHARING_MOVE_US, TG_SHARING_NOISE * l->noise_us);
 
-	if (l->name != g->name) {
-		*l = (struct tg_look){ 0 };
-		l->name = g->name;
-	}
-	if (l->heard == g->heard)
-		return;
-	if (!l->flow) {
-		l->bias_us = more;
-		tg_sharing_anchor(l, g, mine_us, now_us);
-		return;
-	}
-	l->heard = g->heard;
-	if (now_us - l->since_us < apart_us)
-		return;
-	if (l->speaker != g->flow) {
-		l->speaker = g->flow;
-		l->against = 0;
-	}
-	if (more >= l->bias_us)
-		l->bias_us += (tg_s32)((tg_u32)(more - l->bias_us) >> 3);
-	else
-		l->bias_us -= (tg_s32)((tg_u32)(l->bias_us - more) >> 3);
-	if (member && tg_sharing_magnitude(more) >
-			      tg_max(2 * TG_SHARING_MOVE_US, tg_max(queue_us, g->queue_us) / 2))
-		tg_sharing_score(l, -1, member);
-	tg_sharing_moved(l, g, mine_us, tick_us, member, now_us);
-}
-
-/* A flow that takes its floor to hide a queue, while others of its group see none: part of what it takes for
- * hidden is not there. */
-TG_INLINE void tg_sharing_realign(struct tg_sharing *s, const struct tg_group *g, tg_u32 queue_us,
-				  tg_u32 empty_us)
-{
-	tg_u32 more_us = queue_us - g->queue_us;
-
-	if (s->offset_us <= 0 || g->queue_us > empty_us || queue_us <= g->queue_us + empty_us)
-		return;
-	s->offset_us -= (tg_s32)tg_min(more_us / 4, (tg_u32)s->offset_us);
+	return tg_magnitude((tg_s32)(queue_us - m->queue_us)) >
+	       tg_max(least_us, tg_max(queue_us, m->queue_us) / 2);
 }
 
 #endif
