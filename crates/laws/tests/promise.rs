@@ -70,7 +70,9 @@ impl Mistake {
             let part = [1.0, 0.5, 0.8, 0.6][i as usize % 4];
             (STEP * i, part * self.mbps * 1e6)
         });
-        let steps: Vec<_> = swing.chain([(ALIKE, mbps * 1e6), (END, mbps * 1e6)]).collect();
+        let steps: Vec<_> = swing
+            .chain([(ALIKE, mbps * 1e6), (END, mbps * 1e6)])
+            .collect();
         RateSeries::steps(&steps).expect("in order").into()
     }
 
@@ -89,12 +91,18 @@ impl Mistake {
         let outcome = Model {
             links,
             back: vec![(Duration::ZERO, delay)],
-            sources: [first].into_iter().chain((1..=self.others).map(other)).collect(),
+            sources: [first]
+                .into_iter()
+                .chain((1..=self.others).map(other))
+                .collect(),
             ..Model::deep(Params::default(), vec![], END.as_secs(), 0)
         };
         let outcome = Model { warmup, ..outcome }.run();
         let group = |flow: usize| {
-            let past = outcome.groups[flow].iter().rev().find(|g| g.0 < ALIKE.as_secs_f64());
+            let past = outcome.groups[flow]
+                .iter()
+                .rev()
+                .find(|g| g.0 < ALIKE.as_secs_f64());
             past.and_then(|g| g.1)
         };
         let mine = group(0);
@@ -110,27 +118,49 @@ impl Mistake {
 fn explore() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
-    let mut runner = TestRunner::new(Config { rng_seed: RngSeed::Fixed(0x7464), failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config {
+        rng_seed: RngSeed::Fixed(0x7464),
+        failure_persistence: None,
+        ..Config::default()
+    });
     for _ in 0..60 {
         let m = mistakes().new_tree(&mut runner).unwrap().current();
         let f = m.run();
-        println!("joined {} used {:.2} q {:.0?} {m:?} {:?}", f.joined, f.used, f.outcome.queued_ms, f.outcome.groups);
+        println!(
+            "joined {} used {:.2} q {:.0?} {m:?} {:?}",
+            f.joined, f.used, f.outcome.queued_ms, f.outcome.groups
+        );
     }
 }
 #[test]
 fn why() {
-    for m in [Mistake { mbps: 19.48688534208732, faster: 4.752742175511313, slower: 5.374321881586921, others: 2, delay_ms: 38, farther_ms: 8 }] {
+    for m in [Mistake {
+        mbps: 19.48688534208732,
+        faster: 4.752742175511313,
+        slower: 5.374321881586921,
+        others: 2,
+        delay_ms: 38,
+        farther_ms: 8,
+    }] {
         let f = m.run();
-        println!("why used {:.2} {:?} q {:?} bytes {:?}", f.used, f.outcome.groups, f.outcome.queued_ms, f.outcome.bytes);
+        println!(
+            "why used {:.2} {:?} q {:?} bytes {:?}",
+            f.used, f.outcome.groups, f.outcome.queued_ms, f.outcome.bytes
+        );
     }
 }
 #[test]
 fn hspa() {
-        let mut m=Model::deep(Params::default(), vec![],120,10);
-        use tidegate_link::*;
-        m.links=(0..2).map(|i| { let rate=Rate::from(CellModel::new(CellKind::Hspa,None,100*1+i as u64)); deep(rate, Duration::from_millis(21))}).collect();
-        m.sources=(0..2).map(|i| Source::bulk(0).over(&[i])).collect();
-        m.back=vec![(Duration::ZERO, Duration::from_millis(21))];
-        let o=m.run();
-        println!("why {:?} {:?}", o.groups, o.bytes);
+    let mut m = Model::deep(Params::default(), vec![], 120, 10);
+    use tidegate_link::*;
+    m.links = (0..2)
+        .map(|i| {
+            let rate = Rate::from(CellModel::new(CellKind::Hspa, None, 100 * 1 + i as u64));
+            deep(rate, Duration::from_millis(21))
+        })
+        .collect();
+    m.sources = (0..2).map(|i| Source::bulk(0).over(&[i])).collect();
+    m.back = vec![(Duration::ZERO, Duration::from_millis(21))];
+    let o = m.run();
+    println!("why {:?} {:?}", o.groups, o.bytes);
 }

@@ -29,6 +29,44 @@ pub struct Outcome {
     pub bins: Vec<(f64, u64)>,
 }
 
+impl Outcome {
+    /// The group of a flow at a time in s.
+    pub fn group(&self, flow: usize, at_s: f64) -> Option<u32> {
+        let past = self.groups[flow].iter().rev().find(|(s, _)| *s <= at_s);
+        past.and_then(|(_, group)| *group)
+    }
+
+    /// From when to when, in s, two flows steered by one record.
+    #[allow(dead_code, reason = "not every test asks who shares")]
+    pub fn together(&self, one: usize, other: usize) -> Vec<(f64, f64)> {
+        let changes = self.groups[one].iter().chain(&self.groups[other]);
+        let mut times: Vec<f64> = changes.map(|(s, _)| *s).collect();
+        times.sort_by(f64::total_cmp);
+        let end_s = self.bins.len() as f64 / 10.0;
+        let mut spans: Vec<(f64, f64)> = Vec::new();
+        for (i, &from_s) in times.iter().enumerate() {
+            let until_s = times.get(i + 1).copied().unwrap_or(end_s);
+            let mine = self.group(one, from_s);
+            if mine.is_none() || mine != self.group(other, from_s) {
+                continue;
+            }
+            match spans.last_mut() {
+                Some(last) if last.1 == from_s => last.1 = until_s,
+                _ => spans.push((from_s, until_s)),
+            }
+        }
+        spans
+    }
+
+    /// The share of a link that those flows used.
+    #[allow(dead_code, reason = "most tests have one link")]
+    pub fn used(&self, link: usize, flows: &[usize]) -> f64 {
+        let payload: u64 = flows.iter().map(|&flow| self.bytes[flow]).sum();
+        let wire = payload / u64::from(MSS) * (u64::from(MSS) + super::HEADERS as u64);
+        wire as f64 / self.capacities[link] as f64
+    }
+}
+
 /// Takes notes on the way.
 pub struct Record {
     warm: Instant,
