@@ -233,8 +233,10 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 
 	if (a->queue_us == TG_OPEN)
 		return TG_OPEN;
-	tg_group_arrives(i, &f->share, &f->sharing, &f->own);
+	tg_group_arrives(i, &f->share, &f->sharing, &f->own, a);
+	TG_FORGET();
 	tg_group_align(&f->sharing, a);
+	TG_FORGET();
 	t = tg_group_record(i, &f->sharing, &f->own);
 	tg_flow_rise(f, t, a);
 	TG_FORGET();

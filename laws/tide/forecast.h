@@ -97,12 +97,11 @@ TG_INLINE void tg_tide_note_level(struct tg_tide *t)
 	t->steady++;
 }
 
-/* Closes the open bucket. One without data, between two bursts of the link's scheduler, says
- * nothing of the queue. */
-TG_INLINE void tg_tide_close(struct tg_tide *t)
+/* Closes the open bucket, in which data were `seen`. One without, between two bursts of the link's
+ * scheduler, says nothing of the queue. */
+TG_INLINE void tg_tide_close(struct tg_tide *t, int seen)
 {
 	tg_u32 slot = t->next % TG_TIDE_BUCKETS;
-	int seen = t->least_us != TG_OPEN;
 
 	t->sum = t->sum + t->current - t->bytes[slot];
 	t->sum_us = t->sum_us + t->open_us - t->width_us[slot];

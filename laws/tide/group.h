@@ -19,9 +19,17 @@
 #define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want, */
 #define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* and a group of which nothing comes */
 #define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less */
+#define TG_GROUP_MANY 6u			     /* members that make a common queue likely for one more */
 #define TG_GROUP_LEFT 8u
 #define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip, */
 #define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this */
+
+/* When a record lets its queue sink again. */
+struct tg_dip {
+	tg_u64 at_us;
+	tg_u32 wait_us;
+	tg_u32 unused;
+};
 
 /* A place: a group's, or that of a flow alone that others compare with. */
 struct tg_group {
@@ -51,15 +59,14 @@ struct tg_interface {
 /* Where a flow stands. */
 struct tg_sharing {
 	tg_u64 next_us;	  /* when to compare again */
-	tg_u64 dip_us;	  /* when to let the queue sink again */
-	tg_u32 dip_wait_us;
+	struct tg_dip dip;
 	tg_u32 flow;	  /* number, from 1 */
 	tg_u32 place;
 	tg_u32 name;	  /* of the group that it is in, or holds a place for; 0: none */
 	tg_u32 joined;	  /* whether it is in it */
 	tg_s32 offset_us; /* by how much more queueing delay its group sees than its own floor shows */
 	tg_u32 left;	  /* how often it has left a group */
-	tg_u32 unused;
+	tg_u32 found;	  /* place whose queue was found to be the flow's as well, or TG_GROUPS */
 	struct tg_look looks[TG_GROUPS];
 };
 
@@ -134,10 +141,13 @@ TG_INLINE void tg_group_begin(struct tg_tide *t, struct tg_share *share, int hun
 	t->hungry_now += tg_max(share->weight, 1);
 }
 
-/* The flow enters the group in `place`. Who sees less delay than the others there has a floor that hides a queue. */
+/* The flow enters the group in `place`. Who sees less delay than the others there has a floor that hides a
+ * queue; where it sees more, it is theirs that do, and they look. */
 TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
-			      const struct tg_tide *own, tg_u32 place)
+			      const struct tg_tide *own, tg_u32 place, const struct tg_arrival *a)
 {
+	tg_s32 bias_us;
+
 	struct tg_look *l = &s->looks[place % TG_GROUPS];
 	struct tg_group *g = tg_group_at(i, place);
 
@@ -149,9 +159,13 @@ TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, st
 	s->place = place;
 	s->name = g->name;
 	s->joined = 1;
-	s->offset_us = l->name == g->name ? -l->bias_us : 0;
-	if ((tg_s32)share->h_us > s->offset_us)
+	bias_us = l->name == g->name ? l->bias_us : 0;
+	s->offset_us = bias_us < 0 ? -bias_us : 0;
+	if (share->h_us > (tg_u32)s->offset_us)
 		share->h_us -= (tg_u32)s->offset_us;
+	if (bias_us > (tg_s32)TG_TIDE_FALL_US && g->tide.state == TG_TIDE_RUNNING &&
+	    tg_tide_recheck_affordable(&g->tide, a->now_us))
+		tg_tide_recheck_fallen(&g->tide, a);
 	*l = (struct tg_look){ .name = g->name, .score = TG_SHARING_SURE };
 	tg_group_begin(&g->tide, share, 1);
 }
@@ -242,7 +256,8 @@ TG_INLINE void tg_group_invite(struct tg_group *g, const struct tg_sharing *s,
 
 /* The flow alone in `g` follows an invitation, unless it has left that group for a reason. */
 TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
-			       const struct tg_tide *own, struct tg_group *g)
+			       const struct tg_tide *own, struct tg_group *g,
+			      const struct tg_arrival *a)
 {
 	struct tg_look *l = &s->looks[g->invited_place % TG_GROUPS];
 	tg_u32 name = g->invited;
@@ -254,12 +269,12 @@ TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, s
 	tg_group_free(g);
 	l->name = name;
 	l->bias_us = g->invited_bias_us;
-	tg_group_enter(i, share, s, own, g->invited_place);
+	tg_group_enter(i, share, s, own, g->invited_place, a);
 }
 
 /* A packet of the flow has arrived: what it is a part of. One that starts is left to start. */
 TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
-				const struct tg_tide *own)
+				const struct tg_tide *own, const struct tg_arrival *a)
 {
 	struct tg_group *g = tg_group_at(i, s->place);
 
@@ -272,9 +287,9 @@ TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, 
 	if (!s->name || s->joined || own->state == TG_TIDE_STARTING)
 		return;
 	if (g->shared)
-		tg_group_enter(i, share, s, own, s->place);
+		tg_group_enter(i, share, s, own, s->place, a);
 	else if (g->invited)
-		tg_group_follow(i, share, s, own, g);
+		tg_group_follow(i, share, s, own, g, a);
 }
 
 /* Sees an arrival as the group does: a queue that the flow's floor hides is no part of its lag. What the
@@ -346,79 +361,98 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	}
 	l->noise_us = tg_approach(l->noise_us, tg_magnitude(more - l->bias_us), 1, 16);
 	l->bias_us = tg_towards(l->bias_us, more, 3);
-	if (member && tg_look_another(l, m, a->queue_us))
+	if (member && a->queue_us <= tg_tide_empty_us(t) && tg_look_another(l, m, a->queue_us))
 		tg_look_count(l, -1, member);
 	tg_look_moved(l, m, a->one_way_us, least_us, now_us, member);
 	if (member)
 		tg_group_realign(s, m, a->queue_us, tg_tide_empty_us(t));
 }
 
-/* Compares with all that is shown. Returns the first place whose queue is found to be the flow's as well, or
- * TG_GROUPS. */
-TG_INLINE tg_u32 tg_group_search(struct tg_interface *i, const struct tg_share *share,
-				 struct tg_sharing *s, const struct tg_tide *t,
-				 const struct tg_arrival *a)
+/* How much it takes to prove that a flow shares the queue of `g`: the less the more share it already, since a
+ * queue that many were found in is likely that of one more. */
+TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sharing *s,
+				const struct tg_group *g)
+{
+	const struct tg_group *own = &i->group[s->place % TG_GROUPS];
+	tg_u32 members = g->shared ? g->tide.hungry : 0;
+
+	if (s->joined && own->shared)
+		members = tg_max(members, own->tide.hungry);
+	return members >= TG_GROUP_MANY ? TG_SHARING_PROOF / 2 : TG_SHARING_PROOF;
+}
+
+/* Compares with what is shown in place `n`: `s->found` is the first whose queue is found to be the flow's as well. The
+ * results lie in the records, where the verifier forgets them between one place and the next. */
+TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32 n,
+			    const struct tg_tide *t, const struct tg_arrival *a, tg_u32 beside_us,
+			    tg_u32 apart_us)
+{
+	struct tg_group *g = tg_group_at(i, n);
+	struct tg_look *l = &s->looks[n % TG_GROUPS];
+	int member = tg_group_has(i, s);
+	const struct tg_moment *m;
+
+	if (!g->name || g->flow == s->flow)
+		return;
+	m = tg_group_moment(g, (tg_u32)a->now_us, beside_us);
+	if (!m)
+		return;
+	s->next_us = a->now_us + t->h_us / 16;
+	tg_group_look(s, g, l, m, a, t, apart_us, member && n == s->place);
+	if (l->score < tg_group_proof(i, s, g))
+		return;
+	if (member && !g->shared)
+		tg_group_invite(g, s, l);
+	else if (s->found == TG_GROUPS && !(member && n >= s->place))
+		s->found = n;
+}
+
+/* Compares with all that is shown. */
+TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *share,
+			       struct tg_sharing *s, const struct tg_tide *t,
+			       const struct tg_arrival *a)
 {
 	tg_u32 beside_us = tg_max(tg_max(1u << TG_MOMENT_SHIFT, t->h_us / 32), 2 * tg_tide_segment_us(t));
 	tg_u32 apart_us = tg_max(share->h_us / 2, TG_GROUP_APART_US);
-	int member = tg_group_has(i, s);
-	tg_u32 found = TG_GROUPS;
 
+	s->found = TG_GROUPS;
 	for (tg_u32 n = 0; n < TG_GROUPS; n++) {
-		struct tg_group *g = tg_group_at(i, n);
-		struct tg_look *l = &s->looks[n];
-		const struct tg_moment *m;
-
-		if (!g->name || g->flow == s->flow)
-			continue;
-		m = tg_group_moment(g, (tg_u32)a->now_us, beside_us);
-		if (!m)
-			continue;
-		s->next_us = a->now_us + t->h_us / 16;
-		tg_group_look(s, g, l, m, a, t, apart_us, member && n == s->place);
-		if (l->score < TG_SHARING_PROOF)
-			continue;
-		if (member && !g->shared)
-			tg_group_invite(g, s, l);
-		else if (found == TG_GROUPS && !(member && n >= s->place))
-			found = n;
+		tg_group_try(i, s, n, t, a, beside_us, apart_us);
+		TG_FORGET();
 	}
-	return found;
 }
 
-/* A flow alone beside others lets the queue sink now and then: so it learns what its floor hides, and they
+/* A flow or group beside others lets the queue sink now and then: so it learns what floors hide, and they
  * see whether theirs sinks along. */
-TG_INLINE void tg_group_dip(struct tg_sharing *s, struct tg_tide *own, const struct tg_arrival *a)
+TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg_arrival *a)
 {
-	if (own->state != TG_TIDE_RUNNING || a->now_us < s->dip_us)
+	if (t->state != TG_TIDE_RUNNING || a->now_us < d->at_us)
 		return;
-	tg_tide_begin_recheck(own, a, own->h_us / 2);
-	s->dip_wait_us = tg_min(tg_max(2 * s->dip_wait_us, TG_GROUP_DIP_US), TG_GROUP_DIP_MAX_US);
-	s->dip_us = own->recheck_end_us + s->dip_wait_us;
+	tg_tide_begin_recheck(t, a, t->h_us / 2);
+	d->wait_us = tg_min(tg_max(2 * d->wait_us, TG_GROUP_DIP_US), TG_GROUP_DIP_MAX_US);
+	d->at_us = t->recheck_end_us + d->wait_us;
 }
 
 /* Where the flow stands from its next packet on. `received`: its bytes in all. */
 TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 				struct tg_tide *own, const struct tg_arrival *a, tg_u64 received)
 {
-	int member = tg_group_has(i, s);
-	tg_u32 found;
-
 	if (i->last == s->flow || a->now_us < s->next_us)
 		return;
-	found = tg_group_search(i, share, s, tg_group_record(i, s, own), a);
-	if (member && s->looks[s->place % TG_GROUPS].score <= 0) {
+	tg_group_search(i, share, s, tg_group_record(i, s, own), a);
+	if (tg_group_has(i, s) && s->looks[s->place % TG_GROUPS].score <= 0) {
 		tg_group_part(i, share, s, own, a);
-	} else if (found < TG_GROUPS && (member || own->state != TG_TIDE_STARTING)) {
-		if (member)
+	} else if (s->found < TG_GROUPS && (tg_group_has(i, s) || own->state != TG_TIDE_STARTING)) {
+		if (tg_group_has(i, s))
 			tg_group_leave(i, share, s, own, a);
 		else if (s->name)
 			tg_group_free(tg_group_at(i, s->place));
-		tg_group_enter(i, share, s, own, found);
-	} else if (!member) {
+		TG_FORGET();
+		tg_group_enter(i, share, s, own, s->found, a);
+	} else if (!tg_group_has(i, s)) {
 		if (!s->name && received >= TG_GROUP_BYTES)
 			tg_group_show(i, s, a->now_us);
-		tg_group_dip(s, own, a);
+		tg_group_dip(&s->dip, own, a);
 	}
 }
 

@@ -13,6 +13,8 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 		return;
 	t->hungry = t->hungry_now;
 	t->hungry_now = 0;
+	t->active = t->active_now;
+	t->active_now = 0;
 	t->epoch++;
 	if (t->state != TG_TIDE_RECHECKING)
 		t->span++;
@@ -25,19 +27,22 @@ TG_INLINE tg_u32 tg_tide_weight(const struct tg_share *s)
 	return tg_max(s->weight, 1);
 }
 
-/* A flow is hungry if it took at least a quarter of its share in this round trip. */
+/* A flow is hungry if it took at least a quarter of its share in this round trip. If none was in the last, all
+ * that had data share: of many each takes less than a quarter of the whole. */
 TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u32 len)
 {
 	tg_u64 all = (tg_u64)t->m * t->epoch_us >> TG_TIDE_Q;
+	tg_u32 sharing = t->hungry ? t->hungry : tg_max(t->active, 1);
 	tg_u32 weight = tg_tide_weight(s);
 
 	if (s->epoch != t->epoch) {
 		s->was = s->bytes;
 		s->epoch = t->epoch;
 		s->bytes = 0;
+		t->active_now += weight;
 	}
 	s->bytes += len;
-	if (s->hungry_epoch == t->epoch + 1 || (tg_u64)s->bytes * 4 * tg_max(t->hungry, 1) < all * weight)
+	if (s->hungry_epoch == t->epoch + 1 || (tg_u64)s->bytes * 4 * sharing < all * weight)
 		return;
 	s->hungry_epoch = t->epoch + 1;
 	t->hungry_now += weight;

@@ -128,6 +128,7 @@ TG_INLINE void tg_look_moved(struct tg_look *l, const struct tg_moment *m, tg_u3
  * another queue, or another floor. */
 TG_INLINE int tg_look_another(const struct tg_look *l, const struct tg_moment *m, tg_u32 queue_us)
 {
+
 	tg_u32 least_us = tg_max(2 * TG_SHARING_MOVE_US, TG_SHARING_NOISE * l->noise_us);
 
 	return tg_magnitude((tg_s32)(queue_us - m->queue_us)) >

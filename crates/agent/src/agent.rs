@@ -3,7 +3,8 @@
 use crate::attach::{Attachment, Place, Way, attach};
 use crate::pin::{clear, make_folder, pin};
 use crate::skeleton::types::{
-    tg_counter, tg_histograms, tg_key, tg_left, tg_left_key, tg_path, tg_record, tg_upload_record,
+    tg_connection, tg_counter, tg_flow, tg_histograms, tg_key, tg_left, tg_left_key, tg_path,
+    tg_record, tg_upload_record,
 };
 use crate::skeleton::{AgentSkel, AgentSkelBuilder, OpenAgentSkel};
 use crate::support::{BTF, require, sees_cgroups};
@@ -13,6 +14,7 @@ use crate::{
 };
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
+use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -34,7 +36,7 @@ pub struct Config {
     /// How to attach.
     pub hook: Hook,
     /// Flows that the table of each direction holds; as many as the programs say if absent. The
-    /// kernel sets their memory aside, about 1 kB each; what is beyond takes the place of the least
+    /// kernel sets their memory aside, about 2 kB each; what is beyond takes the place of the least
     /// recently seen.
     pub table: Option<u32>,
 }
@@ -227,15 +229,29 @@ impl Agent {
     /// Every flow in the tables, in no particular order.
     pub fn flows(&self) -> Vec<FlowView> {
         let maps = &self.skeleton.maps;
+        let paths: HashMap<_, _> = self.path_records().collect();
+        // An interface that has gone may have left flows behind.
+        let nothing = tg_path::default();
+        let view = |direction, key: &tg_key, flow: &tg_flow, connection: &tg_connection| {
+            let path = paths.get(&(direction, key.ifindex)).unwrap_or(&nothing);
+            FlowView::new(direction, key, flow, connection, &path.interface)
+        };
         let downloads = records::<tg_key, tg_record>(&maps.flows)
-            .map(|(key, r)| FlowView::new(Direction::Down, &key, &r.flow, &r.connection));
+            .map(|(key, r)| view(Direction::Down, &key, &r.flow, &r.connection));
         let uploads = records::<tg_key, tg_upload_record>(&maps.uploads)
-            .map(|(key, r)| FlowView::new(Direction::Up, &key, &r.upload.flow, &r.connection));
+            .map(|(key, r)| view(Direction::Up, &key, &r.upload.flow, &r.connection));
         downloads.chain(uploads).collect()
     }
 
-    /// Every path.
-    pub fn paths(&self) -> Vec<PathView> {
+    /// Every path; `flows` are those of [`Agent::flows`].
+    pub fn paths(&self, flows: &[FlowView]) -> Vec<PathView> {
+        self.path_records()
+            .map(|((direction, ifindex), path)| PathView::new(direction, ifindex, &path, flows))
+            .collect()
+    }
+
+    /// The paths by direction and interface, each as it was at one moment.
+    fn path_records(&self) -> impl Iterator<Item = ((Direction, u32), tg_path)> {
         let maps = &self.skeleton.maps;
         [
             (Direction::Down, &maps.paths),
@@ -245,11 +261,9 @@ impl Agent {
         .flat_map(|(direction, map)| {
             map.keys().filter_map(move |key| {
                 let path = map.lookup(&key, MapFlags::LOCK).ok()??;
-                let path = value::<tg_path>(&path);
-                Some(PathView::new(direction, value::<u32>(&key), &path))
+                Some(((direction, value::<u32>(&key)), value::<tg_path>(&path)))
             })
         })
-        .collect()
     }
 
     /// Every connection whose data are left alone, in no particular order.
@@ -447,7 +461,7 @@ fn resize(open: &mut OpenAgentSkel<'_>, flows: u32) -> Result<(), libbpf_rs::Err
     open.maps.uploads.set_max_entries(flows)
 }
 
-/// The kernel sets aside a table's memory, 16 MB for each direction, whether or not it is used.
+/// The kernel sets aside a table's memory, 30 MB for each direction, whether or not it is used.
 fn without_unused_tables(
     open: &mut OpenAgentSkel<'_>,
     directions: Directions,

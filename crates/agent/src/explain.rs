@@ -1,6 +1,6 @@
 //! What limits a flow, or why it is left alone, told from what the kernel program shows.
 
-use crate::{Direction, FlowView, PathView, Reason};
+use crate::{Direction, FlowView, Reason, RecordView};
 use serde::{Deserialize, Serialize};
 use tidegate_laws::{Law, PathState};
 
@@ -51,8 +51,8 @@ pub enum Limit {
 pub struct Situation<'a> {
     /// The law in force.
     pub law: Law,
-    /// The flow's path.
-    pub path: Option<&'a PathView>,
+    /// How `tide` sees the flow's queue.
+    pub record: Option<&'a RecordView>,
     /// Payload bytes a second, if they have been watched for long enough.
     pub bytes_per_s: Option<f64>,
     /// µs of CLOCK_MONOTONIC.
@@ -167,9 +167,9 @@ fn ends(flow: &FlowView, at: Situation) -> Option<Limit> {
 
 /// What the windows do.
 fn window(flow: &FlowView, at: Situation) -> Limit {
-    // The path's state is that of a law which lives there.
-    let state = at.path.filter(|_| at.law.is_on_path());
-    let state = state.map(|path| path.state);
+    // A record's state is that of a law which steers by it.
+    let record = at.record.filter(|_| at.law.is_on_path());
+    let state = record.map(|record| record.state);
     if flow.wanted_bytes.is_none() {
         return if at.law.is_on_path() {
             Limit::Starting

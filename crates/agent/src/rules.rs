@@ -11,7 +11,7 @@ const DENIED: u32 = u32::MAX;
 /// What becomes of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is steered; of the path's window it gets its share by this weight, under the law `tide`.
+    /// It is steered; of its group's window it gets its share by this weight, under the law `tide`.
     Steered {
         /// At least 1.
         weight: u32,

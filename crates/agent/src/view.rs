@@ -1,11 +1,14 @@
 //! The kernel program's state, as people and programs want to see it.
 
-use crate::skeleton::types::{tg_connection, tg_flow, tg_key, tg_left, tg_left_key, tg_path};
+use crate::sharing::{self, GroupView, RecordView};
+use crate::skeleton::types::{
+    tg_connection, tg_flow, tg_interface, tg_key, tg_left, tg_left_key, tg_path,
+};
 use crate::words::{Reason, ScaleState};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use tidegate_laws::sys::{TG_OPEN, TG_TIDE_Q};
-use tidegate_laws::{Direction, PathState};
+use tidegate_laws::Direction;
+use tidegate_laws::sys::TG_OPEN;
 
 /// How many packets met one fate.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
@@ -70,6 +73,13 @@ pub struct FlowView {
     pub timestamps: bool,
     /// FIN or RST ended its data.
     pub closed: bool,
+    /// Number of the group of flows that it shares a queue with; absent: it is alone.
+    pub group: Option<u32>,
+    /// What speaks for that. Alone: the most that speaks for its sharing a queue with anybody. Absent: it was
+    /// compared with nobody yet.
+    pub score: Option<i32>,
+    /// How `tide` sees its queue; absent in a group, and where `tide` has seen nothing of it.
+    pub record: Option<RecordView>,
     /// When data, or of an upload their acknowledgement, last arrived, µs of CLOCK_MONOTONIC; 0: never.
     pub arrived_us: u64,
     /// When a packet was last seen, µs of CLOCK_MONOTONIC.
@@ -99,27 +109,22 @@ pub struct LeftView {
     pub seen_us: u64,
 }
 
-/// The queue that an interface's downloads share, or its uploads, as `tide` sees it.
+/// Flows that have been silent for longer than this after the path's last say nothing of its queues now.
+const LATELY_US: u64 = 1_000_000;
+
+/// An interface's downloads, or its uploads.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct PathView {
     /// Which of the two.
     pub direction: Direction,
     /// Interface index.
     pub ifindex: u32,
-    /// What `tide` is doing.
-    pub state: PathState,
-    /// H in µs: the round trip without the forward queue.
-    pub lag_us: u32,
-    /// Forward queueing delay of the last packet, in µs.
+    /// The longest that the last packet of a flow has waited, in µs, of those that brought data of late.
     pub queue_us: u32,
-    /// Forecast of the bytes that the link carries in one lag.
-    pub forecast_bytes: u64,
-    /// Mean error of that forecast, near and far, in bytes.
-    pub error_bytes: [u64; 2],
-    /// Flows that want more than they get.
-    pub hungry: u32,
-    /// Times that the floors were probed.
-    pub probes: u32,
+    /// Flows that share a queue, as `tide` has found.
+    pub groups: Vec<GroupView>,
+    /// Flows that have a record of their own: nobody is known to share their queue.
+    pub alone: u32,
     /// Payload bytes of TCP that were measured.
     pub measured_bytes: u64,
     /// Payload bytes of UDP, and so of QUIC: out of reach.
@@ -173,6 +178,7 @@ impl FlowView {
         key: &tg_key,
         flow: &tg_flow,
         connection: &tg_connection,
+        interface: &tg_interface,
     ) -> Self {
         let (local, remote) = endpoints(key);
         Self {
@@ -195,6 +201,9 @@ impl FlowView {
             window_scale: scale(connection),
             timestamps: connection.timestamps != 0,
             closed: connection.closed != 0,
+            group: sharing::group_of(flow, interface),
+            score: sharing::score_of(flow, interface),
+            record: sharing::record_of(flow, interface),
             arrived_us: flow.arrived_us,
             seen_us: connection.seen_us,
         }
@@ -218,20 +227,36 @@ impl LeftView {
     }
 }
 
+impl FlowView {
+    /// How `tide` sees the queue that it stands in: its own record, or its group's.
+    pub fn record<'a>(&'a self, paths: &'a [PathView]) -> Option<&'a RecordView> {
+        let group = || {
+            let of = |p: &&PathView| p.direction == self.direction && p.ifindex == self.ifindex;
+            let groups = &paths.iter().find(of)?.groups;
+            let group = groups.iter().find(|g| Some(g.group) == self.group);
+            group.map(|g| &g.record)
+        };
+        self.record.as_ref().or_else(group)
+    }
+}
+
 impl PathView {
-    pub(crate) fn new(direction: Direction, ifindex: u32, path: &tg_path) -> Self {
-        let tide = &path.tide;
-        let bytes = |rate: i64| ((rate as u128 * u128::from(tide.h_us)) >> TG_TIDE_Q) as u64;
+    pub(crate) fn new(
+        direction: Direction,
+        ifindex: u32,
+        path: &tg_path,
+        flows: &[FlowView],
+    ) -> Self {
+        let of = |f: &&FlowView| f.direction == direction && f.ifindex == ifindex && !f.closed;
+        let flows: Vec<_> = flows.iter().filter(of).collect();
+        let last_us = flows.iter().map(|f| f.arrived_us).max().unwrap_or(0);
+        let late = flows.iter().filter(|f| f.arrived_us + LATELY_US > last_us);
         Self {
             direction,
             ifindex,
-            state: PathState::of(tide.state),
-            lag_us: tide.h_us,
-            queue_us: tide.standing_us,
-            forecast_bytes: bytes(tide.m),
-            error_bytes: [bytes(tide.d1), bytes(tide.d2)],
-            hungry: tide.hungry,
-            probes: tide.probes,
+            queue_us: late.filter_map(|f| f.queue_us).max().unwrap_or(0),
+            groups: sharing::groups(&path.interface, &flows),
+            alone: flows.iter().filter(|f| f.record.is_some()).count() as u32,
             measured_bytes: path.measured,
             udp_bytes: path.udp,
             left_bytes: path.left,

@@ -13,7 +13,7 @@ use std::mem::MaybeUninit;
 use support::{bytes, record};
 use tidegate_agent::step::types::{tg_step, tg_upload_step};
 use tidegate_agent::step::{StepSkel, StepSkelBuilder};
-use tidegate_laws::{Law, sys};
+use tidegate_laws::{Law, Params, sys};
 use tidegate_testing::is_root;
 
 /// A data segment that arrives, and the acknowledgement that leaves then.
@@ -200,7 +200,7 @@ fn params() -> impl Strategy<Value = sys::tg_params> {
 /// The laws on the host, in the order in which the kernel's step calls them.
 struct Host {
     flow: sys::tg_flow,
-    path: sys::tg_tide,
+    path: sys::tg_interface,
 }
 
 impl Host {
@@ -210,7 +210,7 @@ impl Host {
         unsafe { sys::tg_flow_init(&mut flow) };
         Self {
             flow,
-            path: sys::tg_tide::default(),
+            path: sys::tg_interface::default(),
         }
     }
 
@@ -294,7 +294,7 @@ fn run<T: Copy>(program: &ProgramMut, map: &MapMut, state: &T) -> T {
 /// An upload on the host, in the order in which the kernel's step calls its parts.
 struct UploadHost {
     upload: sys::tg_upload,
-    path: sys::tg_tide,
+    path: sys::tg_interface,
 }
 
 impl UploadHost {
@@ -304,7 +304,7 @@ impl UploadHost {
         unsafe { sys::tg_upload_init(&mut upload) };
         Self {
             upload,
-            path: sys::tg_tide::default(),
+            path: sys::tg_interface::default(),
         }
     }
 
@@ -390,6 +390,29 @@ fn compare(kernel: &mut Kernel, params: &sys::tg_params, steps: &[Step]) -> usiz
     lowered
 }
 
+/// Runs the histories of flows over one interface through both, by turns as the segments arrive, and returns how
+/// many flows were found to share their queue.
+fn compare_company(kernel: &mut Kernel, params: &sys::tg_params, company: &[Vec<Step>]) -> usize {
+    let mut hosts: Vec<_> = company.iter().map(|_| Host::new()).collect();
+    let mut path = sys::tg_interface::default();
+    let mut turns: Vec<_> = (company.iter().enumerate())
+        .flat_map(|(flow, steps)| steps.iter().map(move |step| (flow, step)))
+        .collect();
+    turns.sort_by_key(|(_, step)| step.arrives.now_us);
+    for (i, (flow, step)) in turns.into_iter().enumerate() {
+        let host = &mut hosts[flow];
+        host.path = path;
+        kernel.begin(host);
+        let ours = host.step(params, step);
+        let theirs = kernel.step(params, step);
+        assert_eq!(theirs, ours.into(), "window after step {i} of flow {flow}");
+        assert_eq!(bytes(&kernel.state.flow), bytes(&host.flow), "step {i}");
+        assert_eq!(bytes(&kernel.state.path), bytes(&host.path), "step {i}");
+        path = host.path;
+    }
+    hosts.iter().filter(|h| h.flow.sharing.joined != 0).count()
+}
+
 fn histories(cases: u32) -> Config {
     Config {
         cases,
@@ -431,6 +454,64 @@ fn hostile_histories_agree_bit_for_bit() {
     proptest!(histories(300), |(params in params(), steps in hostile())| {
         compare(&mut kernel.borrow_mut(), &params, &steps);
     });
+}
+
+/// A queue that rises and falls within a second, by up to 300 ms, and flows that each send a segment every few
+/// milliseconds into it or, every third, into an empty one.
+fn company(flows: u64, spacing_us: u64, period_us: u64) -> Vec<Vec<Step>> {
+    let ms = |us: u64| (us / 1_000) as u32;
+    let queue_us = |now_us: u64| {
+        let phase = now_us % period_us;
+        600_000 * phase.min(period_us - phase) / period_us
+    };
+    let step = |flow: u64, i: u64| {
+        let now_us = 10_000_000 + i * spacing_us + flow * spacing_us / flows;
+        let queue_us = if flow % 3 == 2 { 0 } else { queue_us(now_us) };
+        let end = (i as u32 + 1) * 1448;
+        Step {
+            arrives: sys::tg_arrival {
+                now_us,
+                end,
+                len: 1448,
+                mss: 1448,
+                tsval: ms(now_us - 20_000 - queue_us),
+                tsecr: ms(now_us - 40_000 - queue_us),
+                stamped: 1,
+                ..Default::default()
+            },
+            leaves: sys::tg_ack {
+                ack: end,
+                raw: 30_000,
+                scale: 8,
+                bare: 1,
+                sack: 0,
+            },
+            leaves_us: now_us,
+            tsval: ms(now_us),
+        }
+    };
+    (0..flows)
+        .map(|flow| (0..6_000_000 / spacing_us).map(|i| step(flow, i)).collect())
+        .collect()
+}
+
+#[test]
+fn flows_that_share_a_queue_agree_bit_for_bit() {
+    if !is_root() {
+        return;
+    }
+    let mut object = MaybeUninit::uninit();
+    let mut kernel = Kernel::load(&mut object);
+    let params = Params::default().to_sys();
+    for (flows, spacing_us, period_us) in [
+        (2, 3_000, 900_000),
+        (3, 4_000, 700_000),
+        (9, 9_000, 800_000),
+    ] {
+        let company = company(flows, spacing_us, period_us);
+        let joined = compare_company(&mut kernel, &params, &company);
+        assert!(joined >= 2, "{joined} of {flows} joined");
+    }
 }
 
 #[test]

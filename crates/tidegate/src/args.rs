@@ -125,7 +125,7 @@ pub struct TopArgs {
     /// What the flows are sorted by, the largest first
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     pub sort: Order,
-    /// Only flows that have all of these words: a port (443), down, up, steered, left, udp, an
+    /// Only flows that have all of these words: a port (443), down, up, steered, left, alone, group3, udp, an
     /// interface, a part of an address or of the reason; !WORD for those that do not
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub filter: String,

@@ -9,7 +9,7 @@ use tidegate_laws::Law;
 
 /// Raised when a field changes its meaning or goes. New fields may come at any time, and new words: a
 /// `top` that is older than its agent says so and ends.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Which agent it is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
@@ -60,7 +60,7 @@ pub struct Snapshot {
     pub agent: About,
     /// What became of the packets.
     pub counts: Vec<Count>,
-    /// The queues.
+    /// The interfaces, by direction, and their groups of flows.
     pub paths: Vec<PathView>,
     /// Flows that are measured.
     pub flows: Vec<FlowView>,
@@ -79,13 +79,14 @@ pub struct Watched {
 impl Watched {
     /// Its state now.
     pub fn snapshot(&self) -> Result<Snapshot> {
+        let flows = self.agent.flows();
         Ok(Snapshot {
             version: VERSION,
             at_us: now_us(),
             agent: self.about.clone(),
             counts: self.agent.counts()?,
-            paths: self.agent.paths(),
-            flows: self.agent.flows(),
+            paths: self.agent.paths(&flows),
+            flows,
             left: self.agent.left(),
         })
     }

@@ -9,6 +9,7 @@ pub mod order;
 pub mod report;
 mod row;
 mod screen;
+mod sharing;
 mod source;
 pub mod units;
 mod view;

@@ -179,6 +179,10 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
         assert_eq!(flow["direction"], "down");
         assert!(flow["received_bytes"].as_u64().unwrap() >= FILE as u64, "{flow}");
         assert!(flow["rate_bps"].is_f64() && flow["why"].is_string(), "{flow}");
+        // There is nobody to share a queue with.
+        assert!(flow["group"].is_null() && flow["score"].is_null(), "{flow}");
+        assert!(flow["why_group"].is_string(), "{flow}");
+        assert!(flow["record"]["state"].is_string(), "{flow}");
         let quic = &look["left"].as_array().unwrap().iter().find(|l| l["limit"] == "udp");
         let quic = quic.unwrap_or_else(|| panic!("no UDP in {look}"));
         assert_eq!(quic["bytes"], 100 * DATAGRAM as u64);
@@ -230,7 +234,7 @@ fn bad_questions_are_refused_and_the_connection_goes_on() {
         };
         for question in ["", "{}", "{\"get\":\"everything\"}", "\u{0}"] {
             let answer = ask(question);
-            assert_eq!(answer["version"], 1);
+            assert_eq!(answer["version"], 2);
             let error = answer["error"].as_str().unwrap();
             assert!(error.contains("snapshot"), "{error}");
         }

@@ -18,19 +18,23 @@ static __always_inline void note_answer(const struct tg_packet *p)
 	settle(c, p, c->scale);
 }
 
-static __always_inline void learn(struct tg_flow *f, struct tg_path *path, struct tg_arrival *a)
+/* The law, on what was measured. A global function, under the lock for itself: the verifier's work for
+ * both is the sum of what it is for each, and not the product. */
+__noinline int learn_segment(struct tg_flow *f, struct tg_arrival *a, __u32 ifindex)
 {
+	struct tg_path *path = find_path(TG_DOWN, ifindex);
 	struct tg_params law = params();
 
-	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
+	if (!f || !a || !path)
+		return 0;
 	bpf_spin_lock(&path->lock);
-	path->measured += a->len;
-	tg_flow_arrives(f, &law, &path->tide, a);
+	f->wanted = tg_flow_law(f, &law, &path->interface, a);
 	bpf_spin_unlock(&path->lock);
+	return 0;
 }
 
 /* A data segment arrives. */
-__noinline int measure(struct __sk_buff *skb, const struct tg_packet *p)
+static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet *p)
 {
 	struct tg_path *path, *uplink;
 	struct tg_connection *c;
@@ -47,8 +51,8 @@ __noinline int measure(struct __sk_buff *skb, const struct tg_packet *p)
 		return reason;
 	if (c->denied)
 		return TG_COUNT_DENIED;
-	path = find_path(TG_DOWN, p->key.ifindex);
 	uplink = find_path(TG_UP, p->key.ifindex);
+	path = find_path(TG_DOWN, p->key.ifindex);
 	h = bpf_map_lookup_elem(&heard, &zero);
 	if (!path || !h)
 		return TG_COUNT_NO_PATH;
@@ -59,9 +63,14 @@ __noinline int measure(struct __sk_buff *skb, const struct tg_packet *p)
 	a->end = p->seq + p->payload;
 	a->mss = tg_segment_bytes(skb, p->payload, f->mss);
 	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
-	a->uploading = uplink && tg_uploading(&uplink->tide, p->now_us);
+	a->uploading = uplink && tg_uploading(&uplink->interface, p->now_us);
 	note_data(c, p);
-	learn(f, path, a);
+	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
+	bpf_spin_lock(&path->lock);
+	path->measured += a->len;
+	tg_flow_measure(f, a);
+	bpf_spin_unlock(&path->lock);
+	learn_segment(f, a, p->key.ifindex);
 	if (p->payload)
 		observe_queue(TG_DOWN, f->queue_us);
 	return TG_COUNT_MEASURED;

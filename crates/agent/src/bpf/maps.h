@@ -28,10 +28,11 @@ struct {
 	__type(value, struct tg_offer);
 } offers SEC(".maps");
 
-/* The queue that flows share, and what it carries. Several CPUs may receive for one path at once. */
+/* An interface in one direction: what its flows have in common, and what it carries. Several CPUs may
+ * receive for one path at once; the lock is for what its flows have learned, too. */
 struct tg_path {
 	struct bpf_spin_lock lock;
-	struct tg_tide tide;
+	struct tg_interface interface;
 	/* Payload bytes. */
 	tg_u64 measured;
 	tg_u64 udp;
@@ -77,7 +78,10 @@ struct {
 	__type(value, struct tg_histograms);
 } histograms SEC(".maps");
 
-/* A new record is larger than the stack; it is put together here. The larger kind has room for each. */
+/* A new record is larger than the stack; it is put together here, from nothing. The larger kind has
+ * room for each. */
+const volatile struct tg_upload_record nothing;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -99,7 +103,7 @@ struct {
 	__type(value, struct tg_heard);
 } heard SEC(".maps");
 
-/* That of the queue before what goes in `direction` over an interface. */
+/* That of what goes in `direction` over an interface. */
 static __always_inline struct tg_path *find_path(enum tg_direction direction, __u32 ifindex)
 {
 	if (direction == TG_DOWN)

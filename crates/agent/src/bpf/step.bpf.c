@@ -13,7 +13,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 struct tg_step {
 	struct tg_flow flow;
-	struct tg_tide path;
+	struct tg_interface path;
 	struct tg_params params;
 	struct tg_arrival arrives;
 	struct tg_ack leaves;
@@ -46,7 +46,7 @@ int step(void *unused)
 /* The same of an upload: an acknowledgement arrives, then data leave. */
 struct tg_upload_step {
 	struct tg_upload upload;
-	struct tg_tide path;
+	struct tg_interface path;
 	struct tg_params params;
 	struct tg_ack ack;
 	struct tg_arrival arrives;

@@ -106,18 +106,21 @@ __noinline int sent(struct __sk_buff *skb, const struct tg_packet *p, int reason
 	return TG_COUNT_MEASURED;
 }
 
-/* The window that our stack is to read in an acknowledgement. */
-static __always_inline __u16 heed(struct tg_connection *c, struct tg_upload *u,
-				  struct tg_path *path, struct tg_heard *h)
+/* The law, on what was measured; as that of downloads, for itself. Returns the window that our stack is to
+ * read in the acknowledgement. */
+__noinline int learn_ack(struct tg_upload *u, struct tg_heard *h, __u32 ifindex)
 {
+	struct tg_path *path = find_path(TG_UP, ifindex);
 	struct tg_params law = params();
-	__u16 raw;
+	int raw;
 
-	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
+	/* The interface goes just now: the packet passes as it is, for its window is no larger. */
+	if (!u || !h || !path)
+		return 0xffff;
 	bpf_spin_lock(&path->lock);
-	note_mode(c, &u->flow.window);
-	raw = tg_upload_acknowledged(u, &law, &path->tide, &h->ack, &h->arrival);
-	path->measured += h->arrival.len;
+	u->flow.wanted = tg_upload_law(u, &law, &path->interface, &h->arrival);
+	TG_FORGET();
+	raw = tg_flow_steer(&u->flow, &h->ack);
 	bpf_spin_unlock(&path->lock);
 	return raw;
 }
@@ -161,7 +164,13 @@ __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reaso
 		return TG_COUNT_NO_PATH;
 	note_stamps(&h->arrival, p);
 	h->ack = tg_acknowledgement(p, c->scale & 15);
-	raw = heed(c, u, path, h);
+	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
+	bpf_spin_lock(&path->lock);
+	note_mode(c, &u->flow.window);
+	tg_upload_measure(u, &path->interface, &h->ack, &h->arrival);
+	path->measured += h->arrival.len;
+	bpf_spin_unlock(&path->lock);
+	raw = learn_ack(u, h, p->key.ifindex);
 	if (h->arrival.len)
 		observe_queue(TG_UP, u->flow.queue_us);
 	observe_window(TG_UP, u->flow.sent_bytes);

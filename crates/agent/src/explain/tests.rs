@@ -1,5 +1,5 @@
 use super::{Limit, Situation};
-use crate::{Direction, Endpoint, FlowView, PathView, Reason};
+use crate::{Direction, Endpoint, FlowView, Reason, RecordView};
 use tidegate_laws::{Law, PathState};
 
 fn end(port: u16) -> Endpoint {
@@ -31,15 +31,16 @@ fn flow() -> FlowView {
         window_scale: Some(7),
         timestamps: true,
         closed: false,
+        group: None,
+        score: None,
+        record: None,
         arrived_us: 1_000_000,
         seen_us: 1_000_000,
     }
 }
 
-fn path(state: PathState) -> PathView {
-    PathView {
-        direction: Direction::Down,
-        ifindex: 2,
+fn record(state: PathState) -> RecordView {
+    RecordView {
         state,
         lag_us: 80_000,
         queue_us: 20_000,
@@ -47,9 +48,6 @@ fn path(state: PathState) -> PathView {
         error_bytes: [20_000; 2],
         hungry: 1,
         probes: 0,
-        measured_bytes: 0,
-        udp_bytes: 0,
-        left_bytes: 0,
     }
 }
 
@@ -58,7 +56,7 @@ fn limit(flow: &FlowView, law: Law, state: PathState, bytes_per_s: f64) -> Limit
         flow,
         Situation {
             law,
-            path: Some(&path(state)),
+            record: Some(&record(state)),
             bytes_per_s: Some(bytes_per_s),
             now_us: 1_000_500,
         },
@@ -171,7 +169,7 @@ fn each_limit_is_told_from_what_the_kernel_shows() {
 fn until_a_rate_is_known_the_sender_is_not_blamed() {
     let at = Situation {
         law: Law::Tide,
-        path: None,
+        record: None,
         bytes_per_s: None,
         now_us: 1_000_500,
     };

@@ -327,8 +327,9 @@ impl Connection {
         if self.direction == Direction::Down {
             return self.download(gate, from_us, 400_000, window);
         }
-        // A queue that builds up before an uplink of 2.3 Mbit/s.
+        // A queue that builds up, anew, before an uplink of 2.3 Mbit/s.
         self.segment_us = 5_000;
+        self.queue_us = 0;
         let (now_us, _) = self.download(gate, from_us, 400_000, window);
         self.queue_us = 100_000;
         self.download(gate, now_us, 1_200_000, window)

@@ -8,8 +8,8 @@ use tidegate_agent::skeleton::AgentSkelBuilder;
 use tidegate_agent::step::StepSkelBuilder;
 use tidegate_testing::is_root;
 
-/// A fifth of what the kernel allows.
-const BUDGET: u32 = 200_000;
+/// Two fifths of what the kernel allows.
+const BUDGET: u32 = 400_000;
 
 /// Names of an object's programs and the instructions that the verifier walked through for each.
 fn verified<'obj>(skeleton: &impl Skel<'obj>) -> Vec<(String, u32)> {

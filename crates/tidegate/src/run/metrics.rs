@@ -14,7 +14,7 @@ use prometheus_client::registry::{Registry, Unit};
 use std::fmt;
 use std::net::SocketAddr;
 use std::thread;
-use tidegate_agent::{Direction, FlowView, Histogram, Histograms, PathView};
+use tidegate_agent::{Direction, FlowView, GroupView, Histogram, Histograms, PathView};
 use tiny_http::{Header, Method, Request, Response, Server};
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -137,32 +137,57 @@ impl Measured {
     }
 
     fn paths(&self, e: &mut DescriptorEncoder) -> fmt::Result {
-        let seconds = |us: u32| f64::from(us) * 1e-6;
-        let paths = &self.snapshot.paths;
         let each = |value: &dyn Fn(&PathView) -> f64| {
-            let of = paths.iter().map(|p| (self.path(p).to_vec(), value(p)));
+            let of = self.snapshot.paths.iter();
+            let of = of.map(|p| (self.path(p).to_vec(), value(p)));
             of.collect::<Vec<_>>()
         };
-        let help = "Queueing delay of the path's last measured packet";
+        let help = "Longest queueing delay of a flow's last packet, of the flows heard of late";
         let values = each(&|p| seconds(p.queue_us));
         gauge(e, "path_queue", help, Some(Unit::Seconds), values)?;
-        let help = "Round trip of the path without the queue";
-        let values = each(&|p| seconds(p.lag_us));
-        gauge(e, "path_lag", help, Some(Unit::Seconds), values)?;
-        let help = "Forecast of what the path's link carries in a second; tide only";
-        let rate = |p: &PathView| match p.lag_us {
+        let help = "Flows that share no queue with others, as far as tide knows";
+        let values = each(&|p| f64::from(p.alone));
+        gauge(e, "path_flows_alone", help, None, values)?;
+        self.groups(e)?;
+        self.path_bytes(e)
+    }
+
+    fn groups(&self, e: &mut DescriptorEncoder) -> fmt::Result {
+        let groups = self.snapshot.paths.iter().flat_map(|p| {
+            let [interface, direction] = self.path(p);
+            p.groups.iter().map(move |group| {
+                let place = ("place", group.place.to_string());
+                ([interface.clone(), direction.clone(), place], group)
+            })
+        });
+        let groups: Vec<_> = groups.collect();
+        let each = |value: &dyn Fn(&GroupView) -> f64| {
+            let of = groups.iter().map(|(l, g)| (l.to_vec(), value(g)));
+            of.collect::<Vec<_>>()
+        };
+        let help = "Flows that share a queue, as tide has found";
+        let values = each(&|g| f64::from(g.flows));
+        gauge(e, "group_flows", help, None, values)?;
+        let help = "Queueing delay of the group's last measured packet";
+        let values = each(&|g| seconds(g.record.queue_us));
+        gauge(e, "group_queue", help, Some(Unit::Seconds), values)?;
+        let help = "Round trip of the group's path without the queue";
+        let values = each(&|g| seconds(g.record.lag_us));
+        gauge(e, "group_lag", help, Some(Unit::Seconds), values)?;
+        let help = "Forecast of what the group's link carries in a second";
+        let rate = |g: &GroupView| match g.record.lag_us {
             0 => 0.0,
-            lag_us => p.forecast_bytes as f64 / seconds(lag_us),
+            lag_us => g.record.forecast_bytes as f64 / seconds(lag_us),
         };
         let unit = Unit::Other("bytes_per_second".into());
-        gauge(e, "path_forecast", help, Some(unit), each(&rate))?;
-        let help = "Flows that want more of the path than they get, by weight; tide only";
-        let values = each(&|p| f64::from(p.hungry));
-        gauge(e, "path_hungry_flows", help, None, values)?;
-        let probes = paths.iter().map(|p| (self.path(p), u64::from(p.probes)));
-        let help = "Times that tide tried whether the path had become longer";
-        counter(e, "path_probes", help, None, probes)?;
-        self.path_bytes(e)
+        gauge(e, "group_forecast", help, Some(unit), each(&rate))?;
+        let help = "Flows that want more than they get, by weight";
+        let values = each(&|g| f64::from(g.record.hungry));
+        gauge(e, "group_hungry_flows", help, None, values)?;
+        let probes = groups.iter();
+        let probes = probes.map(|(l, g)| (l.clone(), u64::from(g.record.probes)));
+        let help = "Times that tide tried whether the group's path had become longer";
+        counter(e, "group_probes", help, None, probes)
     }
 
     fn path_bytes(&self, e: &mut DescriptorEncoder) -> fmt::Result {
@@ -216,6 +241,10 @@ impl Measured {
         let windows = self.histograms.each_ref().map(|h| &h.window_bytes);
         histogram(e, "window", help, Unit::Bytes, windows, 1.0)
     }
+}
+
+fn seconds(us: u32) -> f64 {
+    f64::from(us) * 1e-6
 }
 
 /// A gauge without labels.

@@ -16,6 +16,8 @@ pub enum Column {
     Local,
     /// The interface.
     Interface,
+    /// Group that it shares a queue with.
+    Group,
     /// Queueing delay.
     Queue,
     /// Round trip.
@@ -35,9 +37,10 @@ pub enum Column {
 }
 
 /// As they stand.
-const ALL: [Column; 12] = [
+const ALL: [Column; 13] = [
     Column::Direction,
     Column::Remote,
+    Column::Group,
     Column::Queue,
     Column::Rtt,
     Column::RttMin,
@@ -50,7 +53,7 @@ const ALL: [Column; 12] = [
     Column::Local,
 ];
 /// What goes first where there is no room.
-const DISPENSABLE: [Column; 9] = [
+const DISPENSABLE: [Column; 10] = [
     Column::Local,
     Column::Interface,
     Column::Bytes,
@@ -58,6 +61,7 @@ const DISPENSABLE: [Column; 9] = [
     Column::RttMin,
     Column::Window,
     Column::Rtt,
+    Column::Group,
     Column::Why,
     Column::Rate,
 ];
@@ -72,6 +76,7 @@ impl Column {
             Self::Remote => "REMOTE",
             Self::Local => "LOCAL",
             Self::Interface => "IF",
+            Self::Group => "GRP",
             Self::Queue => "QUEUE",
             Self::Rtt => "RTT",
             Self::RttMin => "RTTMIN",
@@ -87,6 +92,7 @@ impl Column {
     pub const fn order(self) -> Option<Order> {
         Some(match self {
             Self::Remote => Order::Remote,
+            Self::Group => Order::Group,
             Self::Queue => Order::Queue,
             Self::Rtt => Order::Rtt,
             Self::RttMin => Order::RttMin,
@@ -103,7 +109,8 @@ impl Column {
     pub const fn is_number(self) -> bool {
         matches!(
             self,
-            Self::Queue
+            Self::Group
+                | Self::Queue
                 | Self::Rtt
                 | Self::RttMin
                 | Self::Rate
@@ -119,6 +126,7 @@ impl Column {
             Self::Direction => 1,
             Self::Remote | Self::Local => 21,
             Self::Interface => 8,
+            Self::Group => 4,
             Self::Queue | Self::Rtt | Self::RttMin => 6,
             Self::Rate => 8,
             Self::Window | Self::Kernel | Self::Bytes => 7,
@@ -138,6 +146,7 @@ impl Column {
             Self::Remote => fit(&row.key.remote, width.into()),
             Self::Local => fit(&row.key.local, width.into()),
             Self::Interface => row.interface.clone(),
+            Self::Group => known(row.group().map(|group| group.to_string())),
             Self::Queue => known(row.queue_us().map(delay)),
             Self::Rtt => known(flow.and_then(|f| f.rtt_us).map(delay)),
             Self::RttMin => known(flow.and_then(|f| f.rtt_min_us).map(delay)),
@@ -199,7 +208,7 @@ mod tests {
             let has = |column| columns.iter().any(|(c, _)| *c == column);
             assert!(has(Column::Remote) && has(Column::Queue), "{width}");
             assert!(
-                width < 80 || has(Column::Why) && has(Column::RttMin),
+                width < 80 || has(Column::Why) && has(Column::Group),
                 "{width}"
             );
             assert!(width < 90 || has(Column::Kernel), "{width}");

@@ -1,10 +1,10 @@
 //! What explains the decision about one flow, in sentences.
 
 use crate::top::model::Model;
-use crate::top::row::{PathRow, Row, Seen, endpoint};
+use crate::top::row::{Row, Seen, endpoint};
+use crate::top::sharing;
 use crate::top::units::{bytes, delay, duration, rate};
-use tidegate_agent::{Direction, FlowView, Limit};
-use tidegate_laws::Law;
+use tidegate_agent::{Direction, FlowView, Limit, RecordView};
 
 /// Lines about a row.
 pub fn lines(model: &Model, row: &Row) -> Vec<String> {
@@ -12,16 +12,9 @@ pub fn lines(model: &Model, row: &Row) -> Vec<String> {
     match &row.seen {
         Seen::Flow(flow) => {
             lines.extend([delays(flow), windows(model, flow)]);
-            let of = |p: &&PathRow| {
-                (p.view.direction, p.view.ifindex) == (row.key.direction, row.key.ifindex)
-            };
-            lines.extend(
-                model
-                    .paths
-                    .iter()
-                    .find(of)
-                    .map(|p| path(p, model.about.law)),
-            );
+            if model.about.law.is_on_path() {
+                lines.extend(queue(model, row, flow));
+            }
         }
         Seen::Left(left) => lines.push(format!(
             "Seen: {} packets with {} of payload since the agent first met it.",
@@ -101,20 +94,34 @@ fn windows(model: &Model, flow: &FlowView) -> String {
     )
 }
 
-fn path(path: &PathRow, law: Law) -> String {
-    let view = &path.view;
-    if !law.is_on_path() {
-        return format!("Path: queue {} at its last packet.", delay(view.queue_us));
-    }
-    let [near, far] = view.error_bytes;
+/// With whom it shares its queue, and how the law sees that.
+fn queue(model: &Model, row: &Row, flow: &FlowView) -> Option<String> {
+    let group = model.path_of(row).and_then(|path| {
+        let mut groups = path.groups.iter();
+        groups.find(|g| Some(g.view.group) == flow.group)
+    });
+    let record = flow.record.as_ref().or(group.map(|g| &g.view.record))?;
+    let whose = match group {
+        Some(group) => format!("that of group {}", group.view.group),
+        None => "its own".into(),
+    };
+    let because = sharing::because(flow, group.map_or(1, |g| g.view.flows));
+    Some(format!(
+        "Queue: {whose}, for {because}. {}",
+        learned(record)
+    ))
+}
+
+fn learned(record: &RecordView) -> String {
+    let [near, far] = record.error_bytes;
     format!(
-        "Path: {}; lag {}; in one lag it carries {}, give or take {} of late and {} in the long run; {} flows want more; {} probes so far.",
-        view.state,
-        delay(view.lag_us),
-        bytes(view.forecast_bytes),
+        "It is {}; lag {}; in one lag it carries {}, give or take {} of late and {} in the long run; {} flows want more; {} probes so far.",
+        record.state,
+        delay(record.lag_us),
+        bytes(record.forecast_bytes),
         bytes(near),
         bytes(far),
-        view.hungry,
-        view.probes
+        record.hungry,
+        record.probes
     )
 }

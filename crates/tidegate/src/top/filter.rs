@@ -19,6 +19,8 @@ enum Test {
     Direction(Direction),
     Steered,
     Left,
+    Alone,
+    Group(u32),
     Text(String),
 }
 
@@ -47,10 +49,16 @@ impl Word {
             (_, "up") => Test::Direction(Direction::Up),
             (_, "steered") => Test::Steered,
             (_, "left") => Test::Left,
-            _ => Test::Text(word.to_lowercase()),
+            (_, "alone") => Test::Alone,
+            _ => group(word).map_or_else(|| Test::Text(word.to_lowercase()), Test::Group),
         };
         Self { wanted, test }
     }
+}
+
+/// The number of a group, as in `group3`.
+fn group(word: &str) -> Option<u32> {
+    word.strip_prefix("group")?.parse().ok()
 }
 
 impl Test {
@@ -60,6 +68,8 @@ impl Test {
             Self::Direction(direction) => row.key.direction == *direction,
             Self::Steered => row.is_steered(),
             Self::Left => row.limit.is_left_alone(),
+            Self::Alone => row.flow().is_some_and(|f| f.record.is_some()),
+            Self::Group(group) => row.group() == Some(*group),
             Self::Text(text) => {
                 let fields = [
                     endpoint(&row.key.remote),

@@ -3,10 +3,10 @@
 use crate::snapshot::{About, Snapshot};
 use crate::top::filter::Filter;
 use crate::top::order::Order;
-use crate::top::row::{Key, PathRow, Row, Seen, State, TCP};
+use crate::top::row::{GroupRow, Key, PathRow, Row, Seen, State, TCP};
 use crate::top::units;
 use std::collections::HashMap;
-use tidegate_agent::{Count, Direction, FlowView, LeftView, Limit, PathView, Situation};
+use tidegate_agent::{Count, Direction, FlowView, GroupView, LeftView, Limit, PathView, Situation};
 
 /// Without packets for longer a flow is idle.
 const LIVE_US: u64 = 5_000_000;
@@ -24,7 +24,7 @@ pub struct Model {
     pub at_us: u64,
     /// What became of the packets.
     pub counts: Vec<Count>,
-    /// The queues.
+    /// The interfaces, by direction.
     pub paths: Vec<PathRow>,
     rows: Vec<Row>,
     /// Of the paths, as last seen: µs, and bytes measured, of UDP, and left alone.
@@ -116,10 +116,9 @@ impl Model {
             protocol: TCP,
         };
         let rate_bps = rate(flow.received_bytes, before.get(&key), elapsed_us);
-        let of = |p: &&PathView| p.direction == key.direction && p.ifindex == key.ifindex;
         let at = Situation {
             law: self.about.law,
-            path: paths.iter().find(of),
+            record: flow.record(paths),
             bytes_per_s: rate_bps.map(|bps| bps / 8.0),
             now_us: self.at_us,
         };
@@ -170,9 +169,7 @@ impl Model {
             .into_iter()
             .map(|p| self.path_row(p, elapsed_us))
             .collect();
-        rows.sort_by(|a, b| {
-            (&a.interface, a.view.direction).cmp(&(&b.interface, b.view.direction))
-        });
+        rows.sort_by(|a, b| (&a.interface, a.direction).cmp(&(&b.interface, b.direction)));
         self.paths = rows;
     }
 
@@ -193,13 +190,44 @@ impl Model {
         };
         let idle = self.rows.iter().filter(unsteerable);
         let idle_bps: f64 = idle.filter_map(|row| row.rate_bps).sum();
+        let mut groups: Vec<_> = view
+            .groups
+            .into_iter()
+            .map(|g| self.group_row(key, g))
+            .collect();
+        groups.sort_by_key(|g| g.view.group);
         PathRow {
+            direction: view.direction,
+            ifindex: view.ifindex,
+            queue_us: view.queue_us,
+            groups,
+            alone: view.alone,
+            measured_bytes: view.measured_bytes,
+            udp_bytes: view.udp_bytes,
+            left_bytes: view.left_bytes,
             interface: self.about.interface(view.ifindex),
             reached_bps: bps(0).map(|bps| (bps - idle_bps).max(0.0)),
             udp_bps: bps(1),
             left_bps: bps(2).map(|bps| bps + idle_bps),
+        }
+    }
+
+    fn group_row(&self, path: (Direction, u32), view: GroupView) -> GroupRow {
+        let member = |row: &&Row| {
+            (row.key.direction, row.key.ifindex) == path && row.group() == Some(view.group)
+        };
+        let members = self.rows.iter().filter(member);
+        let rates = members.map(|row| row.rate_bps);
+        GroupRow {
+            rate_bps: rates.fold(None, |sum, bps| Some(sum.unwrap_or(0.0) + bps?)),
             view,
         }
+    }
+
+    /// The path that a row's data take.
+    pub fn path_of(&self, row: &Row) -> Option<&PathRow> {
+        let key = (row.key.direction, row.key.ifindex);
+        self.paths.iter().find(|p| (p.direction, p.ifindex) == key)
     }
 
     /// All rows, in no particular order.
@@ -242,8 +270,8 @@ impl Model {
             let flows = rows.iter().filter(|r| r.flow().is_some());
             let steered = rows.iter().filter(|r| r.is_steered()).count();
             let bps: f64 = rows.iter().filter_map(|r| r.rate_bps).sum();
-            let paths = self.paths.iter().filter(|p| p.view.direction == direction);
-            let queue_us = paths.map(|p| p.view.queue_us).max().unwrap_or(0);
+            let paths = self.paths.iter().filter(|p| p.direction == direction);
+            let queue_us = paths.map(|p| p.queue_us).max().unwrap_or(0);
             format!(
                 "{}: {} flows, {steered} steered, {}, queue {}",
                 direction.name(),

@@ -9,12 +9,11 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 /// Wide enough for every column where it is no terminal that shows them.
 const WIDE: u16 = 140;
 
-/// The queues, and a row for each flow.
+/// The interfaces with their groups, and a row for each flow.
 pub fn table(model: &Model, rows: &[&Row], width: Option<u16>) -> String {
     let mut text = String::new();
     for path in &model.paths {
-        text += &queue(path);
-        text.push('\n');
+        text += &lines(path);
     }
     if rows.is_empty() {
         return text + "no data of any flow has been seen of late\n";
@@ -40,18 +39,29 @@ fn cell(text: &str, column: Column) -> Cell {
     })
 }
 
-fn queue(path: &PathRow) -> String {
+fn lines(path: &PathRow) -> String {
     let bps = |of: Option<f64>| of.unwrap_or(0.0);
     let (reached, udp, left) = (bps(path.reached_bps), bps(path.udp_bps), bps(path.left_bps));
     let all = reached + udp + left;
-    format!(
-        "{} {}: {}, queue {}, {}; UDP/QUIC {}, left alone {}",
+    let mut text = format!(
+        "{} {}: queue {}, {}; UDP/QUIC {}, left alone {}; {} alone\n",
         path.interface,
-        path.view.direction.name(),
-        path.view.state,
-        delay(path.view.queue_us),
+        path.direction.name(),
+        delay(path.queue_us),
         rate(all),
         share(udp, all),
-        share(left, all)
-    )
+        share(left, all),
+        path.alone
+    );
+    for group in &path.groups {
+        text += &format!(
+            "  group {}: {} flows, {}, queue {}, {}\n",
+            group.view.group,
+            group.view.flows,
+            group.view.record.state,
+            delay(group.view.record.queue_us),
+            rate(bps(group.rate_bps))
+        );
+    }
+    text
 }

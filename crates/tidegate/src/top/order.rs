@@ -3,6 +3,7 @@
 use crate::top::row::Row;
 use clap::ValueEnum;
 use std::cmp::Ordering;
+use tidegate_agent::Direction;
 
 /// A column to sort by; the largest first, and names from A to Z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -26,6 +27,14 @@ pub enum Order {
     Remote,
     /// What limits the flow
     Why,
+    /// Group, so that flows that share a queue stand together
+    Group,
+}
+
+/// Where a row stands when those that share a queue stand together; who is alone comes last.
+fn queue_of(row: &Row) -> (bool, u32, Direction, Option<u32>) {
+    let group = row.group();
+    (group.is_none(), row.key.ifindex, row.key.direction, group)
 }
 
 impl Order {
@@ -49,10 +58,11 @@ impl Order {
                 Self::Window => flow.map(|f| f.window_bytes.into()),
                 Self::Kernel => flow.map(|f| f.kernel_bytes.into()),
                 Self::Bytes => Some(row.bytes as f64),
-                Self::Remote | Self::Why => None,
+                Self::Group | Self::Remote | Self::Why => None,
             }
         };
         match self {
+            Self::Group => queue_of(a).cmp(&queue_of(b)),
             Self::Remote => (a.key.remote, a.key.local).cmp(&(b.key.remote, b.key.local)),
             Self::Why => a.limit.short().cmp(b.limit.short()),
             // What is not known comes last.

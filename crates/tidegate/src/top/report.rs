@@ -3,6 +3,7 @@
 use crate::snapshot::{About, VERSION};
 use crate::top::model::{Model, Wish};
 use crate::top::row::{PathRow, Row, Seen, State};
+use crate::top::sharing;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
@@ -30,6 +31,8 @@ struct Line<'a, T> {
     limit: Limit,
     left_alone: bool,
     why: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_group: Option<String>,
 }
 
 impl<'a, T> Line<'a, T> {
@@ -42,6 +45,7 @@ impl<'a, T> Line<'a, T> {
             limit: row.limit,
             left_alone: row.limit.is_left_alone(),
             why: row.limit.words(),
+            why_group: None,
         }
     }
 }
@@ -52,7 +56,10 @@ impl<'a> Report<'a> {
         let (mut flows, mut left) = (Vec::new(), Vec::new());
         for row in rows {
             match &row.seen {
-                Seen::Flow(view) => flows.push(Line::new(row, view)),
+                Seen::Flow(view) => flows.push(Line {
+                    why_group: why_group(model, row, view),
+                    ..Line::new(row, view)
+                }),
                 Seen::Left(view) => left.push(Line::new(row, view)),
             }
         }
@@ -75,6 +82,14 @@ impl<'a> Report<'a> {
         out.flush()?;
         Ok(())
     }
+}
+
+/// Why the flow is in its group, or alone.
+fn why_group(model: &Model, row: &Row, flow: &FlowView) -> Option<String> {
+    let groups = &model.path_of(row)?.groups;
+    let group = groups.iter().find(|g| Some(g.view.group) == flow.group);
+    let because = || sharing::because(flow, group.map_or(1, |g| g.view.flows));
+    model.about.law.is_on_path().then(because)
 }
 
 /// Prints everything.

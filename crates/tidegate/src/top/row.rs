@@ -1,7 +1,7 @@
 //! One line of the view: a flow, or data that are left alone.
 
 use serde::Serialize;
-use tidegate_agent::{Direction, Endpoint, FlowView, LeftView, Limit, PathView};
+use tidegate_agent::{Direction, Endpoint, FlowView, GroupView, LeftView, Limit};
 
 /// Which data it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,12 +60,35 @@ pub struct Row {
     pub seen: Seen,
 }
 
-/// One queue.
+/// Flows that share a queue.
 #[derive(Clone, Debug, Serialize)]
-pub struct PathRow {
+pub struct GroupRow {
     /// As the agent shows it.
     #[serde(flatten)]
-    pub view: PathView,
+    pub view: GroupView,
+    /// Bits of payload a second, of its flows together.
+    pub rate_bps: Option<f64>,
+}
+
+/// An interface in one direction.
+#[derive(Clone, Debug, Serialize)]
+pub struct PathRow {
+    /// Which way its data go.
+    pub direction: Direction,
+    /// Interface index.
+    pub ifindex: u32,
+    /// The longest queue that a flow of late has met, in µs.
+    pub queue_us: u32,
+    /// Its groups.
+    pub groups: Vec<GroupRow>,
+    /// Flows that share no queue with others, as far as is known.
+    pub alone: u32,
+    /// Payload bytes of TCP that were measured.
+    pub measured_bytes: u64,
+    /// Payload bytes of UDP.
+    pub udp_bytes: u64,
+    /// Payload bytes of TCP and other protocols that were left alone.
+    pub left_bytes: u64,
     /// The interface's name.
     pub interface: String,
     /// Bits of payload a second of flows that the law can steer.
@@ -107,6 +130,11 @@ impl Row {
     /// Forward queueing delay in µs.
     pub fn queue_us(&self) -> Option<u32> {
         self.flow().and_then(|f| f.queue_us)
+    }
+
+    /// Number of the group that it shares a queue with.
+    pub fn group(&self) -> Option<u32> {
+        self.flow().and_then(|f| f.group)
     }
 
     /// Whether the law wants a window of it.

@@ -3,7 +3,7 @@
 use crate::top::columns::{Column, columns};
 use crate::top::details;
 use crate::top::model::Model;
-use crate::top::row::{PathRow, Row as FlowRow, State};
+use crate::top::row::{GroupRow, PathRow, Row as FlowRow, State};
 use crate::top::units::{delay, duration, rate, share};
 use crate::top::view::View;
 use ratatui::Frame;
@@ -11,13 +11,13 @@ use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Borders, Cell, Clear, Paragraph, Row, Table, TableState, Wrap};
-use tidegate_agent::Direction;
+use tidegate_agent::{Direction, RecordView};
 
 const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
 const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
 /// Lines of details, with their border.
-const DETAILS: u16 = 10;
+const DETAILS: u16 = 11;
 /// Queues above these are worth a colour: a tenth of a second is felt, a quarter stalls a page.
 const FELT_US: u32 = 100_000;
 const STALLS_US: u32 = 250_000;
@@ -27,8 +27,8 @@ const KEYS: &str = "\
 Enter          why: what explains the decision about it
 < >            sort by the column before, after
 r              the other way round
-/              filter: 443 down up steered left udp, an
-               interface, a part of an address or reason;
+/              filter: 443 down up steered left alone
+               group3 udp, an interface, a part of an address or reason;
                !word for those without; Esc clears
 space          pause
 a              ended and idle flows, too
@@ -39,23 +39,23 @@ pub fn draw(frame: &mut Frame, model: &Model, view: &mut View, notice: Option<&s
     let rows = model.rows(&view.wish);
     let selected = view.selected(&rows);
     let area = frame.area();
-    let paths = (model.paths.len() as u16).min(area.height / 3);
+    let queues = queues(model, area.width);
+    let room = (queues.len() as u16).min(area.height / 3);
     let details = if view.details && area.height >= DETAILS + 8 {
         DETAILS
     } else {
         0
     };
-    let [head, queues, table, below, foot] = Layout::vertical([
+    let [head, above, table, below, foot] = Layout::vertical([
         Constraint::Length(1),
-        Constraint::Length(paths),
+        Constraint::Length(room),
         Constraint::Min(0),
         Constraint::Length(details),
         Constraint::Length(1),
     ])
     .areas(area);
     frame.render_widget(self::head(model, view, notice), head);
-    let lines: Vec<_> = model.paths.iter().map(|p| path(p, queues.width)).collect();
-    frame.render_widget(Paragraph::new(lines), queues);
+    frame.render_widget(Paragraph::new(queues), above);
     let shown = selected.filter(|_| view.has_selection());
     flows(frame, table, &rows, view, shown);
     frame.render_widget(self::foot(model, view, rows.len()), foot);
@@ -108,29 +108,59 @@ fn arrow(direction: Direction) -> &'static str {
     }
 }
 
+/// A line for each interface and direction, and below it one for each of its groups.
+fn queues(model: &Model, width: u16) -> Vec<Line<'static>> {
+    let lines = model.paths.iter().flat_map(|p| {
+        let groups = p.groups.iter().map(|g| group(g, width));
+        std::iter::once(path(p, width)).chain(groups)
+    });
+    lines.collect()
+}
+
 fn path(path: &PathRow, width: u16) -> Line<'static> {
-    let view = &path.view;
     let bps = |of: Option<f64>| of.unwrap_or(0.0);
     let (reached, udp, left) = (bps(path.reached_bps), bps(path.udp_bps), bps(path.left_bps));
     let all = reached + udp + left;
-    let mut spans = vec![
-        Span::raw(format!("{} {:<8} ", arrow(view.direction), path.interface)),
-        Span::styled(
-            format!("queue {:>6}", delay(view.queue_us)),
-            colour(Some(view.queue_us)).patch(STRONG),
-        ),
-        Span::raw(format!("  {:>8}", rate(all))),
-    ];
-    // What there is room for, the most telling first.
+    let head = format!("{} {:<9} ", arrow(path.direction), path.interface);
     let rest = [
         format!(
             "  UDP/QUIC {}, left alone {}",
             share(udp, all),
             share(left, all)
         ),
-        format!("  {}", view.state),
-        format!("  lag {}", delay(view.lag_us)),
-        forecast(path),
+        format!("  {} alone", path.alone),
+    ];
+    queue(head, path.queue_us, all, rest, width)
+}
+
+fn group(group: &GroupRow, width: u16) -> Line<'static> {
+    let record = &group.view.record;
+    let head = format!("  {:<9} ", format!("group {}", group.view.group));
+    let rest = [
+        format!("  {} flows", group.view.flows),
+        format!("  {}", record.state),
+        format!("  lag {}", delay(record.lag_us)),
+        forecast(record),
+    ];
+    let bps = group.rate_bps.unwrap_or(0.0);
+    queue(head, record.queue_us, bps, rest, width)
+}
+
+/// A line about a queue, with as much of the `rest` as there is room for, the most telling first.
+fn queue<const N: usize>(
+    head: String,
+    queue_us: u32,
+    bps: f64,
+    rest: [String; N],
+    width: u16,
+) -> Line<'static> {
+    let mut spans = vec![
+        Span::raw(head),
+        Span::styled(
+            format!("queue {:>6}", delay(queue_us)),
+            colour(Some(queue_us)).patch(STRONG),
+        ),
+        Span::raw(format!("  {:>8}", rate(bps))),
     ];
     for text in rest {
         let used: usize = spans.iter().map(Span::width).sum();
@@ -141,8 +171,8 @@ fn path(path: &PathRow, width: u16) -> Line<'static> {
     Line::from(spans)
 }
 
-fn forecast(path: &PathRow) -> String {
-    match (path.view.lag_us, path.view.forecast_bytes) {
+fn forecast(record: &RecordView) -> String {
+    match (record.lag_us, record.forecast_bytes) {
         (0, _) | (_, 0) => String::new(),
         (lag_us, bytes) => {
             let bps = bytes as f64 * 8e6 / f64::from(lag_us);

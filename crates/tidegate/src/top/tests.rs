@@ -3,7 +3,9 @@
 mod filter;
 
 use crate::snapshot::{About, Place, Snapshot, VERSION};
-use tidegate_agent::{Count, Direction, Endpoint, FlowView, LeftView, PathView, Reason};
+use tidegate_agent::{
+    Count, Direction, Endpoint, FlowView, GroupView, LeftView, PathView, Reason, RecordView,
+};
 use tidegate_laws::{Law, PathState};
 
 /// A moment, µs.
@@ -38,6 +40,9 @@ pub fn download(port: u16, bytes: u64, at_us: u64) -> FlowView {
         window_scale: Some(7),
         timestamps: true,
         closed: false,
+        group: Some(3),
+        score: Some(20),
+        record: None,
         arrived_us: at_us,
         seen_us: at_us,
     }
@@ -58,17 +63,29 @@ pub fn quic(bytes: u64, at_us: u64) -> LeftView {
     }
 }
 
+/// How a link of 20 Mbit/s is seen.
+pub const RECORD: RecordView = RecordView {
+    state: PathState::Running,
+    lag_us: 50_000,
+    queue_us: 30_000,
+    forecast_bytes: 125_000,
+    error_bytes: [5_000, 6_000],
+    hungry: 2,
+    probes: 1,
+};
+
 pub fn path(measured: u64, udp: u64, left: u64) -> PathView {
     PathView {
         direction: Direction::Down,
         ifindex: 2,
-        state: PathState::Running,
-        lag_us: 50_000,
         queue_us: 30_000,
-        forecast_bytes: 125_000,
-        error_bytes: [5_000, 6_000],
-        hungry: 2,
-        probes: 1,
+        groups: vec![GroupView {
+            group: 3,
+            place: 1,
+            flows: 2,
+            record: RECORD,
+        }],
+        alone: 1,
         measured_bytes: measured,
         udp_bytes: udp,
         left_bytes: left,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// All that may tell one series from another: nothing of a single flow.
-const LABELS: [&str; 8] = [
+const LABELS: [&str; 9] = [
     "version",
     "law",
     "interface",
@@ -11,6 +11,7 @@ const LABELS: [&str; 8] = [
     "reason",
     "treatment",
     "state",
+    "place",
     "le",
 ];
 

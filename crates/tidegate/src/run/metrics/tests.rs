@@ -38,7 +38,7 @@ fn the_exposition_is_sound_and_names_no_flow() {
         ),
         // 125 kB in 50 ms.
         (
-            "tidegate_path_forecast_bytes_per_second{interface=\"wwan0\",direction=\"down\"}",
+            "tidegate_group_forecast_bytes_per_second{interface=\"wwan0\",direction=\"down\",place=\"1\"}",
             2.5e6,
         ),
         ("tidegate_flows{direction=\"down\",state=\"steered\"}", 1.0),

@@ -157,16 +157,27 @@ fn programs_get_what_people_see_and_all_that_is_known() {
     let model = looks([look]);
     let rows = model.rows(&Wish::default());
     let json = serde_json::to_value(Report::new(&model, &rows)).unwrap();
-    assert_eq!(json["version"], 1);
+    assert_eq!(json["version"], 2);
     assert_eq!(json["agent"]["law"], "tide");
     assert_eq!(json["counts"][0]["packets"], 3);
     assert_eq!(json["paths"][0]["interface"], "wwan0");
-    assert_eq!(json["paths"][0]["state"], "running");
+    let group = &json["paths"][0]["groups"][0];
+    assert_eq!(group["group"], 3);
+    assert_eq!(group["flows"], 2);
+    assert_eq!(group["state"], "running");
     let flow = &json["flows"][0];
     assert_eq!(flow["remote"]["port"], 443);
     assert_eq!(flow["queue_us"], 30_000);
     assert_eq!(flow["limit"], "law");
     assert_eq!(flow["left_alone"], false);
+    assert_eq!(flow["group"], 3);
+    assert_eq!(flow["score"], 20);
+    assert_eq!(flow["record"], serde_json::Value::Null);
+    let why = flow["why_group"].as_str().unwrap();
+    assert!(
+        why.contains("together with those of one other flow"),
+        "{why}"
+    );
     assert_eq!(flow["why"], Limit::Law.words());
     let left = &json["left"][0];
     assert_eq!(left["limit"], "udp");

@@ -43,31 +43,32 @@ fn press(view: &mut View, key: KeyCode) {
 
 #[test]
 fn the_whole_screen_at_eighty_columns() {
-    let buffer = screen(&mut View::default(), 80, 8);
+    let buffer = screen(&mut View::default(), 80, 9);
     let expected = [
         "tidegate tide steers downloads and uploads, by tcx, for 1 min",
-        "↓ wwan0    queue  30 ms   12 Mb/s  UDP/QUIC 17 %, left alone 0 %  running",
-        "  REMOTE                   QUEUE▾    RTT RTTMIN     RATE  WINDOW LIMITED BY",
-        "↓ 198.51.100.9:443          30 ms  80 ms  50 ms  10 Mb/s  100 kB law's window",
+        "↓ wwan0     queue  30 ms   12 Mb/s  UDP/QUIC 17 %, left alone 0 %  1 alone",
+        "  group 3   queue  30 ms   10 Mb/s  2 flows  running  lag 50 ms",
+        "  REMOTE                      GRP QUEUE▾    RTT     RATE  WINDOW LIMITED BY",
+        "↓ 198.51.100.9:443              3  30 ms  80 ms  10 Mb/s  100 kB law's window",
         "↓ [2001:db8::9]:443             –      –      – 2.0 Mb/s       – UDP",
-        "↓ 198.51.100.9:443          30 ms  80 ms  50 ms  72 kb/s  100 kB closed",
+        "↓ 198.51.100.9:443              3  30 ms  80 ms  72 kb/s  100 kB closed",
         "",
         "3 of 3  / filter  < > sort  space pause  Enter why  ? keys  q quit",
     ];
     assert_eq!(lines(&buffer), expected);
     // What is closed is dimmed.
     let dim = |y| buffer[(2, y)].modifier.contains(Modifier::DIM);
-    assert_eq!([3, 4, 5].map(dim), [false, false, true]);
+    assert_eq!([4, 5, 6].map(dim), [false, false, true]);
 }
 
 #[test]
 fn a_wide_screen_shows_every_column() {
-    let text = lines(&screen(&mut View::default(), 140, 8));
+    let text = lines(&screen(&mut View::default(), 140, 9));
     for title in ["KERNEL", "BYTES", "IF", "LOCAL"] {
-        assert!(text[2].contains(title), "{text:?}");
+        assert!(text[3].contains(title), "{text:?}");
     }
-    assert!(text[1].contains("lag 50 ms  forecast 20 Mb/s"), "{text:?}");
-    assert!(text[3].contains("6.0 MB"), "{text:?}");
+    assert!(text[2].contains("lag 50 ms  forecast 20 Mb/s"), "{text:?}");
+    assert!(text[4].contains("6.0 MB"), "{text:?}");
 }
 
 #[test]
@@ -80,7 +81,8 @@ fn the_details_explain_the_decision() {
         "Limited by: law's window – the law's window is what its sender has under way.",
         "Delay: queue 30 ms, round trip 80 ms, the smallest 50 ms (9 samples).",
         "Window: 100 kB told; tide wants 100 kB; the kernel's is 6.0 MB",
-        "Path: running; lag 50 ms; in one lag it carries 125 kB",
+        "Queue: that of group 3, for its delays move together with those of one other flow",
+        "It is running; lag 50 ms;",
     ] {
         assert!(text.contains(words), "no \"{words}\" in\n{text}");
     }

@@ -92,7 +92,7 @@ fn keys_choose_order_pause_and_end() {
         &model,
         &[KeyCode::Char('<'), KeyCode::Char('<'), KeyCode::Char('p')],
     );
-    assert_eq!(view.wish.order, Order::Why);
+    assert_eq!(view.wish.order, Order::Group);
     assert!(!view.paused);
     let key = |code, modifiers| KeyEvent::new(code, modifiers);
     let quit = key(KeyCode::Char('q'), KeyModifiers::NONE);

@@ -1,0 +1,104 @@
+//! Which flows stand in one queue, as `tide` has found, and how it sees that queue.
+
+use crate::FlowView;
+use crate::skeleton::types::{tg_flow, tg_interface, tg_tide};
+use serde::{Deserialize, Serialize};
+use tidegate_laws::PathState;
+use tidegate_laws::sys::TG_TIDE_Q;
+
+/// How `tide` sees a queue: that of a group of flows, or of one flow alone.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
+pub struct RecordView {
+    /// What `tide` is doing.
+    pub state: PathState,
+    /// H in µs: the round trip without the forward queue.
+    pub lag_us: u32,
+    /// Forward queueing delay of the last packet, in µs.
+    pub queue_us: u32,
+    /// Forecast of the bytes that the link carries in one lag.
+    pub forecast_bytes: u64,
+    /// Mean error of that forecast, near and far, in bytes.
+    pub error_bytes: [u64; 2],
+    /// Flows that want more than they get, by weight.
+    pub hungry: u32,
+    /// Times that the floors were probed.
+    pub probes: u32,
+}
+
+/// Flows that share a queue, and steer by one record.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct GroupView {
+    /// Its number among those of its interface and direction; no other ever has the same.
+    pub group: u32,
+    /// Where the programs keep it; another may have the place after it.
+    pub place: u32,
+    /// How many flows are in it.
+    pub flows: u32,
+    /// How it is seen.
+    #[serde(flatten)]
+    pub record: RecordView,
+}
+
+impl RecordView {
+    fn new(tide: &tg_tide) -> Self {
+        let bytes = |rate: i64| ((rate as u128 * u128::from(tide.h_us)) >> TG_TIDE_Q) as u64;
+        Self {
+            state: PathState::of(tide.state),
+            lag_us: tide.h_us,
+            queue_us: tide.standing_us,
+            forecast_bytes: bytes(tide.m),
+            error_bytes: [bytes(tide.d1), bytes(tide.d2)],
+            hungry: tide.hungry,
+            probes: tide.probes,
+        }
+    }
+}
+
+/// The groups that one of the flows is in; the flows are of that interface and direction.
+pub(crate) fn groups(interface: &tg_interface, flows: &[&FlowView]) -> Vec<GroupView> {
+    let group = |(place, group): (usize, &crate::skeleton::types::tg_group)| {
+        let members = flows.iter().filter(|f| f.group == Some(group.name));
+        let flows = members.count() as u32;
+        (flows > 0).then(|| GroupView {
+            group: group.name,
+            place: place as u32,
+            flows,
+            record: RecordView::new(&group.tide),
+        })
+    };
+    interface
+        .group
+        .iter()
+        .enumerate()
+        .filter_map(group)
+        .collect()
+}
+
+/// The number of the group that the flow is in (`tg_group_has` in `laws/tide/group.h`).
+pub(crate) fn group_of(flow: &tg_flow, interface: &tg_interface) -> Option<u32> {
+    let sharing = &flow.sharing;
+    let group = interface.group.get(sharing.place as usize)?;
+    (sharing.joined != 0 && sharing.name == group.name).then_some(group.name)
+}
+
+/// What speaks for the flow's being in its group; of a flow alone, the most that speaks for its sharing a queue
+/// with anybody. None: it was compared with nobody yet.
+pub(crate) fn score_of(flow: &tg_flow, interface: &tg_interface) -> Option<i32> {
+    let sharing = &flow.sharing;
+    let is_member = group_of(flow, interface).is_some();
+    let looks = interface.group.iter().zip(&sharing.looks).enumerate();
+    let current = looks.filter(|(place, (group, look))| {
+        let own = *place == sharing.place as usize && sharing.name == group.name;
+        group.name != 0 && look.name == group.name && own == is_member
+    });
+    current.map(|(_, (_, look))| look.score).max()
+}
+
+/// The flow's own record, while it is in no group.
+pub(crate) fn record_of(flow: &tg_flow, interface: &tg_interface) -> Option<RecordView> {
+    let seen = flow.own.arrived_us != 0;
+    (seen && group_of(flow, interface).is_none()).then(|| RecordView::new(&flow.own))
+}
+
+#[cfg(test)]
+mod tests;
