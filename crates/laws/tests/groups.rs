@@ -385,8 +385,9 @@ fn who_has_lost_its_place_begins_anew() {
         ..Default::default()
     };
     let own = sys::tg_tide::default();
+    let arrival = sys::tg_arrival::default();
     // SAFETY: the records are exclusively ours.
-    unsafe { sys::tg_group_arrives(&mut interface, &mut share, &mut sharing, &own) };
+    unsafe { sys::tg_group_arrives(&mut interface, &mut share, &mut sharing, &own, &arrival) };
     assert_eq!((sharing.name, sharing.joined, sharing.offset_us), (0, 0, 0));
     assert_eq!(
         (share.risen_us, share.epoch, share.hungry_epoch, share.h_us),

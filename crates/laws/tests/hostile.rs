@@ -2,7 +2,7 @@
 
 mod model;
 
-use model::{Model, Outcome, Source};
+use model::{Lie, Model, Outcome, Source, deep};
 use std::time::Duration;
 use tidegate_laws::Params;
 
@@ -24,7 +24,7 @@ fn a_clock_that_swings_takes_little_from_others() {
     for by in [12, 30, 100, 300, 1_000] {
         for period in [50, 100, 500, 3_000] {
             let lying = beside(Source {
-                swings: Some((ms(by), ms(period))),
+                lie: Some(Lie::Swings(ms(by), ms(period))),
                 ..Source::bulk(2)
             });
             let honest = |o: &Outcome| (o.bytes[0] + o.bytes[1]) as f64;
@@ -41,5 +41,27 @@ fn a_clock_that_swings_takes_little_from_others() {
                 lying.mean_delay_ms
             );
         }
+    }
+}
+
+#[test]
+fn show() {
+    use tidegate_link::Rate;
+    let fair = beside(Source::bulk(2));
+    for law in [tidegate_laws::Law::None, tidegate_laws::Law::Tide] {
+        let sources = vec![Source::bulk(0), Source::bulk(0), Source { lie: Some(Lie::Hides), ..Source::bulk(2) }];
+        let o = Model::deep(Params{law, ..Params::default()}, sources, 60, 10).run();
+        println!("show hides {law:?} {:?} vs {:?} q {:.0?} use {:.3} {:?}", o.bytes, fair.bytes, o.queued_ms, o.utilisation, o.groups);
+    }
+    for mbps in [1., 3., 10., 20., 100., 500.] {
+      for second in [0, 1] {
+       for lie in [None, Some(Lie::Imitates(0))] {
+        let sources = vec![Source::bulk(0), Source::bulk(0).over(&[second]), Source { lie, ..Source::bulk(2) }.over(&[2])];
+        let mut m = Model::deep(Params::default(), sources, 60, 10);
+        m.links.push(deep(Rate::constant(20e6), ms(20)));
+        m.links.push(deep(Rate::constant(mbps * 1e6), ms(20)));
+        let o = m.run();
+        println!("show imitates {} {mbps} second over {second} {:?} q {:.0?} {:?}", lie.is_some(), o.bytes, o.queued_ms, o.groups);
+      }}
     }
 }

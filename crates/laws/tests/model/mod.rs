@@ -34,8 +34,20 @@ pub struct Source {
     pub away: Duration,
     /// `Some((bytes, period))`: so many bytes at the start of every period; `None`: no end of data.
     pub chunks: Option<(u64, Duration)>,
-    /// `Some((by, period))`: a clock that lies, ahead by so much in every second half of a period.
-    pub swings: Option<(Duration, Duration)>,
+    /// What its clock does.
+    pub lie: Option<Lie>,
+}
+
+/// A clock that lies.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "most tests' senders are honest")]
+pub enum Lie {
+    /// Ahead by so much in every second half of a period.
+    Swings(Duration, Duration),
+    /// Ahead by what the round trip shows of the queue, which so disappears.
+    Hides,
+    /// Behind by what that other flow's data last waited, so that both seem to wait together.
+    Imitates(usize),
 }
 
 impl Source {
@@ -47,7 +59,7 @@ impl Source {
             way: vec![0],
             away: Duration::ZERO,
             chunks: None,
-            swings: None,
+            lie: None,
         }
     }
 
@@ -146,6 +158,8 @@ struct World<'a> {
     receivers: Vec<Receiver>,
     /// On their way back, by flow.
     acks: Vec<VecDeque<AckOnWire>>,
+    /// What each flow's data last waited.
+    waited: Vec<Duration>,
     record: Record,
 }
 
@@ -163,6 +177,7 @@ impl Model {
             senders: self.sources.iter().map(Sender::new).collect(),
             receivers: self.sources.iter().map(Receiver::new).collect(),
             acks: self.sources.iter().map(|_| VecDeque::new()).collect(),
+            waited: vec![Duration::ZERO; self.sources.len()],
             record: Record::new(self.sources.len(), warm),
         };
         let end = Instant::ZERO + self.duration;
@@ -197,7 +212,7 @@ impl World<'_> {
             self.senders[i].produce(self.now);
             self.transmit(i);
             while let Some(ack) = self.acks[i].pop_front_if(|ack| ack.due <= self.now) {
-                self.senders[i].acknowledged(&ack);
+                self.senders[i].acknowledged(&ack, self.now);
                 self.transmit(i);
             }
         }
@@ -210,7 +225,9 @@ impl World<'_> {
     }
 
     fn transmit(&mut self, flow: usize) {
-        while let Some(data) = self.senders[flow].next(flow, self.now, self.model.sender_ppm) {
+        let lie_ms = self.senders[flow].lie_ms(self.now, &self.waited);
+        let skew = (self.model.sender_ppm, lie_ms);
+        while let Some(data) = self.senders[flow].next(flow, self.now, skew) {
             let first = self.model.sources[flow].way[0];
             self.links[first].push(self.now, data);
         }
@@ -228,6 +245,7 @@ impl World<'_> {
     }
 
     fn deliver(&mut self, data: &Data) {
+        self.waited[data.flow] = data.queued;
         let receiver = &mut self.receivers[data.flow];
         let chunk_done = receiver.data(&mut self.path, &self.model.params, data, self.now);
         self.record

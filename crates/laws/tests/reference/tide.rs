@@ -128,6 +128,9 @@ pub struct Tide {
     epoch_end_us: u64,
     pub hungry: u64,
     hungry_now: u64,
+    /// Those that had data, likewise.
+    active: u64,
+    active_now: u64,
     /// When the queue was last empty, and m then.
     pub touched: (u64, f64),
     probe: Option<Probe>,
@@ -269,6 +272,7 @@ impl Tide {
             self.epoch_us = self.h() + self.last_queue_us;
             self.epoch_end_us = a.now_us + self.epoch_us;
             self.hungry = std::mem::take(&mut self.hungry_now);
+            self.active = std::mem::take(&mut self.active_now);
         }
     }
 
@@ -354,14 +358,21 @@ impl Tide {
         self.m += (x - self.m) / 8.0;
     }
 
-    /// Hungry: at least a quarter of its share, by weight, of what the link carries in a round trip.
+    /// Hungry: at least a quarter of its share, by weight, of what the link carries in a round trip. While none
+    /// is, those that have data share.
     fn count_hungry(&mut self, s: &mut Share, len: u64) {
         if s.bytes.0 != self.epoch {
             s.bytes = (self.epoch, 0);
+            self.active_now += s.weight.max(1);
         }
         s.bytes.1 += len;
         let weight = s.weight.max(1);
-        let part = weight as f64 / self.hungry.max(1) as f64;
+        let sharing = if self.hungry > 0 {
+            self.hungry
+        } else {
+            self.active.max(1)
+        };
+        let part = weight as f64 / sharing as f64;
         let even = self.m * self.epoch_us as f64 * part;
         if s.hungry != Some(self.epoch) && s.bytes.1 as f64 >= even / 4.0 {
             s.hungry = Some(self.epoch);
