@@ -192,28 +192,39 @@ fn a_round_trip_that_grew_under_a_full_window_is_believed() {
     assert_eq!(receiver.flow.rtt_us(), Some(162_000));
 }
 
-/// A flow that starts into the queue of another takes it for path. When they are found to share it, the
-/// late-comer's lag is what it is without that queue, and it sees all of it.
+/// A flow that starts into the queue of another takes that for path, delay and round trip: it knows of no other
+/// yet. Their delays move together, and prove it within seconds.
 #[test]
-fn a_late_comer_sees_the_queue_that_hid_in_its_floor() {
+fn a_late_comer_is_found_to_share_a_queue_that_its_floor_hides() {
     let mut first = Receiver::new(Law::Tide);
     let mut second = Receiver::new(Law::Tide);
-    first.steady(1_000_000, 40_000);
-    // From 60 to 120 ms and back, every second.
-    let queue_us = |now_us: u64| 60_000 + (now_us % 1_000_000).abs_diff(500_000) * 120 / 1_000;
-    for now_us in (2_000_000..20_000_000).step_by(2_000) {
-        for flow in [&mut first, &mut second] {
-            let rtt_us = 40_000 + queue_us(now_us);
-            flow.receives(
-                now_us - 5_000 - queue_us(now_us),
-                now_us - rtt_us / 2_000 * 2_000,
-                now_us,
-            );
+    let mut now_us = first.steady(1_000_000, 40_000);
+    let joined = |flow: &Receiver| flow.flow.raw().sharing.joined != 0;
+    let began_us = 3_000_000;
+    while !(joined(&first) && joined(&second)) {
+        now_us += 2_000;
+        assert!(now_us < began_us + 5_000_000, "not found");
+        // From 60 ms to 120 ms and back within a second.
+        let queue_us = 60_000 + (now_us % 1_000_000).abs_diff(500_000) / 25 * 3;
+        let sent_us = now_us - 5_000 - queue_us;
+        let arrives = |flow: &mut Receiver| {
+            flow.receives(sent_us, now_us - 40_000 - queue_us, now_us);
             flow.acknowledges(now_us);
+        };
+        arrives(&mut first);
+        if now_us > began_us {
+            // Both are on one interface.
+            second.path = std::mem::take(&mut first.path);
+            arrives(&mut second);
+            first.path = std::mem::take(&mut second.path);
         }
-        std::mem::swap(&mut first.path, &mut second.path);
-        // Both are on one interface: each packet finds it as the other's left it.
     }
+    let [first, second] = [first, second].map(|flow| flow.flow.raw().clone());
+    assert_eq!(first.sharing.name, second.sharing.name);
+    let hidden_us = first.queue_us - second.queue_us;
+    assert!((58_000..=62_000).contains(&hidden_us), "{hidden_us}");
+    let longer_us = second.rtt_min_us - first.rtt_min_us;
+    assert!((58_000..=62_000).contains(&longer_us), "{longer_us}");
 }
 
 /// What had been acknowledged before and arrives again is no capacity: DRS does not count it.
