@@ -23,8 +23,9 @@
  * Forecast and errors are rates, not bytes a round trip, so that a lag that changes (an upload
  * begins, the route changes) reaches the window at once.
  *
- * One such record stands for the path: the bottleneck that its flows share. A flow's own error
- * would contain the other flows' noise, and margins add up. W is divided among the flows that want
+ * A flow is steered by such a record of its own until its delays are seen to move together with
+ * another's (`sharing.h`); then one record stands for the queue that they share (`group.h`): a flow's
+ * own error would contain the other flows' noise, and margins add up. W is divided among the flows that want
  * more than they get.
  *
  * A count that falls while the queue ran empty says nothing about the link: the senders had no

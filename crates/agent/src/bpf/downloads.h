@@ -18,8 +18,26 @@ static __always_inline void note_answer(const struct tg_packet *p)
 	settle(c, p, c->scale);
 }
 
-/* The law, on what was measured. A global function, under the lock for itself: the verifier's work for
- * both is the sum of what it is for each, and not the product. */
+/*
+ * A flow's packets may arrive on several CPUs at once, as may those of several flows. Measuring and the law
+ * are global functions, each under the lock for itself: the verifier's work for the two is the sum of what
+ * it is for each, and not the product; and of the 512 bytes that a chain of calls has for its stack, neither
+ * takes the other's.
+ */
+
+__noinline int measure_segment(struct tg_flow *f, struct tg_arrival *a, __u32 ifindex)
+{
+	struct tg_path *path = find_path(TG_DOWN, ifindex);
+
+	if (!f || !a || !path)
+		return TG_COUNT_NO_PATH;
+	bpf_spin_lock(&path->lock);
+	path->measured += a->len;
+	tg_flow_measure(f, a);
+	bpf_spin_unlock(&path->lock);
+	return TG_COUNT_MEASURED;
+}
+
 __noinline int learn_segment(struct tg_flow *f, struct tg_arrival *a, __u32 ifindex)
 {
 	struct tg_path *path = find_path(TG_DOWN, ifindex);
@@ -36,7 +54,7 @@ __noinline int learn_segment(struct tg_flow *f, struct tg_arrival *a, __u32 ifin
 /* A data segment arrives. */
 static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet *p)
 {
-	struct tg_path *path, *uplink;
+	struct tg_path *uplink;
 	struct tg_connection *c;
 	struct tg_arrival *a;
 	struct tg_flow *f;
@@ -52,9 +70,8 @@ static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet
 	if (c->denied)
 		return TG_COUNT_DENIED;
 	uplink = find_path(TG_UP, p->key.ifindex);
-	path = find_path(TG_DOWN, p->key.ifindex);
 	h = bpf_map_lookup_elem(&heard, &zero);
-	if (!path || !h)
+	if (!h)
 		return TG_COUNT_NO_PATH;
 	f = flow_of(TG_DOWN, c);
 	a = &h->arrival;
@@ -65,11 +82,9 @@ static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet
 	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
 	a->uploading = uplink && tg_uploading(&uplink->interface, p->now_us);
 	note_data(c, p);
-	/* A flow's packets may arrive on several CPUs at once, as may those of several flows. */
-	bpf_spin_lock(&path->lock);
-	path->measured += a->len;
-	tg_flow_measure(f, a);
-	bpf_spin_unlock(&path->lock);
+	reason = measure_segment(f, a, p->key.ifindex);
+	if (reason != TG_COUNT_MEASURED)
+		return reason;
 	learn_segment(f, a, p->key.ifindex);
 	if (p->payload)
 		observe_queue(TG_DOWN, f->queue_us);
