@@ -1,5 +1,4 @@
-//! How `tide` ages its floors: what it takes for path, what for queue, and what newcomers' floors
-//! are held against. The path is driven packet by packet; its delays are the test's to choose.
+//! How `tide` ages its floors: what it takes for path, and what for queue. The path is driven packet by packet; its delays are the test's to choose.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -57,7 +56,8 @@ impl Host {
         let share = &mut self.flows[flow];
         // SAFETY: the records are exclusively ours.
         unsafe {
-            let rise_us = sys::tg_tide_floor_rise(&mut self.path, share, &arrival);
+            let rise_us = self.path.risen_us - share.risen_us;
+            share.risen_us = self.path.risen_us;
             self.risen_us[flow] += rise_us;
             arrival.queue_us -= rise_us.min(arrival.queue_us);
             arrival.lag_us = arrival.sample_us - arrival.queue_us;
@@ -102,7 +102,7 @@ impl Host {
     /// The path's window in bytes.
     fn window(&self) -> u32 {
         // SAFETY: the record is only read.
-        unsafe { sys::tg_tide_window(&self.path) }
+        unsafe { sys::tg_tide_window(&self.path, self.path.h_us) }
     }
 
     fn probing(&self) -> bool {
@@ -236,62 +236,15 @@ proptest! {
         };
         // SAFETY: the record is exclusively ours.
         let (before, probing) = unsafe {
-            let before = sys::tg_tide_window(&path);
+            let before = sys::tg_tide_window(&path, lag_us);
             sys::tg_tide_begin_probe(&mut path, 7_000_000);
-            (before, sys::tg_tide_window(&path))
+            (before, sys::tg_tide_window(&path, lag_us))
         };
         let fits = bytes as f64 * f64::from(lag_us + level_us) / f64::from(lag_us);
         let more = f64::from(path.probe_window - MSS) / fits;
         prop_assert!((1.249..1.501).contains(&more), "{more}");
         prop_assert_eq!(probing, before.max(path.probe_window));
     }
-}
-
-/// An old flow on a queue that differs from packet to packet, and a newcomer between its packets
-/// that sees `excess_us` more: by how much their floors rise within `lags`.
-fn newcomer(excess_us: i32, lags: u64) -> Vec<u32> {
-    let mut host = Host::running(2);
-    let until_us = host.now_us + lags * u64::from(host.path.h_us);
-    while host.now_us < until_us {
-        let queue_us = 70_000 + (host.now_us % 7_919) as u32;
-        host.receive(0, GAP_US, queue_us);
-        host.receive(1, GAP_US, queue_us.saturating_add_signed(excess_us));
-    }
-    host.risen_us
-}
-
-#[test]
-fn a_newcomer_whose_floor_is_too_low_settles_beside_the_others() {
-    assert_eq!(newcomer(60_000, 15), [0, 0], "not before sixteen lags");
-    for lags in [18, 100] {
-        let risen_us = newcomer(60_000, lags);
-        assert_eq!(risen_us[0], 0, "an old flow's floor stays");
-        assert!(risen_us[1].abs_diff(60_000) < 2_000, "{risen_us:?}");
-    }
-}
-
-#[test]
-fn a_newcomer_whose_floor_is_too_high_does_not_rise() {
-    assert_eq!(newcomer(-60_000, 100), [0, 0]);
-}
-
-/// What cannot be compared does not rise: a flow that is alone, or has met others too seldom yet.
-#[test]
-fn a_newcomer_with_nobody_beside_it_does_not_rise() {
-    let mut lone = Host::running(2);
-    lone.now_us += 50_000;
-    for i in 0..1_000 {
-        lone.receive(1, GAP_US, 70_000 + i % 7_919);
-    }
-    assert_eq!(lone.risen_us, [0, 0]);
-
-    let mut seldom = Host::running(2);
-    for meetings in 1..=16 {
-        assert_eq!(seldom.risen_us, [0, 0], "{meetings}");
-        seldom.alone(60_000, 2 * GAP_US, 20_000);
-        seldom.receive(1, GAP_US, 80_000);
-    }
-    assert_eq!(seldom.risen_us, [0, 60_000]);
 }
 
 /// A floor that rose by chance, or to another's queue that is gone, hides a queue that stays for
@@ -329,8 +282,7 @@ fn raised_floors_are_held_against_the_smallest_round_trip() {
 }
 
 /// A floor that falls by much hid a queue: the window of half the lag is tried for two round trips,
-/// and again for as long as that makes it fall further. What falls by little, or a newcomer's floor
-/// that is not settled, is no reason.
+/// and again for as long as that makes it fall further. What falls by little is no reason.
 #[test]
 fn a_floor_that_falls_is_looked_under() {
     let mut host = Host::running(1);

@@ -192,35 +192,39 @@ fn a_round_trip_that_grew_under_a_full_window_is_believed() {
     assert_eq!(receiver.flow.rtt_us(), Some(162_000));
 }
 
-/// A flow that starts into the queue of another takes neither floor from it.
+/// A flow that starts into the queue of another takes that for path, delay and round trip: it knows of no other
+/// yet. Their delays move together, and prove it within seconds.
 #[test]
-fn a_late_comer_takes_no_floor_from_a_standing_queue() {
+fn a_late_comer_is_found_to_share_a_queue_that_its_floor_hides() {
     let mut first = Receiver::new(Law::Tide);
-    first.steady(1_000_000, 40_000);
-    // A queue of 60 ms towards us.
-    let mut now_us = 2_000_000;
-    while now_us < 2_500_000 {
-        now_us += 2_000;
-        first.receives(now_us - 65_000, now_us - 100_000, now_us);
-        first.acknowledges(now_us);
-    }
-    assert!((58_000..=62_000).contains(&first.flow.raw().queue_us));
-
     let mut second = Receiver::new(Law::Tide);
-    second.path = first.path.clone();
-    second.acknowledges(now_us - 99_000);
-    second.receives(now_us - 64_000, now_us - 99_000, now_us + 1_000);
-    let flow = second.flow.raw();
-    assert!(
-        (58_000..=62_000).contains(&flow.queue_us),
-        "{}",
-        flow.queue_us
-    );
-    assert!(
-        (38_000..=42_000).contains(&flow.rtt_min_us),
-        "{}",
-        flow.rtt_min_us
-    );
+    let mut now_us = first.steady(1_000_000, 40_000);
+    let joined = |flow: &Receiver| flow.flow.raw().sharing.joined != 0;
+    let began_us = 3_000_000;
+    while !(joined(&first) && joined(&second)) {
+        now_us += 2_000;
+        assert!(now_us < began_us + 5_000_000, "not found");
+        // From 60 ms to 120 ms and back within a second.
+        let queue_us = 60_000 + (now_us % 1_000_000).abs_diff(500_000) / 25 * 3;
+        let sent_us = now_us - 5_000 - queue_us;
+        let arrives = |flow: &mut Receiver| {
+            flow.receives(sent_us, now_us - 40_000 - queue_us, now_us);
+            flow.acknowledges(now_us);
+        };
+        arrives(&mut first);
+        if now_us > began_us {
+            // Both are on one interface.
+            second.path = std::mem::take(&mut first.path);
+            arrives(&mut second);
+            first.path = std::mem::take(&mut second.path);
+        }
+    }
+    let [first, second] = [first, second].map(|flow| flow.flow.raw().clone());
+    assert_eq!(first.sharing.name, second.sharing.name);
+    let hidden_us = first.queue_us - second.queue_us;
+    assert!((58_000..=62_000).contains(&hidden_us), "{hidden_us}");
+    let longer_us = second.rtt_min_us - first.rtt_min_us;
+    assert!((58_000..=62_000).contains(&longer_us), "{longer_us}");
 }
 
 /// What had been acknowledged before and arrives again is no capacity: DRS does not count it.

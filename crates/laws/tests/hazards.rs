@@ -64,7 +64,7 @@ fn a_route_change_starves_drwa_and_not_tide() {
         (Instant::from_millis(20_000), ms(180)),
         (Instant::from_millis(40_000), ms(20)),
     ];
-    m.down.delay = DelayProfile::new(ms(20), there_and_back);
+    m.links[0].delay = DelayProfile::new(ms(20), there_and_back);
     let tide = m.run();
     // All of it in the data's direction, five times the lag. In 5 s: what is left of the window comes in
     // bursts, and no level stands for 12 buckets until one of them is long enough. Then the risen floors
@@ -83,7 +83,7 @@ fn a_route_change_starves_drwa_and_not_tide() {
 fn a_route_that_becomes_shorter_leaves_no_queue_behind() {
     let mut m = base();
     let shorter = vec![(Instant::from_millis(20_000), ms(20))];
-    m.down.delay = DelayProfile::new(ms(120), shorter);
+    m.links[0].delay = DelayProfile::new(ms(120), shorter);
     let tide = m.run();
     assert!(tide.utilisation > 0.98, "{}", course(&tide));
     assert!(
@@ -130,7 +130,7 @@ fn eight_flows_share_one_forecast() {
 fn eight_flows_share_a_link_that_varies() {
     for seed in 1..=3 {
         let mut m = base();
-        m.down.rate = Rate::from(CellModel::new(CellKind::Lte, None, seed));
+        m.links[0].rate = Rate::from(CellModel::new(CellKind::Lte, None, seed));
         m.sources = (0..8).map(|i| Source::bulk(2 * i)).collect();
         m.duration = seconds(120);
         m.warmup = seconds(25);
@@ -216,8 +216,8 @@ fn a_way_back_that_breathes_does_not_rock_the_queue() {
 #[test]
 fn a_short_fast_way_is_not_throttled_by_ticks_of_a_millisecond() {
     let mut m = base();
-    m.down.rate = Rate::constant(500e6);
-    m.down.delay = Duration::from_micros(100).into();
+    m.links[0].rate = Rate::constant(500e6);
+    m.links[0].delay = Duration::from_micros(100).into();
     m.back = vec![(Duration::ZERO, Duration::from_micros(100))];
     m.duration = seconds(10);
     m.warmup = seconds(2);

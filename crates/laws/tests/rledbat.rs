@@ -61,7 +61,7 @@ fn it_yields_to_the_queue_of_others() {
         (Instant::from_millis(20_000), ms(170)),
         (Instant::from_millis(40_000), ms(20)),
     ];
-    m.down.delay = DelayProfile::new(ms(20), queue_of_others);
+    m.links[0].delay = DelayProfile::new(ms(20), queue_of_others);
     let o = m.run();
     // Two segments in 190 ms are a hundredth of the rate.
     assert!((25..40).all(|s| used(&o, s) < 0.02), "{}", course(&o));

@@ -3,11 +3,11 @@
 
 mod model;
 
-use model::{Model, Outcome, Source};
+use model::{Model, Outcome, Source, deep};
 use std::path::Path;
 use std::time::Duration;
 use tidegate_laws::{Law, Params};
-use tidegate_link::{CellKind, CellModel, Config, Policy, QueueConfig, Rate, Trace};
+use tidegate_link::{CellKind, CellModel, Rate, Trace};
 use tidegate_testing::skipped;
 
 const BASE_RTTS_MS: [u64; 4] = [20, 50, 100, 250];
@@ -57,18 +57,8 @@ fn recorded() -> Vec<(String, Rate)> {
 
 fn run(rate: &Rate, base_rtt_ms: u64, law: Law) -> Outcome {
     let half = Duration::from_millis(base_rtt_ms / 2);
-    let queue = QueueConfig {
-        packets: None,
-        bytes: None,
-        policy: Policy::DropTail,
-    };
     Model {
-        down: Config {
-            rate: rate.clone(),
-            delay: half.into(),
-            queue,
-            ..Config::default()
-        },
+        links: vec![deep(rate.clone(), half)],
         back: vec![(Duration::ZERO, half)],
         params: Params {
             law,

@@ -1,5 +1,5 @@
 //! A packet model in virtual time, just enough to judge a law: bulk senders that are never
-//! loss-limited, one emulated link towards the receiver, a plain delay back.
+//! loss-limited, emulated links towards the receiver's one interface, a plain delay back.
 //!
 //! A sender doubles its congestion window every round trip and has nothing else to hold it back
 //! than the window that the receiver's flow advertises. Real congestion controls meet the laws in
@@ -16,7 +16,7 @@ use sender::Sender;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tidegate_laws::{Params, Path};
-use tidegate_link::{Config, Instant, Link, Packet, Policy, QueueConfig, Rate};
+use tidegate_link::{Config, Delivery, Instant, Link, Packet, Policy, QueueConfig, Rate};
 
 pub const MSS: u32 = 1448;
 const HEADERS: usize = 52;
@@ -26,10 +26,28 @@ const HEADERS: usize = 52;
 pub struct Source {
     /// When it starts; late enough for a handshake before.
     pub start: Duration,
+    /// When it falls silent, if it ever does.
+    pub end: Option<Duration>,
+    /// The links that its data cross, one after another.
+    pub way: Vec<usize>,
+    /// By how much its way back is longer than the model's.
+    pub away: Duration,
     /// `Some((bytes, period))`: so many bytes at the start of every period; `None`: no end of data.
     pub chunks: Option<(u64, Duration)>,
-    /// `Some((by, period))`: a clock that lies, ahead by so much in every second half of a period.
-    pub swings: Option<(Duration, Duration)>,
+    /// What its clock does.
+    pub lie: Option<Lie>,
+}
+
+/// A clock that lies.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "most tests' senders are honest")]
+pub enum Lie {
+    /// Ahead by so much in every second half of a period.
+    Swings(Duration, Duration),
+    /// Ahead by what the round trip shows of the queue, which so disappears.
+    Hides,
+    /// Behind by what that other flow's data last waited, so that both seem to wait together.
+    Imitates(usize),
 }
 
 impl Source {
@@ -37,15 +55,33 @@ impl Source {
     pub fn bulk(start_s: u64) -> Self {
         Self {
             start: Duration::from_secs(start_s + 1),
+            end: None,
+            way: vec![0],
+            away: Duration::ZERO,
             chunks: None,
-            swings: None,
+            lie: None,
         }
+    }
+
+    /// The same behind other links.
+    #[allow(dead_code, reason = "most tests have one link")]
+    pub fn over(mut self, way: &[usize]) -> Self {
+        self.way = way.to_vec();
+        self
+    }
+
+    /// The same so many milliseconds farther away.
+    #[allow(dead_code, reason = "not every test's senders differ in that")]
+    pub fn farther(mut self, ms: u64) -> Self {
+        self.away = Duration::from_millis(ms);
+        self
     }
 }
 
 /// The experiment.
 pub struct Model {
-    pub down: Config,
+    /// The links towards the receiver; sources choose theirs.
+    pub links: Vec<Config>,
     /// Delay of the way back, and its later values; begins at 0.
     pub back: Vec<(Duration, Duration)>,
     pub params: Params,
@@ -64,16 +100,7 @@ impl Model {
     pub fn deep(params: Params, sources: Vec<Source>, seconds: u64, warmup: u64) -> Self {
         let delay = Duration::from_millis(20);
         Self {
-            down: Config {
-                rate: Rate::constant(20e6),
-                delay: delay.into(),
-                queue: QueueConfig {
-                    packets: None,
-                    bytes: None,
-                    policy: Policy::DropTail,
-                },
-                ..Config::default()
-            },
+            links: vec![deep(Rate::constant(20e6), delay)],
             back: vec![(Duration::ZERO, delay)],
             params,
             sources,
@@ -84,9 +111,27 @@ impl Model {
     }
 }
 
+/// A link with that delay and no end of buffer.
+pub fn deep(rate: Rate, delay: Duration) -> Config {
+    Config {
+        rate,
+        delay: delay.into(),
+        queue: QueueConfig {
+            packets: None,
+            bytes: None,
+            policy: Policy::DropTail,
+        },
+        ..Config::default()
+    }
+}
+
 /// A full segment on its way.
 pub struct Data {
     flow: usize,
+    /// Links crossed before.
+    hops: usize,
+    /// In queues, so far.
+    queued: Duration,
     seq: u32,
     tsval: u32,
     tsecr: u32,
@@ -107,40 +152,50 @@ fn since_start(now: Instant) -> Duration {
 struct World<'a> {
     model: &'a Model,
     now: Instant,
-    link: Link<Data>,
+    links: Vec<Link<Data>>,
     path: Path,
     senders: Vec<Sender>,
     receivers: Vec<Receiver>,
-    acks: VecDeque<AckOnWire>,
+    /// On their way back, by flow.
+    acks: Vec<VecDeque<AckOnWire>>,
+    /// What each flow's data last waited.
+    waited: Vec<Duration>,
     record: Record,
 }
 
 impl Model {
     /// Runs it from the start to the end.
     pub fn run(&self) -> Outcome {
+        let warm = Instant::ZERO + self.warmup;
         let mut world = World {
             model: self,
             now: Instant::ZERO,
-            link: Link::new(self.down.clone(), 1),
+            links: (self.links.iter().zip(1..))
+                .map(|(link, seed)| Link::new(link.clone(), seed))
+                .collect(),
             path: Path::default(),
             senders: self.sources.iter().map(Sender::new).collect(),
             receivers: self.sources.iter().map(Receiver::new).collect(),
-            acks: VecDeque::new(),
-            record: Record::new(self.sources.len(), Instant::ZERO + self.warmup),
+            acks: self.sources.iter().map(|_| VecDeque::new()).collect(),
+            waited: vec![Duration::ZERO; self.sources.len()],
+            record: Record::new(self.sources.len(), warm),
         };
         let end = Instant::ZERO + self.duration;
         while world.now < end {
             world.step();
             world.now = world.next().min(end);
         }
-        let capacity = world.link.capacity_bytes(Instant::ZERO + self.warmup, end);
-        world.record.outcome(capacity, world.path.raw().probes)
+        let capacities = (world.links.iter_mut())
+            .map(|link| link.capacity_bytes(warm, end))
+            .collect();
+        let probes = world.receivers.iter().map(|r| r.probes(&world.path)).sum();
+        world.record.outcome(capacities, probes)
     }
 
-    fn back_delay(&self, now: Instant) -> Duration {
+    fn back_delay(&self, flow: usize, now: Instant) -> Duration {
         let past = since_start(now);
         let step = self.back.iter().rev().find(|(at, _)| *at <= past);
-        step.expect("begins at 0").1
+        step.expect("begins at 0").1 + self.sources[flow].away
     }
 }
 
@@ -149,51 +204,69 @@ impl World<'_> {
     fn step(&mut self) {
         for i in 0..self.senders.len() {
             if self.senders[i].starts(self.now) {
-                let back = self.model.back_delay(self.now);
+                let back = self.model.back_delay(i, self.now);
                 let left = Instant::from_nanos(self.now.as_nanos() - back.as_nanos() as u64);
                 let stamp = self.receivers[i].greet(left);
                 self.senders[i].start(stamp);
             }
             self.senders[i].produce(self.now);
             self.transmit(i);
+            while let Some(ack) = self.acks[i].pop_front_if(|ack| ack.due <= self.now) {
+                self.senders[i].acknowledged(&ack, self.now);
+                self.transmit(i);
+            }
         }
-        while self.acks.front().is_some_and(|ack| ack.due <= self.now) {
-            let ack = self.acks.pop_front().expect("not empty");
-            self.senders[ack.flow].acknowledged(&ack);
-            self.transmit(ack.flow);
-        }
-        while let Some(delivery) = self.link.poll(self.now) {
-            self.record.delivered(self.now, &delivery);
-            self.deliver(&delivery.packet);
+        for link in 0..self.links.len() {
+            while let Some(delivery) = self.links[link].poll(self.now) {
+                self.record.crossed(link, &delivery);
+                self.go_on(delivery);
+            }
         }
     }
 
     fn transmit(&mut self, flow: usize) {
-        while let Some(data) = self.senders[flow].next(flow, self.now, self.model.sender_ppm) {
-            self.link.push(self.now, data);
+        let lie_ms = self.senders[flow].lie_ms(self.now, &self.waited);
+        let skew = (self.model.sender_ppm, lie_ms);
+        while let Some(data) = self.senders[flow].next(flow, self.now, skew) {
+            let first = self.model.sources[flow].way[0];
+            self.links[first].push(self.now, data);
+        }
+    }
+
+    /// Into the next link, or to the receiver.
+    fn go_on(&mut self, delivery: Delivery<Data>) {
+        let mut data = delivery.packet;
+        data.hops += 1;
+        data.queued += delivery.queued;
+        match self.model.sources[data.flow].way.get(data.hops) {
+            Some(&link) => self.links[link].push(self.now, data),
+            None => self.deliver(&data),
         }
     }
 
     fn deliver(&mut self, data: &Data) {
+        self.waited[data.flow] = data.queued;
         let receiver = &mut self.receivers[data.flow];
         let chunk_done = receiver.data(&mut self.path, &self.model.params, data, self.now);
+        self.record
+            .arrived(data, self.now, receiver.group(&self.path));
         if chunk_done {
             self.record.chunk(data.flow, self.now);
         }
-        if let Some(mut ack) = receiver.acknowledge(data.flow, self.now, chunk_done) {
+        if let Some(mut ack) = receiver.acknowledge(self.now, chunk_done) {
             // The way back never reorders.
-            let due = self.now + self.model.back_delay(self.now);
-            ack.due = self.acks.back().map_or(due, |last| last.due.max(due));
-            self.acks.push_back(ack);
+            let due = self.now + self.model.back_delay(data.flow, self.now);
+            let acks = &mut self.acks[data.flow];
+            ack.due = acks.back().map_or(due, |last| last.due.max(due));
+            acks.push_back(ack);
         }
     }
 
     fn next(&self) -> Instant {
         let timers = self.senders.iter().filter_map(Sender::timer);
-        let others = self.link.next_event().into_iter();
-        let all = timers
-            .chain(others)
-            .chain(self.acks.front().map(|ack| ack.due));
+        let deliveries = self.links.iter().filter_map(Link::next_event);
+        let acks = self.acks.iter().filter_map(|acks| acks.front());
+        let all = timers.chain(deliveries).chain(acks.map(|ack| ack.due));
         all.min()
             .unwrap_or(Instant::ZERO + self.model.duration)
             .max(self.now)

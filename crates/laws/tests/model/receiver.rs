@@ -1,7 +1,7 @@
 //! A receiver whose window a law steers. It acknowledges every second segment, as stacks do.
 
 use super::{Data, MSS, Source};
-use tidegate_laws::{Ack, Flow, Params, Path, Segment};
+use tidegate_laws::{Ack, Flow, Params, Path, Segment, sys};
 use tidegate_link::Instant;
 
 const SCALE: u8 = 10;
@@ -21,7 +21,6 @@ fn tsval(now: Instant) -> u32 {
 /// An acknowledgement on its way back.
 pub struct AckOnWire {
     pub due: Instant,
-    pub flow: usize,
     pub ack: u32,
     pub edge: u32,
     pub tsval: u32,
@@ -78,7 +77,7 @@ impl Receiver {
     }
 
     /// The acknowledgement that is due now, if there is one.
-    pub fn acknowledge(&mut self, flow: usize, now: Instant, at_once: bool) -> Option<AckOnWire> {
+    pub fn acknowledge(&mut self, now: Instant, at_once: bool) -> Option<AckOnWire> {
         if self.unacked < 2 && !at_once {
             return None;
         }
@@ -86,11 +85,27 @@ impl Receiver {
         let raw = self.leaves(now);
         Some(AckOnWire {
             due: now,
-            flow,
             ack: self.nxt,
             edge: self.nxt.wrapping_add(u32::from(raw) << SCALE),
             tsval: tsval(now),
         })
+    }
+
+    /// The group whose record steers the flow, if it is in one.
+    pub fn group(&self, path: &Path) -> Option<u32> {
+        self.shared(path).map(|group| group.name)
+    }
+
+    /// Times that the record that steers the flow has probed.
+    pub fn probes(&self, path: &Path) -> u32 {
+        let own = &self.flow.raw().own;
+        self.shared(path).map_or(own, |group| &group.tide).probes
+    }
+
+    fn shared<'a>(&self, path: &'a Path) -> Option<&'a sys::tg_group> {
+        let sharing = &self.flow.raw().sharing;
+        let group = &path.raw().group[sharing.place as usize];
+        (sharing.joined != 0 && sharing.name == group.name).then_some(group)
     }
 
     fn leaves(&mut self, now: Instant) -> u16 {

@@ -1,7 +1,8 @@
 //! A sender that nothing holds back but its own start and the receiver's window.
 
 use super::receiver::AckOnWire;
-use super::{Data, MSS, Source, since_start};
+use super::{Data, Lie, MSS, Source, since_start};
+use std::collections::VecDeque;
 use std::time::Duration;
 use tidegate_link::Instant;
 
@@ -23,6 +24,10 @@ pub struct Sender {
     sent: u64,
     ts_recent: u32,
     next_chunk: Duration,
+    /// Ends of what is outstanding, and when it was sent: its round trips.
+    outstanding: VecDeque<(u32, Instant)>,
+    rtt: Duration,
+    rtt_min: Duration,
 }
 
 /// Its clock has nothing to do with the receiver's.
@@ -45,6 +50,9 @@ impl Sender {
             sent: 0,
             ts_recent: 0,
             next_chunk: source.start,
+            outstanding: VecDeque::new(),
+            rtt: Duration::ZERO,
+            rtt_min: Duration::MAX,
         }
     }
 
@@ -73,38 +81,53 @@ impl Sender {
         }
     }
 
-    pub fn acknowledged(&mut self, ack: &AckOnWire) {
+    pub fn acknowledged(&mut self, ack: &AckOnWire, now: Instant) {
+        let arrived = |(end, _): &mut (u32, Instant)| ack.ack.wrapping_sub(*end) as i32 >= 0;
+        while let Some((_, sent)) = self.outstanding.pop_front_if(arrived) {
+            self.rtt = now - sent;
+            self.rtt_min = self.rtt_min.min(self.rtt);
+        }
         self.cwnd += u64::from(ack.ack.wrapping_sub(self.una));
         self.una = ack.ack;
         self.edge = ack.edge;
         self.ts_recent = ack.tsval;
     }
 
-    /// The next segment, if it may leave.
-    pub fn next(&mut self, flow: usize, now: Instant, ppm: i64) -> Option<Data> {
+    /// The next segment, if it may leave, stamped by a clock so fast and so much ahead.
+    pub fn next(&mut self, flow: usize, now: Instant, (ppm, lie_ms): (i64, i32)) -> Option<Data> {
         let outstanding = self.nxt.wrapping_sub(self.una);
         let room = self.edge.wrapping_sub(self.nxt) as i32;
-        let has_data = self.started && self.sent + u64::from(MSS) <= self.written;
+        let over = self.source.end.is_some_and(|end| since_start(now) >= end);
+        let has_data = self.started && !over && self.sent + u64::from(MSS) <= self.written;
         if !has_data || u64::from(outstanding + MSS) > self.cwnd || room < MSS as i32 {
             return None;
         }
         let data = Data {
             flow,
+            hops: 0,
+            queued: Duration::ZERO,
             seq: self.nxt,
-            tsval: tsval(flow, now, ppm).wrapping_add(self.lie_ms(now)),
+            tsval: tsval(flow, now, ppm).wrapping_add_signed(lie_ms),
             tsecr: self.ts_recent,
         };
         self.nxt = self.nxt.wrapping_add(MSS);
+        self.outstanding.push_back((self.nxt, now));
         self.sent += u64::from(MSS);
         Some(data)
     }
 
-    fn lie_ms(&self, now: Instant) -> u32 {
-        let Some((by, period)) = self.source.swings else {
-            return 0;
-        };
-        let ahead = since_start(now).as_nanos() % period.as_nanos() >= period.as_nanos() / 2;
-        if ahead { by.as_millis() as u32 } else { 0 }
+    /// By how much its clock is ahead of what it should show; `waited`: what each flow's data last waited.
+    pub fn lie_ms(&self, now: Instant, waited: &[Duration]) -> i32 {
+        match self.source.lie {
+            None => 0,
+            Some(Lie::Swings(by, period)) => {
+                let past = since_start(now).as_nanos() % period.as_nanos();
+                let ahead = past >= period.as_nanos() / 2;
+                if ahead { by.as_millis() as i32 } else { 0 }
+            }
+            Some(Lie::Hides) => (self.rtt - self.rtt_min.min(self.rtt)).as_millis() as i32,
+            Some(Lie::Imitates(other)) => -(waited[other].as_millis() as i32),
+        }
     }
 
     /// When it next does something by itself.

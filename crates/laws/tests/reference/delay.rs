@@ -18,12 +18,10 @@ impl OneWayDelay {
         }
     }
 
-    /// `standing_us` of the first packet's delay are known to be queue.
-    pub fn arrived(&mut self, tsval: u64, now_us: u64, standing_us: u64) -> f64 {
+    /// The queueing delay of a packet.
+    pub fn arrived(&mut self, tsval: u64, now_us: u64) -> f64 {
         let relative_us = now_us as f64 - tsval as f64 * self.tick_us;
-        let floor_us = self
-            .floor_us
-            .map_or(relative_us - standing_us as f64, |f| f.min(relative_us));
+        let floor_us = self.floor_us.map_or(relative_us, |f| f.min(relative_us));
         self.floor_us = Some(floor_us);
         relative_us - floor_us
     }

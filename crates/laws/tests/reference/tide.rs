@@ -25,11 +25,6 @@ const FALL_US: u64 = 8_000;
 /// A sixteenth of the time, in the long run, is for rechecks after falls; eight may come at once.
 const RECHECK_PART: u64 = 16;
 const RECHECKS: u64 = 8;
-/// A newcomer's floor is held against others' for so many lags, packets this close being compared,
-/// until there were so many of them.
-const SETTLES_IN: u64 = 16;
-const BESIDE_US: u64 = 4_000;
-const COMPARED: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
@@ -65,16 +60,10 @@ pub struct Share {
     /// Its bytes in an epoch, and the last one in which it was hungry.
     bytes: (u64, u64),
     hungry: Option<u64>,
-    /// Its number among the path's flows, and by how much the path's floors had risen when its own
-    /// last did.
-    number: Option<u64>,
+    /// By how much the record's floors had risen when its own last did.
     risen_us: u64,
     /// By how much its floor fell in a span.
     fallen: (u64, u64),
-    /// When its floor is settled, while it is not.
-    settles_us: Option<u64>,
-    /// By how much more delay it saw than others beside it, summed, and how often it was compared.
-    excess: (f64, usize),
 }
 
 /// Bytes and duration of a bucket.
@@ -139,6 +128,9 @@ pub struct Tide {
     epoch_end_us: u64,
     pub hungry: u64,
     hungry_now: u64,
+    /// Those that had data, likewise.
+    active: u64,
+    active_now: u64,
     /// When the queue was last empty, and m then.
     pub touched: (u64, f64),
     probe: Option<Probe>,
@@ -156,8 +148,6 @@ pub struct Tide {
     /// By how much the floors have risen in all, and how often.
     pub risen_us: u64,
     pub rises: u64,
-    flows: u64,
-    last_flow: Option<u64>,
     mss: u64,
 }
 
@@ -186,13 +176,21 @@ impl Tide {
         self.share(s)
     }
 
-    /// H follows RTT − forward queueing delay: half of a change in about two thirds of H.
+    /// H follows RTT − forward queueing delay of the hungry, while there are any: half of a change in about
+    /// two thirds of H. What a flow follows for itself it follows by count.
     fn learn_lag(&mut self, s: &mut Share, a: &Arrival) {
         let Some(sample_us) = a.sample_us else { return };
         let lag_us = sample_us
             .saturating_sub(a.queue_us)
             .max(a.rtt_min_us)
             .max(LAG_LEAST_US);
+        s.h_us = Some(
+            s.h_us
+                .map_or(lag_us, |h_us| moved(h_us, lag_us, 1.0 / 16.0)),
+        );
+        if self.h_us.is_some() && self.hungry > 0 && !self.is_hungry(s) {
+            return;
+        }
         self.h_us = Some(match self.h_us {
             None => lag_us,
             Some(h_us) => {
@@ -204,10 +202,11 @@ impl Tide {
         self.h_moved_us = a.now_us;
         self.uploading = a.uploading;
         self.note_least(a.now_us);
-        s.h_us = Some(
-            s.h_us
-                .map_or(lag_us, |h_us| moved(h_us, lag_us, 1.0 / 16.0)),
-        );
+    }
+
+    /// In this round trip or the one before.
+    fn is_hungry(&self, s: &Share) -> bool {
+        s.hungry.is_some_and(|epoch| epoch + 1 >= self.epoch)
     }
 
     fn note_least(&mut self, now_us: u64) {
@@ -273,6 +272,7 @@ impl Tide {
             self.epoch_us = self.h() + self.last_queue_us;
             self.epoch_end_us = a.now_us + self.epoch_us;
             self.hungry = std::mem::take(&mut self.hungry_now);
+            self.active = std::mem::take(&mut self.active_now);
         }
     }
 
@@ -358,14 +358,21 @@ impl Tide {
         self.m += (x - self.m) / 8.0;
     }
 
-    /// Hungry: at least a quarter of its share, by weight, of what the link carries in a round trip.
+    /// Hungry: at least a quarter of its share, by weight, of what the link carries in a round trip. While none
+    /// is, those that have data share.
     fn count_hungry(&mut self, s: &mut Share, len: u64) {
         if s.bytes.0 != self.epoch {
             s.bytes = (self.epoch, 0);
+            self.active_now += s.weight.max(1);
         }
         s.bytes.1 += len;
         let weight = s.weight.max(1);
-        let part = weight as f64 / self.hungry.max(1) as f64;
+        let sharing = if self.hungry > 0 {
+            self.hungry
+        } else {
+            self.active.max(1)
+        };
+        let part = weight as f64 / sharing as f64;
         let even = self.m * self.epoch_us as f64 * part;
         if s.hungry != Some(self.epoch) && s.bytes.1 as f64 >= even / 4.0 {
             s.hungry = Some(self.epoch);
@@ -383,9 +390,8 @@ impl Tide {
             self.end_recheck(a);
         }
         let credit_us = RECHECKS * RECHECK_PART * 2 * self.h();
-        let fell = s.settles_us.is_none()
-            && s.fallen.1 > (self.h() / 8).max(FALL_US)
-            && self.paid_until_us < a.now_us + credit_us;
+        let fell =
+            s.fallen.1 > (self.h() / 8).max(FALL_US) && self.paid_until_us < a.now_us + credit_us;
         let raised =
             s.h_us.is_some() && self.recheck.as_ref().is_some_and(|r| a.now_us >= r.due_us);
         match self.state {
@@ -520,63 +526,54 @@ impl Tide {
     }
 
     /// By how much the flow's floor is to rise before this packet's delay is taken: by what the
-    /// path's rose by since its last, and once by what it saw more than the others.
-    pub fn floor_rise(&mut self, s: &mut Share, a: &Arrival) -> u64 {
-        let number = *s.number.get_or_insert_with(|| {
-            self.flows += 1;
-            s.risen_us = self.risen_us;
-            let h_us = self.h_us.unwrap_or(0);
-            let others = self.arrived_us.is_some_and(|at_us| a.now_us - at_us < h_us);
-            s.settles_us = others.then_some(a.now_us + SETTLES_IN * h_us);
-            self.flows
-        });
-        let mut rise_us = self.risen_us - std::mem::replace(&mut s.risen_us, self.risen_us);
-        if let Some(settles_us) = s.settles_us {
-            let another = self.last_flow.is_some_and(|flow| flow != number);
-            if another && a.now_us - self.arrived_us.unwrap_or(0) < BESIDE_US {
-                s.excess.0 += a.queue_us as f64 - self.last_queue_us as f64;
-                s.excess.1 += 1;
-            }
-            if a.now_us >= settles_us && s.excess.1 >= COMPARED {
-                s.settles_us = None;
-                rise_us += (s.excess.0 / s.excess.1 as f64).max(0.0) as u64;
-            }
-        }
-        self.last_flow = Some(number);
+    /// record's rose by since its last.
+    pub fn floor_rise(&self, s: &mut Share) -> u64 {
+        let rise_us = self.risen_us - std::mem::replace(&mut s.risen_us, self.risen_us);
         s.h_us = s.h_us.map(|h_us| h_us + rise_us);
         rise_us
     }
 
-    /// The path's window.
-    fn window(&self) -> Option<f64> {
+    /// The window that all flows would have together if each had the lag `h_us`: the forecast is for that
+    /// lag, the margin for the path's.
+    fn window(&self, h_us: u64) -> Option<f64> {
         if self.state == State::Starting {
             return None;
         }
         let mss = self.mss as f64;
         let margin = 11.0 / 8.0 * (self.d1 + self.d2);
-        let forecast = self.m * self.h() as f64 + margin * self.margin_us() as f64 + mss;
+        let forecast = self.m * h_us as f64 + margin * self.margin_us() as f64 + mss;
+        let longer = h_us as f64 / self.h() as f64;
         let probed = self.probe.as_ref().map_or(0.0, |probe| probe.window);
         let wanted = if self.state == State::Rechecking {
-            self.m * self.tried_us.min(self.h()) as f64
+            self.m * self.tried_us.min(self.h()) as f64 * longer
         } else {
-            forecast.max(probed)
+            forecast.max(probed * longer)
         };
         Some(wanted.max(5.0 * mss))
     }
 
-    /// The hungry share by weight, others may grow into one more part; a longer way takes more bytes.
+    /// The hungry share by weight, others may grow into one more part; a longer way takes more bytes. One who
+    /// is alone has the path's lag. In bytes, before it is [`whole`].
     fn share(&self, s: &Share) -> Option<f64> {
-        let hungry = s.hungry.is_some_and(|epoch| epoch + 1 >= self.epoch);
         let weight = s.weight.max(1);
-        let parts = if hungry {
+        let parts = if self.is_hungry(s) {
             self.hungry.max(weight)
         } else {
             self.hungry + weight
         };
-        let mut window = self.window()? * weight as f64 / parts as f64;
-        if let (Some(h_us), true) = (s.h_us, parts > weight) {
-            window *= (h_us as f64 / self.h() as f64).clamp(0.25, 4.0);
-        }
-        Some(window.max(2.0 * self.mss as f64))
+        let own_us = s.h_us.filter(|_| parts > weight);
+        let window = self.window(own_us.unwrap_or(self.h()))?;
+        Some(window * weight as f64 / parts as f64)
     }
+}
+
+/// What is given of a window: of a small one whole segments, rounded up, and two at least.
+fn whole(window: f64, mss: u64) -> f64 {
+    let mss = mss as f64;
+    let window = if window < 16.0 * mss {
+        (window / mss).ceil() * mss
+    } else {
+        window
+    };
+    window.max(2.0 * mss)
 }

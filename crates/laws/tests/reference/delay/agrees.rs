@@ -45,7 +45,7 @@ impl Receiver {
 
     /// The next packet, which echoes the moment at which it was sent, less the way back. Packets
     /// may overtake each other: the law does not mind.
-    fn packet(&mut self, (gap_us, way_us): Sent, standing_us: u32) -> Seen {
+    fn packet(&mut self, (gap_us, way_us): Sent) -> Seen {
         self.sent_us += gap_us;
         let tsval = PEER_TICKS + self.sent_us / self.tick_us;
         let our_us = PEER_TICKS * self.tick_us - AHEAD_US;
@@ -53,8 +53,7 @@ impl Receiver {
         let echoed_us = our_us + self.sent_us - BACK_US.min(self.sent_us);
         // SAFETY: the record is exclusively ours.
         unsafe {
-            let queue_us =
-                sys::tg_delay_arrived(&mut self.c, tsval as u32, now_us as u32, standing_us);
+            let queue_us = sys::tg_delay_arrived(&mut self.c, tsval as u32, now_us as u32);
             let before = self.c.tick_us;
             sys::tg_delay_compare(&mut self.c, tsval as u32, echoed_us, now_us as u32, 0);
             Seen {
@@ -72,12 +71,12 @@ proptest! {
 
     /// A clock of milliseconds is understood from the first packet.
     #[test]
-    fn milliseconds_are_exact(packets in packets(0..50_000), standing_us in 0u32..300_000) {
+    fn milliseconds_are_exact(packets in packets(0..50_000)) {
         let mut receiver = Receiver::new(1_000);
         let mut formula = OneWayDelay::new(1_000.0);
         for packet in packets {
-            let seen = receiver.packet(packet, standing_us);
-            let expected = formula.arrived(seen.tsval, seen.now_us, standing_us.into());
+            let seen = receiver.packet(packet);
+            let expected = formula.arrived(seen.tsval, seen.now_us);
             prop_assert_eq!(f64::from(seen.queue_us), expected);
         }
     }
@@ -92,13 +91,13 @@ proptest! {
         let mut formula = OneWayDelay::new(tick_us as f64);
         let mut found = false;
         for packet in packets {
-            let seen = receiver.packet(packet, 0);
+            let seen = receiver.packet(packet);
             if found {
-                let expected = formula.arrived(seen.tsval, seen.now_us, 0);
+                let expected = formula.arrived(seen.tsval, seen.now_us);
                 prop_assert_eq!(f64::from(seen.queue_us), expected);
             } else if u64::from(seen.ticks_us[1]) == tick_us {
                 found = true;
-                formula.arrived(seen.tsval, seen.now_us, 0);
+                formula.arrived(seen.tsval, seen.now_us);
             }
             prop_assert!(found || receiver.sent_us < 1_000_000, "{:?}", seen.ticks_us);
         }
@@ -115,18 +114,18 @@ proptest! {
         let mut receiver = Receiver::new(tick_us);
         // Enough for the unit to be known.
         for _ in 0..100 {
-            receiver.packet((15_000, 5_500), 0);
+            receiver.packet((15_000, 5_500));
         }
         prop_assert_eq!(u64::from(receiver.c.tick_us), tick_us);
         let mut formula = OneWayDelay::new(tick_us as f64);
         // Both floors are those of the fastest way from here on.
-        let seen = receiver.packet((15_000, 4_000), 0);
-        formula.arrived(seen.tsval, seen.now_us, 0);
+        let seen = receiver.packet((15_000, 4_000));
+        formula.arrived(seen.tsval, seen.now_us);
         for (i, packet) in packets.iter().enumerate() {
             let silence_us = if i == 20 { silence_us } else { 0 };
-            let seen = receiver.packet((packet.0 + silence_us, packet.1), 0);
+            let seen = receiver.packet((packet.0 + silence_us, packet.1));
             prop_assert_eq!(u64::from(seen.ticks_us[1]), tick_us, "after {} s", receiver.sent_us / 1_000_000);
-            let expected = formula.arrived(seen.tsval, seen.now_us, 0);
+            let expected = formula.arrived(seen.tsval, seen.now_us);
             // A tick of quantisation may have set either floor.
             prop_assert!((f64::from(seen.queue_us) - expected).abs() <= tick_us as f64);
         }
@@ -142,7 +141,7 @@ fn what_is_no_clock_yields_no_delay() {
         // Thirty-three ticks a second.
         // SAFETY: the record is exclusively ours.
         unsafe {
-            let queue_us = sys::tg_delay_arrived(&mut c, i / 30, now_us, 0);
+            let queue_us = sys::tg_delay_arrived(&mut c, i / 30, now_us);
             sys::tg_delay_compare(&mut c, i / 30, now_us.into(), now_us, 0);
             assert!(
                 i <= 501 || queue_us == sys::TG_OPEN,
@@ -156,13 +155,13 @@ fn what_is_no_clock_yields_no_delay() {
 #[test]
 fn a_raised_floor_lowers_the_delay() {
     let mut receiver = Receiver::new(1_000);
-    receiver.packet((1_000, 5_000), 0);
-    assert_eq!(receiver.packet((1_000, 85_000), 0).queue_us, 80_000);
+    receiver.packet((1_000, 5_000));
+    assert_eq!(receiver.packet((1_000, 85_000)).queue_us, 80_000);
     // SAFETY: the record is exclusively ours.
     let relative_us = |d: &sys::tg_delay| unsafe { sys::tg_delay_relative(d, 7, 9_000) };
     let before_us = relative_us(&receiver.c);
     // SAFETY: as above.
     unsafe { sys::tg_delay_raise(&mut receiver.c, 60_000) };
     assert_eq!(before_us.wrapping_sub(relative_us(&receiver.c)), 60_000);
-    assert_eq!(receiver.packet((1_000, 85_000), 0).queue_us, 20_000);
+    assert_eq!(receiver.packet((1_000, 85_000)).queue_us, 20_000);
 }
