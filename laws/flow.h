@@ -246,6 +246,7 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	TG_FORGET();
 	if (a->fresh) {
 		tg_group_compare(i, &f->share, &f->sharing, &f->own, a, f->received);
+		TG_FORGET();
 		tg_group_tell(i, &f->sharing, a);
 	}
 	i->last = f->sharing.flow;

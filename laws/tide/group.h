@@ -53,6 +53,8 @@ struct tg_interface {
 	tg_u32 flows;	/* that ever sent data */
 	tg_u32 names;	/* given to groups */
 	tg_u32 last;	/* number of the flow that the last packet was of */
+	tg_u32 told;	/* place of which was told last */
+	tg_u32 places;	/* the last that was taken */
 	tg_u32 unused;
 };
 
@@ -66,6 +68,9 @@ struct tg_sharing {
 	tg_u32 joined;	  /* whether it is in it */
 	tg_s32 offset_us; /* by how much more queueing delay its group sees than its own floor shows */
 	tg_u32 left;	  /* how often it has left a group */
+	tg_u32 heard;	  /* which of its speaker's moments is beside the packet, or TG_MOMENTS */
+	tg_u32 turn;	  /* counts comparisons */
+	tg_u32 unused;
 	tg_u32 found;	  /* place whose queue was found to be the flow's as well, or TG_GROUPS */
 	struct tg_look looks[TG_GROUPS];
 };
@@ -106,6 +111,7 @@ TG_INLINE void tg_group_shift(struct tg_tide *t, tg_s64 by)
 			t->bytes[n] -= bytes < t->bytes[n] ? bytes : t->bytes[n];
 		t->sum += t->bytes[n];
 		t->forecast[n] = tg_rate_plus(t->forecast[n], by);
+		TG_FORGET();
 	}
 	t->m = tg_rate_plus(t->m, by);
 	t->touched_m = tg_rate_plus(t->touched_m, by);
@@ -155,6 +161,7 @@ TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, st
 		tg_group_merge(&g->tide, own);
 	else
 		g->tide = *own;
+	TG_FORGET();
 	g->shared = 1;
 	s->place = place;
 	s->name = g->name;
@@ -166,6 +173,7 @@ TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, st
 	if (bias_us > (tg_s32)TG_TIDE_FALL_US && g->tide.state == TG_TIDE_RUNNING &&
 	    tg_tide_recheck_affordable(&g->tide, a->now_us))
 		tg_tide_recheck_fallen(&g->tide, a);
+	TG_FORGET();
 	*l = (struct tg_look){ .name = g->name, .score = TG_SHARING_SURE };
 	tg_group_begin(&g->tide, share, 1);
 }
@@ -180,6 +188,7 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 	if (rate > t->m)
 		rate = t->m;
 	tg_group_shift(t, -rate);
+	TG_FORGET();
 	share->h_us = tg_max(share->h_us + (tg_u32)s->offset_us, 1);
 	*own = (struct tg_tide){ 0 };
 	own->h_us = share->h_us;
@@ -188,6 +197,7 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 	own->mss = t->mss;
 	tg_least_note(&own->base_us, own->h_us, own->h_us, a->now_us);
 	tg_tide_restart(own, a->now_us);
+	TG_FORGET();
 	if (t->state != TG_TIDE_STARTING && rate > 0) {
 		tg_tide_run(own, rate);
 		own->d1 >>= 2;
@@ -239,6 +249,7 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		g->invited = 0;
 		s->place = n;
 		s->name = g->name;
+		i->places = tg_max(i->places, n);
 		return;
 	}
 }
@@ -321,20 +332,22 @@ TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_moment *m,
 	s->offset_us -= (tg_s32)tg_min((queue_us - m->queue_us) / 4, (tg_u32)s->offset_us);
 }
 
-/* What the speaker of `g` saw when a packet left the queue at `now_us`, or null. Of uploads one is told
- * that at different times. */
-TG_INLINE const struct tg_moment *tg_group_moment(const struct tg_group *g, tg_u32 now_us,
-						  tg_u32 beside_us)
+/* Finds what the speaker of `g` saw when a packet left the queue at `now_us`: `s->heard` is where that stands, or
+ * TG_MOMENTS. Of uploads one is told that at different times. */
+TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_u32 now_us,
+			     tg_u32 beside_us)
 {
 	tg_u32 next = (now_us >> TG_MOMENT_SHIFT) + 1;
 
-	for (tg_u32 n = 0; n < 6; n++) {
+	s->heard = TG_MOMENTS;
+	for (tg_u32 n = 0; n < TG_MOMENTS_BESIDE; n++) {
 		const struct tg_moment *m = &g->moments[(next - n) % TG_MOMENTS];
 
-		if (m->flow == g->flow && tg_magnitude((tg_s32)(now_us - m->us)) <= beside_us)
-			return m;
+		if (s->heard == TG_MOMENTS && m->flow == g->flow &&
+		    tg_magnitude((tg_s32)(now_us - m->us)) <= beside_us)
+			s->heard = (next - n) % TG_MOMENTS;
+		TG_FORGET();
 	}
-	return (void *)0;
 }
 
 /* Compares a packet of the flow with what was seen in one place beside it. */
@@ -352,6 +365,7 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 		l->bias_us = more;
 		tg_look_anchor(l, m, a->one_way_us, now_us);
 	}
+	TG_FORGET();
 	if (l->seen_us == m->us || now_us - l->since_us < apart_us)
 		return;
 	l->seen_us = m->us;
@@ -359,11 +373,16 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 		l->turn_us = (tg_u32)g->turn_us;
 		l->against = 0;
 	}
+	TG_FORGET();
 	l->noise_us = tg_approach(l->noise_us, tg_magnitude(more - l->bias_us), 1, 16);
+	TG_FORGET();
 	l->bias_us = tg_towards(l->bias_us, more, 3);
+	TG_FORGET();
 	if (member && a->queue_us <= tg_tide_empty_us(t) && tg_look_another(l, m, a->queue_us))
 		tg_look_count(l, -1, member);
+	TG_FORGET();
 	tg_look_moved(l, m, a->one_way_us, least_us, now_us, member);
+	TG_FORGET();
 	if (member)
 		tg_group_realign(s, m, a->queue_us, tg_tide_empty_us(t));
 }
@@ -381,8 +400,7 @@ TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sh
 	return members >= TG_GROUP_MANY ? TG_SHARING_PROOF / 2 : TG_SHARING_PROOF;
 }
 
-/* Compares with what is shown in place `n`: `s->found` is the first whose queue is found to be the flow's as well. The
- * results lie in the records, where the verifier forgets them between one place and the next. */
+/* Compares with what is shown in place `n`: `s->found` is that place if its queue is found to be the flow's as well. */
 TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32 n,
 			    const struct tg_tide *t, const struct tg_arrival *a, tg_u32 beside_us,
 			    tg_u32 apart_us)
@@ -390,24 +408,27 @@ TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32
 	struct tg_group *g = tg_group_at(i, n);
 	struct tg_look *l = &s->looks[n % TG_GROUPS];
 	int member = tg_group_has(i, s);
-	const struct tg_moment *m;
 
 	if (!g->name || g->flow == s->flow)
 		return;
-	m = tg_group_moment(g, (tg_u32)a->now_us, beside_us);
-	if (!m)
+	tg_group_hear(g, s, (tg_u32)a->now_us, beside_us);
+	if (s->heard == TG_MOMENTS)
 		return;
-	s->next_us = a->now_us + t->h_us / 16;
-	tg_group_look(s, g, l, m, a, t, apart_us, member && n == s->place);
+	s->next_us = a->now_us + t->h_us / 64;
+	TG_FORGET();
+	tg_group_look(s, g, l, &g->moments[s->heard % TG_MOMENTS], a, t, apart_us,
+		      member && n == s->place);
+	TG_FORGET();
 	if (l->score < tg_group_proof(i, s, g))
 		return;
 	if (member && !g->shared)
 		tg_group_invite(g, s, l);
-	else if (s->found == TG_GROUPS && !(member && n >= s->place))
+	else if (!(member && n >= s->place))
 		s->found = n;
 }
 
-/* Compares with all that is shown. */
+/* Compares with what was told last, and with each place in turn: with all of them for each packet would be too much
+ * work for the verifier, and for the packet. */
 TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *share,
 			       struct tg_sharing *s, const struct tg_tide *t,
 			       const struct tg_arrival *a)
@@ -416,10 +437,11 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 	tg_u32 apart_us = tg_max(share->h_us / 2, TG_GROUP_APART_US);
 
 	s->found = TG_GROUPS;
-	for (tg_u32 n = 0; n < TG_GROUPS; n++) {
-		tg_group_try(i, s, n, t, a, beside_us, apart_us);
-		TG_FORGET();
-	}
+	s->turn = s->turn % TG_GROUPS ? s->turn - 1 : i->places;
+	TG_FORGET();
+	tg_group_try(i, s, i->told % TG_GROUPS, t, a, beside_us, apart_us);
+	TG_FORGET();
+	tg_group_try(i, s, s->turn % TG_GROUPS, t, a, beside_us, apart_us);
 }
 
 /* A flow or group beside others lets the queue sink now and then: so it learns what floors hide, and they
@@ -440,6 +462,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 	if (i->last == s->flow || a->now_us < s->next_us)
 		return;
 	tg_group_search(i, share, s, tg_group_record(i, s, own), a);
+	TG_FORGET();
 	if (tg_group_has(i, s) && s->looks[s->place % TG_GROUPS].score <= 0) {
 		tg_group_part(i, share, s, own, a);
 	} else if (s->found < TG_GROUPS && (tg_group_has(i, s) || own->state != TG_TIDE_STARTING)) {
@@ -472,6 +495,7 @@ TG_INLINE void tg_group_tell(struct tg_interface *i, const struct tg_sharing *s,
 		g->flow = s->flow;
 		g->turn_us = a->now_us + g->tide.h_us;
 	}
+	i->told = s->place;
 	g->moments[(now_us >> TG_MOMENT_SHIFT) % TG_MOMENTS] = (struct tg_moment){
 		.us = now_us,
 		.flow = s->flow,

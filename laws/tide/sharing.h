@@ -19,6 +19,7 @@
 
 #define TG_GROUPS 8u
 #define TG_MOMENTS 64u
+#define TG_MOMENTS_BESIDE 6u /* that may be as close as on a slow link */
 #define TG_MOMENT_SHIFT 12	   /* 4 ms: packets this close met the same queue */
 #define TG_SHARING_MOVE_US (4 * TG_MS_US) /* less is noise */
 #define TG_SHARING_FAR_US (16 * TG_MS_US) /* likewise, told by the delays of two flows of a group */
@@ -87,6 +88,7 @@ TG_INLINE void tg_look_count(struct tg_look *l, tg_s32 by, int member)
 	if (by < 0 && score < TG_SHARING_LEAST)
 		score = l->score < TG_SHARING_LEAST ? l->score : TG_SHARING_LEAST;
 	l->score = score;
+	TG_FORGET();
 }
 
 TG_INLINE void tg_look_anchor(struct tg_look *l, const struct tg_moment *m, tg_u32 mine_us,
@@ -113,6 +115,7 @@ TG_INLINE void tg_look_moved(struct tg_look *l, const struct tg_moment *m, tg_u3
 	if (moved < tg_max(least_us, TG_SHARING_NOISE * l->noise_us))
 		return;
 	tg_look_anchor(l, m, mine_us, now_us);
+	TG_FORGET();
 	if (tg_magnitude(mine - its) > moved / 4 + TG_MS_US) {
 		tg_look_count(l, -TG_SHARING_APART, member);
 		return;
