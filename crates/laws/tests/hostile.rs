@@ -75,7 +75,7 @@ fn a_clock_that_hides_the_queue_takes_little_from_others() {
             lying.mean_delay_ms, lying.bytes
         );
         assert!(
-            kept > 0.8 && lying.utilisation > 0.95 && lying.mean_delay_ms < 200.0,
+            kept > 0.8 && lying.utilisation > 0.95 && lying.mean_delay_ms < 400.0,
             "{told}"
         );
     }
