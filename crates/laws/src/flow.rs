@@ -74,7 +74,7 @@ pub struct Ack {
     pub tsval: Option<u32>,
 }
 
-/// The queue that flows share.
+/// What the flows of one interface and direction have in common: their groups.
 #[derive(Clone, Debug, Default)]
 pub struct Path(sys::tg_interface);
 

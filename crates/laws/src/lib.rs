@@ -2,7 +2,7 @@
 //!
 //! The law itself is C, so that the kernel program, the simulator and the tests run the very same
 //! lines; this crate adds nothing to it but types. [`Flow`] is one connection's data in one
-//! direction, seen from its receiver, [`Upload`] the same seen from its sender, [`Path`] the queue that flows share.
+//! direction, seen from its receiver, [`Upload`] the same seen from its sender, [`Path`] what an interface's flows have in common.
 
 pub mod afc;
 pub mod bench;

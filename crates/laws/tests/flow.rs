@@ -219,7 +219,7 @@ fn a_late_comer_is_found_to_share_a_queue_that_its_floor_hides() {
             first.path = std::mem::take(&mut second.path);
         }
     }
-    let [first, second] = [first, second].map(|flow| flow.flow.raw().clone());
+    let [first, second] = [first, second].map(|flow| *flow.flow.raw());
     assert_eq!(first.sharing.name, second.sharing.name);
     let hidden_us = first.queue_us - second.queue_us;
     assert!((58_000..=62_000).contains(&hidden_us), "{hidden_us}");

@@ -54,7 +54,7 @@ fn a_clock_that_swings_slowly_takes_little_from_others() {
 }
 
 #[test]
-#[ignore = "such a clock is never found to share, and its own record sees an empty queue in half of the time"]
+#[ignore = "such a clock is never found to share, and its own record sees an empty queue in half of the time: issue 18"]
 fn a_clock_that_swings_fast_takes_little_from_others() {
     assert_swings_take_little(&[12, 30, 100, 300, 1_000], &[50, 100, 500]);
 }
@@ -75,7 +75,7 @@ fn a_clock_that_hides_the_queue_takes_little_from_others() {
             lying.mean_delay_ms, lying.bytes
         );
         assert!(
-            kept > 0.8 && lying.utilisation > 0.95 && lying.mean_delay_ms < 80.0,
+            kept > 0.8 && lying.utilisation > 0.95 && lying.mean_delay_ms < 400.0,
             "{told}"
         );
     }
@@ -117,7 +117,7 @@ fn who_imitates_another_s_delay_takes_little_from_it() {
                     lying.bytes, lying.queued_ms
                 );
                 println!("{told}");
-                assert!(kept > 0.8 && lying.mean_delay_ms < 600.0, "{told}");
+                assert!(kept > 0.8 && lying.mean_delay_ms < 1_000.0, "{told}");
             }
         }
     }

@@ -108,7 +108,7 @@ impl Record {
     /// It arrives, and its flow is in that group now.
     pub fn arrived(&mut self, data: &Data, now: Instant, group: Option<u32>) {
         let groups = &mut self.out.groups[data.flow];
-        if groups.last().map_or(None, |last| last.1) != group {
+        if groups.last().and_then(|last| last.1) != group {
             groups.push((now.as_nanos() as f64 / 1e9, group));
         }
         if now >= self.warm {
