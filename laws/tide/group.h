@@ -178,6 +178,14 @@ TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, st
 	tg_group_begin(&g->tide, share, 1);
 }
 
+/* What its floor was taken to hide, nobody sees any more. */
+TG_INLINE void tg_group_forget_offset(struct tg_share *share, struct tg_sharing *s)
+{
+	if (share->h_us)
+		share->h_us = tg_max(share->h_us + (tg_u32)s->offset_us, 1);
+	s->offset_us = 0;
+}
+
 /* It steers by its own record again, with the rate that it had. */
 TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 			      struct tg_tide *own, const struct tg_arrival *a)
@@ -189,9 +197,9 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 		rate = t->m;
 	tg_group_shift(t, -rate);
 	TG_FORGET();
-	share->h_us = tg_max(share->h_us + (tg_u32)s->offset_us, 1);
+	tg_group_forget_offset(share, s);
 	*own = (struct tg_tide){ 0 };
-	own->h_us = share->h_us;
+	own->h_us = tg_max(share->h_us, 1);
 	own->lag_us = a->now_us;
 	own->arrived_us = a->now_us;
 	own->mss = t->mss;
@@ -203,7 +211,6 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 		own->d1 >>= 2;
 		own->d2 = own->d1;
 	}
-	s->offset_us = 0;
 	s->name = 0;
 	s->joined = 0;
 	tg_group_begin(own, share, 0);
@@ -283,18 +290,30 @@ TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, s
 	tg_group_enter(i, share, s, own, g->invited_place, a);
 }
 
+/* The flow's place is another's by now: it steers by its own record, as that was. */
+TG_INLINE void tg_group_lose(struct tg_share *share, struct tg_sharing *s, struct tg_tide *own)
+{
+	if (s->joined) {
+		tg_group_forget_offset(share, s);
+		tg_group_begin(own, share, 0);
+	}
+	s->name = 0;
+	s->joined = 0;
+}
+
 /* A packet of the flow has arrived: what it is a part of. One that starts is left to start. */
 TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
-				const struct tg_tide *own, const struct tg_arrival *a)
+				struct tg_tide *own, const struct tg_arrival *a)
 {
 	struct tg_group *g = tg_group_at(i, s->place);
 
 	if (!s->flow)
 		s->flow = ++i->flows;
-	if (s->name != g->name) {
-		s->name = 0;
-		s->joined = 0;
-	}
+	if (s->name != g->name)
+		tg_group_lose(share, s, own);
+	/* Nobody else of its group has shown anything for long. */
+	if (s->joined && g->flow == s->flow && a->now_us > g->turn_us + TG_SECOND_US)
+		tg_group_forget_offset(share, s);
 	if (!s->name || s->joined || own->state == TG_TIDE_STARTING)
 		return;
 	if (g->shared)
@@ -350,6 +369,14 @@ TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_
 	}
 }
 
+/* Whether the flow's own delay shows no queue. */
+TG_INLINE int tg_group_free_way(const struct tg_sharing *s, const struct tg_tide *t, tg_u32 queue_us)
+{
+	tg_u32 hidden_us = s->offset_us > 0 ? (tg_u32)s->offset_us : 0;
+
+	return queue_us <= hidden_us + tg_tide_empty_us(t);
+}
+
 /* Compares a packet of the flow with what was seen in one place beside it. */
 TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, struct tg_look *l,
 			     const struct tg_moment *m, const struct tg_arrival *a,
@@ -378,7 +405,7 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	TG_FORGET();
 	l->bias_us = tg_towards(l->bias_us, more, 3);
 	TG_FORGET();
-	if (member && a->queue_us <= tg_tide_empty_us(t) && tg_look_another(l, m, a->queue_us))
+	if (member && tg_group_free_way(s, t, a->queue_us) && tg_look_another(l, m, a->queue_us))
 		tg_look_count(l, -1, member);
 	TG_FORGET();
 	tg_look_moved(l, m, a->one_way_us, least_us, now_us, member);

@@ -6,6 +6,7 @@
 #include "path.h"
 
 #define TG_TIDE_STEADY 12u     /* buckets at one level before it is doubted */
+#define TG_TIDE_DOUBTED 8u     /* lags: no route became so much longer, and no probe would see it */
 #define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US)
 #define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
@@ -21,6 +22,7 @@ TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
 	tg_s64 sunk = t->touched_m - tg_tide_quarter(t->touched_m);
 
 	if (t->steady < TG_TIDE_STEADY || t->level_us <= tg_tide_empty_us(t) ||
+	    t->level_us > TG_TIDE_DOUBTED * t->h_us ||
 	    now_us - t->probed_us < t->patience_us ||
 	    tg_tide_rate(t) < t->m - tg_tide_quarter(t->m))
 		return 0;

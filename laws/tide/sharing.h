@@ -110,13 +110,15 @@ TG_INLINE void tg_look_moved(struct tg_look *l, const struct tg_moment *m, tg_u3
 	tg_s32 mine = (tg_s32)(mine_us - l->mine_us);
 	tg_s32 its = (tg_s32)(same ? m->delay_us - l->its_us : m->queue_us - l->level_us);
 	tg_u32 moved = tg_max(tg_magnitude(mine), tg_magnitude(its));
+	tg_u32 slack_us;
 
+	slack_us = tg_max(TG_MS_US, least_us / 4);
 	least_us = tg_max(least_us, same ? TG_SHARING_MOVE_US : TG_SHARING_FAR_US);
 	if (moved < tg_max(least_us, TG_SHARING_NOISE * l->noise_us))
 		return;
 	tg_look_anchor(l, m, mine_us, now_us);
 	TG_FORGET();
-	if (tg_magnitude(mine - its) > moved / 4 + TG_MS_US) {
+	if (tg_magnitude(mine - its) > moved / 4 + slack_us) {
 		tg_look_count(l, -TG_SHARING_APART, member);
 		return;
 	}
