@@ -54,7 +54,7 @@ fn a_clock_that_swings_slowly_takes_little_from_others() {
 }
 
 #[test]
-#[ignore = "such a clock is never found to share, and its own record sees an empty queue in half of the time: issue 18"]
+#[ignore = "such a clock is never found to share, and its own record sees an empty queue in half of the time"]
 fn a_clock_that_swings_fast_takes_little_from_others() {
     assert_swings_take_little(&[12, 30, 100, 300, 1_000], &[50, 100, 500]);
 }
