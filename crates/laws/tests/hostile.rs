@@ -83,8 +83,8 @@ fn a_clock_that_hides_the_queue_takes_little_from_others() {
 
 /// Two downloads share a cell, the third has a link of its own and shows the cell's delay as if it were
 /// its own. It is joined, for as long as that goes well; whatever it then brings or withholds, the others have
-/// their cell. Their queue may become several times as long: a group's margin is for what comes, theirs or
-/// not.
+/// their cell. Their queue becomes several times as long, of a liar with ten times their rate as long as untouched: a group's
+/// margin is for what comes, theirs or not.
 #[test]
 fn who_imitates_another_s_delay_takes_little_from_it() {
     let mut joined_s = 0.0;
@@ -117,7 +117,7 @@ fn who_imitates_another_s_delay_takes_little_from_it() {
                     lying.bytes, lying.queued_ms
                 );
                 println!("{told}");
-                assert!(kept > 0.8 && lying.mean_delay_ms < 1_000.0, "{told}");
+                assert!(kept > 0.8 && lying.mean_delay_ms < 2_500.0, "{told}");
             }
         }
     }

@@ -87,7 +87,7 @@ fn a_sweep_is_not_gone_on_with_when_its_scenario_has_changed() {
             .unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{text}");
-        let words = "rows.csv:2: down.delay_ms=5 seed=1 run=tide has the key 1-";
+        let words = "rows.csv:2: down.delay_ms=5 seed=1 run=tide has the key ";
         assert!(text.contains(words), "{text}");
         assert_eq!(fs::read_to_string(&rows).unwrap(), before);
     }

@@ -6,6 +6,7 @@ use crate::packet::{Ip, Link, option};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use tidegate_agent::Direction;
+use tidegate_laws::Law;
 
 /// Of the first flow; the others have the next.
 pub const PORT: u16 = 20_000;
@@ -18,6 +19,8 @@ const KERNEL_LAST: u32 = 1 << 20;
 /// The senders' slow start and the laws' first rounds are over by then. A sender learns what it has
 /// overshot by a round trip later than the receiver, through the queue that it has made.
 const STEADY_US: [u64; 2] = [1_500_000, 4_000_000];
+/// By then `tide` has found that flows which begin at once share their queue.
+const FOUND_US: u64 = 8_000_000;
 /// For so long is then measured.
 const MEASURED_US: u64 = 1_000_000;
 
@@ -101,8 +104,18 @@ struct Transfers<'a> {
 
 /// Runs transfers side by side, with the gate at their receiver or at their sender; `noise` decides
 /// what is left to chance.
-pub fn transfers(gate: &mut Gate, begin_us: u64, starts: &[Start], noise: &[u8]) -> Outcome {
-    let steady_us = begin_us + STEADY_US[gate.direction as usize];
+pub fn transfers(
+    gate: &mut Gate,
+    law: Law,
+    begin_us: u64,
+    starts: &[Start],
+    noise: &[u8],
+) -> Outcome {
+    let steady_us = begin_us
+        + match law {
+            Law::Tide => FOUND_US,
+            _ => STEADY_US[gate.direction as usize],
+        };
     let mut transfers = Transfers {
         gate,
         steady_us,
