@@ -170,9 +170,8 @@ TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 
 /*
  * A segment with `tsval` tells how long data were on their way; `us` is our end's moment. Returns
- * their queueing delay in us, or TG_OPEN if the peer's clock is not understood. `standing_us` is the
- * delay that the path's other flows see now: a late-comer's first packet has waited as long, and must
- * not take that for its floor.
+ * their queueing delay in us, or TG_OPEN if the peer's clock is not understood. What a late-comer's first
+ * packet has waited for its floor hides (`tide/group.h` finds it).
  */
 TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 {

@@ -139,8 +139,7 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
 }
 
-/* Measures a data segment, or several merged by the receiver's GRO. A flow that has no floor yet takes
- * it from the delay that the path's other flows see. */
+/* Measures a data segment, or several merged by the receiver's GRO. */
 TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 {
 	tg_u32 now_us = (tg_u32)a->now_us;
