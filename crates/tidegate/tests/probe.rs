@@ -132,8 +132,20 @@ fn refusal(output: &Output, status: i32) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// What is measured in real time, once more if it failed: other work on the machine may have disturbed it.
+fn undisturbed(measurement: impl Fn() + std::panic::RefUnwindSafe) {
+    if std::panic::catch_unwind(&measurement).is_err() {
+        eprintln!("once more: other work may have disturbed it");
+        measurement();
+    }
+}
+
 #[test]
 fn behind_an_emulated_link_its_buffer_and_rate_are_found() {
+    undisturbed(buffer_and_rate_are_found);
+}
+
+fn buffer_and_rate_are_found() {
     if !has_tun() {
         return;
     }
@@ -192,7 +204,7 @@ fn behind_several_links_at_once() {
     ];
     std::thread::scope(|scope| {
         for test in tests {
-            scope.spawn(test);
+            scope.spawn(move || undisturbed(test));
         }
     });
 }
