@@ -38,7 +38,8 @@ fn flows_share_the_links_that_they_have_in_common() {
     let result = run(&text, &Options::default()).runs.remove(0);
     let mbps = |name| flow(&result, name).goodput_bps / 1e6;
     let (a, b) = (mbps("a"), mbps("b"));
-    assert!((0.7..1.0).contains(&a), "{a} of 1 Mbit/s");
+    // What waited as the count began comes on top: 50 packets, of which a busy machine may hold back some.
+    assert!((0.7..1.1).contains(&a), "{a} of 1 Mbit/s");
     assert!((6.5..7.8).contains(&(a + b)), "{a} and {b} of 8 Mbit/s");
     assert!(flow(&result, "aside").completion_s.is_some());
     let hop = |name| {
