@@ -20,7 +20,7 @@
 #define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* and a group of which nothing comes */
 #define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less */
 #define TG_GROUP_MANY 6u			     /* members that make a common queue likely for one more */
-#define TG_GROUP_LEFT 8u
+#define TG_GROUP_LEFT 8u	     /* how often a departure makes it harder to come back */
 #define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip, */
 #define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this */
 
@@ -69,7 +69,7 @@ struct tg_sharing {
 	tg_s32 offset_us; /* by how much more queueing delay its group sees than its own floor shows */
 	tg_u32 left;	  /* how often it has left a group */
 	tg_u32 heard;	  /* which of its speaker's moments is beside the packet, or TG_MOMENTS */
-	tg_u32 turn;	  /* counts comparisons */
+	tg_u32 turn;	  /* place to compare with in turn */
 	tg_u32 unused;
 	tg_u32 found;	  /* place whose queue was found to be the flow's as well, or TG_GROUPS */
 	struct tg_look looks[TG_GROUPS];
@@ -152,10 +152,9 @@ TG_INLINE void tg_group_begin(struct tg_tide *t, struct tg_share *share, int hun
 TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 			      const struct tg_tide *own, tg_u32 place, const struct tg_arrival *a)
 {
-	tg_s32 bias_us;
-
 	struct tg_look *l = &s->looks[place % TG_GROUPS];
 	struct tg_group *g = tg_group_at(i, place);
+	tg_s32 bias_us;
 
 	if (g->shared)
 		tg_group_merge(&g->tide, own);
@@ -471,7 +470,7 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 	tg_group_try(i, s, s->turn % TG_GROUPS, t, a, beside_us, apart_us);
 }
 
-/* A flow or group beside others lets the queue sink now and then: so it learns what floors hide, and they
+/* A flow alone beside others lets the queue sink now and then: so it learns what floors hide, and they
  * see whether theirs sinks along. */
 TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg_arrival *a)
 {

@@ -6,8 +6,7 @@
  * Towsley, "Detecting shared congestion of flows via end-to-end measurement", IEEE/ACM ToN 2002; RFC
  * 8382 is the deployed form for media). What each one's floor hides, and the ways that they do not have
  * in common, are constants, so movements are compared: by how much both delays have changed
- * since they were last compared, half a round trip and some milliseconds of queue ago. Of flows
- * with queues of their own one event in thirty agrees, of flows in one queue nine in ten.
+ * since they were last compared, half a round trip and some milliseconds of queue ago.
  *
  * A fall proves less than a rise: any two queues that nothing enters sink alike, by a millisecond in a
  * millisecond. So does agreement that is much smaller than what the two differ by from packet to packet.
@@ -24,7 +23,7 @@
 #define TG_SHARING_MOVE_US (4 * TG_MS_US) /* less is noise */
 #define TG_SHARING_FAR_US (16 * TG_MS_US) /* likewise, told by the delays of two flows of a group */
 #define TG_SHARING_NOISE 3u	   /* and less than so many times what differs from packet to packet */
-#define TG_SHARING_ROSE 3	   /* what counts for a common queue, in thirds of a natural logarithm of its odds, */
+#define TG_SHARING_ROSE 3	   /* what counts for a common queue, roughly as the logarithm of its odds, */
 #define TG_SHARING_FELL 2
 #define TG_SHARING_APART 2	   /* and against it */
 #define TG_SHARING_PROOF 12
@@ -133,7 +132,6 @@ TG_INLINE void tg_look_moved(struct tg_look *l, const struct tg_moment *m, tg_u3
  * another queue, or another floor. */
 TG_INLINE int tg_look_another(const struct tg_look *l, const struct tg_moment *m, tg_u32 queue_us)
 {
-
 	tg_u32 least_us = tg_max(2 * TG_SHARING_MOVE_US, TG_SHARING_NOISE * l->noise_us);
 
 	return tg_magnitude((tg_s32)(queue_us - m->queue_us)) >
