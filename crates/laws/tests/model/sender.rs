@@ -23,6 +23,8 @@ pub struct Sender {
     written: u64,
     sent: u64,
     ts_recent: u32,
+    /// Its last stamp. A lie goes no further back: a receiver discards older ones (PAWS, RFC 7323 section 5).
+    stamped: Option<u32>,
     next_chunk: Duration,
     /// Ends of what is outstanding, and when it was sent: its round trips.
     outstanding: VecDeque<(u32, Instant)>,
@@ -49,6 +51,7 @@ impl Sender {
             written: 0,
             sent: 0,
             ts_recent: 0,
+            stamped: None,
             next_chunk: source.start,
             outstanding: VecDeque::new(),
             rtt: Duration::ZERO,
@@ -102,18 +105,28 @@ impl Sender {
         if !has_data || u64::from(outstanding + MSS) > self.cwnd || room < MSS as i32 {
             return None;
         }
+        let tsval = self.stamp(tsval(flow, now, ppm).wrapping_add_signed(lie_ms));
         let data = Data {
             flow,
             hops: 0,
             queued: Duration::ZERO,
             seq: self.nxt,
-            tsval: tsval(flow, now, ppm).wrapping_add_signed(lie_ms),
+            tsval,
             tsecr: self.ts_recent,
         };
         self.nxt = self.nxt.wrapping_add(MSS);
         self.outstanding.push_back((self.nxt, now));
         self.sent += u64::from(MSS);
         Some(data)
+    }
+
+    fn stamp(&mut self, tsval: u32) -> u32 {
+        let stamped = match self.stamped {
+            Some(last) if (tsval.wrapping_sub(last) as i32) < 0 => last,
+            _ => tsval,
+        };
+        self.stamped = Some(stamped);
+        stamped
     }
 
     /// By how much its clock is ahead of what it should show; `waited`: what each flow's data last waited.
