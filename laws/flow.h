@@ -234,9 +234,11 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 		return TG_OPEN;
 	tg_group_arrives(i, &f->share, &f->sharing, &f->own, a);
 	TG_FORGET();
+	t = tg_group_record(i, &f->sharing, &f->own);
+	tg_group_doubt_offset(&f->sharing, t, a->queue_us);
+	TG_FORGET();
 	tg_group_align(&f->sharing, a);
 	TG_FORGET();
-	t = tg_group_record(i, &f->sharing, &f->own);
 	tg_flow_rise(f, t, a);
 	TG_FORGET();
 	wanted = tg_tide_arrived(t, &f->share, a);

@@ -20,6 +20,7 @@
 #define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* and a group of which nothing comes */
 #define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less */
 #define TG_GROUP_MANY 6u			     /* members that make a common queue likely for one more */
+#define TG_GROUP_FULL 128u		     /* buckets without an empty queue before an offset is doubted */
 #define TG_GROUP_LEFT 8u	     /* how often a departure makes it harder to come back */
 #define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip, */
 #define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this */
@@ -348,6 +349,14 @@ TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_moment *m,
 	if (s->offset_us <= 0 || m->queue_us > empty_us || queue_us <= m->queue_us + empty_us)
 		return;
 	s->offset_us -= (tg_s32)tg_min((queue_us - m->queue_us) / 4, (tg_u32)s->offset_us);
+}
+
+/* The flow's own delay shows no queue, and its group's has not run empty for long: what others see more is theirs
+ * alone. Without this one member with another queue behind the common one would hold all back. */
+TG_INLINE void tg_group_doubt_offset(struct tg_sharing *s, const struct tg_tide *t, tg_u32 queue_us)
+{
+	if (s->offset_us > 0 && t->full > TG_GROUP_FULL && queue_us <= tg_tide_empty_us(t))
+		s->offset_us -= (tg_s32)tg_min((tg_u32)s->offset_us / 4 + TG_MS_US, (tg_u32)s->offset_us);
 }
 
 /* Finds what the speaker of `g` saw when a packet left the queue at `now_us`: `s->heard` is where that stands, or
