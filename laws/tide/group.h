@@ -413,7 +413,9 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	TG_FORGET();
 	l->bias_us = tg_towards(l->bias_us, more, 3);
 	TG_FORGET();
-	if (member && tg_group_free_way(s, t, a->queue_us) && tg_look_another(l, m, a->queue_us))
+	/* Who sees less queue may have a floor that hides it. */
+	if (member && (more > 0 || tg_group_free_way(s, t, a->queue_us)) &&
+	    tg_look_another(l, m, a->queue_us))
 		tg_look_count(l, -1, member);
 	TG_FORGET();
 	tg_look_moved(l, m, a->one_way_us, least_us, now_us, member);
