@@ -13,6 +13,9 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 		return;
 	t->hungry = t->hungry_now;
 	t->hungry_now = 0;
+	t->sated = t->sated_now;
+	t->sated_now = 0;
+	t->sated_us = t->epoch_us + (tg_u32)(now_us - t->epoch_end_us);
 	t->active = t->active_now;
 	t->active_now = 0;
 	t->epoch++;
@@ -42,10 +45,14 @@ TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u3
 		t->active_now += weight;
 	}
 	s->bytes += len;
-	if (s->hungry_epoch == t->epoch + 1 || (tg_u64)s->bytes * 4 * sharing < all * weight)
+	if (s->hungry_epoch == t->epoch + 1)
+		return;
+	t->sated_now += len;
+	if ((tg_u64)s->bytes * 4 * sharing < all * weight)
 		return;
 	s->hungry_epoch = t->epoch + 1;
 	t->hungry_now += weight;
+	t->sated_now -= s->bytes;
 }
 
 /*
@@ -65,19 +72,27 @@ TG_INLINE tg_u64 tg_tide_lags_worth(const struct tg_tide *t, tg_u64 bytes, tg_u3
 	return h_us == t->h_us ? bytes : bytes * h_us / t->h_us;
 }
 
+/* What of the forecast is for the hungry: the others have the rest. */
+TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
+{
+	tg_s64 sated = (tg_s64)(((tg_u64)t->sated << TG_TIDE_Q) / tg_max(t->sated_us, 1));
+
+	return t->hungry && sated < t->m ? t->m - sated : t->m;
+}
+
 /* The path's window in bytes if all its flows had the lag `h_us`, or TG_OPEN while it starts. Five segments at
  * least: rounding by window scale may cost one, and an even number is acknowledged without waiting. */
-TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us)
+TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 {
 	tg_u64 margin = ((tg_u64)(t->d1 + t->d2) * 11) >> 3;
-	tg_u64 bytes = (((tg_u64)t->m * h_us + margin * tg_tide_margin_us(t)) >> TG_TIDE_Q) + t->mss;
+	tg_u64 bytes = (((tg_u64)m * h_us + margin * tg_tide_margin_us(t)) >> TG_TIDE_Q) + t->mss;
 
 	if (t->state == TG_TIDE_STARTING)
 		return TG_OPEN;
 	if (t->state == TG_TIDE_PROBING)
 		bytes = tg_max64(bytes, tg_tide_lags_worth(t, t->probe_window, h_us));
 	if (t->state == TG_TIDE_RECHECKING)
-		bytes = tg_tide_lags_worth(t, (tg_u64)t->m * tg_tide_tried_us(t) >> TG_TIDE_Q, h_us);
+		bytes = tg_tide_lags_worth(t, (tg_u64)m * tg_tide_tried_us(t) >> TG_TIDE_Q, h_us);
 	return tg_window_bytes(tg_max64(bytes, 5 * t->mss));
 }
 
@@ -90,7 +105,7 @@ TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s
 	tg_u32 weight = tg_tide_weight(s);
 	tg_u32 parts = hungry ? tg_max(t->hungry, weight) : t->hungry + weight;
 
-	window = tg_tide_window(t, parts > weight && s->h_us ? s->h_us : t->h_us);
+	window = tg_tide_window(t, parts > weight && s->h_us ? s->h_us : t->h_us, hungry ? tg_tide_left(t) : t->m);
 	if (window == TG_OPEN)
 		return TG_OPEN;
 	window = tg_window_bytes((tg_u64)window * weight / parts);
