@@ -21,6 +21,9 @@
 #define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less */
 #define TG_GROUP_MANY 6u			     /* members that make a common queue likely for one more */
 #define TG_GROUP_FULL 128u		     /* buckets without an empty queue before an offset is doubted */
+#ifndef P_PROOF
+#define P_PROOF 12
+#endif
 #define TG_GROUP_LEFT 8u	     /* how often a departure makes it harder to come back */
 #define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip, */
 #define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this */
@@ -32,6 +35,12 @@ struct tg_dip {
 	tg_u32 unused;
 };
 
+/* What all members of a group together found about another's queue. */
+struct tg_between {
+	tg_u32 name; /* the other's */
+	tg_s32 score;
+};
+
 /* A place: a group's, or that of a flow alone that others compare with. */
 struct tg_group {
 	tg_u64 seen_us;	 /* last data of it */
@@ -40,9 +49,10 @@ struct tg_group {
 	tg_u32 name;	 /* 0: the place is free */
 	tg_u32 flow;	 /* number of the flow that shows: the speaker */
 	tg_u32 shared;	 /* it is a group, whose record is here */
-	tg_u32 invited;	 /* name of the group that the flow alone is found to share a queue with, */
+	tg_u32 invited;	 /* name of the group that its flows are found to share a queue with, */
 	tg_u32 invited_place; /* where that is, */
-	tg_s32 invited_bias_us; /* and how much more delay the flow sees */
+	tg_s32 invited_bias_us; /* and how much more delay they see */
+	struct tg_between between[TG_GROUPS]; /* what its members found in each place */
 	struct tg_moment moments[TG_MOMENTS];
 	struct tg_tide tide;
 };
@@ -272,22 +282,33 @@ TG_INLINE void tg_group_invite(struct tg_group *g, const struct tg_sharing *s,
 	g->invited_bias_us = -l->bias_us;
 }
 
-/* The flow alone in `g` follows an invitation, unless it has left that group for a reason. */
+/* A flow of `g` follows an invitation, unless it has left that group for a reason. */
 TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
-			       const struct tg_tide *own, struct tg_group *g,
-			      const struct tg_arrival *a)
+			       struct tg_tide *own, struct tg_group *g,
+			       const struct tg_arrival *a)
 {
 	struct tg_look *l = &s->looks[g->invited_place % TG_GROUPS];
 	tg_u32 name = g->invited;
+	tg_u32 place = g->invited_place;
 
-	g->invited = 0;
-	if (tg_group_at(i, g->invited_place)->name != name ||
-	    (l->name == name && l->score < TG_SHARING_LEAST))
+	if (tg_group_at(i, place)->name != name ||
+	    (l->name == name && l->score < TG_SHARING_LEAST)) {
+		if (!g->shared)
+			g->invited = 0;
 		return;
-	tg_group_free(g);
-	l->name = name;
-	l->bias_us = g->invited_bias_us;
-	tg_group_enter(i, share, s, own, g->invited_place, a);
+	}
+	if (l->name != name) {
+		l->name = name;
+		l->bias_us = g->invited_bias_us;
+	}
+	if (g->shared) {
+		tg_group_leave(i, share, s, own, a);
+	} else {
+		l->bias_us = g->invited_bias_us;
+		g->invited = 0;
+		tg_group_free(g);
+	}
+	tg_group_enter(i, share, s, own, place, a);
 }
 
 /* The flow's place is another's by now: it steers by its own record, as that was. */
@@ -314,12 +335,12 @@ TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, 
 	/* Nobody else of its group has shown anything for long. */
 	if (s->joined && g->flow == s->flow && a->now_us > g->turn_us + TG_SECOND_US)
 		tg_group_forget_offset(share, s);
-	if (!s->name || s->joined || own->state == TG_TIDE_STARTING)
+	if (!s->name || (!s->joined && own->state == TG_TIDE_STARTING))
 		return;
-	if (g->shared)
-		tg_group_enter(i, share, s, own, s->place, a);
-	else if (g->invited)
+	if (g->invited)
 		tg_group_follow(i, share, s, own, g, a);
+	else if (g->shared && !s->joined)
+		tg_group_enter(i, share, s, own, s->place, a);
 }
 
 /* Sees an arrival as the group does: a queue that the flow's floor hides is no part of its lag. What the
@@ -424,6 +445,35 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 		tg_group_realign(s, m, a->queue_us, tg_tide_empty_us(t));
 }
 
+/* What one member finds about another group's queue counts for all. Once it is proven to be theirs, who is in the
+ * higher place is invited to the lower. */
+TG_INLINE void tg_group_pool(struct tg_interface *i, const struct tg_sharing *s, tg_u32 n,
+			     const struct tg_look *l, tg_s32 by)
+{
+	struct tg_group *own = tg_group_at(i, s->place);
+	struct tg_group *g = tg_group_at(i, n);
+	struct tg_between *b = &own->between[n % TG_GROUPS];
+	tg_s32 score;
+
+	if (b->name != g->name)
+		*b = (struct tg_between){ .name = g->name };
+	score = b->score + by;
+	if (score > TG_SHARING_SURE)
+		score = TG_SHARING_SURE;
+	if (score < TG_SHARING_LEAST)
+		score = TG_SHARING_LEAST;
+	b->score = score;
+	if (score < P_PROOF)
+		return;
+	if (n > s->place) {
+		tg_group_invite(g, s, l);
+	} else if (!own->invited) {
+		own->invited = g->name;
+		own->invited_place = n;
+		own->invited_bias_us = l->bias_us;
+	}
+}
+
 /* How much it takes to prove that a flow shares the queue of `g`: the less the more share it already, since a
  * queue that many were found in is likely that of one more. */
 TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sharing *s,
@@ -445,6 +495,7 @@ TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32
 	struct tg_group *g = tg_group_at(i, n);
 	struct tg_look *l = &s->looks[n % TG_GROUPS];
 	int member = tg_group_has(i, s);
+	tg_s32 before;
 
 	if (!g->name || g->flow == s->flow)
 		return;
@@ -452,9 +503,13 @@ TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32
 	if (s->heard == TG_MOMENTS)
 		return;
 	s->next_us = a->now_us + t->h_us / 64;
+	before = l->name == g->name ? l->score : 0;
 	TG_FORGET();
 	tg_group_look(s, g, l, &g->moments[s->heard % TG_MOMENTS], a, t, apart_us,
 		      member && n == s->place);
+	TG_FORGET();
+	if (member && g->shared && n != s->place && l->score != before)
+		tg_group_pool(i, s, n, l, l->score - before);
 	TG_FORGET();
 	if (l->score < tg_group_proof(i, s, g))
 		return;
