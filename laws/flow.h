@@ -241,6 +241,8 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	TG_FORGET();
 	tg_flow_rise(f, t, a);
 	TG_FORGET();
+	tg_group_beside(i, &f->sharing, t, a);
+	TG_FORGET();
 	wanted = tg_tide_arrived(t, &f->share, a);
 	if (t->state != TG_TIDE_STARTING)
 		i->full_us = a->now_us;

@@ -129,7 +129,7 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 	if (a->now_us >= t->watch_us)
 		t->watched_us = tg_min(t->watched_us, a->queue_us);
 	if (a->now_us >= t->watch_end_us)
-		tg_tide_end_probe(t, a->now_us);
+		tg_tide_end_probe(t, a);
 }
 
 /* A measured data packet of the flow `s` arrives on the path `t`. Returns the flow's window. */

@@ -66,6 +66,11 @@ struct tg_interface {
 	tg_u32 last;	/* number of the flow that the last packet was of */
 	tg_u32 told;	/* place of which was told last */
 	tg_u32 places;	/* the last that was taken */
+	tg_u32 party;	/* whose the last packet was: a group's, or a flow's alone */
+	tg_u32 party_us; /* when, */
+	tg_u32 party_queue_us; /* and what it had waited */
+	tg_u32 other_us; /* likewise of the last packet of any other */
+	tg_u32 other_queue_us;
 	tg_u32 unused;
 };
 
@@ -569,6 +574,23 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 			tg_group_show(i, s, a->now_us);
 		tg_group_dip(&s->dip, own, a);
 	}
+}
+
+/* What a party that does not steer by this record saw within the last two round trips. */
+TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *s, const struct tg_tide *t,
+			       struct tg_arrival *a)
+{
+	tg_u32 party = tg_group_has(i, s) ? s->name | 1u << 31 : s->flow;
+	tg_u32 now_us = (tg_u32)a->now_us;
+
+	if (i->party != party) {
+		i->other_us = i->party_us;
+		i->other_queue_us = i->party_queue_us;
+		i->party = party;
+	}
+	i->party_us = now_us;
+	i->party_queue_us = a->queue_us;
+	a->beside_us = now_us - i->other_us < 2 * (t->h_us + a->queue_us) ? i->other_queue_us : 0;
 }
 
 /* Shows what the flow saw, if it is its turn. */

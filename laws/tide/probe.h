@@ -82,11 +82,14 @@ TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
 	t->recheck_us = now_us + t->recheck_wait_us;
 }
 
-TG_INLINE void tg_tide_end_probe(struct tg_tide *t, tg_u64 now_us)
+TG_INLINE void tg_tide_end_probe(struct tg_tide *t, const struct tg_arrival *a)
 {
+	tg_u64 now_us = a->now_us;
+
 	t->state = TG_TIDE_RUNNING;
 	t->probed_us = now_us;
-	if (tg_tide_probe_met_path(t))
+	/* Beside others who wait as well the queue may be theirs, and too large for this to move it. */
+	if (tg_tide_probe_met_path(t) && a->beside_us < t->before_us / 2)
 		tg_tide_raise_floors(t, now_us);
 	else
 		t->patience_us = tg_min(tg_max(2 * t->patience_us, 4 * t->h_us),
