@@ -6,6 +6,8 @@
 #include "path.h"
 #include "recheck.h"
 
+#define TG_TIDE_MARGIN_LEAST_US (20 * TG_MS_US)
+
 /* Ends the round trip, queue included, over which hungry flows are counted. */
 TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 {
@@ -56,14 +58,17 @@ TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u3
 }
 
 /*
- * The time for which the forecast's error needs a margin: the lag. Where both directions are full, the
+ * The time for which the forecast's error needs a margin: the lag, and some more of a short one: beside flows with
+ * a longer lag, whose margins are larger, it would be left little of a queue that they do not know to share. Where both directions are full, the
  * least lag of late: what the lag has more than that is the other direction's queue, and were the
  * margin for that, too, each direction's margin would stand in its queue, lengthen the other's lag,
  * and so the other's margin.
  */
 TG_INLINE tg_u32 tg_tide_margin_us(const struct tg_tide *t)
 {
-	return t->uploading ? tg_min(tg_least(&t->base_us), t->h_us) : t->h_us;
+	tg_u32 h_us = t->uploading ? tg_min(tg_least(&t->base_us), t->h_us) : t->h_us;
+
+	return tg_max(h_us, TG_TIDE_MARGIN_LEAST_US);
 }
 
 /* A window for the path's lag is worth that much to a flow whose own is `h_us`. */
