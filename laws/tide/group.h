@@ -17,6 +17,9 @@
 
 #define TG_GROUP_BYTES (64 * TG_DEFAULT_MSS) /* who has brought less shows nothing to others */
 #define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want, */
+#ifndef TG_GROUP_TURN
+#define TG_GROUP_TURN 64u
+#endif
 #define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* and a group of which nothing comes */
 #define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less */
 #define TG_GROUP_MANY 6u			     /* members that make a common queue likely for one more */
@@ -44,7 +47,7 @@ struct tg_between {
 /* A place: a group's, or that of a flow alone that others compare with. */
 struct tg_group {
 	tg_u64 seen_us;	 /* last data of it */
-	tg_u64 since_us; /* when the place was taken */
+	tg_u64 until_us; /* how long a flow alone may hold it, if others want it */
 	tg_u64 turn_us;	 /* when another member may show what it sees */
 	tg_u32 name;	 /* 0: the place is free */
 	tg_u32 flow;	 /* number of the flow that shows: the speaker */
@@ -251,11 +254,11 @@ TG_INLINE int tg_group_vacant(const struct tg_group *g, tg_u64 now_us)
 		return 1;
 	if (g->shared)
 		return now_us > g->seen_us + TG_GROUP_IDLE_US;
-	return now_us > g->since_us + TG_GROUP_TURN_US || now_us > g->seen_us + TG_SECOND_US;
+	return now_us > g->until_us || now_us > g->seen_us + TG_SECOND_US;
 }
 
 /* A flow alone takes a place, if there is one, so that others can compare with it. */
-TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u64 now_us)
+TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u64 now_us, tg_u32 round_us)
 {
 	for (tg_u32 n = 0; n < TG_GROUPS; n++) {
 		struct tg_group *g = tg_group_at(i, n);
@@ -263,7 +266,7 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		if (!tg_group_vacant(g, now_us))
 			continue;
 		g->name = ++i->names;
-		g->since_us = now_us;
+		g->until_us = now_us + tg_max(TG_GROUP_TURN_US, TG_GROUP_TURN * round_us);
 		g->seen_us = now_us;
 		g->turn_us = 0;
 		g->flow = s->flow;
@@ -571,7 +574,7 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 		tg_group_enter(i, share, s, own, s->found, a);
 	} else if (!tg_group_has(i, s)) {
 		if (!s->name && received >= TG_GROUP_BYTES)
-			tg_group_show(i, s, a->now_us);
+			tg_group_show(i, s, a->now_us, own->h_us + a->queue_us);
 		tg_group_dip(&s->dip, own, a);
 	}
 }
