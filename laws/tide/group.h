@@ -52,6 +52,8 @@ struct tg_group {
 	tg_u32 name;	 /* 0: the place is free */
 	tg_u32 flow;	 /* number of the flow that shows: the speaker */
 	tg_u32 shared;	 /* it is a group, whose record is here */
+	tg_s32 crowd;	 /* what all others found about its queue together */
+	tg_u32 unused;
 	tg_u32 invited;	 /* name of the group that its flows are found to share a queue with, */
 	tg_u32 invited_place; /* where that is, */
 	tg_s32 invited_bias_us; /* and how much more delay they see */
@@ -175,10 +177,12 @@ TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, st
 	struct tg_group *g = tg_group_at(i, place);
 	tg_s32 bias_us;
 
-	if (g->shared)
+	if (g->shared) {
 		tg_group_merge(&g->tide, own);
-	else
+	} else {
 		g->tide = *own;
+		g->invited = 0;
+	}
 	TG_FORGET();
 	g->shared = 1;
 	s->place = place;
@@ -272,6 +276,7 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		g->flow = s->flow;
 		g->shared = 0;
 		g->invited = 0;
+		g->crowd = 0;
 		s->place = n;
 		s->name = g->name;
 		i->places = tg_max(i->places, n);
@@ -394,14 +399,17 @@ TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_
 			     tg_u32 beside_us)
 {
 	tg_u32 next = (now_us >> TG_MOMENT_SHIFT) + 1;
+	int speaker = 0;
 
 	s->heard = TG_MOMENTS;
 	for (tg_u32 n = 0; n < TG_MOMENTS_BESIDE; n++) {
 		const struct tg_moment *m = &g->moments[(next - n) % TG_MOMENTS];
 
-		if (s->heard == TG_MOMENTS && m->flow == g->flow &&
-		    tg_magnitude((tg_s32)(now_us - m->us)) <= beside_us)
+		if (m->flow && (s->heard == TG_MOMENTS || (m->flow == g->flow && !speaker)) &&
+		    tg_magnitude((tg_s32)(now_us - m->us)) <= beside_us) {
 			s->heard = (next - n) % TG_MOMENTS;
+			speaker = m->flow == g->flow;
+		}
 		TG_FORGET();
 	}
 }
@@ -492,6 +500,12 @@ TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sh
 
 	if (s->joined && own->shared)
 		members = tg_max(members, own->tide.hungry);
+#ifndef CROWD
+#define CROWD 48
+#define CPROOF 4
+#endif
+	if (g->crowd >= CROWD)
+		return CPROOF;
 	return members >= TG_GROUP_MANY ? TG_SHARING_PROOF / 2 : TG_SHARING_PROOF;
 }
 
@@ -505,7 +519,7 @@ TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32
 	int member = tg_group_has(i, s);
 	tg_s32 before;
 
-	if (!g->name || g->flow == s->flow)
+	if (!g->name || (g->flow == s->flow))
 		return;
 	tg_group_hear(g, s, (tg_u32)a->now_us, beside_us);
 	if (s->heard == TG_MOMENTS)
@@ -515,6 +529,11 @@ TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32
 	TG_FORGET();
 	tg_group_look(s, g, l, &g->moments[s->heard % TG_MOMENTS], a, t, apart_us,
 		      member && n == s->place);
+	TG_FORGET();
+	if (!(member && n == s->place) && l->score != before) {
+		tg_s32 c = g->crowd + l->score - before;
+		g->crowd = c > 64 ? 64 : c < -64 ? -64 : c;
+	}
 	TG_FORGET();
 	if (member && g->shared && n != s->place && l->score != before)
 		tg_group_pool(i, s, n, l, l->score - before);
@@ -607,10 +626,12 @@ TG_INLINE void tg_group_tell(struct tg_interface *i, const struct tg_sharing *s,
 		return;
 	g->seen_us = tg_max64(g->seen_us, a->now_us);
 	if (g->flow != s->flow) {
-		if (a->now_us < g->turn_us)
+		if (a->now_us >= g->turn_us) {
+			g->flow = s->flow;
+			g->turn_us = a->now_us + g->tide.h_us;
+		} else if (g->tide.hungry < TG_GROUP_MANY ||
+		    now_us - g->moments[(now_us >> TG_MOMENT_SHIFT) % TG_MOMENTS].us < 1u << TG_MOMENT_SHIFT)
 			return;
-		g->flow = s->flow;
-		g->turn_us = a->now_us + g->tide.h_us;
 	}
 	i->told = s->place;
 	g->moments[(now_us >> TG_MOMENT_SHIFT) % TG_MOMENTS] = (struct tg_moment){
