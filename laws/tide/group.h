@@ -17,16 +17,14 @@
 
 #define TG_GROUP_BYTES (64 * TG_DEFAULT_MSS) /* who has brought less shows nothing to others */
 #define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want, */
-#ifndef TG_GROUP_TURN
-#define TG_GROUP_TURN 64u
-#endif
+#define TG_GROUP_TURN_ROUNDS 64u	     /* or for so many round trips, if that is longer, */
 #define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* and a group of which nothing comes */
 #define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less */
+#define TG_GROUP_CROWD 48	     /* what others must have found together to make it so, too, */
+#define TG_GROUP_CROWD_MAX 64	     /* what counts of it at most, */
+#define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then */
 #define TG_GROUP_MANY 6u			     /* members that make a common queue likely for one more */
 #define TG_GROUP_FULL 128u		     /* buckets without an empty queue before an offset is doubted */
-#ifndef P_PROOF
-#define P_PROOF 12
-#endif
 #define TG_GROUP_LEFT 8u	     /* how often a departure makes it harder to come back */
 #define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip, */
 #define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this */
@@ -52,8 +50,8 @@ struct tg_group {
 	tg_u32 name;	 /* 0: the place is free */
 	tg_u32 flow;	 /* number of the flow that shows: the speaker */
 	tg_u32 shared;	 /* it is a group, whose record is here */
-	tg_s32 crowd;	 /* what all others found about its queue together */
-	tg_u32 unused;
+	tg_s32 crowd;	 /* what all others found about its queue together of late, */
+	tg_u32 crowd_us; /* and since when that counts in full */
 	tg_u32 invited;	 /* name of the group that its flows are found to share a queue with, */
 	tg_u32 invited_place; /* where that is, */
 	tg_s32 invited_bias_us; /* and how much more delay they see */
@@ -270,7 +268,7 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		if (!tg_group_vacant(g, now_us))
 			continue;
 		g->name = ++i->names;
-		g->until_us = now_us + tg_max(TG_GROUP_TURN_US, TG_GROUP_TURN * round_us);
+		g->until_us = now_us + tg_max(TG_GROUP_TURN_US, TG_GROUP_TURN_ROUNDS * round_us);
 		g->seen_us = now_us;
 		g->turn_us = 0;
 		g->flow = s->flow;
@@ -479,7 +477,7 @@ TG_INLINE void tg_group_pool(struct tg_interface *i, const struct tg_sharing *s,
 	if (score < TG_SHARING_LEAST)
 		score = TG_SHARING_LEAST;
 	b->score = score;
-	if (score < P_PROOF)
+	if (score < TG_SHARING_PROOF)
 		return;
 	if (n > s->place) {
 		tg_group_invite(g, s, l);
@@ -488,6 +486,20 @@ TG_INLINE void tg_group_pool(struct tg_interface *i, const struct tg_sharing *s,
 		own->invited_place = n;
 		own->invited_bias_us = l->bias_us;
 	}
+}
+
+/* Another flow has found that its delays move with those that are shown in `g`, or do not. */
+TG_INLINE void tg_group_agree(struct tg_group *g, tg_s32 by, tg_u32 now_us)
+{
+	if (now_us - g->crowd_us > TG_SECOND_US) {
+		g->crowd_us = now_us;
+		g->crowd = tg_towards(g->crowd, 0, 1);
+	}
+	g->crowd += by;
+	if (g->crowd > TG_GROUP_CROWD_MAX)
+		g->crowd = TG_GROUP_CROWD_MAX;
+	if (g->crowd < -TG_GROUP_CROWD_MAX)
+		g->crowd = -TG_GROUP_CROWD_MAX;
 }
 
 /* How much it takes to prove that a flow shares the queue of `g`: the less the more share it already, since a
@@ -500,12 +512,8 @@ TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sh
 
 	if (s->joined && own->shared)
 		members = tg_max(members, own->tide.hungry);
-#ifndef CROWD
-#define CROWD 48
-#define CPROOF 4
-#endif
-	if (g->crowd >= CROWD)
-		return CPROOF;
+	if (g->crowd >= TG_GROUP_CROWD)
+		return TG_GROUP_CROWD_PROOF;
 	return members >= TG_GROUP_MANY ? TG_SHARING_PROOF / 2 : TG_SHARING_PROOF;
 }
 
@@ -519,7 +527,7 @@ TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32
 	int member = tg_group_has(i, s);
 	tg_s32 before;
 
-	if (!g->name || (g->flow == s->flow))
+	if (!g->name || g->flow == s->flow)
 		return;
 	tg_group_hear(g, s, (tg_u32)a->now_us, beside_us);
 	if (s->heard == TG_MOMENTS)
@@ -530,10 +538,8 @@ TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32
 	tg_group_look(s, g, l, &g->moments[s->heard % TG_MOMENTS], a, t, apart_us,
 		      member && n == s->place);
 	TG_FORGET();
-	if (!(member && n == s->place) && l->score != before) {
-		tg_s32 c = g->crowd + l->score - before;
-		g->crowd = c > 64 ? 64 : c < -64 ? -64 : c;
-	}
+	if (!(member && n == s->place) && l->score != before)
+		tg_group_agree(g, l->score - before, (tg_u32)a->now_us);
 	TG_FORGET();
 	if (member && g->shared && n != s->place && l->score != before)
 		tg_group_pool(i, s, n, l, l->score - before);
