@@ -62,9 +62,9 @@ struct tg_tide {
 	tg_u32 epoch_us;	/* how long this one is */
 	tg_u32 hungry;		/* weight of the flows that wanted more in the last epoch */
 	tg_u32 hungry_now;	/* and in this one, so far */
-	tg_u32 sated;		/* bytes of those that did not */
+	tg_u32 sated;		/* bytes of those that did not, */
+	tg_u32 sated_us;	/* in so long an epoch */
 	tg_u32 sated_now;
-	tg_u32 sated_us;
 	tg_u32 active;		/* weight of those that had data in the last epoch */
 	tg_u32 active_now;
 	tg_u32 probes;		/* probes begun */

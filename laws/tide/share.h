@@ -32,8 +32,9 @@ TG_INLINE tg_u32 tg_tide_weight(const struct tg_share *s)
 	return tg_max(s->weight, 1);
 }
 
-/* A flow is hungry if it took at least a quarter of its share in this round trip. If none was in the last, all
- * that had data share: of many each takes less than a quarter of the whole. */
+/* A flow is hungry if it took at least a quarter of its share in this round trip; what the others took is not the
+ * hungry ones' to share. If none was in the last, all that had data share: of many each takes less than a quarter
+ * of the whole. */
 TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u32 len)
 {
 	tg_u64 all = (tg_u64)t->m * t->epoch_us >> TG_TIDE_Q;
@@ -85,7 +86,7 @@ TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
 	return t->hungry && sated < t->m ? t->m - sated : t->m;
 }
 
-/* The path's window in bytes if all its flows had the lag `h_us`, or TG_OPEN while it starts. Five segments at
+/* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_OPEN while it starts. Five segments at
  * least: rounding by window scale may cost one, and an even number is acknowledged without waiting. */
 TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 {
@@ -110,7 +111,8 @@ TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s
 	tg_u32 weight = tg_tide_weight(s);
 	tg_u32 parts = hungry ? tg_max(t->hungry, weight) : t->hungry + weight;
 
-	window = tg_tide_window(t, parts > weight && s->h_us ? s->h_us : t->h_us, hungry ? tg_tide_left(t) : t->m);
+	window = tg_tide_window(t, parts > weight && s->h_us ? s->h_us : t->h_us,
+				hungry ? tg_tide_left(t) : t->m);
 	if (window == TG_OPEN)
 		return TG_OPEN;
 	window = tg_window_bytes((tg_u64)window * weight / parts);

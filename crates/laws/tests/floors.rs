@@ -102,7 +102,7 @@ impl Host {
     /// The path's window in bytes.
     fn window(&self) -> u32 {
         // SAFETY: the record is only read.
-        unsafe { sys::tg_tide_window(&self.path, self.path.h_us) }
+        unsafe { sys::tg_tide_window(&self.path, self.path.h_us, self.path.m) }
     }
 
     fn probing(&self) -> bool {
@@ -236,9 +236,9 @@ proptest! {
         };
         // SAFETY: the record is exclusively ours.
         let (before, probing) = unsafe {
-            let before = sys::tg_tide_window(&path, lag_us);
+            let before = sys::tg_tide_window(&path, lag_us, path.m);
             sys::tg_tide_begin_probe(&mut path, 7_000_000);
-            (before, sys::tg_tide_window(&path, lag_us))
+            (before, sys::tg_tide_window(&path, lag_us, path.m))
         };
         let fits = bytes as f64 * f64::from(lag_us + level_us) / f64::from(lag_us);
         let more = f64::from(path.probe_window - MSS) / fits;
