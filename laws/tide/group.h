@@ -361,11 +361,13 @@ TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_
 	for (tg_u32 n = 0; n < TG_MOMENTS_BESIDE; n++) {
 		const struct tg_moment *m = &g->moments[(next - n) % TG_MOMENTS];
 
-		if (s->heard == TG_MOMENTS && m->flow == g->flow &&
-		    tg_magnitude((tg_s32)(now_us - m->us)) <= beside_us)
+		if (m->flow == g->flow && tg_magnitude((tg_s32)(now_us - m->us)) <= beside_us) {
 			s->heard = (next - n) % TG_MOMENTS;
+			break;
+		}
 		TG_FORGET();
 	}
+	TG_FORGET();
 }
 
 /* Whether the flow's own delay shows no queue. */
