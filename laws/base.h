@@ -14,6 +14,7 @@ typedef __UINT8_TYPE__ tg_u8;
 typedef __UINT16_TYPE__ tg_u16;
 typedef __UINT32_TYPE__ tg_u32;
 typedef __UINT64_TYPE__ tg_u64;
+typedef __INT16_TYPE__ tg_s16;
 typedef __INT32_TYPE__ tg_s32;
 typedef __INT64_TYPE__ tg_s64;
 

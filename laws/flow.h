@@ -139,7 +139,8 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
 }
 
-/* Measures a data segment, or several merged by the receiver's GRO. */
+/* Measures a data segment, or several merged by the receiver's GRO. Nothing is carried in registers from one
+ * step to the next: the verifier would follow the law once for each way through the measuring. */
 TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 {
 	tg_u32 now_us = (tg_u32)a->now_us;
@@ -150,11 +151,15 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 	a->sample_us = tg_flow_sample(f, a);
 	a->queue_us = a->stamped ? tg_delay_arrived(&f->delay, a->tsval, now_us) : TG_OPEN;
 	a->fell_us = f->delay.fell_us;
+	TG_FORGET();
 	if (a->sample_us)
 		tg_flow_anchor(f, a);
+	TG_FORGET();
 	if (a->sample_us && a->stamped)
-		tg_delay_compare(&f->delay, a->tsval, a->now_us - a->sample_us, now_us,
+		tg_delay_compare(&f->delay, a->tsval, a->now_us - a->sample_us, (tg_u32)a->now_us,
 				 a->sample_us - f->rtt_min_us);
+	TG_FORGET();
+	now_us = (tg_u32)a->now_us;
 	a->rtt_min_us = f->rtt_min_us;
 	a->rd_us = tg_delay_relative(&f->delay, a->tsval, now_us);
 	a->one_way_us = tg_delay_forward(&f->delay, a->tsval, now_us);

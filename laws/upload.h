@@ -125,9 +125,14 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	f->samples++;
 	a->queue_us = tg_delay_arrived(&f->delay, a->tsval, (tg_u32)left_us);
 	a->fell_us = f->delay.fell_us;
+	TG_FORGET();
 	tg_flow_anchor(f, a);
+	TG_FORGET();
+	left_us = a->now_us - a->sample_us;
 	tg_delay_compare(&f->delay, a->tsval, a->now_us, (tg_u32)left_us,
 			 a->sample_us - f->rtt_min_us);
+	TG_FORGET();
+	left_us = a->now_us - a->sample_us;
 	if (a->queue_us == TG_OPEN)
 		return;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;

@@ -391,25 +391,26 @@ TG_INLINE void tg_group_doubt_offset(struct tg_sharing *s, const struct tg_tide 
 		s->offset_us -= (tg_s32)tg_min((tg_u32)s->offset_us / 4 + TG_MS_US, (tg_u32)s->offset_us);
 }
 
-/* Finds what the speaker of `g` saw when a packet left the queue at `now_us`: `s->heard` is where that stands, or
- * TG_MOMENTS. Of uploads one is told that at different times. */
+/* Finds what the speaker of `g`, or else another of its members, saw when a packet left the queue at `now_us`:
+ * `s->heard` is where that stands, or TG_MOMENTS. Of uploads one is told that at different times. */
 TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_u32 now_us,
 			     tg_u32 beside_us)
 {
 	tg_u32 next = (now_us >> TG_MOMENT_SHIFT) + 1;
-	int speaker = 0;
 
 	s->heard = TG_MOMENTS;
 	for (tg_u32 n = 0; n < TG_MOMENTS_BESIDE; n++) {
 		const struct tg_moment *m = &g->moments[(next - n) % TG_MOMENTS];
 
-		if (m->flow && (s->heard == TG_MOMENTS || (m->flow == g->flow && !speaker)) &&
-		    tg_magnitude((tg_s32)(now_us - m->us)) <= beside_us) {
-			s->heard = (next - n) % TG_MOMENTS;
-			speaker = m->flow == g->flow;
-		}
+		if (!m->flow || tg_magnitude((tg_s32)(now_us - m->us)) > beside_us ||
+		    (s->heard != TG_MOMENTS && m->flow != g->flow))
+			continue;
+		s->heard = (next - n) % TG_MOMENTS;
+		if (m->flow == g->flow)
+			break;
 		TG_FORGET();
 	}
+	TG_FORGET();
 }
 
 /* Whether the flow's own delay shows no queue. */

@@ -50,11 +50,10 @@ struct tg_look {
 	tg_u32 seen_us;	 /* when what was last seen was seen */
 	tg_s32 bias_us;	 /* how much more queueing delay the flow sees, on average, */
 	tg_u32 noise_us; /* and by how much that varies */
-	tg_s32 score;	 /* for a common queue, or against it */
 	tg_u32 turn_us;	 /* when this speaker's turn ends, */
-	tg_u32 against;	 /* and what it has counted against */
-	tg_u32 fell;	 /* both delays fell when last they moved together */
-	tg_u32 unused;
+	tg_u8 against;	 /* and what it has counted against */
+	tg_u8 fell;	 /* both delays fell when last they moved together */
+	tg_s16 score;	 /* for a common queue, or against it */
 };
 
 TG_INLINE tg_u32 tg_magnitude(tg_s32 x)
@@ -78,7 +77,7 @@ TG_INLINE void tg_look_count(struct tg_look *l, tg_s32 by, int member)
 	if (by < 0 && member) {
 		if (l->against >= TG_SHARING_TURN)
 			return;
-		l->against += tg_magnitude(by);
+		l->against += (tg_u8)tg_magnitude(by);
 	}
 	score = l->score + by;
 	if (score > TG_SHARING_SURE)
@@ -86,7 +85,7 @@ TG_INLINE void tg_look_count(struct tg_look *l, tg_s32 by, int member)
 	/* Who has left a group is further down, and counts up from there. */
 	if (by < 0 && score < TG_SHARING_LEAST)
 		score = l->score < TG_SHARING_LEAST ? l->score : TG_SHARING_LEAST;
-	l->score = score;
+	l->score = (tg_s16)score;
 	TG_FORGET();
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn score_of(flow: &tg_flow, interface: &tg_interface) -> Option<i32> 
         let own = *place == sharing.place as usize && sharing.name == group.name;
         group.name != 0 && look.name == group.name && own == is_member
     });
-    current.map(|(_, (_, look))| look.score).max()
+    current.map(|(_, (_, look))| i32::from(look.score)).max()
 }
 
 /// The flow's own record, while it is in no group.

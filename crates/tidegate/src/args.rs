@@ -351,6 +351,10 @@ pub struct BenchArgs {
     /// How long to soak
     #[arg(long, default_value_t = 30.0)]
     pub minutes: f64,
+    /// Another `tidegate` program, or an object of its kernel programs, whose cost a packet is put beside
+    /// this one's (part "packets")
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
     /// Print the results as JSON instead of a table
     #[arg(long)]
     pub json: bool,
@@ -367,6 +371,9 @@ pub enum Part {
     Sim,
     /// Nanoseconds a packet of the kernel programs, and what they cost in goodput
     Agent,
+    /// Nanoseconds a packet of the kernel programs, by law, for flows that share a queue and others that do
+    /// not, beside law none and another build
+    Packets,
     /// Throughput and timing of the laboratory
     Lab,
     /// mPath on one core: goodput beside the kernel's TCP and QUIC; packets a second through a proxy, and

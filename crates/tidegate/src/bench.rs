@@ -7,6 +7,7 @@ mod laws;
 mod link;
 mod mpath;
 mod ns3;
+mod packets;
 mod sim;
 mod soak;
 
@@ -73,14 +74,14 @@ pub fn run(args: &BenchArgs) -> Result<()> {
     if wanted(Part::Agent) {
         results.extend(agent::measure(&stop)?);
     }
+    if wanted(Part::Packets) {
+        results.extend(packets::measure(args.against.as_deref(), &stop)?);
+    }
     if wanted(Part::Mpath) {
         results.extend(mpath::measure(&stop)?);
     }
     if wanted(Part::Lab) {
         results.extend(lab::measure(&stop)?);
-    }
-    if wanted(Part::Mpath) {
-        results.extend(mpath::measure(&stop)?);
     }
     print(results, args.json)
 }

@@ -32,9 +32,7 @@ const volatile bool serves[TG_DIRECTIONS] = { true, true };
 
 static __always_inline int serves_uploads(void)
 {
-	struct tg_params law = params();
-
-	return serves[TG_UP] && tg_upload_steered_by(&law);
+	return serves[TG_UP] && tg_upload_steered_by(params());
 }
 
 /* A packet arrives, or leaves, whose link-layer header has `l2` bytes: it may carry data of one direction

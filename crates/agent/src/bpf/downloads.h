@@ -19,13 +19,10 @@ static __always_inline void note_answer(const struct tg_packet *p)
 }
 
 /*
- * A flow's packets may arrive on several CPUs at once, as may those of several flows. Measuring and the law
- * are global functions, each under the lock for itself: the verifier's work for the two is the sum of what
- * it is for each, and not the product; and of the 512 bytes that a chain of calls has for its stack, neither
- * takes the other's.
+ * A flow's packets may arrive on several CPUs at once, as may those of several flows: measuring and the law are
+ * one step under the path's lock.
  */
-
-__noinline int measure_segment(struct tg_flow *f, struct tg_arrival *a, __u32 ifindex)
+__noinline int learn_segment(struct tg_flow *f, struct tg_arrival *a, __u32 ifindex)
 {
 	struct tg_path *path = find_path(TG_DOWN, ifindex);
 
@@ -33,22 +30,9 @@ __noinline int measure_segment(struct tg_flow *f, struct tg_arrival *a, __u32 if
 		return TG_COUNT_NO_PATH;
 	bpf_spin_lock(&path->lock);
 	path->measured += a->len;
-	tg_flow_measure(f, a);
+	tg_flow_arrives(f, params(), &path->interface, a);
 	bpf_spin_unlock(&path->lock);
 	return TG_COUNT_MEASURED;
-}
-
-__noinline int learn_segment(struct tg_flow *f, struct tg_arrival *a, __u32 ifindex)
-{
-	struct tg_path *path = find_path(TG_DOWN, ifindex);
-	struct tg_params law = params();
-
-	if (!f || !a || !path)
-		return 0;
-	bpf_spin_lock(&path->lock);
-	f->wanted = tg_flow_law(f, &law, &path->interface, a);
-	bpf_spin_unlock(&path->lock);
-	return 0;
 }
 
 /* A data segment arrives. */
@@ -82,10 +66,9 @@ static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet
 	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
 	a->uploading = uplink && tg_uploading(&uplink->interface, p->now_us);
 	note_data(c, p);
-	reason = measure_segment(f, a, p->key.ifindex);
+	reason = learn_segment(f, a, p->key.ifindex);
 	if (reason != TG_COUNT_MEASURED)
 		return reason;
-	learn_segment(f, a, p->key.ifindex);
 	if (p->payload)
 		observe_queue(TG_DOWN, f->queue_us);
 	return TG_COUNT_MEASURED;

@@ -21,10 +21,10 @@ static __always_inline __u64 now_us(void)
 	return injected_clock ? injected_now_us : bpf_ktime_get_ns() / 1000;
 }
 
-static __always_inline struct tg_params params(void)
+/* The law and its parameters, in place: a copy would be more for the verifier to follow. */
+static __always_inline const struct tg_params *params(void)
 {
-	return (struct tg_params){ config.params.law, config.params.lambda_q8,
-				   config.params.limit, config.params.keep };
+	return (const struct tg_params *)&config.params;
 }
 
 /* Asks the connection's own socket for the window scale of what arrives in `direction`. Returns -1,

@@ -106,35 +106,18 @@ __noinline int sent(struct __sk_buff *skb, const struct tg_packet *p, int reason
 	return TG_COUNT_MEASURED;
 }
 
-/* As for downloads, each under the lock for itself. */
-
-__noinline int measure_ack(struct tg_upload *u, struct tg_heard *h, __u32 ifindex)
-{
-	struct tg_path *path = find_path(TG_UP, ifindex);
-
-	if (!u || !h || !path)
-		return TG_COUNT_NO_PATH;
-	bpf_spin_lock(&path->lock);
-	tg_upload_measure(u, &path->interface, &h->ack, &h->arrival);
-	path->measured += h->arrival.len;
-	bpf_spin_unlock(&path->lock);
-	return TG_COUNT_MEASURED;
-}
-
-/* Returns the window that our stack is to read in the acknowledgement. */
+/* As for downloads. Returns the window that our stack is to read in the acknowledgement, or a reason less than 0
+ * to leave it. */
 __noinline int learn_ack(struct tg_upload *u, struct tg_heard *h, __u32 ifindex)
 {
 	struct tg_path *path = find_path(TG_UP, ifindex);
-	struct tg_params law = params();
 	int raw;
 
-	/* The interface goes just now: the packet passes as it is, for its window is no larger. */
 	if (!u || !h || !path)
-		return 0xffff;
+		return -1;
 	bpf_spin_lock(&path->lock);
-	u->flow.wanted = tg_upload_law(u, &law, &path->interface, &h->arrival);
-	TG_FORGET();
-	raw = tg_flow_steer(&u->flow, &h->ack);
+	raw = tg_upload_acknowledged(u, params(), &path->interface, &h->ack, &h->arrival);
+	path->measured += h->arrival.len;
 	bpf_spin_unlock(&path->lock);
 	return raw;
 }
@@ -146,7 +129,7 @@ __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reaso
 	struct tg_upload *u;
 	struct tg_heard *h;
 	__u32 zero = 0;
-	__u16 raw;
+	int raw;
 
 	if (!p)
 		return TG_COUNT_MALFORMED;
@@ -177,10 +160,9 @@ __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reaso
 	note_stamps(&h->arrival, p);
 	h->ack = tg_acknowledgement(p, c->scale & 15);
 	note_mode(c, &u->flow.window);
-	reason = measure_ack(u, h, p->key.ifindex);
-	if (reason != TG_COUNT_MEASURED)
-		return reason;
 	raw = learn_ack(u, h, p->key.ifindex);
+	if (raw < 0)
+		return TG_COUNT_NO_PATH;
 	if (h->arrival.len)
 		observe_queue(TG_UP, u->flow.queue_us);
 	observe_window(TG_UP, u->flow.sent_bytes);

@@ -1,0 +1,150 @@
+//! What the kernel programs cost a packet, by law, beside law `none` and, if one is given, beside another
+//! build: packets made here are handed in one by one (`BPF_PROG_TEST_RUN`), to each in turn.
+
+mod programs;
+mod traffic;
+
+use super::{Row, median};
+use anyhow::{Result, ensure};
+use programs::{Build, Idle, Programs};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tidegate_agent::Direction;
+use tidegate_laws::Law;
+use traffic::{Mix, Packet, Traffic, Way};
+
+/// Segments that each has in turn: so many that what the others left in the caches does not count.
+const BLOCK: usize = 500;
+
+/// Blocks that are counted.
+const BLOCKS: usize = 151;
+
+/// Blocks before them, twelve seconds of the link's: flows start, and find what they share.
+const SETTLE: usize = 200;
+
+/// What packets take their turns.
+const MIXES: [Mix; 5] = [
+    Mix {
+        flows: 1,
+        together: false,
+    },
+    Mix {
+        flows: 2,
+        together: false,
+    },
+    Mix {
+        flows: 2,
+        together: true,
+    },
+    Mix {
+        flows: 100,
+        together: false,
+    },
+    Mix {
+        flows: 100,
+        together: true,
+    },
+];
+
+/// Two minutes; `stop` ends it early with an error.
+pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
+    let this = Build::read(&std::env::current_exe()?)?;
+    let other = against.map(Build::read).transpose()?;
+    let bench = Bench {
+        this,
+        other,
+        idle: Idle::load()?,
+        stop,
+    };
+    let mut rows = Vec::new();
+    for direction in Direction::ALL {
+        for law in Law::ALL {
+            if law.is_none() || direction == Direction::Up && !law.steers_uploads() {
+                continue;
+            }
+            // To a law that steers each flow by itself it is all the same what flows share.
+            let mixes = MIXES
+                .into_iter()
+                .filter(|mix| law == Law::Tide || !mix.together);
+            for mix in mixes {
+                rows.extend(bench.compare(direction, law, mix)?);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+struct Bench<'a> {
+    this: Build,
+    other: Option<Build>,
+    idle: Idle,
+    stop: &'a AtomicBool,
+}
+
+/// Nanoseconds a packet in one block, of what arrives and of what leaves.
+type Block = [f64; 2];
+
+impl Bench<'_> {
+    /// One law beside none, and beside the other build's, where the same packets pass.
+    fn compare(&self, direction: Direction, law: Law, mix: Mix) -> Result<Vec<Row>> {
+        let mut all = vec![
+            self.this.load(direction, law)?,
+            self.this.load(direction, Law::None)?,
+        ];
+        if let Some(other) = &self.other {
+            all.push(other.load(direction, law)?);
+        }
+        let mut traffic = Traffic::new(direction, mix);
+        for programs in &all {
+            traffic.greet(programs)?;
+        }
+        let mut costs = vec![Vec::new(); all.len()];
+        for block in 0..SETTLE + BLOCKS {
+            ensure!(!self.stop.load(Ordering::Relaxed), "stopped");
+            let packets: Vec<_> = (0..BLOCK).flat_map(|_| traffic.segment()).collect();
+            for turn in 0..all.len() {
+                let which = (block + turn) % all.len();
+                let cost = self.pass(&packets, &all[which])?;
+                if block >= SETTLE {
+                    costs[which].push(cost);
+                }
+            }
+        }
+        if law == Law::Tide {
+            let joined = all[0].joined(direction)?;
+            ensure!(
+                mix.is_found(joined),
+                "{joined} flows are in a group, of {mix}"
+            );
+        }
+        Ok(self.rows(direction, law, mix, &costs))
+    }
+
+    /// A block's cost, without that of the measuring itself.
+    fn pass(&self, packets: &[Packet], programs: &Programs) -> Result<Block> {
+        let mut spent = [Duration::ZERO; 2];
+        for packet in packets {
+            spent[packet.way as usize] += programs.pass(packet)?;
+        }
+        let idle = self.idle.cost()?;
+        Ok(spent.map(|time| time.as_nanos() as f64 / BLOCK as f64 - idle))
+    }
+
+    fn rows(&self, direction: Direction, law: Law, mix: Mix, costs: &[Vec<Block>]) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for way in [Way::Arrives, Way::Leaves] {
+            let name = format!("packets: {}, {law}, {mix}", traffic::name(direction, way));
+            let of = |block: &Block| block[way as usize];
+            let ns = median(costs[0].iter().map(of).collect());
+            let beside = |other: &[Block]| {
+                let pairs = costs[0].iter().zip(other);
+                median(pairs.map(|(this, other)| of(this) / of(other)).collect())
+            };
+            for (what, other) in ["law none", "the other build"].into_iter().zip(&costs[1..]) {
+                rows.push(Row::new(name.clone(), ns, "ns/packet").versus(what, beside(other)));
+            }
+        }
+        rows
+    }
+}

@@ -1,0 +1,220 @@
+//! A build's kernel programs, loaded but attached to nothing.
+
+use super::traffic::{Packet, Way};
+use anyhow::{Context, Result, bail, ensure};
+use libbpf_rs::{Map, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject};
+use object::{Object as _, ObjectSection, ObjectSymbol};
+use std::io::Error;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::path::Path;
+use std::time::Duration;
+use tidegate_agent::Direction;
+use tidegate_agent::skeleton::types::{tg_record, tg_upload_record};
+use tidegate_laws::{Law, Params};
+
+/// Where a `tidegate` program keeps them.
+const SECTION: &str = ".bpf.objs";
+
+/// `TC_ACT_UNSPEC`: the packet goes on to whatever comes next.
+const PASSES: u32 = u32::MAX;
+
+/// Packets handed in seem to come from the loopback device, the first of its namespace.
+const LO: u32 = 1;
+
+/// Runs of the idle program beside each block.
+const IDLE_RUNS: u32 = 200;
+
+/// An object as clang made it.
+pub struct Build(Vec<u8>);
+
+impl Build {
+    /// That in the program at `path`, which may be the object itself.
+    pub fn read(path: &Path) -> Result<Self> {
+        let name = || format!("no kernel programs in {}", path.display());
+        let file = std::fs::read(path).with_context(name)?;
+        let elf = object::File::parse(&*file).with_context(name)?;
+        match elf.section_by_name(SECTION) {
+            Some(section) => Ok(Self(section.data()?.to_vec())),
+            None => Ok(Self(file)),
+        }
+    }
+
+    /// Loads what steers that direction's data, by `law`.
+    pub fn load(&self, direction: Direction, law: Law) -> Result<Programs> {
+        libbpf_rs::set_print(None);
+        let mut open = ObjectBuilder::default().open_memory(&self.0)?;
+        let served = Direction::ALL.map(|served| (served == direction).into());
+        let params = Params {
+            law,
+            ..Params::default()
+        }
+        .to_sys();
+        self.set(&mut open, "injected_clock", &[1])?;
+        self.set(&mut open, "serves", &served)?;
+        // The law's number comes first.
+        self.set(&mut open, "config", &params.law.to_ne_bytes())?;
+        Programs::new(open.load()?)
+    }
+
+    /// Sets a variable before the programs are loaded.
+    fn set(&self, open: &mut OpenObject, name: &str, value: &[u8]) -> Result<()> {
+        let elf = object::File::parse(&*self.0)?;
+        let symbol = elf
+            .symbol_by_name(name)
+            .with_context(|| format!("no variable {name}"))?;
+        let section = symbol.section_index().context("a variable has a section")?;
+        let section = elf.section_by_index(section)?.name()?;
+        let at = symbol.address() as usize;
+        for mut map in open.maps_mut() {
+            if map.name().to_string_lossy().ends_with(section) {
+                let variables = map.initial_value_mut().context("variables have values")?;
+                variables[at..at + value.len()].copy_from_slice(value);
+                return Ok(());
+            }
+        }
+        bail!("no map holds {name}")
+    }
+}
+
+/// Loaded, with a path for the packets, and a clock that stands until it is set.
+pub struct Programs {
+    object: Object,
+    clock: MapHandle,
+    arrives: OwnedFd,
+    leaves: OwnedFd,
+}
+
+impl Programs {
+    fn new(object: Object) -> Result<Self> {
+        for paths in ["paths", "uplinks"] {
+            let map = map(&object, paths)?;
+            let blank = vec![0; map.value_size() as usize];
+            map.update(&LO.to_ne_bytes(), &blank, MapFlags::ANY)?;
+        }
+        let program = |name: &str| {
+            let found = object.progs().find(|program| program.name() == name);
+            let fd = found
+                .with_context(|| format!("no program {name}"))?
+                .as_fd()
+                .try_clone_to_owned();
+            fd.context("cannot hold a program")
+        };
+        Ok(Self {
+            // Their only variable that nothing initialises.
+            clock: MapHandle::try_from(&map(&object, ".bss")?)?,
+            arrives: program("ethernet_arrives")?,
+            leaves: program("ethernet_leaves")?,
+            object,
+        })
+    }
+
+    /// Hands a packet in at its time. Returns how long its program took.
+    pub fn pass(&self, packet: &Packet) -> Result<Duration> {
+        let now_us = packet.now_us.to_ne_bytes();
+        self.clock
+            .update(&0_u32.to_ne_bytes(), &now_us, MapFlags::ANY)?;
+        let program = match packet.way {
+            Way::Arrives => &self.arrives,
+            Way::Leaves => &self.leaves,
+        };
+        test_run(program.as_fd(), &packet.bytes)
+    }
+
+    /// Flows that are in a group. The programs must be this build's.
+    pub fn joined(&self, direction: Direction) -> Result<usize> {
+        let table = match direction {
+            Direction::Down => "flows",
+            Direction::Up => "uploads",
+        };
+        let map = map(&self.object, table)?;
+        let mut joined = 0;
+        for key in map.keys() {
+            let record = map
+                .lookup(&key, MapFlags::ANY)?
+                .context("nobody deletes it")?;
+            let flow = match direction {
+                Direction::Down => value::<tg_record>(&record)?.flow,
+                Direction::Up => value::<tg_upload_record>(&record)?.upload.flow,
+            };
+            joined += usize::from(flow.sharing.joined != 0);
+        }
+        Ok(joined)
+    }
+}
+
+fn map<'a>(object: &'a Object, name: &str) -> Result<Map<'a>> {
+    let found = object
+        .maps()
+        .find(|map| map.name().to_string_lossy().ends_with(name));
+    found.with_context(|| format!("no map {name}"))
+}
+
+/// A record of the programs', from a map's bytes.
+fn value<T: Copy + Default>(bytes: &[u8]) -> Result<T> {
+    ensure!(bytes.len() == size_of::<T>(), "a record of another size");
+    // SAFETY: as many bytes as `T` has; the generated records are plain integers, valid for any.
+    Ok(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
+}
+
+/// A program that does nothing: what running one costs in itself.
+pub struct Idle(OwnedFd);
+
+impl Idle {
+    pub fn load() -> Result<Self> {
+        const MOVE: u32 = libbpf_sys::BPF_ALU64 | libbpf_sys::BPF_MOV | libbpf_sys::BPF_K;
+        const EXIT: u32 = libbpf_sys::BPF_JMP | libbpf_sys::BPF_EXIT;
+        let instruction = |code: u32, imm| libbpf_sys::bpf_insn {
+            code: code as u8,
+            imm,
+            ..Default::default()
+        };
+        let code = [instruction(MOVE, PASSES as i32), instruction(EXIT, 0)];
+        // SAFETY: two names that end with a zero, and as many instructions as it is told.
+        let fd = unsafe {
+            libbpf_sys::bpf_prog_load(
+                libbpf_sys::BPF_PROG_TYPE_SCHED_CLS,
+                c"idle".as_ptr(),
+                c"GPL".as_ptr(),
+                code.as_ptr(),
+                code.len() as _,
+                std::ptr::null_mut(),
+            )
+        };
+        ensure!(
+            fd >= 0,
+            "cannot load a program: {}",
+            Error::from_raw_os_error(-fd)
+        );
+        // SAFETY: a new descriptor that nobody else owns.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Nanoseconds a run.
+    pub fn cost(&self) -> Result<f64> {
+        let mut spent = Duration::ZERO;
+        for _ in 0..IDLE_RUNS {
+            spent += test_run(self.0.as_fd(), &[0; 64])?;
+        }
+        Ok(spent.as_nanos() as f64 / f64::from(IDLE_RUNS))
+    }
+}
+
+/// Runs a program once on a packet, which has to pass. Returns what the kernel says how long it took.
+fn test_run(program: BorrowedFd<'_>, packet: &[u8]) -> Result<Duration> {
+    let mut opts = libbpf_sys::bpf_test_run_opts {
+        sz: size_of::<libbpf_sys::bpf_test_run_opts>() as _,
+        data_in: packet.as_ptr().cast(),
+        data_size_in: packet.len() as _,
+        repeat: 1,
+        ..Default::default()
+    };
+    // SAFETY: the kernel reads as many bytes as the packet has, and writes nothing but `opts`.
+    let status = unsafe { libbpf_sys::bpf_prog_test_run_opts(program.as_raw_fd(), &raw mut opts) };
+    ensure!(
+        status == 0,
+        "cannot run a program: {}",
+        Error::from_raw_os_error(-status)
+    );
+    ensure!(opts.retval == PASSES, "a packet did not pass");
+    Ok(Duration::from_nanos(opts.duration.into()))
+}

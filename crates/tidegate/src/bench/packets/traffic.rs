@@ -1,0 +1,264 @@
+//! Flows of 100 Mbit/s together, 40 ms away, that take turns with their packets. Their queues fill and drain at
+//! random: one is all of theirs, or each has its own.
+
+use super::programs::Programs;
+use anyhow::Result;
+use etherparse::{PacketBuilder, TcpOptionElement};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg32;
+use std::fmt;
+use tidegate_agent::Direction;
+
+/// Between two segments on the link.
+const SPACING_US: u64 = 120;
+
+/// The way there, and as long a way back.
+const ONE_WAY_US: u64 = 20_000;
+
+/// The longest that a segment waits in a queue, which takes so long from one random length to the next.
+const QUEUE_US: u64 = 120_000;
+const PHASE_US: u64 = 250_000;
+
+const SEGMENT: usize = 1448;
+
+/// The peer's clock is ahead of ours by this, in ms.
+const AHEAD_MS: u32 = 777;
+
+/// Window fields: of the kernel's that is to be lowered, and of the other.
+const WIDE: u16 = 30_000;
+const OTHER: u16 = 500;
+
+const SCALE: u8 = 7;
+
+/// Which of the programs sees a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Arrives,
+    Leaves,
+}
+
+/// A packet, and when it passes.
+pub struct Packet {
+    pub way: Way,
+    pub now_us: u64,
+    pub bytes: Vec<u8>,
+}
+
+/// How many flows, and whether one queue is all of theirs.
+#[derive(Clone, Copy, Debug)]
+pub struct Mix {
+    pub flows: u32,
+    pub together: bool,
+}
+
+impl Mix {
+    /// Whether so many in a group are what this is about. Of many, chance joins some, and
+    /// others may still be alone.
+    pub fn is_found(self, joined: usize) -> bool {
+        let flows = self.flows as usize;
+        if self.together {
+            4 * joined >= 3 * flows
+        } else {
+            4 * joined <= flows
+        }
+    }
+}
+
+impl fmt::Display for Mix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.flows, self.together) {
+            (1, _) => write!(f, "1 flow"),
+            (flows, true) => write!(f, "{flows} flows in one queue"),
+            (flows, false) => write!(f, "{flows} flows in queues of their own"),
+        }
+    }
+}
+
+/// What goes that way.
+pub fn name(direction: Direction, way: Way) -> &'static str {
+    match (direction, way) {
+        (Direction::Down, Way::Arrives) => "arriving data of a download",
+        (Direction::Down, Way::Leaves) => "leaving acknowledgements of a download",
+        (Direction::Up, Way::Arrives) => "arriving acknowledgements of an upload",
+        (Direction::Up, Way::Leaves) => "leaving data of an upload",
+    }
+}
+
+/// The packets, one after another.
+pub struct Traffic {
+    direction: Direction,
+    mix: Mix,
+    begin_us: u64,
+    now_us: u64,
+    segments: u32,
+    /// Next sequence number of the data, by flow.
+    next: Vec<u32>,
+}
+
+/// One packet's TCP header, but for its ports.
+struct Header {
+    seq: u32,
+    ack: u32,
+    window: u16,
+    tsval: u32,
+    tsecr: u32,
+    scale: Option<u8>,
+}
+
+impl Traffic {
+    pub fn new(direction: Direction, mix: Mix) -> Self {
+        let begin_us = 10_000_000;
+        Self {
+            direction,
+            mix,
+            begin_us,
+            now_us: begin_us,
+            segments: 0,
+            next: vec![2; mix.flows as usize],
+        }
+    }
+
+    /// Every flow's handshake, just before the first segment.
+    pub fn greet(&self, programs: &Programs) -> Result<()> {
+        let answered_us = self.begin_us;
+        let asked_us = answered_us - 2 * ONE_WAY_US;
+        for flow in 0..self.mix.flows {
+            let syn = Header {
+                seq: 1,
+                ack: 0,
+                window: WIDE,
+                tsval: ms(asked_us),
+                tsecr: 0,
+                scale: Some(SCALE),
+            };
+            let answer = Header {
+                ack: 2,
+                tsval: ms(asked_us + ONE_WAY_US) + AHEAD_MS,
+                tsecr: ms(asked_us),
+                ..syn
+            };
+            programs.pass(&packet(flow, Way::Leaves, asked_us, &syn, 0))?;
+            programs.pass(&packet(flow, Way::Arrives, answered_us, &answer, 0))?;
+        }
+        Ok(())
+    }
+
+    /// The next segment and what acknowledges it, as they pass here.
+    pub fn segment(&mut self) -> [Packet; 2] {
+        let flow = self.segments % self.mix.flows;
+        self.segments += 1;
+        self.now_us += SPACING_US;
+        let (now_us, queue_us) = (self.now_us, self.queue_us(flow));
+        let seq = self.next[flow as usize];
+        let end = seq + SEGMENT as u32;
+        self.next[flow as usize] = end;
+        let from_here = |seq, ack, window, heard_us: u64| Header {
+            seq,
+            ack,
+            window,
+            tsval: ms(now_us),
+            tsecr: ms(heard_us) + AHEAD_MS,
+            scale: None,
+        };
+        let from_there = |seq, ack, window, stamped_us: u64, echoed_us: u64| Header {
+            seq,
+            ack,
+            window,
+            tsval: ms(stamped_us) + AHEAD_MS,
+            tsecr: ms(echoed_us),
+            scale: None,
+        };
+        match self.direction {
+            Direction::Down => {
+                let sent_us = now_us - ONE_WAY_US - queue_us;
+                let echoed_us = self.left_us(flow, sent_us - ONE_WAY_US);
+                let data = from_there(seq, 2, OTHER, sent_us, echoed_us);
+                let ack = from_here(2, end, WIDE, sent_us);
+                [
+                    packet(flow, Way::Arrives, now_us, &data, SEGMENT),
+                    packet(flow, Way::Leaves, now_us, &ack, 0),
+                ]
+            }
+            Direction::Up => {
+                let heard_us = now_us - ONE_WAY_US;
+                let data = from_here(seq, 2, OTHER, heard_us);
+                let echoed_us = self.left_us(flow, heard_us - ONE_WAY_US - queue_us);
+                let ack = from_there(2, end, WIDE, heard_us, echoed_us);
+                [
+                    packet(flow, Way::Leaves, now_us, &data, SEGMENT),
+                    packet(flow, Way::Arrives, now_us, &ack, 0),
+                ]
+            }
+        }
+    }
+
+    /// When the flow's last packet left that left by then.
+    fn left_us(&self, flow: u32, by_us: u64) -> u64 {
+        let first_us = self.begin_us + SPACING_US * u64::from(flow + 1);
+        let round_us = SPACING_US * u64::from(self.mix.flows);
+        match by_us.checked_sub(first_us) {
+            Some(since_us) => by_us - since_us % round_us,
+            None => self.begin_us - 2 * ONE_WAY_US,
+        }
+    }
+
+    /// How long the queue is that the flow's packet meets now. Of two flows in queues of their own the second's
+    /// drains as the first's fills, so that chance does not join them.
+    fn queue_us(&self, flow: u32) -> u64 {
+        let (queue, mirrored) = match self.mix.together {
+            true => (0, false),
+            false => (flow / 2, flow % 2 == 1),
+        };
+        let length_us = |phase: u64| {
+            let mut random = Pcg32::seed_from_u64(phase << 32 | u64::from(queue));
+            random.random_range(0..QUEUE_US)
+        };
+        let (phase, into_us) = (self.now_us / PHASE_US, self.now_us % PHASE_US);
+        let (from_us, to_us) = (length_us(phase), length_us(phase + 1));
+        let queue_us = (from_us * (PHASE_US - into_us) + to_us * into_us) / PHASE_US;
+        if mirrored {
+            QUEUE_US - queue_us
+        } else {
+            queue_us
+        }
+    }
+}
+
+fn ms(us: u64) -> u32 {
+    (us / 1000) as u32
+}
+
+/// Between the ports of that flow, on Ethernet.
+fn packet(flow: u32, way: Way, now_us: u64, header: &Header, payload: usize) -> Packet {
+    const HERE: ([u8; 4], u16) = ([192, 0, 2, 7], 20_000);
+    const THERE: ([u8; 4], u16) = ([198, 51, 100, 9], 443);
+    let here = (HERE.0, HERE.1 + flow as u16);
+    let (from, to) = match way {
+        Way::Arrives => (THERE, here),
+        Way::Leaves => (here, THERE),
+    };
+    let mut options = match header.scale {
+        Some(scale) => vec![TcpOptionElement::Noop, TcpOptionElement::WindowScale(scale)],
+        None => Vec::new(),
+    };
+    options.extend([
+        TcpOptionElement::Noop,
+        TcpOptionElement::Noop,
+        TcpOptionElement::Timestamp(header.tsval, header.tsecr),
+    ]);
+    let mut tcp = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
+        .ipv4(from.0, to.0, 64)
+        .tcp(from.1, to.1, header.seq, header.window);
+    if header.scale.is_some() {
+        tcp = tcp.syn();
+    }
+    if header.ack != 0 {
+        tcp = tcp.ack(header.ack);
+    }
+    let tcp = tcp.options(&options).expect("they fit into a header");
+    let payload = vec![0; payload];
+    let mut bytes = Vec::with_capacity(tcp.size(payload.len()));
+    tcp.write(&mut bytes, &payload)
+        .expect("memory can be written to");
+    Packet { way, now_us, bytes }
+}
