@@ -13,6 +13,7 @@ const CATCH_UP: usize = 32;
 const LAG_LEAST_US: u64 = 5_000;
 /// The least H is taken over one to two spans of so long.
 const LEAST_US: u64 = 4_000_000;
+const MARGIN_LEAST_US: u64 = 20_000;
 /// Buckets at one level before it is doubted, and how long without an empty queue does the same.
 const STEADY: u32 = 12;
 const UNTOUCHED_US: u64 = 10_000_000;
@@ -128,6 +129,10 @@ pub struct Tide {
     epoch_end_us: u64,
     pub hungry: u64,
     hungry_now: u64,
+    /// Bytes of the others, and how long the last epoch lasted.
+    sated: u64,
+    sated_now: u64,
+    sated_us: u64,
     /// Those that had data, likewise.
     active: u64,
     active_now: u64,
@@ -219,11 +224,22 @@ impl Tide {
         }
     }
 
-    /// What the margin is for: H, or beside uploads the least of it in this span and the one before.
+    /// What the margin is for: H, or beside uploads the least of it in this span and the one before; 20 ms at least.
     fn margin_us(&self) -> u64 {
         let late = self.leasts.iter().rev().take(2);
         let least_us = late.map(|(_, h_us)| *h_us).filter(|_| self.uploading).min();
-        least_us.map_or(self.h(), |least_us| least_us.min(self.h()))
+        let h_us = least_us.map_or(self.h(), |least_us| least_us.min(self.h()));
+        h_us.max(MARGIN_LEAST_US)
+    }
+
+    /// What of the forecast the hungry share: others took the rest.
+    fn left(&self) -> f64 {
+        let sated = self.sated as f64 / self.sated_us.max(1) as f64;
+        if self.hungry > 0 && sated < self.m {
+            self.m - sated
+        } else {
+            self.m
+        }
     }
 
     fn h(&self) -> u64 {
@@ -269,6 +285,8 @@ impl Tide {
         if a.now_us >= self.epoch_end_us {
             self.epoch += 1;
             self.span += u64::from(self.state != State::Rechecking);
+            self.sated = std::mem::take(&mut self.sated_now);
+            self.sated_us = self.epoch_us + a.now_us - self.epoch_end_us;
             self.epoch_us = self.h() + self.last_queue_us;
             self.epoch_end_us = a.now_us + self.epoch_us;
             self.hungry = std::mem::take(&mut self.hungry_now);
@@ -374,9 +392,14 @@ impl Tide {
         };
         let part = weight as f64 / sharing as f64;
         let even = self.m * self.epoch_us as f64 * part;
-        if s.hungry != Some(self.epoch) && s.bytes.1 as f64 >= even / 4.0 {
+        if s.hungry == Some(self.epoch) {
+            return;
+        }
+        self.sated_now += len;
+        if s.bytes.1 as f64 >= even / 4.0 {
             s.hungry = Some(self.epoch);
             self.hungry_now += weight;
+            self.sated_now -= s.bytes.1;
         }
     }
 
@@ -533,19 +556,19 @@ impl Tide {
         rise_us
     }
 
-    /// The window that all flows would have together if each had the lag `h_us`: the forecast is for that
+    /// The window that all flows would have together if each had the lag `h_us` and they shared `m`: the forecast is for that
     /// lag, the margin for the path's.
-    fn window(&self, h_us: u64) -> Option<f64> {
+    fn window(&self, h_us: u64, m: f64) -> Option<f64> {
         if self.state == State::Starting {
             return None;
         }
         let mss = self.mss as f64;
         let margin = 11.0 / 8.0 * (self.d1 + self.d2);
-        let forecast = self.m * h_us as f64 + margin * self.margin_us() as f64 + mss;
+        let forecast = m * h_us as f64 + margin * self.margin_us() as f64 + mss;
         let longer = h_us as f64 / self.h() as f64;
         let probed = self.probe.as_ref().map_or(0.0, |probe| probe.window);
         let wanted = if self.state == State::Rechecking {
-            self.m * self.tried_us.min(self.h()) as f64 * longer
+            m * self.tried_us.min(self.h()) as f64 * longer
         } else {
             forecast.max(probed * longer)
         };
@@ -556,13 +579,13 @@ impl Tide {
     /// is alone has the path's lag. In bytes, before it is [`whole`].
     fn share(&self, s: &Share) -> Option<f64> {
         let weight = s.weight.max(1);
-        let parts = if self.is_hungry(s) {
-            self.hungry.max(weight)
+        let (parts, m) = if self.is_hungry(s) {
+            (self.hungry.max(weight), self.left())
         } else {
-            self.hungry + weight
+            (self.hungry + weight, self.m)
         };
         let own_us = s.h_us.filter(|_| parts > weight);
-        let window = self.window(own_us.unwrap_or(self.h()))?;
+        let window = self.window(own_us.unwrap_or(self.h()), m)?;
         Some(window * weight as f64 / parts as f64)
     }
 }
