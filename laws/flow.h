@@ -219,6 +219,8 @@ TG_INLINE void tg_flow_rise(struct tg_flow *f, const struct tg_tide *t, struct t
 	tg_delay_raise(&f->delay, rise_us);
 	if (f->share.h_us)
 		f->share.h_us += rise_us;
+	if (rise_us)
+		f->share.touched_h_us = f->share.h_us;
 	rise_us = tg_min(rise_us, a->queue_us);
 	a->queue_us -= rise_us;
 	a->lag_us += rise_us;
