@@ -35,7 +35,7 @@
  *
  *            a queue has stood for a whole lag
  *   STARTING ---------------------------------> RUNNING <----------+
- *      ^  the kernel's window stays                |               |
+ *      ^  the kernel's window, or slow start's     |               |
  *      |                                           | floor         | what the probe let in
  *      +----------- idle for 10 s -----------------+ doubtful      | has been watched
  *                                                  v               |

@@ -13,7 +13,7 @@
 
 /* What tide is doing on a path. */
 enum tg_tide_state {
-	/* The kernel's window stays until a queue stands. */
+	/* The kernel's window stays until a queue stands; after idleness, what is remembered or slow start needs. */
 	TG_TIDE_STARTING,
 	/* The window is the forecast plus its margin. */
 	TG_TIDE_RUNNING,

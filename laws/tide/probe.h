@@ -117,6 +117,19 @@ TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
 	t->recheck_us = now_us + t->recheck_wait_us;
 }
 
+/* By how much floors have risen since the flow `s` last heard of it: its lag has what its queue loses. */
+TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
+{
+	tg_u32 rise_us = t->risen_us - s->risen_us;
+
+	s->risen_us = t->risen_us;
+	if (s->h_us)
+		s->h_us += rise_us;
+	if (rise_us)
+		s->touched_h_us = s->h_us;
+	return rise_us;
+}
+
 /* How long a "no" may hold. While the lag is longer, whatever a probe met has not explained that. */
 TG_INLINE tg_u32 tg_tide_patience_max_us(const struct tg_tide *t)
 {
