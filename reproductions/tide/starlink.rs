@@ -200,12 +200,13 @@ fn trio(sender: &'static str) -> [Shown; 3] {
 }
 
 fn quantities((name, sender): (&str, &'static str), orbits: &Arc<[Orbit]>) -> Vec<Quantity> {
-    let quantity = |what: String, claim, read: Box<dyn Fn(&[Orbit], &Sample) -> f64 + Send + Sync>| {
-        let orbits = orbits.clone();
-        Quantity::new(format!("{name}: {what}"), "", claim, move |sample| {
-            read(&orbits, sample)
-        })
-    };
+    let quantity =
+        |what: String, claim, read: Box<dyn Fn(&[Orbit], &Sample) -> f64 + Send + Sync>| {
+            let orbits = orbits.clone();
+            Quantity::new(format!("{name}: {what}"), "", claim, move |sample| {
+                read(&orbits, sample)
+            })
+        };
     let [linux, drwa, tide] = trio(sender).map(|(_, contender, _)| contender);
     let kept = move |orbits: &[Orbit], sample: &Sample, rtt_ms: u32| {
         let at = orbits.iter().filter(|orbit| orbit.rtt_ms == rtt_ms);
@@ -246,7 +247,11 @@ fn quantities((name, sender): (&str, &'static str), orbits: &Arc<[Orbit]>) -> Ve
 }
 
 /// Throughput and queue over time.
-fn pictures(sample: &Sample, (name, sender): (&str, &'static str), orbit: &Orbit) -> [plot::Figure; 2] {
+fn pictures(
+    sample: &Sample,
+    (name, sender): (&str, &'static str),
+    orbit: &Orbit,
+) -> [plot::Figure; 2] {
     let of = |curve: &'static str, unit: f64| {
         trio(sender).map(|(label, contender, nth)| {
             let curve = sample.curve(&orbit.trial.by(contender), curve);
@@ -258,7 +263,12 @@ fn pictures(sample: &Sample, (name, sender): (&str, &'static str), orbit: &Orbit
     let [(_, contender, _), ..] = trio(sender);
     let carried = sample.curve(&orbit.trial.by(contender), capacity);
     let carried = carried.into_iter().map(|(t, bps)| (t, bps * 1e-6));
-    let link = Curve::new("link", Pen::nth(0).shade(1, 2), Mark::Area, carried.collect());
+    let link = Curve::new(
+        "link",
+        Pen::nth(0).shade(1, 2),
+        Mark::Area,
+        carried.collect(),
+    );
     let picture = |what, y, curves| plot::Figure {
         title: format!("{name}, {}: {what}", orbit.trial.path.name),
         x: Axis::new("time, s", Scale::Linear),
@@ -272,6 +282,10 @@ fn pictures(sample: &Sample, (name, sender): (&str, &'static str), orbit: &Orbit
             Axis::new("Mbit/s", Scale::FromZero),
             [link].into_iter().chain(of(delivered, 1e-6)).collect(),
         ),
-        picture("queueing delay", Axis::new("ms", Scale::Log), of(queue, 1.0).into()),
+        picture(
+            "queueing delay",
+            Axis::new("ms", Scale::Log),
+            of(queue, 1.0).into(),
+        ),
     ]
 }
