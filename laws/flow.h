@@ -160,6 +160,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 	a->one_way_us = tg_delay_forward(&f->delay, a->tsval, now_us);
 	a->tick_us = f->delay.tick_us;
 	a->fresh = 1;
+	a->upload = 0;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
 	f->arrived_us = a->now_us;

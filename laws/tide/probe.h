@@ -15,12 +15,13 @@
 #define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
 
 /* Whether the lag of the flow `s` has grown since it saw an empty queue: a queue on the data's way does not lengthen the
- * way back, another route does both. */
-TG_INLINE void tg_tide_compare_lag(struct tg_tide *t, struct tg_share *s, tg_u32 queue_us)
+ * way back, another route does both. An upload's way back holds downloads' queue: there it says nothing. */
+TG_INLINE void tg_tide_compare_lag(struct tg_tide *t, struct tg_share *s,
+				  const struct tg_arrival *a)
 {
 	tg_u32 slack_us = tg_max(s->touched_h_us / TG_TIDE_LONGER, TG_TIDE_EMPTY_US);
 
-	if (queue_us <= tg_tide_empty_us(t) || t->state == TG_TIDE_STARTING)
+	if (a->upload || a->queue_us <= tg_tide_empty_us(t) || t->state == TG_TIDE_STARTING)
 		s->touched_h_us = s->h_us;
 	t->longer = s->h_us > s->touched_h_us + slack_us;
 }

@@ -46,6 +46,9 @@ const GOAL: f64 = 0.98;
 
 const CURVES: [&str; 3] = ["delivered_bps", "capacity_bps", "queue_delay_ms"];
 
+/// Reads a number from the runs of all downloads.
+type Read = Box<dyn Fn(&[Orbit], &Sample) -> f64 + Send + Sync>;
+
 /// What the link is from one moment on.
 struct Slot {
     at_s: f64,
@@ -200,13 +203,12 @@ fn trio(sender: &'static str) -> [Shown; 3] {
 }
 
 fn quantities((name, sender): (&str, &'static str), orbits: &Arc<[Orbit]>) -> Vec<Quantity> {
-    let quantity =
-        |what: String, claim, read: Box<dyn Fn(&[Orbit], &Sample) -> f64 + Send + Sync>| {
-            let orbits = orbits.clone();
-            Quantity::new(format!("{name}: {what}"), "", claim, move |sample| {
-                read(&orbits, sample)
-            })
-        };
+    let quantity = |what: String, claim, read: Read| {
+        let orbits = orbits.clone();
+        Quantity::new(format!("{name}: {what}"), "", claim, move |sample| {
+            read(&orbits, sample)
+        })
+    };
     let [linux, drwa, tide] = trio(sender).map(|(_, contender, _)| contender);
     let kept = move |orbits: &[Orbit], sample: &Sample, rtt_ms: u32| {
         let at = orbits.iter().filter(|orbit| orbit.rtt_ms == rtt_ms);
