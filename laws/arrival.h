@@ -23,6 +23,7 @@ struct tg_arrival {
 	/* Measured. */
 	tg_u8 fresh;	   /* the delay is this packet's own, not the last one's */
 	tg_u8 sack;	   /* an upload's acknowledgement says that data are missing */
+	tg_u8 upload;	   /* it is an upload's */
 	tg_u32 sample_us;  /* RTT sample, 0 for none */
 	tg_u32 echo_us;	   /* the same, or one that a sender's silence may have stretched */
 	tg_u32 rtt_min_us; /* the flow's smallest, 0 before the first */

@@ -165,6 +165,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 	a->one_way_us = tg_delay_forward(&f->delay, a->tsval, now_us);
 	a->tick_us = f->delay.tick_us;
 	a->fresh = 1;
+	a->upload = 0;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
 	f->arrived_us = a->now_us;
@@ -218,12 +219,9 @@ TG_INLINE tg_u32 tg_flow_drwa(struct tg_flow *f, const struct tg_params *p,
 /* The path became longer for all who steer by `t`: this flow's floor rises, too. */
 TG_INLINE void tg_flow_rise(struct tg_flow *f, const struct tg_tide *t, struct tg_arrival *a)
 {
-	tg_u32 rise_us = t->risen_us - f->share.risen_us;
+	tg_u32 rise_us = tg_tide_rise(t, &f->share);
 
-	f->share.risen_us = t->risen_us;
 	tg_delay_raise(&f->delay, rise_us);
-	if (f->share.h_us)
-		f->share.h_us += rise_us;
 	rise_us = tg_min(rise_us, a->queue_us);
 	a->queue_us -= rise_us;
 	a->lag_us += rise_us;

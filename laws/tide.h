@@ -35,7 +35,7 @@
  *
  *            a queue has stood for a whole lag
  *   STARTING ---------------------------------> RUNNING <----------+
- *      ^  the kernel's window stays                |               |
+ *      ^  the kernel's window, or slow start's     |               |
  *      |                                           | floor         | what the probe let in
  *      +----------- idle for 10 s -----------------+ doubtful      | has been watched
  *                                                  v               |
@@ -115,6 +115,7 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 		t->touched_m = t->m;
 		t->patience_us = 0;
 	}
+	tg_tide_compare_lag(t, s, a);
 	if (t->state == TG_TIDE_RECHECKING && tg_tide_recheck_over(t, a))
 		t->state = TG_TIDE_RUNNING;
 	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) &&

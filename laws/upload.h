@@ -159,6 +159,7 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i,
 	a->mss = f->mss;
 	a->uploading = 0;
 	a->sack = ack->sack;
+	a->upload = 1;
 	a->sample_us = a->stamped && a->len
 			       ? tg_rtt_echoed(&f->rtt, a->tsecr, (tg_u32)a->now_us)
 			       : 0;

@@ -17,6 +17,7 @@ mod paths;
 mod plane;
 mod score;
 mod short;
+mod starlink;
 mod start;
 mod trials;
 mod uploads;
@@ -57,6 +58,7 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         fairness::figure(extent)?,
         changes::figure()?,
         uploads::figure(extent)?,
+        starlink::figure(extent)?,
         start::figure(extent)?,
         short::figure(extent)?,
         mixed::figure(extent)?,

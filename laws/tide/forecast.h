@@ -87,9 +87,9 @@ TG_INLINE void tg_tide_open(struct tg_tide *t, tg_u64 from_us)
 /* Notes the smallest delay of a bucket with data: whether the queue stands, and at what level. */
 TG_INLINE void tg_tide_note_level(struct tg_tide *t)
 {
-	tg_u32 slack_us = tg_tide_empty_us(t);
+	tg_u32 slack_us = tg_tide_still_us(t);
 
-	t->standing = t->least_us <= slack_us ? 0 : t->standing + 1;
+	t->standing = t->least_us <= tg_tide_empty_us(t) ? 0 : t->standing + 1;
 	if (t->least_us > t->level_us + slack_us || t->level_us > t->least_us + slack_us) {
 		t->level_us = t->least_us;
 		t->steady = 0;

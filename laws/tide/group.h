@@ -159,6 +159,7 @@ TG_INLINE void tg_group_begin(struct tg_tide *t, struct tg_share *share, int hun
 	share->epoch = t->epoch;
 	share->bytes = 0;
 	share->hungry_epoch = 0;
+	share->touched_h_us = share->h_us;
 	if (!hungry)
 		return;
 	share->hungry_epoch = t->epoch + 1;

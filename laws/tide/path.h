@@ -9,10 +9,11 @@
 #define TG_TIDE_BUCKETS 8u
 #define TG_TIDE_Q 24	       /* rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)
+#define TG_TIDE_TREMBLE_US (2 * TG_MS_US)
 
 /* What tide is doing on a path. */
 enum tg_tide_state {
-	/* The kernel's window stays until a queue stands. */
+	/* The kernel's window stays until a queue stands; after idleness, what is remembered or slow start needs. */
 	TG_TIDE_STARTING,
 	/* The window is the forecast plus its margin. */
 	TG_TIDE_RUNNING,
@@ -71,6 +72,8 @@ struct tg_tide {
 	tg_u32 probe_window;
 	tg_u32 before_us;	/* level before the probe */
 	tg_u32 watched_us;	/* smallest delay of what the probe let in */
+	tg_u32 watches;		/* lags that a probe was watched for */
+	tg_u32 longer;		/* whether the last packet's flow has a longer lag than when it saw an empty queue */
 	tg_u32 risen_us;	/* by how much floors have risen in all */
 	tg_u32 patience_us;	/* how long after a probe a floor is trusted */
 	tg_u32 recheck_wait_us; /* how long a raised floor is trusted */
@@ -91,6 +94,7 @@ struct tg_share {
 	tg_u32 fallen_us;     /* by how much its floor or RTTmin fell in this span */
 	tg_u32 span;
 	tg_u32 h_us;	      /* its own lag; 0: not known yet */
+	tg_u32 touched_h_us;  /* and when it last saw an empty queue, or began to steer by this record */
 	tg_u32 weight;	      /* of its part beside other flows'; 0 counts as 1 */
 };
 
@@ -116,6 +120,12 @@ TG_INLINE tg_u32 tg_tide_segment_us(const struct tg_tide *t)
 TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
 {
 	return tg_max(tg_max(t->h_us / 32, TG_TIDE_EMPTY_US), tg_tide_segment_us(t));
+}
+
+/* What two delays at one level may differ by. A way that has just changed trembles. */
+TG_INLINE tg_u32 tg_tide_still_us(const struct tg_tide *t)
+{
+	return tg_tide_empty_us(t) + (t->longer ? TG_TIDE_TREMBLE_US : 0);
 }
 
 /* Rate over the last eight buckets. */

@@ -5,11 +5,26 @@
 
 #include "path.h"
 
+#define TG_TIDE_LONGER 16u     /* a lag that has grown by this part of it is longer */
+#define TG_TIDE_LONGER_PATIENCE 8u /* lags for which a "no" then holds at most */
+#define TG_TIDE_WATCHES 9u     /* lags for which a probe is then watched at most */
 #define TG_TIDE_STEADY 12u     /* buckets at one level before it is doubted */
 #define TG_TIDE_DOUBTED 8u     /* lags: no route became so much longer, and no probe would see it */
 #define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US)
 #define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
+
+/* Whether the lag of the flow `s` has grown since it saw an empty queue: a queue on the data's way does not lengthen the
+ * way back, another route does both. An upload's way back holds downloads' queue: there it says nothing. */
+TG_INLINE void tg_tide_compare_lag(struct tg_tide *t, struct tg_share *s,
+				  const struct tg_arrival *a)
+{
+	tg_u32 slack_us = tg_max(s->touched_h_us / TG_TIDE_LONGER, TG_TIDE_EMPTY_US);
+
+	if (a->upload || a->queue_us <= tg_tide_empty_us(t) || t->state == TG_TIDE_STARTING)
+		s->touched_h_us = s->h_us;
+	t->longer = s->h_us > s->touched_h_us + slack_us;
+}
 
 /*
  * Whether the floors have become doubtful: delay stands still, and either the forecast has sunk
@@ -26,7 +41,7 @@ TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
 	    now_us - t->probed_us < t->patience_us ||
 	    tg_tide_rate(t) < t->m - tg_tide_quarter(t->m))
 		return 0;
-	return t->m < sunk || since_us >= TG_TIDE_UNTOUCHED_US;
+	return t->longer || t->m < sunk || since_us >= TG_TIDE_UNTOUCHED_US;
 }
 
 /* Makes room for what came while the queue ran empty, so that the link is not overrun: m was half
@@ -50,17 +65,38 @@ TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 	t->watch_us = now_us + round_us;
 	t->watch_end_us = t->watch_us + t->h_us;
 	t->watched_us = TG_OPEN;
+	t->watches = 1;
 }
 
-/* Whether delay is what it was although more came, by most of what room was made for. */
-TG_INLINE int tg_tide_probe_met_path(const struct tg_tide *t)
+/* Whether delay is what it was. */
+TG_INLINE int tg_tide_probe_still(const struct tg_tide *t)
 {
-	tg_u32 slack_us = tg_tide_empty_us(t);
-	tg_s64 more = t->aim - t->before;
+	tg_u32 slack_us = tg_tide_still_us(t);
 
 	return t->watched_us <= t->before_us + slack_us &&
-	       t->before_us <= t->watched_us + slack_us &&
-	       tg_tide_rate(t) >= t->aim - (tg_s64)((tg_u64)more >> 3);
+	       t->before_us <= t->watched_us + slack_us;
+}
+
+/* Whether more came, by most of what room was made for. */
+TG_INLINE int tg_tide_probe_used(const struct tg_tide *t)
+{
+	tg_s64 more = t->aim - t->before;
+
+	return tg_tide_rate(t) >= t->aim - (tg_s64)((tg_u64)more >> 3);
+}
+
+/* A sender that paces itself tries more only every eighth round trip (BBR): where the lag has become
+ * longer the room is kept open for so long. */
+TG_INLINE int tg_tide_probe_unanswered(const struct tg_tide *t)
+{
+	return t->longer && !tg_tide_probe_used(t) && t->watches < TG_TIDE_WATCHES;
+}
+
+TG_INLINE void tg_tide_watch_on(struct tg_tide *t, tg_u64 now_us)
+{
+	t->watches++;
+	t->watch_end_us = now_us + t->h_us;
+	t->watched_us = TG_OPEN;
 }
 
 /* The level that was taken for queue is path: it belongs to the lag, and what the forecast sank by
@@ -82,18 +118,43 @@ TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
 	t->recheck_us = now_us + t->recheck_wait_us;
 }
 
+/* By how much floors have risen since the flow `s` last heard of it: its lag has what its queue loses. */
+TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
+{
+	tg_u32 rise_us = t->risen_us - s->risen_us;
+
+	s->risen_us = t->risen_us;
+	if (s->h_us)
+		s->h_us += rise_us;
+	if (rise_us)
+		s->touched_h_us = s->h_us;
+	return rise_us;
+}
+
+/* How long a "no" may hold. While the lag is longer, whatever a probe met has not explained that. */
+TG_INLINE tg_u32 tg_tide_patience_max_us(const struct tg_tide *t)
+{
+	return t->longer ? TG_TIDE_LONGER_PATIENCE * t->h_us : TG_TIDE_PATIENCE_MAX_US;
+}
+
+/* The level is path if delay is what it was although more came. Beside others who wait as well the queue may be
+ * theirs, and too large for this to move it. */
 TG_INLINE void tg_tide_end_probe(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_u64 now_us = a->now_us;
+	int still = tg_tide_probe_still(t);
 
+	if (still && tg_tide_probe_unanswered(t)) {
+		tg_tide_watch_on(t, now_us);
+		return;
+	}
 	t->state = TG_TIDE_RUNNING;
 	t->probed_us = now_us;
-	/* Beside others who wait as well the queue may be theirs, and too large for this to move it. */
-	if (tg_tide_probe_met_path(t) && a->beside_us < t->before_us / 2)
+	if (still && tg_tide_probe_used(t) && a->beside_us < t->before_us / 2)
 		tg_tide_raise_floors(t, now_us);
 	else
 		t->patience_us = tg_min(tg_max(2 * t->patience_us, 4 * t->h_us),
-					TG_TIDE_PATIENCE_MAX_US);
+					tg_tide_patience_max_us(t));
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "recheck.h"
 
 #define TG_TIDE_MARGIN_LEAST_US (20 * TG_MS_US)
+#define TG_TIDE_GROWTH 4u /* slow start's doubling, and as much again since the count is half a round trip old */
 
 /* Ends the round trip, queue included, over which hungry flows are counted. */
 TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
@@ -86,15 +87,18 @@ TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
 	return t->hungry && sated < t->m ? t->m - sated : t->m;
 }
 
-/* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_OPEN while it starts. Five segments at
+/* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_OPEN while it starts
+ * for the first time; after idleness what is remembered, or what slow start needs over what has come in a lag. Five segments at
  * least: rounding by window scale may cost one, and an even number is acknowledged without waiting. */
 TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 {
 	tg_u64 margin = ((tg_u64)(t->d1 + t->d2) * 11) >> 3;
 	tg_u64 bytes = (((tg_u64)m * h_us + margin * tg_tide_margin_us(t)) >> TG_TIDE_Q) + t->mss;
 
-	if (t->state == TG_TIDE_STARTING)
+	if (t->state == TG_TIDE_STARTING && !t->m)
 		return TG_OPEN;
+	if (t->state == TG_TIDE_STARTING)
+		bytes = tg_max64(bytes, TG_TIDE_GROWTH * (t->sum + t->current));
 	if (t->state == TG_TIDE_PROBING)
 		bytes = tg_max64(bytes, tg_tide_lags_worth(t, t->probe_window, h_us));
 	if (t->state == TG_TIDE_RECHECKING)

@@ -28,13 +28,18 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link of one rate.
-    pub fn constant(mbps: f64) -> Self {
+    /// A link of that name and rate.
+    pub fn new(name: String, rate: RateSpec) -> Self {
         Self {
-            name: format!("{mbps} Mbit/s"),
-            rate: RateSpec::ConstantMbps(mbps),
+            name,
+            rate,
             delay_trace: None,
         }
+    }
+
+    /// A link of one rate.
+    pub fn constant(mbps: f64) -> Self {
+        Self::new(format!("{mbps} Mbit/s"), RateSpec::ConstantMbps(mbps))
     }
 
     /// A shipped cell, with the mean rate of its technology unless another one is given in Mbit/s.

@@ -56,8 +56,7 @@ impl Host {
         let share = &mut self.flows[flow];
         // SAFETY: the records are exclusively ours.
         unsafe {
-            let rise_us = self.path.risen_us - share.risen_us;
-            share.risen_us = self.path.risen_us;
+            let rise_us = sys::tg_tide_rise(&raw const self.path, share);
             self.risen_us[flow] += rise_us;
             arrival.queue_us -= rise_us.min(arrival.queue_us);
             arrival.lag_us = arrival.sample_us - arrival.queue_us;
@@ -371,4 +370,59 @@ fn flows_share_by_weight() {
         [0, 1].map(|flow| unsafe { sys::tg_tide_share(&host.path, &host.flows[flow]) });
     let ratio = f64::from(front) / f64::from(back);
     assert!((ratio - 4.0).abs() < 0.1, "{front} and {back}");
+}
+
+/// A full link whose delay and lag have both grown by as much, while the same comes as before.
+fn longer(grown_us: u32) -> Host {
+    let mut host = Host::running(1);
+    // The forecast does not sink: no more ever came.
+    host.path.touched_m = host.path.touched_m * 2 / 3;
+    host.rtt_us += grown_us;
+    host
+}
+
+/// A queue on the data's way leaves the way back as it is. Where that has become longer as well, it is asked
+/// at once.
+#[test]
+fn a_lag_that_has_grown_is_asked_about_at_once() {
+    let level_us = 10_000;
+    assert!(longer(level_us).until_probe(300_000, GAP_US, level_us));
+    assert!(!longer(0).until_probe(3_000_000, GAP_US, level_us));
+}
+
+/// A sender that paces itself does not use the room at once: it is kept open, until more comes or the
+/// delay moves, but not for ever.
+#[test]
+fn where_the_lag_has_grown_a_probe_waits_for_its_sender() {
+    let level_us = 10_000;
+    let probing = || {
+        let mut host = longer(level_us);
+        assert!(host.until_probe(300_000, GAP_US, level_us));
+        host.alone(5 * u64::from(host.rtt_us), GAP_US, level_us);
+        assert!(host.probing());
+        host
+    };
+    let mut used = probing();
+    used.through_probe(GAP_US * 6 / 10, level_us);
+    assert_eq!(used.path.risen_us, level_us);
+    let mut moved = probing();
+    moved.through_probe(GAP_US * 6 / 10, level_us + 8_000);
+    assert_eq!(moved.path.risen_us, 0);
+    let mut unused = probing();
+    unused.alone(7 * u64::from(unused.rtt_us), GAP_US, level_us);
+    assert!(!unused.probing() && unused.path.risen_us == 0);
+}
+
+/// After idleness the window is not the kernel's: what is remembered, or four times what comes in a lag.
+#[test]
+fn after_idleness_the_window_is_remembered_or_grows() {
+    let mut host = Host::running(1);
+    let remembered = host.window();
+    host.receive(0, 11_000_000, 500);
+    assert_eq!(host.path.state, sys::TG_TIDE_STARTING);
+    assert!(host.window().abs_diff(remembered) < remembered / 8);
+    host.alone(2 * u64::from(RTT_US), GAP_US / 4, 500);
+    let came = RTT_US / (GAP_US as u32 / 4) * MSS;
+    assert_eq!(host.path.state, sys::TG_TIDE_STARTING);
+    assert!((3 * came..=5 * came).contains(&host.window()));
 }

@@ -21,6 +21,15 @@ const PATIENCE_MAX_US: u64 = 160_000_000;
 /// Raised floors are held against RTTmin after so long, then half as often, down to this.
 const RECHECK_US: u64 = 4_000_000;
 const RECHECK_MAX_US: u64 = 16_000_000;
+/// A lag that has grown by a sixteenth, and two ticks, since the queue was last empty is longer. Then levels may
+/// differ by so much more, a probe is watched for so many lags at most, and a queue that it meets is believed for as many
+/// but one.
+const LONGER_PART: u64 = 16;
+const TREMBLE_US: u64 = 2_000;
+const WATCHES: u32 = 9;
+const LONGER_PATIENCE: u64 = 8;
+/// After idleness the window may be so many times what has come in a lag.
+const GROWTH: u64 = 4;
 /// Floors that fall by more in a round trip, and by an eighth of the lag, hid a queue.
 const FALL_US: u64 = 8_000;
 /// A sixteenth of the time, in the long run, is for rechecks after falls; eight may come at once.
@@ -54,8 +63,9 @@ pub struct Arrival {
 /// A flow's part in the path.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
-    /// Its own lag.
+    /// Its own lag, and what that was when it last saw an empty queue.
     pub h_us: Option<u64>,
+    touched_h_us: u64,
     /// Its parts where another has one.
     pub weight: u64,
     /// Its bytes in an epoch, and the last one in which it was hungry.
@@ -83,6 +93,8 @@ struct Probe {
     watch_us: Range<u64>,
     /// The smallest delay of that.
     watched_us: Option<u64>,
+    /// For how many lags.
+    watches: u32,
 }
 
 /// Floors that have risen are doubted until RTTmin's window has shown no smaller delay.
@@ -138,6 +150,8 @@ pub struct Tide {
     active_now: u64,
     /// When the queue was last empty, and m then.
     pub touched: (u64, f64),
+    /// Whether the last packet's flow has a longer lag since.
+    longer: bool,
     probe: Option<Probe>,
     pub probes: u64,
     probed_us: u64,
@@ -258,7 +272,8 @@ impl Tide {
     }
 
     fn alike(&self, one_us: u64, other_us: u64) -> bool {
-        one_us.abs_diff(other_us) <= self.empty_us()
+        let trembles_us = if self.longer { TREMBLE_US } else { 0 };
+        one_us.abs_diff(other_us) <= self.empty_us() + trembles_us
     }
 
     /// A gap is an outage if the packet that ends it queued for as long, else idleness.
@@ -310,6 +325,12 @@ impl Tide {
     fn open_bucket(&mut self, from_us: u64) {
         self.open.1 = (self.h() / BUCKETS as u64).max(1_000);
         self.open_end_us = from_us + self.open.1;
+    }
+
+    /// Bytes in the last 8 buckets and the open one.
+    fn lately(&self) -> u64 {
+        let last = &self.closed[self.closed.len().saturating_sub(BUCKETS)..];
+        last.iter().map(|b| b.0).sum::<u64>() + self.open.0
     }
 
     /// Rate over the last 8 buckets.
@@ -408,6 +429,7 @@ impl Tide {
             self.touched = (a.now_us, self.m);
             self.patience_us = 0;
         }
+        self.compare_lag(s, a.queue_us);
         self.note_fall(s, a.fell_us);
         if self.state == State::Rechecking {
             self.end_recheck(a);
@@ -431,10 +453,20 @@ impl Tide {
             probe.watched_us = Some(watched_us.min(a.queue_us));
         }
         if a.now_us >= probe.watch_us.end {
-            self.end_probe(&probe, a.now_us);
+            self.end_probe(probe, a.now_us);
         } else {
             self.probe = Some(probe);
         }
+    }
+
+    /// A queue on the data's way does not lengthen the way back; another route does.
+    fn compare_lag(&mut self, s: &mut Share, queue_us: u64) {
+        let h_us = s.h_us.unwrap_or(0);
+        let slack_us = (s.touched_h_us / LONGER_PART).max(2_000);
+        if queue_us <= self.empty_us() || self.state == State::Starting {
+            s.touched_h_us = h_us;
+        }
+        self.longer = h_us > s.touched_h_us + slack_us;
     }
 
     /// Falls of the flow's floor are summed over a round trip, or a recheck.
@@ -484,14 +516,14 @@ impl Tide {
     }
 
     /// Delay stands still above the empty queue's, the count is not falling just now, and the
-    /// forecast sank by a quarter since the queue was empty, or that is long ago.
+    /// forecast sank by a quarter since the queue was empty, or that is long ago, or the lag is longer.
     fn floor_is_doubtful(&self, now_us: u64) -> bool {
         let stands = self.steady >= STEADY && self.level_us > self.empty_us();
         let patient = now_us - self.probed_us < self.patience_us;
         let falling = self.x() < 0.75 * self.m;
         let sunk = self.m < 0.75 * self.touched.1;
         let untouched_us = now_us - self.touched.0.max(self.probed_us);
-        stands && !patient && !falling && (sunk || untouched_us >= UNTOUCHED_US)
+        stands && !patient && !falling && (self.longer || sunk || untouched_us >= UNTOUCHED_US)
     }
 
     /// Makes room for what came when the queue was last empty, m being half as much again: a
@@ -510,23 +542,37 @@ impl Tide {
             window: aim * round_us as f64 + self.mss as f64,
             watch_us: arrives_us..arrives_us + self.h(),
             watched_us: None,
+            watches: 1,
         });
     }
 
-    /// What was probed is path if most of what there was room for came, and delay is what it was.
-    fn end_probe(&mut self, probe: &Probe, now_us: u64) {
-        self.state = State::Running;
-        self.probed_us = now_us;
+    /// What was probed is path if most of what there was room for came, and delay is what it was. Where the lag
+    /// is longer it is watched on until that comes.
+    fn end_probe(&mut self, probe: Probe, now_us: u64) {
         let came = self.x() >= probe.aim - (probe.aim - probe.before) / 8.0;
         let unmoved = probe
             .watched_us
             .is_some_and(|q| self.alike(q, probe.level_us));
+        if unmoved && !came && self.longer && probe.watches < WATCHES {
+            self.probe = Some(Probe {
+                watch_us: probe.watch_us.start..now_us + self.h(),
+                watched_us: None,
+                watches: probe.watches + 1,
+                ..probe
+            });
+            return;
+        }
+        self.state = State::Running;
+        self.probed_us = now_us;
         if came && unmoved {
             self.raise_floors(probe.level_us, now_us);
         } else {
-            self.patience_us = (2 * self.patience_us)
-                .max(4 * self.h())
-                .min(PATIENCE_MAX_US);
+            let most_us = if self.longer {
+                LONGER_PATIENCE * self.h()
+            } else {
+                PATIENCE_MAX_US
+            };
+            self.patience_us = (2 * self.patience_us).max(4 * self.h()).min(most_us);
         }
     }
 
@@ -553,13 +599,16 @@ impl Tide {
     pub fn floor_rise(&self, s: &mut Share) -> u64 {
         let rise_us = self.risen_us - std::mem::replace(&mut s.risen_us, self.risen_us);
         s.h_us = s.h_us.map(|h_us| h_us + rise_us);
+        if rise_us > 0 {
+            s.touched_h_us = s.h_us.unwrap_or(0);
+        }
         rise_us
     }
 
     /// The window that all flows would have together if each had the lag `h_us` and they shared `m`: the forecast is for that
     /// lag, the margin for the path's.
     fn window(&self, h_us: u64, m: f64) -> Option<f64> {
-        if self.state == State::Starting {
+        if self.state == State::Starting && self.m == 0.0 {
             return None;
         }
         let mss = self.mss as f64;
@@ -571,6 +620,11 @@ impl Tide {
             m * self.tried_us.min(self.h()) as f64 * longer
         } else {
             forecast.max(probed * longer)
+        };
+        let wanted = if self.state == State::Starting {
+            wanted.max((GROWTH * self.lately()) as f64)
+        } else {
+            wanted
         };
         Some(wanted.max(5.0 * mss))
     }
