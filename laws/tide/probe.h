@@ -137,8 +137,14 @@ TG_INLINE tg_u32 tg_tide_patience_max_us(const struct tg_tide *t)
 	return t->longer ? TG_TIDE_LONGER_PATIENCE * t->h_us : TG_TIDE_PATIENCE_MAX_US;
 }
 
-/* The level is path if delay is what it was although more came. Beside others who wait as well the queue may be
- * theirs, and too large for this to move it. */
+/* Where others wait as well the queue may be theirs, and too large for this record's part to move it. Of a flow
+ * alone that is as good as path: what others keep standing it cannot empty. Several would only add theirs. */
+TG_INLINE int tg_tide_queue_is_others(const struct tg_tide *t, const struct tg_arrival *a)
+{
+	return t->hungry > 1 && a->beside_us >= t->before_us / 2;
+}
+
+/* The level is path if delay is what it was although more came. */
 TG_INLINE void tg_tide_end_probe(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_u64 now_us = a->now_us;
@@ -150,7 +156,7 @@ TG_INLINE void tg_tide_end_probe(struct tg_tide *t, const struct tg_arrival *a)
 	}
 	t->state = TG_TIDE_RUNNING;
 	t->probed_us = now_us;
-	if (still && tg_tide_probe_used(t) && a->beside_us < t->before_us / 2)
+	if (still && tg_tide_probe_used(t) && !tg_tide_queue_is_others(t, a))
 		tg_tide_raise_floors(t, now_us);
 	else
 		t->patience_us = tg_min(tg_max(2 * t->patience_us, 4 * t->h_us),

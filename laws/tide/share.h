@@ -6,7 +6,7 @@
 #include "path.h"
 #include "recheck.h"
 
-#define TG_TIDE_MARGIN_LEAST_US (20 * TG_MS_US)
+#define TG_TIDE_MARGIN_LEAST_US (10 * TG_MS_US)
 #define TG_TIDE_GROWTH 4u /* slow start's doubling, and as much again since the count is half a round trip old */
 
 /* Ends the round trip, queue included, over which hungry flows are counted. */

@@ -13,7 +13,7 @@ const CATCH_UP: usize = 32;
 const LAG_LEAST_US: u64 = 5_000;
 /// The least H is taken over one to two spans of so long.
 const LEAST_US: u64 = 4_000_000;
-const MARGIN_LEAST_US: u64 = 20_000;
+const MARGIN_LEAST_US: u64 = 10_000;
 /// Buckets at one level before it is doubted, and how long without an empty queue does the same.
 const STEADY: u32 = 12;
 const UNTOUCHED_US: u64 = 10_000_000;
@@ -238,7 +238,7 @@ impl Tide {
         }
     }
 
-    /// What the margin is for: H, or beside uploads the least of it in this span and the one before; 20 ms at least.
+    /// What the margin is for: H, or beside uploads the least of it in this span and the one before; 10 ms at least.
     fn margin_us(&self) -> u64 {
         let late = self.leasts.iter().rev().take(2);
         let least_us = late.map(|(_, h_us)| *h_us).filter(|_| self.uploading).min();
