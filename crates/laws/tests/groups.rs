@@ -239,6 +239,43 @@ fn two_groups_stand_beside_each_other() {
     }
 }
 
+/// A near flow needs a small window for its rate. While it has less than a quarter of that it asks for no share, and
+/// what it takes all the same is not the far one's to have.
+#[test]
+fn a_near_download_has_its_share_beside_a_far_one() {
+    for (mbit, far_ms) in [(55, 288), (31, 248), (49, 128)] {
+        for [near_s, far_s] in [[0, 3_000], [3_000, 0]] {
+            let sources = vec![late(near_s, 0), late(far_s, far_ms)];
+            let o = model(mbps(&[mbit]), 4, sources, 160, 80).run();
+            let told = format!(
+                "{mbit} Mbit/s, {far_ms} ms: {:?} {:.0?}",
+                o.bytes, o.queued_ms
+            );
+            println!("{told}");
+            assert!(jain(&o.bytes) > 0.95 && o.utilisation > 0.97, "{told}");
+        }
+    }
+}
+
+/// Many that come one after another end up in one group, where the link has room for two segments of each.
+#[test]
+fn fifty_that_come_one_after_another_share() {
+    for (mbit, delay_ms) in [(170, 5), (100, 20)] {
+        let sources = (0..50).map(|n| late(40 * n, 0)).collect();
+        let o = model(mbps(&[mbit]), delay_ms, sources, 40, 15).run();
+        let alone = o.groups.iter().filter(|spans| spans.is_empty()).count();
+        let told = format!(
+            "{mbit} Mbit/s: {:.3} {:.3} {:.0} ms, {alone} alone",
+            jain(&o.bytes),
+            o.utilisation,
+            o.mean_delay_ms
+        );
+        println!("{told}");
+        assert!(jain(&o.bytes) > 0.85 && o.utilisation > 0.97, "{told}");
+        assert!(o.mean_delay_ms < 60.0, "{told}");
+    }
+}
+
 /// A slow link elsewhere, then the access link that another flow fills: who is held back elsewhere keeps that
 /// link full, the other takes the rest.
 #[test]
