@@ -20,7 +20,7 @@ const KERNEL_LAST: u32 = 1 << 20;
 /// overshot by a round trip later than the receiver, through the queue that it has made.
 const STEADY_US: [u64; 2] = [1_500_000, 4_000_000];
 /// By then `tide` has found that flows which begin at once share their queue.
-const FOUND_US: u64 = 8_000_000;
+const FOUND_US: u64 = 16_000_000;
 /// For so long is then measured.
 const MEASURED_US: u64 = 1_000_000;
 
