@@ -25,6 +25,7 @@
 #define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then */
 #define TG_GROUP_MANY 6u			     /* members that make a common queue likely for one more */
 #define TG_GROUP_FULL 128u		     /* buckets without an empty queue before an offset is doubted */
+#define TG_GROUP_SEGMENTS 4u	     /* of each hungry member, with which the queue may run empty */
 #define TG_GROUP_LEFT 8u	     /* how often a departure makes it harder to come back */
 #define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip, */
 #define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this */
@@ -384,11 +385,18 @@ TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_moment *m,
 	s->offset_us -= (tg_s32)tg_min((queue_us - m->queue_us) / 4, (tg_u32)s->offset_us);
 }
 
+/* Whether the group's queue could run empty. Many small windows, rounded up to whole segments, keep one. */
+TG_INLINE int tg_group_may_empty(const struct tg_tide *t)
+{
+	return (tg_u64)t->m * t->h_us >> TG_TIDE_Q > (tg_u64)TG_GROUP_SEGMENTS * t->mss * t->hungry;
+}
+
 /* The flow's own delay shows no queue, and its group's has not run empty for long: what others see more is theirs
  * alone. Without this one member with another queue behind the common one would hold all back. */
 TG_INLINE void tg_group_doubt_offset(struct tg_sharing *s, const struct tg_tide *t, tg_u32 queue_us)
 {
-	if (s->offset_us > 0 && t->full > TG_GROUP_FULL && queue_us <= tg_tide_empty_us(t))
+	if (s->offset_us > 0 && t->full > TG_GROUP_FULL && queue_us <= tg_tide_empty_us(t) &&
+	    tg_group_may_empty(t))
 		s->offset_us -= (tg_s32)tg_min((tg_u32)s->offset_us / 4 + TG_MS_US, (tg_u32)s->offset_us);
 }
 

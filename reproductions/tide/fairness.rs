@@ -17,7 +17,7 @@ use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{CellKind, Direction, Hop, LinkSpec, RateSpec, RunResult, Side, Workload};
 
 /// How many downloads share; with `--quick` the first two numbers.
-const FLOWS: [usize; 3] = [2, 4, 8];
+const FLOWS: [usize; 5] = [2, 4, 8, 16, 50];
 
 /// Seconds from one start to the next, from the last one until all have settled, and for which their
 /// shares are then counted.
