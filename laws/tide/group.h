@@ -25,7 +25,7 @@
 #define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then */
 #define TG_GROUP_MANY 6u			     /* members that make a common queue likely for one more */
 #define TG_GROUP_FULL 128u		     /* buckets without an empty queue before an offset is doubted */
-#define TG_GROUP_SEGMENTS 4u	     /* of each hungry member, with which the queue may run empty */
+#define TG_GROUP_SEGMENTS 2u	     /* of each hungry member, with which the queue may run empty */
 #define TG_GROUP_LEFT 8u	     /* how often a departure makes it harder to come back */
 #define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip, */
 #define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this */
