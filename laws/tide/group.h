@@ -244,7 +244,7 @@ TG_INLINE void tg_group_part(struct tg_interface *i, struct tg_share *share, str
 {
 	tg_group_leave(i, share, s, own, a);
 	s->left = tg_min(s->left + 1, TG_GROUP_LEFT);
-	s->looks[s->place % TG_GROUPS].score = -(TG_SHARING_PROOF / 2 << s->left);
+	s->looks[s->place % TG_GROUPS].score = (tg_s16)-(TG_SHARING_PROOF / 2 << s->left);
 }
 
 TG_INLINE void tg_group_free(struct tg_group *g)

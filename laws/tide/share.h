@@ -33,9 +33,9 @@ TG_INLINE tg_u32 tg_tide_weight(const struct tg_share *s)
 	return tg_max(s->weight, 1);
 }
 
-/* A flow is hungry if it took at least a quarter of its share in this round trip; what the others took is not the
- * hungry ones' to share. If none was in the last, all that had data share: of many each takes less than a quarter
- * of the whole. */
+/* A flow is hungry if it took at least a quarter of its share in this round trip; what the others took is
+ * not the hungry ones' to share. If none was in the last, all that had data share: of many each takes less
+ * than a quarter of the whole. */
 TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u32 len)
 {
 	tg_u64 all = (tg_u64)t->m * t->epoch_us >> TG_TIDE_Q;
@@ -60,11 +60,11 @@ TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u3
 }
 
 /*
- * The time for which the forecast's error needs a margin: the lag, and some more of a short one: beside flows with
- * a longer lag, whose margins are larger, it would be left little of a queue that they do not know to share. Where both directions are full, the
- * least lag of late: what the lag has more than that is the other direction's queue, and were the
- * margin for that, too, each direction's margin would stand in its queue, lengthen the other's lag,
- * and so the other's margin.
+ * The time for which the forecast's error needs a margin: the lag, and some more of a short one, which
+ * beside flows with a longer lag, whose margins are larger, would be left little of a queue that they do
+ * not know to share. Where both directions are full, the least lag of late: what the lag has more than
+ * that is the other direction's queue, and were the margin for that, too, each direction's margin would
+ * stand in its queue, lengthen the other's lag, and so the other's margin.
  */
 TG_INLINE tg_u32 tg_tide_margin_us(const struct tg_tide *t)
 {
@@ -87,9 +87,10 @@ TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
 	return t->hungry && sated < t->m ? t->m - sated : t->m;
 }
 
-/* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_OPEN while it starts
- * for the first time; after idleness what is remembered, or what slow start needs over what has come in a lag. Five segments at
- * least: rounding by window scale may cost one, and an even number is acknowledged without waiting. */
+/* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_OPEN while it
+ * starts for the first time; after idleness what is remembered, or what slow start needs over what has
+ * come in a lag. Five segments at least: rounding by window scale may cost one, and an even number is
+ * acknowledged without waiting. */
 TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 {
 	tg_u64 margin = ((tg_u64)(t->d1 + t->d2) * 11) >> 3;
