@@ -317,7 +317,7 @@ fn send_through_everything(mebibytes: u64, seconds: u64) -> Seen {
     wait_for_some(&into);
     overlay.start_registry();
     overlay.knows_all(name);
-    until(20, "the sender uses proxies", || {
+    until(BACK, "the sender uses proxies", || {
         overlay.hops().iter().all(|&packets| packets > 0)
     });
     *middle.faults.lock().unwrap() = Faults::hostile();
