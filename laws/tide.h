@@ -62,6 +62,7 @@
 #include "tide/path.h"
 #include "tide/probe.h"
 #include "tide/recheck.h"
+#include "tide/search.h"
 #include "tide/share.h"
 
 #define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS)

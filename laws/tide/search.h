@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * How flows find whose queue they share: what a packet is compared with, what many findings prove together,
+ * and what a flow shows to others.
+ */
+#ifndef TG_TIDE_SEARCH_H
+#define TG_TIDE_SEARCH_H
+
+#include "group.h"
+
+/* Finds what the speaker of `g`, or else another of its members, saw when a packet left the queue at `now_us`:
+ * `s->heard` is where that stands, or TG_MOMENTS. Of uploads one is told that at different times. */
+TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_u32 now_us,
+			     tg_u32 beside_us)
+{
+	tg_u32 next = (now_us >> TG_MOMENT_SHIFT) + 1;
+
+	s->heard = TG_MOMENTS;
+	for (tg_u32 n = 0; n < TG_MOMENTS_BESIDE; n++) {
+		const struct tg_moment *m = &g->moments[(next - n) % TG_MOMENTS];
+
+		if (!m->flow || tg_magnitude((tg_s32)(now_us - m->us)) > beside_us ||
+		    (s->heard != TG_MOMENTS && m->flow != g->flow))
+			continue;
+		s->heard = (next - n) % TG_MOMENTS;
+		if (m->flow == g->flow)
+			break;
+		TG_FORGET();
+	}
+	TG_FORGET();
+}
+
+/* Whether the flow's own delay shows no queue. */
+TG_INLINE int tg_group_free_way(const struct tg_sharing *s, const struct tg_tide *t, tg_u32 queue_us)
+{
+	tg_u32 hidden_us = s->offset_us > 0 ? (tg_u32)s->offset_us : 0;
+
+	return queue_us <= hidden_us + tg_tide_empty_us(t);
+}
+
+/* Compares a packet of the flow with what was seen in one place beside it. */
+TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, struct tg_look *l,
+			     const struct tg_moment *m, const struct tg_arrival *a,
+			     const struct tg_tide *t, tg_u32 apart_us, int member)
+{
+	tg_s32 more = (tg_s32)(a->queue_us - m->queue_us);
+	tg_u32 now_us = (tg_u32)a->now_us;
+	tg_u32 least_us = tg_max(4 * a->tick_us, 2 * tg_tide_segment_us(t));
+
+	if (l->name != g->name)
+		*l = (struct tg_look){ .name = g->name };
+	if (!l->flow) {
+		l->bias_us = more;
+		tg_look_anchor(l, m, a->one_way_us, now_us);
+	}
+	TG_FORGET();
+	if (l->seen_us == m->us || now_us - l->since_us < apart_us)
+		return;
+	l->seen_us = m->us;
+	if (l->turn_us != (tg_u32)g->turn_us) {
+		l->turn_us = (tg_u32)g->turn_us;
+		l->against = 0;
+	}
+	TG_FORGET();
+	l->noise_us = tg_approach(l->noise_us, tg_magnitude(more - l->bias_us), 1, 16);
+	TG_FORGET();
+	l->bias_us = tg_towards(l->bias_us, more, 3);
+	TG_FORGET();
+	/* Who sees less queue may have a floor that hides it. */
+	if (member && (more > 0 || tg_group_free_way(s, t, a->queue_us)) &&
+	    tg_look_another(l, m, a->queue_us))
+		tg_look_count(l, -1, member);
+	TG_FORGET();
+	tg_look_moved(l, m, a->one_way_us, least_us, now_us, member);
+	TG_FORGET();
+	if (member)
+		tg_group_realign(s, m, a->queue_us, tg_tide_empty_us(t));
+}
+
+/* What one member finds about another group's queue counts for all. Once it is proven to be theirs, who is in the
+ * higher place is invited to the lower. */
+TG_INLINE void tg_group_pool(struct tg_interface *i, const struct tg_sharing *s, tg_u32 n,
+			     const struct tg_look *l, tg_s32 by)
+{
+	struct tg_group *own = tg_group_at(i, s->place);
+	struct tg_group *g = tg_group_at(i, n);
+	struct tg_between *b = &own->between[n % TG_GROUPS];
+	tg_s32 score;
+
+	if (b->name != g->name)
+		*b = (struct tg_between){ .name = g->name };
+	score = b->score + by;
+	if (score > TG_SHARING_SURE)
+		score = TG_SHARING_SURE;
+	if (score < TG_SHARING_LEAST)
+		score = TG_SHARING_LEAST;
+	b->score = score;
+	if (score < TG_SHARING_PROOF)
+		return;
+	if (n > s->place) {
+		tg_group_invite(g, s, l);
+	} else if (!own->invited) {
+		own->invited = g->name;
+		own->invited_place = n;
+		own->invited_bias_us = l->bias_us;
+	}
+}
+
+/* Another flow has found that its delays move with those that are shown in `g`, or do not. */
+TG_INLINE void tg_group_agree(struct tg_group *g, tg_s32 by, tg_u32 now_us)
+{
+	if (now_us - g->crowd_us > TG_SECOND_US) {
+		g->crowd_us = now_us;
+		g->crowd = tg_towards(g->crowd, 0, 1);
+	}
+	g->crowd += by;
+	if (g->crowd > TG_GROUP_CROWD_MAX)
+		g->crowd = TG_GROUP_CROWD_MAX;
+	if (g->crowd < -TG_GROUP_CROWD_MAX)
+		g->crowd = -TG_GROUP_CROWD_MAX;
+}
+
+/* How much it takes to prove that a flow shares the queue of `g`: the less the more share it already, since a
+ * queue that many were found in is likely that of one more. */
+TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sharing *s,
+				const struct tg_group *g)
+{
+	const struct tg_group *own = &i->group[s->place % TG_GROUPS];
+	tg_u32 members = g->shared ? g->tide.hungry : 0;
+
+	if (s->joined && own->shared)
+		members = tg_max(members, own->tide.hungry);
+	if (g->crowd >= TG_GROUP_CROWD)
+		return TG_GROUP_CROWD_PROOF;
+	return members >= TG_GROUP_MANY ? TG_SHARING_PROOF / 2 : TG_SHARING_PROOF;
+}
+
+/* Compares with what is shown in place `n`: `s->found` is that place if its queue is found to be the flow's as well. */
+TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32 n,
+			    const struct tg_tide *t, const struct tg_arrival *a, tg_u32 beside_us,
+			    tg_u32 apart_us)
+{
+	struct tg_group *g = tg_group_at(i, n);
+	struct tg_look *l = &s->looks[n % TG_GROUPS];
+	int member = tg_group_has(i, s);
+	tg_s32 before;
+
+	if (!g->name || g->flow == s->flow)
+		return;
+	tg_group_hear(g, s, (tg_u32)a->now_us, beside_us);
+	if (s->heard == TG_MOMENTS)
+		return;
+	s->next_us = a->now_us + t->h_us / 64;
+	before = l->name == g->name ? l->score : 0;
+	TG_FORGET();
+	tg_group_look(s, g, l, &g->moments[s->heard % TG_MOMENTS], a, t, apart_us,
+		      member && n == s->place);
+	TG_FORGET();
+	if (!(member && n == s->place) && l->score != before)
+		tg_group_agree(g, l->score - before, (tg_u32)a->now_us);
+	TG_FORGET();
+	if (member && g->shared && n != s->place && l->score != before)
+		tg_group_pool(i, s, n, l, l->score - before);
+	TG_FORGET();
+	if (l->score < tg_group_proof(i, s, g))
+		return;
+	if (member && !g->shared)
+		tg_group_invite(g, s, l);
+	else if (!(member && n >= s->place))
+		s->found = n;
+}
+
+/* Compares with what was told last, and with each place in turn: with all of them for each packet would be too much
+ * work for the verifier, and for the packet. */
+TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *share,
+			       struct tg_sharing *s, const struct tg_tide *t,
+			       const struct tg_arrival *a)
+{
+	tg_u32 beside_us = tg_max(tg_max(1u << TG_MOMENT_SHIFT, t->h_us / 32), 2 * tg_tide_segment_us(t));
+	tg_u32 apart_us = tg_max(share->h_us / 2, TG_GROUP_APART_US);
+
+	s->found = TG_GROUPS;
+	s->turn = s->turn % TG_GROUPS ? s->turn - 1 : i->places;
+	TG_FORGET();
+	tg_group_try(i, s, i->told % TG_GROUPS, t, a, beside_us, apart_us);
+	TG_FORGET();
+	tg_group_try(i, s, s->turn % TG_GROUPS, t, a, beside_us, apart_us);
+}
+
+/* A flow alone beside others lets the queue sink now and then: so it learns what floors hide, and they
+ * see whether theirs sinks along. */
+TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg_arrival *a)
+{
+	if (t->state != TG_TIDE_RUNNING || a->now_us < d->at_us)
+		return;
+	tg_tide_begin_recheck(t, a, t->h_us / 2);
+	d->wait_us = tg_min(tg_max(2 * d->wait_us, TG_GROUP_DIP_US), TG_GROUP_DIP_MAX_US);
+	d->at_us = t->recheck_end_us + d->wait_us;
+}
+
+/* Where the flow stands from its next packet on. `received`: its bytes in all. */
+TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
+				struct tg_tide *own, const struct tg_arrival *a, tg_u64 received)
+{
+	if (i->last == s->flow || a->now_us < s->next_us)
+		return;
+	tg_group_search(i, share, s, tg_group_record(i, s, own), a);
+	TG_FORGET();
+	if (tg_group_has(i, s) && s->looks[s->place % TG_GROUPS].score <= 0) {
+		tg_group_part(i, share, s, own, a);
+	} else if (s->found < TG_GROUPS && (tg_group_has(i, s) || own->state != TG_TIDE_STARTING)) {
+		if (tg_group_has(i, s))
+			tg_group_leave(i, share, s, own, a);
+		else if (s->name)
+			tg_group_free(tg_group_at(i, s->place));
+		TG_FORGET();
+		tg_group_enter(i, share, s, own, s->found, a);
+	} else if (!tg_group_has(i, s)) {
+		if (!s->name && received >= TG_GROUP_BYTES)
+			tg_group_show(i, s, a->now_us, own->h_us + a->queue_us);
+		tg_group_dip(&s->dip, own, a);
+	}
+}
+
+/* What a party that does not steer by this record saw within the last two round trips. */
+TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *s, const struct tg_tide *t,
+			       struct tg_arrival *a)
+{
+	tg_u32 party = tg_group_has(i, s) ? s->name | 1u << 31 : s->flow;
+	tg_u32 now_us = (tg_u32)a->now_us;
+
+	if (i->party != party) {
+		i->other_us = i->party_us;
+		i->other_queue_us = i->party_queue_us;
+		i->party = party;
+	}
+	i->party_us = now_us;
+	i->party_queue_us = a->queue_us;
+	a->beside_us = now_us - i->other_us < 2 * (t->h_us + a->queue_us) ? i->other_queue_us : 0;
+}
+
+/* Shows what the flow saw, if it is its turn. */
+TG_INLINE void tg_group_tell(struct tg_interface *i, const struct tg_sharing *s,
+			     const struct tg_arrival *a)
+{
+	struct tg_group *g = tg_group_at(i, s->place);
+	tg_u32 now_us = (tg_u32)a->now_us;
+
+	if (!s->name || s->name != g->name)
+		return;
+	g->seen_us = tg_max64(g->seen_us, a->now_us);
+	if (g->flow != s->flow) {
+		if (a->now_us >= g->turn_us) {
+			g->flow = s->flow;
+			g->turn_us = a->now_us + g->tide.h_us;
+		} else if (g->tide.hungry < TG_GROUP_MANY ||
+		    now_us - g->moments[(now_us >> TG_MOMENT_SHIFT) % TG_MOMENTS].us < 1u << TG_MOMENT_SHIFT)
+			return;
+	}
+	i->told = s->place;
+	g->moments[(now_us >> TG_MOMENT_SHIFT) % TG_MOMENTS] = (struct tg_moment){
+		.us = now_us,
+		.flow = s->flow,
+		.delay_us = a->one_way_us,
+		.queue_us = a->queue_us,
+	};
+}
+
+#endif
