@@ -304,8 +304,12 @@ TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, s
 	tg_u32 name = g->invited;
 	tg_u32 place = g->invited_place;
 
-	if (tg_group_at(i, place)->name != name ||
-	    (l->name == name && l->score < TG_SHARING_LEAST)) {
+	/* Of members the others may still follow, as long as there is a group to follow to. */
+	if (tg_group_at(i, place)->name != name) {
+		g->invited = 0;
+		return;
+	}
+	if (l->name == name && l->score < TG_SHARING_LEAST) {
 		if (!g->shared)
 			g->invited = 0;
 		return;
