@@ -8,10 +8,12 @@ pub mod afc;
 pub mod bench;
 pub mod drwa;
 mod flow;
+mod hold;
 pub mod sys;
 mod upload;
 mod words;
 
 pub use flow::{Ack, Flow, Params, Path, Segment};
+pub use hold::Hold;
 pub use upload::Upload;
 pub use words::{Direction, Law, PathState};

@@ -139,6 +139,9 @@ pub struct Run {
     /// Whether the client's law steers its uploads; absent: if it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploads: Option<bool>,
+    /// What becomes of the client's workloads that are `windowless`.
+    #[serde(default, skip_serializing_if = "Udp::is_leave")]
+    pub udp: Udp,
     /// What steers at the server: the receive window of the client's uploads.
     #[serde(default, skip_serializing_if = "Law::is_none")]
     pub server_law: Law,
@@ -175,6 +178,7 @@ impl Run {
             name: name.into(),
             law,
             uploads: None,
+            udp: Udp::Leave,
             server_law: Law::None,
             lambda: three(),
             limit: None,
@@ -215,6 +219,26 @@ impl Run {
 
 fn three() -> f64 {
     3.0
+}
+
+/// What becomes of traffic without a window that could be lowered.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Udp {
+    /// What it sends is held back, so that the window stands at the client. With `tide`.
+    Hold,
+    /// It is turned away, and comes over TCP instead.
+    Fallback,
+    /// Nothing.
+    #[default]
+    Leave,
+}
+
+impl Udp {
+    /// Whether it is left alone.
+    pub fn is_leave(&self) -> bool {
+        *self == Self::Leave
+    }
 }
 
 /// How a receiver keeps its buffer from overflowing.

@@ -19,9 +19,13 @@ pub struct Workload {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
     /// Whether the run's law sees and steers its connections. Those of another host behind the same
-    /// link it cannot see, nor what QUIC carries. In the laboratory two other hosts have them.
+    /// link it cannot see. In the laboratory two other hosts have them.
     #[serde(default = "yes")]
     pub steered: bool,
+    /// Whether the law sees its connections and cannot touch their window: what QUIC, another tunnel or
+    /// TCP inside it looks like from outside. A run's `udp` says what becomes of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub windowless: bool,
     /// Parts of the path that `tide` gives each of its connections where others have one: foreground
     /// before background. For the simulator.
     #[serde(default = "one")]
@@ -46,6 +50,7 @@ impl Workload {
             stop_s: None,
             links: None,
             steered: true,
+            windowless: false,
             weight: 1,
             congestion_control: None,
             flow_control: None,

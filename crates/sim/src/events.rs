@@ -20,6 +20,8 @@ pub enum Kind {
     Clock,
     /// Links.
     Link,
+    /// What waits at the client's edge, and what asks there.
+    Edge,
     /// Ends of connections.
     End,
     /// Applications.
@@ -27,7 +29,7 @@ pub enum Kind {
 }
 
 impl Target {
-    const KIND_SHIFT: u32 = 30;
+    const KIND_SHIFT: u32 = 29;
 
     /// The target of a kind by its number.
     pub fn new(kind: Kind, index: usize) -> Self {
@@ -40,7 +42,8 @@ impl Target {
         match self.0 >> Self::KIND_SHIFT {
             0 => Kind::Clock,
             1 => Kind::Link,
-            2 => Kind::End,
+            2 => Kind::Edge,
+            3 => Kind::End,
             _ => Kind::App,
         }
     }
@@ -89,7 +92,7 @@ struct Slot {
 pub struct EventQueue {
     heap: Vec<Entry>,
     /// By kind and index.
-    slots: [Vec<Slot>; 4],
+    slots: [Vec<Slot>; 5],
 }
 
 impl EventQueue {

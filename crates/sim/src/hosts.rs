@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use slab::Slab;
 use tidegate_laws::Params;
-use tidegate_scenario::{Direction, Run, Scenario, Side, Workload};
+use tidegate_scenario::{Direction, Run, Scenario, Side, Udp, Workload};
 use tidegate_tcp::steer::Edge;
 use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State};
 
@@ -142,7 +142,7 @@ impl Hosts {
                 .map(|workload| settings::of_workload(&config, workload))
                 .collect::<Result<_, _>>()?,
             laws: settings::laws(run),
-            weights: scenario.workloads.iter().map(weight).collect(),
+            weights: scenario.workloads.iter().map(|workload| weight(workload, run)).collect(),
             opened: 0,
             random: random::stream(scenario.seed, "connections"),
         })
@@ -226,7 +226,9 @@ impl Hosts {
     }
 }
 
-/// What the law is told of a workload's connections, if it sees them.
-fn weight(workload: &Workload) -> Option<u32> {
-    workload.steered.then_some(workload.weight as u32)
+/// What the law is told of a workload's connections, if it steers their windows: of those without one where
+/// they are turned away, and come over TCP.
+fn weight(workload: &Workload, run: &Run) -> Option<u32> {
+    let windows = !workload.windowless || run.udp == Udp::Fallback;
+    (workload.steered && windows).then_some(workload.weight as u32)
 }

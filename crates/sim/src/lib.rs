@@ -23,6 +23,7 @@ mod packet;
 mod random;
 mod run;
 mod settings;
+mod windowless;
 mod world;
 
 pub use behaviour::BEHAVIOUR_VERSION;

@@ -1,12 +1,13 @@
 //! Links, and routes over them.
 
 use crate::events::{EventQueue, Kind, Target};
-use crate::packet::Packet;
+use crate::packet::{Body, Echo, Packet};
 use crate::random;
+use crate::windowless::Windowless;
 use tidegate_link::{Config, Link};
 use tidegate_measure::{LinkRecord, Passage, Window, demand};
 pub use tidegate_scenario::{DOWN, UP};
-use tidegate_scenario::{Direction, LinkInputs, Scenario, Side, Workload, WorkloadKind};
+use tidegate_scenario::{Direction, LinkInputs, Run, Scenario, Side, Workload, WorkloadKind};
 use tidegate_tcp::steer::Paths;
 use tidegate_time::Instant;
 
@@ -38,6 +39,8 @@ pub struct Network {
     pub events: EventQueue,
     /// The queues in front of the client and the server, as the laws at their edges see them.
     pub paths: [Paths; 2],
+    /// What the law at the client's edge cannot touch the window of.
+    pub windowless: Windowless,
     /// The links.
     pub nodes: Vec<Node>,
     /// Two for each workload, down and up, and then those through proxies.
@@ -48,7 +51,13 @@ pub struct Network {
 
 impl Network {
     /// The scenario's links, empty, and the routes of its workloads.
-    pub fn build(scenario: &Scenario, inputs: &LinkInputs, window: Window, bins: bool) -> Self {
+    pub fn build(
+        scenario: &Scenario,
+        inputs: &LinkInputs,
+        run: &Run,
+        window: Window,
+        bins: bool,
+    ) -> Self {
         let node = |config: &Config, direction, seed| Node {
             link: Link::new(config.clone(), seed),
             record: LinkRecord::new(window, demand(scenario, direction, &window), bins),
@@ -79,6 +88,7 @@ impl Network {
             now: Instant::ZERO,
             events: EventQueue::default(),
             paths: Default::default(),
+            windowless: Windowless::new(scenario, run),
             nodes,
             routes,
             proxied,
@@ -87,6 +97,64 @@ impl Network {
 
     /// A host sends a packet.
     pub fn send(&mut self, packet: Packet) {
+        let leaves = match self.windowless_workload(&packet, Side::Server) {
+            Some(workload) => self.windowless.leaves(&mut self.events, self.now, packet, workload),
+            None => Some(packet),
+        };
+        if let Some(packet) = leaves {
+            self.transmit(packet);
+        }
+    }
+
+    /// The workload of a packet that goes to that side, if it may be one without a window.
+    fn windowless_workload(&self, packet: &Packet, to: Side) -> Option<usize> {
+        let direct = packet.route < self.proxied.first().copied().unwrap_or(0);
+        let of_workload = matches!(packet.body, Body::Segment(..) | Body::Datagram(_));
+        let there = direct && of_workload && self.routes[packet.route as usize].to == to;
+        there.then_some(packet.route as usize / 2)
+    }
+
+    /// A packet has reached the client. Returns whether it goes on to its application.
+    pub fn admits(&mut self, packet: &Packet) -> bool {
+        let Some(workload) = self.windowless_workload(packet, Side::Client) else {
+            return true;
+        };
+        let path = &mut self.paths[0].down;
+        self.windowless
+            .arrives(path, &mut self.events, self.now, packet, workload)
+    }
+
+    /// What waits at the client's edge may leave, or it is time to ask for the delay.
+    pub fn wake_edge(&mut self, number: usize) {
+        let half = number / 2;
+        if number % 2 == 0 {
+            while let Some(packet) = self.windowless.next(&mut self.events, self.now, half) {
+                self.transmit(packet);
+            }
+        } else if self.windowless.ask(&mut self.events, self.now, half) {
+            let echo = Echo {
+                workload: half as u32,
+                sent: self.now,
+            };
+            self.transmit(Packet::echo(echo, route_of(half, Direction::Up)));
+        }
+    }
+
+    /// An echo has reached that side: the server sends it back, the client learns from it.
+    pub fn echo(&mut self, echo: Echo, route: u32, side: Side) {
+        match side {
+            // Down and up are neighbours.
+            Side::Server => self.transmit(Packet::echo(echo, route ^ 1)),
+            Side::Client => self.windowless.answered(
+                &mut self.paths[0].down,
+                self.now,
+                echo.workload as usize,
+                self.now - echo.sent,
+            ),
+        }
+    }
+
+    fn transmit(&mut self, packet: Packet) {
         // A proxy that does not answer has no way: what is sent to it is gone.
         if let Some(&first) = self.routes[packet.route as usize].links.first() {
             self.push(packet, first);

@@ -31,6 +31,8 @@ pub enum Body {
     Segment(Connected, Segment),
     /// A datagram of an application.
     Datagram(Datagram),
+    /// An echo that the law at the client asks for.
+    Echo(Echo),
     /// A packet of an mPath transfer: of the application of that number.
     Mpath(u32, Message),
 }
@@ -53,6 +55,18 @@ pub struct Connected {
     pub serial: u32,
 }
 
+/// What the law at the client asks to learn the delay.
+#[derive(Clone, Copy, Debug)]
+pub struct Echo {
+    /// The workload for whose flows it asks.
+    pub workload: u32,
+    /// When it was sent.
+    pub sent: Instant,
+}
+
+/// Bytes of an echo: IPv4, ICMP, and eight of its own.
+const ECHO_BYTES: u64 = 36;
+
 /// A datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram {
@@ -72,6 +86,11 @@ impl Packet {
     /// A datagram on its way, in an IP packet of `bytes`.
     pub fn datagram(datagram: Datagram, bytes: u64, route: u32) -> Self {
         Self::new(Body::Datagram(datagram), bytes, route)
+    }
+
+    /// An echo on its way.
+    pub fn echo(echo: Echo, route: u32) -> Self {
+        Self::new(Body::Echo(echo), ECHO_BYTES, route)
     }
 
     /// A packet of application `app`'s transfer on its way, in an IP packet of `bytes`.
@@ -100,6 +119,7 @@ impl tidegate_link::Packet for Packet {
         match self.body {
             Body::Segment(connection, _) => u64::from(connection.serial) << 1,
             Body::Datagram(Datagram { app, .. }) | Body::Mpath(app, _) => u64::from(app) << 1 | 1,
+            Body::Echo(echo) => !u64::from(echo.workload),
         }
     }
 

@@ -54,7 +54,7 @@ impl World {
             end: Instant::from_secs_f64(scenario.duration_s),
         };
         let series = options.series;
-        let mut network = Network::build(scenario, inputs, window, series);
+        let mut network = Network::build(scenario, inputs, run, window, series);
         let hosts = Hosts::new(scenario, run)?;
         let parts = cast(scenario, window, series)?;
         for (number, part) in parts.iter().enumerate() {
@@ -92,13 +92,18 @@ impl World {
                     self.deliver(packet, side);
                 }
             }
+            Kind::Edge => self.network.wake_edge(target.index()),
             Kind::End => self.wake_end(target),
             Kind::App => self.wake_part(target.index()),
         }
     }
 
     fn deliver(&mut self, packet: Packet, side: Side) {
+        if side == Side::Client && !self.network.admits(&packet) {
+            return;
+        }
         match packet.body {
+            Body::Echo(echo) => self.network.echo(echo, packet.route, side),
             Body::Segment(name, mut segment) => self.segment(name, side, &mut segment),
             Body::Datagram(datagram) => self.datagram(&datagram, packet.route, side),
             Body::Mpath(app, message) => self.message(app as usize, side, &message),

@@ -1,0 +1,64 @@
+//! A flow without a window that could be lowered, safely.
+
+use crate::{Path, sys};
+
+/// One flow's record at its receiver: what arrives, what leaves, and how long that is to wait.
+#[derive(Clone, Debug)]
+pub struct Hold(sys::tg_hold);
+
+impl Default for Hold {
+    fn default() -> Self {
+        let mut hold = sys::tg_hold::default();
+        // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
+        unsafe { sys::tg_hold_init(&mut hold) };
+        Self(hold)
+    }
+}
+
+impl Hold {
+    /// A packet with `len` bytes arrives. Returns whether it is to be signalled as congestion.
+    #[must_use]
+    pub fn arrives(&mut self, path: &mut Path, now_us: u64, len: u32) -> bool {
+        // SAFETY: both pointers are to live, exclusively borrowed records; C keeps no copy of them.
+        unsafe { sys::tg_hold_arrives(&mut self.0, path.raw_mut(), now_us, len) != 0 }
+    }
+
+    /// An echo of ours has come back after `rtt_us`.
+    pub fn answered(&mut self, path: &mut Path, now_us: u64, rtt_us: u32) {
+        // SAFETY: as above.
+        unsafe { sys::tg_hold_answered(&mut self.0, path.raw_mut(), now_us, rtt_us) }
+    }
+
+    /// Bytes that have arrived: what a packet that is made now may acknowledge.
+    pub fn arrived(&self) -> u64 {
+        self.0.arrived
+    }
+
+    /// How many µs a packet that was made when `made` bytes had arrived has still to wait; 0: it
+    /// may leave.
+    pub fn wait_us(&self, made: u64) -> u32 {
+        // SAFETY: the pointer is to a live record; C keeps no copy of it.
+        unsafe { sys::tg_hold_wait_us(&self.0, made) }
+    }
+
+    /// A packet that was made when `made` bytes had arrived leaves at `at_us`, after `waited_us`.
+    pub fn leaves(&mut self, made: u64, at_us: u64, waited_us: u32) {
+        // SAFETY: as above, exclusively borrowed.
+        unsafe { sys::tg_hold_leaves(&mut self.0, made, at_us, waited_us) }
+    }
+
+    /// Whether so much has come that its delay is worth asking for.
+    pub fn is_bulk(&self) -> bool {
+        self.0.arrived >= u64::from(sys::TG_HOLD_BULK)
+    }
+
+    /// Gives it that many parts where others on its path have one.
+    pub fn weigh(&mut self, weight: u32) {
+        self.0.share.weight = weight;
+    }
+
+    /// The C record.
+    pub fn raw(&self) -> &sys::tg_hold {
+        &self.0
+    }
+}
