@@ -27,12 +27,17 @@
 
 #include "echo.h"
 #include "tide.h"
+#ifdef TG_TRACE
+#include <stdio.h>
+#endif
 
 #define TG_HOLD_SLOTS 32u
 #define TG_HOLD_PER_ROUND 16u
 #define TG_HOLD_MAX_US (2 * TG_SECOND_US) /* nothing waits longer */
 #define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* who has brought less is not held */
-#define TG_HOLD_OUTGROWN_SHIFT 2	   /* a window outgrows the largest W of late by this part of it */
+#ifndef TG_HOLD_OUTGROWN
+#define TG_HOLD_OUTGROWN 12
+#endif
 #define TG_HOLD_FORGET_SHIFT 4		   /* what is forgotten of that each second */
 
 /* What has left: a ring of moments and of what had arrived when that was made. */
@@ -213,7 +218,7 @@ TG_INLINE void tg_hold_learn_wide(struct tg_hold *h, tg_u64 now_us)
 TG_INLINE int tg_hold_outgrown(const struct tg_hold *h)
 {
 	return tg_hold_excess(h) && h->own.state != TG_TIDE_STARTING &&
-	       tg_hold_window(h) > h->wide + (h->wide >> TG_HOLD_OUTGROWN_SHIFT);
+	       tg_hold_window(h) > h->wide * TG_HOLD_OUTGROWN / 8;
 }
 
 /* tide, as for a flow with a window (`flow.h`). */
@@ -283,8 +288,10 @@ TG_INLINE int tg_hold_arrives(struct tg_hold *h, struct tg_interface *i, tg_u64 
 	h->arrived_us = now_us;
 	h->mss = tg_max(h->mss, len);
 	tg_hold_learn_rate(h, now_us);
-	tg_hold_learn_window(h, now_us);
 	tg_hold_sees(h, i, now_us, len, 0);
+#ifdef TG_TRACE
+	{ static tg_u64 last; if (now_us - last >= TG_TRACE) { last = now_us; dprintf(2, "%.3f w %u W %u D %u wide %u queue %.1f rtt %.1f rate %.2f waited %.1f state %u m %.2f sig %u lag %.1f\n", now_us/1e6, tg_hold_window(h), h->wanted, tg_hold_excess(h), h->wide, tg_echo_queue_us(&h->echo, now_us)/1e3, h->echo.rtt_us/1e3, h->rate*8.0/tg_max(h->rate_us,1), h->waited_us/1e3, h->own.state, h->own.m*8.0/(1<<24), h->signals, h->own.h_us/1e3); } }
+#endif
 	if (!tg_hold_outgrown(h) ||
 	    now_us - h->signalled_us < 2 * (h->echo.rtt_us + h->waited_us))
 		return 0;
@@ -297,6 +304,7 @@ TG_INLINE int tg_hold_arrives(struct tg_hold *h, struct tg_interface *i, tg_u64 
 TG_INLINE void tg_hold_answered(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 rtt_us)
 {
 	tg_echo_heard(&h->echo, now_us, rtt_us);
+	tg_hold_learn_window(h, now_us);
 	tg_hold_sees(h, i, now_us, 0, 1);
 }
 
