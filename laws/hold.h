@@ -25,16 +25,18 @@
 #ifndef TG_HOLD_H
 #define TG_HOLD_H
 
-#include "echo.h"
-#include "tide.h"
 #ifdef TG_TRACE
 #include <stdio.h>
 #endif
+#include "echo.h"
+#include "hold/clocked.h"
+#include "tide.h"
 
 #define TG_HOLD_SLOTS 32u
 #define TG_HOLD_PER_ROUND 16u
 #define TG_HOLD_MAX_US (2 * TG_SECOND_US) /* nothing waits longer */
-#define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* who has brought less is not held */
+#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* of who has brought less the delay is not asked for, */
+#define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* and it is not held */
 #ifndef TG_HOLD_OUTGROWN
 #define TG_HOLD_OUTGROWN 12
 #endif
@@ -58,6 +60,7 @@ struct tg_peak {
 
 struct tg_hold {
 	tg_u64 arrived;	     /* bytes in all: A */
+	tg_u64 first_us;     /* when something left first */
 	tg_u64 arrived_us;   /* when the last of them came */
 	tg_u64 round_us;     /* when this round trip began, */
 	tg_u64 round_from;   /* and what had arrived by then */
@@ -73,6 +76,7 @@ struct tg_hold {
 	tg_u32 unused;
 	struct tg_peak window; /* w */
 	struct tg_left left;
+	struct tg_clocked clocked;
 	struct tg_echo echo;
 	struct tg_share share;
 	struct tg_sharing sharing;
@@ -153,7 +157,7 @@ TG_INLINE tg_u32 tg_hold_excess(const struct tg_hold *h)
 
 	if (h->wanted == TG_OPEN || h->arrived < TG_HOLD_BULK || w <= h->wanted)
 		return 0;
-	return w - h->wanted;
+	return tg_clocked_excess(&h->clocked, w - h->wanted, h->wide);
 }
 
 /* How long what was made when `made` bytes had arrived has still to wait; asked again whenever data arrive, that
@@ -172,6 +176,8 @@ TG_INLINE tg_u32 tg_hold_wait_us(const struct tg_hold *h, tg_u64 made)
 /* What was made when `made` bytes had arrived leaves at `at_us`. */
 TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 made, tg_u64 at_us, tg_u32 waited_us)
 {
+	if (!h->first_us && !h->arrived)
+		h->first_us = at_us;
 	h->waited_us = waited_us;
 	h->left.spacing_us = h->echo.rtt_us / TG_HOLD_PER_ROUND;
 	tg_left_note(&h->left, made, (tg_u32)at_us);
@@ -192,11 +198,15 @@ TG_INLINE void tg_hold_learn_rate(struct tg_hold *h, tg_u64 now_us)
 TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 {
 	tg_u32 rtt_us = tg_echo_rtt_us(&h->echo, now_us);
-	tg_u32 made;
+	tg_u32 made, w;
 
 	if (!rtt_us || !tg_left_at(&h->left, (tg_u32)now_us - rtt_us, &made))
 		return;
-	tg_peak_note(&h->window, (tg_u32)h->arrived - made, (tg_u32)now_us, rtt_us / 8);
+	w = (tg_u32)h->arrived - made;
+	tg_peak_note(&h->window, w, (tg_u32)now_us, rtt_us / 8);
+	if (h->wanted != TG_OPEN && now_us - h->arrived_us < rtt_us)
+		tg_clocked_saw(&h->clocked, now_us, w, w > h->wanted ? w - h->wanted : 0,
+			       tg_max(h->wanted / 8, 2 * h->mss), rtt_us, h->waited_us);
 }
 
 TG_INLINE void tg_hold_learn_wide(struct tg_hold *h, tg_u64 now_us)
@@ -217,8 +227,11 @@ TG_INLINE void tg_hold_learn_wide(struct tg_hold *h, tg_u64 now_us)
 /* Whether the sender's window has outgrown its use. */
 TG_INLINE int tg_hold_outgrown(const struct tg_hold *h)
 {
-	return tg_hold_excess(h) && h->own.state != TG_TIDE_STARTING &&
-	       tg_hold_window(h) > h->wide * TG_HOLD_OUTGROWN / 8;
+	tg_u32 w = tg_hold_window(h);
+	tg_u32 excess = tg_hold_excess(h);
+
+	return excess && tg_clocked_ready(&h->clocked, w - excess) && h->own.state != TG_TIDE_STARTING &&
+	       w > h->wide * TG_HOLD_OUTGROWN / 8;
 }
 
 /* tide, as for a flow with a window (`flow.h`). */
@@ -275,7 +288,7 @@ TG_INLINE void tg_hold_sees(struct tg_hold *h, struct tg_interface *i, tg_u64 no
 		.fell_us = fresh ? h->echo.fell_us : 0,
 	};
 
-	if (!h->echo.floor_us)
+	if (!h->echo.rtt_us)
 		return;
 	h->wanted = tg_hold_tide(h, i, &a);
 	tg_hold_learn_wide(h, now_us);
@@ -284,19 +297,22 @@ TG_INLINE void tg_hold_sees(struct tg_hold *h, struct tg_interface *i, tg_u64 no
 /* A packet with `len` bytes arrives. Returns whether it is to be signalled as congestion. */
 TG_INLINE int tg_hold_arrives(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len)
 {
+	if (!h->arrived && h->first_us)
+		h->echo.floor_us = tg_window_bytes(now_us - h->first_us);
 	h->arrived += len;
 	h->arrived_us = now_us;
 	h->mss = tg_max(h->mss, len);
 	tg_hold_learn_rate(h, now_us);
 	tg_hold_sees(h, i, now_us, len, 0);
 #ifdef TG_TRACE
-	{ static tg_u64 last; if (now_us - last >= TG_TRACE) { last = now_us; dprintf(2, "%.3f w %u W %u D %u wide %u queue %.1f rtt %.1f rate %.2f waited %.1f state %u m %.2f sig %u lag %.1f\n", now_us/1e6, tg_hold_window(h), h->wanted, tg_hold_excess(h), h->wide, tg_echo_queue_us(&h->echo, now_us)/1e3, h->echo.rtt_us/1e3, h->rate*8.0/tg_max(h->rate_us,1), h->waited_us/1e3, h->own.state, h->own.m*8.0/(1<<24), h->signals, h->own.h_us/1e3); } }
+	{ static tg_u64 last; if (now_us - last >= TG_TRACE) { last = now_us; dprintf(2, "%.3f w %u W %u D %u wide %u queue %.1f rtt %.1f rate %.2f waited %.1f state %u m %.2f score %d/%d sig %u lag %.1f\n", now_us/1e6, tg_hold_window(h), h->wanted, tg_hold_excess(h), h->wide, tg_echo_queue_us(&h->echo, now_us)/1e3, h->echo.rtt_us/1e3, h->rate*8.0/tg_max(h->rate_us,1), h->waited_us/1e3, h->own.state, h->own.m*8.0/(1<<24), h->clocked.score, h->clocked.state, h->signals, h->own.h_us/1e3); } }
 #endif
 	if (!tg_hold_outgrown(h) ||
 	    now_us - h->signalled_us < 2 * (h->echo.rtt_us + h->waited_us))
 		return 0;
 	h->signalled_us = now_us;
 	h->signals++;
+	tg_clocked_signal(&h->clocked, now_us, tg_hold_window(h), h->echo.rtt_us + h->waited_us);
 	return 1;
 }
 

@@ -49,7 +49,7 @@ impl Hold {
 
     /// Whether so much has come that its delay is worth asking for.
     pub fn is_bulk(&self) -> bool {
-        self.0.arrived >= u64::from(sys::TG_HOLD_BULK)
+        self.0.arrived >= u64::from(sys::TG_HOLD_ASKS)
     }
 
     /// Gives it that many parts where others on its path have one.
