@@ -17,6 +17,8 @@
 #include "../base.h"
 
 #define TG_CLOCKED_LEAST_US (120 * TG_MS_US) /* for which an answer is watched, at least */
+#define TG_CLOCKED_NEW_US (5 * TG_SECOND_US) /* for which one is only watched, unless it grows */
+#define TG_CLOCKED_PACES -2		     /* falls that show that it paces itself */
 #define TG_CLOCKED_ROUNDS 3u		     /* round trips in which a signal is answered */
 #define TG_CLOCKED_MOST 4		     /* what answers count at most, */
 #define TG_CLOCKED_ENOUGH -3		     /* and what their lack must make to end it */
@@ -27,6 +29,7 @@
 #define TG_CLOCKED_LEFT_MAX_US (480 * TG_SECOND_US) /* doubled up to this */
 
 enum tg_clocked_state {
+	TG_CLOCKED_NEW,
 	TG_CLOCKED_WATCHED,
 	TG_CLOCKED_ASKED,
 	TG_CLOCKED_SIGNALLED,
@@ -48,13 +51,15 @@ struct tg_clocked {
 	tg_s32 score; /* answers less silences */
 	tg_u32 state; /* enum tg_clocked_state */
 	tg_u32 asked; /* how often it has answered when asked */
+	tg_u32 more;  /* round trips by which the watch was prolonged, since the window still grew */
+	tg_u32 unused;
 	tg_u32 began; /* the window when there began to be an excess */
 };
 
 /* Bytes that may wait, of `excess` that should: `most` at most of one that is not known to answer. */
 TG_INLINE tg_u32 tg_clocked_excess(const struct tg_clocked *c, tg_u32 excess, tg_u32 most)
 {
-	if (c->state == TG_CLOCKED_LEFT)
+	if (c->state == TG_CLOCKED_LEFT || c->state == TG_CLOCKED_NEW)
 		return 0;
 	if (!c->asked)
 		excess = tg_min(excess, most);
@@ -105,6 +110,13 @@ TG_INLINE void tg_clocked_conclude(struct tg_clocked *c, tg_u64 now_us, tg_u32 w
 	if (state == TG_CLOCKED_SIGNALLED) {
 		int answered = c->least <= c->most - c->most / 8 && c->least >= c->most / 16 * 3;
 
+		if (!answered && c->least == c->most && c->most > c->before && c->more < TG_CLOCKED_ROUNDS) {
+			c->more++;
+			c->state = state;
+			c->end_us = now_us + round_us;
+			return;
+		}
+		c->more = 0;
 		tg_clocked_count(c, answered ? 1 : -2, now_us);
 	} else if (mean + c->let_go / 2 >= c->before) {
 		c->asked++;
@@ -135,6 +147,32 @@ TG_INLINE void tg_clocked_notice(struct tg_clocked *c, tg_u64 now_us, tg_u32 w)
 	c->before = w > c->before ? w : tg_approach(c->before, w, 1, 8);
 }
 
+/* One of which nothing has waited yet. Who paces itself sends less now and then; who starts grows. */
+TG_INLINE void tg_clocked_meet(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 excess, tg_u32 least)
+{
+	if (!c->from_us)
+		c->from_us = now_us;
+	if (excess < least)
+		c->began = w;
+	if (w + c->before / 6 + least / 2 < c->before) {
+#ifdef TG_TRACE
+	dprintf(2, "%.3f PACE before %u w %u score %d\n", now_us/1e6, c->before, w, c->score);
+#endif
+		c->score--;
+		c->before = w;
+		c->began = w;
+		c->from_us = now_us;
+	}
+	c->before = w > c->before ? w : tg_approach(c->before, w, 1, 16);
+	if (c->score <= TG_CLOCKED_PACES) {
+		tg_clocked_count(c, TG_CLOCKED_ENOUGH, now_us);
+	} else if (excess >= least && (w / 2 >= c->began || now_us - c->from_us >= TG_CLOCKED_NEW_US)) {
+		c->state = TG_CLOCKED_WATCHED;
+		c->before = w;
+		c->score = 0;
+	}
+}
+
 /* Arrivals show the window `w`, of which `excess` should wait; a round trip takes `rtt_us`, and `waited_us` here.
  * What is less than `least` is not asked about. */
 TG_INLINE void tg_clocked_saw(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 excess,
@@ -143,8 +181,14 @@ TG_INLINE void tg_clocked_saw(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_
 	if (c->state == TG_CLOCKED_LEFT) {
 		if (now_us < c->next_us)
 			return;
-		c->state = TG_CLOCKED_WATCHED;
+		c->state = TG_CLOCKED_NEW;
 		c->before = w;
+		c->began = w;
+		c->from_us = now_us;
+	}
+	if (c->state == TG_CLOCKED_NEW) {
+		tg_clocked_meet(c, now_us, w, excess, least);
+		return;
 	}
 	if (c->state != TG_CLOCKED_WATCHED) {
 		if (w > c->most) {
@@ -190,7 +234,7 @@ TG_INLINE void tg_clocked_signal(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, 
  * when nothing else is asked of it; and one that starts, and grows by more than it waits. */
 TG_INLINE int tg_clocked_ready(const struct tg_clocked *c, tg_u32 sent)
 {
-	if (c->state == TG_CLOCKED_LEFT)
+	if (c->state == TG_CLOCKED_LEFT || c->state == TG_CLOCKED_NEW)
 		return 0;
 	return (c->asked && c->state == TG_CLOCKED_WATCHED) || (c->began && sent / 2 >= c->began);
 }
