@@ -4,7 +4,7 @@
  *
  * A sender that is clocked by acknowledgements sends when one reaches it, and all of them leave
  * through us. With w the sender's window and L what had arrived when the last packet that we let go was
- * made, so that it may be acknowledged, the sender has sent L + w at most. That is to be A + W, with A
+ * made, so that it may acknowledge it, the sender has sent L + w at most. That is to be A + W, with A
  * what has arrived by now and W the window that tide would have told it. So what leaves waits, in
  * order, until
  *
@@ -13,69 +13,60 @@
  * where `made` is what had arrived when it was made: the window stands here, and not in the queue.
  * Where w <= W nothing waits.
  *
- *     w    what comes now was let go a round trip ago: A(now) - L(now - RTT), the largest of
- *          late, a quarter of a round trip at most
- *     W    tide's, by the same record and in the same groups as a flow's with a window
+ *     w    what arrives beside an echo of ours was let go when that was sent, a round trip ago:
+ *          A(now) - L(now - RTT)
+ *     W    tide's, by the same record and in the same groups as a flow's with a window; what the echoes
+ *          say is its delay
  *
- * The sender's window must not grow for ever, or the wait does: if w is more than 1.3 times the largest W of
- * late, one packet that arrives is signalled as congestion, at most one in two round trips, wait included.
+ * The sender's window must not grow for ever, or the wait does: once w is half as large again as the largest
+ * W of late, one packet that arrives is signalled as congestion (CE where it is ECT, a drop else), and
+ * it is seen whether that is answered before another one is. A flow that is short, that sends as much as it
+ * receives, or that is not clocked by what leaves here (`hold/clocked.h`) is neither held nor signalled.
+ *
+ *     arrives:  tg_hold_arrives, tg_hold_answered (an echo)
+ *     leaves:   tg_hold_wait_us, and once that is 0, tg_hold_leaves
  *
  * Source: the project's own; docs/law.md derives it.
  */
 #ifndef TG_HOLD_H
 #define TG_HOLD_H
 
-#ifdef TG_TRACE
-#include <stdio.h>
-#endif
-#include "echo.h"
 #include "hold/clocked.h"
+#include "hold/echo.h"
+#include "hold/left.h"
 #include "tide.h"
 
-#define TG_HOLD_SLOTS 32u
-#define TG_HOLD_PER_ROUND 16u
-#define TG_HOLD_MAX_US (2 * TG_SECOND_US) /* nothing waits longer */
+#define TG_HOLD_MAX_US (2 * TG_SECOND_US)  /* nothing waits longer */
 #define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* of who has brought less the delay is not asked for, */
-#define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* and it is not held */
-#ifndef TG_HOLD_OUTGROWN
-#define TG_HOLD_OUTGROWN 12
-#endif
-#define TG_HOLD_FORGET_SHIFT 4		   /* what is forgotten of that each second */
-
-/* What has left: a ring of moments and of what had arrived when that was made. */
-struct tg_left {
-	tg_u64 slot[TG_HOLD_SLOTS]; /* made, modulo 2^32 << 32 | when it left, us modulo 2^32 */
-	tg_u32 head;		    /* the last that left a round trip ago, or more */
-	tg_u32 tail;		    /* next free slot */
-	tg_u32 spacing_us;	    /* least distance between two */
-	tg_u32 noted_us;
-};
-
-/* The largest of late. */
-struct tg_peak {
-	tg_u32 now;
-	tg_u32 was;
-	tg_u32 since_us;
-};
+#define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* and nothing of it waits */
+#define TG_HOLD_ONE_WAY 8u		   /* what arrives is so many times what leaves, at least */
+#define TG_HOLD_TALK (1u << 20)		   /* bytes over which that is seen */
+#define TG_HOLD_OUTGROWN 12u		   /* eighths of the largest W of late */
+#define TG_HOLD_FORGET_SHIFT 4		   /* what is forgotten of that in a second */
+#define TG_HOLD_WIDE_US (16 * TG_MS_US)	   /* between two looks at it */
 
 struct tg_hold {
+	/* Written by what leaves. */
+	tg_u64 first_us;     /* when the first packet left, if none had arrived; 0: not so */
+	struct tg_left left;
+	tg_u32 waited_us;    /* how long what left last had waited */
+	tg_u32 went;	     /* bytes that left of late */
+
+	/* Written by what arrives. */
 	tg_u64 arrived;	     /* bytes in all: A */
-	tg_u64 first_us;     /* when something left first */
 	tg_u64 arrived_us;   /* when the last of them came */
 	tg_u64 round_us;     /* when this round trip began, */
 	tg_u64 round_from;   /* and what had arrived by then */
 	tg_u64 signalled_us; /* when congestion was signalled last */
 	tg_u64 wide_us;	     /* when `wide` was last looked at */
+	tg_u32 came;	     /* bytes that came of late */
 	tg_u32 rate;	     /* bytes that came in the last round trip, */
 	tg_u32 rate_us;	     /* which took so long */
 	tg_u32 mss;
 	tg_u32 wanted;	     /* W; TG_OPEN: not known */
 	tg_u32 wide;	     /* the largest W of late */
-	tg_u32 waited_us;    /* how long what left last had waited */
-	tg_u32 signals;
-	tg_u32 unused;
-	struct tg_peak window; /* w */
-	struct tg_left left;
+	tg_u32 window;	     /* w, by the last echo */
+	tg_u32 signals;	     /* packets signalled */
 	struct tg_clocked clocked;
 	struct tg_echo echo;
 	struct tg_share share;
@@ -89,79 +80,24 @@ TG_INLINE void tg_hold_init(struct tg_hold *h)
 	h->wanted = TG_OPEN;
 }
 
-TG_INLINE void tg_left_note(struct tg_left *l, tg_u64 made, tg_u32 at_us)
+/* Whether it is a download, and more than a short one. */
+TG_INLINE int tg_hold_is_bulk(const struct tg_hold *h)
 {
-	if (l->tail && at_us - l->noted_us < l->spacing_us) {
-		return;
-	}
-	if (l->tail - l->head >= TG_HOLD_SLOTS)
-		l->head = l->tail - TG_HOLD_SLOTS + 1;
-	l->slot[l->tail % TG_HOLD_SLOTS] = made << 32 | at_us;
-	l->tail++;
-	l->noted_us = at_us;
+	return h->arrived >= TG_HOLD_BULK && h->came / TG_HOLD_ONE_WAY >= h->went;
 }
 
-/* Finds what had been let go at `at_us`: 1, and `made` modulo 2^32, or 0 where that is not known any more. */
-TG_INLINE int tg_left_at(struct tg_left *l, tg_u32 at_us, tg_u32 *made)
-{
-	tg_u64 one, next;
-	tg_u32 span_us, past_us;
-
-	for (tg_u32 i = 0; i < TG_HOLD_SLOTS; i++) {
-		if (l->tail - l->head < 2 ||
-		    tg_before(at_us, (tg_u32)l->slot[(l->head + 1) % TG_HOLD_SLOTS]))
-			break;
-		l->head++;
-	}
-	if (l->head == l->tail)
-		return 0;
-	one = l->slot[l->head % TG_HOLD_SLOTS];
-	if (tg_before(at_us, (tg_u32)one))
-		return 0;
-	*made = (tg_u32)(one >> 32);
-	if (l->tail - l->head < 2)
-		return 1;
-	next = l->slot[(l->head + 1) % TG_HOLD_SLOTS];
-	span_us = (tg_u32)next - (tg_u32)one;
-	past_us = at_us - (tg_u32)one;
-	if (span_us && past_us < span_us)
-		*made += (tg_u32)((tg_u64)((tg_u32)(next >> 32) - *made) * past_us / span_us);
-	return 1;
-}
-
-TG_INLINE void tg_peak_note(struct tg_peak *p, tg_u32 value, tg_u32 now_us, tg_u32 span_us)
-{
-	if (now_us - p->since_us >= span_us) {
-		p->was = now_us - p->since_us < 2 * span_us ? p->now : value;
-		p->now = value;
-		p->since_us = now_us;
-	}
-	p->now = tg_max(p->now, value);
-}
-
-TG_INLINE tg_u32 tg_peak(const struct tg_peak *p)
-{
-	return tg_max(p->now, p->was);
-}
-
-/* The sender's window, as far as what arrives shows it. */
-TG_INLINE tg_u32 tg_hold_window(const struct tg_hold *h)
-{
-	return tg_peak(&h->window);
-}
-
-/* Bytes by which what leaves lags behind what has arrived. */
+/* w - W: bytes by which what leaves lags behind what has arrived. */
 TG_INLINE tg_u32 tg_hold_excess(const struct tg_hold *h)
 {
-	tg_u32 w = tg_hold_window(h);
+	tg_u32 w = h->window;
 
-	if (h->wanted == TG_OPEN || h->arrived < TG_HOLD_BULK || w <= h->wanted)
+	if (h->wanted == TG_OPEN || !tg_hold_is_bulk(h) || w <= h->wanted)
 		return 0;
 	return tg_clocked_excess(&h->clocked, w - h->wanted, h->wide);
 }
 
-/* How long what was made when `made` bytes had arrived has still to wait; asked again whenever data arrive, that
- * becomes exact. */
+/* How long what was made when `made` bytes had arrived has still to wait, at the rate of the last round trip; 0: it may
+ * leave. Asked again when data arrive. */
 TG_INLINE tg_u32 tg_hold_wait_us(const struct tg_hold *h, tg_u64 made)
 {
 	tg_u64 until = made + tg_hold_excess(h);
@@ -170,24 +106,40 @@ TG_INLINE tg_u32 tg_hold_wait_us(const struct tg_hold *h, tg_u64 made)
 	if (h->arrived >= until)
 		return 0;
 	wait_us = (until - h->arrived) * h->rate_us / tg_max(h->rate, 1);
-	return wait_us < TG_HOLD_MAX_US ? (tg_u32)wait_us : TG_HOLD_MAX_US;
+	return wait_us < TG_HOLD_MAX_US ? tg_max((tg_u32)wait_us, 1) : TG_HOLD_MAX_US;
 }
 
-/* What was made when `made` bytes had arrived leaves at `at_us`. */
-TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 made, tg_u64 at_us, tg_u32 waited_us)
+/* A packet of `len` bytes that was made when `made` had arrived leaves now, after `waited_us`. */
+TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 made, tg_u64 now_us, tg_u32 waited_us,
+			      tg_u32 len)
 {
 	if (!h->first_us && !h->arrived)
-		h->first_us = at_us;
+		h->first_us = now_us;
 	h->waited_us = waited_us;
-	h->left.spacing_us = h->echo.rtt_us / TG_HOLD_PER_ROUND;
-	tg_left_note(&h->left, made, (tg_u32)at_us);
+	h->went += len;
+	tg_left_note(&h->left, made, (tg_u32)now_us, h->echo.rtt_us);
+}
+
+TG_INLINE void tg_hold_count(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
+{
+	/* The first answer to the first packet: a handshake. */
+	if (!h->arrived && h->first_us)
+		tg_echo_floor(&h->echo, tg_window_bytes(now_us - h->first_us));
+	h->arrived += len;
+	h->arrived_us = now_us;
+	h->mss = tg_max(h->mss, len);
+	h->came += len;
+	if (h->came < TG_HOLD_TALK)
+		return;
+	h->came /= 2;
+	h->went /= 2;
 }
 
 TG_INLINE void tg_hold_learn_rate(struct tg_hold *h, tg_u64 now_us)
 {
 	tg_u64 elapsed_us = now_us - h->round_us;
 
-	if (elapsed_us < tg_max(h->echo.rtt_us, 5 * TG_MS_US))
+	if (elapsed_us < tg_max(h->echo.rtt_us, TG_TIDE_LAG_LEAST_US))
 		return;
 	h->rate = tg_window_bytes(h->arrived - h->round_from);
 	h->rate_us = elapsed_us < TG_SECOND_US ? (tg_u32)elapsed_us : TG_SECOND_US;
@@ -195,16 +147,18 @@ TG_INLINE void tg_hold_learn_rate(struct tg_hold *h, tg_u64 now_us)
 	h->round_from = h->arrived;
 }
 
+/* An echo has come back: what was let go when it was sent has been answered. Whether a sender that has nothing to
+ * say is clocked that does not tell. */
 TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 {
-	tg_u32 rtt_us = tg_echo_rtt_us(&h->echo, now_us);
+	tg_u32 rtt_us = h->echo.rtt_us;
 	tg_u32 made, w;
 
-	if (!rtt_us || !tg_left_at(&h->left, (tg_u32)now_us - rtt_us, &made))
+	if (!tg_left_at(&h->left, (tg_u32)now_us - rtt_us, &made))
 		return;
 	w = (tg_u32)h->arrived - made;
-	tg_peak_note(&h->window, w, (tg_u32)now_us, rtt_us / 8);
-	if (h->wanted != TG_OPEN && now_us - h->arrived_us < rtt_us)
+	h->window = w;
+	if (h->wanted != TG_OPEN && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
 		tg_clocked_saw(&h->clocked, now_us, w, w > h->wanted ? w - h->wanted : 0,
 			       tg_max(h->wanted / 8, 2 * h->mss), rtt_us, h->waited_us);
 }
@@ -215,30 +169,43 @@ TG_INLINE void tg_hold_learn_wide(struct tg_hold *h, tg_u64 now_us)
 
 	if (h->wanted == TG_OPEN)
 		return;
-	if (elapsed_us > 4 * TG_SECOND_US)
-		elapsed_us = 4 * TG_SECOND_US;
-	if (elapsed_us > TG_MS_US * 16) {
-		h->wide -= (tg_u32)((h->wide * elapsed_us / TG_SECOND_US) >> TG_HOLD_FORGET_SHIFT);
+	if (elapsed_us >= TG_HOLD_WIDE_US) {
+		if (elapsed_us > TG_SECOND_US)
+			elapsed_us = TG_SECOND_US;
+		h->wide -= (tg_u32)(h->wide * elapsed_us / TG_SECOND_US >> TG_HOLD_FORGET_SHIFT);
 		h->wide_us = now_us;
 	}
 	h->wide = tg_max(h->wide, h->wanted);
 }
 
-/* Whether the sender's window has outgrown its use. */
-TG_INLINE int tg_hold_outgrown(const struct tg_hold *h)
+/* Whether the sender's window has outgrown its use, and may be told so. */
+TG_INLINE int tg_hold_outgrown(const struct tg_hold *h, tg_u64 now_us)
 {
-	tg_u32 w = tg_hold_window(h);
+	tg_u32 w = h->window;
 	tg_u32 excess = tg_hold_excess(h);
 
-	return excess && tg_clocked_ready(&h->clocked, w - excess) && h->own.state != TG_TIDE_STARTING &&
-	       w > h->wide * TG_HOLD_OUTGROWN / 8;
+	return excess && (tg_u64)w * 8 > (tg_u64)h->wide * TG_HOLD_OUTGROWN &&
+	       tg_clocked_ready(&h->clocked, w - excess) &&
+	       now_us - h->signalled_us >= 2 * (h->echo.rtt_us + h->waited_us);
+}
+
+/* What tide's record raises floors by: this flow's is the echoes'. */
+TG_INLINE void tg_hold_rise(struct tg_hold *h, const struct tg_tide *t, struct tg_arrival *a)
+{
+	tg_u32 rise_us = tg_tide_rise(t, &h->share);
+
+	h->echo.floor_us += rise_us;
+	rise_us = tg_min(rise_us, a->queue_us);
+	a->queue_us -= rise_us;
+	if (a->lag_us)
+		a->lag_us += rise_us;
 }
 
 /* tide, as for a flow with a window (`flow.h`). */
 TG_INLINE tg_u32 tg_hold_tide(struct tg_hold *h, struct tg_interface *i, struct tg_arrival *a)
 {
 	struct tg_tide *t;
-	tg_u32 rise_us, wanted;
+	tg_u32 wanted;
 
 	tg_group_arrives(i, &h->share, &h->sharing, &h->own, a);
 	TG_FORGET();
@@ -247,12 +214,8 @@ TG_INLINE tg_u32 tg_hold_tide(struct tg_hold *h, struct tg_interface *i, struct 
 	TG_FORGET();
 	tg_group_align(&h->sharing, a);
 	TG_FORGET();
-	rise_us = tg_tide_rise(t, &h->share);
-	tg_echo_raise(&h->echo, rise_us);
-	rise_us = tg_min(rise_us, a->queue_us);
-	a->queue_us -= rise_us;
-	if (a->lag_us)
-		a->lag_us += rise_us;
+	tg_hold_rise(h, t, a);
+	TG_FORGET();
 	tg_group_beside(i, &h->sharing, t, a);
 	TG_FORGET();
 	wanted = tg_tide_arrived(t, &h->share, a);
@@ -268,7 +231,7 @@ TG_INLINE tg_u32 tg_hold_tide(struct tg_hold *h, struct tg_interface *i, struct 
 	return wanted;
 }
 
-/* Data arrive, or (`len` 0) an answer to a question of ours. */
+/* `len` bytes arrive, or none but an echo of ours: then the delay is new. */
 TG_INLINE void tg_hold_sees(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
 			    int fresh)
 {
@@ -297,30 +260,29 @@ TG_INLINE void tg_hold_sees(struct tg_hold *h, struct tg_interface *i, tg_u64 no
 /* A packet with `len` bytes arrives. Returns whether it is to be signalled as congestion. */
 TG_INLINE int tg_hold_arrives(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len)
 {
-	if (!h->arrived && h->first_us)
-		h->echo.floor_us = tg_window_bytes(now_us - h->first_us);
-	h->arrived += len;
-	h->arrived_us = now_us;
-	h->mss = tg_max(h->mss, len);
+	tg_hold_count(h, now_us, len);
 	tg_hold_learn_rate(h, now_us);
+	TG_FORGET();
 	tg_hold_sees(h, i, now_us, len, 0);
-#ifdef TG_TRACE
-	{ static tg_u64 last; if (now_us - last >= TG_TRACE) { last = now_us; dprintf(2, "%.3f w %u W %u D %u wide %u queue %.1f rtt %.1f rate %.2f waited %.1f state %u m %.2f score %d/%d sig %u lag %.1f\n", now_us/1e6, tg_hold_window(h), h->wanted, tg_hold_excess(h), h->wide, tg_echo_queue_us(&h->echo, now_us)/1e3, h->echo.rtt_us/1e3, h->rate*8.0/tg_max(h->rate_us,1), h->waited_us/1e3, h->own.state, h->own.m*8.0/(1<<24), h->clocked.score, h->clocked.state, h->signals, h->own.h_us/1e3); } }
-#endif
-	if (!tg_hold_outgrown(h) ||
-	    now_us - h->signalled_us < 2 * (h->echo.rtt_us + h->waited_us))
+	TG_FORGET();
+	if (!tg_hold_outgrown(h, now_us))
 		return 0;
 	h->signalled_us = now_us;
 	h->signals++;
-	tg_clocked_signal(&h->clocked, now_us, tg_hold_window(h), h->echo.rtt_us + h->waited_us);
+	tg_clocked_signal(&h->clocked, now_us, h->window, h->echo.rtt_us + h->waited_us);
 	return 1;
 }
 
-/* What we asked has been answered after `rtt_us`. */
-TG_INLINE void tg_hold_answered(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 rtt_us)
+/* An echo has come back after `rtt_us`. `floor_us`: the floor of another flow with the same server, or 0. */
+TG_INLINE void tg_hold_answered(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us,
+				tg_u32 rtt_us, tg_u32 floor_us)
 {
+	if (!h->echo.heard_us)
+		tg_echo_floor(&h->echo, floor_us);
 	tg_echo_heard(&h->echo, now_us, rtt_us);
+	TG_FORGET();
 	tg_hold_learn_window(h, now_us);
+	TG_FORGET();
 	tg_hold_sees(h, i, now_us, 0, 1);
 }
 

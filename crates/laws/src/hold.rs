@@ -1,6 +1,7 @@
 //! A flow without a window that could be lowered, safely.
 
 use crate::{Path, sys};
+use std::time::Duration;
 
 /// One flow's record at its receiver: what arrives, what leaves, and how long that is to wait.
 #[derive(Clone, Debug)]
@@ -16,6 +17,9 @@ impl Default for Hold {
 }
 
 impl Hold {
+    /// Nothing waits longer.
+    pub const LONGEST: Duration = Duration::from_micros(sys::TG_HOLD_MAX_US as u64);
+
     /// A packet with `len` bytes arrives. Returns whether it is to be signalled as congestion.
     #[must_use]
     pub fn arrives(&mut self, path: &mut Path, now_us: u64, len: u32) -> bool {
@@ -23,10 +27,17 @@ impl Hold {
         unsafe { sys::tg_hold_arrives(&mut self.0, path.raw_mut(), now_us, len) != 0 }
     }
 
-    /// An echo of ours has come back after `rtt_us`.
-    pub fn answered(&mut self, path: &mut Path, now_us: u64, rtt_us: u32) {
+    /// An echo of ours has come back after `rtt_us`; `floor_us` is the floor of another flow with the same
+    /// server.
+    pub fn answered(&mut self, path: &mut Path, now_us: u64, rtt_us: u32, floor_us: Option<u32>) {
+        let (hold, path, floor_us) = (&mut self.0, path.raw_mut(), floor_us.unwrap_or(0));
         // SAFETY: as above.
-        unsafe { sys::tg_hold_answered(&mut self.0, path.raw_mut(), now_us, rtt_us) }
+        unsafe { sys::tg_hold_answered(hold, path, now_us, rtt_us, floor_us) }
+    }
+
+    /// The round trip without a queue, in µs; `None`: not known yet.
+    pub fn floor_us(&self) -> Option<u32> {
+        (self.0.echo.floor_us != 0).then_some(self.0.echo.floor_us)
     }
 
     /// Bytes that have arrived: what a packet that is made now may acknowledge.
@@ -41,14 +52,14 @@ impl Hold {
         unsafe { sys::tg_hold_wait_us(&self.0, made) }
     }
 
-    /// A packet that was made when `made` bytes had arrived leaves at `at_us`, after `waited_us`.
-    pub fn leaves(&mut self, made: u64, at_us: u64, waited_us: u32) {
+    /// A packet of `len` bytes that was made when `made` had arrived leaves, after `waited_us`.
+    pub fn leaves(&mut self, made: u64, now_us: u64, waited_us: u32, len: u32) {
         // SAFETY: as above, exclusively borrowed.
-        unsafe { sys::tg_hold_leaves(&mut self.0, made, at_us, waited_us) }
+        unsafe { sys::tg_hold_leaves(&mut self.0, made, now_us, waited_us, len) }
     }
 
     /// Whether so much has come that its delay is worth asking for.
-    pub fn is_bulk(&self) -> bool {
+    pub fn asks(&self) -> bool {
         self.0.arrived >= u64::from(sys::TG_HOLD_ASKS)
     }
 

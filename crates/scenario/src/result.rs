@@ -38,6 +38,9 @@ pub struct RunResult {
     /// Videos played.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub videos: Vec<VideoResult>,
+    /// What became of workloads without a window, where they were not left alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<HeldResult>,
     /// What mPath transfers needed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<TransferResult>,
@@ -152,6 +155,23 @@ pub struct VideoResult {
     pub stalled_s: f64,
     /// Seconds that were played.
     pub played_s: f64,
+}
+
+/// What became of a workload's packets at the client because they have no window, whole run.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct HeldResult {
+    /// The workload's name.
+    pub name: String,
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Those of them that were signalled as congestion.
+    pub signalled: u64,
+    /// Packets that left.
+    pub left: u64,
+    /// Those of them that waited.
+    pub held: u64,
+    /// How long these did.
+    pub wait_ms: Quantiles,
 }
 
 /// What an mPath transfer needed, whole run.

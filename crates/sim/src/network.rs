@@ -128,7 +128,7 @@ impl Network {
     pub fn wake_edge(&mut self, number: usize) {
         let half = number / 2;
         if number % 2 == 0 {
-            while let Some(packet) = self.windowless.next(&mut self.events, self.now, half) {
+            while let Some(packet) = self.windowless.release(&mut self.events, self.now, half) {
                 self.transmit(packet);
             }
         } else if self.windowless.ask(&mut self.events, self.now, half) {

@@ -30,6 +30,7 @@ pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) ->
                 link: link(node),
             })
             .collect(),
+        held: world.network.windowless.results(),
         // Nothing is late, nothing is lost in the plumbing.
         health: Health::default(),
         ..RunResult::default()

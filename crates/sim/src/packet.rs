@@ -65,7 +65,7 @@ pub struct Echo {
 }
 
 /// Bytes of an echo: IPv4, ICMP, and eight of its own.
-const ECHO_BYTES: u64 = 36;
+pub const ECHO_BYTES: u64 = 36;
 
 /// A datagram.
 #[derive(Clone, Copy, Debug)]

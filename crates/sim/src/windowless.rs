@@ -2,19 +2,19 @@
 //! lets them go, and echoes of the law's own tell it the delay.
 
 use crate::events::{EventQueue, Kind, Target};
-use std::collections::{BTreeMap, VecDeque};
+use crate::packet::{ECHO_BYTES, Packet};
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
-use tidegate_laws::{Hold, Path};
+use tidegate_laws::{Hold, Law, Path};
 use tidegate_link::Packet as _;
-use tidegate_scenario::{Run, Scenario, Udp};
+use tidegate_measure::Durations;
+use tidegate_scenario::{HeldResult, Run, Scenario, Udp};
 use tidegate_time::Instant;
 
-use crate::packet::Packet;
+/// Bits a second of all echoes to one server.
+const ECHO_BPS: u64 = 10_000;
 
-/// Between two echoes: 36 bytes each, 9.6 kbit/s.
-const ECHO_INTERVAL: Duration = Duration::from_millis(30);
-
-/// How long a flow without data is asked for.
+/// How long a flow of which nothing comes is asked for.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// A packet that waits.
@@ -35,29 +35,50 @@ struct Flow {
     waiting: VecDeque<Waiting>,
 }
 
+impl Flow {
+    fn wants_echoes(&self, now: Instant) -> bool {
+        self.hold.asks() && now - self.arrived < IDLE
+    }
+}
+
+/// A workload whose flows are held, and what became of its packets.
+#[derive(Debug)]
+struct Held {
+    weight: u32,
+    /// The first workload whose packets take the same way: it asks for all of them.
+    asker: usize,
+    result: HeldResult,
+    waits: Durations,
+}
+
 /// The client's flows without a window.
 #[derive(Debug, Default)]
 pub struct Windowless {
-    /// By workload: whether its flows are held, and which workload asks for their delay.
-    held: Vec<Option<(u32, usize)>>,
-    numbers: BTreeMap<u64, usize>,
-    flows: Vec<Flow>,
+    /// By workload; none that is left alone.
+    held: Vec<Option<Held>>,
     /// By workload: whether it is asking.
     asking: Vec<bool>,
+    flows: Vec<Flow>,
+    /// Where in `flows` each is.
+    places: HashMap<u64, usize>,
 }
 
 impl Windowless {
-    /// Those of a scenario.
+    /// None yet.
     pub fn new(scenario: &Scenario, run: &Run) -> Self {
+        let on = run.udp == Udp::Hold && run.law == Law::Tide;
         let workloads = &scenario.workloads;
-        let on = run.udp == Udp::Hold && run.law == tidegate_laws::Law::Tide;
         let held = workloads.iter().map(|workload| {
-            // Whose packets take the same way is asked for once.
-            let asks = workloads
-                .iter()
-                .position(|other| other.windowless && other.links == workload.links);
-            let held = on && workload.windowless && workload.steered;
-            held.then_some((workload.weight as u32, asks?))
+            let same = |links| workloads.iter().position(|w| w.windowless && &w.links == links);
+            (on && workload.windowless && workload.steered).then(|| Held {
+                weight: workload.weight as u32,
+                asker: same(&workload.links).expect("it is one itself"),
+                result: HeldResult {
+                    name: workload.name.clone(),
+                    ..HeldResult::default()
+                },
+                waits: Durations::new(),
+            })
         });
         Self {
             held: held.collect(),
@@ -66,16 +87,14 @@ impl Windowless {
         }
     }
 
-    fn is_held(&self, workload: usize) -> bool {
-        self.held.get(workload).is_some_and(Option::is_some)
-    }
-
-    fn number(&mut self, packet: &Packet, workload: usize) -> usize {
+    /// Where the flow of a packet is, of a workload that is held.
+    fn place(&mut self, packet: &Packet, workload: usize) -> Option<usize> {
+        let held = self.held[workload].as_ref()?;
         let next = self.flows.len();
-        let number = *self.numbers.entry(packet.flow()).or_insert(next);
-        if number == next {
+        let place = *self.places.entry(packet.flow()).or_insert(next);
+        if place == next {
             let mut hold = Hold::default();
-            hold.weigh(self.held[workload].map_or(1, |(weight, _)| weight));
+            hold.weigh(held.weight);
             self.flows.push(Flow {
                 hold,
                 workload,
@@ -83,7 +102,11 @@ impl Windowless {
                 waiting: VecDeque::new(),
             });
         }
-        number
+        Some(place)
+    }
+
+    fn asker(&self, workload: usize) -> Option<usize> {
+        Some(self.held[workload].as_ref()?.asker)
     }
 
     /// A packet of that workload arrives. Returns whether it goes on to its application.
@@ -95,20 +118,25 @@ impl Windowless {
         packet: &Packet,
         workload: usize,
     ) -> bool {
-        if !self.is_held(workload) {
+        let Some(place) = self.place(packet, workload) else {
             return true;
-        }
-        let number = self.number(packet, workload);
-        let flow = &mut self.flows[number];
+        };
+        let flow = &mut self.flows[place];
         flow.arrived = now;
-        let signal = flow.hold.arrives(path, micros(now), packet.bytes.into());
-        events.wake_by(gate(number), now);
-        let asks = self.held[workload].map_or(workload, |(_, asks)| asks);
-        if flow.hold.is_bulk() && !self.asking[asks] {
-            self.asking[asks] = true;
-            events.wake_by(prober(asks), now);
+        let signalled = flow.hold.arrives(path, micros(now), packet.bytes.into());
+        let asks = flow.hold.asks();
+        if !flow.waiting.is_empty() {
+            events.wake_by(gate(place), now);
         }
-        !signal
+        if let Some(held) = &mut self.held[workload] {
+            held.result.arrived += 1;
+            held.result.signalled += u64::from(signalled);
+            if asks && !self.asking[held.asker] {
+                self.asking[held.asker] = true;
+                events.wake_by(asker(held.asker), now);
+            }
+        }
+        !signalled
     }
 
     /// A packet of that workload leaves: it is returned if it may at once, and waits else.
@@ -119,76 +147,96 @@ impl Windowless {
         packet: Packet,
         workload: usize,
     ) -> Option<Packet> {
-        if !self.is_held(workload) {
+        let Some(place) = self.place(&packet, workload) else {
             return Some(packet);
-        }
-        let number = self.number(&packet, workload);
-        let flow = &mut self.flows[number];
+        };
+        let flow = &mut self.flows[place];
         let made = flow.hold.arrived();
-        if flow.waiting.is_empty() && flow.hold.wait_us(made) == 0 {
-            flow.hold.leaves(made, micros(now), 0);
-            return Some(packet);
-        }
         flow.waiting.push_back(Waiting {
             packet,
             since: now,
             made,
         });
-        events.wake_by(gate(number), now);
-        None
+        if flow.waiting.len() > 1 {
+            return None;
+        }
+        self.release(events, now, place)
     }
 
     /// The next packet of a flow that may leave.
-    pub fn next(&mut self, events: &mut EventQueue, now: Instant, number: usize) -> Option<Packet> {
-        let flow = self.flows.get_mut(number)?;
+    pub fn release(
+        &mut self,
+        events: &mut EventQueue,
+        now: Instant,
+        place: usize,
+    ) -> Option<Packet> {
+        let flow = &mut self.flows[place];
         let first = flow.waiting.front()?;
         let waited = now - first.since;
-        let most = Duration::from_micros(tidegate_laws::sys::TG_HOLD_MAX_US.into());
-        let wait = Duration::from_micros(flow.hold.wait_us(first.made).into()).min(most.saturating_sub(waited));
+        let wait = Duration::from_micros(flow.hold.wait_us(first.made).into());
+        let wait = wait.min(Hold::LONGEST.saturating_sub(waited));
         if !wait.is_zero() {
-            events.set(gate(number), Some(now + wait));
+            events.set(gate(place), Some(now + wait));
             return None;
         }
-        let first = flow.waiting.pop_front()?;
+        let Waiting { packet, made, .. } = flow.waiting.pop_front()?;
+        let waited_us = waited.as_micros() as u32;
         flow.hold
-            .leaves(first.made, micros(now), waited.as_micros() as u32);
-        Some(first.packet)
+            .leaves(made, micros(now), waited_us, packet.bytes.into());
+        if let Some(held) = &mut self.held[flow.workload] {
+            held.result.left += 1;
+            if !waited.is_zero() {
+                held.result.held += 1;
+                held.waits.record(waited);
+            }
+        }
+        Some(packet)
     }
 
-    /// It is time to ask: whether that workload's flows still want to know, and when to ask again.
+    /// It is time for that workload to ask. Returns whether anybody still wants to know.
     pub fn ask(&mut self, events: &mut EventQueue, now: Instant, workload: usize) -> bool {
-        let wanted = self
-            .flows
-            .iter()
-            .any(|flow| {
-                self.held[flow.workload].is_some_and(|(_, asks)| asks == workload)
-                    && flow.hold.is_bulk()
-                    && now - flow.arrived < IDLE
-            });
+        let mut flows = self.flows.iter();
+        let wanted = flows.any(|flow| {
+            self.asker(flow.workload) == Some(workload) && flow.wants_echoes(now)
+        });
         self.asking[workload] = wanted;
-        events.set(prober(workload), wanted.then(|| now + ECHO_INTERVAL));
+        let interval = Duration::from_micros(ECHO_BYTES * 8 * 1_000_000 / ECHO_BPS);
+        events.set(asker(workload), wanted.then(|| now + interval));
         wanted
     }
 
     /// That workload's echo has come back.
     pub fn answered(&mut self, path: &mut Path, now: Instant, workload: usize, rtt: Duration) {
-        for flow in &mut self.flows {
-            let asks = self.held[flow.workload].map(|(_, asks)| asks);
-            if asks == Some(workload) && flow.hold.is_bulk() && now - flow.arrived < IDLE {
-                flow.hold
-                    .answered(path, micros(now), rtt.as_micros() as u32);
+        let held = &self.held;
+        let asks = |flow: &Flow| held[flow.workload].as_ref().map(|held| held.asker) == Some(workload);
+        let known = self.flows.iter().filter(|flow| asks(flow));
+        let floor_us = known.filter_map(|flow| flow.hold.floor_us()).min();
+        let rtt_us = rtt.as_micros() as u32;
+        for flow in self.flows.iter_mut().filter(|flow| asks(flow)) {
+            if flow.wants_echoes(now) {
+                flow.hold.answered(path, micros(now), rtt_us, floor_us);
             }
         }
+    }
+
+    /// What became of each workload's packets.
+    pub fn results(&self) -> Vec<HeldResult> {
+        let held = self.held.iter().flatten();
+        held.map(|held| HeldResult {
+            wait_ms: held.waits.quantiles_ms(),
+            ..held.result.clone()
+        })
+        .collect()
     }
 }
 
 /// What wakes a flow's packets.
-fn gate(number: usize) -> Target {
-    Target::new(Kind::Edge, 2 * number)
+fn gate(place: usize) -> Target {
+    Target::new(Kind::Edge, 2 * place)
 }
 
 /// What makes a workload ask.
-fn prober(workload: usize) -> Target {
+fn asker(workload: usize) -> Target {
     Target::new(Kind::Edge, 2 * workload + 1)
 }
 

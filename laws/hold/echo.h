@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * Delay from echoes of our own, small packets that go through the queue that a flow's data go through. What
+ * their round trip has more than the smallest is queue, on either way.
+ */
+#ifndef TG_ECHO_H
+#define TG_ECHO_H
+
+#include "../base.h"
+
+struct tg_echo {
+	tg_u64 heard_us; /* when the last one came back; 0: none yet */
+	tg_u32 every_us; /* how long the one before was ago */
+	tg_u32 rtt_us;	 /* its round trip */
+	tg_u32 floor_us; /* the smallest, or more where the route has become longer; 0: not known */
+	tg_u32 fell_us;	 /* by how much the last one lowered it */
+};
+
+/* What a round trip without a queue takes at most is known otherwise: a handshake's, or another flow's floor. */
+TG_INLINE void tg_echo_floor(struct tg_echo *e, tg_u32 floor_us)
+{
+	if (floor_us && (!e->floor_us || floor_us < e->floor_us))
+		e->floor_us = floor_us;
+}
+
+TG_INLINE void tg_echo_heard(struct tg_echo *e, tg_u64 now_us, tg_u32 rtt_us)
+{
+	tg_u64 every_us = now_us - e->heard_us;
+
+	e->every_us = every_us < TG_SECOND_US ? (tg_u32)every_us : TG_SECOND_US;
+	e->heard_us = now_us;
+	e->rtt_us = tg_max(rtt_us, 1);
+	e->fell_us = e->floor_us > e->rtt_us ? e->floor_us - e->rtt_us : 0;
+	tg_echo_floor(e, e->rtt_us);
+}
+
+/* The round trip by now: one that does not come back has waited for longer than the last. */
+TG_INLINE tg_u32 tg_echo_rtt_us(const struct tg_echo *e, tg_u64 now_us)
+{
+	tg_u64 late_us = now_us - e->heard_us;
+
+	if (!e->rtt_us || late_us < 2 * e->every_us)
+		return e->rtt_us;
+	late_us -= 2 * e->every_us;
+	return e->rtt_us + (late_us < TG_SECOND_US ? (tg_u32)late_us : TG_SECOND_US);
+}
+
+TG_INLINE tg_u32 tg_echo_queue_us(const struct tg_echo *e, tg_u64 now_us)
+{
+	tg_u32 rtt_us = tg_echo_rtt_us(e, now_us);
+
+	return rtt_us > e->floor_us ? rtt_us - e->floor_us : 0;
+}
+
+#endif
