@@ -142,10 +142,6 @@ impl Hold {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
-    }
-
     pub fn counts(&self) -> Counts {
         Counts {
             waiting: self.waiting.len() as u64,

@@ -1,7 +1,7 @@
 //! The gate: lets packets that leave wait until their time has come, on a running kernel.
 //!
 //! What has no receive window can be steered by what leaves for its sender: acknowledgements that come
-//! later let it send later. A [`Law`] says of each packet when it may leave. Two mechanisms of the kernel's
+//! later let it send later. A law says of each packet when it may leave. Two mechanisms of the kernel's
 //! can make it wait, and [`Mechanisms`] says which of them are there:
 //!
 //! * The queueing discipline `fq` sends a packet when its time stamp says so, which a program at the
@@ -27,10 +27,11 @@ mod rules;
 mod serve;
 
 pub use error::GateError;
-pub use fallback::Fallback;
+pub use fallback::{Choice, Fallback};
 pub use flow::{Flow, Leaving};
 pub use fq::{Fq, Qdisc};
 pub use gate::Gate;
 pub use hold::{Counts, Limits};
-pub use mechanisms::{Mechanisms, QueueBy};
-pub use serve::{Law, serve};
+pub use mechanisms::Mechanisms;
+pub use rules::QueueBy;
+pub use serve::serve;

@@ -85,7 +85,11 @@ impl Expression {
             Compare::AtLeast => libc::NFT_CMP_GTE,
             Compare::AtMost => libc::NFT_CMP_LTE,
         };
-        let parts = [number(1, from.number()), number(2, how as u32), data(3, value)];
+        let parts = [
+            number(1, from.number()),
+            number(2, how as u32),
+            data(3, value),
+        ];
         Self::new("cmp", &parts)
     }
 
@@ -126,11 +130,7 @@ impl Expression {
         const REVISION: u32 = 3;
         // struct xt_NFQ_info_v3, padded as all of xtables' records are.
         let info = [queue, 1, BYPASS, 0].map(u16::to_ne_bytes).concat();
-        let parts = [
-            text(1, "NFQUEUE"),
-            number(2, REVISION),
-            attribute(3, &info),
-        ];
+        let parts = [text(1, "NFQUEUE"), number(2, REVISION), attribute(3, &info)];
         Self::new("target", &parts)
     }
 
@@ -142,6 +142,17 @@ impl Expression {
             attribute(2, &[libc::NFT_REJECT_ICMPX_PORT_UNREACH as u8]),
         ];
         Self::new("reject", &parts)
+    }
+
+    /// Leaves the packet to the chains behind this one.
+    #[must_use]
+    pub fn pass() -> Self {
+        const DATA_VERDICT: u16 = 2;
+        let verdict = nested(DATA_VERDICT, &number(1, libc::NFT_RETURN as u32));
+        Self::new(
+            "immediate",
+            &[number(1, libc::NFT_REG_VERDICT as u32), nested(2, &verdict)],
+        )
     }
 
     /// Gives the packet the address of the interface by which it leaves.

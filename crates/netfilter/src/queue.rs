@@ -152,10 +152,12 @@ impl Queue {
     /// # Errors
     /// Of the socket.
     pub fn flush(&mut self) -> io::Result<()> {
-        if !self.verdicts.is_empty() {
-            self.socket.send(&self.verdicts, 0)?;
-            self.verdicts.clear();
+        /// Of a verdict's message: a multiple of it fits into the socket's buffer.
+        const VERDICT: usize = 32;
+        for verdicts in self.verdicts.chunks(1024 * VERDICT) {
+            self.socket.send(verdicts, 0)?;
         }
+        self.verdicts.clear();
         Ok(())
     }
 }

@@ -33,7 +33,7 @@ fn a_packet_leaves_in_its_time_and_not_before_its_predecessor() {
     assert_eq!(all(&mut hold, 300), [12]);
     assert_eq!(all(&mut hold, 499), []);
     assert_eq!(all(&mut hold, 500), [10, 11]);
-    assert!(hold.is_empty() && hold.flows.is_empty() && hold.bytes == 0);
+    assert!(hold.waiting.is_empty() && hold.flows.is_empty() && hold.bytes == 0);
 }
 
 #[test]
