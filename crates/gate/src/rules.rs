@@ -20,8 +20,6 @@ pub enum QueueBy {
 }
 
 impl QueueBy {
-    const ALL: [Self; 2] = [Self::Expression, Self::Target];
-
     pub(crate) fn expression(self, queue: u16) -> Expression {
         match self {
             Self::Expression => Expression::queue(queue),
@@ -112,19 +110,20 @@ pub struct Rules {
 impl Rules {
     /// Puts them up in the calling thread's namespace, without any flow.
     pub fn put_up(queue: u16) -> io::Result<Self> {
-        let mut refusal = None;
-        for by in QueueBy::ALL {
-            let table = Table::new(Family::Inet, &table_name("gate"))?;
-            let mut changes = vec![table.create(), table.chain(&CHAIN)];
-            changes.extend(VERSIONS.iter().map(|v| table.set(&v.set)));
-            let rules = VERSIONS.iter().map(|v| v.rule(by, queue));
-            changes.extend(rules.map(|rule| table.rule(CHAIN.name, &rule)));
-            match table.commit(&changes) {
-                Ok(()) => return Ok(Self { table, by }),
-                Err(error) => refusal = refusal.or(Some(error)),
-            }
-        }
-        Err(refusal.unwrap_or_else(|| io::ErrorKind::Unsupported.into()))
+        let [expression, target] =
+            understood([QueueBy::Expression, QueueBy::Target].map(|by| by.expression(queue)))?;
+        let by = match (expression, target) {
+            (true, _) => QueueBy::Expression,
+            (false, true) => QueueBy::Target,
+            (false, false) => return Err(io::ErrorKind::Unsupported.into()),
+        };
+        let table = Table::new(Family::Inet, &table_name("gate"))?;
+        let mut changes = vec![table.create(), table.chain(&CHAIN)];
+        changes.extend(VERSIONS.iter().map(|v| table.set(&v.set)));
+        let rules = VERSIONS.iter().map(|v| v.rule(by, queue));
+        changes.extend(rules.map(|rule| table.rule(CHAIN.name, &rule)));
+        table.commit(&changes)?;
+        Ok(Self { table, by })
     }
 
     pub fn by(&self) -> QueueBy {
@@ -150,10 +149,28 @@ impl Rules {
         self.table.commit(&[change(&self.table, set, &key)])
     }
 
-    /// No packet comes to the queue any more, but for those that are on their way.
-    pub fn take_down(self) -> io::Result<()> {
-        self.table.commit(&[self.table.remove()])
+    /// No packet of any flow comes to the queue any more, but for those that are on their way. The table
+    /// stays: with it the kernel would drop these.
+    pub fn clear(&self) -> io::Result<()> {
+        let sets = VERSIONS.each_ref().map(|v| self.table.empty(v.set.name));
+        self.table.commit(&sets)
     }
+}
+
+/// Whether the kernel lets rules consist of these. Nothing of the trial stays: all rules are of one transaction,
+/// which is refused for its last. Its chain has no hook, so nothing that waits is dropped with it.
+pub fn understood<const N: usize>(expressions: [Expression; N]) -> io::Result<[bool; N]> {
+    const CHAIN: &str = "trial";
+    let table = Table::new(Family::Inet, &table_name("trial"))?;
+    let mut changes = vec![table.create(), table.idle_chain(CHAIN)];
+    let before = changes.len();
+    changes.extend(expressions.map(|one| table.rule(CHAIN, &[one])));
+    changes.push(table.rule("absent", &[]));
+    let mut answers = table.attempt(&changes)?.into_iter();
+    answers.by_ref().take(before).collect::<io::Result<()>>()?;
+    Ok(std::array::from_fn(|_| {
+        matches!(answers.next(), Some(Ok(())))
+    }))
 }
 
 /// A name that no other process's table has.

@@ -8,14 +8,14 @@ use crate::{Flow, GateError};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll, ppoll};
 use nix::sys::prctl::set_timerslack;
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
+use signal_hook::consts::SIGTERM;
 use std::collections::HashSet;
 use std::io::{self, stdin};
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use tidegate_netfilter::{Capacity, Queue};
@@ -83,7 +83,7 @@ struct Server<L> {
     flows: HashSet<Flow>,
     hold: Hold,
     law: L,
-    end: SignalFd,
+    end: UnixStream,
 }
 
 impl<L: FnMut(&Leaving) -> u64> Server<L> {
@@ -229,36 +229,31 @@ impl<L: FnMut(&Leaving) -> u64> Server<L> {
         /// Without a packet, after which none is on its way from a rule that is gone.
         const QUIET_MS: u8 = 20;
         /// Somebody else's rules may name this queue.
-        const MOST: u64 = 500_000;
+        const MOST_US: u64 = 500_000;
         self.flows.clear();
         self.hold.let_go(None);
         self.release()?;
-        let down = self.rules.take_down();
+        self.rules
+            .clear()
+            .map_err(GateError::system("take flows out of the gate's rules"))?;
         let began_us = now_us();
-        while now_us() - began_us < MOST {
+        while now_us() - began_us < MOST_US {
             let mut coming = [PollFd::new(self.queue.as_fd(), PollFlags::POLLIN)];
-            let some = poll(&mut coming, QUIET_MS);
-            if some.is_ok_and(|count| count == 0) {
+            if matches!(poll(&mut coming, QUIET_MS), Ok(0)) {
                 break;
             }
-            while let Some(packet) = self.queue.receive().map_err(GateError::system("receive"))? {
-                let id = packet.id;
-                self.queue.accept(id);
-            }
-            self.queue
-                .flush()
-                .map_err(GateError::system("let packets go"))?;
+            self.receive()?;
+            self.release()?;
         }
-        down.map_err(GateError::system("take down the gate's rules"))
+        Ok(())
     }
 }
 
-/// SIGTERM, to be read. Others end the process as ever.
-fn termination() -> io::Result<SignalFd> {
-    let mut mask = SigSet::empty();
-    mask.add(Signal::SIGTERM);
-    mask.thread_block()?;
-    Ok(SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC)?)
+/// Becomes readable when SIGTERM has come.
+fn termination() -> io::Result<UnixStream> {
+    let (read, write) = UnixStream::pair()?;
+    signal_hook::low_level::pipe::register(SIGTERM, write)?;
+    Ok(read)
 }
 
 /// CLOCK_MONOTONIC, which the kernel's programs read as well.

@@ -50,6 +50,9 @@ impl Hook {
 }
 
 /// A chain that begins at a hook.
+///
+/// When a hook is taken away, with its chain or as a transaction is refused, the kernel drops all packets
+/// of the namespace that wait in any netfilter queue (`nf_queue_nf_hook_drop`).
 #[derive(Clone, Copy, Debug)]
 pub struct Chain<'a> {
     /// Its name in the table.
@@ -118,16 +121,6 @@ impl Table {
         }
     }
 
-    /// Removes it, with all that is in it.
-    #[must_use]
-    pub fn remove(&self) -> Change {
-        Change {
-            message: libc::NFT_MSG_DELTABLE,
-            flags: 0,
-            attributes: text(1, &self.name),
-        }
-    }
-
     /// Adds a chain.
     #[must_use]
     pub fn chain(&self, chain: &Chain) -> Change {
@@ -145,6 +138,16 @@ impl Table {
             message: libc::NFT_MSG_NEWCHAIN,
             flags: NLM_F_CREATE,
             attributes: attributes.concat(),
+        }
+    }
+
+    /// Adds a chain that no packet comes to.
+    #[must_use]
+    pub fn idle_chain(&self, name: &str) -> Change {
+        Change {
+            message: libc::NFT_MSG_NEWCHAIN,
+            flags: NLM_F_CREATE,
+            attributes: [text(1, &self.name), text(3, name)].concat(),
         }
     }
 
@@ -200,6 +203,16 @@ impl Table {
             message: libc::NFT_MSG_DELSETELEM,
             flags: 0,
             attributes: self.element(set, key),
+        }
+    }
+
+    /// Takes all keys out of a set.
+    #[must_use]
+    pub fn empty(&self, set: &str) -> Change {
+        Change {
+            message: libc::NFT_MSG_DELSETELEM,
+            flags: 0,
+            attributes: [text(1, &self.name), text(2, set)].concat(),
         }
     }
 

@@ -1,0 +1,9 @@
+//! The gate on the running kernel, between namespaces of its own, with UDP sockets. Needs root.
+
+mod fallback;
+mod held;
+mod hosts;
+mod killed;
+mod laws;
+mod limits;
+mod router;
