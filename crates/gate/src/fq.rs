@@ -3,7 +3,7 @@
 use crate::GateError;
 use netlink_packet_core::{
     DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkBuffer,
-    NetlinkMessage, NetlinkPayload, Nla,
+    NetlinkMessage, NetlinkPayload, Nla, NlasIterator,
 };
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
@@ -104,6 +104,35 @@ impl Fq {
         Ok(())
     }
 
+    /// Puts one in the place of whatever orders the interface's packets, on demand alone. It stays until
+    /// [`Fq::take_down`], also when the process is killed: without a program that sets time stamps it sends
+    /// packets as they come, each flow its share.
+    ///
+    /// # Errors
+    /// If the kernel lacks it or refuses.
+    pub fn put_up(interface: u32, flow_limit: u32) -> Result<(), GateError> {
+        /// Of all flows, as `fq` has it by itself.
+        const USUAL: u32 = 10_000;
+        let options = vec![
+            option(LIMIT, &USUAL.max(flow_limit).to_ne_bytes()),
+            option(FLOW_LIMIT, &flow_limit.to_ne_bytes()),
+        ];
+        let place = (TcHandle::UNSPEC, TcHandle::ROOT);
+        change(interface, place, options, NLM_F_CREATE | NLM_F_REPLACE)
+            .map_err(GateError::system("give the interface fq (sch_fq)"))
+    }
+
+    /// The interface has again what the kernel gives it by itself.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn take_down(interface: u32) -> Result<(), GateError> {
+        let mut message = TcMessage::with_index(interface as i32);
+        message.header.parent = TcHandle::ROOT;
+        let request = RouteNetlinkMessage::DelQueueDiscipline(message);
+        ask(request, NLM_F_ACK, |_| ()).map_err(GateError::system("take fq from the interface"))
+    }
+
     /// Whether the kernel has `fq`, which it may have to load. `interface` is that of a namespace made for
     /// the question: it is asked to make one with settings that make no sense, and refuses.
     ///
@@ -132,18 +161,19 @@ fn kind(qdisc: &TcMessage) -> &str {
     kind.unwrap_or_default()
 }
 
-/// The bytes of one of its options.
+/// The bytes of one of its options, which the kernel nests in one attribute.
 fn value(qdisc: &TcMessage, option: u16) -> Option<Vec<u8>> {
-    let options = qdisc.attributes.iter().filter_map(|attribute| {
+    let nested = qdisc.attributes.iter().find_map(|attribute| {
         let TcAttribute::Options(options) = attribute else {
             return None;
         };
-        Some(options)
-    });
-    let found = options.flatten().find(|o| o.kind() == option)?;
-    let mut bytes = vec![0; found.value_len()];
-    found.emit_value(&mut bytes);
-    Some(bytes)
+        options.first()
+    })?;
+    let mut bytes = vec![0; nested.value_len()];
+    nested.emit_value(&mut bytes);
+    let mut options = NlasIterator::new(&bytes[..]).filter_map(Result::ok);
+    let found = options.find(|found| found.kind() == option)?;
+    Some(found.value().to_vec())
 }
 
 fn number(qdisc: &TcMessage, option: u16) -> Option<u32> {

@@ -17,6 +17,8 @@ use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 use tidegate_netfilter::{Capacity, Queue};
 
@@ -78,7 +80,7 @@ fn in_words(error: &dyn std::error::Error) -> String {
 
 struct Server<L> {
     queue: Queue,
-    rules: Rules,
+    rules: Arc<Rules>,
     /// Those in the rules' sets.
     flows: HashSet<Flow>,
     hold: Hold,
@@ -99,7 +101,7 @@ impl<L: FnMut(&Leaving) -> u64> Server<L> {
         ))?;
         Ok(Self {
             queue,
-            rules,
+            rules: Arc::new(rules),
             flows: HashSet::new(),
             hold,
             law,
@@ -137,12 +139,12 @@ impl<L: FnMut(&Leaving) -> u64> Server<L> {
         Ok([asked, end])
     }
 
-    /// Takes packets from the queue.
-    fn receive(&mut self) -> Result<(), GateError> {
+    /// Takes packets from the queue; whether all that had come.
+    fn receive(&mut self) -> Result<bool, GateError> {
         for _ in 0..BURST {
             let packet = self.queue.receive();
             let Some(packet) = packet.map_err(GateError::system("receive packets"))? else {
-                break;
+                return Ok(true);
             };
             let known = flow(packet.leaves_by, packet.head).filter(|f| self.flows.contains(f));
             let Some(flow) = known else {
@@ -163,7 +165,7 @@ impl<L: FnMut(&Leaving) -> u64> Server<L> {
                 .push(leaving, id, due_us.as_ref().map_or(0, |due| *due));
             due_us.map_err(|_| GateError::Panicked)?;
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Lets go whose time has come.
@@ -215,13 +217,45 @@ impl<L: FnMut(&Leaving) -> u64> Server<L> {
         if self.flows.remove(flow) {
             self.hold.let_go(Some(flow));
             self.release()?;
-            self.receive()?;
-            self.release()?;
-            self.rules
-                .remove(flow)
-                .map_err(GateError::system("take a flow out of the gate's rules"))?;
+            let flow = *flow;
+            self.change(move |rules| rules.remove(&flow))?;
         }
         Ok(())
+    }
+
+    /// Takes flows out of the rules, and meanwhile lets go what still comes: while the kernel makes the change
+    /// packets begin to pass by the queue, and may overtake those in it by no more than these take.
+    fn change(
+        &mut self,
+        change: impl FnOnce(&Rules) -> io::Result<()> + Send,
+    ) -> Result<(), GateError> {
+        const LOOK_MS: u8 = 1;
+        // What has come already first, if it ends.
+        for _ in 0..CAPACITY.packets {
+            let all = self.receive()?;
+            self.release()?;
+            if all {
+                break;
+            }
+        }
+        let rules = Arc::clone(&self.rules);
+        thread::scope(|scope| {
+            let change = scope.spawn(move || change(&rules));
+            while !change.is_finished() {
+                self.let_pass(LOOK_MS)?;
+            }
+            let changed = change.join().expect("it does not panic");
+            changed.map_err(GateError::system("take flows out of the gate's rules"))
+        })
+    }
+
+    /// Waits so long for packets, and lets go of them whose time has come. Whether there were any.
+    fn let_pass(&mut self, wait_ms: u8) -> Result<bool, GateError> {
+        let mut coming = [PollFd::new(self.queue.as_fd(), PollFlags::POLLIN)];
+        let some = !matches!(poll(&mut coming, wait_ms), Ok(0));
+        self.receive()?;
+        self.release()?;
+        Ok(some)
     }
 
     /// Lets everything go, in order.
@@ -233,18 +267,9 @@ impl<L: FnMut(&Leaving) -> u64> Server<L> {
         self.flows.clear();
         self.hold.let_go(None);
         self.release()?;
-        self.rules
-            .clear()
-            .map_err(GateError::system("take flows out of the gate's rules"))?;
+        self.change(Rules::clear)?;
         let began_us = now_us();
-        while now_us() - began_us < MOST_US {
-            let mut coming = [PollFd::new(self.queue.as_fd(), PollFlags::POLLIN)];
-            if matches!(poll(&mut coming, QUIET_MS), Ok(0)) {
-                break;
-            }
-            self.receive()?;
-            self.release()?;
-        }
+        while self.let_pass(QUIET_MS)? && now_us() - began_us < MOST_US {}
         Ok(())
     }
 }

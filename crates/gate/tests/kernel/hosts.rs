@@ -107,6 +107,18 @@ pub fn assert_all_in_order(came: &[(u32, Instant)], count: u32) {
     assert_eq!(came.len() as u32, count, "the last are missing");
 }
 
+/// All arrived, those that had waited in order and first. Of the others some may have overtaken what still stood in
+/// the queue when the flow was taken out of it; how many is printed.
+pub fn assert_none_lost(came: &[(u32, Instant)], count: u32, waited: u32) {
+    assert_all_in_order(&came[..waited as usize], waited);
+    let mut numbers: Vec<_> = came.iter().map(|(number, _)| *number).collect();
+    let overtaken = numbers.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    println!("{overtaken} runs of packets were overtaken");
+    numbers.sort_unstable();
+    assert_eq!(numbers.len() as u32, count, "some are missing");
+    assert!((0..count).eq(numbers), "some came twice");
+}
+
 /// Netfilter queues that somebody serves in the namespace.
 pub fn queues(host: &Namespace) -> usize {
     let read = || {
