@@ -58,3 +58,9 @@ pub mod step {
 pub mod trunk {
     include!(concat!(env!("OUT_DIR"), "/trunk.skel.rs"));
 }
+
+/// The skeleton of the program that lets UDP wait, for tests.
+#[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+pub mod wait {
+    include!(concat!(env!("OUT_DIR"), "/wait.skel.rs"));
+}
