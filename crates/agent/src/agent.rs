@@ -4,13 +4,14 @@ use crate::attach::{Attachment, Place, Way, attach};
 use crate::pin::{clear, make_folder, pin};
 use crate::skeleton::types::{
     tg_connection, tg_counter, tg_flow, tg_histograms, tg_key, tg_left, tg_left_key, tg_path,
-    tg_record, tg_upload_record,
+    tg_record, tg_traffic, tg_upload_record, tg_windowless, tg_windowless_key,
 };
 use crate::skeleton::{AgentSkel, AgentSkelBuilder, OpenAgentSkel};
 use crate::support::{BTF, require, sees_cgroups};
+use crate::traffic::carried;
 use crate::{
-    AgentError, Count, Direction, Directions, FlowView, Histograms, Hook, Interface, LeftView,
-    LinkLayer, PathView, Reason, Rules,
+    AgentError, Carried, Count, Direction, Directions, FlowView, Histograms, Hook, Interface,
+    LeftView, LinkLayer, PathView, Reason, Rules, WindowlessView,
 };
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
@@ -193,6 +194,7 @@ impl Agent {
                 // There may be none, if it could not be attached to.
                 let _ = paths.delete(&index.to_ne_bytes());
             }
+            let _ = self.skeleton.maps.traffic.delete(&index.to_ne_bytes());
         }
     }
 
@@ -206,7 +208,7 @@ impl Agent {
         configure(&mut self.skeleton, params, dry_run);
     }
 
-    /// Gives the programs a record of each of the interface's queues.
+    /// Gives the programs a record of each of the interface's queues, and of its traffic.
     fn add_paths(&self, interface: &Interface) -> Result<(), AgentError> {
         let path = tg_path::default();
         for paths in [&self.skeleton.maps.paths, &self.skeleton.maps.uplinks] {
@@ -214,7 +216,7 @@ impl Agent {
                 .update(&interface.index.to_ne_bytes(), bytes(&path), MapFlags::ANY)
                 .map_err(AgentError::Map)?;
         }
-        Ok(())
+        add_traffic(&self.skeleton.maps.traffic, interface.index).map_err(AgentError::Map)
     }
 
     /// The programs that see arriving and leaving packets.
@@ -245,9 +247,21 @@ impl Agent {
 
     /// Every path; `flows` are those of [`Agent::flows`].
     pub fn paths(&self, flows: &[FlowView]) -> Vec<PathView> {
-        self.path_records()
-            .map(|((direction, ifindex), path)| PathView::new(direction, ifindex, &path, flows))
-            .collect()
+        let view = |((direction, ifindex), path)| {
+            let traffic = self.traffic(direction, ifindex);
+            PathView::new(direction, ifindex, &path, flows, traffic)
+        };
+        self.path_records().map(view).collect()
+    }
+
+    /// All that went `direction` over an interface.
+    fn traffic(&self, direction: Direction, ifindex: u32) -> Vec<Carried> {
+        let map = &self.skeleton.maps.traffic;
+        let cpus = map.lookup_percpu(&ifindex.to_ne_bytes(), MapFlags::ANY);
+        // The interface may go meanwhile.
+        let cpus = cpus.ok().flatten().unwrap_or_default();
+        let cpus: Vec<_> = cpus.iter().map(|cpu| value::<tg_traffic>(cpu)).collect();
+        carried(direction, &cpus)
     }
 
     /// The paths by direction and interface, each as it was at one moment.
@@ -266,7 +280,14 @@ impl Agent {
         })
     }
 
-    /// Every connection whose data are left alone, in no particular order.
+    /// Every flow that has no window, in no particular order.
+    pub fn windowless(&self) -> Vec<WindowlessView> {
+        records::<tg_windowless_key, tg_windowless>(&self.skeleton.maps.windowless)
+            .map(|(key, flow)| WindowlessView::new(&key, &flow))
+            .collect()
+    }
+
+    /// Every TCP connection whose data are left alone, in no particular order.
     pub fn left(&self) -> Vec<LeftView> {
         records::<tg_left_key, tg_left>(&self.skeleton.maps.left)
             .map(|(key, left)| LeftView::new(&key, &left))
@@ -423,6 +444,13 @@ pub fn set_rules(skeleton: &mut AgentSkel<'_>, rules: &Rules) -> Result<(), Agen
     // All at once: whoever reads this word finds that set whole.
     *generation = next;
     Ok(())
+}
+
+/// Makes room in the programs' table for what an interface carries, on each CPU.
+pub fn add_traffic(map: &impl MapCore, ifindex: u32) -> Result<(), libbpf_rs::Error> {
+    let blank = vec![0; map.value_size() as usize];
+    let cpus = vec![blank; libbpf_rs::num_possible_cpus()?];
+    map.update_percpu(&ifindex.to_ne_bytes(), &cpus, MapFlags::ANY)
 }
 
 /// Every key of a table with its record.

@@ -19,10 +19,11 @@ mod pin;
 mod rules;
 mod sharing;
 mod support;
+mod traffic;
 mod view;
 mod words;
 
-pub use agent::{Agent, Config, Cost, configure, set_rules};
+pub use agent::{Agent, Config, Cost, add_traffic, configure, set_rules};
 pub use attach::{Hook, Place, Way};
 pub use capabilities::drop_capabilities;
 pub use cgroup::Cgroup;
@@ -38,8 +39,9 @@ pub use rules::{Prefix, Rule, Rules, Verdict};
 pub use sharing::{GroupView, RecordView};
 pub use support::{BTF, require, sees_cgroups, sees_users};
 pub use tidegate_laws::Direction;
+pub use traffic::{Carried, Marks, WayView, WindowlessView};
 pub use view::{Count, Endpoint, FlowView, LeftView, PathView};
-pub use words::{Reason, ScaleState};
+pub use words::{Ecn, Kind, Origin, Reason, ScaleState};
 
 /// The kernel program's skeleton, generated from its source.
 #[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]

@@ -4,6 +4,7 @@ use crate::sharing::{self, GroupView, RecordView};
 use crate::skeleton::types::{
     tg_connection, tg_flow, tg_interface, tg_key, tg_left, tg_left_key, tg_path,
 };
+use crate::traffic::Carried;
 use crate::words::{Reason, ScaleState};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -86,7 +87,7 @@ pub struct FlowView {
     pub seen_us: u64,
 }
 
-/// Data of one connection that are left alone.
+/// Data of one TCP connection that are left alone.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct LeftView {
     /// Which way they go.
@@ -97,7 +98,7 @@ pub struct LeftView {
     pub remote: Endpoint,
     /// Interface index.
     pub ifindex: u32,
-    /// The number of what IP carries: 6 TCP, 17 UDP.
+    /// The number of what IP carries: 6 TCP, or that of a fragment or an extension header.
     pub protocol: u32,
     /// Why.
     pub reason: Reason,
@@ -127,10 +128,8 @@ pub struct PathView {
     pub alone: u32,
     /// Payload bytes of TCP that were measured.
     pub measured_bytes: u64,
-    /// Payload bytes of UDP, and so of QUIC: out of reach.
-    pub udp_bytes: u64,
-    /// Payload bytes of TCP and other protocols that were left alone.
-    pub left_bytes: u64,
+    /// All that goes this way over the interface, acknowledgements of the other way's data included.
+    pub traffic: Vec<Carried>,
 }
 
 fn address(words: &[u32; 4], family: u32) -> IpAddr {
@@ -147,7 +146,7 @@ fn address(words: &[u32; 4], family: u32) -> IpAddr {
 }
 
 /// This machine's end and the far one.
-fn endpoints(key: &tg_key) -> (Endpoint, Endpoint) {
+pub(crate) fn endpoints(key: &tg_key) -> (Endpoint, Endpoint) {
     let end = |words, port| Endpoint {
         address: address(words, key.family),
         port: u16::from_be(port),
@@ -219,7 +218,7 @@ impl LeftView {
             remote,
             ifindex: key.key.ifindex,
             protocol: key.protocol,
-            reason: Reason::from_raw(left.reason).unwrap_or(Reason::NotTcp),
+            reason: Reason::from_raw(left.reason).unwrap_or(Reason::Malformed),
             packets: left.packets,
             bytes: left.bytes,
             seen_us: left.seen_us,
@@ -246,6 +245,7 @@ impl PathView {
         ifindex: u32,
         path: &tg_path,
         flows: &[FlowView],
+        traffic: Vec<Carried>,
     ) -> Self {
         let of = |f: &&FlowView| f.direction == direction && f.ifindex == ifindex && !f.closed;
         let flows: Vec<_> = flows.iter().filter(of).collect();
@@ -258,8 +258,7 @@ impl PathView {
             groups: sharing::groups(&path.interface, &flows),
             alone: flows.iter().filter(|f| f.record.is_some()).count() as u32,
             measured_bytes: path.measured,
-            udp_bytes: path.udp,
-            left_bytes: path.left,
+            traffic,
         }
     }
 }

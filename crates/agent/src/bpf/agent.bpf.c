@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
 /*
  * The live agent. Of downloads, what arrives is measured and what leaves carries the law's window;
- * of uploads, what leaves is noted and what arrives carries it.
+ * of uploads, what leaves is noted and what arrives carries it. What has no window is only looked at.
  *
  * Every packet passes: the programs return TC_ACT_UNSPEC whatever happens, so that they neither
  * drop nor hide a packet from programs behind them. All they ever change is the window field of a
@@ -24,6 +24,7 @@
 
 #include "downloads.h"
 #include "uploads.h"
+#include "windowless.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -35,6 +36,18 @@ static __always_inline int serves_uploads(void)
 	return serves[TG_UP] && tg_upload_steered_by(params());
 }
 
+/* A packet without a window passes, which goes `direction`. */
+static __always_inline int pass_windowless(struct __sk_buff *skb, __u32 l2, __u32 direction,
+					   const struct tg_packet *p, int reason)
+{
+	if (serves[TG_DOWN])
+		count(TG_DOWN, reason, skb->len - l2);
+	if (serves_uploads())
+		count(TG_UP, reason, skb->len - l2);
+	count_traffic(skb, l2, direction, meet_windowless(skb, p, direction), p->ecn);
+	return TC_ACT_UNSPEC;
+}
+
 /* A packet arrives, or leaves, whose link-layer header has `l2` bytes: it may carry data of one direction
  * and acknowledge data of the other. */
 
@@ -42,11 +55,19 @@ static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = { .now_us = now_us() };
 	int reason = tg_parse(skb, &p, l2, 0);
+	int data = TG_COUNTS, answer = TG_COUNTS;
 
-	if (serves[TG_DOWN])
-		count_data(skb, l2, TG_DOWN, &p, arrives(skb, &p, reason));
-	if (serves_uploads())
-		count_answer(skb, l2, TG_UP, acked(skb, &p, reason));
+	if (is_windowless(reason))
+		return pass_windowless(skb, l2, TG_DOWN, &p, reason);
+	if (serves[TG_DOWN]) {
+		data = arrives(skb, &p, reason);
+		count_data(skb, l2, TG_DOWN, &p, data);
+	}
+	if (serves_uploads()) {
+		answer = acked(skb, &p, reason);
+		count_answer(skb, l2, TG_UP, answer);
+	}
+	count_traffic(skb, l2, TG_DOWN, kind_of(&p, p.payload ? data : answer), p.ecn);
 	return TC_ACT_UNSPEC;
 }
 
@@ -54,11 +75,19 @@ static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = { .now_us = now_us() };
 	int reason = tg_parse(skb, &p, l2, 1);
+	int data = TG_COUNTS, answer = TG_COUNTS;
 
-	if (serves[TG_DOWN])
-		count_answer(skb, l2, TG_DOWN, leaves(skb, &p, reason));
-	if (serves_uploads())
-		count_data(skb, l2, TG_UP, &p, sent(skb, &p, reason));
+	if (is_windowless(reason))
+		return pass_windowless(skb, l2, TG_UP, &p, reason);
+	if (serves[TG_DOWN]) {
+		answer = leaves(skb, &p, reason);
+		count_answer(skb, l2, TG_DOWN, answer);
+	}
+	if (serves_uploads()) {
+		data = sent(skb, &p, reason);
+		count_data(skb, l2, TG_UP, &p, data);
+	}
+	count_traffic(skb, l2, TG_UP, kind_of(&p, p.payload ? data : answer), p.ecn);
 	return TC_ACT_UNSPEC;
 }
 

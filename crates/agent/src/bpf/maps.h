@@ -33,10 +33,7 @@ struct {
 struct tg_path {
 	struct bpf_spin_lock lock;
 	struct tg_interface interface;
-	/* Payload bytes. */
-	tg_u64 measured;
-	tg_u64 udp;
-	tg_u64 left; /* TCP and other protocols */
+	tg_u64 measured; /* payload bytes */
 };
 
 /* That of an interface's downloads, and that of its uploads. */
@@ -62,7 +59,15 @@ struct {
 	__type(value, struct tg_counter);
 } counts SEC(".maps");
 
-/* What is left alone, and why. Two words of one connection may be of two packets; nothing is told by
+/* What interfaces carry; user space makes room for those that the programs are on. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u32); /* ifindex */
+	__type(value, struct tg_traffic);
+} traffic SEC(".maps");
+
+/* What is left alone of TCP, and why. Two words of one connection may be of two packets; nothing is told by
  * them but what to show. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

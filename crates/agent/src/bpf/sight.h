@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* What is only noted so that it can be shown: data that are left alone, and how queues and windows are
- * distributed. */
+/* What is only noted so that it can be shown: what an interface carries, TCP's data that are left alone, and
+ * how queues and windows are distributed. */
 #ifndef TG_SIGHT_H
 #define TG_SIGHT_H
 
@@ -63,8 +63,6 @@ static __always_inline int is_left_alone(int reason)
 	case TG_COUNT_DENIED:
 	case TG_COUNT_SEALED:
 	case TG_COUNT_MPTCP:
-	case TG_COUNT_NOT_TCP:
-	case TG_COUNT_UDP:
 	case TG_COUNT_FRAGMENT:
 	case TG_COUNT_IP_OPTIONS:
 		return 1;
@@ -90,7 +88,6 @@ __noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 byt
 {
 	struct tg_left_key key = { .direction = direction };
 	struct tg_left *known;
-	struct tg_path *path;
 
 	if (!p)
 		return 0;
@@ -109,9 +106,6 @@ __noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 byt
 
 		bpf_map_update_elem(&left, &key, &fresh, BPF_ANY);
 	}
-	path = find_path(direction, p->key.ifindex);
-	if (path)
-		__sync_fetch_and_add(reason == TG_COUNT_UDP ? &path->udp : &path->left, bytes);
 	return 0;
 }
 
@@ -122,6 +116,41 @@ static __always_inline void count_data(struct __sk_buff *skb, __u32 l2, enum tg_
 	count(direction, reason, skb->len - l2);
 	if (is_left_alone(reason))
 		leave_alone(p, direction, p->payload, reason);
+}
+
+/* A packet of the interface's passes, `direction` being its own. A global function, or the sums of one packet
+ * would be followed through all the ways that it may have come. */
+__noinline int count_traffic(struct __sk_buff *skb, __u32 l2, __u32 direction, __u32 kind, __u32 ecn)
+{
+	__u32 ifindex = skb->ifindex;
+	struct tg_traffic *t = bpf_map_lookup_elem(&traffic, &ifindex);
+	struct tg_counter *c;
+
+	if (!t || direction >= TG_DIRECTIONS || kind >= TG_KINDS || ecn >= TG_ECNS)
+		return 0;
+	c = &t->seen[direction][kind][ecn];
+	c->packets += wire_packets(skb);
+	c->bytes += skb->len - l2;
+	return 0;
+}
+
+/*
+ * Of what kind a packet is that may be TCP and has met this fate: as data where it has any, and else as an
+ * acknowledgement.
+ */
+static __always_inline enum tg_kind kind_of(const struct tg_packet *p, int reason)
+{
+	if (p->protocol != IPPROTO_TCP)
+		return TG_KIND_OTHER;
+	switch (reason) {
+	case TG_COUNT_MEASURED:
+	case TG_COUNT_REWRITTEN:
+	case TG_COUNT_UNCHANGED:
+	case TG_COUNT_HANDSHAKE:
+		return p->options.timestamps ? TG_KIND_TCP : TG_KIND_NO_TIMESTAMPS;
+	default:
+		return TG_KIND_TCP_LEFT;
+	}
 }
 
 /* One that goes against it. */

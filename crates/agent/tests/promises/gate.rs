@@ -13,10 +13,11 @@ use libbpf_sys::BPF_F_TEST_SKB_CHECKSUM_COMPLETE;
 use std::cell::Cell;
 use std::mem::{MaybeUninit, offset_of};
 use tidegate_agent::skeleton::types::{
-    __sk_buff, tg_counter, tg_left, tg_left_key, tg_path, tg_record, tg_upload_record,
+    __sk_buff, tg_counter, tg_left, tg_left_key, tg_path, tg_record, tg_traffic, tg_upload_record,
+    tg_windowless, tg_windowless_key,
 };
 use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
-use tidegate_agent::{Direction, Reason, Rule, Rules, Verdict};
+use tidegate_agent::{Direction, Ecn, Kind, Reason, Rule, Rules, Verdict};
 use tidegate_laws::Params;
 
 /// `TC_ACT_UNSPEC`: the packet goes on to whatever comes next.
@@ -76,6 +77,7 @@ impl Gate {
                 .update(&LO.to_ne_bytes(), bytes(&tg_path::default()), MapFlags::ANY)
                 .expect("a record for lo");
         }
+        tidegate_agent::add_traffic(&maps.traffic, LO).expect("a record for lo");
         self
     }
 
@@ -246,6 +248,29 @@ impl Gate {
             (record(&key), record(&value.expect("nobody deletes it")))
         };
         left.keys().map(entry).collect()
+    }
+
+    /// What it knows of flows without a window.
+    pub fn windowless(&self) -> Vec<(tg_windowless_key, tg_windowless)> {
+        let flows = &self.skeleton.maps.windowless;
+        let entry = |key: Vec<u8>| {
+            let value = flows.lookup(&key, MapFlags::ANY).expect("readable");
+            (record(&key), record(&value.expect("nobody deletes it")))
+        };
+        flows.keys().map(entry).collect()
+    }
+
+    /// What `lo` has carried: packets and bytes of a kind with a codepoint, whichever way they went,
+    /// seen from the machine.
+    pub fn carried(&self, direction: Direction, kind: Kind, ecn: Ecn) -> (u64, u64) {
+        let traffic = &self.skeleton.maps.traffic;
+        let cpus = traffic.lookup_percpu(&LO.to_ne_bytes(), MapFlags::ANY);
+        let cpus = cpus.expect("readable").expect("there is one for lo");
+        let seen = cpus.iter().map(|cpu| {
+            let traffic = record::<tg_traffic>(cpu);
+            traffic.seen[direction as usize][kind as usize][ecn as usize]
+        });
+        seen.fold((0, 0), |sum, c| (sum.0 + c.packets, sum.1 + c.bytes))
     }
 
     /// The record of `lo`'s path.

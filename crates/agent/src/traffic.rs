@@ -1,0 +1,175 @@
+//! What interfaces carry, by kind, and the flows that have no window.
+
+use crate::skeleton::types::{tg_traffic, tg_windowless, tg_windowless_key, tg_windowless_way};
+use crate::view::{Endpoint, endpoints};
+use crate::words::{Ecn, Kind, Origin};
+use serde::{Deserialize, Serialize};
+use tidegate_laws::{Direction, Law};
+
+/// What an interface has carried of one kind, with one codepoint.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Carried {
+    /// Of what kind.
+    pub kind: Kind,
+    /// What their IP headers say of congestion; what is not IP says nothing.
+    pub ecn: Ecn,
+    /// Packets on the wire, as far as the kernel knows how many it has merged.
+    pub packets: u64,
+    /// Their bytes from the IP header on, headers that merging has taken away left out.
+    pub bytes: u64,
+}
+
+/// Packets by codepoint.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Marks {
+    /// Congestion can be told by a loss alone.
+    pub not_ect: u64,
+    /// ECT(0).
+    pub ect_0: u64,
+    /// ECT(1).
+    pub ect_1: u64,
+    /// Marked.
+    pub ce: u64,
+}
+
+/// What has gone one way of a flow without a window.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct WayView {
+    /// Payload.
+    pub bytes: u64,
+    /// Packets on the wire.
+    pub packets: Marks,
+}
+
+/// A flow that has no window: all between two ends by one protocol.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
+pub struct WindowlessView {
+    /// What it is.
+    pub kind: Kind,
+    /// Whose.
+    pub origin: Origin,
+    /// This machine's end, or that of the host that it forwards for; port 0 where there is none.
+    pub local: Endpoint,
+    /// The far end.
+    pub remote: Endpoint,
+    /// Interface index.
+    pub ifindex: u32,
+    /// The number of what IP carries: 17 UDP.
+    pub protocol: u32,
+    /// What has arrived.
+    pub down: WayView,
+    /// What has left.
+    pub up: WayView,
+    /// When its first packet was seen, µs of CLOCK_MONOTONIC.
+    pub first_us: u64,
+    /// When its last was.
+    pub seen_us: u64,
+}
+
+impl Marks {
+    /// Of these packets, by [`Ecn::ALL`].
+    pub const fn new(packets: [u64; 4]) -> Self {
+        Self {
+            not_ect: packets[Ecn::NotEct as usize],
+            ect_0: packets[Ecn::Ect0 as usize],
+            ect_1: packets[Ecn::Ect1 as usize],
+            ce: packets[Ecn::Ce as usize],
+        }
+    }
+
+    /// All packets.
+    pub const fn sum(self) -> u64 {
+        self.not_ect + self.ect_0 + self.ect_1 + self.ce
+    }
+}
+
+impl WayView {
+    fn new(way: &tg_windowless_way) -> Self {
+        Self {
+            bytes: way.bytes,
+            packets: Marks::new(way.packets),
+        }
+    }
+}
+
+impl WindowlessView {
+    pub(crate) fn new(key: &tg_windowless_key, flow: &tg_windowless) -> Self {
+        let (local, remote) = endpoints(&key.key);
+        let way = |direction: Direction| WayView::new(&flow.ways[direction as usize]);
+        Self {
+            kind: Kind::from_raw(flow.kind).unwrap_or(Kind::Other),
+            origin: Origin::from_raw(flow.origin).unwrap_or(Origin::Unknown),
+            local,
+            remote,
+            ifindex: key.key.ifindex,
+            protocol: key.protocol,
+            down: way(Direction::Down),
+            up: way(Direction::Up),
+            first_us: flow.first_us,
+            seen_us: flow.seen_us,
+        }
+    }
+
+    /// What has gone that way.
+    pub const fn way(&self, direction: Direction) -> &WayView {
+        match direction {
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
+        }
+    }
+}
+
+impl Kind {
+    /// In a word or two, for a line or a column.
+    pub const fn short(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP",
+            Self::NoTimestamps => "TCP unstamped",
+            Self::TcpLeft => "TCP left alone",
+            Self::Quic => "QUIC",
+            Self::MaybeQuic => "QUIC?",
+            Self::Wireguard => "WireGuard",
+            Self::Ipsec => "IPsec",
+            Self::Openvpn => "OpenVPN",
+            Self::Gtp => "GTP-U",
+            Self::Vxlan => "VXLAN",
+            Self::Gre => "GRE",
+            Self::IpInIp => "IP in IP",
+            Self::Udp => "UDP",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether what goes `direction` can be steered under `law`.
+    pub fn is_reached(self, law: Law, direction: Direction) -> bool {
+        let steers = !law.is_none() && (direction == Direction::Down || law.steers_uploads());
+        let stamps = law.needs_timestamps() || direction == Direction::Up;
+        match self {
+            Self::Tcp => steers,
+            Self::NoTimestamps => steers && !stamps,
+            _ => false,
+        }
+    }
+}
+
+/// The sums of all CPUs, of what went `direction`; what was never seen is left out.
+pub(crate) fn carried(direction: Direction, cpus: &[tg_traffic]) -> Vec<Carried> {
+    let sum = |(kind, ecn): (Kind, Ecn)| {
+        let each = cpus.iter();
+        let each = each.map(|t| &t.seen[direction as usize][kind as usize][ecn as usize]);
+        let zero = Carried {
+            kind,
+            ecn,
+            packets: 0,
+            bytes: 0,
+        };
+        each.fold(zero, |sum, c| Carried {
+            packets: sum.packets + c.packets,
+            bytes: sum.bytes + c.bytes,
+            ..sum
+        })
+    };
+    let kinds = Kind::ALL.into_iter();
+    let all = kinds.flat_map(|kind| Ecn::ALL.map(|ecn| (kind, ecn)));
+    all.map(sum).filter(|c| c.packets > 0).collect()
+}
