@@ -280,10 +280,11 @@ impl Agent {
         })
     }
 
-    /// Every flow that has no window, in no particular order.
+    /// Every flow that has no window, each way in which something went, in no particular order.
     pub fn windowless(&self) -> Vec<WindowlessView> {
         records::<tg_windowless_key, tg_windowless>(&self.skeleton.maps.windowless)
-            .map(|(key, flow)| WindowlessView::new(&key, &flow))
+            .flat_map(|(key, flow)| WindowlessView::both(&key, &flow))
+            .filter(|way| way.packets.sum() > 0)
             .collect()
     }
 

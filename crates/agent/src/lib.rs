@@ -39,7 +39,7 @@ pub use rules::{Prefix, Rule, Rules, Verdict};
 pub use sharing::{GroupView, RecordView};
 pub use support::{BTF, require, sees_cgroups, sees_users};
 pub use tidegate_laws::Direction;
-pub use traffic::{Carried, Marks, WayView, WindowlessView};
+pub use traffic::{Carried, Marks, WindowlessView};
 pub use view::{Count, Endpoint, FlowView, LeftView, PathView};
 pub use words::{Ecn, Kind, Origin, Reason, ScaleState};
 

@@ -1,6 +1,6 @@
 //! What interfaces carry, by kind, and the flows that have no window.
 
-use crate::skeleton::types::{tg_traffic, tg_windowless, tg_windowless_key, tg_windowless_way};
+use crate::skeleton::types::{tg_traffic, tg_windowless, tg_windowless_key};
 use crate::view::{Endpoint, endpoints};
 use crate::words::{Ecn, Kind, Origin};
 use serde::{Deserialize, Serialize};
@@ -32,22 +32,11 @@ pub struct Marks {
     pub ce: u64,
 }
 
-/// What has gone one way of a flow without a window.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
-pub struct WayView {
-    /// Payload.
-    pub bytes: u64,
-    /// Packets on the wire.
-    pub packets: Marks,
-}
-
-/// A flow that has no window: all between two ends by one protocol.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
+/// What goes one way of a flow that has no window: all between two ends by one protocol.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct WindowlessView {
-    /// What it is.
-    pub kind: Kind,
-    /// Whose.
-    pub origin: Origin,
+    /// Which way.
+    pub direction: Direction,
     /// This machine's end, or that of the host that it forwards for; port 0 where there is none.
     pub local: Endpoint,
     /// The far end.
@@ -56,13 +45,17 @@ pub struct WindowlessView {
     pub ifindex: u32,
     /// The number of what IP carries: 17 UDP.
     pub protocol: u32,
-    /// What has arrived.
-    pub down: WayView,
-    /// What has left.
-    pub up: WayView,
-    /// When its first packet was seen, µs of CLOCK_MONOTONIC.
+    /// What the flow is.
+    pub kind: Kind,
+    /// Whose.
+    pub origin: Origin,
+    /// Packets on the wire.
+    pub packets: Marks,
+    /// Their payload bytes.
+    pub bytes: u64,
+    /// When the flow's first packet was seen, µs of CLOCK_MONOTONIC.
     pub first_us: u64,
-    /// When its last was.
+    /// When its last was, either way.
     pub seen_us: u64,
 }
 
@@ -83,39 +76,26 @@ impl Marks {
     }
 }
 
-impl WayView {
-    fn new(way: &tg_windowless_way) -> Self {
-        Self {
-            bytes: way.bytes,
-            packets: Marks::new(way.packets),
-        }
-    }
-}
-
 impl WindowlessView {
-    pub(crate) fn new(key: &tg_windowless_key, flow: &tg_windowless) -> Self {
+    /// What has gone either way.
+    pub(crate) fn both(key: &tg_windowless_key, flow: &tg_windowless) -> [Self; 2] {
         let (local, remote) = endpoints(&key.key);
-        let way = |direction: Direction| WayView::new(&flow.ways[direction as usize]);
-        Self {
-            kind: Kind::from_raw(flow.kind).unwrap_or(Kind::Other),
-            origin: Origin::from_raw(flow.origin).unwrap_or(Origin::Unknown),
-            local,
-            remote,
-            ifindex: key.key.ifindex,
-            protocol: key.protocol,
-            down: way(Direction::Down),
-            up: way(Direction::Up),
-            first_us: flow.first_us,
-            seen_us: flow.seen_us,
-        }
-    }
-
-    /// What has gone that way.
-    pub const fn way(&self, direction: Direction) -> &WayView {
-        match direction {
-            Direction::Down => &self.down,
-            Direction::Up => &self.up,
-        }
+        Direction::ALL.map(|direction| {
+            let way = &flow.ways[direction as usize];
+            Self {
+                direction,
+                local,
+                remote,
+                ifindex: key.key.ifindex,
+                protocol: key.protocol,
+                kind: Kind::from_raw(flow.kind).unwrap_or(Kind::Other),
+                origin: Origin::from_raw(flow.origin).unwrap_or(Origin::Unknown),
+                packets: Marks::new(way.packets),
+                bytes: way.bytes,
+                first_us: flow.first_us,
+                seen_us: flow.seen_us,
+            }
+        })
     }
 }
 
@@ -124,7 +104,7 @@ impl Kind {
     pub const fn short(self) -> &'static str {
         match self {
             Self::Tcp => "TCP",
-            Self::NoTimestamps => "TCP unstamped",
+            Self::NoTimestamps => "unstamped TCP",
             Self::TcpLeft => "TCP left alone",
             Self::Quic => "QUIC",
             Self::MaybeQuic => "QUIC?",

@@ -91,6 +91,10 @@ impl Programs {
             let blank = vec![0; map.value_size() as usize];
             map.update(&LO.to_ne_bytes(), &blank, MapFlags::ANY)?;
         }
+        // A build that is older may have none.
+        if let Ok(traffic) = map(&object, "traffic") {
+            tidegate_agent::add_traffic(&traffic, LO)?;
+        }
         let program = |name: &str| {
             let found = object.progs().find(|program| program.name() == name);
             let fd = found
