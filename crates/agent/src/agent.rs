@@ -3,15 +3,15 @@
 use crate::attach::{Attachment, Place, Way, attach};
 use crate::pin::{clear, make_folder, pin};
 use crate::skeleton::types::{
-    tg_connection, tg_counter, tg_flow, tg_histograms, tg_key, tg_left, tg_left_key, tg_path,
-    tg_record, tg_traffic, tg_upload_record, tg_windowless, tg_windowless_key,
+    tg_connection, tg_flow, tg_histograms, tg_key, tg_left, tg_left_key, tg_path, tg_record,
+    tg_tally, tg_upload_record, tg_windowless, tg_windowless_key,
 };
 use crate::skeleton::{AgentSkel, AgentSkelBuilder, OpenAgentSkel};
 use crate::support::{BTF, require, sees_cgroups};
-use crate::traffic::carried;
+use crate::tally;
 use crate::{
     AgentError, Carried, Count, Direction, Directions, FlowView, Histograms, Hook, Interface,
-    LeftView, LinkLayer, PathView, Reason, Rules, WindowlessView,
+    LeftView, LinkLayer, PathView, Rules, WindowlessView,
 };
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
@@ -158,6 +158,7 @@ impl Agent {
     /// Attaches to one more interface of the calling thread's network namespace. If it is one that was
     /// gone, the rules about it hold again.
     pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
+        begin_tally(&mut self.skeleton, interface.index)?;
         self.add_paths(interface)?;
         let [arrives, leaves] = self.programs(interface.link_layer);
         let mut attachments = Vec::new();
@@ -194,7 +195,7 @@ impl Agent {
                 // There may be none, if it could not be attached to.
                 let _ = paths.delete(&index.to_ne_bytes());
             }
-            let _ = self.skeleton.maps.traffic.delete(&index.to_ne_bytes());
+            end_tally(&mut self.skeleton, *index);
         }
     }
 
@@ -208,7 +209,7 @@ impl Agent {
         configure(&mut self.skeleton, params, dry_run);
     }
 
-    /// Gives the programs a record of each of the interface's queues, and of its traffic.
+    /// Gives the programs a record of each of the interface's queues.
     fn add_paths(&self, interface: &Interface) -> Result<(), AgentError> {
         let path = tg_path::default();
         for paths in [&self.skeleton.maps.paths, &self.skeleton.maps.uplinks] {
@@ -216,7 +217,7 @@ impl Agent {
                 .update(&interface.index.to_ne_bytes(), bytes(&path), MapFlags::ANY)
                 .map_err(AgentError::Map)?;
         }
-        add_traffic(&self.skeleton.maps.traffic, interface.index).map_err(AgentError::Map)
+        Ok(())
     }
 
     /// The programs that see arriving and leaving packets.
@@ -256,12 +257,11 @@ impl Agent {
 
     /// All that went `direction` over an interface.
     fn traffic(&self, direction: Direction, ifindex: u32) -> Vec<Carried> {
-        let map = &self.skeleton.maps.traffic;
-        let cpus = map.lookup_percpu(&ifindex.to_ne_bytes(), MapFlags::ANY);
-        // The interface may go meanwhile.
-        let cpus = cpus.ok().flatten().unwrap_or_default();
-        let cpus: Vec<_> = cpus.iter().map(|cpu| value::<tg_traffic>(cpu)).collect();
-        carried(direction, &cpus)
+        let data = self.skeleton.maps.data_data.as_deref();
+        let mut places = data.expect("the programs have globals").interfaces.iter();
+        let place = places.position(|held| *held == ifindex);
+        let tallies = place.and_then(|place| self.tallies(place as u32).ok());
+        tally::carried(direction, &tallies.unwrap_or_default())
     }
 
     /// The paths by direction and interface, each as it was at one moment.
@@ -311,29 +311,18 @@ impl Agent {
 
     /// What became of every packet, by direction and reason.
     pub fn counts(&self) -> Result<Vec<Count>, AgentError> {
-        let map = &self.skeleton.maps.counts;
-        let counters = Direction::ALL
-            .into_iter()
-            .flat_map(|direction| Reason::ALL.map(|reason| (direction, reason)));
-        let count = |(index, (direction, reason)): (usize, (Direction, Reason))| {
-            let key = (index as u32).to_ne_bytes();
-            let per_cpu = map
-                .lookup_percpu(&key, MapFlags::ANY)
-                .map_err(AgentError::Map)?;
-            let counters = per_cpu.iter().flatten().map(|v| value::<tg_counter>(v));
-            let zero = Count {
-                direction,
-                reason,
-                packets: 0,
-                bytes: 0,
-            };
-            Ok(counters.fold(zero, |sum, c| Count {
-                packets: sum.packets + c.packets,
-                bytes: sum.bytes + c.bytes,
-                ..sum
-            }))
-        };
-        counters.enumerate().map(count).collect()
+        let places = 0..self.skeleton.maps.tallies.max_entries();
+        let tallies = places.map(|place| self.tallies(place));
+        let tallies = tallies.collect::<Result<Vec<_>, _>>()?.concat();
+        Ok(tally::counts(&tallies))
+    }
+
+    /// The packets of the interface at that place, by CPU.
+    fn tallies(&self, place: u32) -> Result<Vec<tg_tally>, AgentError> {
+        let map = &self.skeleton.maps.tallies;
+        let cpus = map.lookup_percpu(&place.to_ne_bytes(), MapFlags::ANY);
+        let cpus = cpus.map_err(AgentError::Map)?;
+        Ok(cpus.iter().flatten().map(|cpu| value(cpu)).collect())
     }
 
     /// Memory of the programs' tables in the kernel, as it counts that, in bytes.
@@ -447,11 +436,35 @@ pub fn set_rules(skeleton: &mut AgentSkel<'_>, rules: &Rules) -> Result<(), Agen
     Ok(())
 }
 
-/// Makes room in the programs' table for what an interface carries, on each CPU.
-pub fn add_traffic(map: &impl MapCore, ifindex: u32) -> Result<(), libbpf_rs::Error> {
-    let blank = vec![0; map.value_size() as usize];
-    let cpus = vec![blank; libbpf_rs::num_possible_cpus()?];
-    map.update_percpu(&ifindex.to_ne_bytes(), &cpus, MapFlags::ANY)
+/// Has the programs count what passes an interface apart from others.
+pub fn begin_tally(skeleton: &mut AgentSkel<'_>, ifindex: u32) -> Result<(), AgentError> {
+    end_tally(skeleton, ifindex);
+    let data = skeleton.maps.data_data.as_deref_mut();
+    let places = &mut data.expect("the programs have globals").interfaces;
+    let free = places.iter().position(|held| *held == 0);
+    let place = free.ok_or(AgentError::TooManyInterfaces(places.len()))?;
+    let (map, key) = (&skeleton.maps.tallies, (place as u32).to_ne_bytes());
+    let cpus = map.lookup_percpu(&key, MapFlags::ANY);
+    let cpus = cpus.map_err(AgentError::Map)?.unwrap_or_default();
+    // What became of packets is the agent's to tell, whatever interface they were of; it is not forgotten.
+    let blank = |cpu: &Vec<u8>| tg_tally {
+        traffic: tg_tally::default().traffic,
+        ..value(cpu)
+    };
+    let blank: Vec<_> = cpus.iter().map(|cpu| bytes(&blank(cpu)).to_vec()).collect();
+    map.update_percpu(&key, &blank, MapFlags::ANY)
+        .map_err(AgentError::Map)?;
+    places[place] = ifindex;
+    Ok(())
+}
+
+/// No more.
+fn end_tally(skeleton: &mut AgentSkel<'_>, ifindex: u32) {
+    let data = skeleton.maps.data_data.as_deref_mut();
+    let places = &mut data.expect("the programs have globals").interfaces;
+    for held in places.iter_mut().filter(|held| **held == ifindex) {
+        *held = 0;
+    }
 }
 
 /// Every key of a table with its record.

@@ -4,25 +4,12 @@ use crate::sharing::{self, GroupView, RecordView};
 use crate::skeleton::types::{
     tg_connection, tg_flow, tg_interface, tg_key, tg_left, tg_left_key, tg_path,
 };
-use crate::traffic::Carried;
+use crate::tally::Carried;
 use crate::words::{Reason, ScaleState};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tidegate_laws::Direction;
 use tidegate_laws::sys::TG_OPEN;
-
-/// How many packets met one fate.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Count {
-    /// Of the data that the packets were looked at for; each packet counts in both.
-    pub direction: Direction,
-    /// What became of them.
-    pub reason: Reason,
-    /// Packets, after merging by GRO and before segmentation.
-    pub packets: u64,
-    /// Their bytes from the IP header on.
-    pub bytes: u64,
-}
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -253,7 +253,12 @@ fn log_end(last: &Snapshot, stays: bool, log: Log) {
 /// Bytes of each kind that there was, both ways, over all interfaces.
 fn carried(paths: &[PathView]) -> Vec<(Kind, u64)> {
     let all = || paths.iter().flat_map(|p| &p.traffic);
-    let sum = |kind| (kind, all().filter(|c| c.kind == kind).map(|c| c.bytes).sum());
+    let sum = |kind| {
+        (
+            kind,
+            all().filter(|c| c.kind == kind).map(|c| c.bytes).sum(),
+        )
+    };
     let kinds = Kind::ALL.map(sum).into_iter();
     kinds.filter(|(_, bytes)| *bytes > 0).collect()
 }

@@ -36,38 +36,24 @@ static __always_inline int serves_uploads(void)
 	return serves[TG_UP] && tg_upload_steered_by(params());
 }
 
-/* A packet without a window passes, which goes `direction`. */
-static __always_inline int pass_windowless(struct __sk_buff *skb, __u32 l2, __u32 direction,
-					   const struct tg_packet *p, int reason)
-{
-	if (serves[TG_DOWN])
-		count(TG_DOWN, reason, skb->len - l2);
-	if (serves_uploads())
-		count(TG_UP, reason, skb->len - l2);
-	count_traffic(skb, l2, direction, meet_windowless(skb, p, direction), p->ecn);
-	return TC_ACT_UNSPEC;
-}
-
 /* A packet arrives, or leaves, whose link-layer header has `l2` bytes: it may carry data of one direction
- * and acknowledge data of the other. */
+ * and acknowledge data of the other, or have no window. */
 
 static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = { .now_us = now_us() };
 	int reason = tg_parse(skb, &p, l2, 0);
-	int data = TG_COUNTS, answer = TG_COUNTS;
+	struct tg_fate fate = { .direction = TG_DOWN };
 
-	if (is_windowless(reason))
-		return pass_windowless(skb, l2, TG_DOWN, &p, reason);
-	if (serves[TG_DOWN]) {
-		data = arrives(skb, &p, reason);
-		count_data(skb, l2, TG_DOWN, &p, data);
+	if (is_windowless(reason)) {
+		fate.data = serves[TG_DOWN] ? reason : TG_COUNTS;
+		fate.answer = serves_uploads() ? reason : TG_COUNTS;
+		count(skb, l2, &p, fate, meet_windowless(skb, &p, TG_DOWN));
+		return TC_ACT_UNSPEC;
 	}
-	if (serves_uploads()) {
-		answer = acked(skb, &p, reason);
-		count_answer(skb, l2, TG_UP, answer);
-	}
-	count_traffic(skb, l2, TG_DOWN, kind_of(&p, p.payload ? data : answer), p.ecn);
+	fate.data = serves[TG_DOWN] ? arrives(skb, &p, reason) : TG_COUNTS;
+	fate.answer = serves_uploads() ? acked(skb, &p, reason) : TG_COUNTS;
+	count_segment(skb, l2, &p, fate);
 	return TC_ACT_UNSPEC;
 }
 
@@ -75,19 +61,17 @@ static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = { .now_us = now_us() };
 	int reason = tg_parse(skb, &p, l2, 1);
-	int data = TG_COUNTS, answer = TG_COUNTS;
+	struct tg_fate fate = { .direction = TG_UP };
 
-	if (is_windowless(reason))
-		return pass_windowless(skb, l2, TG_UP, &p, reason);
-	if (serves[TG_DOWN]) {
-		answer = leaves(skb, &p, reason);
-		count_answer(skb, l2, TG_DOWN, answer);
+	if (is_windowless(reason)) {
+		fate.answer = serves[TG_DOWN] ? reason : TG_COUNTS;
+		fate.data = serves_uploads() ? reason : TG_COUNTS;
+		count(skb, l2, &p, fate, meet_windowless(skb, &p, TG_UP));
+		return TC_ACT_UNSPEC;
 	}
-	if (serves_uploads()) {
-		data = sent(skb, &p, reason);
-		count_data(skb, l2, TG_UP, &p, data);
-	}
-	count_traffic(skb, l2, TG_UP, kind_of(&p, p.payload ? data : answer), p.ecn);
+	fate.answer = serves[TG_DOWN] ? leaves(skb, &p, reason) : TG_COUNTS;
+	fate.data = serves_uploads() ? sent(skb, &p, reason) : TG_COUNTS;
+	count_segment(skb, l2, &p, fate);
 	return TC_ACT_UNSPEC;
 }
 

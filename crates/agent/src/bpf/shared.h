@@ -203,10 +203,15 @@ struct tg_counter {
 	tg_u64 bytes;
 };
 
-/* What an interface carries, by what arrives (TG_DOWN) and what leaves. Here a packet is one of the wire's,
- * as far as the kernel knows how many it has merged. */
-struct tg_traffic {
-	struct tg_counter seen[TG_DIRECTIONS][TG_KINDS][TG_ECNS];
+#define TG_INTERFACES 64u /* that the programs can be on at once */
+
+/* The packets of an interface. */
+struct tg_tally {
+	/* By the data's direction for which they were looked at, and what became of them. */
+	struct tg_counter counts[TG_DIRECTIONS][TG_COUNTS];
+	/* By their own direction, arriving (TG_DOWN) or leaving. Here a packet is one of the wire's, as far as the
+	 * kernel knows how many it has merged. */
+	struct tg_counter traffic[TG_DIRECTIONS][TG_KINDS][TG_ECNS];
 };
 
 /* A flow that has no window: all between two ends that IP carries by one protocol. Ports are 0 where a packet

@@ -109,36 +109,8 @@ __noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 byt
 	return 0;
 }
 
-/* A packet that goes the data's way has met its fate. */
-static __always_inline void count_data(struct __sk_buff *skb, __u32 l2, enum tg_direction direction,
-				       const struct tg_packet *p, int reason)
-{
-	count(direction, reason, skb->len - l2);
-	if (is_left_alone(reason))
-		leave_alone(p, direction, p->payload, reason);
-}
-
-/* A packet of the interface's passes, `direction` being its own. A global function, or the sums of one packet
- * would be followed through all the ways that it may have come. */
-__noinline int count_traffic(struct __sk_buff *skb, __u32 l2, __u32 direction, __u32 kind, __u32 ecn)
-{
-	__u32 ifindex = skb->ifindex;
-	struct tg_traffic *t = bpf_map_lookup_elem(&traffic, &ifindex);
-	struct tg_counter *c;
-
-	if (!t || direction >= TG_DIRECTIONS || kind >= TG_KINDS || ecn >= TG_ECNS)
-		return 0;
-	c = &t->seen[direction][kind][ecn];
-	c->packets += wire_packets(skb);
-	c->bytes += skb->len - l2;
-	return 0;
-}
-
-/*
- * Of what kind a packet is that may be TCP and has met this fate: as data where it has any, and else as an
- * acknowledgement.
- */
-static __always_inline enum tg_kind kind_of(const struct tg_packet *p, int reason)
+/* Of what kind a packet is that may be TCP, and has met this fate. */
+static __always_inline enum tg_kind kind_of(const struct tg_packet *p, __u32 reason)
 {
 	if (p->protocol != IPPROTO_TCP)
 		return TG_KIND_OTHER;
@@ -153,11 +125,58 @@ static __always_inline enum tg_kind kind_of(const struct tg_packet *p, int reaso
 	}
 }
 
-/* One that goes against it. */
-static __always_inline void count_answer(struct __sk_buff *skb, __u32 l2,
-					 enum tg_direction direction, int reason)
+/* The place of an interface among the tallies. There are few, mostly one. */
+__noinline __u32 place_of(__u32 ifindex)
 {
-	count(direction, reason, skb->len - l2);
+	__u32 place = 0;
+
+#pragma clang loop unroll(disable)
+	while (place < TG_INTERFACES && interfaces[place] != ifindex)
+		place++;
+	return place;
+}
+
+static __always_inline void tally(struct tg_counter *c, __u32 packets, __u32 bytes)
+{
+	c->packets += packets;
+	c->bytes += bytes;
+}
+
+/* A packet's way, and what became of it as data of that direction and as an answer to data of the other; TG_COUNTS:
+ * it was not looked at for that. */
+struct tg_fate {
+	__u32 direction;
+	__u32 data;
+	__u32 answer;
+};
+
+/* It is counted, once under each of the two and once by its kind. */
+static __always_inline void count(struct __sk_buff *skb, __u32 l2, const struct tg_packet *p,
+				  struct tg_fate fate, __u32 kind)
+{
+	__u32 place = place_of(skb->ifindex);
+	struct tg_tally *t = bpf_map_lookup_elem(&tallies, &place);
+	__u32 bytes = skb->len - l2;
+
+	if (!t)
+		return;
+	if (fate.data < TG_COUNTS)
+		tally(&t->counts[fate.direction][fate.data], 1, bytes);
+	if (fate.answer < TG_COUNTS)
+		tally(&t->counts[!fate.direction][fate.answer], 1, bytes);
+	if (kind < TG_KINDS)
+		tally(&t->traffic[fate.direction][kind][p->ecn & (TG_ECNS - 1)],
+		      wire_packets(skb), bytes);
+}
+
+/* A packet that may be TCP has met its fate: it is of the kind that it is as data, where it has any, or else as an
+ * acknowledgement. */
+static __always_inline void count_segment(struct __sk_buff *skb, __u32 l2, const struct tg_packet *p,
+					  struct tg_fate fate)
+{
+	count(skb, l2, p, fate, kind_of(p, p->payload ? fate.data : fate.answer));
+	if (is_left_alone(fate.data))
+		leave_alone(p, fate.direction, p->payload, fate.data);
 }
 
 #endif

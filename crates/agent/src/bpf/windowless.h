@@ -59,18 +59,11 @@ static __always_inline int is_open_question(__u32 kind)
 	return kind == TG_KIND_UDP || kind == TG_KIND_MAYBE_QUIC;
 }
 
-/* A flow's first packet. Its record, or null if the table has no place. */
-static __always_inline struct tg_windowless *begin_windowless(struct __sk_buff *skb,
-							      const struct tg_packet *p,
-							      const struct tg_windowless_key *key)
+/* A blank record for a new flow, or null if the table has no place. */
+static __always_inline struct tg_windowless *begin_windowless(const struct tg_windowless_key *key)
 {
-	struct tg_windowless fresh = {
-		.first_us = p->now_us,
-		.kind = recognise(skb, p, TG_KINDS),
-	};
-
-	if (bpf_map_update_elem(&windowless, key, &fresh, BPF_NOEXIST))
-		return NULL;
+	_Static_assert(sizeof(struct tg_windowless) <= sizeof(nothing), "blank as far as it is read");
+	bpf_map_update_elem(&windowless, key, (const void *)&nothing, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&windowless, key);
 }
 
@@ -81,6 +74,8 @@ static __always_inline void note_windowless(struct __sk_buff *skb, struct tg_win
 {
 	struct tg_windowless_way *way = &w->ways[direction & (TG_DIRECTIONS - 1)];
 
+	if (!w->first_us)
+		w->first_us = p->now_us;
 	w->seen_us = p->now_us;
 	way->bytes += p->payload;
 	way->packets[p->ecn & (TG_ECNS - 1)] += wire_packets(skb);
@@ -104,11 +99,13 @@ __noinline __u32 meet_windowless(struct __sk_buff *skb, const struct tg_packet *
 	key.protocol = p->protocol;
 	w = bpf_map_lookup_elem(&windowless, &key);
 	if (!w)
-		w = begin_windowless(skb, p, &key);
-	else if (is_open_question(w->kind))
-		w->kind = recognise(skb, p, w->kind);
+		w = begin_windowless(&key);
 	if (!w)
 		return recognise(skb, p, TG_KINDS);
+	if (!w->first_us)
+		w->kind = recognise(skb, p, TG_KINDS);
+	else if (is_open_question(w->kind))
+		w->kind = recognise(skb, p, w->kind);
 	note_windowless(skb, w, p, direction);
 	return w->kind;
 }

@@ -114,7 +114,9 @@ impl Bench<'_> {
 
     /// What no law steers, beside the other build's.
     fn windowless(&self) -> Result<Vec<Row>> {
-        let builds = [Some(&self.this), self.other.as_ref()].into_iter().flatten();
+        let builds = [Some(&self.this), self.other.as_ref()]
+            .into_iter()
+            .flatten();
         let all = builds.map(|build| build.load(Direction::Down, Law::Tide));
         let all = all.collect::<Result<Vec<_>>>()?;
         let mut rows_of_all = Vec::new();

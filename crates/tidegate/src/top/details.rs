@@ -4,9 +4,7 @@ use crate::top::model::Model;
 use crate::top::row::{Row, Seen, endpoint};
 use crate::top::sharing;
 use crate::top::units::{bytes, delay, duration, rate};
-use tidegate_agent::{
-    Direction, FlowView, Limit, Marks, Origin, RecordView, WindowlessView,
-};
+use tidegate_agent::{Direction, FlowView, Limit, Marks, Origin, RecordView, WindowlessView};
 
 /// Lines about a row.
 pub fn lines(model: &Model, row: &Row) -> Vec<String> {
@@ -116,7 +114,9 @@ fn windowless(model: &Model, way: &WindowlessView) -> [String; 2] {
             bytes(way.bytes),
             duration(known_us / 1_000_000)
         ),
-        format!("ECN: {not_ect} packets Not-ECT, {ect_0} ECT(0), {ect_1} ECT(1), {ce} marked (CE)."),
+        format!(
+            "ECN: {not_ect} packets Not-ECT, {ect_0} ECT(0), {ect_1} ECT(1), {ce} marked (CE)."
+        ),
     ]
 }
 

@@ -53,6 +53,8 @@ impl Build {
         self.set(&mut open, "serves", &served)?;
         // The law's number comes first.
         self.set(&mut open, "config", &params.law.to_ne_bytes())?;
+        // A build that is older may count no traffic.
+        let _ = self.set(&mut open, "interfaces", &LO.to_ne_bytes());
         Programs::new(open.load()?)
     }
 
@@ -90,10 +92,6 @@ impl Programs {
             let map = map(&object, paths)?;
             let blank = vec![0; map.value_size() as usize];
             map.update(&LO.to_ne_bytes(), &blank, MapFlags::ANY)?;
-        }
-        // A build that is older may have none.
-        if let Ok(traffic) = map(&object, "traffic") {
-            tidegate_agent::add_traffic(&traffic, LO)?;
         }
         let program = |name: &str| {
             let found = object.progs().find(|program| program.name() == name);

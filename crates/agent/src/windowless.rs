@@ -1,23 +1,10 @@
-//! What interfaces carry, by kind, and the flows that have no window.
+//! Flows that have no window, and what there is to be said of each kind of traffic.
 
-use crate::skeleton::types::{tg_traffic, tg_windowless, tg_windowless_key};
+use crate::skeleton::types::{tg_windowless, tg_windowless_key};
 use crate::view::{Endpoint, endpoints};
 use crate::words::{Ecn, Kind, Origin};
 use serde::{Deserialize, Serialize};
 use tidegate_laws::{Direction, Law};
-
-/// What an interface has carried of one kind, with one codepoint.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Carried {
-    /// Of what kind.
-    pub kind: Kind,
-    /// What their IP headers say of congestion; what is not IP says nothing.
-    pub ecn: Ecn,
-    /// Packets on the wire, as far as the kernel knows how many it has merged.
-    pub packets: u64,
-    /// Their bytes from the IP header on, headers that merging has taken away left out.
-    pub bytes: u64,
-}
 
 /// Packets by codepoint.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
@@ -130,26 +117,4 @@ impl Kind {
             _ => false,
         }
     }
-}
-
-/// The sums of all CPUs, of what went `direction`; what was never seen is left out.
-pub(crate) fn carried(direction: Direction, cpus: &[tg_traffic]) -> Vec<Carried> {
-    let sum = |(kind, ecn): (Kind, Ecn)| {
-        let each = cpus.iter();
-        let each = each.map(|t| &t.seen[direction as usize][kind as usize][ecn as usize]);
-        let zero = Carried {
-            kind,
-            ecn,
-            packets: 0,
-            bytes: 0,
-        };
-        each.fold(zero, |sum, c| Carried {
-            packets: sum.packets + c.packets,
-            bytes: sum.bytes + c.bytes,
-            ..sum
-        })
-    };
-    let kinds = Kind::ALL.into_iter();
-    let all = kinds.flat_map(|kind| Ecn::ALL.map(|ecn| (kind, ecn)));
-    all.map(sum).filter(|c| c.packets > 0).collect()
 }
