@@ -49,7 +49,8 @@ struct tg_hold {
 	/* Written by what leaves. */
 	tg_u64 first_us;     /* when the first packet left, if none had arrived; 0: not so */
 	struct tg_left left;
-	tg_u32 waited_us;    /* how long what left last had waited */
+	tg_u64 made;	     /* what had arrived when that was made that left last */
+	tg_u32 waited_us;    /* and how long it had waited */
 	tg_u32 went;	     /* bytes that left of late */
 
 	/* Written by what arrives. */
@@ -96,28 +97,36 @@ TG_INLINE tg_u32 tg_hold_excess(const struct tg_hold *h)
 	return tg_clocked_excess(&h->clocked, w - h->wanted, h->wide);
 }
 
-/* How long what was made when `made` bytes had arrived has still to wait, at the rate of the last round trip; 0: it may
- * leave. Asked again when data arrive. */
+/* How long so many bytes take at the rate of the last round trip. */
+TG_INLINE tg_u32 tg_hold_takes_us(const struct tg_hold *h, tg_u64 bytes)
+{
+	tg_u64 us = bytes * h->rate_us / tg_max(h->rate, 1);
+
+	return us < TG_HOLD_MAX_US ? (tg_u32)us : TG_HOLD_MAX_US;
+}
+
+/* How long what was made when `made` bytes had arrived has still to wait; 0: it may leave. Asked again when data
+ * arrive. */
 TG_INLINE tg_u32 tg_hold_wait_us(const struct tg_hold *h, tg_u64 made)
 {
 	tg_u64 until = made + tg_hold_excess(h);
-	tg_u64 wait_us;
 
-	if (h->arrived >= until)
-		return 0;
-	wait_us = (until - h->arrived) * h->rate_us / tg_max(h->rate, 1);
-	return wait_us < TG_HOLD_MAX_US ? tg_max((tg_u32)wait_us, 1) : TG_HOLD_MAX_US;
+	return h->arrived < until ? tg_max(tg_hold_takes_us(h, until - h->arrived), 1) : 0;
 }
 
-/* A packet of `len` bytes that was made when `made` had arrived leaves now, after `waited_us`. */
-TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 made, tg_u64 now_us, tg_u32 waited_us,
-			      tg_u32 len)
+/* A packet of `len` bytes leaves. It was made when as many bytes had arrived as let it go now, and not before the
+ * last. */
+TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
+	tg_u32 excess = tg_hold_excess(h);
+
 	if (!h->first_us && !h->arrived)
 		h->first_us = now_us;
-	h->waited_us = waited_us;
 	h->went += len;
-	tg_left_note(&h->left, made, (tg_u32)now_us, h->echo.rtt_us);
+	h->waited_us = tg_hold_takes_us(h, excess);
+	if (h->arrived >= h->made + excess)
+		h->made = h->arrived - excess;
+	tg_left_note(&h->left, h->made, (tg_u32)now_us, h->echo.rtt_us);
 }
 
 TG_INLINE void tg_hold_count(struct tg_hold *h, tg_u64 now_us, tg_u32 len)

@@ -52,10 +52,10 @@ impl Hold {
         unsafe { sys::tg_hold_wait_us(&self.0, made) }
     }
 
-    /// A packet of `len` bytes that was made when `made` had arrived leaves, after `waited_us`.
-    pub fn leaves(&mut self, made: u64, now_us: u64, waited_us: u32, len: u32) {
+    /// A packet of `len` bytes leaves.
+    pub fn leaves(&mut self, now_us: u64, len: u32) {
         // SAFETY: as above, exclusively borrowed.
-        unsafe { sys::tg_hold_leaves(&mut self.0, made, now_us, waited_us, len) }
+        unsafe { sys::tg_hold_leaves(&mut self.0, now_us, len) }
     }
 
     /// Whether so much has come that its delay is worth asking for.
