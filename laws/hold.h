@@ -87,17 +87,25 @@ TG_INLINE int tg_hold_is_bulk(const struct tg_hold *h)
 	return h->arrived >= TG_HOLD_BULK && h->came / TG_HOLD_ONE_WAY >= h->went;
 }
 
+/* What comes in the longest wait, at the rate of the last round trip. */
+TG_INLINE tg_u32 tg_hold_most(const struct tg_hold *h)
+{
+	return tg_window_bytes((tg_u64)h->rate * TG_HOLD_MAX_US / tg_max(h->rate_us, 1));
+}
+
 /* w - W: bytes by which what leaves lags behind what has arrived. */
 TG_INLINE tg_u32 tg_hold_excess(const struct tg_hold *h)
 {
 	tg_u32 w = h->window;
+	tg_u32 excess;
 
 	if (h->wanted == TG_OPEN || !tg_hold_is_bulk(h) || w <= h->wanted)
 		return 0;
-	return tg_clocked_excess(&h->clocked, w - h->wanted, h->wide);
+	excess = tg_clocked_excess(&h->clocked, w, w - h->wanted, h->wide);
+	return tg_min(excess, tg_hold_most(h));
 }
 
-/* How long so many bytes take at the rate of the last round trip. */
+/* How long so many bytes take at that rate. */
 TG_INLINE tg_u32 tg_hold_takes_us(const struct tg_hold *h, tg_u64 bytes)
 {
 	tg_u64 us = bytes * h->rate_us / tg_max(h->rate, 1);
@@ -169,7 +177,7 @@ TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 	h->window = w;
 	if (h->wanted != TG_OPEN && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
 		tg_clocked_saw(&h->clocked, now_us, w, w > h->wanted ? w - h->wanted : 0,
-			       tg_max(h->wanted / 8, 2 * h->mss), rtt_us, h->waited_us);
+			       tg_max(h->wanted / 8, 2 * h->mss), h->wide, rtt_us, h->waited_us);
 }
 
 TG_INLINE void tg_hold_learn_wide(struct tg_hold *h, tg_u64 now_us)
