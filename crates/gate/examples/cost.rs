@@ -23,7 +23,7 @@ fn main() -> Result<()> {
     {
         let wait: u64 = wait.parse()?;
         return Ok(serve(|_| {
-            Ok::<_, String>(move |p: &Leaving| p.at_us + wait)
+            Ok::<_, String>(move |p: &Leaving, _: &[u8]| p.at_us + wait)
         })?);
     }
     println!("packets of 40 bytes as fast as one socket sends them, 2 s:");

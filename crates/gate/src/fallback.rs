@@ -2,7 +2,9 @@
 //!
 //! Only Initial packets are rejected, which begin a connection; nothing of one that stands. An Initial of a
 //! client's fills a datagram of 1200 bytes at least (RFC 9000 section 14.1), and what kind of packet it is
-//! stands before what is encrypted (RFC 8999, RFC 9000 section 17.2, RFC 9369 section 3.2).
+//! stands before what is encrypted (RFC 8999, RFC 9000 section 17.2, RFC 9369 section 3.2). The fixed bit says
+//! nothing: who has met the server before may clear it (RFC 9287). So it is the version that tells QUIC from
+//! whatever else may use its port.
 
 use crate::GateError;
 use crate::rules::table_name;
@@ -11,6 +13,11 @@ use std::ops::RangeInclusive;
 use tidegate_netfilter::{
     Base, Chain, Change, Compare, Expression, Family, Hook, Meta, Table, Word,
 };
+
+const VERSION_1: [u8; 4] = 1_u32.to_be_bytes();
+
+/// How the versions of drafts begin, and those of mvfst, which are as version 1 in this.
+const OTHER_VERSIONS: [[u8; 4]; 2] = [[0xff, 0, 0, 0], [0xfa, 0xce, 0xb0, 0]];
 
 /// QUIC version 2, whose Initials are of another type than those of the others (RFC 9369 section 3.2).
 const VERSION_2: [u8; 4] = 0x6b33_43cf_u32.to_be_bytes();
@@ -85,40 +92,54 @@ fn rules(table: &Table, chain: &str, choices: &[Choice]) -> Vec<Change> {
 }
 
 /// What is no Initial passes, the most frequent first.
-fn passes() -> [Vec<Expression>; 5] {
-    let unless = |load: Expression, how, value: &[u8]| {
-        vec![
-            load,
-            Expression::compare(Word(0), how, value),
-            Expression::pass(),
-        ]
-    };
+fn passes() -> [Vec<Expression>; 6] {
     let transport = |place| Expression::bytes(Base::Transport, place, Word(0));
-    let [first, version] = [8..=8, 9..=12];
-    let udp = [libc::IPPROTO_UDP as u8];
-    let protocol = Expression::meta(Meta::TransportProtocol, Word(0));
+    let first = || transport(8..=8);
+    let version = || transport(9..=12);
+    let mask = |bits: &[u8]| Expression::mask(Word(0), bits);
+    let is = |value: &[u8]| Expression::compare(Word(0), Compare::Equal, value);
+    let is_not = |value: &[u8]| Expression::compare(Word(0), Compare::Unequal, value);
     let short = (INITIAL_BYTES - 1).to_be_bytes();
+    let [drafts, mvfst] = OTHER_VERSIONS;
     [
-        unless(protocol, Compare::Unequal, &udp),
-        unless(transport(4..=5), Compare::AtMost, &short),
-        // A long header with the fixed bit and, of the four types, the first two.
         vec![
-            transport(first.clone()),
-            Expression::mask(Word(0), &[0xe0]),
-            Expression::compare(Word(0), Compare::Unequal, &[0xc0]),
+            Expression::meta(Meta::TransportProtocol, Word(0)),
+            is_not(&[libc::IPPROTO_UDP as u8]),
             Expression::pass(),
         ],
-        // The second type is the Initial of version 2 alone.
         vec![
-            transport(first),
-            Expression::mask(Word(0), &[0xf0]),
-            Expression::compare(Word(0), Compare::Equal, &[0xd0]),
-            transport(version.clone()),
-            Expression::compare(Word(0), Compare::Unequal, &VERSION_2),
+            transport(4..=5),
+            Expression::compare(Word(0), Compare::AtMost, &short),
             Expression::pass(),
         ],
-        // A server's list of versions.
-        unless(transport(version), Compare::Equal, &[0; 4]),
+        // The short header of a connection that stands.
+        vec![first(), mask(&[0x80]), is(&[0]), Expression::pass()],
+        vec![
+            version(),
+            is_not(&VERSION_1),
+            is_not(&VERSION_2),
+            mask(&[0xff, 0xff, 0xff, 0]),
+            is_not(&drafts),
+            is_not(&mvfst),
+            Expression::pass(),
+        ],
+        // Another of the four types.
+        vec![
+            version(),
+            is_not(&VERSION_2),
+            first(),
+            mask(&[0x30]),
+            is_not(&[0]),
+            Expression::pass(),
+        ],
+        vec![
+            version(),
+            is(&VERSION_2),
+            first(),
+            mask(&[0x30]),
+            is_not(&[0x10]),
+            Expression::pass(),
+        ],
     ]
 }
 

@@ -13,7 +13,7 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 /// How long the gate's process may take to answer.
-const ANSWER_S: i64 = 5;
+const ANSWER_S: i64 = 2;
 
 /// How long it may take to let everything go.
 const END: Duration = Duration::from_secs(3);

@@ -20,6 +20,15 @@ pub enum QueueBy {
 }
 
 impl QueueBy {
+    /// In words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Expression => "by nf_tables",
+            Self::Target => "by xtables' target",
+        }
+    }
+
     pub(crate) fn expression(self, queue: u16) -> Expression {
         match self {
             Self::Expression => Expression::queue(queue),

@@ -37,15 +37,15 @@ const CAPACITY: Capacity = Capacity {
 /// Serves a queue on behalf of the agent that started this process with its end of a pair of sockets as
 /// standard input, until the agent ends, or SIGTERM.
 ///
-/// `law` is made of the descriptors that the agent passes. It says when each packet may leave, by
-/// CLOCK_MONOTONIC in µs; a moment that has passed lets the packet go at once. If it panics it is not asked
+/// `law` is made of the descriptors that the agent passes. Of each packet, and its first bytes from the IP header on,
+/// it says when it may leave, by CLOCK_MONOTONIC in µs; a moment that has passed lets the packet go at once. If it panics it is not asked
 /// again: everything is let go, and the process ends.
 ///
 /// # Errors
 /// If the kernel lacks what is needed, or takes it away.
 pub fn serve<L, E>(law: impl FnOnce(Vec<OwnedFd>) -> Result<L, E>) -> Result<(), GateError>
 where
-    L: FnMut(&Leaving) -> u64,
+    L: FnMut(&Leaving, &[u8]) -> u64,
     E: std::fmt::Display,
 {
     let channel = stdin().as_fd().try_clone_to_owned().map(Channel);
@@ -88,7 +88,7 @@ struct Server<L> {
     end: UnixStream,
 }
 
-impl<L: FnMut(&Leaving) -> u64> Server<L> {
+impl<L: FnMut(&Leaving, &[u8]) -> u64> Server<L> {
     fn open(law: L, hold: Hold) -> Result<Self, GateError> {
         // The kernel may wake others up to 50 µs late.
         let _ = set_timerslack(1);
@@ -160,7 +160,7 @@ impl<L: FnMut(&Leaving) -> u64> Server<L> {
             };
             let id = packet.id;
             let law = &mut self.law;
-            let due_us = catch_unwind(AssertUnwindSafe(|| law(&leaving)));
+            let due_us = catch_unwind(AssertUnwindSafe(|| law(&leaving, packet.head)));
             self.hold
                 .push(leaving, id, due_us.as_ref().map_or(0, |due| *due));
             due_us.map_err(|_| GateError::Panicked)?;

@@ -3,6 +3,7 @@
 //! What can be tried is tried: the agent's own programs are loaded and attached to the loopback device
 //! of a network namespace that goes with the trial.
 
+mod holding;
 mod offload;
 
 use crate::args::{CheckArgs, RunArgs};
@@ -82,6 +83,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let mut findings = vec![kernel(), privilege(), btf()];
     let hook = trial(&mut findings);
     findings.extend([jit(), unprivileged(), timestamps(), owners(), pinning()]);
+    findings.extend([holding::queue(), holding::fq()]);
     let settings = interfaces(args, &mut findings);
     findings.extend([running(), left()]);
     let works = findings.iter().all(|f| f.status != Status::Fails);
@@ -300,7 +302,8 @@ fn interfaces(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<Settings>
     };
     match settings(&run) {
         Ok(settings) => {
-            findings.extend(settings.agent.interfaces.iter().map(interface));
+            let interfaces = settings.agent.interfaces.iter();
+            findings.extend(interfaces.flat_map(|i| [interface(i), holding::of(i)]));
             Some(settings)
         }
         Err(error) => {

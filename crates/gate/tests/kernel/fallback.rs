@@ -83,7 +83,14 @@ fn initials_are_rejected_and_nothing_else() {
         };
         let initial = long(0xc3, 1);
         let fallback = make(&[choice(true)]);
-        for datagram in [&initial, &long(0xc0, 0xff00_001d), &long(0xd1, 0x6b33_43cf)] {
+        let initials = [
+            initial.clone(),
+            long(0x83, 1), // without the fixed bit
+            long(0xc0, 0xff00_001d),
+            long(0xc0, 0xface_b002),
+            long(0xd1, 0x6b33_43cf),
+        ];
+        for datagram in &initials {
             assert_eq!(
                 fate(QUIC, datagram),
                 Fate::Rejected,
@@ -97,7 +104,9 @@ fn initials_are_rejected_and_nothing_else() {
             long(0xe0, 1),           // Handshake
             long(0xf0, 1),           // Retry
             long(0xe0, 0x6b33_43cf), // 0-RTT of version 2
+            long(0xc0, 0x6b33_43cf), // Retry of version 2
             long(0xc0, 0),           // a list of versions
+            long(0xc0, 0x1234_5678), // of no version of QUIC's
             initial[..1199].to_vec(),
             b"\xc3".to_vec(),
             Vec::new(),

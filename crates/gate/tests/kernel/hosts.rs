@@ -136,8 +136,11 @@ pub fn has_table(host: &Namespace, process: u32) -> bool {
     };
     match host.run(make).unwrap() {
         Ok(()) => false,
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => true,
-        Err(error) => panic!("{error}"),
+        // The kernel says either of one that is another's.
+        Err(error) => match error.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::PermissionDenied => true,
+            _ => panic!("{error}"),
+        },
     }
 }
 

@@ -79,7 +79,8 @@ fn gate_process() {
     let Ok(words) = env::var(LAW) else { return };
     let law = Law::from_words(&words);
     let mut came = 0;
-    let due_us = move |packet: &Leaving| {
+    let due_us = move |packet: &Leaving, head: &[u8]| {
+        assert!(head.len() >= 28, "the headers are there");
         came += 1;
         law.due_us(came, packet)
     };

@@ -1,6 +1,6 @@
 //! More than may wait passes, and what is gone with its interface is no harm.
 
-use crate::hosts::{Path, assert_all_in_order, hosts, until};
+use crate::hosts::{Path, assert_all_in_order, assert_nothing_left, hosts, until};
 use crate::laws::{Law, start};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 use std::io::ErrorKind;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use tidegate_gate::Limits;
+use tidegate_gate::{GateError, Limits, Mechanisms};
 use tidegate_lab::{IpVersion, Veth};
 use tidegate_testing::has_program;
 
@@ -84,6 +84,36 @@ fn a_socket_can_send_as_many_as_its_buffer_pays_for() {
     let came = path.receive(Duration::from_secs(1)).join().unwrap();
     assert_all_in_order(&came, sent);
     path.send_one(sent);
+}
+
+/// Taking away a hook would drop what waits in every queue.
+#[test]
+fn asking_what_there_is_drops_nothing() {
+    let Some(hosts) = hosts() else { return };
+    let path = Path::new(&hosts, IpVersion::V4);
+    let start = || Ok(start(Law::Wait(300_000), Limits::default())?);
+    let mut gate = hosts.client.run(start).unwrap();
+    gate.hold(&[path.flow]).unwrap();
+    let receiver = path.receive(Duration::from_secs(1));
+    path.send(0..500);
+    let known = hosts.client.run(|| Ok(Mechanisms::here()?)).unwrap();
+    assert_eq!(known.queue, Some(gate.queue_by()));
+    assert_all_in_order(&receiver.join().unwrap(), 500);
+    assert_eq!(gate.counts().unwrap().waited, 500);
+}
+
+/// Its process hangs: the agent is told, and can end it.
+#[test]
+fn a_gate_that_hangs_is_given_up() {
+    let Some(hosts) = hosts() else { return };
+    let start = || Ok(start(Law::Wait(0), Limits::default())?);
+    let mut gate = hosts.client.run(start).unwrap();
+    let process = gate.process_id();
+    kill(Pid::from_raw(process as i32), Signal::SIGSTOP).unwrap();
+    let asked = gate.counts();
+    assert!(matches!(asked, Err(GateError::Gone(_))), "{asked:?}");
+    drop(gate);
+    assert_nothing_left(&hosts.client, process);
 }
 
 /// The kernel takes along what waits for the interface; the gate goes on.

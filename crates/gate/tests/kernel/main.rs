@@ -7,4 +7,5 @@ mod hosts;
 mod killed;
 mod laws;
 mod limits;
+mod quic;
 mod router;
