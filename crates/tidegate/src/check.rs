@@ -4,6 +4,7 @@
 //! of a network namespace that goes with the trial.
 
 mod offload;
+mod traffic;
 
 use crate::args::{CheckArgs, RunArgs};
 use crate::config::{Settings, settings};
@@ -49,6 +50,8 @@ struct Report {
     findings: Vec<Finding>,
     #[serde(rename = "use")]
     used: Option<Used>,
+    /// What of the traffic that would steer.
+    traffic: Vec<traffic::Reached>,
 }
 
 /// What `run` would use.
@@ -88,10 +91,12 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let used = settings
         .zip(hook)
         .map(|(settings, hook)| used(&settings, hook));
+    let law = used.as_ref().map(|used| used.law);
     let report = Report {
         works,
         findings,
         used,
+        traffic: law.map_or_else(Vec::new, |law| traffic::reached(law, &args.socket)),
     };
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -125,7 +130,7 @@ fn print(report: &Report, out: &mut impl Write) -> Result<()> {
             used.hook,
             used.rules
         )?;
-        return Ok(());
+        return traffic::print(&report.traffic, out);
     }
     let reasons = report.findings.iter().filter(|f| f.status == Status::Fails);
     let reasons: Vec<_> = reasons.map(|f| f.found.as_str()).collect();
