@@ -88,15 +88,18 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let settings = interfaces(args, &mut findings);
     findings.extend([running(), left()]);
     let works = findings.iter().all(|f| f.status != Status::Fails);
+    let traffic = settings.as_ref().filter(|_| works);
+    let traffic = traffic.map_or_else(Vec::new, |settings| {
+        traffic::reached(&settings.agent, &args.socket)
+    });
     let used = settings
         .zip(hook)
         .map(|(settings, hook)| used(&settings, hook));
-    let law = used.as_ref().map(|used| used.law);
     let report = Report {
         works,
         findings,
         used,
-        traffic: law.map_or_else(Vec::new, |law| traffic::reached(law, &args.socket)),
+        traffic,
     };
     let mut out = std::io::stdout().lock();
     if args.json {

@@ -240,8 +240,13 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
         assert_eq!(carried("packets", "quic"), 100.0);
         // With headers of IPv4 and UDP.
         assert_eq!(carried("bytes", "quic"), (100 * (DATAGRAM + 28)) as f64);
+        let folder = TempDir::new()?;
+        let config = folder.path().join("tidegate.toml");
+        std::fs::write(&config, format!("interfaces = [\"{}\"]", Veth::INTERFACE))?;
         let check = Command::new(TIDEGATE)
-            .args(["check", "--socket"])
+            .args(["check", "--config"])
+            .arg(&config)
+            .arg("--socket")
             .arg(&agent.socket)
             .output()?;
         let check = String::from_utf8_lossy(&check.stdout).into_owned();

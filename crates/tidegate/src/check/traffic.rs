@@ -7,8 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
-use tidegate_agent::{Direction, Kind};
-use tidegate_laws::Law;
+use tidegate_agent::{Config, Direction, Kind};
 
 /// A kind of traffic.
 #[derive(Debug, Serialize)]
@@ -23,12 +22,12 @@ pub struct Reached {
     share_up: Option<f64>,
 }
 
-/// The kinds under `law`: those that the agent at `socket` has met, or all if none can be asked.
-pub fn reached(law: Law, socket: &Path) -> Vec<Reached> {
+/// The kinds under `config`: those that the agent at `socket` has met, or all if none can be asked.
+pub fn reached(config: &Config, socket: &Path) -> Vec<Reached> {
     // To have no agent, or one of another version, is no failure of this kernel's.
     let asked = Client::connect(socket).ok().flatten();
     let snapshot = asked.and_then(|mut agent| agent.snapshot().ok());
-    let kinds = Kind::ALL.map(|kind| Reached::new(kind, law, snapshot.as_ref()));
+    let kinds = Kind::ALL.map(|kind| Reached::new(kind, config, snapshot.as_ref()));
     let met = |r: &Reached| {
         [r.share_down, r.share_up]
             .iter()
@@ -40,13 +39,17 @@ pub fn reached(law: Law, socket: &Path) -> Vec<Reached> {
 }
 
 impl Reached {
-    fn new(kind: Kind, law: Law, snapshot: Option<&Snapshot>) -> Self {
+    fn new(kind: Kind, config: &Config, snapshot: Option<&Snapshot>) -> Self {
+        let steered = |direction| {
+            let law = config.params.law;
+            config.directions.include(direction) && kind.is_reached(law, direction)
+        };
         let share = |direction| snapshot.and_then(|s| part(s, kind, direction));
         Self {
             kind,
             about: kind.about(),
-            steered_down: kind.is_reached(law, Direction::Down),
-            steered_up: kind.is_reached(law, Direction::Up),
+            steered_down: steered(Direction::Down),
+            steered_up: steered(Direction::Up),
             share_down: share(Direction::Down),
             share_up: share(Direction::Up),
         }
@@ -105,8 +108,19 @@ mod tests {
     use crate::check::traffic::Reached;
     use crate::top::tests::{START_US, snapshot};
     use std::path::Path;
-    use tidegate_agent::Kind;
-    use tidegate_laws::Law;
+    use tidegate_agent::{Config, Directions, Kind};
+    use tidegate_laws::{Law, Params};
+
+    fn config(law: Law, directions: Directions) -> Config {
+        Config {
+            params: Params {
+                law,
+                ..Params::default()
+            },
+            directions,
+            ..Config::default()
+        }
+    }
 
     fn lines(kinds: &[Reached]) -> String {
         let mut text = Vec::new();
@@ -116,7 +130,8 @@ mod tests {
 
     #[test]
     fn without_an_agent_every_kind_is_told_by_what_the_law_would_do() {
-        let kinds = reached(Law::Drwa, Path::new("/nonexistent"));
+        let told = |law, directions| reached(&config(law, directions), Path::new("/nonexistent"));
+        let kinds = told(Law::Drwa, Directions::Both);
         assert_eq!(kinds.len(), Kind::ALL.len());
         let text = lines(&kinds);
         assert!(text.contains("no agent runs"), "{text}");
@@ -127,7 +142,9 @@ mod tests {
             "{text}"
         );
         assert!(line(Kind::Quic).starts_with("left alone "), "{text}");
-        let text = lines(&reached(Law::Tide, Path::new("/nonexistent")));
+        let text = lines(&told(Law::Tide, Directions::Uploads));
+        assert!(text.contains("steered up    TCP with timestamps"), "{text}");
+        let text = lines(&told(Law::Tide, Directions::Both));
         let line = |of: Kind| text.lines().find(|l| l.contains(of.about())).unwrap();
         assert!(line(Kind::Tcp).starts_with("steered  "), "{text}");
         assert!(
@@ -139,7 +156,10 @@ mod tests {
     #[test]
     fn shares_are_of_the_bytes_that_went_that_way() {
         let look = snapshot(START_US, vec![]);
-        let told = |kind| Reached::new(kind, Law::Tide, Some(&look));
+        let told = |kind| {
+            let config = config(Law::Tide, Directions::Both);
+            Reached::new(kind, &config, Some(&look))
+        };
         let (tcp, quic) = (told(Kind::Tcp), told(Kind::Quic));
         assert_eq!((tcp.share_down, quic.share_down), (Some(0.75), Some(0.25)));
         assert_eq!(tcp.share_up, None);
