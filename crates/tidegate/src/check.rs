@@ -5,6 +5,7 @@
 
 mod holding;
 mod offload;
+mod traffic;
 
 use crate::args::{CheckArgs, RunArgs};
 use crate::config::{Settings, settings};
@@ -50,6 +51,8 @@ struct Report {
     findings: Vec<Finding>,
     #[serde(rename = "use")]
     used: Option<Used>,
+    /// What of the traffic that would steer.
+    traffic: Vec<traffic::Reached>,
 }
 
 /// What `run` would use.
@@ -87,6 +90,10 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let settings = interfaces(args, &mut findings);
     findings.extend([running(), left()]);
     let works = findings.iter().all(|f| f.status != Status::Fails);
+    let traffic = settings.as_ref().filter(|_| works);
+    let traffic = traffic.map_or_else(Vec::new, |settings| {
+        traffic::reached(&settings.agent, &args.socket)
+    });
     let used = settings
         .zip(hook)
         .map(|(settings, hook)| used(&settings, hook));
@@ -94,6 +101,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
         works,
         findings,
         used,
+        traffic,
     };
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -127,7 +135,7 @@ fn print(report: &Report, out: &mut impl Write) -> Result<()> {
             used.hook,
             used.rules
         )?;
-        return Ok(());
+        return traffic::print(&report.traffic, out);
     }
     let reasons = report.findings.iter().filter(|f| f.status == Status::Fails);
     let reasons: Vec<_> = reasons.map(|f| f.found.as_str()).collect();

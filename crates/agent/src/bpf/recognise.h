@@ -39,10 +39,14 @@ enum tg_port {
 #define TG_QUIC_GREASE 0x0a0a0a0au	/* of each byte, half (RFC 9000 section 15) */
 #define TG_QUIC_MVFST 0xfaceb000u	/* and the 256 behind, registered for it */
 
-/* What TURN puts before the data of a channel (RFC 8656 section 12.4), which begins as QUIC's short header may. */
-#define TG_TURN_CHANNEL 0x40u
+/* What else is found on QUIC's port, and begins as its short header may. */
+#define TG_STUN_COOKIE 0x2112a442u /* RFC 8489 section 5 */
+#define TG_TURN_CHANNEL 0x40u	   /* before the data of a channel (RFC 8656 section 12.4) */
 #define TG_TURN_HEADER 4u
 #define TG_TURN_PADDING 3u
+#define TG_DTLS_FIRST 20u /* kinds of records, and the version that follows (RFC 9147 section 4) */
+#define TG_DTLS_LAST 26u
+#define TG_DTLS_MAJOR 254u
 
 TG_INLINE tg_u32 tg_be32(const tg_u8 *at)
 {
@@ -82,16 +86,29 @@ TG_INLINE int tg_is_quic_handshake(const struct tg_datagram *d)
 		(version & 0x0f0f0f0fu) != TG_QUIC_GREASE);
 }
 
-/* Whether it may be of a QUIC connection that is established. */
-TG_INLINE int tg_is_quic_short(const struct tg_datagram *d)
-{
-	return (d->head[0] & (TG_QUIC_LONG | TG_QUIC_FIXED)) == TG_QUIC_FIXED;
-}
-
 TG_INLINE int tg_is_turn_channel(const struct tg_datagram *d)
 {
 	return (d->head[0] & 0xf0) == TG_TURN_CHANNEL &&
 	       d->bytes - TG_TURN_HEADER - tg_be16(d->head + 2) <= TG_TURN_PADDING;
+}
+
+TG_INLINE int tg_is_stun(const struct tg_datagram *d)
+{
+	return d->head[0] < 4 && tg_be32(d->head + 4) == TG_STUN_COOKIE;
+}
+
+TG_INLINE int tg_is_dtls(const struct tg_datagram *d)
+{
+	return d->head[0] >= TG_DTLS_FIRST && d->head[0] <= TG_DTLS_LAST &&
+	       d->head[1] == TG_DTLS_MAJOR;
+}
+
+/* Whether it may be of a QUIC connection that is established: its ends may have agreed to give the fixed bit any
+ * value (RFC 9287), so that hardly anything else is known of a short header. */
+TG_INLINE int tg_may_be_quic(const struct tg_datagram *d)
+{
+	return tg_on_port(d, TG_PORT_QUIC) && !(d->head[0] & TG_QUIC_LONG) &&
+	       !tg_is_turn_channel(d) && !tg_is_stun(d) && !tg_is_dtls(d);
 }
 
 /* Type, three zeroes, and the length (whitepaper, section 5.4). Data are padded to 16 bytes, and their counter
@@ -155,15 +172,13 @@ TG_INLINE enum tg_kind tg_recognise(const struct tg_datagram *d)
 		return TG_KIND_GTP;
 	if (tg_is_vxlan(d))
 		return TG_KIND_VXLAN;
-	if (tg_on_port(d, TG_PORT_QUIC) && tg_is_quic_short(d) && !tg_is_turn_channel(d))
-		return TG_KIND_MAYBE_QUIC;
-	return TG_KIND_UDP;
+	return tg_may_be_quic(d) ? TG_KIND_MAYBE_QUIC : TG_KIND_UDP;
 }
 
 /*
  * What a flow is, after one more datagram, that was `known` for something; TG_KINDS: this is its first. What has a
- * name keeps it. What may be QUIC has to look like it from the first datagram on, as nothing less than a handshake
- * makes QUIC of other UDP.
+ * name keeps it. What may be QUIC has begun like it, and is not with a header that QUIC has not: a long one without
+ * the fixed bit, as RTP's is. Of other UDP nothing less than a handshake makes QUIC.
  */
 TG_INLINE enum tg_kind tg_recognise_next(enum tg_kind known, const struct tg_datagram *d)
 {
@@ -174,8 +189,8 @@ TG_INLINE enum tg_kind tg_recognise_next(enum tg_kind known, const struct tg_dat
 	now = tg_recognise(d);
 	if (now != TG_KIND_UDP && now != TG_KIND_MAYBE_QUIC)
 		return now;
-	if (known == TG_KIND_MAYBE_QUIC)
-		return d->head[0] & TG_QUIC_FIXED ? known : TG_KIND_UDP;
+	if (known == TG_KIND_MAYBE_QUIC && (d->head[0] & (TG_QUIC_LONG | TG_QUIC_FIXED)) == TG_QUIC_LONG)
+		return TG_KIND_UDP;
 	return known == TG_KINDS ? now : known;
 }
 

@@ -39,11 +39,11 @@ impl Flow {
             self.kind = Some(self.kind());
             return;
         };
-        let has_fixed_bit = head[0] & 0x40 != 0;
+        let has_a_header_of_quic = !(0x80..0xc0).contains(&head[0]);
         self.kind = Some(match (self.certain(head, payload.len()), self.kind) {
             (Some(kind), _) => kind,
             (None, None) if self.may_be_quic(head, payload.len()) => Kind::MaybeQuic,
-            (None, Some(Kind::MaybeQuic)) if has_fixed_bit => Kind::MaybeQuic,
+            (None, Some(Kind::MaybeQuic)) if has_a_header_of_quic => Kind::MaybeQuic,
             _ => Kind::Udp,
         });
     }
@@ -84,7 +84,9 @@ impl Flow {
     fn may_be_quic(&self, head: &[u8; 16], bytes: usize) -> bool {
         let data = usize::from(u16::from_be_bytes([head[2], head[3]]));
         let is_channel = (0x40..0x50).contains(&head[0]) && (data + 4..=data + 7).contains(&bytes);
-        self.on(443) && (0x40..0x80).contains(&head[0]) && !is_channel
+        let is_stun = head[0] >> 2 == 0 && head[4..8] == [0x21, 0x12, 0xa4, 0x42];
+        let is_dtls = matches!(head[..2], [20..=26, 254]);
+        self.on(443) && head[0] < 0x80 && !is_channel && !is_stun && !is_dtls
     }
 }
 
