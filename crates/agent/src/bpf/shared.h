@@ -4,6 +4,7 @@
 #ifndef TG_SHARED_H
 #define TG_SHARED_H
 
+#include "../../../../laws/hold.h"
 #include "../../../../laws/upload.h"
 
 /* A connection, seen from this machine. IPv4 addresses are in word 0, the rest 0. Addresses and
@@ -233,6 +234,31 @@ struct tg_windowless {
 	struct tg_windowless_way ways[TG_DIRECTIONS];
 	tg_u32 kind;   /* enum tg_kind */
 	tg_u32 origin; /* enum tg_origin */
+};
+
+#define TG_HELD 256u /* flows that can be held at once */
+#define TG_ECHO_FLOWS 4u
+
+/* A flow without a window that may be held. User space reads it where it is, and writes what is said to be its. */
+struct tg_held {
+	tg_u64 since_us; /* when the record was taken; 0: it is free */
+	tg_u64 seen_us;
+	struct tg_windowless_key key;
+	tg_u32 floor_us; /* user space's: the floor of another flow with the same server, or 0 */
+	tg_u32 unused;
+	struct tg_hold hold;
+};
+
+/* ICMP's echo, as the agent asks it: when it was sent, by CLOCK_MONOTONIC in us modulo 2^32, and places of the
+ * records for which it asks; TG_HELD and more: none. */
+struct tg_echo_packet {
+	tg_u8 type;
+	tg_u8 code;
+	tg_u16 checksum;
+	tg_u16 id;
+	tg_u16 sequence;
+	tg_u32 sent_us;
+	tg_u16 places[TG_ECHO_FLOWS];
 };
 
 /* Data that are left alone, by connection. Ports are 0 where a packet has none. */
