@@ -47,7 +47,6 @@
 
 struct tg_hold {
 	/* Written by what leaves. */
-	tg_u64 first_us;     /* when the first packet left, if none had arrived; 0: not so */
 	struct tg_departed departed;
 	tg_u64 made;	     /* what had arrived when that was made that left last */
 	tg_u32 waited_us;    /* and how long it had waited */
@@ -55,6 +54,7 @@ struct tg_hold {
 
 	/* Written by what arrives. */
 	tg_u64 arrived;	     /* bytes in all: A */
+	tg_u64 echoed;	     /* what had arrived by the last echo that had data beside it */
 	tg_u64 arrived_us;   /* when the last of them came */
 	tg_u64 round_us;     /* when this round trip began, */
 	tg_u64 round_from;   /* and what had arrived by then */
@@ -77,10 +77,12 @@ struct tg_hold {
 	struct tg_tide own;
 };
 
-TG_INLINE void tg_hold_init(struct tg_hold *h)
+/* A flow begins, whose handshake took `handshake_us`, or 0 where none was seen. */
+TG_INLINE void tg_hold_init(struct tg_hold *h, tg_u32 handshake_us)
 {
 	h->mss = TG_DEFAULT_MSS;
 	h->wanted = TG_OPEN;
+	tg_echo_floor(&h->echo, handshake_us);
 }
 
 /* Whether it is a download, and more than a short one. */
@@ -130,8 +132,6 @@ TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
 	tg_u32 excess = tg_hold_excess(h);
 
-	if (!h->first_us && !h->arrived)
-		h->first_us = now_us;
 	h->went += len;
 	h->waited_us = tg_hold_takes_us(h, excess);
 	if (h->arrived >= h->made + excess)
@@ -141,9 +141,6 @@ TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 
 TG_INLINE void tg_hold_count(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
-	/* The first answer to the first packet: a handshake. */
-	if (!h->arrived && h->first_us)
-		tg_echo_floor(&h->echo, tg_window_bytes(now_us - h->first_us));
 	h->arrived += len;
 	h->arrived_us = now_us;
 	h->mss = tg_max(h->mss, len);
@@ -271,7 +268,8 @@ TG_INLINE void tg_hold_measure(struct tg_hold *h, tg_u64 now_us, tg_u32 len, int
 
 /*
  * `len` bytes arrive; or none but an echo, after `rtt_us`. `floor_us`: the floor of another flow with the same server,
- * or 0. Returns whether the packet is to be signalled as congestion. One function for both: the kernel's verifier looks
+ * or 0. Returns whether the packet is to be signalled as congestion. An echo without data beside it tells of a queue that
+ * they have no part in: a sender that waits for us must not make the forecast sink. One function for both: the kernel's verifier looks
  * at the law once.
  */
 TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
@@ -288,8 +286,10 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 		tg_hold_learn_rate(h, now_us);
 	}
 	TG_FORGET();
-	if (!h->echo.rtt_us)
+	if (!h->echo.rtt_us || (rtt_us && h->arrived == h->echoed))
 		return 0;
+	if (rtt_us)
+		h->echoed = h->arrived;
 	tg_hold_measure(h, now_us, len, rtt_us != 0);
 	TG_FORGET();
 	h->wanted = tg_hold_tide(h, i, &h->arrival);

@@ -11,7 +11,7 @@ impl Default for Hold {
     fn default() -> Self {
         let mut hold = sys::tg_hold::default();
         // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
-        unsafe { sys::tg_hold_init(&mut hold) };
+        unsafe { sys::tg_hold_init(&mut hold, 0) };
         hold.gated = 1;
         Self(hold)
     }
@@ -39,6 +39,12 @@ impl Hold {
         let (hold, path, floor_us) = (&mut self.0, path.raw_mut(), floor_us.unwrap_or(0));
         // SAFETY: as above.
         unsafe { sys::tg_hold_learns(hold, path, now_us, 0, rtt_us.max(1), floor_us) };
+    }
+
+    /// The flow's handshake took so many µs: the first answer to its first packet.
+    pub fn shook_hands(&mut self, us: u32) {
+        // SAFETY: as above.
+        unsafe { sys::tg_echo_floor(&mut self.0.echo, us) }
     }
 
     /// The round trip without a queue, in µs; `None`: not known yet.

@@ -31,6 +31,8 @@ struct Waiting {
 struct Flow {
     hold: Hold,
     workload: usize,
+    /// When its first packet left, until the first has arrived.
+    asked: Option<Instant>,
     arrived: Instant,
     waiting: VecDeque<Waiting>,
 }
@@ -98,6 +100,7 @@ impl Windowless {
             self.flows.push(Flow {
                 hold,
                 workload,
+                asked: None,
                 arrived: Instant::ZERO,
                 waiting: VecDeque::new(),
             });
@@ -123,6 +126,9 @@ impl Windowless {
         };
         let flow = &mut self.flows[place];
         flow.arrived = now;
+        if let Some(asked) = flow.asked.take() {
+            flow.hold.shook_hands((now - asked).as_micros() as u32);
+        }
         let signalled = flow.hold.arrives(path, micros(now), packet.bytes.into());
         let asks = flow.hold.asks();
         if !flow.waiting.is_empty() {
@@ -152,6 +158,9 @@ impl Windowless {
         };
         let flow = &mut self.flows[place];
         let made = flow.hold.arrived();
+        if flow.arrived == Instant::ZERO && flow.asked.is_none() {
+            flow.asked = Some(now);
+        }
         flow.waiting.push_back(Waiting {
             packet,
             since: now,

@@ -28,9 +28,12 @@ struct {
 /* Where a flow's record is. */
 struct tg_candidate {
 	tg_u64 bytes; /* that have arrived */
+	tg_u64 asked_us; /* when the first packet left, until one has arrived */
 	tg_u64 since_us; /* the record's, which is another's if it has another */
 	tg_u32 place; /* of it, plus 1; 0: it has none */
 	tg_u32 merged; /* packets that could not be signalled, as they are several */
+	tg_u32 handshake_us; /* from the first packet to the first answer; 0: not seen */
+	tg_u32 unused;
 };
 
 /* UDP flows. */
@@ -83,7 +86,7 @@ static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
 		bpf_map_update_elem(&held, &place, (const void *)&nothing, BPF_EXIST);
 		h->key.key = p->key;
 		h->key.protocol = p->protocol;
-		tg_hold_init(&h->hold);
+		tg_hold_init(&h->hold, c->handshake_us);
 		h->since_us = p->now_us;
 		h->seen_us = p->now_us;
 		c->since_us = p->now_us;
@@ -167,6 +170,8 @@ __noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __
 	c = find_candidate(p);
 	if (!c)
 		return 0;
+	if (c->asked_us && !c->bytes)
+		c->handshake_us = (__u32)(p->now_us - c->asked_us);
 	c->bytes += p->payload;
 	h = find_held(c);
 	if (!h) {
@@ -184,16 +189,17 @@ __noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __
 /* A datagram leaves. */
 __noinline int held_leaves(const struct tg_packet *p)
 {
-	struct tg_windowless_key key = {};
 	struct tg_candidate *c;
 	struct tg_held *h;
 
 	if (!p)
 		return 0;
-	key.key = p->key;
-	key.protocol = p->protocol;
-	c = bpf_map_lookup_elem(&candidates, &key);
-	h = c ? find_held(c) : NULL;
+	c = find_candidate(p);
+	if (!c)
+		return 0;
+	if (!c->asked_us && !c->bytes)
+		c->asked_us = p->now_us;
+	h = find_held(c);
 	if (h)
 		leave_held(h, p->key.ifindex, p->now_us, p->payload);
 	return 0;
