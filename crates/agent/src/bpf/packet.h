@@ -322,10 +322,12 @@ static __always_inline __u32 tg_segment_bytes(const struct __sk_buff *skb,
 }
 
 /* Of how many packets on the wire the kernel has made this one, or is to make of it; those who do not know
- * say none. */
-static __always_inline __u32 wire_packets(const struct __sk_buff *skb)
+ * say none. What brings nothing is never merged, and is not asked. */
+static __always_inline __u32 wire_packets(const struct __sk_buff *skb, const struct tg_packet *p)
 {
-	return skb->gso_segs ? skb->gso_segs : 1;
+	__u32 packets = p->payload ? skb->gso_segs : 0;
+
+	return packets ? packets : 1;
 }
 
 /* What the packet acknowledges, its window shifted by `scale`. */

@@ -206,13 +206,18 @@ struct tg_counter {
 
 #define TG_INTERFACES 64u /* that the programs can be on at once */
 
+/* Powers of two: an index is within them when it is masked, which the verifier sees wherever the compiler keeps it. */
+#define TG_COUNT_SLOTS 32u
+#define TG_KIND_SLOTS 16u
+
 /* The packets of an interface. */
 struct tg_tally {
-	/* By the data's direction for which they were looked at, and what became of them. */
-	struct tg_counter counts[TG_DIRECTIONS][TG_COUNTS];
+	/* By the data's direction for which they were looked at, and what became of them; behind that, those that
+	 * were not looked at. */
+	struct tg_counter counts[TG_DIRECTIONS][TG_COUNT_SLOTS];
 	/* By their own direction, arriving (TG_DOWN) or leaving. Here a packet is one of the wire's, as far as the
 	 * kernel knows how many it has merged. */
-	struct tg_counter traffic[TG_DIRECTIONS][TG_KINDS][TG_ECNS];
+	struct tg_counter traffic[TG_DIRECTIONS][TG_KIND_SLOTS][TG_ECNS];
 };
 
 /* A flow that has no window: all between two ends that IP carries by one protocol. Ports are 0 where a packet

@@ -125,15 +125,21 @@ static __always_inline enum tg_kind kind_of(const struct tg_packet *p, __u32 rea
 	}
 }
 
-/* The place of an interface among the tallies. There are few, mostly one. */
-__noinline __u32 place_of(__u32 ifindex)
+/* The place of an interface among the tallies that is not the first. */
+__noinline __u32 search_place(__u32 ifindex)
 {
-	__u32 place = 0;
+	__u32 place = 1;
 
 #pragma clang loop unroll(disable)
 	while (place < TG_INTERFACES && interfaces[place] != ifindex)
 		place++;
 	return place;
+}
+
+/* There are few interfaces, mostly one. */
+static __always_inline __u32 place_of(__u32 ifindex)
+{
+	return interfaces[0] == ifindex ? 0 : search_place(ifindex);
 }
 
 static __always_inline void tally(struct tg_counter *c, __u32 packets, __u32 bytes)
@@ -150,23 +156,22 @@ struct tg_fate {
 	__u32 answer;
 };
 
+_Static_assert(TG_COUNTS < TG_COUNT_SLOTS && TG_KINDS <= TG_KIND_SLOTS, "a slot for each");
+
 /* It is counted, once under each of the two and once by its kind. */
 static __always_inline void count(struct __sk_buff *skb, __u32 l2, const struct tg_packet *p,
 				  struct tg_fate fate, __u32 kind)
 {
-	__u32 place = place_of(skb->ifindex);
+	__u32 place = place_of(p->key.ifindex);
 	struct tg_tally *t = bpf_map_lookup_elem(&tallies, &place);
 	__u32 bytes = skb->len - l2;
 
 	if (!t)
 		return;
-	if (fate.data < TG_COUNTS)
-		tally(&t->counts[fate.direction][fate.data], 1, bytes);
-	if (fate.answer < TG_COUNTS)
-		tally(&t->counts[!fate.direction][fate.answer], 1, bytes);
-	if (kind < TG_KINDS)
-		tally(&t->traffic[fate.direction][kind][p->ecn & (TG_ECNS - 1)],
-		      wire_packets(skb), bytes);
+	tally(&t->counts[fate.direction][fate.data & (TG_COUNT_SLOTS - 1)], 1, bytes);
+	tally(&t->counts[!fate.direction][fate.answer & (TG_COUNT_SLOTS - 1)], 1, bytes);
+	tally(&t->traffic[fate.direction][kind & (TG_KIND_SLOTS - 1)][p->ecn & (TG_ECNS - 1)],
+	      wire_packets(skb, p), bytes);
 }
 
 /* A packet that may be TCP has met its fate: it is of the kind that it is as data, where it has any, or else as an

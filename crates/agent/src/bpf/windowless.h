@@ -78,7 +78,7 @@ static __always_inline void note_windowless(struct __sk_buff *skb, struct tg_win
 		w->first_us = p->now_us;
 	w->seen_us = p->now_us;
 	way->bytes += p->payload;
-	way->packets[p->ecn & (TG_ECNS - 1)] += wire_packets(skb);
+	way->packets[p->ecn & (TG_ECNS - 1)] += wire_packets(skb, p);
 	if (direction == TG_UP)
 		w->origin = skb->ingress_ifindex ? TG_ORIGIN_FORWARDED : TG_ORIGIN_OWN;
 }

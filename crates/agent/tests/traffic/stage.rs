@@ -29,12 +29,12 @@ pub fn on_stage(act: impl FnOnce(&Veth) + Send) {
 
 /// No packet may have arrived with a wrong checksum. Notes how many did arrive.
 pub fn check_hosts<'a>(hosts: impl IntoIterator<Item = &'a Namespace>) {
-    let mut segments = 0;
+    let mut packets = 0;
     for host in hosts {
         assert_eq!(tcp_counter(host, "InCsumErrors"), 0, "a wrong checksum");
-        segments += tcp_counter(host, "InSegs");
+        packets += tcp_counter(host, "InSegs") + counter(host, "Udp:", "InDatagrams");
     }
-    tally::note(segments);
+    tally::note(packets);
 }
 
 /// Runs `act` in the client's namespace before a link that loses, reorders and duplicates packets; else
@@ -123,10 +123,15 @@ pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// A counter of a host's TCP.
 pub fn tcp_counter(host: &Namespace, name: &str) -> u64 {
+    counter(host, "Tcp:", name)
+}
+
+/// One of a host's protocol.
+fn counter(host: &Namespace, protocol: &str, name: &str) -> u64 {
     let table = host
         .run(|| Ok(std::fs::read_to_string("/proc/thread-self/net/snmp")?))
         .unwrap();
-    let mut rows = table.lines().filter(|row| row.starts_with("Tcp:"));
+    let mut rows = table.lines().filter(|row| row.starts_with(protocol));
     let mut row = || rows.next().unwrap().split_whitespace();
     let (mut names, mut values) = (row(), row());
     let at = names.position(|n| n == name).unwrap();

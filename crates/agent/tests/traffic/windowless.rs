@@ -3,6 +3,7 @@
 
 use crate::lifecycle::steering;
 use crate::stage::{on_stage, start, wait_for};
+use crate::tally;
 use nix::sys::socket::{setsockopt, sockopt};
 use quinn::{ClientConfig, Connection, Endpoint, EndpointConfig, ServerConfig, TokioRuntime};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
@@ -53,6 +54,7 @@ impl Download {
         };
         let ((), file) = tokio::join!(send, receive);
         assert!(file == [7; FILE], "damaged");
+        tally::file();
         Self {
             ends: [near, far],
             _endpoints: [client, server],
