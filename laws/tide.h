@@ -65,7 +65,7 @@
 #include "tide/search.h"
 #include "tide/share.h"
 
-#define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS)
+#define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_UPLOADS)
 #define TG_TIDE_CATCH_UP 32u   /* buckets closed at most for one packet */
 #define TG_TIDE_IDLE_US (10 * TG_SECOND_US)
 
@@ -147,6 +147,7 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	t->current += a->len;
 	t->least_us = tg_min(t->least_us, a->queue_us);
 	t->standing_us = a->queue_us;
+	t->bound = a->bound;
 	tg_tide_count_hungry(t, s, a->len);
 	tg_tide_age_floors(t, s, a);
 	TG_FORGET();

@@ -45,6 +45,7 @@ struct tg_tide {
 	tg_s64 d1;
 	tg_s64 d2;
 	tg_s64 touched_m;	/* m when the queue was last seen empty */
+	tg_s64 peak;		/* rate by which it has last grown while it starts */
 	tg_s64 before;		/* rate before the probe */
 	tg_s64 aim;		/* and that which the probe makes room for */
 	tg_u32 width_us[TG_TIDE_BUCKETS];
@@ -81,6 +82,8 @@ struct tg_tide {
 	tg_u32 span;		/* counts round trips and rechecks, over each of which falls are summed */
 	tg_u32 mss;
 	tg_u32 uploading;	/* the way back carries uploads that we steer */
+	tg_u32 bound;		/* the last packet's delay may have been less */
+	tg_u32 unused;
 	struct tg_least base_us; /* of H */
 };
 
