@@ -25,7 +25,8 @@ struct tg_arrival {
 	tg_u8 fresh;	   /* the delay is this packet's own, not the last one's */
 	tg_u8 sack;	   /* an upload's acknowledgement says that data are missing */
 	tg_u8 upload;	   /* it is an upload's */
-	tg_u8 bound;	   /* the delay may be less: the sender need not have filled its window */
+	tg_u8 rounds;	   /* the delay is told by round trips, which come now and then */
+	tg_u8 bound;	   /* and may be less: the sender need not have filled its window */
 	tg_u32 sample_us;  /* RTT sample, 0 for none */
 	tg_u32 echo_us;	   /* the same, or one that a sender's silence may have stretched */
 	tg_u32 rtt_min_us; /* the flow's smallest, 0 before the first */

@@ -196,7 +196,6 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, struct tg_arrival *a)
 		round_us = tg_max(least_us, round_us - tg_min(a->back_us, round_us));
 	a->queue_us = tg_delay_round(&f->delay, round_us, least_us);
 	a->fell_us = f->delay.fell_us;
-	a->one_way_us = round_us;
 }
 
 /* Measures a data segment, or several merged by the receiver's GRO. Nothing is carried in registers from one
@@ -219,10 +218,11 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 	TG_FORGET();
 	a->rtt_min_us = f->rtt_min_us;
 	a->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)a->now_us);
-	if (!f->delay.rounds)
-		a->one_way_us = tg_delay_forward(&f->delay, a->tsval, (tg_u32)a->now_us);
+	a->one_way_us = f->delay.rounds ? f->delay.floor_us + a->queue_us
+					: tg_delay_forward(&f->delay, a->tsval, (tg_u32)a->now_us);
 	a->tick_us = f->delay.rounds ? TG_MS_US : f->delay.tick_us;
 	a->upload = 0;
+	a->rounds = f->delay.rounds;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
 	f->arrived_us = a->now_us;
@@ -307,8 +307,8 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	TG_FORGET();
 	wanted = tg_tide_arrived(t, &f->share, a);
 #ifdef TG_DEBUG
-	{ extern int printf(const char *, ...); static tg_u64 last; if (a->now_us - last > 50000 || a->now_us < last) { last = a->now_us;
-	printf("%8llu st %u q %u smp %u min %u floor %u h %u m %.0f kB/s x %.0f d1 %.0f d2 %.0f level %u steady %u full %u risen %u wanted %u sent %u probes %u\n", (unsigned long long)a->now_us/1000, t->state, a->queue_us, a->sample_us, f->rtt_min_us, f->delay.floor_us, t->h_us, t->m*1e3/(1<<24), tg_tide_rate(t)*1e3/(1<<24), t->d1*1e3/(1<<24), t->d2*1e3/(1<<24), t->level_us, t->steady, t->full, t->risen_us, wanted, f->sent_bytes, t->probes); } }
+	{ extern int printf(const char *, ...); static tg_u64 lasts[9]; tg_u64 last = lasts[f->sharing.flow%9]; if (a->now_us - last > 50000 || a->now_us < last) { lasts[f->sharing.flow%9] = a->now_us;
+	printf("%u%c %8llu st %u q %u smp %u min %u floor %u h %u m %.0f kB/s x %.0f d1 %.0f d2 %.0f level %u steady %u full %u risen %u wanted %u sent %u probes %u off %d bes %u\n", f->sharing.flow, tg_group_has(i,&f->sharing)?103:97, (unsigned long long)a->now_us/1000, t->state, a->queue_us, a->sample_us, f->rtt_min_us, f->delay.floor_us, t->h_us, t->m*1e3/(1<<24), tg_tide_rate(t)*1e3/(1<<24), t->d1*1e3/(1<<24), t->d2*1e3/(1<<24), t->level_us, t->steady, t->full, t->risen_us, wanted, f->sent_bytes, t->probes, f->sharing.offset_us, a->beside_us); } }
 #endif
 	if (t->state != TG_TIDE_STARTING)
 		i->full_us = a->now_us;

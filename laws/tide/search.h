@@ -71,7 +71,13 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	    tg_look_another(l, m, a->queue_us))
 		tg_look_count(l, -1, member);
 	TG_FORGET();
+#ifdef TG_DEBUG
+	tg_s16 sc = l->score; tg_s32 dm = (tg_s32)(a->one_way_us - l->mine_us), di = (tg_s32)(m->delay_us - l->its_us); tg_u32 nz = l->noise_us;
+#endif
 	tg_look_moved(l, m, a->one_way_us, least_us, now_us, member);
+#ifdef TG_DEBUG
+	{ extern int printf(const char *, ...); printf("LOOK %llu flow %u at %u: mine %d its %d same %d noise %u bias %d apart %d score %d -> %d  q %u his %u dt %d\n", (unsigned long long)a->now_us/1000, s->flow, m->flow, dm, di, l->flow==m->flow, nz, l->bias_us, apart_us, sc, l->score, a->queue_us, m->queue_us, (int)(now_us-m->us)); }
+#endif
 	TG_FORGET();
 	if (member)
 		tg_group_realign(s, m, a->queue_us, tg_tide_empty_us(t));
@@ -179,6 +185,9 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 	tg_u32 beside_us = tg_max(tg_max(1u << TG_MOMENT_SHIFT, t->h_us / 32), 2 * tg_tide_segment_us(t));
 	tg_u32 apart_us = tg_max(share->h_us / 2, TG_GROUP_APART_US);
 
+	if (a->rounds)
+		beside_us = tg_max(beside_us, (t->h_us + a->queue_us) / 16);
+
 	s->found = TG_GROUPS;
 	s->turn = s->turn % TG_GROUPS ? s->turn - 1 : i->places;
 	TG_FORGET();
@@ -202,7 +211,7 @@ TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg
 TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 				struct tg_tide *own, const struct tg_arrival *a, tg_u64 received)
 {
-	if (i->last == s->flow || a->now_us < s->next_us)
+	if ((i->last == s->flow && !a->rounds) || a->now_us < s->next_us)
 		return;
 	tg_group_search(i, share, s, tg_group_record(i, s, own), a);
 	TG_FORGET();
