@@ -48,6 +48,7 @@ struct tg_flow {
 	tg_u32 samples;
 	tg_u32 wanted;		/* the law's window, TG_OPEN for the kernel's */
 	tg_u8 answered;		/* what left in the handshake has had its answer */
+	tg_u32 promised;	/* right edge when it had last started */
 	struct tg_share share;
 	struct tg_sharing sharing;
 	struct tg_tide own;	/* its record while it is in no group */
@@ -313,7 +314,9 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	if (t->state != TG_TIDE_STARTING)
 		i->full_us = a->now_us;
 	TG_FORGET();
-	if (a->fresh) {
+	if (t->state == TG_TIDE_STARTING)
+		f->promised = f->window.edge;
+	if (a->fresh && (!a->bound || (t->state != TG_TIDE_STARTING && tg_after(a->end, f->promised)))) {
 		tg_group_compare(i, &f->share, &f->sharing, &f->own, a, f->received);
 		TG_FORGET();
 		tg_group_tell(i, &f->sharing, a);

@@ -27,6 +27,7 @@
 
 #define TG_RTT_SLOTS 32u
 #define TG_RTT_PER_ROUND 16u
+#define TG_RTT_EDGES 24u /* likewise of edges, which tell delays as well */
 
 struct tg_rtt {
 	tg_u64 slot[TG_RTT_SLOTS]; /* TSval or edge << 32 | time of its first departure, us modulo 2^32 */
@@ -118,7 +119,7 @@ TG_INLINE tg_u32 tg_rtt_used(struct tg_rtt *r, tg_u32 end, tg_u32 now_us)
 		sample_us = tg_max(now_us - (tg_u32)moment, 1);
 	}
 	if (sample_us)
-		r->spacing_us = sample_us / TG_RTT_PER_ROUND;
+		r->spacing_us = sample_us / TG_RTT_EDGES;
 	return sample_us;
 }
 

@@ -128,7 +128,7 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 		tg_tide_recheck_raised(t, s, a);
 	if (t->state != TG_TIDE_PROBING)
 		return;
-	if (a->now_us >= t->watch_us)
+	if (a->now_us >= t->watch_us && (a->fresh || !a->rounds))
 		t->watched_us = tg_min(t->watched_us, a->queue_us);
 	if (a->now_us >= t->watch_end_us)
 		tg_tide_end_probe(t, a);
@@ -145,7 +145,8 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	tg_tide_advance(t, a);
 	TG_FORGET();
 	t->current += a->len;
-	t->least_us = tg_min(t->least_us, a->queue_us);
+	if (a->fresh || !a->rounds)
+		t->least_us = tg_min(t->least_us, a->queue_us);
 	t->standing_us = a->queue_us;
 	t->bound = a->bound;
 	tg_tide_count_hungry(t, s, a->len);
