@@ -307,10 +307,6 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	tg_group_beside(i, &f->sharing, t, a);
 	TG_FORGET();
 	wanted = tg_tide_arrived(t, &f->share, a);
-#ifdef TG_DEBUG
-	{ extern int printf(const char *, ...); static tg_u64 lasts[9]; tg_u64 last = lasts[f->sharing.flow%9]; if (a->now_us - last > 50000 || a->now_us < last) { lasts[f->sharing.flow%9] = a->now_us;
-	printf("%u%c %8llu st %u q %u smp %u min %u floor %u h %u m %.0f kB/s x %.0f d1 %.0f d2 %.0f level %u steady %u full %u risen %u wanted %u sent %u probes %u off %d bes %u\n", f->sharing.flow, tg_group_has(i,&f->sharing)?103:97, (unsigned long long)a->now_us/1000, t->state, a->queue_us, a->sample_us, f->rtt_min_us, f->delay.floor_us, t->h_us, t->m*1e3/(1<<24), tg_tide_rate(t)*1e3/(1<<24), t->d1*1e3/(1<<24), t->d2*1e3/(1<<24), t->level_us, t->steady, t->full, t->risen_us, wanted, f->sent_bytes, t->probes, f->sharing.offset_us, a->beside_us); } }
-#endif
 	if (t->state != TG_TIDE_STARTING)
 		i->full_us = a->now_us;
 	TG_FORGET();

@@ -104,6 +104,8 @@ TG_INLINE int tg_tide_is_full(struct tg_tide *t)
 {
 	tg_s64 x = tg_tide_rate(t);
 
+	if (t->bucket_end_us < t->yield_us)
+		return 0;
 	if (!t->bound)
 		return t->full >= TG_TIDE_BUCKETS;
 	if (!t->width_us[(t->next + 1) % TG_TIDE_BUCKETS] || x > t->peak + tg_tide_quarter(t->peak)) {

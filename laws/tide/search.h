@@ -77,13 +77,7 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	    tg_look_another(l, m, a->queue_us))
 		tg_look_count(l, -1, member);
 	TG_FORGET();
-#ifdef TG_DEBUG
-	tg_s16 sc = l->score; tg_s32 dm = (tg_s32)(a->one_way_us - l->mine_us), di = (tg_s32)(m->delay_us - l->its_us); tg_u32 nz = l->noise_us;
-#endif
 	tg_look_moved(l, m, a->one_way_us, least_us, now_us, member);
-#ifdef TG_DEBUG
-	{ extern int printf(const char *, ...); printf("LOOK %llu flow %u at %u: mine %d its %d same %d noise %u bias %d apart %d score %d -> %d  q %u his %u dt %d\n", (unsigned long long)a->now_us/1000, s->flow, m->flow, dm, di, l->flow==m->flow, nz, l->bias_us, apart_us, sc, l->score, a->queue_us, m->queue_us, (int)(now_us-m->us)); }
-#endif
 	TG_FORGET();
 	if (member)
 		tg_group_realign(s, m, a->queue_us, tg_tide_empty_us(t));

@@ -123,10 +123,17 @@ fn each_limit_is_told_from_what_the_kernel_shows() {
         ),
         (
             |f| f.timestamps = false,
-            Law::Tide,
+            Law::Rsfc,
             PathState::Running,
             2.5e6,
             Limit::NoTimestamps,
+        ),
+        (
+            |f| f.timestamps = false,
+            Law::Tide,
+            PathState::Running,
+            2.5e6,
+            Limit::Law,
         ),
         (
             |f| f.timestamps = false,
@@ -137,7 +144,7 @@ fn each_limit_is_told_from_what_the_kernel_shows() {
         ),
         (
             |f| f.queue_us = None,
-            Law::Tide,
+            Law::Rsfc,
             PathState::Running,
             2.5e6,
             Limit::NoClock,
