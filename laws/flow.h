@@ -206,6 +206,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 	if (a->mss)
 		f->mss = a->mss;
 	a->mss = f->mss;
+	TG_FORGET();
 	a->sample_us = tg_flow_sample(f, a);
 	TG_FORGET();
 	tg_flow_delay(f, a);

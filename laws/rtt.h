@@ -117,7 +117,9 @@ TG_INLINE tg_u32 tg_rtt_used(struct tg_rtt *r, tg_u32 end, tg_u32 now_us)
 			break;
 		r->head++;
 		sample_us = tg_max(now_us - (tg_u32)moment, 1);
+		TG_FORGET();
 	}
+	TG_FORGET();
 	if (sample_us)
 		r->spacing_us = sample_us / TG_RTT_EDGES;
 	return sample_us;

@@ -120,7 +120,9 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 		t->patience_us = 0;
 	}
 	tg_tide_compare_lag(t, s, a);
+	TG_FORGET();
 	tg_tide_yield(t, a);
+	TG_FORGET();
 	if (t->state == TG_TIDE_RECHECKING && tg_tide_recheck_over(t, a))
 		t->state = TG_TIDE_RUNNING;
 	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) &&

@@ -18,7 +18,7 @@
 
 #define TG_GROUPS 8u
 #define TG_MOMENTS 64u
-#define TG_MOMENTS_BESIDE 12u /* that may be as close as on a slow link */
+#define TG_MOMENTS_BESIDE 6u /* that may be as close as on a slow link */
 #define TG_MOMENT_SHIFT 12	   /* 4 ms: packets this close met the same queue */
 #define TG_SHARING_MOVE_US (4 * TG_MS_US) /* less is noise */
 #define TG_SHARING_FAR_US (16 * TG_MS_US) /* likewise, told by the delays of two flows of a group */

@@ -66,7 +66,7 @@ fn limit(flow: &FlowView, law: Law, state: PathState, bytes_per_s: f64) -> Limit
 #[test]
 fn each_limit_is_told_from_what_the_kernel_shows() {
     type Change = fn(&mut FlowView);
-    let cases: [(Change, Law, PathState, f64, Limit); 17] = [
+    let cases: [(Change, Law, PathState, f64, Limit); 18] = [
         (|_| {}, Law::Tide, PathState::Running, 2.5e6, Limit::Law),
         (
             |f| f.held = true,

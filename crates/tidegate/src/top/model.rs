@@ -182,7 +182,7 @@ impl Model {
             let bytes = now[i].checked_sub(before[i])?;
             Some(bytes as f64 * 8e6 / elapsed_us as f64)
         };
-        // Measured, but out of reach: without timestamps, for one.
+        // Measured, but out of reach: without a known scale, for one.
         let unsteerable = |row: &&Row| {
             (row.key.direction, row.key.ifindex) == key
                 && row.flow().is_some()

@@ -132,7 +132,7 @@ fn a_path_tells_how_much_is_out_of_reach() {
     let later = START_US + SECOND;
     let flows = |at_us, bytes| {
         let mut bare = download(1, bytes, at_us);
-        bare.timestamps = false;
+        bare.window_scale = None;
         vec![bare]
     };
     let mut before = snapshot(START_US, flows(START_US, 0));
@@ -143,11 +143,12 @@ fn a_path_tells_how_much_is_out_of_reach() {
     let [path] = &model.paths[..] else {
         panic!("one path")
     };
-    // Of 8 Mbit/s that were measured 2 are of a flow without timestamps.
+    // Of 8 Mbit/s that were measured 2 are of a flow whose scale is not known.
     assert_eq!(path.reached_bps, Some(6e6));
     assert_eq!(path.udp_bps, Some(4e6));
     assert_eq!(path.left_bps, Some(3e6));
-    assert_eq!(model.rows(&Wish::default())[0].limit, Limit::NoTimestamps);
+    let limit = model.rows(&Wish::default())[0].limit;
+    assert_eq!(limit, Limit::LeftAlone(Reason::NoScale));
 }
 
 #[test]
