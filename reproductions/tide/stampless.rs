@@ -70,8 +70,11 @@ const WAY_BACK: &str = "a round trip does not tell the way back's queue from the
 pub fn figure(extent: &Extent) -> Result<Figure> {
     let companies: Arc<[Company]> = companies(extent)?.into();
     let cases = companies.iter().flat_map(|c| &c.pairs).flat_map(|p| {
-        let trials = [&p.with, &p.without];
-        trials.map(|t| [t.case(p.contender), t.case(LINUX)])
+        [
+            p.with.case(p.contender),
+            p.without.case(p.contender),
+            p.without.case(LINUX),
+        ]
     });
     Ok(Figure {
         id: "stampless",
@@ -81,7 +84,7 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
         method: "CUBIC downloads of a minute over the shipped cells (eight seeds), recordings and constant links of 2, 10 and 50 Mbit/s at 20 to \
                  200 ms, with and without timestamps: one alone; two and four that begin 5 s apart, all or every other of them without; and one \
                  beside an upload of this machine's, or of another's, with timestamps.",
-        cases: cases.flatten().flatten().collect(),
+        cases: cases.collect(),
         quantities: companies
             .iter()
             .enumerate()
