@@ -19,15 +19,18 @@ struct tg_arrival {
 	tg_u32 mss;	   /* of one segment on the wire, 0 if not known; measured: of the flow's */
 	tg_u8 stamped;	   /* whether it has timestamps */
 	tg_u8 uploading;   /* the way back carries uploads that we steer: tg_uploading */
+	tg_u32 back_us;	   /* and what the last of them waited in the uplink's queue: tg_uplink_us */
 
 	/* Measured. */
 	tg_u8 fresh;	   /* the delay is this packet's own, not the last one's */
 	tg_u8 sack;	   /* an upload's acknowledgement says that data are missing */
 	tg_u8 upload;	   /* it is an upload's */
+	tg_u8 rounds;	   /* the delay is told by round trips, which come now and then */
+	tg_u8 bound;	   /* and may be less: the sender need not have filled its window */
 	tg_u32 sample_us;  /* RTT sample, 0 for none */
 	tg_u32 echo_us;	   /* the same, or one that a sender's silence may have stretched */
 	tg_u32 rtt_min_us; /* the flow's smallest, 0 before the first */
-	tg_u32 queue_us;   /* forward queueing delay, TG_OPEN where the peer's clock is not understood */
+	tg_u32 queue_us;   /* forward queueing delay, TG_OPEN while nothing tells it */
 	tg_u32 one_way_us; /* one-way delay but for a constant, modulo 2^32 */
 	tg_u32 tick_us;	   /* unit of the peer's clock */
 	tg_u32 rd_us;	   /* relative one-way delay without the clocks' drift, modulo 2^32 */

@@ -51,6 +51,7 @@ struct tg_delay {
 	tg_u8 upload;	    /* the peer receives the data; we send them */
 	tg_u8 started;
 	tg_u8 compared;	    /* the last window was a sound one */
+	tg_u8 rounds;	    /* the delays are round trips: the peer's clock tells nothing */
 };
 
 /* One-way delay of the data, modulo 2^32 and but for a constant; `us` is our end's moment. */
@@ -103,6 +104,7 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
 	if (tick_us != d->tick_us) {
 		d->tick_us = tick_us;
 		d->floor_us = tg_delay_forward(d, tsval, forward_end_us) - rise_us;
+		d->rounds = 0;
 		d->compared = 0;
 		d->skew_us = 0;
 	} else if (d->window_us == TG_CLOCK_WINDOW_US) {
@@ -190,6 +192,21 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 	d->fell_us = tg_before(relative_us, d->floor_us) ? d->floor_us - relative_us : 0;
 	d->floor_us -= d->fell_us;
 	return relative_us - d->floor_us;
+}
+
+/*
+ * Where no clock tells, a round trip stands for the one-way delay: `round_us`, less what it is known to have waited
+ * on the way back; `least_us`, the smallest whole round trip, is as low as a floor begins. Returns the queueing
+ * delay.
+ */
+TG_INLINE tg_u32 tg_delay_round(struct tg_delay *d, tg_u32 round_us, tg_u32 least_us)
+{
+	if (!d->rounds)
+		d->floor_us = least_us ? tg_min(least_us, round_us) : round_us;
+	d->rounds = 1;
+	d->fell_us = round_us < d->floor_us ? d->floor_us - round_us : 0;
+	d->floor_us -= d->fell_us;
+	return round_us - d->floor_us;
 }
 
 /* The relative one-way delay, less what the clocks have drifted apart, modulo 2^32: two of them

@@ -18,11 +18,16 @@
 #include "rtt.h"
 #include "window.h"
 
+#define TG_FLOW_OUTAGE_US TG_SECOND_US /* without timestamps, a longer silence is the server's */
+
 struct tg_flow {
 	/* Written by what leaves. */
 	struct tg_window window;
 	tg_u32 sent_bytes;	/* window as the peer sees it */
 	tg_u32 kernel_bytes;	/* window as the kernel had it */
+	tg_u64 opened_us;	/* when our SYN or SYN-ACK left, */
+	tg_u64 asked_us;	/* when data of ours left last */
+	tg_u8 opened;		/* if that was seen */
 
 	/* Written by what arrives. */
 	struct tg_delay delay;
@@ -42,13 +47,14 @@ struct tg_flow {
 	tg_u32 queue_us;	/* last forward queueing delay */
 	tg_u32 samples;
 	tg_u32 wanted;		/* the law's window, TG_OPEN for the kernel's */
+	tg_u8 answered;		/* what left in the handshake has had its answer */
+	tg_u32 promised;	/* right edge when it had last started */
 	struct tg_share share;
 	struct tg_sharing sharing;
 	struct tg_tide own;	/* its record while it is in no group */
 
 	/* Both, each its own words. */
 	struct tg_rtt rtt;
-	struct tg_drs_rtt drs_rtt;
 };
 
 TG_INLINE void tg_flow_init(struct tg_flow *f)
@@ -71,16 +77,42 @@ TG_INLINE int tg_flow_sample_sound(const struct tg_flow *f, tg_u64 now_us, tg_u3
 	       f->unsampled >= f->wanted / 2;
 }
 
+/*
+ * The same without timestamps, where silence and outage look alike: data beyond an edge come late. What ends a
+ * gap in which we asked for something is the answer. Without a question, a short gap was the link's, a long one the
+ * server's: a link that fell silent for so long has nothing left that a forecast could lose.
+ */
+TG_INLINE int tg_flow_edge_sound(const struct tg_flow *f, tg_u64 now_us)
+{
+	tg_u64 gap_us = now_us - f->arrived_us;
+
+	return !f->rtt_us || gap_us <= f->rtt_us ||
+	       (gap_us <= TG_FLOW_OUTAGE_US && f->asked_us < f->arrived_us);
+}
+
+/* Without timestamps: what answers our handshake, and then data beyond an edge. */
+TG_INLINE tg_u32 tg_flow_edge_sample(struct tg_flow *f, const struct tg_arrival *a)
+{
+	tg_u64 round_us = a->now_us - f->opened_us;
+
+	if (f->answered || !f->opened)
+		return tg_rtt_used(&f->rtt, a->end, (tg_u32)a->now_us);
+	f->answered = 1;
+	tg_rtt_forget(&f->rtt);
+	return round_us && round_us < TG_OPEN ? (tg_u32)round_us : 0;
+}
+
 TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, struct tg_arrival *a)
 {
 	tg_u32 now_us = (tg_u32)a->now_us;
 	tg_u32 sample_us = a->stamped ? tg_rtt_echoed(&f->rtt, a->tsecr, now_us)
-				      : tg_drs_rtt_arrived(&f->drs_rtt, a->end, now_us);
+				      : tg_flow_edge_sample(f, a);
 
 	a->echo_us = sample_us;
 	if (!sample_us)
 		return 0;
-	if (!tg_flow_sample_sound(f, a->now_us, sample_us))
+	if (a->stamped ? !tg_flow_sample_sound(f, a->now_us, sample_us)
+		       : !tg_flow_edge_sound(f, a->now_us))
 		sample_us = 0;
 	f->unsampled = 0;
 	if (!sample_us)
@@ -139,18 +171,45 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 		tg_flow_lower_rtt_min(f, tg_min(a->queue_us - bound_us, f->rtt_min_us - 1), a);
 }
 
+/*
+ * The forward queueing delay: by the peer's clock, or else by the round trip, which comes now and then; between two
+ * the delay is that of the last. What the acknowledgement waited behind uploads of ours is no queue of the data's.
+ */
+TG_INLINE void tg_flow_delay(struct tg_flow *f, struct tg_arrival *a)
+{
+	tg_u32 now_us = (tg_u32)a->now_us;
+	tg_u32 least_us = f->rtt_min_us;
+	tg_u32 round_us = a->sample_us;
+
+	a->queue_us = a->stamped ? tg_delay_arrived(&f->delay, a->tsval, now_us) : TG_OPEN;
+	a->fresh = 1;
+	a->bound = !a->stamped;
+	a->fell_us = f->delay.fell_us;
+	if (a->queue_us != TG_OPEN)
+		return;
+	a->fresh = round_us != 0;
+	a->fell_us = 0;
+	if (f->delay.rounds)
+		a->queue_us = f->queue_us;
+	if (!round_us)
+		return;
+	if (least_us && round_us > least_us)
+		round_us = tg_max(least_us, round_us - tg_min(a->back_us, round_us));
+	a->queue_us = tg_delay_round(&f->delay, round_us, least_us);
+	a->fell_us = f->delay.fell_us;
+}
+
 /* Measures a data segment, or several merged by the receiver's GRO. Nothing is carried in registers from one
  * step to the next: the verifier would follow the law once for each way through the measuring. */
 TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 {
-	tg_u32 now_us = (tg_u32)a->now_us;
-
 	if (a->mss)
 		f->mss = a->mss;
 	a->mss = f->mss;
+	TG_FORGET();
 	a->sample_us = tg_flow_sample(f, a);
-	a->queue_us = a->stamped ? tg_delay_arrived(&f->delay, a->tsval, now_us) : TG_OPEN;
-	a->fell_us = f->delay.fell_us;
+	TG_FORGET();
+	tg_flow_delay(f, a);
 	TG_FORGET();
 	if (a->sample_us)
 		tg_flow_anchor(f, a);
@@ -159,13 +218,13 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 		tg_delay_compare(&f->delay, a->tsval, a->now_us - a->sample_us, (tg_u32)a->now_us,
 				 a->sample_us - f->rtt_min_us);
 	TG_FORGET();
-	now_us = (tg_u32)a->now_us;
 	a->rtt_min_us = f->rtt_min_us;
-	a->rd_us = tg_delay_relative(&f->delay, a->tsval, now_us);
-	a->one_way_us = tg_delay_forward(&f->delay, a->tsval, now_us);
-	a->tick_us = f->delay.tick_us;
-	a->fresh = 1;
+	a->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)a->now_us);
+	a->one_way_us = f->delay.rounds ? f->delay.floor_us + a->queue_us
+					: tg_delay_forward(&f->delay, a->tsval, (tg_u32)a->now_us);
+	a->tick_us = f->delay.rounds ? TG_MS_US : f->delay.tick_us;
 	a->upload = 0;
+	a->rounds = f->delay.rounds;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	f->queue_us = a->queue_us;
 	f->arrived_us = a->now_us;
@@ -222,12 +281,14 @@ TG_INLINE void tg_flow_rise(struct tg_flow *f, const struct tg_tide *t, struct t
 	tg_u32 rise_us = tg_tide_rise(t, &f->share);
 
 	tg_delay_raise(&f->delay, rise_us);
+	if (f->delay.rounds)
+		f->queue_us -= tg_min(rise_us, f->queue_us);
 	rise_us = tg_min(rise_us, a->queue_us);
 	a->queue_us -= rise_us;
 	a->lag_us += rise_us;
 }
 
-/* tide. A flow whose delay is not known is left alone: its bytes are not ours to forecast. */
+/* tide. A flow whose delay is not known yet is left alone: its bytes are not ours to forecast. */
 TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct tg_arrival *a)
 {
 	struct tg_tide *t;
@@ -250,7 +311,9 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	if (t->state != TG_TIDE_STARTING)
 		i->full_us = a->now_us;
 	TG_FORGET();
-	if (a->fresh) {
+	if (t->state == TG_TIDE_STARTING)
+		f->promised = f->window.edge;
+	if (a->fresh && (!a->bound || (t->state != TG_TIDE_STARTING && tg_after(a->end, f->promised)))) {
 		tg_group_compare(i, &f->share, &f->sharing, &f->own, a, f->received);
 		TG_FORGET();
 		tg_group_tell(i, &f->sharing, a);
@@ -341,16 +404,29 @@ TG_INLINE tg_u16 tg_flow_steer(struct tg_flow *f, const struct tg_ack *a)
 	return raw;
 }
 
+/* Our SYN or SYN-ACK leaves: the first round trip begins. */
+TG_INLINE void tg_flow_opens(struct tg_flow *f, tg_u64 now_us, int timestamps, tg_u32 tsval)
+{
+	f->opened_us = now_us;
+	f->opened = 1;
+	if (timestamps)
+		tg_rtt_sent(&f->rtt, tsval, (tg_u32)now_us);
+}
+
 /* A segment of ours leaves. Returns the window field that it is to carry. */
 TG_INLINE tg_u16 tg_flow_leaves(struct tg_flow *f, const struct tg_ack *a, tg_u64 now_us,
 				int timestamps, tg_u32 tsval)
 {
+	tg_u8 known = f->window.known;
+	tg_u32 was = f->window.edge;
 	tg_u16 raw = tg_flow_steer(f, a);
 
+	if (!a->bare)
+		f->asked_us = now_us;
 	if (timestamps)
 		tg_rtt_sent(&f->rtt, tsval, (tg_u32)now_us);
-	else
-		tg_drs_rtt_acked(&f->drs_rtt, a->ack, f->sent_bytes, (tg_u32)now_us);
+	else if (known)
+		tg_rtt_promised(&f->rtt, was, f->window.edge, f->mss, (tg_u32)now_us);
 	return raw;
 }
 

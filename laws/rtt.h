@@ -15,8 +15,10 @@
  * The ring has one writer (packets that leave) and one reader (packets that arrive). They may run
  * on two CPUs: a slot is one 64-bit word, so that a race can lose a sample but not falsify one.
  *
- * Without timestamps (DRS; Feng et al.; DRWA report, Algorithm 1): the time between when a byte is
- * first acknowledged and the receipt of data at least one window beyond it.
+ * Without timestamps the window's right edge names the moment (DRS; Feng et al.; DRWA report, Algorithm 1: the time
+ * between when a byte is first acknowledged and the receipt of data at least one window beyond it). The same ring
+ * makes of one sample a window sixteen a round trip. Of a sender that fills the window they are round trips; of one
+ * that does not they are more, never less.
  */
 #ifndef TG_RTT_H
 #define TG_RTT_H
@@ -25,10 +27,11 @@
 
 #define TG_RTT_SLOTS 32u
 #define TG_RTT_PER_ROUND 16u
+#define TG_RTT_EDGES 24u /* likewise of edges, which tell delays as well */
 
 struct tg_rtt {
-	tg_u64 slot[TG_RTT_SLOTS]; /* TSval << 32 | time of its first departure, us modulo 2^32 */
-	tg_u32 head;		   /* oldest moment not yet echoed; counts without wrapping to 0 */
+	tg_u64 slot[TG_RTT_SLOTS]; /* TSval or edge << 32 | time of its first departure, us modulo 2^32 */
+	tg_u32 head;		   /* oldest moment not yet answered; counts without wrapping to 0 */
 	tg_u32 tail;		   /* next free slot */
 	tg_u32 seen_tsval;	   /* newest TSval that left */
 	tg_u32 noted_us;	   /* when the newest noted moment was */
@@ -46,21 +49,27 @@ TG_INLINE void tg_rtt_thin(struct tg_rtt *r)
 	r->spacing_us = tg_max(2 * r->spacing_us, TG_MS_US);
 }
 
-/* A segment with `tsval` leaves. */
-TG_INLINE void tg_rtt_sent(struct tg_rtt *r, tg_u32 tsval, tg_u32 now_us)
+/* Notes the moment that `name` stands for, unless the last one is too close. */
+TG_INLINE void tg_rtt_note(struct tg_rtt *r, tg_u32 name, tg_u32 now_us)
 {
 	tg_u32 used = r->tail - r->head;
 
-	if (r->tail && tsval == r->seen_tsval)
-		return; /* only its first departure counts, even if its echo is back already */
-	r->seen_tsval = tsval;
 	if (used && now_us - r->noted_us < r->spacing_us)
 		return;
 	if (used >= TG_RTT_SLOTS)
 		tg_rtt_thin(r);
-	r->slot[r->tail % TG_RTT_SLOTS] = (tg_u64)tsval << 32 | now_us;
+	r->slot[r->tail % TG_RTT_SLOTS] = (tg_u64)name << 32 | now_us;
 	r->tail++;
 	r->noted_us = now_us;
+}
+
+/* A segment with `tsval` leaves. */
+TG_INLINE void tg_rtt_sent(struct tg_rtt *r, tg_u32 tsval, tg_u32 now_us)
+{
+	if (r->tail && tsval == r->seen_tsval)
+		return; /* only its first departure counts, even if its echo is back already */
+	r->seen_tsval = tsval;
+	tg_rtt_note(r, tsval, now_us);
 }
 
 /* A segment that echoes `tsecr` arrives. Returns the sample in us, or 0 if it yields none. */
@@ -85,29 +94,41 @@ TG_INLINE tg_u32 tg_rtt_echoed(struct tg_rtt *r, tg_u32 tsecr, tg_u32 now_us)
 	return 0;
 }
 
-struct tg_drs_rtt {
-	tg_u32 target_seq; /* the byte one window beyond what had been acknowledged */
-	tg_u32 since_us;   /* when that was acknowledged */
-	tg_u32 measuring;
-};
-
-/* An acknowledgement of `ack` leaves with a window of `window` bytes. */
-TG_INLINE void tg_drs_rtt_acked(struct tg_drs_rtt *r, tg_u32 ack, tg_u32 window, tg_u32 now_us)
+/*
+ * An acknowledgement leaves that moves the right edge of the window from `was` to `edge`. Only one that makes room
+ * for a segment counts: by less the next segment must wait for more.
+ */
+TG_INLINE void tg_rtt_promised(struct tg_rtt *r, tg_u32 was, tg_u32 edge, tg_u32 mss, tg_u32 now_us)
 {
-	if (r->measuring)
-		return;
-	r->target_seq = ack + window;
-	r->since_us = now_us;
-	r->measuring = 1;
+	if ((tg_s32)(edge - was) >= (tg_s32)mss)
+		tg_rtt_note(r, was, now_us);
 }
 
-/* Data up to `end_seq` arrives. Returns the sample in us, or 0 if it yields none. */
-TG_INLINE tg_u32 tg_drs_rtt_arrived(struct tg_drs_rtt *r, tg_u32 end_seq, tg_u32 now_us)
+/* Data up to `end` arrive. Returns the sample in us, or 0 if they were all promised before the oldest moment. */
+TG_INLINE tg_u32 tg_rtt_used(struct tg_rtt *r, tg_u32 end, tg_u32 now_us)
 {
-	if (!r->measuring || tg_before(end_seq, r->target_seq))
-		return 0;
-	r->measuring = 0;
-	return tg_max(now_us - r->since_us, 1);
+	tg_u32 tail = r->tail;
+	tg_u32 sample_us = 0;
+
+	for (tg_u32 i = 0; i < TG_RTT_SLOTS; i++) {
+		tg_u64 moment = r->slot[r->head % TG_RTT_SLOTS];
+
+		if (r->head == tail || !tg_after(end, (tg_u32)(moment >> 32)))
+			break;
+		r->head++;
+		sample_us = tg_max(now_us - (tg_u32)moment, 1);
+		TG_FORGET();
+	}
+	TG_FORGET();
+	if (sample_us)
+		r->spacing_us = sample_us / TG_RTT_EDGES;
+	return sample_us;
+}
+
+/* What was noted is of no use any more: it is answered in another way. */
+TG_INLINE void tg_rtt_forget(struct tg_rtt *r)
+{
+	r->head = r->tail;
 }
 
 #endif

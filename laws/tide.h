@@ -64,8 +64,9 @@
 #include "tide/recheck.h"
 #include "tide/search.h"
 #include "tide/share.h"
+#include "tide/yield.h"
 
-#define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS)
+#define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_UPLOADS)
 #define TG_TIDE_CATCH_UP 32u   /* buckets closed at most for one packet */
 #define TG_TIDE_IDLE_US (10 * TG_SECOND_US)
 
@@ -103,6 +104,8 @@ TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
 		t->bucket_end_us += idle_us;
 	if (idle_us > tg_tide_empty_us(t))
 		t->full = TG_OPEN; /* one more, and it is 0 */
+	if (gap_us > t->h_us + t->standing_us)
+		t->ample_us += gap_us; /* of an outage nothing is learned */
 	t->arrived_us = a->now_us;
 	tg_tide_catch_up(t, a->now_us);
 	tg_tide_turn_epoch(t, a->now_us);
@@ -117,6 +120,9 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 		t->patience_us = 0;
 	}
 	tg_tide_compare_lag(t, s, a);
+	TG_FORGET();
+	tg_tide_yield(t, a);
+	TG_FORGET();
 	if (t->state == TG_TIDE_RECHECKING && tg_tide_recheck_over(t, a))
 		t->state = TG_TIDE_RUNNING;
 	if ((t->state == TG_TIDE_RUNNING || t->state == TG_TIDE_PROBING) &&
@@ -128,7 +134,7 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 		tg_tide_recheck_raised(t, s, a);
 	if (t->state != TG_TIDE_PROBING)
 		return;
-	if (a->now_us >= t->watch_us)
+	if (a->now_us >= t->watch_us && (a->fresh || !a->rounds))
 		t->watched_us = tg_min(t->watched_us, a->queue_us);
 	if (a->now_us >= t->watch_end_us)
 		tg_tide_end_probe(t, a);
@@ -145,8 +151,11 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	tg_tide_advance(t, a);
 	TG_FORGET();
 	t->current += a->len;
-	t->least_us = tg_min(t->least_us, a->queue_us);
+	if (a->fresh || !a->rounds)
+		t->least_us = tg_min(t->least_us, a->queue_us);
 	t->standing_us = a->queue_us;
+	t->bound = a->bound;
+	t->rounds = a->rounds;
 	tg_tide_count_hungry(t, s, a->len);
 	tg_tide_age_floors(t, s, a);
 	TG_FORGET();

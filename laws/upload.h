@@ -114,6 +114,12 @@ TG_INLINE tg_u8 tg_uploading(const struct tg_interface *uplink, tg_u64 now_us)
 	return uplink->full_us && now_us - uplink->full_us < TG_TIDE_IDLE_US;
 }
 
+/* What data of uploads that fill that uplink waited in its queue, when last heard of. */
+TG_INLINE tg_u32 tg_uplink_us(const struct tg_interface *uplink, tg_u64 now_us)
+{
+	return tg_uploading(uplink, now_us) ? uplink->party_queue_us : 0;
+}
+
 /* One that brings a sample: delay, lag, and the moment to count from. */
 TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 				struct tg_arrival *a)

@@ -17,6 +17,7 @@ mod paths;
 mod plane;
 mod score;
 mod short;
+mod stampless;
 mod starlink;
 mod start;
 mod trials;
@@ -59,6 +60,7 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         changes::figure()?,
         uploads::figure(extent)?,
         starlink::figure(extent)?,
+        stampless::figure(extent)?,
         start::figure(extent)?,
         short::figure(extent)?,
         mixed::figure(extent)?,

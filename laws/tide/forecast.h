@@ -10,6 +10,7 @@
 #define TG_TIDE_FAR_COUNT 512u /* d2 */
 #define TG_TIDE_FAR_PRIOR 16u  /* what d2's first guess weighs */
 #define TG_TIDE_LAG_LEAST_US (5 * TG_MS_US) /* ticks of 1 ms tell no shorter way from a queue */
+#define TG_TIDE_FLAT 12u       /* buckets in which the rate has not grown where delays are only bounded */
 #define TG_TIDE_FULL 2u	       /* buckets that a queue stood through before a fall counts */
 
 /* H follows the samples by time, not by count: half of a change in two thirds of H, however often
@@ -97,6 +98,23 @@ TG_INLINE void tg_tide_note_level(struct tg_tide *t)
 	t->steady++;
 }
 
+/* Where delays are only bounded, a window that is not filled looks like a queue. As long as the rate has grown by a
+ * quarter within a lag and a half the link is not full, whatever they say. */
+TG_INLINE int tg_tide_is_full(struct tg_tide *t)
+{
+	tg_s64 x = tg_tide_rate(t);
+
+	if (t->bucket_end_us < t->yield_us)
+		return 0;
+	if (!t->bound)
+		return t->full >= TG_TIDE_BUCKETS;
+	if (!t->width_us[(t->next + 1) % TG_TIDE_BUCKETS] || x > t->peak + tg_tide_quarter(t->peak)) {
+		t->peak = x;
+		t->full = 0;
+	}
+	return t->full >= TG_TIDE_FLAT;
+}
+
 /* Closes the open bucket, in which data were `seen`. One without, between two bursts of the link's
  * scheduler, says nothing of the queue. */
 TG_INLINE void tg_tide_close(struct tg_tide *t, int seen)
@@ -115,7 +133,7 @@ TG_INLINE void tg_tide_close(struct tg_tide *t, int seen)
 	if (t->state != TG_TIDE_STARTING) {
 		tg_tide_learn(t, tg_tide_rate(t), !t->full);
 		t->forecast[slot] = t->m;
-	} else if (t->standing >= 2 && t->full >= TG_TIDE_BUCKETS) {
+	} else if (tg_tide_is_full(t) && t->standing >= 2) {
 		tg_tide_run(t, tg_tide_rate(t));
 	}
 	t->next++;
@@ -134,6 +152,7 @@ TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 		t->bytes[i] = 0;
 		t->width_us[i] = 0;
 	}
+	t->peak = 0;
 	t->least_us = TG_OPEN;
 	tg_tide_open(t, now_us);
 	t->touched_us = now_us;

@@ -36,6 +36,8 @@ struct tg_tide {
 	tg_u64 recheck_us;	/* when the raised floors are held against RTTmin; 0: none is */
 	tg_u64 recheck_end_us;
 	tg_u64 recheck_paid_us; /* until when the rechecks after falls are paid for */
+	tg_u64 ample_us;	/* when the forecast was last a fair part of what it was as the queue ran empty */
+	tg_u64 yield_us;	/* until when the window is left open */
 	tg_u64 current;		/* bytes in the open bucket */
 	tg_u64 sum;		/* bytes in the closed ones */
 	tg_u64 sum_us;		/* their width */
@@ -45,6 +47,7 @@ struct tg_tide {
 	tg_s64 d1;
 	tg_s64 d2;
 	tg_s64 touched_m;	/* m when the queue was last seen empty */
+	tg_s64 peak;		/* rate by which it has last grown while it starts */
 	tg_s64 before;		/* rate before the probe */
 	tg_s64 aim;		/* and that which the probe makes room for */
 	tg_u32 width_us[TG_TIDE_BUCKETS];
@@ -81,6 +84,8 @@ struct tg_tide {
 	tg_u32 span;		/* counts round trips and rechecks, over each of which falls are summed */
 	tg_u32 mss;
 	tg_u32 uploading;	/* the way back carries uploads that we steer */
+	tg_u32 bound;		/* the last packet's delay may have been less */
+	tg_u32 rounds;		/* and is told by round trips, which hold the way back's queue */
 	struct tg_least base_us; /* of H */
 };
 

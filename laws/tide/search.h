@@ -8,6 +8,8 @@
 
 #include "group.h"
 
+#define TG_GROUP_ROUND_PART 12u /* of a round trip is how far apart two delays that are told by round trips may be */
+
 /* Finds what the speaker of `g`, or else another of its members, saw when a packet left the queue at `now_us`:
  * `s->heard` is where that stands, or TG_MOMENTS. Of uploads one is told that at different times. */
 TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_u32 now_us,
@@ -46,6 +48,10 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	tg_s32 more = (tg_s32)(a->queue_us - m->queue_us);
 	tg_u32 now_us = (tg_u32)a->now_us;
 	tg_u32 least_us = tg_max(4 * a->tick_us, 2 * tg_tide_segment_us(t));
+
+	/* A queue moves by no more than the time in between. */
+	if (a->rounds)
+		least_us = tg_max(least_us, 4 * tg_magnitude((tg_s32)(now_us - m->us)));
 
 	if (l->name != g->name)
 		*l = (struct tg_look){ .name = g->name };
@@ -179,6 +185,9 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 	tg_u32 beside_us = tg_max(tg_max(1u << TG_MOMENT_SHIFT, t->h_us / 32), 2 * tg_tide_segment_us(t));
 	tg_u32 apart_us = tg_max(share->h_us / 2, TG_GROUP_APART_US);
 
+	if (a->rounds)
+		beside_us = tg_max(beside_us, (t->h_us + a->queue_us) / TG_GROUP_ROUND_PART);
+
 	s->found = TG_GROUPS;
 	s->turn = s->turn % TG_GROUPS ? s->turn - 1 : i->places;
 	TG_FORGET();
@@ -202,7 +211,7 @@ TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg
 TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 				struct tg_tide *own, const struct tg_arrival *a, tg_u64 received)
 {
-	if (i->last == s->flow || a->now_us < s->next_us)
+	if ((i->last == s->flow && !a->rounds) || a->now_us < s->next_us)
 		return;
 	tg_group_search(i, share, s, tg_group_record(i, s, own), a);
 	TG_FORGET();

@@ -121,8 +121,19 @@ fn every_quantity_is_read_from_cases_that_are_run() {
     assert_eq!(
         ids,
         [
-            "cubic", "bbr", "plane", "fairness", "changes", "uploads", "starlink", "start",
-            "short", "mixed", "mixes", "beside"
+            "cubic",
+            "bbr",
+            "plane",
+            "fairness",
+            "changes",
+            "uploads",
+            "starlink",
+            "stampless",
+            "start",
+            "short",
+            "mixed",
+            "mixes",
+            "beside"
         ]
     );
     let study = Study::new(figures, 1);

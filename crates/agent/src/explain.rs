@@ -124,7 +124,7 @@ impl Limit {
             Self::Open => "the law has no wish for this flow yet; the kernel's window stays",
             Self::NoLaw => "no law is in force; the flow is only measured",
             Self::NoTimestamps => {
-                "without TCP timestamps queueing delay in this direction cannot be told"
+                "without TCP timestamps this law, or any where the data leave us, cannot tell queueing delay"
             }
             Self::NoClock => "the clock behind the peer's timestamps is not understood",
             Self::Closed => "its data are over: FIN or RST was seen",
@@ -144,16 +144,16 @@ impl Limit {
 
 /// Why the law does not concern itself with the flow.
 fn left_alone(flow: &FlowView, at: Situation) -> Option<Limit> {
-    let delays = at.law.needs_timestamps();
+    let stamps = at.law.needs_timestamps() || flow.direction == Direction::Up;
     if flow.denied {
         Some(Limit::LeftAlone(Reason::Denied))
     } else if flow.window_scale.is_none() {
         Some(Limit::LeftAlone(Reason::NoScale))
     } else if at.law == Law::None {
         Some(Limit::NoLaw)
-    } else if !flow.timestamps && (delays || flow.direction == Direction::Up) {
+    } else if !flow.timestamps && stamps {
         Some(Limit::NoTimestamps)
-    } else if delays && flow.samples > 0 && flow.queue_us.is_none() {
+    } else if stamps && flow.samples > 0 && flow.queue_us.is_none() {
         Some(Limit::NoClock)
     } else {
         None

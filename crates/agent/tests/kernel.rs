@@ -114,6 +114,11 @@ fn connection(steps: &[Plausible], scale: u8, timestamps: bool, at: Queue) -> Ve
                 tsecr,
                 stamped: timestamps.into(),
                 uploading: (s.queue_us > 10_000).into(),
+                back_us: if s.queue_us > 10_000 {
+                    s.queue_us as u32
+                } else {
+                    0
+                },
                 ..Default::default()
             },
             leaves: sys::tg_ack {

@@ -116,6 +116,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         weight,
         congestion_control,
         flow_control,
+        timestamps,
         ..
     } in &scenario.workloads
     {
@@ -129,6 +130,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             }
             _ if *weight != 1 => "weighted",
             _ if congestion_control.is_some() => "sent by a congestion control of its own",
+            _ if timestamps.is_some() => "told whether it uses timestamps",
             _ if flow_control.is_some() => "received by a flow control of its own",
             _ => continue,
         };

@@ -51,8 +51,8 @@ pub struct Segment {
     pub mss: u32,
     /// TSval and TSecr, if the connection uses timestamps.
     pub timestamps: Option<(u32, u32)>,
-    /// The way back carries uploads that we steer ([`Path::uploading`] of the uplink).
-    pub uploading: bool,
+    /// The way back carries uploads that we steer, whose data waited so long ([`Path::uploading`] of the uplink).
+    pub uploading: Option<u32>,
 }
 
 /// A segment of ours that leaves, as the stack wrote it.
@@ -79,10 +79,13 @@ pub struct Ack {
 pub struct Path(sys::tg_interface);
 
 impl Path {
-    /// Of an uplink: whether uploads fill it, or have of late.
-    pub fn uploading(&self, now_us: u64) -> bool {
+    /// Of an uplink that uploads fill, or have of late: what the last of their data waited in its queue, in µs.
+    pub fn uploading(&self, now_us: u64) -> Option<u32> {
         // SAFETY: the pointer is to a live record; C keeps no copy of it.
-        unsafe { sys::tg_uploading(&self.0, now_us) != 0 }
+        unsafe {
+            let uploading = sys::tg_uploading(&self.0, now_us) != 0;
+            uploading.then(|| sys::tg_uplink_us(&self.0, now_us))
+        }
     }
 
     /// The C record.
@@ -121,7 +124,8 @@ impl Flow {
             end: segment.seq.wrapping_add(segment.len),
             mss: segment.mss,
             stamped: segment.timestamps.is_some().into(),
-            uploading: segment.uploading.into(),
+            uploading: segment.uploading.is_some().into(),
+            back_us: segment.uploading.unwrap_or(0),
             ..Default::default()
         };
         let law = params.to_sys();
@@ -133,10 +137,9 @@ impl Flow {
     /// Our SYN or SYN-ACK leaves at `now_us`, with `tsval` if it offers timestamps: the first round
     /// trip begins.
     pub fn syn_leaves(&mut self, now_us: u64, tsval: Option<u32>) {
-        if let Some(tsval) = tsval {
-            // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
-            unsafe { sys::tg_rtt_sent(&mut self.0.rtt, tsval, now_us as u32) }
-        }
+        let (stamps, tsval) = (tsval.is_some().into(), tsval.unwrap_or(0));
+        // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
+        unsafe { sys::tg_flow_opens(&mut self.0, now_us, stamps, tsval) }
     }
 
     /// A segment of ours leaves; returns the window field that it is to carry.

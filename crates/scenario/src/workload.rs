@@ -37,6 +37,9 @@ pub struct Workload {
     /// Flow control of its connections, instead of the run's. For the simulator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControl>,
+    /// Whether its connections use TCP timestamps, instead of what the hosts say. For the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
     /// What it does.
     pub does: WorkloadKind,
 }
@@ -54,6 +57,7 @@ impl Workload {
             weight: 1,
             congestion_control: None,
             flow_control: None,
+            timestamps: None,
             does,
         }
     }

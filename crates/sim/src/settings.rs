@@ -51,6 +51,7 @@ pub fn of_workload(others: &Config, workload: &Workload) -> Result<Config, Unsup
         flow_control: workload
             .flow_control
             .map_or(others.flow_control, flow_control),
+        timestamps: workload.timestamps.unwrap_or(others.timestamps),
         ..*others
     })
 }

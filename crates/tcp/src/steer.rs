@@ -1,7 +1,7 @@
 //! A law at the receiving host's edge: what the live agent does there, packet by packet.
 //!
 //! As the agent does, a [`Steer`] sees what arrives at the host and what leaves it, and knows
-//! nothing else: the window scale from the handshake, the round trip from timestamps. It lowers the
+//! nothing else: the window scale from the handshake, the round trip from timestamps or edges. It lowers the
 //! window of segments that leave and touches nothing else. Unlike the agent it never meets merged
 //! packets, and it has seen every connection from the start.
 
@@ -58,8 +58,14 @@ impl Steer {
     }
 
     /// A segment arrives at the host: it is measured, and the law learns from it. `uploading`:
-    /// the way back carries uploads that are steered, too.
-    pub fn arrives(&mut self, path: &mut Path, uploading: bool, now: Instant, segment: &Segment) {
+    /// what steered uploads on the way back waited, if there are any.
+    pub fn arrives(
+        &mut self,
+        path: &mut Path,
+        uploading: Option<u32>,
+        now: Instant,
+        segment: &Segment,
+    ) {
         let syn = segment.flags.has(Flags::SYN);
         let nothing = segment.len == 0 && !syn;
         if segment.flags.has(Flags::RST) || nothing || self.scale == Scale::Unknown {

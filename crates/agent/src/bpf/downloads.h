@@ -65,6 +65,7 @@ static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet
 	a->mss = tg_segment_bytes(skb, p->payload, f->mss);
 	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
 	a->uploading = uplink && tg_uploading(&uplink->interface, p->now_us);
+	a->back_us = uplink ? tg_uplink_us(&uplink->interface, p->now_us) : 0;
 	note_data(c, p);
 	reason = learn_segment(f, a, p->key.ifindex);
 	if (reason != TG_COUNT_MEASURED)
@@ -104,8 +105,7 @@ static __always_inline int leaves_handshake(struct __sk_buff *skb, const struct 
 		c->scale_state = TG_SCALE_KNOWN;
 	else
 		c->scale_state = TG_SCALE_OFFERED;
-	if (p->options.timestamps)
-		tg_rtt_sent(&flow_of(TG_DOWN, c)->rtt, p->options.tsval, (__u32)p->now_us);
+	tg_flow_opens(flow_of(TG_DOWN, c), p->now_us, p->options.timestamps, p->options.tsval);
 	return TG_COUNT_HANDSHAKE;
 }
 

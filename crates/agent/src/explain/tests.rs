@@ -66,7 +66,7 @@ fn limit(flow: &FlowView, law: Law, state: PathState, bytes_per_s: f64) -> Limit
 #[test]
 fn each_limit_is_told_from_what_the_kernel_shows() {
     type Change = fn(&mut FlowView);
-    let cases: [(Change, Law, PathState, f64, Limit); 17] = [
+    let cases: [(Change, Law, PathState, f64, Limit); 18] = [
         (|_| {}, Law::Tide, PathState::Running, 2.5e6, Limit::Law),
         (
             |f| f.held = true,
@@ -123,10 +123,17 @@ fn each_limit_is_told_from_what_the_kernel_shows() {
         ),
         (
             |f| f.timestamps = false,
-            Law::Tide,
+            Law::Rsfc,
             PathState::Running,
             2.5e6,
             Limit::NoTimestamps,
+        ),
+        (
+            |f| f.timestamps = false,
+            Law::Tide,
+            PathState::Running,
+            2.5e6,
+            Limit::Law,
         ),
         (
             |f| f.timestamps = false,
@@ -137,7 +144,7 @@ fn each_limit_is_told_from_what_the_kernel_shows() {
         ),
         (
             |f| f.queue_us = None,
-            Law::Tide,
+            Law::Rsfc,
             PathState::Running,
             2.5e6,
             Limit::NoClock,

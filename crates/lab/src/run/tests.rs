@@ -49,6 +49,12 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "flow control of its own",
         ),
         (
+            "does = { bulk = {} }, timestamps = false",
+            "",
+            "",
+            "told whether it uses timestamps",
+        ),
+        (
             "does = { bulk = {} }, weight = 2",
             "",
             "",

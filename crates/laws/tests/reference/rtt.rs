@@ -30,20 +30,31 @@ impl TimestampRtt {
 }
 
 /// Without: "the time between when a byte is first acknowledged and the receipt of data that is at
-/// least one window beyond the sequence number that was acknowledged" (Algorithm 1).
+/// least one window beyond the sequence number that was acknowledged" (Algorithm 1), of every byte that an
+/// acknowledgement makes room for.
 #[derive(Default)]
-pub struct DrsRtt {
-    /// The byte awaited, and since when.
-    awaited: Option<(u64, u64)>,
+pub struct EdgeRtt {
+    /// Right edges before each acknowledgement that moved them, and when it left.
+    promised: Vec<(u64, u64)>,
+    edge: Option<u64>,
 }
 
-impl DrsRtt {
-    pub fn acknowledged(&mut self, ack: u64, window: u64, now_us: u64) {
-        self.awaited.get_or_insert((ack + window, now_us));
+impl EdgeRtt {
+    /// Returns by what the edge moved.
+    pub fn acknowledged(&mut self, ack: u64, window: u64, now_us: u64) -> Option<(u64, u64)> {
+        let edge = ack + window;
+        let was = self.edge.replace(edge.max(self.edge.unwrap_or(edge)))?;
+        if edge > was {
+            self.promised.push((was, now_us));
+        }
+        Some((was, edge.max(was)))
     }
 
-    pub fn received(&mut self, end_seq: u64, now_us: u64) -> Option<u64> {
-        let (_, since_us) = self.awaited.take_if(|(seq, _)| end_seq >= *seq)?;
-        Some((now_us - since_us).max(1))
+    /// Round trips of all that these data are the first to use.
+    pub fn received(&mut self, end: u64, now_us: u64) -> Vec<u64> {
+        let used = self.promised.iter().filter(|(was, _)| end > *was);
+        let samples = used.map(|(_, us)| (now_us - us).max(1)).collect();
+        self.promised.retain(|(was, _)| end <= *was);
+        samples
     }
 }

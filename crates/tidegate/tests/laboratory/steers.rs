@@ -76,6 +76,20 @@ fn so_it_does_over_ipv6() {
     }
 }
 
+/// tide alone: the other law's round trips are those of a kernel's window, which is not filled.
+#[test]
+fn without_timestamps_it_shortens_the_queue_too() {
+    let bare = SCENARIO.replace("\"cubic\" }", "\"cubic\", timestamps = false }");
+    assert_ne!(bare, SCENARIO);
+    let two = ["--run", "linux", "--run", "tide"];
+    if let Some(results) = laboratory(&bare, &two) {
+        let [linux, tide] = [0, 1].map(|run| &results["runs"][run]);
+        assert!(queue(linux) > 200.0, "no bufferbloat to cure: {linux}");
+        assert!(queue(tide) < 0.2 * queue(linux), "{tide}");
+        assert!(goodput(tide) > 0.9 * goodput(linux), "{tide}");
+    }
+}
+
 fn rtt(run: &Value) -> f64 {
     number(run, "/flows/0/rtt_ms/p50")
 }

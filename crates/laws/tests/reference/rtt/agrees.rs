@@ -1,4 +1,4 @@
-use super::{DrsRtt, TimestampRtt};
+use super::{EdgeRtt, TimestampRtt};
 use crate::histories;
 use proptest::prelude::*;
 use std::collections::{HashSet, VecDeque};
@@ -151,32 +151,62 @@ proptest! {
         }
     }
 
-    /// DRS's way is exact.
+    /// Every sample that the ring yields without timestamps is the formula's for some edge that these data are the
+    /// first to use, and of those the least that the ring has noted: none is shorter than the newest promise.
     #[test]
-    fn a_windows_worth_is_timed_alike(
+    fn no_sample_of_an_edge_is_false(
         start in prop_oneof![Just(0u64), Just((1 << 32) - 50_000)],
         steps in prop::collection::vec(
             (0u64..50_000, any::<bool>(), 0u64..20_000, 0u64..100_000), 1..300),
     ) {
-        let mut c = sys::tg_drs_rtt::default();
-        let mut formula = DrsRtt::default();
+        let mut c = sys::tg_rtt::default();
+        let mut formula = EdgeRtt::default();
         let (mut now, mut received) = (EPOCH_US, start);
         for (gap, leaves, bytes, window) in steps {
             now += gap;
             if leaves {
-                formula.acknowledged(received, window, now);
-                // SAFETY: the record is exclusively ours.
-                unsafe {
-                    sys::tg_drs_rtt_acked(&mut c, received as u32, window as u32, now as u32);
+                if let Some((was, edge)) = formula.acknowledged(received, window, now) {
+                    // SAFETY: the record is exclusively ours.
+                    unsafe { sys::tg_rtt_promised(&mut c, was as u32, edge as u32, 1, now as u32) };
                 }
             } else {
                 received += bytes;
                 // SAFETY: as above.
-                let ours =
-                    unsafe { sys::tg_drs_rtt_arrived(&mut c, received as u32, now as u32) };
-                prop_assert_eq!(u64::from(ours), formula.received(received, now).unwrap_or(0));
+                let ours = unsafe { sys::tg_rtt_used(&mut c, received as u32, now as u32) };
+                let samples = formula.received(received, now);
+                prop_assert!(ours == 0 || samples.contains(&u64::from(ours)), "{ours}: {samples:?}");
             }
         }
+    }
+
+    /// A sender that fills the window is timed exactly, many times a round trip.
+    #[test]
+    fn a_filled_window_is_timed(
+        round_trip_us in 5_000u64..500_000,
+        gap_us in 200u64..1_200,
+        window in 20_000u64..400_000,
+    ) {
+        let mut c = sys::tg_rtt::default();
+        let mut sent = VecDeque::new();
+        let (mut edge, mut ack, mut now) = (window, 0, EPOCH_US);
+        let mut samples = 0;
+        for _ in 0..20 * round_trip_us / gap_us {
+            now += gap_us;
+            ack += 1_000;
+            let was = std::mem::replace(&mut edge, ack + window);
+            // SAFETY: the record is exclusively ours.
+            unsafe { sys::tg_rtt_promised(&mut c, was as u32, edge as u32, 1_000, now as u32) };
+            sent.push_back((now + round_trip_us, edge));
+            while let Some((_, end)) = sent.pop_front_if(|(at, _)| *at <= now) {
+                // SAFETY: as above.
+                let ours = unsafe { sys::tg_rtt_used(&mut c, end as u32, now as u32) };
+                samples += u64::from(ours != 0);
+                let late_us = u64::from(ours).saturating_sub(round_trip_us);
+                prop_assert!(ours == 0 || u64::from(ours) >= round_trip_us, "{ours}");
+                prop_assert!(late_us <= gap_us, "{ours}");
+            }
+        }
+        prop_assert!(samples >= 19 * 8.min(round_trip_us / gap_us), "{samples}");
     }
 }
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * Where round trips alone tell the delay, another machine's upload on the way back looks like a queue of the data's: the
+ * window is too small for the longer way, the forecast sinks by what that keeps out, and the round trip does not fall.
+ * A flow must not have less than it had without us. So where next to nothing is left of the forecast, and the queue
+ * has not run empty, for so long as few links fade, the window is left open for a minute.
+ */
+#ifndef TG_TIDE_YIELD_H
+#define TG_TIDE_YIELD_H
+
+#include "forecast.h"
+
+#define TG_TIDE_YIELD_PART 16 /* of what the forecast was when the queue last ran empty */
+#define TG_TIDE_YIELD_AFTER_US (3 * TG_SECOND_US)
+#define TG_TIDE_YIELD_US (64 * TG_SECOND_US)
+
+TG_INLINE void tg_tide_yield(struct tg_tide *t, const struct tg_arrival *a)
+{
+	if (!t->rounds || t->state == TG_TIDE_STARTING || a->queue_us <= tg_tide_empty_us(t) ||
+	    TG_TIDE_YIELD_PART * t->m >= t->touched_m) {
+		t->ample_us = a->now_us;
+		return;
+	}
+	if (a->now_us < t->ample_us + TG_TIDE_YIELD_AFTER_US)
+		return;
+	t->yield_us = a->now_us + TG_TIDE_YIELD_US;
+	tg_tide_restart(t, a->now_us);
+	t->m = 0;
+}
+
+#endif
