@@ -243,3 +243,6 @@ fn asker(workload: usize) -> Target {
 fn micros(at: Instant) -> u64 {
     at.as_nanos() / 1000
 }
+
+#[cfg(test)]
+mod tests;
