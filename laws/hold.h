@@ -23,7 +23,7 @@
  * it is seen whether that is answered before another one is. A flow that is short, that sends as much as it
  * receives, or that is not clocked by what leaves here (`hold/clocked.h`) is neither held nor signalled.
  *
- *     arrives:  tg_hold_arrives, tg_hold_answered (an echo)
+ *     arrives:  tg_hold_arrives, tg_hold_signalled (if it was), tg_hold_answered (an echo)
  *     leaves:   tg_hold_wait_us, and once that is 0, tg_hold_leaves
  *
  * Source: the project's own; docs/law.md derives it.
@@ -33,7 +33,7 @@
 
 #include "hold/clocked.h"
 #include "hold/echo.h"
-#include "hold/left.h"
+#include "hold/departed.h"
 #include "tide.h"
 
 #define TG_HOLD_MAX_US (2 * TG_SECOND_US)  /* nothing waits longer */
@@ -48,8 +48,9 @@
 struct tg_hold {
 	/* Written by what leaves. */
 	tg_u64 first_us;     /* when the first packet left, if none had arrived; 0: not so */
-	struct tg_left left;
-	tg_u32 waited_us;    /* how long what left last had waited */
+	struct tg_departed departed;
+	tg_u64 made;	     /* what had arrived when that was made that left last */
+	tg_u32 waited_us;    /* and how long it had waited */
 	tg_u32 went;	     /* bytes that left of late */
 
 	/* Written by what arrives. */
@@ -67,6 +68,7 @@ struct tg_hold {
 	tg_u32 wide;	     /* the largest W of late */
 	tg_u32 window;	     /* w, by the last echo */
 	tg_u32 signals;	     /* packets signalled */
+	tg_u32 gated;	     /* what leaves can be made to wait: by whom it is, nobody else's to write */
 	struct tg_clocked clocked;
 	struct tg_echo echo;
 	struct tg_share share;
@@ -86,38 +88,54 @@ TG_INLINE int tg_hold_is_bulk(const struct tg_hold *h)
 	return h->arrived >= TG_HOLD_BULK && h->came / TG_HOLD_ONE_WAY >= h->went;
 }
 
+/* What comes in the longest wait, at the rate of the last round trip. */
+TG_INLINE tg_u32 tg_hold_most(const struct tg_hold *h)
+{
+	return tg_window_bytes((tg_u64)h->rate * TG_HOLD_MAX_US / tg_max(h->rate_us, 1));
+}
+
 /* w - W: bytes by which what leaves lags behind what has arrived. */
 TG_INLINE tg_u32 tg_hold_excess(const struct tg_hold *h)
 {
 	tg_u32 w = h->window;
+	tg_u32 excess;
 
-	if (h->wanted == TG_OPEN || !tg_hold_is_bulk(h) || w <= h->wanted)
+	if (!h->gated || h->wanted == TG_OPEN || !tg_hold_is_bulk(h) || w <= h->wanted)
 		return 0;
-	return tg_clocked_excess(&h->clocked, w - h->wanted, h->wide);
+	excess = tg_clocked_excess(&h->clocked, w, w - h->wanted, h->wide);
+	return tg_min(excess, tg_hold_most(h));
 }
 
-/* How long what was made when `made` bytes had arrived has still to wait, at the rate of the last round trip; 0: it may
- * leave. Asked again when data arrive. */
+/* How long so many bytes take at that rate. */
+TG_INLINE tg_u32 tg_hold_takes_us(const struct tg_hold *h, tg_u64 bytes)
+{
+	tg_u64 us = bytes * h->rate_us / tg_max(h->rate, 1);
+
+	return us < TG_HOLD_MAX_US ? (tg_u32)us : TG_HOLD_MAX_US;
+}
+
+/* How long what was made when `made` bytes had arrived has still to wait; 0: it may leave. Asked again when data
+ * arrive. */
 TG_INLINE tg_u32 tg_hold_wait_us(const struct tg_hold *h, tg_u64 made)
 {
 	tg_u64 until = made + tg_hold_excess(h);
-	tg_u64 wait_us;
 
-	if (h->arrived >= until)
-		return 0;
-	wait_us = (until - h->arrived) * h->rate_us / tg_max(h->rate, 1);
-	return wait_us < TG_HOLD_MAX_US ? tg_max((tg_u32)wait_us, 1) : TG_HOLD_MAX_US;
+	return h->arrived < until ? tg_max(tg_hold_takes_us(h, until - h->arrived), 1) : 0;
 }
 
-/* A packet of `len` bytes that was made when `made` had arrived leaves now, after `waited_us`. */
-TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 made, tg_u64 now_us, tg_u32 waited_us,
-			      tg_u32 len)
+/* A packet of `len` bytes leaves. It was made when as many bytes had arrived as let it go now, and not before the
+ * last. */
+TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
+	tg_u32 excess = tg_hold_excess(h);
+
 	if (!h->first_us && !h->arrived)
 		h->first_us = now_us;
-	h->waited_us = waited_us;
 	h->went += len;
-	tg_left_note(&h->left, made, (tg_u32)now_us, h->echo.rtt_us);
+	h->waited_us = tg_hold_takes_us(h, excess);
+	if (h->arrived >= h->made + excess)
+		h->made = h->arrived - excess;
+	tg_departed_note(&h->departed, h->made, (tg_u32)now_us, h->echo.rtt_us);
 }
 
 TG_INLINE void tg_hold_count(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
@@ -154,13 +172,13 @@ TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 	tg_u32 rtt_us = h->echo.rtt_us;
 	tg_u32 made, w;
 
-	if (!tg_left_at(&h->left, (tg_u32)now_us - rtt_us, &made))
+	if (!tg_departed_at(&h->departed, (tg_u32)now_us - rtt_us, &made))
 		return;
 	w = (tg_u32)h->arrived - made;
 	h->window = w;
-	if (h->wanted != TG_OPEN && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
+	if (h->gated && h->wanted != TG_OPEN && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
 		tg_clocked_saw(&h->clocked, now_us, w, w > h->wanted ? w - h->wanted : 0,
-			       tg_max(h->wanted / 8, 2 * h->mss), rtt_us, h->waited_us);
+			       tg_max(h->wanted / 8, 2 * h->mss), h->wide, rtt_us, h->waited_us);
 }
 
 TG_INLINE void tg_hold_learn_wide(struct tg_hold *h, tg_u64 now_us)
@@ -265,12 +283,15 @@ TG_INLINE int tg_hold_arrives(struct tg_hold *h, struct tg_interface *i, tg_u64 
 	TG_FORGET();
 	tg_hold_sees(h, i, now_us, len, 0);
 	TG_FORGET();
-	if (!tg_hold_outgrown(h, now_us))
-		return 0;
+	return tg_hold_outgrown(h, now_us);
+}
+
+/* It was signalled. */
+TG_INLINE void tg_hold_signalled(struct tg_hold *h, tg_u64 now_us)
+{
 	h->signalled_us = now_us;
 	h->signals++;
 	tg_clocked_signal(&h->clocked, now_us, h->window, h->echo.rtt_us + h->waited_us);
-	return 1;
 }
 
 /* An echo has come back after `rtt_us`. `floor_us`: the floor of another flow with the same server, or 0. */

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tidegate_c_enum::CEnum;
 
 /// The words that the kernel programs share with user space.
-const WORDS: [CEnum; 2] = [
+const WORDS: [CEnum; 5] = [
     CEnum {
         tag: "tg_count",
         prefix: "TG_COUNT_",
@@ -16,6 +16,24 @@ const WORDS: [CEnum; 2] = [
         tag: "tg_scale_state",
         prefix: "TG_SCALE_",
         name: "ScaleState",
+        count: None,
+    },
+    CEnum {
+        tag: "tg_kind",
+        prefix: "TG_KIND_",
+        name: "Kind",
+        count: Some("TG_KINDS"),
+    },
+    CEnum {
+        tag: "tg_ecn",
+        prefix: "TG_ECN_",
+        name: "Ecn",
+        count: Some("TG_ECNS"),
+    },
+    CEnum {
+        tag: "tg_origin",
+        prefix: "TG_ORIGIN_",
+        name: "Origin",
         count: None,
     },
 ];
@@ -29,7 +47,7 @@ fn main() {
     println!("cargo:rerun-if-changed=../../laws");
     let words = tidegate_c_enum::rust(Path::new("src/bpf/shared.h"), &WORDS);
     std::fs::write(out.join("words.rs"), words).expect("write the words");
-    for program in ["agent", "step", "trunk"] {
+    for program in ["agent", "hold", "step", "trunk", "wait"] {
         SkeletonBuilder::new()
             .source(format!("src/bpf/{program}.bpf.c"))
             .clang_args([

@@ -19,7 +19,7 @@
  *        | | fell twice          enough silences  +-------> SIGNALLED
  *        | v                                   |
  *       LEFT <---------------------------------+
- *        for 30 s, doubled each time
+ *        for 30 s, doubled each time, or until it is far too large and does not fall
  */
 #ifndef TG_CLOCKED_H
 #define TG_CLOCKED_H
@@ -28,6 +28,7 @@
 
 #define TG_CLOCKED_NEW_US (5 * TG_SECOND_US) /* for which one is only watched, unless its window doubles */
 #define TG_CLOCKED_FALLS 2u		     /* that show that it paces itself */
+#define TG_CLOCKED_GROWTH 4u		     /* times what it should be, to be looked at again before its time */
 #define TG_CLOCKED_LEAST_US (120 * TG_MS_US) /* for which the answer to a question is watched, at least */
 #define TG_CLOCKED_ROUNDS 4u		     /* round trips in which a signal is answered; the queue may grow meanwhile */
 #define TG_CLOCKED_MOST 4		     /* what answers count at most, */
@@ -73,12 +74,19 @@ struct tg_clocked {
 	tg_u32 unused;
 };
 
-/* Bytes that may wait, of `excess` that should: `most` at most of one that is not known to answer. */
-TG_INLINE tg_u32 tg_clocked_excess(const struct tg_clocked *c, tg_u32 excess, tg_u32 most)
+/* Whether a window of `w` has grown by itself. */
+TG_INLINE int tg_clocked_grew(const struct tg_clocked *c, tg_u32 w)
+{
+	return w / 2 >= c->began;
+}
+
+/* Bytes that may wait of a window of `w`, of which `excess` should: `most` at most of one that is not known to answer
+ * nor to have grown. */
+TG_INLINE tg_u32 tg_clocked_excess(const struct tg_clocked *c, tg_u32 w, tg_u32 excess, tg_u32 most)
 {
 	if (c->state == TG_CLOCKED_LEFT || c->state == TG_CLOCKED_NEW)
 		return 0;
-	if (!c->asked)
+	if (!c->asked && !tg_clocked_grew(c, w))
 		excess = tg_min(excess, most);
 	return c->state == TG_CLOCKED_ASKED ? tg_min(excess, c->let_go) : excess;
 }
@@ -89,7 +97,7 @@ TG_INLINE int tg_clocked_ready(const struct tg_clocked *c, tg_u32 sent)
 {
 	if (c->state == TG_CLOCKED_LEFT || c->state == TG_CLOCKED_NEW)
 		return 0;
-	return (c->asked && c->state == TG_CLOCKED_WATCHED) || sent / 2 >= c->began;
+	return (c->asked && c->state == TG_CLOCKED_WATCHED) || tg_clocked_grew(c, sent);
 }
 
 TG_INLINE tg_u32 tg_clocked_doubled(tg_u32 us, tg_u32 least_us, tg_u32 most_us)
@@ -105,7 +113,8 @@ TG_INLINE void tg_clocked_leave(struct tg_clocked *c, tg_u64 now_us)
 	c->score = 0;
 	c->asked = 0;
 	c->again_us = 0;
-	c->falls = 0;
+	c->from_us = now_us;
+	c->began = c->before;
 }
 
 TG_INLINE void tg_clocked_count(struct tg_clocked *c, tg_s32 by, tg_u64 now_us)
@@ -193,25 +202,47 @@ TG_INLINE void tg_clocked_hear(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg
 		c->before = w;
 }
 
-/* The window is `w` of one of which nothing has waited yet. Who paces itself sends less now and then; who starts
- * grows. */
-TG_INLINE void tg_clocked_meet(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 excess, tg_u32 least)
+/* Notes a fall of the window of one of which nothing waits. Who paces itself sends less now and then. */
+TG_INLINE void tg_clocked_note_fall(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 least)
 {
 	if (w + c->before / 6 + least / 2 < c->before) {
 		c->falls++;
-		c->before = w;
 		c->began = w;
+		c->before = w;
 		c->from_us = now_us;
 	}
+	c->before = w > c->before ? w : tg_approach(c->before, w, 1, 16);
+}
+
+/* The window is `w` of one of which nothing has waited yet. Who starts grows. */
+TG_INLINE void tg_clocked_meet(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 excess, tg_u32 least)
+{
+	tg_clocked_note_fall(c, now_us, w, least);
 	if (excess < least)
 		c->began = w;
-	c->before = w > c->before ? w : tg_approach(c->before, w, 1, 16);
 	if (c->falls >= TG_CLOCKED_FALLS) {
 		tg_clocked_leave(c, now_us);
-	} else if (excess >= least && (w / 2 >= c->began || now_us - c->from_us >= TG_CLOCKED_NEW_US)) {
+	} else if (excess >= least && (tg_clocked_grew(c, w) || now_us - c->from_us >= TG_CLOCKED_NEW_US)) {
 		c->state = TG_CLOCKED_WATCHED;
 		c->before = w;
 	}
+}
+
+/* The window is `w` of one that is left alone. One that has grown to many times what it is to be at `most`, and does
+ * not fall, does not pace itself. */
+TG_INLINE void tg_clocked_reconsider(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 least, tg_u32 most)
+{
+	int too_large = w / TG_CLOCKED_GROWTH >= most && now_us - c->from_us >= TG_CLOCKED_NEW_US;
+
+	tg_clocked_note_fall(c, now_us, w, least);
+	if (now_us < c->next_us && !too_large)
+		return;
+	c->state = too_large ? TG_CLOCKED_WATCHED : TG_CLOCKED_NEW;
+	c->began = too_large ? most : w;
+	c->before = w;
+	c->falls = 0;
+	c->from_us = now_us;
+	c->next_us = now_us;
 }
 
 /* The window is `w` of one to which nobody has done anything: it has no reason to send less. */
@@ -233,12 +264,11 @@ TG_INLINE void tg_clocked_notice(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, 
 }
 
 /* Arrivals show the window `w`, of which `excess` should wait; a round trip takes `rtt_us`, and `waited_us` here.
- * Less than `least` is nothing. */
+ * Less than `least` is nothing; `most` it should have been at most of late. */
 TG_INLINE void tg_clocked_saw(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 excess,
-			      tg_u32 least, tg_u32 rtt_us, tg_u32 waited_us)
+			      tg_u32 least, tg_u32 most, tg_u32 rtt_us, tg_u32 waited_us)
 {
-	if (!c->from_us || (c->state == TG_CLOCKED_LEFT && now_us >= c->next_us)) {
-		c->state = TG_CLOCKED_NEW;
+	if (!c->from_us) {
 		c->from_us = now_us;
 		c->before = w;
 		c->began = w;
@@ -247,7 +277,9 @@ TG_INLINE void tg_clocked_saw(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_
 		tg_clocked_meet(c, now_us, w, excess, least);
 	else if (c->state == TG_CLOCKED_WATCHED)
 		tg_clocked_notice(c, now_us, w, excess, least, rtt_us);
-	else if (c->state != TG_CLOCKED_LEFT)
+	else if (c->state == TG_CLOCKED_LEFT)
+		tg_clocked_reconsider(c, now_us, w, least, most);
+	else
 		tg_clocked_hear(c, now_us, w, rtt_us + waited_us);
 }
 

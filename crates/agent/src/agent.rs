@@ -3,14 +3,15 @@
 use crate::attach::{Attachment, Place, Way, attach};
 use crate::pin::{clear, make_folder, pin};
 use crate::skeleton::types::{
-    tg_connection, tg_counter, tg_flow, tg_histograms, tg_key, tg_left, tg_left_key, tg_path,
-    tg_record, tg_upload_record,
+    tg_connection, tg_flow, tg_histograms, tg_key, tg_left, tg_left_key, tg_path, tg_record,
+    tg_tally, tg_upload_record, tg_windowless, tg_windowless_key,
 };
 use crate::skeleton::{AgentSkel, AgentSkelBuilder, OpenAgentSkel};
 use crate::support::{BTF, require, sees_cgroups};
+use crate::tally;
 use crate::{
-    AgentError, Count, Direction, Directions, FlowView, Histograms, Hook, Interface, LeftView,
-    LinkLayer, PathView, Reason, Rules,
+    AgentError, Carried, Count, Direction, Directions, FlowView, Histograms, Hook, Interface,
+    LeftView, LinkLayer, PathView, Rules, WindowlessView,
 };
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
@@ -157,6 +158,7 @@ impl Agent {
     /// Attaches to one more interface of the calling thread's network namespace. If it is one that was
     /// gone, the rules about it hold again.
     pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
+        begin_tally(&mut self.skeleton, interface.index)?;
         self.add_paths(interface)?;
         let [arrives, leaves] = self.programs(interface.link_layer);
         let mut attachments = Vec::new();
@@ -193,6 +195,7 @@ impl Agent {
                 // There may be none, if it could not be attached to.
                 let _ = paths.delete(&index.to_ne_bytes());
             }
+            end_tally(&mut self.skeleton, *index);
         }
     }
 
@@ -245,9 +248,20 @@ impl Agent {
 
     /// Every path; `flows` are those of [`Agent::flows`].
     pub fn paths(&self, flows: &[FlowView]) -> Vec<PathView> {
-        self.path_records()
-            .map(|((direction, ifindex), path)| PathView::new(direction, ifindex, &path, flows))
-            .collect()
+        let view = |((direction, ifindex), path)| {
+            let traffic = self.traffic(direction, ifindex);
+            PathView::new(direction, ifindex, &path, flows, traffic)
+        };
+        self.path_records().map(view).collect()
+    }
+
+    /// All that went `direction` over an interface.
+    fn traffic(&self, direction: Direction, ifindex: u32) -> Vec<Carried> {
+        let data = self.skeleton.maps.data_data.as_deref();
+        let mut places = data.expect("the programs have globals").interfaces.iter();
+        let place = places.position(|held| *held == ifindex);
+        let tallies = place.and_then(|place| self.tallies(place as u32).ok());
+        tally::carried(direction, &tallies.unwrap_or_default())
     }
 
     /// The paths by direction and interface, each as it was at one moment.
@@ -266,7 +280,15 @@ impl Agent {
         })
     }
 
-    /// Every connection whose data are left alone, in no particular order.
+    /// Every flow that has no window, each way in which something went, in no particular order.
+    pub fn windowless(&self) -> Vec<WindowlessView> {
+        records::<tg_windowless_key, tg_windowless>(&self.skeleton.maps.windowless)
+            .flat_map(|(key, flow)| WindowlessView::both(&key, &flow))
+            .filter(|way| way.packets.sum() > 0)
+            .collect()
+    }
+
+    /// Every TCP connection whose data are left alone, in no particular order.
     pub fn left(&self) -> Vec<LeftView> {
         records::<tg_left_key, tg_left>(&self.skeleton.maps.left)
             .map(|(key, left)| LeftView::new(&key, &left))
@@ -289,29 +311,18 @@ impl Agent {
 
     /// What became of every packet, by direction and reason.
     pub fn counts(&self) -> Result<Vec<Count>, AgentError> {
-        let map = &self.skeleton.maps.counts;
-        let counters = Direction::ALL
-            .into_iter()
-            .flat_map(|direction| Reason::ALL.map(|reason| (direction, reason)));
-        let count = |(index, (direction, reason)): (usize, (Direction, Reason))| {
-            let key = (index as u32).to_ne_bytes();
-            let per_cpu = map
-                .lookup_percpu(&key, MapFlags::ANY)
-                .map_err(AgentError::Map)?;
-            let counters = per_cpu.iter().flatten().map(|v| value::<tg_counter>(v));
-            let zero = Count {
-                direction,
-                reason,
-                packets: 0,
-                bytes: 0,
-            };
-            Ok(counters.fold(zero, |sum, c| Count {
-                packets: sum.packets + c.packets,
-                bytes: sum.bytes + c.bytes,
-                ..sum
-            }))
-        };
-        counters.enumerate().map(count).collect()
+        let places = 0..self.skeleton.maps.tallies.max_entries();
+        let tallies = places.map(|place| self.tallies(place));
+        let tallies = tallies.collect::<Result<Vec<_>, _>>()?.concat();
+        Ok(tally::counts(&tallies))
+    }
+
+    /// The packets of the interface at that place, by CPU.
+    fn tallies(&self, place: u32) -> Result<Vec<tg_tally>, AgentError> {
+        let map = &self.skeleton.maps.tallies;
+        let cpus = map.lookup_percpu(&place.to_ne_bytes(), MapFlags::ANY);
+        let cpus = cpus.map_err(AgentError::Map)?;
+        Ok(cpus.iter().flatten().map(|cpu| value(cpu)).collect())
     }
 
     /// Memory of the programs' tables in the kernel, as it counts that, in bytes.
@@ -423,6 +434,37 @@ pub fn set_rules(skeleton: &mut AgentSkel<'_>, rules: &Rules) -> Result<(), Agen
     // All at once: whoever reads this word finds that set whole.
     *generation = next;
     Ok(())
+}
+
+/// Has the programs count what passes an interface apart from others.
+pub fn begin_tally(skeleton: &mut AgentSkel<'_>, ifindex: u32) -> Result<(), AgentError> {
+    end_tally(skeleton, ifindex);
+    let data = skeleton.maps.data_data.as_deref_mut();
+    let places = &mut data.expect("the programs have globals").interfaces;
+    let free = places.iter().position(|held| *held == 0);
+    let place = free.ok_or(AgentError::TooManyInterfaces(places.len()))?;
+    let (map, key) = (&skeleton.maps.tallies, (place as u32).to_ne_bytes());
+    let cpus = map.lookup_percpu(&key, MapFlags::ANY);
+    let cpus = cpus.map_err(AgentError::Map)?.unwrap_or_default();
+    // What became of packets is the agent's to tell, whatever interface they were of; it is not forgotten.
+    let blank = |cpu: &Vec<u8>| tg_tally {
+        traffic: tg_tally::default().traffic,
+        ..value(cpu)
+    };
+    let blank: Vec<_> = cpus.iter().map(|cpu| bytes(&blank(cpu)).to_vec()).collect();
+    map.update_percpu(&key, &blank, MapFlags::ANY)
+        .map_err(AgentError::Map)?;
+    places[place] = ifindex;
+    Ok(())
+}
+
+/// No more.
+fn end_tally(skeleton: &mut AgentSkel<'_>, ifindex: u32) {
+    let data = skeleton.maps.data_data.as_deref_mut();
+    let places = &mut data.expect("the programs have globals").interfaces;
+    for held in places.iter_mut().filter(|held| **held == ifindex) {
+        *held = 0;
+    }
 }
 
 /// Every key of a table with its record.

@@ -32,6 +32,9 @@ pub enum AgentError {
         /// Its ARPHRD number.
         kind: u16,
     },
+    /// More interfaces than the programs keep apart.
+    #[error("more than {0} interfaces, expected no more")]
+    TooManyInterfaces(usize),
     /// More rules than the programs look through.
     #[error("{0} rules, with a rule for each port and prefix of a list, expected at most {most}", most = crate::Rules::MOST)]
     TooManyRules(usize),

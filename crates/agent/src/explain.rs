@@ -1,7 +1,7 @@
 //! What limits a flow, or why it is left alone, told from what the kernel program shows.
 
-use crate::{Direction, FlowView, Reason, RecordView};
-use serde::{Deserialize, Serialize};
+use crate::{Direction, FlowView, Kind, Reason, RecordView};
+use serde::Serialize;
 use tidegate_laws::{Law, PathState};
 
 /// A flow that uses less than this part of its window in a round trip is not limited by it.
@@ -10,7 +10,7 @@ const USED: f64 = 0.5;
 const PAUSE_US: u64 = 500_000;
 
 /// What limits a flow, or why it is left alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// The law's window.
@@ -44,6 +44,9 @@ pub enum Limit {
     /// Left alone: that is what packets are counted as.
     #[serde(untagged)]
     LeftAlone(Reason),
+    /// Left alone: it is of a kind that has no window.
+    #[serde(untagged)]
+    Windowless(Kind),
 }
 
 /// What has to be known beside the flow itself.
@@ -88,6 +91,7 @@ impl Limit {
             Self::NoClock => "clock unknown",
             Self::Closed => "closed",
             Self::LeftAlone(reason) => reason.short(),
+            Self::Windowless(kind) => kind.short(),
         }
     }
 
@@ -125,6 +129,7 @@ impl Limit {
             Self::NoClock => "the clock behind the peer's timestamps is not understood",
             Self::Closed => "its data are over: FIN or RST was seen",
             Self::LeftAlone(reason) => reason.about(),
+            Self::Windowless(kind) => kind.about(),
         }
     }
 
@@ -132,7 +137,7 @@ impl Limit {
     pub const fn is_left_alone(self) -> bool {
         matches!(
             self,
-            Self::NoTimestamps | Self::NoClock | Self::LeftAlone(_)
+            Self::NoTimestamps | Self::NoClock | Self::LeftAlone(_) | Self::Windowless(_)
         )
     }
 }

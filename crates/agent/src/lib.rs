@@ -19,10 +19,12 @@ mod pin;
 mod rules;
 mod sharing;
 mod support;
+mod tally;
 mod view;
+mod windowless;
 mod words;
 
-pub use agent::{Agent, Config, Cost, configure, set_rules};
+pub use agent::{Agent, Config, Cost, begin_tally, configure, set_rules};
 pub use attach::{Hook, Place, Way};
 pub use capabilities::drop_capabilities;
 pub use cgroup::Cgroup;
@@ -37,9 +39,11 @@ pub use pin::{pin_folder, require_bpf_file_system};
 pub use rules::{Prefix, Rule, Rules, Verdict};
 pub use sharing::{GroupView, RecordView};
 pub use support::{BTF, require, sees_cgroups, sees_users};
+pub use tally::{Carried, Count};
 pub use tidegate_laws::Direction;
-pub use view::{Count, Endpoint, FlowView, LeftView, PathView};
-pub use words::{Reason, ScaleState};
+pub use view::{Endpoint, FlowView, LeftView, PathView};
+pub use windowless::{Marks, WindowlessView};
+pub use words::{Ecn, Kind, Origin, Reason, ScaleState};
 
 /// The kernel program's skeleton, generated from its source.
 #[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
@@ -57,4 +61,10 @@ pub mod step {
 #[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
 pub mod trunk {
     include!(concat!(env!("OUT_DIR"), "/trunk.skel.rs"));
+}
+
+/// The skeleton of the program that lets UDP wait, for tests.
+#[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+pub mod wait {
+    include!(concat!(env!("OUT_DIR"), "/wait.skel.rs"));
 }

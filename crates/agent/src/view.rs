@@ -4,24 +4,12 @@ use crate::sharing::{self, GroupView, RecordView};
 use crate::skeleton::types::{
     tg_connection, tg_flow, tg_interface, tg_key, tg_left, tg_left_key, tg_path,
 };
+use crate::tally::Carried;
 use crate::words::{Reason, ScaleState};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tidegate_laws::Direction;
 use tidegate_laws::sys::TG_OPEN;
-
-/// How many packets met one fate.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Count {
-    /// Of the data that the packets were looked at for; each packet counts in both.
-    pub direction: Direction,
-    /// What became of them.
-    pub reason: Reason,
-    /// Packets, after merging by GRO and before segmentation.
-    pub packets: u64,
-    /// Their bytes from the IP header on.
-    pub bytes: u64,
-}
 
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,7 +74,7 @@ pub struct FlowView {
     pub seen_us: u64,
 }
 
-/// Data of one connection that are left alone.
+/// Data of one TCP connection that are left alone.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct LeftView {
     /// Which way they go.
@@ -97,7 +85,7 @@ pub struct LeftView {
     pub remote: Endpoint,
     /// Interface index.
     pub ifindex: u32,
-    /// The number of what IP carries: 6 TCP, 17 UDP.
+    /// The number of what IP carries: 6 TCP, or that of a fragment or an extension header.
     pub protocol: u32,
     /// Why.
     pub reason: Reason,
@@ -127,10 +115,8 @@ pub struct PathView {
     pub alone: u32,
     /// Payload bytes of TCP that were measured.
     pub measured_bytes: u64,
-    /// Payload bytes of UDP, and so of QUIC: out of reach.
-    pub udp_bytes: u64,
-    /// Payload bytes of TCP and other protocols that were left alone.
-    pub left_bytes: u64,
+    /// All that goes this way over the interface, acknowledgements of the other way's data included.
+    pub traffic: Vec<Carried>,
 }
 
 fn address(words: &[u32; 4], family: u32) -> IpAddr {
@@ -147,7 +133,7 @@ fn address(words: &[u32; 4], family: u32) -> IpAddr {
 }
 
 /// This machine's end and the far one.
-fn endpoints(key: &tg_key) -> (Endpoint, Endpoint) {
+pub(crate) fn endpoints(key: &tg_key) -> (Endpoint, Endpoint) {
     let end = |words, port| Endpoint {
         address: address(words, key.family),
         port: u16::from_be(port),
@@ -219,7 +205,7 @@ impl LeftView {
             remote,
             ifindex: key.key.ifindex,
             protocol: key.protocol,
-            reason: Reason::from_raw(left.reason).unwrap_or(Reason::NotTcp),
+            reason: Reason::from_raw(left.reason).unwrap_or(Reason::Malformed),
             packets: left.packets,
             bytes: left.bytes,
             seen_us: left.seen_us,
@@ -246,6 +232,7 @@ impl PathView {
         ifindex: u32,
         path: &tg_path,
         flows: &[FlowView],
+        traffic: Vec<Carried>,
     ) -> Self {
         let of = |f: &&FlowView| f.direction == direction && f.ifindex == ifindex && !f.closed;
         let flows: Vec<_> = flows.iter().filter(of).collect();
@@ -258,8 +245,7 @@ impl PathView {
             groups: sharing::groups(&path.interface, &flows),
             alone: flows.iter().filter(|f| f.record.is_some()).count() as u32,
             measured_bytes: path.measured,
-            udp_bytes: path.udp,
-            left_bytes: path.left,
+            traffic,
         }
     }
 }

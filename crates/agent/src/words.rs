@@ -11,8 +11,6 @@ impl Reason {
             Self::Denied => "denied by rule",
             Self::Sealed => "sealed",
             Self::Mptcp => "MPTCP",
-            Self::NotTcp => "not TCP",
-            Self::Udp => "UDP",
             Self::Fragment => "fragments",
             Self::IpOptions => "IP options",
             // Of no data: only packets are counted so.

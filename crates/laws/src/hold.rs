@@ -12,6 +12,7 @@ impl Default for Hold {
         let mut hold = sys::tg_hold::default();
         // SAFETY: the pointer is to a live, exclusively borrowed record; C keeps no copy of it.
         unsafe { sys::tg_hold_init(&mut hold) };
+        hold.gated = 1;
         Self(hold)
     }
 }
@@ -20,11 +21,16 @@ impl Hold {
     /// Nothing waits longer.
     pub const LONGEST: Duration = Duration::from_micros(sys::TG_HOLD_MAX_US as u64);
 
-    /// A packet with `len` bytes arrives. Returns whether it is to be signalled as congestion.
+    /// A packet with `len` bytes arrives. Returns whether it has to be signalled as congestion.
     #[must_use]
     pub fn arrives(&mut self, path: &mut Path, now_us: u64, len: u32) -> bool {
         // SAFETY: both pointers are to live, exclusively borrowed records; C keeps no copy of them.
-        unsafe { sys::tg_hold_arrives(&mut self.0, path.raw_mut(), now_us, len) != 0 }
+        let signal = unsafe { sys::tg_hold_arrives(&mut self.0, path.raw_mut(), now_us, len) != 0 };
+        if signal {
+            // SAFETY: as above.
+            unsafe { sys::tg_hold_signalled(&mut self.0, now_us) }
+        }
+        signal
     }
 
     /// An echo of ours has come back after `rtt_us`; `floor_us` is the floor of another flow with the same
@@ -52,10 +58,10 @@ impl Hold {
         unsafe { sys::tg_hold_wait_us(&self.0, made) }
     }
 
-    /// A packet of `len` bytes that was made when `made` had arrived leaves, after `waited_us`.
-    pub fn leaves(&mut self, made: u64, now_us: u64, waited_us: u32, len: u32) {
+    /// A packet of `len` bytes leaves.
+    pub fn leaves(&mut self, now_us: u64, len: u32) {
         // SAFETY: as above, exclusively borrowed.
-        unsafe { sys::tg_hold_leaves(&mut self.0, made, now_us, waited_us, len) }
+        unsafe { sys::tg_hold_leaves(&mut self.0, now_us, len) }
     }
 
     /// Whether so much has come that its delay is worth asking for.

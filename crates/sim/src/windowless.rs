@@ -179,10 +179,8 @@ impl Windowless {
             events.set(gate(place), Some(now + wait));
             return None;
         }
-        let Waiting { packet, made, .. } = flow.waiting.pop_front()?;
-        let waited_us = waited.as_micros() as u32;
-        flow.hold
-            .leaves(made, micros(now), waited_us, packet.bytes.into());
+        let Waiting { packet, .. } = flow.waiting.pop_front()?;
+        flow.hold.leaves(micros(now), packet.bytes.into());
         if let Some(held) = &mut self.held[flow.workload] {
             held.result.left += 1;
             if !waited.is_zero() {

@@ -125,11 +125,11 @@ pub struct TopArgs {
     /// What the flows are sorted by, the largest first
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     pub sort: Order,
-    /// Only flows that have all of these words: a port (443), down, up, steered, left, alone, group3, udp, an
+    /// Only flows that have all of these words: a port (443), down, up, steered, left, alone, group3, udp, quic, an
     /// interface, a part of an address or of the reason; !WORD for those that do not
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub filter: String,
-    /// Show flows that ended or idle, too, for as long as the agent remembers them
+    /// Show flows that ended or idle, and small ones without a window, too, for as long as the agent remembers them
     #[arg(long)]
     pub all: bool,
     /// Look twice, print a table, and end
@@ -146,6 +146,9 @@ pub struct CheckArgs {
     /// Look at the interfaces, rules and law of this configuration
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Where a running agent is asked of what the traffic consists
+    #[arg(long, value_name = "FILE", default_value = SOCKET)]
+    pub socket: PathBuf,
     /// Print the findings as JSON instead of text
     #[arg(long)]
     pub json: bool,

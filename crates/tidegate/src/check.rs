@@ -3,7 +3,9 @@
 //! What can be tried is tried: the agent's own programs are loaded and attached to the loopback device
 //! of a network namespace that goes with the trial.
 
+mod holding;
 mod offload;
+mod traffic;
 
 use crate::args::{CheckArgs, RunArgs};
 use crate::config::{Settings, settings};
@@ -49,6 +51,8 @@ struct Report {
     findings: Vec<Finding>,
     #[serde(rename = "use")]
     used: Option<Used>,
+    /// What of the traffic that would steer.
+    traffic: Vec<traffic::Reached>,
 }
 
 /// What `run` would use.
@@ -82,9 +86,14 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let mut findings = vec![kernel(), privilege(), btf()];
     let hook = trial(&mut findings);
     findings.extend([jit(), unprivileged(), timestamps(), owners(), pinning()]);
+    findings.extend([holding::queue(), holding::fq()]);
     let settings = interfaces(args, &mut findings);
     findings.extend([running(), left()]);
     let works = findings.iter().all(|f| f.status != Status::Fails);
+    let traffic = settings.as_ref().filter(|_| works);
+    let traffic = traffic.map_or_else(Vec::new, |settings| {
+        traffic::reached(&settings.agent, &args.socket)
+    });
     let used = settings
         .zip(hook)
         .map(|(settings, hook)| used(&settings, hook));
@@ -92,6 +101,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
         works,
         findings,
         used,
+        traffic,
     };
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -125,7 +135,7 @@ fn print(report: &Report, out: &mut impl Write) -> Result<()> {
             used.hook,
             used.rules
         )?;
-        return Ok(());
+        return traffic::print(&report.traffic, out);
     }
     let reasons = report.findings.iter().filter(|f| f.status == Status::Fails);
     let reasons: Vec<_> = reasons.map(|f| f.found.as_str()).collect();
@@ -300,7 +310,8 @@ fn interfaces(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<Settings>
     };
     match settings(&run) {
         Ok(settings) => {
-            findings.extend(settings.agent.interfaces.iter().map(interface));
+            let interfaces = settings.agent.interfaces.iter();
+            findings.extend(interfaces.flat_map(|i| [interface(i), holding::of(i)]));
             Some(settings)
         }
         Err(error) => {

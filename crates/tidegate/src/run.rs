@@ -19,6 +19,7 @@ use links::Links;
 use log::{Log, LogFormat};
 use report::Report;
 use serde_json::json;
+use std::collections::HashMap;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -26,7 +27,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tidegate_agent::{
-    Agent, BTF, Config, Count, Directions, Hook, Interface, PathView, Reason, leftovers, require,
+    Agent, BTF, Config, Count, Directions, Hook, Interface, Kind, PathView, Reason, leftovers,
+    require,
 };
 use tidegate_laws::Law;
 use wake::Wake;
@@ -228,23 +230,37 @@ fn log_end(last: &Snapshot, stays: bool, log: Log) {
     let sum = |of: fn(&PathView) -> u64| last.paths.iter().map(of).sum::<u64>();
     let lowered = last.counts.iter().filter(|c| c.reason == Reason::Rewritten);
     let lowered: u64 = lowered.map(|c| c.packets).sum();
-    let [measured, udp, left] = [
-        sum(|p| p.measured_bytes),
-        sum(|p| p.udp_bytes),
-        sum(|p| p.left_bytes),
-    ];
+    let measured = sum(|p| p.measured_bytes);
+    let carried = carried(&last.paths);
+    let kinds: Vec<_> = carried
+        .iter()
+        .map(|(kind, n)| format!("{} {}", kind.short(), bytes(*n)))
+        .collect();
     let seconds = last.at_us.saturating_sub(last.agent.since_us) / 1_000_000;
     let message = format!(
-        "stopped after {seconds} s: {} measured, {lowered} windows lowered; left alone {} of UDP and {} else",
+        "stopped after {seconds} s: {} measured, {lowered} windows lowered; carried in all: {}",
         bytes(measured),
-        bytes(udp),
-        bytes(left),
+        kinds.join(", "),
     );
+    let carried: HashMap<_, _> = carried.iter().map(|(kind, n)| (kind.name(), n)).collect();
     let fields = json!({
-        "seconds": seconds, "measured_bytes": measured, "udp_bytes": udp, "left_bytes": left,
+        "seconds": seconds, "measured_bytes": measured, "carried_bytes": carried,
         "rewritten_packets": lowered, "stays_attached": stays,
     });
     log.info("stop", &message, fields);
+}
+
+/// Bytes of each kind that there was, both ways, over all interfaces.
+fn carried(paths: &[PathView]) -> Vec<(Kind, u64)> {
+    let all = || paths.iter().flat_map(|p| &p.traffic);
+    let sum = |kind| {
+        (
+            kind,
+            all().filter(|c| c.kind == kind).map(|c| c.bytes).sum(),
+        )
+    };
+    let kinds = Kind::ALL.map(sum).into_iter();
+    kinds.filter(|(_, bytes)| *bytes > 0).collect()
 }
 
 fn summary(counts: &[Count], stays: bool) -> Result<()> {

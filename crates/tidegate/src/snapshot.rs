@@ -4,12 +4,12 @@ use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
-use tidegate_agent::{Agent, Count, FlowView, LeftView, PathView};
+use tidegate_agent::{Agent, Count, FlowView, LeftView, PathView, WindowlessView};
 use tidegate_laws::Law;
 
 /// Raised when a field changes its meaning or goes. New fields may come at any time, and new words: a
 /// `top` that is older than its agent says so and ends.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Which agent it is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
@@ -64,8 +64,10 @@ pub struct Snapshot {
     pub paths: Vec<PathView>,
     /// Flows that are measured.
     pub flows: Vec<FlowView>,
-    /// Data that are left alone.
+    /// TCP's data that are left alone.
     pub left: Vec<LeftView>,
+    /// Flows that have no window.
+    pub windowless: Vec<WindowlessView>,
 }
 
 /// An agent, and what is to be said about it.
@@ -88,6 +90,7 @@ impl Watched {
             paths: self.agent.paths(&flows),
             flows,
             left: self.agent.left(),
+            windowless: self.agent.windowless(),
         })
     }
 }

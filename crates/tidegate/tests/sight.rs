@@ -118,8 +118,11 @@ fn traffic(hosts: &Veth) -> (IpAddr, TcpStream, TcpStream) {
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (mut sender, address) = listener.accept().unwrap();
     let datagrams = UdpSocket::bind((address.ip(), 0)).unwrap();
+    // RFC 9001, appendix A.3: how an Initial of a server begins.
+    let mut datagram = [0; DATAGRAM];
+    datagram[..8].copy_from_slice(&[0xc1, 0, 0, 0, 1, 0, 8, 0xf0]);
     for _ in 0..100 {
-        quic.send_to(&[0; DATAGRAM], datagrams.local_addr().unwrap())
+        quic.send_to(&datagram, datagrams.local_addr().unwrap())
             .unwrap();
     }
     let sending = thread::spawn(move || {
@@ -164,7 +167,10 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
     let hosts = Veth::new().unwrap();
     let work = hosts.client.run(|| {
         let mut agent = Running::start(&["--metrics", "0.0.0.0:0"]);
-        let metrics: SocketAddr = agent.event("metrics")["address"].as_str().unwrap().parse()?;
+        let metrics: SocketAddr = agent.event("metrics")["address"]
+            .as_str()
+            .unwrap()
+            .parse()?;
         agent.event("serving");
         let mode = std::fs::metadata(&agent.socket)?.permissions().mode();
         assert_eq!(mode & 0o777, 0o660);
@@ -177,28 +183,81 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
         let flow = flows.iter().find(|f| f["local"]["port"] == port);
         let flow = flow.unwrap_or_else(|| panic!("no flow in {look}"));
         assert_eq!(flow["direction"], "down");
-        assert!(flow["received_bytes"].as_u64().unwrap() >= FILE as u64, "{flow}");
-        assert!(flow["rate_bps"].is_f64() && flow["why"].is_string(), "{flow}");
+        assert!(
+            flow["received_bytes"].as_u64().unwrap() >= FILE as u64,
+            "{flow}"
+        );
+        assert!(
+            flow["rate_bps"].is_f64() && flow["why"].is_string(),
+            "{flow}"
+        );
         // There is nobody to share a queue with.
         assert!(flow["group"].is_null() && flow["score"].is_null(), "{flow}");
         assert!(flow["why_group"].is_string(), "{flow}");
         assert!(flow["record"]["state"].is_string(), "{flow}");
-        let quic = &look["left"].as_array().unwrap().iter().find(|l| l["limit"] == "udp");
-        let quic = quic.unwrap_or_else(|| panic!("no UDP in {look}"));
+        let quic = &look["windowless"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|l| l["limit"] == "quic");
+        let quic = quic.unwrap_or_else(|| panic!("no QUIC in {look}"));
         assert_eq!(quic["bytes"], 100 * DATAGRAM as u64);
+        assert_eq!(quic["packets"]["not_ect"], 100);
         assert_eq!(quic["remote"]["port"], 443);
+        let down = |p: &&Value| p["direction"] == "down";
+        let down = look["paths"].as_array().unwrap().iter().find(down).unwrap();
+        let kinds: Vec<_> = down["traffic"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|c| &c["kind"])
+            .collect();
+        assert_eq!(kinds[..2], ["tcp", "quic"], "{down}");
         let table = agent.top(&["--filter", "left udp"]);
         let table = String::from_utf8_lossy(&table.stdout).into_owned();
-        assert!(table.contains("LIMITED BY") && table.contains("UDP"), "{table}");
+        assert!(
+            table.contains("LIMITED BY") && table.contains("QUIC"),
+            "{table}"
+        );
+        assert!(table.contains("Not-ECT"), "{table}");
         assert!(!table.contains(&port.to_string()), "{table}");
 
-        let text = hosts.server.run(|| Ok(scrape(SocketAddr::new(address, metrics.port()))))?;
+        let text = hosts
+            .server
+            .run(|| Ok(scrape(SocketAddr::new(address, metrics.port()))))?;
         lint::check(&text);
         assert!(lint::samples(&text).len() > 15, "{text}");
-        let measured = "tidegate_path_data_bytes_total{interface=\"tg0\",direction=\"down\",treatment=\"measured\"}";
-        assert!(metric(&text, measured) >= FILE as f64);
-        let udp = "tidegate_path_data_bytes_total{interface=\"tg0\",direction=\"down\",treatment=\"udp\"}";
-        assert_eq!(metric(&text, udp), (100 * DATAGRAM) as f64);
+        let carried = |what, kind| {
+            let labels = "interface=\"tg0\",direction=\"down\"";
+            metric(
+                &text,
+                &format!(
+                    "tidegate_traffic_{what}_total{{{labels},kind=\"{kind}\",ecn=\"not_ect\"}}"
+                ),
+            )
+        };
+        assert!(carried("bytes", "tcp") >= FILE as f64);
+        assert_eq!(carried("packets", "quic"), 100.0);
+        // With headers of IPv4 and UDP.
+        assert_eq!(carried("bytes", "quic"), (100 * (DATAGRAM + 28)) as f64);
+        let folder = TempDir::new()?;
+        let config = folder.path().join("tidegate.toml");
+        std::fs::write(&config, format!("interfaces = [\"{}\"]", Veth::INTERFACE))?;
+        let check = Command::new(TIDEGATE)
+            .args(["check", "--config"])
+            .arg(&config)
+            .arg("--socket")
+            .arg(&agent.socket)
+            .output()?;
+        let check = String::from_utf8_lossy(&check.stdout).into_owned();
+        let quic = check
+            .lines()
+            .find(|l| l.contains("left alone") && l.contains("QUIC, known by its handshake"));
+        // 120 kB beside three megabytes.
+        assert!(
+            quic.is_some_and(|l| l.trim_start().starts_with("4 % ")),
+            "{check}"
+        );
         for histogram in ["queue_delay_seconds", "window_bytes"] {
             let count = format!("tidegate_{histogram}_count{{direction=\"down\"}}");
             assert!(metric(&text, &count) > 10.0, "{histogram}");
@@ -208,7 +267,10 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
         assert!((10e3..100e6).contains(&windows), "{windows}");
 
         let stop = agent.interrupt();
-        assert!(stop["measured_bytes"].as_u64().unwrap() >= FILE as u64, "{stop}");
+        assert!(
+            stop["measured_bytes"].as_u64().unwrap() >= FILE as u64,
+            "{stop}"
+        );
         assert!(!agent.socket.exists());
         Ok(())
     });
@@ -234,7 +296,7 @@ fn bad_questions_are_refused_and_the_connection_goes_on() {
         };
         for question in ["", "{}", "{\"get\":\"everything\"}", "\u{0}"] {
             let answer = ask(question);
-            assert_eq!(answer["version"], 2);
+            assert_eq!(answer["version"], 3);
             let error = answer["error"].as_str().unwrap();
             assert!(error.contains("snapshot"), "{error}");
         }

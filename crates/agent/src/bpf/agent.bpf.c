@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
 /*
  * The live agent. Of downloads, what arrives is measured and what leaves carries the law's window;
- * of uploads, what leaves is noted and what arrives carries it.
+ * of uploads, what leaves is noted and what arrives carries it. What has no window is only looked at.
  *
  * Every packet passes: the programs return TC_ACT_UNSPEC whatever happens, so that they neither
  * drop nor hide a packet from programs behind them. All they ever change is the window field of a
@@ -24,6 +24,7 @@
 
 #include "downloads.h"
 #include "uploads.h"
+#include "windowless.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -36,17 +37,23 @@ static __always_inline int serves_uploads(void)
 }
 
 /* A packet arrives, or leaves, whose link-layer header has `l2` bytes: it may carry data of one direction
- * and acknowledge data of the other. */
+ * and acknowledge data of the other, or have no window. */
 
 static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = { .now_us = now_us() };
 	int reason = tg_parse(skb, &p, l2, 0);
+	struct tg_fate fate = { .direction = TG_DOWN };
 
-	if (serves[TG_DOWN])
-		count_data(skb, l2, TG_DOWN, &p, arrives(skb, &p, reason));
-	if (serves_uploads())
-		count_answer(skb, l2, TG_UP, acked(skb, &p, reason));
+	if (is_windowless(reason)) {
+		fate.data = serves[TG_DOWN] ? reason : TG_COUNTS;
+		fate.answer = serves_uploads() ? reason : TG_COUNTS;
+		count(skb, l2, &p, fate, meet_windowless(skb, &p, TG_DOWN));
+		return TC_ACT_UNSPEC;
+	}
+	fate.data = serves[TG_DOWN] ? arrives(skb, &p, reason) : TG_COUNTS;
+	fate.answer = serves_uploads() ? acked(skb, &p, reason) : TG_COUNTS;
+	count_segment(skb, l2, &p, fate);
 	return TC_ACT_UNSPEC;
 }
 
@@ -54,11 +61,17 @@ static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = { .now_us = now_us() };
 	int reason = tg_parse(skb, &p, l2, 1);
+	struct tg_fate fate = { .direction = TG_UP };
 
-	if (serves[TG_DOWN])
-		count_answer(skb, l2, TG_DOWN, leaves(skb, &p, reason));
-	if (serves_uploads())
-		count_data(skb, l2, TG_UP, &p, sent(skb, &p, reason));
+	if (is_windowless(reason)) {
+		fate.answer = serves[TG_DOWN] ? reason : TG_COUNTS;
+		fate.data = serves_uploads() ? reason : TG_COUNTS;
+		count(skb, l2, &p, fate, meet_windowless(skb, &p, TG_UP));
+		return TC_ACT_UNSPEC;
+	}
+	fate.answer = serves[TG_DOWN] ? leaves(skb, &p, reason) : TG_COUNTS;
+	fate.data = serves_uploads() ? sent(skb, &p, reason) : TG_COUNTS;
+	count_segment(skb, l2, &p, fate);
 	return TC_ACT_UNSPEC;
 }
 

@@ -33,16 +33,13 @@ struct {
 struct tg_path {
 	struct bpf_spin_lock lock;
 	struct tg_interface interface;
-	/* Payload bytes. */
-	tg_u64 measured;
-	tg_u64 udp;
-	tg_u64 left; /* TCP and other protocols */
+	tg_u64 measured; /* payload bytes */
 };
 
 /* That of an interface's downloads, and that of its uploads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 64);
+	__uint(max_entries, TG_INTERFACES);
 	__type(key, __u32); /* ifindex */
 	__type(value, struct tg_path);
 } paths SEC(".maps"), uplinks SEC(".maps");
@@ -55,14 +52,18 @@ struct {
 	__type(value, struct tg_rules);
 } rule_sets SEC(".maps");
 
+/* Interfaces that the programs are on; user space gives each a place. 0: it is free. */
+volatile __u32 interfaces[TG_INTERFACES] SEC(".data") = {};
+
+/* What has passed there. An array: that is found faster than anything that has to be looked for. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, TG_DIRECTIONS * TG_COUNTS);
-	__type(key, __u32); /* enum tg_count, after those of the direction before */
-	__type(value, struct tg_counter);
-} counts SEC(".maps");
+	__uint(max_entries, TG_INTERFACES + 1);
+	__type(key, __u32); /* the interface's place; the last is for those that have none */
+	__type(value, struct tg_tally);
+} tallies SEC(".maps");
 
-/* What is left alone, and why. Two words of one connection may be of two packets; nothing is told by
+/* What is left alone of TCP, and why. Two words of one connection may be of two packets; nothing is told by
  * them but what to show. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -109,17 +110,6 @@ static __always_inline struct tg_path *find_path(enum tg_direction direction, __
 	if (direction == TG_DOWN)
 		return bpf_map_lookup_elem(&paths, &ifindex);
 	return bpf_map_lookup_elem(&uplinks, &ifindex);
-}
-
-static __always_inline void count(enum tg_direction direction, enum tg_count reason, __u32 bytes)
-{
-	__u32 key = direction * TG_COUNTS + reason;
-	struct tg_counter *counter = bpf_map_lookup_elem(&counts, &key);
-
-	if (!counter)
-		return;
-	counter->packets++;
-	counter->bytes += bytes;
 }
 
 #endif

@@ -45,9 +45,11 @@ struct tg_packet {
 	__u32 ack;
 	__u32 payload;
 	__u32 protocol; /* of what IP carries */
+	__u32 datagram; /* payload of one UDP datagram on the wire; 0: not UDP, or not understood */
 	__u16 window;	  /* host byte order */
 	__u16 window_wire; /* as it stands in the packet */
 	__u8 syn, fin, rst, has_ack;
+	__u8 ecn; /* enum tg_ecn */
 };
 
 /* Which connection's it is. A copy: kernels before 6.2 take a map's key from the stack of the function
@@ -169,20 +171,24 @@ static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet 
 	return p->options.sealed ? TG_COUNT_SEALED : -1;
 }
 
-/* What is not TCP is left alone; of UDP the ports tell what it may be. */
+/* What is not TCP is left alone; of UDP that is no fragment the ports tell whose it is. */
 static __always_inline int tg_not_tcp(struct __sk_buff *skb, struct tg_packet *p, int whole,
 				      int leaves)
 {
 	struct udphdr *udp;
+	__u32 bytes;
 
 	if (p->protocol != IPPROTO_UDP)
 		return TG_COUNT_NOT_TCP;
-	udp = whole ? tg_peek(skb, p->tcp, sizeof(*udp)) : NULL;
-	if (udp) {
-		p->key.local_port = leaves ? udp->source : udp->dest;
-		p->key.remote_port = leaves ? udp->dest : udp->source;
-		p->payload -= sizeof(*udp);
-	}
+	udp = whole ? tg_header(skb, p->tcp, sizeof(*udp)) : NULL;
+	if (!udp)
+		return TG_COUNT_UDP;
+	p->key.local_port = leaves ? udp->source : udp->dest;
+	p->key.remote_port = leaves ? udp->dest : udp->source;
+	bytes = bpf_ntohs(udp->len);
+	if (bytes >= sizeof(*udp) && bytes <= p->payload)
+		p->datagram = skb->gso_size ? skb->gso_size : bytes - sizeof(*udp);
+	p->payload -= sizeof(*udp);
 	return TG_COUNT_UDP;
 }
 
@@ -201,6 +207,7 @@ static __always_inline int tg_parse_ip4(struct __sk_buff *skb, struct tg_packet 
 	p->tcp = l3 + sizeof(*ip);
 	p->payload = skb->len - p->tcp;
 	p->protocol = ip->protocol;
+	p->ecn = ip->tos & (TG_ECNS - 1);
 	fragment = ip->frag_off & bpf_htons(TG_FRAGMENT);
 	if (p->protocol != IPPROTO_TCP)
 		return tg_not_tcp(skb, p, !fragment && ip->ihl == 5, leaves);
@@ -230,6 +237,7 @@ static __always_inline int tg_parse_ip6(struct __sk_buff *skb, struct tg_packet 
 	p->tcp = l3 + sizeof(*ip);
 	p->payload = skb->len - p->tcp;
 	p->protocol = ip->nexthdr;
+	p->ecn = ip->flow_lbl[0] >> 4 & (TG_ECNS - 1);
 	switch (p->protocol) {
 	case IPPROTO_TCP:
 		break;
@@ -311,6 +319,13 @@ static __always_inline __u32 tg_segment_bytes(const struct __sk_buff *skb,
 	if (skb->gso_size)
 		return skb->gso_size;
 	return payload < known ? 0 : payload;
+}
+
+/* Of how many packets on the wire the kernel has made this one, or is to make of it; those who do not know
+ * say none. */
+static __always_inline __u32 wire_packets(const struct __sk_buff *skb)
+{
+	return skb->gso_segs ? skb->gso_segs : 1;
 }
 
 /* What the packet acknowledges, its window shifted by `scale`. */

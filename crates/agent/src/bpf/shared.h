@@ -4,6 +4,7 @@
 #ifndef TG_SHARED_H
 #define TG_SHARED_H
 
+#include "../../../../laws/hold.h"
 #include "../../../../laws/upload.h"
 
 /* A connection, seen from this machine. IPv4 addresses are in word 0, the rest 0. Addresses and
@@ -93,7 +94,7 @@ enum tg_count {
 	TG_COUNT_MPTCP,
 	/* it is neither TCP nor UDP, so it has no such window */
 	TG_COUNT_NOT_TCP,
-	/* UDP, such as QUIC, has no receive window that can be seen from outside */
+	/* UDP has no receive window that can be seen from outside */
 	TG_COUNT_UDP,
 	/* it is not IP */
 	TG_COUNT_NOT_IP,
@@ -110,6 +111,66 @@ enum tg_count {
 	/* merged by GRO, but each segment kept its own header */
 	TG_COUNT_CHAINED,
 	TG_COUNTS,
+};
+
+/*
+ * What a packet belongs to, as the sums of an interface's traffic tell it apart. Rust has this list from
+ * here, as it has that of the reasons. What comes after TCP has no receive window that could be seen
+ * from outside.
+ */
+enum tg_kind {
+	/* TCP with timestamps, which the laws steer by its window */
+	TG_KIND_TCP,
+	/* TCP without timestamps, of which the delay in one direction cannot be told */
+	TG_KIND_NO_TIMESTAMPS,
+	/* TCP that is left alone: by a rule, for its options, as fragments, or as its handshake was missed */
+	TG_KIND_TCP_LEFT,
+	/* QUIC, known by its handshake */
+	TG_KIND_QUIC,
+	/* UDP on port 443 that looks like QUIC, whose handshake was not seen */
+	TG_KIND_MAYBE_QUIC,
+	/* WireGuard, a tunnel known by its messages */
+	TG_KIND_WIREGUARD,
+	/* IPsec, a tunnel: ESP, alone or in UDP, and AH */
+	TG_KIND_IPSEC,
+	/* OpenVPN, a tunnel known by its port and messages */
+	TG_KIND_OPENVPN,
+	/* GTP-U, the tunnels of mobile operators */
+	TG_KIND_GTP,
+	/* VXLAN, Ethernet in UDP */
+	TG_KIND_VXLAN,
+	/* GRE, a tunnel */
+	TG_KIND_GRE,
+	/* IP in IP, a tunnel: IPv4 or IPv6 in either */
+	TG_KIND_IP_IN_IP,
+	/* UDP of which nothing more is known */
+	TG_KIND_UDP,
+	/* neither TCP nor UDP nor a tunnel, or not understood */
+	TG_KIND_OTHER,
+	TG_KINDS,
+};
+
+/* What the network may say of congestion in an IP header (RFC 3168 section 5), by the bits' value. */
+enum tg_ecn {
+	/* congestion can be told by a loss alone */
+	TG_ECN_NOT_ECT,
+	/* its ends understand marks: ECT(1), the codepoint of L4S */
+	TG_ECN_ECT_1,
+	/* its ends understand marks: ECT(0) */
+	TG_ECN_ECT_0,
+	/* congestion experienced: marked on its way */
+	TG_ECN_CE,
+	TG_ECNS,
+};
+
+/* Whose packets a flow's are, which shows where they leave. */
+enum tg_origin {
+	/* none has left here yet */
+	TG_ORIGIN_UNKNOWN,
+	/* this machine's own */
+	TG_ORIGIN_OWN,
+	/* somebody else's: this machine forwards them */
+	TG_ORIGIN_FORWARDED,
 };
 
 #define TG_RULES 64u
@@ -141,6 +202,63 @@ struct tg_rules {
 struct tg_counter {
 	tg_u64 packets;
 	tg_u64 bytes;
+};
+
+#define TG_INTERFACES 64u /* that the programs can be on at once */
+
+/* The packets of an interface. */
+struct tg_tally {
+	/* By the data's direction for which they were looked at, and what became of them. */
+	struct tg_counter counts[TG_DIRECTIONS][TG_COUNTS];
+	/* By their own direction, arriving (TG_DOWN) or leaving. Here a packet is one of the wire's, as far as the
+	 * kernel knows how many it has merged. */
+	struct tg_counter traffic[TG_DIRECTIONS][TG_KINDS][TG_ECNS];
+};
+
+/* A flow that has no window: all between two ends that IP carries by one protocol. Ports are 0 where a packet
+ * has none. */
+struct tg_windowless_key {
+	struct tg_key key;
+	tg_u32 protocol; /* as the IP header has it */
+};
+
+/* Of such a flow, what has gone one way. */
+struct tg_windowless_way {
+	tg_u64 bytes; /* payload */
+	tg_u64 packets[TG_ECNS]; /* of the wire, as above */
+};
+
+struct tg_windowless {
+	tg_u64 first_us;
+	tg_u64 seen_us;
+	struct tg_windowless_way ways[TG_DIRECTIONS];
+	tg_u32 kind;   /* enum tg_kind */
+	tg_u32 origin; /* enum tg_origin */
+};
+
+#define TG_HELD 256u /* flows that can be held at once */
+#define TG_ECHO_FLOWS 4u
+
+/* A flow without a window that may be held. User space reads it where it is, and writes what is said to be its. */
+struct tg_held {
+	tg_u64 since_us; /* when the record was taken; 0: it is free */
+	tg_u64 seen_us;
+	struct tg_windowless_key key;
+	tg_u32 floor_us; /* user space's: the floor of another flow with the same server, or 0 */
+	tg_u32 unused;
+	struct tg_hold hold;
+};
+
+/* ICMP's echo, as the agent asks it: when it was sent, by CLOCK_MONOTONIC in us modulo 2^32, and places of the
+ * records for which it asks; TG_HELD and more: none. */
+struct tg_echo_packet {
+	tg_u8 type;
+	tg_u8 code;
+	tg_u16 checksum;
+	tg_u16 id;
+	tg_u16 sequence;
+	tg_u32 sent_us;
+	tg_u16 places[TG_ECHO_FLOWS];
 };
 
 /* Data that are left alone, by connection. Ports are 0 where a packet has none. */

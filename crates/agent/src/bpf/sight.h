@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* What is only noted so that it can be shown: data that are left alone, and how queues and windows are
- * distributed. */
+/* What is only noted so that it can be shown: what an interface carries, TCP's data that are left alone, and
+ * how queues and windows are distributed. */
 #ifndef TG_SIGHT_H
 #define TG_SIGHT_H
 
@@ -63,8 +63,6 @@ static __always_inline int is_left_alone(int reason)
 	case TG_COUNT_DENIED:
 	case TG_COUNT_SEALED:
 	case TG_COUNT_MPTCP:
-	case TG_COUNT_NOT_TCP:
-	case TG_COUNT_UDP:
 	case TG_COUNT_FRAGMENT:
 	case TG_COUNT_IP_OPTIONS:
 		return 1;
@@ -90,7 +88,6 @@ __noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 byt
 {
 	struct tg_left_key key = { .direction = direction };
 	struct tg_left *known;
-	struct tg_path *path;
 
 	if (!p)
 		return 0;
@@ -109,26 +106,77 @@ __noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 byt
 
 		bpf_map_update_elem(&left, &key, &fresh, BPF_ANY);
 	}
-	path = find_path(direction, p->key.ifindex);
-	if (path)
-		__sync_fetch_and_add(reason == TG_COUNT_UDP ? &path->udp : &path->left, bytes);
 	return 0;
 }
 
-/* A packet that goes the data's way has met its fate. */
-static __always_inline void count_data(struct __sk_buff *skb, __u32 l2, enum tg_direction direction,
-				       const struct tg_packet *p, int reason)
+/* Of what kind a packet is that may be TCP, and has met this fate. */
+static __always_inline enum tg_kind kind_of(const struct tg_packet *p, __u32 reason)
 {
-	count(direction, reason, skb->len - l2);
-	if (is_left_alone(reason))
-		leave_alone(p, direction, p->payload, reason);
+	if (p->protocol != IPPROTO_TCP)
+		return TG_KIND_OTHER;
+	switch (reason) {
+	case TG_COUNT_MEASURED:
+	case TG_COUNT_REWRITTEN:
+	case TG_COUNT_UNCHANGED:
+	case TG_COUNT_HANDSHAKE:
+		return p->options.timestamps ? TG_KIND_TCP : TG_KIND_NO_TIMESTAMPS;
+	default:
+		return TG_KIND_TCP_LEFT;
+	}
 }
 
-/* One that goes against it. */
-static __always_inline void count_answer(struct __sk_buff *skb, __u32 l2,
-					 enum tg_direction direction, int reason)
+/* The place of an interface among the tallies. There are few, mostly one. */
+__noinline __u32 place_of(__u32 ifindex)
 {
-	count(direction, reason, skb->len - l2);
+	__u32 place = 0;
+
+#pragma clang loop unroll(disable)
+	while (place < TG_INTERFACES && interfaces[place] != ifindex)
+		place++;
+	return place;
+}
+
+static __always_inline void tally(struct tg_counter *c, __u32 packets, __u32 bytes)
+{
+	c->packets += packets;
+	c->bytes += bytes;
+}
+
+/* A packet's way, and what became of it as data of that direction and as an answer to data of the other; TG_COUNTS:
+ * it was not looked at for that. */
+struct tg_fate {
+	__u32 direction;
+	__u32 data;
+	__u32 answer;
+};
+
+/* It is counted, once under each of the two and once by its kind. */
+static __always_inline void count(struct __sk_buff *skb, __u32 l2, const struct tg_packet *p,
+				  struct tg_fate fate, __u32 kind)
+{
+	__u32 place = place_of(skb->ifindex);
+	struct tg_tally *t = bpf_map_lookup_elem(&tallies, &place);
+	__u32 bytes = skb->len - l2;
+
+	if (!t)
+		return;
+	if (fate.data < TG_COUNTS)
+		tally(&t->counts[fate.direction][fate.data], 1, bytes);
+	if (fate.answer < TG_COUNTS)
+		tally(&t->counts[!fate.direction][fate.answer], 1, bytes);
+	if (kind < TG_KINDS)
+		tally(&t->traffic[fate.direction][kind][p->ecn & (TG_ECNS - 1)],
+		      wire_packets(skb), bytes);
+}
+
+/* A packet that may be TCP has met its fate: it is of the kind that it is as data, where it has any, or else as an
+ * acknowledgement. */
+static __always_inline void count_segment(struct __sk_buff *skb, __u32 l2, const struct tg_packet *p,
+					  struct tg_fate fate)
+{
+	count(skb, l2, p, fate, kind_of(p, p->payload ? fate.data : fate.answer));
+	if (is_left_alone(fate.data))
+		leave_alone(p, fate.direction, p->payload, fate.data);
 }
 
 #endif

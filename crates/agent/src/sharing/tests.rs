@@ -92,7 +92,7 @@ fn a_path_shows_the_groups_that_have_flows_and_how_many() {
         gone,
         elsewhere,
     ];
-    let shown = PathView::new(Direction::Down, 2, &path, &flows);
+    let shown = PathView::new(Direction::Down, 2, &path, &flows, Vec::new());
     let [group] = &shown.groups[..] else {
         panic!("one group: {shown:?}");
     };
@@ -121,6 +121,6 @@ fn the_queue_of_a_path_is_the_longest_of_those_heard_of_late() {
         flow(30_000, 9_500_000),
         flow(20_000, 10_000_000),
     ];
-    let shown = PathView::new(Direction::Down, 2, &path, &flows);
+    let shown = PathView::new(Direction::Down, 2, &path, &flows, Vec::new());
     assert_eq!(shown.queue_us, 30_000);
 }

@@ -111,6 +111,7 @@ fn spoiled_packets_pass_of(seed: u64, packets: usize, mut gate: Gate) {
     let mut flows = flows(&mut gate);
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let counted: u64 = gate.counts().iter().sum();
+    let carried_before: u64 = gate.carried().values().map(|(packets, _)| packets).sum();
     let mut now_us = START_US + 2_000_000;
     for _ in 0..packets {
         now_us += random.random_range(0..2_000);
@@ -150,6 +151,12 @@ fn spoiled_packets_pass_of(seed: u64, packets: usize, mut gate: Gate) {
         counts.iter().sum::<u64>() - counted,
         packets as u64,
         "each is counted once"
+    );
+    let carried = gate.carried();
+    assert_eq!(
+        carried.values().map(|(packets, _)| packets).sum::<u64>() - carried_before,
+        packets as u64,
+        "each is of one kind"
     );
     for reason in [
         Reason::Measured,

@@ -11,12 +11,14 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, ProgramInput};
 use libbpf_sys::BPF_F_TEST_SKB_CHECKSUM_COMPLETE;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::mem::{MaybeUninit, offset_of};
 use tidegate_agent::skeleton::types::{
-    __sk_buff, tg_counter, tg_left, tg_left_key, tg_path, tg_record, tg_upload_record,
+    __sk_buff, tg_left, tg_left_key, tg_path, tg_record, tg_tally, tg_upload_record, tg_windowless,
+    tg_windowless_key,
 };
 use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
-use tidegate_agent::{Direction, Reason, Rule, Rules, Verdict};
+use tidegate_agent::{Direction, Ecn, Kind, Reason, Rule, Rules, Verdict};
 use tidegate_laws::Params;
 
 /// `TC_ACT_UNSPEC`: the packet goes on to whatever comes next.
@@ -37,6 +39,15 @@ pub struct Mode {
     dry_run: bool,
     /// A law is in force that does not concern this gate.
     open: bool,
+}
+
+/// What an interface has carried: packets and bytes.
+pub type Carried = BTreeMap<(Direction, Kind, Ecn), (u64, u64)>;
+
+fn combinations() -> impl Iterator<Item = (Direction, Kind, Ecn)> {
+    let kinds = |direction| Kind::ALL.into_iter().map(move |kind| (direction, kind));
+    let all = Direction::ALL.into_iter().flat_map(kinds);
+    all.flat_map(|(direction, kind)| Ecn::ALL.map(|ecn| (direction, kind, ecn)))
 }
 
 /// The loaded programs and their memory.
@@ -68,7 +79,7 @@ impl Gate {
         Self::without_path(direction).on_lo()
     }
 
-    fn on_lo(self) -> Self {
+    fn on_lo(mut self) -> Self {
         let maps = &self.skeleton.maps;
         // A download asks whether the uplink is busy.
         for paths in [&maps.paths, &maps.uplinks] {
@@ -76,6 +87,7 @@ impl Gate {
                 .update(&LO.to_ne_bytes(), bytes(&tg_path::default()), MapFlags::ANY)
                 .expect("a record for lo");
         }
+        tidegate_agent::begin_tally(&mut self.skeleton, LO).expect("a place for lo");
         self
     }
 
@@ -188,6 +200,15 @@ impl Gate {
             .expect("test run")
     }
 
+    /// The same for a packet that the machine forwards, from another interface.
+    pub fn pass_forwarded(&self, way: Way, link: Link, packet: &[u8]) -> Vec<u8> {
+        let mut context = [0; size_of::<__sk_buff>()];
+        let at = offset_of!(__sk_buff, ingress_ifindex);
+        context[at..at + 4].copy_from_slice(&LO.to_ne_bytes());
+        self.run(way, link, packet, Some(&mut context), 0)
+            .expect("test run")
+    }
+
     fn run(
         &self,
         way: Way,
@@ -224,18 +245,23 @@ impl Gate {
 
     /// Packets of its direction counted so far, by reason.
     pub fn counts(&self) -> Vec<u64> {
-        let counts = &self.skeleton.maps.counts;
-        let count = |index: usize| {
-            let key = (index as u32).to_ne_bytes();
-            let per_cpu = counts.lookup_percpu(&key, MapFlags::ANY).expect("readable");
-            per_cpu
-                .iter()
-                .flatten()
-                .map(|v| record::<tg_counter>(v).packets)
-                .sum()
-        };
-        let first = self.direction as usize * Reason::ALL.len();
-        (first..first + Reason::ALL.len()).map(count).collect()
+        let mut counts = vec![0; Reason::ALL.len()];
+        // Of `lo`, which has the first place, and of what has none.
+        let places = [0, self.skeleton.maps.tallies.max_entries() - 1];
+        for tally in places.into_iter().flat_map(|place| self.tallies(place)) {
+            let counted = &tally.counts[self.direction as usize];
+            for (sum, counter) in counts.iter_mut().zip(counted) {
+                *sum += counter.packets;
+            }
+        }
+        counts
+    }
+
+    fn tallies(&self, place: u32) -> Vec<tg_tally> {
+        let tallies = &self.skeleton.maps.tallies;
+        let cpus = tallies.lookup_percpu(&place.to_ne_bytes(), MapFlags::ANY);
+        let cpus = cpus.expect("readable").expect("an array has every key");
+        cpus.iter().map(|cpu| record(cpu)).collect()
     }
 
     /// What it remembers to have left alone.
@@ -246,6 +272,41 @@ impl Gate {
             (record(&key), record(&value.expect("nobody deletes it")))
         };
         left.keys().map(entry).collect()
+    }
+
+    /// What it knows of flows without a window.
+    pub fn windowless(&self) -> Vec<(tg_windowless_key, tg_windowless)> {
+        let flows = &self.skeleton.maps.windowless;
+        let entry = |key: Vec<u8>| {
+            let value = flows.lookup(&key, MapFlags::ANY).expect("readable");
+            (record(&key), record(&value.expect("nobody deletes it")))
+        };
+        flows.keys().map(entry).collect()
+    }
+
+    /// Forgets them.
+    pub fn forget_windowless(&self) {
+        let flows = &self.skeleton.maps.windowless;
+        let keys: Vec<_> = flows.keys().collect();
+        for key in keys {
+            flows.delete(&key).expect("nobody else deletes it");
+        }
+    }
+
+    /// What `lo` has carried, packets and bytes, by the way that they went, kind and codepoint.
+    pub fn carried(&self) -> Carried {
+        let mut carried = Carried::new();
+        for tally in self.tallies(0) {
+            let seen = tally.traffic;
+            for (direction, kind, ecn) in combinations() {
+                let c = seen[direction as usize][kind as usize][ecn as usize];
+                if c.packets > 0 {
+                    let sum = carried.entry((direction, kind, ecn)).or_default();
+                    *sum = (sum.0 + c.packets, sum.1 + c.bytes);
+                }
+            }
+        }
+        carried
     }
 
     /// The record of `lo`'s path.

@@ -1,4 +1,4 @@
-//! What is left alone is remembered by connection, with its bytes and why; what is steered is not.
+//! What is left alone of TCP is remembered by connection, with its bytes and why; what is steered is not.
 
 use crate::connection::Connection;
 use crate::gate::{Gate, Way};
@@ -72,34 +72,7 @@ fn a_connection_that_is_left_alone_is_remembered_with_its_bytes() {
             Direction::Up => [packet.from.1, packet.to.1],
         };
         assert_eq!(ports, expected);
-        let path = gate.path();
-        assert_eq!((path.left, path.udp, path.measured), (300, 0, 0));
-    });
-}
-
-#[test]
-fn udp_is_told_by_its_ports_and_other_protocols_by_their_ends() {
-    everywhere(|gate, mut connection| {
-        let packet = data(&mut connection, |p| p.protocol = 17);
-        let bytes = packet.bytes();
-        gate.pass(Way::Arrives, LINK, &bytes);
-        let (key, left) = only(&gate);
-        let payload = (bytes.len() - packet.tcp_offset() - 8) as u64;
-        assert_eq!((reason(&left), left.bytes), (Reason::Udp, payload));
-        assert_eq!(key.protocol, 17);
-        let ports = [key.key.local_port, key.key.remote_port].map(u16::from_be);
-        assert!(ports.contains(&packet.from.1) && ports.contains(&packet.to.1));
-        assert_eq!(gate.path().udp, payload);
-
-        let esp = data(&mut connection, |p| p.protocol = 50);
-        gate.pass(Way::Arrives, LINK, &esp.bytes());
-        let all = gate.left();
-        let (key, left) = all.iter().find(|(key, _)| key.protocol == 50).unwrap();
-        assert_eq!(
-            (reason(left), key.key.local_port, key.key.remote_port),
-            (Reason::NotTcp, 0, 0)
-        );
-        assert_eq!(gate.path().left, left.bytes);
+        assert_eq!(gate.path().measured, 0);
     });
 }
 
@@ -132,8 +105,7 @@ fn of_a_flow_that_is_steered_and_of_rubbish_nothing_is_remembered() {
         rubbish[14] ^= 0x30;
         gate.pass(Way::Arrives, LINK, &rubbish);
         assert_eq!(gate.left().len(), 0);
-        let path = gate.path();
-        assert!(path.measured > 0 && path.left == 0 && path.udp == 0);
+        assert!(gate.path().measured > 0);
     });
 }
 

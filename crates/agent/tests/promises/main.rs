@@ -26,3 +26,4 @@ mod steering;
 mod understood;
 mod uploads;
 mod verifier;
+mod windowless;

@@ -9,6 +9,7 @@ const ETH_P_IP: u16 = 0x0800;
 const ETH_P_IPV6: u16 = 0x86dd;
 const ETH_P_8021Q: u16 = 0x8100;
 pub const IPPROTO_TCP: u8 = 6;
+pub const IPPROTO_UDP: u8 = 17;
 
 /// What stands before the IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct Packet {
     pub protocol: u8,
     /// IPv4's flags and offset.
     pub fragment: u16,
+    /// The ECN field of IP, a codepoint.
+    pub ecn: u8,
     /// IPv4 options, a multiple of 4 bytes.
     pub ip_options: Vec<u8>,
     pub seq: u32,
@@ -50,6 +53,8 @@ pub struct Packet {
     /// TCP options; padded with NOP in front, as Linux does.
     pub options: Vec<u8>,
     pub payload: usize,
+    /// What IP carries instead of the segment.
+    pub instead: Option<Vec<u8>>,
     /// Bytes behind the IP packet: Ethernet pads short frames.
     pub padding: usize,
 }
@@ -66,6 +71,7 @@ impl Packet {
             to,
             protocol: IPPROTO_TCP,
             fragment: 0,
+            ecn: 0,
             ip_options: Vec::new(),
             seq: 0,
             ack: 0,
@@ -73,7 +79,24 @@ impl Packet {
             window: 0,
             options: Vec::new(),
             payload: 0,
+            instead: None,
             padding: 0,
+        }
+    }
+
+    /// The same, with a datagram of UDP in it.
+    pub fn with_datagram(self, payload: &[u8]) -> Self {
+        let mut udp = Vec::with_capacity(8 + payload.len());
+        udp.extend(self.from.1.to_be_bytes());
+        udp.extend(self.to.1.to_be_bytes());
+        udp.extend((8 + payload.len() as u16).to_be_bytes());
+        // No checksum.
+        udp.extend([0; 2]);
+        udp.extend(payload);
+        Self {
+            protocol: IPPROTO_UDP,
+            instead: Some(udp),
+            ..self
         }
     }
 
@@ -96,7 +119,7 @@ impl Packet {
     }
 
     pub fn bytes(&self) -> Vec<u8> {
-        let segment = self.segment();
+        let segment = self.instead.clone().unwrap_or_else(|| self.segment());
         let mut bytes = Vec::with_capacity(self.tcp_offset() + segment.len() + self.padding);
         if self.link == Link::Ethernet {
             bytes.extend([2, 0, 0, 0, 0, self.to.0, 2, 0, 0, 0, 0, self.from.0]);
@@ -121,7 +144,7 @@ impl Packet {
 
     fn push_ip4(&self, bytes: &mut Vec<u8>, carries: usize) {
         let header = 20 + self.ip_options.len();
-        let mut ip = vec![0x40 | (header / 4) as u8, 0];
+        let mut ip = vec![0x40 | (header / 4) as u8, self.ecn];
         ip.extend(((header + carries) as u16).to_be_bytes());
         ip.extend([0, 1]);
         ip.extend(self.fragment.to_be_bytes());
@@ -135,7 +158,7 @@ impl Packet {
     }
 
     fn push_ip6(&self, bytes: &mut Vec<u8>, carries: usize) {
-        bytes.extend([0x60, 0, 0, 0]);
+        bytes.extend([0x60, self.ecn << 4, 0, 0]);
         bytes.extend((carries as u16).to_be_bytes());
         bytes.extend([self.protocol, 64]);
         bytes.extend(address6(self.from.0));

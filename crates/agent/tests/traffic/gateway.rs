@@ -3,13 +3,13 @@
 use crate::downloads::{check_counts, flow_of};
 use crate::features;
 use crate::lifecycle::steering;
-use crate::stage::{check_hosts, count, start, turn};
+use crate::stage::{check_hosts, count, start, turn, wait_for};
 use crate::transfer::{Connection, FILE};
 use crate::uploads::UPLINK;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::process::Command;
-use tidegate_agent::{Agent, Direction, Hook, Reason};
+use tidegate_agent::{Agent, Direction, Hook, Origin, Reason};
 use tidegate_lab::{Masquerade, Namespace, Veth};
 use tidegate_laws::Params;
 use tidegate_testing::skipped;
@@ -181,6 +181,34 @@ fn kernel_is_at_least(major: u32, minor: u32) -> bool {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit());
     let mut number = || numbers.next().and_then(|n| n.parse().ok()).unwrap_or(0);
     (number(), number()) >= (major, minor)
+}
+
+/// What has no window is known for whose it is: there, and as the router's own.
+#[test]
+fn forwarded_datagrams_are_told_from_the_routers_own() {
+    behind_a_router(|hosts| {
+        let agent = hosts.agent();
+        for (host, expected) in [
+            (&hosts.inside, Origin::Forwarded),
+            (&hosts.router, Origin::Own),
+        ] {
+            let send = || {
+                let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+                socket.connect((FAR, 9))?;
+                socket.send(&[1; 200])?;
+                Ok(socket.local_addr()?)
+            };
+            let from = host.run(send).unwrap();
+            let way = || {
+                let mut ways = agent.windowless().into_iter();
+                ways.find(|w| w.local.port == from.port() && w.direction == Direction::Up)
+            };
+            wait_for("the datagram", || way().is_some());
+            let way = way().unwrap();
+            assert_eq!(way.local.address, from.ip());
+            assert_eq!((way.origin, way.bytes), (expected, 200), "{way:?}");
+        }
+    });
 }
 
 /// There is no socket here to ask for the scale.

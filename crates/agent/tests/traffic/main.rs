@@ -23,3 +23,4 @@ mod transfer;
 mod untouched;
 mod uploads;
 mod vlan;
+mod windowless;

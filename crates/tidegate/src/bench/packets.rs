@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tidegate_agent::Direction;
 use tidegate_laws::Law;
-use traffic::{Mix, Packet, Traffic, Way};
+use traffic::{Datagrams, Mix, Packet, Traffic, Way};
 
 /// Segments that each has in turn: so many that what the others left in the caches does not count.
 const BLOCK: usize = 500;
@@ -72,6 +72,7 @@ pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
             }
         }
     }
+    rows.extend(bench.windowless()?);
     Ok(rows)
 }
 
@@ -99,18 +100,7 @@ impl Bench<'_> {
         for programs in &all {
             traffic.greet(programs)?;
         }
-        let mut costs = vec![Vec::new(); all.len()];
-        for block in 0..SETTLE + BLOCKS {
-            ensure!(!self.stop.load(Ordering::Relaxed), "stopped");
-            let packets: Vec<_> = (0..BLOCK).flat_map(|_| traffic.segment()).collect();
-            for turn in 0..all.len() {
-                let which = (block + turn) % all.len();
-                let cost = self.pass(&packets, &all[which])?;
-                if block >= SETTLE {
-                    costs[which].push(cost);
-                }
-            }
-        }
+        let costs = self.costs(&all, SETTLE, || traffic.segment())?;
         if law == Law::Tide {
             let joined = all[0].joined(direction)?;
             ensure!(
@@ -118,7 +108,47 @@ impl Bench<'_> {
                 "{joined} flows are in a group, of {mix}"
             );
         }
-        Ok(self.rows(direction, law, mix, &costs))
+        let name = |way| format!("{}, {law}, {mix}", traffic::name(direction, way));
+        Ok(rows(name, &["law none", "the other build"], &costs))
+    }
+
+    /// What no law steers, beside the other build's.
+    fn windowless(&self) -> Result<Vec<Row>> {
+        let builds = [Some(&self.this), self.other.as_ref()]
+            .into_iter()
+            .flatten();
+        let all = builds.map(|build| build.load(Direction::Down, Law::Tide));
+        let all = all.collect::<Result<Vec<_>>>()?;
+        let mut rows_of_all = Vec::new();
+        for flows in [1, 100] {
+            let mut datagrams = Datagrams::new(flows);
+            let costs = self.costs(&all, 0, || datagrams.exchange())?;
+            let name = |way| format!("{}, {flows} flows", traffic::windowless_name(way));
+            rows_of_all.extend(rows(name, &["the other build"], &costs));
+        }
+        Ok(rows_of_all)
+    }
+
+    /// What blocks of packets cost each of `all`, which take turns, after the first `settle`.
+    fn costs(
+        &self,
+        all: &[Programs],
+        settle: usize,
+        mut packets: impl FnMut() -> [Packet; 2],
+    ) -> Result<Vec<Vec<Block>>> {
+        let mut costs = vec![Vec::new(); all.len()];
+        for block in 0..settle + BLOCKS {
+            ensure!(!self.stop.load(Ordering::Relaxed), "stopped");
+            let packets: Vec<_> = (0..BLOCK).flat_map(|_| packets()).collect();
+            for turn in 0..all.len() {
+                let which = (block + turn) % all.len();
+                let cost = self.pass(&packets, &all[which])?;
+                if block >= settle {
+                    costs[which].push(cost);
+                }
+            }
+        }
+        Ok(costs)
     }
 
     /// A block's cost, without that of the measuring itself.
@@ -130,21 +160,27 @@ impl Bench<'_> {
         let idle = self.idle.cost()?;
         Ok(spent.map(|time| time.as_nanos() as f64 / BLOCK as f64 - idle))
     }
+}
 
-    fn rows(&self, direction: Direction, law: Law, mix: Mix, costs: &[Vec<Block>]) -> Vec<Row> {
-        let mut rows = Vec::new();
-        for way in [Way::Arrives, Way::Leaves] {
-            let name = format!("packets: {}, {law}, {mix}", traffic::name(direction, way));
-            let of = |block: &Block| block[way as usize];
+/// The first of `costs` beside each of the `others`, for what arrives and for what leaves.
+fn rows(name: impl Fn(Way) -> String, others: &[&'static str], costs: &[Vec<Block>]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for way in [Way::Arrives, Way::Leaves] {
+        let of = |block: &Block| block[way as usize];
+        let row = || {
             let ns = median(costs[0].iter().map(of).collect());
-            let beside = |other: &[Block]| {
-                let pairs = costs[0].iter().zip(other);
-                median(pairs.map(|(this, other)| of(this) / of(other)).collect())
-            };
-            for (what, other) in ["law none", "the other build"].into_iter().zip(&costs[1..]) {
-                rows.push(Row::new(name.clone(), ns, "ns/packet").versus(what, beside(other)));
-            }
+            Row::new(format!("packets: {}", name(way)), ns, "ns/packet")
+        };
+        let beside = |other: &[Block]| {
+            let pairs = costs[0].iter().zip(other);
+            median(pairs.map(|(this, other)| of(this) / of(other)).collect())
+        };
+        if costs.len() == 1 {
+            rows.push(row());
         }
-        rows
+        for (what, other) in others.iter().zip(&costs[1..]) {
+            rows.push(row().versus(*what, beside(other)));
+        }
     }
+    rows
 }

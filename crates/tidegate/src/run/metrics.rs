@@ -14,7 +14,7 @@ use prometheus_client::registry::{Registry, Unit};
 use std::fmt;
 use std::net::SocketAddr;
 use std::thread;
-use tidegate_agent::{Direction, FlowView, GroupView, Histogram, Histograms, PathView};
+use tidegate_agent::{Carried, Direction, FlowView, GroupView, Histogram, Histograms, PathView};
 use tiny_http::{Header, Method, Request, Response, Server};
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -149,7 +149,7 @@ impl Measured {
         let values = each(&|p| f64::from(p.alone));
         gauge(e, "path_flows_alone", help, None, values)?;
         self.groups(e)?;
-        self.path_bytes(e)
+        self.traffic(e)
     }
 
     fn groups(&self, e: &mut DescriptorEncoder) -> fmt::Result {
@@ -190,22 +190,24 @@ impl Measured {
         counter(e, "group_probes", help, None, probes)
     }
 
-    fn path_bytes(&self, e: &mut DescriptorEncoder) -> fmt::Result {
-        let bytes = self.snapshot.paths.iter().flat_map(|p| {
-            let kinds = [
-                ("measured", p.measured_bytes),
-                ("udp", p.udp_bytes),
-                ("left_alone", p.left_bytes),
-            ];
-            kinds.map(|(treatment, bytes)| {
+    fn traffic(&self, e: &mut DescriptorEncoder) -> fmt::Result {
+        let each = |value: fn(&Carried) -> u64| {
+            let of = self.snapshot.paths.iter().flat_map(move |p| {
                 let [interface, direction] = self.path(p);
-                let labels = [interface, direction, ("treatment", treatment.to_owned())];
-                (labels, bytes)
-            })
-        });
-        let help = "Payload of the path's data: TCP that is measured, UDP (and so QUIC), and what \
-                    else is left alone";
-        counter(e, "path_data", help, Some(Unit::Bytes), bytes)
+                p.traffic.iter().map(move |carried| {
+                    let kind = ("kind", carried.kind.to_string());
+                    let ecn = ("ecn", carried.ecn.to_string());
+                    let labels = [interface.clone(), direction.clone(), kind, ecn];
+                    (labels, value(carried))
+                })
+            });
+            of.collect::<Vec<_>>()
+        };
+        let help = "Packets on the wire that the interface has carried that way, by what they belong to \
+                    and what their IP header says of congestion";
+        counter(e, "traffic_packets", help, None, each(|c| c.packets))?;
+        let help = "Their bytes from the IP header on";
+        counter(e, "traffic", help, Some(Unit::Bytes), each(|c| c.bytes))
     }
 
     fn path(&self, path: &PathView) -> [(&'static str, String); 2] {

@@ -2,7 +2,7 @@
 
 use crate::top::order::Order;
 use crate::top::row::{Row, endpoint};
-use crate::top::units::{bytes, delay, rate};
+use crate::top::units::{bytes, delay, marks, rate};
 use tidegate_agent::{Direction, Endpoint};
 
 /// A column.
@@ -30,6 +30,8 @@ pub enum Column {
     Window,
     /// Window as the kernel had it.
     Kernel,
+    /// What its packets say of congestion.
+    Ecn,
     /// Payload bytes so far.
     Bytes,
     /// What limits it, or why it is left alone.
@@ -37,7 +39,7 @@ pub enum Column {
 }
 
 /// As they stand.
-const ALL: [Column; 13] = [
+const ALL: [Column; 14] = [
     Column::Direction,
     Column::Remote,
     Column::Group,
@@ -48,15 +50,17 @@ const ALL: [Column; 13] = [
     Column::Window,
     Column::Kernel,
     Column::Why,
+    Column::Ecn,
     Column::Bytes,
     Column::Interface,
     Column::Local,
 ];
 /// What goes first where there is no room.
-const DISPENSABLE: [Column; 10] = [
+const DISPENSABLE: [Column; 11] = [
     Column::Local,
     Column::Interface,
     Column::Bytes,
+    Column::Ecn,
     Column::Kernel,
     Column::RttMin,
     Column::Window,
@@ -83,6 +87,7 @@ impl Column {
             Self::Rate => "RATE",
             Self::Window => "WINDOW",
             Self::Kernel => "KERNEL",
+            Self::Ecn => "ECN",
             Self::Bytes => "BYTES",
             Self::Why => "LIMITED BY",
         }
@@ -101,7 +106,7 @@ impl Column {
             Self::Kernel => Order::Kernel,
             Self::Bytes => Order::Bytes,
             Self::Why => Order::Why,
-            Self::Direction | Self::Local | Self::Interface => return None,
+            Self::Direction | Self::Local | Self::Interface | Self::Ecn => return None,
         })
     }
 
@@ -125,7 +130,7 @@ impl Column {
         match self {
             Self::Direction => 1,
             Self::Remote | Self::Local => 21,
-            Self::Interface => 8,
+            Self::Interface | Self::Ecn => 8,
             Self::Group => 4,
             Self::Queue | Self::Rtt | Self::RttMin => 6,
             Self::Rate => 8,
@@ -153,6 +158,7 @@ impl Column {
             Self::Rate => known(row.rate_bps.map(rate)),
             Self::Window => known(flow.map(|f| bytes(f.window_bytes.into()))),
             Self::Kernel => known(flow.map(|f| bytes(f.kernel_bytes.into()))),
+            Self::Ecn => known(row.marks().map(marks)),
             Self::Bytes => bytes(row.bytes),
             Self::Why => row.limit.short().into(),
         }

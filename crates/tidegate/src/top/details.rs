@@ -4,7 +4,7 @@ use crate::top::model::Model;
 use crate::top::row::{Row, Seen, endpoint};
 use crate::top::sharing;
 use crate::top::units::{bytes, delay, duration, rate};
-use tidegate_agent::{Direction, FlowView, Limit, RecordView};
+use tidegate_agent::{Direction, FlowView, Limit, Marks, Origin, RecordView, WindowlessView};
 
 /// Lines about a row.
 pub fn lines(model: &Model, row: &Row) -> Vec<String> {
@@ -21,6 +21,7 @@ pub fn lines(model: &Model, row: &Row) -> Vec<String> {
             left.packets,
             bytes(left.bytes)
         )),
+        Seen::Windowless(way) => lines.extend(windowless(model, way)),
     }
     let age_us = model.at_us.saturating_sub(row.seen_us);
     if age_us > 1_000_000 {
@@ -92,6 +93,31 @@ fn windows(model: &Model, flow: &FlowView) -> String {
         flow.rewritten,
         flow.mss_bytes
     )
+}
+
+fn windowless(model: &Model, way: &WindowlessView) -> [String; 2] {
+    let known_us = model.at_us.saturating_sub(way.first_us);
+    let whose = match way.origin {
+        Origin::Unknown => "nothing of it has left here".into(),
+        origin => format!("its packets are {}", origin.about()),
+    };
+    let Marks {
+        not_ect,
+        ect_0,
+        ect_1,
+        ce,
+    } = way.packets;
+    [
+        format!(
+            "Seen: {} packets with {} of payload, the flow's first {} ago; {whose}.",
+            way.packets.sum(),
+            bytes(way.bytes),
+            duration(known_us / 1_000_000)
+        ),
+        format!(
+            "ECN: {not_ect} packets Not-ECT, {ect_0} ECT(0), {ect_1} ECT(1), {ce} marked (CE)."
+        ),
+    ]
 }
 
 /// With whom it shares its queue, and how the law sees that.

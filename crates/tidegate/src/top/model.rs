@@ -3,10 +3,13 @@
 use crate::snapshot::{About, Snapshot};
 use crate::top::filter::Filter;
 use crate::top::order::Order;
-use crate::top::row::{GroupRow, Key, PathRow, Row, Seen, State, TCP};
+use crate::top::row::{GroupRow, Key, KindRow, PathRow, Row, Seen, State, TCP};
 use crate::top::units;
 use std::collections::HashMap;
-use tidegate_agent::{Count, Direction, FlowView, GroupView, LeftView, Limit, PathView, Situation};
+use tidegate_agent::{
+    Carried, Count, Direction, FlowView, GroupView, Kind, LeftView, Limit, PathView, Situation,
+    WindowlessView,
+};
 
 /// Without packets for longer a flow is idle.
 const LIVE_US: u64 = 5_000_000;
@@ -14,6 +17,9 @@ const LIVE_US: u64 = 5_000_000;
 const IDLE_US: u64 = 60_000_000;
 /// closed ones for so long.
 const CLOSED_US: u64 = 15_000_000;
+
+/// Of what has no window, only what has brought so much is a row: most are questions to a name server.
+const BULK: u64 = 100_000;
 
 /// What was seen, and how fast it changes.
 #[derive(Debug, Default)]
@@ -27,8 +33,8 @@ pub struct Model {
     /// The interfaces, by direction.
     pub paths: Vec<PathRow>,
     rows: Vec<Row>,
-    /// Of the paths, as last seen: µs, and bytes measured, of UDP, and left alone.
-    carried: HashMap<(Direction, u32), [u64; 3]>,
+    /// Bytes that the paths had carried when last seen, by [`Kind::ALL`].
+    carried: HashMap<(Direction, u32), [u64; Kind::ALL.len()]>,
 }
 
 /// What is to be shown, and how.
@@ -40,7 +46,7 @@ pub struct Wish {
     pub reverse: bool,
     /// Which rows.
     pub filter: Filter,
-    /// Those that ended or idle, too.
+    /// Those that ended or idle, and small ones, too.
     pub all: bool,
 }
 
@@ -57,14 +63,17 @@ impl Model {
         self.at_us = snapshot.at_us;
         self.about = snapshot.agent;
         self.counts = snapshot.counts;
-        self.take_rows(snapshot.flows, snapshot.left, &snapshot.paths, elapsed_us);
+        self.take_rows(
+            (snapshot.flows, snapshot.left, snapshot.windowless),
+            &snapshot.paths,
+            elapsed_us,
+        );
         self.take_paths(snapshot.paths, elapsed_us);
     }
 
     fn take_rows(
         &mut self,
-        flows: Vec<FlowView>,
-        left: Vec<LeftView>,
+        (flows, left, windowless): (Vec<FlowView>, Vec<LeftView>, Vec<WindowlessView>),
         paths: &[PathView],
         elapsed_us: Option<u64>,
     ) {
@@ -86,6 +95,11 @@ impl Model {
                     rows.insert(row.key.clone(), row);
                 }
             }
+        }
+        for way in windowless {
+            let row = self.windowless_row(way, &before, elapsed_us);
+            before.remove(&row.key);
+            rows.insert(row.key.clone(), row);
         }
         // What the agent has forgotten, or ended without.
         for (key, row) in before {
@@ -154,6 +168,31 @@ impl Model {
         }
     }
 
+    fn windowless_row(
+        &self,
+        way: WindowlessView,
+        before: &HashMap<Key, Row>,
+        elapsed_us: Option<u64>,
+    ) -> Row {
+        let key = Key {
+            direction: way.direction,
+            local: way.local,
+            remote: way.remote,
+            ifindex: way.ifindex,
+            protocol: way.protocol,
+        };
+        Row {
+            interface: self.about.interface(key.ifindex),
+            bytes: way.bytes,
+            rate_bps: rate(way.bytes, before.get(&key), elapsed_us),
+            limit: Limit::Windowless(way.kind),
+            state: self.state(false, way.seen_us),
+            seen_us: way.seen_us,
+            seen: Seen::Windowless(way),
+            key,
+        }
+    }
+
     fn state(&self, closed: bool, seen_us: u64) -> State {
         if closed {
             State::Closed
@@ -175,21 +214,7 @@ impl Model {
 
     fn path_row(&mut self, view: PathView, elapsed_us: Option<u64>) -> PathRow {
         let key = (view.direction, view.ifindex);
-        let now = [view.measured_bytes, view.udp_bytes, view.left_bytes];
-        let before = self.carried.insert(key, now);
-        let bps = |i: usize| {
-            let (before, elapsed_us) = (before?, elapsed_us?);
-            let bytes = now[i].checked_sub(before[i])?;
-            Some(bytes as f64 * 8e6 / elapsed_us as f64)
-        };
-        // Measured, but out of reach: without timestamps, for one.
-        let unsteerable = |row: &&Row| {
-            (row.key.direction, row.key.ifindex) == key
-                && row.flow().is_some()
-                && row.limit.is_left_alone()
-        };
-        let idle = self.rows.iter().filter(unsteerable);
-        let idle_bps: f64 = idle.filter_map(|row| row.rate_bps).sum();
+        let kinds = self.kinds(key, &view.traffic, elapsed_us);
         let mut groups: Vec<_> = view
             .groups
             .into_iter()
@@ -203,13 +228,47 @@ impl Model {
             groups,
             alone: view.alone,
             measured_bytes: view.measured_bytes,
-            udp_bytes: view.udp_bytes,
-            left_bytes: view.left_bytes,
+            traffic: view.traffic,
             interface: self.about.interface(view.ifindex),
-            reached_bps: bps(0).map(|bps| (bps - idle_bps).max(0.0)),
-            udp_bps: bps(1),
-            left_bps: bps(2).map(|bps| bps + idle_bps),
+            kinds,
         }
+    }
+
+    /// The kinds of a path's traffic, the most first: by what came of late, and then by all that did.
+    fn kinds(
+        &mut self,
+        path: (Direction, u32),
+        traffic: &[Carried],
+        elapsed_us: Option<u64>,
+    ) -> Vec<KindRow> {
+        let now = Kind::ALL.map(|kind| {
+            let of = traffic.iter().filter(|c| c.kind == kind);
+            of.map(|c| c.bytes).sum::<u64>()
+        });
+        let before = self.carried.insert(path, now);
+        let row = |kind: Kind| {
+            let bytes = now[kind as usize];
+            let news = before.and_then(|before| bytes.checked_sub(before[kind as usize]));
+            let rate_bps = news
+                .zip(elapsed_us)
+                .map(|(news, us)| news as f64 * 8e6 / us as f64);
+            let reached = kind.is_reached(self.about.law, path.0);
+            let row = KindRow {
+                kind,
+                reached,
+                rate_bps,
+            };
+            (bytes, row)
+        };
+        let mut rows: Vec<_> = Kind::ALL.map(row).into();
+        rows.retain(|(bytes, _)| *bytes > 0);
+        rows.sort_by(|(a_bytes, a), (b_bytes, b)| {
+            let rate = |row: &KindRow| row.rate_bps.unwrap_or(0.0);
+            rate(b)
+                .total_cmp(&rate(a))
+                .then_with(|| b_bytes.cmp(a_bytes))
+        });
+        rows.into_iter().map(|(_, row)| row).collect()
     }
 
     fn group_row(&self, path: (Direction, u32), view: GroupView) -> GroupRow {
@@ -237,7 +296,9 @@ impl Model {
 
     /// The rows that are wanted, in order.
     pub fn rows(&self, wish: &Wish) -> Vec<&Row> {
-        let shown = |row: &&Row| (wish.all || self.is_recent(row)) && wish.filter.admits(row);
+        let shown = |row: &&Row| {
+            (wish.all || self.is_recent(row) && !is_small(row)) && wish.filter.admits(row)
+        };
         let mut rows: Vec<_> = self.rows.iter().filter(shown).collect();
         rows.sort_by(|a, b| {
             let order = wish.order.compare(a, b);
@@ -282,6 +343,11 @@ impl Model {
         });
         directions.join("; ")
     }
+}
+
+/// Whether it is one of the many short exchanges that have no window.
+fn is_small(row: &Row) -> bool {
+    matches!(row.seen, Seen::Windowless(_)) && row.bytes < BULK
 }
 
 /// Bits a second since the look before; of what is new then, all that there is.

@@ -3,7 +3,7 @@
 use crate::top::columns::{Column, columns};
 use crate::top::model::Model;
 use crate::top::row::{PathRow, Row};
-use crate::top::units::{delay, rate, share};
+use crate::top::units::{delay, rate};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
 /// Wide enough for every column where it is no terminal that shows them.
@@ -41,17 +41,14 @@ fn cell(text: &str, column: Column) -> Cell {
 
 fn lines(path: &PathRow) -> String {
     let bps = |of: Option<f64>| of.unwrap_or(0.0);
-    let (reached, udp, left) = (bps(path.reached_bps), bps(path.udp_bps), bps(path.left_bps));
-    let all = reached + udp + left;
     let mut text = format!(
-        "{} {}: queue {}, {}; UDP/QUIC {}, left alone {}; {} alone\n",
+        "{} {}: queue {}, {}; {} alone; {}\n",
         path.interface,
         path.direction.name(),
         delay(path.queue_us),
-        rate(all),
-        share(udp, all),
-        share(left, all),
-        path.alone
+        rate(path.rate_bps()),
+        path.alone,
+        path.shares()
     );
     for group in &path.groups {
         text += &format!(

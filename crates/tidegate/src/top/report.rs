@@ -7,7 +7,7 @@ use crate::top::sharing;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
-use tidegate_agent::{Count, FlowView, LeftView, Limit};
+use tidegate_agent::{Count, FlowView, LeftView, Limit, WindowlessView};
 
 /// A look (docs/watching.md).
 #[derive(Serialize)]
@@ -19,6 +19,7 @@ pub struct Report<'a> {
     paths: &'a [PathRow],
     flows: Vec<Line<'a, FlowView>>,
     left: Vec<Line<'a, LeftView>>,
+    windowless: Vec<Line<'a, WindowlessView>>,
 }
 
 #[derive(Serialize)]
@@ -53,7 +54,7 @@ impl<'a, T> Line<'a, T> {
 impl<'a> Report<'a> {
     /// Of these rows.
     pub fn new(model: &'a Model, rows: &[&'a Row]) -> Self {
-        let (mut flows, mut left) = (Vec::new(), Vec::new());
+        let (mut flows, mut left, mut windowless) = (Vec::new(), Vec::new(), Vec::new());
         for row in rows {
             match &row.seen {
                 Seen::Flow(view) => flows.push(Line {
@@ -61,6 +62,7 @@ impl<'a> Report<'a> {
                     ..Line::new(row, view)
                 }),
                 Seen::Left(view) => left.push(Line::new(row, view)),
+                Seen::Windowless(view) => windowless.push(Line::new(row, view)),
             }
         }
         Self {
@@ -71,6 +73,7 @@ impl<'a> Report<'a> {
             paths: &model.paths,
             flows,
             left,
+            windowless,
         }
     }
 

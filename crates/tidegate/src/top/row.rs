@@ -1,7 +1,10 @@
-//! One line of the view: a flow, or data that are left alone.
+//! One line of the view: a flow, data that are left alone, or what has no window.
 
+use crate::top::units::share;
 use serde::Serialize;
-use tidegate_agent::{Direction, Endpoint, FlowView, GroupView, LeftView, Limit};
+use tidegate_agent::{
+    Carried, Direction, Endpoint, FlowView, GroupView, Kind, LeftView, Limit, Marks, WindowlessView,
+};
 
 /// Which data it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,8 +38,10 @@ pub enum State {
 pub enum Seen {
     /// It is measured.
     Flow(FlowView),
-    /// It is left alone.
+    /// It is TCP that is left alone.
     Left(LeftView),
+    /// It has no window.
+    Windowless(WindowlessView),
 }
 
 /// One line.
@@ -85,20 +90,55 @@ pub struct PathRow {
     pub alone: u32,
     /// Payload bytes of TCP that were measured.
     pub measured_bytes: u64,
-    /// Payload bytes of UDP.
-    pub udp_bytes: u64,
-    /// Payload bytes of TCP and other protocols that were left alone.
-    pub left_bytes: u64,
+    /// All that went this way so far.
+    pub traffic: Vec<Carried>,
     /// The interface's name.
     pub interface: String,
-    /// Bits of payload a second of flows that the law can steer.
-    pub reached_bps: Option<f64>,
-    /// Of UDP, and so of QUIC.
-    pub udp_bps: Option<f64>,
-    /// Of other flows that are left alone, those without timestamps among them.
-    pub left_bps: Option<f64>,
+    /// Kinds of traffic that there were, the most first.
+    pub kinds: Vec<KindRow>,
 }
 
+/// A kind of traffic on a path.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq)]
+pub struct KindRow {
+    /// Which.
+    pub kind: Kind,
+    /// Whether the law in force can steer it.
+    pub reached: bool,
+    /// Bits a second between the last two looks, from the IP header on.
+    pub rate_bps: Option<f64>,
+}
+
+impl KindRow {
+    /// As a line names it.
+    pub fn name(&self) -> String {
+        let steered = if self.reached { "steered " } else { "" };
+        format!("{steered}{}", self.kind.short())
+    }
+}
+
+impl PathRow {
+    /// Bits a second of all kinds.
+    pub fn rate_bps(&self) -> f64 {
+        self.kinds.iter().filter_map(|k| k.rate_bps).sum()
+    }
+
+    /// The kinds that make up most of it, with their shares; empty if nothing goes.
+    pub fn shares(&self) -> String {
+        /// More would not be read.
+        const MOST: usize = 4;
+        let all = self.rate_bps();
+        let telling = |k: &&KindRow| k.rate_bps.is_some_and(|bps| 200.0 * bps > all);
+        let kinds = self.kinds.iter().filter(telling).take(MOST);
+        let shares = kinds.map(|k| {
+            let bps = k.rate_bps.unwrap_or(0.0);
+            format!("{} {}", k.name(), share(bps, all))
+        });
+        shares.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// `IPPROTO_UDP`.
 const UDP: u32 = 17;
 
 /// `IPPROTO_TCP`.
@@ -109,7 +149,6 @@ impl Key {
     pub fn protocol(&self) -> String {
         match self.protocol {
             TCP => "tcp".into(),
-            UDP if self.local.port == 443 || self.remote.port == 443 => "udp quic?".into(),
             UDP => "udp".into(),
             1 | 58 => "icmp".into(),
             50 => "esp".into(),
@@ -123,7 +162,15 @@ impl Row {
     pub fn flow(&self) -> Option<&FlowView> {
         match &self.seen {
             Seen::Flow(flow) => Some(flow),
-            Seen::Left(_) => None,
+            Seen::Left(_) | Seen::Windowless(_) => None,
+        }
+    }
+
+    /// Its packets by codepoint, if they are counted.
+    pub fn marks(&self) -> Option<Marks> {
+        match &self.seen {
+            Seen::Windowless(way) => Some(way.packets),
+            Seen::Flow(_) | Seen::Left(_) => None,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::top::columns::{Column, columns};
 use crate::top::details;
 use crate::top::model::Model;
 use crate::top::row::{GroupRow, PathRow, Row as FlowRow, State};
-use crate::top::units::{delay, duration, rate, share};
+use crate::top::units::{delay, duration, rate};
 use crate::top::view::View;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -28,10 +28,10 @@ Enter          why: what explains the decision about it
 < >            sort by the column before, after
 r              the other way round
 /              filter: 443 down up steered left alone
-               group3 udp, an interface, a part of an address or reason;
+               group3 udp quic, an interface, a part of an address or reason;
                !word for those without; Esc clears
 space          pause
-a              ended and idle flows, too
+a              ended, idle and small flows, too
 q              quit";
 
 /// Draws everything. `notice` is what there is to be said beside it.
@@ -118,19 +118,12 @@ fn queues(model: &Model, width: u16) -> Vec<Line<'static>> {
 }
 
 fn path(path: &PathRow, width: u16) -> Line<'static> {
-    let bps = |of: Option<f64>| of.unwrap_or(0.0);
-    let (reached, udp, left) = (bps(path.reached_bps), bps(path.udp_bps), bps(path.left_bps));
-    let all = reached + udp + left;
     let head = format!("{} {:<9} ", arrow(path.direction), path.interface);
     let rest = [
-        format!(
-            "  UDP/QUIC {}, left alone {}",
-            share(udp, all),
-            share(left, all)
-        ),
+        format!("  {}", path.shares()),
         format!("  {} alone", path.alone),
     ];
-    queue(head, path.queue_us, all, rest, width)
+    queue(head, path.queue_us, path.rate_bps(), rest, width)
 }
 
 fn group(group: &GroupRow, width: u16) -> Line<'static> {

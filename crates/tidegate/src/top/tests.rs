@@ -4,7 +4,8 @@ mod filter;
 
 use crate::snapshot::{About, Place, Snapshot, VERSION};
 use tidegate_agent::{
-    Count, Direction, Endpoint, FlowView, GroupView, LeftView, PathView, Reason, RecordView,
+    Carried, Count, Direction, Ecn, Endpoint, FlowView, GroupView, Kind, LeftView, Marks, Origin,
+    PathView, Reason, RecordView, WindowlessView,
 };
 use tidegate_laws::{Law, PathState};
 
@@ -49,14 +50,32 @@ pub fn download(port: u16, bytes: u64, at_us: u64) -> FlowView {
 }
 
 /// What QUIC has brought.
-pub fn quic(bytes: u64, at_us: u64) -> LeftView {
-    LeftView {
+pub fn quic(bytes: u64, at_us: u64) -> WindowlessView {
+    let packets = bytes / 1200;
+    WindowlessView {
         direction: Direction::Down,
         local: end("192.0.2.7", 50_000),
         remote: end("2001:db8::9", 443),
         ifindex: 2,
         protocol: 17,
-        reason: Reason::Udp,
+        kind: Kind::Quic,
+        origin: Origin::Own,
+        packets: Marks::new([0, 0, packets, 0]),
+        bytes,
+        first_us: START_US,
+        seen_us: at_us,
+    }
+}
+
+/// TCP whose options are sealed.
+pub fn sealed(bytes: u64, at_us: u64) -> LeftView {
+    LeftView {
+        direction: Direction::Down,
+        local: end("192.0.2.7", 50_001),
+        remote: end("2001:db8::9", 179),
+        ifindex: 2,
+        protocol: 6,
+        reason: Reason::Sealed,
         packets: bytes / 1200,
         bytes,
         seen_us: at_us,
@@ -74,7 +93,14 @@ pub const RECORD: RecordView = RecordView {
     probes: 1,
 };
 
-pub fn path(measured: u64, udp: u64, left: u64) -> PathView {
+/// With so many bytes of each kind.
+pub fn path(kinds: &[(Kind, u64)]) -> PathView {
+    let carried = |&(kind, bytes): &(Kind, u64)| Carried {
+        kind,
+        ecn: Ecn::NotEct,
+        packets: bytes.div_ceil(1500),
+        bytes,
+    };
     PathView {
         direction: Direction::Down,
         ifindex: 2,
@@ -86,9 +112,8 @@ pub fn path(measured: u64, udp: u64, left: u64) -> PathView {
             record: RECORD,
         }],
         alone: 1,
-        measured_bytes: measured,
-        udp_bytes: udp,
-        left_bytes: left,
+        measured_bytes: 0,
+        traffic: kinds.iter().map(carried).collect(),
     }
 }
 
@@ -115,8 +140,9 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             packets: 3,
             bytes: 4500,
         }],
-        paths: vec![path(0, 0, 0)],
+        paths: vec![path(&[(Kind::Tcp, 30_000), (Kind::Quic, 10_000)])],
         flows,
         left: vec![],
+        windowless: vec![],
     }
 }

@@ -1,5 +1,7 @@
 //! Numbers as people read them, short enough for a column.
 
+use tidegate_agent::Marks;
+
 /// Three digits of `value`, which is at least 0.
 fn digits(value: f64) -> String {
     match value {
@@ -62,9 +64,24 @@ pub fn share(part: f64, whole: f64) -> String {
     }
 }
 
+/// What most packets say of congestion, or how many of them were marked.
+pub fn marks(of: Marks) -> String {
+    let sum = of.sum();
+    if of.ce > 0 {
+        return format!("CE {}", share(of.ce as f64, sum as f64));
+    }
+    match of {
+        _ if 2 * of.not_ect >= sum => "Not-ECT",
+        _ if of.ect_0 >= of.ect_1 => "ECT(0)",
+        _ => "ECT(1)",
+    }
+    .into()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{bytes, delay, duration, rate, share};
+    use super::{bytes, delay, duration, marks, rate, share};
+    use tidegate_agent::Marks;
 
     #[test]
     fn numbers_keep_their_width_where_the_unit_changes() {
@@ -79,6 +96,13 @@ mod tests {
         assert_eq!(told, ["0.0 ms", "0.4 ms", "12 ms", "999 ms", "1.2 s"]);
         let told = [59, 61, 3_700, 90_000].map(duration);
         assert_eq!(told, ["59 s", "1 min", "1 h 1 min", "1 d 1 h"]);
+    }
+
+    #[test]
+    fn marks_say_what_most_packets_do_and_any_congestion_first() {
+        let told = [[9, 0, 8, 0], [1, 0, 9, 0], [1, 9, 0, 0], [0, 0, 999, 1]];
+        let told = told.map(|packets| marks(Marks::new(packets)));
+        assert_eq!(told, ["Not-ECT", "ECT(0)", "ECT(1)", "CE <1 %"]);
     }
 
     #[test]

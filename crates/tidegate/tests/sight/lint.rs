@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// All that may tell one series from another: nothing of a single flow.
-const LABELS: [&str; 9] = [
+const LABELS: [&str; 10] = [
     "version",
     "law",
     "interface",
     "direction",
     "reason",
-    "treatment",
+    "kind",
+    "ecn",
     "state",
     "place",
     "le",

@@ -53,6 +53,8 @@ impl Build {
         self.set(&mut open, "serves", &served)?;
         // The law's number comes first.
         self.set(&mut open, "config", &params.law.to_ne_bytes())?;
+        // A build that is older may count no traffic.
+        let _ = self.set(&mut open, "interfaces", &LO.to_ne_bytes());
         Programs::new(open.load()?)
     }
 

@@ -224,19 +224,72 @@ impl Traffic {
     }
 }
 
+/// What goes that way and has no window.
+pub fn windowless_name(way: Way) -> &'static str {
+    match way {
+        Way::Arrives => "arriving datagrams",
+        Way::Leaves => "leaving datagrams",
+    }
+}
+
+/// Flows over QUIC, from their handshakes on: each datagram of 1200 bytes is acknowledged.
+pub struct Datagrams {
+    flows: u16,
+    exchanges: u64,
+}
+
+impl Datagrams {
+    pub fn new(flows: u16) -> Self {
+        Self {
+            flows,
+            exchanges: 0,
+        }
+    }
+
+    /// The next datagram, and what acknowledges it.
+    pub fn exchange(&mut self) -> [Packet; 2] {
+        /// A short header, and how a long one of version 1 begins (RFC 9000 sections 17.3.1 and 17.2.2).
+        const SHORT: u8 = 0x40;
+        const INITIAL: [u8; 6] = [0xc0, 0, 0, 0, 1, 8];
+        let is_first = self.exchanges < self.flows.into();
+        self.exchanges += 1;
+        let now_us = 10_000_000 + self.exchanges * SPACING_US;
+        let flow = (self.exchanges % u64::from(self.flows)) as u16;
+        [(Way::Arrives, 1200), (Way::Leaves, 40)].map(|(way, bytes)| {
+            let [from, to] = ends(way, flow);
+            let udp = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
+                .ipv4(from.0, to.0, 64)
+                .udp(from.1, to.1);
+            let mut payload = vec![SHORT; bytes];
+            if is_first {
+                payload[..INITIAL.len()].copy_from_slice(&INITIAL);
+            }
+            let mut bytes = Vec::with_capacity(udp.size(payload.len()));
+            udp.write(&mut bytes, &payload)
+                .expect("memory can be written to");
+            Packet { way, now_us, bytes }
+        })
+    }
+}
+
 fn ms(us: u64) -> u32 {
     (us / 1000) as u32
 }
 
-/// Between the ports of that flow, on Ethernet.
-fn packet(flow: u32, way: Way, now_us: u64, header: &Header, payload: usize) -> Packet {
+/// Where a packet of that flow comes from, and where it goes.
+fn ends(way: Way, flow: u16) -> [([u8; 4], u16); 2] {
     const HERE: ([u8; 4], u16) = ([192, 0, 2, 7], 20_000);
     const THERE: ([u8; 4], u16) = ([198, 51, 100, 9], 443);
-    let here = (HERE.0, HERE.1 + flow as u16);
-    let (from, to) = match way {
-        Way::Arrives => (THERE, here),
-        Way::Leaves => (here, THERE),
-    };
+    let here = (HERE.0, HERE.1 + flow);
+    match way {
+        Way::Arrives => [THERE, here],
+        Way::Leaves => [here, THERE],
+    }
+}
+
+/// Between the ports of that flow, on Ethernet.
+fn packet(flow: u32, way: Way, now_us: u64, header: &Header, payload: usize) -> Packet {
+    let [from, to] = ends(way, flow as u16);
     let mut options = match header.scale {
         Some(scale) => vec![TcpOptionElement::Noop, TcpOptionElement::WindowScale(scale)],
         None => Vec::new(),

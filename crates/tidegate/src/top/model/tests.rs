@@ -3,8 +3,8 @@ use crate::snapshot::Snapshot;
 use crate::top::order::Order;
 use crate::top::report::Report;
 use crate::top::row::State;
-use crate::top::tests::{START_US, download, path, quic, snapshot};
-use tidegate_agent::{Limit, Reason};
+use crate::top::tests::{START_US, download, path, quic, sealed, snapshot};
+use tidegate_agent::{Kind, Limit, Reason};
 
 const SECOND: u64 = 1_000_000;
 
@@ -95,8 +95,8 @@ fn a_direction_in_which_nothing_was_said_is_no_row() {
 #[test]
 fn data_before_the_first_answer_are_no_flow_of_their_own() {
     let flow = download(1, 9000, START_US);
-    let mut left = quic(1448, START_US);
-    (left.local, left.remote, left.protocol) = (flow.local, flow.remote, 6);
+    let mut left = sealed(1448, START_US);
+    (left.local, left.remote) = (flow.local, flow.remote);
     left.reason = Reason::NoFlow;
     let mut look = snapshot(START_US, vec![flow]);
     look.left = vec![left];
@@ -128,36 +128,59 @@ fn rows_are_sorted_the_largest_first_and_what_is_not_known_last() {
 }
 
 #[test]
-fn a_path_tells_how_much_is_out_of_reach() {
-    let later = START_US + SECOND;
-    let flows = |at_us, bytes| {
-        let mut bare = download(1, bytes, at_us);
-        bare.timestamps = false;
-        vec![bare]
+fn a_path_tells_how_much_of_it_is_steered_and_what_the_rest_is() {
+    let look = |at_us, kinds: [u64; 4]| {
+        let of = [Kind::Tcp, Kind::NoTimestamps, Kind::Quic, Kind::Wireguard];
+        let kinds: Vec<_> = of.into_iter().zip(kinds).collect();
+        let mut look = snapshot(at_us, vec![]);
+        look.paths = vec![path(&kinds)];
+        look
     };
-    let mut before = snapshot(START_US, flows(START_US, 0));
-    before.paths = vec![path(1_000_000, 500_000, 0)];
-    let mut after = snapshot(later, flows(later, 250_000));
-    after.paths = vec![path(2_000_000, 1_000_000, 125_000)];
-    let model = looks([before, after]);
+    let mut model = looks([look(START_US, [1_000_000, 0, 5_000_000, 7])]);
+    assert_eq!(model.paths[0].shares(), "", "one look tells no rates");
+    model.update(look(START_US + SECOND, [1_250_000, 125_000, 5_625_000, 7]));
     let [path] = &model.paths[..] else {
         panic!("one path")
     };
-    // Of 8 Mbit/s that were measured 2 are of a flow without timestamps.
-    assert_eq!(path.reached_bps, Some(6e6));
-    assert_eq!(path.udp_bps, Some(4e6));
-    assert_eq!(path.left_bps, Some(3e6));
-    assert_eq!(model.rows(&Wish::default())[0].limit, Limit::NoTimestamps);
+    assert_eq!(path.rate_bps(), 8e6);
+    let kinds: Vec<_> = path.kinds.iter().map(|k| (k.kind, k.reached)).collect();
+    let expected = [
+        (Kind::Quic, false),
+        (Kind::Tcp, true),
+        (Kind::NoTimestamps, false),
+        (Kind::Wireguard, false),
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(
+        path.shares(),
+        "QUIC 62 %, steered TCP 25 %, unstamped TCP 12 %"
+    );
+}
+
+#[test]
+fn of_what_has_no_window_only_bulk_is_a_row_unless_all_is_asked_for() {
+    let mut look = snapshot(START_US, vec![]);
+    let mut question = quic(500, START_US);
+    question.local.port = 50_002;
+    look.windowless = vec![quic(240_000, START_US), question];
+    let model = looks([look]);
+    assert_eq!(shown(&model), [(50_000, State::Live)]);
+    let all = Wish {
+        all: true,
+        ..Wish::default()
+    };
+    assert_eq!(model.rows(&all).len(), 2);
 }
 
 #[test]
 fn programs_get_what_people_see_and_all_that_is_known() {
     let mut look = snapshot(START_US, vec![download(1, 9000, START_US)]);
-    look.left = vec![quic(2400, START_US)];
+    look.left = vec![sealed(2400, START_US)];
+    look.windowless = vec![quic(240_000, START_US)];
     let model = looks([look]);
     let rows = model.rows(&Wish::default());
     let json = serde_json::to_value(Report::new(&model, &rows)).unwrap();
-    assert_eq!(json["version"], 2);
+    assert_eq!(json["version"], 3);
     assert_eq!(json["agent"]["law"], "tide");
     assert_eq!(json["counts"][0]["packets"], 3);
     assert_eq!(json["paths"][0]["interface"], "wwan0");
@@ -180,7 +203,17 @@ fn programs_get_what_people_see_and_all_that_is_known() {
     );
     assert_eq!(flow["why"], Limit::Law.words());
     let left = &json["left"][0];
-    assert_eq!(left["limit"], "udp");
+    assert_eq!(left["limit"], "sealed");
     assert_eq!(left["left_alone"], true);
     assert_eq!(left["bytes"], 2400);
+    let windowless = &json["windowless"][0];
+    assert_eq!(windowless["kind"], "quic");
+    assert_eq!(windowless["limit"], "quic");
+    assert_eq!(windowless["left_alone"], true);
+    assert_eq!(windowless["origin"], "own");
+    assert_eq!(windowless["packets"]["ect_0"], 200);
+    assert_eq!(windowless["why"], Kind::Quic.about());
+    assert_eq!(json["paths"][0]["traffic"][1]["kind"], "quic");
+    assert_eq!(json["paths"][0]["traffic"][1]["bytes"], 10_000);
+    assert_eq!(json["paths"][0]["kinds"][0]["reached"], true);
 }

@@ -7,6 +7,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Modifier;
+use tidegate_agent::Kind;
 
 fn model() -> Model {
     let later = START_US + 1_000_000;
@@ -15,8 +16,8 @@ fn model() -> Model {
     let mut closed = download(40_001, 9000, START_US);
     closed.closed = true;
     let mut look = snapshot(later, vec![download(40_000, 1_250_000, later), closed]);
-    look.left = vec![quic(250_000, later)];
-    look.paths = vec![path(1_250_000, 250_000, 0)];
+    look.windowless = vec![quic(240_000, later)];
+    look.paths = vec![path(&[(Kind::Tcp, 1_280_000), (Kind::Quic, 260_000)])];
     model.update(look);
     model
 }
@@ -46,11 +47,11 @@ fn the_whole_screen_at_eighty_columns() {
     let buffer = screen(&mut View::default(), 80, 9);
     let expected = [
         "tidegate tide steers downloads and uploads, by tcx, for 1 min",
-        "↓ wwan0     queue  30 ms   12 Mb/s  UDP/QUIC 17 %, left alone 0 %  1 alone",
+        "↓ wwan0     queue  30 ms   12 Mb/s  steered TCP 83 %, QUIC 17 %  1 alone",
         "  group 3   queue  30 ms   10 Mb/s  2 flows  running  lag 50 ms",
         "  REMOTE                      GRP QUEUE▾    RTT     RATE  WINDOW LIMITED BY",
         "↓ 198.51.100.9:443              3  30 ms  80 ms  10 Mb/s  100 kB law's window",
-        "↓ [2001:db8::9]:443             –      –      – 2.0 Mb/s       – UDP",
+        "↓ [2001:db8::9]:443             –      –      – 1.9 Mb/s       – QUIC",
         "↓ 198.51.100.9:443              3  30 ms  80 ms  72 kb/s  100 kB closed",
         "",
         "3 of 3  / filter  < > sort  space pause  Enter why  ? keys  q quit",
@@ -69,6 +70,7 @@ fn a_wide_screen_shows_every_column() {
     }
     assert!(text[2].contains("lag 50 ms  forecast 20 Mb/s"), "{text:?}");
     assert!(text[4].contains("6.0 MB"), "{text:?}");
+    assert!(text[5].contains("ECT(0)"), "{text:?}");
 }
 
 #[test]
@@ -87,11 +89,16 @@ fn the_details_explain_the_decision() {
         assert!(text.contains(words), "no \"{words}\" in\n{text}");
     }
     press(&mut view, KeyCode::Down);
-    let text = lines(&screen(&mut view, 100, 24)).join("\n");
+    let text = lines(&screen(&mut view, 160, 24)).join("\n");
     assert!(
-        text.contains("Left alone: UDP – UDP, such as QUIC"),
+        text.contains("Left alone: QUIC – QUIC, known by its handshake."),
         "{text}"
     );
+    assert!(
+        text.contains("its packets are this machine's own"),
+        "{text}"
+    );
+    assert!(text.contains("200 ECT(0)"), "{text}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::top::model::{Model, Wish};
 fn admitted(filter: &str) -> Vec<u16> {
     let mut model = Model::default();
     let mut look = snapshot(START_US, vec![download(40_000, 9000, START_US)]);
-    look.left = vec![quic(9000, START_US)];
+    look.windowless = vec![quic(240_000, START_US)];
     model.update(look);
     let wish = Wish {
         filter: Filter::new(filter),
@@ -34,6 +34,7 @@ fn words_are_ports_directions_kinds_or_parts_of_what_is_shown() {
         ("alone", vec![]),
         ("udp", vec![quic]),
         ("!udp", vec![flow]),
+        ("quic", vec![quic]),
         ("WWAN", vec![flow, quic]),
         ("198.51.", vec![flow]),
         ("2001:db8", vec![quic]),

@@ -4,16 +4,16 @@
  * arrived when the packet was made that left then. Packets that leave write it, those that arrive read
  * it; they may run on two CPUs, so a slot is one 64-bit word.
  */
-#ifndef TG_LEFT_H
-#define TG_LEFT_H
+#ifndef TG_DEPARTED_H
+#define TG_DEPARTED_H
 
 #include "../base.h"
 
-#define TG_LEFT_SLOTS 32u
-#define TG_LEFT_PER_ROUND 16u
+#define TG_DEPARTED_SLOTS 32u
+#define TG_DEPARTED_PER_ROUND 16u
 
-struct tg_left {
-	tg_u64 slot[TG_LEFT_SLOTS]; /* made, modulo 2^32 << 32 | when it left, us modulo 2^32 */
+struct tg_departed {
+	tg_u64 slot[TG_DEPARTED_SLOTS]; /* made, modulo 2^32 << 32 | when it left, us modulo 2^32 */
 	tg_u32 tail;		    /* next free slot; counts */
 	tg_u32 head;		    /* the reader's: the last that it asked for, or one before */
 	tg_u32 noted_us;	    /* when the newest left */
@@ -21,43 +21,43 @@ struct tg_left {
 };
 
 /* A packet that was made when `made` bytes had arrived leaves at `at_us`; a round trip takes `rtt_us`. */
-TG_INLINE void tg_left_note(struct tg_left *l, tg_u64 made, tg_u32 at_us, tg_u32 rtt_us)
+TG_INLINE void tg_departed_note(struct tg_departed *l, tg_u64 made, tg_u32 at_us, tg_u32 rtt_us)
 {
-	if (l->tail && at_us - l->noted_us < rtt_us / TG_LEFT_PER_ROUND)
+	if (l->tail && at_us - l->noted_us < rtt_us / TG_DEPARTED_PER_ROUND)
 		return;
-	l->slot[l->tail % TG_LEFT_SLOTS] = made << 32 | at_us;
+	l->slot[l->tail % TG_DEPARTED_SLOTS] = made << 32 | at_us;
 	l->tail++;
 	l->noted_us = at_us;
 }
 
-TG_INLINE tg_u64 tg_left_slot(const struct tg_left *l, tg_u32 n)
+TG_INLINE tg_u64 tg_departed_slot(const struct tg_departed *l, tg_u32 n)
 {
-	return l->slot[n % TG_LEFT_SLOTS];
+	return l->slot[n % TG_DEPARTED_SLOTS];
 }
 
 /* Whether what had been let go at `at_us` is known: then `*made` is what had arrived when that was made, modulo
  * 2^32, between two moments in proportion. */
-TG_INLINE int tg_left_at(struct tg_left *l, tg_u32 at_us, tg_u32 *made)
+TG_INLINE int tg_departed_at(struct tg_departed *l, tg_u32 at_us, tg_u32 *made)
 {
 	tg_u32 tail = l->tail;
 	tg_u64 one, next;
 	tg_u32 span_us, past_us;
 
-	if (tail - l->head >= TG_LEFT_SLOTS)
-		l->head = tail - TG_LEFT_SLOTS + 1;
-	for (tg_u32 i = 0; i < TG_LEFT_SLOTS; i++) {
-		if (tail - l->head < 2 || tg_before(at_us, (tg_u32)tg_left_slot(l, l->head + 1)))
+	if (tail - l->head >= TG_DEPARTED_SLOTS)
+		l->head = tail - TG_DEPARTED_SLOTS + 1;
+	for (tg_u32 i = 0; i < TG_DEPARTED_SLOTS; i++) {
+		if (tail - l->head < 2 || tg_before(at_us, (tg_u32)tg_departed_slot(l, l->head + 1)))
 			break;
 		l->head++;
 		TG_FORGET();
 	}
-	one = tg_left_slot(l, l->head);
+	one = tg_departed_slot(l, l->head);
 	if (l->head == tail || tg_before(at_us, (tg_u32)one))
 		return 0;
 	*made = (tg_u32)(one >> 32);
 	if (tail - l->head < 2)
 		return 1;
-	next = tg_left_slot(l, l->head + 1);
+	next = tg_departed_slot(l, l->head + 1);
 	span_us = (tg_u32)next - (tg_u32)one;
 	past_us = at_us - (tg_u32)one;
 	if (past_us < span_us)

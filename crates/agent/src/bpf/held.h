@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/* Flows that may be held: their records, what is told to the law, and what it signals. */
+#ifndef TG_HELD_H
+#define TG_HELD_H
+
+#include "packet.h"
+
+#define TG_HELD_TRIES 4u /* places that are tried for a new flow, a packet */
+#define TG_HELD_IDLE_US (10 * TG_SECOND_US) /* after which a place may be another's */
+#define TG_MERGED 64u /* packets merged by GRO that are let pass before one of them is signalled */
+#define TG_ECHO_REPLY_4 0
+#define TG_ECHO_REPLY_6 129
+
+/* An interface and what its downloads have in common: the agent's own map. */
+struct tg_path {
+	struct bpf_spin_lock lock;
+	struct tg_interface interface;
+	tg_u64 measured; /* payload bytes */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TG_INTERFACES);
+	__type(key, __u32); /* ifindex */
+	__type(value, struct tg_path);
+} paths SEC(".maps");
+
+/* Where a flow's record is. */
+struct tg_candidate {
+	tg_u64 bytes; /* that have arrived */
+	tg_u64 since_us; /* the record's, which is another's if it has another */
+	tg_u32 place; /* of it, plus 1; 0: it has none */
+	tg_u32 merged; /* packets that could not be signalled, as they are several */
+};
+
+/* UDP flows. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct tg_windowless_key);
+	__type(value, struct tg_candidate);
+} candidates SEC(".maps");
+
+/* Records, which the gate and the agent read where they are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TG_HELD);
+	__type(key, __u32);
+	__type(value, struct tg_held);
+} held SEC(".maps");
+
+/* A blank record. */
+const volatile struct tg_held nothing;
+
+/* Where to look for a place next. */
+volatile __u32 next_place = 0;
+
+/* The identifier of the agent's echoes. */
+const volatile __be16 echo_id = 0;
+
+static __always_inline __u64 now_us(void)
+{
+	return bpf_ktime_get_ns() / 1000;
+}
+
+/* A flow has become bulk: it gets a place, if there is one that nobody uses. */
+static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
+{
+#pragma clang loop unroll(disable)
+	for (__u32 n = 0; n < TG_HELD_TRIES; n++) {
+		__u32 place = __sync_fetch_and_add(&next_place, 1) % TG_HELD;
+		struct tg_held *h = bpf_map_lookup_elem(&held, &place);
+		__u64 seen_us;
+
+		if (!c || !p || !h)
+			return 0;
+		seen_us = h->seen_us;
+		if (seen_us && p->now_us - seen_us < TG_HELD_IDLE_US)
+			continue;
+		if (__sync_val_compare_and_swap(&h->seen_us, seen_us, p->now_us) != seen_us)
+			continue;
+		bpf_map_update_elem(&held, &place, (const void *)&nothing, BPF_EXIST);
+		h->key.key = p->key;
+		h->key.protocol = p->protocol;
+		tg_hold_init(&h->hold);
+		h->since_us = p->now_us;
+		h->seen_us = p->now_us;
+		c->since_us = p->now_us;
+		c->place = place + 1;
+		return 0;
+	}
+	return 0;
+}
+
+static __always_inline struct tg_candidate *find_candidate(const struct tg_packet *p)
+{
+	struct tg_windowless_key key = {};
+	struct tg_candidate fresh = {};
+
+	key.key = p->key;
+	key.protocol = p->protocol;
+	if (!bpf_map_lookup_elem(&candidates, &key))
+		bpf_map_update_elem(&candidates, &key, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&candidates, &key);
+}
+
+/* The flow's record, or null if it has none any more. */
+static __always_inline struct tg_held *find_held(struct tg_candidate *c)
+{
+	__u32 place = c->place - 1;
+	struct tg_held *h = c->place ? bpf_map_lookup_elem(&held, &place) : NULL;
+
+	if (h && h->since_us == c->since_us)
+		return h;
+	c->place = 0;
+	return NULL;
+}
+
+/* `bytes` of the flow arrive. Returns whether its sender is to be told to slow down. */
+__noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes)
+{
+	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);
+	int outgrown;
+
+	if (!h || !path)
+		return 0;
+	bpf_spin_lock(&path->lock);
+	outgrown = tg_hold_arrives(&h->hold, &path->interface, at_us, bytes);
+	bpf_spin_unlock(&path->lock);
+	return outgrown;
+}
+
+/* An echo of the flow's server has come back. */
+__noinline int answer_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 rtt_us)
+{
+	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);
+
+	if (!h || !path)
+		return 0;
+	bpf_spin_lock(&path->lock);
+	tg_hold_answered(&h->hold, &path->interface, at_us, rtt_us, h->floor_us);
+	bpf_spin_unlock(&path->lock);
+	return 0;
+}
+
+/* Something of the flow leaves. */
+__noinline int leave_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes)
+{
+	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);
+
+	if (!h || !path)
+		return 0;
+	bpf_spin_lock(&path->lock);
+	tg_hold_leaves(&h->hold, at_us, bytes);
+	bpf_spin_unlock(&path->lock);
+	return 0;
+}
+
+/* Of several packets that GRO has merged all would be lost. */
+static __always_inline int may_signal(struct __sk_buff *skb, const struct tg_packet *p,
+				      struct tg_candidate *c)
+{
+	if (p->ecn != TG_ECN_NOT_ECT || wire_packets(skb) == 1 || ++c->merged >= TG_MERGED) {
+		c->merged = 0;
+		return 1;
+	}
+	return 0;
+}
+
+/* A datagram arrives. Returns whether it is to be signalled as congestion. */
+__noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
+{
+	struct tg_candidate *c;
+	struct tg_held *h;
+
+	if (!p)
+		return 0;
+	c = find_candidate(p);
+	if (!c)
+		return 0;
+	c->bytes += p->payload;
+	h = find_held(c);
+	if (!h) {
+		if (c->bytes >= TG_HOLD_ASKS)
+			claim(c, p);
+		return 0;
+	}
+	h->seen_us = p->now_us;
+	if (!learn_held(h, p->key.ifindex, p->now_us, skb->len - l2) || !may_signal(skb, p, c))
+		return 0;
+	tg_hold_signalled(&h->hold, p->now_us);
+	return 1;
+}
+
+/* A datagram leaves. */
+__noinline int held_leaves(const struct tg_packet *p)
+{
+	struct tg_windowless_key key = {};
+	struct tg_candidate *c;
+	struct tg_held *h;
+
+	if (!p)
+		return 0;
+	key.key = p->key;
+	key.protocol = p->protocol;
+	c = bpf_map_lookup_elem(&candidates, &key);
+	h = c ? find_held(c) : NULL;
+	if (h)
+		leave_held(h, p->key.ifindex, p->now_us, p->payload);
+	return 0;
+}
+
+/* Congestion is signalled: by a mark to ends that understand it, by a drop to others. */
+static __always_inline int signal(struct __sk_buff *skb)
+{
+	return bpf_skb_ecn_set_ce(skb) ? TC_ACT_UNSPEC : TC_ACT_SHOT;
+}
+
+/* Whether the flow's far end is where the packet is from. */
+static __always_inline int is_from(const struct tg_held *h, const struct tg_packet *p)
+{
+	const struct tg_key *k = &h->key.key;
+
+	return k->ifindex == p->key.ifindex && k->remote[0] == p->key.remote[0] &&
+	       k->remote[1] == p->key.remote[1] && k->remote[2] == p->key.remote[2] &&
+	       k->remote[3] == p->key.remote[3];
+}
+
+static __always_inline int is_echo_reply(const struct tg_packet *p, const struct tg_echo_packet *e)
+{
+	__u8 type = p->protocol == IPPROTO_ICMP ? TG_ECHO_REPLY_4 : TG_ECHO_REPLY_6;
+
+	if (p->protocol != IPPROTO_ICMP && p->protocol != IPPROTO_ICMPV6)
+		return 0;
+	return e->type == type && !e->code && e->id == echo_id;
+}
+
+/* An answer to an echo of the agent's says for which flows it asked. */
+__noinline int echo_arrives(struct __sk_buff *skb, const struct tg_packet *p)
+{
+	struct tg_echo_packet e;
+	__u32 rtt_us;
+
+	if (!p || bpf_skb_load_bytes(skb, p->tcp, &e, sizeof(e)) || !is_echo_reply(p, &e))
+		return 0;
+	rtt_us = (__u32)p->now_us - e.sent_us;
+	if (rtt_us > 60 * TG_SECOND_US)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (__u32 n = 0; n < TG_ECHO_FLOWS; n++) {
+		__u32 place = e.places[n % TG_ECHO_FLOWS];
+		struct tg_held *h = bpf_map_lookup_elem(&held, &place);
+
+		if (h && h->since_us && is_from(h, p))
+			answer_held(h, p->key.ifindex, p->now_us, rtt_us);
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
+/*
+ * The hold on a running kernel. Of UDP that has become bulk a record is kept: what arrives and leaves is told
+ * to the law (laws/hold.h), and so are answers to the agent's echoes. What leaves is made to wait by the gate,
+ * which reads the records; a packet that arrives is marked or dropped here when the law signals congestion.
+ *
+ * These programs are apart from the agent's, which change nothing but windows: without the hold they are not
+ * attached. All but what is signalled passes, as it was.
+ */
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/pkt_cls.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "held.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* A packet arrives, whose link-layer header has `l2` bytes. */
+static __always_inline int in(struct __sk_buff *skb, __u32 l2)
+{
+	struct tg_packet p = { .now_us = now_us() };
+	int reason = tg_parse(skb, &p, l2, 0);
+
+	if (reason == TG_COUNT_UDP)
+		return held_arrives(skb, &p, l2) ? signal(skb) : TC_ACT_UNSPEC;
+	if (reason == TG_COUNT_NOT_TCP)
+		echo_arrives(skb, &p);
+	return TC_ACT_UNSPEC;
+}
+
+static __always_inline int out(struct __sk_buff *skb, __u32 l2)
+{
+	struct tg_packet p = { .now_us = now_us() };
+
+	if (tg_parse(skb, &p, l2, 1) == TG_COUNT_UDP)
+		held_leaves(&p);
+	return TC_ACT_UNSPEC;
+}
+
+SEC("tc")
+int ethernet_arrives(struct __sk_buff *skb)
+{
+	return in(skb, ETH_HLEN);
+}
+
+SEC("tc")
+int ethernet_leaves(struct __sk_buff *skb)
+{
+	return out(skb, ETH_HLEN);
+}
+
+SEC("tc")
+int ip_arrives(struct __sk_buff *skb)
+{
+	return in(skb, 0);
+}
+
+SEC("tc")
+int ip_leaves(struct __sk_buff *skb)
+{
+	return out(skb, 0);
+}

@@ -1,0 +1,71 @@
+//! The sums of all packets: what became of them, and of what kind they were.
+
+use crate::skeleton::types::{tg_counter, tg_tally};
+use crate::words::{Ecn, Kind, Reason};
+use serde::{Deserialize, Serialize};
+use tidegate_laws::Direction;
+
+/// How many packets met one fate.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Count {
+    /// Of the data that the packets were looked at for; each packet counts in both.
+    pub direction: Direction,
+    /// What became of them.
+    pub reason: Reason,
+    /// Packets, after merging by GRO and before segmentation.
+    pub packets: u64,
+    /// Their bytes from the IP header on.
+    pub bytes: u64,
+}
+
+/// What an interface has carried of one kind, with one codepoint.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Carried {
+    /// Of what kind.
+    pub kind: Kind,
+    /// What their IP headers say of congestion; what is not IP says nothing.
+    pub ecn: Ecn,
+    /// Packets on the wire, as far as the kernel knows how many it has merged.
+    pub packets: u64,
+    /// Their bytes from the IP header on, headers that merging has taken away left out.
+    pub bytes: u64,
+}
+
+/// Of everything that each CPU has counted.
+pub(crate) fn counts(tallies: &[tg_tally]) -> Vec<Count> {
+    let fates = Direction::ALL.into_iter();
+    let fates = fates.flat_map(|direction| Reason::ALL.map(|reason| (direction, reason)));
+    let count = |(direction, reason): (Direction, Reason)| {
+        let (packets, bytes) = sum(tallies, |t| t.counts[direction as usize][reason as usize]);
+        Count {
+            direction,
+            reason,
+            packets,
+            bytes,
+        }
+    };
+    fates.map(count).collect()
+}
+
+/// Of what went `direction`; kinds that were never seen are left out.
+pub(crate) fn carried(direction: Direction, tallies: &[tg_tally]) -> Vec<Carried> {
+    let kinds = Kind::ALL.into_iter();
+    let kinds = kinds.flat_map(|kind| Ecn::ALL.map(|ecn| (kind, ecn)));
+    let carried = |(kind, ecn): (Kind, Ecn)| {
+        let of = |t: &tg_tally| t.traffic[direction as usize][kind as usize][ecn as usize];
+        let (packets, bytes) = sum(tallies, of);
+        Carried {
+            kind,
+            ecn,
+            packets,
+            bytes,
+        }
+    };
+    kinds.map(carried).filter(|c| c.packets > 0).collect()
+}
+
+/// Packets and bytes.
+fn sum(tallies: &[tg_tally], of: impl Fn(&tg_tally) -> tg_counter) -> (u64, u64) {
+    let counters = tallies.iter().map(of);
+    counters.fold((0, 0), |sum, c| (sum.0 + c.packets, sum.1 + c.bytes))
+}

@@ -1,0 +1,40 @@
+//! What of the kernel's can make packets wait, or reject them.
+
+use crate::GateError;
+use crate::rules::{QueueBy, understood};
+use crate::serve::QUEUES;
+use serde::Serialize;
+use tidegate_netfilter::{Expression, has_queues};
+
+/// What this kernel has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Mechanisms {
+    /// Netfilter queues, and by what rules send packets there; none if either is missing.
+    pub queue: Option<QueueBy>,
+    /// nf_tables' `reject`.
+    pub reject: bool,
+}
+
+impl Mechanisms {
+    /// Tries them in the calling thread's namespace, and leaves nothing there.
+    ///
+    /// # Errors
+    /// If the kernel cannot be asked: without CAP_NET_ADMIN, or without nf_tables.
+    pub fn here() -> Result<Self, GateError> {
+        let [expression, target, reject] = understood([
+            QueueBy::Expression.expression(*QUEUES.start()),
+            QueueBy::Target.expression(*QUEUES.start()),
+            Expression::reject(),
+        ])
+        .map_err(GateError::system("ask nf_tables what it has"))?;
+        let queues = has_queues(QUEUES).is_ok();
+        let by = [(QueueBy::Expression, expression), (QueueBy::Target, target)];
+        Ok(Self {
+            queue: by
+                .into_iter()
+                .find(|(_, is)| queues && *is)
+                .map(|(by, _)| by),
+            reject,
+        })
+    }
+}

@@ -1,0 +1,288 @@
+//! The gate's process: receives packets from the queue, and accepts each when the law says.
+
+use crate::control::{Channel, Reply, Request};
+use crate::flow::{Leaving, flow};
+use crate::hold::Hold;
+use crate::rules::Rules;
+use crate::{Flow, GateError};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, poll, ppoll};
+use nix::sys::prctl::set_timerslack;
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, clock_gettime};
+use signal_hook::consts::SIGTERM;
+use std::collections::HashSet;
+use std::io::{self, stdin};
+use std::ops::RangeInclusive;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use tidegate_netfilter::{Capacity, Queue};
+
+/// Queues of which one is taken: away from 0, which others begin with.
+pub const QUEUES: RangeInclusive<u16> = 0x7400..=0x74ff;
+
+/// Packets that are read before any is let go and anything else is looked at.
+const BURST: usize = 64;
+
+/// More than [`crate::Limits`] let wait, so that it is those which decide, in order.
+const CAPACITY: Capacity = Capacity {
+    packets: 16_384,
+    socket_bytes: 16 << 20,
+};
+
+/// Serves a queue on behalf of the agent that started this process with its end of a pair of sockets as
+/// standard input, until the agent ends, or SIGTERM.
+///
+/// `law` is made of the descriptors that the agent passes. Of each packet, and its first bytes from the IP header on,
+/// it says when it may leave, by CLOCK_MONOTONIC in µs; a moment that has passed lets the packet go at once. If it panics it is not asked
+/// again: everything is let go, and the process ends.
+///
+/// # Errors
+/// If the kernel lacks what is needed, or takes it away.
+pub fn serve<L, E>(law: impl FnOnce(Vec<OwnedFd>) -> Result<L, E>) -> Result<(), GateError>
+where
+    L: FnMut(&Leaving, &[u8]) -> u64,
+    E: std::fmt::Display,
+{
+    let channel = stdin().as_fd().try_clone_to_owned().map(Channel);
+    let channel = channel.map_err(GateError::system("keep the agent's socket"))?;
+    let opening = channel.receive();
+    let Some((Request::Open(limits), descriptors)) = opening.map_err(GateError::Gone)? else {
+        return Ok(());
+    };
+    let opened = law(descriptors)
+        .map_err(|error| GateError::Refused(error.to_string()))
+        .and_then(|law| Server::open(law, Hold::new(limits)));
+    match opened {
+        Ok(mut server) => {
+            let reply = Reply::Open(server.rules.by());
+            channel.send(&reply, &[]).map_err(GateError::Gone)?;
+            let outcome = server.run(&channel);
+            server.end().and(outcome)
+        }
+        Err(error) => {
+            let reply = Reply::Refused(in_words(&error));
+            channel.send(&reply, &[]).map_err(GateError::Gone)?;
+            Err(error)
+        }
+    }
+}
+
+fn in_words(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let words: Vec<_> = causes.map(ToString::to_string).collect();
+    words.join(": ")
+}
+
+struct Server<L> {
+    queue: Queue,
+    rules: Arc<Rules>,
+    /// Those in the rules' sets.
+    flows: HashSet<Flow>,
+    hold: Hold,
+    law: L,
+    end: UnixStream,
+}
+
+impl<L: FnMut(&Leaving, &[u8]) -> u64> Server<L> {
+    fn open(law: L, hold: Hold) -> Result<Self, GateError> {
+        // The kernel may wake others up to 50 µs late.
+        let _ = set_timerslack(1);
+        // In this order: no packet comes before its queue is served.
+        let queue = Queue::bind(QUEUES, CAPACITY).map_err(GateError::system(
+            "serve a netfilter queue (nfnetlink_queue)",
+        ))?;
+        let rules = Rules::put_up(queue.number()).map_err(GateError::system(
+            "send packets to a queue by nf_tables (nft_queue, or nft_compat with xt_NFQUEUE; Linux 5.12)",
+        ))?;
+        Ok(Self {
+            queue,
+            rules: Arc::new(rules),
+            flows: HashSet::new(),
+            hold,
+            law,
+            end: termination().map_err(GateError::system("wait for SIGTERM"))?,
+        })
+    }
+
+    /// Until the agent ends.
+    fn run(&mut self, channel: &Channel) -> Result<(), GateError> {
+        loop {
+            let [asked, end] = self.wait(channel)?;
+            self.receive()?;
+            self.release()?;
+            if end || (asked && !self.answer(channel)?) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for a packet, for the time of one that waits, for the agent, or for a signal; whether these
+    /// two have come.
+    fn wait(&self, channel: &Channel) -> Result<[bool; 2], GateError> {
+        let pause = self.hold.next_us().map(|next| {
+            let pause = Duration::from_micros(next.saturating_sub(now_us()));
+            TimeSpec::from_duration(pause)
+        });
+        let watched = [channel.as_fd(), self.end.as_fd(), self.queue.as_fd()];
+        let mut watched = watched.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        match ppoll(&mut watched, pause, None) {
+            Ok(_) => {}
+            Err(Errno::EINTR) => return Ok([false; 2]),
+            Err(error) => return Err(GateError::system("wait for packets")(error.into())),
+        }
+        let [asked, end, _] = watched.map(|fd| fd.any().unwrap_or(true));
+        Ok([asked, end])
+    }
+
+    /// Takes packets from the queue; whether all that had come.
+    fn receive(&mut self) -> Result<bool, GateError> {
+        for _ in 0..BURST {
+            let packet = self.queue.receive();
+            let Some(packet) = packet.map_err(GateError::system("receive packets"))? else {
+                return Ok(true);
+            };
+            let known = flow(packet.leaves_by, packet.head).filter(|f| self.flows.contains(f));
+            let Some(flow) = known else {
+                // Of a flow that was just taken out of the rules.
+                let id = packet.id;
+                self.queue.accept(id);
+                continue;
+            };
+            let leaving = Leaving {
+                flow,
+                bytes: packet.bytes,
+                at_us: now_us(),
+            };
+            let id = packet.id;
+            let law = &mut self.law;
+            let due_us = catch_unwind(AssertUnwindSafe(|| law(&leaving, packet.head)));
+            self.hold
+                .push(leaving, id, due_us.as_ref().map_or(0, |due| *due));
+            due_us.map_err(|_| GateError::Panicked)?;
+        }
+        Ok(false)
+    }
+
+    /// Lets go whose time has come.
+    fn release(&mut self) -> Result<(), GateError> {
+        let now_us = now_us();
+        while let Some(id) = self.hold.pop(now_us) {
+            self.queue.accept(id);
+        }
+        self.queue
+            .flush()
+            .map_err(GateError::system("let packets go"))
+    }
+
+    /// Does what the agent asks. Whether it is still there.
+    fn answer(&mut self, channel: &Channel) -> Result<bool, GateError> {
+        // Whatever is wrong with it, there is nobody to serve.
+        let Ok(Some((request, _))) = channel.receive() else {
+            return Ok(false);
+        };
+        let done = match request {
+            Request::Hold(flows) => flows.iter().try_for_each(|flow| self.admit(flow)),
+            Request::Leave(flows) => flows.iter().try_for_each(|flow| self.dismiss(flow)),
+            Request::Counts => {
+                let reply = Reply::Counts(self.hold.counts());
+                return Ok(channel.send(&reply, &[]).is_ok());
+            }
+            Request::Open(_) => Ok(()),
+        };
+        let reply = match done {
+            Ok(()) => Reply::Done,
+            Err(error) => Reply::Refused(in_words(&error)),
+        };
+        Ok(channel.send(&reply, &[]).is_ok())
+    }
+
+    fn admit(&mut self, flow: &Flow) -> Result<(), GateError> {
+        if self.flows.insert(*flow) {
+            let added = self.rules.add(flow);
+            if added.is_err() {
+                self.flows.remove(flow);
+            }
+            added.map_err(GateError::system("add a flow to the gate's rules"))?;
+        }
+        Ok(())
+    }
+
+    /// What waits leaves before anything may pass it by.
+    fn dismiss(&mut self, flow: &Flow) -> Result<(), GateError> {
+        if self.flows.remove(flow) {
+            self.hold.let_go(Some(flow));
+            self.release()?;
+            let flow = *flow;
+            self.change(move |rules| rules.remove(&flow))?;
+        }
+        Ok(())
+    }
+
+    /// Takes flows out of the rules, and meanwhile lets go what still comes: while the kernel makes the change
+    /// packets begin to pass by the queue, and may overtake those in it by no more than these take.
+    fn change(
+        &mut self,
+        change: impl FnOnce(&Rules) -> io::Result<()> + Send,
+    ) -> Result<(), GateError> {
+        const LOOK_MS: u8 = 1;
+        // What has come already first, if it ends.
+        for _ in 0..CAPACITY.packets {
+            let all = self.receive()?;
+            self.release()?;
+            if all {
+                break;
+            }
+        }
+        let rules = Arc::clone(&self.rules);
+        thread::scope(|scope| {
+            let change = scope.spawn(move || change(&rules));
+            while !change.is_finished() {
+                self.let_pass(LOOK_MS)?;
+            }
+            let changed = change.join().expect("it does not panic");
+            changed.map_err(GateError::system("take flows out of the gate's rules"))
+        })
+    }
+
+    /// Waits so long for packets, and lets go of them whose time has come. Whether there were any.
+    fn let_pass(&mut self, wait_ms: u8) -> Result<bool, GateError> {
+        let mut coming = [PollFd::new(self.queue.as_fd(), PollFlags::POLLIN)];
+        let some = !matches!(poll(&mut coming, wait_ms), Ok(0));
+        self.receive()?;
+        self.release()?;
+        Ok(some)
+    }
+
+    /// Lets everything go, in order.
+    fn end(mut self) -> Result<(), GateError> {
+        /// Without a packet, after which none is on its way from a rule that is gone.
+        const QUIET_MS: u8 = 20;
+        /// Somebody else's rules may name this queue.
+        const MOST_US: u64 = 500_000;
+        self.flows.clear();
+        self.hold.let_go(None);
+        self.release()?;
+        self.change(Rules::clear)?;
+        let began_us = now_us();
+        while self.let_pass(QUIET_MS)? && now_us() - began_us < MOST_US {}
+        Ok(())
+    }
+}
+
+/// Becomes readable when SIGTERM has come.
+fn termination() -> io::Result<UnixStream> {
+    let (read, write) = UnixStream::pair()?;
+    signal_hook::low_level::pipe::register(SIGTERM, write)?;
+    Ok(read)
+}
+
+/// CLOCK_MONOTONIC, which the kernel's programs read as well.
+fn now_us() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has this clock");
+    Duration::from(now).as_micros() as u64
+}

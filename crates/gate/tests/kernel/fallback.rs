@@ -1,0 +1,155 @@
+//! QUIC's Initials are rejected at once, and nothing else is.
+
+use crate::hosts::{Path, hosts};
+use crate::router::{Router, sh};
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+use tidegate_gate::{Choice, Fallback};
+use tidegate_lab::{IpVersion, Namespace, Veth};
+use tidegate_testing::has_program;
+
+const QUIC: u16 = 443;
+
+fn choice(rejects: bool) -> Choice {
+    Choice {
+        interface: None,
+        remote_ports: QUIC..=QUIC,
+        remote: None,
+        rejects,
+    }
+}
+
+/// A datagram with a long header of that first byte and version.
+fn long(first: u8, version: u32) -> Vec<u8> {
+    let mut datagram = vec![0; 1200];
+    datagram[0] = first;
+    datagram[1..5].copy_from_slice(&version.to_be_bytes());
+    datagram
+}
+
+/// What becomes of a datagram to a port of the server's.
+#[derive(Debug, PartialEq, Eq)]
+enum Fate {
+    Arrives,
+    /// And the sender is told.
+    Rejected,
+}
+
+fn fate(from: &Namespace, to: &Namespace, at: SocketAddr, datagram: &[u8]) -> Fate {
+    const MOST: Duration = Duration::from_millis(300);
+    let server = to.run(|| Ok(UdpSocket::bind(at)?)).unwrap();
+    server.set_read_timeout(Some(MOST)).unwrap();
+    let any = match at.ip() {
+        IpAddr::V4(_) => "0.0.0.0:0",
+        IpAddr::V6(_) => "[::]:0",
+    };
+    let client = from.run(|| Ok(UdpSocket::bind(any)?)).unwrap();
+    client.connect(at).unwrap();
+    client.set_read_timeout(Some(MOST)).unwrap();
+    let began = Instant::now();
+    // Of this machine's own packets the kernel says at once that they were refused.
+    let sent = client.send(datagram);
+    let mut buffer = [0; 2048];
+    match server.recv(&mut buffer) {
+        Ok(length) => {
+            sent.unwrap();
+            assert_eq!(length, datagram.len());
+            Fate::Arrives
+        }
+        Err(_) => {
+            let told = client.recv(&mut buffer).unwrap_err();
+            assert_eq!(told.kind(), ErrorKind::ConnectionRefused);
+            assert!(began.elapsed() < 2 * MOST);
+            Fate::Rejected
+        }
+    }
+}
+
+#[test]
+fn initials_are_rejected_and_nothing_else() {
+    if !has_program("ip", "iproute2") {
+        return;
+    }
+    let Some(hosts) = hosts() else { return };
+    // What a machine is told of its own packets comes by the loopback device.
+    assert!(sh(&hosts.client, "ip link set lo up"));
+    let make = |choices: &[Choice]| hosts.client.run(|| Ok(Fallback::new(choices)?)).unwrap();
+    for version in IpVersion::ALL {
+        let server = Veth::server_address(version);
+        let fate = |port, datagram: &[u8]| {
+            let at = SocketAddr::new(server, port);
+            fate(&hosts.client, &hosts.server, at, datagram)
+        };
+        let initial = long(0xc3, 1);
+        let fallback = make(&[choice(true)]);
+        let initials = [
+            initial.clone(),
+            long(0x83, 1), // without the fixed bit
+            long(0xc0, 0xff00_001d),
+            long(0xc0, 0xface_b002),
+            long(0xd1, 0x6b33_43cf),
+        ];
+        for datagram in &initials {
+            assert_eq!(
+                fate(QUIC, datagram),
+                Fate::Rejected,
+                "{:x?}",
+                &datagram[..5]
+            );
+        }
+        let others = [
+            long(0x43, 1),           // a short header, as in a connection that stands
+            long(0xd0, 1),           // 0-RTT
+            long(0xe0, 1),           // Handshake
+            long(0xf0, 1),           // Retry
+            long(0xe0, 0x6b33_43cf), // 0-RTT of version 2
+            long(0xc0, 0x6b33_43cf), // Retry of version 2
+            long(0xc0, 0),           // a list of versions
+            long(0xc0, 0x1234_5678), // of no version of QUIC's
+            initial[..1199].to_vec(),
+            b"\xc3".to_vec(),
+            Vec::new(),
+        ];
+        for datagram in &others {
+            let head = &datagram[..datagram.len().min(5)];
+            assert_eq!(fate(QUIC, datagram), Fate::Arrives, "{head:x?}");
+        }
+        assert_eq!(fate(8443, &initial), Fate::Arrives);
+        drop(fallback);
+        assert_eq!(fate(QUIC, &initial), Fate::Arrives);
+
+        let bits = if server.is_ipv4() { 30 } else { 126 };
+        let mut exception = choice(false);
+        exception.remote = Some((server, bits));
+        let _fallback = make(&[exception.clone(), choice(true)]);
+        assert_eq!(fate(QUIC, &initial), Fate::Arrives);
+        drop(_fallback);
+        exception.rejects = true;
+        let _fallback = make(&[exception]);
+        assert_eq!(fate(QUIC, &initial), Fate::Rejected);
+        drop(_fallback);
+        let elsewhere = Choice {
+            interface: Some(0x7fff),
+            ..choice(true)
+        };
+        let _fallback = make(&[elsewhere]);
+        assert_eq!(fate(QUIC, &initial), Fate::Arrives);
+    }
+}
+
+#[test]
+fn so_are_those_that_a_router_forwards() {
+    let Some(hosts) = Router::new() else { return };
+    let Path { flow, .. } = hosts.path();
+    let at = SocketAddr::new(flow.remote.ip(), QUIC);
+    let only = Choice {
+        interface: Some(hosts.wan()),
+        ..choice(true)
+    };
+    let make = || Ok(Fallback::new(&[only])?);
+    let _fallback = hosts.router.run(make).unwrap();
+    let fate = |datagram: &[u8]| fate(&hosts.inside, &hosts.far, at, datagram);
+    assert_eq!(fate(&long(0xc3, 1)), Fate::Rejected);
+    assert_eq!(fate(&long(0x43, 1)), Fate::Arrives);
+}

@@ -1,0 +1,11 @@
+//! The gate on the running kernel, between namespaces of its own, with UDP sockets. Needs root.
+
+mod fallback;
+mod fq;
+mod held;
+mod hosts;
+mod killed;
+mod laws;
+mod limits;
+mod quic;
+mod router;

@@ -1,0 +1,177 @@
+//! What a rule consists of: values are loaded into registers and compared, until one of the expressions
+//! decides. Numbers of attributes are those of linux/netfilter/nf_tables.h.
+
+use crate::message::{attribute, nested, number, text};
+use std::ops::RangeInclusive;
+
+/// One of the sixteen registers of four bytes. Values of more take those behind it as well.
+#[derive(Clone, Copy, Debug)]
+pub struct Word(pub u32);
+
+impl Word {
+    fn number(self) -> u32 {
+        libc::NFT_REG32_00 as u32 + self.0
+    }
+}
+
+/// What is known of a packet beside its bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum Meta {
+    /// Index of the interface by which it leaves, in the machine's byte order.
+    LeavesBy,
+    /// Version of IP: `NFPROTO_IPV4` or `NFPROTO_IPV6`, one byte.
+    NetworkProtocol,
+    /// Protocol above IP, one byte.
+    TransportProtocol,
+}
+
+/// From where a place in a packet is counted.
+#[derive(Clone, Copy, Debug)]
+pub enum Base {
+    /// The IP header.
+    Network,
+    /// The header behind it and its extensions.
+    Transport,
+}
+
+/// How a register must compare to a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Compare {
+    /// It is the same.
+    Equal,
+    /// It is another.
+    Unequal,
+    /// As bytes in their order it is no smaller.
+    AtLeast,
+    /// As bytes in their order it is no larger.
+    AtMost,
+}
+
+/// A part of a rule.
+#[derive(Clone, Debug)]
+pub struct Expression(Vec<u8>);
+
+impl Expression {
+    /// Loads what is known of the packet.
+    #[must_use]
+    pub fn meta(what: Meta, to: Word) -> Self {
+        let what = match what {
+            Meta::LeavesBy => libc::NFT_META_OIF,
+            Meta::NetworkProtocol => libc::NFT_META_NFPROTO,
+            Meta::TransportProtocol => libc::NFT_META_L4PROTO,
+        };
+        Self::new("meta", &[number(1, to.number()), number(2, what as u32)])
+    }
+
+    /// Loads bytes of the packet. A packet that is too short does not match the rule.
+    #[must_use]
+    pub fn bytes(from: Base, place: RangeInclusive<u32>, to: Word) -> Self {
+        let base = match from {
+            Base::Network => libc::NFT_PAYLOAD_NETWORK_HEADER,
+            Base::Transport => libc::NFT_PAYLOAD_TRANSPORT_HEADER,
+        };
+        let length = place.end() + 1 - place.start();
+        let parts = [to.number(), base as u32, *place.start(), length];
+        let attributes = (1..).zip(parts).map(|(kind, value)| number(kind, value));
+        Self::new("payload", &attributes.collect::<Vec<_>>())
+    }
+
+    /// Goes on only if the register compares like this to `value`.
+    #[must_use]
+    pub fn compare(from: Word, how: Compare, value: &[u8]) -> Self {
+        let how = match how {
+            Compare::Equal => libc::NFT_CMP_EQ,
+            Compare::Unequal => libc::NFT_CMP_NEQ,
+            Compare::AtLeast => libc::NFT_CMP_GTE,
+            Compare::AtMost => libc::NFT_CMP_LTE,
+        };
+        let parts = [
+            number(1, from.number()),
+            number(2, how as u32),
+            data(3, value),
+        ];
+        Self::new("cmp", &parts)
+    }
+
+    /// Keeps of a register the bits of `mask`.
+    #[must_use]
+    pub fn mask(register: Word, mask: &[u8]) -> Self {
+        let parts = [
+            number(1, register.number()),
+            number(2, register.number()),
+            number(3, mask.len() as u32),
+            data(4, mask),
+            data(5, &vec![0; mask.len()]),
+        ];
+        Self::new("bitwise", &parts)
+    }
+
+    /// Goes on only if a set of the table has the registers' value.
+    #[must_use]
+    pub fn is_in(set: &str, from: Word) -> Self {
+        Self::new("lookup", &[text(1, set), number(2, from.number())])
+    }
+
+    /// Sends the packet to a queue, or lets it pass if nobody serves that.
+    #[must_use]
+    pub fn queue(queue: u16) -> Self {
+        let parts = [queue, 1, libc::NFT_QUEUE_FLAG_BYPASS as u16];
+        let attributes = (1..).zip(parts);
+        let attributes = attributes.map(|(kind, value)| attribute(kind, &value.to_be_bytes()));
+        Self::new("queue", &attributes.collect::<Vec<_>>())
+    }
+
+    /// The same by xtables' target, for kernels without the expression (`CONFIG_NFT_QUEUE`) but with
+    /// nf_tables' layer of compatibility.
+    #[must_use]
+    pub fn queue_target(queue: u16) -> Self {
+        /// `NFQ_FLAG_BYPASS`.
+        const BYPASS: u16 = 1;
+        const REVISION: u32 = 3;
+        // struct xt_NFQ_info_v3, padded as all of xtables' records are.
+        let info = [queue, 1, BYPASS, 0].map(u16::to_ne_bytes).concat();
+        let parts = [text(1, "NFQUEUE"), number(2, REVISION), attribute(3, &info)];
+        Self::new("target", &parts)
+    }
+
+    /// Drops the packet and tells its sender, by ICMP, that the port is unreachable.
+    #[must_use]
+    pub fn reject() -> Self {
+        let parts = [
+            number(1, libc::NFT_REJECT_ICMPX_UNREACH as u32),
+            attribute(2, &[libc::NFT_REJECT_ICMPX_PORT_UNREACH as u8]),
+        ];
+        Self::new("reject", &parts)
+    }
+
+    /// Leaves the packet to the chains behind this one.
+    #[must_use]
+    pub fn pass() -> Self {
+        const DATA_VERDICT: u16 = 2;
+        let verdict = nested(DATA_VERDICT, &number(1, libc::NFT_RETURN as u32));
+        Self::new(
+            "immediate",
+            &[number(1, libc::NFT_REG_VERDICT as u32), nested(2, &verdict)],
+        )
+    }
+
+    /// Gives the packet the address of the interface by which it leaves.
+    #[must_use]
+    pub fn masquerade() -> Self {
+        Self::new("masq", &[])
+    }
+
+    fn new(name: &str, attributes: &[Vec<u8>]) -> Self {
+        Self([text(1, name), nested(2, &attributes.concat())].concat())
+    }
+
+    /// As an element of a rule's list.
+    pub(crate) fn listed(&self) -> Vec<u8> {
+        nested(1, &self.0)
+    }
+}
+
+/// A value, as `NFTA_DATA_VALUE` within the attribute of that number.
+pub(crate) fn data(kind: u16, value: &[u8]) -> Vec<u8> {
+    nested(kind, &attribute(1, value))
+}

@@ -1,0 +1,14 @@
+//! nf_tables and netfilter's packet queues, over netlink, without other programs.
+//!
+//! A [`Table`] belongs to the socket that made it (`NFT_TABLE_F_OWNER`, Linux 5.12): when that closes, be
+//! it because the process was killed, the kernel removes the table with all that is in it. A [`Queue`]
+//! is where a rule sends packets, each of which waits in the kernel for this process's word.
+
+mod expression;
+mod message;
+mod queue;
+mod table;
+
+pub use expression::{Base, Compare, Expression, Meta, Word};
+pub use queue::{Capacity, Packet, Queue, has_queues};
+pub use table::{Chain, Change, Family, Hook, Set, Table};

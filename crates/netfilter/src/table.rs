@@ -1,0 +1,275 @@
+//! Tables of nf_tables that belong to the socket that made them.
+
+use crate::expression::{Expression, data};
+use crate::message::{Answer, answers, general, kind, nested, number, open, request, text};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL};
+use netlink_sys::Socket;
+use std::io;
+
+/// Which packets a table sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// IPv4's.
+    V4,
+    /// IPv6's.
+    V6,
+    /// Both.
+    Inet,
+}
+
+impl Family {
+    fn number(self) -> i32 {
+        match self {
+            Self::V4 => libc::NFPROTO_IPV4,
+            Self::V6 => libc::NFPROTO_IPV6,
+            Self::Inet => libc::NFPROTO_INET,
+        }
+    }
+}
+
+/// Where on a packet's way a chain is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hook {
+    /// A packet of this machine's, before it is routed.
+    Output,
+    /// One that it forwards.
+    Forward,
+    /// Either, on its way out.
+    PostRouting,
+}
+
+impl Hook {
+    fn number(self) -> u32 {
+        let number = match self {
+            Self::Output => libc::NF_INET_LOCAL_OUT,
+            Self::Forward => libc::NF_INET_FORWARD,
+            Self::PostRouting => libc::NF_INET_POST_ROUTING,
+        };
+        number as u32
+    }
+}
+
+/// A chain that begins at a hook.
+///
+/// When a hook is taken away, with its chain or as a transaction is refused, the kernel drops all packets
+/// of the namespace that wait in any netfilter queue (`nf_queue_nf_hook_drop`).
+#[derive(Clone, Copy, Debug)]
+pub struct Chain<'a> {
+    /// Its name in the table.
+    pub name: &'a str,
+    /// `filter` or `nat`.
+    pub kind: &'a str,
+    /// Where it begins.
+    pub hook: Hook,
+    /// Its place among the hook's chains: smaller ones are asked before.
+    pub priority: i32,
+}
+
+/// A set of keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Set<'a> {
+    /// Its name in the table.
+    pub name: &'a str,
+    /// What tells it from others of the transaction that makes it.
+    pub id: u32,
+    /// nft's numbers of the types that its keys consist of: for those who list it.
+    pub types: &'a [u32],
+    /// Bytes of a key, of which each part is padded to four.
+    pub key_bytes: u32,
+    /// Keys that it holds at most.
+    pub size: u32,
+}
+
+/// A change of a table.
+#[derive(Clone, Debug)]
+pub struct Change {
+    message: i32,
+    flags: u16,
+    attributes: Vec<u8>,
+}
+
+/// A table, alive as long as this value.
+#[derive(Debug)]
+pub struct Table {
+    owner: Socket,
+    family: Family,
+    name: String,
+}
+
+impl Table {
+    /// A table in the calling thread's namespace, which is there when [`Table::create`] is committed.
+    ///
+    /// # Errors
+    /// Where there is no nfnetlink.
+    pub fn new(family: Family, name: &str) -> io::Result<Self> {
+        Ok(Self {
+            owner: open()?,
+            family,
+            name: name.into(),
+        })
+    }
+
+    /// Makes the table. It is an error if there is one of its name.
+    #[must_use]
+    pub fn create(&self) -> Change {
+        /// `NFT_TABLE_F_OWNER`.
+        const OWNER: u32 = 2;
+        Change {
+            message: libc::NFT_MSG_NEWTABLE,
+            flags: NLM_F_CREATE | NLM_F_EXCL,
+            attributes: [text(1, &self.name), number(2, OWNER)].concat(),
+        }
+    }
+
+    /// Adds a chain.
+    #[must_use]
+    pub fn chain(&self, chain: &Chain) -> Change {
+        let hook = [
+            number(1, chain.hook.number()),
+            number(2, chain.priority as u32),
+        ];
+        let attributes = [
+            text(1, &self.name),
+            text(3, chain.name),
+            nested(4, &hook.concat()),
+            text(7, chain.kind),
+        ];
+        Change {
+            message: libc::NFT_MSG_NEWCHAIN,
+            flags: NLM_F_CREATE,
+            attributes: attributes.concat(),
+        }
+    }
+
+    /// Adds a chain that no packet comes to.
+    #[must_use]
+    pub fn idle_chain(&self, name: &str) -> Change {
+        Change {
+            message: libc::NFT_MSG_NEWCHAIN,
+            flags: NLM_F_CREATE,
+            attributes: [text(1, &self.name), text(3, name)].concat(),
+        }
+    }
+
+    /// Adds a rule at a chain's end.
+    #[must_use]
+    pub fn rule(&self, chain: &str, expressions: &[Expression]) -> Change {
+        let expressions: Vec<_> = expressions.iter().map(Expression::listed).collect();
+        let attributes = [
+            text(1, &self.name),
+            text(2, chain),
+            nested(4, &expressions.concat()),
+        ];
+        Change {
+            message: libc::NFT_MSG_NEWRULE,
+            flags: NLM_F_CREATE | NLM_F_APPEND,
+            attributes: attributes.concat(),
+        }
+    }
+
+    /// Adds a set.
+    #[must_use]
+    pub fn set(&self, set: &Set) -> Change {
+        let types = set.types.iter().fold(0, |sum, kind| sum << 6 | kind);
+        let attributes = [
+            text(1, &self.name),
+            text(2, set.name),
+            number(4, types),
+            number(5, set.key_bytes),
+            nested(9, &number(1, set.size)),
+            number(10, set.id),
+        ];
+        Change {
+            message: libc::NFT_MSG_NEWSET,
+            flags: NLM_F_CREATE | NLM_F_EXCL,
+            attributes: attributes.concat(),
+        }
+    }
+
+    /// Puts a key into a set; it is an error if the set has it, or is full.
+    #[must_use]
+    pub fn insert(&self, set: &str, key: &[u8]) -> Change {
+        Change {
+            message: libc::NFT_MSG_NEWSETELEM,
+            flags: NLM_F_CREATE | NLM_F_EXCL,
+            attributes: self.element(set, key),
+        }
+    }
+
+    /// Takes a key out of a set; it is an error if the set lacks it.
+    #[must_use]
+    pub fn take(&self, set: &str, key: &[u8]) -> Change {
+        Change {
+            message: libc::NFT_MSG_DELSETELEM,
+            flags: 0,
+            attributes: self.element(set, key),
+        }
+    }
+
+    /// Takes all keys out of a set.
+    #[must_use]
+    pub fn empty(&self, set: &str) -> Change {
+        Change {
+            message: libc::NFT_MSG_DELSETELEM,
+            flags: 0,
+            attributes: [text(1, &self.name), text(2, set)].concat(),
+        }
+    }
+
+    fn element(&self, set: &str, key: &[u8]) -> Vec<u8> {
+        let elements = nested(1, &data(1, key));
+        [text(1, &self.name), text(2, set), nested(3, &elements)].concat()
+    }
+
+    /// Makes all changes at once, or none.
+    ///
+    /// # Errors
+    /// The kernel's first refusal.
+    pub fn commit(&self, changes: &[Change]) -> io::Result<()> {
+        self.attempt(changes)?.into_iter().collect()
+    }
+
+    /// The same, with the kernel's answer to each: if one is refused, nothing has changed.
+    ///
+    /// # Errors
+    /// If the kernel cannot be asked.
+    pub fn attempt(&self, changes: &[Change]) -> io::Result<Vec<io::Result<()>>> {
+        self.owner.send(&self.transaction(changes), 0)?;
+        let mut results: Vec<_> = changes.iter().map(|_| None).collect();
+        while results.iter().any(Option::is_none) {
+            let (received, _) = self.owner.recv_from_full()?;
+            for Answer { sequence, result } in answers(&received)? {
+                // Of the brackets there is an answer only if nothing can be done at all.
+                let Some(place) = (sequence as usize).checked_sub(1) else {
+                    result?;
+                    continue;
+                };
+                if let Some(place) = results.get_mut(place) {
+                    *place = Some(result);
+                }
+            }
+        }
+        Ok(results.into_iter().flatten().collect())
+    }
+
+    /// The changes between the two messages that bracket them. Each is numbered by its place, from 1.
+    fn transaction(&self, changes: &[Change]) -> Vec<u8> {
+        /// `NFNL_MSG_BATCH_BEGIN` and `_END`, which name the subsystem as their resource.
+        const BRACKETS: [u16; 2] = [0x10, 0x11];
+        let subsystem = general(libc::AF_UNSPEC, libc::NFNL_SUBSYS_NFTABLES as u16);
+        let [begin, end] = BRACKETS.map(|bracket| request(bracket, 0, 0, subsystem, &[]));
+        let changes = (1..).zip(changes).map(|(sequence, change)| {
+            request(
+                kind(libc::NFNL_SUBSYS_NFTABLES, change.message),
+                change.flags | NLM_F_ACK,
+                sequence,
+                general(self.family.number(), 0),
+                &change.attributes,
+            )
+        });
+        let mut bytes = begin;
+        bytes.extend(changes.flatten());
+        bytes.extend(end);
+        bytes
+    }
+}

@@ -1,0 +1,67 @@
+//! What of the kernel's can make packets wait that leave.
+
+use super::{Finding, Status};
+use anyhow::Error;
+use tidegate_agent::Interface;
+use tidegate_gate::{Fq, Mechanisms, Qdisc};
+use tidegate_lab::Namespace;
+
+/// Packets of one flow that have to fit: two seconds of two thousand acknowledgements each.
+const HELD: u32 = 4096;
+
+/// Whether there are queues to a process of the agent's, and whether packets can be rejected.
+pub fn queue() -> Finding {
+    const NAME: &str = "packet queue";
+    let found = match Mechanisms::here() {
+        Ok(found) => found,
+        Err(error) => return unknown(NAME, error),
+    };
+    let rejects = if found.reject {
+        "packets can be rejected"
+    } else {
+        "no packet can be rejected (nft_reject_inet)"
+    };
+    match found.queue {
+        Some(by) => Finding::new(NAME, Status::Ok, format!("{}; {rejects}", by.name())),
+        None => Finding::new(NAME, Status::Note, format!("none; {rejects}"))
+            .advise("modprobe nfnetlink_queue, and nft_queue or xt_NFQUEUE"),
+    }
+}
+
+/// Whether the kernel has fq: asked in a namespace that goes with the question.
+pub fn fq() -> Finding {
+    const NAME: &str = "fq";
+    let known = || Ok(Fq::is_known(Interface::find("lo")?.index)?);
+    match Namespace::new().and_then(|namespace| namespace.run(known)) {
+        Ok(true) => Finding::new(NAME, Status::Ok, "this kernel has it"),
+        Ok(false) => Finding::new(NAME, Status::Note, "this kernel lacks it (sch_fq)"),
+        Err(error) => unknown(NAME, error),
+    }
+}
+
+/// By what packets that leave by the interface would wait.
+pub fn of(interface: &Interface) -> Finding {
+    const NAME: &str = "holding";
+    let name = &interface.name;
+    let finding = |status, found| Finding::new(NAME, status, format!("{name}: {found}"));
+    match Qdisc::of(interface.index) {
+        Ok(Qdisc::Fq(fq)) => {
+            let found = format!("by fq, which keeps {} packets of a flow", fq.flow_limit);
+            if fq.flow_limit >= HELD {
+                return finding(Status::Ok, found);
+            }
+            finding(Status::Note, found).advise(format!(
+                "tc qdisc change dev {name} … fq flow_limit {HELD}: what is more is dropped"
+            ))
+        }
+        Ok(Qdisc::Other(kind)) => {
+            let found = format!("by packet queue, as {kind} minds no time stamps");
+            finding(Status::Ok, found)
+        }
+        Err(error) => unknown(NAME, error),
+    }
+}
+
+fn unknown(name: &'static str, error: impl Into<Error>) -> Finding {
+    Finding::new(name, Status::Note, format!("{:#}", error.into()))
+}

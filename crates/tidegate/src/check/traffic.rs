@@ -1,0 +1,169 @@
+//! What of the traffic `run` would steer: by kind, with the shares that an agent has counted where one runs.
+
+use crate::run::serve::Client;
+use crate::snapshot::Snapshot;
+use crate::top::units::share;
+use anyhow::Result;
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+use tidegate_agent::{Config, Direction, Kind};
+
+/// A kind of traffic.
+#[derive(Debug, Serialize)]
+pub struct Reached {
+    kind: Kind,
+    about: &'static str,
+    /// Whether the law would steer what arrives, and what leaves.
+    steered_down: bool,
+    steered_up: bool,
+    /// Its part of the bytes that have arrived, and of those that have left, since the agent was started.
+    share_down: Option<f64>,
+    share_up: Option<f64>,
+}
+
+/// The kinds under `config`: those that the agent at `socket` has met, or all if none can be asked.
+pub fn reached(config: &Config, socket: &Path) -> Vec<Reached> {
+    // To have no agent, or one of another version, is no failure of this kernel's.
+    let asked = Client::connect(socket).ok().flatten();
+    let snapshot = asked.and_then(|mut agent| agent.snapshot().ok());
+    let kinds = Kind::ALL.map(|kind| Reached::new(kind, config, snapshot.as_ref()));
+    let met = |r: &Reached| {
+        [r.share_down, r.share_up]
+            .iter()
+            .flatten()
+            .any(|s| *s > 0.0)
+    };
+    let counted = kinds.iter().any(met);
+    kinds.into_iter().filter(|r| met(r) || !counted).collect()
+}
+
+impl Reached {
+    fn new(kind: Kind, config: &Config, snapshot: Option<&Snapshot>) -> Self {
+        let steered = |direction| {
+            let law = config.params.law;
+            config.directions.include(direction) && kind.is_reached(law, direction)
+        };
+        let share = |direction| snapshot.and_then(|s| part(s, kind, direction));
+        Self {
+            kind,
+            about: kind.about(),
+            steered_down: steered(Direction::Down),
+            steered_up: steered(Direction::Up),
+            share_down: share(Direction::Down),
+            share_up: share(Direction::Up),
+        }
+    }
+
+    const fn treatment(&self) -> &'static str {
+        match (self.steered_down, self.steered_up) {
+            (true, true) => "steered",
+            (true, false) => "steered down",
+            (false, true) => "steered up",
+            (false, false) => "left alone",
+        }
+    }
+}
+
+/// The kind's part of all bytes that went `direction`; none if there were none.
+fn part(snapshot: &Snapshot, kind: Kind, direction: Direction) -> Option<f64> {
+    let paths = snapshot.paths.iter().filter(|p| p.direction == direction);
+    let carried = || paths.clone().flat_map(|p| &p.traffic);
+    let all: u64 = carried().map(|c| c.bytes).sum();
+    let of_kind = carried().filter(|c| c.kind == kind);
+    let bytes: u64 = of_kind.map(|c| c.bytes).sum();
+    (all > 0).then(|| bytes as f64 / all as f64)
+}
+
+/// A line for each.
+pub fn print(kinds: &[Reached], out: &mut impl Write) -> Result<()> {
+    let counted = kinds.iter().any(|r| r.share_down.or(r.share_up).is_some());
+    if counted {
+        writeln!(
+            out,
+            "of the traffic since the agent was started, down and up:"
+        )?;
+    } else {
+        writeln!(
+            out,
+            "of traffic (no agent runs that could say how much there is of each):"
+        )?;
+    }
+    for kind in kinds {
+        let told = |part: Option<f64>| part.map_or_else(|| "–".into(), |part| share(part, 1.0));
+        let [down, up] = [kind.share_down, kind.share_up].map(told);
+        let shares = if counted {
+            format!("{down:>5} {up:>5}  ")
+        } else {
+            String::new()
+        };
+        writeln!(out, "{shares}{:12}  {}", kind.treatment(), kind.about)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{print, reached};
+    use crate::check::traffic::Reached;
+    use crate::top::tests::{START_US, snapshot};
+    use std::path::Path;
+    use tidegate_agent::{Config, Directions, Kind};
+    use tidegate_laws::{Law, Params};
+
+    fn config(law: Law, directions: Directions) -> Config {
+        Config {
+            params: Params {
+                law,
+                ..Params::default()
+            },
+            directions,
+            ..Config::default()
+        }
+    }
+
+    fn lines(kinds: &[Reached]) -> String {
+        let mut text = Vec::new();
+        print(kinds, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn without_an_agent_every_kind_is_told_by_what_the_law_would_do() {
+        let told = |law, directions| reached(&config(law, directions), Path::new("/nonexistent"));
+        let kinds = told(Law::Drwa, Directions::Both);
+        assert_eq!(kinds.len(), Kind::ALL.len());
+        let text = lines(&kinds);
+        assert!(text.contains("no agent runs"), "{text}");
+        let line = |of: Kind| text.lines().find(|l| l.contains(of.about())).unwrap();
+        assert!(line(Kind::Tcp).starts_with("steered down "), "{text}");
+        assert!(
+            line(Kind::NoTimestamps).starts_with("steered down "),
+            "{text}"
+        );
+        assert!(line(Kind::Quic).starts_with("left alone "), "{text}");
+        let text = lines(&told(Law::Tide, Directions::Uploads));
+        assert!(text.contains("steered up    TCP with timestamps"), "{text}");
+        let text = lines(&told(Law::Tide, Directions::Both));
+        let line = |of: Kind| text.lines().find(|l| l.contains(of.about())).unwrap();
+        assert!(line(Kind::Tcp).starts_with("steered  "), "{text}");
+        assert!(
+            line(Kind::NoTimestamps).starts_with("left alone "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn shares_are_of_the_bytes_that_went_that_way() {
+        let look = snapshot(START_US, vec![]);
+        let told = |kind| {
+            let config = config(Law::Tide, Directions::Both);
+            Reached::new(kind, &config, Some(&look))
+        };
+        let (tcp, quic) = (told(Kind::Tcp), told(Kind::Quic));
+        assert_eq!((tcp.share_down, quic.share_down), (Some(0.75), Some(0.25)));
+        assert_eq!(tcp.share_up, None);
+        let text = lines(&[tcp, quic]);
+        assert!(text.contains(" 25 %     –  left alone "), "{text}");
+    }
+}
