@@ -3,6 +3,7 @@
 
 mod alone;
 mod company;
+mod measure;
 mod talk;
 
 use super::contenders::{Contender, LINUX, Shown, TIDE};

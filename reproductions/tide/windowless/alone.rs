@@ -1,17 +1,18 @@
 //! A download without a window, alone.
 
-use super::super::contenders::Contender;
+use super::super::contenders::{Contender, TIDE};
 use super::super::links::{self, Link};
 use super::super::paths::{self, WARMUP_S};
 use super::super::trials::Trial;
-use super::{HOLD, QUARTET, QUEUE, windowless};
-use crate::means::{geometric_mean, least, mean, most};
+use super::measure::{Bound, CHANCE, HELD, LET_GO, MEAN_DELAY, Measure};
+use super::{FALLBACK, HOLD, QUARTET, QUEUE, windowless};
+use crate::means::{mean, most};
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_reproduce::{Case, Claim, Entry, Extent, Listing, Quantity, Sample};
-use tidegate_scenario::{CellKind, RunResult, Udp};
+use tidegate_scenario::{CellKind, Udp};
 
 /// Base RTTs in milliseconds; with `--quick` the second and the last.
 const RTTS_MS: [u32; 4] = [20, 50, 100, 200];
@@ -25,104 +26,20 @@ const STEADY_MBPS: [f64; 3] = [5.0, 20.0, 100.0];
 
 const DURATION_S: f64 = 120.0;
 
-/// A shorter delay in milliseconds counts as this.
-const FLOOR_MS: f64 = 0.5;
-
 /// Of a thousand packets that arrive, so many are signalled at most.
 const SIGNALLED: f64 = 1.0;
 
 /// Senders that pace themselves.
-const PACED: [&str; 2] = ["bbr", "bbr3"];
+const PACED: [(&str, &str); 2] = [("BBR", "bbr"), ("BBR 3", "bbr3")];
+
+/// What is left alone is as it is with untouched Linux.
+const SAME: Claim = Claim::Near {
+    paper: 1.0,
+    within: 0.01,
+    neutral: 0.0,
+};
 
 const RTT: &str = "rtt_ms";
-
-/// What is read from a run, and what it may be as a multiple of untouched Linux's.
-#[derive(Clone, Copy)]
-struct Measure {
-    name: &'static str,
-    read: fn(&RunResult) -> f64,
-    bound: Bound,
-}
-
-/// A ratio that is to be reached, or not to be exceeded.
-#[derive(Clone, Copy)]
-enum Bound {
-    Least(f64),
-    Most(f64),
-}
-
-const GOODPUT: Measure = Measure {
-    name: "goodput",
-    read: |run| run.flows[0].goodput_bps.max(1.0),
-    bound: Bound::Least(0.95),
-};
-const MEAN_DELAY: Measure = Measure {
-    name: "mean queueing delay",
-    read: |run| run.link.queue_delay_ms.mean.max(FLOOR_MS),
-    bound: Bound::Most(1.0 / 12.0),
-};
-const P95_DELAY: Measure = Measure {
-    name: "95th percentile of the queueing delay",
-    read: |run| run.link.queue_delay_ms.p95.max(FLOOR_MS),
-    bound: Bound::Most(0.1),
-};
-const OWN_RTT: Measure = Measure {
-    name: "95th percentile of its own round trip",
-    read: |run| run.flows[0].rtt_ms.p95.max(FLOOR_MS),
-    bound: Bound::Most(0.25),
-};
-
-const CUBIC: [Measure; 4] = [GOODPUT, MEAN_DELAY, P95_DELAY, OWN_RTT];
-
-/// What one that is let go owes: nothing waits longer than without us.
-const LET_GO: [Measure; 3] = [GOODPUT, MEAN_DELAY.at_most(1.0), P95_DELAY.at_most(1.0)];
-
-impl Measure {
-    const fn at_most(self, ratio: f64) -> Self {
-        Self {
-            bound: Bound::Most(ratio),
-            ..self
-        }
-    }
-
-    /// As a multiple of untouched Linux's.
-    fn ratio(&self, sample: &Sample, trial: &Trial, contender: Contender) -> f64 {
-        let linux = contender.untouched();
-        let [ours, theirs] = [contender, linux].map(|c| sample.mean(&trial.by(c), self.read));
-        ours / theirs
-    }
-
-    fn misses(&self, ratio: f64) -> bool {
-        match self.bound {
-            Bound::Least(bound) => ratio < bound,
-            Bound::Most(bound) => ratio > bound,
-        }
-    }
-
-    fn claim(&self) -> Claim {
-        match self.bound {
-            Bound::Least(bound) => Claim::at_least(bound, 0.0),
-            // Nothing is gained at untouched Linux's.
-            Bound::Most(bound) if bound < 1.0 => Claim::at_most(bound, 1.0),
-            Bound::Most(bound) => Claim::at_most(bound, 2.0 * bound),
-        }
-    }
-
-    /// The mean of several ratios, and the worst of them.
-    fn mean(&self, ratios: impl Iterator<Item = f64>) -> f64 {
-        match self.bound {
-            Bound::Least(_) => mean(ratios),
-            Bound::Most(_) => geometric_mean(ratios),
-        }
-    }
-
-    fn worst(&self, ratios: impl Iterator<Item = f64>) -> f64 {
-        match self.bound {
-            Bound::Least(_) => least(ratios),
-            Bound::Most(_) => most(ratios),
-        }
-    }
-}
 
 /// A trial a path.
 pub fn trials(extent: &Extent) -> Result<Arc<[Trial]>> {
@@ -141,8 +58,8 @@ pub fn trials(extent: &Extent) -> Result<Arc<[Trial]>> {
 }
 
 pub fn cases(trials: &[Trial]) -> Vec<Case> {
-    let paced = PACED.map(held).into_iter();
-    let paced = paced.flat_map(|held| [held.untouched(), held]);
+    let paced = PACED.map(|(_, sender)| held(sender)).into_iter();
+    let paced = paced.flat_map(|held| [held.untouched(), held.windowless(Udp::Fallback), held]);
     let contenders = QUARTET.map(|(_, contender, _)| contender).into_iter();
     let contenders: Vec<Contender> = contenders.chain(paced).collect();
     let of = |trial: &Trial| {
@@ -158,17 +75,29 @@ const fn held(sender: &'static str) -> Contender {
 }
 
 pub fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
-    let mut quantities: Vec<_> = CUBIC
-        .into_iter()
-        .flat_map(|measure| judged("CUBIC", trials, HOLD, measure))
-        .collect();
-    quantities.extend(signalled(trials));
-    for (words, contender, _) in &QUARTET[1..3] {
-        quantities.extend(CUBIC.map(|measure| compared(words, trials, *contender, measure)));
+    let mut quantities = Vec::new();
+    for measure in HELD {
+        quantities.extend(judged("CUBIC", trials, HOLD, measure));
     }
-    for sender in PACED {
-        let judged = |measure| judged(sender, trials, held(sender), measure);
-        quantities.extend(LET_GO.into_iter().flat_map(judged));
+    quantities.extend(signalled("CUBIC", trials, HOLD));
+    for measure in HELD {
+        let Measure { name, .. } = measure;
+        let [left, windowed] = ["left alone", "with a window"]
+            .map(|how| format!("CUBIC, {how}: {name} ÷ untouched Linux's, mean"));
+        quantities.push(compared(left, trials, TIDE, measure, SAME));
+        quantities.push(compared(
+            windowed,
+            trials,
+            FALLBACK,
+            measure,
+            measure.claim(),
+        ));
+    }
+    for (words, sender) in PACED {
+        for measure in LET_GO {
+            quantities.extend(judged(words, trials, held(sender), measure));
+        }
+        quantities.extend(signalled(words, trials, held(sender)));
     }
     quantities
 }
@@ -187,6 +116,7 @@ fn judged(
     let terms = match measure.bound {
         Bound::Least(bound) => format!("below {bound}"),
         Bound::Most(bound) => format!("above {bound:.3}"),
+        Bound::About(bound) => format!("above {}", bound * CHANCE),
     };
     [
         Quantity::new(format!("{all}, mean"), "", measure.claim(), move |s| {
@@ -226,39 +156,48 @@ fn misses(
     contender: Contender,
     measure: Measure,
 ) -> Listing {
-    let heads = ["path", "ratio", "goodput", "mean", "p95", "own p95", "‰"];
+    let heads = [
+        "path",
+        "ratio",
+        "with a window",
+        "goodput",
+        "mean",
+        "p95",
+        "own p95",
+        "‰",
+    ];
+    let windowed = contender.windowless(Udp::Fallback);
     let row = |trial: &Trial| -> Option<Vec<Entry>> {
         let ratio = measure.ratio(sample, trial, contender);
-        let start: [Entry; 2] = [trial.path.name.clone().into(), ratio.into()];
-        let beside = CUBIC.map(|other| other.ratio(sample, trial, contender).into());
+        let with = measure.ratio(sample, trial, windowed);
+        let start: [Entry; 3] = [trial.path.name.clone().into(), ratio.into(), with.into()];
+        let beside = HELD.map(|other| other.ratio(sample, trial, contender).into());
         let signals = [per_thousand(sample, trial, contender).into()];
         let row = start.into_iter().chain(beside).chain(signals).collect();
         measure.misses(ratio).then_some(row)
     };
     Listing {
-        title: format!("{words}: every path that misses it, with all its ratios"),
+        title: format!(
+            "{words}: every path that misses it, with all its ratios, and packets signalled of 1000"
+        ),
         heads: heads.map(String::from).into(),
         rows: trials.iter().filter_map(row).collect(),
     }
 }
 
 /// Packets signalled of a thousand.
-fn signalled(trials: &Arc<[Trial]>) -> [Quantity; 2] {
-    let [one, other] = [trials.clone(), trials.clone()];
-    let goal = Claim::at_most(SIGNALLED, 10.0);
+fn signalled(words: &str, trials: &Arc<[Trial]>, contender: Contender) -> [Quantity; 2] {
+    let quantity = |what: &str, read: fn(&mut dyn Iterator<Item = f64>) -> f64| {
+        let trials = trials.clone();
+        let name = format!("{words}, held: packets signalled of 1000, {what}");
+        Quantity::new(name, "", Claim::at_most(SIGNALLED, 10.0), move |s| {
+            let mut all = trials.iter().map(|trial| per_thousand(s, trial, contender));
+            read(&mut all)
+        })
+    };
     [
-        Quantity::new(
-            "CUBIC, held: packets signalled of 1000, mean",
-            "",
-            goal,
-            move |s| mean(one.iter().map(|trial| per_thousand(s, trial, HOLD))),
-        ),
-        Quantity::new(
-            "CUBIC, held: packets signalled of 1000, worst",
-            "",
-            goal,
-            move |s| most(other.iter().map(|trial| per_thousand(s, trial, HOLD))),
-        ),
+        quantity("mean", |all| mean(all)),
+        quantity("worst", |all| most(all)),
     ]
 }
 
@@ -274,14 +213,14 @@ fn per_thousand(sample: &Sample, trial: &Trial, contender: Contender) -> f64 {
 
 /// For comparison with the hold: the mean over the paths.
 fn compared(
-    words: &str,
+    name: String,
     trials: &Arc<[Trial]>,
     contender: Contender,
     measure: Measure,
+    claim: Claim,
 ) -> Quantity {
     let trials = trials.clone();
-    let name = format!("CUBIC, {words}: {} ÷ untouched Linux's, mean", measure.name);
-    Quantity::new(name, "", measure.claim(), move |s| {
+    Quantity::new(name, "", claim, move |s| {
         measure.mean(ratios(s, &trials, contender, measure))
     })
 }

@@ -1,0 +1,104 @@
+//! What is measured of a download without a window, and what it may be beside untouched Linux's.
+
+use super::super::contenders::Contender;
+use super::super::trials::Trial;
+use crate::means::{geometric_mean, least, mean, most};
+use tidegate_reproduce::{Claim, Sample};
+use tidegate_scenario::RunResult;
+
+/// A shorter delay in milliseconds counts as this.
+const FLOOR_MS: f64 = 0.5;
+
+/// What is read from a run, and what it may be as a multiple of untouched Linux's.
+#[derive(Clone, Copy)]
+pub struct Measure {
+    pub name: &'static str,
+    pub read: fn(&RunResult) -> f64,
+    pub bound: Bound,
+}
+
+/// A ratio that is to be reached, not to be exceeded, or not to be exceeded by more than chance does.
+#[derive(Clone, Copy)]
+pub enum Bound {
+    Least(f64),
+    Most(f64),
+    About(f64),
+}
+
+/// What two runs that differ by chance alone may differ by.
+pub const CHANCE: f64 = 1.05;
+
+const GOODPUT: Measure = Measure {
+    name: "goodput",
+    read: |run| run.flows[0].goodput_bps.max(1.0),
+    bound: Bound::Least(0.95),
+};
+pub const MEAN_DELAY: Measure = Measure {
+    name: "mean queueing delay",
+    read: |run| run.link.queue_delay_ms.mean.max(FLOOR_MS),
+    bound: Bound::Most(1.0 / 12.0),
+};
+const P95_DELAY: Measure = Measure {
+    name: "95th percentile of the queueing delay",
+    read: |run| run.link.queue_delay_ms.p95.max(FLOOR_MS),
+    bound: Bound::Most(0.1),
+};
+const OWN_RTT: Measure = Measure {
+    name: "95th percentile of its own round trip",
+    read: |run| run.flows[0].rtt_ms.p95.max(FLOOR_MS),
+    bound: Bound::Most(0.25),
+};
+
+/// What is asked of one that is held.
+pub const HELD: [Measure; 4] = [GOODPUT, MEAN_DELAY, P95_DELAY, OWN_RTT];
+
+/// What one that is let go owes: nothing waits longer than without us.
+pub const LET_GO: [Measure; 3] = [GOODPUT, MEAN_DELAY.about(1.0), P95_DELAY.about(1.0)];
+
+impl Measure {
+    const fn about(self, ratio: f64) -> Self {
+        Self {
+            bound: Bound::About(ratio),
+            ..self
+        }
+    }
+
+    /// As a multiple of untouched Linux's.
+    pub fn ratio(&self, sample: &Sample, trial: &Trial, contender: Contender) -> f64 {
+        let linux = contender.untouched();
+        let [ours, theirs] = [contender, linux].map(|c| sample.mean(&trial.by(c), self.read));
+        ours / theirs
+    }
+
+    pub fn misses(&self, ratio: f64) -> bool {
+        match self.bound {
+            Bound::Least(bound) => ratio < bound,
+            Bound::Most(bound) => ratio > bound,
+            Bound::About(bound) => ratio > bound * CHANCE,
+        }
+    }
+
+    pub fn claim(&self) -> Claim {
+        match self.bound {
+            Bound::Least(bound) => Claim::at_least(bound, 0.0),
+            // Nothing is gained at untouched Linux's.
+            Bound::Most(bound) => Claim::at_most(bound, 1.0),
+            Bound::About(bound) => Claim::at_most(bound, 2.0 * bound),
+        }
+    }
+
+    /// The mean of several ratios, and the worst of them.
+    pub fn mean(&self, ratios: impl Iterator<Item = f64>) -> f64 {
+        match self.bound {
+            Bound::Least(_) => mean(ratios),
+            Bound::Most(_) | Bound::About(_) => geometric_mean(ratios),
+        }
+    }
+
+    pub fn worst(&self, ratios: impl Iterator<Item = f64>) -> f64 {
+        match self.bound {
+            Bound::Least(_) => least(ratios),
+            Bound::Most(_) | Bound::About(_) => most(ratios),
+        }
+    }
+}
