@@ -67,7 +67,7 @@ fn who_sends_at_a_rate_that_the_link_carries_never_waits() {
 
 /// Ten percent too much, whatever becomes of it.
 #[test]
-#[ignore = "each signal comes before the last one's lack of an answer is noted, so it is never let go"]
+#[ignore = "each signal comes before the lack of an answer to the last is noted, so it is let go too late"]
 fn who_sends_more_than_the_link_carries_is_let_go() {
     let mut edge = Edge::new(Sender::Rate(1.1));
     let held = edge.over_s(120.0);

@@ -3,6 +3,9 @@
 use std::collections::VecDeque;
 use tidegate_laws::{Hold, Path};
 
+/// The buffer; windows never fill it.
+const BUFFER_MS: u64 = 1_000;
+
 /// From one echo to the next, in milliseconds.
 const ECHO_MS: u64 = 58;
 
@@ -173,7 +176,9 @@ impl Edge {
                 (self.acknowledged + window).saturating_sub(self.sent) / bytes
             }
         };
-        self.queued += packets;
+        // A rate that the link does not carry fills a buffer of so many ms, and no more of it gets in.
+        let room = (BUFFER_MS * self.per_ms as u64).saturating_sub(self.queued);
+        self.queued += packets.min(room);
         self.sent += packets * bytes;
     }
 
