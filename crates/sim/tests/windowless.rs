@@ -51,12 +51,21 @@ fn a_held_download_keeps_its_goodput_without_the_queue() {
         let [before, after] = [&linux, &hold].map(|run| run.link.queue_delay_ms);
         let came = goodput(&hold) / goodput(&linux);
         assert!(came > 0.95, "{rate}: {came}");
-        assert!(after.mean < before.mean / 12.0, "{rate}: {after:?}, {before:?}");
-        assert!(after.p95 < before.p95 / 10.0, "{rate}: {after:?}, {before:?}");
+        assert!(
+            after.mean < before.mean / 12.0,
+            "{rate}: {after:?}, {before:?}"
+        );
+        assert!(
+            after.p95 < before.p95 / 10.0,
+            "{rate}: {after:?}, {before:?}"
+        );
         let held = held(&hold, "download");
         assert!(held.held > held.left / 2, "{rate}: {held:?}");
         // CUBIC's window has to be told now and then, and seldom is.
-        assert!(held.signalled > 0 && held.signalled < held.arrived / 1000, "{rate}: {held:?}");
+        assert!(
+            held.signalled > 0 && held.signalled < held.arrived / 1000,
+            "{rate}: {held:?}"
+        );
     }
 }
 
@@ -142,5 +151,8 @@ fn the_same_seed_is_held_the_same() {
     let beside = format!("{DOWNLOAD}, {{ name = 'tcp', start_s = 5, does = {{ bulk = {{}} }} }}");
     let once = everything(LTE, &beside, HOLD);
     assert_eq!(once, everything(LTE, &beside, HOLD));
-    assert_ne!(once, everything(LTE, &beside, "name = 'tide', law = 'tide'"));
+    assert_ne!(
+        once,
+        everything(LTE, &beside, "name = 'tide', law = 'tide'")
+    );
 }

@@ -105,7 +105,11 @@ impl Crowd {
     fn shares(&self, sample: &Sample, contender: Contender) -> Vec<f64> {
         let case = self.trial.by(contender);
         let goodputs: Vec<f64> = (0..=self.others)
-            .map(|nth| sample.mean(&case, |run| run.flows[nth].goodput_bps))
+            .map(|nth| {
+                sample.mean(&case, |run| {
+                    run.flows.get(nth).map_or(0.0, |flow| flow.goodput_bps)
+                })
+            })
             .collect();
         let fair = mean(goodputs.iter().copied());
         goodputs.iter().map(|goodput| goodput / fair).collect()

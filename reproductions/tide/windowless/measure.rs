@@ -30,7 +30,12 @@ pub const CHANCE: f64 = 1.05;
 
 const GOODPUT: Measure = Measure {
     name: "goodput",
-    read: |run| run.flows[0].goodput_bps.max(1.0),
+    read: |run| {
+        run.flows
+            .first()
+            .map_or(0.0, |flow| flow.goodput_bps)
+            .max(1.0)
+    },
     bound: Bound::Least(0.95),
 };
 pub const MEAN_DELAY: Measure = Measure {
@@ -45,7 +50,12 @@ const P95_DELAY: Measure = Measure {
 };
 const OWN_RTT: Measure = Measure {
     name: "95th percentile of its own round trip",
-    read: |run| run.flows[0].rtt_ms.p95.max(FLOOR_MS),
+    read: |run| {
+        run.flows
+            .first()
+            .map_or(0.0, |flow| flow.rtt_ms.p95)
+            .max(FLOOR_MS)
+    },
     bound: Bound::Most(0.25),
 };
 
