@@ -29,6 +29,9 @@ const DURATION_S: f64 = 120.0;
 /// Of a thousand packets that arrive, so many are signalled at most.
 const SIGNALLED: f64 = 1.0;
 
+/// Why more are.
+const SLOW: &str = "a link of a few hundred kbit/s carries a thousand packets in half a minute, and a window of a dozen is outgrown sooner";
+
 /// Senders that pace themselves.
 const PACED: [(&str, &str); 2] = [("BBR", "bbr"), ("BBR 3", "bbr3")];
 
@@ -109,7 +112,7 @@ fn judged(
     contender: Contender,
     measure: Measure,
 ) -> [Quantity; 3] {
-    let Measure { name, .. } = measure;
+    let Measure { name, reason, .. } = measure;
     let [one, other, each, listed] = [(); 4].map(|()| trials.clone());
     let all = format!("{words}, held: {name} ÷ untouched Linux's");
     let count = trials.len() as f64;
@@ -124,7 +127,8 @@ fn judged(
         }),
         Quantity::new(format!("{all}, worst"), "", measure.claim(), move |s| {
             measure.worst(ratios(s, &other, contender, measure))
-        }),
+        })
+        .because(reason),
         Quantity::new(
             format!("{all}: of {count} paths, {terms}"),
             "paths",
@@ -134,6 +138,7 @@ fn judged(
                 ratios.filter(|&ratio| measure.misses(ratio)).count() as f64
             },
         )
+        .because(reason)
         .listing(move |s| misses(s, &all, &listed, contender, measure)),
     ]
 }
@@ -194,6 +199,7 @@ fn signalled(words: &str, trials: &Arc<[Trial]>, contender: Contender) -> [Quant
             let mut all = trials.iter().map(|trial| per_thousand(s, trial, contender));
             read(&mut all)
         })
+        .because(SLOW)
     };
     [
         quantity("mean", |all| mean(all)),
