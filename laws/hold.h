@@ -23,7 +23,7 @@
  * it is seen whether that is answered before another one is. A flow that is short, that sends as much as it
  * receives, or that is not clocked by what leaves here (`hold/clocked.h`) is neither held nor signalled.
  *
- *     arrives:  tg_hold_arrives, tg_hold_signalled (if it was), tg_hold_answered (an echo)
+ *     arrives:  tg_hold_learns (data, or an echo), tg_hold_signalled (if it was)
  *     leaves:   tg_hold_wait_us, and once that is 0, tg_hold_leaves
  *
  * Source: the project's own; docs/law.md derives it.
@@ -71,6 +71,7 @@ struct tg_hold {
 	tg_u32 gated;	     /* what leaves can be made to wait: by whom it is, nobody else's to write */
 	struct tg_clocked clocked;
 	struct tg_echo echo;
+	struct tg_arrival arrival; /* what it saw last */
 	struct tg_share share;
 	struct tg_sharing sharing;
 	struct tg_tide own;
@@ -249,41 +250,52 @@ TG_INLINE tg_u32 tg_hold_tide(struct tg_hold *h, struct tg_interface *i, struct 
 	return wanted;
 }
 
-/* `len` bytes arrive, or none but an echo of ours: then the delay is new. */
-TG_INLINE void tg_hold_sees(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
-			    int fresh)
+/* What an arrival says: data have no delay of their own, an echo has no data. */
+TG_INLINE void tg_hold_measure(struct tg_hold *h, tg_u64 now_us, tg_u32 len, int fresh)
 {
-	struct tg_arrival a = {
-		.now_us = now_us,
-		.len = len,
-		.mss = h->mss,
-		.fresh = (tg_u8)fresh,
-		.sample_us = fresh ? h->echo.rtt_us : 0,
-		.echo_us = fresh ? h->echo.rtt_us : 0,
-		.rtt_min_us = h->echo.floor_us,
-		.queue_us = tg_echo_queue_us(&h->echo, now_us),
-		.one_way_us = h->echo.rtt_us,
-		.rd_us = h->echo.rtt_us,
-		.tick_us = 1,
-		.lag_us = fresh ? h->echo.floor_us : 0,
-		.fell_us = fresh ? h->echo.fell_us : 0,
-	};
+	struct tg_arrival *a = &h->arrival;
 
-	if (!h->echo.rtt_us)
-		return;
-	h->wanted = tg_hold_tide(h, i, &a);
-	tg_hold_learn_wide(h, now_us);
+	a->now_us = now_us;
+	a->len = len;
+	a->mss = h->mss;
+	a->fresh = (tg_u8)fresh;
+	a->sample_us = fresh ? h->echo.rtt_us : 0;
+	a->rtt_min_us = h->echo.floor_us;
+	a->queue_us = tg_echo_queue_us(&h->echo, now_us);
+	a->one_way_us = h->echo.rtt_us;
+	a->tick_us = 1;
+	a->lag_us = fresh ? h->echo.floor_us : 0;
+	a->fell_us = fresh ? h->echo.fell_us : 0;
+	a->beside_us = 0;
 }
 
-/* A packet with `len` bytes arrives. Returns whether it is to be signalled as congestion. */
-TG_INLINE int tg_hold_arrives(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len)
+/*
+ * `len` bytes arrive; or none but an echo, after `rtt_us`. `floor_us`: the floor of another flow with the same server,
+ * or 0. Returns whether the packet is to be signalled as congestion. One function for both: the kernel's verifier looks
+ * at the law once.
+ */
+TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
+			     tg_u32 rtt_us, tg_u32 floor_us)
 {
-	tg_hold_count(h, now_us, len);
-	tg_hold_learn_rate(h, now_us);
+	if (rtt_us) {
+		if (!h->echo.heard_us)
+			tg_echo_floor(&h->echo, floor_us);
+		tg_echo_heard(&h->echo, now_us, rtt_us);
+		TG_FORGET();
+		tg_hold_learn_window(h, now_us);
+	} else {
+		tg_hold_count(h, now_us, len);
+		tg_hold_learn_rate(h, now_us);
+	}
 	TG_FORGET();
-	tg_hold_sees(h, i, now_us, len, 0);
+	if (!h->echo.rtt_us)
+		return 0;
+	tg_hold_measure(h, now_us, len, rtt_us != 0);
 	TG_FORGET();
-	return tg_hold_outgrown(h, now_us);
+	h->wanted = tg_hold_tide(h, i, &h->arrival);
+	TG_FORGET();
+	tg_hold_learn_wide(h, now_us);
+	return len && tg_hold_outgrown(h, now_us);
 }
 
 /* It was signalled. */
@@ -292,19 +304,6 @@ TG_INLINE void tg_hold_signalled(struct tg_hold *h, tg_u64 now_us)
 	h->signalled_us = now_us;
 	h->signals++;
 	tg_clocked_signal(&h->clocked, now_us, h->window, h->echo.rtt_us + h->waited_us);
-}
-
-/* An echo has come back after `rtt_us`. `floor_us`: the floor of another flow with the same server, or 0. */
-TG_INLINE void tg_hold_answered(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us,
-				tg_u32 rtt_us, tg_u32 floor_us)
-{
-	if (!h->echo.heard_us)
-		tg_echo_floor(&h->echo, floor_us);
-	tg_echo_heard(&h->echo, now_us, rtt_us);
-	TG_FORGET();
-	tg_hold_learn_window(h, now_us);
-	TG_FORGET();
-	tg_hold_sees(h, i, now_us, 0, 1);
 }
 
 #endif

@@ -220,6 +220,11 @@ impl Agent {
         Ok(())
     }
 
+    /// The map of the queues of what arrives, for other programs.
+    pub(crate) fn paths_map(&self) -> BorrowedFd<'_> {
+        self.skeleton.maps.paths.as_fd()
+    }
+
     /// The programs that see arriving and leaving packets.
     fn programs(&self, link: LinkLayer) -> [&ProgramMut<'static>; 2] {
         let progs = &self.skeleton.progs;

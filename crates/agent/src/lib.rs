@@ -11,6 +11,7 @@ mod cgroup;
 mod direction;
 mod error;
 mod explain;
+mod held;
 mod histogram;
 mod interface;
 mod leftovers;
@@ -31,6 +32,7 @@ pub use cgroup::Cgroup;
 pub use direction::Directions;
 pub use error::AgentError;
 pub use explain::{Limit, Situation};
+pub use held::{Candidate, Held, Records};
 pub use histogram::{Histogram, Histograms};
 pub use interface::{Interface, LinkLayer};
 pub use leftovers::{Leftover, leftovers};
@@ -67,4 +69,10 @@ pub mod trunk {
 #[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
 pub mod wait {
     include!(concat!(env!("OUT_DIR"), "/wait.skel.rs"));
+}
+
+/// The skeleton of the hold's programs.
+#[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+pub mod hold {
+    include!(concat!(env!("OUT_DIR"), "/hold.skel.rs"));
 }

@@ -119,7 +119,7 @@ pub struct PathView {
     pub traffic: Vec<Carried>,
 }
 
-fn address(words: &[u32; 4], family: u32) -> IpAddr {
+pub(crate) fn address(words: &[u32; 4], family: u32) -> IpAddr {
     // The words hold network byte order as it lay in the packet.
     let mut bytes = [0; 16];
     for (chunk, word) in bytes.chunks_exact_mut(4).zip(words) {

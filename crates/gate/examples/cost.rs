@@ -27,18 +27,34 @@ fn main() -> Result<()> {
         })?);
     }
     println!("packets of 40 bytes as fast as one socket sends them, 2 s:");
-    for (name, wait) in [
+    for (name, through) in [
         ("no gate", None),
-        ("through the gate, no wait", Some(0)),
-        ("through the gate, each waits 20 ms", Some(20_000)),
+        ("past the gate, which another passes", Some(Through::Past)),
+        ("through the gate, no wait", Some(Through::Wait(0))),
+        (
+            "through the gate, each waits 20 ms",
+            Some(Through::Wait(20_000)),
+        ),
     ] {
-        flood(name, wait)?;
+        flood(name, through)?;
     }
     println!("a packet every 500 µs, for 2 s, sent until received:");
-    for (name, wait) in [("no gate", None), ("through the gate, no wait", Some(0))] {
-        paced(name, wait)?;
+    for (name, through) in [
+        ("no gate", None),
+        ("past the gate, which another passes", Some(Through::Past)),
+        ("through the gate, no wait", Some(Through::Wait(0))),
+    ] {
+        paced(name, through)?;
     }
     Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum Through {
+    /// The gate serves another flow.
+    Past,
+    /// This one, whose packets wait that long, in µs.
+    Wait(u64),
 }
 
 struct Path {
@@ -49,7 +65,7 @@ struct Path {
 }
 
 impl Path {
-    fn new(wait_us: Option<u64>) -> Result<Self> {
+    fn new(through: Option<Through>) -> Result<Self> {
         let hosts = Veth::new()?;
         let server = Veth::server_address(IpVersion::V4);
         let to = hosts.server.run(|| Ok(UdpSocket::bind((server, 0))?))?;
@@ -64,7 +80,7 @@ impl Path {
                 local: from.local_addr()?,
                 remote: to.local_addr()?,
             };
-            let gate = wait_us.map(|wait| gate(&flow, wait)).transpose()?;
+            let gate = through.map(|through| gate(flow, through)).transpose()?;
             Ok((from, gate))
         })?;
         Ok(Self {
@@ -76,16 +92,23 @@ impl Path {
     }
 }
 
-fn gate(flow: &Flow, wait_us: u64) -> Result<Gate> {
+fn gate(mut flow: Flow, through: Through) -> Result<Gate> {
+    let wait_us = match through {
+        Through::Past => {
+            flow.local.set_port(flow.local.port() ^ 1);
+            0
+        }
+        Through::Wait(us) => us,
+    };
     let mut program = Command::new(env::current_exe()?);
     program.args([SERVE, &wait_us.to_string()]);
     let mut gate = Gate::start(program, Limits::default(), &[])?;
-    gate.hold(&[*flow])?;
+    gate.hold(&[flow])?;
     Ok(gate)
 }
 
-fn flood(name: &str, wait_us: Option<u64>) -> Result<()> {
-    let mut path = Path::new(wait_us)?;
+fn flood(name: &str, through: Option<Through>) -> Result<()> {
+    let mut path = Path::new(through)?;
     let began = Instant::now();
     let receiver = {
         let to = path.to.try_clone()?;
@@ -110,7 +133,7 @@ fn flood(name: &str, wait_us: Option<u64>) -> Result<()> {
         let counts = gate.counts()?;
         let before = cpu()?;
         drop(path.gate.take());
-        let spent = (cpu()? - before).as_nanos() as f64 / counts.came as f64;
+        let spent = (cpu()? - before).as_nanos() as f64 / counts.came.max(1) as f64;
         print!(
             "; {} through the gate, {} before their time, {spent:.0} ns of its processor each",
             counts.came, counts.pushed
@@ -128,8 +151,8 @@ fn cpu() -> Result<Duration> {
     Ok(Duration::from_micros(sum as u64))
 }
 
-fn paced(name: &str, wait_us: Option<u64>) -> Result<()> {
-    let path = Path::new(wait_us)?;
+fn paced(name: &str, through: Option<Through>) -> Result<()> {
+    let path = Path::new(through)?;
     let mut took = Histogram::<u64>::new(3)?;
     let receiver = {
         let to = path.to.try_clone()?;

@@ -2,9 +2,32 @@
 
 use crate::{Flow, Leaving};
 use serde::{Deserialize, Serialize};
-use std::cmp::{Ordering, Reverse};
-use std::collections::hash_map::Entry;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, VecDeque};
+
+/// How long a law is not asked again about a packet that waits, in µs: what it knows changes with what arrives.
+const LOOK_US: u64 = 1000;
+
+/// Says when packets leave.
+pub trait Law {
+    /// A packet has come, of which `head` are the first bytes from the IP header on. What the law returns it is
+    /// told when it is asked about the packet.
+    fn came(&mut self, packet: &Leaving, head: &[u8]) -> u64;
+
+    /// How much longer the packet has to wait at `now_us`, by CLOCK_MONOTONIC in µs, of which [`Self::came`] has
+    /// said `mark`; 0: it may leave. Asked of the first of a flow's packets, again and again.
+    fn wait_us(&mut self, packet: &Leaving, mark: u64, now_us: u64) -> u64;
+}
+
+/// A law that says when a packet leaves once for all.
+impl<F: FnMut(&Leaving, &[u8]) -> u64> Law for F {
+    fn came(&mut self, packet: &Leaving, head: &[u8]) -> u64 {
+        self(packet, head)
+    }
+
+    fn wait_us(&mut self, _packet: &Leaving, due_us: u64, now_us: u64) -> u64 {
+        due_us.saturating_sub(now_us)
+    }
+}
 
 /// How much may wait. What is beyond makes those go that would have gone next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,136 +68,133 @@ pub struct Counts {
 /// Packets that wait, known by the numbers that the kernel gave them.
 pub struct Hold {
     limits: Limits,
-    waiting: BinaryHeap<Reverse<Waiting>>,
     /// Those flows of which packets wait.
-    flows: HashMap<Flow, Waiters>,
+    flows: BTreeMap<Flow, VecDeque<Waiting>>,
+    /// What leaves now.
+    ready: VecDeque<u32>,
+    /// When a law has to be asked again.
+    next_us: Option<u64>,
     bytes: u64,
     counts: Counts,
 }
 
 struct Waiting {
-    due_us: u64,
     /// Its place among all that came.
     place: u64,
     id: u32,
     packet: Leaving,
-}
-
-struct Waiters {
-    count: usize,
-    /// When the last of them may leave.
-    last_us: u64,
+    mark: u64,
+    /// Whether it need not wait any more.
+    free: bool,
 }
 
 impl Hold {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
-            waiting: BinaryHeap::new(),
-            flows: HashMap::new(),
+            flows: BTreeMap::new(),
+            ready: VecDeque::new(),
+            next_us: None,
             bytes: 0,
             counts: Counts::default(),
         }
     }
 
-    /// A packet has come which may leave at `due_us`; neither before others of its flow, nor later than
-    /// the limits say.
-    pub fn push(&mut self, packet: Leaving, id: u32, due_us: u64) {
-        let latest_us = packet.at_us.saturating_add(self.limits.wait_us);
-        let waiters = self.flows.entry(packet.flow).or_insert(Waiters {
-            count: 0,
-            last_us: 0,
-        });
-        let due_us = due_us.min(latest_us).max(waiters.last_us);
-        waiters.count += 1;
-        waiters.last_us = due_us;
+    /// A packet has come, of which the law has said `mark`.
+    pub fn push(&mut self, packet: Leaving, id: u32, mark: u64) {
         self.bytes += u64::from(packet.bytes);
         self.counts.came += 1;
-        self.waiting.push(Reverse(Waiting {
-            due_us,
+        self.counts.waiting += 1;
+        let waiting = Waiting {
             place: self.counts.came,
             id,
             packet,
-        }));
+            mark,
+            free: false,
+        };
+        self.flows.entry(packet.flow).or_default().push_back(waiting);
+        self.next_us = Some(0);
+    }
+
+    /// Asks the law who may leave: not before others of its flow, nor later than the limits say.
+    pub fn look(&mut self, law: &mut impl Law, now_us: u64) {
+        let flows: Vec<Flow> = self.flows.keys().copied().collect();
+        self.next_us = None;
+        for flow in flows {
+            while let Some(wait_us) = self.wait_us(&flow, law, now_us) {
+                if wait_us > 0 {
+                    let next_us = now_us + wait_us.min(LOOK_US);
+                    self.next_us = Some(self.next_us.map_or(next_us, |us| us.min(next_us)));
+                    break;
+                }
+                self.release(&flow, now_us);
+            }
+        }
+        while !self.fits() {
+            let first = |(_, waiting): &(&Flow, &VecDeque<Waiting>)| waiting.front().map(|w| w.place);
+            let Some((&flow, _)) = self.flows.iter().min_by_key(first) else {
+                return;
+            };
+            self.release(&flow, now_us);
+            self.counts.pushed += 1;
+        }
+    }
+
+    /// How long the flow's first packet has still to wait; none if there is none.
+    fn wait_us(&mut self, flow: &Flow, law: &mut impl Law, now_us: u64) -> Option<u64> {
+        let first = self.flows.get(flow)?.front()?;
+        let latest_us = first.packet.at_us.saturating_add(self.limits.wait_us);
+        if first.free || now_us >= latest_us {
+            return Some(0);
+        }
+        let wait_us = law.wait_us(&first.packet, first.mark, now_us);
+        Some(wait_us.min(latest_us - now_us))
+    }
+
+    fn release(&mut self, flow: &Flow, now_us: u64) {
+        let Some(waiting) = self.flows.get_mut(flow) else {
+            return;
+        };
+        if let Some(first) = waiting.pop_front() {
+            self.ready.push_back(first.id);
+            self.bytes -= u64::from(first.packet.bytes);
+            let waited_us = now_us.saturating_sub(first.packet.at_us);
+            self.counts.waiting -= 1;
+            self.counts.waited += u64::from(waited_us > 0);
+            self.counts.longest_us = self.counts.longest_us.max(waited_us);
+        }
+        if waiting.is_empty() {
+            self.flows.remove(flow);
+        }
     }
 
     /// The next packet that leaves now.
-    pub fn pop(&mut self, now_us: u64) -> Option<u32> {
-        let Reverse(next) = self.waiting.peek()?;
-        let is_due = next.due_us <= now_us;
-        if !is_due && self.fits() {
-            return None;
-        }
-        let Reverse(Waiting { id, packet, .. }) = self.waiting.pop()?;
-        self.bytes -= u64::from(packet.bytes);
-        if let Entry::Occupied(mut waiters) = self.flows.entry(packet.flow) {
-            waiters.get_mut().count -= 1;
-            if waiters.get().count == 0 {
-                waiters.remove();
-            }
-        }
-        let waited_us = now_us.saturating_sub(packet.at_us);
-        self.counts.waited += u64::from(waited_us > 0);
-        self.counts.pushed += u64::from(!is_due);
-        self.counts.longest_us = self.counts.longest_us.max(waited_us);
-        Some(id)
+    pub fn pop(&mut self) -> Option<u32> {
+        self.ready.pop_front()
     }
 
     fn fits(&self) -> bool {
-        self.waiting.len() <= self.limits.packets && self.bytes <= self.limits.bytes
+        self.counts.waiting <= self.limits.packets as u64 && self.bytes <= self.limits.bytes
     }
 
-    /// When the next packet may leave.
+    /// When a law has to be asked again.
     pub fn next_us(&self) -> Option<u64> {
-        self.waiting.peek().map(|Reverse(next)| next.due_us)
+        self.next_us
     }
 
     /// All that wait may leave now, or those of one flow.
     pub fn let_go(&mut self, flow: Option<&Flow>) {
-        let is_meant = |of: &Flow| flow.is_none_or(|flow| flow == of);
-        let mut waiting = std::mem::take(&mut self.waiting).into_vec();
-        for Reverse(one) in waiting.iter_mut().filter(|w| is_meant(&w.0.packet.flow)) {
-            one.due_us = 0;
+        let meant = self.flows.iter_mut();
+        for (_, waiting) in meant.filter(|(of, _)| flow.is_none_or(|flow| flow == *of)) {
+            waiting.iter_mut().for_each(|one| one.free = true);
         }
-        self.waiting = waiting.into();
-        for (_, waiters) in self.flows.iter_mut().filter(|(of, _)| is_meant(of)) {
-            waiters.last_us = 0;
-        }
+        self.next_us = Some(0);
     }
 
     pub fn counts(&self) -> Counts {
-        Counts {
-            waiting: self.waiting.len() as u64,
-            ..self.counts
-        }
+        self.counts
     }
 }
-
-impl Waiting {
-    fn rank(&self) -> (u64, u64) {
-        (self.due_us, self.place)
-    }
-}
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.rank().cmp(&other.rank())
-    }
-}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.rank() == other.rank()
-    }
-}
-
-impl Eq for Waiting {}
 
 #[cfg(test)]
 mod tests;

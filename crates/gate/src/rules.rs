@@ -98,8 +98,6 @@ impl Version {
         vec![
             Expression::meta(Meta::NetworkProtocol, Word(0)),
             Expression::compare(Word(0), Compare::Equal, &[self.family as u8]),
-            Expression::meta(Meta::TransportProtocol, Word(0)),
-            Expression::compare(Word(0), Compare::Equal, &[libc::IPPROTO_UDP as u8]),
             Expression::meta(Meta::LeavesBy, Word(0)),
             Expression::bytes(Base::Network, self.addresses.clone(), Word(1)),
             Expression::bytes(Base::Transport, 0..=1, self.ports),
@@ -108,6 +106,15 @@ impl Version {
             by.expression(queue),
         ]
     }
+}
+
+/// Most packets are TCP's.
+fn others_pass() -> Vec<Expression> {
+    vec![
+        Expression::meta(Meta::TransportProtocol, Word(0)),
+        Expression::compare(Word(0), Compare::Unequal, &[libc::IPPROTO_UDP as u8]),
+        Expression::pass(),
+    ]
 }
 
 /// The table, which goes with this value or with the process.
@@ -130,6 +137,7 @@ impl Rules {
         let mut changes = vec![table.create(), table.chain(&CHAIN)];
         changes.extend(VERSIONS.iter().map(|v| table.set(&v.set)));
         let rules = VERSIONS.iter().map(|v| v.rule(by, queue));
+        let rules = std::iter::once(others_pass()).chain(rules);
         changes.extend(rules.map(|rule| table.rule(CHAIN.name, &rule)));
         table.commit(&changes)?;
         Ok(Self { table, by })

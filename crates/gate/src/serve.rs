@@ -2,7 +2,7 @@
 
 use crate::control::{Channel, Reply, Request};
 use crate::flow::{Leaving, flow};
-use crate::hold::Hold;
+use crate::hold::{Hold, Law};
 use crate::rules::Rules;
 use crate::{Flow, GateError};
 use nix::errno::Errno;
@@ -37,15 +37,14 @@ const CAPACITY: Capacity = Capacity {
 /// Serves a queue on behalf of the agent that started this process with its end of a pair of sockets as
 /// standard input, until the agent ends, or SIGTERM.
 ///
-/// `law` is made of the descriptors that the agent passes. Of each packet, and its first bytes from the IP header on,
-/// it says when it may leave, by CLOCK_MONOTONIC in µs; a moment that has passed lets the packet go at once. If it panics it is not asked
-/// again: everything is let go, and the process ends.
+/// `law` is made of the descriptors that the agent passes. If it panics it is not asked again: everything is let go,
+/// and the process ends.
 ///
 /// # Errors
 /// If the kernel lacks what is needed, or takes it away.
 pub fn serve<L, E>(law: impl FnOnce(Vec<OwnedFd>) -> Result<L, E>) -> Result<(), GateError>
 where
-    L: FnMut(&Leaving, &[u8]) -> u64,
+    L: Law,
     E: std::fmt::Display,
 {
     let channel = stdin().as_fd().try_clone_to_owned().map(Channel);
@@ -85,10 +84,12 @@ struct Server<L> {
     flows: HashSet<Flow>,
     hold: Hold,
     law: L,
+    /// Whether the law has panicked: it is not asked again.
+    failed: bool,
     end: UnixStream,
 }
 
-impl<L: FnMut(&Leaving, &[u8]) -> u64> Server<L> {
+impl<L: Law> Server<L> {
     fn open(law: L, hold: Hold) -> Result<Self, GateError> {
         // The kernel may wake others up to 50 µs late.
         let _ = set_timerslack(1);
@@ -105,6 +106,7 @@ impl<L: FnMut(&Leaving, &[u8]) -> u64> Server<L> {
             flows: HashSet::new(),
             hold,
             law,
+            failed: false,
             end: termination().map_err(GateError::system("wait for SIGTERM"))?,
         })
     }
@@ -160,19 +162,36 @@ impl<L: FnMut(&Leaving, &[u8]) -> u64> Server<L> {
             };
             let id = packet.id;
             let law = &mut self.law;
-            let due_us = catch_unwind(AssertUnwindSafe(|| law(&leaving, packet.head)));
+            let mark = catch_unwind(AssertUnwindSafe(|| law.came(&leaving, packet.head)));
             self.hold
-                .push(leaving, id, due_us.as_ref().map_or(0, |due| *due));
-            due_us.map_err(|_| GateError::Panicked)?;
+                .push(leaving, id, mark.as_ref().map_or(0, |mark| *mark));
+            if mark.is_err() {
+                return Err(self.let_go());
+            }
         }
         Ok(false)
+    }
+
+    /// The law has failed: nobody waits any more.
+    fn let_go(&mut self) -> GateError {
+        self.failed = true;
+        GateError::Panicked
     }
 
     /// Lets go whose time has come.
     fn release(&mut self) -> Result<(), GateError> {
         let now_us = now_us();
-        while let Some(id) = self.hold.pop(now_us) {
+        let Self { hold, law, .. } = self;
+        if self.failed {
+            hold.let_go(None);
+        }
+        let looked = catch_unwind(AssertUnwindSafe(|| hold.look(law, now_us)));
+        while let Some(id) = self.hold.pop() {
             self.queue.accept(id);
+        }
+        if looked.is_err() {
+            self.queue.flush().ok();
+            return Err(self.let_go());
         }
         self.queue
             .flush()

@@ -25,7 +25,7 @@ impl Hold {
     #[must_use]
     pub fn arrives(&mut self, path: &mut Path, now_us: u64, len: u32) -> bool {
         // SAFETY: both pointers are to live, exclusively borrowed records; C keeps no copy of them.
-        let signal = unsafe { sys::tg_hold_arrives(&mut self.0, path.raw_mut(), now_us, len) != 0 };
+        let signal = unsafe { sys::tg_hold_learns(&mut self.0, path.raw_mut(), now_us, len, 0, 0) != 0 };
         if signal {
             // SAFETY: as above.
             unsafe { sys::tg_hold_signalled(&mut self.0, now_us) }
@@ -38,7 +38,7 @@ impl Hold {
     pub fn answered(&mut self, path: &mut Path, now_us: u64, rtt_us: u32, floor_us: Option<u32>) {
         let (hold, path, floor_us) = (&mut self.0, path.raw_mut(), floor_us.unwrap_or(0));
         // SAFETY: as above.
-        unsafe { sys::tg_hold_answered(hold, path, now_us, rtt_us, floor_us) }
+        unsafe { sys::tg_hold_learns(hold, path, now_us, 0, rtt_us.max(1), floor_us) };
     }
 
     /// The round trip without a queue, in µs; `None`: not known yet.

@@ -2,6 +2,7 @@
 
 use crate::{LinkSpec, Workload};
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, VariantNames};
 use tidegate_laws::{Direction, Law, Params};
 
 /// One experiment: every run in `runs` repeats it with another law, sender or limit.
@@ -222,8 +223,11 @@ fn three() -> f64 {
 }
 
 /// What becomes of traffic without a window that could be lowered.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, EnumString, VariantNames,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Udp {
     /// What it sends is held back, so that the window stands at the client. With `tide`.
     Hold,

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use strum::VariantNames;
 use tidegate_laws::Law;
-use tidegate_scenario::{CellKind, QueuePolicy, Variation};
+use tidegate_scenario::{CellKind, QueuePolicy, Udp, Variation};
 
 /// Keeps the queue in front of an over-buffered access link short from the receiving end, by
 /// steering the TCP receive window.
@@ -56,6 +56,9 @@ pub enum Command {
     /// Carry bulk transfers around congested core links
     #[command(subcommand)]
     Mpath(MpathCommand),
+    /// Let packets wait for the agent that starts this process
+    #[command(hide = true)]
+    Gate,
     /// Write the manual pages, or the completions of a shell, that the package ships
     #[command(hide = true)]
     Generate(GenerateArgs),
@@ -82,6 +85,11 @@ pub struct RunArgs {
     /// DRS's static limit in bytes
     #[arg(long, value_name = "BYTES")]
     pub limit: Option<u32>,
+    /// What becomes of QUIC and other UDP, which have no window: `hold` lets what they send wait, so that
+    /// their senders slow down; `fallback` turns QUIC away, so that its clients take TCP; `leave`, the
+    /// default, does nothing
+    #[arg(long, value_parser = udp(), value_name = "WHAT")]
+    pub udp: Option<Udp>,
     /// Measure and compute, but change no packet
     #[arg(long)]
     pub dry_run: bool,
@@ -180,6 +188,12 @@ fn law() -> impl TypedValueParser<Value = Law> {
         laws.find(|law| law.name() == name)
             .expect("the parser admits no other")
     })
+}
+
+/// What becomes of traffic without a window, by its name.
+fn udp() -> impl TypedValueParser<Value = Udp> {
+    PossibleValuesParser::new(Udp::VARIANTS)
+        .map(|name| Udp::from_str(&name).expect("the parser admits no other"))
 }
 
 /// Which scenario, which variants and runs of it, and how the result is shown.

@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use tidegate_agent::{Cgroup, Config, Directions, Interface, Rule, Rules, Verdict};
 use tidegate_laws::{Law, Params};
-use tidegate_scenario::LoadError;
+use tidegate_scenario::{LoadError, Udp};
 
 /// What becomes of the programs when `run` ends in order.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, clap::ValueEnum)]
@@ -30,6 +30,8 @@ pub enum OnExit {
 pub struct Settings {
     /// The agent's part.
     pub agent: Config,
+    /// What becomes of traffic without a window.
+    pub udp: Udp,
     /// Where metrics are shown, if they are.
     pub metrics: Option<SocketAddr>,
     /// Whether the programs outlive a killed process.
@@ -48,6 +50,7 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
     let pin = args.pin || file.pin || on_exit == Some(OnExit::Stay);
     let stay = if pin { OnExit::Stay } else { OnExit::Detach };
     Ok(Settings {
+        udp: udp(args, &file, &params)?,
         agent: Config {
             params,
             directions: directions(args, &file, &params)?,
@@ -60,6 +63,19 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
         pin,
         on_exit: on_exit.unwrap_or(stay),
     })
+}
+
+fn udp(args: &RunArgs, file: &File, params: &Params) -> Result<Udp> {
+    let udp = args.udp.or(file.udp).unwrap_or_default();
+    if udp == Udp::Hold && params.law != Law::Tide {
+        let message = format!(
+            "udp \"hold\" does not go with law \"{}\", expected law \"{}\" or udp \"fallback\" or \"leave\"",
+            params.law,
+            Law::Tide
+        );
+        return Err(BadInput(message).into());
+    }
+    Ok(udp)
 }
 
 fn interfaces(args: &RunArgs, file: &File) -> Result<Vec<Interface>> {

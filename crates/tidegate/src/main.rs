@@ -28,6 +28,7 @@ mod stop;
 mod sweep;
 mod top;
 mod trace;
+mod udp;
 mod validate;
 
 use clap::Parser;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         args::Command::Bench(args) => bench::run(&args).map(done),
         args::Command::Trace(args) => trace::run(&args).map(done),
         args::Command::Mpath(command) => mpath::run(&command).map(done),
+        args::Command::Gate => udp::run_gate().map(done),
         args::Command::Generate(args) => generate::run(&args).map(done),
     };
     outcome.unwrap_or_else(|error| exit::code(&error))

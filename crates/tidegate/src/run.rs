@@ -14,6 +14,7 @@ use crate::operate::Operation;
 use crate::signals;
 use crate::snapshot::{About, Place, Shared, Snapshot, Watched, now_us};
 use crate::top::units::bytes;
+use crate::udp::Windowless;
 use anyhow::{Context, Result};
 use links::Links;
 use log::{Log, LogFormat};
@@ -31,6 +32,7 @@ use tidegate_agent::{
     require,
 };
 use tidegate_laws::Law;
+use tidegate_scenario::Udp;
 use wake::Wake;
 
 /// Between two reports.
@@ -51,6 +53,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     // Privilege and kernel first: without them no interface is worth looking for.
     require(Path::new(BTF))?;
     let (mut operation, agent) = Operation::start(settings(args)?)?;
+    let _windowless = windowless(&operation.settings, &agent)?;
     tidegate_agent::drop_capabilities()?;
     let about = about(&operation.settings.agent, &agent);
     announce(&about, log);
@@ -83,6 +86,15 @@ pub fn run(args: &RunArgs) -> Result<()> {
     }
     report.line.finish_and_clear();
     finish(args, operation, &shared, &report, log)
+}
+
+/// Begins to hold or to turn away what has no window, unless nothing is to be changed.
+fn windowless(settings: &Settings, agent: &Agent) -> Result<Windowless> {
+    let udp = match settings.agent.dry_run {
+        true => Udp::Leave,
+        false => settings.udp,
+    };
+    Windowless::start(udp, agent, &settings.agent.interfaces, settings.agent.hook)
 }
 
 /// Ends the agent and says what it did.

@@ -1,11 +1,12 @@
 //! The laboratory's agent: the same one that `tidegate run` attaches.
 
+use crate::udp::Windowless;
 use anyhow::Result;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use tidegate_agent::{Agent, Config, Directions, FlowView, Interface};
 use tidegate_lab::{Steer, SteeredFlow, Steering};
-use tidegate_scenario::{Direction, Run, Side};
+use tidegate_scenario::{Direction, Run, Side, Udp};
 
 /// Attaches the live agent for a run of the laboratory.
 pub struct LiveAgent;
@@ -16,13 +17,19 @@ impl Steer for LiveAgent {
             Side::Client if run.steers_uploads() => Directions::Both,
             _ => Directions::Downloads,
         };
-        let agent = Agent::start(&Config {
+        let config = Config {
             interfaces: vec![Interface::find(interface)?],
             params: run.params_of(side),
             directions,
             ..Config::default()
-        })?;
+        };
+        let agent = Agent::start(&config)?;
+        let udp = match side {
+            Side::Client => run.udp,
+            Side::Server => Udp::Leave,
+        };
         Ok(Box::new(Attached {
+            _windowless: Windowless::start(udp, &agent, &config.interfaces, config.hook)?,
             agent,
             side,
             samples: HashMap::new(),
@@ -31,6 +38,8 @@ impl Steer for LiveAgent {
 }
 
 struct Attached {
+    // Before the agent, whose queues its programs share.
+    _windowless: Windowless,
     agent: Agent,
     side: Side,
     /// How many RTT samples each flow had at the last look.

@@ -117,8 +117,9 @@ static __always_inline struct tg_held *find_held(struct tg_candidate *c)
 	return NULL;
 }
 
-/* `bytes` of the flow arrive. Returns whether its sender is to be told to slow down. */
-__noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes)
+/* `bytes` of the flow arrive, or an echo of its server's after `rtt_us`. Returns whether its sender is to be told to
+ * slow down. */
+__noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes, __u32 rtt_us)
 {
 	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);
 	int outgrown;
@@ -126,22 +127,9 @@ __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 b
 	if (!h || !path)
 		return 0;
 	bpf_spin_lock(&path->lock);
-	outgrown = tg_hold_arrives(&h->hold, &path->interface, at_us, bytes);
+	outgrown = tg_hold_learns(&h->hold, &path->interface, at_us, bytes, rtt_us, h->floor_us);
 	bpf_spin_unlock(&path->lock);
 	return outgrown;
-}
-
-/* An echo of the flow's server has come back. */
-__noinline int answer_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 rtt_us)
-{
-	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);
-
-	if (!h || !path)
-		return 0;
-	bpf_spin_lock(&path->lock);
-	tg_hold_answered(&h->hold, &path->interface, at_us, rtt_us, h->floor_us);
-	bpf_spin_unlock(&path->lock);
-	return 0;
 }
 
 /* Something of the flow leaves. */
@@ -187,7 +175,7 @@ __noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __
 		return 0;
 	}
 	h->seen_us = p->now_us;
-	if (!learn_held(h, p->key.ifindex, p->now_us, skb->len - l2) || !may_signal(skb, p, c))
+	if (!learn_held(h, p->key.ifindex, p->now_us, skb->len - l2, 0) || !may_signal(skb, p, c))
 		return 0;
 	tg_hold_signalled(&h->hold, p->now_us);
 	return 1;
@@ -253,7 +241,7 @@ __noinline int echo_arrives(struct __sk_buff *skb, const struct tg_packet *p)
 		struct tg_held *h = bpf_map_lookup_elem(&held, &place);
 
 		if (h && h->since_us && is_from(h, p))
-			answer_held(h, p->key.ifindex, p->now_us, rtt_us);
+			learn_held(h, p->key.ifindex, p->now_us, 0, rtt_us | !rtt_us);
 	}
 	return 0;
 }

@@ -44,11 +44,7 @@ fn a_full_queue_passes() {
     gate.hold(&[path.flow]).unwrap();
     let process = Pid::from_raw(gate.process_id() as i32);
     let receiver = path.receive(Duration::from_secs(2));
-    kill(process, Signal::SIGSTOP).unwrap();
-    until(Duration::from_secs(1), "it stops", || {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat"));
-        stat.is_ok_and(|stat| stat.contains(") T "))
-    });
+    stop(process);
     path.send(0..PACKETS);
     std::thread::sleep(Duration::from_millis(200));
     kill(process, Signal::SIGCONT).unwrap();
@@ -59,6 +55,15 @@ fn a_full_queue_passes() {
     came.sort_unstable();
     assert_eq!(came, Vec::from_iter(0..PACKETS));
     assert_eq!(gate.counts().unwrap().came, u64::from(first));
+}
+
+/// And waits until it is stopped.
+fn stop(process: Pid) {
+    kill(process, Signal::SIGSTOP).unwrap();
+    until(Duration::from_secs(1), "it stops", || {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat"));
+        stat.is_ok_and(|stat| stat.contains(") T "))
+    });
 }
 
 /// Packets stay on the account of the socket that sent them: with the kernel's usual buffer so many
@@ -109,7 +114,7 @@ fn a_gate_that_hangs_is_given_up() {
     let start = || Ok(start(Law::Wait(0), Limits::default())?);
     let mut gate = hosts.client.run(start).unwrap();
     let process = gate.process_id();
-    kill(Pid::from_raw(process as i32), Signal::SIGSTOP).unwrap();
+    stop(Pid::from_raw(process as i32));
     let asked = gate.counts();
     assert!(matches!(asked, Err(GateError::Gone(_))), "{asked:?}");
     drop(gate);

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use tidegate_agent::Prefix;
 use tidegate_laws::Law;
-use tidegate_scenario::LoadError;
+use tidegate_scenario::{LoadError, Udp};
 
 /// A value that knows its line.
 pub type At<T> = toml::Spanned<T>;
@@ -24,6 +24,7 @@ pub struct File {
     pub lambda: Option<f64>,
     pub limit: Option<u32>,
     pub only: Option<OnlyArg>,
+    pub udp: Option<Udp>,
     #[serde(default)]
     pub dry_run: bool,
     pub metrics: Option<SocketAddr>,

@@ -1,0 +1,238 @@
+//! The hold's programs, and the records that they share with user space.
+//!
+//! They are apart from the agent's own, which change nothing but windows. Records lie in memory that the kernel
+//! and whoever has the map's descriptor see alike, so nobody who reads them has to ask.
+
+use crate::attach::{Attachment, Place, Way, attach};
+use crate::hold::types::tg_held;
+use crate::hold::{HoldSkel, HoldSkelBuilder};
+use crate::view::address;
+use crate::{Agent, AgentError, Hook, Interface, LinkLayer};
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::ProgramMut;
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::ptr::{addr_of, addr_of_mut, null_mut};
+use tidegate_laws::sys;
+
+/// Flows that can be held at once.
+const PLACES: usize = 256;
+
+/// The programs, loaded and attached; detached and unloaded when dropped.
+pub struct Held {
+    skeleton: HoldSkel<'static>,
+    records: Records,
+    _attachments: Vec<Attachment>,
+}
+
+impl Held {
+    /// Loads them beside those of `agent`, whose queues they share, and attaches them to these interfaces.
+    /// `echo_id` is the identifier of the echoes whose answers they take.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn start(
+        agent: &Agent,
+        interfaces: &[Interface],
+        hook: Hook,
+        echo_id: u16,
+    ) -> Result<Self, AgentError> {
+        let object = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = HoldSkelBuilder::default()
+            .open(object)
+            .map_err(AgentError::Load)?;
+        let rodata = open.maps.rodata_data.as_deref_mut();
+        rodata.expect("the programs have constants").echo_id = echo_id.to_be();
+        open.maps
+            .paths
+            .reuse_fd(agent.paths_map())
+            .map_err(AgentError::Load)?;
+        let skeleton = open.load().map_err(AgentError::Load)?;
+        let records = Records::map(skeleton.maps.held.as_fd(), true)?;
+        let mut attachments = Vec::new();
+        for interface in interfaces {
+            for (program, way) in programs(&skeleton, interface.link_layer) {
+                let place = Place {
+                    index: interface.index,
+                    way,
+                };
+                let attached = attach(program.as_fd(), place, hook);
+                attachments.push(attached.map_err(|source| AgentError::Attach {
+                    interface: interface.name.clone(),
+                    source,
+                })?);
+            }
+        }
+        Ok(Self {
+            skeleton,
+            records,
+            _attachments: attachments,
+        })
+    }
+
+    /// The records.
+    pub fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// The descriptor by which another process may map the records.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.skeleton.maps.held.as_fd()
+    }
+}
+
+fn programs<'a>(
+    skeleton: &'a HoldSkel<'static>,
+    link: LinkLayer,
+) -> [(&'a ProgramMut<'static>, Way); 2] {
+    let progs = &skeleton.progs;
+    let [arrives, leaves] = match link {
+        LinkLayer::Ethernet => [&progs.ethernet_arrives, &progs.ethernet_leaves],
+        LinkLayer::PlainIp => [&progs.ip_arrives, &progs.ip_leaves],
+    };
+    [(arrives, Way::Arrives), (leaves, Way::Leaves)]
+}
+
+/// A flow that has a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Which record.
+    pub place: usize,
+    /// When the flow got it, µs of CLOCK_MONOTONIC.
+    pub since_us: u64,
+    /// When something of it arrived last.
+    pub seen_us: u64,
+    /// The interface's index.
+    pub interface: u32,
+    /// This machine's end, or that of the host that it forwards for.
+    pub local: SocketAddr,
+    /// The far end.
+    pub remote: SocketAddr,
+    /// The round trip without a queue, in µs; 0: not known yet.
+    pub floor_us: u32,
+}
+
+/// The records, in memory that the kernel's programs write.
+pub struct Records {
+    memory: *mut tg_held,
+    writable: bool,
+}
+
+// SAFETY: the memory is the kernel's, of which each word is read and written as one.
+unsafe impl Send for Records {}
+
+impl Records {
+    /// Maps those behind the descriptor, to be read or written, too.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn map(descriptor: BorrowedFd, writable: bool) -> Result<Self, AgentError> {
+        let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
+        // SAFETY: a new mapping, at a place that the kernel chooses.
+        let memory = unsafe {
+            libc::mmap(
+                null_mut(),
+                PLACES * size_of::<tg_held>(),
+                protection,
+                libc::MAP_SHARED,
+                descriptor.as_raw_fd(),
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(AgentError::System {
+                what: "map the hold's records",
+                source: io::Error::last_os_error(),
+            });
+        }
+        Ok(Self {
+            memory: memory.cast(),
+            writable,
+        })
+    }
+
+    fn at(&self, place: usize) -> *mut tg_held {
+        assert!(place < PLACES, "there is no such record");
+        // SAFETY: within the mapping.
+        unsafe { self.memory.add(place) }
+    }
+
+    fn law(&self, place: usize) -> *mut sys::tg_hold {
+        // SAFETY: within the mapping; both descriptions are of one C structure.
+        unsafe { addr_of_mut!((*self.at(place)).hold).cast() }
+    }
+
+    /// Every flow that has a record.
+    pub fn candidates(&self) -> Vec<Candidate> {
+        (0..PLACES).filter_map(|place| self.candidate(place)).collect()
+    }
+
+    /// The flow that has that record.
+    pub fn candidate(&self, place: usize) -> Option<Candidate> {
+        let record = self.at(place);
+        // SAFETY: within the mapping; whoever reads while the kernel writes gets one of both.
+        unsafe {
+            let since_us = addr_of!((*record).since_us).read_volatile();
+            if since_us == 0 {
+                return None;
+            }
+            let key = addr_of!((*record).key.key).read_volatile();
+            let end = |words, port: u16| {
+                SocketAddr::new(address(words, key.family), u16::from_be(port))
+            };
+            Some(Candidate {
+                place,
+                since_us,
+                seen_us: addr_of!((*record).seen_us).read_volatile(),
+                interface: key.ifindex,
+                local: end(&key.local, key.local_port),
+                remote: end(&key.remote, key.remote_port),
+                floor_us: addr_of!((*self.law(place)).echo.floor_us).read_volatile(),
+            })
+        }
+    }
+
+    /// Says that what leaves of the flow can be made to wait, or cannot; and the floor of another flow with the
+    /// same server, if there is one.
+    pub fn gate(&self, place: usize, gated: bool, floor_us: u32) {
+        assert!(self.writable, "mapped to be written");
+        // SAFETY: within the mapping; nobody else writes these two.
+        unsafe {
+            addr_of_mut!((*self.at(place)).floor_us).write_volatile(floor_us);
+            addr_of_mut!((*self.law(place)).gated).write_volatile(gated.into());
+        }
+    }
+
+    /// When the record was taken, µs of CLOCK_MONOTONIC; 0: it is free.
+    pub fn since_us(&self, place: usize) -> u64 {
+        // SAFETY: within the mapping.
+        unsafe { addr_of!((*self.at(place)).since_us).read_volatile() }
+    }
+
+    /// Bytes that have arrived of the flow.
+    pub fn arrived(&self, place: usize) -> u64 {
+        // SAFETY: within the mapping.
+        unsafe { addr_of!((*self.law(place)).arrived).read_volatile() }
+    }
+
+    /// How long, in µs, a packet has still to wait that was made when `made` bytes had arrived; 0: it may leave.
+    pub fn wait_us(&self, place: usize, made: u64) -> u32 {
+        // SAFETY: within the mapping; the law only reads, and of any words makes a time.
+        unsafe { sys::tg_hold_wait_us(self.law(place), made) }
+    }
+
+    /// Packets of the flow that were signalled.
+    pub fn signals(&self, place: usize) -> u32 {
+        // SAFETY: within the mapping.
+        unsafe { addr_of!((*self.law(place)).signals).read_volatile() }
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        // SAFETY: the mapping that was made.
+        unsafe { libc::munmap(self.memory.cast(), PLACES * size_of::<tg_held>()) };
+    }
+}
