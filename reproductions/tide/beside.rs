@@ -63,6 +63,10 @@ const SWUNG: &str = "our rate had swung while the other was there, and the margi
 const LOCKED_OUT: &str = "untouched Linux had filled the buffer before, which keeps a newcomer out for minutes; and tide's forecast is the rate that it is left with: while another's queue of delay q stands, a window of \
      m · H brings m · H / (H + q), which is the next forecast, until the smallest window is left";
 
+/// Why half the link is less than Linux's.
+const EVEN: &str = "untouched Linux had filled the buffer before, which keeps a newcomer out for minutes, and has most of the link all \
+                    the time; an even share is half of it";
+
 const RATE: &str = "goodput_bps";
 const QUEUE: &str = "queue_delay_ms";
 const COULD: &str = "capacity_bps";
@@ -268,7 +272,11 @@ impl Company {
 
     /// Why tide keeps less beside it than it should; empty where that is not known.
     fn least_kept(self) -> &'static str {
-        if self == JOINS { LOCKED_OUT } else { "" }
+        match self {
+            JOINS => LOCKED_OUT,
+            HELD_JOINS => EVEN,
+            _ => "",
+        }
     }
 
     /// Why the queue that it leaves behind stays; empty where that is not known.

@@ -89,7 +89,7 @@ fn who_grows_is_told_and_slows_down() {
 #[test]
 fn a_clock_that_wraps_changes_nothing() {
     let of = |start_us| {
-        let mut edge = Edge::new(DEEP).from_us(start_us);
+        let mut edge = Edge::new(DEEP).starting_at(start_us);
         let all = edge.over_s(30.0);
         (format!("{all:?}"), edge.signals)
     };
@@ -209,7 +209,7 @@ proptest! {
         // Eight times what the path holds, or ever more.
         let deep = 8 * u64::from(rtt_ms) * per_ms as u64 * 1_500;
         let sender = if grows { Sender::growing() } else { Sender::up_to(deep) };
-        let mut edge = Edge::new(sender).rtt(rtt_ms).packets(1_500, per_ms).from_us(start_us);
+        let mut edge = Edge::new(sender).rtt(rtt_ms).packets(1_500, per_ms).starting_at(start_us);
         edge.run_s(60.0);
         for pair in edge.signals.windows(2) {
             let apart_us = pair[1].at_us - pair[0].at_us;

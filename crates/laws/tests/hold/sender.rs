@@ -121,7 +121,7 @@ impl Edge {
     }
 
     /// What the clock shows at the start.
-    pub fn from_us(self, start_us: u64) -> Self {
+    pub fn starting_at(self, start_us: u64) -> Self {
         Self { start_us, ..self }
     }
 
