@@ -1,5 +1,6 @@
 //! What `tide` has to show: every link there is, against DRWA, and on the plane of throughput and delay;
-//! several downloads, paths that change, uploads, starts, short flows, pages and videos, mixes, company.
+//! several downloads, paths that change, uploads, starts, short flows, pages and videos, mixes, company, what has
+//! no window.
 
 mod aftermath;
 mod against;
@@ -22,6 +23,7 @@ mod starlink;
 mod start;
 mod trials;
 mod uploads;
+mod windowless;
 
 use anyhow::Result;
 use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
@@ -66,6 +68,7 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         mixed::figure(extent)?,
         mixes::figure(extent)?,
         beside::figure(extent)?,
+        windowless::figure(extent)?,
     ];
     if extent.lab {
         figures.push(laboratory::figure(&paths));

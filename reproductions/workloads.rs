@@ -53,3 +53,11 @@ pub fn bulk(name: &str, direction: Direction, bytes: Option<u64>, flows: u64) ->
     };
     Workload::new(name, bulk)
 }
+
+/// Echoes in IP packets of so many bytes, so often.
+pub const fn ping(interval_ms: f64, packet_bytes: u64) -> WorkloadKind {
+    WorkloadKind::Ping {
+        interval_ms,
+        packet_bytes,
+    }
+}

@@ -1,9 +1,10 @@
 //! Beside traffic that nobody here controls: how much is left to us, and how soon the queue is gone after it.
 
-use super::contenders::{Contender, DRWA, LINUX, TIDE, TRIO};
+use super::contenders::{Contender, DRWA, LINUX, Shown, TIDE, TRIO};
 use super::links::{self, Link};
 use super::paths::{self, Path, WARMUP_S};
 use super::trials::Trial;
+use super::windowless::HOLD;
 use crate::means::{mean, most};
 use crate::spans::{BIN_S, Span, seconds};
 use crate::workloads::download;
@@ -62,6 +63,10 @@ const SWUNG: &str = "our rate had swung while the other was there, and the margi
 const LOCKED_OUT: &str = "untouched Linux had filled the buffer before, which keeps a newcomer out for minutes; and tide's forecast is the rate that it is left with: while another's queue of delay q stands, a window of \
      m · H brings m · H / (H + q), which is the next forecast, until the smallest window is left";
 
+/// Why half the link is less than Linux's.
+const EVEN: &str = "untouched Linux had filled the buffer before, which keeps a newcomer out for minutes, and has most of the link all \
+                    the time; an even share is half of it";
+
 const RATE: &str = "goodput_bps";
 const QUEUE: &str = "queue_delay_ms";
 const COULD: &str = "capacity_bps";
@@ -73,12 +78,15 @@ struct Company {
     name: &'static str,
     datagrams: bool,
     first: bool,
+    /// Whether it is our own host's, without a window: seen, and held.
+    held: bool,
 }
 
 const JOINS: Company = Company {
     name: "CUBIC joins",
     datagrams: false,
     first: false,
+    held: false,
 };
 
 const FIRST: Company = Company {
@@ -87,7 +95,19 @@ const FIRST: Company = Company {
     ..JOINS
 };
 
-const COMPANIES: [Company; 4] = [
+const HELD_JOINS: Company = Company {
+    name: "windowless CUBIC joins",
+    held: true,
+    ..JOINS
+};
+
+const HELD_FIRST: Company = Company {
+    name: "windowless CUBIC first",
+    held: true,
+    ..FIRST
+};
+
+const COMPANIES: [Company; 6] = [
     JOINS,
     FIRST,
     Company {
@@ -98,8 +118,10 @@ const COMPANIES: [Company; 4] = [
     Company {
         name: "datagrams first",
         datagrams: true,
-        first: true,
+        ..FIRST
     },
+    HELD_JOINS,
+    HELD_FIRST,
 ];
 
 /// The figure.
@@ -114,7 +136,8 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
         claim: "We keep 80 % of what untouched Linux would get, whoever was first, and the queue is drained within \
                 5 s of the other's end. DRWA takes the other's queue for its own and starves.",
         method: "The other is a CUBIC flow that no law sees: over UDP as QUIC is, or over TCP to another host behind \
-                 the link, which are the same to the law and to the link; or datagrams at 30 % of the link's mean rate. \
+                 the link, which are the same to the law and to the link; or datagrams at 30 % of the link's mean rate; or a \
+                 CUBIC flow without a window of our own host, which tide sees and holds. \
                  It joins at 15 s, or is there from 0 s and we join at 15 s; it ends at 105 s, we go on to 165 s. Shares \
                  are of the 90 s together; a case in which we get more than Linux counts as 100 %. What the other \
                  left in the queue has to pass first, most of a minute on a slow link: the time to drain counts \
@@ -149,9 +172,10 @@ fn meetings(extent: &Extent) -> Result<Vec<Meeting>> {
 
 /// Nobody but tide is looked at alone, which is the same whatever the company.
 fn cases(meetings: &[Meeting]) -> Vec<Case> {
-    let beside = meetings
-        .iter()
-        .flat_map(|meeting| TRIO.map(|(_, contender, _)| meeting.beside.case(contender)));
+    let beside = meetings.iter().flat_map(|meeting| {
+        let trio = meeting.company.trio();
+        trio.map(|(_, contender, _)| meeting.beside.case(contender))
+    });
     let alone = of(meetings, JOINS).map(|meeting| meeting.alone.case(TIDE));
     beside.chain(alone).collect()
 }
@@ -214,7 +238,13 @@ fn beside(company: Company, meetings: &Arc<[Meeting]>) -> Vec<Quantity> {
             "utilisation after the other's end, tide less Linux",
             "points",
             Claim::at_least(-3.5, -100.0),
-            |meetings, s| mean(meetings.iter().map(|m| m.used(s, TIDE) - m.used(s, LINUX))),
+            |meetings, s| {
+                mean(
+                    meetings
+                        .iter()
+                        .map(|m| m.used(s, m.company.ours()) - m.used(s, LINUX)),
+                )
+            },
         ),
     ];
     if !company.datagrams {
@@ -222,16 +252,31 @@ fn beside(company: Company, meetings: &Arc<[Meeting]>) -> Vec<Quantity> {
             "share of the link that tide gets",
             "%",
             Claim::at_least(KEPT / 2.0, 0.0),
-            |meetings, s| mean(meetings.iter().map(|m| m.share(s, TIDE))),
+            |meetings, s| mean(meetings.iter().map(|m| m.share(s, m.company.ours()))),
         ));
     }
     quantities
 }
 
 impl Company {
+    /// tide, and what it does to the other.
+    const fn ours(self) -> Contender {
+        if self.held { HOLD } else { TIDE }
+    }
+
+    /// Who is held against whom, from back to front.
+    fn trio(self) -> [Shown; 3] {
+        let [linux, drwa, (label, _, nth)] = TRIO;
+        [linux, drwa, (label, self.ours(), nth)]
+    }
+
     /// Why tide keeps less beside it than it should; empty where that is not known.
     fn least_kept(self) -> &'static str {
-        if self == JOINS { LOCKED_OUT } else { "" }
+        match self {
+            JOINS => LOCKED_OUT,
+            HELD_JOINS => EVEN,
+            _ => "",
+        }
     }
 
     /// Why the queue that it leaves behind stays; empty where that is not known.
@@ -269,7 +314,8 @@ impl Company {
         let other = Workload {
             start_s: other_s,
             stop_s: Some(END_S),
-            steered: false,
+            steered: self.held,
+            windowless: self.held,
             ..Workload::new(OTHER, does)
         };
         vec![ours, other]
@@ -307,7 +353,7 @@ impl Meeting {
 
     /// What tide's flow gets of what it gets with untouched Linux, in percent.
     fn kept(&self, sample: &Sample) -> f64 {
-        let [linux, ours] = [LINUX, TIDE].map(|c| self.goodput_bps(sample, c));
+        let [linux, ours] = [LINUX, self.company.ours()].map(|c| self.goodput_bps(sample, c));
         // On a slow link with a full buffer Linux may not even connect.
         if ours >= linux {
             100.0
@@ -333,7 +379,7 @@ impl Meeting {
     fn drained_s(&self, sample: &Sample) -> f64 {
         let usual = sample.mean(&self.alone.by(TIDE), |run| run.link.queue_delay_ms.mean);
         let level = DRAINED_MS.max(DRAINED * usual);
-        let curves = sample.curves(&self.beside.by(TIDE), QUEUE);
+        let curves = sample.curves(&self.beside.by(self.company.ours()), QUEUE);
         mean(curves.map(|curve| drained_s(&curve, level)))
     }
 }
@@ -357,7 +403,7 @@ fn together_bps(curve: &[(f64, f64)]) -> f64 {
 /// Both flows' rates and the queue beside CUBIC on the first path, and the shares on all.
 fn pictures(sample: &Sample, meetings: &[Meeting]) -> Vec<plot::Figure> {
     let mut pictures = Vec::new();
-    for company in [JOINS, FIRST] {
+    for company in [JOINS, FIRST, HELD_JOINS, HELD_FIRST] {
         let meeting = of(meetings, company).next().expect("a steady link");
         pictures.extend(rates(sample, meeting));
         pictures.push(queues(sample, meeting));
@@ -368,7 +414,7 @@ fn pictures(sample: &Sample, meetings: &[Meeting]) -> Vec<plot::Figure> {
 
 /// Both flows' rates, a picture for each contender.
 fn rates(sample: &Sample, meeting: &Meeting) -> [plot::Figure; 3] {
-    TRIO.map(|(label, contender, nth)| {
+    meeting.company.trio().map(|(label, contender, nth)| {
         let case = meeting.beside.by(contender);
         let flow = |flow, pen| {
             let curve = sample.flow_curves(&case, flow, RATE).next();
@@ -384,7 +430,7 @@ fn rates(sample: &Sample, meeting: &Meeting) -> [plot::Figure; 3] {
 
 /// The queue with each contender.
 fn queues(sample: &Sample, meeting: &Meeting) -> plot::Figure {
-    let queues = TRIO.map(|(label, contender, nth)| {
+    let queues = meeting.company.trio().map(|(label, contender, nth)| {
         let delays = sample.curve(&meeting.beside.by(contender), QUEUE);
         Curve::new(label, Pen::nth(nth), Mark::Line, delays)
     });
@@ -408,7 +454,7 @@ fn shares<'a>(
     company: Company,
     meetings: impl Iterator<Item = &'a Meeting> + Clone,
 ) -> plot::Figure {
-    let dots = TRIO.map(|(label, contender, nth)| {
+    let dots = company.trio().map(|(label, contender, nth)| {
         let share = |m: &Meeting| (m.beside.path.mean_mbps, m.share(sample, contender));
         let points = meetings.clone().map(share).collect();
         Curve::new(label, Pen::nth(nth), Mark::Dots, points)

@@ -2,7 +2,7 @@
 
 use super::paths::Path;
 use tidegate_reproduce::Case;
-use tidegate_scenario::{Law, QueuePolicy, Run};
+use tidegate_scenario::{Law, QueuePolicy, Run, Udp};
 
 /// The λ of DRWA's frontier.
 pub const LAMBDAS: [f64; 7] = [1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0];
@@ -41,6 +41,8 @@ pub struct Contender {
     policy: QueuePolicy,
     /// Whether the receiver's own uploads are steered, too, where the law can.
     uploads: bool,
+    /// What becomes of what has no window.
+    udp: Udp,
 }
 
 impl Contender {
@@ -52,6 +54,7 @@ impl Contender {
             lambda: 3.0,
             policy: QueuePolicy::DropTail,
             uploads: true,
+            udp: Udp::Leave,
         }
     }
 
@@ -66,6 +69,19 @@ impl Contender {
     /// tide at the receiver.
     pub const fn tide(sender: &'static str) -> Self {
         Self::law(sender, Law::Tide)
+    }
+
+    /// The same, and that becomes of what has no window.
+    pub const fn windowless(self, udp: Udp) -> Self {
+        Self { udp, ..self }
+    }
+
+    /// The same sender and queue, and nothing but Linux at the receiver.
+    pub const fn untouched(self) -> Self {
+        Self {
+            policy: self.policy,
+            ..Self::linux(self.sender)
+        }
     }
 
     /// The same, but that uploads are another machine's, which nobody steers.
@@ -107,6 +123,7 @@ impl Contender {
         Run {
             lambda: self.lambda,
             uploads: (!self.uploads).then_some(false),
+            udp: self.udp,
             congestion_control: Some(self.sender.into()),
             ..Run::new(self.receiver(), self.law)
         }
@@ -128,11 +145,16 @@ impl Contender {
     }
 
     fn receiver(&self) -> String {
-        match self.law {
+        let law = match self.law {
             Law::None => "linux".into(),
             Law::Drwa => format!("drwa {}", self.lambda),
             law if self.uploads => law.name().into(),
             law => format!("{}, downloads only", law.name()),
+        };
+        match self.udp {
+            Udp::Leave => law,
+            Udp::Hold => format!("{law}, hold"),
+            Udp::Fallback => format!("{law}, fallback"),
         }
     }
 }

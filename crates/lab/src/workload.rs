@@ -110,7 +110,10 @@ impl Cast {
                 object_bytes,
                 pause_s,
             } => web::add(self, workload, stage, object_bytes, *pause_s),
-            WorkloadKind::Ping { interval_ms } => ping::add(self, workload, stage, *interval_ms),
+            WorkloadKind::Ping {
+                interval_ms,
+                packet_bytes,
+            } => ping::add(self, workload, stage, *interval_ms, *packet_bytes),
             WorkloadKind::Command { run, side } => {
                 command::add(self, workload, stage, run, *side);
                 Ok(())

@@ -25,7 +25,8 @@ impl Hold {
     #[must_use]
     pub fn arrives(&mut self, path: &mut Path, now_us: u64, len: u32) -> bool {
         // SAFETY: both pointers are to live, exclusively borrowed records; C keeps no copy of them.
-        let signal = unsafe { sys::tg_hold_learns(&mut self.0, path.raw_mut(), now_us, len, 0, 0) != 0 };
+        let signal =
+            unsafe { sys::tg_hold_learns(&mut self.0, path.raw_mut(), now_us, len, 0, 0) != 0 };
         if signal {
             // SAFETY: as above.
             unsafe { sys::tg_hold_signalled(&mut self.0, now_us) }

@@ -194,6 +194,10 @@ pub enum WorkloadKind {
     Ping {
         /// Milliseconds between echoes.
         interval_ms: f64,
+        /// Length of each, in bytes, IP header included: ping(8)'s unless said. As long as a call's or a game's
+        /// packets they stand for those.
+        #[serde(default = "echo_bytes", skip_serializing_if = "is_echo_bytes")]
+        packet_bytes: u64,
     },
     /// A stream over the direct path, which is the workload's `links`, and over paths through proxies
     /// (mPath, thesis chapter 3).
@@ -251,6 +255,14 @@ fn thirty() -> f64 {
 
 fn datagram_bytes() -> u64 {
     1200
+}
+
+fn echo_bytes() -> u64 {
+    84
+}
+
+fn is_echo_bytes(bytes: &u64) -> bool {
+    *bytes == echo_bytes()
 }
 
 impl WorkloadKind {
@@ -319,7 +331,15 @@ impl WorkloadKind {
             } => at_least_one("chunks.chunk_bytes", *chunk_bytes)
                 .or_else(|| positive("chunks.period_s", *period_s)),
             Self::ConstantRate { mbps, .. } => positive("constant_rate.mbps", *mbps),
-            Self::Ping { interval_ms } => positive("ping.interval_ms", *interval_ms),
+            Self::Ping {
+                interval_ms,
+                packet_bytes,
+            } => positive("ping.interval_ms", *interval_ms).or_else(|| {
+                // Headers and the moment at which it was sent.
+                (!(36..=1500).contains(packet_bytes)).then(|| {
+                    format!("ping.packet_bytes is {packet_bytes}, expected 36 to 1500")
+                })
+            }),
             Self::Mpath(transfer) => transfer.complaint(),
             Self::Mptcp { paths } => paths.is_empty().then(|| {
                 "mptcp.paths is empty, expected one way at least beside the workload's links".into()

@@ -245,14 +245,16 @@ fn apps(workload: &Workload, seed: u64, window: Window, series: bool) -> Vec<Box
             [*chunk_s, *buffer_s, *startup_s],
             window,
         ))],
-        WorkloadKind::Ping { interval_ms } => {
-            vec![Box::new(ping::Ping::new(
-                name,
-                *interval_ms,
-                window,
-                series,
-            ))]
-        }
+        WorkloadKind::Ping {
+            interval_ms,
+            packet_bytes,
+        } => vec![Box::new(ping::Ping::new(
+            name,
+            *interval_ms,
+            *packet_bytes,
+            window,
+            series,
+        ))],
         WorkloadKind::Datagrams {
             direction,
             mbps,

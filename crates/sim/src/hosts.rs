@@ -142,7 +142,11 @@ impl Hosts {
                 .map(|workload| settings::of_workload(&config, workload))
                 .collect::<Result<_, _>>()?,
             laws: settings::laws(run),
-            weights: scenario.workloads.iter().map(|workload| weight(workload, run)).collect(),
+            weights: scenario
+                .workloads
+                .iter()
+                .map(|workload| weight(workload, run))
+                .collect(),
             opened: 0,
             random: random::stream(scenario.seed, "connections"),
         })

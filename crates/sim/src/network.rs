@@ -98,7 +98,9 @@ impl Network {
     /// A host sends a packet.
     pub fn send(&mut self, packet: Packet) {
         let leaves = match self.windowless_workload(&packet, Side::Server) {
-            Some(workload) => self.windowless.leaves(&mut self.events, self.now, packet, workload),
+            Some(workload) => self
+                .windowless
+                .leaves(&mut self.events, self.now, packet, workload),
             None => Some(packet),
         };
         if let Some(packet) = leaves {
@@ -127,7 +129,7 @@ impl Network {
     /// What waits at the client's edge may leave, or it is time to ask for the delay.
     pub fn wake_edge(&mut self, number: usize) {
         let half = number / 2;
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             while let Some(packet) = self.windowless.release(&mut self.events, self.now, half) {
                 self.transmit(packet);
             }

@@ -71,7 +71,11 @@ impl Windowless {
         let on = run.udp == Udp::Hold && run.law == Law::Tide;
         let workloads = &scenario.workloads;
         let held = workloads.iter().map(|workload| {
-            let same = |links| workloads.iter().position(|w| w.windowless && &w.links == links);
+            let same = |links| {
+                workloads
+                    .iter()
+                    .position(|w| w.windowless && &w.links == links)
+            };
             (on && workload.windowless && workload.steered).then(|| Held {
                 weight: workload.weight as u32,
                 asker: same(&workload.links).expect("it is one itself"),
@@ -203,9 +207,8 @@ impl Windowless {
     /// It is time for that workload to ask. Returns whether anybody still wants to know.
     pub fn ask(&mut self, events: &mut EventQueue, now: Instant, workload: usize) -> bool {
         let mut flows = self.flows.iter();
-        let wanted = flows.any(|flow| {
-            self.asker(flow.workload) == Some(workload) && flow.wants_echoes(now)
-        });
+        let wanted =
+            flows.any(|flow| self.asker(flow.workload) == Some(workload) && flow.wants_echoes(now));
         self.asking[workload] = wanted;
         let interval = Duration::from_micros(ECHO_BYTES * 8 * 1_000_000 / ECHO_BPS);
         events.set(asker(workload), wanted.then(|| now + interval));
@@ -215,7 +218,8 @@ impl Windowless {
     /// That workload's echo has come back.
     pub fn answered(&mut self, path: &mut Path, now: Instant, workload: usize, rtt: Duration) {
         let held = &self.held;
-        let asks = |flow: &Flow| held[flow.workload].as_ref().map(|held| held.asker) == Some(workload);
+        let asks =
+            |flow: &Flow| held[flow.workload].as_ref().map(|held| held.asker) == Some(workload);
         let known = self.flows.iter().filter(|flow| asks(flow));
         let floor_us = known.filter_map(|flow| flow.hold.floor_us()).min();
         let rtt_us = rtt.as_micros() as u32;
@@ -250,3 +254,6 @@ fn asker(workload: usize) -> Target {
 fn micros(at: Instant) -> u64 {
     at.as_nanos() / 1000
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, Narrow, Way};
 use super::draw::Draw;
-use crate::workloads::{bulk, median_page};
+use crate::workloads::{bulk, median_page, ping};
 use tidegate_scenario::Direction::{Down, Up};
 use tidegate_scenario::{RateSpec, WorkloadKind};
 
@@ -157,12 +157,7 @@ fn household(draw: &mut Draw) -> Draft {
     draft.bulk("far download", &far, Down, LATER_S);
     draft.bulk("backup", &cloud, Up, LATER_S);
     draft.does("page", &near, LATER_S, median_page(3.0));
-    draft.does(
-        "ping",
-        &near,
-        0.0,
-        WorkloadKind::Ping { interval_ms: 100.0 },
-    );
+    draft.does("ping", &near, 0.0, ping(100.0, 84));
     draft
 }
 

@@ -152,7 +152,7 @@ __noinline int leave_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 b
 static __always_inline int may_signal(struct __sk_buff *skb, const struct tg_packet *p,
 				      struct tg_candidate *c)
 {
-	if (p->ecn != TG_ECN_NOT_ECT || wire_packets(skb) == 1 || ++c->merged >= TG_MERGED) {
+	if (p->ecn != TG_ECN_NOT_ECT || wire_packets(skb, p) == 1 || ++c->merged >= TG_MERGED) {
 		c->merged = 0;
 		return 1;
 	}

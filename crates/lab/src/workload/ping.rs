@@ -16,33 +16,39 @@ use std::time::Duration;
 use tidegate_link::Instant;
 use tidegate_scenario::{Side, Workload};
 
-/// UDP payload of an echo: with IP and UDP headers as long as ping(8)'s packets.
-const PAYLOAD: usize = 56;
+/// IP and UDP headers before an echo's payload.
+const HEADERS: u64 = 28;
 
 /// Longest wait before a look at the time.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// Adds the two ends of a ping.
-pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, interval_ms: f64) -> Result<()> {
+pub fn add(
+    cast: &mut Cast,
+    workload: &Workload,
+    stage: &Stage,
+    interval_ms: f64,
+    packet_bytes: u64,
+) -> Result<()> {
     let (server, at) = bind_udp(stage)?;
+    let payload = (packet_bytes - HEADERS) as usize;
     cast.add_task(workload, stage, Side::Server, move |_, term| {
-        reflect(&server, term)
+        reflect(&server, vec![0; payload], term)
     });
     let log = Arc::new(EchoLog::new(workload.name.clone()));
     cast.echoes.push(log.clone());
     let interval = Duration::from_secs_f64(interval_ms / 1e3);
     cast.add_task(workload, stage, Side::Client, move |stage, term| {
         let client = UdpSocket::bind((stage.client_address, 0))?;
-        measure(&client, at, interval, &log, term)
+        measure(&client, at, interval, vec![0; payload], &log, term)
     });
     Ok(())
 }
 
 /// Sends every packet back until the term is over.
-fn reflect(socket: &UdpSocket, term: &Term) -> Result<()> {
+fn reflect(socket: &UdpSocket, mut buffer: Vec<u8>, term: &Term) -> Result<()> {
     make_punctual();
     socket.set_nonblocking(true)?;
-    let mut buffer = [0; PAYLOAD];
     while !term.is_over() {
         if let Some((length, from)) = receive(socket, &mut buffer)? {
             send(socket, &buffer[..length], from)?;
@@ -58,12 +64,12 @@ fn measure(
     socket: &UdpSocket,
     server: SocketAddr,
     interval: Duration,
+    mut buffer: Vec<u8>,
     log: &EchoLog,
     term: &Term,
 ) -> Result<()> {
     make_punctual();
     socket.set_nonblocking(true)?;
-    let mut buffer = [0; PAYLOAD];
     let mut next = term.clock.now();
     while !term.is_over() {
         let now = term.clock.now();

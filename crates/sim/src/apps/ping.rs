@@ -9,13 +9,12 @@ use tidegate_measure::{BIN, Distribution, Window, curve, ms};
 use tidegate_scenario::{Direction, FlowDirection, FlowResult, RunResult, Side};
 use tidegate_time::Instant;
 
-/// IP packet of an echo: as long as ping(8)'s.
-const PACKET: u64 = 84;
-
 /// A client that measures, and the server that reflects.
 pub struct Ping {
     name: String,
     interval: Duration,
+    /// Length of the IP packet of an echo.
+    bytes: u64,
     next: Option<Instant>,
     times: Distribution,
     /// Sum and number of the round trips by the bin in which they began, if anybody wants to know.
@@ -26,10 +25,11 @@ pub struct Ping {
 
 impl Ping {
     /// An echo every so often.
-    pub fn new(name: &str, interval_ms: f64, window: Window, curve: bool) -> Self {
+    pub fn new(name: &str, interval_ms: f64, bytes: u64, window: Window, curve: bool) -> Self {
         Self {
             name: name.to_owned(),
             interval: Duration::from_secs_f64(interval_ms / 1e3),
+            bytes,
             next: None,
             times: Distribution::default(),
             curve: curve.then(BTreeMap::new),
@@ -56,7 +56,7 @@ impl App for Ping {
         let now = stage.now();
         let next = *self.next.get_or_insert(now);
         if now >= next {
-            stage.send(Direction::Up, PACKET);
+            stage.send(Direction::Up, self.bytes);
             self.next = Some(next + self.interval);
         }
         self.next
@@ -67,7 +67,7 @@ impl App for Ping {
             return None;
         }
         match side {
-            Side::Server => Some(PACKET),
+            Side::Server => Some(self.bytes),
             Side::Client => {
                 self.came_back(datagram.sent, now - datagram.sent);
                 None

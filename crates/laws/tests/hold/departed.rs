@@ -1,0 +1,86 @@
+//! What had left at some moment, against a list of all that did.
+
+use super::histories;
+use proptest::prelude::*;
+use tidegate_laws::sys;
+
+/// All moments that were noted, each with the bytes that had arrived when what left then was made.
+#[derive(Default)]
+struct List {
+    noted: Vec<(u64, u64)>,
+    /// What was asked for last, or what is the oldest still known: nobody asks for less.
+    from: usize,
+}
+
+impl List {
+    fn note(&mut self, made: u64, at_us: u64, rtt_us: u64) {
+        let last = self.noted.last().map(|last| last.0);
+        if last.is_none_or(|last| at_us - last >= rtt_us / 16) {
+            self.noted.push((at_us, made));
+        }
+    }
+
+    /// In proportion between two moments.
+    fn at(&mut self, at_us: u64) -> Option<u64> {
+        let slots = sys::TG_DEPARTED_SLOTS as usize;
+        if self.noted.len() - self.from >= slots {
+            self.from = self.noted.len() - slots + 1;
+        }
+        let until = self.noted.partition_point(|noted| noted.0 <= at_us);
+        self.from = self.from.max(until.saturating_sub(1));
+        let &(began_us, made) = self.noted.get(self.from)?;
+        if at_us < began_us {
+            return None;
+        }
+        let Some(next) = self.noted.get(self.from + 1) else {
+            return Some(made);
+        };
+        Some(made + (next.1 - made) * (at_us - began_us) / (next.0 - began_us))
+    }
+}
+
+/// A packet leaves after so many µs, when so many more bytes have arrived; or somebody asks, for so long ago.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Leaves(u64, u64),
+    Asks(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let gap = prop_oneof![6 => 1u64..2_000, 2 => 1u64..40_000, 1 => 1u64..2_000_000];
+    let leaves = (gap, 0u64..200_000).prop_map(|(gap, bytes)| Step::Leaves(gap, bytes));
+    let asks = (0u64..300_000).prop_map(Step::Asks);
+    prop::collection::vec(prop_oneof![4 => leaves, 1 => asks], 1..800)
+}
+
+proptest! {
+    #![proptest_config(histories(300))]
+
+    /// Bytes and microseconds wrap on the way.
+    #[test]
+    fn what_had_left_is_known(steps in steps(), rtt_us in 0u32..400_000) {
+        let mut now_us = (1u64 << 32) - 1_000_000;
+        let mut arrived = (1u64 << 32) - 2_000_000;
+        let mut departed = sys::tg_departed::default();
+        let mut list = List::default();
+        for step in steps {
+            match step {
+                Step::Leaves(gap, bytes) => {
+                    now_us += gap;
+                    arrived += bytes;
+                    // SAFETY: the record is exclusively ours.
+                    unsafe { sys::tg_departed_note(&mut departed, arrived, now_us as u32, rtt_us) };
+                    list.note(arrived, now_us, rtt_us.into());
+                }
+                Step::Asks(ago) => {
+                    let mut made = 0;
+                    let at_us = now_us - ago;
+                    // SAFETY: as above; `made` is, too.
+                    let known = unsafe { sys::tg_departed_at(&mut departed, at_us as u32, &mut made) };
+                    let ours = (known != 0).then_some(made);
+                    prop_assert_eq!(ours, list.at(at_us).map(|made| made as u32));
+                }
+            }
+        }
+    }
+}

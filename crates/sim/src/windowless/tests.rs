@@ -1,0 +1,131 @@
+use super::*;
+use crate::packet::{Body, Datagram, Packet};
+use proptest::prelude::*;
+use tidegate_scenario::{LinkSpec, RateSpec, Workload, WorkloadKind};
+
+/// Milliseconds for which data come, one packet each, and are answered by one for two of them.
+const FOR_MS: u64 = 20_000;
+/// Round trip without a queue, and from one echo to the next.
+const FLOOR: Duration = Duration::from_millis(50);
+const ECHO_MS: u64 = 29;
+
+/// One host's only download, at its edge.
+struct Edge {
+    windowless: Windowless,
+    path: Path,
+    events: EventQueue,
+    /// When each packet that left was made, and how long it had waited.
+    left: Vec<(Instant, Duration)>,
+}
+
+impl Edge {
+    fn new() -> Self {
+        let mut download = Workload::new(
+            "download",
+            WorkloadKind::Bulk {
+                direction: Default::default(),
+                bytes: None,
+                flows: 1,
+            },
+        );
+        download.windowless = true;
+        let link = LinkSpec::new(RateSpec::ConstantMbps(12.0), 25.0);
+        let run = Run {
+            udp: Udp::Hold,
+            ..Run::new("hold", Law::Tide)
+        };
+        let scenario = Scenario {
+            name: String::new(),
+            description: String::new(),
+            duration_s: 60.0,
+            warmup_s: 0.0,
+            seed: 1,
+            down: link.clone(),
+            up: link,
+            hops: Vec::new(),
+            hosts: Default::default(),
+            workloads: vec![download],
+            runs: vec![run.clone()],
+        };
+        Self {
+            windowless: Windowless::new(&scenario, &run),
+            path: Path::default(),
+            events: EventQueue::default(),
+            left: Vec::new(),
+        }
+    }
+
+    fn arrives(&mut self, now: Instant) {
+        let packet = Packet::datagram(datagram(now), 1500, 0);
+        self.windowless
+            .arrives(&mut self.path, &mut self.events, now, &packet, 0);
+    }
+
+    fn leaves(&mut self, now: Instant) {
+        let packet = Packet::datagram(datagram(now), 60, 1);
+        let gone = self.windowless.leaves(&mut self.events, now, packet, 0);
+        self.note(now, gone);
+    }
+
+    /// All that is due before `now`.
+    fn release(&mut self, now: Instant) {
+        while let Some((at, target)) = self.events.pop(now) {
+            if target != gate(0) {
+                continue;
+            }
+            while let Some(packet) = self.windowless.release(&mut self.events, at, 0) {
+                self.note(at, Some(packet));
+            }
+        }
+    }
+
+    fn note(&mut self, now: Instant, gone: Option<Packet>) {
+        if let Some(Body::Datagram(Datagram { sent, .. })) = gone.map(|packet| packet.body) {
+            self.left.push((sent, now - sent));
+        }
+    }
+}
+
+fn datagram(sent: Instant) -> Datagram {
+    Datagram { app: 0, sent }
+}
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Data come at one rate, whatever leaves, and stop for a while; echoes take `rtt_ms`.
+    #[test]
+    fn order_is_kept_and_nothing_waits_long(
+        rtt_ms in 100u64..800,
+        stops_ms in 6_000u64..15_000,
+        stop_ms in 0u64..4_000,
+    ) {
+        let mut edge = Edge::new();
+        let mut made = Vec::new();
+        for ms in 1..FOR_MS {
+            let now = at(ms);
+            edge.release(now);
+            if (stops_ms..stops_ms + stop_ms).contains(&ms) {
+                continue;
+            }
+            edge.arrives(now);
+            if ms % ECHO_MS == 0 {
+                let rtt = if ms < 500 { FLOOR } else { Duration::from_millis(rtt_ms) };
+                edge.windowless.answered(&mut edge.path, now, 0, rtt);
+            }
+            if ms % 2 == 0 {
+                made.push(now);
+                edge.leaves(now);
+            }
+        }
+        edge.release(at(FOR_MS) + Hold::LONGEST);
+        prop_assert_eq!(edge.left.iter().map(|left| left.0).collect::<Vec<_>>(), made);
+        let waits = edge.left.iter().map(|left| left.1);
+        prop_assert!(waits.clone().all(|wait| wait <= Hold::LONGEST));
+        prop_assert!(waits.max() > Some(Duration::from_millis(20)), "nothing waited");
+    }
+}

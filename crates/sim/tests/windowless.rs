@@ -1,0 +1,158 @@
+//! Traffic without a window: what leaves of a download is held at the client, and of nothing else.
+
+mod common;
+
+use common::{flow, run, try_run};
+use tidegate_scenario::{HeldResult, RunResult};
+
+const STEADY: &str = "constant_mbps = 20";
+const LTE: &str = "generate = { kind = 'lte', seed = 1 }";
+
+const DOWNLOAD: &str = "{ name = 'download', windowless = true, does = { bulk = {} } }";
+
+/// What becomes of what has no window, as a run says it.
+const LINUX: &str = "name = 'linux'";
+const HOLD: &str = "name = 'hold', law = 'tide', udp = 'hold'";
+
+/// A minute of these workloads over a deep queue, 25 ms each way, by one run.
+fn scenario(rate: &str, workloads: &str, run: &str) -> String {
+    format!(
+        "duration_s = 60
+         warmup_s = 10
+         down = {{ rate = {{ {rate} }}, delay_ms = 25, queue = {{ packets = 2000 }} }}
+         up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 25, queue = {{ packets = 1000 }} }}
+         run = [{{ {run} }}]
+         workload = [{workloads}]\n"
+    )
+}
+
+fn outcome(rate: &str, workloads: &str, by: &str) -> RunResult {
+    run(&scenario(rate, workloads, by))
+}
+
+fn held<'a>(run: &'a RunResult, name: &str) -> &'a HeldResult {
+    let found = run.held.iter().find(|held| held.name == name);
+    found.unwrap_or_else(|| panic!("nothing is known of {name}: {:?}", run.held))
+}
+
+/// All that a run measured, curves included, but for its name.
+fn everything(rate: &str, workloads: &str, by: &str) -> String {
+    let set = try_run(&scenario(rate, workloads, by), true).unwrap_or_else(|e| panic!("{e:#}"));
+    let mut runs = set.runs;
+    runs[0].name.clear();
+    serde_json::to_string(&runs).unwrap()
+}
+
+#[test]
+fn a_held_download_keeps_its_goodput_without_the_queue() {
+    for rate in [STEADY, LTE] {
+        let [linux, hold] = [LINUX, HOLD].map(|by| outcome(rate, DOWNLOAD, by));
+        let goodput = |run: &RunResult| flow(run, "download").goodput_bps;
+        let [before, after] = [&linux, &hold].map(|run| run.link.queue_delay_ms);
+        let came = goodput(&hold) / goodput(&linux);
+        assert!(came > 0.95, "{rate}: {came}");
+        assert!(
+            after.mean < before.mean / 12.0,
+            "{rate}: {after:?}, {before:?}"
+        );
+        assert!(
+            after.p95 < before.p95 / 10.0,
+            "{rate}: {after:?}, {before:?}"
+        );
+        let held = held(&hold, "download");
+        assert!(held.held > held.left / 2, "{rate}: {held:?}");
+        // CUBIC's window has to be told now and then, and seldom is.
+        assert!(
+            held.signalled > 0 && held.signalled < held.arrived / 1000,
+            "{rate}: {held:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_waits_longer_than_two_seconds() {
+    // Data stop while packets wait for them.
+    let stops = "steps = [[0, 20], [30, 0], [35, 20]]";
+    let waits = held(&outcome(stops, DOWNLOAD, HOLD), "download").wait_ms;
+    assert!((1900.0..=2001.0).contains(&waits.max), "{waits:?}");
+}
+
+#[test]
+fn calls_games_and_exchanges_neither_wait_nor_are_signalled() {
+    let talk = "
+        { name = 'call', windowless = true, does = { ping = { interval_ms = 20, packet_bytes = 250 } } },
+        { name = 'game', windowless = true, does = { ping = { interval_ms = 33.3, packet_bytes = 100 } } },
+        { name = 'down', windowless = true, does = { datagrams = { mbps = 1 } } },
+        { name = 'up', windowless = true, does = { datagrams = { direction = 'up', mbps = 1 } } },
+        { name = 'asks', windowless = true, does = { web = { object_bytes = [200], pause_s = 0.5 } } }";
+    let run = outcome(LTE, &format!("{DOWNLOAD}, {talk}"), HOLD);
+    assert!(held(&run, "download").held > 0);
+    for name in ["call", "game", "down", "up", "asks"] {
+        let held = held(&run, name);
+        assert!(held.arrived + held.left > 100, "{held:?}");
+        assert_eq!((held.held, held.signalled), (0, 0), "{held:?}");
+    }
+}
+
+#[test]
+fn an_upload_without_a_window_is_not_held() {
+    let upload = "{ name = 'upload', windowless = true, does = { bulk = { direction = 'up' } } }";
+    let run = outcome(STEADY, upload, HOLD);
+    let held = held(&run, "upload");
+    assert!(held.left > 10_000, "{held:?}");
+    assert_eq!((held.held, held.signalled), (0, 0), "{held:?}");
+}
+
+#[test]
+fn who_paces_itself_is_let_go() {
+    for sender in ["bbr", "bbr3"] {
+        let paced = format!("congestion_control = '{sender}'");
+        let [linux, hold] =
+            [LINUX, HOLD].map(|by| outcome(STEADY, DOWNLOAD, &format!("{by}, {paced}")));
+        let goodput = |run: &RunResult| flow(run, "download").goodput_bps;
+        assert!(goodput(&hold) > 0.95 * goodput(&linux), "{sender}");
+        let [before, after] = [&linux, &hold].map(|run| run.link.queue_delay_ms.mean);
+        assert!(after < 1.05 * before, "{sender}: {after}, {before}");
+        let held = held(&hold, "download");
+        assert!(held.held < held.left / 10, "{sender}: {held:?}");
+    }
+}
+
+#[test]
+fn what_is_turned_away_comes_with_a_window() {
+    let fallback = "name = 'fallback', law = 'tide', udp = 'fallback'";
+    let windowed = DOWNLOAD.replace("windowless = true,", "");
+    assert_eq!(
+        everything(LTE, DOWNLOAD, fallback),
+        everything(LTE, &windowed, "name = 'tide', law = 'tide'")
+    );
+}
+
+#[test]
+fn what_is_left_alone_is_as_if_nobody_saw_it() {
+    let left = everything(LTE, DOWNLOAD, "name = 'leave', law = 'tide', udp = 'leave'");
+    let silent = "name = 'tide', law = 'tide'";
+    assert_eq!(left, everything(LTE, DOWNLOAD, silent));
+    let unseen = DOWNLOAD.replace("windowless = true", "steered = false");
+    assert_eq!(left, everything(LTE, &unseen, silent));
+}
+
+#[test]
+fn only_tide_holds() {
+    for law in ["none", "drs", "drwa", "rledbat", "rsfc"] {
+        let by = |udp: &str| format!("name = '{law}', law = '{law}', udp = '{udp}'");
+        let [hold, leave] = ["hold", "leave"].map(|udp| everything(STEADY, DOWNLOAD, &by(udp)));
+        assert_eq!(hold, leave, "{law}");
+    }
+}
+
+#[test]
+fn the_same_seed_is_held_the_same() {
+    let beside = format!("{DOWNLOAD}, {{ name = 'tcp', start_s = 5, does = {{ bulk = {{}} }} }}");
+    let once = everything(LTE, &beside, HOLD);
+    assert_eq!(once, everything(LTE, &beside, HOLD));
+    assert_ne!(
+        once,
+        everything(LTE, &beside, "name = 'tide', law = 'tide'")
+    );
+}

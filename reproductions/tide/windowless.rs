@@ -1,0 +1,78 @@
+//! Downloads without a window that could be lowered (QUIC, tunnels): what the hold makes of them, alone, beside
+//! downloads that have one, and beside what must not wait.
+
+mod alone;
+mod company;
+mod measure;
+mod talk;
+
+use super::contenders::{Contender, LINUX, Shown, TIDE};
+use crate::workloads::download;
+use anyhow::Result;
+use tidegate_reproduce::{Extent, Figure, Sample};
+use tidegate_scenario::{Udp, Workload};
+
+/// What has no window is held.
+pub const HOLD: Contender = TIDE.windowless(Udp::Hold);
+/// It is turned away and comes over TCP: the same download with a window.
+const FALLBACK: Contender = TIDE.windowless(Udp::Fallback);
+
+/// Who is held against whom, from back to front.
+const QUARTET: [Shown; 4] = [
+    ("Linux", LINUX, 2),
+    ("left alone", TIDE, 0),
+    ("with a window", FALLBACK, 3),
+    ("held", HOLD, 1),
+];
+
+const QUEUE: &str = "queue_delay_ms";
+
+/// The figure.
+///
+/// # Errors
+/// When a recording cannot be read.
+pub fn figure(extent: &Extent) -> Result<Figure> {
+    let alone = alone::trials(extent)?;
+    let crowds = company::crowds(extent)?;
+    let talks = talk::trials(extent)?;
+    let cases = alone::cases(&alone)
+        .into_iter()
+        .chain(company::cases(&crowds))
+        .chain(talk::cases(&talks));
+    let cases = cases.collect();
+    let quantities = alone::quantities(&alone)
+        .into_iter()
+        .chain(company::quantities(&crowds))
+        .chain(talk::quantities(&talks));
+    Ok(Figure {
+        id: "windowless",
+        title: "Downloads without a window",
+        claim: "What leaves such a download is held back, so that the window stands at the receiver and not in the \
+                queue: as short a queue as with a window, at untouched Linux's goodput. BBR is let go. Nothing that \
+                talks waits.",
+        method: "A download that the law sees and whose window it cannot lower, for two minutes, of which the first 5 s \
+                 are not counted: untouched Linux, left alone by tide, held, and for comparison with a window. \
+                 Links: 5, 20 and 100 Mbit/s, the shipped cells, every recording, at base RTTs of 20 to 200 ms. \
+                 Delays below 0.5 ms count as 0.5 ms. Beside one, two and four downloads with a window, each 5 s after the one before, \
+                 it joins last or was first; shares are of a minute, from 10 s after the last start on. Beside it talk a call (echoes of \
+                 250 bytes, 50 a second), a game (100 bytes, 30 a second), a ping (84 bytes, 50 a second) and \
+                 exchanges of 200 bytes, one a second, none of which has a window either; what of their round trips is more than \
+                 the base RTT is their delay.",
+        cases,
+        quantities: quantities.collect(),
+        draw: Box::new(move |sample: &Sample| {
+            let mut pictures = alone::pictures(sample, &alone);
+            pictures.extend(company::pictures(sample, &crowds));
+            pictures.extend(talk::pictures(sample, &talks));
+            pictures
+        }),
+    })
+}
+
+/// A download without a window.
+fn windowless() -> Workload {
+    Workload {
+        windowless: true,
+        ..download()
+    }
+}

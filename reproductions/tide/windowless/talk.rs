@@ -1,0 +1,170 @@
+//! What must not wait, beside a download without a window.
+
+use super::super::contenders::{Contender, LINUX};
+use super::super::links::{self, Link};
+use super::super::paths::{self, Path};
+use super::super::trials::Trial;
+use super::{HOLD, QUARTET, windowless};
+use crate::means::{geometric_mean, most};
+use crate::workloads::ping;
+use anyhow::Result;
+use std::sync::Arc;
+use tidegate_report::colour::Pen;
+use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
+use tidegate_reproduce::{Case, Claim, Extent, Quantity, Sample};
+use tidegate_scenario::{HeldResult, RunResult, Workload, WorkloadKind};
+
+const RTT_MS: u32 = 50;
+
+/// Every so many recordings, and with `--quick`.
+const STRIDE: usize = 3;
+const QUICK_STRIDE: usize = 10;
+
+const STEADY_MBPS: [f64; 2] = [5.0, 20.0];
+
+/// Links on which talk is a small part of what is carried, in Mbit/s.
+const LEAST_MBPS: f64 = 1.0;
+
+/// Talk begins into a queue that stands.
+const BEGIN_S: f64 = 10.0;
+const WARMUP_S: f64 = 15.0;
+const DURATION_S: f64 = 75.0;
+
+/// Round trips of an exchange: its connection opens, it asks.
+const EXCHANGE: f64 = 2.0;
+const EXCHANGE_BYTES: u64 = 200;
+const PAUSE_S: f64 = 1.0;
+
+/// Who talks, with the milliseconds from one packet to the next, and their lengths.
+const ECHOES: [(&str, f64, u64); 3] = [
+    ("call", 20.0, 250),
+    ("game", 1e3 / 30.0, 100),
+    ("ping", 20.0, 84),
+];
+const ASKING: &str = "exchanges";
+
+/// 99th percentile of their delay as a multiple of untouched Linux's.
+const DELAY: f64 = 0.1;
+
+/// A shorter one in milliseconds counts as this.
+const FLOOR_MS: f64 = 0.5;
+
+pub fn trials(extent: &Extent) -> Result<Arc<[Trial]>> {
+    let stride = if extent.quick { QUICK_STRIDE } else { STRIDE };
+    let steady = STEADY_MBPS.map(Link::constant).into_iter();
+    let paths = paths::over(steady.chain(links::all(extent, stride)?), &[RTT_MS])?;
+    let fast = paths.iter().filter(|path| path.mean_mbps >= LEAST_MBPS);
+    Ok(fast.map(trial).collect())
+}
+
+fn trial(path: &Path) -> Trial {
+    let echoes = ECHOES.map(|(name, interval_ms, bytes)| talk(name, ping(interval_ms, bytes)));
+    let asking = WorkloadKind::Web {
+        object_bytes: vec![EXCHANGE_BYTES],
+        pause_s: PAUSE_S,
+    };
+    let all = [windowless()].into_iter().chain(echoes);
+    let all = all.chain([talk(ASKING, asking)]).collect();
+    Trial::new("talk beside one without a window", path, DURATION_S, all).warmed_up(WARMUP_S)
+}
+
+fn talk(name: &str, does: WorkloadKind) -> Workload {
+    Workload {
+        start_s: BEGIN_S,
+        windowless: true,
+        ..Workload::new(name, does)
+    }
+}
+
+pub fn cases(trials: &[Trial]) -> Vec<Case> {
+    let of = |trial: &Trial| QUARTET.map(|(_, contender, _)| trial.case(contender));
+    trials.iter().flat_map(of).collect()
+}
+
+pub fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
+    let touched = |what: &str, read: fn(&HeldResult) -> u64| {
+        let trials = trials.clone();
+        let name = format!("talk beside a held download: packets {what}, all paths");
+        Quantity::new(name, "packets", Claim::at_most(0.0, 1.0), move |s| {
+            trials.iter().map(|trial| packets(s, trial, read)).sum()
+        })
+    };
+    let mut quantities = vec![
+        touched("of theirs that waited", |held| held.held),
+        touched("of theirs that were signalled", |held| held.signalled),
+    ];
+    for name in names() {
+        quantities.extend(delayed(name, trials));
+    }
+    quantities
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    ECHOES.into_iter().map(|(name, ..)| name).chain([ASKING])
+}
+
+/// Packets of those who talk.
+fn packets(sample: &Sample, trial: &Trial, read: fn(&HeldResult) -> u64) -> f64 {
+    sample.mean(&trial.by(HOLD), |run| {
+        let theirs = run
+            .held
+            .iter()
+            .filter(|held| names().any(|name| name == held.name));
+        theirs.map(read).sum::<u64>() as f64
+    })
+}
+
+fn delayed(name: &'static str, trials: &Arc<[Trial]>) -> [Quantity; 2] {
+    let quantity = |words: &str, read: fn(&mut dyn Iterator<Item = f64>) -> f64| {
+        let trials = trials.clone();
+        let words =
+            format!("{name} beside a held download: p99 of its delay ÷ untouched Linux's, {words}");
+        Quantity::new(words, "", Claim::at_most(DELAY, 1.0), move |s| {
+            let mut ratios = trials
+                .iter()
+                .map(|trial| delay_ms(s, trial, HOLD, name) / delay_ms(s, trial, LINUX, name));
+            read(&mut ratios)
+        })
+    };
+    [
+        quantity("geometric mean", |ratios| geometric_mean(ratios)),
+        quantity("worst", |ratios| most(ratios)),
+    ]
+}
+
+/// The 99th percentile of one's delay in the queue, in ms.
+fn delay_ms(sample: &Sample, trial: &Trial, contender: Contender, name: &str) -> f64 {
+    let rtt_ms = f64::from(trial.path.rtt_ms);
+    sample.mean(&trial.by(contender), |run| {
+        let without = if name == ASKING { EXCHANGE } else { 1.0 };
+        (round_trip_ms(run, name) - without * rtt_ms).max(FLOOR_MS)
+    })
+}
+
+/// As long as the run, if nothing ever came back.
+fn round_trip_ms(run: &RunResult, name: &str) -> f64 {
+    let echo = run.flows.iter().find(|flow| flow.name == name);
+    let asked = run.fetches.iter().find(|fetch| fetch.name == name);
+    let p99 = echo.map(|echo| echo.rtt_ms.p99);
+    let p99 = p99.or(asked.map(|asked| asked.time_ms.p99));
+    p99.filter(|&ms| ms > 0.0).unwrap_or(DURATION_S * 1e3)
+}
+
+/// A bar for each who talks: the delay of its slowest percent, geometric mean over the paths.
+pub fn pictures(sample: &Sample, trials: &[Trial]) -> Vec<plot::Figure> {
+    let names: Vec<&str> = names().collect();
+    let curves = QUARTET.map(|(label, contender, nth)| {
+        let delay =
+            |name| geometric_mean(trials.iter().map(|t| delay_ms(sample, t, contender, name)));
+        let points = (0..).map(f64::from).zip(names.iter().copied().map(delay));
+        Curve::new(label, Pen::nth(nth), Mark::Bars, points.collect())
+    });
+    vec![plot::Figure {
+        title: "Talk beside a download without a window: 99th percentile of the delay, all paths"
+            .into(),
+        x: Axis::categories(names),
+        y: Axis::new("ms", Scale::Log),
+        curves: curves.into(),
+        size: plot::Figure::WIDE,
+    }]
+}
