@@ -70,7 +70,7 @@ fn params(law: Law) -> Params {
 fn connected(law: Law) -> (Steer, Path) {
     let (mut steer, mut path) = (Steer::new(params(law)), Path::default());
     steer.leaves(at(0), &mut syn(64_240, false, Some(SCALE)));
-    steer.arrives(&mut path, false, at(40_000), &syn(65_160, true, Some(9)));
+    steer.arrives(&mut path, None, at(40_000), &syn(65_160, true, Some(9)));
     (steer, path)
 }
 
@@ -81,7 +81,7 @@ fn download(steer: &mut Steer, path: &mut Path, queue_ms: u64) -> Vec<u16> {
     for ms in 41..3000 {
         let us = ms * 1000;
         let rtt = 40_000 + if ms > 500 { queue_ms * 1000 } else { 0 };
-        steer.arrives(path, false, at(us), &data(seq, us, rtt));
+        steer.arrives(path, None, at(us), &data(seq, us, rtt));
         seq += u64::from(MSS);
         let mut segment = bare_ack(seq, STACK, us);
         steer.leaves(at(us), &mut segment);
@@ -133,7 +133,7 @@ fn the_scale_is_what_the_handshake_agreed_on() {
         let (mut steer, mut path) = (Steer::new(params(Law::Drwa)), Path::default());
         steer.leaves(at(0), &mut syn(64_240, false, Some(SCALE)));
         if let Some(answer) = answer {
-            steer.arrives(&mut path, false, at(40_000), &answer);
+            steer.arrives(&mut path, None, at(40_000), &answer);
         }
         let windows = download(&mut steer, &mut path, 0);
         *windows.last().expect("windows")
@@ -210,7 +210,7 @@ proptest! {
         for t in ticks {
             us += t.ms * 1000;
             for _ in 0..t.segments {
-                steer.arrives(&mut path, false, at(us), &data(seq, us, t.rtt_ms * 1000));
+                steer.arrives(&mut path, None, at(us), &data(seq, us, t.rtt_ms * 1000));
                 seq += u64::from(MSS);
             }
             // The stack itself never retracts.
