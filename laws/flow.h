@@ -359,6 +359,13 @@ TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_params *p,
 	return tg_rsfc_arrived(&f->rsfc, &arrival);
 }
 
+/* Whether round trips may stand for delays. They hold the queue of the way back as well, and beside an upload of
+ * another machine's, of which nothing is known here, a download would give way to that: so it has to be asked for. */
+TG_INLINE int tg_flow_by_rounds(const struct tg_params *p)
+{
+	return p->law == TG_LAW_TIDE && p->stampless;
+}
+
 /*
  * The law: what the data's sender is to be told after this arrival, in bytes; TG_OPEN for the
  * kernel's window. What one law alone needs is done under that law alone. No law wants no window,
@@ -367,7 +374,7 @@ TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_params *p,
 TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struct tg_interface *i,
 			     struct tg_arrival *a)
 {
-	if (!a->stamped && tg_law_traits(p->law) & TG_LAW_STAMPS)
+	if (!a->stamped && tg_law_traits(p->law) & TG_LAW_STAMPS && !tg_flow_by_rounds(p))
 		return TG_OPEN;
 	switch (p->law) {
 	case TG_LAW_DRS:
@@ -375,6 +382,8 @@ TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struc
 	case TG_LAW_DRWA:
 		return tg_flow_drwa(f, p, a);
 	case TG_LAW_TIDE:
+		if (a->rounds && !tg_flow_by_rounds(p))
+			return TG_OPEN;
 		return tg_flow_tide(f, i, a);
 	case TG_LAW_RLEDBAT:
 		return tg_flow_rledbat(f, a);

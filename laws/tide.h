@@ -66,7 +66,7 @@
 #include "tide/share.h"
 #include "tide/yield.h"
 
-#define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_UPLOADS)
+#define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS)
 #define TG_TIDE_CATCH_UP 32u   /* buckets closed at most for one packet */
 #define TG_TIDE_IDLE_US (10 * TG_SECOND_US)
 

@@ -413,6 +413,7 @@ pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
     data.config.params.lambda_q8 = law.lambda_q8;
     data.config.params.limit = law.limit;
     data.config.params.keep = law.keep;
+    data.config.params.stampless = law.stampless;
     data.config.params.law = law.law;
     data.config.dry_run = dry_run.into();
 }

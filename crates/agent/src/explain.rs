@@ -151,7 +151,7 @@ fn left_alone(flow: &FlowView, at: Situation) -> Option<Limit> {
         Some(Limit::LeftAlone(Reason::NoScale))
     } else if at.law == Law::None {
         Some(Limit::NoLaw)
-    } else if !flow.timestamps && stamps {
+    } else if !flow.timestamps && stamps && flow.wanted_bytes.is_none() {
         Some(Limit::NoTimestamps)
     } else if stamps && flow.samples > 0 && flow.queue_us.is_none() {
         Some(Limit::NoClock)

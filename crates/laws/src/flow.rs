@@ -13,6 +13,8 @@ pub struct Params {
     pub limit: Option<u32>,
     /// RSFC without section 5.1.3: RDmin and RTTmin stay the smallest since the flow began (Fig. 5.9).
     pub keep_minima: bool,
+    /// tide: downloads without usable timestamps are steered by their round trips.
+    pub stampless: bool,
 }
 
 impl Default for Params {
@@ -22,6 +24,7 @@ impl Default for Params {
             lambda: 3.0,
             limit: None,
             keep_minima: false,
+            stampless: false,
         }
     }
 }
@@ -34,6 +37,7 @@ impl Params {
             lambda_q8: (self.lambda * f64::from(sys::TG_LAMBDA_ONE)).round() as u32,
             limit: self.limit.unwrap_or(sys::TG_OPEN),
             keep: self.keep_minima.into(),
+            stampless: self.stampless.into(),
         }
     }
 }

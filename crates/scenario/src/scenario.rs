@@ -140,6 +140,9 @@ pub struct Run {
     /// Whether the client's law steers its uploads; absent: if it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploads: Option<bool>,
+    /// Whether `tide` steers downloads without TCP timestamps, by their round trips.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stampless: bool,
     /// What becomes of the client's workloads that are `windowless`.
     #[serde(default, skip_serializing_if = "Udp::is_leave")]
     pub udp: Udp,
@@ -179,6 +182,7 @@ impl Run {
             name: name.into(),
             law,
             uploads: None,
+            stampless: false,
             udp: Udp::Leave,
             server_law: Law::None,
             lambda: three(),
@@ -209,6 +213,7 @@ impl Run {
                 .limit
                 .map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
             keep_minima: self.keep_minima,
+            stampless: self.stampless,
         }
     }
 

@@ -85,6 +85,10 @@ pub struct RunArgs {
     /// DRS's static limit in bytes
     #[arg(long, value_name = "BYTES")]
     pub limit: Option<u32>,
+    /// With tide, steer downloads without TCP timestamps, too, by their round trips: not behind a link that another
+    /// machine's uploads fill, to which they would give way
+    #[arg(long)]
+    pub stampless: bool,
     /// What becomes of QUIC and other UDP, which have no window: `hold` lets what they send wait, so that
     /// their senders slow down; `fallback` turns QUIC away, so that its clients take TCP; `leave`, the
     /// default, does nothing

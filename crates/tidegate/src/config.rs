@@ -104,6 +104,7 @@ fn params(args: &RunArgs, file: &File) -> Result<Params> {
         law: args.law.or(file.law).unwrap_or(default.law),
         lambda: args.lambda.or(file.lambda).unwrap_or(default.lambda),
         limit: args.limit.or(file.limit),
+        stampless: args.stampless || file.stampless,
         ..default
     })
 }

@@ -26,6 +26,8 @@ pub struct File {
     pub only: Option<OnlyArg>,
     pub udp: Option<Udp>,
     #[serde(default)]
+    pub stampless: bool,
+    #[serde(default)]
     pub dry_run: bool,
     pub metrics: Option<SocketAddr>,
     #[serde(default)]
