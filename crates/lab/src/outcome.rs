@@ -87,7 +87,6 @@ impl Outcome {
                 .map(|log| transfers::result(log))
                 .collect(),
             videos: Vec::new(),
-            held: Vec::new(),
             health: self.health(),
             agent_rtt: rtt_accuracy(
                 (&self.record, &self.ways),
