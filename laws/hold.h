@@ -136,7 +136,7 @@ TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 	h->waited_us = tg_hold_takes_us(h, excess);
 	if (h->arrived >= h->made + excess)
 		h->made = h->arrived - excess;
-	tg_departed_note(&h->departed, h->made, (tg_u32)now_us, h->echo.rtt_us);
+	tg_departed_note(&h->departed, h->made, (tg_u32)now_us);
 }
 
 TG_INLINE void tg_hold_count(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
@@ -170,6 +170,7 @@ TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 	tg_u32 rtt_us = h->echo.rtt_us;
 	tg_u32 made, w;
 
+	tg_departed_space(&h->departed, rtt_us);
 	if (!tg_departed_at(&h->departed, (tg_u32)now_us - rtt_us, &made))
 		return;
 	w = (tg_u32)h->arrived - made;

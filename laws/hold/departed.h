@@ -2,7 +2,8 @@
 /*
  * What has left, and when: a ring of moments a sixteenth of a round trip apart, each with the bytes that had
  * arrived when the packet was made that left then. Packets that leave write it, those that arrive read
- * it; they may run on two CPUs, so a slot is one 64-bit word.
+ * it, one at a time. When the round trip grows so fast that the ring fills before the reader has come to its first
+ * moment, every other is forgotten.
  */
 #ifndef TG_DEPARTED_H
 #define TG_DEPARTED_H
@@ -17,17 +18,36 @@ struct tg_departed {
 	tg_u32 tail;		    /* next free slot; counts */
 	tg_u32 head;		    /* the reader's: the last that it asked for, or one before */
 	tg_u32 noted_us;	    /* when the newest left */
-	tg_u32 unused;
+	tg_u32 spacing_us;	    /* least distance between two */
 };
 
-/* A packet that was made when `made` bytes had arrived leaves at `at_us`; a round trip takes `rtt_us`. */
-TG_INLINE void tg_departed_note(struct tg_departed *l, tg_u64 made, tg_u32 at_us, tg_u32 rtt_us)
+/* Forgets every other moment: the round trip grows faster than the reader follows. */
+TG_INLINE void tg_departed_thin(struct tg_departed *l)
 {
-	if (l->tail && at_us - l->noted_us < rtt_us / TG_DEPARTED_PER_ROUND)
+	tg_u32 head = l->head;
+
+	for (tg_u32 i = 0; i < TG_DEPARTED_SLOTS / 2; i++)
+		l->slot[(head + i) % TG_DEPARTED_SLOTS] = l->slot[(head + 2 * i) % TG_DEPARTED_SLOTS];
+	l->tail = head + TG_DEPARTED_SLOTS / 2;
+	l->spacing_us = tg_max(2 * l->spacing_us, TG_MS_US);
+}
+
+/* A packet that was made when `made` bytes had arrived leaves at `at_us`. */
+TG_INLINE void tg_departed_note(struct tg_departed *l, tg_u64 made, tg_u32 at_us)
+{
+	if (l->tail && at_us - l->noted_us < l->spacing_us)
 		return;
+	if (l->tail - l->head >= TG_DEPARTED_SLOTS)
+		tg_departed_thin(l);
 	l->slot[l->tail % TG_DEPARTED_SLOTS] = made << 32 | at_us;
 	l->tail++;
 	l->noted_us = at_us;
+}
+
+/* A round trip takes `rtt_us`. */
+TG_INLINE void tg_departed_space(struct tg_departed *l, tg_u32 rtt_us)
+{
+	l->spacing_us = rtt_us / TG_DEPARTED_PER_ROUND;
 }
 
 TG_INLINE tg_u64 tg_departed_slot(const struct tg_departed *l, tg_u32 n)
@@ -43,8 +63,6 @@ TG_INLINE int tg_departed_at(struct tg_departed *l, tg_u32 at_us, tg_u32 *made)
 	tg_u64 one, next;
 	tg_u32 span_us, past_us;
 
-	if (tail - l->head >= TG_DEPARTED_SLOTS)
-		l->head = tail - TG_DEPARTED_SLOTS + 1;
 	for (tg_u32 i = 0; i < TG_DEPARTED_SLOTS; i++) {
 		if (tail - l->head < 2 || tg_before(at_us, (tg_u32)tg_departed_slot(l, l->head + 1)))
 			break;

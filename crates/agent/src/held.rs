@@ -8,8 +8,8 @@ use crate::hold::types::tg_held;
 use crate::hold::{HoldSkel, HoldSkelBuilder};
 use crate::view::address;
 use crate::{Agent, AgentError, Hook, Interface, LinkLayer};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::ProgramMut;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
@@ -166,7 +166,9 @@ impl Records {
 
     /// Every flow that has a record.
     pub fn candidates(&self) -> Vec<Candidate> {
-        (0..PLACES).filter_map(|place| self.candidate(place)).collect()
+        (0..PLACES)
+            .filter_map(|place| self.candidate(place))
+            .collect()
     }
 
     /// The flow that has that record.
@@ -179,9 +181,8 @@ impl Records {
                 return None;
             }
             let key = addr_of!((*record).key.key).read_volatile();
-            let end = |words, port: u16| {
-                SocketAddr::new(address(words, key.family), u16::from_be(port))
-            };
+            let end =
+                |words, port: u16| SocketAddr::new(address(words, key.family), u16::from_be(port));
             Some(Candidate {
                 place,
                 since_us,

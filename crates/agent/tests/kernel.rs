@@ -195,6 +195,7 @@ fn params() -> impl Strategy<Value = sys::tg_params> {
     let law = prop::sample::select(&Law::ALL[..]);
     let params = (law, 64u32..4_096, limit, 0u32..2);
     params.prop_map(|(law, lambda_q8, limit, keep)| sys::tg_params {
+        stampless: 1,
         law: law as u32,
         lambda_q8,
         limit,

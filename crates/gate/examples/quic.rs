@@ -27,10 +27,14 @@ fn main() -> Result<()> {
         ["server", address, certificate, control] => {
             runtime.block_on(serve(address.parse()?, certificate.as_ref(), control))
         }
-        ["client", address, certificate, seconds] => {
-            runtime.block_on(fetch(address.parse()?, certificate.as_ref(), seconds.parse()?))
-        }
-        _ => bail!("expected `server ADDRESS CERTIFICATE CONTROL` or `client ADDRESS CERTIFICATE SECONDS`"),
+        ["client", address, certificate, seconds] => runtime.block_on(fetch(
+            address.parse()?,
+            certificate.as_ref(),
+            seconds.parse()?,
+        )),
+        _ => bail!(
+            "expected `server ADDRESS CERTIFICATE CONTROL` or `client ADDRESS CERTIFICATE SECONDS`"
+        ),
     }
 }
 
@@ -96,6 +100,9 @@ async fn fetch(server: SocketAddr, certificate: &Path, seconds: f64) -> Result<(
             next += Duration::from_secs(1);
         }
     }
-    println!("mean {:.3} Mbit/s", all as f64 * 8e-6 / began.elapsed().as_secs_f64());
+    println!(
+        "mean {:.3} Mbit/s",
+        all as f64 * 8e-6 / began.elapsed().as_secs_f64()
+    );
     Ok(())
 }

@@ -112,7 +112,10 @@ impl Hold {
             mark,
             free: false,
         };
-        self.flows.entry(packet.flow).or_default().push_back(waiting);
+        self.flows
+            .entry(packet.flow)
+            .or_default()
+            .push_back(waiting);
         self.next_us = Some(0);
     }
 
@@ -131,7 +134,8 @@ impl Hold {
             }
         }
         while !self.fits() {
-            let first = |(_, waiting): &(&Flow, &VecDeque<Waiting>)| waiting.front().map(|w| w.place);
+            let first =
+                |(_, waiting): &(&Flow, &VecDeque<Waiting>)| waiting.front().map(|w| w.place);
             let Some((&flow, _)) = self.flows.iter().min_by_key(first) else {
                 return;
             };

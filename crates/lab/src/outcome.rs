@@ -72,6 +72,7 @@ impl Outcome {
             all
         };
         RunResult {
+            held: Vec::new(),
             name: run.name.clone(),
             law: run.law,
             congestion_control: congestion_control.into(),

@@ -98,6 +98,7 @@ fn params(direction: Direction) -> impl Strategy<Value = Params> {
     let limit = prop::option::of(1u32..200_000);
     let params = (law, 0.5f64..4.0, limit, any::<bool>());
     params.prop_map(|(law, lambda, limit, keep_minima)| Params {
+        stampless: true,
         law,
         lambda,
         limit,

@@ -4,35 +4,37 @@ use super::histories;
 use proptest::prelude::*;
 use tidegate_laws::sys;
 
-/// All moments that were noted, each with the bytes that had arrived when what left then was made.
+/// The moments that are remembered, each with the bytes that had arrived when what left then was made.
 #[derive(Default)]
 struct List {
     noted: Vec<(u64, u64)>,
-    /// What was asked for last, or what is the oldest still known: nobody asks for less.
-    from: usize,
+    /// When the newest left.
+    last: Option<u64>,
+    spacing_us: u64,
 }
 
 impl List {
-    fn note(&mut self, made: u64, at_us: u64, rtt_us: u64) {
-        let last = self.noted.last().map(|last| last.0);
-        if last.is_none_or(|last| at_us - last >= rtt_us / 16) {
-            self.noted.push((at_us, made));
+    fn note(&mut self, made: u64, at_us: u64) {
+        if self.last.is_some_and(|last| at_us - last < self.spacing_us) {
+            return;
         }
+        if self.noted.len() >= sys::TG_DEPARTED_SLOTS as usize {
+            self.noted = self.noted.iter().copied().step_by(2).collect();
+            self.spacing_us = (2 * self.spacing_us).max(1000);
+        }
+        self.noted.push((at_us, made));
+        self.last = Some(at_us);
     }
 
-    /// In proportion between two moments.
+    /// In proportion between two moments. Nobody asks for less than the time before.
     fn at(&mut self, at_us: u64) -> Option<u64> {
-        let slots = sys::TG_DEPARTED_SLOTS as usize;
-        if self.noted.len() - self.from >= slots {
-            self.from = self.noted.len() - slots + 1;
-        }
         let until = self.noted.partition_point(|noted| noted.0 <= at_us);
-        self.from = self.from.max(until.saturating_sub(1));
-        let &(began_us, made) = self.noted.get(self.from)?;
+        self.noted.drain(..until.saturating_sub(1));
+        let &(began_us, made) = self.noted.first()?;
         if at_us < began_us {
             return None;
         }
-        let Some(next) = self.noted.get(self.from + 1) else {
+        let Some(next) = self.noted.get(1) else {
             return Some(made);
         };
         Some(made + (next.1 - made) * (at_us - began_us) / (next.0 - began_us))
@@ -69,12 +71,15 @@ proptest! {
                     now_us += gap;
                     arrived += bytes;
                     // SAFETY: the record is exclusively ours.
-                    unsafe { sys::tg_departed_note(&mut departed, arrived, now_us as u32, rtt_us) };
-                    list.note(arrived, now_us, rtt_us.into());
+                    unsafe { sys::tg_departed_note(&mut departed, arrived, now_us as u32) };
+                    list.note(arrived, now_us);
                 }
                 Step::Asks(ago) => {
                     let mut made = 0;
                     let at_us = now_us - ago;
+                    // SAFETY: as above.
+                    unsafe { sys::tg_departed_space(&mut departed, rtt_us) };
+                    list.spacing_us = (rtt_us / sys::TG_DEPARTED_PER_ROUND).into();
                     // SAFETY: as above; `made` is, too.
                     let known = unsafe { sys::tg_departed_at(&mut departed, at_us as u32, &mut made) };
                     let ours = (known != 0).then_some(made);

@@ -116,7 +116,9 @@ fn packet(kind: u8, id: u16, sequence: u16, sent_us: u32, places: [u16; FLOWS]) 
 /// RFC 1071.
 fn checksum(packet: &[u8]) -> u16 {
     let words = packet.chunks_exact(2);
-    let sum: u32 = words.map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
+    let sum: u32 = words
+        .map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])))
+        .sum();
     let folded = (sum & 0xffff) + (sum >> 16);
     !((folded & 0xffff) + (folded >> 16)) as u16
 }
@@ -146,7 +148,13 @@ fn hear_nothing(socket: &OwnedFd, family: AddressFamily) -> std::io::Result<()> 
     };
     // SAFETY: `length` bytes of a constant are read.
     let status = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), level, option, ALL.as_ptr().cast(), length)
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            option,
+            ALL.as_ptr().cast(),
+            length,
+        )
     };
     match status {
         0 => Ok(()),

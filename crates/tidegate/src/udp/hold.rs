@@ -147,9 +147,9 @@ impl Keeper {
             remote: candidate.remote,
         };
         self.gate.hold(&[flow])?;
-        let same = candidates.iter().filter(|other| {
-            other.place != candidate.place && server(other) == server(candidate)
-        });
+        let same = candidates
+            .iter()
+            .filter(|other| other.place != candidate.place && server(other) == server(candidate));
         let floors = same.map(|other| other.floor_us).filter(|floor| *floor > 0);
         let floor_us = floors.min().unwrap_or(0);
         self.held.records().gate(candidate.place, true, floor_us);
@@ -164,7 +164,10 @@ impl Keeper {
         let mut servers: BTreeMap<_, Vec<&Candidate>> = BTreeMap::new();
         for candidate in candidates {
             if now_us.saturating_sub(candidate.seen_us) < ASK_IDLE_US {
-                servers.entry(server(candidate)).or_default().push(candidate);
+                servers
+                    .entry(server(candidate))
+                    .or_default()
+                    .push(candidate);
             }
         }
         self.asked.retain(|server, _| servers.contains_key(server));
