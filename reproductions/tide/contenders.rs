@@ -124,6 +124,7 @@ impl Contender {
             lambda: self.lambda,
             uploads: (!self.uploads).then_some(false),
             udp: self.udp,
+            stampless: self.law == Law::Tide,
             congestion_control: Some(self.sender.into()),
             ..Run::new(self.receiver(), self.law)
         }

@@ -142,6 +142,11 @@ impl Limit {
     }
 }
 
+/// Whether the law has a wish for a flow without timestamps, as tide has where that is asked for.
+fn is_steered_by_rounds(flow: &FlowView, at: Situation) -> bool {
+    at.law == Law::Tide && flow.direction == Direction::Down && flow.wanted_bytes.is_some()
+}
+
 /// Why the law does not concern itself with the flow.
 fn left_alone(flow: &FlowView, at: Situation) -> Option<Limit> {
     let stamps = at.law.needs_timestamps() || flow.direction == Direction::Up;
@@ -151,7 +156,7 @@ fn left_alone(flow: &FlowView, at: Situation) -> Option<Limit> {
         Some(Limit::LeftAlone(Reason::NoScale))
     } else if at.law == Law::None {
         Some(Limit::NoLaw)
-    } else if !flow.timestamps && stamps && flow.wanted_bytes.is_none() {
+    } else if !flow.timestamps && stamps && !is_steered_by_rounds(flow, at) {
         Some(Limit::NoTimestamps)
     } else if stamps && flow.samples > 0 && flow.queue_us.is_none() {
         Some(Limit::NoClock)

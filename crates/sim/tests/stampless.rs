@@ -20,7 +20,7 @@ fn downloads(rate: &str, rtt_ms: f64, flows: &[(u32, bool)]) -> RunResult {
          down = {{ rate = {{ {rate} }}, delay_ms = {one_way_ms}, queue = {{ packets = 2000 }} }}
          up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = {one_way_ms}, queue = {{ packets = 1000 }} }}
          workload = [{}]
-         run = [{{ name = 'tide', law = 'tide' }}]",
+         run = [{{ name = 'tide', law = 'tide', stampless = true }}]",
         workloads.join(", ")
     );
     try_run(&text, false).expect("it runs").runs.remove(0)
@@ -77,7 +77,7 @@ fn a_start_is_not_slower() {
              down = {{ rate = {{ constant_mbps = 50 }}, delay_ms = 50, queue = {{ packets = 2000 }} }}
              up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 50 }}
              workload = [{{ name = 'f', timestamps = {timestamps}, does = {{ bulk = {{ bytes = 2000000 }} }} }}]
-             run = [{{ name = 'tide', law = 'tide' }}]"
+             run = [{{ name = 'tide', law = 'tide', stampless = true }}]"
         );
         let result = try_run(&text, false).expect("it runs");
         result.runs[0].flows[0].completion_s.expect("it ends")

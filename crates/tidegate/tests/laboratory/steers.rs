@@ -81,6 +81,7 @@ fn so_it_does_over_ipv6() {
 fn without_timestamps_it_shortens_the_queue_too() {
     let bare = SCENARIO.replace("\"cubic\" }", "\"cubic\", timestamps = false }");
     assert_ne!(bare, SCENARIO);
+    let bare = bare.replace("law = \"tide\" }", "law = \"tide\", stampless = true }");
     let two = ["--run", "linux", "--run", "tide"];
     if let Some(results) = laboratory(&bare, &two) {
         let [linux, tide] = [0, 1].map(|run| &results["runs"][run]);
