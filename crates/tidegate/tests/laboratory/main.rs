@@ -2,6 +2,7 @@
 //! aloud when it is skipped.
 
 mod common;
+mod hold;
 mod mixes;
 mod reproduce;
 mod steers;
