@@ -50,7 +50,7 @@ fn ends_of_4(head: &[u8]) -> Option<Ends<'_>> {
     const FRAGMENT_OFFSET: u16 = 0x1fff;
     let address = |at: usize| Some(Ipv4Addr::from(*head.get(at..)?.first_chunk::<4>()?));
     let offset = u16::from_be_bytes(*head.get(6..)?.first_chunk()?);
-    if i32::from(head[9]) != libc::IPPROTO_UDP || offset & FRAGMENT_OFFSET != 0 {
+    if i32::from(*head.get(9)?) != libc::IPPROTO_UDP || offset & FRAGMENT_OFFSET != 0 {
         return None;
     }
     let transport = head.get(usize::from(head[0] & 0xf) * 4..)?;
@@ -61,8 +61,8 @@ fn ends_of_4(head: &[u8]) -> Option<Ends<'_>> {
 fn ends_of_6(head: &[u8]) -> Option<Ends<'_>> {
     let address = |at: usize| Some(Ipv6Addr::from(*head.get(at..)?.first_chunk::<16>()?));
     let (local, remote) = (address(8)?, address(24)?);
-    let is_udp = i32::from(head[6]) == libc::IPPROTO_UDP;
-    is_udp.then(|| (local.into(), remote.into(), &head[40..]))
+    let is_udp = i32::from(*head.get(6)?) == libc::IPPROTO_UDP;
+    is_udp.then_some((local.into(), remote.into(), head.get(40..)?))
 }
 
 #[cfg(test)]
@@ -103,7 +103,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_may_come(head in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn any_bytes_may_come(head in prop::collection::vec(any::<u8>(), 0..80), version in prop_oneof![Just(0x45u8), Just(0x60), any::<u8>()]) {
+            let mut head = head;
+            if let Some(first) = head.first_mut() {
+                *first = version;
+            }
             let _ = flow(1, &head);
         }
     }
