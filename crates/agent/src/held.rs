@@ -29,22 +29,26 @@ pub struct Held {
 
 impl Held {
     /// Loads them beside those of `agent`, whose queues they share, and attaches them to these interfaces.
-    /// `echo_id` is the identifier of the echoes whose answers they take.
+    /// They take the answers to echoes with that identifier and secret.
+    ///
+    /// By tcx alone (Linux 6.6): a clsact filter of ours would take the place of the agent's own.
     ///
     /// # Errors
     /// If the kernel refuses.
     pub fn start(
         agent: &Agent,
         interfaces: &[Interface],
-        hook: Hook,
         echo_id: u16,
+        echo_secret: u32,
     ) -> Result<Self, AgentError> {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = HoldSkelBuilder::default()
             .open(object)
             .map_err(AgentError::Load)?;
         let rodata = open.maps.rodata_data.as_deref_mut();
-        rodata.expect("the programs have constants").echo_id = echo_id.to_be();
+        let rodata = rodata.expect("the programs have constants");
+        rodata.echo_id = echo_id.to_be();
+        rodata.echo_secret = echo_secret;
         open.maps
             .paths
             .reuse_fd(agent.paths_map())
@@ -58,7 +62,7 @@ impl Held {
                     index: interface.index,
                     way,
                 };
-                let attached = attach(program.as_fd(), place, hook);
+                let attached = attach(program.as_fd(), place, Hook::Tcx);
                 attachments.push(attached.map_err(|source| AgentError::Attach {
                     interface: interface.name.clone(),
                     source,

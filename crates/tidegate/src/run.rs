@@ -94,7 +94,7 @@ fn windowless(settings: &Settings, agent: &Agent) -> Result<Windowless> {
         true => Udp::Leave,
         false => settings.udp,
     };
-    Windowless::start(udp, agent, &settings.agent.interfaces, settings.agent.hook)
+    Windowless::start(udp, agent, &settings.agent.interfaces)
 }
 
 /// Ends the agent and says what it did.

@@ -29,7 +29,7 @@ impl Steer for LiveAgent {
             Side::Server => Udp::Leave,
         };
         Ok(Box::new(Attached {
-            _windowless: Windowless::start(udp, &agent, &config.interfaces, config.hook)?,
+            _windowless: Windowless::start(udp, &agent, &config.interfaces)?,
             agent,
             side,
             samples: HashMap::new(),

@@ -8,7 +8,7 @@ pub use gate::run as run_gate;
 
 use anyhow::{Context, Result};
 use hold::Hold;
-use tidegate_agent::{Agent, Hook, Interface};
+use tidegate_agent::{Agent, Interface};
 use tidegate_gate::{Choice, Fallback};
 use tidegate_scenario::Udp;
 
@@ -30,7 +30,7 @@ impl Windowless {
     ///
     /// # Errors
     /// If the kernel lacks what is needed.
-    pub fn start(udp: Udp, agent: &Agent, interfaces: &[Interface], hook: Hook) -> Result<Self> {
+    pub fn start(udp: Udp, agent: &Agent, interfaces: &[Interface]) -> Result<Self> {
         match udp {
             Udp::Leave => Ok(Self::Left),
             Udp::Fallback => {
@@ -45,7 +45,7 @@ impl Windowless {
                 Ok(Self::Turned(fallback))
             }
             Udp::Hold => {
-                let hold = Hold::start(agent, interfaces, hook);
+                let hold = Hold::start(agent, interfaces);
                 Ok(Self::Held(hold.context("cannot hold what has no window")?))
             }
         }

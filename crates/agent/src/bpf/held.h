@@ -59,8 +59,9 @@ const volatile struct tg_held nothing;
 /* Where to look for a place next. */
 volatile __u32 next_place = 0;
 
-/* The identifier of the agent's echoes. */
+/* The identifier of the agent's echoes, and what they have in them that nobody else knows. */
 const volatile __be16 echo_id = 0;
+const volatile __u32 echo_secret = 0;
 
 static __always_inline __u64 now_us(void)
 {
@@ -135,6 +136,19 @@ __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 b
 	return outgrown;
 }
 
+/* Its sender is told. */
+__noinline int signal_held(struct tg_held *h, __u32 ifindex, __u64 at_us)
+{
+	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);
+
+	if (!h || !path)
+		return 0;
+	bpf_spin_lock(&path->lock);
+	tg_hold_signalled(&h->hold, at_us);
+	bpf_spin_unlock(&path->lock);
+	return 1;
+}
+
 /* Something of the flow leaves. */
 __noinline int leave_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes)
 {
@@ -182,12 +196,11 @@ __noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __
 	h->seen_us = p->now_us;
 	if (!learn_held(h, p->key.ifindex, p->now_us, skb->len - l2, 0) || !may_signal(skb, p, c))
 		return 0;
-	tg_hold_signalled(&h->hold, p->now_us);
-	return 1;
+	return signal_held(h, p->key.ifindex, p->now_us);
 }
 
 /* A datagram leaves. */
-__noinline int held_leaves(const struct tg_packet *p)
+__noinline int held_leaves(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
 {
 	struct tg_candidate *c;
 	struct tg_held *h;
@@ -201,7 +214,7 @@ __noinline int held_leaves(const struct tg_packet *p)
 		c->asked_us = p->now_us;
 	h = find_held(c);
 	if (h)
-		leave_held(h, p->key.ifindex, p->now_us, p->payload);
+		leave_held(h, p->key.ifindex, p->now_us, skb->len - l2);
 	return 0;
 }
 
@@ -227,7 +240,7 @@ static __always_inline int is_echo_reply(const struct tg_packet *p, const struct
 
 	if (p->protocol != IPPROTO_ICMP && p->protocol != IPPROTO_ICMPV6)
 		return 0;
-	return e->type == type && !e->code && e->id == echo_id;
+	return e->type == type && !e->code && e->id == echo_id && e->secret == echo_secret;
 }
 
 /* An answer to an echo of the agent's says for which flows it asked. */

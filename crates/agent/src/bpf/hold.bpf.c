@@ -44,7 +44,7 @@ static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 	struct tg_packet p = { .now_us = now_us() };
 
 	if (tg_parse(skb, &p, l2, 1) == TG_COUNT_UDP)
-		held_leaves(&p);
+		held_leaves(skb, &p, l2);
 	return TC_ACT_UNSPEC;
 }
 

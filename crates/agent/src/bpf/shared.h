@@ -254,7 +254,7 @@ struct tg_held {
 	struct tg_hold hold;
 };
 
-/* ICMP's echo, as the agent asks it: when it was sent, by CLOCK_MONOTONIC in us modulo 2^32, and places of the
+/* ICMP's echo, as the agent asks it: a secret, so that nobody makes up an answer who has not seen it; when it was sent, by CLOCK_MONOTONIC in us modulo 2^32, and places of the
  * records for which it asks; TG_HELD and more: none. */
 struct tg_echo_packet {
 	tg_u8 type;
@@ -262,6 +262,7 @@ struct tg_echo_packet {
 	tg_u16 checksum;
 	tg_u16 id;
 	tg_u16 sequence;
+	tg_u32 secret;
 	tg_u32 sent_us;
 	tg_u16 places[TG_ECHO_FLOWS];
 };

@@ -28,16 +28,18 @@ struct Sockets {
 /// Sends echoes.
 pub struct Echoes {
     id: u16,
+    /// What nobody knows who does not see the echoes.
+    secret: u32,
     sequence: u16,
     sockets: Vec<Sockets>,
 }
 
 impl Echoes {
-    /// With that identifier, over these interfaces.
+    /// With that identifier and secret, over these interfaces.
     ///
     /// # Errors
     /// Without CAP_NET_RAW.
-    pub fn new(id: u16, interfaces: &[Interface]) -> Result<Self> {
+    pub fn new(id: u16, secret: u32, interfaces: &[Interface]) -> Result<Self> {
         let sockets = interfaces.iter().map(|interface| {
             Ok(Sockets {
                 interface: interface.index,
@@ -47,6 +49,7 @@ impl Echoes {
         });
         Ok(Self {
             id,
+            secret,
             sequence: 0,
             sockets: sockets.collect::<Result<_>>()?,
         })
@@ -64,7 +67,8 @@ impl Echoes {
         for (place, flow) in places.iter_mut().zip(flows) {
             *place = flow.place as u16;
         }
-        let packet = |kind| packet(kind, self.id, self.sequence, now_us as u32, places);
+        let told = [self.secret, now_us as u32];
+        let packet = |kind| packet(kind, self.id, self.sequence, told, places);
         // What does not go is an echo that is lost.
         match first.remote.ip() {
             IpAddr::V4(to) => {
@@ -95,16 +99,17 @@ impl Echoes {
     }
 }
 
-const LENGTH: usize = 8 + 4 + 2 * FLOWS;
+const LENGTH: usize = 8 + 8 + 2 * FLOWS;
 
-/// ICMP's header (RFC 792, RFC 4443 section 4.1), when it was sent, and for whom: `struct tg_echo_packet`.
-fn packet(kind: u8, id: u16, sequence: u16, sent_us: u32, places: [u16; FLOWS]) -> [u8; LENGTH] {
+/// ICMP's header (RFC 792, RFC 4443 section 4.1), the secret and when it was sent, and for whom: `struct tg_echo_packet`.
+fn packet(kind: u8, id: u16, sequence: u16, told: [u32; 2], places: [u16; FLOWS]) -> [u8; LENGTH] {
     let mut packet = [0; LENGTH];
     packet[0] = kind;
     packet[4..6].copy_from_slice(&id.to_be_bytes());
     packet[6..8].copy_from_slice(&sequence.to_be_bytes());
-    packet[8..12].copy_from_slice(&sent_us.to_ne_bytes());
-    for (bytes, place) in packet[12..].chunks_exact_mut(2).zip(places) {
+    packet[8..12].copy_from_slice(&told[0].to_ne_bytes());
+    packet[12..16].copy_from_slice(&told[1].to_ne_bytes());
+    for (bytes, place) in packet[16..].chunks_exact_mut(2).zip(places) {
         bytes.copy_from_slice(&place.to_ne_bytes());
     }
     // The kernel fills in ICMPv6's.
@@ -168,7 +173,7 @@ mod tests {
 
     #[test]
     fn an_echo_has_a_checksum() {
-        let packet = packet(ECHO_REQUEST_4, 0x1234, 7, 99, [3, NONE, NONE, NONE]);
+        let packet = packet(ECHO_REQUEST_4, 0x1234, 7, [5, 99], [3, NONE, NONE, NONE]);
         assert_eq!(checksum(&packet), 0);
         assert_eq!(packet[4..8], [0x12, 0x34, 0, 7]);
     }

@@ -8,6 +8,8 @@ use tidegate_gate::{Flow, Law, Leaving, serve};
 
 /// Serves the agent that started this process.
 pub fn run() -> Result<()> {
+    // The queue and its rules take CAP_NET_ADMIN, which stays.
+    tidegate_agent::drop_capabilities()?;
     serve(|descriptors| Held::open(&descriptors)).context("the gate")
 }
 

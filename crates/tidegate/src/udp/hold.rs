@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tidegate_agent::{Agent, Candidate, Held, Hook, Interface};
+use tidegate_agent::{Agent, Candidate, Held, Interface};
 use tidegate_gate::{Flow, Gate, Limits};
 
 /// Between two looks at the records.
@@ -36,10 +36,11 @@ impl Hold {
     ///
     /// # Errors
     /// If the kernel lacks what is needed.
-    pub fn start(agent: &Agent, interfaces: &[Interface], hook: Hook) -> Result<Self> {
-        let id = rand::rng().random();
-        let echoes = Echoes::new(id, interfaces)?;
-        let held = Held::start(agent, interfaces, hook, id)?;
+    pub fn start(agent: &Agent, interfaces: &[Interface]) -> Result<Self> {
+        let (id, secret) = rand::rng().random();
+        let echoes = Echoes::new(id, secret, interfaces)?;
+        let held = Held::start(agent, interfaces, id, secret)
+            .context("load and attach the hold's programs, by tcx (Linux 6.6)")?;
         let mut program = Command::new(std::env::current_exe().context("find this program")?);
         program.arg("gate");
         let gate = Gate::start(program, Limits::default(), &[held.descriptor()])?;
