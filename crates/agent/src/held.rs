@@ -8,8 +8,8 @@ use crate::hold::types::tg_held;
 use crate::hold::{HoldSkel, HoldSkelBuilder};
 use crate::view::address;
 use crate::{Agent, AgentError, Hook, Interface, LinkLayer};
-use libbpf_rs::ProgramMut;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, ProgramMut};
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::{addr_of, addr_of_mut, null_mut};
 use tidegate_laws::sys;
 
-/// Flows that can be held at once.
+/// Flows that can be held at once: `TG_HELD`, which the programs' map is held to.
 const PLACES: usize = 256;
 
 /// The programs, loaded and attached; detached and unloaded when dropped.
@@ -54,6 +54,7 @@ impl Held {
             .reuse_fd(agent.paths_map())
             .map_err(AgentError::Load)?;
         let skeleton = open.load().map_err(AgentError::Load)?;
+        assert_eq!(skeleton.maps.held.max_entries() as usize, PLACES);
         let records = Records::map(skeleton.maps.held.as_fd(), true)?;
         let mut attachments = Vec::new();
         for interface in interfaces {

@@ -75,28 +75,4 @@ static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 	return TC_ACT_UNSPEC;
 }
 
-/* Interfaces with an Ethernet header, and those without (TUN, WireGuard, PPP, raw IP modems). */
-
-SEC("tc")
-int ethernet_arrives(struct __sk_buff *skb)
-{
-	return in(skb, ETH_HLEN);
-}
-
-SEC("tc")
-int ethernet_leaves(struct __sk_buff *skb)
-{
-	return out(skb, ETH_HLEN);
-}
-
-SEC("tc")
-int ip_arrives(struct __sk_buff *skb)
-{
-	return in(skb, 0);
-}
-
-SEC("tc")
-int ip_leaves(struct __sk_buff *skb)
-{
-	return out(skb, 0);
-}
+#include "hooks.h"

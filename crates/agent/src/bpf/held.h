@@ -4,6 +4,7 @@
 #define TG_HELD_H
 
 #include "packet.h"
+#include "path.h"
 
 #define TG_HELD_TRIES 4u /* places that are tried for a new flow, a packet */
 #define TG_HELD_IDLE_US (10 * TG_SECOND_US) /* after which a place may be another's */
@@ -11,13 +12,7 @@
 #define TG_ECHO_REPLY_4 0
 #define TG_ECHO_REPLY_6 129
 
-/* An interface and what its downloads have in common: the agent's own map. */
-struct tg_path {
-	struct bpf_spin_lock lock;
-	struct tg_interface interface;
-	tg_u64 measured; /* payload bytes */
-};
-
+/* Of downloads: the agent's own map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TG_INTERFACES);

@@ -3,7 +3,7 @@
 #ifndef TG_MAPS_H
 #define TG_MAPS_H
 
-#include "shared.h"
+#include "path.h"
 
 /* What is known of connections: downloads, and uploads. */
 struct {
@@ -27,14 +27,6 @@ struct {
 	__type(key, struct tg_key);
 	__type(value, struct tg_offer);
 } offers SEC(".maps");
-
-/* An interface in one direction: what its flows have in common, and what it carries. Several CPUs may
- * receive for one path at once; the lock is for what its flows have learned, too. */
-struct tg_path {
-	struct bpf_spin_lock lock;
-	struct tg_interface interface;
-	tg_u64 measured; /* payload bytes */
-};
 
 /* That of an interface's downloads, and that of its uploads. */
 struct {
