@@ -11,7 +11,9 @@
  *     A >= made + (w - W)
  *
  * where `made` is what had arrived when it was made: the window stands here, and not in the queue.
- * Where w <= W nothing waits.
+ * Where w <= W nothing waits. When W grows, or w seems to fall, what has waited leaves little faster than data arrive: a sender that
+ * paces itself (RFC 9002, section 7.7) sends a burst of acknowledgements' worth over a round trip and all that waits, and what it still
+ * owes would be let go again.
  *
  *     w    what arrives beside an echo of ours was let go when that was sent, a round trip ago:
  *          A(now) - L(now - RTT)
@@ -43,17 +45,19 @@
 #define TG_HOLD_TALK (1u << 20)		   /* bytes over which that is seen */
 #define TG_HOLD_OUTGROWN 12u		   /* eighths of the largest W of late */
 #define TG_HOLD_FORGET_SHIFT 4		   /* what is forgotten of that in a second */
+#define TG_HOLD_FASTER 12u		   /* eighths of what arrives that may leave */
+#define TG_HOLD_QUIET 4u		   /* parts of a round trip in which something comes of what is on its way */
 #define TG_HOLD_WIDE_US (16 * TG_MS_US)	   /* between two looks at it */
 
 struct tg_hold {
 	/* Written by what leaves. */
 	struct tg_departed departed;
-	tg_u64 made;	     /* what had arrived when that was made that left last */
 	tg_u32 waited_us;    /* and how long it had waited */
 	tg_u32 went;	     /* bytes that left of late */
 
 	/* Written by what arrives. */
 	tg_u64 arrived;	     /* bytes in all: A */
+	tg_u64 until;	     /* what was made when so many had arrived may leave */
 	tg_u64 echoed;	     /* what had arrived by the last echo that had data beside it */
 	tg_u64 arrived_us;   /* when the last of them came */
 	tg_u64 round_us;     /* when this round trip began, */
@@ -66,7 +70,9 @@ struct tg_hold {
 	tg_u32 mss;
 	tg_u32 wanted;	     /* W; TG_OPEN: not known */
 	tg_u32 wide;	     /* the largest W of late */
-	tg_u32 window;	     /* w, by the last echo */
+	tg_u32 window;	     /* w, by the last echo, */
+	tg_u32 largest;	     /* the largest in this round trip, */
+	tg_u32 larger;	     /* and in the last */
 	tg_u32 signals;	     /* packets signalled */
 	tg_u32 gated;	     /* what leaves can be made to wait: by whom it is, nobody else's to write */
 	struct tg_clocked clocked;
@@ -97,13 +103,19 @@ TG_INLINE tg_u32 tg_hold_most(const struct tg_hold *h)
 	return tg_window_bytes((tg_u64)h->rate * TG_HOLD_MAX_US / tg_max(h->rate_us, 1));
 }
 
-/* w - W: bytes by which what leaves lags behind what has arrived. */
+/* Whether anything of it is made to wait. */
+TG_INLINE int tg_hold_holds(const struct tg_hold *h)
+{
+	return h->gated && h->wanted != TG_OPEN && tg_hold_is_bulk(h) && tg_clocked_may_wait(&h->clocked);
+}
+
+/* w - W: bytes by which what leaves is to lag behind what has arrived. */
 TG_INLINE tg_u32 tg_hold_excess(const struct tg_hold *h)
 {
 	tg_u32 w = h->window;
 	tg_u32 excess;
 
-	if (!h->gated || h->wanted == TG_OPEN || !tg_hold_is_bulk(h) || w <= h->wanted)
+	if (!tg_hold_holds(h) || w <= h->wanted)
 		return 0;
 	excess = tg_clocked_excess(&h->clocked, w, w - h->wanted, h->wide);
 	return tg_min(excess, tg_hold_most(h));
@@ -117,26 +129,55 @@ TG_INLINE tg_u32 tg_hold_takes_us(const struct tg_hold *h, tg_u64 bytes)
 	return us < TG_HOLD_MAX_US ? (tg_u32)us : TG_HOLD_MAX_US;
 }
 
+/* What was made when so many bytes had arrived may leave. */
+TG_INLINE tg_u64 tg_hold_until(const struct tg_hold *h)
+{
+	return tg_hold_holds(h) ? h->until : h->arrived;
+}
+
 /* How long what was made when `made` bytes had arrived has still to wait; 0: it may leave. Asked again when data
  * arrive. */
 TG_INLINE tg_u32 tg_hold_wait_us(const struct tg_hold *h, tg_u64 made)
 {
-	tg_u64 until = made + tg_hold_excess(h);
+	tg_u64 until = tg_hold_until(h);
 
-	return h->arrived < until ? tg_max(tg_hold_takes_us(h, until - h->arrived), 1) : 0;
+	return until < made ? tg_max(tg_hold_takes_us(h, made - until), 1) : 0;
 }
 
 /* A packet of `len` bytes leaves. It was made when as many bytes had arrived as let it go now, and not before the
  * last. */
 TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
-	tg_u32 excess = tg_hold_excess(h);
+	tg_u64 until = tg_hold_until(h);
 
 	h->went += len;
-	h->waited_us = tg_hold_takes_us(h, excess);
-	if (h->arrived >= h->made + excess)
-		h->made = h->arrived - excess;
-	tg_departed_note(&h->departed, h->made, (tg_u32)now_us);
+	h->waited_us = tg_hold_takes_us(h, h->arrived - until);
+	tg_departed_note(&h->departed, until, (tg_u32)now_us);
+}
+
+/* Twice what W is worth in the time between two echoes: so much may leave where nothing comes any more of what is on its way. */
+TG_INLINE tg_u64 tg_hold_unanswered(const struct tg_hold *h, tg_u64 now_us)
+{
+	tg_u32 rtt_us = h->echo.rtt_us;
+
+	if (now_us - h->arrived_us <= rtt_us / TG_HOLD_QUIET || h->wanted == TG_OPEN)
+		return 0;
+	return 2 * (tg_u64)h->wanted * tg_min(h->echo.every_us, rtt_us) / tg_max(rtt_us, 1);
+}
+
+/* `len` bytes have arrived, or an echo: what waits is let go, as far as A + W - w, and not much faster than data arrive. */
+TG_INLINE void tg_hold_let_go(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
+{
+	tg_u64 until = h->arrived - tg_min(tg_hold_excess(h), h->arrived);
+	tg_u64 most = h->until;
+
+	most += len ? (tg_u64)len * TG_HOLD_FASTER / 8 : tg_hold_unanswered(h, now_us);
+	if (!tg_hold_holds(h))
+		most = h->arrived;
+	if (until > most)
+		until = most;
+	if (until > h->until)
+		h->until = until;
 }
 
 TG_INLINE void tg_hold_count(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
@@ -161,6 +202,8 @@ TG_INLINE void tg_hold_learn_rate(struct tg_hold *h, tg_u64 now_us)
 	h->rate_us = elapsed_us < TG_SECOND_US ? (tg_u32)elapsed_us : TG_SECOND_US;
 	h->round_us = now_us;
 	h->round_from = h->arrived;
+	h->larger = h->largest;
+	h->largest = 0;
 }
 
 /* An echo has come back: what was let go when it was sent has been answered. Whether a sender that has nothing to
@@ -175,6 +218,10 @@ TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 		return;
 	w = (tg_u32)h->arrived - made;
 	h->window = w;
+	h->largest = tg_max(h->largest, w);
+	/* One of which nothing waits is known by the largest of a round trip: its own pace makes it seem to fall. */
+	if (!tg_clocked_may_wait(&h->clocked))
+		w = tg_max(h->largest, h->larger);
 	if (h->gated && h->wanted != TG_OPEN && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
 		tg_clocked_saw(&h->clocked, now_us, w, w > h->wanted ? w - h->wanted : 0,
 			       tg_max(h->wanted / 8, 2 * h->mss), h->wide, rtt_us, h->waited_us);
@@ -287,6 +334,7 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 		tg_hold_learn_rate(h, now_us);
 	}
 	TG_FORGET();
+	tg_hold_let_go(h, now_us, len);
 	if (!h->echo.rtt_us || (rtt_us && h->arrived == h->echoed))
 		return 0;
 	if (rtt_us)

@@ -80,11 +80,17 @@ TG_INLINE int tg_clocked_grew(const struct tg_clocked *c, tg_u32 w)
 	return w / 2 >= c->began;
 }
 
+/* Whether anything of it may wait. */
+TG_INLINE int tg_clocked_may_wait(const struct tg_clocked *c)
+{
+	return c->state != TG_CLOCKED_LEFT && c->state != TG_CLOCKED_NEW;
+}
+
 /* Bytes that may wait of a window of `w`, of which `excess` should: `most` at most of one that is not known to answer
  * nor to have grown. */
 TG_INLINE tg_u32 tg_clocked_excess(const struct tg_clocked *c, tg_u32 w, tg_u32 excess, tg_u32 most)
 {
-	if (c->state == TG_CLOCKED_LEFT || c->state == TG_CLOCKED_NEW)
+	if (!tg_clocked_may_wait(c))
 		return 0;
 	if (!c->asked && !tg_clocked_grew(c, w))
 		excess = tg_min(excess, most);
@@ -95,7 +101,7 @@ TG_INLINE tg_u32 tg_clocked_excess(const struct tg_clocked *c, tg_u32 w, tg_u32 
  * when nothing else is asked of it; and one that starts, and grows by more than it waits. */
 TG_INLINE int tg_clocked_ready(const struct tg_clocked *c, tg_u32 sent)
 {
-	if (c->state == TG_CLOCKED_LEFT || c->state == TG_CLOCKED_NEW)
+	if (!tg_clocked_may_wait(c))
 		return 0;
 	return (c->asked && c->state == TG_CLOCKED_WATCHED) || tg_clocked_grew(c, sent);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
  * What has left, and when: a ring of moments a sixteenth of a round trip apart, each with the bytes that had
- * arrived when the packet was made that left then. Packets that leave write it, those that arrive read
+ * arrived when the packet was made that left then; and the last one, which is not forgotten for having left soon after
+ * another. Packets that leave write it, those that arrive read
  * it, one at a time. When the round trip grows so fast that the ring fills before the reader has come to its first
  * moment, every other is forgotten.
  */
@@ -19,6 +20,7 @@ struct tg_departed {
 	tg_u32 head;		    /* the reader's: the last that it asked for, or one before */
 	tg_u32 noted_us;	    /* when the newest left */
 	tg_u32 spacing_us;	    /* least distance between two */
+	tg_u64 last;		    /* what left last, as in a slot */
 };
 
 /* Forgets every other moment: the round trip grows faster than the reader follows. */
@@ -35,6 +37,7 @@ TG_INLINE void tg_departed_thin(struct tg_departed *l)
 /* A packet that was made when `made` bytes had arrived leaves at `at_us`. */
 TG_INLINE void tg_departed_note(struct tg_departed *l, tg_u64 made, tg_u32 at_us)
 {
+	l->last = made << 32 | at_us;
 	if (l->tail && at_us - l->noted_us < l->spacing_us)
 		return;
 	if (l->tail - l->head >= TG_DEPARTED_SLOTS)
@@ -72,14 +75,14 @@ TG_INLINE int tg_departed_at(struct tg_departed *l, tg_u32 at_us, tg_u32 *made)
 	one = tg_departed_slot(l, l->head);
 	if (l->head == tail || tg_before(at_us, (tg_u32)one))
 		return 0;
+	next = tail - l->head < 2 ? l->last : tg_departed_slot(l, l->head + 1);
 	*made = (tg_u32)(one >> 32);
-	if (tail - l->head < 2)
-		return 1;
-	next = tg_departed_slot(l, l->head + 1);
 	span_us = (tg_u32)next - (tg_u32)one;
 	past_us = at_us - (tg_u32)one;
 	if (past_us < span_us)
 		*made += (tg_u32)((tg_u64)((tg_u32)(next >> 32) - *made) * past_us / span_us);
+	else
+		*made = (tg_u32)(next >> 32);
 	return 1;
 }
 

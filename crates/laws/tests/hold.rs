@@ -79,7 +79,7 @@ fn who_grows_is_told_and_slows_down() {
     let mut edge = Edge::new(Sender::growing());
     edge.run_s(20.0);
     let held = edge.over_s(60.0);
-    assert!(held.used > 0.97 && held.queue_ms < 20.0, "{held:?}");
+    assert!(held.used > 0.96 && held.queue_ms < 20.0, "{held:?}");
     assert!(held.wait_ms > 10.0, "{held:?}");
     let told = edge.signals.len();
     assert!((1..30).contains(&told), "{told}");

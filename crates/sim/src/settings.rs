@@ -52,6 +52,7 @@ pub fn of_workload(others: &Config, workload: &Workload) -> Result<Config, Unsup
             .flow_control
             .map_or(others.flow_control, flow_control),
         timestamps: workload.timestamps.unwrap_or(others.timestamps),
+        paced: workload.windowless,
         ..*others
     })
 }

@@ -21,6 +21,9 @@ pub struct Config {
     /// Whether a pause longer than a timeout, or a window that was not made use of, lowers the
     /// congestion window (`tcp_slow_start_after_idle`, RFC 2861). NS-2 does not.
     pub slow_start_after_idle: bool,
+    /// Whether what a window alone limits leaves evenly over the round trip, too (RFC 9002 §7.7). Linux's TCP without `fq`
+    /// does not; nearly every QUIC does.
+    pub paced: bool,
     /// Send buffer: bytes written and not yet acknowledged, at most.
     pub send_buffer: u64,
     /// Whether small segments leave at once (`TCP_NODELAY`), and not one at a time (RFC 9293 §3.7.4).
@@ -60,6 +63,7 @@ impl Default for Config {
             sack: true,
             window_scaling: true,
             slow_start_after_idle: true,
+            paced: false,
             send_buffer: 16 << 20,
             nodelay: false,
             receive_buffer: ReceiveBuffer::default(),

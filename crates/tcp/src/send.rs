@@ -54,6 +54,7 @@ pub struct Sender {
     timestamp_offset: u32,
     initial_window: u32,
     slow_start_after_idle: bool,
+    paced: bool,
 
     /// Offset after what the application has written, and of its FIN.
     written: u64,
@@ -123,6 +124,7 @@ impl Sender {
             timestamp_offset: config.timestamp_offset,
             initial_window: config.initial_window,
             slow_start_after_idle: config.slow_start_after_idle,
+            paced: config.paced,
             written: 1,
             finishing: false,
             fin_sent: false,

@@ -8,13 +8,16 @@ use tidegate_laws::sys;
 #[derive(Default)]
 struct List {
     noted: Vec<(u64, u64)>,
-    /// When the newest left.
+    /// When the newest of them left.
     last: Option<u64>,
+    /// What left last, whether that is one of them or not.
+    latest: (u64, u64),
     spacing_us: u64,
 }
 
 impl List {
     fn note(&mut self, made: u64, at_us: u64) {
+        self.latest = (at_us, made);
         if self.last.is_some_and(|last| at_us - last < self.spacing_us) {
             return;
         }
@@ -34,9 +37,10 @@ impl List {
         if at_us < began_us {
             return None;
         }
-        let Some(next) = self.noted.get(1) else {
-            return Some(made);
-        };
+        let next = *self.noted.get(1).unwrap_or(&self.latest);
+        if at_us >= next.0 {
+            return Some(next.1);
+        }
         Some(made + (next.1 - made) * (at_us - began_us) / (next.0 - began_us))
     }
 }

@@ -43,9 +43,17 @@ impl Pacing {
 }
 
 impl Sender {
-    /// Bytes a second: the congestion control's, or what AFC makes of a burst.
+    /// Bytes a second: the congestion control's, what AFC makes of a burst, or the window's.
     fn pacing_rate(&self) -> Option<u64> {
-        self.window.pacing_rate.or_else(|| self.burst_rate())
+        let rate = self.window.pacing_rate.or_else(|| self.burst_rate());
+        rate.or_else(|| self.paced.then(|| self.window_rate())?)
+    }
+
+    /// The window in a smoothed round trip, and a quarter more, so that it is made use of (RFC 9002 §7.7).
+    fn window_rate(&self) -> Option<u64> {
+        let srtt = u64::from(self.rtt.srtt_us());
+        let window = u64::from(self.window.cwnd) * u64::from(self.mss);
+        (srtt > 0).then(|| window * 1_250_000 / srtt)
     }
 
     /// Whether nothing may leave yet; then the pacing timer runs.

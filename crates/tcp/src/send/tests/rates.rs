@@ -139,3 +139,22 @@ fn pacing_makes_up_for_a_late_start_by_half_a_gap() {
     let times: Vec<u64> = s.sent_at().iter().map(|&(ms, _)| ms).collect();
     assert_eq!(times, [50, 50, 52, 52, 56]);
 }
+
+#[test]
+fn a_window_that_is_paced_leaves_within_four_fifths_of_a_round_trip() {
+    for (paced, last_ms) in [(false, 100), (true, 100 + 76)] {
+        let mut s = Script::new(Setup::default());
+        s.sender.paced = paced;
+        s.write(1000 * MSS);
+        s.sent();
+        s.at(100).ack(10, &[]);
+        s.at(199);
+        let times: Vec<u64> = s.sent_at().iter().map(|&(ms, _)| ms).collect();
+        assert_eq!(times.len(), 20);
+        let last = *times.last().expect("some");
+        assert!(
+            last.abs_diff(last_ms) <= 8,
+            "the last leaves after {last} ms"
+        );
+    }
+}
