@@ -44,7 +44,7 @@ pub use address::IpVersion;
 pub use bench::{Bench, IDLE_RTT_MS, bench};
 pub use emulated::EmulatedHosts;
 pub use netns::Namespace;
-pub use run::{Options, Progress, check, run_scenario};
+pub use run::{Options, Progress, Refused, check, run_scenario};
 pub use shell::{Masquerade, link_shell};
 pub use steer::{Steer, SteeredFlow, Steering};
 pub use tcp_info::TcpInfo;

@@ -1,8 +1,8 @@
 //! The sampler: looks at every flow, and at the agent, once in a while.
 
 use crate::steer::{SteeredFlow, Steering};
-use crate::tcp_info::TcpInfo;
 use crate::term::Term;
+use crate::transport::Info;
 use crate::workload::Flow;
 use std::sync::Arc;
 use tidegate_link::Instant;
@@ -16,9 +16,9 @@ pub struct FlowSample {
     /// Bytes that the application had received.
     pub received: u64,
     /// The sending end; none before it was connected and after it was closed.
-    pub sender: Option<TcpInfo>,
+    pub sender: Option<Info>,
     /// The receiving end, likewise.
-    pub receiver: Option<TcpInfo>,
+    pub receiver: Option<Info>,
 }
 
 /// What the agents knew at one time.

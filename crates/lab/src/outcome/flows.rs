@@ -32,7 +32,7 @@ fn flow_result(flow: &Flow, samples: &[FlowSample], window: Window) -> FlowResul
         .iter()
         .filter(|s| s.at >= window.warmup)
         .filter_map(|s| s.sender)
-        .map(|info| f64::from(info.srtt_us) / 1e3)
+        .map(|info| f64::from(info.srtt_us()) / 1e3)
         .filter(|&ms| ms > 0.0);
     FlowResult {
         name: flow.name.clone(),
