@@ -46,7 +46,7 @@ pub use emulated::EmulatedHosts;
 pub use netns::Namespace;
 pub use run::{Options, Progress, Refused, check, run_scenario};
 pub use shell::{Masquerade, link_shell};
-pub use steer::{Steer, SteeredFlow, Steering};
+pub use steer::{HeldFlow, Steer, SteeredFlow, Steering};
 pub use tcp_info::TcpInfo;
 pub use transport::use_congestion_control;
 pub use veth::{Offload, Veth};

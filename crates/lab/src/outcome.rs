@@ -72,7 +72,6 @@ impl Outcome {
             all
         };
         RunResult {
-            held: Vec::new(),
             name: run.name.clone(),
             law: run.law,
             congestion_control: congestion_control.into(),
@@ -88,6 +87,7 @@ impl Outcome {
                 .map(|log| transfers::result(log))
                 .collect(),
             videos: Vec::new(),
+            held: flows::held_results(self),
             health: self.health(),
             agent_rtt: rtt_accuracy(
                 (&self.record, &self.ways),

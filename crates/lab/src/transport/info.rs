@@ -15,6 +15,10 @@ pub enum Info {
         cwnd_packets: u32,
         /// Packets lost. QUIC sends their data again, not them.
         lost: u64,
+        /// Packets that this end received.
+        received: u64,
+        /// Packets that it sent.
+        sent: u64,
     },
 }
 

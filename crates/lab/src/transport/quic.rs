@@ -14,8 +14,8 @@ use crate::term::Term;
 use anyhow::{Context, Result, anyhow};
 use control::initial_window;
 use quinn::{
-    ClientConfig, Connection, ConnectionError, Endpoint, EndpointConfig, ReadError, RecvStream,
-    SendStream, ServerConfig, TokioRuntime, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionError, ConnectionStats, Endpoint, EndpointConfig,
+    ReadError, RecvStream, SendStream, ServerConfig, TokioRuntime, TransportConfig, VarInt,
 };
 use rustls::RootCertStore;
 use rustls::pki_types::PrivatePkcs8KeyDer;
@@ -325,11 +325,18 @@ impl QuicStream {
 
     /// What quinn knows of the connection.
     pub fn info(&self) -> Info {
-        let path = self.connection.stats().path;
+        let ConnectionStats {
+            path,
+            udp_rx,
+            udp_tx,
+            ..
+        } = self.connection.stats();
         Info::Quic {
             srtt_us: path.rtt.as_micros() as u32,
             cwnd_packets: (path.cwnd / u64::from(path.current_mtu).max(1)) as u32,
             lost: path.lost_packets,
+            received: udp_rx.datagrams,
+            sent: udp_tx.datagrams,
         }
     }
 }
