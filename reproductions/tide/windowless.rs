@@ -93,3 +93,6 @@ fn windowless() -> Workload {
         ..download()
     }
 }
+
+#[cfg(test)]
+mod tests;
