@@ -19,7 +19,7 @@ const STEADY_MBPS: [f64; 2] = [20.0, 5.0];
 /// Every path of the download alone; with `--quick` the first link at one base RTT.
 ///
 /// # Errors
-/// None that a link without a recording has.
+/// When a link cannot be read.
 pub fn paths(extent: &Extent) -> Result<Vec<Path>> {
     match extent.quick {
         true => paths_of_one_rtt(extent),
