@@ -45,7 +45,7 @@ pub fn paper() -> Paper {
         seeds: Seeds::ONE,
         measure: None,
         lab: Selection {
-            figures: &["laboratory", "mixes"],
+            figures: &["laboratory", "mixes", "windowless"],
             method: "Simulator and kernel did the same runs over the same links; of the samples, each for 30 s after its warm-up.",
         },
         figures,

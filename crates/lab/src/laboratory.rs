@@ -12,10 +12,11 @@ use crate::sample::Samples;
 use crate::site::{self, Home, Site};
 use crate::steer::Steering;
 use crate::term::Term;
+use crate::transport::{Control, Quic, Transport, takes_quic};
 use crate::workload::{Cast, Stage, Task};
 use anyhow::{Context, Result, anyhow, ensure};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 use tidegate_link::{Config, Instant};
@@ -76,11 +77,10 @@ impl<'a> Laboratory<'a> {
     /// When a part of it fails.
     pub fn run(&self, progress: Progress) -> Result<Option<RunResult>> {
         let warnings = Mutex::new(self.warn_of_commands());
-        let stages: Vec<Stage> = self
-            .homes
-            .iter()
-            .map(|h| self.stage(h, &warnings))
-            .collect();
+        let workloads = 0..self.homes.len();
+        let stages: Vec<Stage> = workloads
+            .map(|number| self.stage(number, &warnings))
+            .collect::<Result<_>>()?;
         let mut cast = Cast::default();
         for (number, workload) in self.scenario.workloads.iter().enumerate() {
             let server = &self.site_of(number).server.namespace;
@@ -101,7 +101,7 @@ impl<'a> Laboratory<'a> {
             cast,
             window: self.window,
             ways: self.sites[0].ways(),
-            device_losses: self.plumbing_losses()?,
+            plumbing_losses: self.plumbing_losses(&stages)?,
             machine_cpu,
             warnings: warnings.into_inner().unwrap_or_default(),
         };
@@ -212,22 +212,37 @@ impl<'a> Laboratory<'a> {
         &self.sites[self.homes[workload].site]
     }
 
-    fn stage<'b>(&'b self, home: &Home, warnings: &'b Mutex<Vec<String>>) -> Stage<'b> {
-        let (site, version) = (&self.sites[home.site], self.options.ip);
-        Stage {
+    /// What the workload of that number may know.
+    fn stage<'b>(&'b self, number: usize, warnings: &'b Mutex<Vec<String>>) -> Result<Stage<'b>> {
+        let version = self.options.ip;
+        let [client, server] = self.transports(number)?;
+        Ok(Stage {
             client_address: address(Side::Client, version),
-            server_address: server_address(home.address, version),
-            client: site.client.transport(site.multipath),
-            server: site.server.transport(site.multipath),
+            server_address: server_address(self.homes[number].address, version),
+            client,
+            server,
             output: &self.options.output,
             end: self.window.end,
             warnings,
-        }
+        })
     }
 
-    fn plumbing_losses(&self) -> Result<u64> {
+    /// What carries the workload of that number, at either end.
+    fn transports(&self, number: usize) -> Result<[Transport; 2]> {
+        let (site, workload) = (self.site_of(number), &self.scenario.workloads[number]);
+        if takes_quic(self.run, workload) {
+            let control = Control::of(&self.scenario.hosts, self.run, workload)?;
+            let quic = Arc::new(Quic::new(control, self.settings.initial_window)?);
+            return Ok([Transport::Quic(quic.clone()), Transport::Quic(quic)]);
+        }
+        Ok(site.ends().map(|host| host.transport(site.multipath)))
+    }
+
+    fn plumbing_losses(&self, stages: &[Stage]) -> Result<u64> {
         let hosts = self.sites.iter().flat_map(Site::hosts);
-        hosts.map(Host::plumbing_losses).sum()
+        let devices: u64 = hosts.map(Host::plumbing_losses).sum::<Result<_>>()?;
+        let sockets: u64 = stages.iter().map(|stage| stage.client.losses()).sum();
+        Ok(devices + sockets)
     }
 
     fn emulator(&self, clock: Clock) -> Emulator<'_> {
@@ -338,7 +353,7 @@ fn check_own_tcp(own: &[Side], workloads: &[Workload]) -> Result<()> {
                 !own.is_empty()
             }
             WorkloadKind::Command { side, .. } => own.contains(side),
-            _ => false,
+            _ => workload.windowless && !own.is_empty(),
         };
         ensure!(
             !needs_kernel,

@@ -39,8 +39,8 @@ pub struct Outcome {
     pub window: Window,
     /// Where the server is that an agent's flows lead to, and the links that packets of each address cross.
     pub ways: BTreeMap<IpAddr, Ways>,
-    /// Packets that the devices lost.
-    pub device_losses: u64,
+    /// Packets that devices and sockets lost.
+    pub plumbing_losses: u64,
     /// Share of the machine that was busy after the warm-up.
     pub machine_cpu: f64,
     /// What went wrong without ending the run.
@@ -72,7 +72,6 @@ impl Outcome {
             all
         };
         RunResult {
-            held: Vec::new(),
             name: run.name.clone(),
             law: run.law,
             congestion_control: congestion_control.into(),
@@ -88,6 +87,7 @@ impl Outcome {
                 .map(|log| transfers::result(log))
                 .collect(),
             videos: Vec::new(),
+            held: flows::held_results(self),
             health: self.health(),
             agent_rtt: rtt_accuracy(
                 (&self.record, &self.ways),
@@ -108,7 +108,7 @@ impl Outcome {
         }
         let mut health = Health {
             timing_error_ms: timing_error.quantiles_ms(),
-            plumbing_losses: self.device_losses + self.record.refused,
+            plumbing_losses: self.plumbing_losses + self.record.refused,
             emulator_cpu: self.record.cpu_share,
             machine_cpu: self.machine_cpu,
             warnings: self.warnings.clone(),

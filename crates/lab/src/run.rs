@@ -4,12 +4,13 @@ use crate::address::IpVersion;
 use crate::hosts::{Settings, check_congestion_control};
 use crate::laboratory::Laboratory;
 use crate::steer::Steer;
+use crate::transport::{Control, takes_quic};
 use crate::workload::CommandOutput;
 use anyhow::{Context, Result, bail, ensure};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tidegate_scenario::{LinkInputs, ResultSet, Scenario, Workload, WorkloadKind};
+use tidegate_scenario::{LinkInputs, ResultSet, Scenario, Step, Workload, WorkloadKind};
 
 /// How a scenario is run.
 pub struct Options<'a> {
@@ -97,6 +98,18 @@ pub fn run_scenario(
 /// Proxies of a transfer: each has a namespace and threads of its own.
 const MOST_PROXIES: usize = 16;
 
+/// A value of the scenario that the laboratory cannot do.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Refused {
+    /// Where in the scenario it stands.
+    pub place: Vec<Step>,
+    /// What it is.
+    pub value: String,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
 /// Refuses a scenario that asks for something that only the simulator has, or that this kernel lacks.
 ///
 /// # Errors
@@ -117,6 +130,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         congestion_control,
         flow_control,
         timestamps,
+        windowless,
         ..
     } in &scenario.workloads
     {
@@ -129,7 +143,9 @@ pub fn check(scenario: &Scenario) -> Result<()> {
                 "a transfer with many proxies"
             }
             _ if *weight != 1 => "weighted",
-            _ if congestion_control.is_some() => "sent by a congestion control of its own",
+            _ if congestion_control.is_some() && !windowless => {
+                "sent by a congestion control of its own"
+            }
             _ if timestamps.is_some() => "told whether it uses timestamps",
             _ if flow_control.is_some() => "received by a flow control of its own",
             _ => continue,
@@ -137,6 +153,8 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         bail!("workload \"{name}\" is {what}, which only the simulator can run");
     }
     for run in &scenario.runs {
+        let mut by_quic = scenario.workloads.iter().filter(|w| takes_quic(run, w));
+        by_quic.try_for_each(|w| Control::of(&scenario.hosts, run, w).map(drop))?;
         let settings = Settings::of(&scenario.hosts, run, scenario.seed);
         check_congestion_control(&settings.kernel_congestion_control)?;
     }

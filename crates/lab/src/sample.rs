@@ -1,9 +1,11 @@
 //! The sampler: looks at every flow, and at the agent, once in a while.
 
 use crate::steer::{SteeredFlow, Steering};
-use crate::tcp_info::TcpInfo;
 use crate::term::Term;
+use crate::transport::Info;
 use crate::workload::Flow;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tidegate_link::Instant;
 use tidegate_measure::SAMPLE_INTERVAL;
@@ -16,9 +18,9 @@ pub struct FlowSample {
     /// Bytes that the application had received.
     pub received: u64,
     /// The sending end; none before it was connected and after it was closed.
-    pub sender: Option<TcpInfo>,
+    pub sender: Option<Info>,
     /// The receiving end, likewise.
-    pub receiver: Option<TcpInfo>,
+    pub receiver: Option<Info>,
 }
 
 /// What the agents knew at one time.
@@ -37,6 +39,9 @@ pub struct Samples {
     pub flows: Vec<Vec<FlowSample>>,
     /// The agents', if there were any.
     pub agent: Vec<AgentSample>,
+    /// Packets that the agents signalled, by the client's port and where the server listens, of flows that may be
+    /// held.
+    pub signalled: BTreeMap<(u16, SocketAddr), u64>,
 }
 
 impl Samples {
@@ -44,7 +49,7 @@ impl Samples {
     pub fn collect(flows: &[Arc<Flow>], steering: &mut [Box<dyn Steering>], term: &Term) -> Self {
         let mut samples = Self {
             flows: vec![Vec::new(); flows.len()],
-            agent: Vec::new(),
+            ..Self::default()
         };
         let mut next = Instant::ZERO;
         while term.sleep_until(next) {
@@ -57,6 +62,10 @@ impl Samples {
             if !steering.is_empty() {
                 let flows = steering.iter_mut().flat_map(|s| s.sample()).collect();
                 samples.agent.push(AgentSample { at, flows });
+                for flow in steering.iter_mut().flat_map(|s| s.held()) {
+                    let ends = (flow.client_port, flow.server);
+                    samples.signalled.insert(ends, flow.signalled);
+                }
             }
             // To the grid, so that a late look does not delay all later ones.
             let passed = at.as_nanos() / SAMPLE_INTERVAL.as_nanos() as u64 + 1;

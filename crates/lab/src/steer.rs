@@ -20,6 +20,11 @@ pub trait Steering: Send {
     /// What the agent knows of each flow now; called about every 20 ms.
     fn sample(&mut self) -> Vec<SteeredFlow>;
 
+    /// Flows without a window that it may hold; called as often.
+    fn held(&mut self) -> Vec<HeldFlow> {
+        Vec::new()
+    }
+
     /// Detaches at the end of the run, when the workloads have stopped; inside the host's
     /// namespace again.
     ///
@@ -43,4 +48,15 @@ pub struct SteeredFlow {
     pub queue_us: u32,
     /// The window that it allows, in bytes.
     pub window_bytes: u64,
+}
+
+/// A download without a window that may be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldFlow {
+    /// The client's port.
+    pub client_port: u16,
+    /// Where the server listens.
+    pub server: SocketAddr,
+    /// Packets that were signalled as congestion so far.
+    pub signalled: u64,
 }

@@ -1,27 +1,34 @@
-//! TCP as the workloads see it: the kernel's, or our own.
+//! What carries the workloads' streams: the kernel's TCP, our own, or QUIC.
 
+mod info;
 mod own;
+mod quic;
 mod socket;
 
+pub use info::Info;
 pub use own::UserHost;
+pub use quic::{Control, Quic, takes_quic};
 pub use socket::{Arrival, use_congestion_control};
 
 use crate::tcp_info::TcpInfo;
 use crate::term::Term;
 use anyhow::Result;
 use own::{OwnListener, OwnStream};
+use quic::{QuicListener, QuicStream};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
-/// Whose TCP a host uses.
+/// What a host uses.
 #[derive(Clone, Debug)]
 pub enum Transport {
-    /// The kernel's, in the calling thread's namespace, with this congestion control.
+    /// The kernel's TCP, in the calling thread's namespace, with this congestion control.
     Kernel(String),
     /// The same over several paths (MPTCP).
     Multipath(String),
     /// `tidegate-tcp`, in this process.
     Own(Arc<UserHost>),
+    /// QUIC, over UDP of the calling thread's namespace.
+    Quic(Arc<Quic>),
 }
 
 impl Transport {
@@ -30,6 +37,14 @@ impl Transport {
         match self {
             Self::Multipath(_) => libc::IPPROTO_MPTCP,
             _ => libc::IPPROTO_TCP,
+        }
+    }
+
+    /// Packets that it has lost by itself so far, but for what the hosts' devices count.
+    pub fn losses(&self) -> u64 {
+        match self {
+            Self::Quic(quic) => quic.losses(),
+            _ => 0,
         }
     }
 
@@ -49,6 +64,10 @@ impl Transport {
                 let at = SocketAddr::new(address, listener.port());
                 Ok((Listener::Own(listener), at))
             }
+            Self::Quic(quic) => {
+                let (listener, at) = quic.listen(address)?;
+                Ok((Listener::Quic(listener), at))
+            }
         }
     }
 
@@ -63,6 +82,7 @@ impl Transport {
                 Ok(stream.map(Stream::Kernel))
             }
             Self::Own(host) => Ok(host.connect(to, term)?.map(Stream::Own)),
+            Self::Quic(quic) => Ok(quic.connect(to, term)?.map(Stream::Quic)),
         }
     }
 }
@@ -74,6 +94,8 @@ pub enum Listener {
     Kernel(TcpListener, String),
     /// Our own.
     Own(OwnListener),
+    /// QUIC's.
+    Quic(QuicListener),
 }
 
 impl Listener {
@@ -87,6 +109,7 @@ impl Listener {
                 Ok(socket::accept(listener, congestion_control, term)?.map(Stream::Kernel))
             }
             Self::Own(listener) => Ok(listener.accept(term).map(Stream::Own)),
+            Self::Quic(listener) => Ok(listener.accept(term)?.map(Stream::Quic)),
         }
     }
 }
@@ -98,6 +121,8 @@ pub enum Stream {
     Kernel(TcpStream),
     /// Our own.
     Own(OwnStream),
+    /// QUIC's.
+    Quic(QuicStream),
 }
 
 impl Stream {
@@ -109,6 +134,7 @@ impl Stream {
         match self {
             Self::Kernel(stream) => socket::receive(stream, buffer, term),
             Self::Own(stream) => stream.receive(buffer, term),
+            Self::Quic(stream) => stream.receive(buffer, term),
         }
     }
 
@@ -120,6 +146,7 @@ impl Stream {
         match self {
             Self::Kernel(stream) => socket::receive_at_once(stream, buffer, term),
             Self::Own(stream) => stream.receive_at_once(buffer, term),
+            Self::Quic(stream) => stream.receive_at_once(buffer, term),
         }
     }
 
@@ -131,6 +158,7 @@ impl Stream {
         match self {
             Self::Kernel(stream) => socket::send_whole(stream, data, term),
             Self::Own(stream) => stream.send_whole(data, term),
+            Self::Quic(stream) => stream.send_whole(data, term),
         }
     }
 
@@ -145,6 +173,7 @@ impl Stream {
                 stream.finish(term);
                 Ok(())
             }
+            Self::Quic(stream) => stream.finish(term),
         }
     }
 
@@ -159,6 +188,10 @@ impl Stream {
                 stream.abort(term);
                 Ok(())
             }
+            Self::Quic(stream) => {
+                stream.abort();
+                Ok(())
+            }
         }
     }
 
@@ -170,14 +203,16 @@ impl Stream {
         match self {
             Self::Kernel(stream) => Ok(stream.local_addr()?.port()),
             Self::Own(stream) => Ok(stream.local_port()),
+            Self::Quic(stream) => Ok(stream.local_port()),
         }
     }
 
     /// What the transport knows of the connection.
-    pub fn info(&self) -> Option<TcpInfo> {
+    pub fn info(&self) -> Option<Info> {
         match self {
-            Self::Kernel(stream) => TcpInfo::of(stream),
-            Self::Own(stream) => Some(stream.info()),
+            Self::Kernel(stream) => TcpInfo::of(stream).map(Info::Tcp),
+            Self::Own(stream) => Some(Info::Tcp(stream.info())),
+            Self::Quic(stream) => Some(stream.info()),
         }
     }
 }

@@ -160,7 +160,7 @@ pub struct VideoResult {
 /// What became of a workload's packets at the client because they have no window, whole run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct HeldResult {
-    /// The workload's name.
+    /// The workload's name, in the laboratory with `#n` for the n-th flow of several.
     pub name: String,
     /// Packets that arrived.
     pub arrived: u64,
@@ -168,9 +168,9 @@ pub struct HeldResult {
     pub signalled: u64,
     /// Packets that left.
     pub left: u64,
-    /// Those of them that waited.
+    /// Those of them that waited. The laboratory does not see that.
     pub held: u64,
-    /// How long these did.
+    /// How long these did, likewise.
     pub wait_ms: Quantiles,
 }
 

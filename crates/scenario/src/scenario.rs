@@ -217,6 +217,12 @@ impl Run {
         }
     }
 
+    /// Whether connections of the workload have a window that could be lowered: those that have none have one
+    /// where they are turned away, and come over TCP.
+    pub fn gives_window(&self, workload: &Workload) -> bool {
+        !workload.windowless || self.udp == Udp::Fallback
+    }
+
     /// Whether the client's uploads are steered by its own law.
     pub fn steers_uploads(&self) -> bool {
         self.law.steers_uploads() && self.uploads.unwrap_or(true)

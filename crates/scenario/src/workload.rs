@@ -23,7 +23,8 @@ pub struct Workload {
     #[serde(default = "yes")]
     pub steered: bool,
     /// Whether the law sees its connections and cannot touch their window: what QUIC, another tunnel or
-    /// TCP inside it looks like from outside. A run's `udp` says what becomes of it.
+    /// TCP inside it looks like from outside. A run's `udp` says what becomes of it. In the laboratory streams
+    /// are carried by QUIC.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub windowless: bool,
     /// Parts of the path that `tide` gives each of its connections where others have one: foreground
@@ -31,7 +32,7 @@ pub struct Workload {
     #[serde(default = "one")]
     pub weight: u64,
     /// Congestion control of its connections, instead of the run's: a phone that sends otherwise than
-    /// the server does. For the simulator.
+    /// the server does. For the simulator; in the laboratory for what is carried by QUIC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
     /// Flow control of its connections, instead of the run's. For the simulator.

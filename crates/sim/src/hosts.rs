@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use slab::Slab;
 use tidegate_laws::Params;
-use tidegate_scenario::{Direction, Run, Scenario, Side, Udp, Workload};
+use tidegate_scenario::{Direction, Run, Scenario, Side, Workload};
 use tidegate_tcp::steer::Edge;
 use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State};
 
@@ -230,9 +230,7 @@ impl Hosts {
     }
 }
 
-/// What the law is told of a workload's connections, if it steers their windows: of those without one where
-/// they are turned away, and come over TCP.
+/// What the law is told of a workload's connections, if it steers their windows.
 fn weight(workload: &Workload, run: &Run) -> Option<u32> {
-    let windows = !workload.windowless || run.udp == Udp::Fallback;
-    (workload.steered && windows).then_some(workload.weight as u32)
+    (workload.steered && run.gives_window(workload)).then_some(workload.weight as u32)
 }

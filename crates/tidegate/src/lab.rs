@@ -7,15 +7,20 @@ use crate::signals;
 use crate::steer::LiveAgent;
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use tidegate_lab::{IpVersion, Options, Progress, run_scenario};
-use tidegate_scenario::ResultSet;
+use tidegate_lab::{IpVersion, Options, Progress, Refused, run_scenario};
+use tidegate_scenario::{LoadError, ResultSet, Scenario};
 
 /// Runs every variant, shows each as soon as it is known, and writes the page of all at the end.
 pub fn run(args: &LabArgs) -> Result<()> {
     let asked = &args.scenario;
     let variants = variants(asked, &asked.vary)?;
+    // Nor must what cannot be done cost the time of what was before it.
+    variants
+        .iter()
+        .try_for_each(|variant| check(&variant.scenario, &asked.scenario))?;
     require_root("the laboratory")?;
     let stop = signals::stop_flag()?;
     let mut sets = Vec::new();
@@ -36,6 +41,16 @@ pub fn run(args: &LabArgs) -> Result<()> {
     }
     write_page(asked, &sets)?;
     print_json(asked, sets)
+}
+
+/// Refuses what the laboratory cannot do, with the line where it stands if it is one value.
+fn check(scenario: &Scenario, path: &Path) -> Result<()> {
+    tidegate_lab::check(scenario).map_err(|error| match error.downcast::<Refused>() {
+        Ok(refused) => {
+            LoadError::of_value(&refused.place, &refused.value, refused.message, path).into()
+        }
+        Err(error) => error,
+    })
 }
 
 fn measure(args: &LabArgs, variant: &Variant, stop: &Arc<AtomicBool>) -> Result<ResultSet> {

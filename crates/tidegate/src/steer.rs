@@ -5,7 +5,7 @@ use anyhow::Result;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use tidegate_agent::{Agent, Config, Directions, FlowView, Interface};
-use tidegate_lab::{Steer, SteeredFlow, Steering};
+use tidegate_lab::{HeldFlow, Steer, SteeredFlow, Steering};
 use tidegate_scenario::{Direction, Run, Side, Udp};
 
 /// Attaches the live agent for a run of the laboratory.
@@ -29,7 +29,7 @@ impl Steer for LiveAgent {
             Side::Server => Udp::Leave,
         };
         Ok(Box::new(Attached {
-            _windowless: Windowless::start(udp, &agent, &config.interfaces)?,
+            windowless: Windowless::start(udp, &agent, &config.interfaces)?,
             agent,
             side,
             samples: HashMap::new(),
@@ -39,7 +39,7 @@ impl Steer for LiveAgent {
 
 struct Attached {
     // Before the agent, whose queues its programs share.
-    _windowless: Windowless,
+    windowless: Windowless,
     agent: Agent,
     side: Side,
     /// How many RTT samples each flow had at the last look.
@@ -81,6 +81,17 @@ impl Steering for Attached {
                 let seen = self.samples.insert(key, f.samples);
                 flow.rtt_us = flow.rtt_us.filter(|_| seen != Some(f.samples));
                 flow
+            })
+            .collect()
+    }
+
+    fn held(&mut self) -> Vec<HeldFlow> {
+        let flows = self.windowless.signals().into_iter();
+        flows
+            .map(|(flow, signalled)| HeldFlow {
+                client_port: flow.local.port(),
+                server: flow.remote,
+                signalled: signalled.into(),
             })
             .collect()
     }

@@ -8,7 +8,7 @@ pub use gate::run as run_gate;
 
 use anyhow::{Context, Result};
 use hold::Hold;
-use tidegate_agent::{Agent, Interface};
+use tidegate_agent::{Agent, Candidate, Interface};
 use tidegate_gate::{Choice, Fallback};
 use tidegate_scenario::Udp;
 
@@ -22,10 +22,18 @@ pub enum Windowless {
     /// New connections are turned away.
     Turned(#[expect(dead_code, reason = "it is what it does")] Fallback),
     /// What leaves of it waits.
-    Held(#[expect(dead_code, reason = "it is what it does")] Hold),
+    Held(Hold),
 }
 
 impl Windowless {
+    /// Every flow that may be held, with how many of its packets were signalled.
+    pub fn signals(&self) -> Vec<(Candidate, u32)> {
+        match self {
+            Self::Held(hold) => hold.signals().collect(),
+            Self::Left | Self::Turned(_) => Vec::new(),
+        }
+    }
+
     /// Begins, beside `agent`, on these interfaces of the calling thread's network namespace.
     ///
     /// # Errors

@@ -53,6 +53,35 @@ fn lab(folder: &Path, more: &[&str]) -> Output {
 }
 
 #[test]
+fn a_congestion_control_that_quic_lacks() {
+    let scenario = SCENARIO.replace(
+        "name = \"download\",",
+        "name = \"download\", windowless = true,",
+    );
+    let runs =
+        "run = [{ name = \"linux\" },\n  { name = \"odd\", congestion_control = \"vegas\" }]\n";
+    let (head, _) = scenario.split_once("run = ").unwrap();
+    let folder = folder(&format!("{head}{runs}"), "1\n2\n");
+    let words = [
+        "small.toml:8:",
+        "\"download\"",
+        "\"vegas\"",
+        "cubic, reno, bbr",
+    ];
+    assert_refused(&lab(folder.path(), &[]), &words);
+    // The run that has it is the second, whether the first is run or not.
+    assert_refused(&lab(folder.path(), &["--run", "odd"]), &words);
+    // What the command line says stands at no line.
+    let vary = ["--run", "linux", "--vary", "hosts.congestion_control=bbr3"];
+    let scenario = format!("hosts = {{ congestion_control = \"cubic\" }}\n{head}{runs}");
+    fs::write(folder.path().join("small.toml"), scenario).unwrap();
+    assert_refused(
+        &lab(folder.path(), &vary),
+        &["small.toml: workload", "\"bbr3\""],
+    );
+}
+
+#[test]
 fn a_trace_with_a_bad_line() {
     let folder = folder(SCENARIO, "1\n2\nthree\n4\n");
     assert_refused(

@@ -1,11 +1,11 @@
 //! A download without a window, alone.
 
-use super::super::contenders::{Contender, TIDE};
+use super::super::contenders::{Contender, Shown, TIDE};
 use super::super::links::{self, Link};
-use super::super::paths::{self, WARMUP_S};
+use super::super::paths::{self, Path, WARMUP_S};
 use super::super::trials::Trial;
 use super::measure::{Bound, CHANCE, HELD, LET_GO, MEAN_DELAY, Measure};
-use super::{FALLBACK, HOLD, QUARTET, QUEUE, windowless};
+use super::{FALLBACK, HOLD, QUEUE, contenders, kernel, windowless};
 use crate::means::{mean, most};
 use anyhow::Result;
 use std::sync::Arc;
@@ -46,30 +46,65 @@ const RTT: &str = "rtt_ms";
 
 /// A trial a path.
 pub fn trials(extent: &Extent) -> Result<Arc<[Trial]>> {
-    let (stride, rtts): (_, &[u32]) = match extent.quick {
-        true => (QUICK_STRIDE, &QUICK_RTTS_MS),
-        false => (1, &RTTS_MS),
+    let (paths, warmup_s, duration_s) = match extent.lab {
+        true => {
+            let warmup_s = kernel::WARMUP_S;
+            (
+                kernel::paths(extent)?,
+                warmup_s,
+                warmup_s + kernel::COUNTED_S,
+            )
+        }
+        false => (paths_of(extent)?, WARMUP_S, DURATION_S),
     };
-    let steady = STEADY_MBPS.map(Link::constant).into_iter();
-    let paths = paths::over(steady.chain(links::all(extent, stride)?), rtts)?;
     let trial = |path| {
-        Trial::new("without a window", path, DURATION_S, vec![windowless()])
-            .warmed_up(WARMUP_S)
+        Trial::new("without a window", path, duration_s, vec![windowless()])
+            .warmed_up(warmup_s)
             .curves(&[QUEUE, RTT])
     };
     Ok(paths.iter().map(trial).collect())
 }
 
-pub fn cases(trials: &[Trial]) -> Vec<Case> {
-    let paced = PACED.map(|(_, sender)| held(sender)).into_iter();
-    let paced = paced.flat_map(|held| [held.untouched(), held.windowless(Udp::Fallback), held]);
-    let contenders = QUARTET.map(|(_, contender, _)| contender).into_iter();
-    let contenders: Vec<Contender> = contenders.chain(paced).collect();
-    let of = |trial: &Trial| {
+fn paths_of(extent: &Extent) -> Result<Vec<Path>> {
+    let (stride, rtts): (_, &[u32]) = match extent.quick {
+        true => (QUICK_STRIDE, &QUICK_RTTS_MS),
+        false => (1, &RTTS_MS),
+    };
+    let steady = STEADY_MBPS.map(Link::constant).into_iter();
+    paths::over(steady.chain(links::all(extent, stride)?), rtts)
+}
+
+pub fn cases(trials: &[Trial], extent: &Extent) -> Vec<Case> {
+    let cubic = contenders(extent)
+        .iter()
+        .map(|&(_, contender, _)| contender);
+    let cubic: Vec<Contender> = cubic.collect();
+    let of = |trial: &Trial, contenders: &[Contender]| {
         let cases = contenders.iter().map(|&contender| trial.case(contender));
         cases.collect::<Vec<_>>()
     };
-    trials.iter().flat_map(of).collect()
+    let mut cases: Vec<Case> = trials.iter().flat_map(|trial| of(trial, &cubic)).collect();
+    for &(_, sender) in paced(extent) {
+        let held = held(sender);
+        let all = [held.untouched(), held, held.windowless(Udp::Fallback)];
+        let asked = if extent.lab { &all[..2] } else { &all };
+        let trials = trials_of_paced(trials, extent);
+        cases.extend(trials.iter().flat_map(|trial| of(trial, asked)));
+    }
+    cases
+}
+
+/// Those of them that quinn has, where that is the sender.
+fn paced(extent: &Extent) -> &'static [(&'static str, &'static str)] {
+    if extent.lab { &PACED[..1] } else { &PACED }
+}
+
+/// Where they send.
+fn trials_of_paced(trials: &[Trial], extent: &Extent) -> Arc<[Trial]> {
+    let sampled = trials
+        .iter()
+        .filter(|trial| !extent.lab || trial.path.rtt_ms == 50);
+    sampled.cloned().collect()
 }
 
 /// A sender of that congestion control, held.
@@ -77,13 +112,14 @@ const fn held(sender: &'static str) -> Contender {
     Contender::tide(sender).windowless(Udp::Hold)
 }
 
-pub fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
+pub fn quantities(trials: &Arc<[Trial]>, extent: &Extent) -> Vec<Quantity> {
+    let windows = !extent.lab;
     let mut quantities = Vec::new();
     for measure in HELD {
-        quantities.extend(judged("CUBIC", trials, HOLD, measure));
+        quantities.extend(judged("CUBIC", trials, HOLD, measure, windows));
     }
     quantities.extend(signalled("CUBIC", trials, HOLD));
-    for measure in HELD {
+    for measure in HELD.into_iter().filter(|_| windows) {
         let Measure { name, .. } = measure;
         let [left, windowed] = ["left alone", "with a window"]
             .map(|how| format!("CUBIC, {how}: {name} ÷ untouched Linux's, mean"));
@@ -96,21 +132,24 @@ pub fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
             measure.claim(),
         ));
     }
-    for (words, sender) in PACED {
+    let trials = trials_of_paced(trials, extent);
+    for &(words, sender) in paced(extent) {
         for measure in LET_GO {
-            quantities.extend(judged(words, trials, held(sender), measure));
+            quantities.extend(judged(words, &trials, held(sender), measure, windows));
         }
-        quantities.extend(signalled(words, trials, held(sender)));
+        quantities.extend(signalled(words, &trials, held(sender)));
     }
     quantities
 }
 
-/// The mean over the paths, the worst, and on how many the bound is missed.
+/// The mean over the paths, the worst, and on how many the bound is missed, beside what `windows` do there if they
+/// were tried.
 fn judged(
     words: &str,
     trials: &Arc<[Trial]>,
     contender: Contender,
     measure: Measure,
+    windows: bool,
 ) -> [Quantity; 3] {
     let Measure { name, reason, .. } = measure;
     let [one, other, each, listed] = [(); 4].map(|()| trials.clone());
@@ -139,7 +178,7 @@ fn judged(
             },
         )
         .because(reason)
-        .listing(move |s| misses(s, &all, &listed, contender, measure)),
+        .listing(move |s| misses(s, &all, &listed, contender, measure, windows)),
     ]
 }
 
@@ -160,32 +199,27 @@ fn misses(
     trials: &[Trial],
     contender: Contender,
     measure: Measure,
+    windows: bool,
 ) -> Listing {
-    let heads = [
-        "path",
-        "ratio",
-        "with a window",
-        "goodput",
-        "mean",
-        "p95",
-        "own p95",
-        "‰",
-    ];
+    let mut heads = vec!["path", "ratio"];
+    heads.extend(windows.then_some("with a window"));
+    heads.extend(["goodput", "mean", "p95", "own p95", "‰"]);
     let windowed = contender.windowless(Udp::Fallback);
     let row = |trial: &Trial| -> Option<Vec<Entry>> {
         let ratio = measure.ratio(sample, trial, contender);
-        let with = measure.ratio(sample, trial, windowed);
-        let start: [Entry; 3] = [trial.path.name.clone().into(), ratio.into(), with.into()];
+        let with = windows.then(|| measure.ratio(sample, trial, windowed).into());
+        let start: [Entry; 2] = [trial.path.name.clone().into(), ratio.into()];
         let beside = HELD.map(|other| other.ratio(sample, trial, contender).into());
         let signals = [per_thousand(sample, trial, contender).into()];
-        let row = start.into_iter().chain(beside).chain(signals).collect();
+        let row = start.into_iter().chain(with).chain(beside);
+        let row = row.chain(signals).collect();
         measure.misses(ratio).then_some(row)
     };
     Listing {
         title: format!(
             "{words}: every path that misses it, with all its ratios, and packets signalled of 1000"
         ),
-        heads: heads.map(String::from).into(),
+        heads: heads.iter().copied().map(String::from).collect(),
         rows: trials.iter().filter_map(row).collect(),
     }
 }
@@ -231,25 +265,26 @@ fn compared(
     })
 }
 
-pub fn pictures(sample: &Sample, trials: &[Trial]) -> Vec<plot::Figure> {
+pub fn pictures(sample: &Sample, trials: &[Trial], shown: &[Shown]) -> Vec<plot::Figure> {
     let lte = CellKind::Lte.to_string();
-    let shown = [
+    let picked = [
         trials.iter().find(|trial| trial.path.rtt_ms == 50),
         trials
             .iter()
             .find(|trial| trial.path.rtt_ms == 50 && trial.path.name.starts_with(&lte)),
     ];
-    let mut pictures = vec![plane(sample, trials)];
-    for trial in shown.into_iter().flatten() {
-        pictures.push(over_time(sample, trial, QUEUE, "queueing delay"));
-        pictures.push(over_time(sample, trial, RTT, "its own round trip"));
+    let mut pictures = vec![plane(sample, trials, shown)];
+    for trial in picked.into_iter().flatten() {
+        for (quantity, words) in [(QUEUE, "queueing delay"), (RTT, "its own round trip")] {
+            pictures.push(over_time(sample, trial, shown, quantity, words));
+        }
     }
     pictures
 }
 
 /// A dot a path: utilisation over delay.
-fn plane(sample: &Sample, trials: &[Trial]) -> plot::Figure {
-    let curves = QUARTET.map(|(label, contender, nth)| {
+fn plane(sample: &Sample, trials: &[Trial], shown: &[Shown]) -> plot::Figure {
+    let curves = shown.iter().map(|&(label, contender, nth)| {
         let dot = |trial: &Trial| {
             let case = trial.by(contender);
             let used = sample.mean(&case, |run| 100.0 * run.link.utilisation);
@@ -268,21 +303,27 @@ fn plane(sample: &Sample, trials: &[Trial]) -> plot::Figure {
                 .into(),
         x: Axis::new("mean queueing delay, ms", Scale::Log),
         y: Axis::new("utilisation, %", Scale::Linear),
-        curves: curves.into(),
+        curves: curves.collect(),
         size: plot::Figure::WIDE,
     }
 }
 
-fn over_time(sample: &Sample, trial: &Trial, quantity: &'static str, words: &str) -> plot::Figure {
-    let curves = QUARTET.map(|(label, contender, nth)| {
+fn over_time(
+    sample: &Sample,
+    trial: &Trial,
+    shown: &[Shown],
+    quantity: &'static str,
+    words: &str,
+) -> plot::Figure {
+    let curves = shown.iter().map(|&(label, contender, nth)| {
         let points = sample.curve(&trial.by(contender), quantity);
         Curve::new(label, Pen::nth(nth), Mark::Line, points)
     });
     plot::Figure {
         title: format!("{}: {words}", trial.name()),
-        x: Axis::new("time, s", Scale::FromZero).within(0.0, DURATION_S),
+        x: Axis::new("time, s", Scale::FromZero),
         y: Axis::new("ms", Scale::Log),
-        curves: curves.into(),
+        curves: curves.collect(),
         size: plot::Figure::STRIP,
     }
 }

@@ -4,7 +4,7 @@ use super::super::contenders::{Contender, LINUX, Shown};
 use super::super::links::Link;
 use super::super::paths::{self, Path};
 use super::super::trials::Trial;
-use super::{FALLBACK, HOLD, QUEUE, windowless};
+use super::{FALLBACK, HOLD, QUEUE, kernel, windowless};
 use crate::means::{geometric_mean, least, mean};
 use crate::spans::seconds;
 use crate::workloads::download;
@@ -59,6 +59,9 @@ pub struct Crowd {
 }
 
 pub fn crowds(extent: &Extent) -> Result<Arc<[Crowd]>> {
+    if extent.lab {
+        return Ok(on_the_kernel(extent)?.into());
+    }
     let rtts = &RTTS_MS[..if extent.quick { 1 } else { RTTS_MS.len() }];
     let cell = |kind| Link::cell(kind, 1, None);
     let links = [
@@ -70,14 +73,30 @@ pub fn crowds(extent: &Extent) -> Result<Arc<[Crowd]>> {
     let mut crowds = Vec::new();
     for others in OTHERS {
         for first in [false, true] {
-            crowds.extend(paths.iter().map(|path| Crowd::new(others, first, path)));
+            crowds.extend(
+                paths
+                    .iter()
+                    .map(|path| Crowd::new(others, first, path, COUNTED_S)),
+            );
         }
     }
     Ok(crowds.into())
 }
 
+/// One and two others; with `--quick` one that was there before.
+fn on_the_kernel(extent: &Extent) -> Result<Vec<Crowd>> {
+    let orders = [(1, false), (1, true), (2, false), (2, true)];
+    let orders = &orders[..if extent.quick { 1 } else { orders.len() }];
+    let paths = kernel::paths_of_one_rtt(extent)?;
+    let crowd = |path| {
+        let of = move |&(others, first)| Crowd::new(others, first, path, kernel::COUNTED_S);
+        orders.iter().map(of)
+    };
+    Ok(paths.iter().flat_map(crowd).collect())
+}
+
 impl Crowd {
-    fn new(others: usize, first: bool, path: &Path) -> Self {
+    fn new(others: usize, first: bool, path: &Path, counted_s: f64) -> Self {
         let place = if first { 0 } else { others };
         let workload = |nth: usize| Workload {
             name: name(nth, place),
@@ -95,7 +114,7 @@ impl Crowd {
         Self {
             others,
             first,
-            trial: Trial::new(&subject, path, warmup_s + COUNTED_S, workloads)
+            trial: Trial::new(&subject, path, warmup_s + counted_s, workloads)
                 .warmed_up(warmup_s)
                 .curves(&[QUEUE, RATE]),
         }
@@ -150,6 +169,9 @@ pub fn quantities(crowds: &[Crowd]) -> Vec<Quantity> {
                 .iter()
                 .filter(|c| c.others == others && c.first == first);
             let chosen: Arc<[Crowd]> = chosen.cloned().collect();
+            if chosen.is_empty() {
+                continue;
+            }
             let order = if first { "before" } else { "after" };
             quantities.extend(shared(
                 &format!("held, {order} {others} with a window"),
@@ -223,8 +245,9 @@ pub fn pictures(sample: &Sample, crowds: &[Crowd]) -> Vec<plot::Figure> {
     let on_lte = |c: &&Crowd| c.others == 1 && c.trial.path.name.starts_with(&lte);
     let mut pictures = Vec::new();
     for first in [false, true] {
-        let crowd = crowds.iter().filter(on_lte).find(|c| c.first == first);
-        let crowd = crowd.expect("one other on a cell");
+        let Some(crowd) = crowds.iter().filter(on_lte).find(|c| c.first == first) else {
+            continue;
+        };
         pictures.extend(TRIO.map(|(label, contender, _)| rates(sample, crowd, label, contender)));
         pictures.push(queues(sample, crowd));
     }

@@ -1,10 +1,10 @@
 //! What must not wait, beside a download without a window.
 
-use super::super::contenders::{Contender, LINUX};
+use super::super::contenders::{Contender, LINUX, Shown};
 use super::super::links::{self, Link};
 use super::super::paths::{self, Path};
 use super::super::trials::Trial;
-use super::{HOLD, QUARTET, windowless};
+use super::{HOLD, contenders, kernel, windowless};
 use crate::means::{geometric_mean, most};
 use crate::workloads::ping;
 use anyhow::Result;
@@ -28,7 +28,7 @@ const LEAST_MBPS: f64 = 1.0;
 /// Talk begins into a queue that stands.
 const BEGIN_S: f64 = 10.0;
 const WARMUP_S: f64 = 15.0;
-const DURATION_S: f64 = 75.0;
+const COUNTED_S: f64 = 60.0;
 
 /// Round trips of an exchange: its connection opens, it asks.
 const EXCHANGE: f64 = 2.0;
@@ -50,14 +50,19 @@ const DELAY: f64 = 0.1;
 const FLOOR_MS: f64 = 0.5;
 
 pub fn trials(extent: &Extent) -> Result<Arc<[Trial]>> {
+    if extent.lab {
+        let paths = kernel::paths_of_one_rtt(extent)?;
+        let trial = |path| trial(path, kernel::COUNTED_S);
+        return Ok(paths.iter().map(trial).collect());
+    }
     let stride = if extent.quick { QUICK_STRIDE } else { STRIDE };
     let steady = STEADY_MBPS.map(Link::constant).into_iter();
     let paths = paths::over(steady.chain(links::all(extent, stride)?), &[RTT_MS])?;
     let fast = paths.iter().filter(|path| path.mean_mbps >= LEAST_MBPS);
-    Ok(fast.map(trial).collect())
+    Ok(fast.map(|path| trial(path, COUNTED_S)).collect())
 }
 
-fn trial(path: &Path) -> Trial {
+fn trial(path: &Path, counted_s: f64) -> Trial {
     let echoes = ECHOES.map(|(name, interval_ms, bytes)| talk(name, ping(interval_ms, bytes)));
     let asking = WorkloadKind::Web {
         object_bytes: vec![EXCHANGE_BYTES],
@@ -65,7 +70,8 @@ fn trial(path: &Path) -> Trial {
     };
     let all = [windowless()].into_iter().chain(echoes);
     let all = all.chain([talk(ASKING, asking)]).collect();
-    Trial::new("talk beside one without a window", path, DURATION_S, all).warmed_up(WARMUP_S)
+    let subject = "talk beside one without a window";
+    Trial::new(subject, path, WARMUP_S + counted_s, all).warmed_up(WARMUP_S)
 }
 
 fn talk(name: &str, does: WorkloadKind) -> Workload {
@@ -76,12 +82,17 @@ fn talk(name: &str, does: WorkloadKind) -> Workload {
     }
 }
 
-pub fn cases(trials: &[Trial]) -> Vec<Case> {
-    let of = |trial: &Trial| QUARTET.map(|(_, contender, _)| trial.case(contender));
+pub fn cases(trials: &[Trial], extent: &Extent) -> Vec<Case> {
+    let shown = contenders(extent);
+    let of = |trial: &Trial| {
+        let cases = shown.iter().map(|&(_, contender, _)| trial.case(contender));
+        cases.collect::<Vec<_>>()
+    };
     trials.iter().flat_map(of).collect()
 }
 
-pub fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
+/// The laboratory does not see what waits; what waited comes late there.
+pub fn quantities(trials: &Arc<[Trial]>, extent: &Extent) -> Vec<Quantity> {
     let touched = |what: &str, read: fn(&HeldResult) -> u64| {
         let trials = trials.clone();
         let name = format!("talk beside a held download: packets {what}, all paths");
@@ -89,10 +100,13 @@ pub fn quantities(trials: &Arc<[Trial]>) -> Vec<Quantity> {
             trials.iter().map(|trial| packets(s, trial, read)).sum()
         })
     };
-    let mut quantities = vec![
-        touched("of theirs that waited", |held| held.held),
-        touched("of theirs that were signalled", |held| held.signalled),
-    ];
+    let mut quantities = Vec::new();
+    if !extent.lab {
+        quantities.extend([
+            touched("of theirs that waited", |held| held.held),
+            touched("of theirs that were signalled", |held| held.signalled),
+        ]);
+    }
     for name in names() {
         quantities.extend(delayed(name, trials));
     }
@@ -147,24 +161,24 @@ fn round_trip_ms(run: &RunResult, name: &str) -> f64 {
     let asked = run.fetches.iter().find(|fetch| fetch.name == name);
     let p99 = echo.map(|echo| echo.rtt_ms.p99);
     let p99 = p99.or(asked.map(|asked| asked.time_ms.p99));
-    p99.filter(|&ms| ms > 0.0).unwrap_or(DURATION_S * 1e3)
+    p99.filter(|&ms| ms > 0.0)
+        .unwrap_or((WARMUP_S + COUNTED_S) * 1e3)
 }
 
 /// A bar for each who talks: the delay of its slowest percent, geometric mean over the paths.
-pub fn pictures(sample: &Sample, trials: &[Trial]) -> Vec<plot::Figure> {
-    let names: Vec<&str> = names().collect();
-    let curves = QUARTET.map(|(label, contender, nth)| {
+pub fn pictures(sample: &Sample, trials: &[Trial], shown: &[Shown]) -> Vec<plot::Figure> {
+    let curves = shown.iter().map(|&(label, contender, nth)| {
         let delay =
             |name| geometric_mean(trials.iter().map(|t| delay_ms(sample, t, contender, name)));
-        let points = (0..).map(f64::from).zip(names.iter().copied().map(delay));
+        let points = (0..).map(f64::from).zip(names().map(delay));
         Curve::new(label, Pen::nth(nth), Mark::Bars, points.collect())
     });
     vec![plot::Figure {
         title: "Talk beside a download without a window: 99th percentile of the delay, all paths"
             .into(),
-        x: Axis::categories(names),
+        x: Axis::categories(names().collect::<Vec<_>>()),
         y: Axis::new("ms", Scale::Log),
-        curves: curves.into(),
+        curves: curves.collect(),
         size: plot::Figure::WIDE,
     }]
 }

@@ -2,11 +2,12 @@
 
 use super::Outcome;
 use crate::sample::FlowSample;
+use crate::transport::Info;
 use crate::workload::{EchoLog, FetchLog, Flow};
 use std::collections::BTreeMap;
 use tidegate_link::Instant;
 use tidegate_measure::{Window, quantiles, ratio};
-use tidegate_scenario::{FetchResult, FlowDirection, FlowResult};
+use tidegate_scenario::{FetchResult, FlowDirection, FlowResult, HeldResult};
 
 /// Every connection, then every ping.
 pub fn flow_results(outcome: &Outcome) -> Vec<FlowResult> {
@@ -32,7 +33,7 @@ fn flow_result(flow: &Flow, samples: &[FlowSample], window: Window) -> FlowResul
         .iter()
         .filter(|s| s.at >= window.warmup)
         .filter_map(|s| s.sender)
-        .map(|info| f64::from(info.srtt_us) / 1e3)
+        .map(|info| f64::from(info.srtt_us()) / 1e3)
         .filter(|&ms| ms > 0.0);
     FlowResult {
         name: flow.name.clone(),
@@ -74,6 +75,27 @@ fn echo_result(echo: &EchoLog, window: Window) -> FlowResult {
         rtt_ms: quantiles(round_trips.collect()),
         ..FlowResult::default()
     }
+}
+
+/// Every download that the agent might hold.
+pub fn held_results(outcome: &Outcome) -> Vec<HeldResult> {
+    let flows = outcome.cast.flows.iter().zip(&outcome.samples.flows);
+    flows
+        .filter_map(|(flow, samples)| {
+            let signalled = *outcome.samples.signalled.get(flow.ends.get()?)?;
+            let last = samples.iter().rev().find_map(|sample| sample.receiver);
+            let Some(Info::Quic { received, sent, .. }) = last else {
+                return None;
+            };
+            Some(HeldResult {
+                name: flow.name.clone(),
+                arrived: received,
+                signalled,
+                left: sent,
+                ..HeldResult::default()
+            })
+        })
+        .collect()
 }
 
 /// Every workload that fetches, by the size of its objects.

@@ -12,7 +12,7 @@
 use super::Outcome;
 use crate::sample::FlowSample;
 use crate::steer::SteeredFlow;
-use crate::tcp_info::TcpInfo;
+use crate::transport::Info;
 use std::collections::BTreeMap;
 use tidegate_link::{Capacity, Instant};
 use tidegate_measure::{BIN, SAMPLE_INTERVAL, curve, link_curves, ms};
@@ -37,17 +37,17 @@ fn link_series(outcome: &Outcome, capacity: &mut Capacity) -> Vec<Series> {
 const PER_BIN: usize = (BIN.as_millis() / SAMPLE_INTERVAL.as_millis()) as usize;
 
 /// One end of a sampled connection.
-type End = fn(&FlowSample) -> Option<TcpInfo>;
+type End = fn(&FlowSample) -> Option<Info>;
 
 fn flow_series(outcome: &Outcome) -> Vec<Series> {
     let flows = outcome.cast.flows.iter().zip(&outcome.samples.flows);
     flows
         .flat_map(|(flow, samples)| {
             let thinned: Vec<&FlowSample> = samples.iter().step_by(PER_BIN).collect();
-            let at = |end: End, value: fn(&TcpInfo) -> f64| {
-                thinned
-                    .iter()
-                    .filter_map(|s| Some((s.at, value(&end(s)?))))
+            let at = |end: End, value: fn(&Info) -> Option<f64>| {
+                let samples = thinned.iter();
+                samples
+                    .filter_map(|s| Some((s.at, value(&end(s)?)?)))
                     .collect()
             };
             let (sender, receiver): (End, End) = (|s| s.sender, |s| s.receiver);
@@ -56,17 +56,26 @@ fn flow_series(outcome: &Outcome) -> Vec<Series> {
                 .map(|w| (w[0].at, bps_between(w[0], w[1])))
                 .collect();
             [
-                ("rtt_ms", at(sender, |i| ms_of(i.srtt_us))),
-                ("cwnd_packets", at(sender, |i| i.cwnd_packets.into())),
-                ("window_bytes", at(sender, |i| i.peer_window_bytes.into())),
+                ("rtt_ms", at(sender, |i| Some(ms_of(i.srtt_us())))),
+                (
+                    "cwnd_packets",
+                    at(sender, |i| Some(i.cwnd_packets().into())),
+                ),
+                (
+                    "window_bytes",
+                    at(sender, |i| Some(i.tcp()?.peer_window_bytes.into())),
+                ),
                 (
                     "kernel_window_bytes",
-                    at(receiver, |i| i.own_window_bytes.into()),
+                    at(receiver, |i| Some(i.tcp()?.own_window_bytes.into())),
                 ),
-                ("kernel_rtt_ms", at(receiver, |i| ms_of(i.receiver_rtt_us))),
+                (
+                    "kernel_rtt_ms",
+                    at(receiver, |i| Some(ms_of(i.tcp()?.receiver_rtt_us))),
+                ),
                 (
                     "kernel_space_bytes",
-                    at(receiver, |i| i.receiver_space_bytes.into()),
+                    at(receiver, |i| Some(i.tcp()?.receiver_space_bytes.into())),
                 ),
                 ("goodput_bps", goodput),
             ]

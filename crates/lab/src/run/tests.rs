@@ -67,6 +67,19 @@ fn what_only_the_simulator_has_is_refused_by_name() {
     }
 }
 
+/// quinn has CUBIC, NewReno and BBR; what comes over TCP after all may have the kernel's others.
+#[test]
+fn quic_has_few_congestion_controls() {
+    let refusal = refusal(
+        "does = { bulk = {} }, windowless = true, congestion_control = 'vegas'",
+        "",
+        "",
+    );
+    for words in ["\"w\"", "QUIC", "\"vegas\"", "cubic, reno, bbr"] {
+        assert!(refusal.contains(words), "{refusal}");
+    }
+}
+
 /// Classic and adaptive flow control cannot be had without one.
 #[test]
 fn a_fixed_window_needs_tcp_of_our_own() {
@@ -75,15 +88,16 @@ fn a_fixed_window_needs_tcp_of_our_own() {
     assert!(refusal.contains("own_tcp"), "{refusal}");
 }
 
-/// What carries mPath and MPTCP.
+/// What carries mPath, MPTCP and QUIC.
 #[test]
 fn tcp_of_our_own_has_no_kernel_beside_it() {
     let way = "[{ name = 'other', links = ['down'] }]";
-    for does in [
-        format!("mpath = {{ proxies = {way} }}"),
-        format!("mptcp = {{ paths = {way} }}"),
+    for workload in [
+        format!("does = {{ mpath = {{ proxies = {way} }} }}"),
+        format!("does = {{ mptcp = {{ paths = {way} }} }}"),
+        "windowless = true, does = { bulk = {} }".into(),
     ] {
-        let refusal = refusal(&format!("does = {{ {does} }}"), "own_tcp = ['server']", "");
+        let refusal = refusal(&workload, "own_tcp = ['server']", "");
         assert!(refusal.contains("needs the kernel's network"), "{refusal}");
     }
 }

@@ -1,7 +1,6 @@
 //! What the tasks of a workload tell the sampler and the result.
 
-use crate::tcp_info::TcpInfo;
-use crate::transport::Stream;
+use crate::transport::{Info, Stream};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -56,17 +55,16 @@ impl Flow {
         let _ = self.receiver.set(Arc::downgrade(stream));
     }
 
-    /// What TCP knows of the sending end; none before it is connected and after it is
-    /// closed.
-    pub fn sender_info(&self) -> Option<TcpInfo> {
+    /// What is known at the sending end; none before it is connected and after it is closed.
+    pub fn sender_info(&self) -> Option<Info> {
         let info = self.sender.get()?.upgrade()?.info()?;
         self.retransmits
-            .fetch_max(info.retransmits, Ordering::Relaxed);
+            .fetch_max(info.retransmits(), Ordering::Relaxed);
         Some(info)
     }
 
     /// The same of the receiving end.
-    pub fn receiver_info(&self) -> Option<TcpInfo> {
+    pub fn receiver_info(&self) -> Option<Info> {
         self.receiver.get()?.upgrade()?.info()
     }
 

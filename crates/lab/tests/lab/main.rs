@@ -6,5 +6,6 @@ mod hops;
 mod interop;
 mod killed;
 mod mpath;
+mod quic;
 mod scenarios;
 mod stages;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tidegate_agent::{Agent, Candidate, Held, Interface};
+use tidegate_agent::{Agent, Candidate, Held, Interface, Records};
 use tidegate_gate::{Flow, Gate, Limits};
 
 /// Between two looks at the records.
@@ -29,6 +29,7 @@ const GATE_IDLE_US: u64 = 8_000_000;
 pub struct Hold {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+    records: Records,
 }
 
 impl Hold {
@@ -41,6 +42,7 @@ impl Hold {
         let echoes = Echoes::new(id, secret, interfaces)?;
         let held = Held::start(agent, interfaces, id, secret)
             .context("load and attach the hold's programs, by tcx (Linux 6.6)")?;
+        let records = Records::map(held.descriptor(), false)?;
         let mut program = Command::new(std::env::current_exe().context("find this program")?);
         program.arg("gate");
         let gate = Gate::start(program, Limits::default(), &[held.descriptor()])?;
@@ -60,7 +62,14 @@ impl Hold {
         Ok(Self {
             stop,
             thread: Some(thread),
+            records,
         })
+    }
+
+    /// Every flow that has a record, with how many of its packets were signalled.
+    pub fn signals(&self) -> impl Iterator<Item = (Candidate, u32)> {
+        let candidates = self.records.candidates().into_iter();
+        candidates.map(|candidate| (candidate, self.records.signals(candidate.place)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is compared, and how far apart the two may be.
 
-use super::reasons::Reasons;
+use super::reasons::{Known, Reasons};
 use tidegate_scenario::{Comparison, FlowDirection, FlowResult, RunResult};
 
 /// A number that simulator and kernel have to agree on.
@@ -67,20 +67,25 @@ pub fn compare(
             let of = |runs: &[RunResult]| median(runs.iter().map(|r| quantity.of(r)).collect());
             let (kernel, sim) = (of(kernel), of(sim));
             let error = error(kernel, sim);
-            let ok = error <= quantity.allowed();
+            let usual = error <= quantity.allowed();
+            let known = reasons.of(label, quantity);
+            let (allowed, reason) = match known {
+                Some(Known::Wider { within, because }) => {
+                    (*within, (error <= *within).then_some(because))
+                }
+                Some(Known::Miss(because)) => (quantity.allowed(), Some(because)),
+                None => (quantity.allowed(), None),
+            };
             Comparison {
                 scenario: label.to_owned(),
                 quantity: quantity.name().to_owned(),
                 kernel,
                 sim,
                 error,
-                allowed: quantity.allowed(),
-                ok,
-                // It explains a miss; of a hit there is nothing to explain.
-                reason: reasons
-                    .of(label, quantity)
-                    .filter(|_| !ok)
-                    .map(str::to_owned),
+                allowed,
+                ok: error <= allowed,
+                // Of what agrees as it usually does there is nothing to explain.
+                reason: reason.filter(|_| !usual).cloned(),
             }
         })
         .collect()

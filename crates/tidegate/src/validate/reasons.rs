@@ -3,9 +3,11 @@
 //! ```toml
 //! [scenario-name]
 //! "queue_delay_ms.p95" = "One sentence."
+//! "rtt_ms.p50" = { within = 0.2, because = "One sentence." }
 //! ```
 //!
-//! A reason explains a miss; it never makes it pass.
+//! A sentence alone explains a miss; it never makes it pass. Where the two sides are known not to be the same, a
+//! wider tolerance stands with its reason, and what is beyond it fails.
 
 use super::compare::Quantity;
 use crate::exit::BadInput;
@@ -18,10 +20,29 @@ use std::path::Path;
 /// The file's name.
 pub const FILE: &str = "reasons.toml";
 
+/// What is known of a difference.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected a string, or a table with `within` and `because`"
+)]
+pub enum Known {
+    /// Why it is there.
+    Miss(String),
+    /// The same, and how large it may be.
+    Wider {
+        /// The largest error that passes, as a share of the kernel's value.
+        within: f64,
+        /// Why.
+        because: String,
+    },
+}
+
 /// By scenario, by quantity.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
-pub struct Reasons(BTreeMap<String, BTreeMap<String, String>>);
+pub struct Reasons(BTreeMap<String, BTreeMap<String, Known>>);
 
 impl Reasons {
     /// Reads those of a folder, which may have none; `labels` are all that may be given reasons.
@@ -49,13 +70,22 @@ impl Reasons {
             if let Some(name) = quantities.keys().find(|name| !known(name)) {
                 return Err(format!("{label}: \"{name}\" is not compared"));
             }
+            let odd = quantities.iter().find_map(|(name, known)| match known {
+                Known::Wider { within, .. } if !(0.0..1.0).contains(within) => Some((name, within)),
+                _ => None,
+            });
+            if let Some((name, within)) = odd {
+                return Err(format!(
+                    "{label}: \"{name}\" is within {within}, expected a share below 1"
+                ));
+            }
         }
         Ok(reasons)
     }
 
     /// Why this quantity of that scenario differs, if it is known to.
-    pub fn of(&self, label: &str, quantity: Quantity) -> Option<&str> {
-        Some(self.0.get(label)?.get(quantity.name())?)
+    pub fn of(&self, label: &str, quantity: Quantity) -> Option<&Known> {
+        self.0.get(label)?.get(quantity.name())
     }
 }
 

@@ -1,6 +1,7 @@
 use super::{by_size, flow_result, received_before};
 use crate::sample::FlowSample;
 use crate::tcp_info::TcpInfo;
+use crate::transport::Info;
 use crate::workload::{Fetch, FetchLog, Flow};
 use std::time::Duration;
 use tidegate_link::Instant;
@@ -18,10 +19,10 @@ fn samples(until_ms: u64) -> Vec<FlowSample> {
         .map(|n| FlowSample {
             at: Instant::from_millis(n * 500),
             received: n * 100,
-            sender: Some(TcpInfo {
+            sender: Some(Info::Tcp(TcpInfo {
                 srtt_us: n as u32 * 1000,
                 ..TcpInfo::default()
-            }),
+            })),
             receiver: None,
         })
         .collect()

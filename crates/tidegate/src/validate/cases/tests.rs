@@ -2,6 +2,7 @@ use super::{Case, select};
 use crate::validate::reasons::Reasons;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+use tidegate_scenario::Udp;
 
 const SCENARIO: &str = r#"
 name = "NAME"
@@ -98,9 +99,18 @@ fn the_shipped_scenarios_cover_what_they_promise() {
     for law in ["none", "drs", "drwa", "tide"] {
         assert!(laws.contains(&law), "{law}");
     }
+    let has = |udp| {
+        cases
+            .iter()
+            .any(|c| c.scenario.runs.iter().any(|r| r.udp == udp))
+    };
+    assert!(has(Udp::Hold));
     for case in &cases {
         let seconds = case.seconds();
-        assert!((15.0..=30.0).contains(&seconds), "{}", case.scenario.name);
+        // Until what has no window has settled half a minute goes by.
+        let held = case.scenario.runs.iter().any(|r| r.udp == Udp::Hold);
+        let most = if held { 70.0 } else { 30.0 };
+        assert!((15.0..=most).contains(&seconds), "{}", case.scenario.name);
         assert!(case.scenario.warmup_s > 0.0, "{}", case.scenario.name);
     }
 }

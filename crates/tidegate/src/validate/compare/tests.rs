@@ -96,3 +96,22 @@ fn a_reason_explains_a_miss_and_nothing_else() {
     assert_eq!(failures, [false, true, false]);
     assert_eq!(rows(10.0)[0].reason, None);
 }
+
+#[test]
+fn a_wider_tolerance_passes_with_its_reason_and_ends_somewhere() {
+    let labels = ["s".to_owned()];
+    let text = "[s]\n\"goodput_bps\" = { within = 0.2, because = \"Because.\" }";
+    let reasons = Reasons::parse(text, &labels).unwrap();
+    let row = |mbps| {
+        let [kernel, sim] = [10.0, mbps].map(|mbps| [run(mbps, 1.0, 1.0)]);
+        compare("s", &kernel, &sim, &reasons).swap_remove(0)
+    };
+    let seen = |mbps| {
+        let row = row(mbps);
+        (row.ok, row.reason.is_some(), is_failure(&row))
+    };
+    assert_eq!(row(11.0).allowed, 0.2);
+    assert_eq!(seen(10.1), (true, false, false));
+    assert_eq!(seen(11.9), (true, true, false));
+    assert_eq!(seen(12.1), (false, false, true));
+}
