@@ -33,7 +33,7 @@ server)
 client)
     until ping -c 1 -W 1 $inside.1 >/dev/null; do :; done
     ping -n -i 0.02 -w "$seconds" $inside.1 >"$folder/ping.txt" &
-    iperf3 --client $inside.1 --reverse --time "$seconds" --json >"$folder/tcp.json" &
+    iperf3 --client $inside.1 --reverse --time "$seconds" --congestion cubic --json >"$folder/tcp.json" &
     ;;
 esac
 # A trap does not wait for what runs in the foreground.

@@ -33,3 +33,28 @@ pub fn tcp(file: &Path) -> Result<Vec<u64>> {
     let bytes = intervals.iter().map(|i| i["sum"]["bytes"].as_u64());
     bytes.map(|b| b.context("no bytes")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pings_of_the_warm_up_do_not_count() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let line = |n: u32, ms: f64| {
+            format!("64 bytes from 10.251.0.1: icmp_seq={n} ttl=64 time={ms} ms\n")
+        };
+        let text = line(1, 900.0) + &line(50, 20.0) + "no answer\n" + &line(51, 40.0);
+        fs::write(file.path(), text).unwrap();
+        assert_eq!(pings(file.path(), 1.0).unwrap(), (30.0, 40.0));
+        assert!(pings(file.path(), 2.0).is_err());
+    }
+
+    #[test]
+    fn iperf3_tells_the_bytes_of_each_second() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text = r#"{"intervals": [{"sum": {"bytes": 7}}, {"sum": {"bytes": 9}}]}"#;
+        fs::write(file.path(), text).unwrap();
+        assert_eq!(tcp(file.path()).unwrap(), [7, 9]);
+    }
+}

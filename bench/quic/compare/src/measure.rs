@@ -96,6 +96,10 @@ impl Machine {
             Kind::Tunnel => self.tunnel()?,
         };
         fs::write(&scenario, self.scenario(case, held, [&server, &client]))?;
+        // What another download left.
+        for file in ["report.json", "devices.txt", "ping.txt", "tcp.json"] {
+            let _ = fs::remove_file(self.path(file));
+        }
         let output = Command::new(&self.tidegate)
             .args(["lab", "--json"])
             .arg(&scenario)
@@ -177,11 +181,16 @@ run = [{run}]
         )
     }
 
-    fn packets_per_ack(&self) -> Result<f64> {
-        let devices = fs::read_to_string(self.path("devices.txt")).context("/proc/net/dev")?;
+    /// None if the client had not closed its connection in time.
+    fn packets_per_ack(&self) -> Result<Option<f64>> {
+        let file = self.path("devices.txt");
+        if !file.exists() {
+            return Ok(None);
+        }
+        let devices = fs::read_to_string(&file)?;
         let (received, sent) = packets(&devices).context("no interface of the link")?;
         let echoes = f64::from(self.seconds + START_S) * 1e3 / ECHO_MS;
-        Ok((received - echoes) / (sent - echoes))
+        Ok(Some((received - echoes) / (sent - echoes)))
     }
 
     fn read(&self, case: &Case, run: &Value) -> Result<Measured> {
@@ -206,7 +215,7 @@ run = [{run}]
             Kind::Tunnel => inside::pings(&self.path("ping.txt"), WARMUP_S.into())?,
         };
         let packets_per_ack = match (&case.kind, case.beside) {
-            (Kind::Quic { .. }, Beside::Nothing) => Some(self.packets_per_ack()?),
+            (Kind::Quic { .. }, Beside::Nothing) => self.packets_per_ack()?,
             _ => None,
         };
         let tcp = flow("tcp").map(|tcp| number(tcp, "/goodput_bps"));
@@ -243,7 +252,6 @@ fn packets(devices: &str) -> Option<(f64, f64)> {
 
 fn read_report(file: &Path) -> Result<Report> {
     let text = fs::read_to_string(file).context("the client's report")?;
-    fs::remove_file(file)?;
     serde_json::from_str(&text).context("the client's report")
 }
 
@@ -273,4 +281,17 @@ fn wg(what: &str, input: &str) -> Result<String> {
         bail!("wg {what}: {}", output.status);
     }
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_of_the_links_interface() {
+        let devices = "Inter-|   Receive\n face |bytes    packets errs drop fifo frame compressed multicast\n    \
+            lo:  1 2 0 0 0 0 0 0  1 2 0 0 0 0 0 0\n   tg0: 900 30 0 0 0 0 0 0  400 10 0 0 0 0 0 0\n";
+        assert_eq!(packets(devices), Some((30.0, 10.0)));
+        assert_eq!(packets("lo: 1 2"), None);
+    }
 }
