@@ -1,0 +1,98 @@
+//! What is compared: a stack or a tunnel, a link, and what else uses it.
+
+use crate::Beside;
+use serde::Serialize;
+use std::fmt;
+
+/// A QUIC stack.
+pub struct Stack {
+    /// Its name; of its program, too.
+    pub name: &'static str,
+    /// Congestion controls that its program knows.
+    pub controls: &'static [&'static str],
+}
+
+/// Those that there are programs for.
+pub const STACKS: [Stack; 5] = [
+    stack("quinn", &["cubic", "bbr"]),
+    stack("s2n-quic", &["cubic", "bbr"]),
+    stack("quiche", &["cubic", "bbr"]),
+    stack("quic-go", &["reno"]),
+    stack("aioquic", &["reno", "cubic"]),
+];
+
+const fn stack(name: &'static str, controls: &'static [&'static str]) -> Stack {
+    Stack { name, controls }
+}
+
+/// What downloads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A QUIC stack with one of its congestion controls.
+    Quic {
+        stack: &'static str,
+        control: &'static str,
+    },
+    /// TCP within WireGuard.
+    Tunnel,
+}
+
+/// Rate of the downlink; 25 ms each way and 2000 packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Link {
+    /// The LTE cell that is shipped.
+    Cell,
+    /// 20 Mbit/s.
+    Constant,
+}
+
+impl Link {
+    /// As scenarios have it.
+    pub fn rate(self) -> &'static str {
+        match self {
+            Self::Cell => r#"{ generate = { kind = "lte" } }"#,
+            Self::Constant => "{ constant_mbps = 20 }",
+        }
+    }
+}
+
+/// One comparison.
+#[derive(Clone, Debug, Serialize)]
+pub struct Case {
+    /// What downloads.
+    pub kind: Kind,
+    /// Over what.
+    pub link: Link,
+    /// Beside what.
+    pub beside: Beside,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Quic { stack, control } => write!(f, "{stack}, {control}"),
+            Self::Tunnel => write!(f, "TCP in WireGuard"),
+        }
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cell => "LTE cell",
+            Self::Constant => "20 Mbit/s",
+        })
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.kind, self.link)?;
+        match self.beside {
+            Beside::Nothing => Ok(()),
+            Beside::Tcp => write!(f, ", beside TCP"),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Downloads over QUIC as others make it, and over a tunnel, through the laboratory's links: untouched and held, by turns.
+
+mod case;
+mod inside;
+mod measure;
+mod table;
+
+use anyhow::{Result, ensure};
+use case::{Case, Kind, Link, STACKS};
+use clap::Parser;
+use measure::{Machine, Measured};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Downloads over QUIC stacks and a tunnel, untouched and held.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// quinn, s2n-quic, quiche, quic-go, aioquic, or tunnel; all if none is named
+    what: Vec<String>,
+    /// The `tidegate` program
+    #[arg(long, value_name = "FILE", default_value = "target/release/tidegate")]
+    tidegate: PathBuf,
+    /// Where the stacks' programs are
+    #[arg(long, value_name = "FOLDER", default_value = "target/stacks")]
+    programs: PathBuf,
+    /// Of each download
+    #[arg(long, default_value_t = 36)]
+    seconds: u32,
+    /// Only this congestion control
+    #[arg(long, value_name = "NAME")]
+    control: Option<String>,
+    /// Only this link: cell or constant
+    #[arg(long)]
+    link: Option<Link>,
+    /// Only with this beside the download: nothing or tcp
+    #[arg(long, value_name = "WHAT")]
+    beside: Option<Beside>,
+    /// The cell's seed
+    #[arg(long, default_value_t = 7)]
+    seed: u64,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// What else uses the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+enum Beside {
+    /// Echoes.
+    Nothing,
+    /// A download of the kernel's TCP.
+    Tcp,
+}
+
+/// A case, and what came of it.
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    case: Case,
+    untouched: Measured,
+    held: Measured,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let cases = cases(&arguments);
+    ensure!(!cases.is_empty(), "there is no such case");
+    let machine = Machine::new(&arguments)?;
+    let mut rows = Vec::new();
+    for (number, case) in cases.iter().enumerate() {
+        eprintln!("{} of {}: {case}", number + 1, cases.len());
+        rows.push(Row {
+            case: case.clone(),
+            untouched: machine.measure(case, false)?,
+            held: machine.measure(case, true)?,
+        });
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&rows)?);
+    } else {
+        println!("{}", table::table(&rows));
+    }
+    Ok(())
+}
+
+/// Those that are wanted.
+fn cases(arguments: &Arguments) -> Vec<Case> {
+    let wanted = |name: &str| arguments.what.is_empty() || arguments.what.iter().any(|w| w == name);
+    let stacks = STACKS.iter().filter(|stack| wanted(stack.name));
+    let mut kinds: Vec<Kind> = stacks
+        .flat_map(|stack| {
+            let kind = |control: &&'static str| Kind::Quic {
+                stack: stack.name,
+                control,
+            };
+            stack.controls.iter().map(kind)
+        })
+        .collect();
+    if wanted("tunnel") {
+        kinds.push(Kind::Tunnel);
+    }
+    kinds.retain(|kind| match kind {
+        Kind::Quic { control, .. } => arguments.control.as_ref().is_none_or(|c| c == control),
+        Kind::Tunnel => arguments.control.is_none(),
+    });
+    let mut cases = Vec::new();
+    for link in [Link::Cell, Link::Constant] {
+        for beside in [Beside::Nothing, Beside::Tcp] {
+            for kind in &kinds {
+                cases.push(Case {
+                    kind: kind.clone(),
+                    link,
+                    beside,
+                });
+            }
+        }
+    }
+    cases.retain(|case| {
+        arguments.link.is_none_or(|link| link == case.link)
+            && arguments.beside.is_none_or(|beside| beside == case.beside)
+            && (case.beside == Beside::Nothing || !matches!(case.kind, Kind::Tunnel))
+    });
+    cases
+}

@@ -1,0 +1,297 @@
+//! One download in the laboratory.
+
+use crate::case::{Case, Kind};
+use crate::{Arguments, Beside, inside};
+use anyhow::{Context, Result, bail, ensure};
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// The server's name in its certificate; `download` says it, too.
+const NAME: &str = "server";
+
+/// What does not count, in seconds of the download.
+const WARMUP_S: u32 = 5;
+
+/// When the client starts, and what passes after its end, in seconds.
+const START_S: u32 = 1;
+const END_S: u32 = 2;
+
+/// Between two echoes.
+const ECHO_MS: f64 = 20.0;
+
+/// What came of it.
+#[derive(Serialize)]
+pub struct Measured {
+    /// Mbit/s of the download.
+    pub goodput_mbps: f64,
+    /// Mbit/s in the worst five seconds on end: a connection that stands still shows here.
+    pub worst_mbps: f64,
+    /// Mbit/s of the TCP download beside it.
+    pub tcp_mbps: Option<f64>,
+    /// Round trip of UDP echoes beside it; within the tunnel, of pings.
+    pub echo_mean_ms: f64,
+    /// Its 95th percentile.
+    pub echo_p95_ms: f64,
+    /// In the downlink's queue.
+    pub queue_mean_ms: f64,
+    /// Its 95th percentile.
+    pub queue_p95_ms: f64,
+    /// Packets that arrived for each that left, echoes aside: how seldom the client acknowledges.
+    pub packets_per_ack: Option<f64>,
+    /// Why the connection ended before its time.
+    pub broke: Option<String>,
+    /// What the laboratory has to say, that the machine was too busy for one.
+    pub warnings: Vec<String>,
+    /// Mbit/s of each second of the download.
+    pub each_second_mbps: Vec<f64>,
+}
+
+/// What a client prints.
+#[derive(Deserialize)]
+struct Report {
+    bytes: Vec<u64>,
+    broke: Option<String>,
+}
+
+/// Where everything is.
+pub struct Machine {
+    tidegate: PathBuf,
+    programs: PathBuf,
+    seconds: u32,
+    seed: u64,
+    folder: TempDir,
+}
+
+impl Machine {
+    /// With certificates and keys for all downloads.
+    pub fn new(arguments: &Arguments) -> Result<Self> {
+        let folder = TempDir::new()?;
+        let CertifiedKey { cert, signing_key } = generate_simple_self_signed([NAME.to_owned()])?;
+        fs::write(folder.path().join("certificate.pem"), cert.pem())?;
+        fs::write(folder.path().join("key.pem"), signing_key.serialize_pem())?;
+        ensure!(
+            arguments.seconds > 2 * WARMUP_S,
+            "too short a time, expected more than {} seconds",
+            2 * WARMUP_S
+        );
+        Ok(Self {
+            tidegate: arguments.tidegate.canonicalize().context("tidegate")?,
+            programs: arguments.programs.canonicalize().context("the programs")?,
+            seconds: arguments.seconds,
+            seed: arguments.seed,
+            folder,
+        })
+    }
+
+    /// Runs it.
+    pub fn measure(&self, case: &Case, held: bool) -> Result<Measured> {
+        let scenario = self.folder.path().join("scenario.toml");
+        let [server, client] = match case.kind {
+            Kind::Quic { stack, control } => self.quic(stack, control),
+            Kind::Tunnel => self.tunnel()?,
+        };
+        fs::write(&scenario, self.scenario(case, held, [&server, &client]))?;
+        // What another download left.
+        for file in ["report.json", "devices.txt", "ping.txt", "tcp.json"] {
+            let _ = fs::remove_file(self.path(file));
+        }
+        let output = Command::new(&self.tidegate)
+            .args(["lab", "--json"])
+            .arg(&scenario)
+            .stderr(Stdio::piped())
+            .output()
+            .context("run tidegate")?;
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "tidegate lab: {complaint}");
+        let results: Value = serde_json::from_slice(&output.stdout)?;
+        self.read(case, &results["runs"][0])
+            .with_context(|| complaint.trim().to_owned())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Commands of both ends.
+    fn quic(&self, stack: &str, control: &str) -> [String; 2] {
+        let program = self.programs.join(format!("download-{stack}"));
+        let program = program.display();
+        let folder = self.folder.path().display();
+        let server = format!("exec {program} server {{server}}:4433 {folder} {control}");
+        let seconds = self.seconds;
+        let client = format!(
+            "{program} client {{server}}:4433 {folder} {seconds} >{folder}/report.json;
+            cat /proc/net/dev >{folder}/devices.txt"
+        );
+        [server, client]
+    }
+
+    fn tunnel(&self) -> Result<[String; 2]> {
+        for end in ["server", "client"] {
+            let private = wg("genkey", "")?;
+            fs::write(self.path(&format!("{end}.public")), wg("pubkey", &private)?)?;
+            fs::write(self.path(&format!("{end}.private")), private)?;
+        }
+        let end = self.programs.join("tunnel-end");
+        let boringtun = self.programs.join("boringtun-cli");
+        let (end, boringtun) = (end.display(), boringtun.display());
+        let folder = self.folder.path().display();
+        let command = |which: &str| {
+            let seconds = self.seconds;
+            format!("exec {end} {which} {boringtun} {folder} {{server}} {seconds}")
+        };
+        Ok([command("server"), command("client")])
+    }
+
+    fn scenario(&self, case: &Case, held: bool, [server, client]: [&str; 2]) -> String {
+        let duration_s = START_S + self.seconds + END_S;
+        let warmup_s = START_S + WARMUP_S;
+        let rate = case.link.rate();
+        let seed = self.seed;
+        let (server, client) = (quoted(server), quoted(client));
+        let beside = match case.beside {
+            Beside::Nothing => "",
+            Beside::Tcp => r#"{ name = "tcp", start_s = 1, does = { bulk = {} } },"#,
+        };
+        let run = match held {
+            false => r#"{ name = "untouched" }"#,
+            true => r#"{ name = "held", law = "tide", udp = "hold" }"#,
+        };
+        format!(
+            r#"
+name = "stacks"
+duration_s = {duration_s}
+warmup_s = {warmup_s}
+seed = {seed}
+down = {{ rate = {rate}, delay_ms = 25, queue = {{ packets = 2000 }} }}
+up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 25, queue = {{ packets = 1000 }} }}
+workload = [
+    {{ name = "server", does = {{ command = {{ run = ["sh", "-c", {server}], side = "server" }} }} }},
+    {{ name = "client", start_s = {START_S}, does = {{ command = {{ run = ["sh", "-c", {client}] }} }} }},
+    {{ name = "echo", does = {{ ping = {{ interval_ms = {ECHO_MS} }} }} }},
+    {beside}
+]
+run = [{run}]
+"#
+        )
+    }
+
+    /// None if the client had not closed its connection in time.
+    fn packets_per_ack(&self) -> Result<Option<f64>> {
+        let file = self.path("devices.txt");
+        if !file.exists() {
+            return Ok(None);
+        }
+        let devices = fs::read_to_string(&file)?;
+        let (received, sent) = packets(&devices).context("no interface of the link")?;
+        let echoes = f64::from(self.seconds + START_S) * 1e3 / ECHO_MS;
+        Ok(Some((received - echoes) / (sent - echoes)))
+    }
+
+    fn read(&self, case: &Case, run: &Value) -> Result<Measured> {
+        let flow = |name: &str| {
+            let mut flows = run["flows"].as_array().into_iter().flatten();
+            flows.find(|flow| flow["name"] == name)
+        };
+        let number = |value: &Value, pointer: &str| {
+            let found = value.pointer(pointer).and_then(Value::as_f64);
+            found.with_context(|| format!("no {pointer} in {value}"))
+        };
+        let Report { bytes, broke } = match case.kind {
+            Kind::Quic { .. } => read_report(&self.path("report.json"))?,
+            Kind::Tunnel => Report {
+                bytes: inside::tcp(&self.path("tcp.json"))?,
+                broke: None,
+            },
+        };
+        let echo = flow("echo").context("no echo")?;
+        let (echo_mean_ms, echo_p95_ms) = match case.kind {
+            Kind::Quic { .. } => (number(echo, "/rtt_ms/mean")?, number(echo, "/rtt_ms/p95")?),
+            Kind::Tunnel => inside::pings(&self.path("ping.txt"), WARMUP_S.into())?,
+        };
+        let packets_per_ack = match (&case.kind, case.beside) {
+            (Kind::Quic { .. }, Beside::Nothing) => self.packets_per_ack()?,
+            _ => None,
+        };
+        let tcp = flow("tcp").map(|tcp| number(tcp, "/goodput_bps"));
+        let each_second_mbps: Vec<f64> = bytes.iter().map(|b| *b as f64 * 8e-6).collect();
+        let counted = each_second_mbps.get(WARMUP_S as usize..);
+        let counted = counted.filter(|c| !c.is_empty()).context("too short")?;
+        let worst = counted.windows(5).map(mean).min_by(f64::total_cmp);
+        Ok(Measured {
+            goodput_mbps: mean(counted),
+            worst_mbps: worst.context("too short")?,
+            tcp_mbps: tcp.transpose()?.map(|bps| bps * 1e-6),
+            echo_mean_ms,
+            echo_p95_ms,
+            queue_mean_ms: number(run, "/link/queue_delay_ms/mean")?,
+            queue_p95_ms: number(run, "/link/queue_delay_ms/p95")?,
+            packets_per_ack,
+            broke,
+            warnings: serde_json::from_value(run["health"]["warnings"].clone())?,
+            each_second_mbps,
+        })
+    }
+}
+
+/// Packets that interfaces of the link have received and sent, of what the kernel says in /proc/net/dev.
+fn packets(devices: &str) -> Option<(f64, f64)> {
+    let line = devices.lines().find(|line| line.trim().starts_with("tg"))?;
+    let (_, counters) = line.split_once(':')?;
+    let counters: Vec<f64> = counters
+        .split_whitespace()
+        .filter_map(|counter| counter.parse().ok())
+        .collect();
+    Some((*counters.get(1)?, *counters.get(9)?))
+}
+
+fn read_report(file: &Path) -> Result<Report> {
+    let text = fs::read_to_string(file).context("the client's report")?;
+    serde_json::from_str(&text).context("the client's report")
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// A string of TOML.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// What `wg` says to that.
+fn wg(what: &str, input: &str) -> Result<String> {
+    use std::io::Write;
+    let mut child = Command::new("wg")
+        .arg(what)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("run wg (wireguard-tools)")?;
+    let mut pipe = child.stdin.take().context("a pipe")?;
+    pipe.write_all(input.as_bytes())?;
+    drop(pipe);
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        bail!("wg {what}: {}", output.status);
+    }
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_of_the_links_interface() {
+        let devices = "Inter-|   Receive\n face |bytes    packets errs drop fifo frame compressed multicast\n    \
+            lo:  1 2 0 0 0 0 0 0  1 2 0 0 0 0 0 0\n   tg0: 900 30 0 0 0 0 0 0  400 10 0 0 0 0 0 0\n";
+        assert_eq!(packets(devices), Some((30.0, 10.0)));
+        assert_eq!(packets("lo: 1 2"), None);
+    }
+}

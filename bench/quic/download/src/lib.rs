@@ -1,0 +1,122 @@
+//! What the programs around each QUIC stack have in common.
+//!
+//! `PROGRAM server ADDRESS FOLDER CONTROL` and `PROGRAM client ADDRESS FOLDER SECONDS`: the client opens a stream, says
+//! a byte on it, and reads what the server sends for so many seconds. FOLDER has `certificate.pem` and `key.pem`; CONTROL
+//! is the server's congestion control. The client prints one line of JSON, also if the connection breaks.
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The certificate's.
+pub const NAME: &str = "server";
+
+/// Application protocol.
+pub const ALPN: &str = "download";
+
+/// What a client lets the server send ahead: more than any link's queue holds.
+pub const WINDOW: u32 = 64 << 20;
+
+/// What the server hands to its stack at a time.
+pub const CHUNK: usize = 64 << 10;
+
+/// Which end this process is.
+pub enum End {
+    /// Sends.
+    Server {
+        /// Where it listens.
+        address: SocketAddr,
+        /// Where certificate and key are.
+        folder: PathBuf,
+        /// Congestion control.
+        control: String,
+    },
+    /// Receives.
+    Client {
+        /// The server's.
+        address: SocketAddr,
+        /// Where the certificate is.
+        folder: PathBuf,
+        /// How long.
+        period: Duration,
+    },
+}
+
+impl End {
+    /// As the command line says.
+    pub fn from_arguments() -> Result<Self> {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let [end, address, folder, last] = words[..] else {
+            bail!("expected `server ADDRESS FOLDER CONTROL` or `client ADDRESS FOLDER SECONDS`");
+        };
+        let (address, folder) = (address.parse().context("the address")?, folder.into());
+        Ok(match end {
+            "server" => Self::Server {
+                address,
+                folder,
+                control: last.into(),
+            },
+            "client" => Self::Client {
+                address,
+                folder,
+                period: Duration::from_secs_f64(last.parse().context("the seconds")?),
+            },
+            other => bail!("{other} is no end"),
+        })
+    }
+}
+
+/// Counts what arrives.
+pub struct Meter {
+    began: Instant,
+    period: Duration,
+    bytes: Vec<u64>,
+}
+
+/// What is printed.
+#[derive(Serialize)]
+struct Report {
+    /// Bytes that came, each second.
+    bytes: Vec<u64>,
+    /// Why the connection ended before its time.
+    broke: Option<String>,
+}
+
+impl Meter {
+    /// From now on, for so long.
+    pub fn new(period: Duration) -> Self {
+        Self {
+            began: Instant::now(),
+            period,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// So many bytes came.
+    pub fn count(&mut self, bytes: usize) {
+        let second = self.began.elapsed().as_secs() as usize;
+        if self.bytes.len() <= second {
+            self.bytes.resize(second + 1, 0);
+        }
+        self.bytes[second] += bytes as u64;
+    }
+
+    /// How long it goes on.
+    pub fn left(&self) -> Duration {
+        self.period.saturating_sub(self.began.elapsed())
+    }
+
+    /// Prints what came, in whole seconds.
+    pub fn print(mut self, outcome: Result<()>) -> Result<()> {
+        self.bytes.resize(self.period.as_secs() as usize, 0);
+        let report = Report {
+            bytes: self.bytes,
+            broke: outcome.err().map(|error| format!("{error:#}")),
+        };
+        println!("{}", serde_json::to_string(&report)?);
+        Ok(())
+    }
+}

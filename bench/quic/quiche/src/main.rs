@@ -1,0 +1,203 @@
+//! A download over quiche, which does no I/O: the loop around it sends each packet when quiche says.
+
+use anyhow::{Context, Result, bail};
+use download::{ALPN, CHUNK, End, Meter, NAME, WINDOW};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use quiche::{Config, Connection, ConnectionId, Error, MAX_CONN_ID_LEN, RecvInfo, SendInfo};
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The client's first stream of both directions.
+const STREAM: u64 = 0;
+
+/// Bytes of a datagram, within IPv6's and IPv4's smallest headers on Ethernet.
+const DATAGRAM: usize = 1452;
+
+const IDLE_MS: u64 = 30_000;
+
+fn main() -> Result<()> {
+    match End::from_arguments()? {
+        End::Server {
+            address,
+            folder,
+            control,
+        } => serve(address, &folder, &control),
+        End::Client {
+            address,
+            folder,
+            period,
+        } => fetch(address, &folder, period),
+    }
+}
+
+fn config() -> Result<Config> {
+    let mut config = Config::new(quiche::PROTOCOL_VERSION)?;
+    config.set_application_protos(&[ALPN.as_bytes()])?;
+    config.set_max_idle_timeout(IDLE_MS);
+    config.set_max_recv_udp_payload_size(DATAGRAM);
+    config.set_max_send_udp_payload_size(DATAGRAM);
+    config.set_initial_max_data(WINDOW.into());
+    config.set_initial_max_stream_data_bidi_local(WINDOW.into());
+    config.set_initial_max_stream_data_bidi_remote(WINDOW.into());
+    config.set_max_connection_window(WINDOW.into());
+    config.set_max_stream_window(WINDOW.into());
+    config.set_initial_max_streams_bidi(1);
+    Ok(config)
+}
+
+fn serve(address: SocketAddr, folder: &Path, control: &str) -> Result<()> {
+    let path = |name| folder.join(name).into_os_string().into_string();
+    let path = |name| path(name).ok().context("a folder with a name in UTF-8");
+    let mut config = config()?;
+    config.load_cert_chain_from_pem_file(&path("certificate.pem")?)?;
+    config.load_priv_key_from_pem_file(&path("key.pem")?)?;
+    config.set_cc_algorithm_name(control)?;
+    let socket = UdpSocket::bind(address)?;
+    let mut first = [0; 1 << 16];
+    let (length, client) = socket.recv_from(&mut first)?;
+    let id = ConnectionId::from_ref(&[1; MAX_CONN_ID_LEN]);
+    let connection = quiche::accept(&id, None, address, client, &mut config)?;
+    let mut end = Ends::new(connection, socket)?;
+    end.hear(&mut first[..length], client)?;
+    let chunk = [0; CHUNK];
+    let outcome = end.run(|connection| {
+        // Whether the stream is there, and takes more, it says itself.
+        while connection.stream_send(STREAM, &chunk, false).is_ok() {}
+        true
+    });
+    eprintln!("{outcome:?}");
+    Ok(())
+}
+
+fn fetch(server: SocketAddr, folder: &Path, period: Duration) -> Result<()> {
+    let mut config = config()?;
+    let certificate = folder.join("certificate.pem");
+    let certificate = certificate
+        .to_str()
+        .context("a folder with a name in UTF-8")?;
+    config.load_verify_locations_from_file(certificate)?;
+    config.verify_peer(true);
+    let socket = UdpSocket::bind(SocketAddr::new([0, 0, 0, 0].into(), 0))?;
+    socket.connect(server)?;
+    let id = ConnectionId::from_ref(&[2; MAX_CONN_ID_LEN]);
+    let local = socket.local_addr()?;
+    let connection = quiche::connect(Some(NAME), &id, local, server, &mut config)?;
+    let mut meter = Meter::new(period);
+    let mut asked = false;
+    let mut bytes = vec![0; 1 << 20];
+    let mut end = Ends::new(connection, socket)?;
+    let outcome = end.run(|connection| {
+        if !asked && connection.is_established() {
+            asked = connection.stream_send(STREAM, b"?", false).is_ok();
+        }
+        while let Ok((came, _)) = connection.stream_recv(STREAM, &mut bytes) {
+            meter.count(came);
+        }
+        !meter.left().is_zero()
+    });
+    meter.print(outcome)
+}
+
+/// One end of a connection, with its socket.
+struct Ends {
+    connection: Connection,
+    socket: UdpSocket,
+    local: SocketAddr,
+    /// A packet that is made, and has to wait.
+    next: Option<(Vec<u8>, SendInfo)>,
+}
+
+impl Ends {
+    fn new(connection: Connection, socket: UdpSocket) -> Result<Self> {
+        socket.set_nonblocking(true)?;
+        Ok(Self {
+            connection,
+            local: socket.local_addr()?,
+            socket,
+            next: None,
+        })
+    }
+
+    /// Until `application` says no, or the connection is closed.
+    fn run(&mut self, mut application: impl FnMut(&mut Connection) -> bool) -> Result<()> {
+        while application(&mut self.connection) {
+            self.speak()?;
+            if self.connection.is_closed() {
+                let (mine, peer) = (self.connection.local_error(), self.connection.peer_error());
+                let silent = self.connection.is_timed_out();
+                bail!("closed: timed out: {silent}, error: {mine:?}, the peer's: {peer:?}");
+            }
+            self.wait()?;
+            self.listen()?;
+        }
+        Ok(())
+    }
+
+    /// Sends what may leave by now.
+    fn speak(&mut self) -> Result<()> {
+        loop {
+            if self.next.is_none() {
+                let mut packet = vec![0; DATAGRAM];
+                match self.connection.send(&mut packet) {
+                    Ok((length, info)) => {
+                        packet.truncate(length);
+                        self.next = Some((packet, info));
+                    }
+                    Err(Error::Done) => return Ok(()),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            let Some((packet, info)) = self.next.take_if(|(_, info)| info.at <= Instant::now())
+            else {
+                return Ok(());
+            };
+            match self.socket.send_to(&packet, info.to) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.next = Some((packet, info));
+                    return Ok(());
+                }
+                // Sockets say of an earlier packet that nobody listens.
+                _ => {}
+            }
+        }
+    }
+
+    /// For a packet, a time-out, or the next packet's time.
+    fn wait(&mut self) -> Result<()> {
+        const MOST: Duration = Duration::from_millis(20);
+        let paced = self.next.as_ref().map(|(_, info)| info.at);
+        let paced = paced.map(|at| at.saturating_duration_since(Instant::now()));
+        let pause = [self.connection.timeout(), paced, Some(MOST)];
+        let pause = pause.into_iter().flatten().min().unwrap_or(MOST);
+        let mut watched = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
+        ppoll(&mut watched, Some(TimeSpec::from_duration(pause)), None)?;
+        if self.connection.timeout().is_some_and(|left| left.is_zero()) {
+            self.connection.on_timeout();
+        }
+        Ok(())
+    }
+
+    fn listen(&mut self) -> Result<()> {
+        let mut packet = [0; 1 << 16];
+        loop {
+            match self.socket.recv_from(&mut packet) {
+                Ok((length, from)) => self.hear(&mut packet[..length], from)?,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn hear(&mut self, packet: &mut [u8], from: SocketAddr) -> Result<()> {
+        let to = self.local;
+        match self.connection.recv(packet, RecvInfo { from, to }) {
+            Ok(_) | Err(Error::Done) => Ok(()),
+            Err(error) => Err(error).context("receive"),
+        }
+    }
+}
