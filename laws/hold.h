@@ -155,27 +155,37 @@ TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 	tg_departed_note(&h->departed, until, (tg_u32)now_us);
 }
 
-/* Twice what W is worth in the time between two echoes: so much may leave where nothing comes any more of what is on its way. */
-TG_INLINE tg_u64 tg_hold_unanswered(const struct tg_hold *h, tg_u64 now_us)
+/* Twice what W is worth in the time between two echoes: so much may leave where nothing comes of what was let go. */
+TG_INLINE tg_u64 tg_hold_unanswered(const struct tg_hold *h)
 {
 	tg_u32 rtt_us = h->echo.rtt_us;
 
-	if (now_us - h->arrived_us <= rtt_us / TG_HOLD_QUIET || h->wanted == TG_OPEN)
-		return 0;
 	return 2 * (tg_u64)h->wanted * tg_min(h->echo.every_us, rtt_us) / tg_max(rtt_us, 1);
 }
 
-/* `len` bytes have arrived, or an echo: what waits is let go, as far as A + W - w, and not much faster than data arrive. */
-TG_INLINE void tg_hold_let_go(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
+/* How far what was made may leave, after an arrival of `len` bytes, or an echo. */
+TG_INLINE tg_u64 tg_hold_next(const struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
 	tg_u64 until = h->arrived - tg_min(tg_hold_excess(h), h->arrived);
+	tg_u64 quiet_us = now_us - h->arrived_us;
+	tg_u32 rtt_us = h->echo.rtt_us;
 	tg_u64 most = h->until;
 
-	most += len ? (tg_u64)len * TG_HOLD_FASTER / 8 : tg_hold_unanswered(h, now_us);
-	if (!tg_hold_holds(h))
-		most = h->arrived;
-	if (until > most)
-		until = most;
+	if (len)
+		most += (tg_u64)len * TG_HOLD_FASTER / 8;
+	else if (quiet_us > rtt_us / TG_HOLD_QUIET)
+		most += tg_hold_unanswered(h);
+	/* Nothing is on its way, whatever w seems to be: what waits is all that the sender waits for. */
+	if (quiet_us > rtt_us + rtt_us / TG_HOLD_QUIET)
+		until = h->arrived;
+	return until < most ? until : most;
+}
+
+/* What waits is let go as far as A + W - w, and not much faster than data arrive. */
+TG_INLINE void tg_hold_let_go(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
+{
+	tg_u64 until = tg_hold_holds(h) ? tg_hold_next(h, now_us, len) : h->arrived;
+
 	if (until > h->until)
 		h->until = until;
 }

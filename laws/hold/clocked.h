@@ -5,15 +5,15 @@
  *
  * A sender that its window limits is known by that window, as arrivals show it (`hold.h`):
  *
- *   before     anything of it waits it does not fall, as it does again and again of one that paces itself (BBR drains
- *              what its start has filled, and every eighth round trip what it has tried);
+ *   before     anything of it waits it grows, and does not fall: one that paces itself keeps what a round trip holds, a little
+ *              more or less of it (BBR drains what its start has filled, and every eighth round trip what it has tried);
  *   asked      Now and then half of what waits is let go for a round trip. That comes back as data, and the
  *              window is what it was. To one that sends at a rate of its own a wait is a longer way, the window seems
  *              to have grown by what waits, and shrinks by what is let go;
- *   signalled  Within four round trips it falls to half or seven tenths (RFC 5681, RFC 9438);
+ *   signalled  Within four round trips it falls to half or seven tenths (RFC 5681, RFC 9438), and stays there for one;
  *   else       it does not fall.
  *
- *            grew, or did not fall for 5 s            asks
+ *            grew, by itself                          asks
  *       NEW -------------------------------> WATCHED <----> ASKED
  *        ^ |                                   |  ^  signals
  *        | | fell twice          enough silences  +-------> SIGNALLED
@@ -175,7 +175,9 @@ TG_INLINE int tg_clocked_fell(const struct tg_clocked *c)
 
 TG_INLINE void tg_clocked_hear_signal(struct tg_clocked *c, tg_u64 now_us)
 {
-	int answered = tg_clocked_fell(c) && c->least >= c->most / 16 * 3;
+	tg_u32 mean = c->seen ? (tg_u32)(c->sum / c->seen) : c->before;
+	int lasts = c->falling && mean <= c->most - c->most / 8;
+	int answered = lasts && c->least >= c->most / 16 * 3;
 
 	c->state = TG_CLOCKED_WATCHED;
 	tg_clocked_count(c, answered ? 1 : -2, now_us);
@@ -193,10 +195,12 @@ TG_INLINE void tg_clocked_hear(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg
 	c->sum += w;
 	c->seen++;
 	c->least = tg_min(c->least, w);
-	/* A fall is let end. */
+	/* A fall is let end, and seen whether it lasts: one that comes of a pause does not. */
 	if (c->state == TG_CLOCKED_SIGNALLED && !c->falling && tg_clocked_fell(c)) {
 		c->falling = 1;
 		c->end_us = now_us + round_us;
+		c->sum = w;
+		c->seen = 1;
 	}
 	if (now_us < c->end_us)
 		return;
@@ -214,21 +218,42 @@ TG_INLINE void tg_clocked_note_fall(struct tg_clocked *c, tg_u64 now_us, tg_u32 
 	if (w + c->before / 6 + least / 2 < c->before) {
 		c->falls++;
 		c->began = w;
+		/* What it had it may have again without having grown. */
+		c->least = tg_max(c->least, c->before);
 		c->before = w;
 		c->from_us = now_us;
 	}
 	c->before = w > c->before ? w : tg_approach(c->before, w, 1, 16);
 }
 
+/* Whether a window of `w` is many times what it should be at `most`. */
+TG_INLINE int tg_clocked_too_large(tg_u32 w, tg_u32 most)
+{
+	return w / TG_CLOCKED_GROWTH >= most;
+}
+
+/* Whether one of which nothing waits, and whose window has not fallen for long, makes it larger and larger, or has made it far too
+ * large. One that paces itself keeps some of what it sends in a round trip, and no more. */
+TG_INLINE int tg_clocked_grows(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 most)
+{
+	tg_u32 from = c->least;
+
+	if (now_us - c->from_us < TG_CLOCKED_NEW_US)
+		return 0;
+	c->from_us = now_us;
+	c->least = w;
+	return w >= from + from / 8 || tg_clocked_too_large(w, most);
+}
+
 /* The window is `w` of one of which nothing has waited yet. Who starts grows. */
-TG_INLINE void tg_clocked_meet(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 excess, tg_u32 least)
+TG_INLINE void tg_clocked_meet(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 excess, tg_u32 least, tg_u32 most)
 {
 	tg_clocked_note_fall(c, now_us, w, least);
 	if (excess < least)
 		c->began = w;
 	if (c->falls >= TG_CLOCKED_FALLS) {
 		tg_clocked_leave(c, now_us);
-	} else if (excess >= least && (tg_clocked_grew(c, w) || now_us - c->from_us >= TG_CLOCKED_NEW_US)) {
+	} else if (excess >= least && (tg_clocked_grew(c, w) || tg_clocked_grows(c, now_us, w, most))) {
 		c->state = TG_CLOCKED_WATCHED;
 		c->before = w;
 	}
@@ -238,7 +263,7 @@ TG_INLINE void tg_clocked_meet(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg
  * not fall, does not pace itself. */
 TG_INLINE void tg_clocked_reconsider(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 least, tg_u32 most)
 {
-	int too_large = w / TG_CLOCKED_GROWTH >= most && now_us - c->from_us >= TG_CLOCKED_NEW_US;
+	int too_large = tg_clocked_too_large(w, most) && now_us - c->from_us >= TG_CLOCKED_NEW_US;
 
 	tg_clocked_note_fall(c, now_us, w, least);
 	if (now_us < c->next_us && !too_large)
@@ -246,6 +271,7 @@ TG_INLINE void tg_clocked_reconsider(struct tg_clocked *c, tg_u64 now_us, tg_u32
 	c->state = too_large ? TG_CLOCKED_WATCHED : TG_CLOCKED_NEW;
 	c->began = too_large ? most : w;
 	c->before = w;
+	c->least = w;
 	c->falls = 0;
 	c->from_us = now_us;
 	c->next_us = now_us;
@@ -278,9 +304,10 @@ TG_INLINE void tg_clocked_saw(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_
 		c->from_us = now_us;
 		c->before = w;
 		c->began = w;
+		c->least = w;
 	}
 	if (c->state == TG_CLOCKED_NEW)
-		tg_clocked_meet(c, now_us, w, excess, least);
+		tg_clocked_meet(c, now_us, w, excess, least, most);
 	else if (c->state == TG_CLOCKED_WATCHED)
 		tg_clocked_notice(c, now_us, w, excess, least, rtt_us);
 	else if (c->state == TG_CLOCKED_LEFT)

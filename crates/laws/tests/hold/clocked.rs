@@ -75,11 +75,14 @@ impl Watched {
 }
 
 #[test]
-fn a_window_is_watched_for_five_seconds_and_then_asked_ever_more_seldom() {
+fn a_window_that_grows_is_watched_for_five_seconds_and_then_asked_ever_more_seldom() {
     let mut watched = Watched::new();
-    while watched.is(sys::TG_CLOCKED_NEW) {
-        assert_eq!(watched.waits(200_000), 0);
-        watched.saw(200_000);
+    for w in (200_000..).step_by(500) {
+        if !watched.is(sys::TG_CLOCKED_NEW) {
+            break;
+        }
+        assert_eq!(watched.waits(w), 0);
+        watched.saw(w);
     }
     assert!(
         (4.9..5.3).contains(&watched.seconds()),
@@ -101,6 +104,23 @@ fn a_window_is_watched_for_five_seconds_and_then_asked_ever_more_seldom() {
     // All of it waits, though it is more than the largest window of late.
     watched.clocked.state = sys::TG_CLOCKED_WATCHED;
     assert_eq!(watched.waits(300_000), 225_000);
+}
+
+#[test]
+fn a_window_that_does_not_grow_waits_only_if_it_is_far_too_large() {
+    for (w, state) in [
+        (200_000, sys::TG_CLOCKED_NEW),
+        (400_000, sys::TG_CLOCKED_WATCHED),
+    ] {
+        let mut watched = Watched::new();
+        for _ in 0..10_000_000 / EVERY_US {
+            watched.saw(w);
+        }
+        assert_eq!(
+            watched.looks[sys::TG_CLOCKED_NEW as usize] > 100,
+            state == sys::TG_CLOCKED_NEW
+        );
+    }
 }
 
 #[test]
@@ -179,12 +199,12 @@ fn one_that_doubles_is_held_at_once_and_may_be_signalled() {
 fn two_signals_without_an_answer_end_it() {
     let mut watched = Watched::new();
     while !watched.is(sys::TG_CLOCKED_WATCHED) {
-        watched.saw(200_000);
+        watched.saw(400_000);
     }
     for signal in 1..=2 {
-        watched.signal(200_000);
+        watched.signal(400_000);
         for _ in 0..40 {
-            watched.saw(200_000);
+            watched.saw(400_000);
             if !watched.is(sys::TG_CLOCKED_SIGNALLED) {
                 break;
             }
