@@ -10,6 +10,7 @@ use crate::view::address;
 use crate::{Agent, AgentError, Hook, Interface, LinkLayer};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut};
+use std::cmp::Reverse;
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
@@ -115,6 +116,8 @@ pub struct Candidate {
     pub local: SocketAddr,
     /// The far end.
     pub remote: SocketAddr,
+    /// When an echo came back last; 0: none yet.
+    pub heard_us: u64,
     /// The round trip without a queue, in µs; 0: not known yet.
     pub floor_us: u32,
 }
@@ -169,11 +172,14 @@ impl Records {
         unsafe { addr_of_mut!((*self.at(place)).hold).cast() }
     }
 
-    /// Every flow that has a record.
+    /// Every flow that has a record: the newest one, where the kernel has forgotten which was the flow's.
     pub fn candidates(&self) -> Vec<Candidate> {
-        (0..PLACES)
-            .filter_map(|place| self.candidate(place))
-            .collect()
+        let all = (0..PLACES).filter_map(|place| self.candidate(place));
+        let mut all: Vec<_> = all.collect();
+        let flow = |c: &Candidate| (c.interface, c.local, c.remote);
+        all.sort_by_key(|c| (flow(c), Reverse(c.since_us)));
+        all.dedup_by_key(|c| flow(c));
+        all
     }
 
     /// The flow that has that record.
@@ -195,6 +201,7 @@ impl Records {
                 interface: key.ifindex,
                 local: end(&key.local, key.local_port),
                 remote: end(&key.remote, key.remote_port),
+                heard_us: addr_of!((*self.law(place)).echo.heard_us).read_volatile(),
                 floor_us: addr_of!((*self.law(place)).echo.floor_us).read_volatile(),
             })
         }

@@ -2,6 +2,7 @@
 
 use crate::control::{Channel, FLOWS, Reply, Request};
 use crate::{Counts, Flow, GateError, Limits, QueueBy};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt::ReceiveTimeout,
 };
@@ -99,6 +100,14 @@ impl Gate {
     #[must_use]
     pub fn process_id(&self) -> u32 {
         self.process.id()
+    }
+
+    /// Whether the process has not ended.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        let mut watched = [PollFd::new(self.as_fd(), PollFlags::empty())];
+        let polled = poll(&mut watched, PollTimeout::ZERO);
+        polled.is_ok() && watched[0].revents().is_some_and(|events| events.is_empty())
     }
 
     fn tell(&mut self, flows: &[Flow], what: fn(Vec<Flow>) -> Request) -> Result<(), GateError> {

@@ -53,7 +53,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     // Privilege and kernel first: without them no interface is worth looking for.
     require(Path::new(BTF))?;
     let (mut operation, agent) = Operation::start(settings(args)?)?;
-    let _windowless = windowless(&operation.settings, &agent)?;
+    let _windowless = windowless(&operation.settings, &agent, log)?;
     tidegate_agent::drop_capabilities()?;
     let about = about(&operation.settings.agent, &agent);
     announce(&about, log);
@@ -89,12 +89,15 @@ pub fn run(args: &RunArgs) -> Result<()> {
 }
 
 /// Begins to hold or to turn away what has no window, unless nothing is to be changed.
-fn windowless(settings: &Settings, agent: &Agent) -> Result<Windowless> {
+fn windowless(settings: &Settings, agent: &Agent, log: Log) -> Result<Windowless> {
     let udp = match settings.agent.dry_run {
         true => Udp::Leave,
         false => settings.udp,
     };
-    Windowless::start(udp, agent, &settings.agent.interfaces)
+    Windowless::start(udp, agent, &settings.agent.interfaces, move |error| {
+        let message = format!("what has no window is left alone from now on: {error:#}");
+        log.warn("hold_ended", &message, json!({}));
+    })
 }
 
 /// Ends the agent and says what it did.

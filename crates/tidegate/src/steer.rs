@@ -29,7 +29,9 @@ impl Steer for LiveAgent {
             Side::Server => Udp::Leave,
         };
         Ok(Box::new(Attached {
-            _windowless: Windowless::start(udp, &agent, &config.interfaces)?,
+            _windowless: Windowless::start(udp, &agent, &config.interfaces, |error| {
+                eprintln!("nothing is held any more: {error:#}");
+            })?,
             agent,
             side,
             samples: HashMap::new(),

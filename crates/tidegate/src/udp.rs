@@ -26,11 +26,17 @@ pub enum Windowless {
 }
 
 impl Windowless {
-    /// Begins, beside `agent`, on these interfaces of the calling thread's network namespace.
+    /// Begins, beside `agent`, on these interfaces of the calling thread's network namespace. `ended` is told if it
+    /// cannot go on.
     ///
     /// # Errors
     /// If the kernel lacks what is needed.
-    pub fn start(udp: Udp, agent: &Agent, interfaces: &[Interface]) -> Result<Self> {
+    pub fn start(
+        udp: Udp,
+        agent: &Agent,
+        interfaces: &[Interface],
+        ended: impl Fn(&anyhow::Error) + Send + 'static,
+    ) -> Result<Self> {
         match udp {
             Udp::Leave => Ok(Self::Left),
             Udp::Fallback => {
@@ -45,7 +51,7 @@ impl Windowless {
                 Ok(Self::Turned(fallback))
             }
             Udp::Hold => {
-                let hold = Hold::start(agent, interfaces);
+                let hold = Hold::start(agent, interfaces, ended);
                 Ok(Self::Held(hold.context("cannot hold what has no window")?))
             }
         }
