@@ -51,7 +51,7 @@ struct {
 } held SEC(".maps");
 
 /* Where to look for a place next. */
-volatile __u32 next_place = 0;
+volatile __u32 next_place SEC(".data") = 0;
 
 /* The identifier of the agent's echoes, and what they have in them that nobody else knows. */
 const volatile __be16 echo_id = 0;

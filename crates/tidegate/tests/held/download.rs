@@ -1,5 +1,6 @@
 //! A download over UDP that is clocked by its acknowledgements, each of which is numbered and says when it was sent.
 
+use crate::tally;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,7 +38,6 @@ struct Told {
 /// One under way, until it is ended.
 pub struct Download {
     told: Arc<Told>,
-    began: Instant,
     ends: Vec<JoinHandle<()>>,
 }
 
@@ -66,7 +66,7 @@ impl Download {
             std::thread::spawn(move || sender.run()),
             std::thread::spawn(move || receiver.run()),
         ];
-        Self { told, began, ends }
+        Self { told, ends }
     }
 
     /// Bytes that have arrived.
@@ -93,9 +93,10 @@ impl Download {
         // What was sent last is on its way.
         self.told.ends.store(true, Ordering::Relaxed);
         self.ends.drain(..).for_each(|end| end.join().unwrap());
-        println!("ended after {:?}", self.began.elapsed());
         let came = self.told.came.lock().unwrap().clone();
-        (came, self.told.sent.load(Ordering::Relaxed))
+        let sent = self.told.sent.load(Ordering::Relaxed);
+        tally::note(sent + self.told.arrived.load(Ordering::Relaxed));
+        (came, sent)
     }
 }
 

@@ -8,6 +8,9 @@ mod download;
 mod ends;
 mod fallback;
 mod stage;
+#[path = "../../../agent/tests/support/tally.rs"]
+#[allow(dead_code, reason = "it serves more tests than these")]
+mod tally;
 
 use std::time::Duration;
 
