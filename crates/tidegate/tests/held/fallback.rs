@@ -18,7 +18,7 @@ const NAME: &str = "server.example";
 struct Ends {
     client: Endpoint,
     address: SocketAddr,
-    server: Endpoint,
+    _server: Endpoint,
 }
 
 fn endpoint(host: &Namespace, address: SocketAddr, server: Option<ServerConfig>) -> Endpoint {
@@ -41,25 +41,32 @@ impl Ends {
         client.set_default_client_config(
             ClientConfig::with_root_certificates(Arc::new(roots)).unwrap(),
         );
+        tokio::spawn(accept(server.clone()));
         Self {
             client,
             address,
-            server,
+            _server: server,
         }
     }
 
     /// Whether a connection comes about within that time.
     async fn connects(&self, within: Duration) -> Result<(), ConnectionError> {
         let connecting = self.client.connect(self.address, NAME).unwrap();
-        let accepting = async {
-            let incoming = self.server.accept().await.unwrap();
-            incoming.await
-        };
-        let both = async { tokio::join!(connecting, accepting) };
-        match tokio::time::timeout(within, both).await {
-            Ok((connected, _)) => connected.map(drop),
-            Err(_) => Err(ConnectionError::TimedOut),
-        }
+        let outcome = tokio::time::timeout(within, connecting).await;
+        outcome.map_or(Err(ConnectionError::TimedOut), |connected| {
+            connected.map(drop)
+        })
+    }
+}
+
+/// Every connection is accepted, and kept until the client is done with it.
+async fn accept(server: Endpoint) {
+    while let Some(incoming) = server.accept().await {
+        tokio::spawn(async move {
+            if let Ok(connection) = incoming.await {
+                connection.closed().await;
+            }
+        });
     }
 }
 
@@ -90,8 +97,8 @@ fn is_told(hosts: &Veth) -> bool {
 fn quic_is_turned_away_at_once_until_the_agent_ends() {
     let Some(_turn) = turn() else { return };
     let hosts = Veth::new().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = { runtime }.enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = { runtime }.worker_threads(1).enable_all().build().unwrap();
     let ends = runtime.block_on(async { Ends::new(&hosts) });
     runtime
         .block_on(ends.connects(PATIENCE))
