@@ -6,7 +6,7 @@
 
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod agent;
-#[path = "../held/download.rs"]
+#[path = "../promises/download.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod download;
 mod hold;
