@@ -1,7 +1,7 @@
 //! The agent's side of the gate.
 
 use crate::control::{Channel, FLOWS, Reply, Request};
-use crate::{Counts, Flow, GateError, Limits, QueueBy};
+use crate::{Counts, Flow, FlowCounts, GateError, Limits, QueueBy};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt::ReceiveTimeout,
 };
@@ -91,6 +91,17 @@ impl Gate {
     pub fn counts(&mut self) -> Result<Counts, GateError> {
         match self.ask(&Request::Counts, &[])? {
             Reply::Counts(counts) => Ok(counts),
+            other => Err(unexpected(other)),
+        }
+    }
+
+    /// What became of each flow's packets since it is held, of 256 flows at most.
+    ///
+    /// # Errors
+    /// If the process is gone.
+    pub fn each(&mut self) -> Result<Vec<(Flow, FlowCounts)>, GateError> {
+        match self.ask(&Request::Each, &[])? {
+            Reply::Each(each) => Ok(each),
             other => Err(unexpected(other)),
         }
     }
