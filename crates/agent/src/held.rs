@@ -30,6 +30,12 @@ pub struct Held {
 }
 
 impl Held {
+    /// Flows that can be held at once.
+    pub const PLACES: usize = PLACES;
+
+    /// Of who has brought less there is no record.
+    pub const ASKS: u64 = sys::TG_HOLD_ASKS as u64;
+
     /// Loads them beside those of `agent`, whose queues they share, and attaches them to these interfaces.
     /// They take the answers to echoes with that identifier and secret.
     ///

@@ -79,14 +79,18 @@ impl Holding {
     /// In a sentence.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Held => "what leaves for its sender waits here, so that its window stands here and not in the queue",
+            Self::Held => {
+                "what leaves for its sender waits here, so that its window stands here and not in the queue"
+            }
             Self::Sender => {
                 "its sender has no more under way than the law allows, so nothing waits: its congestion control, or the application behind it"
             }
             Self::Watched => {
                 "the law watches whether its sender is clocked by what leaves here; nothing waits before that is likely"
             }
-            Self::Asked => "echoes have been sent that are to tell its delay, and none has come back yet",
+            Self::Asked => {
+                "echoes have been sent that are to tell its delay, and none has come back yet"
+            }
             Self::NotBulk => {
                 "it has brought too little to be worth it, or about as much leaves as comes, as in a call"
             }
@@ -98,7 +102,9 @@ impl Holding {
             }
             Self::Denied => "a rule of the configuration says so",
             Self::TableFull => "as many flows as can be held have a place already",
-            Self::GateGone => "the process behind the packet queue has ended, so nothing can be made to wait",
+            Self::GateGone => {
+                "the process behind the packet queue has ended, so nothing can be made to wait"
+            }
         }
     }
 

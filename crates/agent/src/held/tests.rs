@@ -50,10 +50,7 @@ fn each_reason_to_leave_it_is_told() {
             |h| h.clocked.state = sys::TG_CLOCKED_LEFT,
             Holding::NotClocked,
         ),
-        (
-            |h| h.clocked.state = sys::TG_CLOCKED_NEW,
-            Holding::Watched,
-        ),
+        (|h| h.clocked.state = sys::TG_CLOCKED_NEW, Holding::Watched),
         (
             |h| {
                 h.echo = sys::tg_echo::default();
