@@ -1,6 +1,6 @@
 //! The laboratory's agent: the same one that `tidegate run` attaches.
 
-use crate::udp::Windowless;
+use crate::udp::{Terms, Windowless};
 use anyhow::Result;
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -24,14 +24,12 @@ impl Steer for LiveAgent {
             ..Config::default()
         };
         let agent = Agent::start(&config)?;
-        let udp = match side {
+        let terms = Terms::all(match side {
             Side::Client => run.udp,
             Side::Server => Udp::Leave,
-        };
+        });
         Ok(Box::new(Attached {
-            _windowless: Windowless::start(udp, &agent, &config.interfaces, |error| {
-                eprintln!("nothing is held any more: {error:#}");
-            })?,
+            _windowless: Windowless::start(&terms, false, &agent, &config.interfaces, || {})?,
             agent,
             side,
             samples: HashMap::new(),

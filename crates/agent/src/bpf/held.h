@@ -57,6 +57,9 @@ volatile __u32 next_place SEC(".data") = 0;
 const volatile __be16 echo_id = 0;
 const volatile __u32 echo_secret = 0;
 
+/* User space's. */
+volatile struct tg_echo_place echo_place;
+
 /* Forgets what the law knew of the flow that the place had before. */
 static __always_inline void blank(struct tg_hold *h)
 {
@@ -243,14 +246,18 @@ static __always_inline int may_be_held(const struct tg_packet *p, int reason)
 	return reason == TG_COUNT_UDP && p->datagram && !p->key.vlan;
 }
 
-/* Whether the flow's far end is where the packet is from. */
-static __always_inline int is_from(const struct tg_held *h, const struct tg_packet *p)
+/* Whether the packet is from where the flow's echoes go. */
+static __always_inline int is_asked(const struct tg_held *h, const struct tg_packet *p)
 {
 	const struct tg_key *k = &h->key.key;
+	int named = echo_place.family != 0;
+	__u32 differs = k->ifindex ^ p->key.ifindex;
 
-	return k->ifindex == p->key.ifindex && k->remote[0] == p->key.remote[0] &&
-	       k->remote[1] == p->key.remote[1] && k->remote[2] == p->key.remote[2] &&
-	       k->remote[3] == p->key.remote[3];
+	if (named)
+		differs |= echo_place.family ^ p->key.family;
+	for (int i = 0; i < 4; i++)
+		differs |= (named ? echo_place.address[i] : k->remote[i]) ^ p->key.remote[i];
+	return !differs;
 }
 
 static __always_inline int is_echo_reply(const struct tg_packet *p, const struct tg_echo_packet *e)
@@ -278,7 +285,7 @@ __noinline int echo_arrives(struct __sk_buff *skb, const struct tg_packet *p)
 		__u32 place = e.places[n % TG_ECHO_FLOWS];
 		struct tg_held *h = bpf_map_lookup_elem(&held, &place);
 
-		if (h && h->since_us && is_from(h, p))
+		if (h && h->since_us && is_asked(h, p))
 			learn_held(h, p->key.ifindex, p->now_us, 0, rtt_us | !rtt_us);
 	}
 	return 0;

@@ -18,12 +18,12 @@ use tidegate_lab::{Namespace, Veth};
 pub enum Privilege {
     /// All that root may.
     Root,
-    /// CAP_NET_ADMIN, CAP_PERFMON and CAP_BPF, as `packaging/debian/tidegate.service` has it.
+    /// CAP_NET_ADMIN, CAP_NET_RAW, CAP_PERFMON and CAP_BPF, as `packaging/debian/tidegate.service` has it.
     OfTheUnit,
 }
 
 /// Numbers of the unit's capabilities (linux/capability.h).
-const OF_THE_UNIT: [libc::c_ulong; 3] = [12, 38, 39];
+const OF_THE_UNIT: [libc::c_ulong; 4] = [12, 13, 38, 39];
 
 /// A program that the process holds.
 #[derive(Debug)]

@@ -49,7 +49,7 @@ fn holds(hosts: &EmulatedHosts) {
         command.args(["--udp", "hold"]);
     });
     let programs = agent.programs();
-    assert_eq!(programs.len(), 6, "{programs:?}");
+    assert_eq!(programs.len(), 8, "{programs:?}");
     for program in &programs {
         let verified = program.verified_instructions;
         assert!(
