@@ -69,7 +69,7 @@ impl Build {
         libbpf_rs::set_print(None);
         let mut open = ObjectBuilder::default().open_memory(&self.0)?;
         self.set(&mut open, "injected_clock", &[1])?;
-        Programs::new(open.load()?, &["paths"])
+        Programs::new(open.load()?, &["paths"], self.clock()?)
     }
 
     /// Loads what steers that direction's data, by `law`.
@@ -88,7 +88,14 @@ impl Build {
         self.set(&mut open, "config", &params.law.to_ne_bytes())?;
         // A build that is older may count no traffic.
         let _ = self.set(&mut open, "interfaces", &LO.to_ne_bytes());
-        Programs::new(open.load()?, &["paths", "uplinks"])
+        Programs::new(open.load()?, &["paths", "uplinks"], self.clock()?)
+    }
+
+    /// Where among the variables that nothing initialises the clock is.
+    fn clock(&self) -> Result<usize> {
+        let elf = object::File::parse(&*self.0)?;
+        let symbol = elf.symbol_by_name("injected_now_us");
+        Ok(symbol.context("no clock")?.address() as usize)
     }
 
     /// Sets a variable before the programs are loaded.
@@ -114,13 +121,15 @@ impl Build {
 /// Loaded, with a path for the packets, and a clock that stands until it is set.
 pub struct Programs {
     object: Object,
+    /// Variables that are zero but for the clock.
     clock: MapHandle,
+    clock_at: usize,
     arrives: OwnedFd,
     leaves: OwnedFd,
 }
 
 impl Programs {
-    fn new(object: Object, paths: &[&str]) -> Result<Self> {
+    fn new(object: Object, paths: &[&str], clock_at: usize) -> Result<Self> {
         for paths in paths {
             let map = map(&object, paths)?;
             let blank = vec![0; map.value_size() as usize];
@@ -135,8 +144,8 @@ impl Programs {
             fd.context("cannot hold a program")
         };
         Ok(Self {
-            // Their only variable that nothing initialises.
             clock: MapHandle::try_from(&map(&object, ".bss")?)?,
+            clock_at,
             arrives: program("ethernet_arrives")?,
             leaves: program("ethernet_leaves")?,
             object,
@@ -145,9 +154,10 @@ impl Programs {
 
     /// Hands a packet in at its time. Returns how long its program took.
     pub fn pass(&self, packet: &Packet) -> Result<Duration> {
-        let now_us = packet.now_us.to_ne_bytes();
+        let mut variables = vec![0; self.clock.value_size() as usize];
+        variables[self.clock_at..][..8].copy_from_slice(&packet.now_us.to_ne_bytes());
         self.clock
-            .update(&0_u32.to_ne_bytes(), &now_us, MapFlags::ANY)?;
+            .update(&0_u32.to_ne_bytes(), &variables, MapFlags::ANY)?;
         let program = match packet.way {
             Way::Arrives => &self.arrives,
             Way::Leaves => &self.leaves,
