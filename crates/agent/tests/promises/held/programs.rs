@@ -188,7 +188,7 @@ impl Programs {
         let value = |key: Vec<u8>| candidates.lookup(&key, MapFlags::ANY).expect("readable");
         candidates
             .keys()
-            .filter_map(|key| value(key))
+            .filter_map(value)
             .map(|value| record(&value))
             .collect()
     }
