@@ -25,6 +25,14 @@ const WORDS: [CEnum; 3] = [
     },
 ];
 
+/// Those of the hold.
+const HOLD: [CEnum; 1] = [CEnum {
+    tag: "tg_clocked_state",
+    prefix: "TG_CLOCKED_",
+    name: "Clocked",
+    count: None,
+}];
+
 fn main() {
     let manifest = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let laws = manifest.join("../../laws");
@@ -32,7 +40,8 @@ fn main() {
     let wrappers = out.join("wrappers.c");
     println!("cargo:rerun-if-changed={}", laws.display());
 
-    let words = tidegate_c_enum::rust(&laws.join("flow.h"), &WORDS);
+    let words = tidegate_c_enum::rust(&laws.join("flow.h"), &WORDS)
+        + &tidegate_c_enum::rust(&laws.join("hold/clocked.h"), &HOLD);
     std::fs::write(out.join("words.rs"), words).expect("write the words");
     bindgen::Builder::default()
         .header(laws.join("upload.h").display().to_string())

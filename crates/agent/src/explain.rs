@@ -1,6 +1,6 @@
 //! What limits a flow, or why it is left alone, told from what the kernel program shows.
 
-use crate::{Direction, FlowView, Kind, Reason, RecordView};
+use crate::{Direction, FlowView, Holding, Kind, Reason, RecordView};
 use serde::Serialize;
 use tidegate_laws::{Law, PathState};
 
@@ -47,6 +47,9 @@ pub enum Limit {
     /// Left alone: it is of a kind that has no window.
     #[serde(untagged)]
     Windowless(Kind),
+    /// It has no window, and the hold is in force.
+    #[serde(untagged)]
+    Hold(Holding),
 }
 
 /// What has to be known beside the flow itself.
@@ -92,6 +95,7 @@ impl Limit {
             Self::Closed => "closed",
             Self::LeftAlone(reason) => reason.short(),
             Self::Windowless(kind) => kind.short(),
+            Self::Hold(holding) => holding.short(),
         }
     }
 
@@ -130,15 +134,17 @@ impl Limit {
             Self::Closed => "its data are over: FIN or RST was seen",
             Self::LeftAlone(reason) => reason.about(),
             Self::Windowless(kind) => kind.about(),
+            Self::Hold(holding) => holding.words(),
         }
     }
 
     /// Whether the flow is out of the law's reach.
     pub const fn is_left_alone(self) -> bool {
-        matches!(
-            self,
-            Self::NoTimestamps | Self::NoClock | Self::LeftAlone(_) | Self::Windowless(_)
-        )
+        match self {
+            Self::NoTimestamps | Self::NoClock | Self::LeftAlone(_) | Self::Windowless(_) => true,
+            Self::Hold(holding) => holding.is_left_alone(),
+            _ => false,
+        }
     }
 }
 

@@ -4,18 +4,20 @@
 //! and whoever has the map's descriptor see alike, so nobody who reads them has to ask.
 
 use crate::attach::{Attachment, Place, Way, attach};
-use crate::hold::types::tg_held;
+use crate::hold::types::{tg_echo_place, tg_held};
 use crate::hold::{HoldSkel, HoldSkelBuilder};
+use crate::rules::words;
 use crate::view::address;
-use crate::{Agent, AgentError, Hook, Interface, LinkLayer};
+use crate::{Agent, AgentError, HoldView, Holding, Hook, Interface, LinkLayer};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut};
+use std::cmp::Reverse;
 use std::io;
 use std::mem::MaybeUninit;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::{addr_of, addr_of_mut, null_mut};
-use tidegate_laws::sys;
+use tidegate_laws::{Clocked, sys};
 
 /// Flows that can be held at once: `TG_HELD`, which the programs' map is held to.
 const PLACES: usize = 256;
@@ -24,10 +26,17 @@ const PLACES: usize = 256;
 pub struct Held {
     skeleton: HoldSkel<'static>,
     records: Records,
-    _attachments: Vec<Attachment>,
+    /// By the interface's index.
+    attachments: Vec<(u32, Attachment)>,
 }
 
 impl Held {
+    /// Flows that can be held at once.
+    pub const PLACES: usize = PLACES;
+
+    /// Of who has brought less there is no record.
+    pub const ASKS: u64 = sys::TG_HOLD_ASKS as u64;
+
     /// Loads them beside those of `agent`, whose queues they share, and attaches them to these interfaces.
     /// They take the answers to echoes with that identifier and secret.
     ///
@@ -56,25 +65,50 @@ impl Held {
         let skeleton = open.load().map_err(AgentError::Load)?;
         assert_eq!(skeleton.maps.held.max_entries() as usize, PLACES);
         let records = Records::map(skeleton.maps.held.as_fd(), true)?;
-        let mut attachments = Vec::new();
-        for interface in interfaces {
-            for (program, way) in programs(&skeleton, interface.link_layer) {
-                let place = Place {
-                    index: interface.index,
-                    way,
-                };
-                let attached = attach(program.as_fd(), place, Hook::Tcx);
-                attachments.push(attached.map_err(|source| AgentError::Attach {
-                    interface: interface.name.clone(),
-                    source,
-                })?);
-            }
-        }
-        Ok(Self {
+        let mut held = Self {
             skeleton,
             records,
-            _attachments: attachments,
-        })
+            attachments: Vec::new(),
+        };
+        for interface in interfaces {
+            held.attach(interface)?;
+        }
+        Ok(held)
+    }
+
+    /// Attaches them to one more interface, behind the agent's, which are there already.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
+        let mut both = Vec::new();
+        for (program, way) in programs(&self.skeleton, interface.link_layer) {
+            let place = Place {
+                index: interface.index,
+                way,
+            };
+            let attached = attach(program.as_fd(), place, Hook::Tcx);
+            let attached = attached.map_err(|source| AgentError::Attach {
+                interface: interface.name.clone(),
+                source,
+            })?;
+            both.push((interface.index, attached));
+        }
+        self.attachments.append(&mut both);
+        Ok(())
+    }
+
+    /// Detaches them from an interface, which may be gone.
+    pub fn release(&mut self, index: u32) {
+        self.attachments.retain(|(of, _)| *of != index);
+    }
+
+    /// Has answers count that come from this address, whatever the flow's server, or, if there is none, those of
+    /// each flow's own server.
+    pub fn expect_answers_of(&mut self, place: Option<IpAddr>) {
+        let (family, address) = place.map_or_else(Default::default, words);
+        let bss = self.skeleton.maps.bss_data.as_deref_mut();
+        bss.expect("the programs have globals").echo_place = tg_echo_place { address, family };
     }
 
     /// The records.
@@ -117,6 +151,8 @@ pub struct Candidate {
     pub remote: SocketAddr,
     /// The round trip without a queue, in µs; 0: not known yet.
     pub floor_us: u32,
+    /// When an echo came back last; 0: none has.
+    pub heard_us: u64,
 }
 
 /// The records, in memory that the kernel's programs write.
@@ -169,11 +205,14 @@ impl Records {
         unsafe { addr_of_mut!((*self.at(place)).hold).cast() }
     }
 
-    /// Every flow that has a record.
+    /// Every flow that has a record: the newest one, where the kernel has forgotten which was the flow's.
     pub fn candidates(&self) -> Vec<Candidate> {
-        (0..PLACES)
-            .filter_map(|place| self.candidate(place))
-            .collect()
+        let all = (0..PLACES).filter_map(|place| self.candidate(place));
+        let mut all: Vec<_> = all.collect();
+        let flow = |c: &Candidate| (c.interface, c.local, c.remote);
+        all.sort_by_key(|c| (flow(c), Reverse(c.since_us)));
+        all.dedup_by_key(|c| flow(c));
+        all
     }
 
     /// The flow that has that record.
@@ -196,6 +235,7 @@ impl Records {
                 local: end(&key.local, key.local_port),
                 remote: end(&key.remote, key.remote_port),
                 floor_us: addr_of!((*self.law(place)).echo.floor_us).read_volatile(),
+                heard_us: addr_of!((*self.law(place)).echo.heard_us).read_volatile(),
             })
         }
     }
@@ -234,6 +274,51 @@ impl Records {
         // SAFETY: within the mapping.
         unsafe { addr_of!((*self.law(place)).signals).read_volatile() }
     }
+
+    /// What the law knows of the flow and does to it.
+    pub fn view(&self, place: usize, now_us: u64) -> HoldView {
+        // SAFETY: within the mapping; of words that are read while the kernel writes, some are older than others.
+        view(&unsafe { self.law(place).read_volatile() }, now_us)
+    }
+}
+
+fn view(hold: &sys::tg_hold, now_us: u64) -> HoldView {
+    // SAFETY: the law only reads a live record, and of any words makes a number.
+    let (bulk, here_bytes, queue_us) = unsafe {
+        (
+            sys::tg_hold_is_bulk(hold) != 0,
+            sys::tg_hold_excess(hold),
+            sys::tg_echo_queue_us(&hold.echo, now_us),
+        )
+    };
+    // SAFETY: as above.
+    let wait_us = unsafe { sys::tg_hold_takes_us(hold, here_bytes.into()) };
+    let sender = Clocked::from_raw(hold.clocked.state);
+    let answered = hold.echo.rtt_us > 0;
+    let state = match sender {
+        _ if here_bytes > 0 => Holding::Held,
+        _ if !bulk => Holding::NotBulk,
+        _ if !answered => Holding::Asked,
+        Some(Clocked::Left) => Holding::NotClocked,
+        Some(Clocked::New) | None => Holding::Watched,
+        Some(_) => Holding::Sender,
+    };
+    let answer = |us| answered.then_some(us);
+    HoldView {
+        state,
+        sender,
+        queue_us: answer(queue_us),
+        rtt_us: answer(hold.echo.rtt_us),
+        rtt_min_us: answer(hold.echo.floor_us),
+        wanted_bytes: (hold.wanted != sys::TG_OPEN).then_some(hold.wanted),
+        sender_bytes: (hold.window > 0).then_some(hold.window),
+        here_bytes,
+        wait_us,
+        waiting: 0,
+        held: 0,
+        signalled: hold.signals,
+        group: (hold.sharing.joined != 0).then_some(hold.sharing.name),
+    }
 }
 
 impl Drop for Records {
@@ -242,3 +327,6 @@ impl Drop for Records {
         unsafe { libc::munmap(self.memory.cast(), PLACES * size_of::<tg_held>()) };
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -133,23 +133,55 @@ impl Rule {
 }
 
 impl Prefix {
+    /// Whether the address begins with these bits.
+    pub fn contains(self, address: IpAddr) -> bool {
+        let (family, prefix, mask) = self.to_sys();
+        let (other, words) = words(address);
+        family == other && (0..4).all(|i| (words[i] ^ prefix[i]) & mask[i] == 0)
+    }
+
     /// Family, and address and mask as they lie in a packet.
     fn to_sys(self) -> (u32, [u32; 4], [u32; 4]) {
-        let words = |bits: u128, used: usize| {
-            let bytes = bits.to_be_bytes();
-            let mut words = [0; 4];
-            for (word, chunk) in words.iter_mut().zip(bytes.chunks_exact(4)).take(used) {
-                *word = u32::from_ne_bytes(chunk.try_into().expect("four bytes"));
-            }
-            words
+        let (family, address) = words(self.address);
+        let mask = u128::MAX.checked_shl(128 - u32::from(self.bits));
+        (family, address, in_words(mask.unwrap_or(0)))
+    }
+}
+
+/// Its family, and the address as it lies in a packet.
+pub(crate) fn words(address: IpAddr) -> (u32, [u32; 4]) {
+    match address {
+        IpAddr::V4(a) => (4, in_words(u128::from(a.to_bits()) << 96)),
+        IpAddr::V6(a) => (6, in_words(a.to_bits())),
+    }
+}
+
+/// In network byte order, word by word.
+fn in_words(bits: u128) -> [u32; 4] {
+    let bytes = bits.to_be_bytes();
+    let (words, _) = bytes.as_chunks::<4>();
+    std::array::from_fn(|i| u32::from_ne_bytes(words[i]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_of_its_own_version_of_ip() {
+        let prefix = |address: &str, bits| Prefix {
+            address: address.parse().unwrap(),
+            bits,
         };
-        let mask = |bits: u8| u128::MAX.checked_shl(128 - u32::from(bits)).unwrap_or(0);
-        match self.address {
-            IpAddr::V4(a) => {
-                let address = u128::from(a.to_bits()) << 96;
-                (4, words(address, 1), words(mask(self.bits), 1))
-            }
-            IpAddr::V6(a) => (6, words(a.to_bits(), 4), words(mask(self.bits), 4)),
-        }
+        let is_in = |address: &str, prefix: Prefix| prefix.contains(address.parse().unwrap());
+        let some = prefix("192.0.2.128", 25);
+        assert!(is_in("192.0.2.255", some) && !is_in("192.0.2.127", some));
+        assert!(!is_in("::192.0.2.255", some) && !is_in("c000:2ff::", some));
+        assert!(is_in("203.0.113.1", prefix("0.0.0.0", 0)));
+        assert!(!is_in("2001:db8::1", prefix("0.0.0.0", 0)));
+        let whole = prefix("192.0.2.1", 32);
+        assert!(is_in("192.0.2.1", whole) && !is_in("192.0.2.0", whole));
+        let long = prefix("2001:db8::", 33);
+        assert!(is_in("2001:db8:7fff::1", long) && !is_in("2001:db8:8000::", long));
     }
 }

@@ -1,5 +1,6 @@
 //! Flows that have no window, and what there is to be said of each kind of traffic.
 
+use crate::HoldView;
 use crate::skeleton::types::{tg_windowless, tg_windowless_key};
 use crate::view::{Endpoint, endpoints};
 use crate::words::{Ecn, Kind, Origin};
@@ -44,6 +45,8 @@ pub struct WindowlessView {
     pub first_us: u64,
     /// When its last was, either way.
     pub seen_us: u64,
+    /// What the hold does about it; absent where that has no say.
+    pub hold: Option<HoldView>,
 }
 
 impl Marks {
@@ -81,6 +84,7 @@ impl WindowlessView {
                 bytes: way.bytes,
                 first_us: flow.first_us,
                 seen_us: flow.seen_us,
+                hold: None,
             }
         })
     }
@@ -107,7 +111,21 @@ impl Kind {
         }
     }
 
-    /// Whether what goes `direction` can be steered under `law`.
+    /// Whether the hold looks at it: what IP carries as UDP.
+    pub const fn may_be_held(self) -> bool {
+        matches!(
+            self,
+            Self::Quic
+                | Self::MaybeQuic
+                | Self::Wireguard
+                | Self::Openvpn
+                | Self::Gtp
+                | Self::Vxlan
+                | Self::Udp
+        )
+    }
+
+    /// Whether what goes `direction` can be steered by its window under `law`.
     pub fn is_reached(self, law: Law, direction: Direction) -> bool {
         let steers = !law.is_none() && (direction == Direction::Down || law.steers_uploads());
         let stamps = law.needs_timestamps() || direction == Direction::Up;

@@ -1,7 +1,7 @@
 //! What the agent and the gate's process say to each other: a request, then its reply, each one message on a
 //! pair of sockets. When the agent's end closes, the gate's process lets everything go and ends.
 
-use crate::{Counts, Flow, Limits, QueueBy};
+use crate::{Counts, Flow, FlowCounts, Limits, QueueBy};
 use nix::cmsg_space;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, Shutdown, UnixAddr, recvmsg, sendmsg, shutdown,
@@ -29,6 +29,8 @@ pub enum Request {
     /// They do not any more.
     Leave(Vec<Flow>),
     Counts,
+    /// Of each flow.
+    Each,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -36,6 +38,7 @@ pub enum Reply {
     Open(QueueBy),
     Done,
     Counts(Counts),
+    Each(Vec<(Flow, FlowCounts)>),
     Refused(String),
 }
 

@@ -43,7 +43,7 @@ pub struct Choice {
 /// thread that made it, for as long as this value lives.
 #[derive(Debug)]
 pub struct Fallback {
-    _table: Table,
+    table: Table,
 }
 
 impl Fallback {
@@ -62,7 +62,23 @@ impl Fallback {
         table.commit(&changes).map_err(GateError::system(
             "reject packets by nf_tables (nft_reject_inet, Linux 5.12)",
         ))?;
-        Ok(Self { _table: table })
+        Ok(Self { table })
+    }
+
+    /// Rejects from now on what these choices say, all at once. The chains stay: what waits in packet queues would
+    /// be dropped with them.
+    ///
+    /// # Errors
+    /// If the kernel refuses; then all stays as it was.
+    pub fn set(&mut self, choices: &[Choice]) -> Result<(), GateError> {
+        let mut changes = Vec::new();
+        for chain in CHAINS {
+            changes.push(self.table.clear(chain.name));
+            changes.extend(rules(&self.table, chain.name, choices));
+        }
+        self.table
+            .commit(&changes)
+            .map_err(GateError::system("change the rules that reject packets"))
     }
 }
 

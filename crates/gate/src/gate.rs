@@ -1,7 +1,7 @@
 //! The agent's side of the gate.
 
 use crate::control::{Channel, FLOWS, Reply, Request};
-use crate::{Counts, Flow, GateError, Limits, QueueBy};
+use crate::{Counts, Flow, FlowCounts, GateError, Limits, QueueBy};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt::ReceiveTimeout,
 };
@@ -95,6 +95,17 @@ impl Gate {
         }
     }
 
+    /// What became of each flow's packets since it is held, of 256 flows at most.
+    ///
+    /// # Errors
+    /// If the process is gone.
+    pub fn each(&mut self) -> Result<Vec<(Flow, FlowCounts)>, GateError> {
+        match self.ask(&Request::Each, &[])? {
+            Reply::Each(each) => Ok(each),
+            other => Err(unexpected(other)),
+        }
+    }
+
     /// Number of the process.
     #[must_use]
     pub fn process_id(&self) -> u32 {
@@ -137,16 +148,22 @@ impl AsFd for Gate {
     }
 }
 
-impl Drop for Gate {
-    fn drop(&mut self) {
+impl Gate {
+    /// Has it let everything go, and end. One that hangs takes what it holds along.
+    pub fn end(&mut self) {
         const LOOK: Duration = Duration::from_millis(2);
         self.channel.close();
         let asked = Instant::now();
         while matches!(self.process.try_wait(), Ok(None)) && asked.elapsed() < END {
             std::thread::sleep(LOOK);
         }
-        // One that hangs takes what it holds along.
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.end();
     }
 }

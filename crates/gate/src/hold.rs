@@ -2,10 +2,13 @@
 
 use crate::{Flow, Leaving};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// How long a law is not asked again about a packet that waits, in µs: what it knows changes with what arrives.
 const LOOK_US: u64 = 1000;
+
+/// Who leaves sooner has not waited: so long a law may not be asked.
+const WAITED_US: u64 = LOOK_US;
 
 /// Says when packets leave.
 pub trait Law {
@@ -55,7 +58,7 @@ impl Default for Limits {
 pub struct Counts {
     /// Packets that came.
     pub came: u64,
-    /// Those that waited.
+    /// Those that waited, for a millisecond at least.
     pub waited: u64,
     /// Those that left before their time, as too much waited.
     pub pushed: u64,
@@ -63,6 +66,15 @@ pub struct Counts {
     pub waiting: u64,
     /// The longest time that one has waited so far, in µs.
     pub longest_us: u64,
+}
+
+/// What became of a flow's packets since it is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowCounts {
+    /// Those that waited, as in [`Counts`].
+    pub waited: u64,
+    /// Those that wait now.
+    pub waiting: u64,
 }
 
 /// Packets that wait, known by the numbers that the kernel gave them.
@@ -76,6 +88,7 @@ pub struct Hold {
     next_us: Option<u64>,
     bytes: u64,
     counts: Counts,
+    each: HashMap<Flow, FlowCounts>,
 }
 
 struct Waiting {
@@ -97,6 +110,7 @@ impl Hold {
             next_us: None,
             bytes: 0,
             counts: Counts::default(),
+            each: HashMap::new(),
         }
     }
 
@@ -105,6 +119,7 @@ impl Hold {
         self.bytes += u64::from(packet.bytes);
         self.counts.came += 1;
         self.counts.waiting += 1;
+        self.each.entry(packet.flow).or_default().waiting += 1;
         let waiting = Waiting {
             place: self.counts.came,
             id,
@@ -164,8 +179,11 @@ impl Hold {
             self.bytes -= u64::from(first.packet.bytes);
             let waited_us = now_us.saturating_sub(first.packet.at_us);
             self.counts.waiting -= 1;
-            self.counts.waited += u64::from(waited_us > 0);
+            self.counts.waited += u64::from(waited_us >= WAITED_US);
             self.counts.longest_us = self.counts.longest_us.max(waited_us);
+            let own = self.each.entry(*flow).or_default();
+            own.waiting -= 1;
+            own.waited += u64::from(waited_us >= WAITED_US);
         }
         if waiting.is_empty() {
             self.flows.remove(flow);
@@ -197,6 +215,16 @@ impl Hold {
 
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Of each flow of which a packet has come.
+    pub fn each(&self) -> impl Iterator<Item = (Flow, FlowCounts)> {
+        self.each.iter().map(|(flow, counts)| (*flow, *counts))
+    }
+
+    /// Counts the flow's packets from nothing again; none of them waits.
+    pub fn forget(&mut self, flow: &Flow) {
+        self.each.remove(flow);
     }
 }
 

@@ -31,7 +31,7 @@ pub use fallback::{Choice, Fallback};
 pub use flow::{Flow, Leaving};
 pub use fq::{Fq, Qdisc};
 pub use gate::Gate;
-pub use hold::{Counts, Law, Limits};
+pub use hold::{Counts, FlowCounts, Law, Limits};
 pub use mechanisms::Mechanisms;
 pub use rules::QueueBy;
 pub use serve::serve;

@@ -1,6 +1,6 @@
 //! The gate's process: receives packets from the queue, and accepts each when the law says.
 
-use crate::control::{Channel, Reply, Request};
+use crate::control::{Channel, FLOWS, Reply, Request};
 use crate::flow::{Leaving, flow};
 use crate::hold::{Hold, Law};
 use crate::rules::Rules;
@@ -211,6 +211,10 @@ impl<L: Law> Server<L> {
                 let reply = Reply::Counts(self.hold.counts());
                 return Ok(channel.send(&reply, &[]).is_ok());
             }
+            Request::Each => {
+                let each = self.hold.each().take(FLOWS).collect();
+                return Ok(channel.send(&Reply::Each(each), &[]).is_ok());
+            }
             Request::Open(_) => Ok(()),
         };
         let reply = match done {
@@ -236,6 +240,7 @@ impl<L: Law> Server<L> {
         if self.flows.remove(flow) {
             self.hold.let_go(Some(flow));
             self.release()?;
+            self.hold.forget(flow);
             let flow = *flow;
             self.change(move |rules| rules.remove(&flow))?;
         }

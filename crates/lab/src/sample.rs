@@ -1,6 +1,6 @@
 //! The sampler: looks at every flow, and at the agent, once in a while.
 
-use crate::steer::{SteeredFlow, Steering};
+use crate::steer::{HeldFlow, SteeredFlow, Steering};
 use crate::term::Term;
 use crate::transport::Info;
 use crate::workload::Flow;
@@ -39,9 +39,8 @@ pub struct Samples {
     pub flows: Vec<Vec<FlowSample>>,
     /// The agents', if there were any.
     pub agent: Vec<AgentSample>,
-    /// Packets that the agents signalled, by the client's port and where the server listens, of flows that may be
-    /// held.
-    pub signalled: BTreeMap<(u16, SocketAddr), u64>,
+    /// What became of flows that may be held, by the client's port and where the server listens.
+    pub held: BTreeMap<(u16, SocketAddr), HeldFlow>,
 }
 
 impl Samples {
@@ -64,7 +63,7 @@ impl Samples {
                 samples.agent.push(AgentSample { at, flows });
                 for flow in steering.iter_mut().flat_map(|s| s.held()) {
                     let ends = (flow.client_port, flow.server);
-                    samples.signalled.insert(ends, flow.signalled);
+                    samples.held.insert(ends, flow);
                 }
             }
             // To the grid, so that a late look does not delay all later ones.

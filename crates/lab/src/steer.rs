@@ -57,6 +57,8 @@ pub struct HeldFlow {
     pub client_port: u16,
     /// Where the server listens.
     pub server: SocketAddr,
+    /// Packets that have waited so far.
+    pub held: u64,
     /// Packets that were signalled as congestion so far.
     pub signalled: u64,
 }

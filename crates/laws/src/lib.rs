@@ -16,4 +16,4 @@ mod words;
 pub use flow::{Ack, Flow, Params, Path, Segment};
 pub use hold::Hold;
 pub use upload::Upload;
-pub use words::{Direction, Law, PathState};
+pub use words::{Clocked, Direction, Law, PathState};

@@ -167,6 +167,16 @@ impl Table {
         }
     }
 
+    /// Removes all rules of a chain, which stays.
+    #[must_use]
+    pub fn clear(&self, chain: &str) -> Change {
+        Change {
+            message: libc::NFT_MSG_DELRULE,
+            flags: 0,
+            attributes: [text(1, &self.name), text(2, chain)].concat(),
+        }
+    }
+
     /// Adds a set.
     #[must_use]
     pub fn set(&self, set: &Set) -> Change {

@@ -168,7 +168,7 @@ pub struct HeldResult {
     pub signalled: u64,
     /// Packets that left.
     pub left: u64,
-    /// Those of them that waited. The laboratory does not see that.
+    /// Those of them that waited.
     pub held: u64,
     /// How long these did, likewise.
     pub wait_ms: Quantiles,

@@ -5,6 +5,7 @@ use crate::mpath::MpathCommand;
 use crate::run::log::LogFormat;
 use crate::run::serve::SOCKET;
 use crate::top::order::Order;
+use crate::udp::EchoPlace;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
@@ -94,6 +95,10 @@ pub struct RunArgs {
     /// default, does nothing
     #[arg(long, value_parser = udp(), value_name = "WHAT")]
     pub udp: Option<Udp>,
+    /// Where echoes go that tell the delay of what is held: `server`, the default, for each flow's own, or an address
+    /// that lies behind the same link and answers
+    #[arg(long, value_name = "PLACE")]
+    pub udp_echo: Option<EchoPlace>,
     /// Measure and compute, but change no packet
     #[arg(long)]
     pub dry_run: bool,

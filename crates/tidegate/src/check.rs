@@ -21,6 +21,7 @@ use tidegate_agent::{
 };
 use tidegate_lab::Namespace;
 use tidegate_laws::Law;
+use tidegate_scenario::Udp;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
@@ -63,6 +64,9 @@ struct Used {
     law: Law,
     directions: &'static str,
     rules: usize,
+    /// What becomes of UDP that no rule is about.
+    udp: Udp,
+    udp_rules: usize,
 }
 
 impl Finding {
@@ -88,11 +92,14 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     findings.extend([jit(), unprivileged(), timestamps(), owners(), pinning()]);
     findings.extend([holding::queue(), holding::fq()]);
     let settings = interfaces(args, &mut findings);
-    findings.extend([running(), left()]);
+    let wanted = settings
+        .as_ref()
+        .is_some_and(|s| s.udp.rules.may(Udp::Hold));
+    findings.extend([holding::trial(wanted), running(), left()]);
     let works = findings.iter().all(|f| f.status != Status::Fails);
     let traffic = settings.as_ref().filter(|_| works);
     let traffic = traffic.map_or_else(Vec::new, |settings| {
-        traffic::reached(&settings.agent, &args.socket)
+        traffic::reached(settings, &args.socket)
     });
     let used = settings
         .zip(hook)
@@ -151,6 +158,8 @@ fn used(settings: &Settings, hook: &'static str) -> Used {
         law: agent.params.law,
         directions: crate::run::directions_in_words(agent),
         rules: agent.rules.rules.len(),
+        udp: settings.udp.rules.otherwise,
+        udp_rules: settings.udp.rules.rules.len(),
     }
 }
 

@@ -7,8 +7,9 @@ mod tests;
 
 use crate::args::{OnlyArg, RunArgs};
 use crate::exit::BadInput;
+use crate::udp::{self, Terms};
 use anyhow::Result;
-use file::{Action, At, Entry, File};
+use file::{Action, At, Entry, File, UdpEntry};
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -31,7 +32,7 @@ pub struct Settings {
     /// The agent's part.
     pub agent: Config,
     /// What becomes of traffic without a window.
-    pub udp: Udp,
+    pub udp: Terms,
     /// Where metrics are shown, if they are.
     pub metrics: Option<SocketAddr>,
     /// Whether the programs outlive a killed process.
@@ -50,7 +51,7 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
     let pin = args.pin || file.pin || on_exit == Some(OnExit::Stay);
     let stay = if pin { OnExit::Stay } else { OnExit::Detach };
     Ok(Settings {
-        udp: udp(args, &file, &params)?,
+        udp: udp(args, &file, &params, &interfaces)?,
         agent: Config {
             params,
             directions: directions(args, &file, &params)?,
@@ -65,17 +66,66 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
     })
 }
 
-fn udp(args: &RunArgs, file: &File, params: &Params) -> Result<Udp> {
-    let udp = args.udp.or(file.udp).unwrap_or_default();
-    if udp == Udp::Hold && params.law != Law::Tide {
-        let message = format!(
-            "udp \"hold\" does not go with law \"{}\", expected law \"{}\" or udp \"fallback\" or \"leave\"",
-            params.law,
-            Law::Tide
-        );
-        return Err(BadInput(message).into());
+fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &[Interface]) -> Result<Terms> {
+    let otherwise = args.udp.or(file.udp).unwrap_or_default();
+    if otherwise == Udp::Hold {
+        may_hold(params).map_err(BadInput)?;
     }
-    Ok(udp)
+    let mut rules = Vec::new();
+    for entry in &file.udp_rules {
+        rules.extend(udp_rules(file, entry, params, interfaces)?);
+        not_too_many(file, entry, rules.len())?;
+    }
+    Ok(Terms {
+        rules: udp::Rules { rules, otherwise },
+        echo: args.udp_echo.or(file.udp_echo).unwrap_or_default(),
+    })
+}
+
+fn may_hold(params: &Params) -> Result<(), String> {
+    if params.law == Law::Tide {
+        return Ok(());
+    }
+    Err(format!(
+        "udp \"hold\" does not go with law \"{}\", expected law \"{}\" or udp \"fallback\" or \"leave\"",
+        params.law,
+        Law::Tide
+    ))
+}
+
+/// A rule for each port and prefix of its lists.
+fn udp_rules(
+    file: &File,
+    entry: &At<UdpEntry>,
+    params: &Params,
+    interfaces: &[Interface],
+) -> Result<Vec<udp::Rule>, LoadError> {
+    let asked = entry.get_ref();
+    if asked.remote_port.is_empty() && asked.prefix.is_empty() && asked.interface.is_none() {
+        let message = "this rule asks for nothing, expected remote_port, prefix or interface; for all other flows there is `udp`";
+        return Err(file.complain(entry, message.into()));
+    }
+    if *asked.action.get_ref() == Udp::Hold {
+        may_hold(params).map_err(|message| file.complain(&asked.action, message))?;
+    }
+    let interface = asked.interface.as_ref();
+    let interface = interface.map(|name| attached(file, name, interfaces));
+    let one = udp::Rule {
+        interface: interface.transpose()?.map(|i| i.name),
+        action: *asked.action.get_ref(),
+        ..udp::Rule::default()
+    };
+    let mut all = Vec::new();
+    for remote_ports in each(&asked.remote_port) {
+        for remote in each(&asked.prefix) {
+            all.push(udp::Rule {
+                remote_ports: remote_ports.clone(),
+                remote,
+                ..one.clone()
+            });
+        }
+    }
+    Ok(all)
 }
 
 fn interfaces(args: &RunArgs, file: &File) -> Result<Vec<Interface>> {
@@ -130,20 +180,24 @@ fn rules(file: &File, params: &Params, interfaces: &[Interface]) -> Result<Rules
     let mut rules = Vec::new();
     for entry in &file.rules {
         rules.extend(written_out(file, entry, params, interfaces)?);
-        if rules.len() > Rules::MOST {
-            let message = format!(
-                "{} rules up to here, with one for each port and prefix of a list, expected at most {}",
-                rules.len(),
-                Rules::MOST
-            );
-            return Err(file.complain(entry, message));
-        }
+        not_too_many(file, entry, rules.len())?;
     }
     let otherwise = match file.default {
         Action::Allow => Verdict::default(),
         Action::Deny => Verdict::LeftAlone,
     };
     Ok(Rules { rules, otherwise })
+}
+
+fn not_too_many<T>(file: &File, entry: &At<T>, rules: usize) -> Result<(), LoadError> {
+    if rules <= Rules::MOST {
+        return Ok(());
+    }
+    let message = format!(
+        "{rules} rules up to here, with one for each port and prefix of a list, expected at most {}",
+        Rules::MOST
+    );
+    Err(file.complain(entry, message))
 }
 
 /// A rule for each port and prefix of its lists.

@@ -3,9 +3,10 @@
 use crate::args::RunArgs;
 use crate::config::{OnExit, Settings, settings};
 use crate::lock::{self, Lock};
+use crate::snapshot::Watched;
 use anyhow::{Context, Result};
 use std::path::Path;
-use tidegate_agent::{Agent, Leftover, leftovers, require_bpf_file_system};
+use tidegate_agent::{Agent, Config, Leftover, leftovers, require_bpf_file_system};
 
 /// An agent that is alone in its network namespace.
 pub struct Operation {
@@ -36,11 +37,10 @@ impl Operation {
     }
 
     /// Reads the file anew. If anything is wrong with it all stays as it was.
-    pub fn reload(&mut self, agent: &mut Agent, args: &RunArgs) -> Result<()> {
+    pub fn reload(&mut self, watched: &mut Watched, args: &RunArgs) -> Result<()> {
         let settings = settings(args)?;
         let file = args.config.as_deref().unwrap_or(Path::new(""));
-        agent
-            .reload(&settings.agent)
+        self.change(watched, &settings)
             .with_context(|| file.display().to_string())?;
         self.settings = Settings {
             // Pinning and the exporter are settled at the start.
@@ -49,6 +49,26 @@ impl Operation {
             ..settings
         };
         Ok(())
+    }
+
+    /// The agent first, whose programs stand before the hold's.
+    fn change(&self, watched: &mut Watched, to: &Settings) -> Result<()> {
+        let Watched {
+            agent, windowless, ..
+        } = watched;
+        windowless.require(&to.udp)?;
+        agent.reload(&to.agent)?;
+        let Config {
+            dry_run,
+            interfaces,
+            ..
+        } = &to.agent;
+        windowless
+            .change(&to.udp, *dry_run, interfaces)
+            .inspect_err(|_| {
+                // It is what was in force before.
+                let _ = agent.reload(&self.settings.agent);
+            })
     }
 
     /// Ends it as the settings say. Whether the programs go on steering.

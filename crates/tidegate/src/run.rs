@@ -1,5 +1,6 @@
 //! `tidegate run`: the agent, until interrupted.
 
+mod held;
 mod links;
 pub mod log;
 pub mod metrics;
@@ -53,11 +54,15 @@ pub fn run(args: &RunArgs) -> Result<()> {
     // Privilege and kernel first: without them no interface is worth looking for.
     require(Path::new(BTF))?;
     let (mut operation, agent) = Operation::start(settings(args)?)?;
-    let _windowless = windowless(&operation.settings, &agent)?;
+    let windowless = windowless(&operation.settings, &agent, &wake)?;
     tidegate_agent::drop_capabilities()?;
-    let about = about(&operation.settings.agent, &agent);
+    let about = about(&operation.settings.agent, &agent, &windowless);
     announce(&about, log);
-    let shared = Shared::new(Watched { agent, about });
+    let shared = Shared::new(Watched {
+        windowless,
+        agent,
+        about,
+    });
     let _served = show(args, operation.settings.metrics, &shared, log)?;
     let mut links = Links::watch(names(&operation.settings), wake.bell()?)?;
     tell_service_manager()?;
@@ -77,6 +82,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
                 links.names = names(&operation.settings);
             }
             links.follow(&shared, log);
+            held::tell(&shared, log);
         });
         let now = Instant::now();
         if now >= next {
@@ -89,12 +95,16 @@ pub fn run(args: &RunArgs) -> Result<()> {
 }
 
 /// Begins to hold or to turn away what has no window, unless nothing is to be changed.
-fn windowless(settings: &Settings, agent: &Agent) -> Result<Windowless> {
-    let udp = match settings.agent.dry_run {
-        true => Udp::Leave,
-        false => settings.udp,
-    };
-    Windowless::start(udp, agent, &settings.agent.interfaces)
+fn windowless(settings: &Settings, agent: &Agent, wake: &Wake) -> Result<Windowless> {
+    let (bell, config) = (wake.bell()?, &settings.agent);
+    let ring = move || bell.ring();
+    Windowless::start(
+        &settings.udp,
+        config.dry_run,
+        agent,
+        &config.interfaces,
+        ring,
+    )
 }
 
 /// Ends the agent and says what it did.
@@ -110,7 +120,11 @@ fn finish(
     };
     let last = watched.snapshot()?;
     let dry_run = operation.settings.agent.dry_run;
-    let stays = operation.end(watched.agent);
+    let Watched {
+        windowless, agent, ..
+    } = watched;
+    drop(windowless);
+    let stays = operation.end(agent);
     log_end(&last, stays, log);
     if args.json || args.log_format == LogFormat::Json {
         return Ok(());
@@ -124,11 +138,15 @@ fn finish(
 /// A file that is wrong changes nothing, and is no reason to end.
 fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: Log) {
     let outcome = shared.with(|watched| {
-        operation.reload(&mut watched.agent, args)?;
+        operation.reload(watched, args)?;
         let since_us = watched.about.since_us;
         watched.about = About {
             since_us,
-            ..about(&operation.settings.agent, &watched.agent)
+            ..about(
+                &operation.settings.agent,
+                &watched.agent,
+                &watched.windowless,
+            )
         };
         Ok::<_, anyhow::Error>(watched.about.clone())
     });
@@ -183,7 +201,8 @@ fn show(
     }
 }
 
-fn about(config: &Config, agent: &Agent) -> About {
+fn about(config: &Config, agent: &Agent, windowless: &Windowless) -> About {
+    let (udp, holds) = windowless.in_force();
     let place = |i: &Interface| Place {
         name: i.name.clone(),
         ifindex: i.index,
@@ -195,6 +214,8 @@ fn about(config: &Config, agent: &Agent) -> About {
         dry_run: config.dry_run,
         directions: directions_in_words(config).into(),
         hook: agent.hook().map_or("none", Hook::name).into(),
+        udp,
+        holds,
         interfaces: config.interfaces.iter().map(place).collect(),
         since_us: now_us(),
     }
@@ -223,8 +244,15 @@ fn what(about: &About) -> String {
         (_, false) => "steering",
     };
     let names: Vec<_> = about.interfaces.iter().map(|i| i.name.as_str()).collect();
+    let udp = match (about.udp, about.holds) {
+        (Udp::Hold, _) => "; UDP held",
+        (Udp::Fallback, false) => "; QUIC turned away",
+        (Udp::Fallback, true) => "; QUIC turned away, some UDP held",
+        (Udp::Leave, true) => "; some UDP held",
+        (Udp::Leave, false) => "",
+    };
     format!(
-        "{verb} {} on {} with {}, by {}",
+        "{verb} {} on {} with {}, by {}{udp}",
         about.directions,
         names.join(", "),
         about.law,
@@ -305,6 +333,12 @@ pub fn watcher(interfaces: &[String]) -> Result<(Watched, Lock)> {
         ..Config::default()
     };
     let agent = Agent::start(&config)?;
-    let about = about(&config, &agent);
-    Ok((Watched { agent, about }, lock))
+    let windowless = Windowless::default();
+    let about = about(&config, &agent, &windowless);
+    let watched = Watched {
+        windowless,
+        agent,
+        about,
+    };
+    Ok((watched, lock))
 }

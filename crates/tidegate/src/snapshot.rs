@@ -1,11 +1,13 @@
 //! What a running agent tells of itself: the protocol between `tidegate run` and `tidegate top`.
 
+use crate::udp::{HoldCounts, Windowless};
 use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 use tidegate_agent::{Agent, Count, FlowView, LeftView, PathView, WindowlessView};
 use tidegate_laws::Law;
+use tidegate_scenario::Udp;
 
 /// Raised when a field changes its meaning or goes. New fields may come at any time, and new words: a
 /// `top` that is older than its agent says so and ends.
@@ -26,6 +28,12 @@ pub struct About {
     pub directions: String,
     /// `tcx` or `clsact`.
     pub hook: String,
+    /// What becomes of UDP that no rule is about.
+    #[serde(default)]
+    pub udp: Udp,
+    /// Whether any of it may be held.
+    #[serde(default)]
+    pub holds: bool,
     /// To what it is attached now.
     pub interfaces: Vec<Place>,
     /// Start, µs of CLOCK_MONOTONIC.
@@ -68,10 +76,15 @@ pub struct Snapshot {
     pub left: Vec<LeftView>,
     /// Flows that have no window.
     pub windowless: Vec<WindowlessView>,
+    /// What the hold has done; absent without it.
+    #[serde(default)]
+    pub hold: Option<HoldCounts>,
 }
 
 /// An agent, and what is to be said about it.
 pub struct Watched {
+    /// What becomes of traffic without a window. Before the agent, whose queues its programs share.
+    pub windowless: Windowless,
     /// The agent.
     pub agent: Agent,
     /// As it is now.
@@ -81,16 +94,25 @@ pub struct Watched {
 impl Watched {
     /// Its state now.
     pub fn snapshot(&self) -> Result<Snapshot> {
+        let at_us = now_us();
         let flows = self.agent.flows();
+        let mut paths = self.agent.paths(&flows);
+        let mut windowless = self.agent.windowless();
+        let hold = self.windowless.watch();
+        if let Some(hold) = &hold {
+            hold.explain(&mut windowless, at_us);
+            hold.count_in(&mut paths, at_us);
+        }
         Ok(Snapshot {
             version: VERSION,
-            at_us: now_us(),
+            at_us,
             agent: self.about.clone(),
             counts: self.agent.counts()?,
-            paths: self.agent.paths(&flows),
+            paths,
             flows,
             left: self.agent.left(),
-            windowless: self.agent.windowless(),
+            windowless,
+            hold: hold.map(|hold| hold.counts),
         })
     }
 }

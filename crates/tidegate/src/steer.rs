@@ -1,6 +1,6 @@
 //! The laboratory's agent: the same one that `tidegate run` attaches.
 
-use crate::udp::Windowless;
+use crate::udp::{Terms, Windowless};
 use anyhow::Result;
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -24,12 +24,12 @@ impl Steer for LiveAgent {
             ..Config::default()
         };
         let agent = Agent::start(&config)?;
-        let udp = match side {
+        let terms = Terms::all(match side {
             Side::Client => run.udp,
             Side::Server => Udp::Leave,
-        };
+        });
         Ok(Box::new(Attached {
-            windowless: Windowless::start(udp, &agent, &config.interfaces)?,
+            windowless: Windowless::start(&terms, false, &agent, &config.interfaces, || {})?,
             agent,
             side,
             samples: HashMap::new(),
@@ -86,12 +86,14 @@ impl Steering for Attached {
     }
 
     fn held(&mut self) -> Vec<HeldFlow> {
-        let flows = self.windowless.signals().into_iter();
+        let flows = self.windowless.watch().into_iter();
         flows
-            .map(|(flow, signalled)| HeldFlow {
-                client_port: flow.local.port(),
-                server: flow.remote,
-                signalled: signalled.into(),
+            .flat_map(|watched| watched.flows)
+            .map(|seen| HeldFlow {
+                client_port: seen.flow.local.port(),
+                server: seen.flow.remote,
+                held: seen.hold.held,
+                signalled: seen.hold.signalled.into(),
             })
             .collect()
     }

@@ -3,59 +3,168 @@
 mod echoes;
 mod gate;
 mod hold;
+mod keeper;
+mod rules;
+mod turns;
+mod view;
 
 pub use gate::run as run_gate;
+pub use keeper::News;
+pub use rules::{EchoPlace, Rule, Rules};
+pub use view::{HoldCounts, Watched};
 
+use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use hold::Hold;
-use tidegate_agent::{Agent, Candidate, Interface};
-use tidegate_gate::{Choice, Fallback};
+use tidegate_agent::{Agent, Interface};
+use tidegate_gate::Fallback;
 use tidegate_scenario::Udp;
 
-/// Ports of QUIC's servers.
-const HTTPS: u16 = 443;
-
-/// What is done to it, until this value is dropped.
-pub enum Windowless {
-    /// Nothing.
-    Left,
-    /// New connections are turned away.
-    Turned(#[expect(dead_code, reason = "it is what it does")] Fallback),
-    /// What leaves of it waits.
-    Held(Hold),
+/// What is to become of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Of which flows.
+    pub rules: Rules,
+    /// Where echoes go that tell the delay of what is held.
+    pub echo: EchoPlace,
 }
 
-impl Windowless {
-    /// Every flow that may be held, with how many of its packets were signalled.
-    pub fn signals(&self) -> Vec<(Candidate, u32)> {
-        match self {
-            Self::Held(hold) => hold.signals().collect(),
-            Self::Left | Self::Turned(_) => Vec::new(),
+impl Terms {
+    /// The same for all.
+    pub fn all(action: Udp) -> Self {
+        Self {
+            rules: Rules::all(action),
+            ..Self::default()
         }
     }
 
-    /// Begins, beside `agent`, on these interfaces of the calling thread's network namespace.
+    /// What is in force where nothing may be changed.
+    fn or_idle(&self, dry_run: bool) -> Self {
+        let mut terms = self.clone();
+        if dry_run {
+            terms.rules = Rules::default();
+        }
+        terms
+    }
+}
+
+/// What is done to it, until this value is dropped.
+#[derive(Default)]
+pub struct Windowless {
+    terms: Terms,
+    interfaces: Vec<Interface>,
+    // Before the fallback: were its chains to go first, the kernel would drop what waits.
+    hold: Option<Hold>,
+    fallback: Option<Fallback>,
+}
+
+impl Windowless {
+    /// Begins, beside `agent`, on these interfaces of the calling thread's network namespace. In a dry run all is made
+    /// ready and nothing done. `bell` rings when there are news.
     ///
     /// # Errors
     /// If the kernel lacks what is needed.
-    pub fn start(udp: Udp, agent: &Agent, interfaces: &[Interface]) -> Result<Self> {
-        match udp {
-            Udp::Leave => Ok(Self::Left),
-            Udp::Fallback => {
-                let choice = |interface: &Interface| Choice {
-                    interface: Some(interface.index),
-                    remote_ports: HTTPS..=HTTPS,
-                    remote: None,
-                    rejects: true,
-                };
-                let choices: Vec<_> = interfaces.iter().map(choice).collect();
-                let fallback = Fallback::new(&choices).context("cannot turn QUIC away")?;
-                Ok(Self::Turned(fallback))
-            }
-            Udp::Hold => {
-                let hold = Hold::start(agent, interfaces);
-                Ok(Self::Held(hold.context("cannot hold what has no window")?))
-            }
+    pub fn start(
+        terms: &Terms,
+        dry_run: bool,
+        agent: &Agent,
+        interfaces: &[Interface],
+        bell: impl Fn() + Send + 'static,
+    ) -> Result<Self> {
+        let hold = terms.rules.may(Udp::Hold);
+        let hold = hold.then(|| Hold::start(agent, bell)).transpose();
+        let mut windowless = Self {
+            hold: hold.context("cannot hold what has no window")?,
+            ..Self::default()
+        };
+        windowless.set(&terms.or_idle(dry_run), interfaces)?;
+        Ok(windowless)
+    }
+
+    /// Whether it could do that from now on.
+    ///
+    /// # Errors
+    /// If the hold is asked for and was not at the start, when what it takes could still be had.
+    pub fn require(&self, terms: &Terms) -> Result<()> {
+        if terms.rules.may(Udp::Hold) && self.hold.is_none() {
+            let message = "udp \"hold\" cannot begin while the agent runs, expected it at the start; start it anew";
+            return Err(BadInput(message.into()).into());
         }
+        Ok(())
+    }
+
+    /// Does that from now on, if all of it can be done; else all stays as it was.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn change(&mut self, terms: &Terms, dry_run: bool, interfaces: &[Interface]) -> Result<()> {
+        self.require(terms)?;
+        self.set(&terms.or_idle(dry_run), interfaces)
+    }
+
+    /// Does the same on one more interface, or on one that has returned.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn attach(&mut self, interface: &Interface) -> Result<()> {
+        let mut interfaces = self.interfaces.clone();
+        interfaces.retain(|known| known.name != interface.name);
+        interfaces.push(interface.clone());
+        self.set(&self.terms.clone(), &interfaces)
+    }
+
+    /// Lets go of what it did on an interface that is gone.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn release(&mut self, index: u32) -> Result<()> {
+        let mut interfaces = self.interfaces.clone();
+        interfaces.retain(|known| known.index != index);
+        self.set(&self.terms.clone(), &interfaces)
+    }
+
+    fn set(&mut self, terms: &Terms, interfaces: &[Interface]) -> Result<()> {
+        if let Some(hold) = &self.hold {
+            hold.set(terms, interfaces)
+                .context("cannot hold what has no window, by tcx (Linux 6.6)")?;
+        }
+        if let Err(error) = self.turn_away(&terms.rules, interfaces) {
+            if let Some(hold) = &self.hold {
+                // It is what was in force before.
+                let _ = hold.set(&self.terms, &self.interfaces);
+            }
+            return Err(error.context("cannot turn QUIC away"));
+        }
+        self.terms = terms.clone();
+        self.interfaces = interfaces.to_vec();
+        Ok(())
+    }
+
+    fn turn_away(&mut self, rules: &Rules, interfaces: &[Interface]) -> Result<()> {
+        let choices = match rules.may(Udp::Fallback) {
+            true => rules.choices(interfaces),
+            false => Vec::new(),
+        };
+        match &mut self.fallback {
+            Some(fallback) => fallback.set(&choices)?,
+            None if choices.is_empty() => {}
+            None => self.fallback = Some(Fallback::new(&choices)?),
+        }
+        Ok(())
+    }
+
+    /// What has happened since the last call.
+    pub fn news(&self) -> Vec<News> {
+        self.hold.as_ref().map_or_else(Vec::new, Hold::news)
+    }
+
+    /// What the hold knows and does now; none without it.
+    pub fn watch(&self) -> Option<Watched> {
+        self.hold.as_ref().map(Hold::watch)
+    }
+
+    /// What becomes of flows that no rule is about, and whether any may be held.
+    pub fn in_force(&self) -> (Udp, bool) {
+        (self.terms.rules.otherwise, self.terms.rules.may(Udp::Hold))
     }
 }

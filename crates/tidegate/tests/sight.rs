@@ -3,7 +3,10 @@
 
 #[path = "sight/lint.rs"]
 mod lint;
+#[path = "sight/running.rs"]
+mod running;
 
+use crate::running::{Running, TIDEGATE, json};
 use nix::fcntl::FdFlag;
 use nix::poll::{PollFd, PollFlags, poll};
 use serde_json::Value;
@@ -11,99 +14,17 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_lab::{IpVersion, Veth};
 use tidegate_testing::{has_program, is_root};
 
-const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 /// Bytes of the download, and of each datagram beside it.
 const FILE: usize = 3_000_000;
 const DATAGRAM: usize = 1200;
-
-/// A running agent in the calling thread's namespace; killed if the test fails.
-struct Running {
-    child: Child,
-    events: Receiver<Value>,
-    socket: PathBuf,
-    _folder: TempDir,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Running {
-    fn start(more: &[&str]) -> Self {
-        let folder = TempDir::new().unwrap();
-        let socket = folder.path().join("agent.sock");
-        let mut child = Command::new(TIDEGATE)
-            .args(["run", "--iface", Veth::INTERFACE, "--log-format", "json"])
-            .arg("--socket")
-            .arg(&socket)
-            .args(more)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let log = BufReader::new(child.stderr.take().unwrap());
-        let (sender, events) = channel();
-        thread::spawn(move || {
-            for line in log.lines().map_while(Result::ok) {
-                let line = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
-                let _ = sender.send(line);
-            }
-        });
-        let running = Self {
-            child,
-            events,
-            socket,
-            _folder: folder,
-        };
-        running.event("start");
-        running
-    }
-
-    /// The next event of this name.
-    fn event(&self, name: &str) -> Value {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        loop {
-            let rest = deadline.saturating_duration_since(Instant::now());
-            let event = self.events.recv_timeout(rest);
-            let event = event.unwrap_or_else(|_| panic!("no event {name}"));
-            if event["event"] == name {
-                return event;
-            }
-        }
-    }
-
-    fn interrupt(&mut self) -> Value {
-        let pid = nix::unistd::Pid::from_raw(self.child.id() as i32);
-        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
-        let event = self.event("stop");
-        assert!(self.child.wait().unwrap().success());
-        event
-    }
-
-    fn top(&self, more: &[&str]) -> Output {
-        let mut command = Command::new(TIDEGATE);
-        command.arg("top").arg("--socket").arg(&self.socket);
-        let output = command
-            .args(["--once", "--interval", "0.2"])
-            .args(more)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{text}");
-        output
-    }
-}
 
 /// A download, with datagrams on the way that QUIC would use. Returns the client's address.
 fn traffic(hosts: &Veth) -> (IpAddr, TcpStream, TcpStream) {
@@ -132,10 +53,6 @@ fn traffic(hosts: &Veth) -> (IpAddr, TcpStream, TcpStream) {
     let mut file = vec![0; FILE];
     client.read_exact(&mut file).unwrap();
     (address.ip(), client, sending.join().unwrap())
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn scrape(address: SocketAddr) -> String {

@@ -3,12 +3,14 @@
 #ifndef TG_HELD_H
 #define TG_HELD_H
 
+#include "clock.h"
 #include "packet.h"
 #include "path.h"
 
 #define TG_HELD_TRIES 4u /* places that are tried for a new flow, a packet */
 #define TG_HELD_IDLE_US (10 * TG_SECOND_US) /* after which a place may be another's */
-#define TG_MERGED 64u /* packets merged by GRO that are let pass before one of them is signalled */
+#define TG_SIGNALLED_APART 32u /* of a flow's packets, as merged by GRO, one is signalled at most, whatever the law says; */
+#define TG_MERGED 64u /* and where they are merged and cannot be marked, one of so many */
 #define TG_ECHO_REPLY_4 0
 #define TG_ECHO_REPLY_6 129
 
@@ -28,7 +30,7 @@ struct tg_candidate {
 	tg_u32 place; /* of it, plus 1; 0: it has none */
 	tg_u32 merged; /* packets that could not be signalled, as they are several */
 	tg_u32 handshake_us; /* from the first packet to the first answer; 0: not seen */
-	tg_u32 unused;
+	tg_u32 unsignalled; /* packets since the last that was signalled */
 };
 
 /* UDP flows. */
@@ -48,19 +50,25 @@ struct {
 	__type(value, struct tg_held);
 } held SEC(".maps");
 
-/* A blank record. */
-const volatile struct tg_held nothing;
-
 /* Where to look for a place next. */
-volatile __u32 next_place = 0;
+volatile __u32 next_place SEC(".data") = 0;
 
 /* The identifier of the agent's echoes, and what they have in them that nobody else knows. */
 const volatile __be16 echo_id = 0;
 const volatile __u32 echo_secret = 0;
 
-static __always_inline __u64 now_us(void)
+/* User space's. */
+volatile struct tg_echo_place echo_place;
+
+/* Forgets what the law knew of the flow that the place had before. */
+static __always_inline void blank(struct tg_hold *h)
 {
-	return bpf_ktime_get_ns() / 1000;
+	volatile __u64 *words = (volatile __u64 *)h;
+
+	_Static_assert(sizeof(*h) % sizeof(*words) == 0, "whole words");
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < sizeof(*h) / sizeof(*words); i++)
+		words[i] = 0;
 }
 
 /* A flow has become bulk: it gets a place, if there is one that nobody uses. */
@@ -77,14 +85,16 @@ static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
 		seen_us = h->seen_us;
 		if (seen_us && p->now_us - seen_us < TG_HELD_IDLE_US)
 			continue;
+		/* From here on nobody else takes it; nobody reads it before it is whole. */
 		if (__sync_val_compare_and_swap(&h->seen_us, seen_us, p->now_us) != seen_us)
 			continue;
-		bpf_map_update_elem(&held, &place, (const void *)&nothing, BPF_EXIST);
+		__sync_lock_test_and_set(&h->since_us, 0);
+		h->floor_us = 0;
+		blank(&h->hold);
 		h->key.key = p->key;
 		h->key.protocol = p->protocol;
 		tg_hold_init(&h->hold, c->handshake_us);
-		h->since_us = p->now_us;
-		h->seen_us = p->now_us;
+		__sync_lock_test_and_set(&h->since_us, p->now_us);
 		c->since_us = p->now_us;
 		c->place = place + 1;
 		return 0;
@@ -157,10 +167,12 @@ __noinline int leave_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 b
 	return 0;
 }
 
-/* Of several packets that GRO has merged all would be lost. */
+/* What the law signals is bounded here. Of several packets that GRO has merged all would be lost. */
 static __always_inline int may_signal(struct __sk_buff *skb, const struct tg_packet *p,
 				      struct tg_candidate *c)
 {
+	if (c->unsignalled < TG_SIGNALLED_APART)
+		return 0;
 	if (p->ecn != TG_ECN_NOT_ECT || wire_packets(skb, p) == 1 || ++c->merged >= TG_MERGED) {
 		c->merged = 0;
 		return 1;
@@ -189,8 +201,10 @@ __noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __
 		return 0;
 	}
 	h->seen_us = p->now_us;
+	c->unsignalled++;
 	if (!learn_held(h, p->key.ifindex, p->now_us, skb->len - l2, 0) || !may_signal(skb, p, c))
 		return 0;
+	c->unsignalled = 0;
 	return signal_held(h, p->key.ifindex, p->now_us);
 }
 
@@ -214,19 +228,36 @@ __noinline int held_leaves(struct __sk_buff *skb, const struct tg_packet *p, __u
 }
 
 /* Congestion is signalled: by a mark to ends that understand it, by a drop to others. */
-static __always_inline int signal(struct __sk_buff *skb)
+static __always_inline int signal(struct __sk_buff *skb, const struct tg_packet *p)
 {
-	return bpf_skb_ecn_set_ce(skb) ? TC_ACT_UNSPEC : TC_ACT_SHOT;
+	if (p->ecn == TG_ECN_NOT_ECT)
+		return TC_ACT_SHOT;
+	bpf_skb_ecn_set_ce(skb);
+	return TC_ACT_UNSPEC;
 }
 
-/* Whether the flow's far end is where the packet is from. */
-static __always_inline int is_from(const struct tg_held *h, const struct tg_packet *p)
+/*
+ * Whether what leaves of the packet's flow can be made to wait. What is in fragments, has IP options or lies about its
+ * length is not understood. What has a VLAN's tag here leaves by the VLAN's interface, where the gate does not look
+ * for it.
+ */
+static __always_inline int may_be_held(const struct tg_packet *p, int reason)
+{
+	return reason == TG_COUNT_UDP && p->datagram && !p->key.vlan;
+}
+
+/* Whether the packet is from where the flow's echoes go. */
+static __always_inline int is_asked(const struct tg_held *h, const struct tg_packet *p)
 {
 	const struct tg_key *k = &h->key.key;
+	int named = echo_place.family != 0;
+	__u32 differs = k->ifindex ^ p->key.ifindex;
 
-	return k->ifindex == p->key.ifindex && k->remote[0] == p->key.remote[0] &&
-	       k->remote[1] == p->key.remote[1] && k->remote[2] == p->key.remote[2] &&
-	       k->remote[3] == p->key.remote[3];
+	if (named)
+		differs |= echo_place.family ^ p->key.family;
+	for (int i = 0; i < 4; i++)
+		differs |= (named ? echo_place.address[i] : k->remote[i]) ^ p->key.remote[i];
+	return !differs;
 }
 
 static __always_inline int is_echo_reply(const struct tg_packet *p, const struct tg_echo_packet *e)
@@ -254,7 +285,7 @@ __noinline int echo_arrives(struct __sk_buff *skb, const struct tg_packet *p)
 		__u32 place = e.places[n % TG_ECHO_FLOWS];
 		struct tg_held *h = bpf_map_lookup_elem(&held, &place);
 
-		if (h && h->since_us && is_from(h, p))
+		if (h && h->since_us && is_asked(h, p))
 			learn_held(h, p->key.ifindex, p->now_us, 0, rtt_us | !rtt_us);
 	}
 	return 0;

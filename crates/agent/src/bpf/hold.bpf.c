@@ -32,8 +32,8 @@ static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 	struct tg_packet p = { .now_us = now_us() };
 	int reason = tg_parse(skb, &p, l2, 0);
 
-	if (reason == TG_COUNT_UDP)
-		return held_arrives(skb, &p, l2) ? signal(skb) : TC_ACT_UNSPEC;
+	if (may_be_held(&p, reason))
+		return held_arrives(skb, &p, l2) ? signal(skb, &p) : TC_ACT_UNSPEC;
 	if (reason == TG_COUNT_NOT_TCP)
 		echo_arrives(skb, &p);
 	return TC_ACT_UNSPEC;
@@ -42,8 +42,9 @@ static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = { .now_us = now_us() };
+	int reason = tg_parse(skb, &p, l2, 1);
 
-	if (tg_parse(skb, &p, l2, 1) == TG_COUNT_UDP)
+	if (may_be_held(&p, reason))
 		held_leaves(skb, &p, l2);
 	return TC_ACT_UNSPEC;
 }

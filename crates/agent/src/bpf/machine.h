@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* What both roles, downloads and uploads, need of the machine: the configuration, the clock, and the
- * connection's socket. */
+/* What both roles, downloads and uploads, need of the machine: the configuration, and the connection's
+ * socket. */
 #ifndef TG_MACHINE_H
 #define TG_MACHINE_H
 
+#include "clock.h"
 #include "maps.h"
 #include "packet.h"
 
@@ -11,15 +12,6 @@
 volatile struct tg_config config = {
 	.params = { .law = TG_LAW_TIDE, .lambda_q8 = 3 * TG_LAMBDA_ONE, .limit = TG_OPEN },
 };
-
-/* Tests bring their own time. */
-const volatile bool injected_clock = false;
-volatile __u64 injected_now_us = 0;
-
-static __always_inline __u64 now_us(void)
-{
-	return injected_clock ? injected_now_us : bpf_ktime_get_ns() / 1000;
-}
 
 /* The law and its parameters, in place: a copy would be more for the verifier to follow. */
 static __always_inline const struct tg_params *params(void)

@@ -267,6 +267,12 @@ struct tg_echo_packet {
 	tg_u16 places[TG_ECHO_FLOWS];
 };
 
+/* Where the echoes go, if it is not each flow's own server. */
+struct tg_echo_place {
+	tg_u32 address[4]; /* as a key has it */
+	tg_u32 family; /* 0: each flow's server */
+};
+
 /* Data that are left alone, by connection. Ports are 0 where a packet has none. */
 struct tg_left_key {
 	struct tg_key key;

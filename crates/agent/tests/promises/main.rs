@@ -16,6 +16,7 @@ mod closed_loop;
 mod connection;
 mod fuzz;
 mod gate;
+mod held;
 mod hostile;
 mod left;
 mod mixed;

@@ -4,6 +4,7 @@
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
+use tidegate_agent::hold::HoldSkelBuilder;
 use tidegate_agent::skeleton::AgentSkelBuilder;
 use tidegate_agent::step::StepSkelBuilder;
 use tidegate_testing::is_root;
@@ -36,13 +37,16 @@ fn the_verifier_is_not_strained() {
     if !is_root() {
         return;
     }
-    let (mut agent, mut step) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    let mut agent = MaybeUninit::uninit();
+    let (mut hold, mut step) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     let agent = AgentSkelBuilder::default().open(&mut agent).expect("open");
+    let hold = HoldSkelBuilder::default().open(&mut hold).expect("open");
     let step = StepSkelBuilder::default().open(&mut step).expect("open");
     let agent = agent.load().expect("the verifier accepts the agent");
+    let hold = hold.load().expect("the verifier accepts the hold");
     let step = step.load().expect("the verifier accepts the laws");
-    let programs = [verified(&agent), verified(&step)].concat();
-    assert_eq!(programs.len(), 6);
+    let programs = [verified(&agent), verified(&hold), verified(&step)].concat();
+    assert_eq!(programs.len(), 10);
     for (name, instructions) in &programs {
         println!("{name}: {instructions} instructions");
     }

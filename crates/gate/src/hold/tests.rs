@@ -39,6 +39,26 @@ fn a_packet_leaves_in_its_time_and_not_before_its_predecessor() {
 }
 
 #[test]
+fn each_flow_s_packets_are_counted_apart_and_at_once_is_no_wait() {
+    let mut hold = Hold::new(Limits::default());
+    hold.push(leaving(1, 0), 10, 40_000);
+    hold.push(leaving(1, 10), 11, 40_000);
+    hold.push(leaving(2, 20), 12, 500);
+    let counts = |hold: &Hold, port| {
+        let of = hold.each().find(|(f, _)| *f == flow(port));
+        of.map(|(_, counts)| (counts.waited, counts.waiting))
+    };
+    assert_eq!(all(&mut hold, 500), [12]);
+    assert_eq!(counts(&hold, 1), Some((0, 2)));
+    assert_eq!(counts(&hold, 2), Some((0, 0)));
+    assert_eq!(all(&mut hold, 40_000), [10, 11]);
+    assert_eq!(counts(&hold, 1), Some((2, 0)));
+    assert_eq!((hold.counts().waited, hold.counts().waiting), (2, 0));
+    hold.forget(&flow(1));
+    assert_eq!(counts(&hold, 1), None);
+}
+
+#[test]
 fn nothing_waits_longer_than_the_limit() {
     let mut hold = Hold::new(Limits::default());
     hold.push(leaving(1, 7), 1, u64::MAX);

@@ -1,11 +1,12 @@
 //! QUIC's Initials are rejected at once, and nothing else is.
 
-use crate::hosts::{Path, hosts};
+use crate::hosts::{Path, assert_all_in_order, hosts};
+use crate::laws::{Law, start};
 use crate::router::{Router, sh};
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
-use tidegate_gate::{Choice, Fallback};
+use tidegate_gate::{Choice, Fallback, Limits};
 use tidegate_lab::{IpVersion, Namespace, Veth};
 use tidegate_testing::has_program;
 
@@ -122,20 +123,49 @@ fn initials_are_rejected_and_nothing_else() {
         let bits = if server.is_ipv4() { 30 } else { 126 };
         let mut exception = choice(false);
         exception.remote = Some((server, bits));
-        let _fallback = make(&[exception.clone(), choice(true)]);
+        let mut fallback = make(&[exception.clone(), choice(true)]);
         assert_eq!(fate(QUIC, &initial), Fate::Arrives);
-        drop(_fallback);
         exception.rejects = true;
-        let _fallback = make(&[exception]);
+        fallback.set(&[exception]).unwrap();
         assert_eq!(fate(QUIC, &initial), Fate::Rejected);
-        drop(_fallback);
         let elsewhere = Choice {
             interface: Some(0x7fff),
             ..choice(true)
         };
-        let _fallback = make(&[elsewhere]);
+        fallback.set(&[elsewhere]).unwrap();
+        assert_eq!(fate(QUIC, &initial), Fate::Arrives);
+        fallback.set(&[choice(true)]).unwrap();
+        assert_eq!(fate(QUIC, &initial), Fate::Rejected);
+        fallback.set(&[]).unwrap();
         assert_eq!(fate(QUIC, &initial), Fate::Arrives);
     }
+}
+
+/// Were a chain removed for it, the kernel would drop all that waits.
+#[test]
+fn choices_change_while_packets_wait() {
+    const PACKETS: u32 = 200;
+    let Some(hosts) = hosts() else { return };
+    let path = Path::new(&hosts, IpVersion::V4);
+    let wait = Law::Wait(Duration::from_millis(200).as_micros() as u64);
+    let (mut gate, mut fallback) = hosts
+        .client
+        .run(|| {
+            let gate = start(wait, Limits::default())?;
+            Ok((gate, Fallback::new(&[choice(true)])?))
+        })
+        .unwrap();
+    gate.hold(&[path.flow]).unwrap();
+    let receiver = path.receive(Duration::from_millis(800));
+    path.send(0..PACKETS);
+    for choices in [&[choice(false)][..], &[], &[choice(true)]] {
+        fallback.set(choices).unwrap();
+    }
+    assert_all_in_order(&receiver.join().unwrap(), PACKETS);
+    assert_eq!(gate.counts().unwrap().waited, u64::from(PACKETS));
+    let own = gate.each().unwrap();
+    assert_eq!((own.len(), own[0].0), (1, path.flow));
+    assert_eq!((own[0].1.waited, own[0].1.waiting), (u64::from(PACKETS), 0));
 }
 
 #[test]

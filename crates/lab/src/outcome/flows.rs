@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use crate::sample::FlowSample;
+use crate::steer::HeldFlow;
 use crate::transport::Info;
 use crate::workload::{EchoLog, FetchLog, Flow};
 use std::collections::BTreeMap;
@@ -82,7 +83,7 @@ pub fn held_results(outcome: &Outcome) -> Vec<HeldResult> {
     let flows = outcome.cast.flows.iter().zip(&outcome.samples.flows);
     flows
         .filter_map(|(flow, samples)| {
-            let signalled = *outcome.samples.signalled.get(flow.ends.get()?)?;
+            let HeldFlow { held, signalled, .. } = *outcome.samples.held.get(flow.ends.get()?)?;
             let last = samples.iter().rev().find_map(|sample| sample.receiver);
             let Some(Info::Quic { received, sent, .. }) = last else {
                 return None;
@@ -90,6 +91,7 @@ pub fn held_results(outcome: &Outcome) -> Vec<HeldResult> {
             Some(HeldResult {
                 name: flow.name.clone(),
                 arrived: received,
+                held,
                 signalled,
                 left: sent,
                 ..HeldResult::default()

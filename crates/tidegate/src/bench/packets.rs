@@ -23,6 +23,9 @@ const BLOCKS: usize = 151;
 /// Blocks before them, twelve seconds of the link's: flows start, and find what they share.
 const SETTLE: usize = 200;
 
+/// Flows that bring no more than ten datagrams each.
+const SHORT: u16 = 7600;
+
 /// What packets take their turns.
 const MIXES: [Mix; 5] = [
     Mix {
@@ -53,6 +56,7 @@ pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
     let other = against.map(Build::read).transpose()?;
     let bench = Bench {
         this,
+        hold: Build::read_hold(&std::env::current_exe()?)?,
         other,
         idle: Idle::load()?,
         stop,
@@ -73,11 +77,13 @@ pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
         }
     }
     rows.extend(bench.windowless()?);
+    rows.extend(bench.held()?);
     Ok(rows)
 }
 
 struct Bench<'a> {
     this: Build,
+    hold: Build,
     other: Option<Build>,
     idle: Idle,
     stop: &'a AtomicBool,
@@ -125,6 +131,31 @@ impl Bench<'_> {
             let costs = self.costs(&all, 0, || datagrams.exchange())?;
             let name = |way| format!("{}, {flows} flows", traffic::windowless_name(way));
             rows_of_all.extend(rows(name, &["the other build"], &costs));
+        }
+        Ok(rows_of_all)
+    }
+
+    /// What the hold's programs cost beside the agent's own, of TCP, of UDP that is short and of UDP that is bulk, where
+    /// the same packets pass.
+    fn held(&self) -> Result<Vec<Row>> {
+        let all = [
+            self.hold.load_hold()?,
+            self.this.load(Direction::Down, Law::Tide)?,
+        ];
+        let beside = ["the agent's programs"];
+        let mut traffic = Traffic::new(Direction::Down, MIXES[0]);
+        for programs in &all {
+            traffic.greet(programs)?;
+        }
+        let costs = self.costs(&all, 0, || traffic.segment())?;
+        let name = |way| format!("hold, {}", traffic::name(Direction::Down, way));
+        let mut rows_of_all = rows(name, &beside, &costs);
+        // Of so many flows each has brought less than what is bulk when all blocks have passed.
+        for flows in [SHORT, 100, 1] {
+            let mut datagrams = Datagrams::new(flows);
+            let costs = self.costs(&all, 0, || datagrams.exchange())?;
+            let name = |way| format!("hold, {}, {flows} flows", traffic::windowless_name(way));
+            rows_of_all.extend(rows(name, &beside, &costs));
         }
         Ok(rows_of_all)
     }

@@ -1,10 +1,12 @@
-//! What of the kernel's can make packets wait that leave.
+//! What of the kernel's can make packets wait that leave, and whether all that the hold takes is here.
 
 use super::{Finding, Status};
+use crate::udp::{Terms, Windowless};
 use anyhow::Error;
-use tidegate_agent::Interface;
+use tidegate_agent::{Agent, Config, Interface};
 use tidegate_gate::{Fq, Mechanisms, Qdisc};
 use tidegate_lab::Namespace;
+use tidegate_scenario::Udp;
 
 /// Packets of one flow that have to fit: two seconds of two thousand acknowledgements each.
 const HELD: u32 = 4096;
@@ -59,6 +61,35 @@ pub fn of(interface: &Interface) -> Finding {
             finding(Status::Ok, found)
         }
         Err(error) => unknown(NAME, error),
+    }
+}
+
+/// Whether the hold would work: tried as `run` starts it, in a namespace that goes with the trial. Where it is `wanted`
+/// and does not work, nor does `run`.
+pub fn trial(wanted: bool) -> Finding {
+    const NAME: &str = "hold";
+    let hold = || {
+        let interfaces = vec![Interface::find("lo")?];
+        let agent = Agent::start(&Config {
+            interfaces: interfaces.clone(),
+            ..Config::default()
+        })?;
+        Windowless::start(&Terms::all(Udp::Hold), false, &agent, &interfaces, || {})?;
+        Ok(())
+    };
+    match Namespace::new().and_then(|namespace| namespace.run(hold)) {
+        Ok(()) => Finding::new(
+            NAME,
+            Status::Ok,
+            "UDP can be held: programs, echoes and gate start",
+        ),
+        Err(error) => {
+            let status = if wanted { Status::Fails } else { Status::Note };
+            let found = format!("UDP cannot be held: {error:#}").replace('\n', " ");
+            Finding::new(NAME, status, found).advise(
+                "`--udp hold` takes Linux 6.6, CAP_NET_RAW, nfnetlink_queue, and nft_queue or xt_NFQUEUE; without them --udp fallback or leave",
+            )
+        }
     }
 }
 

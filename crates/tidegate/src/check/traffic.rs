@@ -1,5 +1,6 @@
 //! What of the traffic `run` would steer: by kind, with the shares that an agent has counted where one runs.
 
+use crate::config::Settings;
 use crate::run::serve::Client;
 use crate::snapshot::Snapshot;
 use crate::top::units::share;
@@ -7,7 +8,8 @@ use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
-use tidegate_agent::{Config, Direction, Kind};
+use tidegate_agent::{Direction, Kind};
+use tidegate_scenario::Udp;
 
 /// A kind of traffic.
 #[derive(Debug, Serialize)]
@@ -17,17 +19,19 @@ pub struct Reached {
     /// Whether the law would steer what arrives, and what leaves.
     steered_down: bool,
     steered_up: bool,
+    /// Whether what arrives may be held, which is how what has no window is steered.
+    held_down: bool,
     /// Its part of the bytes that have arrived, and of those that have left, since the agent was started.
     share_down: Option<f64>,
     share_up: Option<f64>,
 }
 
-/// The kinds under `config`: those that the agent at `socket` has met, or all if none can be asked.
-pub fn reached(config: &Config, socket: &Path) -> Vec<Reached> {
+/// The kinds under `settings`: those that the agent at `socket` has met, or all if none can be asked.
+pub fn reached(settings: &Settings, socket: &Path) -> Vec<Reached> {
     // To have no agent, or one of another version, is no failure of this kernel's.
     let asked = Client::connect(socket).ok().flatten();
     let snapshot = asked.and_then(|mut agent| agent.snapshot().ok());
-    let kinds = Kind::ALL.map(|kind| Reached::new(kind, config, snapshot.as_ref()));
+    let kinds = Kind::ALL.map(|kind| Reached::new(kind, settings, snapshot.as_ref()));
     let met = |r: &Reached| {
         [r.share_down, r.share_up]
             .iter()
@@ -39,7 +43,8 @@ pub fn reached(config: &Config, socket: &Path) -> Vec<Reached> {
 }
 
 impl Reached {
-    fn new(kind: Kind, config: &Config, snapshot: Option<&Snapshot>) -> Self {
+    fn new(kind: Kind, settings: &Settings, snapshot: Option<&Snapshot>) -> Self {
+        let config = &settings.agent;
         let steered = |direction| {
             let law = config.params.law;
             config.directions.include(direction) && kind.is_reached(law, direction)
@@ -50,6 +55,7 @@ impl Reached {
             about: kind.about(),
             steered_down: steered(Direction::Down),
             steered_up: steered(Direction::Up),
+            held_down: kind.may_be_held() && settings.udp.rules.may(Udp::Hold),
             share_down: share(Direction::Down),
             share_up: share(Direction::Up),
         }
@@ -57,6 +63,7 @@ impl Reached {
 
     const fn treatment(&self) -> &'static str {
         match (self.steered_down, self.steered_up) {
+            _ if self.held_down => "held down",
             (true, true) => "steered",
             (true, false) => "steered down",
             (false, true) => "steered up",
@@ -106,19 +113,28 @@ pub fn print(kinds: &[Reached], out: &mut impl Write) -> Result<()> {
 mod tests {
     use super::{print, reached};
     use crate::check::traffic::Reached;
+    use crate::config::{OnExit, Settings};
     use crate::top::tests::{START_US, snapshot};
+    use crate::udp::Terms;
     use std::path::Path;
     use tidegate_agent::{Config, Directions, Kind};
     use tidegate_laws::{Law, Params};
+    use tidegate_scenario::Udp;
 
-    fn config(law: Law, directions: Directions) -> Config {
-        Config {
-            params: Params {
-                law,
-                ..Params::default()
+    fn settings(law: Law, directions: Directions) -> Settings {
+        Settings {
+            agent: Config {
+                params: Params {
+                    law,
+                    ..Params::default()
+                },
+                directions,
+                ..Config::default()
             },
-            directions,
-            ..Config::default()
+            udp: Terms::default(),
+            metrics: None,
+            pin: false,
+            on_exit: OnExit::Detach,
         }
     }
 
@@ -130,7 +146,7 @@ mod tests {
 
     #[test]
     fn without_an_agent_every_kind_is_told_by_what_the_law_would_do() {
-        let told = |law, directions| reached(&config(law, directions), Path::new("/nonexistent"));
+        let told = |law, directions| reached(&settings(law, directions), Path::new("/nonexistent"));
         let kinds = told(Law::Drwa, Directions::Both);
         assert_eq!(kinds.len(), Kind::ALL.len());
         let text = lines(&kinds);
@@ -154,11 +170,22 @@ mod tests {
     }
 
     #[test]
+    fn what_may_be_held_is_said() {
+        let mut settings = settings(Law::Tide, Directions::Both);
+        settings.udp = Terms::all(Udp::Hold);
+        let text = lines(&reached(&settings, Path::new("/nonexistent")));
+        let line = |of: Kind| text.lines().find(|l| l.contains(of.about())).unwrap();
+        assert!(line(Kind::Quic).starts_with("held down "), "{text}");
+        assert!(line(Kind::Gre).starts_with("left alone "), "{text}");
+        assert!(line(Kind::Tcp).starts_with("steered  "), "{text}");
+    }
+
+    #[test]
     fn shares_are_of_the_bytes_that_went_that_way() {
         let look = snapshot(START_US, vec![]);
         let told = |kind| {
-            let config = config(Law::Tide, Directions::Both);
-            Reached::new(kind, &config, Some(&look))
+            let settings = settings(Law::Tide, Directions::Both);
+            Reached::new(kind, &settings, Some(&look))
         };
         let (tcp, quic) = (told(Kind::Tcp), told(Kind::Quic));
         assert_eq!((tcp.share_down, quic.share_down), (Some(0.75), Some(0.25)));

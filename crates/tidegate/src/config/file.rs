@@ -2,6 +2,7 @@
 
 use super::OnExit;
 use crate::args::{OnlyArg, lambda_in_range};
+use crate::udp::EchoPlace;
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -25,6 +26,8 @@ pub struct File {
     pub limit: Option<u32>,
     pub only: Option<OnlyArg>,
     pub udp: Option<Udp>,
+    #[serde(default, deserialize_with = "echo_place")]
+    pub udp_echo: Option<EchoPlace>,
     #[serde(default)]
     pub stampless: bool,
     #[serde(default)]
@@ -37,6 +40,8 @@ pub struct File {
     pub default: Action,
     #[serde(default, rename = "rule")]
     pub rules: Vec<At<Entry>>,
+    #[serde(default, rename = "udp_rule")]
+    pub udp_rules: Vec<At<UdpEntry>>,
     /// For complaints.
     #[serde(skip)]
     path: PathBuf,
@@ -70,6 +75,18 @@ pub struct Entry {
     pub action: Action,
     #[serde(default, deserialize_with = "weight")]
     pub weight: Option<At<u8>>,
+}
+
+/// One `[[udp_rule]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UdpEntry {
+    #[serde(default, deserialize_with = "ports")]
+    pub remote_port: Vec<RangeInclusive<u16>>,
+    #[serde(default, deserialize_with = "prefixes")]
+    pub prefix: Vec<Prefix>,
+    pub interface: Option<At<String>>,
+    pub action: At<Udp>,
 }
 
 impl Entry {
@@ -170,6 +187,11 @@ fn prefix(text: &str) -> Result<Prefix, String> {
         return Err(wrong());
     }
     Ok(Prefix { address, bits })
+}
+
+fn echo_place<'de, D: Deserializer<'de>>(from: D) -> Result<Option<EchoPlace>, D::Error> {
+    let place = String::deserialize(from)?;
+    place.parse().map(Some).map_err(de::Error::custom)
 }
 
 fn weight<'de, D: Deserializer<'de>>(from: D) -> Result<Option<At<u8>>, D::Error> {

@@ -1,5 +1,8 @@
 use super::file::File;
+use super::settings;
+use crate::args::RunArgs;
 use std::path::Path;
+use tidegate_scenario::Udp;
 
 /// The file that the package installs: as it is, and with all that it shows in force.
 #[test]
@@ -18,5 +21,91 @@ fn the_packaged_file_is_read() {
     std::fs::write(&path, all.join("\n")).unwrap();
     let all = File::load(&path).unwrap();
     assert_eq!(all.rules.len(), 3);
+    assert_eq!(all.udp_rules.len(), 3);
     assert!(all.law.is_some() && all.metrics.is_some() && all.on_exit.is_some());
+    assert!(all.udp.is_some() && all.udp_echo.is_some());
+}
+
+/// What a file with these lines is refused for, on an agent's interface `lo`.
+fn refused(lines: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tidegate.toml");
+    std::fs::write(&path, format!("interfaces = [\"lo\"]\n{lines}")).unwrap();
+    let args = RunArgs {
+        config: Some(path),
+        ..RunArgs::default()
+    };
+    let error = settings(&args).err().expect("it is wrong");
+    format!("{error:#}")
+}
+
+#[test]
+fn a_rule_about_udp_that_makes_no_sense_is_refused_with_its_line() {
+    let cases = [
+        (
+            "law = \"drwa\"\nudp = \"leave\"\n[[udp_rule]]\nremote_port = 443\naction = \"hold\"",
+            "tidegate.toml:6:",
+            "\"tide\"",
+        ),
+        (
+            "[[udp_rule]]\naction = \"leave\"",
+            "tidegate.toml:2:",
+            "expected remote_port, prefix or interface",
+        ),
+        (
+            "[[udp_rule]]\ninterface = \"wwan7\"\naction = \"hold\"",
+            "tidegate.toml:3:",
+            "expected lo",
+        ),
+        (
+            "[[udp_rule]]\nremote_port = 443\naction = \"deny\"",
+            "tidegate.toml:4:",
+            "fallback",
+        ),
+        (
+            "[[udp_rule]]\nuid = 7\naction = \"hold\"",
+            "tidegate.toml:3:",
+            "uid",
+        ),
+        ("udp_echo = \"gateway\"", "tidegate.toml:2:", "\"server\""),
+    ];
+    for (lines, place, expected) in cases {
+        let said = refused(lines);
+        assert!(said.contains(place) && said.contains(expected), "{said}");
+    }
+    let ports: Vec<_> = (1..=65).map(|port| port.to_string()).collect();
+    let many = format!(
+        "[[udp_rule]]\nremote_port = [{}]\naction = \"leave\"",
+        ports.join(",")
+    );
+    let said = refused(&many);
+    assert!(
+        said.contains("65 rules") && said.contains("at most 64"),
+        "{said}"
+    );
+}
+
+#[test]
+fn rules_about_udp_are_written_out_and_the_command_line_goes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tidegate.toml");
+    let text = "interfaces = [\"lo\"]\nudp = \"leave\"\nudp_echo = \"192.0.2.1\"\n\
+        [[udp_rule]]\nremote_port = [3478, \"3480-3481\"]\nprefix = [\"192.0.2.0/24\", \"2001:db8::/32\"]\naction = \"fallback\"\n";
+    std::fs::write(&path, text).unwrap();
+    let with = |udp| {
+        let args = RunArgs {
+            config: Some(path.clone()),
+            udp,
+            ..RunArgs::default()
+        };
+        settings(&args).unwrap().udp
+    };
+    let terms = with(None);
+    assert_eq!(terms.rules.rules.len(), 4);
+    assert_eq!(terms.rules.otherwise, Udp::Leave);
+    assert_eq!(terms.echo, "192.0.2.1".parse().unwrap());
+    let terms = with(Some(Udp::Hold));
+    assert_eq!(terms.rules.otherwise, Udp::Hold);
+    let remote = "192.0.2.7:3481".parse().unwrap();
+    assert_eq!(terms.rules.verdict("lo", remote), Udp::Fallback);
 }

@@ -77,6 +77,14 @@ fn follow(watched: &mut Watched, name: &str, log: Log) {
     if let Some(index) = was {
         watched.agent.release(index);
         watched.about.interfaces.retain(|i| i.ifindex != index);
+        if let Err(error) = watched.windowless.release(index) {
+            let message = format!("what has no window is not let go on {name}: {error:#}");
+            log.warn(
+                "hold_refused",
+                &message,
+                json!({ "interface": name, "ifindex": index }),
+            );
+        }
         let message = format!("interface {name} is gone; waiting for it to return");
         log.warn(
             "interface_gone",
@@ -92,6 +100,10 @@ fn follow(watched: &mut Watched, name: &str, log: Log) {
                 name: name.to_owned(),
                 ifindex: interface.index,
             });
+            if let Err(error) = watched.windowless.attach(&interface) {
+                let message = format!("on {name} what has no window is left alone: {error:#}");
+                log.warn("hold_refused", &message, fields.clone());
+            }
             log.info(
                 "interface_came",
                 &format!("interface {name} has returned; attached"),

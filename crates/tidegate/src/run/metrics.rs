@@ -14,7 +14,10 @@ use prometheus_client::registry::{Registry, Unit};
 use std::fmt;
 use std::net::SocketAddr;
 use std::thread;
-use tidegate_agent::{Carried, Direction, FlowView, GroupView, Histogram, Histograms, PathView};
+use tidegate_agent::{
+    Carried, Direction, FlowView, GroupView, Histogram, Histograms, Holding, PathView,
+    WindowlessView,
+};
 use tiny_http::{Header, Method, Request, Response, Server};
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -92,6 +95,7 @@ impl Collector for Measured {
         self.counts(e)?;
         self.paths(e)?;
         self.flows(e)?;
+        self.hold(e)?;
         self.distributions(e)
     }
 }
@@ -233,6 +237,63 @@ impl Measured {
         });
         let help = "Flows with packets in the last 10 s, by whether the law wants a window of them";
         gauge(e, "flows", help, None, states)
+    }
+
+    /// Always the same families, so that what is not used counts nothing.
+    fn hold(&self, e: &mut DescriptorEncoder) -> fmt::Result {
+        let counts = self.snapshot.hold.unwrap_or_default();
+        let lively = |way: &&WindowlessView| way.seen_us + LIVELY_US > self.snapshot.at_us;
+        let holds: Vec<_> = self
+            .snapshot
+            .windowless
+            .iter()
+            .filter(lively)
+            .filter_map(|way| way.hold)
+            .collect();
+        let states = Holding::ALL.map(|state| {
+            let flows = holds.iter().filter(|h| h.state == state).count();
+            ([("state", state.name())], flows as f64)
+        });
+        let help =
+            "Downloads over UDP with packets in the last 10 s, by what the hold does about them";
+        gauge(e, "hold_flows", help, None, states)?;
+        let waiting = counts.gate.waiting as f64;
+        let help = "Packets that wait at the gate now";
+        single(e, "hold_waiting_packets", help, None, waiting)?;
+        for (name, help, value) in [
+            (
+                "hold_packets",
+                "Packets of flows that may be held, that came to the gate",
+                counts.gate.came,
+            ),
+            (
+                "hold_waited_packets",
+                "Packets that had to wait there, for a millisecond at least",
+                counts.gate.waited,
+            ),
+            (
+                "hold_pushed_packets",
+                "Packets that left before their time, as too much waited",
+                counts.gate.pushed,
+            ),
+            (
+                "hold_signalled_packets",
+                "Packets that were marked or dropped to tell a sender of congestion",
+                counts.signalled,
+            ),
+            (
+                "hold_echoes",
+                "Echoes that were sent to tell the delay of flows without a window",
+                counts.echoes,
+            ),
+        ] {
+            let none: [(&str, &str); 0] = [];
+            counter(e, name, help, None, [(none, value)])?;
+        }
+        let help =
+            "1 if the process behind the packet queue has ended, so that nothing can be held";
+        let gone = f64::from(u8::from(counts.gate_gone));
+        single(e, "hold_gate_gone", help, None, gone)
     }
 
     fn distributions(&self, e: &mut DescriptorEncoder) -> fmt::Result {

@@ -141,7 +141,6 @@ impl Column {
 
     /// What stands in a row, in at most `width` characters.
     pub fn cell(self, row: &Row, width: u16) -> String {
-        let flow = row.flow();
         let known = |text: Option<String>| text.unwrap_or_else(|| "–".into());
         match self {
             Self::Direction => match row.key.direction {
@@ -153,14 +152,14 @@ impl Column {
             Self::Interface => row.interface.clone(),
             Self::Group => known(row.group().map(|group| group.to_string())),
             Self::Queue => known(row.queue_us().map(delay)),
-            Self::Rtt => known(flow.and_then(|f| f.rtt_us).map(delay)),
-            Self::RttMin => known(flow.and_then(|f| f.rtt_min_us).map(delay)),
+            Self::Rtt => known(row.rtt_us().map(delay)),
+            Self::RttMin => known(row.rtt_min_us().map(delay)),
             Self::Rate => known(row.rate_bps.map(rate)),
-            Self::Window => known(flow.map(|f| bytes(f.window_bytes.into()))),
-            Self::Kernel => known(flow.map(|f| bytes(f.kernel_bytes.into()))),
+            Self::Window => known(row.window_bytes().map(|n| bytes(n.into()))),
+            Self::Kernel => known(row.kernel_bytes().map(|n| bytes(n.into()))),
             Self::Ecn => known(row.marks().map(marks)),
             Self::Bytes => bytes(row.bytes),
-            Self::Why => row.limit.short().into(),
+            Self::Why => row.why(),
         }
     }
 }

@@ -4,7 +4,9 @@ use crate::top::model::Model;
 use crate::top::row::{Row, Seen, endpoint};
 use crate::top::sharing;
 use crate::top::units::{bytes, delay, duration, rate};
-use tidegate_agent::{Direction, FlowView, Limit, Marks, Origin, RecordView, WindowlessView};
+use tidegate_agent::{
+    Direction, FlowView, HoldView, Limit, Marks, Origin, RecordView, WindowlessView,
+};
 
 /// Lines about a row.
 pub fn lines(model: &Model, row: &Row) -> Vec<String> {
@@ -21,7 +23,10 @@ pub fn lines(model: &Model, row: &Row) -> Vec<String> {
             left.packets,
             bytes(left.bytes)
         )),
-        Seen::Windowless(way) => lines.extend(windowless(model, way)),
+        Seen::Windowless(way) => {
+            lines.extend(way.hold.iter().flat_map(hold));
+            lines.extend(windowless(model, way));
+        }
     }
     let age_us = model.at_us.saturating_sub(row.seen_us);
     if age_us > 1_000_000 {
@@ -58,11 +63,7 @@ fn why(model: &Model, row: &Row) -> String {
         limit if limit.is_left_alone() => "Left alone",
         _ => "Limited by",
     };
-    format!(
-        "{label}: {} – {}.{dry}",
-        row.limit.short(),
-        row.limit.words()
-    )
+    format!("{label}: {} – {}.{dry}", row.why(), row.limit.words())
 }
 
 fn delays(flow: &FlowView) -> String {
@@ -93,6 +94,34 @@ fn windows(model: &Model, flow: &FlowView) -> String {
         flow.rewritten,
         flow.mss_bytes
     )
+}
+
+/// What is held of a flow, and by what; nothing of one without a record.
+fn hold(hold: &HoldView) -> Vec<String> {
+    let Some(sender) = hold.sender else {
+        return Vec::new();
+    };
+    let told = |us: Option<u32>| us.map_or_else(|| "not known".into(), delay);
+    let size = |of: Option<u32>| of.map_or_else(|| "not known".into(), |n| bytes(n.into()));
+    vec![
+        format!(
+            "Delay by echoes: queue {}, round trip {}, without a queue {}.",
+            told(hold.queue_us),
+            told(hold.rtt_us),
+            told(hold.rtt_min_us)
+        ),
+        format!(
+            "Hold: {} of the sender's window of {} stand here, the law wants {} under way; what leaves now waits {}; {} packets wait, {} have waited; {} signalled.",
+            bytes(hold.here_bytes.into()),
+            size(hold.sender_bytes),
+            size(hold.wanted_bytes),
+            delay(hold.wait_us),
+            hold.waiting,
+            hold.held,
+            hold.signalled
+        ),
+        format!("Its sender ({}): {}.", sender.name(), sender.about()),
+    ]
 }
 
 fn windowless(model: &Model, way: &WindowlessView) -> [String; 2] {

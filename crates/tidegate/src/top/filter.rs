@@ -76,7 +76,7 @@ impl Test {
                     endpoint(&row.key.local),
                     row.key.protocol(),
                     row.interface.to_lowercase(),
-                    row.limit.short().to_lowercase(),
+                    row.why().to_lowercase(),
                 ];
                 fields.iter().any(|field| field.contains(text))
             }

@@ -5,6 +5,7 @@ use crate::top::filter::Filter;
 use crate::top::order::Order;
 use crate::top::row::{GroupRow, Key, KindRow, PathRow, Row, Seen, State, TCP};
 use crate::top::units;
+use crate::udp::HoldCounts;
 use std::collections::HashMap;
 use tidegate_agent::{
     Carried, Count, Direction, FlowView, GroupView, Kind, LeftView, Limit, PathView, Situation,
@@ -32,6 +33,8 @@ pub struct Model {
     pub counts: Vec<Count>,
     /// The interfaces, by direction.
     pub paths: Vec<PathRow>,
+    /// What the hold has done; absent without it.
+    pub hold: Option<HoldCounts>,
     rows: Vec<Row>,
     /// Bytes that the paths had carried when last seen, by [`Kind::ALL`].
     carried: HashMap<(Direction, u32), [u64; Kind::ALL.len()]>,
@@ -63,6 +66,7 @@ impl Model {
         self.at_us = snapshot.at_us;
         self.about = snapshot.agent;
         self.counts = snapshot.counts;
+        self.hold = snapshot.hold;
         self.take_rows(
             (snapshot.flows, snapshot.left, snapshot.windowless),
             &snapshot.paths,
@@ -185,7 +189,10 @@ impl Model {
             interface: self.about.interface(key.ifindex),
             bytes: way.bytes,
             rate_bps: rate(way.bytes, before.get(&key), elapsed_us),
-            limit: Limit::Windowless(way.kind),
+            limit: match &way.hold {
+                Some(hold) => Limit::Hold(hold.state),
+                None => Limit::Windowless(way.kind),
+            },
             state: self.state(false, way.seen_us),
             seen_us: way.seen_us,
             seen: Seen::Windowless(way),
@@ -252,7 +259,8 @@ impl Model {
             let rate_bps = news
                 .zip(elapsed_us)
                 .map(|(news, us)| news as f64 * 8e6 / us as f64);
-            let reached = kind.is_reached(self.about.law, path.0);
+            let held = path.0 == Direction::Down && self.about.holds && kind.may_be_held();
+            let reached = held || kind.is_reached(self.about.law, path.0);
             let row = KindRow {
                 kind,
                 reached,
@@ -328,7 +336,7 @@ impl Model {
             let wish = Wish::default();
             let mut rows = self.rows(&wish);
             rows.retain(|r| r.key.direction == direction && r.state == State::Live);
-            let flows = rows.iter().filter(|r| r.flow().is_some());
+            let flows = rows.iter().filter(|r| r.flow().is_some() || r.is_steered());
             let steered = rows.iter().filter(|r| r.is_steered()).count();
             let bps: f64 = rows.iter().filter_map(|r| r.rate_bps).sum();
             let paths = self.paths.iter().filter(|p| p.direction == direction);

@@ -49,14 +49,13 @@ impl Order {
 
     fn column(self, a: &Row, b: &Row) -> Ordering {
         let number = |row: &Row| -> Option<f64> {
-            let flow = row.flow();
             match self {
                 Self::Queue => row.queue_us().map(f64::from),
-                Self::Rtt => flow.and_then(|f| f.rtt_us).map(f64::from),
-                Self::RttMin => flow.and_then(|f| f.rtt_min_us).map(f64::from),
+                Self::Rtt => row.rtt_us().map(f64::from),
+                Self::RttMin => row.rtt_min_us().map(f64::from),
                 Self::Rate => row.rate_bps,
-                Self::Window => flow.map(|f| f.window_bytes.into()),
-                Self::Kernel => flow.map(|f| f.kernel_bytes.into()),
+                Self::Window => row.window_bytes().map(f64::from),
+                Self::Kernel => row.kernel_bytes().map(f64::from),
                 Self::Bytes => Some(row.bytes as f64),
                 Self::Group | Self::Remote | Self::Why => None,
             }
@@ -64,7 +63,7 @@ impl Order {
         match self {
             Self::Group => queue_of(a).cmp(&queue_of(b)),
             Self::Remote => (a.key.remote, a.key.local).cmp(&(b.key.remote, b.key.local)),
-            Self::Why => a.limit.short().cmp(b.limit.short()),
+            Self::Why => a.why().cmp(&b.why()),
             // What is not known comes last.
             _ => number(b).partial_cmp(&number(a)).unwrap_or(Ordering::Equal),
         }

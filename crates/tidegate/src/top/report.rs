@@ -4,6 +4,7 @@ use crate::snapshot::{About, VERSION};
 use crate::top::model::{Model, Wish};
 use crate::top::row::{PathRow, Row, Seen, State};
 use crate::top::sharing;
+use crate::udp::HoldCounts;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
@@ -20,6 +21,7 @@ pub struct Report<'a> {
     flows: Vec<Line<'a, FlowView>>,
     left: Vec<Line<'a, LeftView>>,
     windowless: Vec<Line<'a, WindowlessView>>,
+    hold: Option<HoldCounts>,
 }
 
 #[derive(Serialize)]
@@ -74,6 +76,7 @@ impl<'a> Report<'a> {
             flows,
             left,
             windowless,
+            hold: model.hold,
         }
     }
 

@@ -3,7 +3,8 @@
 use crate::top::units::share;
 use serde::Serialize;
 use tidegate_agent::{
-    Carried, Direction, Endpoint, FlowView, GroupView, Kind, LeftView, Limit, Marks, WindowlessView,
+    Carried, Direction, Endpoint, FlowView, GroupView, HoldView, Kind, LeftView, Limit, Marks,
+    WindowlessView,
 };
 
 /// Which data it is.
@@ -174,19 +175,71 @@ impl Row {
         }
     }
 
-    /// Forward queueing delay in µs.
+    /// What the hold knows and does, where it has a say.
+    pub fn hold(&self) -> Option<&HoldView> {
+        match &self.seen {
+            Seen::Windowless(way) => way.hold.as_ref(),
+            Seen::Flow(_) | Seen::Left(_) => None,
+        }
+    }
+
+    /// One of what is known of a flow, or of one that may be held.
+    fn of<T>(
+        &self,
+        flow: impl Fn(&FlowView) -> Option<T>,
+        hold: impl Fn(&HoldView) -> Option<T>,
+    ) -> Option<T> {
+        self.flow()
+            .and_then(flow)
+            .or_else(|| self.hold().and_then(hold))
+    }
+
+    /// Queueing delay in µs: forward, or, of what may be held, there and back.
     pub fn queue_us(&self) -> Option<u32> {
-        self.flow().and_then(|f| f.queue_us)
+        self.of(|f| f.queue_us, |h| h.queue_us)
+    }
+
+    /// Last round trip in µs.
+    pub fn rtt_us(&self) -> Option<u32> {
+        self.of(|f| f.rtt_us, |h| h.rtt_us)
+    }
+
+    /// Smallest round trip in µs.
+    pub fn rtt_min_us(&self) -> Option<u32> {
+        self.of(|f| f.rtt_min_us, |h| h.rtt_min_us)
+    }
+
+    /// What the data's sender was told that it may have under way, or is made to have.
+    pub fn window_bytes(&self) -> Option<u32> {
+        let sent = |h: &HoldView| Some(h.sender_bytes?.saturating_sub(h.here_bytes));
+        self.of(|f| Some(f.window_bytes), sent)
+    }
+
+    /// What it would have without us.
+    pub fn kernel_bytes(&self) -> Option<u32> {
+        self.of(|f| Some(f.kernel_bytes), |h| h.sender_bytes)
     }
 
     /// Number of the group that it shares a queue with.
     pub fn group(&self) -> Option<u32> {
-        self.flow().and_then(|f| f.group)
+        self.of(|f| f.group, |h| h.group)
     }
 
     /// Whether the law wants a window of it.
     pub fn is_steered(&self) -> bool {
-        self.flow().is_some_and(|f| f.wanted_bytes.is_some())
+        let told = |f: &FlowView| f.wanted_bytes.is_some();
+        let held = |h: &HoldView| h.state.is_steered();
+        self.flow().is_some_and(told) || self.hold().is_some_and(held)
+    }
+
+    /// What limits it, in two or three words; of what may be held, what it is, too.
+    pub fn why(&self) -> String {
+        match (&self.seen, self.limit) {
+            (Seen::Windowless(way), Limit::Hold(state)) => {
+                format!("{} {}", way.kind.short(), state.short())
+            }
+            (_, limit) => limit.short().into(),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use tidegate_agent::{
     PathView, Reason, RecordView, WindowlessView,
 };
 use tidegate_laws::{Law, PathState};
+use tidegate_scenario::Udp;
 
 /// A moment, µs.
 pub const START_US: u64 = 1_000_000_000;
@@ -64,6 +65,7 @@ pub fn quic(bytes: u64, at_us: u64) -> WindowlessView {
         bytes,
         first_us: START_US,
         seen_us: at_us,
+        hold: None,
     }
 }
 
@@ -128,6 +130,8 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             dry_run: false,
             directions: "downloads and uploads".into(),
             hook: "tcx".into(),
+            udp: Udp::Leave,
+            holds: false,
             interfaces: vec![Place {
                 name: "wwan0".into(),
                 ifindex: 2,
@@ -144,5 +148,6 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
         flows,
         left: vec![],
         windowless: vec![],
+        hold: None,
     }
 }

@@ -1,13 +1,15 @@
 //! Echoes of the agent's own: what tells it the delay of flows that show none.
 
+use super::turns::Turn;
 use anyhow::{Context, Result};
+use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, SockaddrIn6, sendto,
-    setsockopt, socket, sockopt::BindToDevice,
+    AddressFamily, ControlMessage, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn,
+    SockaddrIn6, sendmsg, socket,
 };
-use std::net::IpAddr;
+use std::io::IoSlice;
+use std::net::{IpAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, OwnedFd};
-use tidegate_agent::{Candidate, Interface};
 
 /// Flows that one echo asks for.
 pub const FLOWS: usize = 4;
@@ -18,78 +20,88 @@ const NONE: u16 = u16::MAX;
 const ECHO_REQUEST_4: u8 = 8;
 const ECHO_REQUEST_6: u8 = 128;
 
-/// Sockets from which an interface's echoes are sent.
-struct Sockets {
-    interface: u32,
-    v4: OwnedFd,
-    v6: OwnedFd,
-}
-
 /// Sends echoes.
 pub struct Echoes {
     id: u16,
     /// What nobody knows who does not see the echoes.
     secret: u32,
     sequence: u16,
-    sockets: Vec<Sockets>,
+    v4: OwnedFd,
+    /// None where the kernel has no IPv6.
+    v6: Option<OwnedFd>,
 }
 
 impl Echoes {
-    /// With that identifier and secret, over these interfaces.
+    /// With that identifier and secret.
     ///
     /// # Errors
     /// Without CAP_NET_RAW.
-    pub fn new(id: u16, secret: u32, interfaces: &[Interface]) -> Result<Self> {
-        let sockets = interfaces.iter().map(|interface| {
-            Ok(Sockets {
-                interface: interface.index,
-                v4: raw(AddressFamily::Inet, SockProtocol::Icmp, &interface.name)?,
-                v6: raw(AddressFamily::Inet6, SockProtocol::IcmpV6, &interface.name)?,
-            })
-        });
-        Ok(Self {
+    pub fn new(id: u16, secret: u32) -> Result<Self> {
+        let cannot = "open a socket for echoes (CAP_NET_RAW)";
+        let v6 = match raw(AddressFamily::Inet6, SockProtocol::IcmpV6) {
+            Err(Errno::EAFNOSUPPORT) => None,
+            v6 => Some(v6.context(cannot)?),
+        };
+        let echoes = Self {
             id,
             secret,
             sequence: 0,
-            sockets: sockets.collect::<Result<_>>()?,
-        })
+            v4: raw(AddressFamily::Inet, SockProtocol::Icmp).context(cannot)?,
+            v6,
+        };
+        echoes
+            .hear_nothing()
+            .context("let a socket receive nothing")?;
+        Ok(echoes)
     }
 
-    /// Asks for up to [`FLOWS`] flows of one server.
-    pub fn ask(&mut self, now_us: u64, flows: &[&Candidate]) {
-        let Some(first) = flows.first() else { return };
-        let sockets = self.sockets.iter();
-        let Some(sockets) = sockets.into_iter().find(|s| s.interface == first.interface) else {
-            return;
-        };
+    /// Sends one. What does not go is an echo that is lost.
+    pub fn send(&mut self, now_us: u64, turn: &Turn) {
         self.sequence = self.sequence.wrapping_add(1);
         let mut places = [NONE; FLOWS];
-        for (place, flow) in places.iter_mut().zip(flows) {
-            *place = flow.place as u16;
+        for (place, flow) in places.iter_mut().zip(&turn.places) {
+            *place = *flow as u16;
         }
         let told = [self.secret, now_us as u32];
         let packet = |kind| packet(kind, self.id, self.sequence, told, places);
-        // What does not go is an echo that is lost.
-        match first.remote.ip() {
+        // Sockets of no interface: those may come and go.
+        let _ = match turn.to {
             IpAddr::V4(to) => {
-                let to = SockaddrIn::from(std::net::SocketAddrV4::new(to, 0));
-                let _ = sendto(
-                    sockets.v4.as_raw_fd(),
-                    &packet(ECHO_REQUEST_4),
-                    &to,
+                let by = libc::in_pktinfo {
+                    ipi_ifindex: turn.interface as i32,
+                    ipi_spec_dst: libc::in_addr { s_addr: 0 },
+                    ipi_addr: libc::in_addr { s_addr: 0 },
+                };
+                sendmsg(
+                    self.v4.as_raw_fd(),
+                    &[IoSlice::new(&packet(ECHO_REQUEST_4))],
+                    &[ControlMessage::Ipv4PacketInfo(&by)],
                     MsgFlags::MSG_DONTWAIT,
-                );
+                    Some(&SockaddrIn::from(SocketAddrV4::new(to, 0))),
+                )
             }
             IpAddr::V6(to) => {
-                let to = SockaddrIn6::from(std::net::SocketAddrV6::new(to, 0, 0, 0));
-                let _ = sendto(
-                    sockets.v6.as_raw_fd(),
-                    &packet(ECHO_REQUEST_6),
-                    &to,
+                let Some(v6) = &self.v6 else { return };
+                let by = libc::in6_pktinfo {
+                    ipi6_ifindex: turn.interface,
+                    ipi6_addr: libc::in6_addr { s6_addr: [0; 16] },
+                };
+                sendmsg(
+                    v6.as_raw_fd(),
+                    &[IoSlice::new(&packet(ECHO_REQUEST_6))],
+                    &[ControlMessage::Ipv6PacketInfo(&by)],
                     MsgFlags::MSG_DONTWAIT,
-                );
+                    Some(&SockaddrIn6::from(SocketAddrV6::new(to, 0, 0, 0))),
+                )
             }
-        }
+        };
+    }
+
+    /// Answers are the kernel programs' to take; a raw socket would collect all of ICMP.
+    fn hear_nothing(&self) -> std::io::Result<()> {
+        filter_all(&self.v4, libc::SOL_RAW, 4)?;
+        let v6 = self.v6.as_ref();
+        v6.map_or(Ok(()), |v6| filter_all(v6, libc::IPPROTO_ICMPV6, 32))
     }
 
     /// Bytes of an echo, from the IP header on.
@@ -128,43 +140,31 @@ fn checksum(packet: &[u8]) -> u16 {
     !((folded & 0xffff) + (folded >> 16)) as u16
 }
 
-fn raw(family: AddressFamily, protocol: SockProtocol, interface: &str) -> Result<OwnedFd> {
-    let socket = socket(
+fn raw(family: AddressFamily, protocol: SockProtocol) -> Result<OwnedFd, Errno> {
+    socket(
         family,
         SockType::Raw,
         SockFlag::SOCK_CLOEXEC,
         Some(protocol),
     )
-    .context("open a socket for echoes (CAP_NET_RAW)")?;
-    setsockopt(&socket, BindToDevice, &interface.into())
-        .with_context(|| format!("bind it to {interface}"))?;
-    hear_nothing(&socket, family).context("let it receive nothing")?;
-    Ok(socket)
 }
 
-/// Answers are the kernel programs' to take; a raw socket would collect all of ICMP.
-fn hear_nothing(socket: &OwnedFd, family: AddressFamily) -> std::io::Result<()> {
+/// Keeps all kinds of ICMP from the socket, of which a mask has so many bytes.
+fn filter_all(socket: &OwnedFd, level: i32, length: libc::socklen_t) -> std::io::Result<()> {
     /// Of both versions (linux/icmp.h, linux/icmpv6.h).
     const ICMP_FILTER: i32 = 1;
     const ALL: [u32; 8] = [u32::MAX; 8];
-    let (level, option, length) = match family {
-        AddressFamily::Inet => (libc::SOL_RAW, ICMP_FILTER, 4),
-        _ => (libc::IPPROTO_ICMPV6, ICMP_FILTER, 32),
-    };
-    // SAFETY: `length` bytes of a constant are read.
+    // SAFETY: at most 32 bytes of a constant are read.
     let status = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             level,
-            option,
+            ICMP_FILTER,
             ALL.as_ptr().cast(),
             length,
         )
     };
-    match status {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error()),
-    }
+    Errno::result(status).map(drop).map_err(Into::into)
 }
 
 #[cfg(test)]

@@ -1,75 +1,76 @@
-//! The agent's side of the hold: finds flows that have become bulk, has the gate let their packets wait, and asks
-//! their servers for echoes.
+//! The hold beside an agent: its programs, the gate's process, and the thread that looks after both.
 
-use super::echoes::{Echoes, FLOWS};
-use crate::snapshot::now_us;
+use super::keeper::{Keeper, News};
+use super::view::Watched;
+use super::{Terms, echoes::Echoes};
 use anyhow::{Context, Result};
 use rand::RngExt;
-use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tidegate_agent::{Agent, Candidate, Held, Interface, Records};
-use tidegate_gate::{Flow, Gate, Limits};
+use tidegate_agent::{Agent, AgentError, Held, Interface};
+use tidegate_gate::{Gate, Limits};
 
-/// Between two looks at the records.
+/// Between two looks at the records, and between two where there is nobody to look after.
 const LOOK: Duration = Duration::from_millis(4);
+const REST: Duration = Duration::from_millis(50);
 
-/// Bits a second of all echoes to one server.
-const ECHO_BPS: u64 = 10_000;
-
-/// How long a flow of which nothing comes is asked for, and how long it is kept at the gate, in µs.
-const ASK_IDLE_US: u64 = 1_000_000;
-const GATE_IDLE_US: u64 = 8_000_000;
-
-/// Programs, gate and echoes, until dropped.
+/// All of it, until dropped.
 pub struct Hold {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    records: Records,
+    keeper: Arc<Mutex<Keeper>>,
 }
 
 impl Hold {
-    /// Begins beside `agent`, on these interfaces of the calling thread's network namespace.
+    /// Makes it ready beside `agent`, in the calling thread's network namespace; on no interface yet. `bell` rings
+    /// when there are news.
     ///
     /// # Errors
     /// If the kernel lacks what is needed.
-    pub fn start(agent: &Agent, interfaces: &[Interface]) -> Result<Self> {
+    pub fn start(agent: &Agent, bell: impl Fn() + Send + 'static) -> Result<Self> {
         let (id, secret) = rand::rng().random();
-        let echoes = Echoes::new(id, secret, interfaces)?;
-        let held = Held::start(agent, interfaces, id, secret)
-            .context("load and attach the hold's programs, by tcx (Linux 6.6)")?;
-        let records = Records::map(held.descriptor(), false)?;
+        let echoes = Echoes::new(id, secret)?;
+        let held = Held::start(agent, &[], id, secret).context("load the hold's programs")?;
         let mut program = Command::new(std::env::current_exe().context("find this program")?);
         program.arg("gate");
         let gate = Gate::start(program, Limits::default(), &[held.descriptor()])?;
         let stop = Arc::new(AtomicBool::new(false));
-        let keeper = Keeper {
-            held,
-            gate,
-            echoes,
-            gated: HashMap::new(),
-            asked: BTreeMap::new(),
-        };
-        let ended = stop.clone();
+        let keeper = Arc::new(Mutex::new(Keeper::new(gate, held, echoes)));
+        let (kept, ended) = (keeper.clone(), stop.clone());
         let thread = std::thread::Builder::new()
             .name("hold".into())
-            .spawn(move || keeper.run(&ended))
+            .spawn(move || look_after(&kept, &ended, &bell))
             .context("start the hold's thread")?;
         Ok(Self {
             stop,
             thread: Some(thread),
-            records,
+            keeper,
         })
     }
 
-    /// Every flow that has a record, with how many of its packets were signalled.
-    pub fn signals(&self) -> impl Iterator<Item = (Candidate, u32)> {
-        let candidates = self.records.candidates().into_iter();
-        candidates.map(|candidate| (candidate, self.records.signals(candidate.place)))
+    fn keeper(&self) -> MutexGuard<'_, Keeper> {
+        locked(&self.keeper)
+    }
+
+    /// Holds what these terms say on those of the interfaces where they hold any, from now on.
+    ///
+    /// # Errors
+    /// If the kernel refuses; then all stays as it was.
+    pub fn set(&self, terms: &Terms, interfaces: &[Interface]) -> Result<(), AgentError> {
+        self.keeper().set(terms, interfaces)
+    }
+
+    /// What has happened since the last call.
+    pub fn news(&self) -> Vec<News> {
+        self.keeper().take_news()
+    }
+
+    /// What it knows and does now.
+    pub fn watch(&self) -> Watched {
+        self.keeper().watch()
     }
 }
 
@@ -82,120 +83,26 @@ impl Drop for Hold {
     }
 }
 
-/// Looks after the flows that have records.
-struct Keeper {
-    // In this order: what waits is let go first, then the programs are detached.
-    gate: Gate,
-    held: Held,
-    echoes: Echoes,
-    /// Flows at the gate by place.
-    gated: HashMap<usize, (u64, Flow)>,
-    /// When each server was asked last, by interface.
-    asked: BTreeMap<(u32, IpAddr), u64>,
+/// Until asked to stop, or the gate is gone.
+fn look_after(keeper: &Mutex<Keeper>, stop: &AtomicBool, bell: &dyn Fn()) {
+    // What it needs it has: what cannot be given up is what nobody had.
+    let _ = tidegate_agent::drop_capabilities();
+    while !stop.load(Ordering::Relaxed) {
+        let (goes_on, news, rests) = {
+            let mut keeper = locked(keeper);
+            (keeper.look(), keeper.has_news(), keeper.rests())
+        };
+        if news {
+            bell();
+        }
+        if !goes_on {
+            return;
+        }
+        std::thread::sleep(if rests { REST } else { LOOK });
+    }
+    locked(keeper).let_go();
 }
 
-impl Keeper {
-    fn run(mut self, stop: &AtomicBool) {
-        // What it needs it has: what cannot be given up is what nobody had.
-        let _ = tidegate_agent::drop_capabilities();
-        while !stop.load(Ordering::Relaxed) {
-            let candidates = self.held.records().candidates();
-            // A gate that is gone holds nothing, and a law that knows that asks for nothing.
-            if self.keep(&candidates).is_err() {
-                self.let_go();
-                return;
-            }
-            self.ask(&candidates);
-            std::thread::sleep(LOOK);
-        }
-        self.let_go();
-    }
-
-    /// From now on nothing of any flow is taken to wait.
-    fn let_go(&mut self) {
-        for place in self.gated.keys() {
-            self.held.records().gate(*place, false, 0);
-        }
-    }
-
-    /// Takes flows to the gate that are new, and away from it that are gone.
-    fn keep(&mut self, candidates: &[Candidate]) -> Result<()> {
-        let now_us = now_us();
-        let is_there = |place: usize, since_us: u64| {
-            candidates.iter().any(|c| {
-                c.place == place
-                    && c.since_us == since_us
-                    && now_us.saturating_sub(c.seen_us) < GATE_IDLE_US
-            })
-        };
-        let gone: Vec<_> = self
-            .gated
-            .iter()
-            .filter(|(place, (since_us, _))| !is_there(**place, *since_us))
-            .map(|(place, (since_us, flow))| (*place, *since_us, *flow))
-            .collect();
-        for (place, since_us, flow) in gone {
-            if self.held.records().since_us(place) == since_us {
-                self.held.records().gate(place, false, 0);
-            }
-            self.gate.leave(&[flow])?;
-            self.gated.remove(&place);
-        }
-        for candidate in candidates {
-            let fresh = now_us.saturating_sub(candidate.seen_us) < ASK_IDLE_US;
-            if fresh && !self.gated.contains_key(&candidate.place) {
-                self.take(candidate, candidates)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, candidate: &Candidate, candidates: &[Candidate]) -> Result<()> {
-        let flow = Flow {
-            interface: candidate.interface,
-            local: candidate.local,
-            remote: candidate.remote,
-        };
-        self.gate.hold(&[flow])?;
-        let same = candidates
-            .iter()
-            .filter(|other| other.place != candidate.place && server(other) == server(candidate));
-        let floors = same.map(|other| other.floor_us).filter(|floor| *floor > 0);
-        let floor_us = floors.min().unwrap_or(0);
-        self.held.records().gate(candidate.place, true, floor_us);
-        self.gated
-            .insert(candidate.place, (candidate.since_us, flow));
-        Ok(())
-    }
-
-    /// Asks the servers of flows of which something comes.
-    fn ask(&mut self, candidates: &[Candidate]) {
-        let now_us = now_us();
-        let mut servers: BTreeMap<_, Vec<&Candidate>> = BTreeMap::new();
-        for candidate in candidates {
-            if now_us.saturating_sub(candidate.seen_us) < ASK_IDLE_US {
-                servers
-                    .entry(server(candidate))
-                    .or_default()
-                    .push(candidate);
-            }
-        }
-        self.asked.retain(|server, _| servers.contains_key(server));
-        for (server, flows) in servers {
-            let echoes = flows.len().div_ceil(FLOWS) as u64;
-            let every_us = Echoes::bytes(server.1) * 8 * 1_000_000 / ECHO_BPS * echoes;
-            let last_us = self.asked.entry(server).or_insert(0);
-            if now_us.saturating_sub(*last_us) < every_us {
-                continue;
-            }
-            *last_us = now_us;
-            for some in flows.chunks(FLOWS) {
-                self.echoes.ask(now_us, some);
-            }
-        }
-    }
-}
-
-fn server(candidate: &Candidate) -> (u32, IpAddr) {
-    (candidate.interface, candidate.remote.ip())
+fn locked(keeper: &Mutex<Keeper>) -> MutexGuard<'_, Keeper> {
+    keeper.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,19 +11,19 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
-use tidegate_lab::Veth;
+use tidegate_lab::{Namespace, Veth};
 
 /// What the process may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
     /// All that root may.
     Root,
-    /// CAP_NET_ADMIN, CAP_PERFMON and CAP_BPF, as `packaging/debian/tidegate.service` has it.
+    /// CAP_NET_ADMIN, CAP_NET_RAW, CAP_PERFMON and CAP_BPF, as `packaging/debian/tidegate.service` has it.
     OfTheUnit,
 }
 
 /// Numbers of the unit's capabilities (linux/capability.h).
-const OF_THE_UNIT: [libc::c_ulong; 3] = [12, 38, 39];
+const OF_THE_UNIT: [libc::c_ulong; 4] = [12, 13, 38, 39];
 
 /// A program that the process holds.
 #[derive(Debug)]
@@ -42,17 +42,23 @@ pub struct Agent {
 impl Agent {
     /// Starts it, and waits until it reports.
     pub fn start(hosts: &Veth, privilege: Privilege) -> Self {
-        let path = std::env::var("TIDEGATE").unwrap_or(env!("CARGO_BIN_EXE_tidegate").into());
-        let mut command = Command::new(path);
+        Self::start_with(&hosts.client, |command| {
+            command.args(["--law", "drs", "--limit", "32768"]);
+            if privilege == Privilege::OfTheUnit {
+                // SAFETY: nothing but system calls between fork and exec.
+                unsafe { command.pre_exec(as_the_unit) };
+            }
+        })
+    }
+
+    /// The same, by a command that `more` completes.
+    pub fn start_with(host: &Namespace, more: impl FnOnce(&mut Command) + Send) -> Self {
+        let mut command = tidegate();
         command
             .args(["run", "--iface", Veth::INTERFACE, "--json"])
-            .args(["--law", "drs", "--limit", "32768"])
             .stdout(Stdio::piped());
-        if privilege == Privilege::OfTheUnit {
-            // SAFETY: nothing but system calls between fork and exec.
-            unsafe { command.pre_exec(as_the_unit) };
-        }
-        let mut child = hosts.client.run(|| Ok(command.spawn()?)).unwrap();
+        more(&mut command);
+        let mut child = host.run(|| Ok(command.spawn()?)).unwrap();
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let (to, reports) = channel();
         std::thread::spawn(move || {
@@ -64,6 +70,11 @@ impl Agent {
         let mut agent = Self { child, reports };
         agent.wait_for("the first report", |_| true);
         agent
+    }
+
+    /// Number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     fn wait_for(&mut self, what: &str, holds: impl Fn(&Value) -> bool) {
@@ -122,8 +133,13 @@ impl Agent {
     }
 
     /// Interrupts it, and waits for its end.
-    pub fn stop(mut self) {
-        kill(Pid::from_raw(self.child.id() as i32), Signal::SIGINT).unwrap();
+    pub fn stop(self) {
+        self.end(Signal::SIGINT);
+    }
+
+    /// The same by another signal.
+    pub fn end(mut self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
         assert!(self.child.wait().unwrap().success());
     }
 
@@ -140,6 +156,11 @@ impl Drop for Agent {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The command.
+pub fn tidegate() -> Command {
+    Command::new(std::env::var("TIDEGATE").unwrap_or(env!("CARGO_BIN_EXE_tidegate").into()))
 }
 
 /// Lines of the form `name: value`.

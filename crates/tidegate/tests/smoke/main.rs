@@ -4,7 +4,12 @@
 //! `packaging/kernels/run` runs this very executable on other kernels; there `TIDEGATE` names the
 //! command.
 
+#[allow(dead_code, reason = "it serves more tests than these")]
 mod agent;
+#[path = "../promises/download.rs"]
+#[allow(dead_code, reason = "it serves more tests than these")]
+mod download;
+mod hold;
 #[path = "../../../agent/tests/support/tally.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod tally;

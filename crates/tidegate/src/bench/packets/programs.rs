@@ -24,19 +24,52 @@ const LO: u32 = 1;
 /// Runs of the idle program beside each block.
 const IDLE_RUNS: u32 = 200;
 
+/// Variables that only one of the objects has: that of the agent's programs, and that of the hold's.
+const OF_AGENT: &str = "serves";
+const OF_HOLD: &str = "echo_secret";
+
 /// An object as clang made it.
 pub struct Build(Vec<u8>);
 
 impl Build {
-    /// That in the program at `path`, which may be the object itself.
+    /// That of the agent's programs in the program at `path`, which may be the object itself.
     pub fn read(path: &Path) -> Result<Self> {
+        Self::with(path, OF_AGENT)
+    }
+
+    /// That of the hold's.
+    pub fn read_hold(path: &Path) -> Result<Self> {
+        Self::with(path, OF_HOLD)
+    }
+
+    /// That which has a variable of that name.
+    fn with(path: &Path, variable: &str) -> Result<Self> {
         let name = || format!("no kernel programs in {}", path.display());
         let file = std::fs::read(path).with_context(name)?;
         let elf = object::File::parse(&*file).with_context(name)?;
-        match elf.section_by_name(SECTION) {
-            Some(section) => Ok(Self(section.data()?.to_vec())),
-            None => Ok(Self(file)),
-        }
+        let objects = match elf.section_by_name(SECTION) {
+            Some(section) => section.data()?,
+            None => &*file,
+        };
+        // They stand one behind the other.
+        let begins = objects
+            .windows(object::elf::ELFMAG.len())
+            .enumerate()
+            .filter(|(_, four)| *four == object::elf::ELFMAG);
+        let has = |at: &usize| {
+            let elf = object::File::parse(&objects[*at..]);
+            elf.is_ok_and(|elf| elf.symbol_by_name(variable).is_some())
+        };
+        let at = begins.map(|(at, _)| at).find(has).with_context(name)?;
+        Ok(Self(objects[at..].to_vec()))
+    }
+
+    /// Loads the hold's programs.
+    pub fn load_hold(&self) -> Result<Programs> {
+        libbpf_rs::set_print(None);
+        let mut open = ObjectBuilder::default().open_memory(&self.0)?;
+        self.set(&mut open, "injected_clock", &[1])?;
+        Programs::new(open.load()?, &["paths"], self.clock()?)
     }
 
     /// Loads what steers that direction's data, by `law`.
@@ -55,7 +88,14 @@ impl Build {
         self.set(&mut open, "config", &params.law.to_ne_bytes())?;
         // A build that is older may count no traffic.
         let _ = self.set(&mut open, "interfaces", &LO.to_ne_bytes());
-        Programs::new(open.load()?)
+        Programs::new(open.load()?, &["paths", "uplinks"], self.clock()?)
+    }
+
+    /// Where among the variables that nothing initialises the clock is.
+    fn clock(&self) -> Result<usize> {
+        let elf = object::File::parse(&*self.0)?;
+        let symbol = elf.symbol_by_name("injected_now_us");
+        Ok(symbol.context("no clock")?.address() as usize)
     }
 
     /// Sets a variable before the programs are loaded.
@@ -81,14 +121,16 @@ impl Build {
 /// Loaded, with a path for the packets, and a clock that stands until it is set.
 pub struct Programs {
     object: Object,
+    /// Variables that are zero but for the clock.
     clock: MapHandle,
+    clock_at: usize,
     arrives: OwnedFd,
     leaves: OwnedFd,
 }
 
 impl Programs {
-    fn new(object: Object) -> Result<Self> {
-        for paths in ["paths", "uplinks"] {
+    fn new(object: Object, paths: &[&str], clock_at: usize) -> Result<Self> {
+        for paths in paths {
             let map = map(&object, paths)?;
             let blank = vec![0; map.value_size() as usize];
             map.update(&LO.to_ne_bytes(), &blank, MapFlags::ANY)?;
@@ -102,8 +144,8 @@ impl Programs {
             fd.context("cannot hold a program")
         };
         Ok(Self {
-            // Their only variable that nothing initialises.
             clock: MapHandle::try_from(&map(&object, ".bss")?)?,
+            clock_at,
             arrives: program("ethernet_arrives")?,
             leaves: program("ethernet_leaves")?,
             object,
@@ -112,9 +154,10 @@ impl Programs {
 
     /// Hands a packet in at its time. Returns how long its program took.
     pub fn pass(&self, packet: &Packet) -> Result<Duration> {
-        let now_us = packet.now_us.to_ne_bytes();
+        let mut variables = vec![0; self.clock.value_size() as usize];
+        variables[self.clock_at..][..8].copy_from_slice(&packet.now_us.to_ne_bytes());
         self.clock
-            .update(&0_u32.to_ne_bytes(), &now_us, MapFlags::ANY)?;
+            .update(&0_u32.to_ne_bytes(), &variables, MapFlags::ANY)?;
         let program = match packet.way {
             Way::Arrives => &self.arrives,
             Way::Leaves => &self.leaves,

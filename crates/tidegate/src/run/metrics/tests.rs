@@ -1,7 +1,8 @@
 use super::{Measured, text};
-use crate::top::tests::{START_US, download, snapshot};
+use crate::top::tests::{START_US, download, quic, snapshot};
+use crate::udp::HoldCounts;
 use std::collections::BTreeSet;
-use tidegate_agent::Histograms;
+use tidegate_agent::{Histograms, HoldView, Holding, WindowlessView};
 
 #[path = "../../../tests/sight/lint.rs"]
 mod lint;
@@ -50,6 +51,34 @@ fn the_exposition_is_sound_and_names_no_flow() {
             (found - value).abs() < 1e-9 * value.max(1.0),
             "{line} {found}"
         );
+    }
+}
+
+#[test]
+fn what_is_held_is_counted_by_state() {
+    let mut look = snapshot(START_US, vec![]);
+    let way = |at_us| WindowlessView {
+        hold: Some(HoldView::without_record(Holding::Unanswered)),
+        ..quic(1_000_000, at_us)
+    };
+    // The last was heard of long ago.
+    look.windowless = vec![way(START_US), way(START_US), way(START_US - 20_000_000)];
+    look.hold = Some(HoldCounts {
+        signalled: 7,
+        ..HoldCounts::default()
+    });
+    let text = text(Measured {
+        snapshot: look,
+        histograms: [Histograms::default(), Histograms::default()],
+    });
+    lint::check(&text);
+    for line in [
+        "tidegate_hold_flows{state=\"unanswered\"} 2.0",
+        "tidegate_hold_flows{state=\"held\"} 0.0",
+        "tidegate_hold_signalled_packets_total 7",
+        "tidegate_hold_gate_gone 0.0",
+    ] {
+        assert!(text.lines().any(|l| l == line), "no {line} in\n{text}");
     }
 }
 

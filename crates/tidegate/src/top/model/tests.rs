@@ -1,10 +1,12 @@
 use super::{Model, Wish};
 use crate::snapshot::Snapshot;
+use crate::top::details;
 use crate::top::order::Order;
 use crate::top::report::Report;
 use crate::top::row::State;
 use crate::top::tests::{START_US, download, path, quic, sealed, snapshot};
-use tidegate_agent::{Kind, Limit, Reason};
+use tidegate_agent::{HoldView, Holding, Kind, Limit, Reason, WindowlessView};
+use tidegate_laws::Clocked;
 
 const SECOND: u64 = 1_000_000;
 
@@ -216,4 +218,91 @@ fn programs_get_what_people_see_and_all_that_is_known() {
     assert_eq!(json["paths"][0]["traffic"][1]["kind"], "quic");
     assert_eq!(json["paths"][0]["traffic"][1]["bytes"], 10_000);
     assert_eq!(json["paths"][0]["kinds"][0]["reached"], true);
+}
+
+/// A download over UDP that is held.
+fn held() -> HoldView {
+    HoldView {
+        sender: Some(Clocked::Watched),
+        queue_us: Some(20_000),
+        rtt_us: Some(60_000),
+        rtt_min_us: Some(40_000),
+        wanted_bytes: Some(100_000),
+        sender_bytes: Some(250_000),
+        here_bytes: 150_000,
+        wait_us: 60_000,
+        waiting: 12,
+        held: 3_456,
+        signalled: 2,
+        group: Some(3),
+        ..HoldView::without_record(Holding::Held)
+    }
+}
+
+#[test]
+fn what_is_held_is_a_row_like_those_with_a_window() {
+    let look = |hold| {
+        let mut look = snapshot(START_US, vec![]);
+        let way = quic(1_000_000, START_US);
+        look.windowless = vec![WindowlessView { hold, ..way }];
+        look
+    };
+    let model = looks([look(Some(held()))]);
+    let rows = model.rows(&Wish::default());
+    let row = rows[0];
+    assert_eq!(row.limit, Limit::Hold(Holding::Held));
+    assert!(row.is_steered() && row.why() == "QUIC held");
+    assert_eq!((row.queue_us(), row.group()), (Some(20_000), Some(3)));
+    assert_eq!(
+        (row.rtt_us(), row.rtt_min_us()),
+        (Some(60_000), Some(40_000))
+    );
+    assert_eq!(
+        (row.window_bytes(), row.kernel_bytes()),
+        (Some(100_000), Some(250_000))
+    );
+    let json = serde_json::to_value(Report::new(&model, &rows)).unwrap();
+    let line = &json["windowless"][0];
+    assert_eq!(
+        (&line["limit"], &line["left_alone"]),
+        (&"held".into(), &false.into())
+    );
+    assert_eq!(line["hold"]["sender"], "watched");
+    let told = details::lines(&model, row).join("\n");
+    for word in [
+        "150 kB",
+        "12 packets wait",
+        "3456",
+        "2 signalled",
+        "watched",
+    ] {
+        assert!(told.contains(word), "no {word} in {told}");
+    }
+}
+
+#[test]
+fn why_a_flow_is_not_held_takes_the_place_of_its_kind() {
+    let mut look = snapshot(START_US, vec![]);
+    let way = quic(1_000_000, START_US);
+    let hold = Some(HoldView::without_record(Holding::NotClocked));
+    look.windowless = vec![WindowlessView { hold, ..way }];
+    let model = looks([look]);
+    let rows = model.rows(&Wish::default());
+    assert!(rows[0].limit.is_left_alone() && !rows[0].is_steered());
+    assert_eq!(rows[0].why(), "QUIC unclocked");
+    assert_eq!((rows[0].queue_us(), rows[0].window_bytes()), (None, None));
+}
+
+#[test]
+fn a_kind_that_may_be_held_is_within_reach() {
+    let look = |holds, at_us| {
+        let mut look = snapshot(at_us, vec![]);
+        look.agent.holds = holds;
+        look
+    };
+    for holds in [false, true] {
+        let model = looks([look(holds, START_US)]);
+        let quic = model.paths[0].kinds.iter().find(|k| k.kind == Kind::Quic);
+        assert_eq!(quic.unwrap().reached, holds);
+    }
 }

@@ -1,0 +1,69 @@
+use super::view;
+use crate::Holding;
+use tidegate_laws::sys;
+
+const NOW_US: u64 = 90_000_000;
+const MSS: u32 = 1200;
+
+/// A download of which something waits: its sender's window is twice what it should be.
+fn held() -> sys::tg_hold {
+    let mut hold = sys::tg_hold::default();
+    // SAFETY: a live record.
+    unsafe { sys::tg_hold_init(&mut hold, 0) };
+    hold.arrived = 10_000_000;
+    hold.came = 1_000_000;
+    hold.went = 20_000;
+    (hold.rate, hold.rate_us) = (100_000, 50_000);
+    (hold.window, hold.wanted, hold.wide) = (200_000, 100_000, 200_000);
+    hold.gated = 1;
+    hold.mss = MSS;
+    hold.echo = sys::tg_echo {
+        heard_us: NOW_US,
+        every_us: 35_000,
+        rtt_us: 60_000,
+        floor_us: 40_000,
+        fell_us: 0,
+    };
+    hold.clocked.state = sys::TG_CLOCKED_WATCHED;
+    hold.clocked.asked = 2;
+    hold
+}
+
+#[test]
+fn what_waits_is_the_law_s_own_number() {
+    let seen = view(&held(), NOW_US);
+    assert_eq!(seen.state, Holding::Held);
+    assert_eq!((seen.here_bytes, seen.wait_us), (100_000, 50_000));
+    assert_eq!((seen.queue_us, seen.rtt_us), (Some(20_000), Some(60_000)));
+    assert_eq!(seen.sender_bytes, Some(200_000));
+    assert_eq!(seen.group, None);
+}
+
+#[test]
+fn each_reason_to_leave_it_is_told() {
+    type Change = fn(&mut sys::tg_hold);
+    let cases: [(Change, Holding); 6] = [
+        (|h| h.window = 50_000, Holding::Sender),
+        (|h| h.went = h.came, Holding::NotBulk),
+        (|h| h.arrived = 30_000, Holding::NotBulk),
+        (
+            |h| h.clocked.state = sys::TG_CLOCKED_LEFT,
+            Holding::NotClocked,
+        ),
+        (|h| h.clocked.state = sys::TG_CLOCKED_NEW, Holding::Watched),
+        (
+            |h| {
+                h.echo = sys::tg_echo::default();
+                h.wanted = sys::TG_OPEN;
+            },
+            Holding::Asked,
+        ),
+    ];
+    for (change, state) in cases {
+        let mut hold = held();
+        change(&mut hold);
+        let seen = view(&hold, NOW_US);
+        assert_eq!((seen.state, seen.here_bytes), (state, 0));
+        assert_eq!(seen.rtt_us.is_some(), state != Holding::Asked);
+    }
+}

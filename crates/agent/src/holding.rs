@@ -1,0 +1,196 @@
+//! What becomes of flows without a window while the hold is in force, and why.
+
+use serde::{Deserialize, Serialize};
+use tidegate_laws::Clocked;
+
+/// What becomes of what leaves of such a flow, or why nothing does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holding {
+    /// It waits.
+    Held,
+    /// The sender's window is small enough by itself.
+    Sender,
+    /// Nobody knows yet whether its sender is clocked by what leaves here.
+    Watched,
+    /// Echoes were sent, and the first has not been answered yet.
+    Asked,
+    /// Left alone: too little of it has come, or as much leaves as comes.
+    NotBulk,
+    /// Left alone: its sender is not clocked by what leaves here.
+    NotClocked,
+    /// Left alone: echoes are not answered, or not any more.
+    Unanswered,
+    /// Left alone: a rule says so.
+    Denied,
+    /// Left alone: there is no place for it.
+    TableFull,
+    /// Left alone: nothing can be made to wait.
+    GateGone,
+}
+
+impl Holding {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Held,
+        Self::Sender,
+        Self::Watched,
+        Self::Asked,
+        Self::NotBulk,
+        Self::NotClocked,
+        Self::Unanswered,
+        Self::Denied,
+        Self::TableFull,
+        Self::GateGone,
+    ];
+
+    /// As JSON and metrics spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Sender => "sender",
+            Self::Watched => "watched",
+            Self::Asked => "asked",
+            Self::NotBulk => "not_bulk",
+            Self::NotClocked => "not_clocked",
+            Self::Unanswered => "unanswered",
+            Self::Denied => "denied",
+            Self::TableFull => "table_full",
+            Self::GateGone => "gate_gone",
+        }
+    }
+
+    /// In a word or two, for a column that also says what the flow is.
+    pub const fn short(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Sender => "sender",
+            Self::Watched => "watched",
+            Self::Asked => "asked",
+            Self::NotBulk => "not bulk",
+            Self::NotClocked => "unclocked",
+            Self::Unanswered => "no answer",
+            Self::Denied => "denied",
+            Self::TableFull => "no place",
+            Self::GateGone => "no gate",
+        }
+    }
+
+    /// In a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Held => {
+                "what leaves for its sender waits here, so that its window stands here and not in the queue"
+            }
+            Self::Sender => {
+                "its sender has no more under way than the law allows, so nothing waits: its congestion control, or the application behind it"
+            }
+            Self::Watched => {
+                "the law watches whether its sender is clocked by what leaves here; nothing waits before that is likely"
+            }
+            Self::Asked => {
+                "echoes have been sent that are to tell its delay, and none has come back yet"
+            }
+            Self::NotBulk => {
+                "it has brought too little to be worth it, or about as much leaves as comes, as in a call"
+            }
+            Self::NotClocked => {
+                "its sender does not answer to what leaves here: it sends at a pace of its own, as calls, live video and BBR do"
+            }
+            Self::Unanswered => {
+                "nobody answers the echoes that are to tell its delay, or nobody does any more"
+            }
+            Self::Denied => "a rule of the configuration says so",
+            Self::TableFull => "as many flows as can be held have a place already",
+            Self::GateGone => {
+                "the process behind the packet queue has ended, so nothing can be made to wait"
+            }
+        }
+    }
+
+    /// Whether the law does all that it may.
+    pub const fn is_steered(self) -> bool {
+        matches!(self, Self::Held | Self::Sender)
+    }
+
+    /// Whether the flow is out of its reach.
+    pub const fn is_left_alone(self) -> bool {
+        !matches!(
+            self,
+            Self::Held | Self::Sender | Self::Watched | Self::Asked
+        )
+    }
+}
+
+/// Of a flow without a window, what the hold knows and does.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
+pub struct HoldView {
+    /// What becomes of it, and why.
+    pub state: Holding,
+    /// What is known of its sender; absent, like all that follows, of a flow that has no record.
+    pub sender: Option<Clocked>,
+    /// Queueing delay by the last echo, in µs; absent before the first answer.
+    pub queue_us: Option<u32>,
+    /// Round trip of the last echo, in µs.
+    pub rtt_us: Option<u32>,
+    /// The round trip without a queue, in µs.
+    pub rtt_min_us: Option<u32>,
+    /// Bytes that the law wants its sender to have under way.
+    pub wanted_bytes: Option<u32>,
+    /// Its sender's window, as arrivals show it, in bytes.
+    pub sender_bytes: Option<u32>,
+    /// Bytes of that window that stand here.
+    pub here_bytes: u32,
+    /// How long a packet that leaves now waits for that, in µs.
+    pub wait_us: u32,
+    /// Packets that wait now.
+    pub waiting: u64,
+    /// Packets that have waited so far.
+    pub held: u64,
+    /// Packets that were marked or dropped so far.
+    pub signalled: u32,
+    /// The group of flows that it shares a queue with.
+    pub group: Option<u32>,
+}
+
+impl HoldView {
+    /// Of a flow that has no record.
+    pub const fn without_record(state: Holding) -> Self {
+        Self {
+            state,
+            sender: None,
+            queue_us: None,
+            rtt_us: None,
+            rtt_min_us: None,
+            wanted_bytes: None,
+            sender_bytes: None,
+            here_bytes: 0,
+            wait_us: 0,
+            waiting: 0,
+            held: 0,
+            signalled: 0,
+            group: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_spelt_alike_everywhere() {
+        for state in Holding::ALL {
+            let word = serde_json::to_value(state).unwrap();
+            assert_eq!(word, state.name());
+        }
+        let names: std::collections::BTreeSet<_> = Holding::ALL.map(Holding::short).into();
+        assert_eq!(names.len(), Holding::ALL.len());
+    }
+
+    #[test]
+    fn what_is_steered_is_not_left_alone() {
+        let both = |state: &Holding| state.is_steered() && state.is_left_alone();
+        assert!(!Holding::ALL.iter().any(both));
+    }
+}

@@ -1,0 +1,430 @@
+//! What may be held has promises of its own: who is signalled how and how often, who never is, and what nobody can do
+//! to a flow that is not theirs.
+
+mod download;
+mod programs;
+
+use crate::gate::Way;
+use crate::packet::{ACK, Ip, Link, Packet};
+use download::{HERE, Kind, Outcome, THERE, download};
+use programs::{APART, Fate, Programs, answer};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use tidegate_agent::hold::types::tg_held;
+use tidegate_agent::{Candidate, Ecn};
+use tidegate_testing::is_root;
+
+const START_US: u64 = 5_000_000;
+
+/// Bytes after which a flow gets a record, and places for them.
+const ASKS: usize = 16 * 1448;
+const PLACES: u16 = 256;
+
+/// After which a place may be another's.
+const IDLE_US: u64 = 10_000_000;
+
+fn programs() -> Option<Programs> {
+    is_root().then(|| {
+        let mut programs = Programs::new();
+        programs.at(START_US);
+        programs
+    })
+}
+
+fn arriving(port: u16, payload: usize) -> Packet {
+    let packet = Packet::new(Link::Ethernet, Ip::V4, THERE, (HERE.0, port));
+    packet.with_datagram(&vec![0x5a; payload])
+}
+
+/// A flow that has got a record.
+fn bulk(programs: &Programs, port: u16) -> Option<Candidate> {
+    for _ in 0..=ASKS / 1200 {
+        assert_eq!(
+            programs.pass(Way::Arrives, &arriving(port, 1200)),
+            Fate::Passes
+        );
+    }
+    programs.candidate(port, THERE.1)
+}
+
+/// Each that was signalled is far from the one before.
+fn assert_seldom(outcome: &Outcome) {
+    let mut before = (0, 0);
+    for (came, at_ms, round_ms) in &outcome.signals {
+        assert!(came - before.0 >= APART, "{outcome:?}");
+        assert!(at_ms - before.1 >= 2 * round_ms, "{outcome:?}");
+        before = (*came, *at_ms);
+    }
+}
+
+#[test]
+fn what_understands_marks_is_marked_and_the_rest_dropped_each_seldom() {
+    for link in [Link::Ethernet, Link::PlainIp] {
+        for ip in [Ip::V4, Ip::V6] {
+            for ecn in Ecn::ALL {
+                // The test run takes every packet's first 14 bytes for Ethernet's header, and would mark behind them.
+                if link == Link::PlainIp && ecn != Ecn::NotEct {
+                    continue;
+                }
+                let Some(mut programs) = programs() else {
+                    return;
+                };
+                let kind = Kind {
+                    link,
+                    ip,
+                    ecn: ecn as u8,
+                    ..Kind::default()
+                };
+                let outcome = download(&mut programs, kind, 20_000);
+                let signals = outcome.signals.len();
+                let known = programs.candidate(HERE.1, THERE.1).expect("it is bulk");
+                if ecn == Ecn::Ce {
+                    // It is marked already.
+                    assert_eq!(signals, 0);
+                    assert!(programs.records().signals(known.place) > 0);
+                    continue;
+                }
+                assert!(signals > 0, "{kind:?} is never signalled");
+                assert!(signals as u64 * 200 < outcome.arrived, "{signals} signals");
+                assert!(
+                    outcome.waited > 0 && outcome.queue_ms < 300,
+                    "{kind:?}: {outcome:?}"
+                );
+                assert!(outcome.longest_ms <= 2000);
+                assert_seldom(&outcome);
+            }
+        }
+    }
+}
+
+/// Of those that are left alone nothing waits and none is signalled.
+#[test]
+fn who_cannot_be_held_or_shows_no_delay_or_is_no_download_is_left_alone() {
+    let alone = [
+        Kind {
+            gated: false,
+            ..Kind::default()
+        },
+        Kind {
+            answers_for_ms: 0,
+            ..Kind::default()
+        },
+        // As much leaves as arrives.
+        Kind {
+            leaves: 1200,
+            ..Kind::default()
+        },
+    ];
+    for kind in alone {
+        let Some(mut programs) = programs() else {
+            return;
+        };
+        let outcome = download(&mut programs, kind, 10_000);
+        assert!(programs.candidate(HERE.1, THERE.1).is_some(), "it is seen");
+        assert_eq!((outcome.signals.len(), outcome.waited), (0, 0), "{kind:?}");
+    }
+}
+
+/// A sender that goes on as it was is looked at again after a while, and signalled the more seldom.
+#[test]
+fn who_does_not_answer_is_hardly_signalled() {
+    let Some(mut programs) = programs() else {
+        return;
+    };
+    let kind = Kind {
+        obeys: false,
+        ..Kind::default()
+    };
+    let outcome = download(&mut programs, kind, 40_000);
+    assert_seldom(&outcome);
+    assert!(
+        outcome.signals.len() as u64 * 4000 < outcome.arrived,
+        "{outcome:?}"
+    );
+    assert!(outcome.longest_ms <= 2000, "{outcome:?}");
+}
+
+/// Packets that were merged are dropped as one, so that is done still more seldom.
+#[test]
+fn what_was_merged_is_signalled_the_more_seldom() {
+    for (ecn, apart) in [(Ecn::NotEct, 64), (Ecn::Ect0, APART)] {
+        let Some(mut programs) = programs() else {
+            return;
+        };
+        let kind = Kind {
+            ecn: ecn as u8,
+            merged: 2,
+            ..Kind::default()
+        };
+        let outcome = download(&mut programs, kind, 30_000);
+        assert!(!outcome.signals.is_empty());
+        let came = outcome.signals.iter().map(|(came, ..)| *came);
+        let came: Vec<_> = std::iter::once(0).chain(came).collect();
+        assert!(
+            came.windows(2).all(|two| two[1] - two[0] >= apart),
+            "{came:?}"
+        );
+    }
+}
+
+/// A record of any content, as a law that is wrong might leave it: of a flow that is clocked and known to answer, if
+/// `eager`.
+fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
+    let mut spoilt = *held;
+    let hold = &raw mut spoilt.hold;
+    let length = noise.len().min(size_of_val(&spoilt.hold));
+    // SAFETY: within the record, whose fields are integers.
+    unsafe {
+        hold.cast::<u8>()
+            .copy_from_nonoverlapping(noise.as_ptr(), length)
+    };
+    spoilt.hold.share = held.hold.share;
+    spoilt.hold.sharing = held.hold.sharing;
+    if eager {
+        spoilt.hold.clocked = held.hold.clocked;
+        spoilt.hold.clocked.state = 1;
+        spoilt.hold.clocked.asked = 9;
+        spoilt.hold.echo = held.hold.echo;
+        spoilt.hold.own = held.hold.own;
+        spoilt.hold.echo.rtt_us = 1;
+        spoilt.hold.wide = 0;
+        spoilt.hold.gated = 1;
+        spoilt.hold.arrived = u64::MAX / 2;
+        (spoilt.hold.came, spoilt.hold.went) = (1 << 19, 0);
+        (spoilt.hold.window, spoilt.hold.rate, spoilt.hold.rate_us) = (1 << 30, 1 << 30, 1);
+        (spoilt.hold.waited_us, spoilt.hold.signalled_us) = (0, 0);
+    }
+    spoilt
+}
+
+/// Whatever the law makes of it, one packet in so many is signalled at most, as its codepoint says, and none waits
+/// longer than two seconds.
+#[test]
+fn whatever_a_record_says_its_packets_are_safe() {
+    let Some(mut programs) = programs() else {
+        return;
+    };
+    download(&mut programs, Kind::default(), 8000);
+    let flow = programs.candidate(HERE.1, THERE.1).expect("a place");
+    let clean = programs.read(flow.place);
+    let noise = prop::collection::vec(any::<u8>(), 0..=size_of_val(&clean.hold));
+    let mut runner = TestRunner::deterministic();
+    let (mut now_us, mut since, mut signals) = (START_US + 9_000_000, 0, 0);
+    for case in 0..200 {
+        let noise = noise.new_tree(&mut runner).expect("any").current();
+        let eager = case % 2 == 0;
+        let mut record = spoilt(&clean, &noise, eager);
+        for _ in 0..100 {
+            if eager {
+                record = spoilt(&record, &[], true);
+            }
+            now_us += 1000;
+            programs.at(now_us);
+            (record.seen_us, record.since_us) = (now_us, flow.since_us);
+            programs.write(flow.place, &record);
+            let packet = Packet {
+                ecn: case % 3,
+                ..arriving(HERE.1, 1200)
+            };
+            since += 1;
+            if programs.pass(Way::Arrives, &packet) != Fate::Passes {
+                assert!(since >= APART, "{since} packets after the last");
+                (signals, since) = (signals + 1, 0);
+            }
+            assert!(programs.records().wait_us(flow.place, 0) <= 2_000_000);
+            record = programs.read(flow.place);
+        }
+    }
+    println!("{signals} signals");
+    assert!(signals > 100, "{signals} signals: nothing to bound");
+}
+
+/// What the gate cannot hold gets no record, however much of it there is.
+#[test]
+fn what_is_no_whole_datagram_of_udp_is_not_held() {
+    let Some(programs) = programs() else { return };
+    let plain = |ip| Packet::new(Link::Ethernet, ip, THERE, HERE).with_datagram(&[0x5a; 1200]);
+    let mut lies = plain(Ip::V4);
+    if let Some(udp) = &mut lies.instead {
+        udp[4..6].copy_from_slice(&2000_u16.to_be_bytes());
+    }
+    let mut segment = Packet::new(Link::Ethernet, Ip::V4, THERE, HERE);
+    segment.flags = ACK;
+    segment.payload = 1200;
+    let never = [
+        Packet {
+            fragment: 0x2000,
+            ..plain(Ip::V4)
+        },
+        Packet {
+            fragment: 0x0010,
+            ..plain(Ip::V4)
+        },
+        Packet {
+            protocol: 44,
+            ..plain(Ip::V6)
+        },
+        Packet {
+            ip_options: vec![1; 4],
+            ..plain(Ip::V4)
+        },
+        Packet {
+            protocol: 60,
+            ..plain(Ip::V6)
+        },
+        Packet {
+            vlan: Some(7),
+            ..plain(Ip::V4)
+        },
+        Packet {
+            ethertype: Some(0x0806),
+            ..plain(Ip::V4)
+        },
+        Packet {
+            protocol: 47,
+            ..plain(Ip::V4)
+        },
+        Packet {
+            protocol: 1,
+            ..plain(Ip::V4)
+        },
+        lies,
+        segment,
+    ];
+    for packet in never {
+        for _ in 0..100 {
+            for way in [Way::Arrives, Way::Leaves] {
+                assert_eq!(programs.pass(way, &packet), Fate::Passes);
+            }
+        }
+        assert_eq!(programs.known().len(), 0, "{packet:?} is a flow");
+    }
+    assert!(bulk(&programs, HERE.1).is_some());
+}
+
+#[test]
+fn what_is_short_gets_no_record() {
+    let Some(programs) = programs() else { return };
+    for _ in 0..ASKS / 1200 - 1 {
+        programs.pass(Way::Arrives, &arriving(HERE.1, 1200));
+    }
+    assert_eq!(programs.records().candidates(), []);
+}
+
+/// Whoever is not the flow's server, or has not seen the echo, says nothing about its delay.
+#[test]
+fn a_stranger_moves_nothing() {
+    for ip in [Ip::V4, Ip::V6] {
+        let Some(mut programs) = programs() else {
+            return;
+        };
+        let from = |host| Packet::new(Link::Ethernet, ip, (host, 0), (HERE.0, 0));
+        for _ in 0..=ASKS / 1200 {
+            let data = Packet::new(Link::Ethernet, ip, THERE, HERE);
+            programs.pass(Way::Arrives, &data.with_datagram(&[0x5a; 1200]));
+        }
+        let place = programs.candidate(HERE.1, THERE.1).expect("bulk").place;
+        let places = [place as u16, 300, u16::MAX, u16::MAX];
+        let sent_us = START_US;
+        programs.at(START_US + 50_000);
+        let right = answer(from(THERE.0), sent_us, places);
+        let changed = |at: usize, to: &[u8]| {
+            let mut packet = right.clone();
+            let echo = packet.instead.as_mut().expect("an echo");
+            echo[at..at + to.len()].copy_from_slice(to);
+            packet
+        };
+        let request = if ip == Ip::V4 { 8 } else { 128 };
+        let future_us = (START_US as u32 + 50_001).to_ne_bytes();
+        let old_us = (START_US as u32).wrapping_sub(60_000_000).to_ne_bytes();
+        let mut short = right.clone();
+        short.instead.as_mut().expect("an echo").truncate(20);
+        let mut strange = vec![
+            answer(from(9), sent_us, places),
+            changed(0, &[request]),
+            changed(1, &[1]),
+            changed(4, &[0, 0]),
+            changed(8, &[0; 4]),
+            changed(12, &future_us),
+            changed(12, &old_us),
+            changed(16, &[0xff, 0xff]),
+            short,
+            Packet {
+                protocol: 47,
+                ..right.clone()
+            },
+        ];
+        // The other version's answers.
+        let other = if ip == Ip::V4 { 129 } else { 0 };
+        strange.push(changed(0, &[other]));
+        // Any other secret.
+        strange.extend(
+            (0..64).map(|at| changed(8, &(programs::SECRET ^ 1 << (at % 32)).to_ne_bytes())),
+        );
+        let before = programs.record(place);
+        for packet in strange {
+            programs.pass(Way::Arrives, &packet);
+            assert!(programs.record(place) == before, "{packet:?} was believed");
+        }
+        programs.pass(Way::Arrives, &right);
+        let floor_us = programs.candidate(HERE.1, THERE.1).expect("bulk").floor_us;
+        assert_eq!(floor_us, 50_000);
+    }
+}
+
+/// More flows than places: those that come later are left alone, until one is idle.
+#[test]
+fn without_a_place_a_flow_is_left_alone() {
+    let Some(mut programs) = programs() else {
+        return;
+    };
+    for port in 0..PLACES {
+        assert!(bulk(&programs, 20_000 + port).is_some(), "{port}");
+    }
+    assert_eq!(programs.records().candidates().len(), usize::from(PLACES));
+    assert_eq!(bulk(&programs, HERE.1), None);
+    // All but one go on.
+    programs.at(START_US + IDLE_US - 1);
+    for port in 1..PLACES {
+        programs.pass(Way::Arrives, &arriving(20_000 + port, 1200));
+    }
+    assert_eq!(bulk(&programs, HERE.1), None);
+    let idle = programs
+        .candidate(20_000, THERE.1)
+        .expect("it has its place");
+    programs.records().gate(idle.place, true, 77);
+    programs.at(START_US + IDLE_US);
+    // A few places are tried with each packet.
+    let taken = (0..PLACES)
+        .find_map(|_| bulk(&programs, HERE.1))
+        .expect("a place is free");
+    assert_eq!(
+        (taken.place, taken.since_us),
+        (idle.place, START_US + IDLE_US)
+    );
+    let fresh = programs.read(taken.place);
+    assert_eq!(
+        (fresh.hold.gated, fresh.floor_us),
+        (0, 0),
+        "of the one before"
+    );
+    assert_eq!(programs.candidate(20_000, THERE.1), None);
+    // That one comes back, and has none.
+    assert_eq!(bulk(&programs, 20_000), None);
+    assert!(programs.read(taken.place).hold.arrived < 1_000_000);
+}
+
+/// A flow that the table has forgotten gets another record; the one that it had is nobody's.
+#[test]
+fn a_flow_that_was_forgotten_has_one_record() {
+    let Some(mut programs) = programs() else {
+        return;
+    };
+    let before = bulk(&programs, HERE.1).expect("a place");
+    programs.forget(HERE.1);
+    programs.at(START_US + 1000);
+    let after = bulk(&programs, HERE.1).expect("a place");
+    assert_ne!(before.place, after.place);
+    assert_eq!(after.since_us, START_US + 1000);
+}

@@ -1,0 +1,222 @@
+//! The hold's programs, loaded but attached to nothing: packets are handed in one by one, at times that the test
+//! chooses, and each is held against what is promised of all of them.
+
+use crate::gate::Way;
+use crate::packet::{Ip, Link, Packet};
+use crate::support::{bytes, record};
+use crate::tally;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, ProgramInput};
+use std::cell::Cell;
+use std::mem::{MaybeUninit, offset_of};
+use std::os::fd::AsFd;
+use tidegate_agent::Records;
+use tidegate_agent::hold::types::{tg_candidate, tg_held, tg_path, tg_windowless_key};
+use tidegate_agent::hold::{HoldSkel, HoldSkelBuilder};
+use tidegate_agent::skeleton::types::__sk_buff;
+use tidegate_agent::{Candidate, Ecn};
+
+/// `TC_ACT_UNSPEC` and `TC_ACT_SHOT`.
+const PASSES: u32 = u32::MAX;
+const DROPPED: u32 = 2;
+
+/// Packets seem to come from the loopback device, the first of its namespace.
+const LO: u32 = 1;
+
+/// Of the agent's echoes.
+pub const ECHO_ID: u16 = 0x1234;
+pub const SECRET: u32 = 0x5ec2_e700;
+
+/// A packet, as merged, is signalled once in so many at most.
+pub const APART: u64 = 32;
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Passes,
+    Marked,
+    Dropped,
+}
+
+/// The loaded programs and their memory.
+pub struct Programs {
+    skeleton: HoldSkel<'static>,
+    records: Records,
+    packets: Cell<u64>,
+}
+
+impl Drop for Programs {
+    fn drop(&mut self) {
+        tally::note(self.packets.get());
+    }
+}
+
+impl Programs {
+    pub fn new() -> Self {
+        let object = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = HoldSkelBuilder::default().open(object).expect("open");
+        let rodata = open.maps.rodata_data.as_deref_mut().expect("has constants");
+        rodata.injected_clock = true;
+        rodata.echo_id = ECHO_ID.to_be();
+        rodata.echo_secret = SECRET;
+        let skeleton = open.load().expect("the verifier accepts the programs");
+        let paths = &skeleton.maps.paths;
+        let path = tg_path::default();
+        paths
+            .update(&LO.to_ne_bytes(), bytes(&path), MapFlags::ANY)
+            .expect("a record for lo");
+        let records = Records::map(skeleton.maps.held.as_fd(), true).expect("mapped");
+        Self {
+            skeleton,
+            records,
+            packets: Cell::new(0),
+        }
+    }
+
+    /// Sets the clock.
+    pub fn at(&mut self, now_us: u64) {
+        let bss = self.skeleton.maps.bss_data.as_deref_mut();
+        bss.expect("has a clock").injected_now_us = now_us;
+    }
+
+    /// What becomes of a packet that goes this way. Of what passes nothing is changed, and of what is marked no more than
+    /// a mark takes; who understands marks is not dropped, and who does not is not marked.
+    pub fn pass(&self, way: Way, packet: &Packet) -> Fate {
+        self.pass_merged(way, packet, 1)
+    }
+
+    /// The same for one that GRO has merged of so many.
+    pub fn pass_merged(&self, way: Way, packet: &Packet, of: u32) -> Fate {
+        let before = packet.bytes();
+        let (verdict, after) = self.run(way, packet.link, &before, of);
+        let fate = match verdict {
+            PASSES if after == before => Fate::Passes,
+            PASSES => {
+                assert_eq!(after, marked(packet).bytes(), "no mark, but a change");
+                Fate::Marked
+            }
+            DROPPED => Fate::Dropped,
+            other => panic!("{other} is neither of both"),
+        };
+        let ecn = Ecn::from_raw(packet.ecn.into()).expect("two bits");
+        match (ecn, fate) {
+            (_, Fate::Passes) | (Ecn::NotEct, Fate::Dropped) => {}
+            (Ecn::Ect0 | Ecn::Ect1, Fate::Marked) => {}
+            _ => panic!("{ecn:?} is {fate:?}"),
+        }
+        fate
+    }
+
+    fn run(&self, way: Way, link: Link, packet: &[u8], merged: u32) -> (u32, Vec<u8>) {
+        let progs = &self.skeleton.progs;
+        let program = match (link, way) {
+            (Link::Ethernet, Way::Arrives) => &progs.ethernet_arrives,
+            (Link::Ethernet, Way::Leaves) => &progs.ethernet_leaves,
+            (Link::PlainIp, Way::Arrives) => &progs.ip_arrives,
+            (Link::PlainIp, Way::Leaves) => &progs.ip_leaves,
+        };
+        let mut context = [0; size_of::<__sk_buff>()];
+        let mut set = |at: usize, value: u32| {
+            context[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+        };
+        if merged > 1 {
+            set(offset_of!(__sk_buff, gso_size), 1200);
+            set(offset_of!(__sk_buff, gso_segs), merged);
+        }
+        // Room for more than goes in, or growth would be cut off unseen.
+        let mut out = vec![0; packet.len() + 64];
+        let input = ProgramInput {
+            context_in: Some(&mut context),
+            data_in: Some(packet),
+            data_out: Some(&mut out),
+            ..ProgramInput::default()
+        };
+        self.packets.set(self.packets.get() + 1);
+        let output = program.test_run(input).expect("test run");
+        let (verdict, length) = (output.return_value, output.data.expect("data").len());
+        assert_eq!(length, packet.len(), "a packet of another length");
+        out.truncate(length);
+        (verdict, out)
+    }
+
+    /// The records that user space sees.
+    pub fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// The flow of these ports, if it has a record.
+    pub fn candidate(&self, local: u16, remote: u16) -> Option<Candidate> {
+        let all = self.records.candidates().into_iter();
+        let mut of = all.filter(|c| (c.local.port(), c.remote.port()) == (local, remote));
+        let found = of.next();
+        assert_eq!(of.next(), None, "a flow has two records");
+        found
+    }
+
+    /// A whole record, as bytes.
+    pub fn record(&self, place: usize) -> Vec<u8> {
+        let held = &self.skeleton.maps.held;
+        let found = held.lookup(&(place as u32).to_ne_bytes(), MapFlags::ANY);
+        found.expect("readable").expect("an array has every key")
+    }
+
+    pub fn read(&self, place: usize) -> tg_held {
+        record(&self.record(place))
+    }
+
+    pub fn write(&self, place: usize, held: &tg_held) {
+        let key = (place as u32).to_ne_bytes();
+        let map = &self.skeleton.maps.held;
+        map.update(&key, bytes(held), MapFlags::ANY)
+            .expect("writable");
+    }
+
+    /// Forgets a flow as the kernel's table does that has become too small; its record stays.
+    pub fn forget(&self, local: u16) {
+        let candidates = &self.skeleton.maps.candidates;
+        let keys: Vec<_> = candidates.keys().collect();
+        for key in keys {
+            if record::<tg_windowless_key>(&key).key.local_port == local.to_be() {
+                candidates.delete(&key).expect("it is there");
+            }
+        }
+    }
+
+    /// What is known of flows that have none.
+    pub fn known(&self) -> Vec<tg_candidate> {
+        let candidates = &self.skeleton.maps.candidates;
+        let value = |key: Vec<u8>| candidates.lookup(&key, MapFlags::ANY).expect("readable");
+        candidates
+            .keys()
+            .filter_map(value)
+            .map(|value| record(&value))
+            .collect()
+    }
+}
+
+/// The packet with congestion experienced.
+fn marked(packet: &Packet) -> Packet {
+    Packet {
+        ecn: Ecn::Ce as u8,
+        ..packet.clone()
+    }
+}
+
+/// An answer to an echo that was sent at `sent_us`, for these places.
+pub fn answer(packet: Packet, sent_us: u64, places: [u16; 4]) -> Packet {
+    let kind = match packet.ip {
+        Ip::V4 => 0,
+        Ip::V6 => 129,
+    };
+    let mut echo = vec![kind, 0, 0, 0];
+    echo.extend(ECHO_ID.to_be_bytes());
+    echo.extend([0, 1]);
+    echo.extend(SECRET.to_ne_bytes());
+    echo.extend((sent_us as u32).to_ne_bytes());
+    echo.extend(places.iter().flat_map(|place| place.to_ne_bytes()));
+    Packet {
+        protocol: if packet.ip == Ip::V4 { 1 } else { 58 },
+        instead: Some(echo),
+        ..packet
+    }
+}

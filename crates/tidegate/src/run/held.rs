@@ -1,0 +1,37 @@
+//! What the hold has to say, in the agent's log.
+
+use crate::run::log::Log;
+use crate::snapshot::Shared;
+use crate::udp::News;
+use serde_json::json;
+use tidegate_agent::Holding;
+
+/// Writes what has happened since the last call.
+pub fn tell(shared: &Shared, log: Log) {
+    let news = shared.with(|watched| watched.windowless.news());
+    for one in news.unwrap_or_default() {
+        line(&one, log);
+    }
+}
+
+fn line(news: &News, log: Log) {
+    let Some(flow) = &news.flow else {
+        let message = "the process behind the packet queue has ended: from now on UDP is left alone until the agent is started anew";
+        log.warn("hold_ended", message, json!({ "why": news.state }));
+        return;
+    };
+    let fields = json!({
+        "interface": news.interface, "local": flow.local, "remote": flow.remote, "why": news.state,
+    });
+    let which = format!(
+        "UDP from {} to {} on {}",
+        flow.remote, flow.local, news.interface
+    );
+    match news.state {
+        Holding::Held => log.info("held", &format!("{which} is held"), fields),
+        state => {
+            let message = format!("{which} is left alone: {}", state.words());
+            log.info("hold_left", &message, fields);
+        }
+    }
+}

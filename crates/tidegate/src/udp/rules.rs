@@ -1,0 +1,248 @@
+//! What becomes of which flows without a window: the administrator's rules, of which the first that is about a flow
+//! decides.
+
+use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
+use tidegate_agent::{Interface, Prefix};
+use tidegate_gate::Choice;
+use tidegate_scenario::Udp;
+
+/// The port of QUIC's servers: what fallback is about where nobody says.
+const HTTPS: u16 = 443;
+
+/// What a flow is like; what is absent is not asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// Ports of the far end.
+    pub remote_ports: Option<RangeInclusive<u16>>,
+    /// Addresses of the far end.
+    pub remote: Option<Prefix>,
+    /// Name of an interface.
+    pub interface: Option<String>,
+    /// What becomes of it. A rule that turns connections away and asks for no port is about QUIC's.
+    pub action: Udp,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// In their order.
+    pub rules: Vec<Rule>,
+    /// What becomes of flows that no rule is about.
+    pub otherwise: Udp,
+}
+
+impl Rule {
+    fn ports(&self) -> RangeInclusive<u16> {
+        let all = match self.action {
+            Udp::Fallback => HTTPS..=HTTPS,
+            Udp::Hold | Udp::Leave => 0..=u16::MAX,
+        };
+        self.remote_ports.clone().unwrap_or(all)
+    }
+
+    fn is_on(&self, interface: &str) -> bool {
+        self.interface.as_ref().is_none_or(|of| of == interface)
+    }
+
+    fn is_about(&self, interface: &str, remote: SocketAddr) -> bool {
+        self.is_on(interface)
+            && self.ports().contains(&remote.port())
+            && self.remote.is_none_or(|p| p.contains(remote.ip()))
+    }
+
+    fn choice(&self, interface: u32) -> Choice {
+        Choice {
+            interface: Some(interface),
+            remote_ports: self.ports(),
+            remote: self.remote.map(|prefix| (prefix.address, prefix.bits)),
+            rejects: self.action == Udp::Fallback,
+        }
+    }
+}
+
+impl Rules {
+    /// One word for all.
+    pub fn all(otherwise: Udp) -> Self {
+        Self {
+            rules: Vec::new(),
+            otherwise,
+        }
+    }
+
+    /// What becomes of a flow between this machine, by that interface, and the far end.
+    pub fn verdict(&self, interface: &str, remote: SocketAddr) -> Udp {
+        let mut rules = self.rules.iter();
+        let rule = rules.find(|rule| rule.is_about(interface, remote));
+        rule.map_or(self.otherwise, |rule| rule.action)
+    }
+
+    /// Whether that may become of any flow.
+    pub fn may(&self, action: Udp) -> bool {
+        self.otherwise == action || self.rules.iter().any(|rule| rule.action == action)
+    }
+
+    /// Whether flows of that interface may be held.
+    pub fn may_hold_on(&self, interface: &str) -> bool {
+        let mut rules = self.rules.iter().filter(|rule| rule.is_on(interface));
+        self.otherwise == Udp::Hold || rules.any(|rule| rule.action == Udp::Hold)
+    }
+
+    /// The same for who turns connections away, on these interfaces.
+    pub fn choices(&self, interfaces: &[Interface]) -> Vec<Choice> {
+        let otherwise = Rule {
+            action: self.otherwise,
+            ..Rule::default()
+        };
+        let of = |interface: &Interface| {
+            let rules = self.rules.iter().chain([&otherwise]);
+            let rules = rules.filter(|rule| rule.is_on(&interface.name));
+            rules
+                .map(|rule| rule.choice(interface.index))
+                .collect::<Vec<_>>()
+        };
+        interfaces.iter().flat_map(of).collect()
+    }
+}
+
+/// Where echoes go that tell the delay of what is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EchoPlace {
+    /// To each flow's own server.
+    #[default]
+    Server,
+    /// There.
+    At(IpAddr),
+}
+
+impl EchoPlace {
+    /// The address, unless it is each flow's server's.
+    pub const fn address(self) -> Option<IpAddr> {
+        match self {
+            Self::Server => None,
+            Self::At(address) => Some(address),
+        }
+    }
+}
+
+impl std::str::FromStr for EchoPlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "server" {
+            return Ok(Self::Server);
+        }
+        let wrong =
+            || format!("\"{text}\" is no place for echoes, expected \"server\" or an address");
+        text.parse().map(Self::At).map_err(|_| wrong())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tidegate_agent::LinkLayer;
+
+    fn prefix(address: &str, bits: u8) -> Option<Prefix> {
+        let address = address.parse().unwrap();
+        Some(Prefix { address, bits })
+    }
+
+    /// Held on wwan0 but for calls and a neighbourhood; one prefix of which QUIC is turned away.
+    fn rules() -> Rules {
+        let rule = |action| Rule {
+            action,
+            ..Rule::default()
+        };
+        Rules {
+            rules: vec![
+                Rule {
+                    remote_ports: Some(3478..=3481),
+                    ..rule(Udp::Leave)
+                },
+                Rule {
+                    remote: prefix("192.0.2.0", 24),
+                    ..rule(Udp::Leave)
+                },
+                Rule {
+                    remote: prefix("2001:db8::", 32),
+                    ..rule(Udp::Fallback)
+                },
+                Rule {
+                    interface: Some("wwan0".into()),
+                    ..rule(Udp::Hold)
+                },
+            ],
+            otherwise: Udp::Leave,
+        }
+    }
+
+    #[test]
+    fn the_first_rule_that_is_about_a_flow_decides() {
+        let rules = rules();
+        let cases = [
+            ("wwan0", "203.0.113.1:443", Udp::Hold),
+            ("eth0", "203.0.113.1:443", Udp::Leave),
+            ("wwan0", "203.0.113.1:3481", Udp::Leave),
+            ("wwan0", "203.0.113.1:3482", Udp::Hold),
+            ("wwan0", "192.0.2.9:443", Udp::Leave),
+            ("wwan0", "[2001:db8::1]:443", Udp::Fallback),
+            // Of other ports the rule says nothing.
+            ("wwan0", "[2001:db8::1]:4433", Udp::Hold),
+            ("eth0", "[2001:db8::1]:443", Udp::Fallback),
+        ];
+        for (interface, remote, action) in cases {
+            let verdict = rules.verdict(interface, remote.parse().unwrap());
+            assert_eq!(verdict, action, "{interface} {remote}");
+        }
+        assert!(rules.may_hold_on("wwan0") && !rules.may_hold_on("eth0"));
+        assert!(rules.may(Udp::Hold) && rules.may(Udp::Fallback));
+        assert!(!Rules::all(Udp::Fallback).may(Udp::Hold));
+    }
+
+    /// Who turns connections away looks through choices as the rules are looked through.
+    #[test]
+    fn choices_say_what_the_rules_say() {
+        let interface = |name: &str, index| Interface {
+            name: name.into(),
+            index,
+            link_layer: LinkLayer::PlainIp,
+        };
+        let interfaces = [interface("wwan0", 3), interface("eth0", 5)];
+        for rules in [rules(), Rules::all(Udp::Fallback), Rules::all(Udp::Hold)] {
+            let choices = rules.choices(&interfaces);
+            for interface in &interfaces {
+                for remote in [
+                    "203.0.113.1:443",
+                    "203.0.113.1:3479",
+                    "192.0.2.9:443",
+                    "[2001:db8::1]:443",
+                    "[2001:db8::1]:4433",
+                ] {
+                    let remote: SocketAddr = remote.parse().unwrap();
+                    let about = |c: &&Choice| {
+                        let is_in =
+                            |(address, bits)| Prefix { address, bits }.contains(remote.ip());
+                        c.interface == Some(interface.index)
+                            && c.remote_ports.contains(&remote.port())
+                            && c.remote.is_none_or(is_in)
+                    };
+                    let rejects = choices.iter().find(about).is_some_and(|c| c.rejects);
+                    let verdict = rules.verdict(&interface.name, remote);
+                    let meant = verdict == Udp::Fallback && remote.port() == HTTPS;
+                    assert_eq!(rejects, meant, "{} {remote}", interface.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_place_for_echoes_is_an_address_or_the_server() {
+        assert_eq!("server".parse(), Ok(EchoPlace::Server));
+        let address = "2001:db8::1";
+        let there = EchoPlace::At(address.parse().unwrap());
+        assert_eq!(address.parse(), Ok(there));
+        let refused = "gateway".parse::<EchoPlace>().unwrap_err();
+        assert!(refused.contains("gateway") && refused.contains("expected"));
+    }
+}

@@ -1,0 +1,124 @@
+//! What is to be seen of the hold, laid beside what the agent sees of the same flows.
+
+use super::Rules;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use tidegate_agent::{
+    Direction, Endpoint, Held, HoldView, Holding, Interface, PathView, WindowlessView,
+};
+use tidegate_gate::{Counts, Flow};
+use tidegate_scenario::Udp;
+
+/// What IP calls UDP.
+const UDP: u32 = 17;
+
+/// Without a packet for so long a flow's record may be another's, and its delay says nothing of now.
+const RECORD_US: u64 = 10_000_000;
+const LATELY_US: u64 = 1_000_000;
+
+/// What became of all flows so far.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct HoldCounts {
+    /// Packets at the gate.
+    #[serde(flatten)]
+    pub gate: Counts,
+    /// Packets that were marked or dropped.
+    pub signalled: u64,
+    /// Echoes sent.
+    pub echoes: u64,
+    /// Whether the gate's process has ended.
+    pub gate_gone: bool,
+}
+
+/// A flow that has a record.
+pub struct Seen {
+    /// Which.
+    pub flow: Flow,
+    /// When something of it arrived last, µs of CLOCK_MONOTONIC.
+    pub seen_us: u64,
+    /// What the hold knows and does.
+    pub hold: HoldView,
+}
+
+/// All that there is to be seen.
+pub struct Watched {
+    /// Flows that have records.
+    pub flows: Vec<Seen>,
+    /// The rules in force.
+    pub rules: Rules,
+    /// Those that the hold is on.
+    pub interfaces: Vec<Interface>,
+    /// Whether the gate's process has ended.
+    pub gate_gone: bool,
+    /// What became of all flows so far.
+    pub counts: HoldCounts,
+}
+
+impl Watched {
+    /// Says of each flow without a window what the hold does about it, if it is on its interface.
+    pub fn explain(&self, ways: &mut [WindowlessView], now_us: u64) {
+        let of = |seen: &Seen| (seen.flow, seen.hold);
+        let flows: HashMap<_, _> = self.flows.iter().map(of).collect();
+        let young = |seen: &&Seen| now_us.saturating_sub(seen.seen_us) < RECORD_US;
+        let full = self.flows.iter().filter(young).count() >= Held::PLACES;
+        let arriving =
+            |way: &&mut WindowlessView| way.direction == Direction::Down && way.protocol == UDP;
+        for way in ways.iter_mut().filter(arriving) {
+            let mut interfaces = self.interfaces.iter();
+            let interface = interfaces.find(|i| i.index == way.ifindex);
+            way.hold = interface.map(|interface| {
+                let remote = address(way.remote);
+                let record = flows.get(&Flow {
+                    interface: way.ifindex,
+                    local: address(way.local),
+                    remote,
+                });
+                let held = self.rules.verdict(&interface.name, remote) == Udp::Hold;
+                let asks = way.bytes >= Held::ASKS;
+                self.one(record.copied(), held, full && asks)
+            });
+        }
+    }
+
+    fn one(&self, record: Option<HoldView>, held: bool, full: bool) -> HoldView {
+        let without = || {
+            HoldView::without_record(if full {
+                Holding::TableFull
+            } else {
+                Holding::NotBulk
+            })
+        };
+        let seen = record.unwrap_or_else(without);
+        let state = match seen.state {
+            _ if !held => Holding::Denied,
+            _ if self.gate_gone => Holding::GateGone,
+            state => state,
+        };
+        HoldView { state, ..seen }
+    }
+
+    /// Counts the flows in where the queues of paths and groups are shown, which know those with windows alone.
+    pub fn count_in(&self, paths: &mut [PathView], now_us: u64) {
+        for path in paths.iter_mut().filter(|p| p.direction == Direction::Down) {
+            let own = self.flows.iter().filter(|seen| {
+                seen.flow.interface == path.ifindex
+                    && now_us.saturating_sub(seen.seen_us) < LATELY_US
+            });
+            for seen in own {
+                path.queue_us = path.queue_us.max(seen.hold.queue_us.unwrap_or(0));
+                let mut groups = path.groups.iter_mut();
+                if let Some(group) = groups.find(|g| Some(g.group) == seen.hold.group) {
+                    group.flows += 1;
+                }
+            }
+        }
+    }
+}
+
+fn address(end: Endpoint) -> SocketAddr {
+    SocketAddr::new(end.address, end.port)
+}
+
+#[cfg(test)]
+mod tests;

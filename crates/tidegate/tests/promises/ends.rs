@@ -1,0 +1,221 @@
+//! What becomes of packets that wait, and of those that come after, when something ends or fails.
+
+use crate::agent::{Agent, tidegate};
+use crate::download::Download;
+use crate::stage::{
+    AT_ONCE, LONGEST, Stage, has_table, is_alive, output, queues, wait_for, wait_until_free,
+    wait_until_held,
+};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::time::Duration;
+use tidegate_lab::{EmulatedHosts, IpVersion};
+use tidegate_netfilter::{Chain, Expression, Family, Hook, Table};
+use tidegate_testing::has_program;
+
+/// What the log says of a gate that is gone.
+const GONE: &str = "the process behind the packet queue has ended";
+
+fn send(signal: Signal, process: u32) {
+    kill(Pid::from_raw(process as i32), signal).unwrap();
+}
+
+#[test]
+fn a_killed_agent_leaves_nothing_and_loses_nothing() {
+    let Some(stage) = Stage::new() else { return };
+    stage.ends(Agent::kill);
+}
+
+#[test]
+fn an_interrupted_agent_leaves_nothing_and_loses_nothing() {
+    let Some(stage) = Stage::new() else { return };
+    stage.ends(|agent| agent.end(Signal::SIGINT));
+}
+
+#[test]
+fn a_terminated_agent_leaves_nothing_and_loses_nothing() {
+    let Some(stage) = Stage::new() else { return };
+    stage.ends(|agent| agent.end(Signal::SIGTERM));
+}
+
+/// As long as nothing fails each acknowledgement comes once, in order and in time; over either version of IP.
+#[test]
+fn what_waits_comes_in_order_and_in_time() {
+    for version in IpVersion::ALL {
+        let Some(stage) = Stage::new() else { return };
+        let download = Download::start(&stage.hosts, version, 4433);
+        wait_until_held(&download);
+        std::thread::sleep(Duration::from_secs(3));
+        let (came, sent) = download.end();
+        let numbers = came.iter().map(|c| c.number);
+        assert!(numbers.eq(0..sent), "out of order, lost or twice");
+        assert!(came.iter().all(|c| c.after < LONGEST));
+        stage.agent.stop();
+    }
+}
+
+/// What waited goes with the gate; the download goes on as if there had been none, and the log says so.
+#[test]
+fn a_killed_gate_is_noticed() {
+    let Some(stage) = Stage::new() else { return };
+    let download = stage.held();
+    send(Signal::SIGKILL, stage.gate);
+    wait_for("the log", || stage.log().contains(GONE));
+    wait_until_free(&download);
+    assert_eq!(queues(stage.hosts.client()), 0);
+    let arrived = download.arrived();
+    wait_for("data", || download.arrived() > arrived + 1_000_000);
+    let (came, sent) = download.end();
+    let lost = sent - came.len() as u64;
+    println!("{lost} of {sent} were lost with the gate");
+    assert!(lost < 500);
+    stage.agent.stop();
+}
+
+/// A gate that does not get to run lets nobody wait for long.
+#[test]
+fn a_gate_that_hangs_is_ended() {
+    let Some(stage) = Stage::new() else { return };
+    let download = stage.held();
+    send(Signal::SIGSTOP, stage.gate);
+    wait_for("the log", || stage.log().contains(GONE));
+    wait_for("the gate's end", || !is_alive(stage.gate));
+    wait_until_free(&download);
+    let arrived = download.arrived();
+    wait_for("data", || download.arrived() > arrived + 1_000_000);
+    download.end();
+    stage.agent.stop();
+}
+
+/// Whether the server answers echoes.
+fn answers(hosts: &EmulatedHosts, yes: bool) {
+    let ignore = if yes { "0" } else { "1" };
+    let write = || {
+        Ok(std::fs::write(
+            "/proc/sys/net/ipv4/icmp_echo_ignore_all",
+            ignore,
+        )?)
+    };
+    hosts.server().run(write).unwrap();
+}
+
+#[test]
+fn who_never_answers_echoes_is_left_alone() {
+    let Some(stage) = Stage::with(|hosts| answers(hosts, false)) else {
+        return;
+    };
+    let download = Download::start(&stage.hosts, IpVersion::V4, 4433);
+    std::thread::sleep(Duration::from_secs(12));
+    let (came, sent) = download.end();
+    assert_eq!(came.len() as u64, sent);
+    let late = came.iter().filter(|c| c.after > AT_ONCE).count();
+    assert!(late * 100 < came.len(), "{late} of {sent} waited");
+    stage.agent.stop();
+}
+
+#[test]
+fn who_answers_echoes_no_more_is_let_go_and_held_again_when_it_does() {
+    let Some(stage) = Stage::new() else { return };
+    let download = stage.held();
+    answers(&stage.hosts, false);
+    wait_until_free(&download);
+    let (_, from) = download.since(0);
+    std::thread::sleep(Duration::from_secs(3));
+    let (since, _) = download.since(from);
+    let late = since.iter().filter(|after| **after > AT_ONCE).count();
+    assert!(late * 20 < since.len(), "{late} of {} waited", since.len());
+    answers(&stage.hosts, true);
+    wait_until_held(&download);
+    let (came, sent) = download.end();
+    assert_eq!(came.len() as u64, sent);
+    assert!(came.iter().all(|c| c.after < LONGEST));
+    stage.agent.stop();
+}
+
+#[test]
+fn another_agent_is_refused_and_the_first_goes_on() {
+    let Some(stage) = Stage::new() else { return };
+    let download = stage.held();
+    let run = || {
+        let mut second = tidegate();
+        Ok(second
+            .args(["run", "--iface", "tg0", "--udp", "hold"])
+            .output()?)
+    };
+    let second = stage.hosts.client().run(run).unwrap();
+    assert!(!second.status.success());
+    assert_eq!(queues(stage.hosts.client()), 1);
+    let (_, from) = download.since(0);
+    std::thread::sleep(Duration::from_secs(1));
+    let (since, _) = download.since(from);
+    assert!(since.iter().any(|after| *after > AT_ONCE), "nothing waits");
+    let (came, sent) = download.end();
+    assert_eq!(came.len() as u64, sent);
+    stage.agent.stop();
+}
+
+#[test]
+fn an_interface_goes_with_what_waits_for_it() {
+    if !has_program("ip", "iproute2") {
+        return;
+    }
+    let Some(stage) = Stage::new() else { return };
+    let download = stage.held();
+    let client = stage.hosts.client();
+    output(client, "ip", &["link", "set", "tg0", "down"]);
+    std::thread::sleep(Duration::from_millis(500));
+    output(client, "ip", &["link", "set", "tg0", "up"]);
+    wait_until_held(&download);
+    output(client, "ip", &["link", "delete", "tg0"]);
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(is_alive(stage.gate));
+    let programs = stage.agent.programs();
+    stage.agent.stop();
+    wait_for("the gate's end", || !is_alive(stage.gate));
+    assert_eq!(queues(stage.hosts.client()), 0);
+    wait_for("the programs to go", || {
+        !programs.iter().any(crate::agent::is_loaded)
+    });
+}
+
+/// Rules and a queueing discipline that somebody has put up stay as they are.
+#[test]
+fn what_an_administrator_has_set_up_stays() {
+    const TABLE: &str = "firewall";
+    if !has_program("tc", "iproute2") {
+        return;
+    }
+    let mut table = None;
+    let prepare = |hosts: &EmulatedHosts| {
+        let put_up = || {
+            let chain = Chain {
+                name: "out",
+                kind: "filter",
+                hook: Hook::PostRouting,
+                priority: 0,
+            };
+            let table = Table::new(Family::Inet, TABLE)?;
+            let rule = table.rule(chain.name, &[Expression::pass()]);
+            table.commit(&[table.create(), table.chain(&chain), rule])?;
+            Ok(table)
+        };
+        table = Some(hosts.client().run(put_up).unwrap());
+        let words = [
+            "qdisc", "replace", "dev", "tg0", "root", "handle", "7:", "pfifo", "limit", "321",
+        ];
+        output(hosts.client(), "tc", &words);
+    };
+    let Some(stage) = Stage::with(prepare) else {
+        return;
+    };
+    let qdisc = || output(stage.hosts.client(), "tc", &["qdisc", "show", "dev", "tg0"]);
+    assert!(qdisc().contains("pfifo 7: root"), "{}", qdisc());
+    let download = stage.held();
+    let kept = || qdisc().contains("pfifo 7: root") && has_table(stage.hosts.client(), TABLE);
+    assert!(kept(), "{}", qdisc());
+    let (came, sent) = download.end();
+    assert_eq!(came.len() as u64, sent);
+    stage.agent.stop();
+    assert!(has_table(stage.hosts.client(), TABLE));
+    drop(table);
+}

@@ -1,0 +1,118 @@
+//! `--udp fallback`: a client of QUIC is told at once, and as soon as the agent has ended it connects.
+
+use crate::PATIENCE;
+use crate::agent::Agent;
+use crate::stage::turn;
+use quinn::{ClientConfig, ConnectionError, Endpoint, EndpointConfig, ServerConfig, TokioRuntime};
+use rustls::RootCertStore;
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tidegate_lab::{IpVersion, Namespace, Veth};
+
+const NAME: &str = "server.example";
+
+/// A client and a server of QUIC.
+struct Ends {
+    client: Endpoint,
+    address: SocketAddr,
+    _server: Endpoint,
+}
+
+fn endpoint(host: &Namespace, address: SocketAddr, server: Option<ServerConfig>) -> Endpoint {
+    let socket = host.run(|| Ok(UdpSocket::bind(address)?)).unwrap();
+    let config = EndpointConfig::default();
+    Endpoint::new(config, server, socket, Arc::new(TokioRuntime)).unwrap()
+}
+
+impl Ends {
+    fn new(hosts: &Veth) -> Self {
+        let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
+        let certificate = own.cert.der().clone();
+        let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
+        let config = ServerConfig::with_single_cert(vec![certificate.clone()], key.into()).unwrap();
+        let address = (Veth::server_address(IpVersion::V4), 443).into();
+        let server = endpoint(&hosts.server, address, Some(config));
+        let mut client = endpoint(&hosts.client, (Ipv4Addr::UNSPECIFIED, 0).into(), None);
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate).unwrap();
+        client.set_default_client_config(
+            ClientConfig::with_root_certificates(Arc::new(roots)).unwrap(),
+        );
+        tokio::spawn(accept(server.clone()));
+        Self {
+            client,
+            address,
+            _server: server,
+        }
+    }
+
+    /// Whether a connection comes about within that time.
+    async fn connects(&self, within: Duration) -> Result<(), ConnectionError> {
+        let connecting = self.client.connect(self.address, NAME).unwrap();
+        let outcome = tokio::time::timeout(within, connecting).await;
+        outcome.map_or(Err(ConnectionError::TimedOut), |connected| {
+            connected.map(drop)
+        })
+    }
+}
+
+/// Every connection is accepted, and kept until the client is done with it.
+async fn accept(server: Endpoint) {
+    while let Some(incoming) = server.accept().await {
+        tokio::spawn(async move {
+            if let Ok(connection) = incoming.await {
+                connection.closed().await;
+            }
+        });
+    }
+}
+
+/// A connected socket, as browsers have it, is told by the kernel.
+fn is_told(hosts: &Veth) -> bool {
+    let client = hosts
+        .client
+        .run(|| Ok(UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?))
+        .unwrap();
+    client
+        .connect((Veth::server_address(IpVersion::V4), 443))
+        .unwrap();
+    client.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut initial = [0; 1200];
+    initial[..6].copy_from_slice(&[0xc0, 0, 0, 0, 1, 8]);
+    let began = Instant::now();
+    // Either says it, whichever is asked first.
+    let told = client
+        .send(&initial)
+        .and_then(|_| client.recv(&mut [0; 10]));
+    println!("told after {:?}: {told:?}", began.elapsed());
+    let known = [ErrorKind::ConnectionRefused, ErrorKind::PermissionDenied];
+    told.is_err_and(|error| known.contains(&error.kind()))
+        && began.elapsed() < Duration::from_secs(1)
+}
+
+#[test]
+fn quic_is_turned_away_at_once_until_the_agent_ends() {
+    let Some(_turn) = turn() else { return };
+    let hosts = Veth::new().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = { runtime }.worker_threads(1).enable_all().build().unwrap();
+    let ends = runtime.block_on(async { Ends::new(&hosts) });
+    runtime
+        .block_on(ends.connects(PATIENCE))
+        .expect("without an agent");
+    for stop in [Agent::stop, Agent::kill] {
+        let agent = Agent::start_with(&hosts.client, |command| {
+            command.args(["--udp", "fallback"]);
+        });
+        assert!(is_told(&hosts), "nobody says that it is turned away");
+        let tried = runtime.block_on(ends.connects(Duration::from_secs(2)));
+        assert!(tried.is_err(), "it connects");
+        stop(agent);
+        runtime
+            .block_on(ends.connects(PATIENCE))
+            .expect("after the agent");
+    }
+}

@@ -1,0 +1,18 @@
+//! `tidegate run --udp` on real traffic, between two namespaces: what becomes of packets that wait when something
+//! ends, fails or does not answer. Needs root, and says so when it is skipped.
+
+#[path = "../smoke/agent.rs"]
+#[allow(dead_code, reason = "it serves more tests than these")]
+mod agent;
+mod download;
+mod ends;
+mod fallback;
+mod stage;
+#[path = "../../../agent/tests/support/tally.rs"]
+#[allow(dead_code, reason = "it serves more tests than these")]
+mod tally;
+
+use std::time::Duration;
+
+/// How long anything may take on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(30);

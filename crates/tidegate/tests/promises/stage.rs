@@ -1,0 +1,190 @@
+//! Where the tests take place: a link with a long queue, an agent, and what a kernel remembers of it.
+
+use crate::PATIENCE;
+use crate::agent::{Agent, is_loaded};
+use crate::download::Download;
+use std::fs::{File, read_to_string};
+use std::io::ErrorKind;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
+use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
+use tidegate_link::{Config, Rate};
+use tidegate_netfilter::{Family, Table};
+use tidegate_testing::has_tun;
+
+/// What an acknowledgement needs that does not wait, at most: half a round trip, and a machine that is busy.
+pub const AT_ONCE: Duration = Duration::from_millis(45);
+
+/// None waits longer than two seconds.
+pub const LONGEST: Duration = Duration::from_millis(2300);
+
+const ONE_WAY: Duration = Duration::from_millis(20);
+
+/// A link, and an agent that holds on its near end.
+pub struct Stage {
+    pub hosts: EmulatedHosts,
+    pub agent: Agent,
+    pub gate: u32,
+    log: NamedTempFile,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// 10 Mbit/s with room for 1000 packets.
+fn link() -> EmulatedHosts {
+    let link = |bps| Config {
+        rate: Rate::constant(bps),
+        delay: ONE_WAY.into(),
+        ..Config::default()
+    };
+    EmulatedHosts::new(link(10e6), link(5e6), 1).unwrap()
+}
+
+/// One at a time: the tests measure time. None without root, which is said aloud.
+pub fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    has_tun().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+impl Stage {
+    pub fn new() -> Option<Self> {
+        Self::with(|_| {})
+    }
+
+    /// What `prepare` does to the hosts comes before the agent.
+    pub fn with(prepare: impl FnOnce(&EmulatedHosts)) -> Option<Self> {
+        let turn = turn()?;
+        let hosts = link();
+        prepare(&hosts);
+        let log = NamedTempFile::new().unwrap();
+        let errors: File = log.reopen().unwrap();
+        let agent = Agent::start_with(hosts.client(), |command| {
+            command.args(["--udp", "hold"]).stderr(errors);
+        });
+        let gate = children(agent.id());
+        let [gate] = gate[..] else {
+            panic!("{gate:?}: one gate");
+        };
+        Some(Self {
+            hosts,
+            agent,
+            gate,
+            log,
+            _turn: turn,
+        })
+    }
+
+    /// What it has said.
+    pub fn log(&self) -> String {
+        read_to_string(self.log.path()).unwrap()
+    }
+
+    /// A download whose acknowledgements wait.
+    pub fn held(&self) -> Download {
+        let download = Download::start(&self.hosts, IpVersion::V4, 4433);
+        wait_until_held(&download);
+        download
+    }
+
+    /// The agent ends so, with packets that wait. None is lost, none waits, nothing is left.
+    pub fn ends(self, end: impl FnOnce(Agent)) {
+        let download = self.held();
+        let (_, before) = download.since(0);
+        let (programs, gate) = (self.agent.programs(), self.gate);
+        assert!(programs.len() >= 6, "{programs:?}");
+        end(self.agent);
+        wait_for("the gate's end", || !is_alive(gate));
+        assert_eq!(queues(self.hosts.client()), 0, "a queue is left");
+        wait_for("the programs to go", || !programs.iter().any(is_loaded));
+        wait_for("the table to go", || {
+            !has_table(self.hosts.client(), &format!("tidegate-gate-{gate}"))
+        });
+        let arrived = download.arrived();
+        wait_for("data", || download.arrived() > arrived + 1_000_000);
+        assert!(download.least_of_late() < AT_ONCE, "they still wait");
+        let (came, sent) = download.end();
+        assert_eq!(came.len() as u64, sent, "some are lost, or came twice");
+        assert!(came.iter().all(|c| c.after < LONGEST));
+        let overtaken = came.windows(2).filter(|two| two[1].number < two[0].number);
+        println!(
+            "{} of {sent} had come before; {} runs were overtaken",
+            before,
+            overtaken.count()
+        );
+        assert!(
+            came[..before].is_sorted_by_key(|c| c.number),
+            "out of order"
+        );
+    }
+}
+
+pub fn wait_until_held(download: &Download) {
+    wait_for("acknowledgements that wait", || {
+        download.least_of_late() > AT_ONCE
+    });
+}
+
+pub fn wait_until_free(download: &Download) {
+    wait_for("acknowledgements that do not wait", || {
+        download.least_of_late() < AT_ONCE
+    });
+}
+
+pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Processes that one has started.
+pub fn children(process: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task"))
+        .unwrap()
+        .flatten();
+    let lists = tasks.filter_map(|task| read_to_string(task.path().join("children")).ok());
+    let lists: Vec<_> = lists.collect();
+    let words = lists.iter().flat_map(|list| list.split_whitespace());
+    words.map(|word| word.parse().unwrap()).collect()
+}
+
+pub fn is_alive(process: u32) -> bool {
+    // One that nobody waits for stays as a zombie.
+    let stat = read_to_string(format!("/proc/{process}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+/// Netfilter queues that somebody serves in the namespace.
+pub fn queues(host: &Namespace) -> usize {
+    let read = || {
+        Ok(read_to_string(
+            "/proc/thread-self/net/netfilter/nfnetlink_queue",
+        )?)
+    };
+    host.run(read).unwrap().lines().count()
+}
+
+/// Whether the namespace has a table of that name: another cannot be made.
+pub fn has_table(host: &Namespace, name: &str) -> bool {
+    let make = || {
+        let table = Table::new(Family::Inet, name)?;
+        Ok(table.commit(&[table.create()]))
+    };
+    match host.run(make).unwrap() {
+        Ok(()) => false,
+        // The kernel says either of one that is another's.
+        Err(error) => match error.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::PermissionDenied => true,
+            _ => panic!("{error}"),
+        },
+    }
+}
+
+pub fn output(host: &Namespace, program: &str, args: &[&str]) -> String {
+    let run = || Ok(Command::new(program).args(args).output()?);
+    let output = host.run(run).unwrap();
+    assert!(output.status.success(), "{program} {args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
