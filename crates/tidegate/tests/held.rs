@@ -537,10 +537,9 @@ fn a_download_is_held_and_top_says_how_much() {
             }
             assert!(began.elapsed() < PATIENCE, "nothing waited: {row}");
         };
-        assert_eq!(
-            (&row["kind"], &row["limit"]),
-            (&"quic".into(), &"held".into())
-        );
+        // Its handshake may have been before the agent.
+        assert!(row["kind"].as_str().unwrap().contains("quic"), "{row}");
+        assert_eq!(row["limit"], "held");
         let hold = &row["hold"];
         let number = |name: &str| {
             hold[name]
