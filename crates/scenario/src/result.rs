@@ -170,7 +170,7 @@ pub struct HeldResult {
     pub left: u64,
     /// Those of them that waited.
     pub held: u64,
-    /// How long these did, likewise.
+    /// How long these did; the laboratory does not see that.
     pub wait_ms: Quantiles,
 }
 

@@ -51,6 +51,14 @@ fn sh(command: &str) {
     assert!(status.success(), "{command}");
 }
 
+fn sh_on(host: &Namespace, command: &str) {
+    let run = || {
+        sh(command);
+        Ok(())
+    };
+    host.run(run).unwrap();
+}
+
 /// Datagrams from a port of the server's, and answers to some of them.
 struct Flow {
     stop: Arc<AtomicBool>,
@@ -229,10 +237,7 @@ fn who_is_held_and_why_not_is_shown() {
 fn echoes_go_where_the_user_says_and_keep_their_rate() {
     between(|hosts| {
         let other = "198.51.100.7";
-        hosts
-            .server
-            .run(|| Ok(sh(&format!("ip address add {other}/32 dev tg0"))))
-            .unwrap();
+        sh_on(&hosts.server, &format!("ip address add {other}/32 dev tg0"));
         sh(&format!("ip route add {other}/32 dev tg0"));
         let file = File::new(&format!("udp = \"hold\"\nudp_echo = \"{other}\"\n"));
         let agent = Running::start(&["--config", file.path().to_str().unwrap()]);
@@ -437,7 +442,7 @@ fn join_anew(hosts: &Veth) {
         there.id()
     ));
     let configure = "ip address add 198.18.0.2/30 dev tg0 && ip link set tg0 up";
-    hosts.server.run(|| Ok(sh(configure))).unwrap();
+    sh_on(&hosts.server, configure);
     there.kill().unwrap();
     there.wait().unwrap();
 }
@@ -537,10 +542,9 @@ fn a_download_is_held_and_top_says_how_much() {
             }
             assert!(began.elapsed() < PATIENCE, "nothing waited: {row}");
         };
-        assert_eq!(
-            (&row["kind"], &row["limit"]),
-            (&"quic".into(), &"held".into())
-        );
+        // Its handshake may have been before the agent.
+        assert!(row["kind"].as_str().unwrap().contains("quic"), "{row}");
+        assert_eq!(row["limit"], "held");
         let hold = &row["hold"];
         let number = |name: &str| {
             hold[name]

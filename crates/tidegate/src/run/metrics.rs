@@ -287,8 +287,8 @@ impl Measured {
                 counts.echoes,
             ),
         ] {
-            let none: [(&str, &str); 0] = [];
-            counter(e, name, help, None, [(none, value)])?;
+            let metric = e.encode_descriptor(name, help, None, MetricType::Counter)?;
+            ConstCounter::new(value).encode(metric)?;
         }
         let help =
             "1 if the process behind the packet queue has ended, so that nothing can be held";

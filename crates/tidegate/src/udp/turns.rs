@@ -36,14 +36,15 @@ pub struct Turn {
 pub struct Turns {
     /// From when on something may go by each interface.
     free_us: BTreeMap<u32, u64>,
-    /// When each record's flow was asked for.
-    asked_us: HashMap<usize, u64>,
+    /// When each record's flow was asked for, and as the how-manieth.
+    asked: HashMap<usize, (u64, u64)>,
+    count: u64,
 }
 
 impl Turns {
     /// Those whose turn it is, one on each interface at most: who has waited longest, with others of the same place.
     pub fn take(&mut self, now_us: u64, wishes: &[Wish]) -> Vec<Turn> {
-        self.asked_us
+        self.asked
             .retain(|place, _| wishes.iter().any(|wish| wish.place == *place));
         let mut interfaces: Vec<_> = wishes.iter().map(|wish| wish.interface).collect();
         interfaces.sort_unstable();
@@ -60,18 +61,20 @@ impl Turns {
         if self.free_us.get(&interface).is_some_and(|us| now_us < *us) {
             return None;
         }
-        let asked_us = |wish: &Wish| self.asked_us.get(&wish.place).copied();
-        let is_due = |wish: &&Wish| asked_us(wish).is_none_or(|us| now_us >= us + wish.every_us);
+        let asked = |wish: &Wish| self.asked.get(&wish.place).copied();
+        let is_due = |wish: &&Wish| asked(wish).is_none_or(|(us, _)| now_us >= us + wish.every_us);
         let own = wishes.iter().filter(|wish| wish.interface == interface);
         let mut due: Vec<_> = own.filter(is_due).collect();
-        due.sort_by_key(|wish| asked_us(wish));
+        due.sort_by_key(|wish| asked(wish));
         let to = due.first()?.to;
         let places = due.iter().filter(|wish| wish.to == to).take(FLOWS);
         let places: Vec<_> = places.map(|wish| wish.place).collect();
         let lasts_us = Echoes::bytes(to) * 8 * 1_000_000 / BPS;
         self.free_us.insert(interface, now_us + lasts_us);
-        self.asked_us
-            .extend(places.iter().map(|place| (*place, now_us)));
+        for place in &places {
+            self.count += 1;
+            self.asked.insert(*place, (now_us, self.count));
+        }
         Some(Turn {
             interface,
             to,
