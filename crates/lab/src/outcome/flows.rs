@@ -83,7 +83,9 @@ pub fn held_results(outcome: &Outcome) -> Vec<HeldResult> {
     let flows = outcome.cast.flows.iter().zip(&outcome.samples.flows);
     flows
         .filter_map(|(flow, samples)| {
-            let HeldFlow { held, signalled, .. } = *outcome.samples.held.get(flow.ends.get()?)?;
+            let HeldFlow {
+                held, signalled, ..
+            } = *outcome.samples.held.get(flow.ends.get()?)?;
             let last = samples.iter().rev().find_map(|sample| sample.receiver);
             let Some(Info::Quic { received, sent, .. }) = last else {
                 return None;
