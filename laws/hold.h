@@ -166,7 +166,8 @@ TG_INLINE tg_u64 tg_hold_unanswered(const struct tg_hold *h)
 /* How far what was made may leave, after an arrival of `len` bytes, or an echo. */
 TG_INLINE tg_u64 tg_hold_next(const struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
-	tg_u64 until = h->arrived - tg_min(tg_hold_excess(h), h->arrived);
+	tg_u32 excess = tg_hold_excess(h);
+	tg_u64 until = h->arrived > excess ? h->arrived - excess : 0;
 	tg_u64 quiet_us = now_us - h->arrived_us;
 	tg_u32 rtt_us = h->echo.rtt_us;
 	tg_u64 most = h->until;
