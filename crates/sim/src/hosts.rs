@@ -139,7 +139,7 @@ impl Hosts {
         Ok(Self {
             pairs: Slab::new(),
             configs: configs
-                .map(|workload| settings::of_workload(&config, workload))
+                .map(|workload| settings::of_workload(&config, workload, run))
                 .collect::<Result<_, _>>()?,
             laws: settings::laws(run),
             weights: scenario

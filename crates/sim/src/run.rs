@@ -23,7 +23,7 @@ pub fn check(scenario: &Scenario) -> Result<(), Unsupported> {
     for run in &scenario.runs {
         let config = settings::config(&scenario.hosts, run)?;
         for workload in &scenario.workloads {
-            settings::of_workload(&config, workload)?;
+            settings::of_workload(&config, workload, run)?;
         }
     }
     for workload in &scenario.workloads {

@@ -2,7 +2,7 @@
 
 use crate::run::Unsupported;
 use tidegate_laws::Params;
-use tidegate_scenario::{FlowControl, Hosts, Run, Side, Workload};
+use tidegate_scenario::{FlowControl, Hosts, Run, Side, Udp, Workload};
 use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::{Config, ReceiveBuffer};
 
@@ -40,11 +40,12 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
     })
 }
 
-/// What the endpoints of a workload are set to, where `others` is what all others are.
+/// What the endpoints of a workload are set to in a run, where `others` is what all others are. What has no window is paced,
+/// as nearly every QUIC is, unless it is turned away and comes over TCP.
 ///
 /// # Errors
 /// When there is no such congestion control.
-pub fn of_workload(others: &Config, workload: &Workload) -> Result<Config, Unsupported> {
+pub fn of_workload(others: &Config, workload: &Workload, run: &Run) -> Result<Config, Unsupported> {
     let own = workload.congestion_control.as_deref().map(algorithm);
     Ok(Config {
         congestion_control: own.transpose()?.unwrap_or(others.congestion_control),
@@ -52,7 +53,7 @@ pub fn of_workload(others: &Config, workload: &Workload) -> Result<Config, Unsup
             .flow_control
             .map_or(others.flow_control, flow_control),
         timestamps: workload.timestamps.unwrap_or(others.timestamps),
-        paced: workload.windowless,
+        paced: workload.windowless && run.udp != Udp::Fallback,
         ..*others
     })
 }
