@@ -529,8 +529,11 @@ fn a_download_is_held_and_top_says_how_much() {
     let hosts = EmulatedHosts::new(link(20e6), link(5e6), 1).unwrap();
     let at = SocketAddr::new(EmulatedHosts::server_address(IpVersion::V4), 443);
     let stop = AtomicBool::new(false);
+    // A flow that is found behind its own queue takes that for its way.
+    let ready = std::sync::Barrier::new(2);
     let watch = || {
         let agent = Running::start(&["--udp", "hold"]);
+        ready.wait();
         let held = agent.event("held");
         assert_eq!(held["remote"], at.to_string(), "{held}");
         let began = Instant::now();
@@ -561,7 +564,10 @@ fn a_download_is_held_and_top_says_how_much() {
         Ok(())
     };
     thread::scope(|scope| {
-        let downloads = scope.spawn(|| download(&hosts, at, &stop));
+        let downloads = scope.spawn(|| {
+            ready.wait();
+            download(&hosts, at, &stop);
+        });
         let watched = hosts.client().run(watch);
         stop.store(true, Ordering::Relaxed);
         downloads.join().unwrap();

@@ -13,9 +13,9 @@ use std::time::Duration;
 use tidegate_agent::{Agent, AgentError, Held, Interface};
 use tidegate_gate::{Gate, Limits};
 
-/// Between two looks at the records. A sender that starts doubles what it sends each round trip: who is met 50 ms late has
-/// stopped growing when the first echo is back, and has to be watched for seconds.
+/// Between two looks at the records, and between two where there is nobody to look after.
 const LOOK: Duration = Duration::from_millis(4);
+const REST: Duration = Duration::from_millis(50);
 
 /// All of it, until dropped.
 pub struct Hold {
@@ -88,9 +88,9 @@ fn look_after(keeper: &Mutex<Keeper>, stop: &AtomicBool, bell: &dyn Fn()) {
     // What it needs it has: what cannot be given up is what nobody had.
     let _ = tidegate_agent::drop_capabilities();
     while !stop.load(Ordering::Relaxed) {
-        let (goes_on, news) = {
+        let (goes_on, news, rests) = {
             let mut keeper = locked(keeper);
-            (keeper.look(), keeper.has_news())
+            (keeper.look(), keeper.has_news(), keeper.rests())
         };
         if news {
             bell();
@@ -98,7 +98,7 @@ fn look_after(keeper: &Mutex<Keeper>, stop: &AtomicBool, bell: &dyn Fn()) {
         if !goes_on {
             return;
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(if rests { REST } else { LOOK });
     }
     locked(keeper).let_go();
 }

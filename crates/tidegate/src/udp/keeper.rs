@@ -321,6 +321,11 @@ impl Keeper {
         }
     }
 
+    /// Whether there is nobody to look after.
+    pub fn rests(&self) -> bool {
+        self.kept.is_empty()
+    }
+
     pub fn has_news(&self) -> bool {
         !self.news.is_empty()
     }
