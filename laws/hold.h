@@ -39,6 +39,7 @@
 #include "tide.h"
 
 #define TG_HOLD_MAX_US (2 * TG_SECOND_US)  /* nothing waits longer */
+#define TG_HOLD_DEAF_US (3 * TG_SECOND_US) /* without an echo, while data come, nothing waits */
 #define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* of who has brought less the delay is not asked for, */
 #define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* and nothing of it waits */
 #define TG_HOLD_ONE_WAY 8u		   /* what arrives is so many times what leaves, at least */
@@ -334,6 +335,8 @@ TG_INLINE void tg_hold_measure(struct tg_hold *h, tg_u64 now_us, tg_u32 len, int
 TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
 			     tg_u32 rtt_us, tg_u32 floor_us)
 {
+	int deaf;
+
 	if (rtt_us) {
 		if (!h->echo.heard_us)
 			tg_echo_floor(&h->echo, floor_us);
@@ -345,8 +348,11 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 		tg_hold_learn_rate(h, now_us);
 	}
 	TG_FORGET();
+	deaf = now_us - h->echo.heard_us > TG_HOLD_DEAF_US;
+	if (deaf)
+		h->wanted = TG_OPEN;
 	tg_hold_let_go(h, now_us, len);
-	if (!h->echo.rtt_us || (rtt_us && h->arrived == h->echoed))
+	if (deaf || !h->echo.rtt_us || (rtt_us && h->arrived == h->echoed))
 		return 0;
 	if (rtt_us)
 		h->echoed = h->arrived;

@@ -83,6 +83,16 @@ fn who_grows_is_told_and_slows_down() {
     assert!((1..30).contains(&told), "{told}");
 }
 
+/// Nobody knows then whether anything stands in the queue.
+#[test]
+fn what_is_not_heard_of_for_three_seconds_is_let_go() {
+    let mut edge = Edge::new(Sender::growing()).deaf_from_s(20);
+    edge.run_s(24.0);
+    assert!(edge.over_s(10.0).waited == 0.0);
+    let before = edge.signals.len();
+    assert!(edge.over_s(10.0).waited == 0.0 && edge.signals.len() == before);
+}
+
 /// Clocks count microseconds to 2^32, 71 minutes.
 #[test]
 fn a_clock_that_wraps_changes_nothing() {

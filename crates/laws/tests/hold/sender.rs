@@ -67,6 +67,8 @@ pub struct Edge {
     bytes: u32,
     per_ms: usize,
     start_us: u64,
+    /// From when on echoes are lost.
+    deaf_ms: u64,
     ms: u64,
     sent: u64,
     acknowledged: u64,
@@ -93,6 +95,7 @@ impl Edge {
             bytes: 1_500,
             per_ms: 1,
             start_us: 1_000,
+            deaf_ms: u64::MAX,
             ms: 0,
             sent: 0,
             acknowledged: 0,
@@ -123,6 +126,14 @@ impl Edge {
     /// What the clock shows at the start.
     pub fn starting_at(self, start_us: u64) -> Self {
         Self { start_us, ..self }
+    }
+
+    /// From then on, since the start, no echo comes back.
+    pub fn deaf_from_s(self, seconds: u64) -> Self {
+        Self {
+            deaf_ms: seconds * 1_000,
+            ..self
+        }
     }
 
     pub fn run_s(&mut self, seconds: f64) {
@@ -193,7 +204,7 @@ impl Edge {
 
     /// An echo goes through the queue as data do.
     fn ask(&mut self) {
-        if self.ms.is_multiple_of(ECHO_MS) {
+        if self.ms.is_multiple_of(ECHO_MS) && self.ms < self.deaf_ms {
             let took_ms = self.rtt_ms + self.queued / self.per_ms as u64;
             self.echoes.push_back((self.ms + took_ms, took_ms));
         }
