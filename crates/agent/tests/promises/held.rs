@@ -188,6 +188,7 @@ fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
         spoilt.hold.echo = held.hold.echo;
         spoilt.hold.own = held.hold.own;
         spoilt.hold.echo.rtt_us = 1;
+        spoilt.hold.echo.heard_us = held.seen_us;
         spoilt.hold.wide = 0;
         spoilt.hold.gated = 1;
         spoilt.hold.arrived = u64::MAX / 2;
