@@ -335,8 +335,6 @@ TG_INLINE void tg_hold_measure(struct tg_hold *h, tg_u64 now_us, tg_u32 len, int
 TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
 			     tg_u32 rtt_us, tg_u32 floor_us)
 {
-	int deaf;
-
 	if (rtt_us) {
 		if (!h->echo.heard_us)
 			tg_echo_floor(&h->echo, floor_us);
@@ -348,11 +346,13 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 		tg_hold_learn_rate(h, now_us);
 	}
 	TG_FORGET();
-	deaf = now_us - h->echo.heard_us > TG_HOLD_DEAF_US;
-	if (deaf)
+	if (now_us - h->echo.heard_us > TG_HOLD_DEAF_US) {
 		h->wanted = TG_OPEN;
+		h->echo.rtt_us = 0;
+	}
+	TG_FORGET();
 	tg_hold_let_go(h, now_us, len);
-	if (deaf || !h->echo.rtt_us || (rtt_us && h->arrived == h->echoed))
+	if (!h->echo.rtt_us || (rtt_us && h->arrived == h->echoed))
 		return 0;
 	if (rtt_us)
 		h->echoed = h->arrived;

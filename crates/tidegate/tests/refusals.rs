@@ -149,10 +149,10 @@ fn a_later_variant_is_refused_before_the_first_is_run() {
 }
 
 #[test]
-fn an_interface_that_does_not_exist() {
+fn an_interface_that_cannot_exist() {
     if is_root() {
-        let output = tidegate(&["run", "--iface", "nosuch0"]).output().unwrap();
-        assert_refused(&output, &["nosuch0"]);
+        let output = tidegate(&["run", "--iface", "no/such0"]).output().unwrap();
+        assert_refused(&output, &["no/such0"]);
     }
 }
 
@@ -163,7 +163,7 @@ const CONFIGURATIONS: [(&str, &[&str]); 17] = [
     ("lambda = 0", &[":1:", "above 0"]),
     ("limit = -1", &[":1:", "-1"]),
     ("metrics = \"here\"", &[":1:", "socket address"]),
-    ("interfaces = [\"lo\",\n\"nosuch0\"]", &[":2:", "nosuch0"]),
+    ("interfaces = [\"lo\",\n\"no such\"]", &[":2:", "no such"]),
     (
         "only = \"uploads\"\nlaw = \"drs\"",
         &["drs", "tide or rsfc"],
