@@ -8,4 +8,5 @@ mod killed;
 mod laws;
 mod limits;
 mod quic;
+mod remains;
 mod router;
