@@ -17,6 +17,7 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::{addr_of, addr_of_mut, null_mut};
+use std::sync::atomic::{Ordering, fence};
 use tidegate_laws::{Clocked, sys};
 
 /// Flows that can be held at once: `TG_HELD`, which the programs' map is held to.
@@ -218,16 +219,17 @@ impl Records {
     /// The flow that has that record.
     pub fn candidate(&self, place: usize) -> Option<Candidate> {
         let record = self.at(place);
-        // SAFETY: within the mapping; whoever reads while the kernel writes gets one of both.
-        unsafe {
-            let since_us = addr_of!((*record).since_us).read_volatile();
-            if since_us == 0 {
-                return None;
-            }
+        let since_us = self.since_us(place);
+        if since_us == 0 {
+            return None;
+        }
+        fence(Ordering::Acquire);
+        // SAFETY: within the mapping, whose words may be another flow's by now.
+        let candidate = unsafe {
             let key = addr_of!((*record).key.key).read_volatile();
             let end =
                 |words, port: u16| SocketAddr::new(address(words, key.family), u16::from_be(port));
-            Some(Candidate {
+            Candidate {
                 place,
                 since_us,
                 seen_us: addr_of!((*record).seen_us).read_volatile(),
@@ -236,8 +238,11 @@ impl Records {
                 remote: end(&key.remote, key.remote_port),
                 floor_us: addr_of!((*self.law(place)).echo.floor_us).read_volatile(),
                 heard_us: addr_of!((*self.law(place)).echo.heard_us).read_volatile(),
-            })
-        }
+            }
+        };
+        fence(Ordering::Acquire);
+        // The kernel takes this word away before it gives the place to another.
+        (self.since_us(place) == since_us).then_some(candidate)
     }
 
     /// Says that what leaves of the flow can be made to wait, or cannot; and the floor of another flow with the
