@@ -7,6 +7,8 @@ mod agent;
 mod download;
 mod ends;
 mod fallback;
+#[path = "../../../gate/tests/kernel/quic_ends.rs"]
+mod quic_ends;
 #[path = "../../../gate/tests/kernel/remains.rs"]
 mod remains;
 mod stage;
