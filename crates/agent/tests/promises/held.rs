@@ -216,11 +216,13 @@ fn whatever_a_record_says_its_packets_are_safe() {
         let eager = case % 2 == 0;
         let mut record = spoilt(&clean, &noise, eager);
         for _ in 0..100 {
-            if eager {
-                record = spoilt(&record, &[], true);
-            }
             now_us += 1000;
             programs.at(now_us);
+            if eager {
+                record = spoilt(&record, &[], true);
+                // Without an echo nothing waits, and nobody is signalled.
+                record.hold.echo.heard_us = now_us;
+            }
             (record.seen_us, record.since_us) = (now_us, flow.since_us);
             programs.write(flow.place, &record);
             let packet = Packet {
