@@ -10,7 +10,7 @@ use crate::rules::words;
 use crate::view::address;
 use crate::{Agent, AgentError, HoldView, Holding, Hook, Interface, LinkLayer};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, ProgramMut};
+use libbpf_rs::{MapCore, ProgramMut, RingBuffer, RingBufferBuilder};
 use std::cmp::Reverse;
 use std::io;
 use std::mem::MaybeUninit;
@@ -18,6 +18,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::{addr_of, addr_of_mut, null_mut};
 use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
 use tidegate_laws::{Clocked, sys};
 
 /// Flows that can be held at once: `TG_HELD`, which the programs' map is held to.
@@ -112,6 +113,17 @@ impl Held {
         bss.expect("the programs have globals").echo_place = tg_echo_place { address, family };
     }
 
+    /// What rings when a flow gets a record.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn doorbell(&self) -> Result<Doorbell, AgentError> {
+        let mut builder = RingBufferBuilder::new();
+        let map = &self.skeleton.maps.met;
+        builder.add(map, |_| 0).map_err(AgentError::Load)?;
+        builder.build().map(Doorbell).map_err(AgentError::Load)
+    }
+
     /// The records.
     pub fn records(&self) -> &Records {
         &self.records
@@ -120,6 +132,16 @@ impl Held {
     /// The descriptor by which another process may map the records.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.skeleton.maps.held.as_fd()
+    }
+}
+
+/// Rings when a flow gets a record.
+pub struct Doorbell(RingBuffer<'static>);
+
+impl Doorbell {
+    /// Waits until it rings, or has rung since the last call, or for so long; or until a signal comes.
+    pub fn wait(&self, at_most: Duration) {
+        let _ = self.0.poll(at_most);
     }
 }
 

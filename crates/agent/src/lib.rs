@@ -33,7 +33,7 @@ pub use cgroup::Cgroup;
 pub use direction::Directions;
 pub use error::AgentError;
 pub use explain::{Limit, Situation};
-pub use held::{Candidate, Held, Records};
+pub use held::{Candidate, Doorbell, Held, Records};
 pub use histogram::{Histogram, Histograms};
 pub use holding::{HoldView, Holding};
 pub use interface::{Interface, LinkLayer};

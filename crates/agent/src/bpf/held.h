@@ -50,6 +50,12 @@ struct {
 	__type(value, struct tg_held);
 } held SEC(".maps");
 
+/* Rings when a flow has got a record: whoever looks after records can rest while there are none. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} met SEC(".maps");
+
 /* Where to look for a place next. */
 volatile __u32 next_place SEC(".data") = 0;
 
@@ -97,6 +103,8 @@ static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
 		__sync_lock_test_and_set(&h->since_us, p->now_us);
 		c->since_us = p->now_us;
 		c->place = place + 1;
+		/* Full: it has rung already. */
+		bpf_ringbuf_output(&met, &place, sizeof(place), 0);
 		return 0;
 	}
 	return 0;

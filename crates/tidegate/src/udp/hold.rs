@@ -10,12 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tidegate_agent::{Agent, AgentError, Held, Interface};
+use tidegate_agent::{Agent, AgentError, Doorbell, Held, Interface};
 use tidegate_gate::{Gate, Limits};
 
-/// Between two looks at the records, and between two where there is nobody to look after.
+/// Between two looks at the records. A sender that starts doubles what it sends each round trip: who is met 50 ms late has
+/// stopped growing when the first echo is back, and has to be watched for seconds.
 const LOOK: Duration = Duration::from_millis(4);
-const REST: Duration = Duration::from_millis(50);
+
+/// Between two where there is nobody to look after and nobody rings.
+const REST: Duration = Duration::from_millis(100);
 
 /// All of it, until dropped.
 pub struct Hold {
@@ -36,13 +39,14 @@ impl Hold {
         let held = Held::start(agent, &[], id, secret).context("load the hold's programs")?;
         let mut program = Command::new(std::env::current_exe().context("find this program")?);
         program.arg("gate");
+        let doorbell = held.doorbell()?;
         let gate = Gate::start(program, Limits::default(), &[held.descriptor()])?;
         let stop = Arc::new(AtomicBool::new(false));
         let keeper = Arc::new(Mutex::new(Keeper::new(gate, held, echoes)));
         let (kept, ended) = (keeper.clone(), stop.clone());
         let thread = std::thread::Builder::new()
             .name("hold".into())
-            .spawn(move || look_after(&kept, &ended, &bell))
+            .spawn(move || look_after(&kept, &doorbell, &ended, &bell))
             .context("start the hold's thread")?;
         Ok(Self {
             stop,
@@ -84,7 +88,7 @@ impl Drop for Hold {
 }
 
 /// Until asked to stop, or the gate is gone.
-fn look_after(keeper: &Mutex<Keeper>, stop: &AtomicBool, bell: &dyn Fn()) {
+fn look_after(keeper: &Mutex<Keeper>, doorbell: &Doorbell, stop: &AtomicBool, bell: &dyn Fn()) {
     // What it needs it has: what cannot be given up is what nobody had.
     let _ = tidegate_agent::drop_capabilities();
     while !stop.load(Ordering::Relaxed) {
@@ -98,7 +102,11 @@ fn look_after(keeper: &Mutex<Keeper>, stop: &AtomicBool, bell: &dyn Fn()) {
         if !goes_on {
             return;
         }
-        std::thread::sleep(if rests { REST } else { LOOK });
+        if rests {
+            doorbell.wait(REST);
+        } else {
+            std::thread::sleep(LOOK);
+        }
     }
     locked(keeper).let_go();
 }
