@@ -1,16 +1,10 @@
 //! Workloads without a window are carried by QUIC: as much as by TCP, checked as TCP's are.
 
-use crate::common::{flow, laboratory, lte, run};
+use crate::common::{assert_on_schedule, flow, laboratory, lte, points, run};
 use tidegate_lab::Options;
-use tidegate_scenario::RunResult;
 
 /// Payload of a packet of 1480 bytes, which quinn finds to pass an MTU of 1500, and headers' share of it.
 const PAYLOAD: f64 = 1420.0 / 1480.0;
-
-fn points(result: &RunResult, quantity: &str) -> usize {
-    let curve = result.series.iter().find(|s| s.quantity == quantity);
-    curve.map_or(0, |curve| curve.t_s.len())
-}
 
 #[test]
 fn a_download_by_quic_fills_the_link_and_one_that_is_turned_away_comes_by_tcp() {
@@ -101,9 +95,6 @@ fn chunks_by_quic_keep_to_their_schedule_beside_a_download_that_stops() {
          ]
          run = [{ name = 'linux' }]");
     let result = run(&text, &Options::default()).runs.remove(0);
-    let call = flow(&result, "call").goodput_bps;
-    assert!((0.9e6..1.01e6).contains(&call), "{call}");
-    let video = flow(&result, "video").goodput_bps;
-    assert!((0.7e6..0.9e6).contains(&video), "{video}");
+    assert_on_schedule(&result);
     assert!(flow(&result, "short").goodput_bps > 1e6, "{result:#?}");
 }

@@ -8,7 +8,7 @@ use crate::stage::{
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tidegate_lab::{EmulatedHosts, IpVersion};
 use tidegate_netfilter::{Chain, Expression, Family, Hook, Table};
 use tidegate_testing::has_program;
@@ -75,9 +75,11 @@ fn a_killed_gate_is_noticed() {
 fn a_gate_that_hangs_is_ended() {
     let Some(stage) = Stage::new() else { return };
     let download = stage.held();
+    let stopped = Instant::now();
     send(Signal::SIGSTOP, stage.gate);
     wait_for("the log", || stage.log().contains(GONE));
     wait_for("the gate's end", || !is_alive(stage.gate));
+    println!("ended within {:?}", stopped.elapsed());
     wait_until_free(&download);
     download.end();
     stage.agent.stop();
@@ -113,8 +115,10 @@ fn who_never_answers_echoes_is_left_alone() {
 fn who_answers_echoes_no_more_is_let_go_and_held_again_when_it_does() {
     let Some(stage) = Stage::new() else { return };
     let download = stage.held();
+    let silent = Instant::now();
     answers(&stage.hosts, false);
     wait_until_free(&download);
+    println!("let go within {:?}", silent.elapsed());
     let (_, from) = download.since(0);
     std::thread::sleep(Duration::from_secs(3));
     let (since, _) = download.since(from);
