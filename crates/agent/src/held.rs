@@ -39,19 +39,12 @@ impl Held {
     /// Of who has brought less there is no record.
     pub const ASKS: u64 = sys::TG_HOLD_ASKS as u64;
 
-    /// Loads them beside those of `agent`, whose queues they share, and attaches them to these interfaces.
-    /// They take the answers to echoes with that identifier and secret.
-    ///
-    /// By tcx alone (Linux 6.6): a clsact filter of ours would take the place of the agent's own.
+    /// Loads them beside those of `agent`, whose queues they share; they are attached nowhere yet. They take the answers
+    /// to echoes with that identifier and secret.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn start(
-        agent: &Agent,
-        interfaces: &[Interface],
-        echo_id: u16,
-        echo_secret: u32,
-    ) -> Result<Self, AgentError> {
+    pub fn load(agent: &Agent, echo_id: u16, echo_secret: u32) -> Result<Self, AgentError> {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = HoldSkelBuilder::default()
             .open(object)
@@ -67,18 +60,15 @@ impl Held {
         let skeleton = open.load().map_err(AgentError::Load)?;
         assert_eq!(skeleton.maps.held.max_entries() as usize, PLACES);
         let records = Records::map(skeleton.maps.held.as_fd(), true)?;
-        let mut held = Self {
+        Ok(Self {
             skeleton,
             records,
             attachments: Vec::new(),
-        };
-        for interface in interfaces {
-            held.attach(interface)?;
-        }
-        Ok(held)
+        })
     }
 
-    /// Attaches them to one more interface, behind the agent's, which are there already.
+    /// Attaches them to one more interface, behind the agent's, which are there already; by tcx alone (Linux 6.6), as a
+    /// clsact filter of ours would take the place of the agent's own.
     ///
     /// # Errors
     /// If the kernel refuses.
