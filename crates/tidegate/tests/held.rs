@@ -556,6 +556,12 @@ fn a_download_is_held_and_top_says_how_much() {
             "{row}"
         );
         assert_eq!(row["left_alone"], false);
+        // What waits with a gate that is gone waits no more.
+        kill(gate(&agent), Signal::SIGKILL).unwrap();
+        agent.event("hold_ended");
+        let look = json(&agent.top(&["--json"]));
+        assert_eq!(look["hold"]["waiting"], 0, "{look}");
+        assert!(look["hold"]["waited"].as_u64() > Some(100), "{look}");
         Ok(())
     };
     thread::scope(|scope| {
