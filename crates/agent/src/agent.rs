@@ -59,6 +59,8 @@ pub struct Agent {
     hook: Hook,
     /// In force.
     rules: Rules,
+    /// Those that it is on.
+    interfaces: Vec<Interface>,
     // Dropped before the skeleton's programs would matter: a link holds its own reference.
     attachments: Vec<(Place, Attachment)>,
     pins: Option<Pins>,
@@ -76,12 +78,13 @@ impl Agent {
             directions: config.directions,
             hook: config.hook,
             rules: config.rules.clone(),
+            interfaces: Vec::new(),
             attachments: Vec::new(),
             pins: None,
             _statistics: None,
         };
         agent.configure(&config.params, config.dry_run);
-        set_rules(&mut agent.skeleton, &config.rules)?;
+        set_rules(&mut agent.skeleton, &config.rules, &[])?;
         for interface in &config.interfaces {
             agent.attach(interface)?;
         }
@@ -94,27 +97,27 @@ impl Agent {
         if config.directions != self.directions {
             return Err(AgentError::OtherDirections);
         }
-        let before = self.interfaces();
+        let before = self.interfaces.clone();
+        let new = |i: &&Interface| before.iter().all(|known| known.index != i.index);
         let mut added = Vec::new();
         let mut changed = Ok(());
-        for interface in &config.interfaces {
-            if changed.is_ok() && !before.contains(&interface.index) {
+        for interface in config.interfaces.iter().filter(new) {
+            if changed.is_ok() {
                 added.push(interface.index);
                 changed = self.attach(interface);
             }
         }
-        if let Err(error) = changed.and_then(|()| set_rules(&mut self.skeleton, &config.rules)) {
+        let set =
+            |agent: &mut Self| set_rules(&mut agent.skeleton, &config.rules, &agent.interfaces);
+        if let Err(error) = changed.and_then(|()| set(self)) {
             self.remove(&added);
             return Err(error);
         }
         self.rules.clone_from(&config.rules);
         self.configure(&config.params, config.dry_run);
-        if self.pins.is_some() {
-            self.pin()?;
-        }
         let wanted = |index: &u32| config.interfaces.iter().any(|i| i.index == *index);
-        let gone: Vec<_> = before.into_iter().filter(|i| !wanted(i)).collect();
-        self.remove(&gone);
+        let gone = before.iter().map(|i| i.index).filter(|i| !wanted(i));
+        self.remove(&gone.collect::<Vec<_>>());
         Ok(())
     }
 
@@ -147,16 +150,11 @@ impl Agent {
         }
     }
 
-    /// Indices of the interfaces that it is attached to.
-    fn interfaces(&self) -> Vec<u32> {
-        let mut all: Vec<_> = self.attachments.iter().map(|(p, _)| p.index).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
-
-    /// Attaches to one more interface of the calling thread's network namespace. If it is one that was
-    /// gone, the rules about it hold again.
+    /// Attaches to one more interface of the calling thread's network namespace, pinned if the others are. Rules about its
+    /// name are about it from now on.
+    ///
+    /// # Errors
+    /// If the kernel refuses; then it is to be released.
     pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
         begin_tally(&mut self.skeleton, interface.index)?;
         self.add_paths(interface)?;
@@ -175,8 +173,12 @@ impl Agent {
             attachments.push((place, attachment));
         }
         self.attachments.append(&mut attachments);
-        if self.rules.renumber(interface) {
-            set_rules(&mut self.skeleton, &self.rules)?;
+        self.interfaces.push(interface.clone());
+        if self.rules.ask_interfaces() {
+            set_rules(&mut self.skeleton, &self.rules, &self.interfaces)?;
+        }
+        if self.pins.is_some() {
+            self.pin()?;
         }
         Ok(())
     }
@@ -190,6 +192,7 @@ impl Agent {
     fn remove(&mut self, interfaces: &[u32]) {
         self.attachments
             .retain(|(p, _)| !interfaces.contains(&p.index));
+        self.interfaces.retain(|i| !interfaces.contains(&i.index));
         for index in interfaces {
             for paths in [&self.skeleton.maps.paths, &self.skeleton.maps.uplinks] {
                 // There may be none, if it could not be attached to.
@@ -197,6 +200,11 @@ impl Agent {
             }
             end_tally(&mut self.skeleton, *index);
         }
+    }
+
+    /// The interfaces that it is on.
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
     }
 
     /// By which hook the programs are attached; none if there is no interface.
@@ -418,8 +426,13 @@ pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
     data.config.dry_run = dry_run.into();
 }
 
-/// Has loaded programs hold flows against `rules`, each with the next of its packets that leaves.
-pub fn set_rules(skeleton: &mut AgentSkel<'_>, rules: &Rules) -> Result<(), AgentError> {
+/// Has loaded programs, which are on the interfaces `attached`, hold flows against `rules`, each with the next of its
+/// packets that leaves.
+pub fn set_rules(
+    skeleton: &mut AgentSkel<'_>,
+    rules: &Rules,
+    attached: &[Interface],
+) -> Result<(), AgentError> {
     let rodata = skeleton.maps.rodata_data;
     let sees_cgroups = rodata.expect("the programs have constants").sees_cgroups;
     if rules.ask_cgroups() && !sees_cgroups {
@@ -433,7 +446,7 @@ pub fn set_rules(skeleton: &mut AgentSkel<'_>, rules: &Rules) -> Result<(), Agen
         .rule_sets
         .update(
             &(next % 2).to_ne_bytes(),
-            bytes(&rules.to_sys()?),
+            bytes(&rules.to_sys(attached)?),
             MapFlags::ANY,
         )
         .map_err(AgentError::Map)?;

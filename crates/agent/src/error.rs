@@ -19,11 +19,6 @@ pub enum AgentError {
     /// No such interface.
     #[error("there is no network interface \"{0}\" here; `ip link` lists those that exist")]
     NoInterface(String),
-    /// Nothing to attach to.
-    #[error(
-        "no interface was named and there is no default route to find one by; name it with --iface"
-    )]
-    NoDefaultRoute,
     /// An interface whose frames are not understood.
     #[error("interface \"{name}\" has link-layer type {kind}, expected Ethernet or plain IP")]
     LinkLayer {

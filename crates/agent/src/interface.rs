@@ -73,45 +73,6 @@ impl Interface {
             link_layer,
         })
     }
-
-    /// The interfaces of the default routes, IPv4 and IPv6.
-    pub fn of_default_routes() -> Result<Vec<Self>, AgentError> {
-        let mut names = default_routes_4(&read("/proc/thread-self/net/route"));
-        names.extend(default_routes_6(&read("/proc/thread-self/net/ipv6_route")));
-        names.sort();
-        names.dedup();
-        if names.is_empty() {
-            return Err(AgentError::NoDefaultRoute);
-        }
-        names.iter().map(|name| Self::find(name)).collect()
-    }
-}
-
-fn read(path: &str) -> String {
-    std::fs::read_to_string(path).unwrap_or_default()
-}
-
-/// `Iface Destination Gateway Flags … Mask`: destination and mask 0.
-fn default_routes_4(table: &str) -> Vec<String> {
-    let rows = table
-        .lines()
-        .skip(1)
-        .map(|l| l.split_whitespace().collect::<Vec<_>>());
-    rows.filter(|f| f.get(1) == Some(&"00000000") && f.get(7) == Some(&"00000000"))
-        .map(|f| f[0].to_owned())
-        .collect()
-}
-
-/// Ten columns, the last the interface: destination and its length 0, and not the null route on lo.
-fn default_routes_6(table: &str) -> Vec<String> {
-    let rows = table
-        .lines()
-        .map(|l| l.split_whitespace().collect::<Vec<_>>());
-    rows.filter(|f| {
-        f.len() == 10 && f[0].bytes().all(|b| b == b'0') && f[1] == "00" && f[9] != "lo"
-    })
-    .map(|f| f[9].to_owned())
-    .collect()
 }
 
 /// The interface's ARPHRD number. Asked by ioctl: /sys shows the namespace that mounted it.

@@ -8,6 +8,9 @@ use std::ops::RangeInclusive;
 /// `TG_DENIED` (`bpf/shared.h`).
 const DENIED: u32 = u32::MAX;
 
+/// The index of no interface: the kernel's are positive and signed.
+const NOWHERE: u32 = u32::MAX;
+
 /// What becomes of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -53,8 +56,8 @@ pub struct Rule {
     pub remote_ports: Option<RangeInclusive<u16>>,
     /// Addresses of the far end.
     pub remote: Option<Prefix>,
-    /// One of those that the agent runs on.
-    pub interface: Option<Interface>,
+    /// Name of an interface. While the agent is on none of that name the rule is about no flow.
+    pub interface: Option<String>,
     /// User whose socket it is.
     pub uid: Option<u32>,
     /// Control group whose socket it is.
@@ -81,18 +84,13 @@ impl Rules {
         self.rules.iter().any(|rule| rule.cgroup.is_some())
     }
 
-    /// Follows an interface that has another number now. Whether a rule is about it.
-    pub(crate) fn renumber(&mut self, interface: &Interface) -> bool {
-        let asked = self.rules.iter_mut().flat_map(|rule| &mut rule.interface);
-        let mut moved = false;
-        for known in asked.filter(|i| i.name == interface.name && i.index != interface.index) {
-            known.clone_from(interface);
-            moved = true;
-        }
-        moved
+    /// Whether a rule asks for an interface.
+    pub(crate) fn ask_interfaces(&self) -> bool {
+        self.rules.iter().any(|rule| rule.interface.is_some())
     }
 
-    pub(crate) fn to_sys(&self) -> Result<tg_rules, AgentError> {
+    /// As the programs have them while the agent is on these interfaces.
+    pub(crate) fn to_sys(&self, attached: &[Interface]) -> Result<tg_rules, AgentError> {
         if self.rules.len() > Self::MOST {
             return Err(AgentError::TooManyRules(self.rules.len()));
         }
@@ -102,21 +100,25 @@ impl Rules {
             ..tg_rules::default()
         };
         for (to, rule) in all.rule.iter_mut().zip(&self.rules) {
-            *to = rule.to_sys();
+            *to = rule.to_sys(attached);
         }
         Ok(all)
     }
 }
 
 impl Rule {
-    fn to_sys(&self) -> tg_rule {
+    fn to_sys(&self, attached: &[Interface]) -> tg_rule {
         let ports = |range: &Option<RangeInclusive<u16>>| {
             range.as_ref().map_or([0; 2], |r| [*r.start(), *r.end()])
+        };
+        let index = |name: &String| {
+            let known = attached.iter().find(|i| i.name == *name);
+            known.map_or(NOWHERE, |i| i.index)
         };
         let mut rule = tg_rule {
             local_port: ports(&self.local_ports),
             remote_port: ports(&self.remote_ports),
-            ifindex: self.interface.as_ref().map_or(0, |i| i.index),
+            ifindex: self.interface.as_ref().map_or(0, index),
             uid: self.uid.unwrap_or(0),
             asks_uid: self.uid.is_some().into(),
             weight: self.verdict.to_sys(),

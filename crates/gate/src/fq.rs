@@ -2,14 +2,13 @@
 
 use crate::GateError;
 use netlink_packet_core::{
-    DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkBuffer,
-    NetlinkMessage, NetlinkPayload, Nla, NlasIterator,
+    DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REPLACE, Nla, NlasIterator,
 };
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
-use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use serde::Serialize;
 use std::io;
+use tidegate_rtnetlink::ask;
 
 /// What orders the packets that leave by an interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -217,40 +216,4 @@ fn all() -> io::Result<Vec<TcMessage>> {
         }
     })?;
     Ok(all)
-}
-
-/// Sends a request and takes what comes until the kernel says that this was all.
-fn ask(
-    request: RouteNetlinkMessage,
-    flags: u16,
-    mut take: impl FnMut(RouteNetlinkMessage),
-) -> io::Result<()> {
-    let mut socket = Socket::new(NETLINK_ROUTE)?;
-    socket.bind_auto()?;
-    socket.connect(&SocketAddr::new(0, 0))?;
-    let mut message = NetlinkMessage::from(request);
-    message.header.flags = NLM_F_REQUEST | flags;
-    message.finalize();
-    let mut bytes = vec![0; message.buffer_len()];
-    message.serialize(&mut bytes);
-    socket.send(&bytes, 0)?;
-    loop {
-        let (received, _) = socket.recv_from_full()?;
-        let mut rest = &received[..];
-        while !rest.is_empty() {
-            let length = NetlinkBuffer::new_checked(rest)
-                .map_err(io::Error::other)?
-                .length();
-            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest);
-            match message.map_err(io::Error::other)?.payload {
-                NetlinkPayload::Done(_) => return Ok(()),
-                NetlinkPayload::Error(error) if error.code.is_some() => return Err(error.to_io()),
-                NetlinkPayload::Error(_) => return Ok(()),
-                NetlinkPayload::InnerMessage(message) => take(message),
-                _ => {}
-            }
-            let length = (length as usize).next_multiple_of(4);
-            rest = rest.get(length..).unwrap_or_default();
-        }
-    }
 }

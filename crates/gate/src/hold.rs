@@ -19,6 +19,12 @@ pub trait Law {
     /// How much longer the packet has to wait at `now_us`, by CLOCK_MONOTONIC in µs, of which [`Self::came`] has
     /// said `mark`; 0: it may leave. Asked of the first of a flow's packets, again and again.
     fn wait_us(&mut self, packet: &Leaving, mark: u64, now_us: u64) -> u64;
+
+    /// Whether it is enough to be told of packets that come behind others of their flow when it is next asked about
+    /// those: a process that need not wake for each takes far less of a processor.
+    fn may_hear_late(&self) -> bool {
+        false
+    }
 }
 
 /// A law that says when a packet leaves once for all.
@@ -211,6 +217,11 @@ impl Hold {
             waiting.iter_mut().for_each(|one| one.free = true);
         }
         self.next_us = Some(0);
+    }
+
+    /// Flows of which packets wait.
+    pub fn waiting_flows(&self) -> usize {
+        self.flows.len()
     }
 
     pub fn counts(&self) -> Counts {

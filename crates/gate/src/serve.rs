@@ -113,9 +113,10 @@ impl<L: Law> Server<L> {
 
     /// Until the agent ends.
     fn run(&mut self, channel: &Channel) -> Result<(), GateError> {
+        let mut all = true;
         loop {
-            let [asked, end] = self.wait(channel)?;
-            self.receive()?;
+            let [asked, end] = self.wait(channel, all)?;
+            all = self.receive()?;
             self.release()?;
             if end || (asked && !self.answer(channel)?) {
                 return Ok(());
@@ -124,14 +125,20 @@ impl<L: Law> Server<L> {
     }
 
     /// Waits for a packet, for the time of one that waits, for the agent, or for a signal; whether these
-    /// two have come.
-    fn wait(&self, channel: &Channel) -> Result<[bool; 2], GateError> {
+    /// two have come. `all` packets that had come have been read.
+    fn wait(&self, channel: &Channel, all: bool) -> Result<[bool; 2], GateError> {
         let pause = self.hold.next_us().map(|next| {
             let pause = Duration::from_micros(next.saturating_sub(now_us()));
             TimeSpec::from_duration(pause)
         });
         let watched = [channel.as_fd(), self.end.as_fd(), self.queue.as_fd()];
         let mut watched = watched.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        // Whatever comes now comes behind what waits, and is read with the next look at that.
+        let each_waits = self.hold.waiting_flows() == self.flows.len();
+        let reads_later = all && pause.is_some() && each_waits && self.law.may_hear_late();
+        if reads_later {
+            watched[2].set_events(PollFlags::empty());
+        }
         match ppoll(&mut watched, pause, None) {
             Ok(_) => {}
             Err(Errno::EINTR) => return Ok([false; 2]),

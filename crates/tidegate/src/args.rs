@@ -378,7 +378,7 @@ pub struct BenchArgs {
     #[arg(long, default_value_t = 30.0)]
     pub minutes: f64,
     /// Another `tidegate` program, or an object of its kernel programs, whose cost a packet is put beside
-    /// this one's (part "packets")
+    /// this one's (parts "packets" and "hold")
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
     /// Print the results as JSON instead of a table
@@ -400,6 +400,9 @@ pub enum Part {
     /// Nanoseconds a packet of the kernel programs, by law, for flows that share a queue and others that do
     /// not, beside law none and another build
     Packets,
+    /// What the hold costs: nanoseconds a packet of its programs, beside the agent's and another build's; the
+    /// gate's process and the agent's thread, while QUIC downloads are held
+    Hold,
     /// Throughput and timing of the laboratory
     Lab,
     /// mPath on one core: goodput beside the kernel's TCP and QUIC; packets a second through a proxy, and

@@ -2,6 +2,7 @@
 
 mod agent;
 mod agent_process;
+mod hold;
 mod lab;
 mod laws;
 mod link;
@@ -76,6 +77,9 @@ pub fn run(args: &BenchArgs) -> Result<()> {
     }
     if wanted(Part::Packets) {
         results.extend(packets::measure(args.against.as_deref(), &stop)?);
+    }
+    if wanted(Part::Hold) {
+        results.extend(hold::measure(args.against.as_deref(), &stop)?);
     }
     if wanted(Part::Mpath) {
         results.extend(mpath::measure(&stop)?);

@@ -9,6 +9,7 @@ mod traffic;
 
 use crate::args::{CheckArgs, RunArgs};
 use crate::config::{Settings, settings};
+use crate::interfaces::{Found, Wanted};
 use crate::lock;
 use anyhow::Result;
 use serde::Serialize;
@@ -91,7 +92,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     let hook = trial(&mut findings);
     findings.extend([jit(), unprivileged(), timestamps(), owners(), pinning()]);
     findings.extend([holding::queue(), holding::fq()]);
-    let settings = interfaces(args, &mut findings);
+    let (settings, on) = looked_up(args, &mut findings).unzip();
     let wanted = settings
         .as_ref()
         .is_some_and(|s| s.udp.rules.may(Udp::Hold));
@@ -103,7 +104,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     });
     let used = settings
         .zip(hook)
-        .map(|(settings, hook)| used(&settings, hook));
+        .map(|(settings, hook)| used(&settings, on.unwrap_or_default(), hook));
     let report = Report {
         works,
         findings,
@@ -133,14 +134,14 @@ fn print(report: &Report, out: &mut impl Write) -> Result<()> {
         }
     }
     if let Some(used) = report.used.as_ref().filter(|_| report.works) {
+        let places = match &used.interfaces[..] {
+            [] => "on what it waits for".to_owned(),
+            names => format!("on {}", names.join(", ")),
+        };
         writeln!(
             out,
-            "`tidegate run` would steer {} on {} with {}, by {}, with {} rules",
-            used.directions,
-            used.interfaces.join(", "),
-            used.law,
-            used.hook,
-            used.rules
+            "`tidegate run` would steer {} {places} with {}, by {}, with {} rules",
+            used.directions, used.law, used.hook, used.rules
         )?;
         return traffic::print(&report.traffic, out);
     }
@@ -150,11 +151,11 @@ fn print(report: &Report, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-fn used(settings: &Settings, hook: &'static str) -> Used {
+fn used(settings: &Settings, interfaces: Vec<String>, hook: &'static str) -> Used {
     let agent = &settings.agent;
     Used {
         hook,
-        interfaces: agent.interfaces.iter().map(|i| i.name.clone()).collect(),
+        interfaces,
         law: agent.params.law,
         directions: crate::run::directions_in_words(agent),
         rules: agent.rules.rules.len(),
@@ -308,8 +309,8 @@ fn pinning() -> Finding {
     }
 }
 
-/// Those that `run` would attach to, and what else the configuration says.
-fn interfaces(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<Settings> {
+/// What the configuration says, and names of those interfaces that `run` would attach to now.
+fn looked_up(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<(Settings, Vec<String>)> {
     if findings.iter().any(|f| f.status == Status::Fails) {
         return None;
     }
@@ -317,11 +318,15 @@ fn interfaces(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<Settings>
         config: args.config.clone(),
         ..RunArgs::default()
     };
-    match settings(&run) {
-        Ok(settings) => {
-            let interfaces = settings.agent.interfaces.iter();
-            findings.extend(interfaces.flat_map(|i| [interface(i), holding::of(i)]));
-            Some(settings)
+    let both = settings(&run).and_then(|settings| {
+        let found = settings.interfaces.find()?;
+        Ok((settings, found))
+    });
+    match both {
+        Ok((settings, found)) => {
+            findings.extend(interfaces(&settings.interfaces, &found));
+            let names = found.interfaces.into_iter().map(|i| i.name).collect();
+            Some((settings, names))
         }
         Err(error) => {
             let name = if args.config.is_some() {
@@ -333,6 +338,31 @@ fn interfaces(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<Settings>
             None
         }
     }
+}
+
+/// Those that `run` would attach to, would leave alone, and would wait for.
+fn interfaces(wanted: &Wanted, found: &Found) -> Vec<Finding> {
+    const NAME: &str = "interface";
+    let there = found.interfaces.iter();
+    let mut all: Vec<_> = there.flat_map(|i| [interface(i), holding::of(i)]).collect();
+    let refused = found.refused.iter();
+    all.extend(refused.map(|(link, error)| {
+        Finding::new(
+            NAME,
+            Status::Note,
+            format!("{} is left alone: {error}", link.name),
+        )
+    }));
+    let missing = found.missing.iter();
+    all.extend(missing.map(|name| {
+        let message = format!("there is no interface {name}; `run` waits for it");
+        Finding::new(NAME, Status::Note, message)
+    }));
+    if all.is_empty() {
+        let message = format!("none yet; `run` waits for {}", wanted.waits_for());
+        all.push(Finding::new(NAME, Status::Note, message));
+    }
+    all
 }
 
 fn interface(interface: &Interface) -> Finding {

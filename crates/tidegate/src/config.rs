@@ -7,13 +7,14 @@ mod tests;
 
 use crate::args::{OnlyArg, RunArgs};
 use crate::exit::BadInput;
+use crate::interfaces::{Wanted, is_name};
 use crate::udp::{self, Terms};
 use anyhow::Result;
 use file::{Action, At, Entry, File, UdpEntry};
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::Path;
-use tidegate_agent::{Cgroup, Config, Directions, Interface, Rule, Rules, Verdict};
+use tidegate_agent::{Cgroup, Config, Directions, Rule, Rules, Verdict};
 use tidegate_laws::{Law, Params};
 use tidegate_scenario::{LoadError, Udp};
 
@@ -29,7 +30,9 @@ pub enum OnExit {
 
 /// All that can be set.
 pub struct Settings {
-    /// The agent's part.
+    /// Which interfaces it is to be on.
+    pub interfaces: Wanted,
+    /// The agent's part, without interfaces: which there are changes.
     pub agent: Config,
     /// What becomes of traffic without a window.
     pub udp: Terms,
@@ -52,12 +55,12 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
     let stay = if pin { OnExit::Stay } else { OnExit::Detach };
     Ok(Settings {
         udp: udp(args, &file, &params, &interfaces)?,
+        interfaces: interfaces.clone(),
         agent: Config {
             params,
             directions: directions(args, &file, &params)?,
             rules: rules(&file, &params, &interfaces)?,
             dry_run: args.dry_run || file.dry_run,
-            interfaces,
             ..Config::default()
         },
         metrics: file.metrics,
@@ -66,7 +69,7 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
     })
 }
 
-fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &[Interface]) -> Result<Terms> {
+fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &Wanted) -> Result<Terms> {
     let otherwise = args.udp.or(file.udp).unwrap_or_default();
     if otherwise == Udp::Hold {
         may_hold(params).map_err(BadInput)?;
@@ -98,7 +101,7 @@ fn udp_rules(
     file: &File,
     entry: &At<UdpEntry>,
     params: &Params,
-    interfaces: &[Interface],
+    interfaces: &Wanted,
 ) -> Result<Vec<udp::Rule>, LoadError> {
     let asked = entry.get_ref();
     if asked.remote_port.is_empty() && asked.prefix.is_empty() && asked.interface.is_none() {
@@ -111,7 +114,7 @@ fn udp_rules(
     let interface = asked.interface.as_ref();
     let interface = interface.map(|name| attached(file, name, interfaces));
     let one = udp::Rule {
-        interface: interface.transpose()?.map(|i| i.name),
+        interface: interface.transpose()?,
         action: *asked.action.get_ref(),
         ..udp::Rule::default()
     };
@@ -128,24 +131,29 @@ fn udp_rules(
     Ok(all)
 }
 
-fn interfaces(args: &RunArgs, file: &File) -> Result<Vec<Interface>> {
-    if !args.iface.is_empty() || file.interfaces.is_empty() {
-        return named_interfaces(&args.iface);
+fn interfaces(args: &RunArgs, file: &File) -> Result<Wanted> {
+    if !args.iface.is_empty() {
+        return named(&args.iface);
     }
-    let found = file.interfaces.iter().map(|name| {
-        let interface = Interface::find(name.get_ref());
-        interface.map_err(|e| file.complain(name, e.to_string()))
+    let names = file.interfaces.iter().map(|name| {
+        if is_name(name.get_ref()) {
+            return Ok(name.get_ref().clone());
+        }
+        Err(file.complain(name, no_name(name.get_ref())))
     });
-    Ok(found.collect::<Result<_, _>>()?)
+    Ok(Wanted::new(names.collect::<Result<_, _>>()?))
 }
 
 /// The interfaces of these names, or those of the default routes.
-pub fn named_interfaces(names: &[String]) -> Result<Vec<Interface>> {
-    if names.is_empty() {
-        return Ok(Interface::of_default_routes()?);
+pub fn named(names: &[String]) -> Result<Wanted> {
+    if let Some(wrong) = names.iter().find(|name| !is_name(name)) {
+        return Err(BadInput(no_name(wrong)).into());
     }
-    let found = names.iter().map(|name| Interface::find(name));
-    Ok(found.collect::<Result<_, _>>()?)
+    Ok(Wanted::new(names.to_vec()))
+}
+
+fn no_name(name: &str) -> String {
+    format!("no interface can be called \"{name}\", expected 1 to 15 letters, digits or signs")
 }
 
 fn params(args: &RunArgs, file: &File) -> Result<Params> {
@@ -176,7 +184,7 @@ fn directions(args: &RunArgs, file: &File, params: &Params) -> Result<Directions
     }
 }
 
-fn rules(file: &File, params: &Params, interfaces: &[Interface]) -> Result<Rules, LoadError> {
+fn rules(file: &File, params: &Params, interfaces: &Wanted) -> Result<Rules, LoadError> {
     let mut rules = Vec::new();
     for entry in &file.rules {
         rules.extend(written_out(file, entry, params, interfaces)?);
@@ -205,7 +213,7 @@ fn written_out(
     file: &File,
     entry: &At<Entry>,
     params: &Params,
-    interfaces: &[Interface],
+    interfaces: &Wanted,
 ) -> Result<Vec<Rule>, LoadError> {
     let asked = entry.get_ref();
     let one = Rule {
@@ -256,22 +264,20 @@ fn each<T: Clone>(list: &[T]) -> Vec<Option<T>> {
     }
 }
 
-/// The interface of that name.
-fn attached(
-    file: &File,
-    name: &At<String>,
-    interfaces: &[Interface],
-) -> Result<Interface, LoadError> {
-    let found = interfaces.iter().find(|i| i.name == *name.get_ref());
-    found.cloned().ok_or_else(|| {
-        let names: Vec<_> = interfaces.iter().map(|i| i.name.as_str()).collect();
-        let message = format!(
-            "the agent does not run on interface \"{}\", expected {}",
-            name.get_ref(),
-            names.join(" or ")
-        );
-        file.complain(name, message)
-    })
+/// A name of those, if they have names; a default route may come to lead to any.
+fn attached(file: &File, name: &At<String>, interfaces: &Wanted) -> Result<String, LoadError> {
+    let asked = name.get_ref();
+    match interfaces {
+        Wanted::Named(names) if !names.contains(asked) => {
+            let message = format!(
+                "the agent does not run on interface \"{asked}\", expected {}",
+                names.join(" or ")
+            );
+            Err(file.complain(name, message))
+        }
+        Wanted::DefaultRoutes if !is_name(asked) => Err(file.complain(name, no_name(asked))),
+        _ => Ok(asked.clone()),
+    }
 }
 
 fn cgroup(file: &File, folder: &At<String>) -> Result<Cgroup, LoadError> {

@@ -60,7 +60,6 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
                         | TooOld(_)
                         | NoBtf
                         | NoInterface(_)
-                        | NoDefaultRoute
                         | LinkLayer { .. }
                         | NoBpfFileSystem
                 )

@@ -10,6 +10,7 @@ mod config;
 mod dry_run;
 mod exit;
 mod generate;
+mod interfaces;
 mod lab;
 mod link;
 mod lock;

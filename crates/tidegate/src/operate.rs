@@ -12,28 +12,35 @@ use tidegate_agent::{Agent, Config, Leftover, leftovers, require_bpf_file_system
 pub struct Operation {
     /// What it does.
     pub settings: Settings,
+    /// What another has left.
+    left: Vec<Leftover>,
     _lock: Lock,
 }
 
 impl Operation {
-    /// Starts it. It takes the place of what one before it has left.
+    /// Makes it ready, on no interface yet.
     pub fn start(settings: Settings) -> Result<(Self, Agent)> {
         let lock = lock::take()?;
         if settings.pin {
             require_bpf_file_system()?;
         }
         let left = leftovers()?;
-        let mut agent = Agent::start(&settings.agent)?;
-        // The new programs first: traffic is steered all the time.
-        left.iter().try_for_each(|l| l.remove().map(drop))?;
-        if settings.pin {
-            agent.pin()?;
-        }
+        let agent = Agent::start(&settings.agent)?;
         let operation = Self {
             settings,
+            left,
             _lock: lock,
         };
         Ok((operation, agent))
+    }
+
+    /// It takes the place of what one before it has left: after it has been attached, so that traffic is steered all the time.
+    pub fn take_over(&mut self, agent: &mut Agent) -> Result<()> {
+        self.left.drain(..).try_for_each(|l| l.remove().map(drop))?;
+        if self.settings.pin {
+            agent.pin()?;
+        }
+        Ok(())
     }
 
     /// Reads the file anew. If anything is wrong with it all stays as it was.
@@ -57,17 +64,20 @@ impl Operation {
             agent, windowless, ..
         } = watched;
         windowless.require(&to.udp)?;
-        agent.reload(&to.agent)?;
-        let Config {
-            dry_run,
-            interfaces,
-            ..
-        } = &to.agent;
+        let before = Config {
+            interfaces: agent.interfaces().to_vec(),
+            ..self.settings.agent.clone()
+        };
+        let after = Config {
+            interfaces: to.interfaces.find()?.interfaces,
+            ..to.agent.clone()
+        };
+        agent.reload(&after)?;
         windowless
-            .change(&to.udp, *dry_run, interfaces)
+            .change(&to.udp, after.dry_run, &after.interfaces)
             .inspect_err(|_| {
                 // It is what was in force before.
-                let _ = agent.reload(&self.settings.agent);
+                let _ = agent.reload(&before);
             })
     }
 

@@ -1,7 +1,7 @@
 //! `tidegate run`: the agent, until interrupted.
 
+mod follow;
 mod held;
-mod links;
 pub mod log;
 pub mod metrics;
 mod report;
@@ -13,11 +13,11 @@ use crate::config::{Settings, settings};
 use crate::lock::{self, Lock};
 use crate::operate::Operation;
 use crate::signals;
-use crate::snapshot::{About, Place, Shared, Snapshot, Watched, now_us};
+use crate::snapshot::{About, Shared, Snapshot, Watched, now_us};
 use crate::top::units::bytes;
 use crate::udp::Windowless;
 use anyhow::{Context, Result};
-use links::Links;
+use follow::Follower;
 use log::{Log, LogFormat};
 use report::Report;
 use serde_json::json;
@@ -29,8 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tidegate_agent::{
-    Agent, BTF, Config, Count, Directions, Hook, Interface, Kind, PathView, Reason, leftovers,
-    require,
+    Agent, BTF, Config, Count, Directions, Kind, PathView, Reason, leftovers, require,
 };
 use tidegate_laws::Law;
 use tidegate_scenario::Udp;
@@ -55,16 +54,19 @@ pub fn run(args: &RunArgs) -> Result<()> {
     require(Path::new(BTF))?;
     let (mut operation, agent) = Operation::start(settings(args)?)?;
     let windowless = windowless(&operation.settings, &agent, &wake)?;
-    tidegate_agent::drop_capabilities()?;
-    let about = about(&operation.settings.agent, &agent, &windowless);
-    announce(&about, log);
-    let shared = Shared::new(Watched {
+    let mut watched = Watched {
+        about: about(&operation.settings.agent, &agent, &windowless),
         windowless,
         agent,
-        about,
-    });
+    };
+    let wanted = operation.settings.interfaces.clone();
+    let mut follower = Follower::watch(wanted, wake.bell()?, log)?;
+    follower.begin(&mut watched)?;
+    operation.take_over(&mut watched.agent)?;
+    tidegate_agent::drop_capabilities()?;
+    announce(&watched.about, log);
+    let shared = Shared::new(watched);
     let _served = show(args, operation.settings.metrics, &shared, log)?;
-    let mut links = Links::watch(names(&operation.settings), wake.bell()?)?;
     tell_service_manager()?;
     let end = args
         .seconds
@@ -79,9 +81,9 @@ pub fn run(args: &RunArgs) -> Result<()> {
         report.line.suspend(|| {
             if reload.swap(false, Ordering::Relaxed) {
                 read_again(&mut operation, &shared, args, log);
-                links.names = names(&operation.settings);
+                follower.set(operation.settings.interfaces.clone());
             }
-            links.follow(&shared, log);
+            follower.follow(&shared);
             held::tell(&shared, log);
         });
         let now = Instant::now();
@@ -98,13 +100,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
 fn windowless(settings: &Settings, agent: &Agent, wake: &Wake) -> Result<Windowless> {
     let (bell, config) = (wake.bell()?, &settings.agent);
     let ring = move || bell.ring();
-    Windowless::start(
-        &settings.udp,
-        config.dry_run,
-        agent,
-        &config.interfaces,
-        ring,
-    )
+    Windowless::start(&settings.udp, config.dry_run, agent, &[], ring)
 }
 
 /// Ends the agent and says what it did.
@@ -203,28 +199,19 @@ fn show(
 
 fn about(config: &Config, agent: &Agent, windowless: &Windowless) -> About {
     let (udp, holds) = windowless.in_force();
-    let place = |i: &Interface| Place {
-        name: i.name.clone(),
-        ifindex: i.index,
-    };
-    About {
+    let mut about = About {
         version: env!("CARGO_PKG_VERSION").into(),
         pid: std::process::id(),
         law: config.params.law,
         dry_run: config.dry_run,
         directions: directions_in_words(config).into(),
-        hook: agent.hook().map_or("none", Hook::name).into(),
         udp,
         holds,
-        interfaces: config.interfaces.iter().map(place).collect(),
         since_us: now_us(),
-    }
-}
-
-/// Names of the interfaces that it is to be on.
-fn names(settings: &Settings) -> Vec<String> {
-    let interfaces = settings.agent.interfaces.iter();
-    interfaces.map(|i| i.name.clone()).collect()
+        ..About::default()
+    };
+    about.set_places(agent);
+    about
 }
 
 /// What is steered, in words.
@@ -251,13 +238,16 @@ fn what(about: &About) -> String {
         (Udp::Leave, true) => "; some UDP held",
         (Udp::Leave, false) => "",
     };
-    format!(
-        "{verb} {} on {} with {}, by {}{udp}",
-        about.directions,
-        names.join(", "),
-        about.law,
-        about.hook
-    )
+    let places = match names[..] {
+        [] => format!("on no interface yet with {}", about.law),
+        _ => format!(
+            "on {} with {}, by {}",
+            names.join(", "),
+            about.law,
+            about.hook
+        ),
+    };
+    format!("{verb} {} {places}{udp}", about.directions)
 }
 
 fn announce(about: &About, log: Log) {
@@ -327,8 +317,9 @@ pub fn watcher(interfaces: &[String]) -> Result<(Watched, Lock)> {
         let message = "an agent without a process steers here, expected `tidegate run` to take over or `tidegate stop`";
         return Err(crate::exit::BadInput(message.into()).into());
     }
+    let wanted = crate::config::named(interfaces)?;
     let config = Config {
-        interfaces: crate::config::named_interfaces(interfaces)?,
+        interfaces: wanted.find()?.at_least_one(&wanted)?,
         dry_run: true,
         ..Config::default()
     };

@@ -5,7 +5,9 @@ use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
-use tidegate_agent::{Agent, Count, FlowView, LeftView, PathView, WindowlessView};
+use tidegate_agent::{
+    Agent, AgentError, Count, FlowView, Hook, Interface, LeftView, PathView, WindowlessView,
+};
 use tidegate_laws::Law;
 use tidegate_scenario::Udp;
 
@@ -26,7 +28,7 @@ pub struct About {
     pub dry_run: bool,
     /// What is steered, in words.
     pub directions: String,
-    /// `tcx` or `clsact`.
+    /// `tcx` or `clsact`; `none` while it is on no interface.
     pub hook: String,
     /// What becomes of UDP that no rule is about.
     #[serde(default)]
@@ -41,6 +43,16 @@ pub struct About {
 }
 
 impl About {
+    /// Where the agent is now, and by which hook.
+    pub fn set_places(&mut self, agent: &Agent) {
+        let place = |i: &Interface| Place {
+            name: i.name.clone(),
+            ifindex: i.index,
+        };
+        self.interfaces = agent.interfaces().iter().map(place).collect();
+        self.hook = agent.hook().map_or("none", Hook::name).into();
+    }
+
     /// The name of the interface with this index, which may have gone.
     pub fn interface(&self, ifindex: u32) -> String {
         let known = self.interfaces.iter().find(|i| i.ifindex == ifindex);
@@ -92,6 +104,29 @@ pub struct Watched {
 }
 
 impl Watched {
+    /// Steers on one more interface; what has no window is not looked after there yet.
+    ///
+    /// # Errors
+    /// If the kernel refuses; then all is as it was.
+    pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
+        let attached = self.agent.attach(interface);
+        if attached.is_err() {
+            self.agent.release(interface.index);
+        }
+        self.about.set_places(&self.agent);
+        attached
+    }
+
+    /// Leaves an interface, which may be gone.
+    ///
+    /// # Errors
+    /// If what has no window cannot be let go there.
+    pub fn release(&mut self, index: u32) -> Result<()> {
+        self.agent.release(index);
+        self.about.set_places(&self.agent);
+        self.windowless.release(index)
+    }
+
     /// Its state now.
     pub fn snapshot(&self) -> Result<Snapshot> {
         let at_us = now_us();

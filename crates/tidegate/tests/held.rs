@@ -32,6 +32,15 @@ const DATAGRAM: usize = 1200;
 /// Nothing takes longer, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// An agent on the device between the namespaces.
+fn start(more: &[&str]) -> Running {
+    start_by(Command::new(TIDEGATE), more)
+}
+
+fn start_by(program: Command, more: &[&str]) -> Running {
+    Running::start_by(program, &[&["--iface", Veth::INTERFACE], more].concat())
+}
+
 /// Whether the hold can work here; if not, that is said.
 fn can_hold() -> bool {
     if !is_root() || !has_program("ip", "iproute2") {
@@ -202,7 +211,7 @@ fn who_is_held_and_why_not_is_shown() {
         let file = File::new(
             "udp = \"hold\"\n[[udp_rule]]\nremote_port = \"3478-3481\"\naction = \"leave\"\n",
         );
-        let mut agent = Running::start(&["--config", file.path().to_str().unwrap()]);
+        let mut agent = start(&["--config", file.path().to_str().unwrap()]);
         let download = Flow::download(hosts, server(4433));
         let denied = Flow::download(hosts, server(3479));
         let call = Flow::call(hosts, server(5000));
@@ -250,7 +259,7 @@ fn echoes_go_where_the_user_says_and_keep_their_rate() {
         sh_on(&hosts.server, &format!("ip address add {other}/32 dev tg0"));
         sh(&format!("ip route add {other}/32 dev tg0"));
         let file = File::new(&format!("udp = \"hold\"\nudp_echo = \"{other}\"\n"));
-        let agent = Running::start(&["--config", file.path().to_str().unwrap()]);
+        let agent = start(&["--config", file.path().to_str().unwrap()]);
         // Of two servers' flows one place is asked.
         let there: IpAddr = other.parse().unwrap();
         let flows =
@@ -311,7 +320,7 @@ fn rules_are_read_again_and_are_about_flows_that_stand() {
             quic.ip()
         );
         let file = File::new(&here);
-        let agent = Running::start(&["--config", file.path().to_str().unwrap()]);
+        let agent = start(&["--config", file.path().to_str().unwrap()]);
         assert!(is_turned_away(hosts, quic));
         // The rule is about QUIC's port.
         assert!(!is_turned_away(hosts, server(8443)));
@@ -349,7 +358,7 @@ fn rules_are_read_again_and_are_about_flows_that_stand() {
 fn the_hold_cannot_begin_when_it_could_not_be_had_any_more() {
     between(|_| {
         let file = File::new("udp = \"leave\"\n");
-        let agent = Running::start(&["--config", file.path().to_str().unwrap()]);
+        let agent = start(&["--config", file.path().to_str().unwrap()]);
         file.write("udp = \"hold\"\n");
         hang_up(&agent);
         let refused = agent.event("reload_refused");
@@ -376,7 +385,7 @@ fn the_unit_s_capabilities_are_enough() {
     between(|hosts| {
         let mut program = Command::new("setpriv");
         program.args(["--no-new-privs", "--bounding-set", &bounds, TIDEGATE]);
-        let agent = Running::start_by(program, &["--udp", "hold"]);
+        let agent = start_by(program, &["--udp", "hold"]);
         let download = Flow::download(hosts, server(4433));
         await_state(&agent, &download, &SEEN);
         // CAP_NET_ADMIN (12) and CAP_BPF (39) are left to both.
@@ -428,7 +437,7 @@ fn gate(agent: &Running) -> Pid {
 #[test]
 fn a_gate_that_is_gone_is_noticed_and_said() {
     between(|hosts| {
-        let agent = Running::start(&["--udp", "hold"]);
+        let agent = start(&["--udp", "hold"]);
         let download = Flow::download(hosts, server(4433));
         await_state(&agent, &download, &SEEN);
         kill(gate(&agent), Signal::SIGKILL).unwrap();
@@ -460,7 +469,7 @@ fn join_anew(hosts: &Veth) {
 #[test]
 fn an_interface_that_goes_lets_go_and_is_held_when_it_returns() {
     between(|hosts| {
-        let agent = Running::start(&["--udp", "hold"]);
+        let agent = start(&["--udp", "hold"]);
         let before = Flow::download(hosts, server(4433));
         await_state(&agent, &before, &SEEN);
         sh("ip link del tg0");
@@ -527,7 +536,7 @@ fn a_download_is_held_and_top_says_how_much() {
     // A flow that is found behind its own queue takes that for its way.
     let ready = std::sync::Barrier::new(2);
     let watch = || {
-        let agent = Running::start(&["--udp", "hold"]);
+        let agent = start(&["--udp", "hold"]);
         ready.wait();
         let held = agent.event("held");
         assert_eq!(held["remote"], at.to_string(), "{held}");

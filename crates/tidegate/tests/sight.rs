@@ -26,6 +26,12 @@ use tidegate_testing::{has_program, is_root};
 const FILE: usize = 3_000_000;
 const DATAGRAM: usize = 1200;
 
+/// An agent on the device between the namespaces.
+fn start(more: &[&str]) -> Running {
+    let args = [&["--iface", Veth::INTERFACE], more].concat();
+    Running::start_by(Command::new(TIDEGATE), &args)
+}
+
 /// A download, with datagrams on the way that QUIC would use. Returns the client's address.
 fn traffic(hosts: &Veth) -> (IpAddr, TcpStream, TcpStream) {
     let server = Veth::server_address(IpVersion::V4);
@@ -83,7 +89,7 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
     }
     let hosts = Veth::new().unwrap();
     let work = hosts.client.run(|| {
-        let mut agent = Running::start(&["--metrics", "0.0.0.0:0"]);
+        let mut agent = start(&["--metrics", "0.0.0.0:0"]);
         let metrics: SocketAddr = agent.event("metrics")["address"]
             .as_str()
             .unwrap()
@@ -201,7 +207,7 @@ fn bad_questions_are_refused_and_the_connection_goes_on() {
     }
     let hosts = Veth::new().unwrap();
     let work = hosts.client.run(|| {
-        let agent = Running::start(&[]);
+        let agent = start(&[]);
         agent.event("serving");
         let mut stream = std::os::unix::net::UnixStream::connect(&agent.socket)?;
         let mut answers = BufReader::new(stream.try_clone()?);
@@ -239,7 +245,7 @@ fn an_interface_that_vanishes_and_returns_is_attached_to_again() {
     }
     let hosts = Veth::new().unwrap();
     let work = hosts.client.run(|| {
-        let mut agent = Running::start(&[]);
+        let mut agent = start(&[]);
         agent.event("serving");
         ip("link del tg0");
         let gone = agent.event("interface_gone");
@@ -332,7 +338,7 @@ fn top_ends_with_its_terminal() {
     }
     let hosts = Veth::new().unwrap();
     let work = hosts.client.run(|| {
-        let agent = Running::start(&[]);
+        let agent = start(&[]);
         agent.event("serving");
         let (ours, theirs) = terminal();
         // Or it would stay with the agent's other children.

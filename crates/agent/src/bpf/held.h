@@ -110,16 +110,24 @@ static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
 	return 0;
 }
 
+/* A blank entry for a new flow, or null if the table has no place. */
+static __always_inline struct tg_candidate *begin_candidate(const struct tg_windowless_key *key)
+{
+	struct tg_candidate fresh = {};
+
+	bpf_map_update_elem(&candidates, key, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&candidates, key);
+}
+
 static __always_inline struct tg_candidate *find_candidate(const struct tg_packet *p)
 {
 	struct tg_windowless_key key = {};
-	struct tg_candidate fresh = {};
+	struct tg_candidate *known;
 
 	key.key = p->key;
 	key.protocol = p->protocol;
-	if (!bpf_map_lookup_elem(&candidates, &key))
-		bpf_map_update_elem(&candidates, &key, &fresh, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&candidates, &key);
+	known = bpf_map_lookup_elem(&candidates, &key);
+	return known ? known : begin_candidate(&key);
 }
 
 /* The flow's record, or null if it has none any more. */

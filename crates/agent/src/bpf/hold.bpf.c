@@ -26,8 +26,27 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
+/*
+ * What IP carries here, as far as the first headers show it; 0: that takes the parser. Nearly all that passes is TCP, and
+ * not this object's: it leaves before anything else is done.
+ */
+static __always_inline __u32 glance(struct __sk_buff *skb, __u32 l2)
+{
+	if (skb->protocol == bpf_htons(ETH_P_IP)) {
+		struct iphdr *ip = tg_peek(skb, l2, sizeof(*ip));
+
+		return ip ? ip->protocol : 0;
+	}
+	if (skb->protocol == bpf_htons(ETH_P_IPV6)) {
+		struct ipv6hdr *ip = tg_peek(skb, l2, sizeof(*ip));
+
+		return ip ? ip->nexthdr : 0;
+	}
+	return 0;
+}
+
 /* A packet arrives, whose link-layer header has `l2` bytes. */
-static __always_inline int in(struct __sk_buff *skb, __u32 l2)
+static __always_inline int arrive(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = { .now_us = now_us() };
 	int reason = tg_parse(skb, &p, l2, 0);
@@ -39,7 +58,7 @@ static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 	return TC_ACT_UNSPEC;
 }
 
-static __always_inline int out(struct __sk_buff *skb, __u32 l2)
+static __always_inline int leave(struct __sk_buff *skb, __u32 l2)
 {
 	struct tg_packet p = { .now_us = now_us() };
 	int reason = tg_parse(skb, &p, l2, 1);
@@ -47,6 +66,30 @@ static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 	if (may_be_held(&p, reason))
 		held_leaves(skb, &p, l2);
 	return TC_ACT_UNSPEC;
+}
+
+static __always_inline int in(struct __sk_buff *skb, __u32 l2)
+{
+	switch (glance(skb, l2)) {
+	case 0:
+	case IPPROTO_UDP:
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		return arrive(skb, l2);
+	default:
+		return TC_ACT_UNSPEC;
+	}
+}
+
+static __always_inline int out(struct __sk_buff *skb, __u32 l2)
+{
+	switch (glance(skb, l2)) {
+	case 0:
+	case IPPROTO_UDP:
+		return leave(skb, l2);
+	default:
+		return TC_ACT_UNSPEC;
+	}
 }
 
 #include "hooks.h"

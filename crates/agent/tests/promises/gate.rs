@@ -18,7 +18,7 @@ use tidegate_agent::skeleton::types::{
     tg_windowless_key,
 };
 use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
-use tidegate_agent::{Direction, Ecn, Kind, Reason, Rule, Rules, Verdict};
+use tidegate_agent::{Direction, Ecn, Interface, Kind, Reason, Rule, Rules, Verdict};
 use tidegate_laws::Params;
 
 /// `TC_ACT_UNSPEC`: the packet goes on to whatever comes next.
@@ -142,7 +142,9 @@ impl Gate {
     }
 
     pub fn set_rules(&mut self, rules: &Rules) {
-        tidegate_agent::set_rules(&mut self.skeleton, rules).expect("rules that fit");
+        // From there packets seem to come.
+        let loopback = Interface::find("lo").expect("there is one");
+        tidegate_agent::set_rules(&mut self.skeleton, rules, &[loopback]).expect("rules that fit");
     }
 
     /// Has a rule for each of these connections, by port.

@@ -188,6 +188,8 @@ fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
         spoilt.hold.echo = held.hold.echo;
         spoilt.hold.own = held.hold.own;
         spoilt.hold.echo.rtt_us = 1;
+        // Without an echo nothing waits, and nobody is signalled.
+        spoilt.hold.echo.heard_us = held.seen_us;
         spoilt.hold.wide = 0;
         spoilt.hold.gated = 1;
         spoilt.hold.arrived = u64::MAX / 2;
@@ -216,13 +218,11 @@ fn whatever_a_record_says_its_packets_are_safe() {
         let eager = case % 2 == 0;
         let mut record = spoilt(&clean, &noise, eager);
         for _ in 0..100 {
-            now_us += 1000;
-            programs.at(now_us);
             if eager {
                 record = spoilt(&record, &[], true);
-                // Without an echo nothing waits, and nobody is signalled.
-                record.hold.echo.heard_us = now_us;
             }
+            now_us += 1000;
+            programs.at(now_us);
             (record.seen_us, record.since_us) = (now_us, flow.since_us);
             programs.write(flow.place, &record);
             let packet = Packet {

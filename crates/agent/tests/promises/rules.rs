@@ -7,26 +7,13 @@ use crate::packet::{Ip, Link};
 use crate::steering::gate_with_limit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
-use tidegate_agent::{
-    Cgroup, Direction, Interface, LinkLayer, Prefix, Reason, Rule, Rules, Verdict,
-};
+use tidegate_agent::{Cgroup, Direction, Prefix, Reason, Rule, Rules, Verdict};
 use tidegate_testing::{is_root, own_cgroups};
 
 const START_US: u64 = 5_000_000;
 /// A connection's port at the receiver of its data, and at their sender (`Connection`).
 const PORT: u16 = 5_000;
 const SENDER_PORT: u16 = 443;
-/// The loopback device, from which packets seem to come.
-const LO: u32 = 1;
-
-fn numbered(index: u32) -> Interface {
-    Interface {
-        name: format!("if{index}"),
-        index,
-        link_layer: LinkLayer::Ethernet,
-    }
-}
-
 fn denying(rule: Rule) -> Rule {
     Rule {
         verdict: Verdict::LeftAlone,
@@ -216,8 +203,8 @@ fn prefixes_of_the_far_end() {
 fn interfaces_users_and_control_groups() {
     everywhere(|flow| {
         let rule = Rule::default;
-        for (ifindex, is) in [(LO, true), (LO + 1, false)] {
-            let interface = Some(numbered(ifindex));
+        for (name, is) in [("lo", true), ("elsewhere", false)] {
+            let interface = Some(name.into());
             let rule = Rule {
                 interface,
                 ..rule()
@@ -255,7 +242,7 @@ fn the_first_rule_that_is_about_a_flow_decides() {
         let steers = Rule::default;
         let elsewhere = || {
             denying(Rule {
-                interface: Some(numbered(99)),
+                interface: Some("elsewhere".into()),
                 ..steers()
             })
         };
@@ -280,7 +267,7 @@ fn a_rule_is_about_a_flow_only_in_every_respect() {
         let all = Rule {
             local_ports: Some(1..=65_535),
             remote_ports: Some(1..=65_535),
-            interface: Some(numbered(LO)),
+            interface: Some("lo".into()),
             uid: Some(0),
             ..Rule::default()
         };
@@ -294,7 +281,7 @@ fn a_rule_is_about_a_flow_only_in_every_respect() {
         );
         flow.assert(
             Rule {
-                interface: Some(numbered(2)),
+                interface: Some("elsewhere".into()),
                 ..all.clone()
             },
             false,

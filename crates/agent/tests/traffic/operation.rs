@@ -103,17 +103,21 @@ fn rules_that_change_in_mid_transfer_begin_and_end_the_steering() {
 #[test]
 fn a_rule_about_an_interface_that_returned_holds_again() {
     on_stage(|hosts| {
-        let was = Interface {
-            index: interface().index + 1000,
-            ..interface()
-        };
         let rule = Rule {
-            interface: Some(was),
+            interface: Some(interface().name),
             ..Rule::default()
         };
-        let mut agent = Agent::start(&config(denying(rule))).unwrap();
+        let was = Interface {
+            index: 1,
+            ..interface()
+        };
+        let config = Config {
+            interfaces: vec![was.clone()],
+            ..config(denying(rule))
+        };
+        let mut agent = Agent::start(&config).unwrap();
         assert_eq!(so_far(&agent, Reason::Denied), 0);
-        agent.release(interface().index);
+        agent.release(was.index);
         agent.attach(&interface()).unwrap();
         Connection::new(hosts, IpVersion::V4).download();
         assert!(so_far(&agent, Reason::Denied) > 0, "the rule does not hold");

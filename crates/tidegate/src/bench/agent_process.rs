@@ -38,12 +38,18 @@ pub struct AgentProcess(Child);
 impl AgentProcess {
     /// Starts it and waits until it steers.
     pub fn start(host: &Namespace) -> Result<Self> {
+        host.run(|| Self::start_here(&[]))
+    }
+
+    /// The same in the calling thread's namespace, with more arguments.
+    pub fn start_here(arguments: &[&str]) -> Result<Self> {
         let program = std::env::current_exe()?;
         let mut command = Command::new(program);
         command
             .args(["run", "--iface", EmulatedHosts::INTERFACE])
+            .args(arguments)
             .stdout(Stdio::piped());
-        let mut agent = host.run(|| Ok(Self(command.spawn()?)))?;
+        let mut agent = Self(command.spawn()?);
         let out = agent
             .0
             .stdout
@@ -56,6 +62,34 @@ impl AgentProcess {
             "the agent does not steer: {line}"
         );
         Ok(agent)
+    }
+
+    /// Its process's number.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// A process that it has started; none if there is none.
+    pub fn child(&self) -> Result<Option<u32>> {
+        let parent = |stat: &str| {
+            stat.rsplit_once(')')?
+                .1
+                .split_whitespace()
+                .nth(1)?
+                .parse()
+                .ok()
+        };
+        for process in std::fs::read_dir("/proc")? {
+            let process = process?;
+            let Ok(id) = process.file_name().to_string_lossy().parse() else {
+                continue;
+            };
+            let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+            if parent(&stat) == Some(self.id()) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
     }
 
     /// Fails if it has ended.

@@ -23,8 +23,59 @@ const BLOCKS: usize = 151;
 /// Blocks before them, twelve seconds of the link's: flows start, and find what they share.
 const SETTLE: usize = 200;
 
-/// Flows that bring no more than ten datagrams each.
-const SHORT: u16 = 7600;
+/// Flows of datagrams, as the hold tells them apart.
+#[derive(Clone, Copy)]
+struct Kind {
+    name: &'static str,
+    flows: u16,
+    /// Payload of each datagram that arrives.
+    bytes: usize,
+    /// Whether the gate has them, and their servers answer echoes.
+    gated: bool,
+}
+
+/// What the hold meets beside TCP: what is short never becomes bulk while it is measured.
+const DATAGRAMS: [Kind; 6] = [
+    Kind {
+        name: "of short flows",
+        flows: 7600,
+        bytes: 1200,
+        gated: false,
+    },
+    Kind {
+        name: "too few for a record, 100 flows",
+        flows: 100,
+        bytes: 30,
+        gated: false,
+    },
+    Kind {
+        name: "of bulk without an echo, 1 flow",
+        flows: 1,
+        bytes: 1200,
+        gated: false,
+    },
+    Kind {
+        name: "of bulk without an echo, 100 flows",
+        flows: 100,
+        bytes: 1200,
+        gated: false,
+    },
+    Kind {
+        name: "of bulk at the gate, 1 flow",
+        flows: 1,
+        bytes: 1200,
+        gated: true,
+    },
+    Kind {
+        name: "of bulk at the gate, 100 flows",
+        flows: 100,
+        bytes: 1200,
+        gated: true,
+    },
+];
+
+/// Blocks after which each of a hundred flows has a record.
+const BECOMING_BULK: usize = 8;
 
 /// What packets take their turns.
 const MIXES: [Mix; 5] = [
@@ -56,7 +107,6 @@ pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
     let other = against.map(Build::read).transpose()?;
     let bench = Bench {
         this,
-        hold: Build::read_hold(&std::env::current_exe()?)?,
         other,
         idle: Idle::load()?,
         stop,
@@ -77,13 +127,24 @@ pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
         }
     }
     rows.extend(bench.windowless()?);
-    rows.extend(bench.held()?);
     Ok(rows)
+}
+
+/// What the hold's programs cost a packet, beside the agent's own and, if one is given, beside those of another build's
+/// hold. A minute; `stop` ends it early with an error.
+pub fn measure_hold(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
+    let program = std::env::current_exe()?;
+    let bench = Bench {
+        this: Build::read(&program)?,
+        other: against.map(Build::read_hold).transpose()?,
+        idle: Idle::load()?,
+        stop,
+    };
+    bench.held(&Build::read_hold(&program)?)
 }
 
 struct Bench<'a> {
     this: Build,
-    hold: Build,
     other: Option<Build>,
     idle: Idle,
     stop: &'a AtomicBool,
@@ -127,7 +188,7 @@ impl Bench<'_> {
         let all = all.collect::<Result<Vec<_>>>()?;
         let mut rows_of_all = Vec::new();
         for flows in [1, 100] {
-            let mut datagrams = Datagrams::new(flows);
+            let mut datagrams = Datagrams::new(flows, 1200);
             let costs = self.costs(&all, 0, || datagrams.exchange())?;
             let name = |way| format!("{}, {flows} flows", traffic::windowless_name(way));
             rows_of_all.extend(rows(name, &["the other build"], &costs));
@@ -135,14 +196,11 @@ impl Bench<'_> {
         Ok(rows_of_all)
     }
 
-    /// What the hold's programs cost beside the agent's own, of TCP, of UDP that is short and of UDP that is bulk, where
-    /// the same packets pass.
-    fn held(&self) -> Result<Vec<Row>> {
-        let all = [
-            self.hold.load_hold()?,
-            self.this.load(Direction::Down, Law::Tide)?,
-        ];
-        let beside = ["the agent's programs"];
+    /// What the programs of `hold` cost beside the agent's own, and beside the other build's, where the same packets
+    /// pass.
+    fn held(&self, hold: &Build) -> Result<Vec<Row>> {
+        let beside = ["the agent's programs", "the other build"];
+        let all = self.load_beside(hold)?;
         let mut traffic = Traffic::new(Direction::Down, MIXES[0]);
         for programs in &all {
             traffic.greet(programs)?;
@@ -150,34 +208,68 @@ impl Bench<'_> {
         let costs = self.costs(&all, 0, || traffic.segment())?;
         let name = |way| format!("hold, {}", traffic::name(Direction::Down, way));
         let mut rows_of_all = rows(name, &beside, &costs);
-        // Of so many flows each has brought less than what is bulk when all blocks have passed.
-        for flows in [SHORT, 100, 1] {
-            let mut datagrams = Datagrams::new(flows);
+        for kind in DATAGRAMS {
+            let all = self.load_beside(hold)?;
+            let mut datagrams = Datagrams::new(kind.flows, kind.bytes);
+            if kind.gated {
+                for number in 0..BECOMING_BULK {
+                    self.block(&all, number, || datagrams.exchange())?;
+                }
+                all.iter().try_for_each(Programs::gate_all)?;
+                datagrams.answer_echoes();
+            }
             let costs = self.costs(&all, 0, || datagrams.exchange())?;
-            let name = |way| format!("hold, {}, {flows} flows", traffic::windowless_name(way));
+            let name = |way| format!("hold, {} {}", traffic::windowless_name(way), kind.name);
             rows_of_all.extend(rows(name, &beside, &costs));
         }
         Ok(rows_of_all)
     }
 
+    /// Them, and what they are put beside.
+    fn load_beside(&self, hold: &Build) -> Result<Vec<Programs>> {
+        let mut all = vec![
+            hold.load_hold()?,
+            self.this.load(Direction::Down, Law::Tide)?,
+        ];
+        if let Some(other) = &self.other {
+            all.push(other.load_hold()?);
+        }
+        Ok(all)
+    }
+
     /// What blocks of packets cost each of `all`, which take turns, after the first `settle`.
-    fn costs(
+    fn costs<P: IntoIterator<Item = Packet>>(
         &self,
         all: &[Programs],
         settle: usize,
-        mut packets: impl FnMut() -> [Packet; 2],
+        mut packets: impl FnMut() -> P,
     ) -> Result<Vec<Vec<Block>>> {
         let mut costs = vec![Vec::new(); all.len()];
         for block in 0..settle + BLOCKS {
-            ensure!(!self.stop.load(Ordering::Relaxed), "stopped");
-            let packets: Vec<_> = (0..BLOCK).flat_map(|_| packets()).collect();
-            for turn in 0..all.len() {
-                let which = (block + turn) % all.len();
-                let cost = self.pass(&packets, &all[which])?;
-                if block >= settle {
-                    costs[which].push(cost);
-                }
+            let each = self.block(all, block, &mut packets)?;
+            if block >= settle {
+                costs
+                    .iter_mut()
+                    .zip(each)
+                    .for_each(|(of, one)| of.push(one));
             }
+        }
+        Ok(costs)
+    }
+
+    /// What the next block costs each of `all`; who is first changes with the block's number.
+    fn block<P: IntoIterator<Item = Packet>>(
+        &self,
+        all: &[Programs],
+        number: usize,
+        mut packets: impl FnMut() -> P,
+    ) -> Result<Vec<Block>> {
+        ensure!(!self.stop.load(Ordering::Relaxed), "stopped");
+        let packets: Vec<_> = (0..BLOCK).flat_map(|_| packets()).collect();
+        let mut costs = vec![[0.0; 2]; all.len()];
+        for turn in 0..all.len() {
+            let which = (number + turn) % all.len();
+            costs[which] = self.pass(&packets, &all[which])?;
         }
         Ok(costs)
     }

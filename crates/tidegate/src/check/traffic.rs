@@ -114,6 +114,7 @@ mod tests {
     use super::{print, reached};
     use crate::check::traffic::Reached;
     use crate::config::{OnExit, Settings};
+    use crate::interfaces::Wanted;
     use crate::top::tests::{START_US, snapshot};
     use crate::udp::Terms;
     use std::path::Path;
@@ -131,6 +132,7 @@ mod tests {
                 directions,
                 ..Config::default()
             },
+            interfaces: Wanted::default(),
             udp: Terms::default(),
             metrics: None,
             pin: false,

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
-use tidegate_agent::{AgentError, Records};
+use tidegate_agent::{AgentError, Candidate, Records};
 use tidegate_gate::{Flow, Law, Leaving, serve};
 
 /// Serves the agent that started this process.
@@ -17,21 +17,22 @@ pub fn run() -> Result<()> {
 /// another.
 const SURE_US: u64 = 100_000;
 
-/// Flows beyond which those are forgotten of which nothing has left for so long.
-const FLOWS: usize = 512;
+/// How long at least who has to wait is not asked about again, in µs. What is left of a wait is a guess by the rate;
+/// until more data have arrived it stays as it is, however small.
+const AGAIN_US: u64 = 1000;
 
 /// The law: what leaves of a flow waits until as much has arrived as its record says.
 struct Held {
     records: Records,
     places: HashMap<Flow, Found>,
+    /// When all records were looked at.
+    at_us: u64,
 }
 
 /// A flow's record.
 struct Found {
     place: usize,
     since_us: u64,
-    /// When it was looked for.
-    at_us: u64,
 }
 
 impl Held {
@@ -45,37 +46,40 @@ impl Held {
         Ok(Self {
             records: Records::map(records.as_fd(), false)?,
             places: HashMap::new(),
+            at_us: 0,
         })
     }
 
     /// The flow's record; none if it has none any more.
     fn place(&mut self, flow: &Flow, now_us: u64) -> Option<usize> {
-        if let Some(found) = self.places.get(flow) {
-            let same = self.records.since_us(found.place) == found.since_us;
-            if same && now_us.saturating_sub(found.at_us) < SURE_US {
-                return Some(found.place);
-            }
+        if now_us.saturating_sub(self.at_us) >= SURE_US || self.known(flow).is_none() {
+            self.look(now_us);
         }
-        self.look(flow, now_us)
+        self.known(flow)
     }
 
-    fn look(&mut self, flow: &Flow, now_us: u64) -> Option<usize> {
-        self.places.remove(flow);
-        if self.places.len() >= FLOWS {
-            self.places
-                .retain(|_, found| now_us.saturating_sub(found.at_us) < SURE_US);
-        }
-        let own = self.records.candidates().into_iter().find(|candidate| {
-            (candidate.interface, candidate.local, candidate.remote)
-                == (flow.interface, flow.local, flow.remote)
-        })?;
-        let found = Found {
-            place: own.place,
-            since_us: own.since_us,
-            at_us: now_us,
+    fn known(&self, flow: &Flow) -> Option<usize> {
+        let found = self.places.get(flow)?;
+        let same = self.records.since_us(found.place) == found.since_us;
+        same.then_some(found.place)
+    }
+
+    fn look(&mut self, now_us: u64) {
+        let found = |candidate: Candidate| {
+            let flow = Flow {
+                interface: candidate.interface,
+                local: candidate.local,
+                remote: candidate.remote,
+            };
+            let found = Found {
+                place: candidate.place,
+                since_us: candidate.since_us,
+            };
+            (flow, found)
         };
-        self.places.insert(*flow, found);
-        Some(own.place)
+        let candidates = self.records.candidates().into_iter();
+        self.places = candidates.map(found).collect();
+        self.at_us = now_us;
     }
 }
 
@@ -87,6 +91,13 @@ impl Law for Held {
 
     fn wait_us(&mut self, packet: &Leaving, made: u64, now_us: u64) -> u64 {
         let place = self.place(&packet.flow, now_us);
-        place.map_or(0, |place| self.records.wait_us(place, made).into())
+        match place.map_or(0, |place| self.records.wait_us(place, made)) {
+            0 => 0,
+            us => u64::from(us).max(AGAIN_US),
+        }
+    }
+
+    fn may_hear_late(&self) -> bool {
+        true
     }
 }

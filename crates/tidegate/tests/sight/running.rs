@@ -1,6 +1,9 @@
 //! The command as a process: an agent that runs, and what it says.
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -8,7 +11,6 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use tidegate_lab::Veth;
 
 pub const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
@@ -16,6 +18,8 @@ pub const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 pub struct Running {
     pub child: Child,
     events: Receiver<Value>,
+    /// Events that have been passed over.
+    pub passed: RefCell<Vec<Value>>,
     pub socket: PathBuf,
     _folder: TempDir,
 }
@@ -28,16 +32,12 @@ impl Drop for Running {
 }
 
 impl Running {
-    pub fn start(more: &[&str]) -> Self {
-        Self::start_by(Command::new(TIDEGATE), more)
-    }
-
-    /// By another program that runs this one.
+    /// `program` is this one, or another that runs it; `more` says where, and what else.
     pub fn start_by(mut program: Command, more: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let socket = folder.path().join("agent.sock");
         let mut child = program
-            .args(["run", "--iface", Veth::INTERFACE, "--log-format", "json"])
+            .args(["run", "--log-format", "json"])
             .arg("--socket")
             .arg(&socket)
             .args(more)
@@ -55,6 +55,7 @@ impl Running {
         let running = Self {
             child,
             events,
+            passed: RefCell::default(),
             socket,
             _folder: folder,
         };
@@ -72,12 +73,16 @@ impl Running {
             if event["event"] == name {
                 return event;
             }
+            self.passed.borrow_mut().push(event);
         }
     }
 
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
+    }
+
     pub fn interrupt(&mut self) -> Value {
-        let pid = nix::unistd::Pid::from_raw(self.child.id() as i32);
-        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+        self.signal(Signal::SIGINT);
         let event = self.event("stop");
         assert!(self.child.wait().unwrap().success());
         event

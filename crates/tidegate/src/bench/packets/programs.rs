@@ -8,8 +8,9 @@ use std::io::Error;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
-use tidegate_agent::Direction;
+use tidegate_agent::hold::types::tg_held;
 use tidegate_agent::skeleton::types::{tg_record, tg_upload_record};
+use tidegate_agent::{Direction, Records};
 use tidegate_laws::{Law, Params};
 
 /// Where a `tidegate` program keeps them.
@@ -163,6 +164,22 @@ impl Programs {
             Way::Leaves => &self.leaves,
         };
         test_run(program.as_fd(), &packet.bytes)
+    }
+
+    /// Has every flow that has a record go through the gate. The agent's programs have none.
+    pub fn gate_all(&self) -> Result<()> {
+        let Ok(map) = map(&self.object, "held") else {
+            return Ok(());
+        };
+        ensure!(
+            map.value_size() as usize == size_of::<tg_held>(),
+            "the other build's records are of another size"
+        );
+        let records = Records::map(map.as_fd(), true)?;
+        for candidate in records.candidates() {
+            records.gate(candidate.place, true, 0);
+        }
+        Ok(())
     }
 
     /// Flows that are in a group. The programs must be this build's.

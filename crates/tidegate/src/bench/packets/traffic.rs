@@ -3,7 +3,7 @@
 
 use super::programs::Programs;
 use anyhow::Result;
-use etherparse::{PacketBuilder, TcpOptionElement};
+use etherparse::{IpHeaders, PacketBuilder, PacketBuilderStep, TcpOptionElement};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use std::fmt;
@@ -232,34 +232,57 @@ pub fn windowless_name(way: Way) -> &'static str {
     }
 }
 
-/// Flows over QUIC, from their handshakes on: each datagram of 1200 bytes is acknowledged.
+/// Flows that an echo asks for, and its identifier and secret, where nobody has set any.
+const FLOWS_OF_ECHO: u16 = 4;
+const NOBODY: u32 = 0;
+
+/// Between two echoes to one server, as their bound on an interface has it.
+const ECHOES_US: u64 = 35_000;
+
+/// Flows over QUIC, from their handshakes on: each datagram is acknowledged.
 pub struct Datagrams {
     flows: u16,
+    /// Payload of each that arrives.
+    bytes: usize,
     exchanges: u64,
+    /// When an echo comes next; none if nobody answers.
+    echo_us: Option<u64>,
+    echoes: u16,
 }
 
 impl Datagrams {
-    pub fn new(flows: u16) -> Self {
+    pub fn new(flows: u16, bytes: usize) -> Self {
         Self {
             flows,
+            bytes,
             exchanges: 0,
+            echo_us: None,
+            echoes: 0,
         }
     }
 
-    /// The next datagram, and what acknowledges it.
-    pub fn exchange(&mut self) -> [Packet; 2] {
+    /// From now on their server answers echoes, each for flows of the next places.
+    pub fn answer_echoes(&mut self) {
+        self.echo_us = Some(self.now_us());
+    }
+
+    fn now_us(&self) -> u64 {
+        10_000_000 + self.exchanges * SPACING_US
+    }
+
+    /// The next datagram, and what acknowledges it; before them an echo's answer, if one is due.
+    pub fn exchange(&mut self) -> impl Iterator<Item = Packet> + use<> {
         /// A short header, and how a long one of version 1 begins (RFC 9000 sections 17.3.1 and 17.2.2).
         const SHORT: u8 = 0x40;
         const INITIAL: [u8; 6] = [0xc0, 0, 0, 0, 1, 8];
         let is_first = self.exchanges < self.flows.into();
         self.exchanges += 1;
-        let now_us = 10_000_000 + self.exchanges * SPACING_US;
+        let now_us = self.now_us();
         let flow = (self.exchanges % u64::from(self.flows)) as u16;
-        [(Way::Arrives, 1200), (Way::Leaves, 40)].map(|(way, bytes)| {
+        let ways = [(Way::Arrives, self.bytes), (Way::Leaves, 40)];
+        let both = ways.map(|(way, bytes)| {
             let [from, to] = ends(way, flow);
-            let udp = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
-                .ipv4(from.0, to.0, 64)
-                .udp(from.1, to.1);
+            let udp = between(from.0, to.0).udp(from.1, to.1);
             let mut payload = vec![SHORT; bytes];
             if is_first {
                 payload[..INITIAL.len()].copy_from_slice(&INITIAL);
@@ -268,8 +291,41 @@ impl Datagrams {
             udp.write(&mut bytes, &payload)
                 .expect("memory can be written to");
             Packet { way, now_us, bytes }
+        });
+        self.echo().into_iter().chain(both)
+    }
+
+    /// The answer to an echo that asked for the next flows, if it is time.
+    fn echo(&mut self) -> Option<Packet> {
+        let now_us = self.now_us();
+        if now_us < self.echo_us? {
+            return None;
+        }
+        self.echo_us = Some(now_us + ECHOES_US);
+        let queue_us = QUEUE_US * (now_us % PHASE_US) / PHASE_US;
+        let sent_us = (now_us - 2 * ONE_WAY_US - queue_us) as u32;
+        let mut payload = [NOBODY.to_ne_bytes(), sent_us.to_ne_bytes()].concat();
+        for _ in 0..FLOWS_OF_ECHO {
+            let place = self.echoes % self.flows;
+            payload.extend(place.to_ne_bytes());
+            self.echoes = place + 1;
+        }
+        let [from, to] = ends(Way::Arrives, 0).map(|(address, _)| address);
+        let echo = between(from, to).icmpv4_echo_reply(NOBODY as u16, 1);
+        let mut bytes = Vec::with_capacity(echo.size(payload.len()));
+        echo.write(&mut bytes, &payload)
+            .expect("memory can be written to");
+        Some(Packet {
+            way: Way::Arrives,
+            now_us,
+            bytes,
         })
     }
+}
+
+/// Over IPv4, on Ethernet.
+fn between(from: [u8; 4], to: [u8; 4]) -> PacketBuilderStep<IpHeaders> {
+    PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]).ipv4(from, to, 64)
 }
 
 fn ms(us: u64) -> u32 {
@@ -299,9 +355,7 @@ fn packet(flow: u32, way: Way, now_us: u64, header: &Header, payload: usize) -> 
         TcpOptionElement::Noop,
         TcpOptionElement::Timestamp(header.tsval, header.tsecr),
     ]);
-    let mut tcp = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
-        .ipv4(from.0, to.0, 64)
-        .tcp(from.1, to.1, header.seq, header.window);
+    let mut tcp = between(from.0, to.0).tcp(from.1, to.1, header.seq, header.window);
     if header.scale.is_some() {
         tcp = tcp.syn();
     }

@@ -1,0 +1,12 @@
+//! What the kernel tells of a network namespace by rtnetlink(7): its interfaces, by which of them it reaches the
+//! Internet, and when either has changed. All is about the calling thread's namespace.
+
+mod changes;
+mod links;
+mod request;
+mod routes;
+
+pub use changes::Changes;
+pub use links::{Link, links};
+pub use request::ask;
+pub use routes::default_routes;

@@ -1,0 +1,138 @@
+//! By which interfaces the Internet is reached.
+
+use crate::ask;
+use netlink_packet_core::NLM_F_DUMP;
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteMessage, RouteNextHopFlags, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use std::collections::BTreeSet;
+use std::io;
+
+/// A route whose prefix has no more bits is a default route, or a piece of one: OpenVPN lays 0.0.0.0/1 and 128.0.0.0/1,
+/// or 2000::/4 and 3000::/4, over the one that there is.
+const BROAD: u8 = 4;
+
+/// Indices of the interfaces of all default routes, IPv4 and IPv6, of every table: which table is asked for a packet is
+/// decided by rules, by marks and by VRFs, and each has its uses (wg-quick lays the tunnel's default route beside
+/// the main table).
+///
+/// # Errors
+/// If the kernel cannot be asked.
+pub fn default_routes() -> io::Result<BTreeSet<u32>> {
+    let mut all = BTreeSet::new();
+    for family in [AddressFamily::Inet, AddressFamily::Inet6] {
+        let mut request = RouteMessage::default();
+        request.header.address_family = family;
+        let request = RouteNetlinkMessage::GetRoute(request);
+        let taken = ask(request, NLM_F_DUMP, |message| {
+            if let RouteNetlinkMessage::NewRoute(route) = message {
+                all.extend(interfaces(&route));
+            }
+        });
+        match taken {
+            // Without IPv6 nobody answers for it.
+            Err(error) if family == AddressFamily::Inet6 && is_unknown(&error) => {}
+            taken => taken?,
+        }
+    }
+    Ok(all)
+}
+
+fn is_unknown(error: &io::Error) -> bool {
+    let codes = [
+        nix::errno::Errno::EOPNOTSUPP,
+        nix::errno::Errno::EAFNOSUPPORT,
+    ];
+    codes
+        .iter()
+        .any(|code| error.raw_os_error() == Some(*code as i32))
+}
+
+/// Whether a route to a prefix of so many bits may be one.
+pub fn is_broad(bits: u8) -> bool {
+    bits <= BROAD
+}
+
+/// Of a default route those that it leads to.
+fn interfaces(route: &RouteMessage) -> Vec<u32> {
+    let header = &route.header;
+    if header.kind != RouteType::Unicast
+        || !is_broad(header.destination_prefix_length)
+        || is_multicast(route)
+    {
+        return Vec::new();
+    }
+    let hops = route
+        .attributes
+        .iter()
+        .flat_map(|attribute| match attribute {
+            RouteAttribute::Oif(index) => vec![*index],
+            RouteAttribute::MultiPath(hops) => {
+                let alive = |flags: RouteNextHopFlags| !flags.contains(RouteNextHopFlags::Dead);
+                let hops = hops.iter().filter(|hop| alive(hop.flags));
+                hops.map(|hop| hop.interface_index).collect()
+            }
+            _ => Vec::new(),
+        });
+    hops.collect()
+}
+
+fn is_multicast(route: &RouteMessage) -> bool {
+    route.attributes.iter().any(|attribute| match attribute {
+        RouteAttribute::Destination(RouteAddress::Inet(to)) => to.is_multicast(),
+        RouteAttribute::Destination(RouteAddress::Inet6(to)) => to.is_multicast(),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netlink_packet_route::route::RouteNextHop;
+    use std::net::IpAddr;
+
+    fn route(to: &str, bits: u8, kind: RouteType, hops: Vec<RouteAttribute>) -> RouteMessage {
+        let mut route = RouteMessage::default();
+        route.header.destination_prefix_length = bits;
+        route.header.kind = kind;
+        route.attributes = hops;
+        let to = match to.parse().unwrap() {
+            IpAddr::V4(to) => RouteAddress::Inet(to),
+            IpAddr::V6(to) => RouteAddress::Inet6(to),
+        };
+        route.attributes.push(RouteAttribute::Destination(to));
+        route
+    }
+
+    #[test]
+    fn what_leads_to_most_of_the_internet_is_a_default_route() {
+        let to = |to, bits, kind| interfaces(&route(to, bits, kind, vec![RouteAttribute::Oif(7)]));
+        for (net, bits) in [("0.0.0.0", 0), ("128.0.0.0", 1), ("2000::", 3), ("::", 0)] {
+            assert_eq!(to(net, bits, RouteType::Unicast), [7], "{net}/{bits}");
+        }
+        for (net, bits) in [("10.0.0.0", 8), ("224.0.0.0", 4), ("fe80::", 64)] {
+            assert!(to(net, bits, RouteType::Unicast).is_empty(), "{net}/{bits}");
+        }
+        // The kernel's own, where nothing is to be reached.
+        assert!(to("::", 0, RouteType::Unreachable).is_empty());
+    }
+
+    #[test]
+    fn of_several_hops_each_that_is_alive_counts() {
+        let hop = |index, flags| {
+            let mut hop = RouteNextHop::default();
+            hop.interface_index = index;
+            hop.flags = flags;
+            hop
+        };
+        let hops = vec![
+            hop(3, RouteNextHopFlags::empty()),
+            hop(4, RouteNextHopFlags::Dead),
+            hop(5, RouteNextHopFlags::Onlink),
+        ];
+        let hops = vec![RouteAttribute::MultiPath(hops)];
+        let route = route("0.0.0.0", 0, RouteType::Unicast, hops);
+        assert_eq!(interfaces(&route), [3, 5]);
+    }
+}

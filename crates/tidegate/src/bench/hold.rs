@@ -1,0 +1,169 @@
+//! What the hold costs: its programs, the gate's process and the agent's thread. Downloads over QUIC come through the
+//! laboratory, and `tidegate run --udp hold` is a process of its own there, as users have it.
+
+mod usage;
+
+use super::agent_process::AgentProcess;
+use super::{Row, packets};
+use anyhow::{Context, Result, ensure};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tidegate_lab::{EmulatedHosts, Options, Steer, SteeredFlow, Steering, run_scenario};
+use tidegate_link::Config;
+use tidegate_scenario::{Run, Scenario, Side};
+use usage::Usage;
+
+/// What is left out at the beginning, when flows are new and the sender's window is not large yet.
+const SETTLE: Duration = Duration::from_secs(6);
+
+/// How long each download lasts, with that.
+const LASTS: Duration = Duration::from_secs(18);
+
+/// How long the agent is watched that has nothing to hold.
+const REST: Duration = Duration::from_secs(5);
+
+/// Rates in Mbit/s, packets of buffer, and downloads at once.
+const DOWNLOADS: [(u32, u32, u32); 3] = [(20, 1000, 1), (100, 3000, 1), (100, 3000, 100)];
+
+/// A minute and a half; `stop` ends it early with an error.
+pub fn measure(against: Option<&Path>, stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
+    let mut rows = packets::measure_hold(against, stop)?;
+    rows.extend(at_rest(stop)?);
+    for (mbps, buffer, flows) in DOWNLOADS {
+        rows.extend(download(mbps, buffer, flows, stop)?);
+    }
+    Ok(rows)
+}
+
+/// Where nothing without a window comes.
+fn at_rest(stop: &AtomicBool) -> Result<[Row; 2]> {
+    let hosts = EmulatedHosts::new(Config::default(), Config::default(), 1)?;
+    let agent = hosts.client().run(start)?;
+    let from = Usage::of(&agent)?;
+    let until = Instant::now() + REST;
+    while Instant::now() < until {
+        ensure!(!stop.load(Ordering::Relaxed), "stopped");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let spent = Usage::of(&agent)?.since(&from);
+    agent.stop()?;
+    let row = |what: &str, share: f64| {
+        Row::new(
+            format!("hold: {what}, at rest"),
+            100.0 * share,
+            "% of a CPU",
+        )
+    };
+    Ok([
+        row("the gate's process", spent.gate_share()),
+        row("the agent's thread", spent.thread_share()),
+    ])
+}
+
+fn start() -> Result<AgentProcess> {
+    AgentProcess::start_here(&["--udp", "hold"])
+}
+
+/// What so many downloads over one link cost while they are held.
+fn download(mbps: u32, buffer: u32, flows: u32, stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
+    let lasts = LASTS.as_secs();
+    let scenario = format!(
+        r#"
+        name = "held"
+        duration_s = {lasts}
+        [down]
+        rate = {{ constant_mbps = {mbps} }}
+        delay_ms = 20
+        queue = {{ packets = {buffer} }}
+        [up]
+        rate = {{ constant_mbps = 50 }}
+        delay_ms = 20
+        queue = {{ packets = 1000 }}
+        [[workload]]
+        name = "download"
+        windowless = true
+        does = {{ bulk = {{ flows = {flows} }} }}
+        [[run]]
+        name = "held"
+        law = "tide"
+        udp = "hold"
+        "#
+    );
+    let path = Path::new("bench.toml");
+    let scenario = Scenario::parse(&scenario, path)?;
+    let aside = Aside::default();
+    let options = Options {
+        steer: Some(&aside),
+        stop: stop.clone(),
+        ..Options::default()
+    };
+    let results = run_scenario(&scenario, &scenario.link_inputs(path)?, &options)?;
+    let run = results.runs.first().context("stopped")?;
+    let spent = aside.spent.lock().unwrap_or_else(PoisonError::into_inner);
+    let spent = spent.as_ref().context("the run was too short")?;
+    let goodput_bps: f64 = run.flows.iter().map(|flow| flow.goodput_bps).sum();
+    let name = |what: &str| format!("hold: {what}, QUIC at {mbps} Mbit/s, {flows} flows");
+    Ok(vec![
+        Row::new(name("goodput"), goodput_bps / 1e6, "Mbit/s"),
+        Row::new(
+            name("packets through the gate"),
+            spent.packets_a_second(),
+            "packets/s",
+        ),
+        Row::new(name("the gate's process"), spent.gate_us(), "µs/packet"),
+        Row::new(
+            name("the gate's process"),
+            100.0 * spent.gate_share(),
+            "% of a CPU",
+        ),
+        Row::new(
+            name("the agent's thread"),
+            100.0 * spent.thread_share(),
+            "% of a CPU",
+        ),
+    ])
+}
+
+/// Starts the agent as a process of its own, and looks at what it takes.
+#[derive(Default)]
+struct Aside {
+    spent: Arc<Mutex<Option<usage::Spent>>>,
+}
+
+impl Steer for Aside {
+    fn attach(&self, _run: &Run, _side: Side, _interface: &str) -> Result<Box<dyn Steering>> {
+        Ok(Box::new(Watched {
+            agent: start()?,
+            began: Instant::now(),
+            settled: None,
+            spent: self.spent.clone(),
+        }))
+    }
+}
+
+struct Watched {
+    agent: AgentProcess,
+    began: Instant,
+    /// What it had taken when the downloads had settled.
+    settled: Option<Usage>,
+    spent: Arc<Mutex<Option<usage::Spent>>>,
+}
+
+impl Steering for Watched {
+    fn sample(&mut self) -> Vec<SteeredFlow> {
+        if self.settled.is_none() && self.began.elapsed() > SETTLE {
+            self.settled = Usage::of(&self.agent).ok();
+        }
+        Vec::new()
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        let now = Usage::of(&self.agent)?;
+        let spent = self.settled.as_ref().map(|settled| now.since(settled));
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = spent;
+        self.agent.stop()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! Which interfaces the agent is to be on, and which of them there are.
+
+use crate::exit::BadInput;
+use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+use tidegate_agent::{AgentError, Interface};
+use tidegate_rtnetlink::{Link, default_routes, links};
+
+/// Which it is to be on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// Those of the default routes, whichever these are.
+    #[default]
+    DefaultRoutes,
+    /// Those of these names, whatever their indices.
+    Named(Vec<String>),
+}
+
+/// What there is of them.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Those that can be steered.
+    pub interfaces: Vec<Interface>,
+    /// Those whose frames are not understood, and why.
+    pub refused: Vec<(Link, AgentError)>,
+    /// Names that no interface has.
+    pub missing: Vec<String>,
+    /// All of the namespace, wanted or not.
+    pub all: Vec<Link>,
+}
+
+impl Wanted {
+    /// Those of these names, or, if there are none, of the default routes.
+    pub fn new(names: Vec<String>) -> Self {
+        if names.is_empty() {
+            Self::DefaultRoutes
+        } else {
+            Self::Named(names)
+        }
+    }
+
+    /// What there is of them in the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// If the kernel cannot be asked.
+    pub fn find(&self) -> Result<Found> {
+        let all = links().context("list the interfaces")?;
+        let mut found = Found::default();
+        match self {
+            Self::DefaultRoutes => {
+                let routes = default_routes().context("list the default routes")?;
+                let those = all.iter().filter(|link| routes.contains(&link.index));
+                those.for_each(|link| found.look_at(link));
+            }
+            Self::Named(names) => {
+                for name in names {
+                    match all.iter().find(|link| link.name == *name) {
+                        Some(link) => found.look_at(link),
+                        None => found.missing.push(name.clone()),
+                    }
+                }
+            }
+        }
+        found.all = all;
+        Ok(found)
+    }
+
+    /// What is waited for while there is none, in words.
+    pub fn waits_for(&self) -> String {
+        match self {
+            Self::DefaultRoutes => "a default route".into(),
+            Self::Named(names) => names.join(" or "),
+        }
+    }
+}
+
+impl Found {
+    fn look_at(&mut self, link: &Link) {
+        match Interface::find(&link.name) {
+            Ok(interface) => self.interfaces.push(interface),
+            // It has gone since it was listed.
+            Err(AgentError::NoInterface(name)) => self.missing.push(name),
+            Err(error) => self.refused.push((link.clone(), error)),
+        }
+    }
+
+    /// Those that can be steered, of which there is to be one.
+    ///
+    /// # Errors
+    /// If there is none, with the reason.
+    pub fn at_least_one(mut self, wanted: &Wanted) -> Result<Vec<Interface>> {
+        if !self.interfaces.is_empty() {
+            return Ok(self.interfaces);
+        }
+        if let Some((_, error)) = self.refused.pop() {
+            return Err(error.into());
+        }
+        let names: Vec<_> = self.all.iter().map(|link| link.name.as_str()).collect();
+        let message = match wanted {
+            Wanted::DefaultRoutes => {
+                "there is no default route to find an interface by; name one with --iface".into()
+            }
+            Wanted::Named(missing) => format!(
+                "there is no network interface \"{}\", expected {}",
+                missing.join("\" or \""),
+                names.join(" or ")
+            ),
+        };
+        Err(BadInput(message).into())
+    }
+
+    /// Which of them are tunnels of this machine's, by index.
+    pub fn tunnels(&self) -> BTreeSet<u32> {
+        let tunnels = self.all.iter().filter(|link| link.is_tunnel);
+        tunnels.map(|link| link.index).collect()
+    }
+
+    /// Whether there is still an interface of this index.
+    pub fn has(&self, index: u32) -> bool {
+        self.all.iter().any(|link| link.index == index)
+    }
+}
+
+/// Whether an interface may be called so: what the kernel takes.
+pub fn is_name(name: &str) -> bool {
+    let allowed = |c: char| !c.is_whitespace() && c != '/' && c != ':';
+    !name.is_empty()
+        && name.len() < nix::libc::IFNAMSIZ
+        && name != "."
+        && name != ".."
+        && name.chars().all(allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_would_not_take_is_no_name() {
+        for name in ["eth0", "enp0s31f6", "wg-home", "eth0.7", "a23456789012345"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "a234567890123456", "eth 0", "a/b", "eth0:1", ".", ".."] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_missed() {
+        let wanted = Wanted::Named(vec!["lo".into(), "nosuch0".into()]);
+        let found = wanted.find().unwrap();
+        assert_eq!(found.missing, ["nosuch0"]);
+        assert_eq!(found.interfaces, [Interface::find("lo").unwrap()]);
+        let none = Wanted::Named(vec!["nosuch0".into()]);
+        let error = none.find().unwrap().at_least_one(&none).unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.contains("\"nosuch0\", expected") && said.contains("lo"),
+            "{said}"
+        );
+    }
+}

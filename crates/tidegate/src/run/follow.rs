@@ -1,0 +1,245 @@
+//! Follows the machine: a modem that comes late or is pulled out, a tunnel that is set up anew, a default route that
+//! moves from one interface to another.
+
+use crate::interfaces::{Found, Wanted};
+use crate::run::log::Log;
+use crate::run::wake::Bell;
+use crate::snapshot::{Shared, Watched};
+use anyhow::{Context, Result};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use tidegate_agent::{AgentError, Interface};
+use tidegate_rtnetlink::Changes;
+
+/// Keeps the agent on the interfaces where it is wanted.
+pub struct Follower {
+    wanted: Wanted,
+    changed: Arc<AtomicBool>,
+    /// Names of those that it has been on.
+    known: BTreeSet<String>,
+    /// Names and indices of those that it cannot be on, as was said.
+    refused: BTreeSet<(String, u32)>,
+    /// Whether it is on none, as was said.
+    waits: bool,
+    log: Log,
+}
+
+impl Follower {
+    /// Looks after what changes from now on in the calling thread's namespace; `bell` rings when something does.
+    pub fn watch(wanted: Wanted, bell: Bell, log: Log) -> Result<Self> {
+        let changes = Changes::listen().context("listen to changes of interfaces and routes")?;
+        let changed = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&changed);
+        thread::Builder::new()
+            .name("changes".into())
+            .spawn(move || listen(&changes, &seen, &bell))
+            .context("start a thread")?;
+        Ok(Self {
+            wanted,
+            changed,
+            known: BTreeSet::new(),
+            refused: BTreeSet::new(),
+            waits: false,
+            log,
+        })
+    }
+
+    /// Attaches to what there is. The first line says to what; here is said what cannot be.
+    ///
+    /// # Errors
+    /// If there is something, and none of it can be attached to.
+    pub fn begin(&mut self, watched: &mut Watched) -> Result<()> {
+        let mut found = self.wanted.find()?;
+        let mut failed = Vec::new();
+        for interface in &found.interfaces {
+            match self.attach(watched, interface) {
+                Ok(()) => {
+                    self.known.insert(interface.name.clone());
+                }
+                Err(error) => failed.push((interface.clone(), error)),
+            }
+        }
+        if watched.agent.interfaces().is_empty() {
+            if let Some((_, error)) = failed.pop() {
+                return Err(error.into());
+            }
+            if let (Wanted::Named(_), Some((_, error))) = (&self.wanted, found.refused.pop()) {
+                return Err(error.into());
+            }
+        }
+        for (interface, error) in failed {
+            self.refuse(&interface.name, interface.index, &error);
+        }
+        self.say_refused(&found);
+        for name in &found.missing {
+            let message = format!("there is no interface {name} yet; waiting for it");
+            self.log
+                .warn("waiting", &message, json!({ "interface": name }));
+        }
+        self.say_tunnels(&found, watched);
+        self.say_waiting(watched);
+        Ok(())
+    }
+
+    /// From now on the agent is wanted on these; it is there already where they can be attached to.
+    pub fn set(&mut self, wanted: Wanted) {
+        self.wanted = wanted;
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    /// Follows what has changed since the last call.
+    pub fn follow(&mut self, shared: &Shared) {
+        if self.changed.swap(false, Ordering::Relaxed) {
+            shared.with(|watched| self.go_where_wanted(watched));
+        }
+    }
+
+    fn go_where_wanted(&mut self, watched: &mut Watched) {
+        let found = match self.wanted.find() {
+            Ok(found) => found,
+            Err(error) => {
+                let message = format!("interfaces stay as they are: {error:#}");
+                self.log.warn("interface_refused", &message, json!({}));
+                return;
+            }
+        };
+        for interface in watched.agent.interfaces().to_vec() {
+            if !found.interfaces.contains(&interface) {
+                self.leave(watched, &interface, found.has(interface.index));
+            }
+        }
+        let on = watched.agent.interfaces().to_vec();
+        let new: Vec<_> = found
+            .interfaces
+            .iter()
+            .filter(|i| !on.contains(i))
+            .cloned()
+            .collect();
+        for interface in &new {
+            self.come(watched, interface);
+        }
+        self.say_refused(&found);
+        // One that comes once more is said once more.
+        self.refused.retain(|(_, index)| found.has(*index));
+        if !new.is_empty() {
+            self.say_tunnels(&found, watched);
+        }
+        self.say_waiting(watched);
+    }
+
+    fn leave(&self, watched: &mut Watched, interface: &Interface, is_there: bool) {
+        let Interface { name, index, .. } = interface;
+        let fields = json!({ "interface": name, "ifindex": index });
+        if let Err(error) = watched.release(*index) {
+            let message = format!("what has no window is not let go on {name}: {error:#}");
+            self.log.warn("hold_refused", &message, fields.clone());
+        }
+        match (&self.wanted, is_there) {
+            (_, true) => {
+                let message = format!("no default route leads to {name} any more; left");
+                self.log.info("interface_left", &message, fields);
+            }
+            (Wanted::Named(_), false) => {
+                let message = format!("interface {name} is gone; waiting for it to return");
+                self.log.warn("interface_gone", &message, fields);
+            }
+            (Wanted::DefaultRoutes, false) => {
+                let message = format!("interface {name} is gone");
+                self.log.warn("interface_gone", &message, fields);
+            }
+        }
+    }
+
+    fn come(&mut self, watched: &mut Watched, interface: &Interface) {
+        let Interface { name, index, .. } = interface;
+        if let Err(error) = self.attach(watched, interface) {
+            self.refuse(name, *index, &error);
+            return;
+        }
+        let what = if self.known.insert(name.clone()) {
+            "come"
+        } else {
+            "returned"
+        };
+        let message = format!("interface {name} has {what}; attached");
+        let fields = json!({ "interface": name, "ifindex": index });
+        self.log.info("interface_came", &message, fields);
+        self.waits = false;
+    }
+
+    fn attach(&self, watched: &mut Watched, interface: &Interface) -> Result<(), AgentError> {
+        watched.attach(interface)?;
+        if let Err(error) = watched.windowless.attach(interface) {
+            let Interface { name, index, .. } = interface;
+            let message = format!("on {name} what has no window is left alone: {error:#}");
+            let fields = json!({ "interface": name, "ifindex": index });
+            self.log.warn("hold_refused", &message, fields);
+        }
+        Ok(())
+    }
+
+    fn say_refused(&mut self, found: &Found) {
+        for (link, error) in &found.refused {
+            self.refuse(&link.name, link.index, error);
+        }
+    }
+
+    /// Says once that it cannot be on an interface.
+    fn refuse(&mut self, name: &str, index: u32, error: &AgentError) {
+        if self.refused.insert((name.to_owned(), index)) {
+            let message = format!("interface {name} is left alone: {}", chain(error));
+            let fields = json!({ "interface": name, "ifindex": index });
+            self.log.warn("interface_refused", &message, fields);
+        }
+    }
+
+    /// Says which layer is steered where a tunnel runs over another of the interfaces.
+    fn say_tunnels(&self, found: &Found, watched: &Watched) {
+        let tunnels = found.tunnels();
+        let on = watched.agent.interfaces().iter();
+        let (inner, outer): (Vec<_>, Vec<_>) = on.partition(|i| tunnels.contains(&i.index));
+        if inner.is_empty() || outer.is_empty() {
+            return;
+        }
+        let names = |of: &[&Interface]| of.iter().map(|i| i.name.clone()).collect::<Vec<_>>();
+        let (inner, outer) = (names(&inner), names(&outer));
+        let message = format!(
+            "what goes through {} is steered there, where its connections can be seen; on {} the tunnel's own packets pass as they are, and what goes beside it is steered",
+            inner.join(" and "),
+            outer.join(" and ")
+        );
+        let fields = json!({ "tunnels": inner, "interfaces": outer });
+        self.log.info("tunnel", &message, fields);
+    }
+
+    fn say_waiting(&mut self, watched: &Watched) {
+        let is_on_none = watched.agent.interfaces().is_empty();
+        if is_on_none && !self.waits {
+            let what = self.wanted.waits_for();
+            let message = format!("nothing is steered; waiting for {what}");
+            self.log.warn("waiting", &message, json!({ "for": what }));
+        }
+        self.waits = is_on_none;
+    }
+}
+
+/// An error with its causes.
+fn chain(error: &AgentError) -> String {
+    let mut words = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        words = format!("{words}: {error}");
+        cause = error.source();
+    }
+    words
+}
+
+fn listen(changes: &Changes, changed: &AtomicBool, bell: &Bell) {
+    while changes.next().is_ok() {
+        changed.store(true, Ordering::Relaxed);
+        bell.ring();
+    }
+}

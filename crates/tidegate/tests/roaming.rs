@@ -1,0 +1,247 @@
+//! `tidegate run` where interfaces and routes come and go, as in a laptop, a phone or a router that starts up. In
+//! namespaces of its own; needs root and `ip`, and says so aloud.
+
+#[path = "sight/running.rs"]
+mod running;
+
+use crate::running::{Running, TIDEGATE, json};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::process::Command;
+use std::thread;
+use tidegate_lab::{IpVersion, Namespace, Veth};
+use tidegate_testing::{has_program, has_tun, is_root};
+
+const FILE: usize = 3_000_000;
+
+/// Does that in a namespace of its own, in which the loopback device is all there is.
+fn alone(work: impl FnOnce() + Send) {
+    if !is_root() || !has_program("ip", "iproute2") {
+        return;
+    }
+    let namespace = Namespace::new().unwrap();
+    let work = || {
+        work();
+        Ok(())
+    };
+    namespace.run(work).unwrap();
+}
+
+/// An agent wherever the default routes lead, unless these say something else.
+fn start(args: &[&str]) -> Running {
+    Running::start_by(Command::new(TIDEGATE), args)
+}
+
+fn ip(args: &str) {
+    let status = Command::new("ip").args(args.split(' ')).status().unwrap();
+    assert!(status.success(), "ip {args}");
+}
+
+/// A device that leads nowhere, with an address.
+fn device(name: &str, net: u8) {
+    ip(&format!("link add {name} type veth peer name {name}-far"));
+    ip(&format!("addr add 192.0.{net}.1/24 dev {name}"));
+    ip(&format!("link set {name} up"));
+    ip(&format!("link set {name}-far up"));
+}
+
+/// Names of the interfaces that it is on.
+fn places(agent: &Running) -> Vec<String> {
+    let about = json(&agent.top(&["--json"]))["agent"].clone();
+    let all = about["interfaces"].as_array().unwrap().iter();
+    let mut names: Vec<_> = all
+        .map(|i| i["name"].as_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn without_a_default_route_it_waits_and_follows_the_one_that_comes() {
+    alone(|| {
+        device("eth0", 2);
+        device("wlan0", 3);
+        let mut agent = start(&[]);
+        assert!(places(&agent).is_empty());
+        ip("route add default dev eth0");
+        assert_eq!(agent.event("interface_came")["interface"], "eth0");
+        assert_eq!(places(&agent), ["eth0"]);
+        // A cable is pulled out, and the route goes elsewhere.
+        ip("route add default dev wlan0 metric 600");
+        assert_eq!(agent.event("interface_came")["interface"], "wlan0");
+        ip("route del default dev eth0");
+        assert_eq!(agent.event("interface_left")["interface"], "eth0");
+        assert_eq!(places(&agent), ["wlan0"]);
+        ip("link set wlan0 down");
+        assert_eq!(agent.event("interface_left")["interface"], "wlan0");
+        assert_eq!(agent.event("waiting")["for"], "a default route");
+        ip("link set wlan0 up");
+        ip("route add default dev wlan0");
+        assert_eq!(agent.event("interface_came")["interface"], "wlan0");
+        // A dongle is pulled out, and has another index when it is back.
+        ip("link del wlan0");
+        let gone = agent.event("interface_gone");
+        device("wlan0", 3);
+        ip("route add default dev wlan0");
+        let came = agent.event("interface_came");
+        assert!(came["message"].as_str().unwrap().contains("returned"));
+        assert_ne!(came["ifindex"], gone["ifindex"]);
+        agent.interrupt();
+    });
+}
+
+/// Routes of every table count, pieces of default routes as well; nets do not.
+#[test]
+fn policy_routes_and_tunnels_are_followed() {
+    if !has_tun() {
+        return;
+    }
+    alone(|| {
+        device("wlan0", 3);
+        device("wwan0", 4);
+        ip("route add default dev wlan0");
+        let mut agent = start(&[]);
+        assert_eq!(places(&agent), ["wlan0"]);
+        ip("tuntap add tun0 mode tun");
+        ip("addr add 10.8.0.2/24 dev tun0");
+        ip("link set tun0 up");
+        ip("route add 10.0.0.0/8 dev tun0");
+        // As OpenVPN does with `redirect-gateway def1`.
+        ip("route add 0.0.0.0/1 dev tun0");
+        ip("route add 128.0.0.0/1 dev tun0");
+        assert_eq!(agent.event("interface_came")["interface"], "tun0");
+        let tunnel = agent.event("tunnel");
+        assert_eq!(tunnel["tunnels"], Value::from(vec!["tun0"]));
+        assert_eq!(tunnel["interfaces"], Value::from(vec!["wlan0"]));
+        ip("link del tun0");
+        assert_eq!(agent.event("interface_gone")["interface"], "tun0");
+        // As wg-quick does, and who has several lines.
+        ip("route add default dev wwan0 table 51820");
+        assert_eq!(agent.event("interface_came")["interface"], "wwan0");
+        assert_eq!(places(&agent), ["wlan0", "wwan0"]);
+        agent.interrupt();
+    });
+}
+
+/// Has a TUN device say that its frames are of that kind.
+fn set_link_layer(name: &str, kind: u16) {
+    use nix::libc;
+    nix::ioctl_write_int_bad!(set_type, libc::TUNSETLINK as libc::c_int);
+    nix::ioctl_write_ptr_bad!(attach, libc::TUNSETIFF as libc::c_int, libc::ifreq);
+    let device = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/net/tun")
+        .unwrap();
+    // SAFETY: all zeroes is a valid ifreq.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(name.as_bytes()) {
+        *to = *from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
+    // SAFETY: an open device, and a request that outlives the call.
+    unsafe { attach(device.as_raw_fd(), &request) }.unwrap();
+    // SAFETY: an open device and a number.
+    unsafe { set_type(device.as_raw_fd(), kind.into()) }.unwrap();
+}
+
+#[test]
+fn an_interface_that_cannot_be_steered_is_skipped() {
+    if !has_tun() {
+        return;
+    }
+    alone(|| {
+        device("wlan0", 3);
+        ip("tuntap add sit0 mode tun");
+        set_link_layer("sit0", nix::libc::ARPHRD_SIT);
+        ip("link set sit0 up");
+        ip("-6 route add 2000::/3 dev sit0");
+        ip("route add default dev wlan0");
+        let mut agent = start(&[]);
+        assert_eq!(places(&agent), ["wlan0"]);
+        // It is said once, however much changes.
+        device("eth0", 2);
+        ip("route add default dev eth0 metric 7");
+        assert_eq!(agent.event("interface_came")["interface"], "eth0");
+        agent.interrupt();
+        let passed = agent.passed.borrow();
+        let said = passed.iter().filter(|e| e["event"] == "interface_refused");
+        assert_eq!(said.count(), 1);
+    });
+}
+
+#[test]
+fn an_interface_that_is_named_may_come_late() {
+    alone(|| {
+        let mut agent = start(&["--iface", "wwan0"]);
+        assert!(places(&agent).is_empty());
+        device("eth0", 2);
+        ip("route add default dev eth0");
+        device("wwan0", 4);
+        assert_eq!(agent.event("interface_came")["interface"], "wwan0");
+        assert_eq!(places(&agent), ["wwan0"]);
+        agent.interrupt();
+    });
+}
+
+#[test]
+fn a_rule_may_be_about_an_interface_that_is_not_there_yet() {
+    alone(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tidegate.toml");
+        let rule = "[[rule]]\ninterface = \"wwan0\"\naction = \"deny\"\n";
+        std::fs::write(&file, rule).unwrap();
+        let mut agent = start(&["--config", file.to_str().unwrap()]);
+        device("wwan0", 4);
+        ip("route add default dev wwan0");
+        assert_eq!(agent.event("interface_came")["interface"], "wwan0");
+        // What is to be elsewhere is known beforehand.
+        std::fs::write(&file, format!("interfaces = [\"eth0\"]\n{rule}")).unwrap();
+        agent.signal(nix::sys::signal::Signal::SIGHUP);
+        let refused = agent.event("reload_refused")["message"].to_string();
+        assert!(refused.contains("expected eth0"), "{refused}");
+        std::fs::write(&file, "interfaces = [\"eth0\"]\n").unwrap();
+        agent.signal(nix::sys::signal::Signal::SIGHUP);
+        agent.event("reload");
+        assert!(places(&agent).is_empty());
+        assert_eq!(agent.event("waiting")["for"], "eth0");
+        agent.interrupt();
+    });
+}
+
+/// What comes after the route is measured and steered.
+#[test]
+fn traffic_is_steered_where_the_route_has_come() {
+    if !is_root() || !has_program("ip", "iproute2") {
+        return;
+    }
+    let hosts = Veth::new().unwrap();
+    let server = Veth::server_address(IpVersion::V4);
+    let listener = hosts
+        .server
+        .run(|| Ok(TcpListener::bind((server, 0))?))
+        .unwrap();
+    let work = hosts.client.run(|| {
+        let mut agent = start(&[]);
+        ip(&format!("route add default dev {}", Veth::INTERFACE));
+        agent.event("interface_came");
+        let mut client = TcpStream::connect(listener.local_addr().unwrap())?;
+        let (mut sender, _) = listener.accept()?;
+        let sending = thread::spawn(move || sender.write_all(&vec![7; FILE]).unwrap());
+        client.read_exact(&mut vec![0; FILE])?;
+        sending.join().unwrap();
+        let paths = json(&agent.top(&["--json"]))["paths"].clone();
+        let down = paths
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|p| p["direction"] == "down");
+        let measured = down.unwrap()["measured_bytes"].as_u64().unwrap();
+        assert!(measured > FILE as u64 / 2, "{measured}");
+        agent.interrupt();
+        Ok(())
+    });
+    work.unwrap();
+}
