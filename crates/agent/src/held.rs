@@ -17,6 +17,7 @@ use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::{addr_of, addr_of_mut, null_mut};
+use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 use tidegate_laws::{Clocked, sys};
 
@@ -38,19 +39,12 @@ impl Held {
     /// Of who has brought less there is no record.
     pub const ASKS: u64 = sys::TG_HOLD_ASKS as u64;
 
-    /// Loads them beside those of `agent`, whose queues they share, and attaches them to these interfaces.
-    /// They take the answers to echoes with that identifier and secret.
-    ///
-    /// By tcx alone (Linux 6.6): a clsact filter of ours would take the place of the agent's own.
+    /// Loads them beside those of `agent`, whose queues they share; they are attached nowhere yet. They take the answers
+    /// to echoes with that identifier and secret.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn start(
-        agent: &Agent,
-        interfaces: &[Interface],
-        echo_id: u16,
-        echo_secret: u32,
-    ) -> Result<Self, AgentError> {
+    pub fn load(agent: &Agent, echo_id: u16, echo_secret: u32) -> Result<Self, AgentError> {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = HoldSkelBuilder::default()
             .open(object)
@@ -66,18 +60,15 @@ impl Held {
         let skeleton = open.load().map_err(AgentError::Load)?;
         assert_eq!(skeleton.maps.held.max_entries() as usize, PLACES);
         let records = Records::map(skeleton.maps.held.as_fd(), true)?;
-        let mut held = Self {
+        Ok(Self {
             skeleton,
             records,
             attachments: Vec::new(),
-        };
-        for interface in interfaces {
-            held.attach(interface)?;
-        }
-        Ok(held)
+        })
     }
 
-    /// Attaches them to one more interface, behind the agent's, which are there already.
+    /// Attaches them to one more interface, behind the agent's, which are there already; by tcx alone (Linux 6.6), as a
+    /// clsact filter of ours would take the place of the agent's own.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -240,16 +231,17 @@ impl Records {
     /// The flow that has that record.
     pub fn candidate(&self, place: usize) -> Option<Candidate> {
         let record = self.at(place);
-        // SAFETY: within the mapping; whoever reads while the kernel writes gets one of both.
-        unsafe {
-            let since_us = addr_of!((*record).since_us).read_volatile();
-            if since_us == 0 {
-                return None;
-            }
+        let since_us = self.since_us(place);
+        if since_us == 0 {
+            return None;
+        }
+        fence(Ordering::Acquire);
+        // SAFETY: within the mapping, whose words may be another flow's by now.
+        let candidate = unsafe {
             let key = addr_of!((*record).key.key).read_volatile();
             let end =
                 |words, port: u16| SocketAddr::new(address(words, key.family), u16::from_be(port));
-            Some(Candidate {
+            Candidate {
                 place,
                 since_us,
                 seen_us: addr_of!((*record).seen_us).read_volatile(),
@@ -258,8 +250,11 @@ impl Records {
                 remote: end(&key.remote, key.remote_port),
                 floor_us: addr_of!((*self.law(place)).echo.floor_us).read_volatile(),
                 heard_us: addr_of!((*self.law(place)).echo.heard_us).read_volatile(),
-            })
-        }
+            }
+        };
+        fence(Ordering::Acquire);
+        // The kernel takes this word away before it gives the place to another.
+        (self.since_us(place) == since_us).then_some(candidate)
     }
 
     /// Says that what leaves of the flow can be made to wait, or cannot; and the floor of another flow with the

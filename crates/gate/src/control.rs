@@ -3,6 +3,7 @@
 
 use crate::{Counts, Flow, FlowCounts, Limits, QueueBy};
 use nix::cmsg_space;
+use nix::errno::Errno;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, Shutdown, UnixAddr, recvmsg, sendmsg, shutdown,
 };
@@ -68,7 +69,11 @@ impl Channel {
         let mut parts = [IoSliceMut::new(&mut bytes)];
         let flags = MsgFlags::MSG_CMSG_CLOEXEC;
         let fd = self.0.as_raw_fd();
-        let received = recvmsg::<UnixAddr>(fd, &mut parts, Some(&mut rights), flags)?;
+        let received = match recvmsg::<UnixAddr>(fd, &mut parts, Some(&mut rights), flags) {
+            // Where there is a time limit the kernel does not go on by itself after a signal (signal(7)).
+            Err(Errno::EINTR) => return self.receive(),
+            received => received?,
+        };
         let length = received.bytes;
         let mut descriptors = Vec::new();
         for message in received.cmsgs()? {
@@ -96,5 +101,44 @@ impl Channel {
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::socket::{
+        AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt::ReceiveTimeout,
+    };
+    use nix::sys::time::{TimeVal, TimeValLike};
+    use signal_hook::consts::SIGUSR1;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    #[test]
+    fn a_signal_is_no_end_of_the_conversation() {
+        let caught = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(SIGUSR1, caught.clone()).unwrap();
+        let seqpacket = SockType::SeqPacket;
+        let (ours, theirs) =
+            socketpair(AddressFamily::Unix, seqpacket, None, SockFlag::empty()).unwrap();
+        setsockopt(&ours, ReceiveTimeout, &TimeVal::seconds(30)).unwrap();
+        // SAFETY: it only asks.
+        let receiver = unsafe { libc::pthread_self() };
+        let sender = thread::spawn(move || {
+            for _ in 0..10 {
+                thread::sleep(Duration::from_millis(10));
+                // SAFETY: that thread waits for what comes below.
+                assert_eq!(unsafe { libc::pthread_kill(receiver, SIGUSR1) }, 0);
+            }
+            Channel(theirs).send(&Reply::Done, &[]).unwrap();
+        });
+        let received = Channel(ours).receive::<Reply>();
+        let (reply, _) = received.unwrap().expect("the other end is open");
+        assert!(matches!(reply, Reply::Done));
+        assert!(caught.load(Ordering::Relaxed));
+        sender.join().unwrap();
     }
 }

@@ -173,14 +173,14 @@ impl<L: Law> Server<L> {
             self.hold
                 .push(leaving, id, mark.as_ref().map_or(0, |mark| *mark));
             if mark.is_err() {
-                return Err(self.let_go());
+                return Err(self.fail());
             }
         }
         Ok(false)
     }
 
-    /// The law has failed: nobody waits any more.
-    fn let_go(&mut self) -> GateError {
+    /// The law has failed: from the next release on nobody waits.
+    fn fail(&mut self) -> GateError {
         self.failed = true;
         GateError::Panicked
     }
@@ -198,14 +198,14 @@ impl<L: Law> Server<L> {
         }
         if looked.is_err() {
             self.queue.flush().ok();
-            return Err(self.let_go());
+            return Err(self.fail());
         }
         self.queue
             .flush()
             .map_err(GateError::system("let packets go"))
     }
 
-    /// Does what the agent asks. Whether it is still there.
+    /// Does what the agent asks. Whether it is still there; an error if the law failed meanwhile.
     fn answer(&mut self, channel: &Channel) -> Result<bool, GateError> {
         // Whatever is wrong with it, there is nobody to serve.
         let Ok(Some((request, _))) = channel.receive() else {
@@ -228,7 +228,11 @@ impl<L: Law> Server<L> {
             Ok(()) => Reply::Done,
             Err(error) => Reply::Refused(in_words(&error)),
         };
-        Ok(channel.send(&reply, &[]).is_ok())
+        let told = channel.send(&reply, &[]).is_ok();
+        match self.failed {
+            true => Err(GateError::Panicked),
+            false => Ok(told),
+        }
     }
 
     fn admit(&mut self, flow: &Flow) -> Result<(), GateError> {

@@ -40,7 +40,28 @@ pub struct Samples {
     /// The agents', if there were any.
     pub agent: Vec<AgentSample>,
     /// What became of flows that may be held, by the client's port and where the server listens.
-    pub held: BTreeMap<(u16, SocketAddr), HeldFlow>,
+    pub held: BTreeMap<(u16, SocketAddr), HeldPackets>,
+}
+
+/// Packets of a flow that may be held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeldPackets {
+    /// Those that have waited.
+    pub held: u64,
+    /// Those that were signalled as congestion.
+    pub signalled: u64,
+    /// What the agent counted when it was looked at last.
+    last: (u64, u64),
+}
+
+impl HeldPackets {
+    /// The agent counts from nothing again when it has let the flow go, or given it another record.
+    fn add(&mut self, seen: &HeldFlow) {
+        let more = |before: u64, now: u64| now.checked_sub(before).unwrap_or(now);
+        self.held += more(self.last.0, seen.held);
+        self.signalled += more(self.last.1, seen.signalled);
+        self.last = (seen.held, seen.signalled);
+    }
 }
 
 impl Samples {
@@ -63,7 +84,7 @@ impl Samples {
                 samples.agent.push(AgentSample { at, flows });
                 for flow in steering.iter_mut().flat_map(|s| s.held()) {
                     let ends = (flow.client_port, flow.server);
-                    samples.held.insert(ends, flow);
+                    samples.held.entry(ends).or_default().add(&flow);
                 }
             }
             // To the grid, so that a late look does not delay all later ones.
@@ -80,5 +101,25 @@ fn look_at(flow: &Flow, at: Instant) -> FlowSample {
         received: flow.received(),
         sender: flow.sender_info(),
         receiver: flow.receiver_info(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_counted_before_the_agent_let_a_flow_go_counts() {
+        let server = "192.0.2.1:443".parse().unwrap();
+        let mut packets = HeldPackets::default();
+        for (held, signalled) in [(3, 0), (9, 1), (0, 1), (0, 1), (4, 2)] {
+            packets.add(&HeldFlow {
+                client_port: 50_000,
+                server,
+                held,
+                signalled,
+            });
+        }
+        assert_eq!((packets.held, packets.signalled), (13, 2));
     }
 }

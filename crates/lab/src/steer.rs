@@ -57,8 +57,8 @@ pub struct HeldFlow {
     pub client_port: u16,
     /// Where the server listens.
     pub server: SocketAddr,
-    /// Packets that have waited so far.
+    /// Packets that have waited since it is held.
     pub held: u64,
-    /// Packets that were signalled as congestion so far.
+    /// Packets that were signalled as congestion since it has a record.
     pub signalled: u64,
 }

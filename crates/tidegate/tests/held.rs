@@ -1,17 +1,16 @@
 //! What `tidegate run --udp` does to flows without a window, as its users see it. Between namespaces; needs root and
 //! packet queues, and says aloud when it goes without.
 
+#[path = "../../gate/tests/kernel/quic_ends.rs"]
+mod quic_ends;
 #[path = "sight/running.rs"]
 mod running;
 
+use crate::quic_ends::{NAME, endpoint, identity};
 use crate::running::{Running, TIDEGATE, json};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use quinn::{
-    ClientConfig, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, TransportConfig, VarInt,
-};
-use rustls::RootCertStore;
-use rustls::pki_types::PrivatePkcs8KeyDer;
+use quinn::{Endpoint, TransportConfig, VarInt};
 use serde_json::Value;
 use std::fs;
 use std::io::ErrorKind;
@@ -142,17 +141,25 @@ fn seen(agent: &Running, flow: &Flow) -> Value {
     rows.into_iter().find(of).unwrap_or(Value::Null)
 }
 
-/// Waits until the hold's state of the flow is one of these.
-fn await_state(agent: &Running, flow: &Flow, states: &[&str]) -> Value {
+/// Waits until the flow's row is so.
+fn await_row(agent: &Running, flow: &Flow, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let began = Instant::now();
     loop {
         let row = seen(agent, flow);
-        if states.iter().any(|state| row["hold"]["state"] == **state) {
-            assert_eq!(row["limit"], row["hold"]["state"], "{row}");
+        if is_so(&row) {
             return row;
         }
-        assert!(began.elapsed() < PATIENCE, "never {states:?}: {row}");
+        assert!(began.elapsed() < PATIENCE, "never {what}: {row}");
     }
+}
+
+/// Waits until the hold's state of the flow is one of these.
+fn await_state(agent: &Running, flow: &Flow, states: &[&str]) -> Value {
+    let row = await_row(agent, flow, &format!("{states:?}"), |row| {
+        states.iter().any(|state| row["hold"]["state"] == **state)
+    });
+    assert_eq!(row["limit"], row["hold"]["state"], "{row}");
+    row
 }
 
 fn server(port: u16) -> SocketAddr {
@@ -214,8 +221,11 @@ fn who_is_held_and_why_not_is_shown() {
         assert_eq!(row["kind"], "udp");
         let row = await_state(&agent, &denied, &["denied"]);
         assert!(row["hold"]["rtt_us"].is_null(), "nobody is asked: {row}");
-        let row = await_state(&agent, &call, &["not_bulk"]);
-        assert!(row["bytes"].as_u64().unwrap() > 100_000, "{row}");
+        // More than what makes others bulk.
+        let row = await_row(&agent, &call, "more than 100 kB", |row| {
+            row["bytes"].as_u64() > Some(100_000)
+        });
+        assert_eq!(row["hold"]["state"], "not_bulk", "{row}");
         assert_eq!(row["left_alone"], true, "{row}");
         let table = agent.top(&["--all", "--filter", "left udp"]);
         let table = String::from_utf8_lossy(&table.stdout).into_owned();
@@ -266,8 +276,8 @@ fn echoes_go_where_the_user_says_and_keep_their_rate() {
         thread::sleep(Duration::from_secs(2));
         let after = echoes();
         let bps = (after.0 - before.0) as f64 * 44.0 * 8e6 / (after.1 - before.1) as f64;
-        // One more may fall into the time.
-        assert!((2_000.0..10_200.0).contains(&bps), "{bps}");
+        // They are counted a moment after the time is taken, when the machine is busy.
+        assert!((2_000.0..12_000.0).contains(&bps), "{bps}");
         // Nobody is there.
         file.write("udp = \"hold\"\nudp_echo = \"198.51.100.8\"\n");
         sh("ip route add 198.51.100.8/32 dev tg0");
@@ -474,15 +484,6 @@ fn an_interface_that_goes_lets_go_and_is_held_when_it_returns() {
     });
 }
 
-const NAME: &str = "server.example";
-
-/// An end of QUIC's on a host.
-fn endpoint(host: &Namespace, at: SocketAddr, server: Option<ServerConfig>) -> Endpoint {
-    let socket = host.run(|| Ok(UdpSocket::bind(at)?)).unwrap();
-    let runtime = Arc::new(TokioRuntime);
-    Endpoint::new(EndpointConfig::default(), server, socket, runtime).unwrap()
-}
-
 /// Sends as much as the connection takes.
 async fn send(server: Endpoint) {
     let connection = server.accept().await.unwrap().await.unwrap();
@@ -492,16 +493,10 @@ async fn send(server: Endpoint) {
 
 /// Downloads until told to stop.
 fn download(hosts: &EmulatedHosts, at: SocketAddr, stop: &AtomicBool) {
-    let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
-    let certificate = own.cert.der().clone();
-    let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
-    let mut config = ServerConfig::with_single_cert(vec![certificate.clone()], key.into()).unwrap();
+    let (mut config, mut client) = identity();
     let mut transport = TransportConfig::default();
     transport.send_window(64 << 20);
     config.transport_config(Arc::new(transport));
-    let mut roots = RootCertStore::empty();
-    roots.add(certificate).unwrap();
-    let mut client = ClientConfig::with_root_certificates(Arc::new(roots)).unwrap();
     let mut transport = TransportConfig::default();
     // As browsers have it.
     transport.stream_receive_window(VarInt::from_u32(6 << 20));
@@ -570,6 +565,12 @@ fn a_download_is_held_and_top_says_how_much() {
             "{row}"
         );
         assert_eq!(row["left_alone"], false);
+        // What waits with a gate that is gone waits no more.
+        kill(gate(&agent), Signal::SIGKILL).unwrap();
+        agent.event("hold_ended");
+        let look = json(&agent.top(&["--json"]));
+        assert_eq!(look["hold"]["waiting"], 0, "{look}");
+        assert!(look["hold"]["waited"].as_u64() > Some(100), "{look}");
         Ok(())
     };
     thread::scope(|scope| {

@@ -1,6 +1,5 @@
 //! What is compared: a stack or a tunnel, a link, and what else uses it.
 
-use crate::Beside;
 use serde::Serialize;
 use std::fmt;
 
@@ -24,6 +23,9 @@ pub const STACKS: [Stack; 5] = [
 const fn stack(name: &'static str, controls: &'static [&'static str]) -> Stack {
     Stack { name, controls }
 }
+
+/// Where what downloads is TCP within WireGuard.
+pub const TUNNEL: &str = "tunnel";
 
 /// What downloads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -56,6 +58,16 @@ impl Link {
             Self::Constant => "{ constant_mbps = 20 }",
         }
     }
+}
+
+/// What else uses the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Beside {
+    /// Echoes alone.
+    Nothing,
+    /// A download of the kernel's TCP.
+    Tcp,
 }
 
 /// One comparison.

@@ -6,8 +6,9 @@ mod measure;
 mod table;
 
 use anyhow::{Result, ensure};
-use case::{Case, Kind, Link, STACKS};
+use case::{Beside, Case, Kind, Link, STACKS, TUNNEL};
 use clap::Parser;
+use clap::builder::PossibleValuesParser;
 use measure::{Machine, Measured};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -15,7 +16,8 @@ use std::path::PathBuf;
 /// Downloads over QUIC stacks and a tunnel, untouched and held.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// quinn, s2n-quic, quiche, quic-go, aioquic, or tunnel; all if none is named
+    /// Stacks, or the tunnel; all if none is named
+    #[arg(value_parser = names())]
     what: Vec<String>,
     /// The `tidegate` program
     #[arg(long, value_name = "FILE", default_value = "target/release/tidegate")]
@@ -41,16 +43,6 @@ struct Arguments {
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
-}
-
-/// What else uses the link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-enum Beside {
-    /// Echoes.
-    Nothing,
-    /// A download of the kernel's TCP.
-    Tcp,
 }
 
 /// A case, and what came of it.
@@ -84,6 +76,11 @@ fn main() -> Result<()> {
     Ok(())
 }
 
+/// Whatever may be asked for.
+fn names() -> PossibleValuesParser {
+    STACKS.iter().map(|stack| stack.name).chain([TUNNEL]).into()
+}
+
 /// Those that are wanted.
 fn cases(arguments: &Arguments) -> Vec<Case> {
     let wanted = |name: &str| arguments.what.is_empty() || arguments.what.iter().any(|w| w == name);
@@ -97,7 +94,7 @@ fn cases(arguments: &Arguments) -> Vec<Case> {
             stack.controls.iter().map(kind)
         })
         .collect();
-    if wanted("tunnel") {
+    if wanted(TUNNEL) {
         kinds.push(Kind::Tunnel);
     }
     kinds.retain(|kind| match kind {

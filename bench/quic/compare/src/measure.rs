@@ -1,12 +1,13 @@
 //! One download in the laboratory.
 
-use crate::case::{Case, Kind};
-use crate::{Arguments, Beside, inside};
-use anyhow::{Context, Result, bail, ensure};
+use crate::case::{Beside, Case, Kind};
+use crate::{Arguments, inside};
+use anyhow::{Context, Result, ensure};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -266,7 +267,6 @@ fn quoted(text: &str) -> String {
 
 /// What `wg` says to that.
 fn wg(what: &str, input: &str) -> Result<String> {
-    use std::io::Write;
     let mut child = Command::new("wg")
         .arg(what)
         .stdin(Stdio::piped())
@@ -277,9 +277,7 @@ fn wg(what: &str, input: &str) -> Result<String> {
     pipe.write_all(input.as_bytes())?;
     drop(pipe);
     let output = child.wait_with_output()?;
-    if !output.status.success() {
-        bail!("wg {what}: {}", output.status);
-    }
+    ensure!(output.status.success(), "wg {what}: {}", output.status);
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 

@@ -1,6 +1,7 @@
 //! The table for people.
 
 use crate::Row;
+use crate::measure::Measured;
 use comfy_table::{CellAlignment, Table, presets};
 
 const HEADER: [&str; 9] = [
@@ -32,11 +33,11 @@ pub fn table(rows: &[Row]) -> Table {
 fn cells(row: &Row) -> [String; 9] {
     let (untouched, held) = (&row.untouched, &row.held);
     let tcp = |mbps: Option<f64>| mbps.map_or_else(String::new, |mbps| format!("{mbps:.2}"));
-    let goodput = |m: &crate::Measured| match &m.broke {
+    let goodput = |m: &Measured| match &m.broke {
         None => format!("{:.2}", m.goodput_mbps),
         Some(why) => format!("{:.2} ({why})", m.goodput_mbps),
     };
-    let echo = |m: &crate::Measured| format!("{:.0} / {:.0}", m.echo_mean_ms, m.echo_p95_ms);
+    let echo = |m: &Measured| format!("{:.0} / {:.0}", m.echo_mean_ms, m.echo_p95_ms);
     [
         row.case.kind.to_string(),
         row.case.link.to_string(),

@@ -22,26 +22,51 @@ pub const WINDOW: u32 = 64 << 20;
 /// What the server hands to its stack at a time.
 pub const CHUNK: usize = 64 << 10;
 
+const CERTIFICATE: &str = "certificate.pem";
+
 /// Which end this process is.
 pub enum End {
     /// Sends.
-    Server {
-        /// Where it listens.
-        address: SocketAddr,
-        /// Where certificate and key are.
-        folder: PathBuf,
-        /// Congestion control.
-        control: String,
-    },
+    Server(Server),
     /// Receives.
-    Client {
-        /// The server's.
-        address: SocketAddr,
-        /// Where the certificate is.
-        folder: PathBuf,
-        /// How long.
-        period: Duration,
-    },
+    Client(Client),
+}
+
+/// The end that sends.
+pub struct Server {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Its congestion control.
+    pub control: String,
+    folder: PathBuf,
+}
+
+/// The end that receives.
+pub struct Client {
+    /// The server's address.
+    pub server: SocketAddr,
+    /// For how long.
+    pub period: Duration,
+    folder: PathBuf,
+}
+
+impl Server {
+    /// The file of its certificate.
+    pub fn certificate(&self) -> PathBuf {
+        self.folder.join(CERTIFICATE)
+    }
+
+    /// The file of its key.
+    pub fn key(&self) -> PathBuf {
+        self.folder.join("key.pem")
+    }
+}
+
+impl Client {
+    /// The file of the server's certificate.
+    pub fn certificate(&self) -> PathBuf {
+        self.folder.join(CERTIFICATE)
+    }
 }
 
 impl End {
@@ -54,16 +79,16 @@ impl End {
         };
         let (address, folder) = (address.parse().context("the address")?, folder.into());
         Ok(match end {
-            "server" => Self::Server {
+            "server" => Self::Server(Server {
                 address,
-                folder,
                 control: last.into(),
-            },
-            "client" => Self::Client {
-                address,
                 folder,
-                period: Duration::from_secs_f64(last.parse().context("the seconds")?),
-            },
+            }),
+            "client" => Self::Client(Client {
+                server: address,
+                period: Duration::from_secs(last.parse().context("the seconds")?),
+                folder,
+            }),
             other => bail!("{other} is no end"),
         })
     }

@@ -1,14 +1,14 @@
 //! A download over quiche, which does no I/O: the loop around it sends each packet when quiche says.
 
 use anyhow::{Context, Result, bail};
-use download::{ALPN, CHUNK, End, Meter, NAME, WINDOW};
+use download::{ALPN, CHUNK, Client, End, Meter, NAME, Server, WINDOW};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use quiche::{Config, Connection, ConnectionId, Error, MAX_CONN_ID_LEN, RecvInfo, SendInfo};
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The client's first stream of both directions.
@@ -21,16 +21,8 @@ const IDLE_MS: u64 = 30_000;
 
 fn main() -> Result<()> {
     match End::from_arguments()? {
-        End::Server {
-            address,
-            folder,
-            control,
-        } => serve(address, &folder, &control),
-        End::Client {
-            address,
-            folder,
-            period,
-        } => fetch(address, &folder, period),
+        End::Server(server) => serve(&server),
+        End::Client(client) => fetch(&client),
     }
 }
 
@@ -49,18 +41,22 @@ fn config() -> Result<Config> {
     Ok(config)
 }
 
-fn serve(address: SocketAddr, folder: &Path, control: &str) -> Result<()> {
-    let path = |name| folder.join(name).into_os_string().into_string();
-    let path = |name| path(name).ok().context("a folder with a name in UTF-8");
+/// quiche takes files by names in UTF-8.
+fn name(file: PathBuf) -> Result<String> {
+    let name = file.into_os_string().into_string().ok();
+    name.context("a folder with a name in UTF-8")
+}
+
+fn serve(server: &Server) -> Result<()> {
     let mut config = config()?;
-    config.load_cert_chain_from_pem_file(&path("certificate.pem")?)?;
-    config.load_priv_key_from_pem_file(&path("key.pem")?)?;
-    config.set_cc_algorithm_name(control)?;
-    let socket = UdpSocket::bind(address)?;
+    config.load_cert_chain_from_pem_file(&name(server.certificate())?)?;
+    config.load_priv_key_from_pem_file(&name(server.key())?)?;
+    config.set_cc_algorithm_name(&server.control)?;
+    let socket = UdpSocket::bind(server.address)?;
     let mut first = [0; 1 << 16];
     let (length, client) = socket.recv_from(&mut first)?;
     let id = ConnectionId::from_ref(&[1; MAX_CONN_ID_LEN]);
-    let connection = quiche::accept(&id, None, address, client, &mut config)?;
+    let connection = quiche::accept(&id, None, server.address, client, &mut config)?;
     let mut end = Ends::new(connection, socket)?;
     end.hear(&mut first[..length], client)?;
     let chunk = [0; CHUNK];
@@ -73,20 +69,16 @@ fn serve(address: SocketAddr, folder: &Path, control: &str) -> Result<()> {
     Ok(())
 }
 
-fn fetch(server: SocketAddr, folder: &Path, period: Duration) -> Result<()> {
+fn fetch(client: &Client) -> Result<()> {
     let mut config = config()?;
-    let certificate = folder.join("certificate.pem");
-    let certificate = certificate
-        .to_str()
-        .context("a folder with a name in UTF-8")?;
-    config.load_verify_locations_from_file(certificate)?;
+    config.load_verify_locations_from_file(&name(client.certificate())?)?;
     config.verify_peer(true);
     let socket = UdpSocket::bind(SocketAddr::new([0, 0, 0, 0].into(), 0))?;
-    socket.connect(server)?;
+    socket.connect(client.server)?;
     let id = ConnectionId::from_ref(&[2; MAX_CONN_ID_LEN]);
     let local = socket.local_addr()?;
-    let connection = quiche::connect(Some(NAME), &id, local, server, &mut config)?;
-    let mut meter = Meter::new(period);
+    let connection = quiche::connect(Some(NAME), &id, local, client.server, &mut config)?;
+    let mut meter = Meter::new(client.period);
     let mut asked = false;
     let mut bytes = vec![0; 1 << 20];
     let mut end = Ends::new(connection, socket)?;

@@ -1,7 +1,7 @@
 //! A download over quinn.
 
 use anyhow::{Context, Result, bail};
-use download::{ALPN, CHUNK, End, Meter, NAME, WINDOW};
+use download::{ALPN, CHUNK, Client, End, Meter, NAME, Server, WINDOW};
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{ClientConfig, Connection, Endpoint, ServerConfig, TransportConfig, VarInt};
@@ -9,24 +9,14 @@ use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::time::timeout;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     match End::from_arguments()? {
-        End::Server {
-            address,
-            folder,
-            control,
-        } => serve(address, &folder, &control).await,
-        End::Client {
-            address,
-            folder,
-            period,
-        } => fetch(address, &folder, period).await,
+        End::Server(server) => serve(&server).await,
+        End::Client(client) => fetch(&client).await,
     }
 }
 
@@ -38,21 +28,19 @@ fn congestion_control(name: &str) -> Result<Arc<dyn ControllerFactory + Send + S
     })
 }
 
-async fn serve(address: SocketAddr, folder: &Path, control: &str) -> Result<()> {
-    let chain = vec![CertificateDer::from_pem_file(
-        folder.join("certificate.pem"),
-    )?];
-    let key = PrivateKeyDer::from_pem_file(folder.join("key.pem"))?;
+async fn serve(server: &Server) -> Result<()> {
+    let chain = vec![CertificateDer::from_pem_file(server.certificate())?];
+    let key = PrivateKeyDer::from_pem_file(server.key())?;
     let mut tls = rustls::ServerConfig::builder()
         .with_no_client_auth()
         .with_single_cert(chain, key)?;
     tls.alpn_protocols = vec![ALPN.into()];
     let mut config = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls)?));
     let mut transport = TransportConfig::default();
-    transport.congestion_controller_factory(congestion_control(control)?);
+    transport.congestion_controller_factory(congestion_control(&server.control)?);
     transport.send_window(WINDOW.into());
     config.transport_config(Arc::new(transport));
-    let endpoint = Endpoint::server(config, address)?;
+    let endpoint = Endpoint::server(config, server.address)?;
     let incoming = endpoint.accept().await.context("nobody came")?;
     let outcome = send(&incoming.await?).await;
     eprintln!("{outcome:?}");
@@ -68,11 +56,9 @@ async fn send(connection: &Connection) -> Result<()> {
     }
 }
 
-async fn fetch(server: SocketAddr, folder: &Path, period: Duration) -> Result<()> {
+async fn fetch(client: &Client) -> Result<()> {
     let mut roots = RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_file(
-        folder.join("certificate.pem"),
-    )?)?;
+    roots.add(CertificateDer::from_pem_file(client.certificate())?)?;
     let mut tls = rustls::ClientConfig::builder()
         .with_root_certificates(roots)
         .with_no_client_auth();
@@ -82,12 +68,12 @@ async fn fetch(server: SocketAddr, folder: &Path, period: Duration) -> Result<()
     transport.stream_receive_window(VarInt::from_u32(WINDOW));
     config.transport_config(Arc::new(transport));
     let endpoint = Endpoint::client(SocketAddr::new([0, 0, 0, 0].into(), 0))?;
-    let mut meter = Meter::new(period);
+    let mut meter = Meter::new(client.period);
     let received = async {
-        let connection = endpoint.connect_with(config, server, NAME)?.await?;
+        let connection = endpoint.connect_with(config, client.server, NAME)?.await?;
         receive(&connection, &mut meter).await
     };
-    let outcome = timeout(period, received).await.unwrap_or(Ok(()));
+    let outcome = timeout(client.period, received).await.unwrap_or(Ok(()));
     meter.print(outcome)
 }
 

@@ -7,41 +7,31 @@ use s2n_quic::provider::congestion_controller::{Bbr, Cubic};
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::{Client, Connection, Server};
 use std::net::SocketAddr;
-use std::path::Path;
-use std::time::Duration;
 use tokio::time::timeout;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     match End::from_arguments()? {
-        End::Server {
-            address,
-            folder,
-            control,
-        } => serve(address, &folder, &control).await,
-        End::Client {
-            address,
-            folder,
-            period,
-        } => fetch(address, &folder, period).await,
+        End::Server(server) => serve(&server).await,
+        End::Client(client) => fetch(&client).await,
     }
 }
 
-async fn serve(address: SocketAddr, folder: &Path, control: &str) -> Result<()> {
-    let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
+async fn serve(end: &download::Server) -> Result<()> {
+    let (certificate, key) = (end.certificate(), end.key());
     let limits = Limits::new().with_max_send_buffer_size(WINDOW)?;
     let builder = Server::builder()
         .with_tls((certificate.as_path(), key.as_path()))?
         .with_limits(limits)?
-        .with_io(address)?;
-    let mut server = match control {
+        .with_io(end.address)?;
+    let mut server = match end.control.as_str() {
         "cubic" => builder
             .with_congestion_controller(Cubic::default())?
             .start()?,
         "bbr" => builder
             .with_congestion_controller(Bbr::default())?
             .start()?,
-        _ => bail!("s2n-quic has no {control}"),
+        other => bail!("s2n-quic has no {other}"),
     };
     let mut connection = server.accept().await.context("nobody came")?;
     let outcome = send(&mut connection).await;
@@ -59,8 +49,8 @@ async fn send(connection: &mut Connection) -> Result<()> {
     }
 }
 
-async fn fetch(server: SocketAddr, folder: &Path, period: Duration) -> Result<()> {
-    let certificate = folder.join("certificate.pem");
+async fn fetch(end: &download::Client) -> Result<()> {
+    let certificate = end.certificate();
     let limits = Limits::new()
         .with_data_window(WINDOW.into())?
         .with_bidirectional_local_data_window(WINDOW.into())?;
@@ -69,12 +59,12 @@ async fn fetch(server: SocketAddr, folder: &Path, period: Duration) -> Result<()
         .with_limits(limits)?
         .with_io(SocketAddr::new([0, 0, 0, 0].into(), 0))?
         .start()?;
-    let mut meter = Meter::new(period);
+    let mut meter = Meter::new(end.period);
     let received = async {
-        let to = Connect::new(server).with_server_name(NAME);
+        let to = Connect::new(end.server).with_server_name(NAME);
         receive(client.connect(to).await?, &mut meter).await
     };
-    let outcome = timeout(period, received).await.unwrap_or(Ok(()));
+    let outcome = timeout(end.period, received).await.unwrap_or(Ok(()));
     meter.print(outcome)
 }
 

@@ -254,8 +254,8 @@ struct tg_held {
 	struct tg_hold hold;
 };
 
-/* ICMP's echo, as the agent asks it: a secret, so that nobody makes up an answer who has not seen it; when it was sent, by CLOCK_MONOTONIC in us modulo 2^32, and places of the
- * records for which it asks; TG_HELD and more: none. */
+/* ICMP's echo, as the agent asks it: a secret, so that nobody makes up an answer who has not seen it; when it was sent, by
+ * CLOCK_MONOTONIC in us modulo 2^32; and places of the records for which it asks; TG_HELD and more: none. */
 struct tg_echo_packet {
 	tg_u8 type;
 	tg_u8 code;

@@ -188,6 +188,7 @@ fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
         spoilt.hold.echo = held.hold.echo;
         spoilt.hold.own = held.hold.own;
         spoilt.hold.echo.rtt_us = 1;
+        // Without an echo nothing waits, and nobody is signalled.
         spoilt.hold.echo.heard_us = held.seen_us;
         spoilt.hold.wide = 0;
         spoilt.hold.gated = 1;
@@ -245,52 +246,30 @@ fn whatever_a_record_says_its_packets_are_safe() {
 #[test]
 fn what_is_no_whole_datagram_of_udp_is_not_held() {
     let Some(programs) = programs() else { return };
-    let plain = |ip| Packet::new(Link::Ethernet, ip, THERE, HERE).with_datagram(&[0x5a; 1200]);
-    let mut lies = plain(Ip::V4);
-    if let Some(udp) = &mut lies.instead {
+    let plain = |ip, but: fn(&mut Packet)| {
+        let packet = Packet::new(Link::Ethernet, ip, THERE, HERE);
+        let mut packet = packet.with_datagram(&[0x5a; 1200]);
+        but(&mut packet);
+        packet
+    };
+    let lies = |packet: &mut Packet| {
+        let udp = packet.instead.as_mut().expect("a datagram");
         udp[4..6].copy_from_slice(&2000_u16.to_be_bytes());
-    }
+    };
     let mut segment = Packet::new(Link::Ethernet, Ip::V4, THERE, HERE);
     segment.flags = ACK;
     segment.payload = 1200;
     let never = [
-        Packet {
-            fragment: 0x2000,
-            ..plain(Ip::V4)
-        },
-        Packet {
-            fragment: 0x0010,
-            ..plain(Ip::V4)
-        },
-        Packet {
-            protocol: 44,
-            ..plain(Ip::V6)
-        },
-        Packet {
-            ip_options: vec![1; 4],
-            ..plain(Ip::V4)
-        },
-        Packet {
-            protocol: 60,
-            ..plain(Ip::V6)
-        },
-        Packet {
-            vlan: Some(7),
-            ..plain(Ip::V4)
-        },
-        Packet {
-            ethertype: Some(0x0806),
-            ..plain(Ip::V4)
-        },
-        Packet {
-            protocol: 47,
-            ..plain(Ip::V4)
-        },
-        Packet {
-            protocol: 1,
-            ..plain(Ip::V4)
-        },
-        lies,
+        plain(Ip::V4, |p| p.fragment = 0x2000),
+        plain(Ip::V4, |p| p.fragment = 0x0010),
+        plain(Ip::V6, |p| p.protocol = 44),
+        plain(Ip::V4, |p| p.ip_options = vec![1; 4]),
+        plain(Ip::V6, |p| p.protocol = 60),
+        plain(Ip::V4, |p| p.vlan = Some(7)),
+        plain(Ip::V4, |p| p.ethertype = Some(0x0806)),
+        plain(Ip::V4, |p| p.protocol = 47),
+        plain(Ip::V4, |p| p.protocol = 1),
+        plain(Ip::V4, lies),
         segment,
     ];
     for packet in never {
@@ -360,9 +339,7 @@ fn a_stranger_moves_nothing() {
         let other = if ip == Ip::V4 { 129 } else { 0 };
         strange.push(changed(0, &[other]));
         // Any other secret.
-        strange.extend(
-            (0..64).map(|at| changed(8, &(programs::SECRET ^ 1 << (at % 32)).to_ne_bytes())),
-        );
+        strange.extend((0..32).map(|bit| changed(8, &(programs::SECRET ^ 1 << bit).to_ne_bytes())));
         let before = programs.record(place);
         for packet in strange {
             programs.pass(Way::Arrives, &packet);

@@ -1,13 +1,12 @@
-//! Two hosts, a UDP flow between them whose packets are numbered, and what a kernel remembers.
+//! Two hosts, and a UDP flow between them whose packets are numbered.
 
-use std::fs::read_to_string;
+use crate::remains::{gate_table, has_table, is_alive, queues};
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tidegate_gate::{Flow, Mechanisms};
 use tidegate_lab::{IpVersion, Namespace, Veth};
-use tidegate_netfilter::{Family, Table};
 use tidegate_testing::{is_root, skipped};
 
 /// Two hosts on a link, or none without root or queues, which is said aloud.
@@ -119,39 +118,6 @@ pub fn assert_none_lost(came: &[(u32, Instant)], count: u32, waited: u32) {
     assert!((0..count).eq(numbers), "some came twice");
 }
 
-/// Netfilter queues that somebody serves in the namespace.
-pub fn queues(host: &Namespace) -> usize {
-    let read = || {
-        let path = "/proc/thread-self/net/netfilter/nfnetlink_queue";
-        Ok(read_to_string(path)?.lines().count())
-    };
-    host.run(read).unwrap()
-}
-
-/// Whether the namespace has the table of a process's gate: another of that name cannot be made.
-pub fn has_table(host: &Namespace, process: u32) -> bool {
-    let make = || {
-        let table = Table::new(Family::Inet, &format!("tidegate-gate-{process}"))?;
-        Ok(table.commit(&[table.create()]))
-    };
-    match host.run(make).unwrap() {
-        Ok(()) => false,
-        // The kernel says either of one that is another's.
-        Err(error) => match error.kind() {
-            ErrorKind::AlreadyExists | ErrorKind::PermissionDenied => true,
-            _ => panic!("{error}"),
-        },
-    }
-}
-
-pub fn is_alive(process: u32) -> bool {
-    let Ok(stat) = read_to_string(format!("/proc/{process}/stat")) else {
-        return false;
-    };
-    // One that nobody waits for stays as a zombie.
-    !stat.contains(") Z ")
-}
-
 /// Waits until it is so.
 pub fn until(limit: Duration, what: &str, is_so: impl Fn() -> bool) {
     let began = Instant::now();
@@ -166,6 +132,8 @@ pub fn assert_nothing_left(host: &Namespace, process: u32) {
     let limit = Duration::from_secs(5);
     until(limit, "the process ends", || !is_alive(process));
     // The kernel may remove a dead process's table a little later.
-    until(limit, "the table goes", || !has_table(host, process));
+    until(limit, "the table goes", || {
+        !has_table(host, &gate_table(process))
+    });
     until(limit, "the queue goes", || queues(host) == 0);
 }

@@ -8,4 +8,6 @@ mod killed;
 mod laws;
 mod limits;
 mod quic;
+mod quic_ends;
+mod remains;
 mod router;

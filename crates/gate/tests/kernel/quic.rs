@@ -2,20 +2,15 @@
 
 use crate::hosts::hosts;
 use crate::laws::{Law, start};
+use crate::quic_ends::{NAME, endpoint, identity};
 use anyhow::{Context, Result};
-use quinn::{
-    ClientConfig, Connection, ConnectionError, Endpoint, EndpointConfig, IdleTimeout, ServerConfig,
-    TokioRuntime, TransportConfig,
-};
-use rustls::RootCertStore;
-use rustls::pki_types::PrivatePkcs8KeyDer;
+use quinn::{Connection, ConnectionError, Endpoint, IdleTimeout, TransportConfig};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tidegate_gate::{Choice, Fallback, Flow, Limits};
-use tidegate_lab::{IpVersion, Namespace, Veth};
+use tidegate_lab::{IpVersion, Veth};
 
-const NAME: &str = "server.example";
 const FILE: usize = 4 << 20;
 
 /// How long quinn waits for an answer.
@@ -31,22 +26,16 @@ struct Ends {
 
 impl Ends {
     fn new(hosts: &Veth) -> Result<Self> {
-        let identity = rcgen::generate_simple_self_signed([NAME.to_owned()])?;
-        let certificate = identity.cert.der().clone();
-        let key = PrivatePkcs8KeyDer::from(identity.signing_key.serialize_der());
-        let config = ServerConfig::with_single_cert(vec![certificate.clone()], key.into())?;
+        let (config, mut trusting) = identity();
         let address = (Veth::server_address(IpVersion::V4), 443).into();
-        let server = endpoint(&hosts.server, address, Some(config))?;
+        let server = endpoint(&hosts.server, address, Some(config));
         tokio::spawn(send_files(server.clone()));
-        let mut client = endpoint(&hosts.client, (Ipv4Addr::UNSPECIFIED, 0).into(), None)?;
-        let mut roots = RootCertStore::empty();
-        roots.add(certificate)?;
-        let mut config = ClientConfig::with_root_certificates(Arc::new(roots))?;
+        let mut client = endpoint(&hosts.client, (Ipv4Addr::UNSPECIFIED, 0).into(), None);
         let mut transport = TransportConfig::default();
         transport.max_idle_timeout(Some(IdleTimeout::try_from(PATIENCE)?));
         transport.keep_alive_interval(Some(PATIENCE / 5));
-        config.transport_config(Arc::new(transport));
-        client.set_default_client_config(config);
+        trusting.transport_config(Arc::new(transport));
+        client.set_default_client_config(trusting);
         let index = || Ok(nix::net::if_::if_nametoindex(Veth::INTERFACE)?);
         Ok(Self {
             client,
@@ -74,16 +63,6 @@ impl Ends {
             remote: self.server,
         })
     }
-}
-
-fn endpoint(
-    host: &Namespace,
-    address: SocketAddr,
-    server: Option<ServerConfig>,
-) -> Result<Endpoint> {
-    let socket = host.run(|| Ok(UdpSocket::bind(address)?))?;
-    let (config, runtime) = (EndpointConfig::default(), Arc::new(TokioRuntime));
-    Ok(Endpoint::new(config, server, socket, runtime)?)
 }
 
 async fn send_files(server: Endpoint) -> Result<()> {

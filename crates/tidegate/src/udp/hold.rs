@@ -36,7 +36,7 @@ impl Hold {
     pub fn start(agent: &Agent, bell: impl Fn() + Send + 'static) -> Result<Self> {
         let (id, secret) = rand::rng().random();
         let echoes = Echoes::new(id, secret)?;
-        let held = Held::start(agent, &[], id, secret).context("load the hold's programs")?;
+        let held = Held::load(agent, id, secret).context("load the hold's programs")?;
         let mut program = Command::new(std::env::current_exe().context("find this program")?);
         program.arg("gate");
         let doorbell = held.doorbell()?;

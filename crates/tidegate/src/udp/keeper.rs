@@ -67,8 +67,8 @@ pub struct Keeper {
     /// By place.
     kept: HashMap<usize, Kept>,
     turns: Turns,
-    /// When the gate answered last.
-    answered_us: u64,
+    /// When the gate was asked last whether it answers.
+    gate_asked_us: u64,
     /// Whether the gate's process has ended.
     gate_gone: bool,
     counts: HoldCounts,
@@ -85,7 +85,7 @@ impl Keeper {
             interfaces: Vec::new(),
             kept: HashMap::new(),
             turns: Turns::default(),
-            answered_us: 0,
+            gate_asked_us: 0,
             gate_gone: false,
             counts: HoldCounts::default(),
             news: Vec::new(),
@@ -149,11 +149,11 @@ impl Keeper {
     /// A gate that does not get to run would let packets wait for ever.
     fn hangs(&mut self, now_us: u64) -> bool {
         if !self.kept.values().any(|kept| kept.gated)
-            || now_us.saturating_sub(self.answered_us) < GATE_ASK_US
+            || now_us.saturating_sub(self.gate_asked_us) < GATE_ASK_US
         {
             return false;
         }
-        self.answered_us = now_us;
+        self.gate_asked_us = now_us;
         self.gate
             .counts()
             .map(|counts| self.counts.gate = counts)
@@ -168,6 +168,7 @@ impl Keeper {
         // It may hang.
         self.gate.end();
         self.gate_gone = true;
+        self.counts.gate.waiting = 0;
         self.tell(News {
             flow: None,
             interface: String::new(),
@@ -337,7 +338,7 @@ impl Keeper {
     /// All that there is to be seen.
     pub fn watch(&mut self) -> Watched {
         let now_us = now_us();
-        // Of one that is gone what it said last stays true.
+        // Of one that is gone what it counted stays true.
         if let Ok(counts) = self.gate.counts() {
             self.counts.gate = counts;
         }

@@ -81,13 +81,6 @@ impl Download {
         (since.collect(), came.len())
     }
 
-    /// How long the last few took, at least.
-    pub fn least_of_late(&self) -> Duration {
-        let came = self.told.came.lock().unwrap();
-        let late = came.iter().rev().take(20).map(|c| c.after);
-        late.min().unwrap_or_default()
-    }
-
     /// Ends it, and returns the acknowledgements that came and how many were sent.
     pub fn end(mut self) -> (Vec<Came>, u64) {
         // What was sent last is on its way.

@@ -2,13 +2,13 @@
 
 use crate::agent::{Agent, tidegate};
 use crate::download::Download;
+use crate::remains::{has_table, is_alive, queues};
 use crate::stage::{
-    AT_ONCE, LONGEST, Stage, has_table, is_alive, output, queues, wait_for, wait_until_free,
-    wait_until_held,
+    LONGEST, Stage, assert_free, output, wait_for, wait_until_free, wait_until_held,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tidegate_lab::{EmulatedHosts, IpVersion};
 use tidegate_netfilter::{Chain, Expression, Family, Hook, Table};
 use tidegate_testing::has_program;
@@ -63,8 +63,6 @@ fn a_killed_gate_is_noticed() {
     wait_for("the log", || stage.log().contains(GONE));
     wait_until_free(&download);
     assert_eq!(queues(stage.hosts.client()), 0);
-    let arrived = download.arrived();
-    wait_for("data", || download.arrived() > arrived + 1_000_000);
     let (came, sent) = download.end();
     let lost = sent - came.len() as u64;
     println!("{lost} of {sent} were lost with the gate");
@@ -77,12 +75,12 @@ fn a_killed_gate_is_noticed() {
 fn a_gate_that_hangs_is_ended() {
     let Some(stage) = Stage::new() else { return };
     let download = stage.held();
+    let stopped = Instant::now();
     send(Signal::SIGSTOP, stage.gate);
     wait_for("the log", || stage.log().contains(GONE));
     wait_for("the gate's end", || !is_alive(stage.gate));
+    println!("ended within {:?}", stopped.elapsed());
     wait_until_free(&download);
-    let arrived = download.arrived();
-    wait_for("data", || download.arrived() > arrived + 1_000_000);
     download.end();
     stage.agent.stop();
 }
@@ -108,8 +106,8 @@ fn who_never_answers_echoes_is_left_alone() {
     std::thread::sleep(Duration::from_secs(12));
     let (came, sent) = download.end();
     assert_eq!(came.len() as u64, sent);
-    let late = came.iter().filter(|c| c.after > AT_ONCE).count();
-    assert!(late * 100 < came.len(), "{late} of {sent} waited");
+    let after: Vec<_> = came.iter().map(|c| c.after).collect();
+    assert_free(&after);
     stage.agent.stop();
 }
 
@@ -117,13 +115,14 @@ fn who_never_answers_echoes_is_left_alone() {
 fn who_answers_echoes_no_more_is_let_go_and_held_again_when_it_does() {
     let Some(stage) = Stage::new() else { return };
     let download = stage.held();
+    let silent = Instant::now();
     answers(&stage.hosts, false);
     wait_until_free(&download);
+    println!("let go within {:?}", silent.elapsed());
     let (_, from) = download.since(0);
     std::thread::sleep(Duration::from_secs(3));
     let (since, _) = download.since(from);
-    let late = since.iter().filter(|after| **after > AT_ONCE).count();
-    assert!(late * 20 < since.len(), "{late} of {} waited", since.len());
+    assert_free(&since);
     answers(&stage.hosts, true);
     wait_until_held(&download);
     let (came, sent) = download.end();
@@ -145,10 +144,7 @@ fn another_agent_is_refused_and_the_first_goes_on() {
     let second = stage.hosts.client().run(run).unwrap();
     assert!(!second.status.success());
     assert_eq!(queues(stage.hosts.client()), 1);
-    let (_, from) = download.since(0);
-    std::thread::sleep(Duration::from_secs(1));
-    let (since, _) = download.since(from);
-    assert!(since.iter().any(|after| *after > AT_ONCE), "nothing waits");
+    wait_until_held(&download);
     let (came, sent) = download.end();
     assert_eq!(came.len() as u64, sent);
     stage.agent.stop();

@@ -2,17 +2,13 @@
 
 use crate::PATIENCE;
 use crate::agent::Agent;
+use crate::quic_ends::{NAME, endpoint, identity};
 use crate::stage::turn;
-use quinn::{ClientConfig, ConnectionError, Endpoint, EndpointConfig, ServerConfig, TokioRuntime};
-use rustls::RootCertStore;
-use rustls::pki_types::PrivatePkcs8KeyDer;
+use quinn::{ConnectionError, Endpoint};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tidegate_lab::{IpVersion, Namespace, Veth};
-
-const NAME: &str = "server.example";
+use tidegate_lab::{IpVersion, Veth};
 
 /// A client and a server of QUIC.
 struct Ends {
@@ -21,26 +17,13 @@ struct Ends {
     _server: Endpoint,
 }
 
-fn endpoint(host: &Namespace, address: SocketAddr, server: Option<ServerConfig>) -> Endpoint {
-    let socket = host.run(|| Ok(UdpSocket::bind(address)?)).unwrap();
-    let config = EndpointConfig::default();
-    Endpoint::new(config, server, socket, Arc::new(TokioRuntime)).unwrap()
-}
-
 impl Ends {
     fn new(hosts: &Veth) -> Self {
-        let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
-        let certificate = own.cert.der().clone();
-        let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
-        let config = ServerConfig::with_single_cert(vec![certificate.clone()], key.into()).unwrap();
+        let (config, trusting) = identity();
         let address = (Veth::server_address(IpVersion::V4), 443).into();
         let server = endpoint(&hosts.server, address, Some(config));
         let mut client = endpoint(&hosts.client, (Ipv4Addr::UNSPECIFIED, 0).into(), None);
-        let mut roots = RootCertStore::empty();
-        roots.add(certificate).unwrap();
-        client.set_default_client_config(
-            ClientConfig::with_root_certificates(Arc::new(roots)).unwrap(),
-        );
+        client.set_default_client_config(trusting);
         tokio::spawn(accept(server.clone()));
         Self {
             client,

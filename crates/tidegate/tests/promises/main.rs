@@ -7,6 +7,10 @@ mod agent;
 mod download;
 mod ends;
 mod fallback;
+#[path = "../../../gate/tests/kernel/quic_ends.rs"]
+mod quic_ends;
+#[path = "../../../gate/tests/kernel/remains.rs"]
+mod remains;
 mod stage;
 #[path = "../../../agent/tests/support/tally.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
