@@ -48,6 +48,8 @@ struct tg_delay {
 	tg_u32 back_was_us; /* and in the last */
 	tg_u32 echoes;	    /* packets that this window's smallest was taken over */
 	tg_s32 skew_us;	    /* what the peer's clock gains on ours in one window */
+	tg_u32 told_us;	    /* the unit by the last window alone */
+	tg_u32 unused;
 	tg_u8 upload;	    /* the peer receives the data; we send them */
 	tg_u8 started;
 	tg_u8 compared;	    /* the last window was a sound one */
@@ -93,6 +95,13 @@ TG_INLINE void tg_delay_open_window(struct tg_delay *d, tg_u32 tsval, tg_u64 bac
 	d->echoes = 0;
 }
 
+/* Whether the unit is `tick_us` from now on, as a window tells. One alone may have been told by a machine that slept, whose
+ * clock stood meanwhile, or by one that was set: a unit that was known gives way to what two windows tell. */
+TG_INLINE int tg_delay_is_unit(const struct tg_delay *d, tg_u32 tick_us)
+{
+	return d->window_us == TG_CLOCK_FIRST_US || !d->tick_us || tick_us == d->told_us;
+}
+
 /* A window is over: looks at the unit, and at what the peer's clock has gained. In another unit no
  * floor is known; what the round trip has more than its smallest is taken for queue. */
 TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 width_us,
@@ -101,7 +110,9 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
 	tg_u32 tick_us = tg_delay_tick(width_us, tsval - d->mark_tsval);
 	tg_s32 gain_us = (tg_s32)(d->back_us - d->back_was_us);
 
-	if (tick_us != d->tick_us) {
+	if (tick_us != d->tick_us && !tg_delay_is_unit(d, tick_us)) {
+		d->compared = 0;
+	} else if (tick_us != d->tick_us) {
 		d->tick_us = tick_us;
 		d->floor_us = tg_delay_forward(d, tsval, forward_end_us) - rise_us;
 		d->rounds = 0;
@@ -118,6 +129,7 @@ TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 wi
 			d->skew_us = gain_us;
 		d->compared = sound;
 	}
+	d->told_us = tick_us;
 	d->window_us = TG_CLOCK_WINDOW_US;
 }
 

@@ -2,7 +2,7 @@
 
 mod model;
 
-use model::{Model, Outcome, Source};
+use model::{Lie, Model, Outcome, Source};
 use std::time::Duration;
 use tidegate_laws::{Law, Params};
 use tidegate_link::{CellKind, CellModel, DelayProfile, Instant, Rate};
@@ -191,6 +191,45 @@ fn clocks_that_drift_do_not_look_like_a_queue() {
         let o = m.run();
         assert!(o.utilisation > 0.98, "{ppm} ppm: {}", course(&o));
         assert!(o.mean_delay_ms < 15.0, "{ppm} ppm: {}", course(&o));
+    }
+}
+
+/// A machine sleeps for seconds to days, and a connection survives: our clock or the sender's has stopped meanwhile.
+/// Or it is set.
+#[test]
+fn a_sleep_leaves_nothing_behind() {
+    const HOUR: i32 = 3_600_000;
+    for by_ms in [
+        1000,
+        -1000,
+        60_000,
+        -60_000,
+        HOUR,
+        -HOUR,
+        10 * HOUR,
+        -10 * HOUR,
+        72 * HOUR,
+        -72 * HOUR,
+    ] {
+        for other in [false, true] {
+            let mut m = base();
+            m.sources[0].lie = Some(Lie::Set(seconds(60), by_ms));
+            if other {
+                m.sources.push(Source::bulk(5));
+            }
+            m.warmup = seconds(62);
+            m.duration = seconds(260);
+            let o = m.run();
+            let which = format!("{by_ms} ms, {} flows: {}", m.sources.len(), course(&o));
+            assert!(o.utilisation > 0.97, "{which}");
+            assert!(o.mean_delay_ms < 20.0, "{which}");
+            m.params.law = Law::Drwa;
+            let set = m.run();
+            m.sources[0].lie = None;
+            let steady = m.run();
+            let kept = set.utilisation / steady.utilisation;
+            assert!(kept > 0.9, "drwa, {which}: {kept}");
+        }
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Source {
 pub enum Lie {
     /// Ahead by so much in every second half of a period.
     Swings(Duration, Duration),
+    /// Set by so many milliseconds at that time, or left behind by them in a sleep.
+    Set(Duration, i32),
     /// Ahead by what the round trip shows of the queue, which so disappears.
     Hides,
     /// Behind by what that other flow's data last waited, so that both seem to wait together.

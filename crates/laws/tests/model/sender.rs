@@ -122,17 +122,24 @@ impl Sender {
 
     fn stamp(&mut self, tsval: u32) -> u32 {
         let stamped = match self.stamped {
-            Some(last) if (tsval.wrapping_sub(last) as i32) < 0 => last,
+            // A clock does not go back, but where it is set.
+            Some(last) if !self.is_set() && (tsval.wrapping_sub(last) as i32) < 0 => last,
             _ => tsval,
         };
         self.stamped = Some(stamped);
         stamped
     }
 
+    fn is_set(&self) -> bool {
+        matches!(self.source.lie, Some(Lie::Set(..)))
+    }
+
     /// By how much its clock is ahead of what it should show; `waited`: what each flow's data last waited.
     pub fn lie_ms(&self, now: Instant, waited: &[Duration]) -> i32 {
         match self.source.lie {
             None => 0,
+            Some(Lie::Set(at, by_ms)) if since_start(now) >= at => by_ms,
+            Some(Lie::Set(..)) => 0,
             Some(Lie::Swings(by, period)) => {
                 let past = since_start(now).as_nanos() % period.as_nanos();
                 let ahead = past >= period.as_nanos() / 2;
