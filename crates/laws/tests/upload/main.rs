@@ -108,7 +108,10 @@ fn the_delay_is_the_time_in_the_buffer() {
 fn every_unit_of_the_receivers_clock_will_do() {
     for tick_us in [1, 1_000, 4_000, 10_000] {
         let points = Experiment {
-            clock: Clock { tick_us, ppm: 0 },
+            clock: Clock {
+                tick_us,
+                ..Experiment::default().clock
+            },
             ..Experiment::default()
         }
         .run();
@@ -121,8 +124,8 @@ fn clocks_may_drift_apart_for_hours() {
     for ppm in [-100, -50, 50, 100] {
         let points = Experiment {
             clock: Clock {
-                tick_us: 1_000,
                 ppm,
+                ..Experiment::default().clock
             },
             rate: vec![(0, 300_000)],
             seconds: 4 * 3_600,
@@ -132,6 +135,27 @@ fn clocks_may_drift_apart_for_hours() {
         assert_short(&points, 120, 4 * 3_600, 300_000, 60_000.0);
         let last = between(&points, 4 * 3_600 - 600, 4 * 3_600);
         assert!(mean_us(last) < 200_000.0, "{ppm} ppm");
+    }
+}
+
+/// A machine sleeps for seconds to days, and the upload survives.
+#[test]
+fn a_sleep_leaves_nothing_behind() {
+    const HOUR_S: i64 = 3_600;
+    for by_s in [1, 60, HOUR_S, 10 * HOUR_S, 72 * HOUR_S] {
+        for by_s in [by_s, -by_s] {
+            let points = Experiment {
+                clock: Clock {
+                    set: (60 * SECOND_US, by_s * SECOND_US as i64),
+                    ..Experiment::default().clock
+                },
+                seconds: 260,
+                ..Experiment::default()
+            }
+            .run();
+            println!("set by {by_s} s");
+            assert_short(&points, 65, 260, 1_000_000, 60_000.0);
+        }
     }
 }
 

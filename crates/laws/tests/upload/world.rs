@@ -22,11 +22,15 @@ pub struct Clock {
     pub tick_us: u64,
     /// How much faster it runs than ours, in parts per million.
     pub ppm: i64,
+    /// By how many microseconds it is set, or left behind by a sleep, and when.
+    pub set: (u64, i64),
 }
 
 impl Clock {
     fn tsval(self, now_us: u64) -> u32 {
-        let own_us = now_us as i64 + now_us as i64 / 1_000_000 * self.ppm;
+        let (at_us, by_us) = self.set;
+        let set_us = if now_us >= at_us { by_us } else { 0 };
+        let own_us = now_us as i64 + now_us as i64 / 1_000_000 * self.ppm + set_us;
         (own_us as u64 / self.tick_us).wrapping_add(0xffff_0000) as u32
     }
 }
@@ -69,6 +73,7 @@ impl Default for Experiment {
             clock: Clock {
                 tick_us: 1_000,
                 ppm: 0,
+                set: (0, 0),
             },
             timestamps: true,
             lost: 0,
