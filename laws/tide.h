@@ -134,7 +134,7 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 		tg_tide_recheck_raised(t, s, a);
 	if (t->state != TG_TIDE_PROBING)
 		return;
-	if (a->now_us >= t->watch_us && (a->fresh || !a->rounds))
+	if (a->now_us >= t->watch_us && (a->fresh || !(a->rounds || a->echoed)))
 		t->watched_us = tg_min(t->watched_us, a->queue_us);
 	if (a->now_us >= t->watch_end_us)
 		tg_tide_end_probe(t, a);

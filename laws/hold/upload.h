@@ -25,6 +25,8 @@
 
 #include "../hold.h"
 
+#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest W of late, */
+#define TG_HOLD_UP_LEAST 4u    /* segments that wait before a sender is told anything */
 #define TG_HOLD_UP_ANSWERS 64u /* over so many it is averaged for how much each stands */
 
 struct tg_hold_up {
@@ -123,9 +125,11 @@ TG_INLINE tg_u32 tg_hold_up_round_us(const struct tg_hold_up *h)
 /* Whether the sender's window has outgrown its use, and may be told so. */
 TG_INLINE int tg_hold_up_outgrown(const struct tg_hold_up *h, tg_u64 now_us)
 {
-	return tg_hold_up_holds(h) && h->waiting > h->steered.wide / 2 &&
-	       h->clocked.state == TG_CLOCKED_WATCHED &&
-	       now_us - h->signalled_us >= 2 * tg_hold_up_round_us(h);
+	tg_u64 most = (tg_u64)h->steered.wide * TG_HOLD_UP_OUTGROWN / 8 + TG_HOLD_UP_LEAST * h->steered.mss;
+
+	return tg_hold_up_holds(h) && h->waiting && tg_hold_up_window(h) > most &&
+	       h->clocked.state <= TG_CLOCKED_WATCHED &&
+	       (!h->signals || now_us - h->signalled_us >= 2 * tg_hold_up_round_us(h));
 }
 
 /* Counts what leaves or arrives of late, by which a direction is told. */
@@ -198,8 +202,8 @@ TG_INLINE void tg_hold_up_watch(struct tg_hold_up *h, tg_u64 now_us)
 
 	if (c->state == TG_CLOCKED_SIGNALLED)
 		tg_clocked_hear(c, now_us, tg_hold_up_window(h), tg_hold_up_round_us(h));
-	else if (c->state == TG_CLOCKED_LEFT && now_us >= c->next_us)
-		c->state = TG_CLOCKED_WATCHED;
+	else if (c->state == TG_CLOCKED_LEFT)
+		tg_clocked_reconsider(c, now_us, tg_hold_up_window(h), h->steered.mss, h->steered.wide);
 }
 
 TG_INLINE void tg_hold_up_learn_rate(struct tg_hold_up *h, tg_u64 now_us)
@@ -232,6 +236,8 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
 	back_us = tg_min(back_us, a->queue_us);
 	a->queue_us -= back_us;
 	a->upload = 1;
+	a->rtt_min_us = s->echo.least_us;
+	a->echoed = 1;
 	if (fresh) {
 		tg_least_note(&h->lag_us, s->echo.floor_us + back_us, t->h_us ? t->h_us : TG_OPEN, now_us);
 		a->lag_us = tg_least(&h->lag_us);

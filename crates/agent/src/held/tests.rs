@@ -23,6 +23,7 @@ fn held() -> sys::tg_hold {
         rtt_us: 60_000,
         floor_us: 40_000,
         fell_us: 0,
+        least_us: 40_000,
     };
     hold.clocked.state = sys::TG_CLOCKED_WATCHED;
     hold.clocked.asked = 2;
