@@ -156,6 +156,7 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	t->standing_us = a->queue_us;
 	t->bound = a->bound;
 	t->rounds = a->rounds;
+	t->echoed = a->echoed;
 	tg_tide_count_hungry(t, s, a->len);
 	tg_tide_age_floors(t, s, a);
 	TG_FORGET();

@@ -37,7 +37,7 @@ TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
 	tg_s64 sunk = t->touched_m - tg_tide_quarter(t->touched_m);
 
 	if (t->steady < TG_TIDE_STEADY || t->level_us <= tg_tide_empty_us(t) ||
-	    t->level_us > TG_TIDE_DOUBTED * t->h_us ||
+	    (!t->echoed && t->level_us > TG_TIDE_DOUBTED * t->h_us) ||
 	    now_us - t->probed_us < t->patience_us ||
 	    tg_tide_rate(t) < t->m - tg_tide_quarter(t->m))
 		return 0;
@@ -73,6 +73,8 @@ TG_INLINE int tg_tide_probe_still(const struct tg_tide *t)
 {
 	tg_u32 slack_us = tg_tide_still_us(t);
 
+	if (t->echoed)
+		slack_us = tg_max(slack_us, (t->h_us + t->before_us) / 8);
 	return t->watched_us <= t->before_us + slack_us &&
 	       t->before_us <= t->watched_us + slack_us;
 }
@@ -82,7 +84,7 @@ TG_INLINE int tg_tide_probe_used(const struct tg_tide *t)
 {
 	tg_s64 more = t->aim - t->before;
 
-	return tg_tide_rate(t) >= t->aim - (tg_s64)((tg_u64)more >> 3);
+	return tg_tide_rate(t) >= t->aim - (tg_s64)((tg_u64)more >> (t->echoed ? 1 : 3));
 }
 
 /* A sender that paces itself tries more only every eighth round trip (BBR): where the lag has become
@@ -134,6 +136,8 @@ TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
 /* How long a "no" may hold. While the lag is longer, whatever a probe met has not explained that. */
 TG_INLINE tg_u32 tg_tide_patience_max_us(const struct tg_tide *t)
 {
+	if (t->echoed)
+		return 2 * TG_SECOND_US;
 	return t->longer ? TG_TIDE_LONGER_PATIENCE * t->h_us : TG_TIDE_PATIENCE_MAX_US;
 }
 
