@@ -157,6 +157,7 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	t->bound = a->bound;
 	t->rounds = a->rounds;
 	t->echoed = a->echoed;
+	t->binds = a->binds;
 	tg_tide_count_hungry(t, s, a->len);
 	tg_tide_age_floors(t, s, a);
 	TG_FORGET();

@@ -238,6 +238,7 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
 	a->upload = 1;
 	a->rtt_min_us = s->echo.least_us;
 	a->echoed = 1;
+	a->binds = h->waiting != 0;
 	if (fresh) {
 		tg_least_note(&h->lag_us, s->echo.floor_us + back_us, t->h_us ? t->h_us : TG_OPEN, now_us);
 		a->lag_us = tg_least(&h->lag_us);

@@ -13,6 +13,8 @@
 #define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US)
 #define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
+#define TG_TIDE_ECHOED_MOVES 8u /* parts of a round trip: told by echoes delay may move by one, of the two at least that a probe adds */
+#define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US)
 
 /* Whether the lag of the flow `s` has grown since it saw an empty queue: a queue on the data's way does not lengthen the
  * way back, another route does both. An upload's way back holds downloads' queue: there it says nothing. */
@@ -68,23 +70,26 @@ TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 	t->watches = 1;
 }
 
-/* Whether delay is what it was. */
+/* Whether delay is what it was. Where echoes tell it, another machine's download may move it meanwhile. */
 TG_INLINE int tg_tide_probe_still(const struct tg_tide *t)
 {
 	tg_u32 slack_us = tg_tide_still_us(t);
 
 	if (t->echoed)
-		slack_us = tg_max(slack_us, (t->h_us + t->before_us) / 8);
+		slack_us = tg_max(slack_us, (t->h_us + t->before_us) / TG_TIDE_ECHOED_MOVES);
 	return t->watched_us <= t->before_us + slack_us &&
 	       t->before_us <= t->watched_us + slack_us;
 }
 
-/* Whether more came, by most of what room was made for. */
+/* Whether more came, by most of what room was made for. What passes between two echoes is an estimate: there
+ * it is enough that the room is full, and more waits. */
 TG_INLINE int tg_tide_probe_used(const struct tg_tide *t)
 {
 	tg_s64 more = t->aim - t->before;
 
-	return tg_tide_rate(t) >= t->aim - (tg_s64)((tg_u64)more >> (t->echoed ? 1 : 3));
+	if (t->echoed)
+		return t->binds != 0;
+	return tg_tide_rate(t) >= t->aim - (tg_s64)((tg_u64)more >> 3);
 }
 
 /* A sender that paces itself tries more only every eighth round trip (BBR): where the lag has become
@@ -133,11 +138,12 @@ TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
 	return rise_us;
 }
 
-/* How long a "no" may hold. While the lag is longer, whatever a probe met has not explained that. */
+/* How long a "no" may hold. While the lag is longer, whatever a probe met has not explained that; and what echoes tell may be
+ * the way back's queue. */
 TG_INLINE tg_u32 tg_tide_patience_max_us(const struct tg_tide *t)
 {
 	if (t->echoed)
-		return 2 * TG_SECOND_US;
+		return TG_TIDE_ECHOED_PATIENCE_US;
 	return t->longer ? TG_TIDE_LONGER_PATIENCE * t->h_us : TG_TIDE_PATIENCE_MAX_US;
 }
 

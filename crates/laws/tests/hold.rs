@@ -6,6 +6,8 @@ mod clocked;
 mod departed;
 #[path = "hold/sender.rs"]
 mod sender;
+#[path = "hold/upload.rs"]
+mod upload;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
