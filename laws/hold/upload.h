@@ -3,19 +3,21 @@
  * The hold of what has no window and is sent from here: its data leave through us, so they wait themselves, and
  * nothing of its sender has to be guessed.
  *
- * With R the bytes that have left us and P those of them that have passed the uplink's queue, and come to the other end, a packet waits, in
- * order, while what is out beyond it is more than W, the window that tide would have told the sender:
+ * Of the bytes that have left us, P have passed the uplink's queue and come to the other end. Of the others no more are to
+ * be out than W, the window that tide would have told the sender. So a packet waits, in order, while
  *
- *     place > P + W          place: the middle of the packet, among all bytes that leave
+ *     place > P + W          place: its middle, among all bytes that leave
  *
  *     P    An echo of ours leaves behind the data that have left, and stands in the same queue. When it comes back, all
- *          that had left before it was sent has passed: P = R(now - RTT). Until the next one does each packet that arrives
+ *          that had left before it was sent has passed. Until the next one does, each packet that arrives
  *          of the flow, which acknowledges data, whatever is written in it, stands for as much as one of them did of late.
  *     W    tide's, of the uplink, as a flow's that has a window
  *
- * The sender's window must not grow for ever, or the wait does: once what waits is half of the largest W of late, one packet
- * that leaves is signalled as congestion (CE where it is ECT, a drop else), and it is seen whether that is answered before
- * another one is. A flow that is short, or that receives as much as it sends, neither waits nor is signalled.
+ * The sender's window, what is out and what waits, must not grow for ever, or the wait does: once it is larger by a quarter than the
+ * largest W of late, and by some segments, one packet that leaves is signalled as congestion (CE where it is ECT, a drop
+ * else), and it is seen whether that is answered before another one is. Of who does not answer nothing is signalled for a while; it waits
+ * here for what it would wait for in the queue. A flow that is short, or that receives as much as it sends, neither
+ * waits nor is signalled.
  *
  *     leaves:   tg_hold_up_place as it comes, tg_hold_up_wait_us until that is 0, tg_hold_up_leaves, tg_hold_up_signalled
  *     arrives:  tg_hold_up_learns (a packet of the flow, or an echo)
@@ -26,14 +28,13 @@
 #include "../hold.h"
 
 #define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest W of late, */
-#define TG_HOLD_UP_LEAST 4u    /* segments that wait before a sender is told anything */
+#define TG_HOLD_UP_LEAST 4u    /* and segments beyond those, that a window may have */
 #define TG_HOLD_UP_ANSWERS 64u /* over so many it is averaged for how much each stands */
 
 struct tg_hold_up {
 	/* Written by what leaves. */
 	struct tg_departed departed;
-	tg_u64 left;	     /* bytes in all: R */
-	tg_u64 left_us;	     /* when the last of them did */
+	tg_u64 left;	     /* bytes in all */
 	tg_u64 signalled_us; /* when congestion was signalled last */
 	tg_u32 signals;	     /* packets signalled */
 	tg_u32 went;	     /* bytes that left of late */
@@ -128,7 +129,7 @@ TG_INLINE int tg_hold_up_outgrown(const struct tg_hold_up *h, tg_u64 now_us)
 	tg_u64 most = (tg_u64)h->steered.wide * TG_HOLD_UP_OUTGROWN / 8 + TG_HOLD_UP_LEAST * h->steered.mss;
 
 	return tg_hold_up_holds(h) && h->waiting && tg_hold_up_window(h) > most &&
-	       h->clocked.state <= TG_CLOCKED_WATCHED &&
+	       tg_clocked_is_free(&h->clocked) &&
 	       (!h->signals || now_us - h->signalled_us >= 2 * tg_hold_up_round_us(h));
 }
 
@@ -145,7 +146,6 @@ TG_INLINE void tg_hold_up_talks(struct tg_hold_up *h)
 TG_INLINE int tg_hold_up_leaves(struct tg_hold_up *h, tg_u64 now_us, tg_u32 len)
 {
 	h->left += len;
-	h->left_us = now_us;
 	h->went += len;
 	tg_hold_up_talks(h);
 	tg_departed_note(&h->departed, h->left, (tg_u32)now_us);
