@@ -26,6 +26,8 @@ struct tg_arrival {
 	tg_u8 sack;	   /* an upload's acknowledgement says that data are missing */
 	tg_u8 upload;	   /* it is an upload's */
 	tg_u8 rounds;	   /* the delay is told by round trips, which come now and then */
+	tg_u8 echoed;	   /* the delay is told by echoes of ours, which come now and then */
+	tg_u8 binds;	   /* then: more waits than the window lets out */
 	tg_u8 bound;	   /* and may be less: the sender need not have filled its window */
 	tg_u32 sample_us;  /* RTT sample, 0 for none */
 	tg_u32 echo_us;	   /* the same, or one that a sender's silence may have stretched */

@@ -34,21 +34,17 @@
 #define TG_HOLD_H
 
 #include "hold/clocked.h"
-#include "hold/echo.h"
 #include "hold/departed.h"
-#include "tide.h"
+#include "hold/steered.h"
 
 #define TG_HOLD_MAX_US (2 * TG_SECOND_US)  /* nothing waits longer */
-#define TG_HOLD_DEAF_US (3 * TG_SECOND_US) /* without an echo, while data come, nothing waits */
 #define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* of who has brought less the delay is not asked for, */
 #define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* and nothing of it waits */
 #define TG_HOLD_ONE_WAY 8u		   /* what arrives is so many times what leaves, at least */
 #define TG_HOLD_TALK (1u << 20)		   /* bytes over which that is seen */
 #define TG_HOLD_OUTGROWN 12u		   /* eighths of the largest W of late */
-#define TG_HOLD_FORGET_SHIFT 4		   /* what is forgotten of that in a second */
 #define TG_HOLD_FASTER 12u		   /* eighths of what arrives that may leave */
 #define TG_HOLD_QUIET 4u		   /* parts of a round trip in which something comes of what is on its way */
-#define TG_HOLD_WIDE_US (16 * TG_MS_US)	   /* between two looks at it */
 
 struct tg_hold {
 	/* Written by what leaves. */
@@ -64,38 +60,43 @@ struct tg_hold {
 	tg_u64 round_us;     /* when this round trip began, */
 	tg_u64 round_from;   /* and what had arrived by then */
 	tg_u64 signalled_us; /* when congestion was signalled last */
-	tg_u64 wide_us;	     /* when `wide` was last looked at */
 	tg_u32 came;	     /* bytes that came of late */
 	tg_u32 rate;	     /* bytes that came in the last round trip, */
 	tg_u32 rate_us;	     /* which took so long */
-	tg_u32 mss;
-	tg_u32 wanted;	     /* W; TG_OPEN: not known */
-	tg_u32 wide;	     /* the largest W of late */
 	tg_u32 window;	     /* w, by the last echo, */
 	tg_u32 largest;	     /* the largest in this round trip, */
 	tg_u32 larger;	     /* and in the last */
 	tg_u32 signals;	     /* packets signalled */
 	tg_u32 gated;	     /* what leaves can be made to wait: by whom it is, nobody else's to write */
 	struct tg_clocked clocked;
-	struct tg_echo echo;
-	struct tg_arrival arrival; /* what it saw last */
-	struct tg_share share;
-	struct tg_sharing sharing;
-	struct tg_tide own;
+	struct tg_steered steered;
 };
 
 /* A flow begins, whose handshake took `handshake_us`, or 0 where none was seen. */
 TG_INLINE void tg_hold_init(struct tg_hold *h, tg_u32 handshake_us)
 {
-	h->mss = TG_DEFAULT_MSS;
-	h->wanted = TG_OPEN;
-	tg_echo_floor(&h->echo, handshake_us);
+	tg_steered_init(&h->steered, handshake_us);
 }
 
 /* Whether it is a download, and more than a short one. */
 TG_INLINE int tg_hold_is_bulk(const struct tg_hold *h)
 {
 	return h->arrived >= TG_HOLD_BULK && h->came / TG_HOLD_ONE_WAY >= h->went;
+}
+
+/* Whether it is an upload: what comes acknowledges data. */
+TG_INLINE int tg_hold_is_upload(const struct tg_hold *h)
+{
+	return h->went / TG_HOLD_ONE_WAY >= h->came;
+}
+
+/* Counts what came and went of late, by which a direction is told. */
+TG_INLINE void tg_hold_talks(struct tg_hold *h)
+{
+	if (h->came + h->went < TG_HOLD_TALK)
+		return;
+	h->came /= 2;
+	h->went /= 2;
 }
 
 /* What comes in the longest wait, at the rate of the last round trip. */
@@ -107,7 +108,7 @@ TG_INLINE tg_u32 tg_hold_most(const struct tg_hold *h)
 /* Whether anything of it is made to wait. */
 TG_INLINE int tg_hold_holds(const struct tg_hold *h)
 {
-	return h->gated && h->wanted != TG_OPEN && tg_hold_is_bulk(h) && tg_clocked_may_wait(&h->clocked);
+	return h->gated && h->steered.wanted != TG_OPEN && tg_hold_is_bulk(h) && tg_clocked_may_wait(&h->clocked);
 }
 
 /* w - W: bytes by which what leaves is to lag behind what has arrived. */
@@ -116,9 +117,9 @@ TG_INLINE tg_u32 tg_hold_excess(const struct tg_hold *h)
 	tg_u32 w = h->window;
 	tg_u32 excess;
 
-	if (!tg_hold_holds(h) || w <= h->wanted)
+	if (!tg_hold_holds(h) || w <= h->steered.wanted)
 		return 0;
-	excess = tg_clocked_excess(&h->clocked, w, w - h->wanted, h->wide);
+	excess = tg_clocked_excess(&h->clocked, w, w - h->steered.wanted, h->steered.wide);
 	return tg_min(excess, tg_hold_most(h));
 }
 
@@ -152,6 +153,7 @@ TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 	tg_u64 until = tg_hold_until(h);
 
 	h->went += len;
+	tg_hold_talks(h);
 	h->waited_us = tg_hold_takes_us(h, h->arrived - until);
 	tg_departed_note(&h->departed, until, (tg_u32)now_us);
 }
@@ -159,9 +161,9 @@ TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 /* Twice what W is worth in the time between two echoes: so much may leave where nothing comes of what was let go. */
 TG_INLINE tg_u64 tg_hold_unanswered(const struct tg_hold *h)
 {
-	tg_u32 rtt_us = h->echo.rtt_us;
+	tg_u32 rtt_us = h->steered.echo.rtt_us;
 
-	return 2 * (tg_u64)h->wanted * tg_min(h->echo.every_us, rtt_us) / tg_max(rtt_us, 1);
+	return 2 * (tg_u64)h->steered.wanted * tg_min(h->steered.echo.every_us, rtt_us) / tg_max(rtt_us, 1);
 }
 
 /* How far what was made may leave, after an arrival of `len` bytes, or an echo. */
@@ -170,7 +172,7 @@ TG_INLINE tg_u64 tg_hold_next(const struct tg_hold *h, tg_u64 now_us, tg_u32 len
 	tg_u32 excess = tg_hold_excess(h);
 	tg_u64 until = h->arrived > excess ? h->arrived - excess : 0;
 	tg_u64 quiet_us = now_us - h->arrived_us;
-	tg_u32 rtt_us = h->echo.rtt_us;
+	tg_u32 rtt_us = h->steered.echo.rtt_us;
 	tg_u64 most = h->until;
 
 	if (len)
@@ -196,19 +198,16 @@ TG_INLINE void tg_hold_count(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
 	h->arrived += len;
 	h->arrived_us = now_us;
-	h->mss = tg_max(h->mss, len);
+	h->steered.mss = tg_max(h->steered.mss, len);
 	h->came += len;
-	if (h->came < TG_HOLD_TALK)
-		return;
-	h->came /= 2;
-	h->went /= 2;
+	tg_hold_talks(h);
 }
 
 TG_INLINE void tg_hold_learn_rate(struct tg_hold *h, tg_u64 now_us)
 {
 	tg_u64 elapsed_us = now_us - h->round_us;
 
-	if (elapsed_us < tg_max(h->echo.rtt_us, TG_TIDE_LAG_LEAST_US))
+	if (elapsed_us < tg_max(h->steered.echo.rtt_us, TG_TIDE_LAG_LEAST_US))
 		return;
 	h->rate = tg_window_bytes(h->arrived - h->round_from);
 	h->rate_us = elapsed_us < TG_SECOND_US ? (tg_u32)elapsed_us : TG_SECOND_US;
@@ -222,7 +221,7 @@ TG_INLINE void tg_hold_learn_rate(struct tg_hold *h, tg_u64 now_us)
  * say is clocked that does not tell. */
 TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 {
-	tg_u32 rtt_us = h->echo.rtt_us;
+	tg_u32 rtt_us = h->steered.echo.rtt_us;
 	tg_u32 made, w;
 
 	tg_departed_space(&h->departed, rtt_us);
@@ -234,24 +233,9 @@ TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 	/* One of which nothing waits is known by the largest of a round trip: its own pace makes it seem to fall. */
 	if (!tg_clocked_may_wait(&h->clocked))
 		w = tg_max(h->largest, h->larger);
-	if (h->gated && h->wanted != TG_OPEN && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
-		tg_clocked_saw(&h->clocked, now_us, w, w > h->wanted ? w - h->wanted : 0,
-			       tg_max(h->wanted / 8, 2 * h->mss), h->wide, rtt_us, h->waited_us);
-}
-
-TG_INLINE void tg_hold_learn_wide(struct tg_hold *h, tg_u64 now_us)
-{
-	tg_u64 elapsed_us = now_us - h->wide_us;
-
-	if (h->wanted == TG_OPEN)
-		return;
-	if (elapsed_us >= TG_HOLD_WIDE_US) {
-		if (elapsed_us > TG_SECOND_US)
-			elapsed_us = TG_SECOND_US;
-		h->wide -= (tg_u32)(h->wide * elapsed_us / TG_SECOND_US >> TG_HOLD_FORGET_SHIFT);
-		h->wide_us = now_us;
-	}
-	h->wide = tg_max(h->wide, h->wanted);
+	if (h->gated && h->steered.wanted != TG_OPEN && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
+		tg_clocked_saw(&h->clocked, now_us, w, w > h->steered.wanted ? w - h->steered.wanted : 0,
+			       tg_max(h->steered.wanted / 8, 2 * h->steered.mss), h->steered.wide, rtt_us, h->waited_us);
 }
 
 /* Whether the sender's window has outgrown its use, and may be told so. */
@@ -260,70 +244,9 @@ TG_INLINE int tg_hold_outgrown(const struct tg_hold *h, tg_u64 now_us)
 	tg_u32 w = h->window;
 	tg_u32 excess = tg_hold_excess(h);
 
-	return excess && (tg_u64)w * 8 > (tg_u64)h->wide * TG_HOLD_OUTGROWN &&
+	return excess && (tg_u64)w * 8 > (tg_u64)h->steered.wide * TG_HOLD_OUTGROWN &&
 	       tg_clocked_ready(&h->clocked, w - excess) &&
-	       now_us - h->signalled_us >= 2 * (h->echo.rtt_us + h->waited_us);
-}
-
-/* What tide's record raises floors by: this flow's is the echoes'. */
-TG_INLINE void tg_hold_rise(struct tg_hold *h, const struct tg_tide *t, struct tg_arrival *a)
-{
-	tg_u32 rise_us = tg_tide_rise(t, &h->share);
-
-	h->echo.floor_us += rise_us;
-	rise_us = tg_min(rise_us, a->queue_us);
-	a->queue_us -= rise_us;
-	if (a->lag_us)
-		a->lag_us += rise_us;
-}
-
-/* tide, as for a flow with a window (`flow.h`). */
-TG_INLINE tg_u32 tg_hold_tide(struct tg_hold *h, struct tg_interface *i, struct tg_arrival *a)
-{
-	struct tg_tide *t;
-	tg_u32 wanted;
-
-	tg_group_arrives(i, &h->share, &h->sharing, &h->own, a);
-	TG_FORGET();
-	t = tg_group_record(i, &h->sharing, &h->own);
-	tg_group_doubt_offset(&h->sharing, t, a->queue_us);
-	TG_FORGET();
-	tg_group_align(&h->sharing, a);
-	TG_FORGET();
-	tg_hold_rise(h, t, a);
-	TG_FORGET();
-	tg_group_beside(i, &h->sharing, t, a);
-	TG_FORGET();
-	wanted = tg_tide_arrived(t, &h->share, a);
-	if (t->state != TG_TIDE_STARTING)
-		i->full_us = a->now_us;
-	TG_FORGET();
-	if (a->fresh) {
-		tg_group_compare(i, &h->share, &h->sharing, &h->own, a, h->arrived);
-		TG_FORGET();
-		tg_group_tell(i, &h->sharing, a);
-	}
-	i->last = h->sharing.flow;
-	return wanted;
-}
-
-/* What an arrival says: data have no delay of their own, an echo has no data. */
-TG_INLINE void tg_hold_measure(struct tg_hold *h, tg_u64 now_us, tg_u32 len, int fresh)
-{
-	struct tg_arrival *a = &h->arrival;
-
-	a->now_us = now_us;
-	a->len = len;
-	a->mss = h->mss;
-	a->fresh = (tg_u8)fresh;
-	a->sample_us = fresh ? h->echo.rtt_us : 0;
-	a->rtt_min_us = h->echo.floor_us;
-	a->queue_us = tg_echo_queue_us(&h->echo, now_us);
-	a->one_way_us = h->echo.rtt_us;
-	a->tick_us = 1;
-	a->lag_us = fresh ? h->echo.floor_us : 0;
-	a->fell_us = fresh ? h->echo.fell_us : 0;
-	a->beside_us = 0;
+	       now_us - h->signalled_us >= 2 * (h->steered.echo.rtt_us + h->waited_us);
 }
 
 /*
@@ -336,9 +259,7 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 			     tg_u32 rtt_us, tg_u32 floor_us)
 {
 	if (rtt_us) {
-		if (!h->echo.heard_us)
-			tg_echo_floor(&h->echo, floor_us);
-		tg_echo_heard(&h->echo, now_us, rtt_us);
+		tg_steered_hears(&h->steered, now_us, rtt_us, floor_us);
 		TG_FORGET();
 		tg_hold_learn_window(h, now_us);
 	} else {
@@ -346,21 +267,18 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 		tg_hold_learn_rate(h, now_us);
 	}
 	TG_FORGET();
-	if (now_us - h->echo.heard_us > TG_HOLD_DEAF_US) {
-		h->wanted = TG_OPEN;
-		h->echo.rtt_us = 0;
-	}
+	tg_steered_listen(&h->steered, now_us);
 	TG_FORGET();
 	tg_hold_let_go(h, now_us, len);
-	if (!h->echo.rtt_us || (rtt_us && h->arrived == h->echoed))
+	if (!h->steered.echo.rtt_us || (rtt_us && h->arrived == h->echoed) || tg_hold_is_upload(h))
 		return 0;
 	if (rtt_us)
 		h->echoed = h->arrived;
-	tg_hold_measure(h, now_us, len, rtt_us != 0);
+	tg_steered_measure(&h->steered, now_us, len, rtt_us != 0);
 	TG_FORGET();
-	h->wanted = tg_hold_tide(h, i, &h->arrival);
+	h->steered.wanted = tg_steered_tide(&h->steered, i, h->arrived);
 	TG_FORGET();
-	tg_hold_learn_wide(h, now_us);
+	tg_steered_learn_wide(&h->steered, now_us);
 	return len && tg_hold_outgrown(h, now_us);
 }
 
@@ -369,7 +287,7 @@ TG_INLINE void tg_hold_signalled(struct tg_hold *h, tg_u64 now_us)
 {
 	h->signalled_us = now_us;
 	h->signals++;
-	tg_clocked_signal(&h->clocked, now_us, h->window, h->echo.rtt_us + h->waited_us);
+	tg_clocked_signal(&h->clocked, now_us, h->window, h->steered.echo.rtt_us + h->waited_us);
 }
 
 #endif

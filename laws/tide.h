@@ -134,7 +134,7 @@ TG_INLINE void tg_tide_age_floors(struct tg_tide *t, struct tg_share *s, const s
 		tg_tide_recheck_raised(t, s, a);
 	if (t->state != TG_TIDE_PROBING)
 		return;
-	if (a->now_us >= t->watch_us && (a->fresh || !a->rounds))
+	if (a->now_us >= t->watch_us && (a->fresh || !(a->rounds || a->echoed)))
 		t->watched_us = tg_min(t->watched_us, a->queue_us);
 	if (a->now_us >= t->watch_end_us)
 		tg_tide_end_probe(t, a);
@@ -156,6 +156,8 @@ TG_INLINE tg_u32 tg_tide_arrived(struct tg_tide *t, struct tg_share *s, const st
 	t->standing_us = a->queue_us;
 	t->bound = a->bound;
 	t->rounds = a->rounds;
+	t->echoed = a->echoed;
+	t->binds = a->binds;
 	tg_tide_count_hungry(t, s, a->len);
 	tg_tide_age_floors(t, s, a);
 	TG_FORGET();

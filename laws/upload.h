@@ -114,10 +114,11 @@ TG_INLINE tg_u8 tg_uploading(const struct tg_interface *uplink, tg_u64 now_us)
 	return uplink->full_us && now_us - uplink->full_us < TG_TIDE_IDLE_US;
 }
 
-/* What data of uploads that fill that uplink waited in its queue, when last heard of. */
+/* What data of uploads that fill that uplink waited in its queue, when last heard of, as far as that is known apart from
+ * what waits on the way back. */
 TG_INLINE tg_u32 tg_uplink_us(const struct tg_interface *uplink, tg_u64 now_us)
 {
-	return tg_uploading(uplink, now_us) ? uplink->party_queue_us : 0;
+	return tg_uploading(uplink, now_us) && !uplink->party_rounds ? uplink->party_queue_us : 0;
 }
 
 /* One that brings a sample: delay, lag, and the moment to count from. */

@@ -69,6 +69,7 @@ fn figures(extent: &Extent) -> Result<Vec<Figure>> {
         mixes::figure(extent)?,
         beside::figure(extent)?,
         windowless::figure(extent)?,
+        windowless::uploads::figure(extent)?,
     ];
     if extent.lab {
         figures.push(laboratory::figure(&paths));

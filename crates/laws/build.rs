@@ -46,7 +46,7 @@ fn main() {
     bindgen::Builder::default()
         .header(laws.join("upload.h").display().to_string())
         .header(laws.join("afc.h").display().to_string())
-        .header(laws.join("hold.h").display().to_string())
+        .header(laws.join("hold/upload.h").display().to_string())
         .clang_arg("-std=c11")
         .allowlist_item("(tg|TG)_.*")
         .derive_default(true)

@@ -86,6 +86,12 @@ TG_INLINE int tg_clocked_may_wait(const struct tg_clocked *c)
 	return c->state != TG_CLOCKED_LEFT && c->state != TG_CLOCKED_NEW;
 }
 
+/* Whether nothing that was done to it has still to be answered, and it is not left alone. */
+TG_INLINE int tg_clocked_is_free(const struct tg_clocked *c)
+{
+	return c->state == TG_CLOCKED_NEW || c->state == TG_CLOCKED_WATCHED;
+}
+
 /* Bytes that may wait of a window of `w`, of which `excess` should: `most` at most of one that is not known to answer
  * nor to have grown. */
 TG_INLINE tg_u32 tg_clocked_excess(const struct tg_clocked *c, tg_u32 w, tg_u32 excess, tg_u32 most)

@@ -14,6 +14,7 @@ struct tg_echo {
 	tg_u32 rtt_us;	 /* its round trip */
 	tg_u32 floor_us; /* the smallest, or more where the route has become longer; 0: not known */
 	tg_u32 fell_us;	 /* by how much the last one lowered it */
+	tg_u32 least_us; /* the smallest of all, whatever the route has become */
 };
 
 /* What a round trip without a queue takes at most is known otherwise: a handshake's, or another flow's floor. */
@@ -21,6 +22,8 @@ TG_INLINE void tg_echo_floor(struct tg_echo *e, tg_u32 floor_us)
 {
 	if (floor_us && (!e->floor_us || floor_us < e->floor_us))
 		e->floor_us = floor_us;
+	if (floor_us && (!e->least_us || floor_us < e->least_us))
+		e->least_us = floor_us;
 }
 
 TG_INLINE void tg_echo_heard(struct tg_echo *e, tg_u64 now_us, tg_u32 rtt_us)

@@ -72,10 +72,10 @@ struct tg_interface {
 	tg_u32 places;	/* the last that was taken */
 	tg_u32 party;	/* whose the last packet was: a group's, or a flow's alone */
 	tg_u32 party_us; /* when, */
-	tg_u32 party_queue_us; /* and what it had waited */
+	tg_u32 party_queue_us; /* what it had waited, */
+	tg_u32 party_rounds; /* and whether round trips told that, which hold the other direction's queue as well */
 	tg_u32 other_us; /* likewise of the last packet of any other */
 	tg_u32 other_queue_us;
-	tg_u32 unused;
 };
 
 /* Where a flow stands. */

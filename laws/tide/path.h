@@ -86,6 +86,8 @@ struct tg_tide {
 	tg_u32 uploading;	/* the way back carries uploads that we steer */
 	tg_u32 bound;		/* the last packet's delay may have been less */
 	tg_u32 rounds;		/* and is told by round trips, which hold the way back's queue */
+	tg_u32 echoed;		/* and is told by echoes, which come now and then and hold the other direction's queue */
+	tg_u32 binds;		/* then: more waits than the window lets out */
 	struct tg_least base_us; /* of H */
 };
 

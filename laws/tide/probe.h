@@ -13,6 +13,8 @@
 #define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US)
 #define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US)
 #define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
+#define TG_TIDE_ECHOED_MOVES 8u /* parts of a round trip: told by echoes delay may move by one, of the two at least that a probe adds */
+#define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US)
 
 /* Whether the lag of the flow `s` has grown since it saw an empty queue: a queue on the data's way does not lengthen the
  * way back, another route does both. An upload's way back holds downloads' queue: there it says nothing. */
@@ -37,7 +39,7 @@ TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
 	tg_s64 sunk = t->touched_m - tg_tide_quarter(t->touched_m);
 
 	if (t->steady < TG_TIDE_STEADY || t->level_us <= tg_tide_empty_us(t) ||
-	    t->level_us > TG_TIDE_DOUBTED * t->h_us ||
+	    (!t->echoed && t->level_us > TG_TIDE_DOUBTED * t->h_us) ||
 	    now_us - t->probed_us < t->patience_us ||
 	    tg_tide_rate(t) < t->m - tg_tide_quarter(t->m))
 		return 0;
@@ -68,20 +70,25 @@ TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 	t->watches = 1;
 }
 
-/* Whether delay is what it was. */
+/* Whether delay is what it was. Where echoes tell it, another machine's download may move it meanwhile. */
 TG_INLINE int tg_tide_probe_still(const struct tg_tide *t)
 {
 	tg_u32 slack_us = tg_tide_still_us(t);
 
+	if (t->echoed)
+		slack_us = tg_max(slack_us, (t->h_us + t->before_us) / TG_TIDE_ECHOED_MOVES);
 	return t->watched_us <= t->before_us + slack_us &&
 	       t->before_us <= t->watched_us + slack_us;
 }
 
-/* Whether more came, by most of what room was made for. */
+/* Whether more came, by most of what room was made for. What passes between two echoes is an estimate: there
+ * it is enough that the room is full, and more waits. */
 TG_INLINE int tg_tide_probe_used(const struct tg_tide *t)
 {
 	tg_s64 more = t->aim - t->before;
 
+	if (t->echoed)
+		return t->binds != 0;
 	return tg_tide_rate(t) >= t->aim - (tg_s64)((tg_u64)more >> 3);
 }
 
@@ -131,9 +138,12 @@ TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
 	return rise_us;
 }
 
-/* How long a "no" may hold. While the lag is longer, whatever a probe met has not explained that. */
+/* How long a "no" may hold. While the lag is longer, whatever a probe met has not explained that; and what echoes tell may be
+ * the way back's queue. */
 TG_INLINE tg_u32 tg_tide_patience_max_us(const struct tg_tide *t)
 {
+	if (t->echoed)
+		return TG_TIDE_ECHOED_PATIENCE_US;
 	return t->longer ? TG_TIDE_LONGER_PATIENCE * t->h_us : TG_TIDE_PATIENCE_MAX_US;
 }
 

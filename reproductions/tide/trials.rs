@@ -1,9 +1,10 @@
 //! What the hosts do on a path, tried by one contender after another.
 
 use super::contenders::Contender;
+use super::links::{self, Link};
 use super::paths::Path;
 use tidegate_reproduce::Case;
-use tidegate_scenario::{Hop, QueueSpec, RateSpec, Workload};
+use tidegate_scenario::{Hop, QueuePolicy, QueueSpec, RateSpec, Workload};
 
 /// Workloads on a path.
 #[derive(Clone, Debug)]
@@ -49,6 +50,15 @@ impl Trial {
         };
         Self {
             uplink: Some((RateSpec::ConstantMbps(mbps), queue)),
+            ..self
+        }
+    }
+
+    /// With that uplink, whose buffer takes so many packets.
+    pub fn through(self, uplink: &Link, packets: usize) -> Self {
+        let queue = links::queue(packets, QueuePolicy::DropTail);
+        Self {
+            uplink: Some((uplink.rate.clone(), queue)),
             ..self
         }
     }

@@ -6,6 +6,7 @@ mod company;
 mod kernel;
 mod measure;
 mod talk;
+pub mod uploads;
 
 use super::contenders::{Contender, LINUX, Shown, TIDE};
 use crate::workloads::download;

@@ -248,8 +248,8 @@ impl Records {
                 interface: key.ifindex,
                 local: end(&key.local, key.local_port),
                 remote: end(&key.remote, key.remote_port),
-                floor_us: addr_of!((*self.law(place)).echo.floor_us).read_volatile(),
-                heard_us: addr_of!((*self.law(place)).echo.heard_us).read_volatile(),
+                floor_us: addr_of!((*self.law(place)).steered.echo.floor_us).read_volatile(),
+                heard_us: addr_of!((*self.law(place)).steered.echo.heard_us).read_volatile(),
             }
         };
         fence(Ordering::Acquire);
@@ -305,13 +305,13 @@ fn view(hold: &sys::tg_hold, now_us: u64) -> HoldView {
         (
             sys::tg_hold_is_bulk(hold) != 0,
             sys::tg_hold_excess(hold),
-            sys::tg_echo_queue_us(&hold.echo, now_us),
+            sys::tg_echo_queue_us(&hold.steered.echo, now_us),
         )
     };
     // SAFETY: as above.
     let wait_us = unsafe { sys::tg_hold_takes_us(hold, here_bytes.into()) };
     let sender = Clocked::from_raw(hold.clocked.state);
-    let answered = hold.echo.rtt_us > 0;
+    let answered = hold.steered.echo.rtt_us > 0;
     let state = match sender {
         _ if here_bytes > 0 => Holding::Held,
         _ if !bulk => Holding::NotBulk,
@@ -325,16 +325,16 @@ fn view(hold: &sys::tg_hold, now_us: u64) -> HoldView {
         state,
         sender,
         queue_us: answer(queue_us),
-        rtt_us: answer(hold.echo.rtt_us),
-        rtt_min_us: answer(hold.echo.floor_us),
-        wanted_bytes: (hold.wanted != sys::TG_OPEN).then_some(hold.wanted),
+        rtt_us: answer(hold.steered.echo.rtt_us),
+        rtt_min_us: answer(hold.steered.echo.floor_us),
+        wanted_bytes: (hold.steered.wanted != sys::TG_OPEN).then_some(hold.steered.wanted),
         sender_bytes: (hold.window > 0).then_some(hold.window),
         here_bytes,
         wait_us,
         waiting: 0,
         held: 0,
         signalled: hold.signals,
-        group: (hold.sharing.joined != 0).then_some(hold.sharing.name),
+        group: (hold.steered.sharing.joined != 0).then_some(hold.steered.sharing.name),
     }
 }
 

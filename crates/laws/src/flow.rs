@@ -92,6 +92,13 @@ impl Path {
         }
     }
 
+    /// What data that fill it waited in its queue when last heard of, in µs, as far as that is known apart from what waits
+    /// the other way.
+    pub fn queue_us(&self, now_us: u64) -> u32 {
+        // SAFETY: the pointer is to a live record; C keeps no copy of it.
+        unsafe { sys::tg_uplink_us(&self.0, now_us) }
+    }
+
     /// The C record.
     pub fn raw(&self) -> &sys::tg_interface {
         &self.0

@@ -45,12 +45,12 @@ impl Hold {
     /// The flow's handshake took so many µs: the first answer to its first packet.
     pub fn shook_hands(&mut self, us: u32) {
         // SAFETY: as above.
-        unsafe { sys::tg_echo_floor(&mut self.0.echo, us) }
+        unsafe { sys::tg_echo_floor(&mut self.0.steered.echo, us) }
     }
 
     /// The round trip without a queue, in µs; `None`: not known yet.
     pub fn floor_us(&self) -> Option<u32> {
-        (self.0.echo.floor_us != 0).then_some(self.0.echo.floor_us)
+        (self.0.steered.echo.floor_us != 0).then_some(self.0.steered.echo.floor_us)
     }
 
     /// Bytes that have arrived: what a packet that is made now may acknowledge.
@@ -78,7 +78,7 @@ impl Hold {
 
     /// Gives it that many parts where others on its path have one.
     pub fn weigh(&mut self, weight: u32) {
-        self.0.share.weight = weight;
+        self.0.steered.share.weight = weight;
     }
 
     /// The C record.

@@ -9,11 +9,13 @@ pub mod bench;
 pub mod drwa;
 mod flow;
 mod hold;
+mod hold_upload;
 pub mod sys;
 mod upload;
 mod words;
 
 pub use flow::{Ack, Flow, Params, Path, Segment};
 pub use hold::Hold;
+pub use hold_upload::UploadHold;
 pub use upload::Upload;
 pub use words::{Clocked, Direction, Law, PathState};

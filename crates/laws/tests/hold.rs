@@ -6,6 +6,8 @@ mod clocked;
 mod departed;
 #[path = "hold/sender.rs"]
 mod sender;
+#[path = "hold/upload.rs"]
+mod upload;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -194,7 +196,7 @@ proptest! {
     fn nothing_waits_while_the_window_is_no_more_than_it_should_be(events in events()) {
         play(&events, |hold, _, signalled| {
             let raw = hold.raw();
-            if raw.wanted == tidegate_laws::sys::TG_OPEN || raw.window <= raw.wanted {
+            if raw.steered.wanted == tidegate_laws::sys::TG_OPEN || raw.window <= raw.steered.wanted {
                 assert!(!waits(hold) && !signalled);
             }
             let longest = Hold::LONGEST.as_micros() as u32;

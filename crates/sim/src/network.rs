@@ -3,7 +3,7 @@
 use crate::events::{EventQueue, Kind, Target};
 use crate::packet::{Body, Echo, Packet};
 use crate::random;
-use crate::windowless::Windowless;
+use crate::windowless::{Released, Windowless};
 use tidegate_link::{Config, Link};
 use tidegate_measure::{LinkRecord, Passage, Window, demand};
 pub use tidegate_scenario::{DOWN, UP};
@@ -100,7 +100,8 @@ impl Network {
         let leaves = match self.windowless_workload(&packet, Side::Server) {
             Some(workload) => self
                 .windowless
-                .leaves(&mut self.events, self.now, packet, workload),
+                .leaves(&mut self.events, self.now, packet, workload)
+                .and_then(Released::passes),
             None => Some(packet),
         };
         if let Some(packet) = leaves {
@@ -121,17 +122,19 @@ impl Network {
         let Some(workload) = self.windowless_workload(packet, Side::Client) else {
             return true;
         };
-        let path = &mut self.paths[0].down;
+        let paths = &mut self.paths[0];
         self.windowless
-            .arrives(path, &mut self.events, self.now, packet, workload)
+            .arrives(paths, &mut self.events, self.now, packet, workload)
     }
 
     /// What waits at the client's edge may leave, or it is time to ask for the delay.
     pub fn wake_edge(&mut self, number: usize) {
         let half = number / 2;
         if number.is_multiple_of(2) {
-            while let Some(packet) = self.windowless.release(&mut self.events, self.now, half) {
-                self.transmit(packet);
+            while let Some(released) = self.windowless.release(&mut self.events, self.now, half) {
+                if let Some(packet) = released.passes() {
+                    self.transmit(packet);
+                }
             }
         } else if self.windowless.ask(&mut self.events, self.now, half) {
             let echo = Echo {
@@ -148,7 +151,7 @@ impl Network {
             // Down and up are neighbours.
             Side::Server => self.transmit(Packet::echo(echo, route ^ 1)),
             Side::Client => self.windowless.answered(
-                &mut self.paths[0].down,
+                &mut self.paths[0],
                 self.now,
                 echo.workload as usize,
                 self.now - echo.sent,

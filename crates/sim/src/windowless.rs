@@ -1,14 +1,15 @@
-//! What has no window that the law could lower, at the client's edge: packets that leave wait until the law
-//! lets them go, and echoes of the law's own tell it the delay.
+//! What has no window that the law could lower, at the client's edge: packets that leave, of a download what answers its data, of an
+//! upload its data themselves, wait until the law lets them go, and echoes of the law's own tell it the delay.
 
 use crate::events::{EventQueue, Kind, Target};
 use crate::packet::{ECHO_BYTES, Packet};
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
-use tidegate_laws::{Hold, Law, Path};
+use tidegate_laws::{Hold, Law, UploadHold};
 use tidegate_link::Packet as _;
 use tidegate_measure::Durations;
 use tidegate_scenario::{HeldResult, Run, Scenario, Udp};
+use tidegate_tcp::steer::Paths;
 use tidegate_time::Instant;
 
 /// Bits a second of all echoes to one server.
@@ -24,12 +25,30 @@ struct Waiting {
     since: Instant,
     /// Bytes that had arrived when it was made.
     made: u64,
+    /// Where it is among all bytes that leave.
+    place: u64,
 }
 
-/// One flow: its record, and what waits of it.
+/// A packet that waits no longer.
+#[derive(Debug)]
+pub struct Released {
+    packet: Packet,
+    /// Whether its sender is to be told of congestion.
+    signalled: bool,
+}
+
+impl Released {
+    /// The packet, unless it is dropped for a signal.
+    pub fn passes(self) -> Option<Packet> {
+        (!self.signalled).then_some(self.packet)
+    }
+}
+
+/// One flow: its records, as a download and as an upload, and what waits of it.
 #[derive(Debug)]
 struct Flow {
     hold: Hold,
+    upload: UploadHold,
     workload: usize,
     /// When its first packet left, until the first has arrived.
     asked: Option<Instant>,
@@ -38,8 +57,28 @@ struct Flow {
 }
 
 impl Flow {
+    /// Bytes of it arrive. Returns whether that has to be signalled as congestion.
+    fn arrives(&mut self, paths: &mut Paths, now_us: u64, bytes: u32) -> bool {
+        let back_us = paths.down.queue_us(now_us);
+        self.upload.arrives(&mut paths.up, now_us, bytes, back_us);
+        self.hold.arrives(&mut paths.down, now_us, bytes)
+    }
+
+    /// An echo of its server's has come back.
+    fn answered(&mut self, paths: &mut Paths, now_us: u64, rtt_us: u32, floor_us: Option<u32>) {
+        let back_us = paths.down.queue_us(now_us);
+        let (hold, upload) = (&mut self.hold, &mut self.upload);
+        hold.answered(&mut paths.down, now_us, rtt_us, floor_us);
+        upload.answered(&mut paths.up, now_us, rtt_us, floor_us, back_us);
+    }
+
+    /// The round trip without a queue, if it is known.
+    fn floor_us(&self) -> Option<u32> {
+        self.hold.floor_us()
+    }
+
     fn wants_echoes(&self, now: Instant) -> bool {
-        self.hold.asks() && now - self.arrived < IDLE
+        (self.hold.asks() || self.upload.asks()) && now - self.arrived < IDLE
     }
 }
 
@@ -99,10 +138,12 @@ impl Windowless {
         let next = self.flows.len();
         let place = *self.places.entry(packet.flow()).or_insert(next);
         if place == next {
-            let mut hold = Hold::default();
+            let (mut hold, mut upload) = (Hold::default(), UploadHold::default());
             hold.weigh(held.weight);
+            upload.weigh(held.weight);
             self.flows.push(Flow {
                 hold,
+                upload,
                 workload,
                 asked: None,
                 arrived: Instant::ZERO,
@@ -119,7 +160,7 @@ impl Windowless {
     /// A packet of that workload arrives. Returns whether it goes on to its application.
     pub fn arrives(
         &mut self,
-        path: &mut Path,
+        paths: &mut Paths,
         events: &mut EventQueue,
         now: Instant,
         packet: &Packet,
@@ -131,10 +172,12 @@ impl Windowless {
         let flow = &mut self.flows[place];
         flow.arrived = now;
         if let Some(asked) = flow.asked.take() {
-            flow.hold.shook_hands((now - asked).as_micros() as u32);
+            let us = (now - asked).as_micros() as u32;
+            flow.hold.shook_hands(us);
+            flow.upload.shook_hands(us);
         }
-        let signalled = flow.hold.arrives(path, micros(now), packet.bytes.into());
-        let asks = flow.hold.asks();
+        let signalled = flow.arrives(paths, micros(now), packet.bytes.into());
+        let asks = flow.wants_echoes(now);
         if !flow.waiting.is_empty() {
             events.wake_by(gate(place), now);
         }
@@ -156,12 +199,16 @@ impl Windowless {
         now: Instant,
         packet: Packet,
         workload: usize,
-    ) -> Option<Packet> {
+    ) -> Option<Released> {
         let Some(place) = self.place(&packet, workload) else {
-            return Some(packet);
+            return Some(Released {
+                packet,
+                signalled: false,
+            });
         };
         let flow = &mut self.flows[place];
         let made = flow.hold.arrived();
+        let middle = flow.upload.comes(packet.bytes.into());
         if flow.arrived == Instant::ZERO && flow.asked.is_none() {
             flow.asked = Some(now);
         }
@@ -169,6 +216,7 @@ impl Windowless {
             packet,
             since: now,
             made,
+            place: middle,
         });
         if flow.waiting.len() > 1 {
             return None;
@@ -182,26 +230,29 @@ impl Windowless {
         events: &mut EventQueue,
         now: Instant,
         place: usize,
-    ) -> Option<Packet> {
+    ) -> Option<Released> {
         let flow = &mut self.flows[place];
         let first = flow.waiting.front()?;
         let waited = now - first.since;
-        let wait = Duration::from_micros(flow.hold.wait_us(first.made).into());
-        let wait = wait.min(Hold::LONGEST.saturating_sub(waited));
+        let wait_us = flow.hold.wait_us(first.made);
+        let wait_us = wait_us.max(flow.upload.wait_us(first.place));
+        let wait = Duration::from_micros(wait_us.into()).min(Hold::LONGEST.saturating_sub(waited));
         if !wait.is_zero() {
             events.set(gate(place), Some(now + wait));
             return None;
         }
         let Waiting { packet, .. } = flow.waiting.pop_front()?;
         flow.hold.leaves(micros(now), packet.bytes.into());
+        let signalled = flow.upload.leaves(micros(now), packet.bytes.into());
         if let Some(held) = &mut self.held[flow.workload] {
             held.result.left += 1;
+            held.result.signalled += u64::from(signalled);
             if !waited.is_zero() {
                 held.result.held += 1;
                 held.waits.record(waited);
             }
         }
-        Some(packet)
+        Some(Released { packet, signalled })
     }
 
     /// It is time for that workload to ask. Returns whether anybody still wants to know.
@@ -216,16 +267,16 @@ impl Windowless {
     }
 
     /// That workload's echo has come back.
-    pub fn answered(&mut self, path: &mut Path, now: Instant, workload: usize, rtt: Duration) {
+    pub fn answered(&mut self, paths: &mut Paths, now: Instant, workload: usize, rtt: Duration) {
         let held = &self.held;
         let asks =
             |flow: &Flow| held[flow.workload].as_ref().map(|held| held.asker) == Some(workload);
         let known = self.flows.iter().filter(|flow| asks(flow));
-        let floor_us = known.filter_map(|flow| flow.hold.floor_us()).min();
+        let floor_us = known.filter_map(Flow::floor_us).min();
         let rtt_us = rtt.as_micros() as u32;
         for flow in self.flows.iter_mut().filter(|flow| asks(flow)) {
             if flow.wants_echoes(now) {
-                flow.hold.answered(path, micros(now), rtt_us, floor_us);
+                flow.answered(paths, micros(now), rtt_us, floor_us);
             }
         }
     }

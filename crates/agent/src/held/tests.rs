@@ -14,15 +14,16 @@ fn held() -> sys::tg_hold {
     hold.came = 1_000_000;
     hold.went = 20_000;
     (hold.rate, hold.rate_us) = (100_000, 50_000);
-    (hold.window, hold.wanted, hold.wide) = (200_000, 100_000, 200_000);
+    (hold.window, hold.steered.wanted, hold.steered.wide) = (200_000, 100_000, 200_000);
     hold.gated = 1;
-    hold.mss = MSS;
-    hold.echo = sys::tg_echo {
+    hold.steered.mss = MSS;
+    hold.steered.echo = sys::tg_echo {
         heard_us: NOW_US,
         every_us: 35_000,
         rtt_us: 60_000,
         floor_us: 40_000,
         fell_us: 0,
+        least_us: 40_000,
     };
     hold.clocked.state = sys::TG_CLOCKED_WATCHED;
     hold.clocked.asked = 2;
@@ -53,8 +54,8 @@ fn each_reason_to_leave_it_is_told() {
         (|h| h.clocked.state = sys::TG_CLOCKED_NEW, Holding::Watched),
         (
             |h| {
-                h.echo = sys::tg_echo::default();
-                h.wanted = sys::TG_OPEN;
+                h.steered.echo = sys::tg_echo::default();
+                h.steered.wanted = sys::TG_OPEN;
             },
             Holding::Asked,
         ),

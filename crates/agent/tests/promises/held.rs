@@ -179,18 +179,18 @@ fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
         hold.cast::<u8>()
             .copy_from_nonoverlapping(noise.as_ptr(), length)
     };
-    spoilt.hold.share = held.hold.share;
-    spoilt.hold.sharing = held.hold.sharing;
+    spoilt.hold.steered.share = held.hold.steered.share;
+    spoilt.hold.steered.sharing = held.hold.steered.sharing;
     if eager {
         spoilt.hold.clocked = held.hold.clocked;
         spoilt.hold.clocked.state = 1;
         spoilt.hold.clocked.asked = 9;
-        spoilt.hold.echo = held.hold.echo;
-        spoilt.hold.own = held.hold.own;
-        spoilt.hold.echo.rtt_us = 1;
+        spoilt.hold.steered.echo = held.hold.steered.echo;
+        spoilt.hold.steered.own = held.hold.steered.own;
+        spoilt.hold.steered.echo.rtt_us = 1;
         // Without an echo nothing waits, and nobody is signalled.
-        spoilt.hold.echo.heard_us = held.seen_us;
-        spoilt.hold.wide = 0;
+        spoilt.hold.steered.echo.heard_us = held.seen_us;
+        spoilt.hold.steered.wide = 0;
         spoilt.hold.gated = 1;
         spoilt.hold.arrived = u64::MAX / 2;
         (spoilt.hold.came, spoilt.hold.went) = (1 << 19, 0);

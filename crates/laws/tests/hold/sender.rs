@@ -229,7 +229,7 @@ impl Edge {
                 let raw = self.hold.raw();
                 self.signals.push(Signal {
                     at_us: now_us - self.start_us,
-                    round_us: u64::from(raw.echo.rtt_us + raw.waited_us),
+                    round_us: u64::from(raw.steered.echo.rtt_us + raw.waited_us),
                 });
                 self.told();
             }

@@ -12,7 +12,7 @@ const ECHO_MS: u64 = 29;
 /// One host's only download, at its edge.
 struct Edge {
     windowless: Windowless,
-    path: Path,
+    paths: Paths,
     events: EventQueue,
     /// When each packet that left was made, and how long it had waited.
     left: Vec<(Instant, Duration)>,
@@ -49,7 +49,7 @@ impl Edge {
         };
         Self {
             windowless: Windowless::new(&scenario, &run),
-            path: Path::default(),
+            paths: Paths::default(),
             events: EventQueue::default(),
             left: Vec::new(),
         }
@@ -58,13 +58,13 @@ impl Edge {
     fn arrives(&mut self, now: Instant) {
         let packet = Packet::datagram(datagram(now), 1500, 0);
         self.windowless
-            .arrives(&mut self.path, &mut self.events, now, &packet, 0);
+            .arrives(&mut self.paths, &mut self.events, now, &packet, 0);
     }
 
     fn leaves(&mut self, now: Instant) {
         let packet = Packet::datagram(datagram(now), 60, 1);
         let gone = self.windowless.leaves(&mut self.events, now, packet, 0);
-        self.note(now, gone);
+        self.note(now, gone.and_then(Released::passes));
     }
 
     /// All that is due before `now`.
@@ -74,7 +74,7 @@ impl Edge {
                 continue;
             }
             while let Some(packet) = self.windowless.release(&mut self.events, at, 0) {
-                self.note(at, Some(packet));
+                self.note(at, packet.passes());
             }
         }
     }
@@ -118,7 +118,7 @@ proptest! {
             }
             if ms % ECHO_MS == 0 {
                 let rtt = if ms < 500 { FLOOR } else { Duration::from_millis(rtt_ms) };
-                edge.windowless.answered(&mut edge.path, now, 0, rtt);
+                edge.windowless.answered(&mut edge.paths, now, 0, rtt);
             }
             if ms % 2 == 0 {
                 made.push(now);

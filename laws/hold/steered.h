@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * What steers a flow without a window: tide's, by the same record and in the same groups as a flow's with a window;
+ * what the echoes say is its delay.
+ */
+#ifndef TG_STEERED_H
+#define TG_STEERED_H
+
+#include "../tide.h"
+#include "echo.h"
+
+#define TG_HOLD_DEAF_US (3 * TG_SECOND_US) /* without an echo, while data come, nothing waits */
+#define TG_HOLD_FORGET_SHIFT 4		   /* what is forgotten of the largest window in a second */
+#define TG_HOLD_WIDE_US (16 * TG_MS_US)	   /* between two looks at it */
+
+struct tg_steered {
+	tg_u64 wide_us; /* when `wide` was last looked at */
+	tg_u32 wide;	/* the largest W of late */
+	tg_u32 wanted;	/* W; TG_OPEN: not known */
+	tg_u32 mss;
+	tg_u32 unused;
+	struct tg_echo echo;
+	struct tg_arrival arrival; /* what it saw last */
+	struct tg_share share;
+	struct tg_sharing sharing;
+	struct tg_tide own;
+};
+
+/* A flow begins, whose handshake took `handshake_us`, or 0 where none was seen. */
+TG_INLINE void tg_steered_init(struct tg_steered *s, tg_u32 handshake_us)
+{
+	s->mss = TG_DEFAULT_MSS;
+	s->wanted = TG_OPEN;
+	tg_echo_floor(&s->echo, handshake_us);
+}
+
+/* The path became longer for all who steer by `t`: this flow's floor rises, too. */
+TG_INLINE void tg_steered_rise(struct tg_steered *s, const struct tg_tide *t, struct tg_arrival *a)
+{
+	tg_u32 rise_us = tg_tide_rise(t, &s->share);
+
+	s->echo.floor_us += rise_us;
+	rise_us = tg_min(rise_us, a->queue_us);
+	a->queue_us -= rise_us;
+	if (a->lag_us)
+		a->lag_us += rise_us;
+}
+
+/* tide, as for a flow with a window (`flow.h`), of which `bytes` have arrived in all. */
+TG_INLINE tg_u32 tg_steered_tide(struct tg_steered *s, struct tg_interface *i, tg_u64 bytes)
+{
+	struct tg_arrival *a = &s->arrival;
+	struct tg_tide *t;
+	tg_u32 wanted;
+
+	tg_group_arrives(i, &s->share, &s->sharing, &s->own, a);
+	TG_FORGET();
+	t = tg_group_record(i, &s->sharing, &s->own);
+	tg_group_doubt_offset(&s->sharing, t, a->queue_us);
+	TG_FORGET();
+	tg_group_align(&s->sharing, a);
+	TG_FORGET();
+	tg_steered_rise(s, t, a);
+	TG_FORGET();
+	tg_group_beside(i, &s->sharing, t, a);
+	TG_FORGET();
+	wanted = tg_tide_arrived(t, &s->share, a);
+	if (t->state != TG_TIDE_STARTING)
+		i->full_us = a->now_us;
+	TG_FORGET();
+	if (a->fresh) {
+		tg_group_compare(i, &s->share, &s->sharing, &s->own, a, bytes);
+		TG_FORGET();
+		tg_group_tell(i, &s->sharing, a);
+	}
+	i->last = s->sharing.flow;
+	return wanted;
+}
+
+/* What an arrival says: data have no delay of their own, an echo has no data. */
+TG_INLINE void tg_steered_measure(struct tg_steered *s, tg_u64 now_us, tg_u32 len, int fresh)
+{
+	struct tg_arrival *a = &s->arrival;
+
+	a->now_us = now_us;
+	a->len = len;
+	a->mss = s->mss;
+	a->fresh = (tg_u8)fresh;
+	a->sample_us = fresh ? s->echo.rtt_us : 0;
+	a->rtt_min_us = s->echo.floor_us;
+	a->queue_us = tg_echo_queue_us(&s->echo, now_us);
+	a->one_way_us = s->echo.rtt_us;
+	a->tick_us = 1;
+	a->lag_us = fresh ? s->echo.floor_us : 0;
+	a->fell_us = fresh ? s->echo.fell_us : 0;
+	a->beside_us = 0;
+}
+
+/* Remembers the largest window of late. */
+TG_INLINE void tg_steered_learn_wide(struct tg_steered *s, tg_u64 now_us)
+{
+	tg_u64 elapsed_us = now_us - s->wide_us;
+
+	if (s->wanted == TG_OPEN)
+		return;
+	if (elapsed_us >= TG_HOLD_WIDE_US) {
+		if (elapsed_us > TG_SECOND_US)
+			elapsed_us = TG_SECOND_US;
+		s->wide -= (tg_u32)(s->wide * elapsed_us / TG_SECOND_US >> TG_HOLD_FORGET_SHIFT);
+		s->wide_us = now_us;
+	}
+	s->wide = tg_max(s->wide, s->wanted);
+}
+
+/* An echo has come back. What another flow with the same server knows of the way is believed of the first. */
+TG_INLINE void tg_steered_hears(struct tg_steered *s, tg_u64 now_us, tg_u32 rtt_us, tg_u32 floor_us)
+{
+	if (!s->echo.heard_us)
+		tg_echo_floor(&s->echo, floor_us);
+	tg_echo_heard(&s->echo, now_us, rtt_us);
+}
+
+/* Without an echo for so long nothing is known of the queue: then there is no round trip, and no window. */
+TG_INLINE void tg_steered_listen(struct tg_steered *s, tg_u64 now_us)
+{
+	if (now_us - s->echo.heard_us <= TG_HOLD_DEAF_US)
+		return;
+	s->wanted = TG_OPEN;
+	s->echo.rtt_us = 0;
+}
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * The hold of what has no window and is sent from here: its data leave through us, so they wait themselves, and
+ * nothing of its sender has to be guessed.
+ *
+ * Of the bytes that have left us, P have passed the uplink's queue and come to the other end. Of the others no more are to
+ * be out than W, the window that tide would have told the sender. So a packet waits, in order, while
+ *
+ *     place > P + W          place: its middle, among all bytes that leave
+ *
+ *     P    An echo of ours leaves behind the data that have left, and stands in the same queue. When it comes back, all
+ *          that had left before it was sent has passed. Until the next one does, each packet that arrives
+ *          of the flow, which acknowledges data, whatever is written in it, stands for as much as one of them did of late.
+ *     W    tide's, of the uplink, as a flow's that has a window
+ *
+ * The sender's window, what is out and what waits, must not grow for ever, or the wait does: once it is larger by a quarter than the
+ * largest W of late, and by some segments, one packet that leaves is signalled as congestion (CE where it is ECT, a drop
+ * else), and it is seen whether that is answered before another one is. Of who does not answer nothing is signalled for a while; it waits
+ * here for what it would wait for in the queue. A flow that is short, or that receives as much as it sends, neither
+ * waits nor is signalled.
+ *
+ *     leaves:   tg_hold_up_place as it comes, tg_hold_up_wait_us until that is 0, tg_hold_up_leaves, tg_hold_up_signalled
+ *     arrives:  tg_hold_up_learns (a packet of the flow, or an echo)
+ */
+#ifndef TG_HOLD_UP_H
+#define TG_HOLD_UP_H
+
+#include "../hold.h"
+
+#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest W of late, */
+#define TG_HOLD_UP_LEAST 4u    /* and segments beyond those, that a window may have */
+#define TG_HOLD_UP_ANSWERS 64u /* over so many it is averaged for how much each stands */
+
+struct tg_hold_up {
+	/* Written by what leaves. */
+	struct tg_departed departed;
+	tg_u64 left;	     /* bytes in all */
+	tg_u64 signalled_us; /* when congestion was signalled last */
+	tg_u32 signals;	     /* packets signalled */
+	tg_u32 went;	     /* bytes that left of late */
+
+	/* Written by what arrives. */
+	tg_u64 passed;	 /* P */
+	tg_u64 echoed;	 /* by the last echo */
+	tg_u64 counted;	 /* and as far as tide was told */
+	tg_u64 round_us; /* when this round trip began, */
+	tg_u64 round_from; /* and what had passed by then */
+	tg_u64 stood;	 /* bytes for which answers of late stood, */
+	tg_u32 answers;	 /* and how many these were */
+	tg_u32 since;	 /* the last echo */
+	tg_u32 came;	 /* bytes that arrived of late */
+	tg_u32 rate;	 /* bytes that passed in the last round trip, */
+	tg_u32 rate_us;	 /* which took so long */
+	tg_u32 unused;
+	struct tg_least lag_us;
+
+	/* By whom what leaves is made to wait, nobody else's to write. */
+	tg_u32 gated;	/* whether it can be */
+	tg_u32 waiting; /* bytes that do */
+	struct tg_clocked clocked;
+	struct tg_steered steered;
+};
+
+/* A flow begins, whose handshake took `handshake_us`, or 0 where none was seen. */
+TG_INLINE void tg_hold_up_init(struct tg_hold_up *h, tg_u32 handshake_us)
+{
+	h->clocked.state = TG_CLOCKED_WATCHED;
+	tg_steered_init(&h->steered, handshake_us);
+}
+
+/* Whether it is an upload. */
+TG_INLINE int tg_hold_up_is_upload(const struct tg_hold_up *h)
+{
+	return h->went / TG_HOLD_ONE_WAY >= h->came;
+}
+
+/* And more than a short one. */
+TG_INLINE int tg_hold_up_is_bulk(const struct tg_hold_up *h)
+{
+	return h->left >= TG_HOLD_BULK && tg_hold_up_is_upload(h);
+}
+
+/* Whether anything of it is made to wait. */
+TG_INLINE int tg_hold_up_holds(const struct tg_hold_up *h)
+{
+	return h->gated && h->steered.wanted != TG_OPEN && tg_hold_up_is_bulk(h);
+}
+
+/* Where a packet of `len` bytes that comes now, behind all that wait, is among all bytes that leave. Of several packets in one no more
+ * counts than fits into the smallest window. */
+TG_INLINE tg_u64 tg_hold_up_place(const struct tg_hold_up *h, tg_u32 len)
+{
+	return h->left + h->waiting + tg_min(len / 2, h->steered.mss);
+}
+
+/* How long so many bytes take at the rate of the last round trip. */
+TG_INLINE tg_u32 tg_hold_up_takes_us(const struct tg_hold_up *h, tg_u64 bytes)
+{
+	tg_u64 us = bytes * h->rate_us / tg_max(h->rate, 1);
+
+	return us < TG_HOLD_MAX_US ? (tg_u32)us : TG_HOLD_MAX_US;
+}
+
+/* How long what has that place has still to wait; 0: it may leave. Asked again when anything arrives. */
+TG_INLINE tg_u32 tg_hold_up_wait_us(const struct tg_hold_up *h, tg_u64 place)
+{
+	tg_u64 until = h->passed + h->steered.wanted;
+
+	if (!tg_hold_up_holds(h) || place <= until)
+		return 0;
+	return tg_max(tg_hold_up_takes_us(h, place - until), 1);
+}
+
+/* The sender's window: what is out, and what waits. */
+TG_INLINE tg_u32 tg_hold_up_window(const struct tg_hold_up *h)
+{
+	return tg_window_bytes(h->left + h->waiting - h->passed);
+}
+
+/* A round trip, what waits here included. */
+TG_INLINE tg_u32 tg_hold_up_round_us(const struct tg_hold_up *h)
+{
+	return h->steered.echo.rtt_us + tg_hold_up_takes_us(h, h->waiting);
+}
+
+/* Whether the sender's window has outgrown its use, and may be told so. */
+TG_INLINE int tg_hold_up_outgrown(const struct tg_hold_up *h, tg_u64 now_us)
+{
+	tg_u64 most = (tg_u64)h->steered.wide * TG_HOLD_UP_OUTGROWN / 8 + TG_HOLD_UP_LEAST * h->steered.mss;
+
+	return tg_hold_up_holds(h) && h->waiting && tg_hold_up_window(h) > most &&
+	       tg_clocked_is_free(&h->clocked) &&
+	       (!h->signals || now_us - h->signalled_us >= 2 * tg_hold_up_round_us(h));
+}
+
+/* Counts what leaves or arrives of late, by which a direction is told. */
+TG_INLINE void tg_hold_up_talks(struct tg_hold_up *h)
+{
+	if (h->went + h->came < TG_HOLD_TALK)
+		return;
+	h->went /= 2;
+	h->came /= 2;
+}
+
+/* A packet of `len` bytes leaves. Returns whether it is to be signalled as congestion. */
+TG_INLINE int tg_hold_up_leaves(struct tg_hold_up *h, tg_u64 now_us, tg_u32 len)
+{
+	h->left += len;
+	h->went += len;
+	tg_hold_up_talks(h);
+	tg_departed_note(&h->departed, h->left, (tg_u32)now_us);
+	return tg_hold_up_outgrown(h, now_us);
+}
+
+/* It was signalled. */
+TG_INLINE void tg_hold_up_signalled(struct tg_hold_up *h, tg_u64 now_us)
+{
+	h->signalled_us = now_us;
+	h->signals++;
+	tg_clocked_signal(&h->clocked, now_us, tg_hold_up_window(h), tg_hold_up_round_us(h));
+}
+
+/* A packet of the flow has arrived: as much has passed as it stands for. */
+TG_INLINE void tg_hold_up_answered(struct tg_hold_up *h, tg_u32 len)
+{
+	h->came += len;
+	tg_hold_up_talks(h);
+	h->since++;
+	if (!h->answers)
+		return;
+	h->passed += h->stood / h->answers;
+	if (h->passed > h->left)
+		h->passed = h->left;
+}
+
+/* An echo has come back: all that had left when it was sent has passed. */
+TG_INLINE void tg_hold_up_echoed(struct tg_hold_up *h, tg_u64 now_us)
+{
+	tg_u32 rtt_us = h->steered.echo.rtt_us;
+	tg_u32 left;
+
+	tg_departed_space(&h->departed, rtt_us);
+	if (!tg_departed_at(&h->departed, (tg_u32)now_us - rtt_us, &left))
+		return;
+	h->passed = h->left - (tg_u32)((tg_u32)h->left - left);
+	if (h->passed < h->echoed)
+		h->passed = h->echoed;
+	h->stood += h->passed - h->echoed;
+	h->answers += h->since;
+	h->since = 0;
+	h->echoed = h->passed;
+	if (h->answers < TG_HOLD_UP_ANSWERS)
+		return;
+	h->stood /= 2;
+	h->answers /= 2;
+}
+
+/* Whether a signal is answered. */
+TG_INLINE void tg_hold_up_watch(struct tg_hold_up *h, tg_u64 now_us)
+{
+	struct tg_clocked *c = &h->clocked;
+
+	if (c->state == TG_CLOCKED_SIGNALLED)
+		tg_clocked_hear(c, now_us, tg_hold_up_window(h), tg_hold_up_round_us(h));
+	else if (c->state == TG_CLOCKED_LEFT)
+		tg_clocked_reconsider(c, now_us, tg_hold_up_window(h), h->steered.mss, h->steered.wide);
+}
+
+TG_INLINE void tg_hold_up_learn_rate(struct tg_hold_up *h, tg_u64 now_us)
+{
+	tg_u64 elapsed_us = now_us - h->round_us;
+
+	if (elapsed_us < tg_max(h->steered.echo.rtt_us, TG_TIDE_LAG_LEAST_US))
+		return;
+	h->rate = tg_window_bytes(h->passed > h->round_from ? h->passed - h->round_from : 0);
+	h->rate_us = elapsed_us < TG_SECOND_US ? (tg_u32)elapsed_us : TG_SECOND_US;
+	h->round_us = now_us;
+	h->round_from = h->passed;
+}
+
+/*
+ * What tide is told: what has passed, when it left the queue. What waits in the downlink's queue on the way back, `back_us`, as
+ * its record has it, is no queue of the data's; but the lag holds it, the least of late, as that of an upload with
+ * a window (`upload.h`).
+ */
+TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, tg_u64 now_us, int fresh,
+				  tg_u32 back_us)
+{
+	struct tg_steered *s = &h->steered;
+	struct tg_arrival *a = &s->arrival;
+	const struct tg_tide *t = tg_group_record(i, &s->sharing, &s->own);
+	tg_u64 out_us = now_us - s->echo.floor_us;
+
+	tg_steered_measure(s, now_us, (tg_u32)(h->passed - h->counted), fresh);
+	h->counted = h->passed;
+	back_us = tg_min(back_us, a->queue_us);
+	a->queue_us -= back_us;
+	a->upload = 1;
+	a->rtt_min_us = s->echo.least_us;
+	a->echoed = 1;
+	a->binds = h->waiting != 0;
+	if (fresh) {
+		tg_least_note(&h->lag_us, s->echo.floor_us + back_us, t->h_us ? t->h_us : TG_OPEN, now_us);
+		a->lag_us = tg_least(&h->lag_us);
+		a->one_way_us -= back_us;
+	}
+	a->now_us = tg_max64(out_us, t->arrived_us);
+}
+
+/*
+ * `len` bytes of the flow arrive; or none but an echo, after `rtt_us`. `floor_us`: the floor of another flow with the same server,
+ * or 0; `back_us`: what data wait in the downlink's queue. tide is told of nothing but data that have passed, and of none
+ * of a flow that receives as much. One function for both: the kernel's verifier looks at the law once.
+ */
+TG_INLINE void tg_hold_up_learns(struct tg_hold_up *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
+				 tg_u32 rtt_us, tg_u32 floor_us, tg_u32 back_us)
+{
+	if (rtt_us) {
+		tg_steered_hears(&h->steered, now_us, rtt_us, floor_us);
+		TG_FORGET();
+		tg_hold_up_echoed(h, now_us);
+		TG_FORGET();
+		tg_hold_up_watch(h, now_us);
+	} else {
+		tg_hold_up_answered(h, len);
+	}
+	TG_FORGET();
+	tg_hold_up_learn_rate(h, now_us);
+	tg_steered_listen(&h->steered, now_us);
+	TG_FORGET();
+	if (!tg_hold_up_is_upload(h))
+		h->steered.wanted = TG_OPEN;
+	if (!h->steered.echo.rtt_us || !tg_hold_up_is_upload(h) || h->passed <= h->counted)
+		return;
+	tg_hold_up_measure(h, i, now_us, rtt_us != 0, back_us);
+	TG_FORGET();
+	h->steered.wanted = tg_steered_tide(&h->steered, i, h->passed);
+	TG_FORGET();
+	tg_steered_learn_wide(&h->steered, now_us);
+}
+
+#endif
