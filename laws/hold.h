@@ -270,7 +270,10 @@ TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 n
 	tg_steered_listen(&h->steered, now_us);
 	TG_FORGET();
 	tg_hold_let_go(h, now_us, len);
-	if (!h->steered.echo.rtt_us || (rtt_us && h->arrived == h->echoed) || tg_hold_is_upload(h))
+	if (tg_hold_is_upload(h))
+		return 0;
+	TG_FORGET();
+	if (!h->steered.echo.rtt_us || (rtt_us && h->arrived == h->echoed))
 		return 0;
 	if (rtt_us)
 		h->echoed = h->arrived;

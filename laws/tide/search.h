@@ -245,7 +245,7 @@ TG_INLINE void tg_group_beside(struct tg_interface *i, const struct tg_sharing *
 	}
 	i->party_us = now_us;
 	i->party_queue_us = a->queue_us;
-	i->party_rounds = !a->stamped || a->rounds;
+	i->party_rounds = (tg_u32)!a->stamped | a->rounds;
 	a->beside_us = now_us - i->other_us < 2 * (t->h_us + a->queue_us) ? i->other_queue_us : 0;
 }
 
