@@ -134,7 +134,8 @@ fn every_quantity_is_read_from_cases_that_are_run() {
             "mixed",
             "mixes",
             "beside",
-            "windowless"
+            "windowless",
+            "windowless-uploads"
         ]
     );
     let study = Study::new(figures, 1);

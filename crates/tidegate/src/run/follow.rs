@@ -238,6 +238,8 @@ fn chain(error: &AgentError) -> String {
 }
 
 fn listen(changes: &Changes, changed: &AtomicBool, bell: &Bell) {
+    // What it needs it has: what cannot be given up is what nobody had.
+    let _ = tidegate_agent::drop_capabilities();
     while changes.next().is_ok() {
         changed.store(true, Ordering::Relaxed);
         bell.ring();
