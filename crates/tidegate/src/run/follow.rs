@@ -207,7 +207,7 @@ impl Follower {
         let names = |of: &[&Interface]| of.iter().map(|i| i.name.clone()).collect::<Vec<_>>();
         let (inner, outer) = (names(&inner), names(&outer));
         let message = format!(
-            "what goes through {} is steered there, where its connections can be seen; on {} the tunnel's own packets pass as they are, and what goes beside it is steered",
+            "what goes through {} is steered there, where its connections can be seen; on {} the tunnel's own packets are like any other UDP, and what goes beside it is steered",
             inner.join(" and "),
             outer.join(" and ")
         );
