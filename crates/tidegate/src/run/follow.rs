@@ -138,11 +138,12 @@ impl Follower {
             self.log.warn("hold_refused", &message, fields.clone());
         }
         match (&self.wanted, is_there) {
-            (_, true) => {
+            (Wanted::DefaultRoutes, true) => {
                 let message = format!("no default route leads to {name} any more; left");
                 self.log.info("interface_left", &message, fields);
             }
-            (Wanted::Named(_), false) => {
+            // Or it has another name now.
+            (Wanted::Named(_), _) => {
                 let message = format!("interface {name} is gone; waiting for it to return");
                 self.log.warn("interface_gone", &message, fields);
             }
