@@ -260,16 +260,33 @@ impl Agent {
     }
 
     /// Every path; `flows` are those of [`Agent::flows`].
-    pub fn paths(&self, flows: &[FlowView]) -> Vec<PathView> {
+    pub fn paths(&self, flows: &[FlowView], now_us: u64) -> Vec<PathView> {
         let view = |((direction, ifindex), path)| {
             let traffic = self.traffic(direction, ifindex);
-            PathView::new(direction, ifindex, &path, flows, traffic)
+            PathView::new(direction, ifindex, &path, flows, traffic, now_us)
         };
         self.path_records().map(view).collect()
     }
 
+    /// Payload bytes of TCP that were measured on all interfaces that it is on, by [`Direction::ALL`].
+    pub fn measured_bytes(&self) -> [u64; 2] {
+        let mut sums = [0; 2];
+        for ((direction, _), path) in self.path_records() {
+            sums[direction as usize] += path.measured;
+        }
+        sums
+    }
+
+    /// Nothing is steered before this moment, of `CLOCK_MONOTONIC` in µs, so that the difference can be told. What flows
+    /// have learnt stays as it is meanwhile, and the programs go on by themselves then.
+    pub fn pass_until(&mut self, us: u64) {
+        let data = self.skeleton.maps.data_data.as_deref_mut();
+        let data = data.expect("the programs have globals");
+        data.config.unsteered_until_us = us;
+    }
+
     /// All that went `direction` over an interface.
-    fn traffic(&self, direction: Direction, ifindex: u32) -> Vec<Carried> {
+    pub fn traffic(&self, direction: Direction, ifindex: u32) -> Vec<Carried> {
         let data = self.skeleton.maps.data_data.as_deref();
         let mut places = data.expect("the programs have globals").interfaces.iter();
         let place = places.position(|held| *held == ifindex);

@@ -2,6 +2,7 @@
 
 use crate::FlowView;
 use crate::skeleton::types::{tg_flow, tg_interface, tg_tide};
+use crate::view::is_stale;
 use serde::{Deserialize, Serialize};
 use tidegate_laws::PathState;
 use tidegate_laws::sys::TG_TIDE_Q;
@@ -55,15 +56,19 @@ impl RecordView {
 }
 
 /// The groups that one of the flows is in; the flows are of that interface and direction.
-pub(crate) fn groups(interface: &tg_interface, flows: &[&FlowView]) -> Vec<GroupView> {
+pub(crate) fn groups(interface: &tg_interface, flows: &[&FlowView], now_us: u64) -> Vec<GroupView> {
     let group = |(place, group): (usize, &crate::skeleton::types::tg_group)| {
-        let members = flows.iter().filter(|f| f.group == Some(group.name));
-        let flows = members.count() as u32;
-        (flows > 0).then(|| GroupView {
+        let members = || flows.iter().filter(|f| f.group == Some(group.name));
+        let mut record = RecordView::new(&group.tide);
+        if members().all(|f| is_stale(f, now_us)) {
+            record.queue_us = 0;
+        }
+        let flows = members().count() as u32;
+        (flows > 0).then_some(GroupView {
             group: group.name,
             place: place as u32,
             flows,
-            record: RecordView::new(&group.tide),
+            record,
         })
     };
     interface

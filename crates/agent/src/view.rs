@@ -99,6 +99,8 @@ pub struct LeftView {
 
 /// Flows that have been silent for longer than this after the path's last say nothing of its queues now.
 const LATELY_US: u64 = 1_000_000;
+/// Of a path or a group in which all have been silent for longer nobody knows a queue.
+const STALE_US: u64 = 5_000_000;
 
 /// An interface's downloads, or its uploads.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
@@ -107,7 +109,8 @@ pub struct PathView {
     pub direction: Direction,
     /// Interface index.
     pub ifindex: u32,
-    /// The longest that the last packet of a flow has waited, in µs, of those that brought data of late.
+    /// The longest that the last packet of a flow has waited, in µs, of those that brought data of late; 0 where none
+    /// has for five seconds.
     pub queue_us: u32,
     /// Flows that share a queue, as `tide` has found.
     pub groups: Vec<GroupView>,
@@ -233,19 +236,26 @@ impl PathView {
         path: &tg_path,
         flows: &[FlowView],
         traffic: Vec<Carried>,
+        now_us: u64,
     ) -> Self {
         let of = |f: &&FlowView| f.direction == direction && f.ifindex == ifindex && !f.closed;
         let flows: Vec<_> = flows.iter().filter(of).collect();
         let last_us = flows.iter().map(|f| f.arrived_us).max().unwrap_or(0);
         let late = flows.iter().filter(|f| f.arrived_us + LATELY_US > last_us);
+        let late = late.filter(|f| !is_stale(f, now_us));
         Self {
             direction,
             ifindex,
             queue_us: late.filter_map(|f| f.queue_us).max().unwrap_or(0),
-            groups: sharing::groups(&path.interface, &flows),
+            groups: sharing::groups(&path.interface, &flows, now_us),
             alone: flows.iter().filter(|f| f.record.is_some()).count() as u32,
             measured_bytes: path.measured,
             traffic,
         }
     }
+}
+
+/// Whether nothing has arrived of it for so long that what it last met is no news.
+pub(crate) fn is_stale(flow: &FlowView, now_us: u64) -> bool {
+    flow.arrived_us + STALE_US < now_us
 }

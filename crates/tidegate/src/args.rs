@@ -1,5 +1,6 @@
 //! What can be asked for.
 
+use crate::compare;
 use crate::config::OnExit;
 use crate::mpath::MpathCommand;
 use crate::run::log::LogFormat;
@@ -109,6 +110,13 @@ pub struct RunArgs {
     /// are detached
     #[arg(long, value_enum, value_name = "WHAT")]
     pub on_exit: Option<OnExit>,
+    /// Let this part of the time, 0.1 at most, pass unsteered, in trials of 12 seconds under load, so that the
+    /// difference can be told
+    #[arg(long, value_name = "PART", value_parser = compared_part)]
+    pub compare: Option<f64>,
+    /// Write what was done into the log every so many seconds; 0: never
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    pub account: u32,
     /// One JSON object a second on standard output, instead of text
     #[arg(long)]
     pub json: bool,
@@ -562,6 +570,22 @@ pub enum Generated {
 
 fn lambda(text: &str) -> Result<f64, String> {
     lambda_in_range(text.parse().unwrap_or(f64::NAN))
+}
+
+fn compared_part(text: &str) -> Result<f64, String> {
+    compared_in_range(text.parse().unwrap_or(f64::NAN))
+}
+
+/// A part of the time that may pass unsteered, if it is one.
+pub fn compared_in_range(value: f64) -> Result<f64, String> {
+    if (0.0..=compare::MOST).contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!(
+            "expected a part of the time, from 0 to {}",
+            compare::MOST
+        ))
+    }
 }
 
 /// DRWA's λ, if it is one.

@@ -38,6 +38,8 @@ pub struct Settings {
     pub udp: Terms,
     /// Where metrics are shown, if they are.
     pub metrics: Option<SocketAddr>,
+    /// The part of the time that may pass unsteered, so that the difference can be told; 0: none.
+    pub compare: f64,
     /// Whether the programs outlive a killed process.
     pub pin: bool,
     /// And one that ends in order.
@@ -64,9 +66,21 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
             ..Config::default()
         },
         metrics: file.metrics,
+        compare: compared(args, &file, &params)?,
         pin,
         on_exit: on_exit.unwrap_or(stay),
     })
+}
+
+/// What is not steered cannot be compared with what is.
+fn compared(args: &RunArgs, file: &File, params: &Params) -> Result<f64> {
+    let part = args.compare.or(file.compare).unwrap_or(0.0);
+    let steers = !params.law.is_none() && !args.dry_run && !file.dry_run;
+    if part > 0.0 && !steers {
+        let message = "compare does not go with law \"none\" or a dry run, in which nothing is steered; expected it without these";
+        return Err(BadInput(message.into()).into());
+    }
+    Ok(part)
 }
 
 fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &Wanted) -> Result<Terms> {

@@ -3,9 +3,11 @@
 //! Exit status: 0 done, 1 failed on the way, 2 what was asked for cannot be done as asked (bad
 //! input, no such interface, no privilege).
 
+mod account;
 mod args;
 mod bench;
 mod check;
+mod compare;
 mod config;
 mod dry_run;
 mod exit;

@@ -1,13 +1,16 @@
 //! `tidegate run`: the agent, until interrupted.
 
+mod books;
 mod follow;
 mod held;
 pub mod log;
 pub mod metrics;
 mod report;
 pub mod serve;
+mod trials;
 mod wake;
 
+use crate::account::{Account, Books};
 use crate::args::RunArgs;
 use crate::config::{Settings, settings};
 use crate::lock::{self, Lock};
@@ -21,16 +24,13 @@ use follow::Follower;
 use log::{Log, LogFormat};
 use report::Report;
 use serde_json::json;
-use std::collections::HashMap;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tidegate_agent::{
-    Agent, BTF, Config, Count, Directions, Kind, PathView, Reason, leftovers, require,
-};
+use tidegate_agent::{Agent, BTF, Config, Count, Directions, Reason, leftovers, require};
 use tidegate_laws::Law;
 use tidegate_scenario::Udp;
 use wake::Wake;
@@ -58,7 +58,10 @@ pub fn run(args: &RunArgs) -> Result<()> {
         about: about(&operation.settings.agent, &agent, &windowless),
         windowless,
         agent,
+        books: Books::default(),
+        compare: trials::wanted(operation.settings.compare),
     };
+    watched.books.begin(now_us());
     let wanted = operation.settings.interfaces.clone();
     let mut follower = Follower::watch(wanted, wake.bell()?, log)?;
     follower.begin(&mut watched)?;
@@ -73,10 +76,13 @@ pub fn run(args: &RunArgs) -> Result<()> {
         .map(|s| Instant::now() + Duration::from_secs_f64(s.max(0.0)));
     let mut report = Report::new(args);
     let mut next = Instant::now() + REPORT;
+    let mut books = books::Hours::new(args.account, now_us());
     while !stop.load(Ordering::Relaxed) && end.is_none_or(|e| Instant::now() < e) {
         let dry_run = operation.settings.agent.dry_run;
         let next_report = report.is_wanted(dry_run).then_some(next);
-        let until = [next_report, end].into_iter().flatten().min();
+        let quiet = [books.next_us(), trials::next_us(&shared)];
+        let quiet = quiet.into_iter().flatten().min().map(instant);
+        let until = [next_report, end, quiet].into_iter().flatten().min();
         wake.wait(until.map(|t| t.saturating_duration_since(Instant::now())));
         report.line.suspend(|| {
             if reload.swap(false, Ordering::Relaxed) {
@@ -85,6 +91,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
             }
             follower.follow(&shared);
             held::tell(&shared, log);
+            trials::step(&shared, log);
+            books.step(&shared, log);
         });
         let now = Instant::now();
         if now >= next {
@@ -94,6 +102,11 @@ pub fn run(args: &RunArgs) -> Result<()> {
     }
     report.line.finish_and_clear();
     finish(args, operation, &shared, &report, log)
+}
+
+/// A moment of `CLOCK_MONOTONIC` that is to come.
+fn instant(us: u64) -> Instant {
+    Instant::now() + Duration::from_micros(us.saturating_sub(now_us()))
 }
 
 /// Begins to hold or to turn away what has no window, unless nothing is to be changed.
@@ -115,13 +128,14 @@ fn finish(
         return Ok(());
     };
     let last = watched.snapshot()?;
+    let account = watched.whole_account(last.at_us)?;
     let dry_run = operation.settings.agent.dry_run;
     let Watched {
         windowless, agent, ..
     } = watched;
     drop(windowless);
     let stays = operation.end(agent);
-    log_end(&last, stays, log);
+    log_end(&last, &account, stays, log);
     if args.json || args.log_format == LogFormat::Json {
         return Ok(());
     }
@@ -134,7 +148,11 @@ fn finish(
 /// A file that is wrong changes nothing, and is no reason to end.
 fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: Log) {
     let outcome = shared.with(|watched| {
+        let compared = operation.settings.compare;
         operation.reload(watched, args)?;
+        if operation.settings.compare != compared {
+            watched.compare = trials::wanted(operation.settings.compare);
+        }
         let since_us = watched.about.since_us;
         watched.about = About {
             since_us,
@@ -256,41 +274,23 @@ fn announce(about: &About, log: Log) {
 }
 
 /// What it did.
-fn log_end(last: &Snapshot, stays: bool, log: Log) {
-    let sum = |of: fn(&PathView) -> u64| last.paths.iter().map(of).sum::<u64>();
+fn log_end(last: &Snapshot, account: &Account, stays: bool, log: Log) {
     let lowered = last.counts.iter().filter(|c| c.reason == Reason::Rewritten);
     let lowered: u64 = lowered.map(|c| c.packets).sum();
-    let measured = sum(|p| p.measured_bytes);
-    let carried = carried(&last.paths);
-    let kinds: Vec<_> = carried
-        .iter()
-        .map(|(kind, n)| format!("{} {}", kind.short(), bytes(*n)))
-        .collect();
+    let measured = last.paths.iter().map(|p| p.measured_bytes).sum();
     let seconds = last.at_us.saturating_sub(last.agent.since_us) / 1_000_000;
+    for way in &account.ways {
+        books::line(way, account.elapsed_us, log);
+    }
     let message = format!(
-        "stopped after {seconds} s: {} measured, {lowered} windows lowered; carried in all: {}",
+        "stopped after {seconds} s: {} measured, {lowered} windows lowered",
         bytes(measured),
-        kinds.join(", "),
     );
-    let carried: HashMap<_, _> = carried.iter().map(|(kind, n)| (kind.name(), n)).collect();
     let fields = json!({
-        "seconds": seconds, "measured_bytes": measured, "carried_bytes": carried,
+        "seconds": seconds, "measured_bytes": measured, "carried_bytes": account.carried(),
         "rewritten_packets": lowered, "stays_attached": stays,
     });
     log.info("stop", &message, fields);
-}
-
-/// Bytes of each kind that there was, both ways, over all interfaces.
-fn carried(paths: &[PathView]) -> Vec<(Kind, u64)> {
-    let all = || paths.iter().flat_map(|p| &p.traffic);
-    let sum = |kind| {
-        (
-            kind,
-            all().filter(|c| c.kind == kind).map(|c| c.bytes).sum(),
-        )
-    };
-    let kinds = Kind::ALL.map(sum).into_iter();
-    kinds.filter(|(_, bytes)| *bytes > 0).collect()
 }
 
 fn summary(counts: &[Count], stays: bool) -> Result<()> {
@@ -326,10 +326,14 @@ pub fn watcher(interfaces: &[String]) -> Result<(Watched, Lock)> {
     let agent = Agent::start(&config)?;
     let windowless = Windowless::default();
     let about = about(&config, &agent, &windowless);
+    let mut books = Books::default();
+    books.begin(now_us());
     let watched = Watched {
         windowless,
         agent,
         about,
+        books,
+        compare: None,
     };
     Ok((watched, lock))
 }

@@ -1,12 +1,15 @@
 //! What a running agent tells of itself: the protocol between `tidegate run` and `tidegate top`.
 
+use crate::account::{Account, Books};
+use crate::compare::{Compare, Compared};
 use crate::udp::{HoldCounts, Windowless};
 use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 use tidegate_agent::{
-    Agent, AgentError, Count, FlowView, Hook, Interface, LeftView, PathView, WindowlessView,
+    Agent, AgentError, Count, Direction, FlowView, Hook, Interface, Kind, LeftView, PathView,
+    WindowlessView,
 };
 use tidegate_laws::Law;
 use tidegate_scenario::Udp;
@@ -36,6 +39,9 @@ pub struct About {
     /// Whether any of it may be held.
     #[serde(default)]
     pub holds: bool,
+    /// Nothing is steered for a moment, so that the difference can be told.
+    #[serde(default)]
+    pub passes: bool,
     /// To what it is attached now.
     pub interfaces: Vec<Place>,
     /// Start, µs of CLOCK_MONOTONIC.
@@ -51,6 +57,12 @@ impl About {
         };
         self.interfaces = agent.interfaces().iter().map(place).collect();
         self.hook = agent.hook().map_or("none", Hook::name).into();
+    }
+
+    /// Whether what goes `direction` and is of that kind can be steered as the agent is set.
+    pub fn reaches(&self, kind: Kind, direction: Direction) -> bool {
+        let held = direction == Direction::Down && self.holds && kind.may_be_held();
+        held || kind.is_reached(self.law, direction)
     }
 
     /// The name of the interface with this index, which may have gone.
@@ -91,6 +103,9 @@ pub struct Snapshot {
     /// What the hold has done; absent without it.
     #[serde(default)]
     pub hold: Option<HoldCounts>,
+    /// What was done in the last hour, or since the start if that is less.
+    #[serde(default)]
+    pub account: Account,
 }
 
 /// An agent, and what is to be said about it.
@@ -101,6 +116,10 @@ pub struct Watched {
     pub agent: Agent,
     /// As it is now.
     pub about: About,
+    /// What it has done.
+    pub books: Books,
+    /// What steering does, where the user lets that be told.
+    pub compare: Option<Compare>,
 }
 
 impl Watched {
@@ -122,6 +141,7 @@ impl Watched {
     /// # Errors
     /// If what has no window cannot be let go there.
     pub fn release(&mut self, index: u32) -> Result<()> {
+        self.books.leave(&self.agent, index);
         self.agent.release(index);
         self.about.set_places(&self.agent);
         self.windowless.release(index)
@@ -131,7 +151,7 @@ impl Watched {
     pub fn snapshot(&self) -> Result<Snapshot> {
         let at_us = now_us();
         let flows = self.agent.flows();
-        let mut paths = self.agent.paths(&flows);
+        let mut paths = self.agent.paths(&flows, at_us);
         let mut windowless = self.agent.windowless();
         let hold = self.windowless.watch();
         if let Some(hold) = &hold {
@@ -148,7 +168,27 @@ impl Watched {
             left: self.agent.left(),
             windowless,
             hold: hold.map(|hold| hold.counts),
+            account: self.account(at_us)?,
         })
+    }
+
+    /// What was done of late.
+    pub fn account(&self, now_us: u64) -> Result<Account> {
+        let account = self.books.of_late(&self.agent, &self.about, now_us)?;
+        Ok(account.with(self.compared()))
+    }
+
+    /// What was done in all.
+    pub fn whole_account(&self, now_us: u64) -> Result<Account> {
+        let account = self.books.in_all(&self.agent, &self.about, now_us)?;
+        Ok(account.with(self.compared()))
+    }
+
+    fn compared(&self) -> [Option<Compared>; 2] {
+        self.compare
+            .as_ref()
+            .map(Compare::found)
+            .unwrap_or_default()
     }
 }
 

@@ -123,6 +123,17 @@ impl Windowless {
         self.set(&self.terms.clone(), &interfaces)
     }
 
+    /// Lets go of what is held for a while, or holds it again. What is turned away stays so: who came over TCP stays there.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn pause(&self, pauses: bool) -> Result<()> {
+        let Some(hold) = &self.hold else {
+            return Ok(());
+        };
+        Ok(hold.set(&self.terms.or_idle(pauses), &self.interfaces)?)
+    }
+
     fn set(&mut self, terms: &Terms, interfaces: &[Interface]) -> Result<()> {
         if let Some(hold) = &self.hold {
             hold.set(terms, interfaces)

@@ -30,7 +30,7 @@ __noinline int learn_segment(struct tg_flow *f, struct tg_arrival *a, __u32 ifin
 		return TG_COUNT_NO_PATH;
 	bpf_spin_lock(&path->lock);
 	path->measured += a->len;
-	tg_flow_arrives(f, params(), &path->interface, a);
+	tg_flow_arrives(f, params_now(a->now_us), &path->interface, a);
 	bpf_spin_unlock(&path->lock);
 	return TG_COUNT_MEASURED;
 }

@@ -19,6 +19,14 @@ static __always_inline const struct tg_params *params(void)
 	return (const struct tg_params *)&config.params;
 }
 
+static const volatile struct tg_params no_law = { .law = TG_LAW_NONE };
+
+/* Those that are in force now: for moments that the user allows none is. */
+static __always_inline const struct tg_params *params_now(__u64 now_us)
+{
+	return now_us < config.unsteered_until_us ? (const struct tg_params *)&no_law : params();
+}
+
 /* Asks the connection's own socket for the window scale of what arrives in `direction`. Returns -1,
  * or the reason for which it is of no use. */
 static __always_inline int socket_scale(struct __sk_buff *skb, enum tg_direction direction,

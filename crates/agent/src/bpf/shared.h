@@ -288,10 +288,13 @@ struct tg_left {
 	tg_u32 unused;
 };
 
-/* Powers of two: slot i counts values below 2^(i + first), the last all that are larger. */
-#define TG_SLOTS 16u
-#define TG_QUEUE_FIRST 9u   /* 512 us; the last but one ends at 8.4 s */
-#define TG_WINDOW_FIRST 12u /* 4 KiB; the last but one ends at 64 MiB */
+/*
+ * Four slots to a power of two: slot 0 counts values below 2^first, slots 1 to 4 those below 5/4, 6/4, 7/4 and 2
+ * times that, and so on; the last all that are larger.
+ */
+#define TG_SLOTS 62u
+#define TG_QUEUE_FIRST 9u   /* 512 us; the last but one ends at 16.8 s */
+#define TG_WINDOW_FIRST 12u /* 4 KiB; the last but one ends at 128 MiB */
 
 struct tg_histogram {
 	tg_u64 slots[TG_SLOTS];
@@ -308,6 +311,7 @@ struct tg_config {
 	struct tg_params params;
 	tg_u32 dry_run;
 	tg_u32 rules; /* their generation; 0: none were ever given */
+	tg_u64 unsteered_until_us; /* nothing is steered before then, so that the difference can be told */
 };
 
 #endif

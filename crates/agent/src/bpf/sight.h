@@ -11,26 +11,35 @@
  * many paths.
  */
 
-static __always_inline void observe(struct tg_histogram *h, __u32 value, __u32 first)
+static __always_inline __u32 slot_of(__u32 value, __u32 first)
 {
 	__u32 rest = value >> first;
-	__u32 slot = 0;
+	__u32 octave = 0;
 
-	h->sum += value;
+	if (!rest)
+		return 0;
 	if (rest >> 8) {
-		slot += 8;
+		octave += 8;
 		rest >>= 8;
 	}
 	if (rest >> 4) {
-		slot += 4;
+		octave += 4;
 		rest >>= 4;
 	}
 	if (rest >> 2) {
-		slot += 2;
+		octave += 2;
 		rest >>= 2;
 	}
-	/* What is left of 0, 1, 2 and 3 is the number of its bits. */
-	slot += rest > 1 ? 2 : rest;
+	octave += rest >> 1;
+	/* The two bits below the highest. */
+	return 1 + 4 * octave + ((value >> ((first + octave - 2) & 31)) & 3);
+}
+
+static __always_inline void observe(struct tg_histogram *h, __u32 value, __u32 first)
+{
+	__u32 slot = slot_of(value, first);
+
+	h->sum += value;
 	h->slots[slot < TG_SLOTS ? slot : TG_SLOTS - 1]++;
 }
 

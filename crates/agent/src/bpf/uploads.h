@@ -116,7 +116,7 @@ __noinline int learn_ack(struct tg_upload *u, struct tg_heard *h, __u32 ifindex)
 	if (!u || !h || !path)
 		return -1;
 	bpf_spin_lock(&path->lock);
-	raw = tg_upload_acknowledged(u, params(), &path->interface, &h->ack, &h->arrival);
+	raw = tg_upload_acknowledged(u, params_now(h->arrival.now_us), &path->interface, &h->ack, &h->arrival);
 	path->measured += h->arrival.len;
 	bpf_spin_unlock(&path->lock);
 	return raw;

@@ -92,7 +92,7 @@ fn a_path_shows_the_groups_that_have_flows_and_how_many() {
         gone,
         elsewhere,
     ];
-    let shown = PathView::new(Direction::Down, 2, &path, &flows, Vec::new());
+    let shown = PathView::new(Direction::Down, 2, &path, &flows, Vec::new(), 0);
     let [group] = &shown.groups[..] else {
         panic!("one group: {shown:?}");
     };
@@ -105,7 +105,7 @@ fn a_path_shows_the_groups_that_have_flows_and_how_many() {
         flows[2].record(&paths).map(|r| r.state),
         Some(PathState::Probing)
     );
-    assert_eq!(groups(&path.interface, &[&flows[2]]), []);
+    assert_eq!(groups(&path.interface, &[&flows[2]], 0), []);
 }
 
 #[test]
@@ -121,6 +121,9 @@ fn the_queue_of_a_path_is_the_longest_of_those_heard_of_late() {
         flow(30_000, 9_500_000),
         flow(20_000, 10_000_000),
     ];
-    let shown = PathView::new(Direction::Down, 2, &path, &flows, Vec::new());
+    let shown = PathView::new(Direction::Down, 2, &path, &flows, Vec::new(), 15_000_000);
     assert_eq!(shown.queue_us, 30_000);
+    // And when nothing has come any more for more than five seconds, no queue is known.
+    let later = PathView::new(Direction::Down, 2, &path, &flows, Vec::new(), 15_000_001);
+    assert_eq!(later.queue_us, 0);
 }

@@ -6,7 +6,7 @@ mod link;
 use crate::connection::RTT_US;
 use crate::gate::Gate;
 use crate::packet::{Ip, Link};
-use link::{Outcome, PORT, Start, transfers};
+use link::{Outcome, PORT, Start, transfers, transfers_that_pass};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::cell::RefCell;
@@ -52,6 +52,39 @@ fn with_verdicts(
     verdicts: &[(u16, Verdict)],
     check: impl Fn(&Outcome),
 ) {
+    run(
+        direction,
+        law,
+        limit,
+        verdicts,
+        |gate, begin_us, starts, noise| {
+            check(&transfers(gate, law, begin_us, starts, noise));
+        },
+    );
+}
+
+/// Under `tide`, which pauses: what came of it meanwhile, and thereafter.
+fn under_pauses(direction: Direction, check: impl Fn(&[Outcome; 2])) {
+    run(
+        direction,
+        Law::Tide,
+        None,
+        &[],
+        |gate, begin_us, starts, noise| {
+            check(&transfers_that_pass(
+                gate, begin_us, 2_000_000, starts, noise,
+            ));
+        },
+    );
+}
+
+fn run(
+    direction: Direction,
+    law: Law,
+    limit: Option<u32>,
+    verdicts: &[(u16, Verdict)],
+    check: impl Fn(&mut Gate, u64, &[Start], &[u8]),
+) {
     if !is_root() {
         return;
     }
@@ -74,9 +107,9 @@ fn with_verdicts(
     TestRunner::new(config)
         .run(&(starts, noise), |(starts, noise)| {
             let (gate, begin_us) = &mut *gate.borrow_mut();
-            check(&transfers(gate, law, *begin_us, &starts, &noise));
+            check(gate, *begin_us, &starts, &noise);
             // Long enough for the path to be idle, so that each case begins alike.
-            *begin_us += 60_000_000;
+            *begin_us += 200_000_000;
             Ok(())
         })
         .unwrap();
@@ -165,6 +198,19 @@ fn a_flow_of_three_times_the_weight_gets_three_times_as_much() {
                 assert!((2.0..4.5).contains(&times), "{direction:?} {outcome:?}");
             }
             assert!(outcome.utilisation > 0.9, "{direction:?} {outcome:?}");
+        });
+    }
+}
+
+/// Where the user lets some time pass unsteered, to tell the difference: the queue stands as without the agent, and two
+/// seconds later nothing is left of it, nor of a path that would seem longer.
+#[test]
+fn a_moment_without_steering_leaves_nothing_behind() {
+    for direction in Direction::ALL {
+        under_pauses(direction, |[during, after]| {
+            assert_eq!(during.lowered, 0, "{direction:?} {during:?}");
+            assert!(during.queue_us > 900_000, "{direction:?} {during:?}");
+            assert_steered(after, RTT_US);
         });
     }
 }

@@ -141,6 +141,14 @@ impl Gate {
         };
     }
 
+    /// Nothing is steered before then.
+    pub fn pass_until(&mut self, us: u64) {
+        let data = self.skeleton.maps.data_data.as_deref_mut();
+        data.expect("the programs have globals")
+            .config
+            .unsteered_until_us = us;
+    }
+
     pub fn set_rules(&mut self, rules: &Rules) {
         // From there packets seem to come.
         let loopback = Interface::find("lo").expect("there is one");

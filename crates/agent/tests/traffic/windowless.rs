@@ -87,7 +87,7 @@ fn way(agent: &Agent, kind: Kind, direction: Direction) -> WindowlessView {
 
 /// All that the link has carried of a kind.
 fn carried(agent: &Agent, kind: Kind, direction: Direction) -> Vec<Carried> {
-    let paths = agent.paths(&[]).into_iter();
+    let paths = agent.paths(&[], 0).into_iter();
     let of = paths.filter(|p| p.direction == direction);
     of.flat_map(|p| p.traffic)
         .filter(|c| c.kind == kind)

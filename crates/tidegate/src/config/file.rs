@@ -1,7 +1,7 @@
 //! The configuration file, as it is written.
 
 use super::OnExit;
-use crate::args::{OnlyArg, lambda_in_range};
+use crate::args::{OnlyArg, compared_in_range, lambda_in_range};
 use crate::udp::EchoPlace;
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, SocketAddr};
@@ -33,6 +33,8 @@ pub struct File {
     #[serde(default)]
     pub dry_run: bool,
     pub metrics: Option<SocketAddr>,
+    #[serde(default, deserialize_with = "compare")]
+    pub compare: Option<f64>,
     #[serde(default)]
     pub pin: bool,
     pub on_exit: Option<OnExit>,
@@ -205,6 +207,13 @@ fn weight<'de, D: Deserializer<'de>>(from: D) -> Result<Option<At<u8>>, D::Error
             "weight is {other}, expected 1 to 100"
         ))),
     }
+}
+
+fn compare<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    let value = f64::deserialize(from)?;
+    compared_in_range(value)
+        .map(Some)
+        .map_err(de::Error::custom)
 }
 
 fn lambda<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {

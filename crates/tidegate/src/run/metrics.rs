@@ -363,7 +363,7 @@ fn histogram(
     for (direction, histogram) in Direction::ALL.into_iter().zip(of) {
         let labels = [("direction", direction.name())];
         let mut metric: MetricEncoder = family.encode_family(&labels)?;
-        let slots = histogram.slots().map(|(bound, packets)| {
+        let slots = histogram.octaves().map(|(bound, packets)| {
             let bound = bound.map_or(f64::INFINITY, |bound| bound as f64 * scale);
             (bound, packets)
         });

@@ -1,5 +1,6 @@
 //! Snapshots in, rows out. Without a clock and without a terminal.
 
+use crate::account::Account;
 use crate::snapshot::{About, Snapshot};
 use crate::top::filter::Filter;
 use crate::top::order::Order;
@@ -35,6 +36,8 @@ pub struct Model {
     pub paths: Vec<PathRow>,
     /// What the hold has done; absent without it.
     pub hold: Option<HoldCounts>,
+    /// What was done of late; of an agent that does not tell, nothing.
+    pub account: Account,
     rows: Vec<Row>,
     /// Bytes that the paths had carried when last seen, by [`Kind::ALL`].
     carried: HashMap<(Direction, u32), [u64; Kind::ALL.len()]>,
@@ -67,6 +70,7 @@ impl Model {
         self.about = snapshot.agent;
         self.counts = snapshot.counts;
         self.hold = snapshot.hold;
+        self.account = snapshot.account;
         self.take_rows(
             (snapshot.flows, snapshot.left, snapshot.windowless),
             &snapshot.paths,
@@ -259,11 +263,9 @@ impl Model {
             let rate_bps = news
                 .zip(elapsed_us)
                 .map(|(news, us)| news as f64 * 8e6 / us as f64);
-            let held = path.0 == Direction::Down && self.about.holds && kind.may_be_held();
-            let reached = held || kind.is_reached(self.about.law, path.0);
             let row = KindRow {
                 kind,
-                reached,
+                reached: self.about.reaches(kind, path.0),
                 rate_bps,
             };
             (bytes, row)

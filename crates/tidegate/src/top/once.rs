@@ -3,7 +3,7 @@
 use crate::top::columns::{Column, columns};
 use crate::top::model::Model;
 use crate::top::row::{PathRow, Row};
-use crate::top::units::{delay, rate};
+use crate::top::units::{delay, duration, rate};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
 /// Wide enough for every column where it is no terminal that shows them.
@@ -14,6 +14,10 @@ pub fn table(model: &Model, rows: &[&Row], width: Option<u16>) -> String {
     let mut text = String::new();
     for path in &model.paths {
         text += &lines(path);
+    }
+    for way in &model.account.ways {
+        let span = duration(model.account.elapsed_us / 1_000_000);
+        text += &format!("last {span}, {way}\n");
     }
     if rows.is_empty() {
         return text + "no data of any flow has been seen of late\n";

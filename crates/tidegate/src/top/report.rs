@@ -1,5 +1,6 @@
 //! What programs get: the same rows as people, with everything that is known of each.
 
+use crate::account::Account;
 use crate::snapshot::{About, VERSION};
 use crate::top::model::{Model, Wish};
 use crate::top::row::{PathRow, Row, Seen, State};
@@ -22,6 +23,7 @@ pub struct Report<'a> {
     left: Vec<Line<'a, LeftView>>,
     windowless: Vec<Line<'a, WindowlessView>>,
     hold: Option<HoldCounts>,
+    account: &'a Account,
 }
 
 #[derive(Serialize)]
@@ -77,6 +79,7 @@ impl<'a> Report<'a> {
             left,
             windowless,
             hold: model.hold,
+            account: &model.account,
         }
     }
 

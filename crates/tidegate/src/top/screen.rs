@@ -1,10 +1,12 @@
 //! Drawing: the same screen for the same model and view.
 
+use crate::account::Way;
 use crate::top::columns::{Column, columns};
 use crate::top::details;
 use crate::top::model::Model;
 use crate::top::row::{GroupRow, PathRow, Row as FlowRow, State};
-use crate::top::units::{delay, duration, rate};
+
+use crate::top::units::{bytes, delay, duration, rate};
 use crate::top::view::View;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -85,7 +87,9 @@ fn head<'a>(model: &'a Model, view: &View, notice: Option<&'a str>) -> Line<'a> 
     if model.at_us == 0 {
         return Line::from(spans);
     }
-    let verb = if about.dry_run {
+    let verb = if about.passes {
+        "lets traffic pass to compare; steers"
+    } else if about.dry_run {
         "would steer (dry run)"
     } else {
         "steers"
@@ -108,13 +112,35 @@ fn arrow(direction: Direction) -> &'static str {
     }
 }
 
-/// A line for each interface and direction, and below it one for each of its groups.
+/// A line for each interface and direction, and below it one for each of its groups; then what was done of late.
 fn queues(model: &Model, width: u16) -> Vec<Line<'static>> {
     let lines = model.paths.iter().flat_map(|p| {
         let groups = p.groups.iter().map(|g| group(g, width));
         std::iter::once(path(p, width)).chain(groups)
     });
-    lines.collect()
+    let account = &model.account;
+    let late = account.ways.iter();
+    let late = late.filter_map(|way| of_late(way, account.elapsed_us, width));
+    lines.chain(late).collect()
+}
+
+/// What packets have met for the last hour, or since the start.
+fn of_late(way: &Way, elapsed_us: u64, width: u16) -> Option<Line<'static>> {
+    let queue = way.queue?;
+    let span = duration(elapsed_us / 1_000_000);
+    let mut text = format!(
+        "{} {span:<9} queue {:>6} (median), {} (95 of 100)  {}",
+        arrow(way.direction),
+        delay(queue.median_us),
+        delay(queue.p95_us),
+        bytes(way.bytes)
+    );
+    if let Some(compared) = &way.compared {
+        let (median, p95) = (compared.without.median_us, compared.without.p95_us);
+        text += &format!("  unsteered {}, {}", delay(median), delay(p95));
+    }
+    text = text.chars().take(width.into()).collect();
+    Some(Line::styled(text, FAINT))
 }
 
 fn path(path: &PathRow, width: u16) -> Line<'static> {

@@ -2,6 +2,7 @@
 
 mod filter;
 
+use crate::account::Account;
 use crate::snapshot::{About, Place, Snapshot, VERSION};
 use tidegate_agent::{
     Carried, Count, Direction, Ecn, Endpoint, FlowView, GroupView, Kind, LeftView, Marks, Origin,
@@ -132,6 +133,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             hook: "tcx".into(),
             udp: Udp::Leave,
             holds: false,
+            passes: false,
             interfaces: vec![Place {
                 name: "wwan0".into(),
                 ifindex: 2,
@@ -149,5 +151,6 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
         left: vec![],
         windowless: vec![],
         hold: None,
+        account: Account::default(),
     }
 }

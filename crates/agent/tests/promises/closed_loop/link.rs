@@ -21,6 +21,8 @@ const KERNEL_LAST: u32 = 1 << 20;
 const STEADY_US: [u64; 2] = [1_500_000, 4_000_000];
 /// By then `tide` has found that flows which begin at once share their queue.
 const FOUND_US: u64 = 16_000_000;
+/// For so long nothing is steered where that is tried.
+const PASSES_US: u64 = 12_000_000;
 /// For so long is then measured.
 const MEASURED_US: u64 = 1_000_000;
 
@@ -99,6 +101,8 @@ struct Transfers<'a> {
     /// When the link will have sent all that it has.
     free_us: u64,
     delays_us: Vec<u64>,
+    /// From when until when nothing is steered.
+    passes: Option<[u64; 2]>,
     outcome: Outcome,
 }
 
@@ -116,6 +120,39 @@ pub fn transfers(
             Law::Tide => FOUND_US,
             _ => STEADY_US[gate.direction as usize],
         };
+    measured(gate, begin_us, steady_us, None, starts, noise)
+}
+
+/// The same under `tide`, which steers nothing for a while when all is steady: measured in the last of that time, and
+/// once it has steered again for so long.
+pub fn transfers_that_pass(
+    gate: &mut Gate,
+    begin_us: u64,
+    again_us: u64,
+    starts: &[Start],
+    noise: &[u8],
+) -> [Outcome; 2] {
+    // One after the other, the second on a path that is idle again.
+    let trials = [
+        (0, PASSES_US - MEASURED_US),
+        (80_000_000, PASSES_US + again_us),
+    ];
+    trials.map(|(later_us, after_us)| {
+        let begin_us = begin_us + later_us;
+        let from_us = begin_us + FOUND_US;
+        let passes = Some([from_us, from_us + PASSES_US]);
+        measured(gate, begin_us, from_us + after_us, passes, starts, noise)
+    })
+}
+
+fn measured(
+    gate: &mut Gate,
+    begin_us: u64,
+    steady_us: u64,
+    passes: Option<[u64; 2]>,
+    starts: &[Start],
+    noise: &[u8],
+) -> Outcome {
     let mut transfers = Transfers {
         gate,
         steady_us,
@@ -125,6 +162,7 @@ pub fn transfers(
         order: 0,
         free_us: 0,
         delays_us: Vec::new(),
+        passes,
         outcome: Outcome {
             bytes: vec![0; starts.len()],
             ..Outcome::default()
@@ -166,6 +204,9 @@ impl Transfers<'_> {
         while let Some(Reverse((now_us, _, of, event))) = self.events.pop() {
             if now_us > end_us {
                 break;
+            }
+            if let Some([_, until_us]) = self.passes.take_if(|[from_us, _]| now_us >= *from_us) {
+                self.gate.pass_until(until_us);
             }
             match event {
                 Event::Data {

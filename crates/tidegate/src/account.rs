@@ -1,0 +1,367 @@
+//! What was done over a time: how much was carried and steered, what was left alone and why, how long packets stood in
+//! the queue.
+
+use crate::compare::Compared;
+use crate::snapshot::About;
+use crate::top::units::{bytes, delay, share};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::{self, Display, Formatter};
+use tidegate_agent::{Agent, AgentError, Count, Direction, Histogram, Kind, Reason};
+
+/// Marks that divide the time of an account.
+const MARKS: usize = 6;
+
+/// Of kinds that are less than this part of the whole nothing is said.
+const WORTH: f64 = 0.005;
+
+/// Bytes carried, by [`Direction::ALL`] and [`Kind::ALL`].
+type Carried = [[u64; Kind::ALL.len()]; 2];
+
+/// All that was counted since the agent was started.
+#[derive(Clone, Default)]
+struct Sums {
+    at_us: u64,
+    queue_us: Option<[Histogram; 2]>,
+    carried: Carried,
+    counts: Vec<Count>,
+}
+
+/// What becomes the account of the last hour, or of so long as was asked for.
+#[derive(Default)]
+pub struct Books {
+    /// Carried by interfaces that it has left.
+    gone: Carried,
+    begin: Sums,
+    marks: VecDeque<Sums>,
+}
+
+/// The account of a time.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+pub struct Account {
+    /// How long that was, in µs.
+    pub elapsed_us: u64,
+    /// Each direction in which anything was carried.
+    pub ways: Vec<Way>,
+}
+
+/// One direction.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct Way {
+    /// Which.
+    pub direction: Direction,
+    /// All that was carried that way, from the IP header on.
+    pub bytes: u64,
+    /// The queueing delay that packets with data have met; absent where none was measured.
+    pub queue: Option<Spread>,
+    /// What was carried, the most first.
+    pub kinds: Vec<Part>,
+    /// Bytes of TCP that were left alone, by reason, the most first.
+    pub left: Vec<Left>,
+    /// The queueing delay with steering and without, where the user lets that be told.
+    pub compared: Option<Compared>,
+}
+
+/// A kind's part.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct Part {
+    /// Which kind.
+    pub kind: Kind,
+    /// How much.
+    pub bytes: u64,
+    /// Whether the law in force steers it.
+    pub reached: bool,
+}
+
+/// What was left alone for one reason.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+pub struct Left {
+    /// The reason.
+    pub reason: Reason,
+    /// How much.
+    pub bytes: u64,
+}
+
+/// How delays were distributed over packets, as far as a histogram tells.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Spread {
+    /// Half of the packets met less, in µs.
+    pub median_us: u32,
+    /// Nineteen of twenty met less, in µs.
+    pub p95_us: u32,
+    /// Packets.
+    pub packets: u64,
+}
+
+impl Spread {
+    /// Of all that were counted; none if there were none.
+    pub fn of(histogram: &Histogram) -> Option<Self> {
+        let at = |part| Some(histogram.quantile(part)?.min(u64::from(u32::MAX)) as u32);
+        Some(Self {
+            median_us: at(0.5)?,
+            p95_us: at(0.95)?,
+            packets: histogram.count(),
+        })
+    }
+}
+
+impl Display for Spread {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let (median, p95) = (delay(self.median_us), delay(self.p95_us));
+        write!(f, "{median} (median), {p95} (95 of 100 packets)")
+    }
+}
+
+impl Books {
+    /// An interface is about to be left: what it has carried is not forgotten.
+    pub fn leave(&mut self, agent: &Agent, ifindex: u32) {
+        carry(&mut self.gone, agent, ifindex);
+    }
+
+    /// A sixth of the account's time is over.
+    pub fn mark(&mut self, agent: &Agent, now_us: u64) -> Result<(), AgentError> {
+        let sums = self.sums(agent, now_us)?;
+        self.marks.push_back(sums);
+        if self.marks.len() > MARKS {
+            self.marks.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Of the time since `MARKS` marks ago, or since the agent was started if that is less.
+    pub fn of_late(
+        &self,
+        agent: &Agent,
+        about: &About,
+        now_us: u64,
+    ) -> Result<Account, AgentError> {
+        let full = self.marks.len() == MARKS;
+        let from = self.marks.front().filter(|_| full).unwrap_or(&self.begin);
+        Ok(self.sums(agent, now_us)?.since(from, about))
+    }
+
+    /// Of all the time.
+    pub fn in_all(&self, agent: &Agent, about: &About, now_us: u64) -> Result<Account, AgentError> {
+        Ok(self.sums(agent, now_us)?.since(&self.begin, about))
+    }
+
+    /// The time begins.
+    pub fn begin(&mut self, now_us: u64) {
+        self.begin.at_us = now_us;
+    }
+
+    fn sums(&self, agent: &Agent, now_us: u64) -> Result<Sums, AgentError> {
+        let mut carried = self.gone;
+        for interface in agent.interfaces() {
+            carry(&mut carried, agent, interface.index);
+        }
+        Ok(Sums {
+            at_us: now_us,
+            queue_us: Some(agent.histograms()?.map(|h| h.queue_us)),
+            carried,
+            counts: agent.counts()?,
+        })
+    }
+}
+
+/// Adds what an interface has carried.
+fn carry(to: &mut Carried, agent: &Agent, ifindex: u32) {
+    for direction in Direction::ALL {
+        for carried in agent.traffic(direction, ifindex) {
+            to[direction as usize][carried.kind as usize] += carried.bytes;
+        }
+    }
+}
+
+impl Sums {
+    fn since(&self, earlier: &Self, about: &About) -> Account {
+        let way = |direction| self.way(earlier, direction, about);
+        Account {
+            elapsed_us: self.at_us.saturating_sub(earlier.at_us),
+            ways: Direction::ALL.into_iter().filter_map(way).collect(),
+        }
+    }
+
+    fn way(&self, earlier: &Self, direction: Direction, about: &About) -> Option<Way> {
+        let at = direction as usize;
+        let part = |kind: Kind| Part {
+            kind,
+            bytes: self.carried[at][kind as usize]
+                .saturating_sub(earlier.carried[at][kind as usize]),
+            reached: about.reaches(kind, direction),
+        };
+        let mut kinds: Vec<_> = Kind::ALL.map(part).into();
+        kinds.retain(|part| part.bytes > 0);
+        kinds.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+        let bytes = kinds.iter().map(|part| part.bytes).sum();
+        (bytes > 0).then(|| Way {
+            direction,
+            bytes,
+            queue: self.queue(earlier, direction).as_ref().and_then(Spread::of),
+            kinds,
+            left: self.left(earlier, direction),
+            compared: None,
+        })
+    }
+
+    fn queue(&self, earlier: &Self, direction: Direction) -> Option<Histogram> {
+        let now = &self.queue_us.as_ref()?[direction as usize];
+        let before = earlier.queue_us.as_ref().map(|h| &h[direction as usize]);
+        Some(before.map_or_else(|| now.clone(), |before| now.since(before)))
+    }
+
+    fn left(&self, earlier: &Self, direction: Direction) -> Vec<Left> {
+        let of = |counts: &[Count], reason| {
+            let same = |c: &&Count| c.direction == direction && c.reason == reason;
+            counts.iter().find(same).map_or(0, |c| c.bytes)
+        };
+        let left = |reason: Reason| Left {
+            reason,
+            bytes: of(&self.counts, reason).saturating_sub(of(&earlier.counts, reason)),
+        };
+        let reasons = Reason::ALL
+            .into_iter()
+            .filter(|r| r.is_of_data_left_alone());
+        let mut left: Vec<_> = reasons.map(left).filter(|l| l.bytes > 0).collect();
+        left.sort_by_key(|l| std::cmp::Reverse(l.bytes));
+        left
+    }
+}
+
+impl Account {
+    /// Bytes of each kind that there was, both ways.
+    pub fn carried(&self) -> BTreeMap<&'static str, u64> {
+        let mut carried = BTreeMap::new();
+        for part in self.ways.iter().flat_map(|way| &way.kinds) {
+            *carried.entry(part.kind.name()).or_default() += part.bytes;
+        }
+        carried
+    }
+
+    /// What was found by comparing, in its place.
+    #[must_use]
+    pub fn with(mut self, compared: [Option<Compared>; 2]) -> Self {
+        for way in &mut self.ways {
+            way.compared = compared[way.direction as usize];
+        }
+        self
+    }
+}
+
+impl Way {
+    /// Its kinds in percent, steered ones or the others; none if there are none worth a word.
+    fn parts(&self, reached: bool) -> Option<String> {
+        let whole = self.bytes as f64;
+        let worth = |p: &&Part| p.reached == reached && p.bytes as f64 > WORTH * whole;
+        let word = |p: &Part| {
+            let why = match (p.kind, self.left.first()) {
+                (Kind::TcpLeft, Some(left)) => format!(" ({})", left.reason.short()),
+                _ => String::new(),
+            };
+            format!("{}{why} {}", p.kind.short(), share(p.bytes as f64, whole))
+        };
+        let words: Vec<_> = self.kinds.iter().filter(worth).map(word).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+impl Display for Way {
+    /// As in `down 3.2 GB: queue 14 ms (median), …; steered TCP 94 %; left alone QUIC 5 %`.
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        write!(f, "{} {}: ", self.direction.name(), bytes(self.bytes))?;
+        match &self.queue {
+            Some(queue) => write!(f, "queue {queue}")?,
+            None => write!(f, "no queue was measured")?,
+        }
+        if let Some(compared) = &self.compared {
+            write!(f, "; {compared}")?;
+        }
+        for (reached, what) in [(true, "steered"), (false, "left alone")] {
+            if let Some(parts) = self.parts(reached) {
+                write!(f, "; {what} {parts}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Spread, Sums};
+    use crate::compare::Compared;
+    use crate::snapshot::About;
+    use tidegate_agent::{Count, Direction, Histograms, Kind, Reason};
+    use tidegate_laws::Law;
+
+    /// After so many times a minute in which 10 MB of TCP and 1 MB of QUIC came, and 100 kB of TCP that was left alone.
+    fn after(minutes: u64) -> Sums {
+        let mut sums = Sums {
+            at_us: minutes * 60_000_000,
+            ..Sums::default()
+        };
+        let mut queue = Histograms::default().queue_us;
+        queue.insert(20_000, 950 * minutes);
+        queue.insert(200_000, 50 * minutes);
+        sums.queue_us = Some([queue, Histograms::default().queue_us]);
+        let down = &mut sums.carried[Direction::Down as usize];
+        down[Kind::Tcp as usize] = 10_000_000 * minutes;
+        down[Kind::Quic as usize] = 1_000_000 * minutes;
+        down[Kind::TcpLeft as usize] = 100_000 * minutes;
+        sums.counts = vec![Count {
+            direction: Direction::Down,
+            reason: Reason::NoScale,
+            packets: 100 * minutes,
+            bytes: 100_000 * minutes,
+        }];
+        sums
+    }
+
+    #[test]
+    fn an_account_is_of_its_time_alone() {
+        let account = after(5).since(&after(2), &About::default());
+        assert_eq!(account.elapsed_us, 180_000_000);
+        let [way] = &account.ways[..] else {
+            panic!("nothing went up: {account:?}");
+        };
+        assert_eq!((way.direction, way.bytes), (Direction::Down, 33_300_000));
+        let queue = way.queue.unwrap();
+        assert_eq!(queue.packets, 3000);
+        // As far as the slots tell.
+        assert!((16_000..24_000).contains(&queue.median_us), "{queue:?}");
+        assert!((16_000..24_600).contains(&queue.p95_us), "{queue:?}");
+        let carried = account.carried();
+        assert_eq!((carried["tcp"], carried["quic"]), (30_000_000, 3_000_000));
+    }
+
+    #[test]
+    fn it_says_what_was_steered_and_what_was_not_and_why() {
+        let tide = About {
+            law: Law::Tide,
+            ..About::default()
+        };
+        let mut account = after(60).since(&Sums::default(), &tide);
+        let with = Spread {
+            median_us: 14_000,
+            p95_us: 61_000,
+            packets: 500,
+        };
+        let without = Spread {
+            median_us: 420_000,
+            p95_us: 1_200_000,
+            packets: 500,
+        };
+        account.ways[0].queue = Some(with);
+        account.ways[0].compared = Some(Compared {
+            pairs: 6,
+            slots_us: 48_000_000,
+            with,
+            without,
+        });
+        let text = account.ways[0].to_string();
+        assert_eq!(
+            text,
+            "down 666 MB: queue 14 ms (median), 61 ms (95 of 100 packets); in 6 trials, 48 s each way, with steering \
+             14 ms and 61 ms, without 420 ms and 1.2 s; steered TCP 90 %; left alone QUIC 9 %, TCP left alone (no window scale) <1 %"
+        );
+    }
+}

@@ -1,0 +1,337 @@
+//! Tells what steering does: a small part of the time, which the user allows, passes unsteered, in pairs of slots under
+//! load, one with steering and one without, in random order. Without a clock and without the agent.
+
+use crate::account::Spread;
+use crate::top::units::{delay, duration};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::fmt::{self, Display, Formatter};
+use tidegate_agent::{Direction, Histogram};
+
+const SECOND_US: u64 = 1_000_000;
+/// Of one slot.
+const SLOT_US: u64 = 12 * SECOND_US;
+/// Its beginning, in which the queue of the slot before drains, or builds up, counts for neither.
+const SETTLE_US: u64 = 4 * SECOND_US;
+/// Between two looks for traffic that is worth a pair of slots,
+const LOOK_US: u64 = SECOND_US;
+/// so many bytes of TCP at least.
+const LOAD: u64 = 64 << 10;
+/// Packets that have to have been measured in each slot for it to say anything of a direction.
+const ENOUGH: u64 = 50;
+/// Pairs that are remembered, so that what was long ago fades.
+const PAIRS: usize = 24;
+
+/// The part of the time that may pass unsteered at most.
+pub const MOST: f64 = 0.1;
+
+/// Pairs of slots, now and then.
+pub struct Compare {
+    /// The part of the time that may pass unsteered.
+    part: f64,
+    random: Pcg64Mcg,
+    phase: Phase,
+    pairs: [VecDeque<Pair>; 2],
+}
+
+/// Where it is.
+enum Phase {
+    /// Until then.
+    Resting(u64),
+    /// For traffic; that was when it looked last, and what had come.
+    Waiting(u64, [u64; 2]),
+    /// In the first slot of a pair, or in the second.
+    Slot(Slot),
+}
+
+struct Slot {
+    steered: bool,
+    began_us: u64,
+    /// When it had settled.
+    base: Option<[Histogram; 2]>,
+    /// What came in the pair's other slot.
+    first: Option<[Histogram; 2]>,
+}
+
+/// What was met in a pair of slots.
+struct Pair {
+    with: Histogram,
+    without: Histogram,
+}
+
+/// What there is to be seen.
+pub struct Look {
+    /// µs of `CLOCK_MONOTONIC`.
+    pub now_us: u64,
+    /// Payload bytes of TCP, by [`Direction::ALL`].
+    pub measured_bytes: [u64; 2],
+    /// Queueing delays so far, likewise.
+    pub queue_us: [Histogram; 2],
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Nothing is to be steered until then, µs of `CLOCK_MONOTONIC`.
+    PassUntil(u64),
+    /// All is to be as ever.
+    Steer,
+}
+
+/// The queueing delay with steering and without, over the last pairs of slots.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Compared {
+    /// Pairs of slots.
+    pub pairs: u32,
+    /// How long the slots of either kind were together, in µs.
+    pub slots_us: u64,
+    /// In the steered slots.
+    pub with: Spread,
+    /// In the others.
+    pub without: Spread,
+}
+
+impl Compare {
+    /// So large a part of the time may pass unsteered, from 0 to [`MOST`].
+    pub fn new(part: f64, seed: u64, now_us: u64) -> Self {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let rest = now_us + rest_us(part, &mut random);
+        Self {
+            part,
+            random,
+            phase: Phase::Resting(rest),
+            pairs: Default::default(),
+        }
+    }
+
+    /// When it wants to look again, µs of `CLOCK_MONOTONIC`.
+    pub fn next_us(&self) -> u64 {
+        match &self.phase {
+            Phase::Resting(until_us) => *until_us,
+            Phase::Waiting(looked_us, _) => looked_us + LOOK_US,
+            Phase::Slot(slot) if slot.base.is_none() => slot.began_us + SETTLE_US,
+            Phase::Slot(slot) => slot.began_us + SLOT_US,
+        }
+    }
+
+    /// Looks, and says what is to change; none: nothing.
+    pub fn step(&mut self, look: &Look) -> Option<Action> {
+        let now_us = look.now_us;
+        if now_us < self.next_us() {
+            return None;
+        }
+        match &mut self.phase {
+            Phase::Resting(_) => self.phase = Phase::Waiting(now_us, look.measured_bytes),
+            Phase::Waiting(looked_us, before) => {
+                let came = look.measured_bytes.iter().zip(*before);
+                let came = came.map(|(now, before)| now.saturating_sub(before));
+                let rate = came.max().unwrap_or(0) * LOOK_US / (now_us - *looked_us).max(1);
+                if rate >= LOAD {
+                    let steered = self.random.random();
+                    return self.begin(now_us, steered, None);
+                }
+                self.phase = Phase::Waiting(now_us, look.measured_bytes);
+            }
+            Phase::Slot(slot) => match &slot.base {
+                None => slot.base = Some(look.queue_us.clone()),
+                Some(base) => {
+                    let news = |i: usize| look.queue_us[i].since(&base[i]);
+                    let (steered, here) = (slot.steered, [news(0), news(1)]);
+                    return match slot.first.take() {
+                        None => self.begin(now_us, !steered, Some(here)),
+                        Some(first) => self.end(now_us, steered, first, here),
+                    };
+                }
+            },
+        }
+        None
+    }
+
+    fn begin(
+        &mut self,
+        now_us: u64,
+        steered: bool,
+        first: Option<[Histogram; 2]>,
+    ) -> Option<Action> {
+        let is_second = first.is_some();
+        self.phase = Phase::Slot(Slot {
+            steered,
+            began_us: now_us,
+            base: None,
+            first,
+        });
+        match steered {
+            // One that comes first is as everything was.
+            true => is_second.then_some(Action::Steer),
+            false => Some(Action::PassUntil(now_us + SLOT_US)),
+        }
+    }
+
+    fn end(
+        &mut self,
+        now_us: u64,
+        steered: bool,
+        first: [Histogram; 2],
+        second: [Histogram; 2],
+    ) -> Option<Action> {
+        let (with, without) = if steered {
+            (second, first)
+        } else {
+            (first, second)
+        };
+        for ((pairs, with), without) in self.pairs.iter_mut().zip(with).zip(without) {
+            if with.count().min(without.count()) < ENOUGH {
+                continue;
+            }
+            pairs.push_back(Pair { with, without });
+            if pairs.len() > PAIRS {
+                pairs.pop_front();
+            }
+        }
+        let rest = rest_us(self.part, &mut self.random);
+        self.phase = Phase::Resting(now_us + rest);
+        (!steered).then_some(Action::Steer)
+    }
+
+    /// What it has found, by [`Direction::ALL`]; none where it knows nothing yet.
+    pub fn found(&self) -> [Option<Compared>; 2] {
+        Direction::ALL.map(|direction| {
+            let pairs = &self.pairs[direction as usize];
+            let sum = |of: fn(&Pair) -> &Histogram| {
+                let sum = pairs.iter().map(of).cloned();
+                sum.reduce(|mut sum, one| {
+                    sum.add(&one);
+                    sum
+                })
+            };
+            Some(Compared {
+                pairs: pairs.len() as u32,
+                slots_us: pairs.len() as u64 * (SLOT_US - SETTLE_US),
+                with: Spread::of(&sum(|p| &p.with)?)?,
+                without: Spread::of(&sum(|p| &p.without)?)?,
+            })
+        })
+    }
+}
+
+/// Between two pairs: so long that one unsteered slot is the part of the time that may be, or less.
+fn rest_us(part: f64, random: &mut Pcg64Mcg) -> u64 {
+    (SLOT_US as f64 / part * random.random_range(1.0..1.5)) as u64
+}
+
+impl Display for Compared {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let slots = duration(self.slots_us / SECOND_US);
+        let trials = if self.pairs == 1 { "trial" } else { "trials" };
+        write!(
+            f,
+            "in {} {trials}, {slots} each way, with steering {} and {}, without {} and {}",
+            self.pairs,
+            delay(self.with.median_us),
+            delay(self.with.p95_us),
+            delay(self.without.median_us),
+            delay(self.without.p95_us),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Action, Compare, LOAD, Look, SLOT_US};
+    use tidegate_agent::{Direction, Histograms};
+
+    /// Lets days pass under a load that meets 10 ms of queue while it is steered, and 400 ms while it is not. Returns
+    /// how much of the time it was not.
+    fn live(compare: &mut Compare, days: u64, load: u64) -> f64 {
+        let mut look = Look {
+            now_us: 0,
+            measured_bytes: [0; 2],
+            queue_us: [
+                Histograms::default().queue_us,
+                Histograms::default().queue_us,
+            ],
+        };
+        let (end_us, mut unsteered_us) = (days * 86_400_000_000, 0);
+        let mut passes_until_us = 0;
+        while look.now_us < end_us {
+            let before_us = look.now_us;
+            look.now_us = compare.next_us();
+            let seconds = (look.now_us - before_us).div_ceil(1_000_000);
+            look.measured_bytes[0] += load * seconds;
+            let passes = before_us < passes_until_us;
+            let queue_us = if passes { 400_000 } else { 10_000 };
+            look.queue_us[0].insert(queue_us, load * seconds / 1000);
+            if passes {
+                unsteered_us += look.now_us - before_us;
+            }
+            match compare.step(&look) {
+                Some(Action::PassUntil(us)) => passes_until_us = us,
+                Some(Action::Steer) => assert!(look.now_us >= passes_until_us),
+                None => {}
+            }
+        }
+        unsteered_us as f64 / end_us as f64
+    }
+
+    #[test]
+    fn no_more_time_passes_unsteered_than_was_allowed_and_not_much_less() {
+        for part in [0.001, 0.01, 0.1] {
+            let mut compare = Compare::new(part, 1, 0);
+            let passed = live(&mut compare, 3, 4 * LOAD);
+            assert!(passed <= part && passed > 0.6 * part, "{passed} of {part}");
+        }
+    }
+
+    #[test]
+    fn it_tells_the_queue_with_and_without() {
+        let mut compare = Compare::new(0.05, 2, 0);
+        assert_eq!(compare.found(), [None, None]);
+        live(&mut compare, 1, 4 * LOAD);
+        let [Some(down), None] = compare.found() else {
+            panic!("nothing went up: {:?}", compare.found());
+        };
+        assert_eq!(down.pairs, 24);
+        assert!(
+            down.with.p95_us < 13_000 && down.without.median_us > 300_000,
+            "{down:?}"
+        );
+    }
+
+    #[test]
+    fn without_load_nothing_is_tried() {
+        let mut compare = Compare::new(0.1, 3, 0);
+        assert!(live(&mut compare, 1, LOAD / 2) == 0.0);
+        assert_eq!(compare.found()[Direction::Down as usize], None);
+    }
+
+    #[test]
+    fn either_slot_may_come_first() {
+        let firsts = (0..40).map(|seed| {
+            let mut compare = Compare::new(0.1, seed, 0);
+            let mut look = Look {
+                now_us: 0,
+                measured_bytes: [0; 2],
+                queue_us: [
+                    Histograms::default().queue_us,
+                    Histograms::default().queue_us,
+                ],
+            };
+            loop {
+                look.now_us = compare.next_us();
+                look.measured_bytes[0] += 100 * LOAD;
+                let action = compare.step(&look);
+                if let super::Phase::Slot(slot) = &compare.phase {
+                    assert_eq!(action.is_some(), !slot.steered);
+                    if let Some(action) = action {
+                        assert_eq!(action, Action::PassUntil(look.now_us + SLOT_US));
+                    }
+                    return slot.steered;
+                }
+            }
+        });
+        let steered = firsts.filter(|steered| *steered).count();
+        assert!((8..=32).contains(&steered), "{steered} of 40");
+    }
+}

@@ -1,0 +1,80 @@
+//! Says in the log what was done, once an hour or as often as was asked for.
+
+use crate::account::Way;
+use crate::run::log::Log;
+use crate::snapshot::{Shared, now_us};
+use crate::top::units::duration;
+use serde_json::json;
+
+/// Marks between two lines, of which the account of late is made.
+const MARKS: u32 = 6;
+
+/// When it does.
+pub struct Hours {
+    /// Between two marks, in µs; none: never.
+    every_us: Option<u64>,
+    next_us: u64,
+    marks: u32,
+}
+
+impl Hours {
+    /// Every so many seconds; 0: the last hour is known, but not told.
+    pub fn new(seconds: u32, now_us: u64) -> Self {
+        let every_us = (seconds > 0).then(|| u64::from(seconds) * 1_000_000 / u64::from(MARKS));
+        Self {
+            every_us,
+            next_us: now_us + every_us.unwrap_or(0),
+            marks: 0,
+        }
+    }
+
+    /// When it wants to be asked again, µs of `CLOCK_MONOTONIC`; none: never.
+    pub fn next_us(&self) -> Option<u64> {
+        self.every_us.map(|_| self.next_us)
+    }
+
+    /// Marks the time, and says what was done if it is time for that.
+    pub fn step(&mut self, shared: &Shared, log: Log) {
+        let (Some(every_us), now_us) = (self.every_us, now_us()) else {
+            return;
+        };
+        if now_us < self.next_us {
+            return;
+        }
+        // After a sleep of the machine there is one mark, not one for each that was missed.
+        self.next_us += every_us;
+        if self.next_us <= now_us {
+            self.next_us = now_us + every_us;
+        }
+        self.marks += 1;
+        let is_due = self.marks % MARKS == 0;
+        let account = shared.with(|watched| {
+            let account = is_due.then(|| watched.account(now_us)).transpose()?;
+            watched.books.mark(&watched.agent, now_us)?;
+            Ok::<_, anyhow::Error>(account)
+        });
+        match account {
+            Some(Ok(Some(account))) => {
+                for way in account.ways.iter().filter(|way| way.queue.is_some()) {
+                    line(way, account.elapsed_us, log);
+                }
+            }
+            Some(Err(error)) => {
+                let message = format!("what was done is not known: {error:#}");
+                log.warn("account", &message, json!({}));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What was done in one direction.
+pub fn line(way: &Way, elapsed_us: u64, log: Log) {
+    let seconds = elapsed_us / 1_000_000;
+    let message = format!("{}, {way}", duration(seconds));
+    log.info(
+        "account",
+        &message,
+        json!({ "seconds": seconds, "way": way }),
+    );
+}

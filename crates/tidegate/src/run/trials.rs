@@ -1,0 +1,52 @@
+//! Lets a small part of the time pass unsteered, where the user allows that, so that the difference can be told.
+
+use crate::compare::{Action, Compare, Look};
+use crate::run::log::Log;
+use crate::snapshot::{Shared, Watched, now_us};
+use anyhow::Result;
+use serde_json::json;
+
+/// So large a part of the time; none if that is 0.
+pub fn wanted(part: f64) -> Option<Compare> {
+    (part > 0.0).then(|| Compare::new(part, rand::random(), now_us()))
+}
+
+/// When it wants to look again, µs of `CLOCK_MONOTONIC`; none: there is nothing to be told.
+pub fn next_us(shared: &Shared) -> Option<u64> {
+    shared.with(|watched| Some(watched.compare.as_ref()?.next_us()))?
+}
+
+/// Looks, and begins or ends a trial if it is time for that.
+pub fn step(shared: &Shared, log: Log) {
+    let stepped = shared.with(|watched| {
+        let due = watched
+            .compare
+            .as_ref()
+            .is_some_and(|c| c.next_us() <= now_us());
+        if due { look(watched) } else { Ok(()) }
+    });
+    if let Some(Err(error)) = stepped {
+        let message = format!("what steering does is not told: {error:#}");
+        log.warn("compare", &message, json!({}));
+        shared.with(|watched| watched.compare = None);
+    }
+}
+
+fn look(watched: &mut Watched) -> Result<()> {
+    let look = Look {
+        now_us: now_us(),
+        measured_bytes: watched.agent.measured_bytes(),
+        queue_us: watched.agent.histograms()?.map(|h| h.queue_us),
+    };
+    let compare = watched.compare.as_mut();
+    let Some(action) = compare.and_then(|compare| compare.step(&look)) else {
+        return Ok(());
+    };
+    let until_us = match action {
+        Action::PassUntil(until_us) => until_us,
+        Action::Steer => 0,
+    };
+    watched.about.passes = until_us > 0;
+    watched.agent.pass_until(until_us);
+    watched.windowless.pause(until_us > 0)
+}
