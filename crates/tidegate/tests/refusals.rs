@@ -157,10 +157,12 @@ fn an_interface_that_cannot_exist() {
 }
 
 /// What is wrong with a configuration, and what the refusal names.
-const CONFIGURATIONS: [(&str, &[&str]); 17] = [
+const CONFIGURATIONS: [(&str, &[&str]); 19] = [
     ("law = \"tied\"", &[":1:", "tied", "tide"]),
     ("lore = \"tide\"", &[":1:", "lore", "law"]),
     ("lambda = 0", &[":1:", "above 0"]),
+    ("compare = 0.2", &[":1:", "from 0 to 0.1"]),
+    ("compare = 0.01\ndry_run = true", &["compare", "dry run"]),
     ("limit = -1", &[":1:", "-1"]),
     ("metrics = \"here\"", &[":1:", "socket address"]),
     ("interfaces = [\"lo\",\n\"no such\"]", &[":2:", "no such"]),

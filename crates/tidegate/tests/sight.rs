@@ -200,6 +200,61 @@ fn what_the_agent_sees_is_shown_to_people_to_programs_and_to_prometheus() {
     work.unwrap();
 }
 
+/// The account in the log holds what came in its time, and the last one what came in all, on interfaces that are gone
+/// by then, too.
+#[test]
+fn accounts_are_of_their_time_and_forget_no_interface() {
+    if !is_root() {
+        return;
+    }
+    let hosts = Veth::new().unwrap();
+    let work = hosts.client.run(|| {
+        let mut agent = start(&["--account", "3"]);
+        agent.event("serving");
+        let _ends = traffic(&hosts);
+        let down = |account: &Value| {
+            let way = &account["way"];
+            assert_eq!(way["direction"], "down", "{account}");
+            let kinds = way["kinds"].as_array().unwrap();
+            let of = |kind| {
+                let part = kinds.iter().find(|p| p["kind"] == kind);
+                part.map_or(0, |p| p["bytes"].as_u64().unwrap())
+            };
+            (of("tcp"), of("quic"), way["queue"]["packets"].as_u64())
+        };
+        let account = agent.event("account");
+        let (tcp, quic, packets) = down(&account);
+        assert!(tcp >= FILE as u64, "{account}");
+        assert_eq!(quic, (100 * (DATAGRAM + 28)) as u64);
+        assert!(packets.is_some_and(|n| n > 10), "{account}");
+        let kinds = account["way"]["kinds"].as_array().unwrap();
+        let reached = |kind| kinds.iter().find(|p| p["kind"] == kind).unwrap()["reached"].clone();
+        assert_eq!(
+            (reached("tcp"), reached("quic")),
+            (true.into(), false.into())
+        );
+        // Of what was before that time the next one says nothing, and nothing is what was since.
+        thread::sleep(Duration::from_secs(4));
+        let removed = Command::new("ip")
+            .args(["link", "del", Veth::INTERFACE])
+            .status()?;
+        assert!(removed.success());
+        agent.event("interface_gone");
+        let stop = agent.interrupt();
+        let passed = agent.passed.borrow();
+        let accounts = passed.iter().filter(|e| e["event"] == "account");
+        let last = accounts.filter(|e| e["way"]["direction"] == "down").last();
+        let (tcp, quic, _) = down(last.expect("one at the end"));
+        assert_eq!(stop["carried_bytes"]["quic"], quic);
+        assert!(
+            tcp >= FILE as u64 && quic == (100 * (DATAGRAM + 28)) as u64,
+            "{last:?}"
+        );
+        Ok(())
+    });
+    work.unwrap();
+}
+
 #[test]
 fn bad_questions_are_refused_and_the_connection_goes_on() {
     if !is_root() {

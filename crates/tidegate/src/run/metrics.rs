@@ -96,6 +96,7 @@ impl Collector for Measured {
         self.paths(e)?;
         self.flows(e)?;
         self.hold(e)?;
+        self.compared(e)?;
         self.distributions(e)
     }
 }
@@ -294,6 +295,29 @@ impl Measured {
             "1 if the process behind the packet queue has ended, so that nothing can be held";
         let gone = f64::from(u8::from(counts.gate_gone));
         single(e, "hold_gate_gone", help, None, gone)
+    }
+
+    /// Nothing where the user lets no time pass unsteered, or nothing is known yet.
+    fn compared(&self, e: &mut DescriptorEncoder) -> fmt::Result {
+        let ways = self.snapshot.account.ways.iter();
+        let known = ways.filter_map(|way| Some((way.direction.name(), way.compared?)));
+        let values = known.flat_map(|(direction, compared)| {
+            [("with", compared.with), ("without", compared.without)]
+                .into_iter()
+                .flat_map(move |(steering, spread)| {
+                    let of = [("0.5", spread.median_us), ("0.95", spread.p95_us)];
+                    of.map(|(quantile, us)| {
+                        let labels = [
+                            ("direction", direction),
+                            ("steering", steering),
+                            ("quantile", quantile),
+                        ];
+                        (labels, seconds(us))
+                    })
+                })
+        });
+        let help = "Queueing delay of packets in the last trials, with steering and without";
+        gauge(e, "compared_queue", help, Some(Unit::Seconds), values)
     }
 
     fn distributions(&self, e: &mut DescriptorEncoder) -> fmt::Result {
