@@ -3,20 +3,6 @@
 include!(concat!(env!("OUT_DIR"), "/words.rs"));
 
 impl Reason {
-    /// Whether it says why data are left alone.
-    pub const fn is_of_data_left_alone(self) -> bool {
-        matches!(
-            self,
-            Self::NoFlow
-                | Self::NoScale
-                | Self::Denied
-                | Self::Sealed
-                | Self::Mptcp
-                | Self::Fragment
-                | Self::IpOptions
-        )
-    }
-
     /// In two or three words, for a column: why data are left alone.
     pub const fn short(self) -> &'static str {
         match self {

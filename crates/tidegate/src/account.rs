@@ -7,7 +7,7 @@ use crate::top::units::{bytes, delay, share};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::{self, Display, Formatter};
-use tidegate_agent::{Agent, AgentError, Count, Direction, Histogram, Kind, Reason};
+use tidegate_agent::{Agent, AgentError, Direction, Histogram, Kind, LeftView, Reason};
 
 /// Marks that divide the time of an account.
 const MARKS: usize = 6;
@@ -24,7 +24,7 @@ struct Sums {
     at_us: u64,
     queue_us: Option<[Histogram; 2]>,
     carried: Carried,
-    counts: Vec<Count>,
+    left: Vec<LeftView>,
 }
 
 /// What becomes the account of the last hour, or of so long as was asked for.
@@ -56,8 +56,8 @@ pub struct Way {
     pub queue: Option<Spread>,
     /// What was carried, the most first.
     pub kinds: Vec<Part>,
-    /// Bytes of TCP that were left alone, by reason, the most first.
-    pub left: Vec<Left>,
+    /// Why TCP was left alone, of the connections that are remembered: what most bytes were left alone for first.
+    pub left: Vec<Reason>,
     /// The queueing delay with steering and without, where the user lets that be told.
     pub compared: Option<Compared>,
 }
@@ -71,15 +71,6 @@ pub struct Part {
     pub bytes: u64,
     /// Whether the law in force steers it.
     pub reached: bool,
-}
-
-/// What was left alone for one reason.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
-pub struct Left {
-    /// The reason.
-    pub reason: Reason,
-    /// How much.
-    pub bytes: u64,
 }
 
 /// How delays were distributed over packets, as far as a histogram tells.
@@ -159,7 +150,7 @@ impl Books {
             at_us: now_us,
             queue_us: Some(agent.histograms()?.map(|h| h.queue_us)),
             carried,
-            counts: agent.counts()?,
+            left: agent.left(),
         })
     }
 }
@@ -199,7 +190,7 @@ impl Sums {
             bytes,
             queue: self.queue(earlier, direction).as_ref().and_then(Spread::of),
             kinds,
-            left: self.left(earlier, direction),
+            left: self.left(earlier.at_us, direction),
             compared: None,
         })
     }
@@ -210,21 +201,15 @@ impl Sums {
         Some(before.map_or_else(|| now.clone(), |before| now.since(before)))
     }
 
-    fn left(&self, earlier: &Self, direction: Direction) -> Vec<Left> {
-        let of = |counts: &[Count], reason| {
-            let same = |c: &&Count| c.direction == direction && c.reason == reason;
-            counts.iter().find(same).map_or(0, |c| c.bytes)
-        };
-        let left = |reason: Reason| Left {
-            reason,
-            bytes: of(&self.counts, reason).saturating_sub(of(&earlier.counts, reason)),
-        };
-        let reasons = Reason::ALL
-            .into_iter()
-            .filter(|r| r.is_of_data_left_alone());
-        let mut left: Vec<_> = reasons.map(left).filter(|l| l.bytes > 0).collect();
-        left.sort_by_key(|l| std::cmp::Reverse(l.bytes));
-        left
+    fn left(&self, since_us: u64, direction: Direction) -> Vec<Reason> {
+        let mut bytes = BTreeMap::<Reason, u64>::new();
+        let of = |l: &&LeftView| l.direction == direction && l.seen_us >= since_us;
+        for left in self.left.iter().filter(of) {
+            *bytes.entry(left.reason).or_default() += left.bytes;
+        }
+        let mut reasons: Vec<_> = bytes.into_iter().filter(|(_, n)| *n > 0).collect();
+        reasons.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        reasons.into_iter().map(|(reason, _)| reason).collect()
     }
 }
 
@@ -255,7 +240,7 @@ impl Way {
         let worth = |p: &&Part| p.reached == reached && p.bytes as f64 > WORTH * whole;
         let word = |p: &Part| {
             let why = match (p.kind, self.left.first()) {
-                (Kind::TcpLeft, Some(left)) => format!(" ({})", left.reason.short()),
+                (Kind::TcpLeft, Some(left)) => format!(" ({})", left.short()),
                 _ => String::new(),
             };
             format!("{}{why} {}", p.kind.short(), share(p.bytes as f64, whole))
@@ -290,7 +275,8 @@ mod tests {
     use super::{Spread, Sums};
     use crate::compare::Compared;
     use crate::snapshot::About;
-    use tidegate_agent::{Count, Direction, Histograms, Kind, Reason};
+    use crate::top::tests::end;
+    use tidegate_agent::{Direction, Histograms, Kind, LeftView, Reason};
     use tidegate_laws::Law;
 
     /// After so many times a minute in which 10 MB of TCP and 1 MB of QUIC came, and 100 kB of TCP that was left alone.
@@ -307,12 +293,22 @@ mod tests {
         down[Kind::Tcp as usize] = 10_000_000 * minutes;
         down[Kind::Quic as usize] = 1_000_000 * minutes;
         down[Kind::TcpLeft as usize] = 100_000 * minutes;
-        sums.counts = vec![Count {
+        let left = |reason, seen_us, bytes| LeftView {
+            reason,
+            seen_us,
+            bytes,
             direction: Direction::Down,
-            reason: Reason::NoScale,
-            packets: 100 * minutes,
-            bytes: 100_000 * minutes,
-        }];
+            local: end("192.0.2.7", 50_000),
+            remote: end("198.51.100.9", 443),
+            ifindex: 2,
+            protocol: 6,
+            packets: 9,
+        };
+        sums.left = vec![
+            left(Reason::NoScale, sums.at_us, 100_000 * minutes),
+            left(Reason::Denied, sums.at_us, 10_000),
+            left(Reason::Sealed, 0, 9_000_000),
+        ];
         sums
     }
 
@@ -331,6 +327,8 @@ mod tests {
         assert!((16_000..24_600).contains(&queue.p95_us), "{queue:?}");
         let carried = account.carried();
         assert_eq!((carried["tcp"], carried["quic"]), (30_000_000, 3_000_000));
+        // Of one that was not seen in that time nothing is said.
+        assert_eq!(way.left, [Reason::NoScale, Reason::Denied]);
     }
 
     #[test]
@@ -339,7 +337,7 @@ mod tests {
             law: Law::Tide,
             ..About::default()
         };
-        let mut account = after(60).since(&Sums::default(), &tide);
+        let mut account = after(60).since(&after(1), &tide);
         let with = Spread {
             median_us: 14_000,
             p95_us: 61_000,
@@ -360,7 +358,7 @@ mod tests {
         let text = account.ways[0].to_string();
         assert_eq!(
             text,
-            "down 666 MB: queue 14 ms (median), 61 ms (95 of 100 packets); in 6 trials, 48 s each way, with steering \
+            "down 655 MB: queue 14 ms (median), 61 ms (95 of 100 packets); in 6 trials, 48 s each way, with steering \
              14 ms and 61 ms, without 420 ms and 1.2 s; steered TCP 90 %; left alone QUIC 9 %, TCP left alone (no window scale) <1 %"
         );
     }

@@ -43,12 +43,14 @@ impl AgentProcess {
 
     /// The same in the calling thread's namespace, with more arguments.
     pub fn start_here(arguments: &[&str]) -> Result<Self> {
+        Self::follow_here(&[&["--iface", EmulatedHosts::INTERFACE], arguments].concat())
+    }
+
+    /// The same where the default routes lead, unless the arguments say something else.
+    pub fn follow_here(arguments: &[&str]) -> Result<Self> {
         let program = std::env::current_exe()?;
         let mut command = Command::new(program);
-        command
-            .args(["run", "--iface", EmulatedHosts::INTERFACE])
-            .args(arguments)
-            .stdout(Stdio::piped());
+        command.arg("run").args(arguments).stdout(Stdio::piped());
         let mut agent = Self(command.spawn()?);
         let out = agent
             .0
@@ -134,10 +136,15 @@ impl AgentProcess {
         Ok((self.resources()?.cpu - before).as_secs_f64() / REST.as_secs_f64())
     }
 
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) -> Result<()> {
+        kill(Pid::from_raw(self.id() as i32), signal).context("signal the agent")
+    }
+
     /// Interrupts it, as a user would. Returns how many of its programs and maps outlive it.
     pub fn stop(mut self) -> Result<usize> {
         let held = self.resources()?;
-        kill(Pid::from_raw(self.0.id() as i32), Signal::SIGINT)?;
+        self.signal(Signal::SIGINT)?;
         let status = self.0.wait()?;
         ensure!(status.success(), "the agent ended badly: {status}");
         let began = Instant::now();

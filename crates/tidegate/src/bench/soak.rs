@@ -1,7 +1,9 @@
 //! Half an hour of connections that come and go over a link that loses, reorders and duplicates,
-//! with the agent in between: nothing may be damaged, stuck or left behind.
+//! with the agent in between, while interfaces come and go, routes move and the agent is told anew what to do: nothing may
+//! be damaged, stuck or left behind.
 
 mod connections;
+mod life;
 
 use super::agent_process::{AgentProcess, Resources};
 use super::{Row, print};
@@ -9,6 +11,7 @@ use crate::args::BenchArgs;
 use anyhow::{Result, ensure};
 use connections::{Listeners, Tally, be_client, serve};
 use indicatif::{ProgressBar, ProgressStyle};
+use life::{Events, Life};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -40,6 +43,7 @@ pub fn run(args: &BenchArgs, stop: &AtomicBool) -> Result<()> {
 struct Soaked {
     seconds: f64,
     tally: Tally,
+    events: Events,
     carried: u64,
     lost: u64,
     warm: Resources,
@@ -51,7 +55,8 @@ struct Soaked {
 fn soak(period: Duration, stop: &AtomicBool) -> Result<Soaked> {
     let hosts = EmulatedHosts::new(link(80e6), link(40e6), 1)?;
     let listeners = Listeners::new(hosts.server())?;
-    let mut agent = AgentProcess::start(hosts.client())?;
+    let mut life = Life::begin(hosts.client())?;
+    let mut agent = life.agent()?;
     let (tally, over, served) = (
         Tally::default(),
         AtomicBool::new(false),
@@ -66,7 +71,7 @@ fn soak(period: Duration, stop: &AtomicBool) -> Result<Soaked> {
                 scope.spawn(move || be_client(seed, hosts.client(), listeners, tally, over))
             })
             .collect();
-        let warm = watch(period, stop, &mut agent, &tally);
+        let warm = watch(period, stop, &mut agent, &mut life, &tally);
         over.store(true, Ordering::Relaxed);
         let ended: Vec<_> = clients.into_iter().map(|c| c.join()).collect();
         served.store(true, Ordering::Relaxed);
@@ -77,13 +82,17 @@ fn soak(period: Duration, stop: &AtomicBool) -> Result<Soaked> {
         warm
     })?;
     let seconds = began.elapsed().as_secs_f64();
+    life.calm()?;
     let rest_cpu = agent.cpu_at_rest()?;
     let end = agent.resources()?;
     let left_behind = agent.stop()?;
+    let events = life.events;
+    drop(life);
     let [carried, lost] = hosts.finish()?;
     Ok(Soaked {
         seconds,
         tally,
+        events,
         carried,
         lost,
         warm,
@@ -117,20 +126,22 @@ fn watch(
     period: Duration,
     stop: &AtomicBool,
     agent: &mut AgentProcess,
+    life: &mut Life,
     tally: &Tally,
 ) -> Result<Resources> {
     let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {msg}")?;
     let bar = ProgressBar::new(period.as_secs()).with_style(style);
     let began = Instant::now();
-    let mut warm = agent.resources()?;
+    let mut warm = None;
     while began.elapsed() < period && !stop.load(Ordering::Relaxed) {
         thread::sleep(LOOK.min(period.saturating_sub(began.elapsed())));
         agent.ensure_alive()?;
-        let now = agent.resources()?;
-        let rss = now.rss;
-        if began.elapsed() < period.mul_f64(WARMUP_SHARE) {
-            warm = now;
+        life.step(agent)?;
+        if warm.is_none() && began.elapsed() > period.mul_f64(WARMUP_SHARE) {
+            life.calm()?;
+            warm = Some(agent.resources()?);
         }
+        let rss = agent.resources()?.rss;
         bar.set_position(began.elapsed().as_secs());
         bar.set_message(format!(
             "{} connections, {} bad, agent {} kB",
@@ -140,7 +151,8 @@ fn watch(
         ));
     }
     bar.finish_and_clear();
-    Ok(warm)
+    // Interrupted before.
+    warm.map_or_else(|| agent.resources(), Ok)
 }
 
 impl Soaked {
@@ -157,6 +169,19 @@ impl Soaked {
                 tally(&self.tally.paused),
                 "",
             ),
+            row(
+                "interfaces that came and went",
+                count(self.events.guests),
+                "",
+            ),
+            row(
+                "default routes that moved and returned",
+                count(self.events.moves),
+                "",
+            ),
+            row("configurations read again", count(self.events.reloads), ""),
+            row("pauses of the agent", count(self.events.pauses), ""),
+            row("looks at it", count(self.events.looks), ""),
             row("packets carried by the link", count(self.carried), ""),
             row("packets lost by the link", count(self.lost), ""),
             row("damaged connections", tally(&self.tally.damaged), ""),

@@ -1,0 +1,174 @@
+//! What happens to a machine in months, in minutes: interfaces that come and go, default routes that move, a configuration
+//! that is changed, a process that gets no time, people who look.
+
+use crate::bench::agent_process::AgentProcess;
+use anyhow::{Context, Result, ensure};
+use nix::sys::signal::Signal;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+use tempfile::TempDir;
+use tidegate_lab::{EmulatedHosts, Namespace};
+
+/// The interface that comes and goes, and what it leads to.
+const GUEST: &str = "soak0";
+const GUEST_PEER: &str = "soak0-far";
+
+/// For so long the agent gets no time.
+const PAUSE: Duration = Duration::from_secs(4);
+
+/// Until the agent has followed what has changed.
+const SETTLES: Duration = Duration::from_secs(2);
+
+/// How often each has happened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Events {
+    /// Interfaces that came, and went.
+    pub guests: u64,
+    /// Default routes that moved from the link and back.
+    pub moves: u64,
+    /// Configurations that were read again.
+    pub reloads: u64,
+    /// Times without time.
+    pub pauses: u64,
+    /// Looks by `tidegate top`.
+    pub looks: u64,
+}
+
+/// A machine's life, with an agent that follows the default routes.
+pub struct Life<'a> {
+    host: &'a Namespace,
+    folder: TempDir,
+    random: Pcg64Mcg,
+    guest: bool,
+    away: bool,
+    /// What has happened.
+    pub events: Events,
+}
+
+impl<'a> Life<'a> {
+    /// Begins where the link is the default route.
+    pub fn begin(host: &'a Namespace) -> Result<Self> {
+        let life = Self {
+            host,
+            folder: TempDir::new().context("make a folder")?,
+            random: Pcg64Mcg::seed_from_u64(1),
+            guest: false,
+            away: false,
+            events: Events::default(),
+        };
+        life.configure(1)?;
+        life.ip(&format!(
+            "route add default dev {}",
+            EmulatedHosts::INTERFACE
+        ))?;
+        Ok(life)
+    }
+
+    /// The agent, on whatever leads away.
+    pub fn agent(&self) -> Result<AgentProcess> {
+        let (config, socket) = (self.file("tidegate.toml"), self.file("agent.sock"));
+        let arguments = ["--config", &config, "--socket", &socket];
+        self.host.run(|| AgentProcess::follow_here(&arguments))
+    }
+
+    /// One thing happens.
+    pub fn step(&mut self, agent: &AgentProcess) -> Result<()> {
+        match self.random.random_range(0..5) {
+            0 => self.guest(),
+            1 => self.travel(),
+            2 => self.reload(agent),
+            3 => self.pause(agent),
+            _ => self.look(),
+        }
+    }
+
+    /// All is as it was at the beginning.
+    pub fn calm(&mut self) -> Result<()> {
+        if self.away {
+            self.travel()?;
+        }
+        if self.guest {
+            self.guest()?;
+        }
+        thread::sleep(SETTLES);
+        Ok(())
+    }
+
+    /// A modem is plugged in and leads away as well, or is pulled out.
+    fn guest(&mut self) -> Result<()> {
+        self.guest = !self.guest;
+        if !self.guest {
+            return self.ip(&format!("link del {GUEST}"));
+        }
+        self.events.guests += 1;
+        self.ip(&format!(
+            "link add {GUEST} type veth peer name {GUEST_PEER}"
+        ))?;
+        self.ip(&format!("addr add 198.18.0.1/24 dev {GUEST}"))?;
+        self.ip(&format!("link set {GUEST} up"))?;
+        self.ip(&format!("link set {GUEST_PEER} up"))?;
+        self.ip(&format!("route add default dev {GUEST} metric 50"))
+    }
+
+    /// The default route leaves the link, whose connections go on unsteered, or returns.
+    fn travel(&mut self) -> Result<()> {
+        let verb = if self.away { "add" } else { "del" };
+        self.events.moves += u64::from(self.away);
+        self.away = !self.away;
+        self.ip(&format!(
+            "route {verb} default dev {}",
+            EmulatedHosts::INTERFACE
+        ))
+    }
+
+    fn reload(&mut self, agent: &AgentProcess) -> Result<()> {
+        self.events.reloads += 1;
+        let weight = self.random.random_range(1..=9);
+        self.configure(weight)?;
+        agent.signal(Signal::SIGHUP)
+    }
+
+    /// As on a machine that has more urgent things to do.
+    fn pause(&mut self, agent: &AgentProcess) -> Result<()> {
+        self.events.pauses += 1;
+        agent.signal(Signal::SIGSTOP)?;
+        thread::sleep(PAUSE);
+        agent.signal(Signal::SIGCONT)
+    }
+
+    fn look(&mut self) -> Result<()> {
+        self.events.looks += 1;
+        let program = std::env::current_exe()?;
+        let looked = Command::new(program)
+            .args(["top", "--once", "--json", "--socket"])
+            .arg(self.file("agent.sock"))
+            .stdout(Stdio::null())
+            .status()?;
+        ensure!(looked.success(), "tidegate top: {looked}");
+        Ok(())
+    }
+
+    fn configure(&self, weight: u32) -> Result<()> {
+        let text = format!(
+            "[[rule]]\nremote_port = \"1024-65535\"\naction = \"allow\"\nweight = {weight}\n"
+        );
+        std::fs::write(self.file("tidegate.toml"), text).context("write a configuration")
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    fn ip(&self, arguments: &str) -> Result<()> {
+        let status = self.host.run(|| {
+            let mut ip = Command::new("ip");
+            Ok(ip.args(arguments.split(' ')).status()?)
+        });
+        let status = status.context("run ip, of iproute2")?;
+        ensure!(status.success(), "ip {arguments}: {status}");
+        Ok(())
+    }
+}
