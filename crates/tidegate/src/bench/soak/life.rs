@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
-use tidegate_lab::{EmulatedHosts, Namespace};
+use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
 
 /// The interface that comes and goes, and what it leads to.
 const GUEST: &str = "soak0";
@@ -60,10 +60,12 @@ impl<'a> Life<'a> {
             events: Events::default(),
         };
         life.configure(1)?;
-        life.ip(&format!(
-            "route add default dev {}",
-            EmulatedHosts::INTERFACE
-        ))?;
+        // To the server it is this link's way, whatever the default.
+        for version in [IpVersion::V4, IpVersion::V6] {
+            let server = EmulatedHosts::server_address(version);
+            let device = EmulatedHosts::INTERFACE;
+            life.ip(&format!("route replace {server} dev {device}"))?;
+        }
         Ok(life)
     }
 
@@ -118,10 +120,11 @@ impl<'a> Life<'a> {
         let verb = if self.away { "add" } else { "del" };
         self.events.moves += u64::from(self.away);
         self.away = !self.away;
-        self.ip(&format!(
-            "route {verb} default dev {}",
-            EmulatedHosts::INTERFACE
-        ))
+        for version in ["-4", "-6"] {
+            let device = EmulatedHosts::INTERFACE;
+            self.ip(&format!("{version} route {verb} default dev {device}"))?;
+        }
+        Ok(())
     }
 
     fn reload(&mut self, agent: &AgentProcess) -> Result<()> {
