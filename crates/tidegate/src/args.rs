@@ -6,6 +6,7 @@ use crate::run::log::LogFormat;
 use crate::run::serve::SOCKET;
 use crate::top::order::Order;
 use crate::udp::EchoPlace;
+use tidegate_agent::{Direction, Directions};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
@@ -95,6 +96,10 @@ pub struct RunArgs {
     /// default, does nothing
     #[arg(long, value_parser = udp(), value_name = "WHAT")]
     pub udp: Option<Udp>,
+    /// What `hold` is about where no rule asks for a direction: `downloads`, the default; `uploads`; or `both`. Uploads give
+    /// way to another machine's download
+    #[arg(long, value_enum, value_name = "DIRECTION")]
+    pub udp_hold: Option<HoldsArg>,
     /// Where echoes go that tell the delay of what is held: `server`, the default, for each flow's own, or an address
     /// that lies behind the same link and answers
     #[arg(long, value_name = "PLACE")]
@@ -187,6 +192,38 @@ pub enum OnlyArg {
     Downloads,
     /// Data that leave
     Uploads,
+}
+
+impl From<OnlyArg> for Direction {
+    fn from(only: OnlyArg) -> Self {
+        match only {
+            OnlyArg::Downloads => Self::Down,
+            OnlyArg::Uploads => Self::Up,
+        }
+    }
+}
+
+/// What of UDP is held.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum HoldsArg {
+    /// Data that arrive
+    #[default]
+    Downloads,
+    /// Data that leave
+    Uploads,
+    /// All
+    Both,
+}
+
+impl From<HoldsArg> for Directions {
+    fn from(holds: HoldsArg) -> Self {
+        match holds {
+            HoldsArg::Downloads => Self::Downloads,
+            HoldsArg::Uploads => Self::Uploads,
+            HoldsArg::Both => Self::Both,
+        }
+    }
 }
 
 /// A law, by its name.

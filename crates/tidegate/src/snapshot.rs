@@ -5,7 +5,7 @@ use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
-use tidegate_agent::{
+use tidegate_agent::{Direction, 
     Agent, AgentError, Count, FlowView, Hook, Interface, LeftView, PathView, WindowlessView,
 };
 use tidegate_laws::Law;
@@ -36,6 +36,9 @@ pub struct About {
     /// Whether any of it may be held.
     #[serde(default)]
     pub holds: bool,
+    /// Which of it: downloads, uploads.
+    #[serde(default)]
+    pub hold_directions: Vec<Direction>,
     /// To what it is attached now.
     pub interfaces: Vec<Place>,
     /// Start, µs of CLOCK_MONOTONIC.

@@ -259,7 +259,7 @@ impl Model {
             let rate_bps = news
                 .zip(elapsed_us)
                 .map(|(news, us)| news as f64 * 8e6 / us as f64);
-            let held = path.0 == Direction::Down && self.about.holds && kind.may_be_held();
+            let held = self.about.hold_directions.contains(&path.0) && kind.may_be_held();
             let reached = held || kind.is_reached(self.about.law, path.0);
             let row = KindRow {
                 kind,

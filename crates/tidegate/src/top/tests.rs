@@ -132,6 +132,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             hook: "tcx".into(),
             udp: Udp::Leave,
             holds: false,
+            hold_directions: Vec::new(),
             interfaces: vec![Place {
                 name: "wwan0".into(),
                 ifindex: 2,
