@@ -102,7 +102,9 @@ impl Held {
     fn programs(&self, link: LinkLayer, direction: Direction) -> [(&ProgramMut<'static>, Way); 2] {
         let (down, up) = (&self.downloads.progs, &self.uploads.progs);
         let [arrives, leaves] = match (direction, link) {
-            (Direction::Down, LinkLayer::Ethernet) => [&down.ethernet_arrives, &down.ethernet_leaves],
+            (Direction::Down, LinkLayer::Ethernet) => {
+                [&down.ethernet_arrives, &down.ethernet_leaves]
+            }
             (Direction::Down, LinkLayer::PlainIp) => [&down.ip_arrives, &down.ip_leaves],
             (Direction::Up, LinkLayer::Ethernet) => [&up.ethernet_arrives, &up.ethernet_leaves],
             (Direction::Up, LinkLayer::PlainIp) => [&up.ip_arrives, &up.ip_leaves],
@@ -330,7 +332,9 @@ impl Records {
         unsafe {
             addr_of_mut!((*self.at(place)).floor_us).write_volatile(floor_us);
             match self.direction(place) {
-                Direction::Down => addr_of_mut!((*self.download(place)).gated).write_volatile(gated),
+                Direction::Down => {
+                    addr_of_mut!((*self.download(place)).gated).write_volatile(gated)
+                }
                 Direction::Up => addr_of_mut!((*self.upload(place)).gated).write_volatile(gated),
             }
         }
@@ -391,7 +395,9 @@ impl Records {
     pub fn view(&self, place: usize, now_us: u64) -> HoldView {
         // SAFETY: within the mapping; of words that are read while the kernel writes, some are older than others.
         match self.direction(place) {
-            Direction::Down => view::download(&unsafe { self.download(place).read_volatile() }, now_us),
+            Direction::Down => {
+                view::download(&unsafe { self.download(place).read_volatile() }, now_us)
+            }
             Direction::Up => view::upload(&unsafe { self.upload(place).read_volatile() }, now_us),
         }
     }

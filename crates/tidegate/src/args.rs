@@ -6,7 +6,6 @@ use crate::run::log::LogFormat;
 use crate::run::serve::SOCKET;
 use crate::top::order::Order;
 use crate::udp::EchoPlace;
-use tidegate_agent::{Direction, Directions};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
@@ -15,6 +14,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use strum::VariantNames;
+use tidegate_agent::{Direction, Directions};
 use tidegate_laws::Law;
 use tidegate_scenario::{CellKind, QueuePolicy, Udp, Variation};
 

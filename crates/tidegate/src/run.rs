@@ -233,7 +233,9 @@ fn what(about: &About) -> String {
     };
     let names: Vec<_> = about.interfaces.iter().map(|i| i.name.as_str()).collect();
     let udp = match (about.udp, about.holds) {
-        (Udp::Hold, _) if about.hold_directions.contains(&Direction::Up) => "; UDP held, uploads too",
+        (Udp::Hold, _) if about.hold_directions.contains(&Direction::Up) => {
+            "; UDP held, uploads too"
+        }
         (Udp::Hold, _) => "; UDP held",
         (Udp::Fallback, false) => "; QUIC turned away",
         (Udp::Fallback, true) => "; QUIC turned away, some UDP held",

@@ -5,8 +5,9 @@ use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
-use tidegate_agent::{Direction, 
-    Agent, AgentError, Count, FlowView, Hook, Interface, LeftView, PathView, WindowlessView,
+use tidegate_agent::{
+    Agent, AgentError, Count, Direction, FlowView, Hook, Interface, LeftView, PathView,
+    WindowlessView,
 };
 use tidegate_laws::Law;
 use tidegate_scenario::Udp;

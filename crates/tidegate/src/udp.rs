@@ -166,7 +166,9 @@ impl Windowless {
     /// What becomes of flows that no rule is about, and the directions in which any may be held.
     pub fn in_force(&self) -> (Udp, Vec<Direction>) {
         let rules = &self.terms.rules;
-        let held = Direction::ALL.into_iter().filter(|way| rules.may_hold(*way));
+        let held = Direction::ALL
+            .into_iter()
+            .filter(|way| rules.may_hold(*way));
         (rules.otherwise, held.collect())
     }
 }

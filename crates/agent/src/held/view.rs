@@ -5,7 +5,8 @@ use tidegate_laws::{Clocked, sys};
 
 pub fn download(hold: &sys::tg_hold, now_us: u64) -> HoldView {
     // SAFETY: the law only reads a live record, and of any words makes a number.
-    let (bulk, here_bytes) = unsafe { (sys::tg_hold_is_bulk(hold) != 0, sys::tg_hold_excess(hold)) };
+    let (bulk, here_bytes) =
+        unsafe { (sys::tg_hold_is_bulk(hold) != 0, sys::tg_hold_excess(hold)) };
     // SAFETY: as above.
     let wait_us = unsafe { sys::tg_hold_takes_us(hold, here_bytes.into()) };
     let sender = Clocked::from_raw(hold.clocked.state);

@@ -43,13 +43,22 @@ fn the_verifier_is_not_strained() {
     let mut uploads = MaybeUninit::uninit();
     let agent = AgentSkelBuilder::default().open(&mut agent).expect("open");
     let hold = HoldSkelBuilder::default().open(&mut hold).expect("open");
-    let uploads = HoldUpSkelBuilder::default().open(&mut uploads).expect("open");
+    let uploads = HoldUpSkelBuilder::default()
+        .open(&mut uploads)
+        .expect("open");
     let step = StepSkelBuilder::default().open(&mut step).expect("open");
     let agent = agent.load().expect("the verifier accepts the agent");
     let hold = hold.load().expect("the verifier accepts the hold");
-    let uploads = uploads.load().expect("the verifier accepts the hold of uploads");
+    let uploads = uploads
+        .load()
+        .expect("the verifier accepts the hold of uploads");
     let step = step.load().expect("the verifier accepts the laws");
-    let programs = [verified(&agent), verified(&hold), verified(&uploads), verified(&step)];
+    let programs = [
+        verified(&agent),
+        verified(&hold),
+        verified(&uploads),
+        verified(&step),
+    ];
     let programs = programs.concat();
     assert_eq!(programs.len(), 14);
     for (name, instructions) in &programs {

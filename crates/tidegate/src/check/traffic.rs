@@ -182,7 +182,10 @@ mod tests {
         let text = lines(&reached(&settings, Path::new("/nonexistent")));
         let line = |of: Kind| text.lines().find(|l| l.contains(of.about())).unwrap();
         assert!(line(Kind::Quic).starts_with("held down "), "{text}");
-        for (holds, told) in [(Directions::Both, "held  "), (Directions::Uploads, "held up ")] {
+        for (holds, told) in [
+            (Directions::Both, "held  "),
+            (Directions::Uploads, "held up "),
+        ] {
             settings.udp.rules.holds = holds;
             let text = lines(&reached(&settings, Path::new("/nonexistent")));
             let mut lines = text.lines();

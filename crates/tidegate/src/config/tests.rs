@@ -114,7 +114,10 @@ fn rules_about_udp_are_written_out_and_the_command_line_goes_first() {
     let terms = with(Some(Udp::Hold));
     assert_eq!(terms.rules.otherwise, Udp::Hold);
     let remote = "192.0.2.7:3481".parse().unwrap();
-    assert_eq!(terms.rules.verdict("lo", remote, Direction::Down), Udp::Fallback);
+    assert_eq!(
+        terms.rules.verdict("lo", remote, Direction::Down),
+        Udp::Fallback
+    );
 }
 
 #[test]
@@ -136,6 +139,9 @@ fn uploads_are_held_where_the_file_or_the_command_line_says_so() {
     assert_eq!(terms(&both, None).holds, Directions::Both);
     let uploads = Some(HoldsArg::Uploads);
     assert_eq!(terms(&both, uploads).holds, Directions::Uploads);
-    let rules = terms("[[udp_rule]]\ndirection = \"uploads\"\naction = \"hold\"\n", None);
+    let rules = terms(
+        "[[udp_rule]]\ndirection = \"uploads\"\naction = \"hold\"\n",
+        None,
+    );
     assert!(rules.may_hold(Direction::Up) && !rules.may_hold(Direction::Down));
 }

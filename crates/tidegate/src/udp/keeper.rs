@@ -285,7 +285,11 @@ impl Keeper {
             self.held.records().gate(place, false, 0);
         }
         // It may be held in the other direction.
-        if self.kept.values().any(|other| other.gated && other.flow == flow) {
+        if self
+            .kept
+            .values()
+            .any(|other| other.gated && other.flow == flow)
+        {
             return Ok(());
         }
         self.gate.leave(&[flow])

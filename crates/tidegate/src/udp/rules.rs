@@ -93,9 +93,8 @@ impl Rules {
     /// What becomes of a flow between this machine, by that interface, and the far end, whose data go `direction`.
     pub fn verdict(&self, interface: &str, remote: SocketAddr, direction: Direction) -> Udp {
         let mut rules = self.rules.iter();
-        let rule = rules.find(|rule| {
-            rule.is_about(interface, remote) && rule.includes(direction, self.holds)
-        });
+        let rule = rules
+            .find(|rule| rule.is_about(interface, remote) && rule.includes(direction, self.holds));
         match rule {
             Some(rule) => rule.action,
             None if self.otherwise == Udp::Hold && !self.holds.include(direction) => Udp::Leave,
@@ -135,7 +134,8 @@ impl Rules {
         };
         let of = |interface: &Interface| {
             let rules = self.rules.iter().chain([&otherwise]);
-            let rules = rules.filter(|rule| rule.is_on(&interface.name) && rule.direction.is_none());
+            let rules =
+                rules.filter(|rule| rule.is_on(&interface.name) && rule.direction.is_none());
             rules
                 .map(|rule| rule.choice(interface.index))
                 .collect::<Vec<_>>()
@@ -180,7 +180,10 @@ impl std::str::FromStr for EchoPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_agent::{Direction::{Down, Up}, LinkLayer};
+    use tidegate_agent::{
+        Direction::{Down, Up},
+        LinkLayer,
+    };
 
     fn prefix(address: &str, bits: u8) -> Option<Prefix> {
         let address = address.parse().unwrap();
