@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 const UPLOADS: [&str; 4] = ["--udp", "hold", "--udp-hold", "uploads"];
 
-/// Less of a window of 400 packets stands at the gate, whatever the law makes of 5 Mbit/s over 40 ms.
-const MANY: u64 = 100;
+/// More of them stand at the gate than anything else would keep there. What waits is the socket's as well, whose room ends
+/// at some 90 (SO_SNDBUF).
+const MANY: u64 = 50;
 
 fn stage() -> Option<Stage> {
     Stage::of(&UPLOADS, |_| {})
@@ -75,7 +76,7 @@ fn an_upload_is_not_held_unless_that_is_said() {
     assert_eq!(look["hold"]["came"], 0, "{look}");
     let ways = look["windowless"].as_array().unwrap();
     let up = ways.iter().find(|row| row["direction"] == "up").unwrap();
-    assert!(up["hold"].is_null() && up["limit"] == "udp", "{up}");
+    assert!(up["hold"].is_null() && up["limit"] == up["kind"], "{up}");
     let (came, sent) = upload.end();
     assert_eq!(came.len() as u64, sent);
     stage.agent.stop();
