@@ -171,7 +171,7 @@ fn load_uploads(
     let mut open = HoldUpSkelBuilder::default()
         .open(object)
         .map_err(AgentError::Load)?;
-    let told = downloads.maps.rodata_data.as_deref();
+    let told = downloads.maps.rodata_data;
     let told = told.expect("the programs have constants");
     let rodata = open.maps.rodata_data.as_deref_mut();
     let rodata = rodata.expect("the programs have constants");
@@ -276,9 +276,11 @@ impl Records {
 
     fn echo(&self, place: usize) -> *const sys::tg_echo {
         // SAFETY: within the mapping.
-        match self.direction(place) {
-            Direction::Down => unsafe { addr_of!((*self.download(place)).steered.echo) },
-            Direction::Up => unsafe { addr_of!((*self.upload(place)).steered.echo) },
+        unsafe {
+            match self.direction(place) {
+                Direction::Down => addr_of!((*self.download(place)).steered.echo),
+                Direction::Up => addr_of!((*self.upload(place)).steered.echo),
+            }
         }
     }
 
@@ -394,11 +396,11 @@ impl Records {
     /// What the law knows of the flow and does to it.
     pub fn view(&self, place: usize, now_us: u64) -> HoldView {
         // SAFETY: within the mapping; of words that are read while the kernel writes, some are older than others.
-        match self.direction(place) {
-            Direction::Down => {
-                view::download(&unsafe { self.download(place).read_volatile() }, now_us)
+        unsafe {
+            match self.direction(place) {
+                Direction::Down => view::download(&self.download(place).read_volatile(), now_us),
+                Direction::Up => view::upload(&self.upload(place).read_volatile(), now_us),
             }
-            Direction::Up => view::upload(&unsafe { self.upload(place).read_volatile() }, now_us),
         }
     }
 }
