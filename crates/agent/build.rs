@@ -47,7 +47,7 @@ fn main() {
     println!("cargo:rerun-if-changed=../../laws");
     let words = tidegate_c_enum::rust(Path::new("src/bpf/shared.h"), &WORDS);
     std::fs::write(out.join("words.rs"), words).expect("write the words");
-    for program in ["agent", "hold", "step", "trunk", "wait"] {
+    for program in ["agent", "hold", "hold_up", "step", "trunk", "wait"] {
         SkeletonBuilder::new()
             .source(format!("src/bpf/{program}.bpf.c"))
             .clang_args([

@@ -233,6 +233,11 @@ impl Agent {
         self.skeleton.maps.paths.as_fd()
     }
 
+    /// Likewise of what leaves.
+    pub(crate) fn uplinks_map(&self) -> BorrowedFd<'_> {
+        self.skeleton.maps.uplinks.as_fd()
+    }
+
     /// The programs that see arriving and leaving packets.
     fn programs(&self, link: LinkLayer) -> [&ProgramMut<'static>; 2] {
         let progs = &self.skeleton.progs;

@@ -3,12 +3,16 @@
 //! They are apart from the agent's own, which change nothing but windows. Records lie in memory that the kernel
 //! and whoever has the map's descriptor see alike, so nobody who reads them has to ask.
 
+mod view;
+
 use crate::attach::{Attachment, Place, Way, attach};
 use crate::hold::types::{tg_echo_place, tg_held};
 use crate::hold::{HoldSkel, HoldSkelBuilder};
+use crate::hold_up::types::tg_echo_place as tg_echo_place_up;
+use crate::hold_up::{HoldUpSkel, HoldUpSkelBuilder};
 use crate::rules::words;
 use crate::view::address;
-use crate::{Agent, AgentError, HoldView, Holding, Hook, Interface, LinkLayer};
+use crate::{Agent, AgentError, Direction, HoldView, Hook, Interface, LinkLayer};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut, RingBuffer, RingBufferBuilder};
 use std::cmp::Reverse;
@@ -19,24 +23,25 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr::{addr_of, addr_of_mut, null_mut};
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
-use tidegate_laws::{Clocked, sys};
+use tidegate_laws::sys;
 
 /// Flows that can be held at once: `TG_HELD`, which the programs' map is held to.
 const PLACES: usize = 256;
 
 /// The programs, loaded and attached; detached and unloaded when dropped.
 pub struct Held {
-    skeleton: HoldSkel<'static>,
+    downloads: HoldSkel<'static>,
+    uploads: HoldUpSkel<'static>,
     records: Records,
-    /// By the interface's index.
-    attachments: Vec<(u32, Attachment)>,
+    /// By the interface's index and the direction that is held there.
+    attachments: Vec<((u32, Direction), Attachment)>,
 }
 
 impl Held {
     /// Flows that can be held at once.
     pub const PLACES: usize = PLACES;
 
-    /// Of who has brought less there is no record.
+    /// Of who has brought or sent less there is no record.
     pub const ASKS: u64 = sys::TG_HOLD_ASKS as u64;
 
     /// Loads them beside those of `agent`, whose queues they share; they are attached nowhere yet. They take the answers
@@ -53,28 +58,32 @@ impl Held {
         let rodata = rodata.expect("the programs have constants");
         rodata.echo_id = echo_id.to_be();
         rodata.echo_secret = echo_secret;
-        open.maps
-            .paths
-            .reuse_fd(agent.paths_map())
-            .map_err(AgentError::Load)?;
-        let skeleton = open.load().map_err(AgentError::Load)?;
-        assert_eq!(skeleton.maps.held.max_entries() as usize, PLACES);
-        let records = Records::map(skeleton.maps.held.as_fd(), true)?;
+        let paths = open.maps.paths.reuse_fd(agent.paths_map());
+        paths.map_err(AgentError::Load)?;
+        let downloads = open.load().map_err(AgentError::Load)?;
+        let uploads = load_uploads(agent, &downloads)?;
+        assert_eq!(downloads.maps.held.max_entries() as usize, PLACES);
+        let records = Records::map(downloads.maps.held.as_fd(), true)?;
         Ok(Self {
-            skeleton,
+            downloads,
+            uploads,
             records,
             attachments: Vec::new(),
         })
     }
 
-    /// Attaches them to one more interface, behind the agent's, which are there already; by tcx alone (Linux 6.6), as a
-    /// clsact filter of ours would take the place of the agent's own.
+    /// Attaches those of a direction to one more interface, behind the agent's, which are there already; by tcx alone
+    /// (Linux 6.6), as a clsact filter of ours would take the place of the agent's own.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
+    pub fn attach(
+        &mut self,
+        interface: &Interface,
+        direction: Direction,
+    ) -> Result<(), AgentError> {
         let mut both = Vec::new();
-        for (program, way) in programs(&self.skeleton, interface.link_layer) {
+        for (program, way) in self.programs(interface.link_layer, direction) {
             let place = Place {
                 index: interface.index,
                 way,
@@ -84,23 +93,38 @@ impl Held {
                 interface: interface.name.clone(),
                 source,
             })?;
-            both.push((interface.index, attached));
+            both.push(((interface.index, direction), attached));
         }
         self.attachments.append(&mut both);
         Ok(())
     }
 
-    /// Detaches them from an interface, which may be gone.
-    pub fn release(&mut self, index: u32) {
-        self.attachments.retain(|(of, _)| *of != index);
+    fn programs(&self, link: LinkLayer, direction: Direction) -> [(&ProgramMut<'static>, Way); 2] {
+        let (down, up) = (&self.downloads.progs, &self.uploads.progs);
+        let [arrives, leaves] = match (direction, link) {
+            (Direction::Down, LinkLayer::Ethernet) => {
+                [&down.ethernet_arrives, &down.ethernet_leaves]
+            }
+            (Direction::Down, LinkLayer::PlainIp) => [&down.ip_arrives, &down.ip_leaves],
+            (Direction::Up, LinkLayer::Ethernet) => [&up.ethernet_arrives, &up.ethernet_leaves],
+            (Direction::Up, LinkLayer::PlainIp) => [&up.ip_arrives, &up.ip_leaves],
+        };
+        [(arrives, Way::Arrives), (leaves, Way::Leaves)]
+    }
+
+    /// Detaches those of a direction from an interface, which may be gone.
+    pub fn release(&mut self, index: u32, direction: Direction) {
+        self.attachments.retain(|(of, _)| *of != (index, direction));
     }
 
     /// Has answers count that come from this address, whatever the flow's server, or, if there is none, those of
     /// each flow's own server.
     pub fn expect_answers_of(&mut self, place: Option<IpAddr>) {
         let (family, address) = place.map_or_else(Default::default, words);
-        let bss = self.skeleton.maps.bss_data.as_deref_mut();
+        let bss = self.downloads.maps.bss_data.as_deref_mut();
         bss.expect("the programs have globals").echo_place = tg_echo_place { address, family };
+        let bss = self.uploads.maps.bss_data.as_deref_mut();
+        bss.expect("the programs have globals").echo_place = tg_echo_place_up { address, family };
     }
 
     /// What rings when a flow gets a record.
@@ -109,7 +133,7 @@ impl Held {
     /// If the kernel refuses.
     pub fn doorbell(&self) -> Result<Doorbell, AgentError> {
         let mut builder = RingBufferBuilder::new();
-        let map = &self.skeleton.maps.met;
+        let map = &self.downloads.maps.met;
         builder.add(map, |_| 0).map_err(AgentError::Load)?;
         builder.build().map(Doorbell).map_err(AgentError::Load)
     }
@@ -121,7 +145,7 @@ impl Held {
 
     /// The descriptor by which another process may map the records.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.skeleton.maps.held.as_fd()
+        self.downloads.maps.held.as_fd()
     }
 }
 
@@ -138,16 +162,32 @@ impl Doorbell {
     }
 }
 
-fn programs<'a>(
-    skeleton: &'a HoldSkel<'static>,
-    link: LinkLayer,
-) -> [(&'a ProgramMut<'static>, Way); 2] {
-    let progs = &skeleton.progs;
-    let [arrives, leaves] = match link {
-        LinkLayer::Ethernet => [&progs.ethernet_arrives, &progs.ethernet_leaves],
-        LinkLayer::PlainIp => [&progs.ip_arrives, &progs.ip_leaves],
-    };
-    [(arrives, Way::Arrives), (leaves, Way::Leaves)]
+/// Loads those for uploads, whose records are among those of downloads.
+fn load_uploads(
+    agent: &Agent,
+    downloads: &HoldSkel<'static>,
+) -> Result<HoldUpSkel<'static>, AgentError> {
+    let object = Box::leak(Box::new(MaybeUninit::uninit()));
+    let mut open = HoldUpSkelBuilder::default()
+        .open(object)
+        .map_err(AgentError::Load)?;
+    let told = downloads.maps.rodata_data;
+    let told = told.expect("the programs have constants");
+    let rodata = open.maps.rodata_data.as_deref_mut();
+    let rodata = rodata.expect("the programs have constants");
+    (rodata.echo_id, rodata.echo_secret) = (told.echo_id, told.echo_secret);
+    let maps = &mut open.maps;
+    let shared = [
+        maps.paths.reuse_fd(agent.paths_map()),
+        maps.uplinks.reuse_fd(agent.uplinks_map()),
+        maps.held.reuse_fd(downloads.maps.held.as_fd()),
+        maps.met.reuse_fd(downloads.maps.met.as_fd()),
+    ];
+    shared
+        .into_iter()
+        .collect::<Result<(), _>>()
+        .map_err(AgentError::Load)?;
+    open.load().map_err(AgentError::Load)
 }
 
 /// A flow that has a record.
@@ -155,6 +195,8 @@ fn programs<'a>(
 pub struct Candidate {
     /// Which record.
     pub place: usize,
+    /// Which way its data go.
+    pub direction: Direction,
     /// When the flow got it, µs of CLOCK_MONOTONIC.
     pub since_us: u64,
     /// When something of it arrived last.
@@ -216,16 +258,38 @@ impl Records {
         unsafe { self.memory.add(place) }
     }
 
-    fn law(&self, place: usize) -> *mut sys::tg_hold {
+    fn download(&self, place: usize) -> *mut sys::tg_hold {
         // SAFETY: within the mapping; both descriptions are of one C structure.
         unsafe { addr_of_mut!((*self.at(place)).hold).cast() }
     }
 
-    /// Every flow that has a record: the newest one, where the kernel has forgotten which was the flow's.
+    fn upload(&self, place: usize) -> *mut sys::tg_hold_up {
+        // SAFETY: as above.
+        unsafe { addr_of_mut!((*self.at(place)).up).cast() }
+    }
+
+    fn direction(&self, place: usize) -> Direction {
+        // SAFETY: within the mapping.
+        let raw = unsafe { addr_of!((*self.at(place)).direction).read_volatile() };
+        Direction::from_raw(raw).unwrap_or(Direction::Down)
+    }
+
+    fn echo(&self, place: usize) -> *const sys::tg_echo {
+        // SAFETY: within the mapping.
+        unsafe {
+            match self.direction(place) {
+                Direction::Down => addr_of!((*self.download(place)).steered.echo),
+                Direction::Up => addr_of!((*self.upload(place)).steered.echo),
+            }
+        }
+    }
+
+    /// Every flow that has a record, in either direction: the newest one, where the kernel has forgotten which was the
+    /// flow's.
     pub fn candidates(&self) -> Vec<Candidate> {
         let all = (0..PLACES).filter_map(|place| self.candidate(place));
         let mut all: Vec<_> = all.collect();
-        let flow = |c: &Candidate| (c.interface, c.local, c.remote);
+        let flow = |c: &Candidate| (c.interface, c.local, c.remote, c.direction);
         all.sort_by_key(|c| (flow(c), Reverse(c.since_us)));
         all.dedup_by_key(|c| flow(c));
         all
@@ -246,13 +310,14 @@ impl Records {
                 |words, port: u16| SocketAddr::new(address(words, key.family), u16::from_be(port));
             Candidate {
                 place,
+                direction: self.direction(place),
                 since_us,
                 seen_us: addr_of!((*record).seen_us).read_volatile(),
                 interface: key.ifindex,
                 local: end(&key.local, key.local_port),
                 remote: end(&key.remote, key.remote_port),
-                floor_us: addr_of!((*self.law(place)).steered.echo.floor_us).read_volatile(),
-                heard_us: addr_of!((*self.law(place)).steered.echo.heard_us).read_volatile(),
+                floor_us: addr_of!((*self.echo(place)).floor_us).read_volatile(),
+                heard_us: addr_of!((*self.echo(place)).heard_us).read_volatile(),
             }
         };
         fence(Ordering::Acquire);
@@ -264,10 +329,16 @@ impl Records {
     /// same server, if there is one.
     pub fn gate(&self, place: usize, gated: bool, floor_us: u32) {
         assert!(self.writable, "mapped to be written");
+        let gated = u32::from(gated);
         // SAFETY: within the mapping; nobody else writes these two.
         unsafe {
             addr_of_mut!((*self.at(place)).floor_us).write_volatile(floor_us);
-            addr_of_mut!((*self.law(place)).gated).write_volatile(gated.into());
+            match self.direction(place) {
+                Direction::Down => {
+                    addr_of_mut!((*self.download(place)).gated).write_volatile(gated)
+                }
+                Direction::Up => addr_of_mut!((*self.upload(place)).gated).write_volatile(gated),
+            }
         }
     }
 
@@ -277,67 +348,60 @@ impl Records {
         unsafe { addr_of!((*self.at(place)).since_us).read_volatile() }
     }
 
-    /// Bytes that have arrived of the flow.
+    /// Bytes that have arrived of a download.
     pub fn arrived(&self, place: usize) -> u64 {
         // SAFETY: within the mapping.
-        unsafe { addr_of!((*self.law(place)).arrived).read_volatile() }
+        unsafe { addr_of!((*self.download(place)).arrived).read_volatile() }
     }
 
-    /// How long, in µs, a packet has still to wait that was made when `made` bytes had arrived; 0: it may leave.
-    pub fn wait_us(&self, place: usize, made: u64) -> u32 {
+    /// What a packet of so many bytes is known by that comes to the gate now: what had arrived when it was made; of an
+    /// upload, its place among all bytes that leave.
+    pub fn mark(&self, place: usize, bytes: u32) -> u64 {
+        match self.direction(place) {
+            Direction::Down => self.arrived(place),
+            // SAFETY: within the mapping; the law only reads, and of any words makes a number.
+            Direction::Up => unsafe { sys::tg_hold_up_place(self.upload(place), bytes) },
+        }
+    }
+
+    /// How long, in µs, a packet has still to wait that is known by that mark; 0: it may leave.
+    pub fn wait_us(&self, place: usize, mark: u64) -> u32 {
         // SAFETY: within the mapping; the law only reads, and of any words makes a time.
-        unsafe { sys::tg_hold_wait_us(self.law(place), made) }
+        unsafe {
+            match self.direction(place) {
+                Direction::Down => sys::tg_hold_wait_us(self.download(place), mark),
+                Direction::Up => sys::tg_hold_up_wait_us(self.upload(place), mark),
+            }
+        }
+    }
+
+    /// Says how many bytes of an upload wait at the gate.
+    pub fn waits(&self, place: usize, bytes: u32) {
+        assert!(self.writable, "mapped to be written");
+        // SAFETY: within the mapping; nobody else writes it.
+        unsafe { addr_of_mut!((*self.upload(place)).waiting).write_volatile(bytes) }
     }
 
     /// Packets of the flow that were signalled.
     pub fn signals(&self, place: usize) -> u32 {
         // SAFETY: within the mapping.
-        unsafe { addr_of!((*self.law(place)).signals).read_volatile() }
+        unsafe {
+            match self.direction(place) {
+                Direction::Down => addr_of!((*self.download(place)).signals).read_volatile(),
+                Direction::Up => addr_of!((*self.upload(place)).signals).read_volatile(),
+            }
+        }
     }
 
     /// What the law knows of the flow and does to it.
     pub fn view(&self, place: usize, now_us: u64) -> HoldView {
         // SAFETY: within the mapping; of words that are read while the kernel writes, some are older than others.
-        view(&unsafe { self.law(place).read_volatile() }, now_us)
-    }
-}
-
-fn view(hold: &sys::tg_hold, now_us: u64) -> HoldView {
-    // SAFETY: the law only reads a live record, and of any words makes a number.
-    let (bulk, here_bytes, queue_us) = unsafe {
-        (
-            sys::tg_hold_is_bulk(hold) != 0,
-            sys::tg_hold_excess(hold),
-            sys::tg_echo_queue_us(&hold.steered.echo, now_us),
-        )
-    };
-    // SAFETY: as above.
-    let wait_us = unsafe { sys::tg_hold_takes_us(hold, here_bytes.into()) };
-    let sender = Clocked::from_raw(hold.clocked.state);
-    let answered = hold.steered.echo.rtt_us > 0;
-    let state = match sender {
-        _ if here_bytes > 0 => Holding::Held,
-        _ if !bulk => Holding::NotBulk,
-        _ if !answered => Holding::Asked,
-        Some(Clocked::Left) => Holding::NotClocked,
-        Some(Clocked::New) | None => Holding::Watched,
-        Some(_) => Holding::Sender,
-    };
-    let answer = |us| answered.then_some(us);
-    HoldView {
-        state,
-        sender,
-        queue_us: answer(queue_us),
-        rtt_us: answer(hold.steered.echo.rtt_us),
-        rtt_min_us: answer(hold.steered.echo.floor_us),
-        wanted_bytes: (hold.steered.wanted != sys::TG_OPEN).then_some(hold.steered.wanted),
-        sender_bytes: (hold.window > 0).then_some(hold.window),
-        here_bytes,
-        wait_us,
-        waiting: 0,
-        held: 0,
-        signalled: hold.signals,
-        group: (hold.steered.sharing.joined != 0).then_some(hold.steered.sharing.name),
+        unsafe {
+            match self.direction(place) {
+                Direction::Down => view::download(&self.download(place).read_volatile(), now_us),
+                Direction::Up => view::upload(&self.upload(place).read_volatile(), now_us),
+            }
+        }
     }
 }
 
@@ -347,6 +411,3 @@ impl Drop for Records {
         unsafe { libc::munmap(self.memory.cast(), PLACES * size_of::<tg_held>()) };
     }
 }
-
-#[cfg(test)]
-mod tests;

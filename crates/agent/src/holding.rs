@@ -15,7 +15,7 @@ pub enum Holding {
     Watched,
     /// Echoes were sent, and the first has not been answered yet.
     Asked,
-    /// Left alone: too little of it has come, or as much leaves as comes.
+    /// Left alone: too little of it has passed, or as much goes the other way.
     NotBulk,
     /// Left alone: its sender is not clocked by what leaves here.
     NotClocked,
@@ -80,7 +80,7 @@ impl Holding {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Held => {
-                "what leaves for its sender waits here, so that its window stands here and not in the queue"
+                "what leaves of it waits here, so that its sender's window stands here and not in the queue"
             }
             Self::Sender => {
                 "its sender has no more under way than the law allows, so nothing waits: its congestion control, or the application behind it"
@@ -92,7 +92,7 @@ impl Holding {
                 "echoes have been sent that are to tell its delay, and none has come back yet"
             }
             Self::NotBulk => {
-                "it has brought too little to be worth it, or about as much leaves as comes, as in a call"
+                "too little of it has passed to be worth it, or about as much goes the other way, as in a call"
             }
             Self::NotClocked => {
                 "its sender does not answer to what leaves here: it sends at a pace of its own, as calls, live video and BBR do"
@@ -137,7 +137,7 @@ pub struct HoldView {
     pub rtt_min_us: Option<u32>,
     /// Bytes that the law wants its sender to have under way.
     pub wanted_bytes: Option<u32>,
-    /// Its sender's window, as arrivals show it, in bytes.
+    /// Its sender's window, in bytes: as arrivals show it; of an upload, what is out and what waits.
     pub sender_bytes: Option<u32>,
     /// Bytes of that window that stand here.
     pub here_bytes: u32,

@@ -73,7 +73,13 @@ pub mod wait {
     include!(concat!(env!("OUT_DIR"), "/wait.skel.rs"));
 }
 
-/// The skeleton of the hold's programs.
+/// The skeleton of the hold's programs for uploads.
+#[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+pub mod hold_up {
+    include!(concat!(env!("OUT_DIR"), "/hold_up.skel.rs"));
+}
+
+/// The skeleton of the hold's programs for downloads.
 #[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
 pub mod hold {
     include!(concat!(env!("OUT_DIR"), "/hold.skel.rs"));

@@ -12,13 +12,19 @@ const WAITED_US: u64 = LOOK_US;
 
 /// Says when packets leave.
 pub trait Law {
+    /// What it notes of a packet that comes.
+    type Mark: Copy + Default;
+
     /// A packet has come, of which `head` are the first bytes from the IP header on. What the law returns it is
     /// told when it is asked about the packet.
-    fn came(&mut self, packet: &Leaving, head: &[u8]) -> u64;
+    fn came(&mut self, packet: &Leaving, head: &[u8]) -> Self::Mark;
 
     /// How much longer the packet has to wait at `now_us`, by CLOCK_MONOTONIC in µs, of which [`Self::came`] has
     /// said `mark`; 0: it may leave. Asked of the first of a flow's packets, again and again.
-    fn wait_us(&mut self, packet: &Leaving, mark: u64, now_us: u64) -> u64;
+    fn wait_us(&mut self, packet: &Leaving, mark: Self::Mark, now_us: u64) -> u64;
+
+    /// The packet leaves, whoever has said so.
+    fn leaves(&mut self, _packet: &Leaving) {}
 
     /// Whether it is enough to be told of packets that come behind others of their flow when it is next asked about
     /// those: a process that need not wake for each takes far less of a processor.
@@ -29,6 +35,8 @@ pub trait Law {
 
 /// A law that says when a packet leaves once for all.
 impl<F: FnMut(&Leaving, &[u8]) -> u64> Law for F {
+    type Mark = u64;
+
     fn came(&mut self, packet: &Leaving, head: &[u8]) -> u64 {
         self(packet, head)
     }
@@ -84,12 +92,12 @@ pub struct FlowCounts {
 }
 
 /// Packets that wait, known by the numbers that the kernel gave them.
-pub struct Hold {
+pub struct Hold<M = u64> {
     limits: Limits,
     /// Those flows of which packets wait.
-    flows: BTreeMap<Flow, VecDeque<Waiting>>,
+    flows: BTreeMap<Flow, VecDeque<Waiting<M>>>,
     /// What leaves now.
-    ready: VecDeque<u32>,
+    ready: VecDeque<(u32, Leaving)>,
     /// When a law has to be asked again.
     next_us: Option<u64>,
     bytes: u64,
@@ -97,17 +105,17 @@ pub struct Hold {
     each: HashMap<Flow, FlowCounts>,
 }
 
-struct Waiting {
+struct Waiting<M> {
     /// Its place among all that came.
     place: u64,
     id: u32,
     packet: Leaving,
-    mark: u64,
+    mark: M,
     /// Whether it need not wait any more.
     free: bool,
 }
 
-impl Hold {
+impl<M: Copy> Hold<M> {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -121,7 +129,7 @@ impl Hold {
     }
 
     /// A packet has come, of which the law has said `mark`.
-    pub fn push(&mut self, packet: Leaving, id: u32, mark: u64) {
+    pub fn push(&mut self, packet: Leaving, id: u32, mark: M) {
         self.bytes += u64::from(packet.bytes);
         self.counts.came += 1;
         self.counts.waiting += 1;
@@ -141,7 +149,7 @@ impl Hold {
     }
 
     /// Asks the law who may leave: not before others of its flow, nor later than the limits say.
-    pub fn look(&mut self, law: &mut impl Law, now_us: u64) {
+    pub fn look(&mut self, law: &mut impl Law<Mark = M>, now_us: u64) {
         let flows: Vec<Flow> = self.flows.keys().copied().collect();
         self.next_us = None;
         for flow in flows {
@@ -156,7 +164,7 @@ impl Hold {
         }
         while !self.fits() {
             let first =
-                |(_, waiting): &(&Flow, &VecDeque<Waiting>)| waiting.front().map(|w| w.place);
+                |(_, waiting): &(&Flow, &VecDeque<Waiting<M>>)| waiting.front().map(|w| w.place);
             let Some((&flow, _)) = self.flows.iter().min_by_key(first) else {
                 return;
             };
@@ -166,7 +174,7 @@ impl Hold {
     }
 
     /// How long the flow's first packet has still to wait; none if there is none.
-    fn wait_us(&mut self, flow: &Flow, law: &mut impl Law, now_us: u64) -> Option<u64> {
+    fn wait_us(&mut self, flow: &Flow, law: &mut impl Law<Mark = M>, now_us: u64) -> Option<u64> {
         let first = self.flows.get(flow)?.front()?;
         let latest_us = first.packet.at_us.saturating_add(self.limits.wait_us);
         if first.free || now_us >= latest_us {
@@ -181,7 +189,7 @@ impl Hold {
             return;
         };
         if let Some(first) = waiting.pop_front() {
-            self.ready.push_back(first.id);
+            self.ready.push_back((first.id, first.packet));
             self.bytes -= u64::from(first.packet.bytes);
             let waited_us = now_us.saturating_sub(first.packet.at_us);
             self.counts.waiting -= 1;
@@ -197,7 +205,7 @@ impl Hold {
     }
 
     /// The next packet that leaves now.
-    pub fn pop(&mut self) -> Option<u32> {
+    pub fn pop(&mut self) -> Option<(u32, Leaving)> {
         self.ready.pop_front()
     }
 

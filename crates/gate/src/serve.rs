@@ -77,12 +77,12 @@ fn in_words(error: &dyn std::error::Error) -> String {
     words.join(": ")
 }
 
-struct Server<L> {
+struct Server<L: Law> {
     queue: Queue,
     rules: Arc<Rules>,
     /// Those in the rules' sets.
     flows: HashSet<Flow>,
-    hold: Hold,
+    hold: Hold<L::Mark>,
     law: L,
     /// Whether the law has panicked: it is not asked again.
     failed: bool,
@@ -90,7 +90,7 @@ struct Server<L> {
 }
 
 impl<L: Law> Server<L> {
-    fn open(law: L, hold: Hold) -> Result<Self, GateError> {
+    fn open(law: L, hold: Hold<L::Mark>) -> Result<Self, GateError> {
         // The kernel may wake others up to 50 µs late.
         let _ = set_timerslack(1);
         // In this order: no packet comes before its queue is served.
@@ -171,7 +171,7 @@ impl<L: Law> Server<L> {
             let law = &mut self.law;
             let mark = catch_unwind(AssertUnwindSafe(|| law.came(&leaving, packet.head)));
             self.hold
-                .push(leaving, id, mark.as_ref().map_or(0, |mark| *mark));
+                .push(leaving, id, *mark.as_ref().unwrap_or(&L::Mark::default()));
             if mark.is_err() {
                 return Err(self.fail());
             }
@@ -192,9 +192,12 @@ impl<L: Law> Server<L> {
         if self.failed {
             hold.let_go(None);
         }
-        let looked = catch_unwind(AssertUnwindSafe(|| hold.look(law, now_us)));
-        while let Some(id) = self.hold.pop() {
+        let mut looked = catch_unwind(AssertUnwindSafe(|| hold.look(law, now_us)));
+        while let Some((id, packet)) = self.hold.pop() {
             self.queue.accept(id);
+            if looked.is_ok() && !self.failed {
+                looked = catch_unwind(AssertUnwindSafe(|| self.law.leaves(&packet)));
+            }
         }
         if looked.is_err() {
             self.queue.flush().ok();

@@ -15,6 +15,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use strum::VariantNames;
+use tidegate_agent::{Direction, Directions};
 use tidegate_laws::Law;
 use tidegate_scenario::{CellKind, QueuePolicy, Udp, Variation};
 
@@ -96,6 +97,10 @@ pub struct RunArgs {
     /// default, does nothing
     #[arg(long, value_parser = udp(), value_name = "WHAT")]
     pub udp: Option<Udp>,
+    /// What `hold` is about where no rule asks for a direction: `downloads`, the default; `uploads`; or `both`. Uploads give
+    /// way to another machine's download
+    #[arg(long, value_enum, value_name = "DIRECTION")]
+    pub udp_hold: Option<HoldsArg>,
     /// Where echoes go that tell the delay of what is held: `server`, the default, for each flow's own, or an address
     /// that lies behind the same link and answers
     #[arg(long, value_name = "PLACE")]
@@ -195,6 +200,38 @@ pub enum OnlyArg {
     Downloads,
     /// Data that leave
     Uploads,
+}
+
+impl From<OnlyArg> for Direction {
+    fn from(only: OnlyArg) -> Self {
+        match only {
+            OnlyArg::Downloads => Self::Down,
+            OnlyArg::Uploads => Self::Up,
+        }
+    }
+}
+
+/// What of UDP is held.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum HoldsArg {
+    /// Data that arrive
+    #[default]
+    Downloads,
+    /// Data that leave
+    Uploads,
+    /// All
+    Both,
+}
+
+impl From<HoldsArg> for Directions {
+    fn from(holds: HoldsArg) -> Self {
+        match holds {
+            HoldsArg::Downloads => Self::Downloads,
+            HoldsArg::Uploads => Self::Uploads,
+            HoldsArg::Both => Self::Both,
+        }
+    }
 }
 
 /// A law, by its name.

@@ -93,8 +93,13 @@ fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &Wanted) -> Res
         rules.extend(udp_rules(file, entry, params, interfaces)?);
         not_too_many(file, entry, rules.len())?;
     }
+    let holds = args.udp_hold.or(file.udp_hold).unwrap_or_default();
     Ok(Terms {
-        rules: udp::Rules { rules, otherwise },
+        rules: udp::Rules {
+            rules,
+            otherwise,
+            holds: holds.into(),
+        },
         echo: args.udp_echo.or(file.udp_echo).unwrap_or_default(),
     })
 }
@@ -118,9 +123,13 @@ fn udp_rules(
     interfaces: &Wanted,
 ) -> Result<Vec<udp::Rule>, LoadError> {
     let asked = entry.get_ref();
-    if asked.remote_port.is_empty() && asked.prefix.is_empty() && asked.interface.is_none() {
-        let message = "this rule asks for nothing, expected remote_port, prefix or interface; for all other flows there is `udp`";
+    if asked.asks_nothing() {
+        let message = "this rule asks for nothing, expected remote_port, prefix, interface or direction; for all other flows there is `udp`";
         return Err(file.complain(entry, message.into()));
+    }
+    if let (Some(direction), Udp::Fallback) = (&asked.direction, asked.action.get_ref()) {
+        let message = "a connection that is turned away has no direction yet, expected none with action \"fallback\"";
+        return Err(file.complain(direction, message.into()));
     }
     if *asked.action.get_ref() == Udp::Hold {
         may_hold(params).map_err(|message| file.complain(&asked.action, message))?;
@@ -129,6 +138,7 @@ fn udp_rules(
     let interface = interface.map(|name| attached(file, name, interfaces));
     let one = udp::Rule {
         interface: interface.transpose()?,
+        direction: asked.direction.as_ref().map(|at| (*at.get_ref()).into()),
         action: *asked.action.get_ref(),
         ..udp::Rule::default()
     };

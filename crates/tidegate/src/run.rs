@@ -30,7 +30,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tidegate_agent::{Agent, BTF, Config, Count, Directions, Reason, leftovers, require};
+use tidegate_agent::{
+    Agent, BTF, Config, Count, Direction, Directions, Reason, leftovers, require,
+};
 use tidegate_laws::Law;
 use tidegate_scenario::Udp;
 use wake::Wake;
@@ -216,7 +218,7 @@ fn show(
 }
 
 fn about(config: &Config, agent: &Agent, windowless: &Windowless) -> About {
-    let (udp, holds) = windowless.in_force();
+    let (udp, hold_directions) = windowless.in_force();
     let mut about = About {
         version: env!("CARGO_PKG_VERSION").into(),
         pid: std::process::id(),
@@ -224,7 +226,8 @@ fn about(config: &Config, agent: &Agent, windowless: &Windowless) -> About {
         dry_run: config.dry_run,
         directions: directions_in_words(config).into(),
         udp,
-        holds,
+        holds: !hold_directions.is_empty(),
+        hold_directions,
         since_us: now_us(),
         ..About::default()
     };
@@ -250,6 +253,9 @@ fn what(about: &About) -> String {
     };
     let names: Vec<_> = about.interfaces.iter().map(|i| i.name.as_str()).collect();
     let udp = match (about.udp, about.holds) {
+        (Udp::Hold, _) if about.hold_directions.contains(&Direction::Up) => {
+            "; UDP held, uploads too"
+        }
         (Udp::Hold, _) => "; UDP held",
         (Udp::Fallback, false) => "; QUIC turned away",
         (Udp::Fallback, true) => "; QUIC turned away, some UDP held",

@@ -42,6 +42,9 @@ pub struct About {
     /// Nothing is steered for a moment, so that the difference can be told.
     #[serde(default)]
     pub passes: bool,
+    /// Which of it: downloads, uploads.
+    #[serde(default)]
+    pub hold_directions: Vec<Direction>,
     /// To what it is attached now.
     pub interfaces: Vec<Place>,
     /// Start, µs of CLOCK_MONOTONIC.
@@ -61,7 +64,7 @@ impl About {
 
     /// Whether what goes `direction` and is of that kind can be steered as the agent is set.
     pub fn reaches(&self, kind: Kind, direction: Direction) -> bool {
-        let held = direction == Direction::Down && self.holds && kind.may_be_held();
+        let held = self.hold_directions.contains(&direction) && kind.may_be_held();
         held || kind.is_reached(self.law, direction)
     }
 

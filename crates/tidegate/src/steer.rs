@@ -24,10 +24,12 @@ impl Steer for LiveAgent {
             ..Config::default()
         };
         let agent = Agent::start(&config)?;
-        let terms = Terms::all(match side {
+        let mut terms = Terms::all(match side {
             Side::Client => run.udp,
             Side::Server => Udp::Leave,
         });
+        // As in the simulator: a scenario says itself which of its workloads are to be held.
+        terms.rules.holds = Directions::Both;
         Ok(Box::new(Attached {
             windowless: Windowless::start(&terms, false, &agent, &config.interfaces, || {})?,
             agent,
@@ -86,16 +88,24 @@ impl Steering for Attached {
     }
 
     fn held(&mut self) -> Vec<HeldFlow> {
-        let flows = self.windowless.watch().into_iter();
+        let watched = self.windowless.watch();
+        let mut flows: Vec<HeldFlow> = Vec::new();
+        for seen in watched.into_iter().flat_map(|watched| watched.flows) {
+            let (client_port, server) = (seen.flow.local.port(), seen.flow.remote);
+            let signalled = u64::from(seen.hold.signalled);
+            // A record for each direction, and one gate.
+            let same = |f: &&mut HeldFlow| (f.client_port, f.server) == (client_port, server);
+            match flows.iter_mut().find(same) {
+                Some(known) => known.signalled += signalled,
+                None => flows.push(HeldFlow {
+                    client_port,
+                    server,
+                    held: seen.hold.held,
+                    signalled,
+                }),
+            }
+        }
         flows
-            .flat_map(|watched| watched.flows)
-            .map(|seen| HeldFlow {
-                client_port: seen.flow.local.port(),
-                server: seen.flow.remote,
-                held: seen.hold.held,
-                signalled: seen.hold.signalled.into(),
-            })
-            .collect()
     }
 
     fn finish(self: Box<Self>) -> Result<()> {

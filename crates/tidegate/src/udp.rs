@@ -16,7 +16,7 @@ pub use view::{HoldCounts, Watched};
 use crate::exit::BadInput;
 use anyhow::{Context, Result};
 use hold::Hold;
-use tidegate_agent::{Agent, Interface};
+use tidegate_agent::{Agent, Direction, Interface};
 use tidegate_gate::Fallback;
 use tidegate_scenario::Udp;
 
@@ -174,8 +174,12 @@ impl Windowless {
         self.hold.as_ref().map(Hold::watch)
     }
 
-    /// What becomes of flows that no rule is about, and whether any may be held.
-    pub fn in_force(&self) -> (Udp, bool) {
-        (self.terms.rules.otherwise, self.terms.rules.may(Udp::Hold))
+    /// What becomes of flows that no rule is about, and the directions in which any may be held.
+    pub fn in_force(&self) -> (Udp, Vec<Direction>) {
+        let rules = &self.terms.rules;
+        let held = Direction::ALL
+            .into_iter()
+            .filter(|way| rules.may_hold(*way));
+        (rules.otherwise, held.collect())
     }
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* Flows that may be held: their records, what is told to the law, and what it signals. */
+/*
+ * Flows that may be held: their records, and what is told to the law. What the law is, and whether what arrives or what
+ * leaves is signalled, an object says that has these in one direction: held_downloads.h, held_uploads.h.
+ */
 #ifndef TG_HELD_H
 #define TG_HELD_H
 
@@ -14,7 +17,7 @@
 #define TG_ECHO_REPLY_4 0
 #define TG_ECHO_REPLY_6 129
 
-/* Of downloads: the agent's own map. */
+/* The queues of what arrives: the agent's own map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TG_INTERFACES);
@@ -24,7 +27,8 @@ struct {
 
 /* Where a flow's record is. */
 struct tg_candidate {
-	tg_u64 bytes; /* that have arrived */
+	tg_u64 bytes; /* that have arrived; of uploads: of late */
+	tg_u64 left; /* of uploads: that have left of late */
 	tg_u64 asked_us; /* when the first packet left, until one has arrived */
 	tg_u64 since_us; /* the record's, which is another's if it has another */
 	tg_u32 place; /* of it, plus 1; 0: it has none */
@@ -66,16 +70,25 @@ const volatile __u32 echo_secret = 0;
 /* User space's. */
 volatile struct tg_echo_place echo_place;
 
-/* Forgets what the law knew of the flow that the place had before. */
-static __always_inline void blank(struct tg_hold *h)
+/* Forgets so many bytes that the law knew of the flow that the place had before. */
+static __always_inline void blank(void *law, __u32 bytes)
 {
-	volatile __u64 *words = (volatile __u64 *)h;
+	volatile __u64 *words = law;
 
-	_Static_assert(sizeof(*h) % sizeof(*words) == 0, "whole words");
 #pragma clang loop unroll(disable)
-	for (__u32 i = 0; i < sizeof(*h) / sizeof(*words); i++)
+	for (__u32 i = 0; i < bytes / sizeof(*words); i++)
 		words[i] = 0;
 }
+
+/* The record begins to be a flow's whose handshake took so long. The object's, as are the next two. */
+static __always_inline void begin_held(struct tg_held *h, __u32 handshake_us);
+
+/* `bytes` of the flow arrive, or an echo of its server's after `rtt_us`. Returns whether its sender is to be told to
+ * slow down. */
+__noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes, __u32 rtt_us);
+
+/* Its sender is told. */
+__noinline int signal_held(struct tg_held *h, __u32 ifindex, __u64 at_us);
 
 /* A flow has become bulk: it gets a place, if there is one that nobody uses. */
 static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
@@ -96,10 +109,10 @@ static __noinline int claim(struct tg_candidate *c, const struct tg_packet *p)
 			continue;
 		__sync_lock_test_and_set(&h->since_us, 0);
 		h->floor_us = 0;
-		blank(&h->hold);
 		h->key.key = p->key;
 		h->key.protocol = p->protocol;
-		tg_hold_init(&h->hold, c->handshake_us);
+		h->direction = TG_HELD_DIRECTION;
+		begin_held(h, c->handshake_us);
 		__sync_lock_test_and_set(&h->since_us, p->now_us);
 		c->since_us = p->now_us;
 		c->place = place + 1;
@@ -142,47 +155,6 @@ static __always_inline struct tg_held *find_held(struct tg_candidate *c)
 	return NULL;
 }
 
-/* `bytes` of the flow arrive, or an echo of its server's after `rtt_us`. Returns whether its sender is to be told to
- * slow down. */
-__noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes, __u32 rtt_us)
-{
-	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);
-	int outgrown;
-
-	if (!h || !path)
-		return 0;
-	bpf_spin_lock(&path->lock);
-	outgrown = tg_hold_learns(&h->hold, &path->interface, at_us, bytes, rtt_us, h->floor_us);
-	bpf_spin_unlock(&path->lock);
-	return outgrown;
-}
-
-/* Its sender is told. */
-__noinline int signal_held(struct tg_held *h, __u32 ifindex, __u64 at_us)
-{
-	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);
-
-	if (!h || !path)
-		return 0;
-	bpf_spin_lock(&path->lock);
-	tg_hold_signalled(&h->hold, at_us);
-	bpf_spin_unlock(&path->lock);
-	return 1;
-}
-
-/* Something of the flow leaves. */
-__noinline int leave_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes)
-{
-	struct tg_path *path = bpf_map_lookup_elem(&paths, &ifindex);
-
-	if (!h || !path)
-		return 0;
-	bpf_spin_lock(&path->lock);
-	tg_hold_leaves(&h->hold, at_us, bytes);
-	bpf_spin_unlock(&path->lock);
-	return 0;
-}
-
 /* What the law signals is bounded here. Of several packets that GRO has merged all would be lost. */
 static __always_inline int may_signal(struct __sk_buff *skb, const struct tg_packet *p,
 				      struct tg_candidate *c)
@@ -196,51 +168,14 @@ static __always_inline int may_signal(struct __sk_buff *skb, const struct tg_pac
 	return 0;
 }
 
-/* A datagram arrives. Returns whether it is to be signalled as congestion. */
-__noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
+/* The law wants the packet signalled. Returns whether it is. */
+static __always_inline int tell(struct __sk_buff *skb, const struct tg_packet *p, struct tg_candidate *c,
+				struct tg_held *h)
 {
-	struct tg_candidate *c;
-	struct tg_held *h;
-
-	if (!p)
-		return 0;
-	c = find_candidate(p);
-	if (!c)
-		return 0;
-	if (c->asked_us && !c->bytes)
-		c->handshake_us = (__u32)(p->now_us - c->asked_us);
-	c->bytes += p->payload;
-	h = find_held(c);
-	if (!h) {
-		if (c->bytes >= TG_HOLD_ASKS)
-			claim(c, p);
-		return 0;
-	}
-	h->seen_us = p->now_us;
-	c->unsignalled++;
-	if (!learn_held(h, p->key.ifindex, p->now_us, skb->len - l2, 0) || !may_signal(skb, p, c))
+	if (!may_signal(skb, p, c))
 		return 0;
 	c->unsignalled = 0;
 	return signal_held(h, p->key.ifindex, p->now_us);
-}
-
-/* A datagram leaves. */
-__noinline int held_leaves(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
-{
-	struct tg_candidate *c;
-	struct tg_held *h;
-
-	if (!p)
-		return 0;
-	c = find_candidate(p);
-	if (!c)
-		return 0;
-	if (!c->asked_us && !c->bytes)
-		c->asked_us = p->now_us;
-	h = find_held(c);
-	if (h)
-		leave_held(h, p->key.ifindex, p->now_us, skb->len - l2);
-	return 0;
 }
 
 /* Congestion is signalled: by a mark to ends that understand it, by a drop to others. */
@@ -301,7 +236,7 @@ __noinline int echo_arrives(struct __sk_buff *skb, const struct tg_packet *p)
 		__u32 place = e.places[n % TG_ECHO_FLOWS];
 		struct tg_held *h = bpf_map_lookup_elem(&held, &place);
 
-		if (h && h->since_us && is_asked(h, p))
+		if (h && h->since_us && h->direction == TG_HELD_DIRECTION && is_asked(h, p))
 			learn_held(h, p->key.ifindex, p->now_us, 0, rtt_us | !rtt_us);
 	}
 	return 0;

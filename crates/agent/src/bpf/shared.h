@@ -5,6 +5,7 @@
 #define TG_SHARED_H
 
 #include "../../../../laws/hold.h"
+#include "../../../../laws/hold/upload.h"
 #include "../../../../laws/upload.h"
 
 /* A connection, seen from this machine. IPv4 addresses are in word 0, the rest 0. Addresses and
@@ -244,14 +245,16 @@ struct tg_windowless {
 #define TG_HELD 256u /* flows that can be held at once */
 #define TG_ECHO_FLOWS 4u
 
-/* A flow without a window that may be held. User space reads it where it is, and writes what is said to be its. */
+/* A flow without a window that may be held, as a download or as an upload. User space reads it where it is, and writes
+ * what is said to be its. */
 struct tg_held {
 	tg_u64 since_us; /* when the record was taken; 0: it is free */
-	tg_u64 seen_us;
+	tg_u64 seen_us;	 /* when something of it arrived last */
 	struct tg_windowless_key key;
 	tg_u32 floor_us; /* user space's: the floor of another flow with the same server, or 0 */
-	tg_u32 unused;
+	tg_u32 direction; /* enum tg_direction: which of these two it uses */
 	struct tg_hold hold;
+	struct tg_hold_up up;
 };
 
 /* ICMP's echo, as the agent asks it: a secret, so that nobody makes up an answer who has not seen it; when it was sent, by

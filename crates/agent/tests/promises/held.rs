@@ -3,6 +3,8 @@
 
 mod download;
 mod programs;
+mod upload;
+mod uploads;
 
 use crate::gate::Way;
 use crate::packet::{ACK, Ip, Link, Packet};

@@ -5,6 +5,7 @@ use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use tidegate_agent::hold::HoldSkelBuilder;
+use tidegate_agent::hold_up::HoldUpSkelBuilder;
 use tidegate_agent::skeleton::AgentSkelBuilder;
 use tidegate_agent::step::StepSkelBuilder;
 use tidegate_testing::is_root;
@@ -39,14 +40,27 @@ fn the_verifier_is_not_strained() {
     }
     let mut agent = MaybeUninit::uninit();
     let (mut hold, mut step) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    let mut uploads = MaybeUninit::uninit();
     let agent = AgentSkelBuilder::default().open(&mut agent).expect("open");
     let hold = HoldSkelBuilder::default().open(&mut hold).expect("open");
+    let uploads = HoldUpSkelBuilder::default()
+        .open(&mut uploads)
+        .expect("open");
     let step = StepSkelBuilder::default().open(&mut step).expect("open");
     let agent = agent.load().expect("the verifier accepts the agent");
     let hold = hold.load().expect("the verifier accepts the hold");
+    let uploads = uploads
+        .load()
+        .expect("the verifier accepts the hold of uploads");
     let step = step.load().expect("the verifier accepts the laws");
-    let programs = [verified(&agent), verified(&hold), verified(&step)].concat();
-    assert_eq!(programs.len(), 10);
+    let programs = [
+        verified(&agent),
+        verified(&hold),
+        verified(&uploads),
+        verified(&step),
+    ];
+    let programs = programs.concat();
+    assert_eq!(programs.len(), 14);
     for (name, instructions) in &programs {
         println!("{name}: {instructions} instructions");
     }

@@ -21,7 +21,9 @@ fn leaving(port: u16, at_us: u64) -> Leaving {
 /// Marks are the moments at which packets may leave.
 fn all(hold: &mut Hold, now_us: u64) -> Vec<u32> {
     hold.look(&mut |_: &Leaving, _: &[u8]| 0, now_us);
-    std::iter::from_fn(|| hold.pop()).collect()
+    std::iter::from_fn(|| hold.pop())
+        .map(|(id, _)| id)
+        .collect()
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::workload::{EchoLog, FetchLog, Flow};
 use std::collections::BTreeMap;
 use tidegate_link::Instant;
 use tidegate_measure::{Window, quantiles, ratio};
-use tidegate_scenario::{FetchResult, FlowDirection, FlowResult, HeldResult};
+use tidegate_scenario::{Direction, FetchResult, FlowDirection, FlowResult, HeldResult};
 
 /// Every connection, then every ping.
 pub fn flow_results(outcome: &Outcome) -> Vec<FlowResult> {
@@ -77,7 +77,7 @@ fn echo_result(echo: &EchoLog, window: Window) -> FlowResult {
     }
 }
 
-/// Every download that the agent might hold.
+/// Every flow that the agent might hold, whose receiver's counts are the client's or the server's.
 pub fn held_results(outcome: &Outcome) -> Vec<HeldResult> {
     let flows = outcome.cast.flows.iter().zip(&outcome.samples.flows);
     flows
@@ -89,12 +89,16 @@ pub fn held_results(outcome: &Outcome) -> Vec<HeldResult> {
             let Some(Info::Quic { received, sent, .. }) = last else {
                 return None;
             };
+            let [arrived, left] = match flow.direction {
+                Direction::Down => [received, sent],
+                Direction::Up => [sent, received],
+            };
             Some(HeldResult {
                 name: flow.name.clone(),
-                arrived: received,
+                arrived,
                 held,
                 signalled,
-                left: sent,
+                left,
                 ..HeldResult::default()
             })
         })

@@ -91,7 +91,7 @@ fn sending() -> impl Strategy<Value = Sending> {
 
 proptest! {
     #[test]
-    fn sending_holds_what_was_written(operations in vec(sending(), 0..200)) {
+    fn sending_hold_directions_was_written(operations in vec(sending(), 0..200)) {
         let mut stream = SendStream::default();
         for operation in operations {
             match operation {

@@ -9,7 +9,6 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 use tidegate_agent::{Direction, Kind};
-use tidegate_scenario::Udp;
 
 /// A kind of traffic.
 #[derive(Debug, Serialize)]
@@ -19,8 +18,9 @@ pub struct Reached {
     /// Whether the law would steer what arrives, and what leaves.
     steered_down: bool,
     steered_up: bool,
-    /// Whether what arrives may be held, which is how what has no window is steered.
+    /// Whether what arrives may be held, and what leaves, which is how what has no window is steered.
     held_down: bool,
+    held_up: bool,
     /// Its part of the bytes that have arrived, and of those that have left, since the agent was started.
     share_down: Option<f64>,
     share_up: Option<f64>,
@@ -49,13 +49,15 @@ impl Reached {
             let law = config.params.law;
             config.directions.include(direction) && kind.is_reached(law, direction)
         };
+        let held = |direction| kind.may_be_held() && settings.udp.rules.may_hold(direction);
         let share = |direction| snapshot.and_then(|s| part(s, kind, direction));
         Self {
             kind,
             about: kind.about(),
             steered_down: steered(Direction::Down),
             steered_up: steered(Direction::Up),
-            held_down: kind.may_be_held() && settings.udp.rules.may(Udp::Hold),
+            held_down: held(Direction::Down),
+            held_up: held(Direction::Up),
             share_down: share(Direction::Down),
             share_up: share(Direction::Up),
         }
@@ -63,7 +65,9 @@ impl Reached {
 
     const fn treatment(&self) -> &'static str {
         match (self.steered_down, self.steered_up) {
+            _ if self.held_down && self.held_up => "held",
             _ if self.held_down => "held down",
+            _ if self.held_up => "held up",
             (true, true) => "steered",
             (true, false) => "steered down",
             (false, true) => "steered up",
@@ -179,6 +183,16 @@ mod tests {
         let text = lines(&reached(&settings, Path::new("/nonexistent")));
         let line = |of: Kind| text.lines().find(|l| l.contains(of.about())).unwrap();
         assert!(line(Kind::Quic).starts_with("held down "), "{text}");
+        for (holds, told) in [
+            (Directions::Both, "held  "),
+            (Directions::Uploads, "held up "),
+        ] {
+            settings.udp.rules.holds = holds;
+            let text = lines(&reached(&settings, Path::new("/nonexistent")));
+            let mut lines = text.lines();
+            let line = lines.find(|l| l.contains(Kind::Quic.about())).unwrap();
+            assert!(line.starts_with(told), "{text}");
+        }
         assert!(line(Kind::Gre).starts_with("left alone "), "{text}");
         assert!(line(Kind::Tcp).starts_with("steered  "), "{text}");
     }

@@ -1,7 +1,7 @@
 //! The configuration file, as it is written.
 
 use super::OnExit;
-use crate::args::{OnlyArg, compared_in_range, lambda_in_range};
+use crate::args::{HoldsArg, OnlyArg, compared_in_range, lambda_in_range};
 use crate::udp::EchoPlace;
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, SocketAddr};
@@ -26,6 +26,7 @@ pub struct File {
     pub limit: Option<u32>,
     pub only: Option<OnlyArg>,
     pub udp: Option<Udp>,
+    pub udp_hold: Option<HoldsArg>,
     #[serde(default, deserialize_with = "echo_place")]
     pub udp_echo: Option<EchoPlace>,
     #[serde(default)]
@@ -88,7 +89,15 @@ pub struct UdpEntry {
     #[serde(default, deserialize_with = "prefixes")]
     pub prefix: Vec<Prefix>,
     pub interface: Option<At<String>>,
+    pub direction: Option<At<OnlyArg>>,
     pub action: At<Udp>,
+}
+
+impl UdpEntry {
+    pub fn asks_nothing(&self) -> bool {
+        let where_to = self.remote_port.is_empty() && self.prefix.is_empty();
+        where_to && self.interface.is_none() && self.direction.is_none()
+    }
 }
 
 impl Entry {

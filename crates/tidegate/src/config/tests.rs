@@ -1,7 +1,8 @@
 use super::file::File;
 use super::settings;
-use crate::args::RunArgs;
+use crate::args::{HoldsArg, RunArgs};
 use std::path::Path;
+use tidegate_agent::{Direction, Directions};
 use tidegate_scenario::Udp;
 
 /// The file that the package installs: as it is, and with all that it shows in force.
@@ -50,7 +51,7 @@ fn a_rule_about_udp_that_makes_no_sense_is_refused_with_its_line() {
         (
             "[[udp_rule]]\naction = \"leave\"",
             "tidegate.toml:2:",
-            "expected remote_port, prefix or interface",
+            "expected remote_port, prefix, interface or direction",
         ),
         (
             "[[udp_rule]]\ninterface = \"wwan7\"\naction = \"hold\"",
@@ -67,6 +68,12 @@ fn a_rule_about_udp_that_makes_no_sense_is_refused_with_its_line() {
             "tidegate.toml:3:",
             "uid",
         ),
+        (
+            "[[udp_rule]]\ndirection = \"uploads\"\naction = \"fallback\"",
+            "tidegate.toml:3:",
+            "no direction yet",
+        ),
+        ("udp_hold = \"all\"", "tidegate.toml:2:", "both"),
         ("udp_echo = \"gateway\"", "tidegate.toml:2:", "\"server\""),
     ];
     for (lines, place, expected) in cases {
@@ -107,5 +114,34 @@ fn rules_about_udp_are_written_out_and_the_command_line_goes_first() {
     let terms = with(Some(Udp::Hold));
     assert_eq!(terms.rules.otherwise, Udp::Hold);
     let remote = "192.0.2.7:3481".parse().unwrap();
-    assert_eq!(terms.rules.verdict("lo", remote), Udp::Fallback);
+    assert_eq!(
+        terms.rules.verdict("lo", remote, Direction::Down),
+        Udp::Fallback
+    );
+}
+
+#[test]
+fn uploads_are_held_where_the_file_or_the_command_line_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tidegate.toml");
+    let terms = |text: &str, udp_hold| {
+        std::fs::write(&path, format!("interfaces = [\"lo\"]\n{text}")).unwrap();
+        let args = RunArgs {
+            config: Some(path.clone()),
+            udp_hold,
+            ..RunArgs::default()
+        };
+        settings(&args).unwrap().udp.rules
+    };
+    let hold = "udp = \"hold\"\n";
+    assert_eq!(terms(hold, None).holds, Directions::Downloads);
+    let both = format!("{hold}udp_hold = \"both\"\n");
+    assert_eq!(terms(&both, None).holds, Directions::Both);
+    let uploads = Some(HoldsArg::Uploads);
+    assert_eq!(terms(&both, uploads).holds, Directions::Uploads);
+    let rules = terms(
+        "[[udp_rule]]\ndirection = \"uploads\"\naction = \"hold\"\n",
+        None,
+    );
+    assert!(rules.may_hold(Direction::Up) && !rules.may_hold(Direction::Down));
 }

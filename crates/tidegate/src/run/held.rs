@@ -4,7 +4,7 @@ use crate::run::log::Log;
 use crate::snapshot::Shared;
 use crate::udp::News;
 use serde_json::json;
-use tidegate_agent::Holding;
+use tidegate_agent::{Direction, Holding};
 
 /// Writes what has happened since the last call.
 pub fn tell(shared: &Shared, log: Log) {
@@ -21,12 +21,13 @@ fn line(news: &News, log: Log) {
         return;
     };
     let fields = json!({
-        "interface": news.interface, "local": flow.local, "remote": flow.remote, "why": news.state,
+        "interface": news.interface, "direction": news.direction, "local": flow.local, "remote": flow.remote, "why": news.state,
     });
-    let which = format!(
-        "UDP from {} to {} on {}",
-        flow.remote, flow.local, news.interface
-    );
+    let (from, to) = match news.direction {
+        Direction::Down => (flow.remote, flow.local),
+        Direction::Up => (flow.local, flow.remote),
+    };
+    let which = format!("UDP from {from} to {to} on {}", news.interface);
     match news.state {
         Holding::Held => log.info("held", &format!("{which} is held"), fields),
         state => {

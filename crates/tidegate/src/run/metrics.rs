@@ -249,14 +249,16 @@ impl Measured {
             .windowless
             .iter()
             .filter(lively)
-            .filter_map(|way| way.hold)
+            .filter_map(|way| Some((way.direction, way.hold?.state)))
             .collect();
-        let states = Holding::ALL.map(|state| {
-            let flows = holds.iter().filter(|h| h.state == state).count();
-            ([("state", state.name())], flows as f64)
+        let ways = Direction::ALL.into_iter();
+        let each = ways.flat_map(|way| Holding::ALL.map(|state| (way, state)));
+        let states = each.map(|(way, state)| {
+            let flows = holds.iter().filter(|of| **of == (way, state)).count();
+            let labels = [("direction", way.name()), ("state", state.name())];
+            (labels, flows as f64)
         });
-        let help =
-            "Downloads over UDP with packets in the last 10 s, by what the hold does about them";
+        let help = "Flows over UDP with packets in the last 10 s, by what the hold does about them";
         gauge(e, "hold_flows", help, None, states)?;
         let waiting = counts.gate.waiting as f64;
         let help = "Packets that wait at the gate now";

@@ -134,6 +134,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             udp: Udp::Leave,
             holds: false,
             passes: false,
+            hold_directions: Vec::new(),
             interfaces: vec![Place {
                 name: "wwan0".into(),
                 ifindex: 2,

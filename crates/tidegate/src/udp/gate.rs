@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
-use tidegate_agent::{AgentError, Candidate, Records};
+use tidegate_agent::{AgentError, Direction, Records};
 use tidegate_gate::{Flow, Law, Leaving, serve};
 
 /// Serves the agent that started this process.
@@ -21,15 +21,20 @@ const SURE_US: u64 = 100_000;
 /// until more data have arrived it stays as it is, however small.
 const AGAIN_US: u64 = 1000;
 
-/// The law: what leaves of a flow waits until as much has arrived as its record says.
+/// The laws: what leaves of a download waits until as much has arrived as its record says, of an upload until as much has
+/// passed.
 struct Held {
     records: Records,
-    places: HashMap<Flow, Found>,
+    /// By direction: a connection may have been a download and an upload.
+    places: HashMap<Flow, [Option<Found>; 2]>,
     /// When all records were looked at.
     at_us: u64,
+    /// Bytes of each flow that wait.
+    waiting: HashMap<Flow, u32>,
 }
 
 /// A flow's record.
+#[derive(Clone, Copy)]
 struct Found {
     place: usize,
     since_us: u64,
@@ -44,28 +49,30 @@ impl Held {
             });
         };
         Ok(Self {
-            records: Records::map(records.as_fd(), false)?,
+            records: Records::map(records.as_fd(), true)?,
             places: HashMap::new(),
             at_us: 0,
+            waiting: HashMap::new(),
         })
     }
 
-    /// The flow's record; none if it has none any more.
-    fn place(&mut self, flow: &Flow, now_us: u64) -> Option<usize> {
-        if now_us.saturating_sub(self.at_us) >= SURE_US || self.known(flow).is_none() {
+    /// The flow's record in each direction; none where it has none, or none any more.
+    fn places(&mut self, flow: &Flow, now_us: u64) -> [Option<usize>; 2] {
+        if now_us.saturating_sub(self.at_us) >= SURE_US || self.known(flow) == [None; 2] {
             self.look(now_us);
         }
         self.known(flow)
     }
 
-    fn known(&self, flow: &Flow) -> Option<usize> {
-        let found = self.places.get(flow)?;
-        let same = self.records.since_us(found.place) == found.since_us;
-        same.then_some(found.place)
+    fn known(&self, flow: &Flow) -> [Option<usize>; 2] {
+        let found = self.places.get(flow).copied().unwrap_or_default();
+        let same = |found: &Found| self.records.since_us(found.place) == found.since_us;
+        found.map(|found| found.filter(same).map(|found| found.place))
     }
 
     fn look(&mut self, now_us: u64) {
-        let found = |candidate: Candidate| {
+        self.places.clear();
+        for candidate in self.records.candidates() {
             let flow = Flow {
                 interface: candidate.interface,
                 local: candidate.local,
@@ -75,25 +82,47 @@ impl Held {
                 place: candidate.place,
                 since_us: candidate.since_us,
             };
-            (flow, found)
-        };
-        let candidates = self.records.candidates().into_iter();
-        self.places = candidates.map(found).collect();
+            self.places.entry(flow).or_default()[candidate.direction as usize] = Some(found);
+        }
+        self.waiting.retain(|_, bytes| *bytes > 0);
         self.at_us = now_us;
+    }
+
+    /// Lets the law of uploads know what waits.
+    fn tell_waiting(&self, flow: &Flow) {
+        if let Some(place) = self.known(flow)[Direction::Up as usize] {
+            let bytes = self.waiting.get(flow).copied().unwrap_or(0);
+            self.records.waits(place, bytes);
+        }
     }
 }
 
 impl Law for Held {
-    fn came(&mut self, packet: &Leaving, _head: &[u8]) -> u64 {
-        let place = self.place(&packet.flow, packet.at_us);
-        place.map_or(0, |place| self.records.arrived(place))
+    /// By direction, as a flow may have been both.
+    type Mark = [u64; 2];
+
+    fn came(&mut self, packet: &Leaving, _head: &[u8]) -> [u64; 2] {
+        let places = self.places(&packet.flow, packet.at_us);
+        let mark = |place| self.records.mark(place, packet.bytes);
+        let marks = places.map(|place| place.map_or(0, mark));
+        *self.waiting.entry(packet.flow).or_default() += packet.bytes;
+        self.tell_waiting(&packet.flow);
+        marks
     }
 
-    fn wait_us(&mut self, packet: &Leaving, made: u64, now_us: u64) -> u64 {
-        let place = self.place(&packet.flow, now_us);
-        match place.map_or(0, |place| self.records.wait_us(place, made)) {
+    fn wait_us(&mut self, packet: &Leaving, marks: [u64; 2], now_us: u64) -> u64 {
+        let places = self.places(&packet.flow, now_us).into_iter().zip(marks);
+        let waits = places.filter_map(|(place, mark)| Some(self.records.wait_us(place?, mark)));
+        match waits.max().unwrap_or(0) {
             0 => 0,
             us => u64::from(us).max(AGAIN_US),
+        }
+    }
+
+    fn leaves(&mut self, packet: &Leaving) {
+        if let Some(bytes) = self.waiting.get_mut(&packet.flow) {
+            *bytes -= packet.bytes.min(*bytes);
+            self.tell_waiting(&packet.flow);
         }
     }
 

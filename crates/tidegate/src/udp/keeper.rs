@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
-use tidegate_agent::{AgentError, Candidate, Held, Holding, Interface};
+use tidegate_agent::{AgentError, Candidate, Direction, Held, Holding, Interface};
 use tidegate_gate::{Flow, FlowCounts, Gate, GateError};
 use tidegate_scenario::Udp;
 
@@ -36,6 +36,8 @@ const NEWS: usize = 256;
 pub struct News {
     /// Which.
     pub flow: Option<Flow>,
+    /// Which way its data go.
+    pub direction: Direction,
     /// The interface's name.
     pub interface: String,
     /// What.
@@ -46,6 +48,7 @@ pub struct News {
 struct Kept {
     since_us: u64,
     flow: Flow,
+    direction: Direction,
     /// Whether its packets go through the gate.
     gated: bool,
     /// Since when it is asked for, while it is.
@@ -62,8 +65,8 @@ pub struct Keeper {
     held: Held,
     echoes: Echoes,
     terms: Terms,
-    /// Those that it is on.
-    interfaces: Vec<Interface>,
+    /// Those that it is on, and for which directions.
+    on: Vec<(Interface, Direction)>,
     /// By place.
     kept: HashMap<usize, Kept>,
     turns: Turns,
@@ -82,7 +85,7 @@ impl Keeper {
             held,
             echoes,
             terms: Terms::default(),
-            interfaces: Vec::new(),
+            on: Vec::new(),
             kept: HashMap::new(),
             turns: Turns::default(),
             gate_asked_us: 0,
@@ -94,33 +97,42 @@ impl Keeper {
 
     /// Does from now on what the terms say, on those of the interfaces where they hold any flow.
     pub fn set(&mut self, terms: &Terms, interfaces: &[Interface]) -> Result<(), AgentError> {
-        let wanted = |i: &&Interface| terms.rules.may_hold_on(&i.name);
-        let wanted: Vec<_> = interfaces.iter().filter(wanted).cloned().collect();
+        let of = |direction| {
+            let wanted = move |i: &&Interface| terms.rules.may_hold_on(&i.name, direction);
+            let wanted = interfaces.iter().filter(wanted).cloned();
+            wanted.map(move |interface| (interface, direction))
+        };
+        let wanted: Vec<_> = Direction::ALL.into_iter().flat_map(of).collect();
         if !self.gate_gone {
             self.attach(&wanted)?;
         }
-        self.interfaces = wanted;
+        self.on = wanted;
         self.terms = terms.clone();
         self.held.expect_answers_of(terms.echo.address());
         Ok(())
     }
 
-    /// Has the programs on these interfaces and no other; or, if that cannot be, where they were.
-    fn attach(&mut self, wanted: &[Interface]) -> Result<(), AgentError> {
-        let indices = |of: &[Interface]| of.iter().map(|i| i.index).collect::<BTreeSet<_>>();
-        let (before, after) = (indices(&self.interfaces), indices(wanted));
-        let new = wanted.iter().filter(|i| !before.contains(&i.index));
-        for interface in new {
-            if let Err(error) = self.held.attach(interface) {
-                after
-                    .difference(&before)
-                    .for_each(|i| self.held.release(*i));
+    /// Has the programs there and nowhere else; or, if that cannot be, where they were.
+    fn attach(&mut self, wanted: &[(Interface, Direction)]) -> Result<(), AgentError> {
+        let places = |of: &[(Interface, Direction)]| {
+            let places = of.iter().map(|(i, direction)| (i.index, *direction));
+            places.collect::<BTreeSet<_>>()
+        };
+        let (before, after) = (places(&self.on), places(wanted));
+        let new = wanted
+            .iter()
+            .filter(|(i, direction)| !before.contains(&(i.index, *direction)));
+        for (interface, direction) in new {
+            if let Err(error) = self.held.attach(interface, *direction) {
+                for (index, direction) in after.difference(&before) {
+                    self.held.release(*index, *direction);
+                }
                 return Err(error);
             }
         }
-        before
-            .difference(&after)
-            .for_each(|i| self.held.release(*i));
+        for (index, direction) in before.difference(&after) {
+            self.held.release(*index, *direction);
+        }
         Ok(())
     }
 
@@ -162,8 +174,8 @@ impl Keeper {
 
     fn lose_gate(&mut self) {
         self.let_go();
-        for interface in &self.interfaces {
-            self.held.release(interface.index);
+        for (interface, direction) in &self.on {
+            self.held.release(interface.index, *direction);
         }
         // It may hang.
         self.gate.end();
@@ -171,6 +183,7 @@ impl Keeper {
         self.counts.gate.waiting = 0;
         self.tell(News {
             flow: None,
+            direction: Direction::Down,
             interface: String::new(),
             state: Holding::GateGone,
         });
@@ -223,6 +236,7 @@ impl Keeper {
         let kept = self.kept.entry(place).or_insert_with(|| Kept {
             since_us: candidate.since_us,
             flow: flow_of(candidate),
+            direction: candidate.direction,
             gated: false,
             asked_from_us: None,
             signalled,
@@ -266,10 +280,19 @@ impl Keeper {
             return Ok(());
         };
         kept.gated = false;
+        let flow = kept.flow;
         if self.held.records().since_us(place) == kept.since_us {
             self.held.records().gate(place, false, 0);
         }
-        self.gate.leave(&[kept.flow])
+        // It may be held in the other direction.
+        if self
+            .kept
+            .values()
+            .any(|other| other.gated && other.flow == flow)
+        {
+            return Ok(());
+        }
+        self.gate.leave(&[flow])
     }
 
     /// Asks for flows of which something comes.
@@ -303,13 +326,14 @@ impl Keeper {
                 false => Holding::Unanswered,
             };
             if WORTH.contains(&state) && kept.told.insert(state) {
-                news.push((kept.flow, state));
+                news.push((kept.flow, kept.direction, state));
             }
         }
-        for (flow, state) in news {
+        for (flow, direction, state) in news {
             let interface = self.name_of(flow.interface).unwrap_or_default().to_owned();
             self.tell(News {
                 flow: Some(flow),
+                direction,
                 interface,
                 state,
             });
@@ -358,6 +382,7 @@ impl Keeper {
             }
             Seen {
                 flow,
+                direction: candidate.direction,
                 seen_us: candidate.seen_us,
                 hold,
             }
@@ -366,7 +391,7 @@ impl Keeper {
         Watched {
             flows: candidates.into_iter().map(seen).collect(),
             rules: self.terms.rules.clone(),
-            interfaces: self.interfaces.clone(),
+            on: self.on.clone(),
             gate_gone: self.gate_gone,
             counts: HoldCounts {
                 gate_gone: self.gate_gone,
@@ -384,12 +409,14 @@ impl Keeper {
 
     fn is_wanted(&self, candidate: &Candidate) -> bool {
         let name = self.name_of(candidate.interface);
-        name.is_some_and(|name| self.terms.rules.verdict(name, candidate.remote) == Udp::Hold)
+        let rules = &self.terms.rules;
+        let verdict = |name| rules.verdict(name, candidate.remote, candidate.direction);
+        name.is_some_and(|name| verdict(name) == Udp::Hold)
     }
 
     fn name_of(&self, interface: u32) -> Option<&str> {
-        let known = self.interfaces.iter().find(|i| i.index == interface);
-        known.map(|i| i.name.as_str())
+        let known = self.on.iter().find(|(i, _)| i.index == interface);
+        known.map(|(i, _)| i.name.as_str())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
-use tidegate_agent::{Interface, Prefix};
+use tidegate_agent::{Direction, Directions, Interface, Prefix};
 use tidegate_gate::Choice;
 use tidegate_scenario::Udp;
 
@@ -19,17 +19,27 @@ pub struct Rule {
     pub remote: Option<Prefix>,
     /// Name of an interface.
     pub interface: Option<String>,
+    /// Which way its data go.
+    pub direction: Option<Direction>,
     /// What becomes of it. A rule that turns connections away and asks for no port is about QUIC's.
     pub action: Udp,
 }
 
 /// All of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// In their order.
     pub rules: Vec<Rule>,
     /// What becomes of flows that no rule is about.
     pub otherwise: Udp,
+    /// What is held where a rule that says so asks for no direction, or none is about the flow.
+    pub holds: Directions,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self::all(Udp::default())
+    }
 }
 
 impl Rule {
@@ -43,6 +53,15 @@ impl Rule {
 
     fn is_on(&self, interface: &str) -> bool {
         self.interface.as_ref().is_none_or(|of| of == interface)
+    }
+
+    /// The directions that it is about, where `holds` are those that are held.
+    fn includes(&self, direction: Direction, holds: Directions) -> bool {
+        match (self.direction, self.action) {
+            (Some(own), _) => own == direction,
+            (None, Udp::Hold) => holds.include(direction),
+            (None, Udp::Fallback | Udp::Leave) => true,
+        }
     }
 
     fn is_about(&self, interface: &str, remote: SocketAddr) -> bool {
@@ -62,19 +81,25 @@ impl Rule {
 }
 
 impl Rules {
-    /// One word for all.
+    /// One word for all; downloads alone are held.
     pub fn all(otherwise: Udp) -> Self {
         Self {
             rules: Vec::new(),
             otherwise,
+            holds: Directions::Downloads,
         }
     }
 
-    /// What becomes of a flow between this machine, by that interface, and the far end.
-    pub fn verdict(&self, interface: &str, remote: SocketAddr) -> Udp {
+    /// What becomes of a flow between this machine, by that interface, and the far end, whose data go `direction`.
+    pub fn verdict(&self, interface: &str, remote: SocketAddr, direction: Direction) -> Udp {
         let mut rules = self.rules.iter();
-        let rule = rules.find(|rule| rule.is_about(interface, remote));
-        rule.map_or(self.otherwise, |rule| rule.action)
+        let rule = rules
+            .find(|rule| rule.is_about(interface, remote) && rule.includes(direction, self.holds));
+        match rule {
+            Some(rule) => rule.action,
+            None if self.otherwise == Udp::Hold && !self.holds.include(direction) => Udp::Leave,
+            None => self.otherwise,
+        }
     }
 
     /// Whether that may become of any flow.
@@ -82,13 +107,26 @@ impl Rules {
         self.otherwise == action || self.rules.iter().any(|rule| rule.action == action)
     }
 
-    /// Whether flows of that interface may be held.
-    pub fn may_hold_on(&self, interface: &str) -> bool {
-        let mut rules = self.rules.iter().filter(|rule| rule.is_on(interface));
-        self.otherwise == Udp::Hold || rules.any(|rule| rule.action == Udp::Hold)
+    /// Whether flows of that interface may be held whose data go `direction`.
+    pub fn may_hold_on(&self, interface: &str, direction: Direction) -> bool {
+        self.any_holds(direction, |rule| rule.is_on(interface))
     }
 
-    /// The same for who turns connections away, on these interfaces.
+    /// Whether any flow may be held whose data go `direction`.
+    pub fn may_hold(&self, direction: Direction) -> bool {
+        self.any_holds(direction, |_| true)
+    }
+
+    fn any_holds(&self, direction: Direction, asked: impl Fn(&Rule) -> bool) -> bool {
+        let holds = |rule: &Rule| {
+            rule.action == Udp::Hold && rule.includes(direction, self.holds) && asked(rule)
+        };
+        let otherwise = self.otherwise == Udp::Hold && self.holds.include(direction);
+        otherwise || self.rules.iter().any(holds)
+    }
+
+    /// The same for who turns connections away, on these interfaces: their first packets show no direction, so rules that
+    /// ask for one are not about them.
     pub fn choices(&self, interfaces: &[Interface]) -> Vec<Choice> {
         let otherwise = Rule {
             action: self.otherwise,
@@ -96,7 +134,8 @@ impl Rules {
         };
         let of = |interface: &Interface| {
             let rules = self.rules.iter().chain([&otherwise]);
-            let rules = rules.filter(|rule| rule.is_on(&interface.name));
+            let rules =
+                rules.filter(|rule| rule.is_on(&interface.name) && rule.direction.is_none());
             rules
                 .map(|rule| rule.choice(interface.index))
                 .collect::<Vec<_>>()
@@ -141,7 +180,10 @@ impl std::str::FromStr for EchoPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidegate_agent::LinkLayer;
+    use tidegate_agent::{
+        Direction::{Down, Up},
+        LinkLayer,
+    };
 
     fn prefix(address: &str, bits: u8) -> Option<Prefix> {
         let address = address.parse().unwrap();
@@ -173,8 +215,39 @@ mod tests {
                     ..rule(Udp::Hold)
                 },
             ],
-            otherwise: Udp::Leave,
+            ..Rules::all(Udp::Leave)
         }
+    }
+
+    /// Uploads are held where it is said.
+    #[test]
+    fn what_is_held_is_downloads_unless_somebody_says_otherwise() {
+        let remote = "203.0.113.1:443".parse().unwrap();
+        let mut rules = Rules::all(Udp::Hold);
+        let verdicts = |rules: &Rules| [Down, Up].map(|way| rules.verdict("wwan0", remote, way));
+        assert_eq!(verdicts(&rules), [Udp::Hold, Udp::Leave]);
+        assert!(!rules.may_hold_on("wwan0", Up) && !rules.may_hold(Up));
+        rules.holds = Directions::Uploads;
+        assert_eq!(verdicts(&rules), [Udp::Leave, Udp::Hold]);
+        rules.holds = Directions::Both;
+        assert_eq!(verdicts(&rules), [Udp::Hold; 2]);
+        assert!(rules.may_hold_on("wwan0", Up) && rules.may_hold(Up));
+        // A rule that asks for a direction is about that alone; one that holds and asks for none, about what is held.
+        let rule = |direction, action| Rule {
+            direction,
+            action,
+            ..Rule::default()
+        };
+        let mut rules = Rules {
+            rules: vec![rule(Some(Up), Udp::Hold)],
+            ..Rules::all(Udp::Leave)
+        };
+        assert_eq!(verdicts(&rules), [Udp::Leave, Udp::Hold]);
+        assert!(rules.may_hold_on("wwan0", Up) && !rules.may_hold_on("wwan0", Down));
+        rules.rules = vec![rule(None, Udp::Hold), rule(None, Udp::Fallback)];
+        assert_eq!(verdicts(&rules), [Udp::Hold, Udp::Fallback]);
+        rules.rules = vec![rule(None, Udp::Leave), rule(Some(Up), Udp::Hold)];
+        assert_eq!(verdicts(&rules), [Udp::Leave; 2]);
     }
 
     #[test]
@@ -192,10 +265,10 @@ mod tests {
             ("eth0", "[2001:db8::1]:443", Udp::Fallback),
         ];
         for (interface, remote, action) in cases {
-            let verdict = rules.verdict(interface, remote.parse().unwrap());
+            let verdict = rules.verdict(interface, remote.parse().unwrap(), Down);
             assert_eq!(verdict, action, "{interface} {remote}");
         }
-        assert!(rules.may_hold_on("wwan0") && !rules.may_hold_on("eth0"));
+        assert!(rules.may_hold_on("wwan0", Down) && !rules.may_hold_on("eth0", Down));
         assert!(rules.may(Udp::Hold) && rules.may(Udp::Fallback));
         assert!(!Rules::all(Udp::Fallback).may(Udp::Hold));
     }
@@ -228,7 +301,7 @@ mod tests {
                             && c.remote.is_none_or(is_in)
                     };
                     let rejects = choices.iter().find(about).is_some_and(|c| c.rejects);
-                    let verdict = rules.verdict(&interface.name, remote);
+                    let verdict = rules.verdict(&interface.name, remote, Down);
                     let meant = verdict == Udp::Fallback && remote.port() == HTTPS;
                     assert_eq!(rejects, meant, "{} {remote}", interface.name);
                 }

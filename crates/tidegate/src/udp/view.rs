@@ -35,6 +35,8 @@ pub struct HoldCounts {
 pub struct Seen {
     /// Which.
     pub flow: Flow,
+    /// Which way its data go.
+    pub direction: Direction,
     /// When something of it arrived last, µs of CLOCK_MONOTONIC.
     pub seen_us: u64,
     /// What the hold knows and does.
@@ -47,8 +49,8 @@ pub struct Watched {
     pub flows: Vec<Seen>,
     /// The rules in force.
     pub rules: Rules,
-    /// Those that the hold is on.
-    pub interfaces: Vec<Interface>,
+    /// Where the hold is, and for which directions.
+    pub on: Vec<(Interface, Direction)>,
     /// Whether the gate's process has ended.
     pub gate_gone: bool,
     /// What became of all flows so far.
@@ -58,23 +60,24 @@ pub struct Watched {
 impl Watched {
     /// Says of each flow without a window what the hold does about it, if it is on its interface.
     pub fn explain(&self, ways: &mut [WindowlessView], now_us: u64) {
-        let of = |seen: &Seen| (seen.flow, seen.hold);
+        let of = |seen: &Seen| ((seen.flow, seen.direction), seen.hold);
         let flows: HashMap<_, _> = self.flows.iter().map(of).collect();
         let young = |seen: &&Seen| now_us.saturating_sub(seen.seen_us) < RECORD_US;
         let full = self.flows.iter().filter(young).count() >= Held::PLACES;
-        let arriving =
-            |way: &&mut WindowlessView| way.direction == Direction::Down && way.protocol == UDP;
-        for way in ways.iter_mut().filter(arriving) {
-            let mut interfaces = self.interfaces.iter();
-            let interface = interfaces.find(|i| i.index == way.ifindex);
-            way.hold = interface.map(|interface| {
+        for way in ways.iter_mut().filter(|way| way.protocol == UDP) {
+            let direction = way.direction;
+            let is_here =
+                |(i, of): &&(Interface, Direction)| i.index == way.ifindex && *of == direction;
+            let here = self.on.iter().find(is_here);
+            way.hold = here.map(|(interface, _)| {
                 let remote = address(way.remote);
-                let record = flows.get(&Flow {
+                let flow = Flow {
                     interface: way.ifindex,
                     local: address(way.local),
                     remote,
-                });
-                let held = self.rules.verdict(&interface.name, remote) == Udp::Hold;
+                };
+                let record = flows.get(&(flow, direction));
+                let held = self.rules.verdict(&interface.name, remote, direction) == Udp::Hold;
                 let asks = way.bytes >= Held::ASKS;
                 self.one(record.copied(), held, full && asks)
             });
@@ -100,9 +103,9 @@ impl Watched {
 
     /// Counts the flows in where the queues of paths and groups are shown, which know those with windows alone.
     pub fn count_in(&self, paths: &mut [PathView], now_us: u64) {
-        for path in paths.iter_mut().filter(|p| p.direction == Direction::Down) {
+        for path in paths {
             let own = self.flows.iter().filter(|seen| {
-                seen.flow.interface == path.ifindex
+                (seen.flow.interface, seen.direction) == (path.ifindex, path.direction)
                     && now_us.saturating_sub(seen.seen_us) < LATELY_US
             });
             for seen in own {

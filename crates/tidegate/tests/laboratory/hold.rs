@@ -1,6 +1,6 @@
 //! What has no window, over the laboratory's link: downloads by QUIC whose acknowledgements wait at the client.
 
-use crate::common::{laboratory, number};
+use crate::common::{laboratory, number, simulator};
 use serde_json::Value;
 
 const QUIC: &str = r#"
@@ -37,4 +37,59 @@ fn a_quic_download_is_held() {
     assert!(goodput(hold) > 0.8 * goodput(linux), "{hold}");
     // What waits here instead is less than what waited there.
     assert!(round_trip(hold) < 0.8 * round_trip(linux), "{hold}");
+}
+
+/// The shipped scenario, shorter.
+fn upload() -> String {
+    let scenario = include_str!("../../../../scenarios/quic-upload.toml");
+    let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/traces/");
+    scenario
+        .replace("traces/", traces)
+        .replace("duration_s = 60", "duration_s = 45")
+}
+
+fn uplink_queue(run: &Value) -> f64 {
+    number(run, "/uplink/queue_delay_ms/mean")
+}
+
+/// An upload over an uplink that swings as LTE's does, untouched and held, on the kernel and in the simulator.
+#[test]
+fn a_quic_upload_is_held_and_the_simulator_says_so() {
+    let Some(results) = laboratory(&upload(), &[]) else {
+        return;
+    };
+    let told = simulator(&upload());
+    let [linux, hold] = [0, 1].map(|run| &results["runs"][run]);
+    let simulated = &told["runs"][1];
+    println!(
+        "goodput {} {} {}, queue {} {} {}",
+        goodput(linux),
+        goodput(hold),
+        goodput(simulated),
+        uplink_queue(linux),
+        uplink_queue(hold),
+        uplink_queue(simulated)
+    );
+    assert!(
+        uplink_queue(linux) > 500.0,
+        "no bufferbloat to cure: {linux}"
+    );
+    assert!(uplink_queue(hold) < 0.1 * uplink_queue(linux), "{hold}");
+    assert!(goodput(hold) > 0.85 * goodput(linux), "{hold}");
+    let kept = goodput(hold) / goodput(simulated);
+    assert!(
+        (0.9..1.1).contains(&kept),
+        "{kept} of the simulator's goodput"
+    );
+    let queues = uplink_queue(hold) / uplink_queue(simulated);
+    assert!(
+        (0.5..2.0).contains(&queues),
+        "{queues} of the simulator's queue"
+    );
+    let [signalled, left] =
+        ["signalled", "left"].map(|what| number(hold, &format!("/held/0/{what}")));
+    assert!(
+        signalled > 0.0 && signalled * 500.0 < left,
+        "{signalled} of {left}"
+    );
 }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
 
 /// Payload of a datagram.
-const DATAGRAM: usize = 1200;
+pub const DATAGRAM: usize = 1200;
 
 /// Packets that one acknowledgement is for.
-const EVERY: u64 = 2;
+pub const EVERY: u64 = 2;
 
 /// How long either end waits for the other before it looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(5);
@@ -93,18 +93,18 @@ impl Download {
     }
 }
 
-fn bind(host: &Namespace, address: (IpAddr, u16)) -> UdpSocket {
+pub fn bind(host: &Namespace, address: (IpAddr, u16)) -> UdpSocket {
     let socket = host.run(|| Ok(UdpSocket::bind(address)?)).unwrap();
     socket.set_read_timeout(Some(LOOK)).unwrap();
     socket
 }
 
-fn number(bytes: &[u8], at: usize) -> u64 {
+pub fn number(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[8 * at..][..8].try_into().unwrap())
 }
 
 /// A datagram, unless none comes for a moment.
-fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> Option<usize> {
+pub fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> Option<usize> {
     match socket.recv(buffer) {
         Ok(bytes) => Some(bytes),
         Err(error) => {

@@ -14,9 +14,9 @@ use tidegate_netfilter::{Chain, Expression, Family, Hook, Table};
 use tidegate_testing::has_program;
 
 /// What the log says of a gate that is gone.
-const GONE: &str = "the process behind the packet queue has ended";
+pub const GONE: &str = "the process behind the packet queue has ended";
 
-fn send(signal: Signal, process: u32) {
+pub fn send(signal: Signal, process: u32) {
     kill(Pid::from_raw(process as i32), signal).unwrap();
 }
 
@@ -86,7 +86,7 @@ fn a_gate_that_hangs_is_ended() {
 }
 
 /// Whether the server answers echoes.
-fn answers(hosts: &EmulatedHosts, yes: bool) {
+pub fn answers(hosts: &EmulatedHosts, yes: bool) {
     let ignore = if yes { "0" } else { "1" };
     let write = || {
         Ok(std::fs::write(

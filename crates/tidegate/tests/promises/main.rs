@@ -15,6 +15,8 @@ mod stage;
 #[path = "../../../agent/tests/support/tally.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod tally;
+mod upload;
+mod uploads;
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Where the tests take place: a link with a long queue, an agent, and what a kernel remembers of it.
 
 use crate::PATIENCE;
-use crate::agent::{Agent, is_loaded};
+use crate::agent::{Agent, Program, is_loaded};
 use crate::download::Download;
 use crate::remains::{gate_table, has_table, is_alive, queues};
 use std::fs::{File, read_to_string};
@@ -53,13 +53,18 @@ impl Stage {
 
     /// What `prepare` does to the hosts comes before the agent.
     pub fn with(prepare: impl FnOnce(&EmulatedHosts)) -> Option<Self> {
+        Self::of(&["--udp", "hold"], prepare)
+    }
+
+    /// By an agent with these words.
+    pub fn of(words: &[&str], prepare: impl FnOnce(&EmulatedHosts)) -> Option<Self> {
         let turn = turn()?;
         let hosts = link();
         prepare(&hosts);
         let log = NamedTempFile::new().unwrap();
         let errors: File = log.reopen().unwrap();
         let agent = Agent::start_with(hosts.client(), |command| {
-            command.args(["--udp", "hold"]).stderr(errors);
+            command.args(words).stderr(errors);
         });
         let gate = children(agent.id());
         let [gate] = gate[..] else {
@@ -93,12 +98,7 @@ impl Stage {
         let (programs, gate) = (self.agent.programs(), self.gate);
         assert!(programs.len() >= 6, "{programs:?}");
         end(self.agent);
-        wait_for("the gate's end", || !is_alive(gate));
-        assert_eq!(queues(self.hosts.client()), 0, "a queue is left");
-        wait_for("the programs to go", || !programs.iter().any(is_loaded));
-        wait_for("the table to go", || {
-            !has_table(self.hosts.client(), &gate_table(gate))
-        });
+        wait_until_nothing_is_left(&self.hosts, gate, &programs);
         wait_until_free(&download);
         let (came, sent) = download.end();
         assert_eq!(came.len() as u64, sent, "some are lost, or came twice");
@@ -114,6 +114,16 @@ impl Stage {
             "out of order"
         );
     }
+}
+
+/// Waits until gate, queue, table and programs are gone.
+pub fn wait_until_nothing_is_left(hosts: &EmulatedHosts, gate: u32, programs: &[Program]) {
+    wait_for("the gate's end", || !is_alive(gate));
+    assert_eq!(queues(hosts.client()), 0, "a queue is left");
+    wait_for("the programs to go", || !programs.iter().any(is_loaded));
+    wait_for("the table to go", || {
+        !has_table(hosts.client(), &gate_table(gate))
+    });
 }
 
 /// Waits until every acknowledgement of late has waited.

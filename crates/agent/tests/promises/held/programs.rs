@@ -13,6 +13,7 @@ use std::os::fd::AsFd;
 use tidegate_agent::Records;
 use tidegate_agent::hold::types::{tg_candidate, tg_held, tg_path, tg_windowless_key};
 use tidegate_agent::hold::{HoldSkel, HoldSkelBuilder};
+use tidegate_agent::hold_up::{HoldUpSkel, HoldUpSkelBuilder};
 use tidegate_agent::skeleton::types::__sk_buff;
 use tidegate_agent::{Candidate, Ecn};
 
@@ -38,9 +39,25 @@ pub enum Fate {
     Dropped,
 }
 
+/// Those of either direction.
+enum Skeleton {
+    Downloads(HoldSkel<'static>),
+    Uploads(HoldUpSkel<'static>),
+}
+
+/// With the same expression for each.
+macro_rules! of {
+    ($skeleton:expr, $either:ident => $what:expr) => {
+        match $skeleton {
+            Skeleton::Downloads($either) => $what,
+            Skeleton::Uploads($either) => $what,
+        }
+    };
+}
+
 /// The loaded programs and their memory.
 pub struct Programs {
-    skeleton: HoldSkel<'static>,
+    skeleton: Skeleton,
     records: Records,
     packets: Cell<u64>,
 }
@@ -56,16 +73,27 @@ impl Programs {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = HoldSkelBuilder::default().open(object).expect("open");
         let rodata = open.maps.rodata_data.as_deref_mut().expect("has constants");
+        (rodata.echo_id, rodata.echo_secret) = (ECHO_ID.to_be(), SECRET);
         rodata.injected_clock = true;
-        rodata.echo_id = ECHO_ID.to_be();
-        rodata.echo_secret = SECRET;
         let skeleton = open.load().expect("the verifier accepts the programs");
-        let paths = &skeleton.maps.paths;
-        let path = tg_path::default();
-        paths
-            .update(&LO.to_ne_bytes(), bytes(&path), MapFlags::ANY)
-            .expect("a record for lo");
-        let records = Records::map(skeleton.maps.held.as_fd(), true).expect("mapped");
+        Self::with(Skeleton::Downloads(skeleton))
+    }
+
+    pub fn of_uploads() -> Self {
+        let object = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = HoldUpSkelBuilder::default().open(object).expect("open");
+        let rodata = open.maps.rodata_data.as_deref_mut().expect("has constants");
+        (rodata.echo_id, rodata.echo_secret) = (ECHO_ID.to_be(), SECRET);
+        rodata.injected_clock = true;
+        let skeleton = open.load().expect("the verifier accepts the programs");
+        add_path(&skeleton.maps.uplinks);
+        Self::with(Skeleton::Uploads(skeleton))
+    }
+
+    fn with(skeleton: Skeleton) -> Self {
+        of!(&skeleton, either => add_path(&either.maps.paths));
+        let descriptor = of!(&skeleton, either => either.maps.held.as_fd());
+        let records = Records::map(descriptor, true).expect("mapped");
         Self {
             skeleton,
             records,
@@ -75,8 +103,11 @@ impl Programs {
 
     /// Sets the clock.
     pub fn at(&mut self, now_us: u64) {
-        let bss = self.skeleton.maps.bss_data.as_deref_mut();
-        bss.expect("has a clock").injected_now_us = now_us;
+        let clock = of!(&mut self.skeleton, either => {
+            let bss = either.maps.bss_data.as_deref_mut();
+            &mut bss.expect("has a clock").injected_now_us
+        });
+        *clock = now_us;
     }
 
     /// What becomes of a packet that goes this way. Of what passes nothing is changed, and of what is marked no more than
@@ -108,13 +139,12 @@ impl Programs {
     }
 
     fn run(&self, way: Way, link: Link, packet: &[u8], merged: u32) -> (u32, Vec<u8>) {
-        let progs = &self.skeleton.progs;
-        let program = match (link, way) {
-            (Link::Ethernet, Way::Arrives) => &progs.ethernet_arrives,
-            (Link::Ethernet, Way::Leaves) => &progs.ethernet_leaves,
-            (Link::PlainIp, Way::Arrives) => &progs.ip_arrives,
-            (Link::PlainIp, Way::Leaves) => &progs.ip_leaves,
-        };
+        let program = of!(&self.skeleton, either => match (link, way) {
+            (Link::Ethernet, Way::Arrives) => &either.progs.ethernet_arrives,
+            (Link::Ethernet, Way::Leaves) => &either.progs.ethernet_leaves,
+            (Link::PlainIp, Way::Arrives) => &either.progs.ip_arrives,
+            (Link::PlainIp, Way::Leaves) => &either.progs.ip_leaves,
+        });
         let mut context = [0; size_of::<__sk_buff>()];
         let mut set = |at: usize, value: u32| {
             context[at..at + 4].copy_from_slice(&value.to_ne_bytes());
@@ -155,7 +185,7 @@ impl Programs {
 
     /// A whole record, as bytes.
     pub fn record(&self, place: usize) -> Vec<u8> {
-        let held = &self.skeleton.maps.held;
+        let held = of!(&self.skeleton, either => &either.maps.held);
         let found = held.lookup(&(place as u32).to_ne_bytes(), MapFlags::ANY);
         found.expect("readable").expect("an array has every key")
     }
@@ -166,14 +196,14 @@ impl Programs {
 
     pub fn write(&self, place: usize, held: &tg_held) {
         let key = (place as u32).to_ne_bytes();
-        let map = &self.skeleton.maps.held;
+        let map = of!(&self.skeleton, either => &either.maps.held);
         map.update(&key, bytes(held), MapFlags::ANY)
             .expect("writable");
     }
 
     /// Forgets a flow as the kernel's table does that has become too small; its record stays.
     pub fn forget(&self, local: u16) {
-        let candidates = &self.skeleton.maps.candidates;
+        let candidates = of!(&self.skeleton, either => &either.maps.candidates);
         let keys: Vec<_> = candidates.keys().collect();
         for key in keys {
             if record::<tg_windowless_key>(&key).key.local_port == local.to_be() {
@@ -184,7 +214,7 @@ impl Programs {
 
     /// What is known of flows that have none.
     pub fn known(&self) -> Vec<tg_candidate> {
-        let candidates = &self.skeleton.maps.candidates;
+        let candidates = of!(&self.skeleton, either => &either.maps.candidates);
         let value = |key: Vec<u8>| candidates.lookup(&key, MapFlags::ANY).expect("readable");
         candidates
             .keys()
@@ -192,6 +222,13 @@ impl Programs {
             .map(|value| record(&value))
             .collect()
     }
+}
+
+/// A record for lo.
+fn add_path(paths: &impl MapCore) {
+    let path = tg_path::default();
+    let added = paths.update(&LO.to_ne_bytes(), bytes(&path), MapFlags::ANY);
+    added.expect("a record for lo");
 }
 
 /// The packet with congestion experienced.

@@ -91,7 +91,7 @@ fn what_is_in_order_passes_at_once() {
 }
 
 #[test]
-fn a_hole_holds_what_follows_until_it_is_filled() {
+fn a_hole_hold_directions_follows_until_it_is_filled() {
     let mut script = Script::new(50);
     assert_eq!(script.arrives(0, 0), [0]);
     assert_eq!(script.arrives(1, 200), []);

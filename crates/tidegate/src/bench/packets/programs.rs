@@ -38,12 +38,12 @@ impl Build {
         Self::with(path, OF_AGENT)
     }
 
-    /// That of the hold's.
+    /// That of the hold's for downloads.
     pub fn read_hold(path: &Path) -> Result<Self> {
         Self::with(path, OF_HOLD)
     }
 
-    /// That which has a variable of that name.
+    /// That which has a variable of that name, and is not the hold's for uploads.
     fn with(path: &Path, variable: &str) -> Result<Self> {
         let name = || format!("no kernel programs in {}", path.display());
         let file = std::fs::read(path).with_context(name)?;
@@ -59,7 +59,11 @@ impl Build {
             .filter(|(_, four)| *four == object::elf::ELFMAG);
         let has = |at: &usize| {
             let elf = object::File::parse(&objects[*at..]);
-            elf.is_ok_and(|elf| elf.symbol_by_name(variable).is_some())
+            let has = |name| {
+                elf.as_ref()
+                    .is_ok_and(|elf| elf.symbol_by_name(name).is_some())
+            };
+            has(variable) && !(has(OF_HOLD) && has("uplinks"))
         };
         let at = begins.map(|(at, _)| at).find(has).with_context(name)?;
         Ok(Self(objects[at..].to_vec()))

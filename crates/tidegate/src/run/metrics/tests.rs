@@ -73,8 +73,8 @@ fn what_is_held_is_counted_by_state() {
     });
     lint::check(&text);
     for line in [
-        "tidegate_hold_flows{state=\"unanswered\"} 2.0",
-        "tidegate_hold_flows{state=\"held\"} 0.0",
+        "tidegate_hold_flows{direction=\"down\",state=\"unanswered\"} 2.0",
+        "tidegate_hold_flows{direction=\"up\",state=\"unanswered\"} 0.0",
         "tidegate_hold_signalled_packets_total 7",
         "tidegate_hold_gate_gone 0.0",
     ] {

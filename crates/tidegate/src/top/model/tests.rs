@@ -5,7 +5,7 @@ use crate::top::order::Order;
 use crate::top::report::Report;
 use crate::top::row::State;
 use crate::top::tests::{START_US, download, path, quic, sealed, snapshot};
-use tidegate_agent::{HoldView, Holding, Kind, Limit, Reason, WindowlessView};
+use tidegate_agent::{Direction, HoldView, Holding, Kind, Limit, Reason, WindowlessView};
 use tidegate_laws::Clocked;
 
 const SECOND: u64 = 1_000_000;
@@ -297,7 +297,7 @@ fn why_a_flow_is_not_held_takes_the_place_of_its_kind() {
 fn a_kind_that_may_be_held_is_within_reach() {
     let look = |holds, at_us| {
         let mut look = snapshot(at_us, vec![]);
-        look.agent.holds = holds;
+        look.agent.hold_directions = if holds { vec![Direction::Down] } else { vec![] };
         look
     };
     for holds in [false, true] {

@@ -1,18 +1,23 @@
 use super::*;
 use crate::top::tests::{RECORD, START_US, quic, snapshot};
 use crate::udp::Rule;
-use tidegate_agent::LinkLayer;
+use tidegate_agent::{Directions, LinkLayer};
 
-/// On the snapshots' interface, with these records.
+/// The snapshots' interface.
+fn wwan0() -> Interface {
+    Interface {
+        name: "wwan0".into(),
+        index: 2,
+        link_layer: LinkLayer::PlainIp,
+    }
+}
+
+/// On that, for downloads, with these records.
 fn watched(flows: Vec<Seen>) -> Watched {
     Watched {
         flows,
         rules: Rules::all(Udp::Hold),
-        interfaces: vec![Interface {
-            name: "wwan0".into(),
-            index: 2,
-            link_layer: LinkLayer::PlainIp,
-        }],
+        on: vec![(wwan0(), Direction::Down)],
         gate_gone: false,
         counts: HoldCounts::default(),
     }
@@ -26,6 +31,7 @@ fn record(port: u16) -> Seen {
             local: SocketAddr::new(way.local.address, port),
             remote: address(way.remote),
         },
+        direction: Direction::Down,
         seen_us: START_US,
         hold: HoldView {
             queue_us: Some(70_000),
@@ -93,6 +99,26 @@ fn where_the_hold_is_not_it_has_no_say() {
     ] {
         assert_eq!(state(&watched, &way), None);
     }
+}
+
+#[test]
+fn a_connection_has_a_state_in_each_direction_that_is_held() {
+    let mut watched = watched(vec![record(OWN)]);
+    let down = quic(1_000_000, START_US);
+    let up = WindowlessView {
+        direction: Direction::Up,
+        ..down.clone()
+    };
+    assert_eq!(state(&watched, &up), None);
+    watched.on.push((wwan0(), Direction::Up));
+    assert_eq!(state(&watched, &up), Some(Holding::Denied));
+    watched.rules.holds = Directions::Both;
+    assert_eq!(state(&watched, &up), Some(Holding::NotBulk));
+    let mut own = record(OWN);
+    (own.direction, own.hold.state) = (Direction::Up, Holding::Sender);
+    watched.flows.push(own);
+    assert_eq!(state(&watched, &up), Some(Holding::Sender));
+    assert_eq!(state(&watched, &down), Some(Holding::Held));
 }
 
 #[test]

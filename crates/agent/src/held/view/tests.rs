@@ -1,4 +1,4 @@
-use super::view;
+use super::{download, upload};
 use crate::Holding;
 use tidegate_laws::sys;
 
@@ -32,7 +32,7 @@ fn held() -> sys::tg_hold {
 
 #[test]
 fn what_waits_is_the_law_s_own_number() {
-    let seen = view(&held(), NOW_US);
+    let seen = download(&held(), NOW_US);
     assert_eq!(seen.state, Holding::Held);
     assert_eq!((seen.here_bytes, seen.wait_us), (100_000, 50_000));
     assert_eq!((seen.queue_us, seen.rtt_us), (Some(20_000), Some(60_000)));
@@ -63,8 +63,53 @@ fn each_reason_to_leave_it_is_told() {
     for (change, state) in cases {
         let mut hold = held();
         change(&mut hold);
-        let seen = view(&hold, NOW_US);
+        let seen = download(&hold, NOW_US);
         assert_eq!((seen.state, seen.here_bytes), (state, 0));
         assert_eq!(seen.rtt_us.is_some(), state != Holding::Asked);
+    }
+}
+
+/// An upload of which as much waits as is out.
+fn held_upload() -> sys::tg_hold_up {
+    let mut hold = sys::tg_hold_up::default();
+    // SAFETY: a live record.
+    unsafe { sys::tg_hold_up_init(&mut hold, 0) };
+    (hold.left, hold.passed, hold.waiting) = (10_000_000, 9_900_000, 100_000);
+    (hold.went, hold.came) = (1_000_000, 20_000);
+    (hold.rate, hold.rate_us) = (100_000, 50_000);
+    hold.steered.wanted = 100_000;
+    hold.gated = 1;
+    hold.steered.echo = held().steered.echo;
+    hold
+}
+
+#[test]
+fn of_an_upload_what_waits_is_the_gate_s_number() {
+    let seen = upload(&held_upload(), NOW_US);
+    assert_eq!(seen.state, Holding::Held);
+    assert_eq!((seen.here_bytes, seen.wait_us), (100_000, 50_000));
+    assert_eq!((seen.queue_us, seen.rtt_us), (Some(20_000), Some(60_000)));
+    assert_eq!(seen.sender_bytes, Some(200_000));
+}
+
+#[test]
+fn each_reason_to_leave_an_upload_is_told() {
+    type Change = fn(&mut sys::tg_hold_up);
+    let cases: [(Change, Holding); 4] = [
+        (|h| h.waiting = 0, Holding::Sender),
+        (|h| h.came = h.went, Holding::NotBulk),
+        (|h| h.left = 30_000, Holding::NotBulk),
+        (
+            |h| {
+                h.steered.echo = sys::tg_echo::default();
+                h.steered.wanted = sys::TG_OPEN;
+            },
+            Holding::Asked,
+        ),
+    ];
+    for (change, state) in cases {
+        let mut hold = held_upload();
+        change(&mut hold);
+        assert_eq!(upload(&hold, NOW_US).state, state);
     }
 }

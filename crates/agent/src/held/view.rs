@@ -1,0 +1,74 @@
+//! What the hold's laws know of a flow, for who looks.
+
+use crate::{HoldView, Holding};
+use tidegate_laws::{Clocked, sys};
+
+pub fn download(hold: &sys::tg_hold, now_us: u64) -> HoldView {
+    // SAFETY: the law only reads a live record, and of any words makes a number.
+    let (bulk, here_bytes) =
+        unsafe { (sys::tg_hold_is_bulk(hold) != 0, sys::tg_hold_excess(hold)) };
+    // SAFETY: as above.
+    let wait_us = unsafe { sys::tg_hold_takes_us(hold, here_bytes.into()) };
+    let sender = Clocked::from_raw(hold.clocked.state);
+    let state = match sender {
+        _ if here_bytes > 0 => Holding::Held,
+        _ if !bulk => Holding::NotBulk,
+        _ if hold.steered.echo.rtt_us == 0 => Holding::Asked,
+        Some(Clocked::Left) => Holding::NotClocked,
+        Some(Clocked::New) | None => Holding::Watched,
+        Some(_) => Holding::Sender,
+    };
+    HoldView {
+        sender,
+        sender_bytes: (hold.window > 0).then_some(hold.window),
+        here_bytes,
+        wait_us,
+        signalled: hold.signals,
+        ..steered(state, &hold.steered, now_us)
+    }
+}
+
+pub fn upload(hold: &sys::tg_hold_up, now_us: u64) -> HoldView {
+    // SAFETY: the law only reads a live record, and of any words makes a number.
+    let (bulk, holds, window, wait_us) = unsafe {
+        (
+            sys::tg_hold_up_is_bulk(hold) != 0,
+            sys::tg_hold_up_holds(hold) != 0,
+            sys::tg_hold_up_window(hold),
+            sys::tg_hold_up_takes_us(hold, hold.waiting.into()),
+        )
+    };
+    let state = match holds && hold.waiting > 0 {
+        true => Holding::Held,
+        false if !bulk => Holding::NotBulk,
+        false if hold.steered.echo.rtt_us == 0 => Holding::Asked,
+        false => Holding::Sender,
+    };
+    HoldView {
+        sender: Clocked::from_raw(hold.clocked.state),
+        sender_bytes: (window > 0).then_some(window),
+        here_bytes: hold.waiting,
+        wait_us,
+        signalled: hold.signals,
+        ..steered(state, &hold.steered, now_us)
+    }
+}
+
+/// What both know.
+fn steered(state: Holding, steered: &sys::tg_steered, now_us: u64) -> HoldView {
+    let answered = steered.echo.rtt_us > 0;
+    let answer = |us| answered.then_some(us);
+    // SAFETY: as above.
+    let queue_us = unsafe { sys::tg_echo_queue_us(&steered.echo, now_us) };
+    HoldView {
+        queue_us: answer(queue_us),
+        rtt_us: answer(steered.echo.rtt_us),
+        rtt_min_us: answer(steered.echo.floor_us),
+        wanted_bytes: (steered.wanted != sys::TG_OPEN).then_some(steered.wanted),
+        group: (steered.sharing.joined != 0).then_some(steered.sharing.name),
+        ..HoldView::without_record(state)
+    }
+}
+
+#[cfg(test)]
+mod tests;

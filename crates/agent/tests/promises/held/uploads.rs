@@ -1,0 +1,268 @@
+//! Uploads that may be held: what leaves is signalled, as seldom as of downloads; what is no upload has no record, and
+//! what cannot be held does not wait.
+
+use super::download::{HERE, THERE};
+use super::programs::{APART, Fate, Programs};
+use super::upload::{DATAGRAM, Kind, Outcome, upload};
+use super::{ASKS, START_US};
+use crate::gate::Way;
+use crate::packet::{Ip, Link, Packet};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use tidegate_agent::hold::types::tg_held;
+use tidegate_agent::{Direction, Ecn};
+use tidegate_testing::is_root;
+
+fn programs() -> Option<Programs> {
+    is_root().then(|| {
+        let mut programs = Programs::of_uploads();
+        programs.at(START_US);
+        programs
+    })
+}
+
+fn packet(way: Way, payload: usize) -> Packet {
+    let (from, to) = match way {
+        Way::Leaves => (HERE, THERE),
+        Way::Arrives => (THERE, HERE),
+    };
+    let packet = Packet::new(Link::Ethernet, Ip::V4, from, to);
+    packet.with_datagram(&vec![0x5a; payload])
+}
+
+/// Each that was signalled is far from the one before.
+fn assert_seldom(outcome: &Outcome) {
+    let mut before = (0, 0);
+    for (left, at_ms, round_ms) in &outcome.signals {
+        assert!(left - before.0 >= APART, "{outcome:?}");
+        assert!(at_ms - before.1 >= 2 * round_ms, "{outcome:?}");
+        before = (*left, *at_ms);
+    }
+}
+
+#[test]
+fn what_leaves_is_marked_or_dropped_each_seldom_and_its_queue_is_short() {
+    for ip in [Ip::V4, Ip::V6] {
+        for ecn in Ecn::ALL {
+            let Some(mut programs) = programs() else {
+                return;
+            };
+            let kind = Kind {
+                ip,
+                ecn: ecn as u8,
+                ..Kind::default()
+            };
+            let outcome = upload(&mut programs, kind, 20_000);
+            let known = programs.candidate(HERE.1, THERE.1).expect("it is bulk");
+            assert_eq!(known.direction, Direction::Up);
+            if ecn == Ecn::Ce {
+                // It is marked already.
+                assert_eq!(outcome.signals.len(), 0);
+                continue;
+            }
+            let signals = outcome.signals.len() as u64;
+            assert!(signals > 0, "{kind:?} is never signalled");
+            assert!(signals * 200 < outcome.left, "{signals} signals");
+            assert!(outcome.waited > 0 && outcome.queue_ms < 60, "{outcome:?}");
+            assert!(outcome.longest_ms <= 2000, "{outcome:?}");
+            assert!(outcome.left > 18_000, "the link is left idle: {outcome:?}");
+            assert_seldom(&outcome);
+        }
+    }
+}
+
+/// Of those that are left alone nothing waits and none is signalled.
+#[test]
+fn who_cannot_be_held_or_shows_no_delay_or_is_no_upload_or_is_short_is_left_alone() {
+    let alone = [
+        Kind {
+            gated: false,
+            ..Kind::default()
+        },
+        Kind {
+            answers_for_ms: 0,
+            ..Kind::default()
+        },
+        // A call: half as much arrives as leaves.
+        Kind {
+            answers: DATAGRAM,
+            window: 60.0,
+            ..Kind::default()
+        },
+        Kind {
+            packets: 70,
+            ..Kind::default()
+        },
+    ];
+    for kind in alone {
+        let Some(mut programs) = programs() else {
+            return;
+        };
+        let outcome = upload(&mut programs, kind, 8_000);
+        assert_eq!((outcome.signals.len(), outcome.waited), (0, 0), "{kind:?}");
+        assert!(outcome.left >= kind.packets.min(4_000), "{outcome:?}");
+    }
+}
+
+/// Nobody asks for the delay of what has no record.
+#[test]
+fn a_call_and_what_is_short_get_no_record() {
+    let Some(programs) = programs() else { return };
+    for _ in 0..2000 {
+        for way in [Way::Leaves, Way::Arrives] {
+            programs.pass(way, &packet(way, 200));
+        }
+    }
+    assert_eq!(programs.records().candidates(), []);
+    let Some(programs) = self::programs() else {
+        return;
+    };
+    for _ in 0..ASKS / DATAGRAM {
+        programs.pass(Way::Leaves, &packet(Way::Leaves, DATAGRAM));
+    }
+    assert_eq!(programs.records().candidates(), []);
+    programs.pass(Way::Leaves, &packet(Way::Leaves, DATAGRAM));
+    assert_eq!(programs.records().candidates().len(), 1);
+}
+
+/// A connection by which a page came may carry an upload later.
+#[test]
+fn a_download_may_become_an_upload() {
+    let Some(programs) = programs() else { return };
+    let bytes = |count: usize, way| {
+        for n in 0..count / DATAGRAM {
+            programs.pass(way, &packet(way, DATAGRAM));
+            let back = if way == Way::Leaves {
+                Way::Arrives
+            } else {
+                Way::Leaves
+            };
+            if n % 2 == 0 {
+                programs.pass(back, &packet(back, 30));
+            }
+        }
+    };
+    bytes(20_000_000, Way::Arrives);
+    assert_eq!(programs.records().candidates(), []);
+    bytes(4_000_000, Way::Leaves);
+    let flow = programs.candidate(HERE.1, THERE.1).expect("an upload");
+    assert_eq!(flow.direction, Direction::Up);
+}
+
+#[test]
+fn who_does_not_answer_is_hardly_signalled() {
+    let Some(mut programs) = programs() else {
+        return;
+    };
+    let kind = Kind {
+        obeys: false,
+        // Less than four times what it should be, which would have it looked at again.
+        window: 150.0,
+        ..Kind::default()
+    };
+    let outcome = upload(&mut programs, kind, 60_000);
+    assert_seldom(&outcome);
+    assert!(!outcome.signals.is_empty());
+    assert!(
+        outcome.signals.len() as u64 * 4000 < outcome.left,
+        "{outcome:?}"
+    );
+    assert!(
+        outcome.longest_ms <= 2000 && outcome.queue_ms < 60,
+        "{outcome:?}"
+    );
+}
+
+/// Where echoes are not answered any more nothing waits, three seconds later.
+#[test]
+fn who_answers_no_more_is_let_go() {
+    let Some(mut programs) = programs() else {
+        return;
+    };
+    let kind = Kind {
+        answers_for_ms: 6_000,
+        obeys: false,
+        window: 400.0,
+        ..Kind::default()
+    };
+    let held = upload(&mut programs, kind, 5_000);
+    assert!(held.waited > 1_000 && held.queue_ms < 60, "{held:?}");
+    let Some(mut programs) = self::programs() else {
+        return;
+    };
+    let silent = upload(&mut programs, kind, 11_000);
+    // Its window stands in the queue.
+    assert!(silent.queue_ms > 300, "{silent:?}");
+}
+
+/// A record of any content, as a law that is wrong might leave it; of one whose window has long outgrown its use, if
+/// `eager`.
+fn spoilt(held: &tg_held, noise: &[u8], eager: bool) -> tg_held {
+    let mut spoilt = *held;
+    let up = &raw mut spoilt.up;
+    let length = noise.len().min(size_of_val(&spoilt.up));
+    // SAFETY: within the record, whose fields are integers.
+    unsafe {
+        up.cast::<u8>()
+            .copy_from_nonoverlapping(noise.as_ptr(), length)
+    };
+    spoilt.up.steered.share = held.up.steered.share;
+    spoilt.up.steered.sharing = held.up.steered.sharing;
+    if eager {
+        let up = &mut spoilt.up;
+        up.steered = held.up.steered;
+        (up.steered.wanted, up.steered.wide) = (1, 0);
+        up.steered.echo.rtt_us = 1;
+        (up.clocked.state, up.gated, up.waiting) = (1, 1, 1 << 20);
+        (up.left, up.passed) = (1 << 40, 1 << 39);
+        (up.went, up.came) = (1 << 19, 0);
+        (up.rate, up.rate_us, up.signalled_us) = (1 << 30, 1, 0);
+    }
+    spoilt
+}
+
+/// Whatever the law makes of it, one packet in so many is signalled at most, as its codepoint says, and none waits
+/// longer than two seconds.
+#[test]
+fn whatever_a_record_says_its_packets_are_safe() {
+    let Some(mut programs) = programs() else {
+        return;
+    };
+    upload(&mut programs, Kind::default(), 8000);
+    let flow = programs.candidate(HERE.1, THERE.1).expect("a place");
+    let clean = programs.read(flow.place);
+    let noise = prop::collection::vec(any::<u8>(), 0..=size_of_val(&clean.up));
+    let mut runner = TestRunner::deterministic();
+    // The last of the upload's signals may have been as many packets ago.
+    let (mut now_us, mut since, mut signals) = (START_US + 9_000_000, APART, 0);
+    for case in 0..200 {
+        let noise = noise.new_tree(&mut runner).expect("any").current();
+        let eager = case % 2 == 0;
+        let mut record = spoilt(&clean, &noise, eager);
+        for _ in 0..100 {
+            if eager {
+                record = spoilt(&record, &[], true);
+            }
+            now_us += 1000;
+            programs.at(now_us);
+            (record.seen_us, record.since_us) = (now_us, flow.since_us);
+            programs.write(flow.place, &record);
+            let packet = Packet {
+                ecn: case % 3,
+                ..packet(Way::Leaves, DATAGRAM)
+            };
+            since += 1;
+            if programs.pass(Way::Leaves, &packet) != Fate::Passes {
+                assert!(since >= APART, "{since} packets after the last");
+                (signals, since) = (signals + 1, 0);
+            }
+            let mark = programs.records().mark(flow.place, 1500);
+            assert!(programs.records().wait_us(flow.place, mark) <= 2_000_000);
+            assert!(programs.records().wait_us(flow.place, u64::MAX) <= 2_000_000);
+            record = programs.read(flow.place);
+        }
+    }
+    println!("{signals} signals");
+    assert!(signals > 50, "{signals} signals: nothing to bound");
+}

@@ -1,0 +1,145 @@
+//! What becomes of an upload's data that wait: as of a download's acknowledgements (`ends.rs`), where uploads are held.
+
+use crate::agent::{Agent, tidegate};
+use crate::ends::{GONE, answers, send};
+use crate::remains::queues;
+use crate::stage::{LONGEST, Stage, wait_for, wait_until_nothing_is_left};
+use crate::upload::{Upload, WINDOW};
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+const UPLOADS: [&str; 4] = ["--udp", "hold", "--udp-hold", "uploads"];
+
+/// More of them stand at the gate than anything else would keep there. What waits is the socket's as well, whose room ends
+/// at some 90 (SO_SNDBUF).
+const MANY: u64 = 50;
+
+fn stage() -> Option<Stage> {
+    Stage::of(&UPLOADS, |_| {})
+}
+
+/// What the agent tells.
+fn look(stage: &Stage) -> Value {
+    let run = || {
+        Ok(tidegate()
+            .args(["top", "--once", "--all", "--json"])
+            .output()?)
+    };
+    let output = stage.hosts.client().run(run).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn waiting(stage: &Stage) -> u64 {
+    look(stage)["hold"]["waiting"].as_u64().unwrap()
+}
+
+fn wait_until_held(stage: &Stage) {
+    wait_for("data that wait", || waiting(stage) > MANY);
+}
+
+fn held(stage: &Stage) -> Upload {
+    let upload = Upload::start(&stage.hosts, 4433);
+    wait_until_held(stage);
+    upload
+}
+
+#[test]
+fn data_that_wait_come_in_order_and_in_time() {
+    let Some(stage) = stage() else { return };
+    let upload = held(&stage);
+    std::thread::sleep(Duration::from_secs(4));
+    let row = look(&stage)["windowless"].as_array().unwrap().clone();
+    let row = row.into_iter().find(|row| row["direction"] == "up");
+    let row = row.expect("the upload");
+    assert_eq!(row["limit"], "held", "{row}");
+    let here = row["hold"]["here_bytes"].as_u64().unwrap();
+    assert!(here > MANY * 1200 && here < 2 * WINDOW * 1200, "{row}");
+    let (came, sent) = upload.end();
+    assert!(
+        came.iter().map(|c| c.number).eq(0..sent),
+        "out of order, lost or twice"
+    );
+    assert!(came.iter().all(|c| c.after < LONGEST));
+    assert_eq!(waiting(&stage), 0);
+    stage.agent.stop();
+}
+
+/// Uploads pass where nobody said that they are held.
+#[test]
+fn an_upload_is_not_held_unless_that_is_said() {
+    let Some(stage) = Stage::new() else { return };
+    let upload = Upload::start(&stage.hosts, 4433);
+    wait_for("the window to be full", || upload.came() > 2000);
+    let look = look(&stage);
+    assert_eq!(look["hold"]["came"], 0, "{look}");
+    let ways = look["windowless"].as_array().unwrap();
+    let up = ways.iter().find(|row| row["direction"] == "up").unwrap();
+    assert!(up["hold"].is_null() && up["limit"] == up["kind"], "{up}");
+    let (came, sent) = upload.end();
+    assert_eq!(came.len() as u64, sent);
+    stage.agent.stop();
+}
+
+/// The agent ends so, with data that wait: none is lost, none waits on, nothing is left.
+fn ends(end: impl FnOnce(Agent)) {
+    let Some(stage) = stage() else { return };
+    let upload = held(&stage);
+    let before = upload.came();
+    let programs = stage.agent.programs();
+    assert!(programs.len() >= 6, "{programs:?}");
+    end(stage.agent);
+    wait_until_nothing_is_left(&stage.hosts, stage.gate, &programs);
+    let (came, sent) = upload.end();
+    assert_eq!(came.len() as u64, sent, "some are lost, or came twice");
+    assert!(came.iter().all(|c| c.after < LONGEST));
+    assert!(
+        came[..before].is_sorted_by_key(|c| c.number),
+        "out of order"
+    );
+}
+
+#[test]
+fn a_killed_agent_lets_uploads_go_and_loses_nothing() {
+    ends(Agent::kill);
+}
+
+#[test]
+fn an_interrupted_agent_lets_uploads_go_and_loses_nothing() {
+    ends(|agent| agent.end(Signal::SIGINT));
+}
+
+/// What waited goes with the gate; the upload goes on as if there had been none.
+#[test]
+fn a_killed_gate_takes_along_what_waits_and_no_more() {
+    let Some(stage) = stage() else { return };
+    let upload = held(&stage);
+    send(Signal::SIGKILL, stage.gate);
+    wait_for("the log", || stage.log().contains(GONE));
+    let before = upload.came();
+    wait_for("the upload to go on", || upload.came() > before + 1000);
+    assert_eq!(queues(stage.hosts.client()), 0);
+    let (came, sent) = upload.end();
+    let lost = sent - came.len() as u64;
+    println!("{lost} of {sent} were lost with the gate");
+    assert!(lost <= WINDOW);
+    stage.agent.stop();
+}
+
+#[test]
+fn whose_server_answers_echoes_no_more_is_let_go_and_held_again_when_it_does() {
+    let Some(stage) = stage() else { return };
+    let upload = held(&stage);
+    answers(&stage.hosts, false);
+    let silent = Instant::now();
+    wait_for("data that do not wait", || waiting(&stage) == 0);
+    println!("let go within {:?}", silent.elapsed());
+    assert!(silent.elapsed() < Duration::from_secs(5));
+    answers(&stage.hosts, true);
+    wait_until_held(&stage);
+    let (came, sent) = upload.end();
+    assert_eq!(came.len() as u64, sent);
+    assert!(came.iter().all(|c| c.after < LONGEST));
+    stage.agent.stop();
+}
