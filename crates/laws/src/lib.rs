@@ -7,6 +7,7 @@
 pub mod afc;
 pub mod bench;
 pub mod drwa;
+mod device;
 mod flow;
 mod hold;
 mod hold_upload;
@@ -14,6 +15,7 @@ pub mod sys;
 mod upload;
 mod words;
 
+pub use device::Device;
 pub use flow::{Ack, Flow, Params, Path, Segment};
 pub use hold::Hold;
 pub use hold_upload::UploadHold;
