@@ -111,6 +111,12 @@ TG_INLINE tg_u32 tg_device_weight(const struct tg_device *d, const struct tg_dev
 	return (tg_u32)tg_max64(whole * weight / tg_max(hungry, weight), 1);
 }
 
+/* A flow of nobody knows which device weighs what a device does. */
+TG_INLINE void tg_device_alone(const struct tg_interface *i, struct tg_share *s)
+{
+	s->part = i->unit * tg_max(s->weight, 1);
+}
+
 /* Before the law learns from a packet of the flow, which has brought `received` bytes in all so far: what it weighs as
  * one of its device's. Of one whose device is not known (null), or that is in no group, the whole of one. */
 TG_INLINE void tg_device_weigh(struct tg_device *d, struct tg_interface *i, struct tg_share *s,
@@ -121,7 +127,8 @@ TG_INLINE void tg_device_weigh(struct tg_device *d, struct tg_interface *i, stru
 	tg_u32 bytes = (tg_u32)received - s->device_bytes;
 
 	s->device_bytes = (tg_u32)received;
-	s->part = TG_DEVICE_UNIT * tg_max(s->weight, 1);
+	i->unit = TG_DEVICE_UNIT;
+	tg_device_alone(i, s);
 	if (!d)
 		return;
 	s->part = TG_DEVICE_UNIT * tg_max(d->weight, 1);

@@ -67,6 +67,7 @@ struct tg_interface {
 	tg_u64 full_us; /* when data last came through a queue that is known */
 	tg_u32 flows;	/* that ever sent data */
 	tg_u32 names;	/* given to groups */
+	tg_u32 unit;	/* of a weight, where shares are by device (device.h); 0: they are by flow */
 	tg_u32 last;	/* number of the flow that the last packet was of */
 	tg_u32 told;	/* place of which was told last */
 	tg_u32 places;	/* the last that was taken */

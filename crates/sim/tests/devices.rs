@@ -61,6 +61,10 @@ fn four_devices_have_a_quarter_each_whatever_they_run() {
             ("constant_mbps = 50", 80),
             ("constant_mbps = 20", 100),
             ("generate = { kind = 'lte', seed = 1, mean_mbps = 40 }", 60),
+            ("generate = { kind = 'lte', seed = 2, mean_mbps = 40 }", 60),
+            ("generate = { kind = 'lte', seed = 3, mean_mbps = 40 }", 60),
+            ("generate = { kind = 'lte', seed = 1, mean_mbps = 100 }", 60),
+            ("generate = { kind = 'lte', seed = 2, mean_mbps = 100 }", 60),
         ] {
             let [by_device, by_flow] =
                 ["device", "flow"].map(|fair| share(fair, direction, rate, rtt_ms, &FLOWS));
