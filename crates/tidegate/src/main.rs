@@ -7,6 +7,7 @@ mod args;
 mod bench;
 mod check;
 mod config;
+mod devices;
 mod dry_run;
 mod exit;
 mod generate;

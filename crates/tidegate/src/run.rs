@@ -10,6 +10,7 @@ mod wake;
 
 use crate::args::RunArgs;
 use crate::config::{Settings, settings};
+use crate::devices::Devices;
 use crate::lock::{self, Lock};
 use crate::operate::Operation;
 use crate::signals;
@@ -57,6 +58,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let mut watched = Watched {
         about: about(&operation.settings.agent, &agent, &windowless),
         windowless,
+        devices: devices(&operation.settings, &agent, log)?,
         agent,
     };
     let wanted = operation.settings.interfaces.clone();
@@ -94,6 +96,21 @@ pub fn run(args: &RunArgs) -> Result<()> {
     }
     report.line.finish_and_clear();
     finish(args, operation, &shared, &report, log)
+}
+
+/// Begins to learn whose connections are, where shares are by device.
+fn devices(settings: &Settings, agent: &Agent, log: Log) -> Result<Option<Devices>> {
+    if !settings.agent.by_device {
+        return Ok(None);
+    }
+    let (devices, deaf) = Devices::watch(agent, settings.devices.clone())?;
+    if let Some(error) = deaf {
+        let message = format!(
+            "connections behind translated addresses count as this machine's own: connection tracking cannot be asked: {error}"
+        );
+        log.warn("devices_unknown", &message, json!({}));
+    }
+    Ok(Some(devices))
 }
 
 /// Begins to hold or to turn away what has no window, unless nothing is to be changed.
@@ -207,6 +224,7 @@ fn about(config: &Config, agent: &Agent, windowless: &Windowless) -> About {
         directions: directions_in_words(config).into(),
         udp,
         holds,
+        by_device: config.by_device,
         since_us: now_us(),
         ..About::default()
     };
@@ -247,7 +265,8 @@ fn what(about: &About) -> String {
             about.hook
         ),
     };
-    format!("{verb} {} {places}{udp}", about.directions)
+    let shares = if about.by_device { "; shares by device" } else { "" };
+    format!("{verb} {} {places}{udp}{shares}", about.directions)
 }
 
 fn announce(about: &About, log: Log) {
@@ -328,6 +347,7 @@ pub fn watcher(interfaces: &[String]) -> Result<(Watched, Lock)> {
     let about = about(&config, &agent, &windowless);
     let watched = Watched {
         windowless,
+        devices: None,
         agent,
         about,
     };

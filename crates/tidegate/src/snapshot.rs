@@ -1,5 +1,6 @@
 //! What a running agent tells of itself: the protocol between `tidegate run` and `tidegate top`.
 
+use crate::devices::Devices;
 use crate::udp::{HoldCounts, Windowless};
 use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
@@ -36,6 +37,9 @@ pub struct About {
     /// Whether any of it may be held.
     #[serde(default)]
     pub holds: bool,
+    /// Whether shares are by device.
+    #[serde(default)]
+    pub by_device: bool,
     /// To what it is attached now.
     pub interfaces: Vec<Place>,
     /// Start, µs of CLOCK_MONOTONIC.
@@ -97,6 +101,8 @@ pub struct Snapshot {
 pub struct Watched {
     /// What becomes of traffic without a window. Before the agent, whose queues its programs share.
     pub windowless: Windowless,
+    /// Where shares are by device, who tells the programs whose connections are.
+    pub devices: Option<Devices>,
     /// The agent.
     pub agent: Agent,
     /// As it is now.
