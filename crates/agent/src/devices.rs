@@ -1,10 +1,10 @@
 //! Whose connections are, of the devices that this machine forwards for, as the programs are told.
 
+use crate::AgentError;
+use crate::agent::bytes;
 use crate::rules::words;
 use crate::skeleton::AgentSkel;
 use crate::skeleton::types::{tg_address, tg_ends, tg_owner};
-use crate::AgentError;
-use crate::agent::bytes;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::net::{IpAddr, SocketAddr};
 

@@ -47,7 +47,9 @@ pub enum AgentError {
     #[error("the directions cannot be changed while the agent runs; start it anew")]
     OtherDirections,
     /// Shares were made ready otherwise.
-    #[error("whether shares are by flow or by device cannot change while the agent runs, expected the `fair` that it was started with")]
+    #[error(
+        "whether shares are by flow or by device cannot change while the agent runs, expected the `fair` that it was started with"
+    )]
     OtherShares,
     /// The kernel refused to load the program.
     #[error("the kernel refused to load the agent's program")]

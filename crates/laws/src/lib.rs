@@ -6,8 +6,8 @@
 
 pub mod afc;
 pub mod bench;
-pub mod drwa;
 mod device;
+pub mod drwa;
 mod flow;
 mod hold;
 mod hold_upload;

@@ -112,7 +112,11 @@ fn each(received: &[u8], take: &mut impl FnMut(Tracked)) -> io::Result<bool> {
             }
             kind if kind == i32::from(NEW) => {
                 // Behind nfnetlink's header.
-                message.payload().get(4..).and_then(connection).map(&mut *take);
+                message
+                    .payload()
+                    .get(4..)
+                    .and_then(connection)
+                    .map(&mut *take);
             }
             _ => {}
         }
@@ -164,5 +168,6 @@ fn way(tuple: &[u8]) -> Option<Way> {
 
 fn address(value: &[u8]) -> Option<IpAddr> {
     let four = <[u8; 4]>::try_from(value).map(IpAddr::from);
-    four.or_else(|_| <[u8; 16]>::try_from(value).map(IpAddr::from)).ok()
+    four.or_else(|_| <[u8; 16]>::try_from(value).map(IpAddr::from))
+        .ok()
 }

@@ -107,14 +107,20 @@ fn weights(file: &File) -> Result<devices::Terms, LoadError> {
     for entry in &file.devices {
         let asked = entry.get_ref();
         if asked.mac.is_none() && asked.name.is_none() && asked.address.is_empty() {
-            let message = "this device has neither mac nor name nor address, of which one is expected";
+            let message =
+                "this device has neither mac nor name nor address, of which one is expected";
             return Err(file.complain(entry, message.into()));
         }
-        terms.extend(each(&asked.address).into_iter().map(|address| devices::Term {
-            mac: asked.mac,
-            name: asked.name.clone(),
-            address,
-            weight: asked.weight.as_ref().map_or(1, |weight| (*weight.get_ref()).into()),
+        terms.extend(each(&asked.address).into_iter().map(|address| {
+            devices::Term {
+                mac: asked.mac,
+                name: asked.name.clone(),
+                address,
+                weight: asked
+                    .weight
+                    .as_ref()
+                    .map_or(1, |weight| (*weight.get_ref()).into()),
+            }
         }));
     }
     Ok(devices::Terms {

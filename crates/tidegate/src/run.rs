@@ -265,7 +265,11 @@ fn what(about: &About) -> String {
             about.hook
         ),
     };
-    let shares = if about.by_device { "; shares by device" } else { "" };
+    let shares = if about.by_device {
+        "; shares by device"
+    } else {
+        ""
+    };
     format!("{verb} {} {places}{udp}{shares}", about.directions)
 }
 

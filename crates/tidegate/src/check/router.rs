@@ -27,7 +27,11 @@ pub fn findings(settings: &Settings, links: &[Link]) -> Vec<Finding> {
 
 fn shares(settings: &Settings) -> Finding {
     const NAME: &str = "shares";
-    let by = if settings.agent.by_device { "device" } else { "flow" };
+    let by = if settings.agent.by_device {
+        "device"
+    } else {
+        "flow"
+    };
     let why = match settings.fair {
         Some(Fair::Device | Fair::Flow) => "as asked for",
         None if forwards() && settings.agent.by_device => "as this machine forwards for others",
@@ -50,7 +54,8 @@ fn router() -> Finding {
             Finding::new(NAME, Status::Ok, found)
         }
         Err(error) => {
-            let found = format!("this machine forwards; connection tracking cannot be asked: {error}");
+            let found =
+                format!("this machine forwards; connection tracking cannot be asked: {error}");
             Finding::new(NAME, Status::Note, found).advise(advice)
         }
     }
@@ -105,7 +110,9 @@ fn bridges(settings: &Settings, links: &[Link]) -> Option<Finding> {
     let crate::interfaces::Wanted::Named(names) = &settings.interfaces else {
         return None;
     };
-    let inner = links.iter().filter(|link| link.is_bridge && names.contains(&link.name));
+    let inner = links
+        .iter()
+        .filter(|link| link.is_bridge && names.contains(&link.name));
     let inner: Vec<_> = inner.map(|link| link.name.as_str()).collect();
     if inner.is_empty() {
         return None;
@@ -115,5 +122,9 @@ fn bridges(settings: &Settings, links: &[Link]) -> Option<Finding> {
         inner.join(", ")
     );
     let finding = Finding::new("bridge", Status::Note, found);
-    Some(finding.advise("name the interface towards the Internet, or none, for that of the default route"))
+    Some(
+        finding.advise(
+            "name the interface towards the Internet, or none, for that of the default route",
+        ),
+    )
 }

@@ -30,7 +30,9 @@ impl FromStr for Mac {
             .collect();
         let bytes = bytes.ok().and_then(|bytes| bytes.try_into().ok());
         bytes.map(Self).ok_or_else(|| {
-            format!("\"{text}\" is no address of a link layer, expected one like \"02:00:5e:10:00:01\"")
+            format!(
+                "\"{text}\" is no address of a link layer, expected one like \"02:00:5e:10:00:01\""
+            )
         })
     }
 }
@@ -92,15 +94,24 @@ impl Terms {
             return HashMap::new();
         }
         let usual = LEASES.map(PathBuf::from);
-        let files = self.leases.as_ref().map_or(&usual[..], std::slice::from_ref);
-        let texts = files.iter().filter_map(|file| std::fs::read_to_string(file).ok());
+        let files = self
+            .leases
+            .as_ref()
+            .map_or(&usual[..], std::slice::from_ref);
+        let texts = files
+            .iter()
+            .filter_map(|file| std::fs::read_to_string(file).ok());
         let lease = |line: &str| {
             let mut words = line.split_whitespace();
             let mac = words.nth(1)?.parse().ok()?;
             Some((mac, words.nth(1)?.to_owned()))
         };
         let texts: Vec<_> = texts.collect();
-        texts.iter().flat_map(|text| text.lines()).filter_map(lease).collect()
+        texts
+            .iter()
+            .flat_map(|text| text.lines())
+            .filter_map(lease)
+            .collect()
     }
 }
 
@@ -237,7 +248,12 @@ mod tests {
     fn a_link_layers_address_is_read_as_it_is_written() {
         let mac: Mac = "02-00-5E-10-00-01".parse().unwrap();
         assert_eq!(mac.to_string(), "02:00:5e:10:00:01");
-        for wrong in ["", "02:00:5e:10:00", "02:00:5e:10:00:1g", "02:00:5e:10:00:01:02"] {
+        for wrong in [
+            "",
+            "02:00:5e:10:00",
+            "02:00:5e:10:00:1g",
+            "02:00:5e:10:00:01:02",
+        ] {
             assert!(wrong.parse::<Mac>().is_err(), "{wrong}");
         }
     }

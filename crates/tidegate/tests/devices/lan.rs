@@ -45,8 +45,14 @@ impl Lan {
         };
         let hosts = EmulatedHosts::new(link.clone(), link, 1).unwrap();
         let wan = EmulatedHosts::INTERFACE;
-        sh(hosts.client(), "echo 1 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/ipv6/conf/all/forwarding");
-        sh(hosts.server(), &format!("ip -6 route add fd00::/16 dev {wan}"));
+        sh(
+            hosts.client(),
+            "echo 1 > /proc/sys/net/ipv4/ip_forward; echo 1 > /proc/sys/net/ipv6/conf/all/forwarding",
+        );
+        sh(
+            hosts.server(),
+            &format!("ip -6 route add fd00::/16 dev {wan}"),
+        );
         let devices: Vec<_> = (0..devices).map(|n| Device::new(&hosts, n)).collect();
         let masquerade = |n| {
             let table = format!("tidegate-test-{n}");
@@ -188,8 +194,16 @@ fn connect_from(address: Ipv6Addr, to: SocketAddr) -> std::io::Result<TcpStream>
     let SocketAddr::V6(to) = to else {
         return Err(std::io::ErrorKind::AddrNotAvailable.into());
     };
-    let socket = socket(AddressFamily::Inet6, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
-    bind(socket.as_raw_fd(), &SockaddrIn6::from(SocketAddrV6::new(address, 0, 0, 0)))?;
+    let socket = socket(
+        AddressFamily::Inet6,
+        SockType::Stream,
+        SockFlag::SOCK_CLOEXEC,
+        None,
+    )?;
+    bind(
+        socket.as_raw_fd(),
+        &SockaddrIn6::from(SocketAddrV6::new(address, 0, 0, 0)),
+    )?;
     connect(socket.as_raw_fd(), &SockaddrIn6::from(to))?;
     Ok(socket.into())
 }
