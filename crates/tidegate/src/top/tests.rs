@@ -131,6 +131,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             directions: "downloads and uploads".into(),
             hook: "tcx".into(),
             udp: Udp::Leave,
+            by_device: false,
             holds: false,
             interfaces: vec![Place {
                 name: "wwan0".into(),
