@@ -403,6 +403,12 @@ TG_INLINE void tg_flow_arrives(struct tg_flow *f, const struct tg_params *p, str
 	f->wanted = tg_flow_law(f, p, i, a);
 }
 
+/* Before an arrival, where shares are by device: the flow is one of `d`'s, or of nobody knows whose (null). */
+TG_INLINE void tg_flow_of_device(struct tg_flow *f, struct tg_interface *i, struct tg_device *d)
+{
+	tg_device_weigh(d, i, &f->share, &f->sharing, f->received);
+}
+
 /* The window field that the data's sender is told, where the kernel at their receiver wrote `a`. */
 TG_INLINE tg_u16 tg_flow_steer(struct tg_flow *f, const struct tg_ack *a)
 {

@@ -57,6 +57,7 @@
 #ifndef TG_TIDE_H
 #define TG_TIDE_H
 
+#include "tide/device.h"
 #include "tide/forecast.h"
 #include "tide/group.h"
 #include "tide/path.h"

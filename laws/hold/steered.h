@@ -53,6 +53,7 @@ TG_INLINE tg_u32 tg_steered_tide(struct tg_steered *s, struct tg_interface *i, t
 	struct tg_tide *t;
 	tg_u32 wanted;
 
+	tg_device_alone(i, &s->share);
 	tg_group_arrives(i, &s->share, &s->sharing, &s->own, a);
 	TG_FORGET();
 	t = tg_group_record(i, &s->sharing, &s->own);

@@ -67,6 +67,7 @@ struct tg_interface {
 	tg_u64 full_us; /* when data last came through a queue that is known */
 	tg_u32 flows;	/* that ever sent data */
 	tg_u32 names;	/* given to groups */
+	tg_u32 unit;	/* of a weight, where shares are by device (device.h); 0: they are by flow */
 	tg_u32 last;	/* number of the flow that the last packet was of */
 	tg_u32 told;	/* place of which was told last */
 	tg_u32 places;	/* the last that was taken */
@@ -151,7 +152,8 @@ TG_INLINE void tg_group_merge(struct tg_tide *t, const struct tg_tide *own)
 		tg_group_shift(t, by);
 }
 
-/* The flow's part in the record that it steers by now; `hungry` until it is known better. */
+/* The flow's part in the record that it steers by now; `hungry` until it is known better. One of a device has its
+ * part of what that has already. */
 TG_INLINE void tg_group_begin(struct tg_tide *t, struct tg_share *share, int hungry)
 {
 	share->risen_us = t->risen_us;
@@ -161,11 +163,13 @@ TG_INLINE void tg_group_begin(struct tg_tide *t, struct tg_share *share, int hun
 	share->bytes = 0;
 	share->hungry_epoch = 0;
 	share->touched_h_us = share->h_us;
-	if (!hungry)
+	if (!hungry || share->part)
 		return;
 	share->hungry_epoch = t->epoch + 1;
 	t->hungry += tg_max(share->weight, 1);
 	t->hungry_now += tg_max(share->weight, 1);
+	t->wanting += tg_max(share->weight, 1);
+	t->wanting_now += tg_max(share->weight, 1);
 }
 
 /* The flow enters the group in `place`. Who sees less delay than the others there has a floor that hides a
@@ -392,7 +396,7 @@ TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_moment *m,
 /* Whether the group's queue could run empty. Many small windows, rounded up to whole segments, keep one. */
 TG_INLINE int tg_group_may_empty(const struct tg_tide *t)
 {
-	return (tg_u64)t->m * t->h_us >> TG_TIDE_Q > (tg_u64)TG_GROUP_SEGMENTS * t->mss * t->hungry;
+	return (tg_u64)t->m * t->h_us >> TG_TIDE_Q > (tg_u64)TG_GROUP_SEGMENTS * t->mss * t->wanting;
 }
 
 /* The flow's own delay shows no queue, and its group's has not run empty for long: what others see more is theirs

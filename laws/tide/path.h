@@ -66,6 +66,8 @@ struct tg_tide {
 	tg_u32 epoch_us;	/* how long this one is */
 	tg_u32 hungry;		/* weight of the flows that wanted more in the last epoch */
 	tg_u32 hungry_now;	/* and in this one, so far */
+	tg_u32 wanting;		/* of the same flows, by their own weights, whatever their devices' */
+	tg_u32 wanting_now;
 	tg_u32 sated;		/* bytes of those that did not, */
 	tg_u32 sated_us;	/* in so long an epoch */
 	tg_u32 sated_now;
@@ -103,6 +105,10 @@ struct tg_share {
 	tg_u32 h_us;	      /* its own lag; 0: not known yet */
 	tg_u32 touched_h_us;  /* and when it last saw an empty queue, or began to steer by this record */
 	tg_u32 weight;	      /* of its part beside other flows'; 0 counts as 1 */
+	tg_u32 part;	      /* what that is as one of its device's (device.h); 0: shares are by flow */
+	tg_u32 device_bytes;  /* in all, when its device's were counted last, */
+	tg_u32 device_epoch;  /* in which epoch, plus 1, */
+	tg_u32 device_hungry; /* and whether as one that wants more */
 };
 
 TG_INLINE tg_s64 tg_tide_halved(tg_s64 nonnegative)

@@ -16,6 +16,8 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 		return;
 	t->hungry = t->hungry_now;
 	t->hungry_now = 0;
+	t->wanting = t->wanting_now;
+	t->wanting_now = 0;
 	t->sated = t->sated_now;
 	t->sated_now = 0;
 	t->sated_us = t->epoch_us + (tg_u32)(now_us - t->epoch_end_us);
@@ -30,7 +32,7 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 
 TG_INLINE tg_u32 tg_tide_weight(const struct tg_share *s)
 {
-	return tg_max(s->weight, 1);
+	return s->part ? s->part : tg_max(s->weight, 1);
 }
 
 /* A flow is hungry if it took at least a quarter of its share in this round trip; what the others took is
@@ -56,6 +58,7 @@ TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u3
 		return;
 	s->hungry_epoch = t->epoch + 1;
 	t->hungry_now += weight;
+	t->wanting_now += tg_max(s->weight, 1);
 	t->sated_now -= s->bytes;
 }
 

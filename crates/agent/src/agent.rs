@@ -11,7 +11,7 @@ use crate::support::{BTF, require, sees_cgroups};
 use crate::tally;
 use crate::{
     AgentError, Carried, Count, Direction, Directions, FlowView, Histograms, Hook, Interface,
-    LeftView, LinkLayer, PathView, Rules, WindowlessView,
+    LeftView, LinkLayer, Owners, PathView, Rules, WindowlessView,
 };
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramMut};
@@ -32,6 +32,8 @@ pub struct Config {
     pub directions: Directions,
     /// Which flows are steered.
     pub rules: Rules,
+    /// Shares are by device, for whose sake the programs are told whose connections are ([`Agent::owners`]).
+    pub by_device: bool,
     /// Measure and compute, but leave every packet as it is.
     pub dry_run: bool,
     /// How to attach.
@@ -56,6 +58,7 @@ pub struct Cost {
 pub struct Agent {
     skeleton: AgentSkel<'static>,
     directions: Directions,
+    by_device: bool,
     hook: Hook,
     /// In force.
     rules: Rules,
@@ -74,8 +77,9 @@ impl Agent {
     pub fn start(config: &Config) -> Result<Self, AgentError> {
         require(Path::new(BTF))?;
         let mut agent = Self {
-            skeleton: load(config.directions, config.table)?,
+            skeleton: load(config)?,
             directions: config.directions,
+            by_device: config.by_device,
             hook: config.hook,
             rules: config.rules.clone(),
             interfaces: Vec::new(),
@@ -96,6 +100,9 @@ impl Agent {
     pub fn reload(&mut self, config: &Config) -> Result<(), AgentError> {
         if config.directions != self.directions {
             return Err(AgentError::OtherDirections);
+        }
+        if config.by_device != self.by_device {
+            return Err(AgentError::OtherShares);
         }
         let before = self.interfaces.clone();
         let new = |i: &&Interface| before.iter().all(|known| known.index != i.index);
@@ -226,6 +233,14 @@ impl Agent {
                 .map_err(AgentError::Map)?;
         }
         Ok(())
+    }
+
+    /// Tells the programs whose connections are.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn owners(&self) -> Result<Owners, AgentError> {
+        Owners::new(&self.skeleton)
     }
 
     /// The map of the queues of what arrives, for other programs.
@@ -519,7 +534,7 @@ fn records<K: Copy + Default, T: Copy + Default>(
     })
 }
 
-fn load(directions: Directions, table: Option<u32>) -> Result<AgentSkel<'static>, AgentError> {
+fn load(config: &Config) -> Result<AgentSkel<'static>, AgentError> {
     // What libbpf would print is in the error that it returns.
     libbpf_rs::set_print(None);
     // The skeleton borrows this word for as long as it lives; one word for each start is the price
@@ -528,14 +543,15 @@ fn load(directions: Directions, table: Option<u32>) -> Result<AgentSkel<'static>
     let mut open = AgentSkelBuilder::default()
         .open(object)
         .map_err(AgentError::Load)?;
-    if let Some(flows) = table {
+    if let Some(flows) = config.table {
         resize(&mut open, flows).map_err(AgentError::Load)?;
     }
-    without_unused_tables(&mut open, directions).map_err(AgentError::Load)?;
+    without_unused_tables(&mut open, config).map_err(AgentError::Load)?;
     let rodata = open.maps.rodata_data.as_deref_mut();
     let rodata = rodata.expect("the programs have constants");
     rodata.sees_cgroups = sees_cgroups();
-    rodata.serves = Direction::ALL.map(|direction| directions.include(direction));
+    rodata.serves = Direction::ALL.map(|direction| config.directions.include(direction));
+    rodata.by_device = config.by_device;
     open.load().map_err(AgentError::Load)
 }
 
@@ -547,9 +563,14 @@ fn resize(open: &mut OpenAgentSkel<'_>, flows: u32) -> Result<(), libbpf_rs::Err
 /// The kernel sets aside a table's memory, 30 MB for each direction, whether or not it is used.
 fn without_unused_tables(
     open: &mut OpenAgentSkel<'_>,
-    directions: Directions,
+    config: &Config,
 ) -> Result<(), libbpf_rs::Error> {
-    let maps = &mut open.maps;
+    let (maps, directions) = (&mut open.maps, config.directions);
+    if !config.by_device {
+        maps.owners.set_max_entries(1)?;
+        maps.translated.set_max_entries(1)?;
+        maps.devices.set_max_entries(1)?;
+    }
     if !directions.include(Direction::Down) {
         maps.flows.set_max_entries(1)?;
     }
@@ -596,7 +617,7 @@ fn value<T: Copy + Default>(bytes: &[u8]) -> T {
 }
 
 /// A record as a map wants it.
-fn bytes<T: Copy>(record: &T) -> &[u8] {
+pub(crate) fn bytes<T: Copy>(record: &T) -> &[u8] {
     // SAFETY: the generated records are plain integers with explicit padding, all initialised.
     unsafe { std::slice::from_raw_parts((&raw const *record).cast(), size_of::<T>()) }
 }

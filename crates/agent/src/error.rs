@@ -46,6 +46,11 @@ pub enum AgentError {
     /// Which data are steered is settled when the programs are loaded.
     #[error("the directions cannot be changed while the agent runs; start it anew")]
     OtherDirections,
+    /// Shares were made ready otherwise.
+    #[error(
+        "whether shares are by flow or by device cannot change while the agent runs, expected the `fair` that it was started with"
+    )]
+    OtherShares,
     /// The kernel refused to load the program.
     #[error("the kernel refused to load the agent's program")]
     Load(#[source] libbpf_rs::Error),

@@ -49,7 +49,7 @@ impl RecordView {
             queue_us: tide.standing_us,
             forecast_bytes: bytes(tide.m),
             error_bytes: [bytes(tide.d1), bytes(tide.d2)],
-            hungry: tide.hungry,
+            hungry: tide.wanting,
             probes: tide.probes,
         }
     }

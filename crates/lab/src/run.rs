@@ -131,6 +131,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         flow_control,
         timestamps,
         windowless,
+        device,
         ..
     } in &scenario.workloads
     {
@@ -143,6 +144,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
                 "a transfer with many proxies"
             }
             _ if *weight != 1 => "weighted",
+            _ if device.is_some() => "a device's",
             _ if congestion_control.is_some() && !windowless => {
                 "sent by a congestion control of its own"
             }

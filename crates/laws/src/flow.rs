@@ -1,6 +1,6 @@
 //! A flow and its path, safely.
 
-use crate::{Law, sys};
+use crate::{Device, Law, sys};
 
 /// Parameters of the laws.
 #[derive(Clone, Copy, Debug)]
@@ -178,6 +178,13 @@ impl Flow {
     /// background. For `tide`.
     pub fn weigh(&mut self, weight: u32) {
         self.0.share.weight = weight;
+    }
+
+    /// Shares are by device: before each arrival, whose the flow is. `None`: nobody knows; it counts as a device alone.
+    pub fn of_device(&mut self, path: &mut Path, device: Option<&mut Device>) {
+        let device = device.map_or(std::ptr::null_mut(), Device::raw_mut);
+        // SAFETY: each pointer is to a live, exclusively borrowed record, or null, which C expects; C keeps no copy.
+        unsafe { sys::tg_flow_of_device(&mut self.0, &mut path.0, device) }
     }
 
     /// The window that the law wants, in bytes; `None`: the kernel's.

@@ -6,6 +6,7 @@
 
 pub mod afc;
 pub mod bench;
+mod device;
 pub mod drwa;
 mod flow;
 mod hold;
@@ -14,6 +15,7 @@ pub mod sys;
 mod upload;
 mod words;
 
+pub use device::Device;
 pub use flow::{Ack, Flow, Params, Path, Segment};
 pub use hold::Hold;
 pub use hold_upload::UploadHold;

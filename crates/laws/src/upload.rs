@@ -1,7 +1,7 @@
 //! An upload, seen from its sender, safely.
 
 use crate::sys;
-use crate::{Ack, Params, Path};
+use crate::{Ack, Device, Params, Path};
 
 /// One connection's data that leave: what the peer acknowledges steers the window that our own stack
 /// reads. Laws that do not steer uploads leave it open.
@@ -62,6 +62,13 @@ impl Upload {
     /// Gives it that many parts where others on its path have one.
     pub fn weigh(&mut self, weight: u32) {
         self.0.flow.share.weight = weight;
+    }
+
+    /// As [`crate::Flow::of_device`].
+    pub fn of_device(&mut self, path: &mut Path, device: Option<&mut Device>) {
+        let device = device.map_or(std::ptr::null_mut(), Device::raw_mut);
+        // SAFETY: each pointer is to a live, exclusively borrowed record, or null, which C expects; C keeps no copy.
+        unsafe { sys::tg_flow_of_device(&mut self.0.flow, path.raw_mut(), device) }
     }
 
     /// Payload of our full segments in bytes, as far as is known.

@@ -4,11 +4,15 @@
 //! it because the process was killed, the kernel removes the table with all that is in it. A [`Queue`]
 //! is where a rule sends packets, each of which waits in the kernel for this process's word.
 
+mod conntrack;
 mod expression;
+mod flowtable;
 mod message;
 mod queue;
 mod table;
 
+pub use conntrack::{Begun, Tracked, Way, tracked};
 pub use expression::{Base, Compare, Expression, Meta, Word};
+pub use flowtable::{Flowtable, flowtables};
 pub use queue::{Capacity, Packet, Queue, has_queues};
 pub use table::{Chain, Change, Family, Hook, Set, Table};

@@ -1,7 +1,8 @@
 //! Messages to nfnetlink, and its acknowledgements.
 
 use netlink_packet_core::{
-    DefaultNla, Emitable, NLA_F_NESTED, NLM_F_REQUEST, NetlinkBuffer, NetlinkHeader,
+    DefaultNla, Emitable, NLA_F_NESTED, NLA_HEADER_SIZE, NLM_F_REQUEST, NetlinkBuffer,
+    NetlinkHeader, NlasIterator,
 };
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_NETFILTER};
 use std::io;
@@ -96,5 +97,14 @@ fn result(acknowledgement: &[u8]) -> io::Result<io::Result<()>> {
     Ok(match i32::from_ne_bytes(*code) {
         0 => Ok(()),
         code => Err(io::Error::from_raw_os_error(-code)),
+    })
+}
+
+/// Attributes as numbers and bytes.
+pub fn values(attributes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    NlasIterator::new(attributes).map_while(|attribute| {
+        let attribute = attribute.ok()?;
+        let (kind, end) = (attribute.kind(), NLA_HEADER_SIZE + attribute.value_length());
+        Some((kind, attribute.into_inner().get(NLA_HEADER_SIZE..end)?))
     })
 }

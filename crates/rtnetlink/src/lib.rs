@@ -3,10 +3,12 @@
 
 mod changes;
 mod links;
+mod neighbours;
 mod request;
 mod routes;
 
 pub use changes::Changes;
 pub use links::{Link, links};
+pub use neighbours::{Known, Neighbourhood};
 pub use request::ask;
 pub use routes::default_routes;

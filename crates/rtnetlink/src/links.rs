@@ -15,6 +15,8 @@ pub struct Link {
     pub index: u32,
     /// Whether it puts packets into others, which leave by another interface.
     pub is_tunnel: bool,
+    /// Whether it joins others.
+    pub is_bridge: bool,
 }
 
 /// All of them.
@@ -41,14 +43,16 @@ fn describe(link: &LinkMessage) -> Option<Link> {
         LinkAttribute::LinkInfo(infos) => Some(infos),
         _ => None,
     });
-    let mut kinds = infos.flatten().filter_map(|info| match info {
+    let kinds = infos.flatten().filter_map(|info| match info {
         LinkInfo::Kind(kind) => Some(kind),
         _ => None,
     });
+    let kinds: Vec<_> = kinds.collect();
     Some(Link {
         name,
         index: link.header.index,
-        is_tunnel: kinds.any(is_tunnel),
+        is_tunnel: kinds.iter().any(|kind| is_tunnel(kind)),
+        is_bridge: kinds.iter().any(|kind| matches!(kind, InfoKind::Bridge)),
     })
 }
 

@@ -127,6 +127,26 @@ impl Side {
     }
 }
 
+/// Among whom what is shared is divided.
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, EnumString, VariantNames,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Fair {
+    /// Each flow has as much as any other.
+    #[default]
+    Flow,
+    /// Each device has, and divides it among its flows.
+    Device,
+}
+
+impl Fair {
+    fn is_by_flow(&self) -> bool {
+        *self == Self::Flow
+    }
+}
+
 /// One variant of the scenario.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -143,6 +163,9 @@ pub struct Run {
     /// Whether `tide` steers downloads without TCP timestamps, by their round trips.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stampless: bool,
+    /// Among whom `tide` divides what the client's connections share. For the simulator.
+    #[serde(default, skip_serializing_if = "Fair::is_by_flow")]
+    pub fair: Fair,
     /// What becomes of the client's workloads that are `windowless`.
     #[serde(default, skip_serializing_if = "Udp::is_leave")]
     pub udp: Udp,
@@ -183,6 +206,7 @@ impl Run {
             law,
             uploads: None,
             stampless: false,
+            fair: Fair::Flow,
             udp: Udp::Leave,
             server_law: Law::None,
             lambda: three(),

@@ -31,6 +31,10 @@ pub struct Workload {
     /// before background. For the simulator.
     #[serde(default = "one")]
     pub weight: u64,
+    /// Name of the device behind the client whose its connections are. Where a run's `fair` is `device`, those of one name
+    /// share a part; without a name each is a device alone. For the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Congestion control of its connections, instead of the run's: a phone that sends otherwise than
     /// the server does. For the simulator; in the laboratory for what is carried by QUIC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,6 +60,7 @@ impl Workload {
             steered: true,
             windowless: false,
             weight: 1,
+            device: None,
             congestion_control: None,
             flow_control: None,
             timestamps: None,

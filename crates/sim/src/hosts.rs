@@ -10,8 +10,8 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use slab::Slab;
 use tidegate_laws::Params;
-use tidegate_scenario::{Direction, Run, Scenario, Side, Workload};
-use tidegate_tcp::steer::Edge;
+use tidegate_scenario::{Direction, Fair, Run, Scenario, Side, Workload};
+use tidegate_tcp::steer::{Edge, Shares};
 use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State};
 
 /// A connection, both ends of it.
@@ -122,8 +122,8 @@ pub struct Hosts {
     configs: Vec<Config>,
     /// What steers at the client's and the server's edge, and whether what they send, too.
     laws: [Option<(Params, bool)>; 2],
-    /// Weights of the workloads that the law sees, by number.
-    weights: Vec<Option<u32>>,
+    /// Of the workloads that the law sees, by number, what it is told of their connections.
+    told: Vec<Option<Told>>,
     opened: u32,
     random: Pcg64Mcg,
 }
@@ -142,10 +142,10 @@ impl Hosts {
                 .map(|workload| settings::of_workload(&config, workload, run))
                 .collect::<Result<_, _>>()?,
             laws: settings::laws(run),
-            weights: scenario
+            told: scenario
                 .workloads
                 .iter()
-                .map(|workload| weight(workload, run))
+                .map(|workload| told(scenario, workload, run))
                 .collect(),
             opened: 0,
             random: random::stream(scenario.seed, "connections"),
@@ -162,8 +162,9 @@ impl Hosts {
     ) -> Connected {
         let [ask, answer] = [self.fresh_config(workload), self.fresh_config(workload)];
         let edges = self.laws.map(|law| {
-            let ((params, uploads), weight) = law.zip(self.weights[workload])?;
-            Some(Box::new(Edge::new(params, weight, uploads)))
+            let ((params, uploads), told) = law.zip(self.told[workload])?;
+            let Told { weight, shares } = told;
+            Some(Box::new(Edge::new(params, weight, uploads, shares)))
         });
         let entry = self.pairs.vacant_entry();
         self.opened += 1;
@@ -230,7 +231,30 @@ impl Hosts {
     }
 }
 
-/// What the law is told of a workload's connections, if it steers their windows.
-fn weight(workload: &Workload, run: &Run) -> Option<u32> {
-    (workload.steered && run.gives_window(workload)).then_some(workload.weight as u32)
+/// What the law is told of a workload's connections.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    weight: u32,
+    shares: Shares,
+}
+
+/// None where it does not steer their windows.
+fn told(scenario: &Scenario, workload: &Workload, run: &Run) -> Option<Told> {
+    let shares = match run.fair {
+        Fair::Flow => Shares::ByFlow,
+        Fair::Device => Shares::ByDevice(device(scenario, workload)),
+    };
+    let told = Told {
+        weight: workload.weight as u32,
+        shares,
+    };
+    (workload.steered && run.gives_window(workload)).then_some(told)
+}
+
+/// Its device's number: that of the first workload of the name.
+fn device(scenario: &Scenario, workload: &Workload) -> Option<u32> {
+    let name = workload.device.as_ref()?;
+    let mut all = scenario.workloads.iter();
+    let first = all.position(|w| w.device.as_ref() == Some(name));
+    first.map(|number| number as u32)
 }

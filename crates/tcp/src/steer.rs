@@ -8,11 +8,11 @@
 mod edge;
 mod upload;
 
-pub use edge::{Edge, Paths};
+pub use edge::{Edge, Paths, Shares};
 pub use upload::UploadSteer;
 
 use crate::{Flags, Segment};
-use tidegate_laws::{Ack, Flow, Params, Path};
+use tidegate_laws::{Ack, Device, Flow, Params, Path};
 use tidegate_time::Instant;
 
 /// What is known of the shift that our window fields have.
@@ -131,6 +131,11 @@ impl Steer {
         };
         self.flow
             .syn_leaves(micros(now), segment.timestamps.map(|t| t.val));
+    }
+
+    /// Shares are by device, and it is this one's, or of nobody knows whose: said before each arrival.
+    fn of_device(&mut self, path: &mut Path, device: Option<&mut Device>) {
+        self.flow.of_device(path, device);
     }
 
     /// What the law knows and wants.

@@ -17,7 +17,7 @@ use std::str::FromStr;
 use strum::VariantNames;
 use tidegate_agent::{Direction, Directions};
 use tidegate_laws::Law;
-use tidegate_scenario::{CellKind, QueuePolicy, Udp, Variation};
+use tidegate_scenario::{CellKind, Fair, QueuePolicy, Udp, Variation};
 
 /// Keeps the queue in front of an over-buffered access link short from the receiving end, by
 /// steering the TCP receive window.
@@ -88,6 +88,10 @@ pub struct RunArgs {
     /// DRS's static limit in bytes
     #[arg(long, value_name = "BYTES")]
     pub limit: Option<u32>,
+    /// Among whom tide divides a link: `flow`, each flow like any other, or `device`, each of the machines that this one
+    /// forwards for; by default by device where it forwards
+    #[arg(long, value_parser = fair(), value_name = "WHOM")]
+    pub fair: Option<Fair>,
     /// With tide, steer downloads without TCP timestamps, too, by their round trips: not behind a link that another
     /// machine's uploads fill, to which they would give way
     #[arg(long)]
@@ -248,6 +252,12 @@ fn law() -> impl TypedValueParser<Value = Law> {
 fn udp() -> impl TypedValueParser<Value = Udp> {
     PossibleValuesParser::new(Udp::VARIANTS)
         .map(|name| Udp::from_str(&name).expect("the parser admits no other"))
+}
+
+/// Among whom a link is divided, by its name.
+fn fair() -> impl TypedValueParser<Value = Fair> {
+    PossibleValuesParser::new(Fair::VARIANTS)
+        .map(|name| Fair::from_str(&name).expect("the parser admits no other"))
 }
 
 /// Which scenario, which variants and runs of it, and how the result is shown.

@@ -5,6 +5,7 @@
 
 mod holding;
 mod offload;
+mod router;
 mod traffic;
 
 use crate::args::{CheckArgs, RunArgs};
@@ -325,6 +326,7 @@ fn looked_up(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<(Settings,
     match both {
         Ok((settings, found)) => {
             findings.extend(interfaces(&settings.interfaces, &found));
+            findings.extend(router::findings(&settings, &found.all));
             let names = found.interfaces.into_iter().map(|i| i.name).collect();
             Some((settings, names))
         }

@@ -6,6 +6,7 @@ mod file;
 mod tests;
 
 use crate::args::{OnlyArg, RunArgs};
+use crate::devices;
 use crate::exit::BadInput;
 use crate::interfaces::{Wanted, is_name};
 use crate::udp::{self, Terms};
@@ -16,7 +17,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use tidegate_agent::{Cgroup, Config, Directions, Rule, Rules, Verdict};
 use tidegate_laws::{Law, Params};
-use tidegate_scenario::{LoadError, Udp};
+use tidegate_scenario::{Fair, LoadError, Udp};
 
 /// What becomes of the programs when `run` ends in order.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, clap::ValueEnum)]
@@ -34,6 +35,10 @@ pub struct Settings {
     pub interfaces: Wanted,
     /// The agent's part, without interfaces: which there are changes.
     pub agent: Config,
+    /// What the agent's shares are by, if that was said; else it is what the machine is.
+    pub fair: Option<Fair>,
+    /// What devices weigh.
+    pub devices: devices::Terms,
     /// What becomes of traffic without a window.
     pub udp: Terms,
     /// Where metrics are shown, if they are.
@@ -58,10 +63,13 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
     Ok(Settings {
         udp: udp(args, &file, &params, &interfaces)?,
         interfaces: interfaces.clone(),
+        fair: fair(args, &file, &params)?,
+        devices: weights(&file)?,
         agent: Config {
             params,
             directions: directions(args, &file, &params)?,
             rules: rules(&file, &params, &interfaces)?,
+            by_device: shares(args, &file, &params)?,
             dry_run: args.dry_run || file.dry_run,
             ..Config::default()
         },
@@ -81,6 +89,58 @@ fn compared(args: &RunArgs, file: &File, params: &Params) -> Result<f64> {
         return Err(BadInput(message.into()).into());
     }
     Ok(part)
+}
+
+/// Among whom a link is to be divided, as far as that is said.
+fn fair(args: &RunArgs, file: &File, params: &Params) -> Result<Option<Fair>> {
+    let complaint = format!(
+        "law \"{}\" divides nothing, expected {} for shares by device",
+        params.law,
+        Law::names(|law| law.is_on_path()).join(" or ")
+    );
+    match (args.fair, &file.fair) {
+        (Some(Fair::Device), _) if !params.law.is_on_path() => Err(BadInput(complaint).into()),
+        (Some(fair), _) => Ok(Some(fair)),
+        (None, Some(fair)) if *fair.get_ref() == Fair::Device && !params.law.is_on_path() => {
+            Err(file.complain(fair, complaint).into())
+        }
+        (None, fair) => Ok(fair.as_ref().map(|fair| *fair.get_ref())),
+    }
+}
+
+/// Whether it is divided among devices: where nothing is said, if there are any to forward for.
+fn shares(args: &RunArgs, file: &File, params: &Params) -> Result<bool> {
+    let said = fair(args, file, params)?;
+    let forwards = || params.law.is_on_path() && devices::forwards();
+    Ok(said.map_or_else(forwards, |fair| fair == Fair::Device))
+}
+
+/// A term for each address of a list.
+fn weights(file: &File) -> Result<devices::Terms, LoadError> {
+    let mut terms = Vec::new();
+    for entry in &file.devices {
+        let asked = entry.get_ref();
+        if asked.mac.is_none() && asked.name.is_none() && asked.address.is_empty() {
+            let message =
+                "this device has neither mac nor name nor address, of which one is expected";
+            return Err(file.complain(entry, message.into()));
+        }
+        terms.extend(each(&asked.address).into_iter().map(|address| {
+            devices::Term {
+                mac: asked.mac,
+                name: asked.name.clone(),
+                address,
+                weight: asked
+                    .weight
+                    .as_ref()
+                    .map_or(1, |weight| (*weight.get_ref()).into()),
+            }
+        }));
+    }
+    Ok(devices::Terms {
+        terms,
+        leases: file.leases.clone(),
+    })
 }
 
 fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &Wanted) -> Result<Terms> {

@@ -9,6 +9,7 @@ mod bench;
 mod check;
 mod compare;
 mod config;
+mod devices;
 mod dry_run;
 mod exit;
 mod generate;

@@ -45,10 +45,16 @@ impl Operation {
 
     /// Reads the file anew. If anything is wrong with it all stays as it was.
     pub fn reload(&mut self, watched: &mut Watched, args: &RunArgs) -> Result<()> {
-        let settings = settings(args)?;
+        let mut settings = settings(args)?;
+        if settings.fair.is_none() {
+            settings.agent.by_device = self.settings.agent.by_device;
+        }
         let file = args.config.as_deref().unwrap_or(Path::new(""));
         self.change(watched, &settings)
             .with_context(|| file.display().to_string())?;
+        if let Some(devices) = &watched.devices {
+            devices.set(settings.devices.clone())?;
+        }
         self.settings = Settings {
             // Pinning and the exporter are settled at the start.
             pin: self.settings.pin,

@@ -13,6 +13,7 @@ mod wake;
 use crate::account::{Account, Books};
 use crate::args::RunArgs;
 use crate::config::{Settings, settings};
+use crate::devices::Devices;
 use crate::lock::{self, Lock};
 use crate::operate::Operation;
 use crate::signals;
@@ -59,6 +60,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let mut watched = Watched {
         about: about(&operation.settings.agent, &agent, &windowless),
         windowless,
+        devices: devices(&operation.settings, &agent, log)?,
         agent,
         books: Books::default(),
         compare: trials::wanted(operation.settings.compare),
@@ -109,6 +111,21 @@ pub fn run(args: &RunArgs) -> Result<()> {
 /// A moment of `CLOCK_MONOTONIC` that is to come.
 fn instant(us: u64) -> Instant {
     Instant::now() + Duration::from_micros(us.saturating_sub(now_us()))
+}
+
+/// Begins to learn whose connections are, where shares are by device.
+fn devices(settings: &Settings, agent: &Agent, log: Log) -> Result<Option<Devices>> {
+    if !settings.agent.by_device {
+        return Ok(None);
+    }
+    let (devices, deaf) = Devices::watch(agent, settings.devices.clone())?;
+    if let Some(error) = deaf {
+        let message = format!(
+            "connections behind translated addresses count as this machine's own: connection tracking cannot be asked: {error}"
+        );
+        log.warn("devices_unknown", &message, json!({}));
+    }
+    Ok(Some(devices))
 }
 
 /// Begins to hold or to turn away what has no window, unless nothing is to be changed.
@@ -228,6 +245,7 @@ fn about(config: &Config, agent: &Agent, windowless: &Windowless) -> About {
         udp,
         holds: !hold_directions.is_empty(),
         hold_directions,
+        by_device: config.by_device,
         since_us: now_us(),
         ..About::default()
     };
@@ -271,7 +289,12 @@ fn what(about: &About) -> String {
             about.hook
         ),
     };
-    format!("{verb} {} {places}{udp}", about.directions)
+    let shares = if about.by_device {
+        "; shares by device"
+    } else {
+        ""
+    };
+    format!("{verb} {} {places}{udp}{shares}", about.directions)
 }
 
 fn announce(about: &About, log: Log) {
@@ -336,6 +359,7 @@ pub fn watcher(interfaces: &[String]) -> Result<(Watched, Lock)> {
     books.begin(now_us());
     let watched = Watched {
         windowless,
+        devices: None,
         agent,
         about,
         books,

@@ -2,6 +2,7 @@
 
 use crate::account::{Account, Books};
 use crate::compare::{Compare, Compared};
+use crate::devices::Devices;
 use crate::udp::{HoldCounts, Windowless};
 use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
@@ -45,6 +46,9 @@ pub struct About {
     /// Which of it: downloads, uploads.
     #[serde(default)]
     pub hold_directions: Vec<Direction>,
+    /// Whether shares are by device.
+    #[serde(default)]
+    pub by_device: bool,
     /// To what it is attached now.
     pub interfaces: Vec<Place>,
     /// Start, µs of CLOCK_MONOTONIC.
@@ -115,6 +119,8 @@ pub struct Snapshot {
 pub struct Watched {
     /// What becomes of traffic without a window. Before the agent, whose queues its programs share.
     pub windowless: Windowless,
+    /// Where shares are by device, who tells the programs whose connections are.
+    pub devices: Option<Devices>,
     /// The agent.
     pub agent: Agent,
     /// As it is now.

@@ -3,6 +3,7 @@
 #ifndef TG_DOWNLOADS_H
 #define TG_DOWNLOADS_H
 
+#include "device.h"
 #include "rewrite.h"
 #include "sight.h"
 
@@ -67,6 +68,7 @@ static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet
 	a->uploading = uplink && tg_uploading(&uplink->interface, p->now_us);
 	a->back_us = uplink ? tg_uplink_us(&uplink->interface, p->now_us) : 0;
 	note_data(c, p);
+	weigh_by_device(p, c, f, TG_DOWN);
 	reason = learn_segment(f, a, p->key.ifindex);
 	if (reason != TG_COUNT_MEASURED)
 		return reason;

@@ -44,6 +44,38 @@ struct tg_connection {
 	tg_u8 shared;  /* MPTCP, unless the answer to the SYN says otherwise */
 	tg_u8 denied;  /* whether a rule leaves it alone */
 	tg_u32 judged; /* generation of the rules that said so; 0: there were none */
+	tg_u32 device; /* whose it is; 0: not known */
+	tg_u32 device_weight;
+	tg_u32 owners_told; /* when that was asked, plus 1; 0: not yet */
+	tg_u32 unused;
+};
+
+/* An address as it lies in a packet; of IPv4 word 0, the rest 0. */
+struct tg_address {
+	tg_u32 words[4];
+	tg_u32 family;
+};
+
+/* A connection by its ends, as tg_key has them; wherever it passes. */
+struct tg_ends {
+	tg_u32 local[4];
+	tg_u32 remote[4];
+	tg_u16 local_port;
+	tg_u16 remote_port;
+	tg_u32 family;
+};
+
+/* Whose an address is. */
+struct tg_owner {
+	tg_u32 device; /* a number from 1 */
+	tg_u32 weight;
+};
+
+/* A device, behind one interface and in one direction. */
+struct tg_device_key {
+	tg_u32 ifindex;
+	tg_u32 direction; /* enum tg_direction */
+	tg_u32 device;
 };
 
 /* A connection's data that arrive. */

@@ -9,6 +9,7 @@
 #ifndef TG_UPLOADS_H
 #define TG_UPLOADS_H
 
+#include "device.h"
 #include "rewrite.h"
 #include "sight.h"
 
@@ -160,6 +161,7 @@ __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reaso
 	note_stamps(&h->arrival, p);
 	h->ack = tg_acknowledgement(p, c->scale & 15);
 	note_mode(c, &u->flow.window);
+	weigh_by_device(p, c, &u->flow, TG_UP);
 	raw = learn_ack(u, h, p->key.ifindex);
 	if (raw < 0)
 		return TG_COUNT_NO_PATH;

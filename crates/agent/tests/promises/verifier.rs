@@ -41,7 +41,10 @@ fn the_verifier_is_not_strained() {
     let mut agent = MaybeUninit::uninit();
     let (mut hold, mut step) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     let mut uploads = MaybeUninit::uninit();
-    let agent = AgentSkelBuilder::default().open(&mut agent).expect("open");
+    let mut agent = AgentSkelBuilder::default().open(&mut agent).expect("open");
+    // Where shares are by device there is more to look at.
+    let constants = agent.maps.rodata_data.as_deref_mut();
+    constants.expect("the programs have constants").by_device = true;
     let hold = HoldSkelBuilder::default().open(&mut hold).expect("open");
     let uploads = HoldUpSkelBuilder::default()
         .open(&mut uploads)

@@ -2,7 +2,8 @@
 
 use super::{Steer, UploadSteer, micros};
 use crate::Segment;
-use tidegate_laws::{Flow, Params, Path};
+use std::collections::BTreeMap;
+use tidegate_laws::{Device, Flow, Params, Path};
 use tidegate_time::Instant;
 
 /// The queues in front of a host: the one that its downloads share, and that of its uploads.
@@ -12,6 +13,19 @@ pub struct Paths {
     pub down: Path,
     /// Away from it.
     pub up: Path,
+    /// What the devices behind the host have of the one and of the other, by number.
+    devices: BTreeMap<u32, [Device; 2]>,
+}
+
+/// Among whom what flows share is divided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shares {
+    /// Among the flows.
+    #[default]
+    ByFlow,
+    /// Among devices, of which each divides its part among its flows; the connection is that one's, by number. `None`:
+    /// one that it alone is of.
+    ByDevice(Option<u32>),
 }
 
 /// One connection at a host's edge.
@@ -19,24 +33,38 @@ pub struct Paths {
 pub struct Edge {
     down: Steer,
     up: Option<UploadSteer>,
+    shares: Shares,
 }
 
 impl Edge {
     /// Before the handshake, with that many parts where others have one; `uploads`: what the host
     /// sends is steered, too.
-    pub fn new(params: Params, weight: u32, uploads: bool) -> Self {
+    pub fn new(params: Params, weight: u32, uploads: bool, shares: Shares) -> Self {
         Self {
             down: Steer::weighted(params, weight),
             up: uploads.then(|| UploadSteer::new(params, weight)),
+            shares,
         }
     }
 
     /// A segment arrives at the host, which will read the window that it has afterwards.
     pub fn arrives(&mut self, paths: &mut Paths, now: Instant, segment: &mut Segment) {
+        if let Shares::ByDevice(device) = self.shares {
+            self.of_device(paths, device);
+        }
         let uploading = paths.up.uploading(micros(now));
         self.down.arrives(&mut paths.down, uploading, now, segment);
         if let Some(up) = &mut self.up {
             up.arrives(&mut paths.up, now, segment);
+        }
+    }
+
+    fn of_device(&mut self, paths: &mut Paths, device: Option<u32>) {
+        let device = device.map(|number| paths.devices.entry(number).or_default());
+        let [down, up] = device.map_or([None, None], |both| both.each_mut().map(Some));
+        self.down.of_device(&mut paths.down, down);
+        if let Some(upload) = &mut self.up {
+            upload.of_device(&mut paths.up, up);
         }
     }
 

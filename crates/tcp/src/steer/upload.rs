@@ -3,7 +3,7 @@
 
 use super::{acknowledgement, micros};
 use crate::{Flags, Segment};
-use tidegate_laws::{Params, Path, Upload};
+use tidegate_laws::{Device, Params, Path, Upload};
 use tidegate_time::Instant;
 
 /// One connection's data that leave a host, and the law that steers them.
@@ -83,6 +83,11 @@ impl UploadSteer {
             ((_, true), Some(scale)) => Some(scale),
             _ => Some(0),
         }
+    }
+
+    /// As [`super::Steer::of_device`].
+    pub(super) fn of_device(&mut self, path: &mut Path, device: Option<&mut Device>) {
+        self.upload.of_device(path, device);
     }
 
     /// What the law knows and wants.

@@ -128,6 +128,8 @@ mod tests {
 
     fn settings(law: Law, directions: Directions) -> Settings {
         Settings {
+            fair: None,
+            devices: crate::devices::Terms::default(),
             agent: Config {
                 params: Params {
                     law,

@@ -2,6 +2,7 @@
 
 use super::OnExit;
 use crate::args::{HoldsArg, OnlyArg, compared_in_range, lambda_in_range};
+use crate::devices::Mac;
 use crate::udp::EchoPlace;
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, SocketAddr};
@@ -9,7 +10,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use tidegate_agent::Prefix;
 use tidegate_laws::Law;
-use tidegate_scenario::{LoadError, Udp};
+use tidegate_scenario::{Fair, LoadError, Udp};
 
 /// A value that knows its line.
 pub type At<T> = toml::Spanned<T>;
@@ -25,6 +26,8 @@ pub struct File {
     pub lambda: Option<f64>,
     pub limit: Option<u32>,
     pub only: Option<OnlyArg>,
+    pub fair: Option<At<Fair>>,
+    pub leases: Option<PathBuf>,
     pub udp: Option<Udp>,
     pub udp_hold: Option<HoldsArg>,
     #[serde(default, deserialize_with = "echo_place")]
@@ -45,6 +48,8 @@ pub struct File {
     pub rules: Vec<At<Entry>>,
     #[serde(default, rename = "udp_rule")]
     pub udp_rules: Vec<At<UdpEntry>>,
+    #[serde(default, rename = "device")]
+    pub devices: Vec<At<DeviceEntry>>,
     /// For complaints.
     #[serde(skip)]
     path: PathBuf,
@@ -98,6 +103,18 @@ impl UdpEntry {
         let where_to = self.remote_port.is_empty() && self.prefix.is_empty();
         where_to && self.interface.is_none() && self.direction.is_none()
     }
+}
+
+/// One `[[device]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceEntry {
+    pub mac: Option<Mac>,
+    pub name: Option<String>,
+    #[serde(default, deserialize_with = "prefixes")]
+    pub address: Vec<Prefix>,
+    #[serde(deserialize_with = "weight")]
+    pub weight: Option<At<u8>>,
 }
 
 impl Entry {

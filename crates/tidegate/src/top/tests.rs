@@ -132,6 +132,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             directions: "downloads and uploads".into(),
             hook: "tcx".into(),
             udp: Udp::Leave,
+            by_device: false,
             holds: false,
             passes: false,
             hold_directions: Vec::new(),

@@ -1,0 +1,173 @@
+//! What connection tracking knows: whose connections are behind the addresses into which they were translated, and
+//! which of them a flowtable forwards.
+//!
+//! Numbers of attributes are those of linux/netfilter/nfnetlink_conntrack.h.
+
+use crate::message::{general, kind, open, request, values};
+use netlink_packet_core::{NLM_F_DUMP, NetlinkBuffer};
+use netlink_sys::Socket;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+/// `IPCTNL_MSG_CT_NEW` and `_GET`.
+const NEW: u16 = kind(libc::NFNL_SUBSYS_CTNETLINK, 0);
+const GET: u16 = kind(libc::NFNL_SUBSYS_CTNETLINK, 1);
+
+/// `NFNLGRP_CONNTRACK_NEW`.
+const BEGUN: u32 = 1;
+
+/// `IPS_OFFLOAD` and `IPS_HW_OFFLOAD` (linux/netfilter/nf_conntrack_common.h).
+const OFFLOADED: [u32; 2] = [1 << 14, 1 << 15];
+
+/// Packets of one direction: from whom to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Who sends them.
+    pub source: SocketAddr,
+    /// Whom they are for.
+    pub destination: SocketAddr,
+}
+
+/// A TCP connection that is tracked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tracked {
+    /// Of its first packet, before any translation.
+    pub original: Way,
+    /// Of what answers it, likewise: where an address was translated, not what the first packet says, turned round.
+    pub reply: Way,
+    /// Whether a flowtable forwards its packets past netfilter, in software or in hardware.
+    pub offloaded: [bool; 2],
+}
+
+/// Those that begin, as they do.
+#[derive(Debug)]
+pub struct Begun(Socket);
+
+impl Begun {
+    /// Listens from now on, in the calling thread's namespace.
+    ///
+    /// # Errors
+    /// Where the kernel tells nobody of connections, and without CAP_NET_ADMIN.
+    pub fn listen() -> io::Result<Self> {
+        let socket = open()?;
+        socket.add_membership(BEGUN)?;
+        socket.set_non_blocking(true)?;
+        Ok(Self(socket))
+    }
+
+    /// What has come; none if there is nothing.
+    ///
+    /// # Errors
+    /// Of the socket: ENOBUFS where some were lost for want of room.
+    pub fn receive(&self, mut take: impl FnMut(Tracked)) -> io::Result<()> {
+        let mut room = Vec::with_capacity(1 << 16);
+        loop {
+            room.clear();
+            match self.0.recv(&mut room, 0) {
+                Ok(_) => {
+                    each(&room, &mut take)?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl AsFd for Begun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the socket is open for as long as it is borrowed.
+        unsafe { BorrowedFd::borrow_raw(self.0.as_raw_fd()) }
+    }
+}
+
+/// All that are tracked in the calling thread's namespace.
+///
+/// # Errors
+/// Where there is no connection tracking that could be asked, and without CAP_NET_ADMIN.
+pub fn tracked(mut take: impl FnMut(Tracked)) -> io::Result<()> {
+    let socket = open()?;
+    let general = general(libc::AF_UNSPEC, 0);
+    socket.send(&request(GET, NLM_F_DUMP, 0, general, &[]), 0)?;
+    loop {
+        let (received, _) = socket.recv_from_full()?;
+        if each(&received, &mut take)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Hands out what the messages tell. Whether the last of a list was among them.
+fn each(received: &[u8], take: &mut impl FnMut(Tracked)) -> io::Result<bool> {
+    let mut rest = received;
+    while !rest.is_empty() {
+        let message = NetlinkBuffer::new_checked(rest).map_err(io::Error::other)?;
+        match i32::from(message.message_type()) {
+            libc::NLMSG_DONE => return Ok(true),
+            libc::NLMSG_ERROR => {
+                let code = message.payload().first_chunk();
+                let code = code.map_or(libc::EBADMSG, |c| -i32::from_ne_bytes(*c));
+                return Err(io::Error::from_raw_os_error(code));
+            }
+            kind if kind == i32::from(NEW) => {
+                // Behind nfnetlink's header.
+                message
+                    .payload()
+                    .get(4..)
+                    .and_then(connection)
+                    .map(&mut *take);
+            }
+            _ => {}
+        }
+        let length = (message.length() as usize).next_multiple_of(4);
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    Ok(false)
+}
+
+/// None if it is no TCP.
+fn connection(attributes: &[u8]) -> Option<Tracked> {
+    let (mut original, mut reply, mut status) = (None, None, 0);
+    for (kind, value) in values(attributes) {
+        match kind {
+            1 => original = way(value),
+            2 => reply = way(value),
+            3 => status = u32::from_be_bytes(*value.first_chunk()?),
+            _ => {}
+        }
+    }
+    Some(Tracked {
+        original: original?,
+        reply: reply?,
+        offloaded: OFFLOADED.map(|bit| status & bit != 0),
+    })
+}
+
+fn way(tuple: &[u8]) -> Option<Way> {
+    let mut addresses = [None; 2];
+    let (mut protocol, mut ports) = (0, [0; 2]);
+    for (kind, value) in values(tuple) {
+        for (inner, value) in values(value) {
+            match (kind, inner) {
+                (1, 1..=4) => addresses[usize::from(inner - 1) % 2] = address(value),
+                (2, 1) => protocol = *value.first()?,
+                (2, 2..=3) => {
+                    ports[usize::from(inner - 2)] = u16::from_be_bytes(*value.first_chunk()?);
+                }
+                _ => {}
+            }
+        }
+    }
+    let is_tcp = i32::from(protocol) == libc::IPPROTO_TCP;
+    is_tcp.then_some(Way {
+        source: SocketAddr::new(addresses[0]?, ports[0]),
+        destination: SocketAddr::new(addresses[1]?, ports[1]),
+    })
+}
+
+fn address(value: &[u8]) -> Option<IpAddr> {
+    let four = <[u8; 4]>::try_from(value).map(IpAddr::from);
+    four.or_else(|_| <[u8; 16]>::try_from(value).map(IpAddr::from))
+        .ok()
+}

@@ -1,0 +1,153 @@
+//! Fairness by device: what each device has, however many downloads or uploads it runs.
+
+mod common;
+
+use common::try_run;
+use tidegate_scenario::RunResult;
+
+/// Each device's flows, all in that direction, over a link of that rate at that base RTT; devices that stop, when.
+fn share(
+    fair: &str,
+    direction: &str,
+    rate: &str,
+    rtt_ms: u32,
+    flows: &[(u32, Option<u32>)],
+) -> RunResult {
+    let one_way_ms = f64::from(rtt_ms) / 2.0;
+    let workloads: Vec<_> = (0..)
+        .zip(flows)
+        .map(|(number, (flows, stop_s))| {
+            let stop = stop_s.map_or(String::new(), |s| format!("stop_s = {s}, "));
+            format!("{{ name = 'd{number}', device = 'd{number}', {stop}does = {{ bulk = {{ flows = {flows}, direction = '{direction}' }} }} }}")
+        })
+        .collect();
+    let link =
+        format!("{{ rate = {{ {rate} }}, delay_ms = {one_way_ms}, queue = {{ packets = 4000 }} }}");
+    let text = format!(
+        "duration_s = 60
+         warmup_s = 20
+         down = {link}
+         up = {link}
+         workload = [{}]
+         run = [{{ name = 'tide', law = 'tide', fair = '{fair}' }}]",
+        workloads.join(", ")
+    );
+    try_run(&text, false).expect("it runs").runs.remove(0)
+}
+
+/// What each device has got: the sum of its flows' goodput.
+fn goodput(run: &RunResult, devices: usize) -> Vec<f64> {
+    let of = |device: usize| {
+        let name = format!("d{device}");
+        let flows = run.flows.iter();
+        let mine = flows.filter(|f| f.name.split('#').next() == Some(&name));
+        mine.map(|f| f.goodput_bps).sum()
+    };
+    (0..devices).map(of).collect()
+}
+
+/// Jain's index of fairness.
+fn jain(of: &[f64]) -> f64 {
+    let sum: f64 = of.iter().sum();
+    sum * sum / (of.len() as f64 * of.iter().map(|x| x * x).sum::<f64>())
+}
+
+/// Both ways of sharing among four devices: Jain's index, the link that they share, and that link's use.
+struct Shared {
+    jain: f64,
+    used: f64,
+    queue_ms: f64,
+}
+
+fn compare(direction: &str, rate: &str, rtt_ms: u32) -> [Shared; 2] {
+    let flows = [(1, None), (1, None), (4, None), (16, None)];
+    ["device", "flow"].map(|fair| {
+        let run = share(fair, direction, rate, rtt_ms, &flows);
+        let link = if direction == "down" {
+            &run.link
+        } else {
+            &run.uplink
+        };
+        let shared = Shared {
+            jain: jain(&goodput(&run, flows.len())),
+            used: link.utilisation,
+            queue_ms: link.queue_delay_ms.mean,
+        };
+        println!(
+            "{direction} {rate}, {rtt_ms} ms, by {fair}: Jain {:.3}, {:.1} % used, queue {:.1} ms",
+            shared.jain,
+            shared.used * 100.0,
+            shared.queue_ms
+        );
+        shared
+    })
+}
+
+/// And the link is as full and its queue no longer than by flow.
+#[test]
+fn four_devices_have_a_quarter_each_whatever_they_run() {
+    for (direction, mbps, rtt_ms) in [
+        ("down", 100, 40),
+        ("down", 50, 80),
+        ("down", 20, 100),
+        ("up", 100, 40),
+    ] {
+        let rate = format!("constant_mbps = {mbps}");
+        let [by_device, by_flow] = compare(direction, &rate, rtt_ms);
+        assert!(by_device.jain >= 0.95 && by_flow.jain < 0.5);
+        assert!(by_device.used >= 0.95);
+        assert!(by_device.queue_ms <= by_flow.queue_ms);
+    }
+}
+
+/// On cells the queue is longer: no window is less than two segments, so sixteen flows have more than a small quarter.
+#[test]
+fn on_cells_they_have_about_a_quarter_each() {
+    for seed in 1..=3 {
+        let rate = format!("generate = {{ kind = 'lte', seed = {seed}, mean_mbps = 40 }}");
+        let [by_device, by_flow] = compare("down", &rate, 60);
+        assert!(by_device.jain >= 0.95 && by_flow.jain < 0.5);
+        assert!(by_device.used >= 0.95);
+    }
+}
+
+/// What a device leaves the others have, in equal parts, from the next second on.
+#[test]
+fn what_one_leaves_the_others_share() {
+    let flows = [(1, None), (4, None), (1, Some(19))];
+    let run = share("device", "down", "constant_mbps = 60", 60, &flows);
+    let parts = goodput(&run, 2);
+    assert!(jain(&parts) >= 0.98, "{parts:?}");
+    assert!(run.link.utilisation >= 0.97);
+}
+
+/// Forty small downloads at a constant rate, of which none wants more than a sixth of its device's part has, are more
+/// than that part together.
+#[test]
+fn many_small_downloads_are_one_devices_all_the_same() {
+    let bulk =
+        |name: &str| format!("{{ name = '{name}', device = '{name}', does = {{ bulk = {{}} }} }}");
+    let small: Vec<_> = (0..40)
+        .map(|n| {
+            format!(
+                "{{ name = 'd3#{n}', device = 'd3', does = {{ constant_rate = {{ mbps = 1 }} }} }}"
+            )
+        })
+        .collect();
+    let text = format!(
+        "duration_s = 60
+         warmup_s = 30
+         down = {{ rate = {{ constant_mbps = 100 }}, delay_ms = 25, queue = {{ packets = 4000 }} }}
+         up = {{ rate = {{ constant_mbps = 50 }}, delay_ms = 25, queue = {{ packets = 4000 }} }}
+         workload = [{}, {}, {}, {}]
+         run = [{{ name = 'tide', law = 'tide', fair = 'device' }}]",
+        bulk("d0"),
+        bulk("d1"),
+        bulk("d2"),
+        small.join(", ")
+    );
+    let run = try_run(&text, false).expect("it runs").runs.remove(0);
+    let parts = goodput(&run, 4);
+    println!("{parts:?}");
+    assert!(jain(&parts) >= 0.95, "{parts:?}");
+}

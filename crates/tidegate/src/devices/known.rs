@@ -1,0 +1,303 @@
+//! What is known of devices, and what they weigh.
+
+use serde::{Deserialize, Deserializer, de};
+use std::collections::HashMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use tidegate_agent::{AgentError, Device, Owners, Prefix};
+use tidegate_netfilter::{Tracked, Way};
+use tidegate_rtnetlink::Known;
+
+/// Where DHCP servers of routers keep who has which address: OpenWrt's dnsmasq, and Debian's.
+const LEASES: [&str; 2] = ["/tmp/dhcp.leases", "/var/lib/misc/dnsmasq.leases"];
+
+/// Addresses that are remembered; then it begins anew.
+const MOST: usize = 16_384;
+
+/// A device's address on its link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mac([u8; 6]);
+
+impl FromStr for Mac {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bytes: Result<Vec<_>, _> = text
+            .split([':', '-'])
+            .map(|byte| u8::from_str_radix(byte, 16))
+            .collect();
+        let bytes = bytes.ok().and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or_else(|| {
+            format!(
+                "\"{text}\" is no address of a link layer, expected one like \"02:00:5e:10:00:01\""
+            )
+        })
+    }
+}
+
+impl fmt::Display for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes: Vec<_> = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        f.write_str(&bytes.join(":"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Mac {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
+/// Which devices a weight is for; what is absent is not asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Term {
+    /// By its address on its link.
+    pub mac: Option<Mac>,
+    /// By the name that it told the DHCP server.
+    pub name: Option<String>,
+    /// By its IP address.
+    pub address: Option<Prefix>,
+    /// What it weighs.
+    pub weight: u32,
+}
+
+/// What devices weigh: the first that is about a device decides; others weigh 1.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// In their order.
+    pub terms: Vec<Term>,
+    /// Where names are looked for, instead of the usual places.
+    pub leases: Option<PathBuf>,
+}
+
+impl Terms {
+    fn weight(&self, who: Who, address: IpAddr, names: &HashMap<Mac, String>) -> u32 {
+        let about = |term: &&Term| {
+            let mac = match who {
+                Who::Mac(mac) => Some(mac),
+                _ => None,
+            };
+            let name = mac.and_then(|mac| names.get(&mac));
+            term.mac.is_none_or(|asked| Some(asked) == mac)
+                && term.name.as_ref().is_none_or(|asked| Some(asked) == name)
+                && term.address.is_none_or(|prefix| prefix.contains(address))
+        };
+        self.terms.iter().find(about).map_or(1, |term| term.weight)
+    }
+
+    /// Names by MAC: dnsmasq's lines are expiry, MAC, address, name and client.
+    fn names(&self) -> HashMap<Mac, String> {
+        if self.terms.iter().all(|term| term.name.is_none()) {
+            return HashMap::new();
+        }
+        let usual = LEASES.map(PathBuf::from);
+        let files = self
+            .leases
+            .as_ref()
+            .map_or(&usual[..], std::slice::from_ref);
+        let texts = files
+            .iter()
+            .filter_map(|file| std::fs::read_to_string(file).ok());
+        let lease = |line: &str| {
+            let mut words = line.split_whitespace();
+            let mac = words.nth(1)?.parse().ok()?;
+            Some((mac, words.nth(1)?.to_owned()))
+        };
+        let texts: Vec<_> = texts.collect();
+        texts
+            .iter()
+            .flat_map(|text| text.lines())
+            .filter_map(lease)
+            .collect()
+    }
+}
+
+/// Who has an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Who {
+    Mac(Mac),
+    /// Behind another router.
+    Address(IpAddr),
+    /// This machine.
+    Own,
+}
+
+/// What the programs have been told.
+pub struct Directory {
+    owners: Owners,
+    terms: Terms,
+    names: HashMap<Mac, String>,
+    addresses: HashMap<IpAddr, Who>,
+    numbers: HashMap<Who, u32>,
+    /// Whether there is more than they know of.
+    changed: bool,
+    failed: Option<AgentError>,
+}
+
+impl Directory {
+    pub fn new(owners: Owners, terms: Terms) -> Self {
+        Self {
+            owners,
+            names: terms.names(),
+            terms,
+            addresses: HashMap::new(),
+            numbers: HashMap::new(),
+            changed: false,
+            failed: None,
+        }
+    }
+
+    /// Other weights.
+    pub fn set(&mut self, terms: Terms) -> Result<(), AgentError> {
+        self.names = terms.names();
+        self.terms = terms;
+        for (address, who) in self.addresses.clone() {
+            self.set_owner(address, who);
+        }
+        self.tell()
+    }
+
+    /// Has the programs ask anew, if there is more than they know.
+    pub fn tell(&mut self) -> Result<(), AgentError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        if !std::mem::take(&mut self.changed) {
+            return Ok(());
+        }
+        self.owners.tell()
+    }
+
+    /// Whose an address is. Of one's own, what a neighbour table says of it does not count.
+    pub fn learn(&mut self, known: Known) {
+        let (address, who) = match known {
+            Known::Own(address) => (address, Who::Own),
+            Known::Neighbour(address, mac) => (address, Who::Mac(Mac(mac))),
+        };
+        let before = self.addresses.get(&address);
+        if before == Some(&who) || before == Some(&Who::Own) {
+            return;
+        }
+        if let Who::Mac(mac) = who
+            && !self.names.contains_key(&mac)
+        {
+            self.names = self.terms.names();
+        }
+        self.remember(address, who);
+    }
+
+    /// Whose a connection is: of what was translated, who has sent the first packet, or who was called. Where neither
+    /// end was, its addresses say so themselves.
+    pub fn follow(&mut self, connection: &Tracked) {
+        let Tracked {
+            original, reply, ..
+        } = connection;
+        if original.source != reply.destination {
+            self.set_inside(reply, original.source.ip());
+        }
+        if reply.source != original.destination {
+            self.set_inside(original, reply.source.ip());
+        }
+    }
+
+    /// Packets that come in on that way are for `inside`.
+    fn set_inside(&mut self, arrives: &Way, inside: IpAddr) {
+        if !self.addresses.contains_key(&inside) {
+            self.remember(inside, Who::Address(inside));
+        }
+        let Way {
+            source,
+            destination,
+        } = *arrives;
+        let told = self.owners.set_connection(destination, source, inside);
+        self.note(told);
+    }
+
+    fn remember(&mut self, address: IpAddr, who: Who) {
+        if self.addresses.len() >= MOST {
+            self.addresses.clear();
+        }
+        self.addresses.insert(address, who);
+        self.set_owner(address, who);
+    }
+
+    fn set_owner(&mut self, address: IpAddr, who: Who) {
+        let next = self.numbers.len() as u32 + 1;
+        let device = Device {
+            number: *self.numbers.entry(who).or_insert(next),
+            weight: self.terms.weight(who, address, &self.names),
+        };
+        let told = self.owners.set_address(address, device);
+        self.note(told);
+    }
+
+    fn note(&mut self, told: Result<(), AgentError>) {
+        self.changed = true;
+        self.failed = told.err().or(self.failed.take());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_layers_address_is_read_as_it_is_written() {
+        let mac: Mac = "02-00-5E-10-00-01".parse().unwrap();
+        assert_eq!(mac.to_string(), "02:00:5e:10:00:01");
+        for wrong in [
+            "",
+            "02:00:5e:10:00",
+            "02:00:5e:10:00:1g",
+            "02:00:5e:10:00:01:02",
+        ] {
+            assert!(wrong.parse::<Mac>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_device_weighs_what_the_first_term_about_it_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let leases = folder.path().join("leases");
+        let text = "1700000000 02:00:5e:10:00:01 192.0.2.7 tv 01:02\n\
+                    1700000000 02:00:5e:10:00:02 192.0.2.8 * *\n";
+        std::fs::write(&leases, text).unwrap();
+        let term = |weight| Term {
+            weight,
+            ..Term::default()
+        };
+        let terms = Terms {
+            terms: vec![
+                Term {
+                    name: Some("tv".into()),
+                    ..term(4)
+                },
+                Term {
+                    mac: Some("02:00:5e:10:00:02".parse().unwrap()),
+                    ..term(3)
+                },
+                Term {
+                    address: Some(Prefix {
+                        address: "2001:db8::".parse().unwrap(),
+                        bits: 32,
+                    }),
+                    ..term(2)
+                },
+            ],
+            leases: Some(leases),
+        };
+        let names = terms.names();
+        let weight = |mac: u8, address: &str| {
+            let who = Who::Mac(Mac([2, 0, 0x5e, 0x10, 0, mac]));
+            terms.weight(who, address.parse().unwrap(), &names)
+        };
+        assert_eq!(weight(1, "192.0.2.7"), 4);
+        assert_eq!(weight(1, "2001:db8::1"), 4);
+        assert_eq!(weight(2, "192.0.2.8"), 3);
+        assert_eq!(weight(3, "2001:db8::1"), 2);
+        assert_eq!(weight(3, "192.0.2.9"), 1);
+    }
+}

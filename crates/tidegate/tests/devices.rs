@@ -1,0 +1,179 @@
+//! `tidegate run` on a router with devices behind it: what each has of the link. Namespaces as devices, real TCP, an
+//! emulated link; needs root, TUN and `ip`, and says so aloud.
+
+#[path = "devices/lan.rs"]
+mod lan;
+#[path = "sight/running.rs"]
+mod running;
+
+use lan::{Lan, Traffic};
+use running::{Running, TIDEGATE, json};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tidegate_lab::EmulatedHosts;
+use tidegate_testing::{has_program, has_tun, is_root};
+
+/// Of the link, both ways.
+const RATE: f64 = 60e6;
+
+/// One at a time: what is measured takes all of the machine.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> Option<MutexGuard<'static, ()>> {
+    let can = is_root() && has_tun() && has_program("ip", "iproute2");
+    can.then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Jain's index of fairness.
+fn jain(of: &[f64]) -> f64 {
+    let sum: f64 = of.iter().sum();
+    sum * sum / (of.len() as f64 * of.iter().map(|x| x * x).sum::<f64>())
+}
+
+/// What a second's look says: Mbit/s of each device over so long, and the mean of what `top` shows of the queue, in ms.
+struct Seen {
+    mbps: Vec<f64>,
+    queue_ms: f64,
+}
+
+fn watch(lan: &Lan, agent: &Running, seconds: u32, up: bool) -> Seen {
+    let (before, began) = (lan.carried(), Instant::now());
+    let mut queues = Vec::new();
+    for _ in 0..seconds {
+        std::thread::sleep(Duration::from_secs(1));
+        let state = json(&agent.top(&["--json"]));
+        let direction = if up { "up" } else { "down" };
+        for flow in state["flows"].as_array().unwrap() {
+            if flow["direction"] == direction && flow["closed"] != true {
+                queues.extend(flow["queue_us"].as_f64());
+            }
+        }
+    }
+    // `top` takes its time, too.
+    let seconds = began.elapsed().as_secs_f64();
+    let mbps = lan.carried().into_iter().zip(before);
+    let mbps = mbps.map(|(now, before)| (now - before) as f64 * 8e-6 / seconds);
+    Seen {
+        mbps: mbps.collect(),
+        queue_ms: queues.iter().sum::<f64>() / 1e3 / queues.len().max(1) as f64,
+    }
+}
+
+impl Seen {
+    fn used(&self) -> f64 {
+        self.mbps.iter().sum::<f64>() * 1e6 / RATE
+    }
+
+    fn say(&self, what: &str) {
+        println!(
+            "{what}: {:.1?} Mbit/s, Jain {:.3}, {:.1} % of the link, queue {:.1} ms",
+            self.mbps,
+            jain(&self.mbps),
+            self.used() * 100.0,
+            self.queue_ms
+        );
+    }
+}
+
+/// An agent on the router's way out.
+fn start(lan: &Lan, more: &[&str]) -> Running {
+    let begin = || {
+        let wan = ["--iface", EmulatedHosts::INTERFACE];
+        Ok(Running::start_by(
+            Command::new(TIDEGATE),
+            &[&wan, more].concat(),
+        ))
+    };
+    lan.router().run(begin).unwrap()
+}
+
+/// What four devices with so many connections have of the link, by device and by flow.
+fn compare(flows: [usize; 4], traffic: Traffic) -> [Seen; 2] {
+    let up = traffic == Traffic::Uploads;
+    ["device", "flow"].map(|fair| {
+        let lan = Lan::new(4, RATE);
+        let mut agent = start(&lan, &["--fair", fair]);
+        for (device, flows) in flows.into_iter().enumerate() {
+            lan.start(device, flows, traffic);
+        }
+        watch(&lan, &agent, 12, up);
+        let seen = watch(&lan, &agent, 12, up);
+        seen.say(&format!("{flows:?} {traffic:?}, by {fair}"));
+        agent.interrupt();
+        seen
+    })
+}
+
+/// A quarter each, and the link as full and its queue no longer than by flow.
+fn assert_fair([by_device, by_flow]: &[Seen; 2]) {
+    assert!(jain(&by_device.mbps) >= 0.95, "{:?}", by_device.mbps);
+    assert!(jain(&by_flow.mbps) < 0.85, "{:?}", by_flow.mbps);
+    let [used, before] = [by_device.used(), by_flow.used()];
+    assert!(used >= 0.95 * before, "{used} {before}");
+    let [queue, before] = [by_device.queue_ms, by_flow.queue_ms];
+    assert!(queue <= before + 5.0, "{queue} ms, {before} ms");
+}
+
+#[test]
+fn four_devices_behind_one_address_have_a_quarter_each() {
+    let Some(_turn) = turn() else { return };
+    assert_fair(&compare([1, 1, 4, 16], Traffic::Downloads));
+}
+
+#[test]
+fn so_they_have_for_their_uploads() {
+    let Some(_turn) = turn() else { return };
+    assert_fair(&compare([1, 1, 2, 4], Traffic::Uploads));
+}
+
+#[test]
+#[ignore = "sixteen uploads at less than 1 Mbit/s each are not found to share the others' queue, so they share no part of it"]
+fn so_they_have_for_many_uploads() {
+    let Some(_turn) = turn() else { return };
+    assert_fair(&compare([1, 1, 4, 16], Traffic::Uploads));
+}
+
+/// Two parts where the others have one, told by its address on the link; and what one leaves the others have at once.
+#[test]
+fn a_device_has_what_it_weighs_and_leaves_it_when_it_stops() {
+    let Some(_turn) = turn() else { return };
+    let lan = Lan::new(3, RATE);
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("tidegate.toml");
+    let text = format!(
+        "fair = \"device\"\n[[device]]\nmac = \"{}\"\nweight = 2\n",
+        lan.mac(0)
+    );
+    std::fs::write(&file, text).unwrap();
+    let agent = start(&lan, &["--config", file.to_str().unwrap()]);
+    for (device, flows) in [1, 2, 6].into_iter().enumerate() {
+        lan.start(device, flows, Traffic::Downloads);
+    }
+    watch(&lan, &agent, 12, false);
+    let seen = watch(&lan, &agent, 10, false);
+    seen.say("weights 2, 1, 1");
+    let parts = [seen.mbps[0] / 2.0, seen.mbps[1], seen.mbps[2]];
+    assert!(jain(&parts) >= 0.95, "{:?}", seen.mbps);
+    lan.stop(0);
+    std::thread::sleep(Duration::from_secs(1));
+    let seen = watch(&lan, &agent, 4, false);
+    seen.say("the first has stopped");
+    assert!(jain(&seen.mbps[1..]) >= 0.95, "{:?}", seen.mbps);
+    assert!(seen.used() >= 0.85, "{:?}", seen.mbps);
+}
+
+/// One has eight addresses, of which each connection takes another.
+#[test]
+fn a_device_with_many_addresses_is_one() {
+    let Some(_turn) = turn() else { return };
+    let lan = Lan::new(2, RATE);
+    let agent = start(&lan, &["--fair", "device"]);
+    lan.start(0, 1, Traffic::DownloadsV6);
+    lan.start(1, 8, Traffic::DownloadsV6);
+    watch(&lan, &agent, 12, false);
+    let seen = watch(&lan, &agent, 10, false);
+    seen.say("one address, and eight");
+    assert!(jain(&seen.mbps) >= 0.95, "{:?}", seen.mbps);
+}

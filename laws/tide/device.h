@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
+/*
+ * Fairness by device: a group's window is divided among the devices whose flows want more than they get, and a
+ * device's part among its flows.
+ *
+ * share.h divides by weight, and by weight alone. Here a flow's weight is what it has of its device's: that many
+ * parts where all the flows of another device have as many together. So a device with sixteen flows gets what one
+ * with a single flow gets.
+ *
+ *     flow's weight = device's weight, less what its sated flows take, / its hungry flows
+ *
+ * A device whose flows are all sated, but many, would have more than its part: while none is hungry its weight is
+ * divided among all that have data, and against so small a part each of many is hungry. Where some are, the others'
+ * bytes are taken from the device's part and from nobody else's.
+ */
+#ifndef TG_TIDE_DEVICE_H
+#define TG_TIDE_DEVICE_H
+
+#include "group.h"
+#include "share.h"
+
+#define TG_DEVICE_UNIT 4096u /* of a weight: that many flows can divide it */
+
+/* A device's flows in one group, in this round trip and in the one before. */
+struct tg_device_part {
+	tg_u32 name;   /* the group's; 0: none */
+	tg_u32 epoch;
+	tg_u32 hungry; /* weight of those that want more */
+	tg_u32 hungry_now;
+	tg_u32 active; /* of those that had data */
+	tg_u32 active_now;
+	tg_u32 sated; /* bytes of those that do not want more */
+	tg_u32 sated_now;
+};
+
+/* What a device has behind an interface, in one direction. */
+struct tg_device {
+	tg_u32 weight; /* of its part beside other devices'; 0 counts as 1 */
+	tg_u32 unused;
+	struct tg_device_part parts[TG_GROUPS];
+};
+
+/* The part's round trip is the group's. */
+TG_INLINE void tg_device_turn(struct tg_device_part *p, const struct tg_group *g)
+{
+	tg_u32 epoch = g->tide.epoch;
+	int follows = p->name == g->name && p->epoch + 1 == epoch;
+
+	if (p->name == g->name && p->epoch == epoch)
+		return;
+	p->hungry = follows ? p->hungry_now : 0;
+	p->active = follows ? p->active_now : 0;
+	p->sated = follows ? p->sated_now : 0;
+	p->hungry_now = 0;
+	p->active_now = 0;
+	p->sated_now = 0;
+	p->name = g->name;
+	p->epoch = epoch;
+}
+
+/* One that was hungry in this round trip or in the one before is. */
+TG_INLINE int tg_device_hungry(const struct tg_tide *t, const struct tg_share *s)
+{
+	return s->hungry_epoch && s->hungry_epoch >= t->epoch;
+}
+
+/* Counts what the flow has brought since its last packet. */
+TG_INLINE void tg_device_count(struct tg_device_part *p, const struct tg_tide *t, struct tg_share *s,
+			       tg_u32 bytes)
+{
+	tg_u32 weight = tg_max(s->weight, 1);
+
+	if (s->device_epoch != t->epoch + 1) {
+		s->device_epoch = t->epoch + 1;
+		s->device_hungry = 0;
+		p->active_now += weight;
+	}
+	if (!tg_device_hungry(t, s)) {
+		p->sated_now += bytes;
+	} else if (!s->device_hungry) {
+		s->device_hungry = 1;
+		p->hungry_now += weight;
+	}
+}
+
+/* What the device's hungry flows have of its weight: what the others take is as much of the link as they take, but
+ * no hungry flow has less than an even part among all. */
+TG_INLINE tg_u64 tg_device_left(const struct tg_device_part *p, const struct tg_tide *t, tg_u64 whole,
+				tg_u32 hungry, tg_u32 active)
+{
+	tg_u64 left = (tg_u64)tg_tide_left(t) * t->sated_us >> TG_TIDE_Q;
+	tg_u64 taken = (tg_u64)p->sated * t->hungry / tg_max64(left, 1);
+
+	return tg_max64(taken < whole ? whole - taken : 0, whole * hungry / tg_max(active, hungry));
+}
+
+/* The flow's weight beside all others of the group. */
+TG_INLINE tg_u32 tg_device_weight(const struct tg_device *d, const struct tg_device_part *p,
+				  const struct tg_tide *t, const struct tg_share *s)
+{
+	tg_u64 whole = (tg_u64)tg_max(d->weight, 1) * TG_DEVICE_UNIT;
+	tg_u32 hungry = tg_max(p->hungry, p->hungry_now);
+	tg_u32 active = tg_max(p->active, p->active_now);
+	tg_u32 weight = tg_max(s->weight, 1);
+
+	if (!hungry)
+		return (tg_u32)tg_max64(whole * weight / tg_max(active, weight), 1);
+	whole = tg_device_left(p, t, whole, hungry, active);
+	if (!tg_device_hungry(t, s))
+		hungry += weight;
+	return (tg_u32)tg_max64(whole * weight / tg_max(hungry, weight), 1);
+}
+
+/* A flow of nobody knows which device weighs what a device does. */
+TG_INLINE void tg_device_alone(const struct tg_interface *i, struct tg_share *s)
+{
+	s->part = i->unit * tg_max(s->weight, 1);
+}
+
+/* Before the law learns from a packet of the flow, which has brought `received` bytes in all so far: what it weighs as
+ * one of its device's. Of one whose device is not known (null), or that is in no group, the whole of one. */
+TG_INLINE void tg_device_weigh(struct tg_device *d, struct tg_interface *i, struct tg_share *s,
+			       const struct tg_sharing *sharing, tg_u64 received)
+{
+	tg_u32 place = sharing->place % TG_GROUPS;
+	struct tg_group *g = tg_group_at(i, place);
+	tg_u32 bytes = (tg_u32)received - s->device_bytes;
+
+	s->device_bytes = (tg_u32)received;
+	i->unit = TG_DEVICE_UNIT;
+	tg_device_alone(i, s);
+	if (!d)
+		return;
+	s->part = TG_DEVICE_UNIT * tg_max(d->weight, 1);
+	if (!tg_group_has(i, sharing))
+		return;
+	tg_device_turn(&d->parts[place], g);
+	TG_FORGET();
+	if (bytes)
+		tg_device_count(&d->parts[place], &g->tide, s, bytes);
+	TG_FORGET();
+	s->part = tg_device_weight(d, &d->parts[place], &g->tide, s);
+}
+
+#endif
