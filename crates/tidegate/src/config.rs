@@ -61,12 +61,26 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
             directions: directions(args, &file, &params)?,
             rules: rules(&file, &params, &interfaces)?,
             dry_run: args.dry_run || file.dry_run,
+            connections: connections(args, &file)?,
             ..Config::default()
         },
         metrics: file.metrics,
         pin,
         on_exit: on_exit.unwrap_or(stay),
     })
+}
+
+/// Those that the tables are to hold, if anybody says.
+fn connections(args: &RunArgs, file: &File) -> Result<Option<u32>> {
+    let possible = |wish| tidegate_agent::connections(Some(wish)).map_err(|e| e.to_string());
+    match (args.connections, &file.connections) {
+        (Some(wish), _) => Ok(Some(possible(wish).map_err(BadInput)?)),
+        (None, Some(wish)) => {
+            let known = possible(*wish.get_ref());
+            Ok(Some(known.map_err(|message| file.complain(wish, message))?))
+        }
+        (None, None) => Ok(None),
+    }
 }
 
 fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &Wanted) -> Result<Terms> {

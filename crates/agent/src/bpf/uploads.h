@@ -43,14 +43,13 @@ static __always_inline int sent_handshake(struct __sk_buff *skb, const struct tg
 	if (!c)
 		return TG_COUNT_TABLE_FULL;
 	if (!p->options.scale_given) {
-		c->scale_state = TG_SCALE_KNOWN;
+		know_scale(TG_UP, c, p, 0);
 	} else if (!p->has_ack) {
 		c->scale_state = TG_SCALE_OFFERED;
 	} else {
 		offer = find_offer(p);
 		if (offer && p->ack - (offer->syn_seq + 1) <= offer->syn_bytes) {
-			c->scale = offer->scale;
-			c->scale_state = TG_SCALE_KNOWN;
+			know_scale(TG_UP, c, p, offer->scale);
 		}
 	}
 	return TG_COUNT_HANDSHAKE;
@@ -65,7 +64,7 @@ static __always_inline int acked_handshake(const struct tg_packet *p)
 		return note_offer(p);
 	c = find(TG_UP, p);
 	if (c && c->scale_state == TG_SCALE_OFFERED && answers(c, p)) {
-		settle(c, p, p->options.scale);
+		settle(TG_UP, c, p, p->options.scale);
 		if (p->options.timestamps)
 			tg_upload_accepted(upload_of(c), p->ack, p->window);
 	}
@@ -95,7 +94,7 @@ __noinline int sent(struct __sk_buff *skb, const struct tg_packet *p, int reason
 	c = find_leaving(skb, TG_UP, p, &reason);
 	if (!c)
 		return reason;
-	note_data(c, p);
+	note_data(TG_UP, c, p);
 	if (c->denied)
 		return TG_COUNT_DENIED;
 	if (p->options.timestamps) {
@@ -151,7 +150,7 @@ __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reaso
 	if (c->scale_state != TG_SCALE_KNOWN)
 		return TG_COUNT_NO_SCALE;
 	u = upload_of(c);
-	reason = pass_unsteered(skb, p, c, &u->flow.window);
+	reason = pass_unsteered(skb, TG_UP, p, c, &u->flow.window);
 	if (reason >= 0)
 		return reason;
 	h = bpf_map_lookup_elem(&heard, &zero);

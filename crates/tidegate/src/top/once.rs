@@ -15,6 +15,9 @@ pub fn table(model: &Model, rows: &[&Row], width: Option<u16>) -> String {
     for path in &model.paths {
         text += &lines(path);
     }
+    if let Some(crowded) = model.crowded() {
+        text += &format!("{crowded}\n");
+    }
     if rows.is_empty() {
         return text + "no data of any flow has been seen of late\n";
     }
