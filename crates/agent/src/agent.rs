@@ -1,7 +1,7 @@
 //! Loading, attaching, steering and reading the kernel program.
 
 use crate::attach::{Attachment, Place, Way, attach};
-use crate::pin::{clear, make_folder, pin};
+use crate::pin::{self, make_folder, pin};
 use crate::skeleton::types::{
     tg_connection, tg_flow, tg_histograms, tg_key, tg_left, tg_left_key, tg_path, tg_record,
     tg_tally, tg_upload_record, tg_windowless, tg_windowless_key,
@@ -420,7 +420,7 @@ struct Pins(PathBuf);
 impl Drop for Pins {
     fn drop(&mut self) {
         // Somebody may have removed them.
-        let _ = clear(&self.0);
+        let _ = pin::clear(&self.0);
     }
 }
 
@@ -440,10 +440,9 @@ pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
     let law = params.to_sys();
     let before = Law::from_raw(data.config.params.law);
     if params.law.steers_uploads() && !before.is_some_and(Law::steers_uploads) {
-        for key in uploads.keys() {
-            // It may have been evicted since.
-            let _ = uploads.delete(&key);
-        }
+        clear(uploads);
+        // Those of downloads that live are noted again.
+        clear(&skeleton.maps.scales);
         forget_made(&skeleton.maps.made, Direction::Up);
     }
     data.config.params.lambda_q8 = law.lambda_q8;
@@ -452,6 +451,14 @@ pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
     data.config.params.stampless = law.stampless;
     data.config.params.law = law.law;
     data.config.dry_run = dry_run.into();
+}
+
+/// Forgets every record of a table.
+fn clear(table: &impl MapCore) {
+    for key in table.keys() {
+        // It may have been evicted since.
+        let _ = table.delete(&key);
+    }
 }
 
 /// No record of that direction is left of those that were made.
