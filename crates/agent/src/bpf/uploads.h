@@ -121,13 +121,33 @@ __noinline int learn_ack(struct tg_upload *u, struct tg_heard *h, __u32 ifindex)
 	return raw;
 }
 
+/* An acknowledgement of an upload whose window is to be steered. Returns the window as learn_ack() does. */
+static __always_inline int hear_ack(const struct tg_packet *p, struct tg_connection *c)
+{
+	struct tg_ack ack = tg_acknowledgement(p, c->scale & 15);
+	struct tg_upload *u = upload_of(c);
+	struct tg_heard *h;
+	__u32 zero = 0;
+	int raw;
+
+	if (p->options.timestamps && tg_upload_silent(u, &ack))
+		return tg_upload_passed(u, &ack, p->now_us);
+	h = bpf_map_lookup_elem(&heard, &zero);
+	if (!h)
+		return -1;
+	note_stamps(&h->arrival, p);
+	h->ack = ack;
+	raw = learn_ack(u, h, p->key.ifindex);
+	if (raw >= 0 && h->arrival.len)
+		observe_queue(TG_UP, u->flow.queue_us);
+	return raw;
+}
+
 /* What arrives: acknowledgements, with or without data. */
 __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
 	struct tg_connection *c;
 	struct tg_upload *u;
-	struct tg_heard *h;
-	__u32 zero = 0;
 	int raw;
 
 	if (!p)
@@ -153,17 +173,10 @@ __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reaso
 	reason = pass_unsteered(skb, TG_UP, p, c, &u->flow.window);
 	if (reason >= 0)
 		return reason;
-	h = bpf_map_lookup_elem(&heard, &zero);
-	if (!h)
-		return TG_COUNT_NO_PATH;
-	note_stamps(&h->arrival, p);
-	h->ack = tg_acknowledgement(p, c->scale & 15);
 	note_mode(c, &u->flow.window);
-	raw = learn_ack(u, h, p->key.ifindex);
+	raw = hear_ack(p, c);
 	if (raw < 0)
 		return TG_COUNT_NO_PATH;
-	if (h->arrival.len)
-		observe_queue(TG_UP, u->flow.queue_us);
 	observe_window(TG_UP, u->flow.sent_bytes);
 	return lower_window(skb, p, c, raw);
 }
