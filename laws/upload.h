@@ -223,6 +223,22 @@ TG_INLINE tg_u32 tg_upload_law(struct tg_upload *u, const struct tg_params *p, s
 	return tg_min(wanted, tg_upload_start(u, a));
 }
 
+/* Whether an acknowledgement with data or FIN brings no news of the upload, as what a download brings beside its data:
+ * nothing is measured by it then, and nothing learned. */
+TG_INLINE int tg_upload_silent(const struct tg_upload *u, const struct tg_ack *ack)
+{
+	const struct tg_window *w = &u->flow.window;
+
+	return w->known && !ack->bare && !tg_after(ack->ack, w->ack);
+}
+
+/* As tg_upload_acknowledged(), of one that brings no news and carries a timestamp, without its path. */
+TG_INLINE tg_u16 tg_upload_passed(struct tg_upload *u, const struct tg_ack *ack, tg_u64 now_us)
+{
+	u->flow.arrived_us = now_us;
+	return tg_flow_steer(&u->flow, ack);
+}
+
 /* An acknowledgement arrives: it is measured, and the law learns from it. `ack->scale` is the peer's.
  * Returns the window field that our stack is to read. */
 TG_INLINE tg_u16 tg_upload_acknowledged(struct tg_upload *u, const struct tg_params *p,

@@ -1,20 +1,21 @@
 //! Loading, attaching, steering and reading the kernel program.
 
 use crate::attach::{Attachment, Place, Way, attach};
-use crate::pin::{clear, make_folder, pin};
+use crate::pin::{self, make_folder, pin};
 use crate::skeleton::types::{
     tg_connection, tg_flow, tg_histograms, tg_key, tg_left, tg_left_key, tg_path, tg_record,
     tg_tally, tg_upload_record, tg_windowless, tg_windowless_key,
 };
-use crate::skeleton::{AgentSkel, AgentSkelBuilder, OpenAgentSkel};
+use crate::skeleton::{AgentSkel, AgentSkelBuilder};
 use crate::support::{BTF, require, sees_cgroups};
+use crate::tables::{self, TableView};
 use crate::tally;
 use crate::{
     AgentError, Carried, Count, Direction, Directions, FlowView, Histograms, Hook, Interface,
     LeftView, LinkLayer, Owners, PathView, Rules, WindowlessView,
 };
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, ProgramMut};
+use libbpf_rs::{ErrorKind, MapCore, MapFlags, ProgramMut};
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -38,10 +39,10 @@ pub struct Config {
     pub dry_run: bool,
     /// How to attach.
     pub hook: Hook,
-    /// Flows that the table of each direction holds; as many as the programs say if absent. The
-    /// kernel sets their memory aside, about 2 kB each; what is beyond takes the place of the least
+    /// Connections that the tables hold; as many as are good for the machine's memory if absent. The
+    /// kernel sets it aside, about 4.5 kB each; what is beyond takes the place of the least
     /// recently seen.
-    pub table: Option<u32>,
+    pub connections: Option<u32>,
 }
 
 /// What a program has cost so far, as the kernel counts it. Zero unless statistics are on
@@ -59,6 +60,7 @@ pub struct Agent {
     skeleton: AgentSkel<'static>,
     directions: Directions,
     by_device: bool,
+    connections: u32,
     hook: Hook,
     /// In force.
     rules: Rules,
@@ -76,10 +78,12 @@ impl Agent {
     /// Interfaces are those of the calling thread's network namespace.
     pub fn start(config: &Config) -> Result<Self, AgentError> {
         require(Path::new(BTF))?;
+        let connections = tables::connections(config.connections)?;
         let mut agent = Self {
-            skeleton: load(config)?,
+            skeleton: load(config, connections)?,
             directions: config.directions,
             by_device: config.by_device,
+            connections,
             hook: config.hook,
             rules: config.rules.clone(),
             interfaces: Vec::new(),
@@ -96,13 +100,16 @@ impl Agent {
     }
 
     /// Does from now on what `config` says, if all of it can be done; else all stays as it was. Flows
-    /// keep what was measured of them. Directions and hook are those of the start.
+    /// keep what was measured of them. Directions, tables and hook are those of the start.
     pub fn reload(&mut self, config: &Config) -> Result<(), AgentError> {
         if config.directions != self.directions {
             return Err(AgentError::OtherDirections);
         }
         if config.by_device != self.by_device {
             return Err(AgentError::OtherShares);
+        }
+        if tables::connections(config.connections)? != self.connections {
+            return Err(AgentError::OtherTables(self.connections));
         }
         let before = self.interfaces.clone();
         let new = |i: &&Interface| before.iter().all(|known| known.index != i.index);
@@ -279,6 +286,26 @@ impl Agent {
         downloads.chain(uploads).collect()
     }
 
+    /// The tables of the directions that are served; `flows` are those of [`Agent::flows`].
+    pub fn tables(&self, flows: &[FlowView]) -> Result<Vec<TableView>, AgentError> {
+        let served = Direction::ALL.into_iter();
+        let served = served.filter(|direction| self.directions.include(*direction));
+        let view = |direction: Direction| {
+            let key = (direction as u32).to_ne_bytes();
+            let cpus = self.skeleton.maps.made.lookup_percpu(&key, MapFlags::ANY);
+            let cpus = cpus.map_err(AgentError::Map)?;
+            let made: u64 = cpus.iter().flatten().map(|cpu| value::<u64>(cpu)).sum();
+            let used = flows.iter().filter(|f| f.direction == direction).count();
+            Ok(TableView {
+                direction,
+                size: self.connections,
+                used: used as u32,
+                pushed_out: made.saturating_sub(used as u64),
+            })
+        };
+        served.map(view).collect()
+    }
+
     /// Every path; `flows` are those of [`Agent::flows`].
     pub fn paths(&self, flows: &[FlowView], now_us: u64) -> Vec<PathView> {
         let view = |((direction, ifindex), path)| {
@@ -430,7 +457,7 @@ struct Pins(PathBuf);
 impl Drop for Pins {
     fn drop(&mut self) {
         // Somebody may have removed them.
-        let _ = clear(&self.0);
+        let _ = pin::clear(&self.0);
     }
 }
 
@@ -450,10 +477,10 @@ pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
     let law = params.to_sys();
     let before = Law::from_raw(data.config.params.law);
     if params.law.steers_uploads() && !before.is_some_and(Law::steers_uploads) {
-        for key in uploads.keys() {
-            // It may have been evicted since.
-            let _ = uploads.delete(&key);
-        }
+        clear(uploads);
+        // Those of downloads that live are noted again.
+        clear(&skeleton.maps.scales);
+        forget_made(&skeleton.maps.made, Direction::Up);
     }
     data.config.params.lambda_q8 = law.lambda_q8;
     data.config.params.limit = law.limit;
@@ -461,6 +488,24 @@ pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
     data.config.params.stampless = law.stampless;
     data.config.params.law = law.law;
     data.config.dry_run = dry_run.into();
+}
+
+/// Forgets every record of a table.
+fn clear(table: &impl MapCore) {
+    for key in table.keys() {
+        // It may have been evicted since.
+        let _ = table.delete(&key);
+    }
+}
+
+/// No record of that direction is left of those that were made.
+fn forget_made(made: &impl MapCore, direction: Direction) {
+    let key = (direction as u32).to_ne_bytes();
+    if let Ok(Some(cpus)) = made.lookup_percpu(&key, MapFlags::ANY) {
+        let none = vec![vec![0; size_of::<u64>()]; cpus.len()];
+        // What is wrong then is what is shown of records that were pushed out.
+        let _ = made.update_percpu(&key, &none, MapFlags::ANY);
+    }
 }
 
 /// Has loaded programs, which are on the interfaces `attached`, hold flows against `rules`, each with the next of its
@@ -534,7 +579,8 @@ fn records<K: Copy + Default, T: Copy + Default>(
     })
 }
 
-fn load(config: &Config) -> Result<AgentSkel<'static>, AgentError> {
+fn load(config: &Config, connections: u32) -> Result<AgentSkel<'static>, AgentError> {
+    let directions = config.directions;
     // What libbpf would print is in the error that it returns.
     libbpf_rs::set_print(None);
     // The skeleton borrows this word for as long as it lives; one word for each start is the price
@@ -543,42 +589,22 @@ fn load(config: &Config) -> Result<AgentSkel<'static>, AgentError> {
     let mut open = AgentSkelBuilder::default()
         .open(object)
         .map_err(AgentError::Load)?;
-    if let Some(flows) = config.table {
-        resize(&mut open, flows).map_err(AgentError::Load)?;
+    tables::resize(&mut open, connections, directions).map_err(AgentError::Load)?;
+    if !config.by_device {
+        tables::without_devices(&mut open).map_err(AgentError::Load)?;
     }
-    without_unused_tables(&mut open, config).map_err(AgentError::Load)?;
     let rodata = open.maps.rodata_data.as_deref_mut();
     let rodata = rodata.expect("the programs have constants");
     rodata.sees_cgroups = sees_cgroups();
-    rodata.serves = Direction::ALL.map(|direction| config.directions.include(direction));
+    rodata.serves = Direction::ALL.map(|direction| directions.include(direction));
     rodata.by_device = config.by_device;
-    open.load().map_err(AgentError::Load)
-}
-
-fn resize(open: &mut OpenAgentSkel<'_>, flows: u32) -> Result<(), libbpf_rs::Error> {
-    open.maps.flows.set_max_entries(flows)?;
-    open.maps.uploads.set_max_entries(flows)
-}
-
-/// The kernel sets aside a table's memory, 30 MB for each direction, whether or not it is used.
-fn without_unused_tables(
-    open: &mut OpenAgentSkel<'_>,
-    config: &Config,
-) -> Result<(), libbpf_rs::Error> {
-    let (maps, directions) = (&mut open.maps, config.directions);
-    if !config.by_device {
-        maps.owners.set_max_entries(1)?;
-        maps.translated.set_max_entries(1)?;
-        maps.devices.set_max_entries(1)?;
-    }
-    if !directions.include(Direction::Down) {
-        maps.flows.set_max_entries(1)?;
-    }
-    if !directions.include(Direction::Up) {
-        maps.uploads.set_max_entries(1)?;
-        maps.offers.set_max_entries(1)?;
-    }
-    Ok(())
+    open.load().map_err(|error| match error.kind() {
+        ErrorKind::OutOfMemory => AgentError::NoMemory {
+            connections,
+            megabytes: tables::table_bytes(connections, directions).div_ceil(1_000_000),
+        },
+        _ => AgentError::Load(error),
+    })
 }
 
 fn cost(program: &ProgramMut<'_>) -> Result<Cost, AgentError> {

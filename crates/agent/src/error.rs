@@ -51,6 +51,24 @@ pub enum AgentError {
         "whether shares are by flow or by device cannot change while the agent runs, expected the `fair` that it was started with"
     )]
     OtherShares,
+    /// So are the tables.
+    #[error(
+        "the tables' size ({0} connections) cannot be changed while the agent runs; start it anew"
+    )]
+    OtherTables(u32),
+    /// A number of connections that no table is made for.
+    #[error("tables for {0} connections, expected {least} to {most}", least = crate::CONNECTIONS.start(), most = crate::CONNECTIONS.end())]
+    Connections(u32),
+    /// The kernel has no memory for the tables.
+    #[error(
+        "the kernel has no memory for tables of {connections} connections, {megabytes} MB, expected fewer connections"
+    )]
+    NoMemory {
+        /// Connections asked for.
+        connections: u32,
+        /// What they take.
+        megabytes: u64,
+    },
     /// The kernel refused to load the program.
     #[error("the kernel refused to load the agent's program")]
     Load(#[source] libbpf_rs::Error),

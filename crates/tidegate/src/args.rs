@@ -109,6 +109,10 @@ pub struct RunArgs {
     /// that lies behind the same link and answers
     #[arg(long, value_name = "PLACE")]
     pub udp_echo: Option<EchoPlace>,
+    /// Connections that the tables hold; if neither this nor the file says, as many as fit into a 64th of the machine's
+    /// memory, 512 to 16384
+    #[arg(long, value_name = "N")]
+    pub connections: Option<u32>,
     /// Measure and compute, but change no packet
     #[arg(long)]
     pub dry_run: bool,

@@ -12,6 +12,7 @@ use crate::args::{CheckArgs, RunArgs};
 use crate::config::{Settings, settings};
 use crate::interfaces::{Found, Wanted};
 use crate::lock;
+use crate::top::units;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
@@ -66,6 +67,8 @@ struct Used {
     law: Law,
     directions: &'static str,
     rules: usize,
+    /// Connections that the tables hold.
+    connections: u32,
     /// What becomes of UDP that no rule is about.
     udp: Udp,
     udp_rules: usize,
@@ -160,6 +163,7 @@ fn used(settings: &Settings, interfaces: Vec<String>, hook: &'static str) -> Use
         law: agent.params.law,
         directions: crate::run::directions_in_words(agent),
         rules: agent.rules.rules.len(),
+        connections: tidegate_agent::connections(agent.connections).unwrap_or_default(),
         udp: settings.udp.rules.otherwise,
         udp_rules: settings.udp.rules.rules.len(),
     }
@@ -325,6 +329,7 @@ fn looked_up(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<(Settings,
     });
     match both {
         Ok((settings, found)) => {
+            findings.push(tables(&settings.agent));
             findings.extend(interfaces(&settings.interfaces, &found));
             findings.extend(router::findings(&settings, &found.all));
             let names = found.interfaces.into_iter().map(|i| i.name).collect();
@@ -339,6 +344,22 @@ fn looked_up(args: &CheckArgs, findings: &mut Vec<Finding>) -> Option<(Settings,
             findings.push(Finding::new(name, Status::Fails, format!("{error:#}")));
             None
         }
+    }
+}
+
+/// How many connections the tables would hold, and what that takes.
+fn tables(config: &Config) -> Finding {
+    const NAME: &str = "tables";
+    match tidegate_agent::connections(config.connections) {
+        Ok(connections) => {
+            let bytes = tidegate_agent::table_bytes(connections, config.directions);
+            let found = format!(
+                "{connections} connections, {} of the kernel's memory",
+                units::bytes(bytes)
+            );
+            Finding::new(NAME, Status::Ok, found)
+        }
+        Err(error) => Finding::new(NAME, Status::Fails, error.to_string()),
     }
 }
 

@@ -57,20 +57,22 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
     let file = file.unwrap_or_default();
     let params = params(args, &file)?;
     let interfaces = interfaces(args, &file)?;
+    let fair = fair(args, &file, &params)?;
     let on_exit = args.on_exit.or(file.on_exit);
     let pin = args.pin || file.pin || on_exit == Some(OnExit::Stay);
     let stay = if pin { OnExit::Stay } else { OnExit::Detach };
     Ok(Settings {
         udp: udp(args, &file, &params, &interfaces)?,
         interfaces: interfaces.clone(),
-        fair: fair(args, &file, &params)?,
+        fair,
         devices: weights(&file)?,
         agent: Config {
             params,
             directions: directions(args, &file, &params)?,
             rules: rules(&file, &params, &interfaces)?,
-            by_device: shares(args, &file, &params)?,
+            by_device: shares(fair, &params),
             dry_run: args.dry_run || file.dry_run,
+            connections: connections(args, &file)?,
             ..Config::default()
         },
         metrics: file.metrics,
@@ -109,10 +111,9 @@ fn fair(args: &RunArgs, file: &File, params: &Params) -> Result<Option<Fair>> {
 }
 
 /// Whether it is divided among devices: where nothing is said, if there are any to forward for.
-fn shares(args: &RunArgs, file: &File, params: &Params) -> Result<bool> {
-    let said = fair(args, file, params)?;
+fn shares(fair: Option<Fair>, params: &Params) -> bool {
     let forwards = || params.law.is_on_path() && devices::forwards();
-    Ok(said.map_or_else(forwards, |fair| fair == Fair::Device))
+    fair.map_or_else(forwards, |fair| fair == Fair::Device)
 }
 
 /// A term for each address of a list.
@@ -141,6 +142,19 @@ fn weights(file: &File) -> Result<devices::Terms, LoadError> {
         terms,
         leases: file.leases.clone(),
     })
+}
+
+/// Those that the tables are to hold, if anybody says.
+fn connections(args: &RunArgs, file: &File) -> Result<Option<u32>> {
+    let possible = |wish| tidegate_agent::connections(Some(wish)).map_err(|e| e.to_string());
+    match (args.connections, &file.connections) {
+        (Some(wish), _) => Ok(Some(possible(wish).map_err(BadInput)?)),
+        (None, Some(wish)) => {
+            let known = possible(*wish.get_ref());
+            Ok(Some(known.map_err(|message| file.complain(wish, message))?))
+        }
+        (None, None) => Ok(None),
+    }
 }
 
 fn udp(args: &RunArgs, file: &File, params: &Params, interfaces: &Wanted) -> Result<Terms> {

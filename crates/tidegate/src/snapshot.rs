@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 use tidegate_agent::{
     Agent, AgentError, Count, Direction, FlowView, Hook, Interface, Kind, LeftView, PathView,
-    WindowlessView,
+    TableView, WindowlessView,
 };
 use tidegate_laws::Law;
 use tidegate_scenario::Udp;
@@ -101,6 +101,9 @@ pub struct Snapshot {
     pub counts: Vec<Count>,
     /// The interfaces, by direction, and their groups of flows.
     pub paths: Vec<PathView>,
+    /// How full the tables of flows are.
+    #[serde(default)]
+    pub tables: Vec<TableView>,
     /// Flows that are measured.
     pub flows: Vec<FlowView>,
     /// TCP's data that are left alone.
@@ -172,6 +175,7 @@ impl Watched {
             at_us,
             agent: self.about.clone(),
             counts: self.agent.counts()?,
+            tables: self.agent.tables(&flows)?,
             paths,
             flows,
             left: self.agent.left(),

@@ -6,6 +6,7 @@
 #define TG_CONNECTION_H
 
 #include "rules.h"
+#include "scales.h"
 
 /* What is in a record behind its connection. */
 
@@ -32,6 +33,14 @@ static __always_inline struct tg_connection *find(enum tg_direction direction,
 	return bpf_map_lookup_elem(&uploads, &key);
 }
 
+static __always_inline void count_made(__u32 direction)
+{
+	__u64 *records = bpf_map_lookup_elem(&made, &direction);
+
+	if (records)
+		++*records;
+}
+
 /*
  * Puts a blank record in the connection's place, or one that `keeps` of the old one the connection and
  * what was told. Returns whether the table had room. A global function: the verifier looks at it once,
@@ -55,8 +64,10 @@ __noinline int renew(const struct tg_packet *p, __u32 direction, __u32 keeps)
 		tg_flow_init(flow_of(TG_DOWN, blank));
 	else
 		tg_upload_init(upload_of(blank));
-	known = keeps ? find(direction, p) : NULL;
-	if (known) {
+	known = find(direction, p);
+	if (!known)
+		count_made(direction);
+	if (known && keeps) {
 		*blank = *known;
 		flow_of(direction, blank)->window = flow_of(direction, known)->window;
 	}
@@ -73,9 +84,13 @@ static __always_inline struct tg_connection *create(enum tg_direction direction,
 
 /* Whether the window is that of several subflows (RFC 8684 section 3.3.4), which not each of their
  * segments says. */
-static __always_inline int is_shared(struct tg_connection *c, const struct tg_packet *p)
+static __always_inline int is_shared(enum tg_direction direction, struct tg_connection *c,
+				     const struct tg_packet *p)
 {
-	c->shared |= p->options.mptcp;
+	if (p->options.mptcp && !c->shared) {
+		c->shared = 1;
+		forget_scale(p, direction);
+	}
 	return c->shared;
 }
 
@@ -89,11 +104,40 @@ static __always_inline struct tg_connection *find_arriving(enum tg_direction dir
 	if (!c)
 		return NULL;
 	*reason = TG_COUNT_MPTCP;
-	return is_shared(c, p) ? NULL : c;
+	return is_shared(direction, c, p) ? NULL : c;
+}
+
+/* The scale of a connection that is older than its record: its own socket tells it, or else its handshake has.
+ * Returns -1, or the reason for which it is not known. */
+static __always_inline int found_scale(struct __sk_buff *skb, enum tg_direction direction,
+				       const struct tg_packet *p, __u8 *scale)
+{
+	int reason, recalled;
+
+	if (p->options.mptcp)
+		return TG_COUNT_MPTCP;
+	reason = socket_scale(skb, direction, scale);
+	if (reason != TG_COUNT_NO_SCALE)
+		return reason;
+	recalled = recall_scale(p, direction);
+	if (recalled < 0)
+		return TG_COUNT_NO_SCALE;
+	*scale = recalled;
+	return -1;
+}
+
+/* A packet passes of a known connection, whose scale is not to be forgotten while it lives. */
+static __always_inline void see(enum tg_direction direction, const struct tg_packet *p,
+				struct tg_connection *c)
+{
+	if (is_refresh_due(p->now_us, c->seen_us) && c->scale_state == TG_SCALE_KNOWN &&
+	    !c->closed && !c->shared)
+		remember_scale(p, direction, c->scale);
+	c->seen_us = p->now_us;
 }
 
 /* The record of what leaves, held against the rules; made for a connection that is older than the
- * agent. Null: for the `reason`. */
+ * agent, or was pushed out. Null: for the `reason`. */
 static __always_inline struct tg_connection *find_leaving(struct __sk_buff *skb,
 							  enum tg_direction direction,
 							  const struct tg_packet *p, int *reason)
@@ -102,7 +146,7 @@ static __always_inline struct tg_connection *find_leaving(struct __sk_buff *skb,
 	__u8 scale = 0;
 
 	if (!c || c->scale_state != TG_SCALE_KNOWN) {
-		*reason = p->options.mptcp ? TG_COUNT_MPTCP : socket_scale(skb, direction, &scale);
+		*reason = found_scale(skb, direction, p, &scale);
 		if (*reason >= 0)
 			return NULL;
 		*reason = TG_COUNT_TABLE_FULL;
@@ -114,7 +158,7 @@ static __always_inline struct tg_connection *find_leaving(struct __sk_buff *skb,
 		c->scale_state = TG_SCALE_KNOWN;
 	}
 	*reason = TG_COUNT_MPTCP;
-	if (is_shared(c, p))
+	if (is_shared(direction, c, p))
 		return NULL;
 	*reason = TG_COUNT_TABLE_FULL;
 	return judge(skb, p, c, flow_of(direction, c)) ? create(direction, p, 1) : c;
@@ -129,6 +173,7 @@ static __always_inline struct tg_connection *begin(struct __sk_buff *skb,
 
 	if (!c)
 		return NULL;
+	forget_scale(p, direction);
 	judge(skb, p, c, flow_of(direction, c));
 	c->seen_us = p->now_us;
 	c->shared = p->options.mptcp;
@@ -144,19 +189,32 @@ static __always_inline int answers(const struct tg_connection *c, const struct t
 	return p->has_ack && p->ack - (c->syn_seq + 1) <= c->syn_bytes;
 }
 
+/* The handshake has told the scale. Of MPTCP's windows nothing is to be found again. */
+static __always_inline void know_scale(enum tg_direction direction, struct tg_connection *c,
+				       const struct tg_packet *p, __u8 scale)
+{
+	c->scale = scale;
+	c->scale_state = TG_SCALE_KNOWN;
+	if (!c->shared)
+		remember_scale(p, direction, scale);
+}
+
 /* The peer has answered our SYN. The scale of a handshake is in force only if both sides offered one
  * (RFC 7323 section 2.2). */
-static __always_inline void settle(struct tg_connection *c, const struct tg_packet *p, __u8 scale)
+static __always_inline void settle(enum tg_direction direction, struct tg_connection *c,
+				   const struct tg_packet *p, __u8 scale)
 {
-	c->scale = p->options.scale_given ? scale : 0;
-	c->scale_state = TG_SCALE_KNOWN;
 	c->shared &= p->options.mptcp;
+	know_scale(direction, c, p, p->options.scale_given ? scale : 0);
 }
 
 /* A packet with data. */
-static __always_inline void note_data(struct tg_connection *c, const struct tg_packet *p)
+static __always_inline void note_data(enum tg_direction direction, struct tg_connection *c,
+				      const struct tg_packet *p)
 {
-	c->seen_us = p->now_us;
+	see(direction, p, c);
+	if (p->fin)
+		forget_scale(p, direction);
 	c->timestamps = p->options.timestamps;
 	c->closed = p->fin;
 }
@@ -168,6 +226,7 @@ static __always_inline void note_end(enum tg_direction direction, const struct t
 
 	if (c)
 		c->closed = 1;
+	forget_scale(p, direction);
 }
 
 #endif

@@ -16,7 +16,7 @@ static __always_inline void note_answer(const struct tg_packet *p)
 		return;
 	if (p->has_ack && !answers(c, p))
 		return;
-	settle(c, p, c->scale);
+	settle(TG_DOWN, c, p, c->scale);
 }
 
 /*
@@ -67,7 +67,7 @@ static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet
 	/* Without its lock: what another CPU is writing is wrong for a moment at worst. */
 	a->uploading = uplink && tg_uploading(&uplink->interface, p->now_us);
 	a->back_us = uplink ? tg_uplink_us(&uplink->interface, p->now_us) : 0;
-	note_data(c, p);
+	note_data(TG_DOWN, c, p);
 	weigh_by_device(p, c, f, TG_DOWN);
 	reason = learn_segment(f, a, p->key.ifindex);
 	if (reason != TG_COUNT_MEASURED)
@@ -104,7 +104,7 @@ static __always_inline int leaves_handshake(struct __sk_buff *skb, const struct 
 		return TG_COUNT_TABLE_FULL;
 	c->scale = p->options.scale_given ? p->options.scale : 0;
 	if (p->has_ack || !p->options.scale_given)
-		c->scale_state = TG_SCALE_KNOWN;
+		know_scale(TG_DOWN, c, p, c->scale);
 	else
 		c->scale_state = TG_SCALE_OFFERED;
 	tg_flow_opens(flow_of(TG_DOWN, c), p->now_us, p->options.timestamps, p->options.tsval);
@@ -139,7 +139,7 @@ __noinline int leaves(struct __sk_buff *skb, const struct tg_packet *p, int reas
 	if (!c)
 		return reason;
 	f = flow_of(TG_DOWN, c);
-	reason = pass_unsteered(skb, p, c, &f->window);
+	reason = pass_unsteered(skb, TG_DOWN, p, c, &f->window);
 	if (reason >= 0)
 		return reason;
 	note_mode(c, &f->window);

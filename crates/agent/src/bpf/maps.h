@@ -5,6 +5,8 @@
 
 #include "path.h"
 
+/* User space sizes the tables of connections, and of what else there is one for each of, before it loads them. */
+
 /* What is known of connections: downloads, and uploads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -19,6 +21,25 @@ struct {
 	__type(key, struct tg_key);
 	__type(value, struct tg_upload_record);
 } uploads SEC(".maps");
+
+/* Records that were made for connections that had none, by direction: those that are not there any more were
+ * pushed out. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TG_DIRECTIONS);
+	__type(key, __u32); /* enum tg_direction */
+	__type(value, __u64);
+} made SEC(".maps");
+
+/* The scales of more connections than have a record. Nobody but the handshake tells them of a connection that is
+ * forwarded, so one that was pushed out of the tables above can be steered again. By the whole key: the
+ * scale of another connection would break promises. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct tg_key);
+	__type(value, struct tg_scales);
+} scales SEC(".maps");
 
 /* What peers have offered in a SYN that is not answered yet. */
 struct {

@@ -17,12 +17,13 @@ static __always_inline void pass_unread(enum tg_direction direction, const struc
 
 /* An acknowledgement of a known connection passes. Returns the reason if it is to stay as it is, and
  * notes what it tells; or else -1. */
-static __always_inline int pass_unsteered(struct __sk_buff *skb, const struct tg_packet *p,
-					  struct tg_connection *c, struct tg_window *w)
+static __always_inline int pass_unsteered(struct __sk_buff *skb, enum tg_direction direction,
+					  const struct tg_packet *p, struct tg_connection *c,
+					  struct tg_window *w)
 {
 	struct tg_ack a = tg_acknowledgement(p, c->scale & 15);
 
-	c->seen_us = p->now_us;
+	see(direction, p, c);
 	if (tg_chained(skb)) {
 		w->known = 0;
 		return c->denied ? TG_COUNT_DENIED : TG_COUNT_CHAINED;

@@ -308,6 +308,12 @@ struct tg_echo_place {
 	tg_u32 family; /* 0: each flow's server */
 };
 
+/* Of a connection whose handshake was seen: the scales of the windows that acknowledge its data, by the data's
+ * direction, each plus 1; 0: it is not known, or that direction's data are over. */
+struct tg_scales {
+	tg_u8 plus_one[TG_DIRECTIONS];
+};
+
 /* Data that are left alone, by connection. Ports are 0 where a packet has none. */
 struct tg_left_key {
 	struct tg_key key;

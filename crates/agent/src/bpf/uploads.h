@@ -44,14 +44,13 @@ static __always_inline int sent_handshake(struct __sk_buff *skb, const struct tg
 	if (!c)
 		return TG_COUNT_TABLE_FULL;
 	if (!p->options.scale_given) {
-		c->scale_state = TG_SCALE_KNOWN;
+		know_scale(TG_UP, c, p, 0);
 	} else if (!p->has_ack) {
 		c->scale_state = TG_SCALE_OFFERED;
 	} else {
 		offer = find_offer(p);
 		if (offer && p->ack - (offer->syn_seq + 1) <= offer->syn_bytes) {
-			c->scale = offer->scale;
-			c->scale_state = TG_SCALE_KNOWN;
+			know_scale(TG_UP, c, p, offer->scale);
 		}
 	}
 	return TG_COUNT_HANDSHAKE;
@@ -66,7 +65,7 @@ static __always_inline int acked_handshake(const struct tg_packet *p)
 		return note_offer(p);
 	c = find(TG_UP, p);
 	if (c && c->scale_state == TG_SCALE_OFFERED && answers(c, p)) {
-		settle(c, p, p->options.scale);
+		settle(TG_UP, c, p, p->options.scale);
 		if (p->options.timestamps)
 			tg_upload_accepted(upload_of(c), p->ack, p->window);
 	}
@@ -96,7 +95,7 @@ __noinline int sent(struct __sk_buff *skb, const struct tg_packet *p, int reason
 	c = find_leaving(skb, TG_UP, p, &reason);
 	if (!c)
 		return reason;
-	note_data(c, p);
+	note_data(TG_UP, c, p);
 	if (c->denied)
 		return TG_COUNT_DENIED;
 	if (p->options.timestamps) {
@@ -123,13 +122,34 @@ __noinline int learn_ack(struct tg_upload *u, struct tg_heard *h, __u32 ifindex)
 	return raw;
 }
 
+/* An acknowledgement of an upload whose window is to be steered. Returns the window as learn_ack() does. */
+static __always_inline int hear_ack(const struct tg_packet *p, struct tg_connection *c)
+{
+	struct tg_ack ack = tg_acknowledgement(p, c->scale & 15);
+	struct tg_upload *u = upload_of(c);
+	struct tg_heard *h;
+	__u32 zero = 0;
+	int raw;
+
+	if (p->options.timestamps && tg_upload_silent(u, &ack))
+		return tg_upload_passed(u, &ack, p->now_us);
+	h = bpf_map_lookup_elem(&heard, &zero);
+	if (!h)
+		return -1;
+	note_stamps(&h->arrival, p);
+	h->ack = ack;
+	weigh_by_device(p, c, &u->flow, TG_UP);
+	raw = learn_ack(u, h, p->key.ifindex);
+	if (raw >= 0 && h->arrival.len)
+		observe_queue(TG_UP, u->flow.queue_us);
+	return raw;
+}
+
 /* What arrives: acknowledgements, with or without data. */
 __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
 	struct tg_connection *c;
 	struct tg_upload *u;
-	struct tg_heard *h;
-	__u32 zero = 0;
 	int raw;
 
 	if (!p)
@@ -152,21 +172,13 @@ __noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reaso
 	if (c->scale_state != TG_SCALE_KNOWN)
 		return TG_COUNT_NO_SCALE;
 	u = upload_of(c);
-	reason = pass_unsteered(skb, p, c, &u->flow.window);
+	reason = pass_unsteered(skb, TG_UP, p, c, &u->flow.window);
 	if (reason >= 0)
 		return reason;
-	h = bpf_map_lookup_elem(&heard, &zero);
-	if (!h)
-		return TG_COUNT_NO_PATH;
-	note_stamps(&h->arrival, p);
-	h->ack = tg_acknowledgement(p, c->scale & 15);
 	note_mode(c, &u->flow.window);
-	weigh_by_device(p, c, &u->flow, TG_UP);
-	raw = learn_ack(u, h, p->key.ifindex);
+	raw = hear_ack(p, c);
 	if (raw < 0)
 		return TG_COUNT_NO_PATH;
-	if (h->arrival.len)
-		observe_queue(TG_UP, u->flow.queue_us);
 	observe_window(TG_UP, u->flow.sent_bytes);
 	return lower_window(skb, p, c, raw);
 }

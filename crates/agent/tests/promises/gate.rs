@@ -91,9 +91,9 @@ impl Gate {
         self
     }
 
-    /// A gate whose tables hold so many flows.
-    pub fn with_tables(direction: Direction, flows: u32) -> Self {
-        Self::load(direction, Some(flows)).on_lo()
+    /// A gate whose tables hold so many flows, and the scales of so many.
+    pub fn with_tables(direction: Direction, flows: u32, scales: u32) -> Self {
+        Self::load(direction, Some([flows, scales])).on_lo()
     }
 
     /// A gate that knows no interface.
@@ -101,16 +101,17 @@ impl Gate {
         Self::load(direction, None)
     }
 
-    fn load(direction: Direction, flows: Option<u32>) -> Self {
+    fn load(direction: Direction, tables: Option<[u32; 2]>) -> Self {
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = AgentSkelBuilder::default().open(object).expect("open");
         let rodata = open.maps.rodata_data.as_deref_mut().expect("has constants");
         rodata.injected_clock = true;
         rodata.serves = Direction::ALL.map(|served| served == direction);
-        if let Some(flows) = flows {
+        if let Some([flows, scales]) = tables {
             let maps = &mut open.maps;
             maps.flows.set_max_entries(flows).expect("before loading");
             maps.uploads.set_max_entries(flows).expect("before loading");
+            maps.scales.set_max_entries(scales).expect("before loading");
         }
         let skeleton = open.load().expect("the verifier accepts the programs");
         Self {

@@ -1,8 +1,8 @@
-//! More connections than the tables hold: those that go first are left alone, never steered wrongly.
+//! More connections than the tables hold: those that are pushed out are found again, and never steered wrongly.
 
 use crate::connection::{Connection, MSS};
 use crate::gate::{Gate, Way};
-use crate::packet::{Ip, Link};
+use crate::packet::{Ip, Link, RST};
 use crate::steering::limited_to;
 use nix::sched::{CpuSet, sched_getcpu, sched_setaffinity};
 use nix::unistd::Pid;
@@ -12,12 +12,20 @@ use tidegate_testing::is_root;
 
 const START_US: u64 = 5_000_000;
 const WINDOW: u16 = 500;
-const TABLE: u32 = 256;
+/// The largest window, in bytes, of downloads.
+const LIMIT: u32 = 20_000;
+const SCALES: [Option<u8>; 2] = [Some(7); 2];
 
-fn small_gate(direction: Direction) -> Gate {
-    let mut gate = Gate::with_tables(direction, TABLE);
+/// Flows that a small table holds, and scales: less than a flood brings, or more.
+const TABLE: u32 = 256;
+const FEW: u32 = 256;
+const MANY: u32 = 65_536;
+const FLOOD: std::ops::Range<u16> = 10_000..12_000;
+
+fn small_gate(direction: Direction, scales: u32) -> Gate {
+    let mut gate = Gate::with_tables(direction, TABLE, scales);
     if direction == Direction::Down {
-        gate.configure(&limited_to(20_000), false);
+        gate.configure(&limited_to(LIMIT), false);
     }
     gate
 }
@@ -29,47 +37,164 @@ fn stay_on_one_cpu() {
     sched_setaffinity(Pid::from_raw(0), &here).unwrap();
 }
 
-/// Handshakes of ours that nobody answers.
+/// Connections that are opened, and bring nothing.
 fn flood(gate: &mut Gate, now_us: u64, ports: std::ops::Range<u16>) {
-    gate.at(now_us);
     for port in ports {
-        let mut connection = Connection::through(gate, Link::Ethernet, Ip::V4, port);
-        connection.send_handshake(gate, now_us, Way::Leaves, false);
-        if gate.direction == Direction::Up {
-            connection.send_handshake(gate, now_us, Way::Arrives, false);
-        }
+        Connection::through(gate, Link::Ethernet, Ip::V4, port).open(gate, now_us);
     }
 }
 
-/// A flow that is silent meanwhile is forgotten, so it passes; a new one of the same port is steered.
+/// One that is steered, of these scales. Returns it and the time.
+fn steered(gate: &mut Gate, now_us: u64, scales: [Option<u8>; 2]) -> (Connection, u64) {
+    let mut connection = Connection::through(gate, Link::Ethernet, Ip::V4, 900);
+    connection.scales = scales;
+    connection.open(gate, now_us);
+    let (now_us, _) = connection.steer(gate, now_us, WINDOW);
+    assert!(connection.lowered > 0, "{:?}", gate.direction);
+    (connection, now_us)
+}
+
+/// What became of the next acknowledgement, which passes as it is.
+fn next_passes(gate: &mut Gate, connection: &mut Connection, now_us: u64) -> Reason {
+    gate.at(now_us);
+    connection.receive(gate, now_us, MSS);
+    let before = connection.outgoing(now_us, WINDOW).bytes();
+    let (after, reason) = gate.explain(Way::Leaves, Link::Ethernet, &before);
+    assert_eq!(after, before, "{:?}", gate.direction);
+    reason
+}
+
+/// A flow that is silent meanwhile is pushed out. When it goes on, its windows pass once as the kernel's, and are
+/// lowered again, as its own scale has it: of the connection that is there now, not of one before.
 #[test]
-fn a_forgotten_flow_passes_and_the_next_is_steered() {
+fn a_flow_that_was_pushed_out_is_steered_again() {
     if !is_root() {
         return;
     }
     stay_on_one_cpu();
     for direction in Direction::ALL {
-        let mut gate = small_gate(direction);
-        let mut connection = Connection::through(&gate, Link::Ethernet, Ip::V4, 900);
-        connection.open(&mut gate, START_US);
-        let (now_us, window) = connection.steer(&mut gate, START_US, WINDOW);
-        assert!(window < WINDOW, "{direction:?}");
-        flood(&mut gate, now_us, 10_000..12_000);
-        let packet = connection.outgoing(now_us, WINDOW);
-        let before = packet.bytes();
-        let (after, reason) = gate.explain(Way::Leaves, Link::Ethernet, &before);
-        assert_eq!(after, before, "{direction:?}");
+        let mut gate = small_gate(direction, MANY);
+        let mut now_us = START_US;
+        for scales in [[Some(10), Some(2)], [Some(8), Some(3)], [Some(9), Some(4)]] {
+            let (mut connection, then_us) = steered(&mut gate, now_us, scales);
+            flood(&mut gate, then_us, FLOOD);
+            now_us = then_us + 100_000_000;
+            assert_eq!(
+                next_passes(&mut gate, &mut connection, now_us),
+                Reason::Unchanged
+            );
+            connection.lowered = 0;
+            // What the kernel's window has promised has to be used up.
+            let (end_us, _) = connection.steer(&mut gate, now_us, WINDOW);
+            let (end_us, window) = connection.steer(&mut gate, end_us, WINDOW);
+            assert!(connection.lowered > 0, "{direction:?}");
+            let bytes = u32::from(window) << connection.scale();
+            if direction == Direction::Down {
+                assert!((LIMIT * 9 / 10..=LIMIT).contains(&bytes), "{bytes}");
+            }
+            now_us = end_us + 1_000_000;
+        }
+    }
+}
+
+/// Where the scale is forgotten as well a flow passes, and so does one whose data were over; a new one of the same
+/// ends is steered.
+#[test]
+fn a_flow_whose_scale_is_forgotten_passes_and_the_next_is_steered() {
+    if !is_root() {
+        return;
+    }
+    stay_on_one_cpu();
+    for (direction, scales) in Direction::ALL
+        .into_iter()
+        .flat_map(|d| [(d, FEW), (d, MANY)])
+    {
+        let mut gate = small_gate(direction, scales);
+        let (mut connection, now_us) = steered(&mut gate, START_US, SCALES);
+        if scales == MANY {
+            let mut end = connection.incoming(now_us, 0);
+            end.flags |= RST;
+            gate.pass(Way::Arrives, Link::Ethernet, &end.bytes());
+        }
+        flood(&mut gate, now_us, FLOOD);
+        let reason = next_passes(&mut gate, &mut connection, now_us);
         assert!(
             [Reason::NoScale, Reason::NoFlow].contains(&reason),
             "{reason}"
         );
-        let mut next = Connection::through(&gate, Link::Ethernet, Ip::V4, 900);
-        next.open(&mut gate, now_us + 1_000_000);
-        next.steer(&mut gate, now_us + 1_000_000, WINDOW);
-        assert!(next.lowered > 0, "{direction:?}");
+        steered(&mut gate, now_us + 1_000_000, SCALES);
     }
 }
 
+/// A flow that lives is not forgotten, however many come and go beside it: its scale is looked at now and then.
+#[test]
+fn the_scale_of_a_flow_that_lives_stays() {
+    if !is_root() {
+        return;
+    }
+    stay_on_one_cpu();
+    for direction in Direction::ALL {
+        let mut gate = small_gate(direction, 4 * TABLE);
+        let (mut connection, mut now_us) = steered(&mut gate, START_US, SCALES);
+        for part in 0..20 {
+            let from = FLOOD.start + part * 100;
+            flood(&mut gate, now_us, from..from + 100);
+            now_us += 40_000_000;
+            gate.at(now_us);
+            connection.receive(&gate, now_us, MSS);
+            let packet = connection.outgoing(now_us, WINDOW);
+            connection.send(&gate, now_us, &packet);
+        }
+        let before = FLOOD.start + 2_000;
+        flood(&mut gate, now_us, before..before + 500);
+        connection.lowered = 0;
+        connection.steer(&mut gate, now_us, WINDOW);
+        assert!(connection.lowered > 0, "{direction:?}");
+    }
+}
+
+/// A hundred thousand connections at once, three times as many as have a record: none is broken, and those that go
+/// on are steered.
+#[test]
+fn a_hundred_thousand_connections() {
+    if !is_root() {
+        return;
+    }
+    /// Each of so many brings its first data when all others have.
+    const SILENT: usize = 4_000;
+    for direction in Direction::ALL {
+        let mut gate = Gate::with_tables(direction, 32_768, 131_072);
+        if direction == Direction::Down {
+            gate.configure(&limited_to(LIMIT), false);
+        }
+        let ends = [Ip::V4, Ip::V6].into_iter();
+        let ends = ends.flat_map(|ip| (1..=50_000).map(move |port| (ip, port)));
+        let connection = |(ip, port)| Connection::through(&gate, Link::Ethernet, ip, port);
+        let mut connections: Vec<_> = ends.map(connection).collect();
+        for connection in &mut connections {
+            connection.open(&mut gate, START_US);
+        }
+        let mut now_us = START_US + 1_000_000;
+        let busy = connections.iter_mut().enumerate();
+        for (_, connection) in busy.filter(|(number, _)| number % SILENT != 0) {
+            now_us += 10;
+            gate.at(now_us);
+            connection.receive(&gate, now_us, MSS);
+            let packet = connection.outgoing(now_us, WINDOW);
+            connection.send(&gate, now_us, &packet);
+        }
+        for connection in connections.iter_mut().step_by(SILENT) {
+            connection.lowered = 0;
+            (now_us, _) = connection.steer(&mut gate, now_us, WINDOW);
+            let port = connection.port;
+            assert!(
+                connection.lowered > 0,
+                "{direction:?} {port} {:?}",
+                gate.counts()
+            );
+        }
+    }
+}
 /// A flow that is busy meanwhile may be forgotten or not; whatever it is, no promise is broken, and
 /// nothing that leaves is malformed.
 #[test]
@@ -78,7 +203,7 @@ fn a_busy_flow_keeps_its_promises_through_a_flood() {
         return;
     }
     for direction in Direction::ALL {
-        let mut gate = small_gate(direction);
+        let mut gate = small_gate(direction, MANY);
         let mut connection = Connection::through(&gate, Link::Ethernet, Ip::V4, 901);
         connection.open(&mut gate, START_US);
         let (mut now_us, _) = connection.steer(&mut gate, START_US, WINDOW);

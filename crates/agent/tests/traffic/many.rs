@@ -98,7 +98,7 @@ fn a_forgotten_connection_goes_on_and_is_found_again() {
         let agent = Agent::start(&Config {
             interfaces: vec![interface()],
             params: steering(),
-            table: Some(TABLE),
+            connections: Some(TABLE),
             ..Config::default()
         });
         let agent = agent.unwrap();
@@ -112,6 +112,11 @@ fn a_forgotten_connection_goes_on_and_is_found_again() {
         // Each CPU keeps some of the table's records to itself.
         flood_from_every_cpu();
         assert!(!known(), "not forgotten");
+        for table in agent.tables(&agent.flows()).unwrap() {
+            let gone = u64::from(FLOOD) - u64::from(TABLE);
+            assert!(table.size == TABLE && table.used <= TABLE, "{table:?}");
+            assert!(table.pushed_out >= gone, "{table:?}");
+        }
         let before = count(&agent, Direction::Down, Reason::Rewritten);
         connection.exchange();
         assert!(known(), "not found again");

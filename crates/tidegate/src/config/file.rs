@@ -34,6 +34,7 @@ pub struct File {
     pub udp_echo: Option<EchoPlace>,
     #[serde(default)]
     pub stampless: bool,
+    pub connections: Option<At<u32>>,
     #[serde(default)]
     pub dry_run: bool,
     pub metrics: Option<SocketAddr>,

@@ -24,6 +24,7 @@ fn the_packaged_file_is_read() {
     assert_eq!(all.rules.len(), 3);
     assert_eq!(all.udp_rules.len(), 3);
     assert!(all.law.is_some() && all.metrics.is_some() && all.on_exit.is_some());
+    assert!(all.connections.is_some());
     assert!(all.udp.is_some() && all.udp_echo.is_some());
 }
 
@@ -38,6 +39,13 @@ fn refused(lines: &str) -> String {
     };
     let error = settings(&args).err().expect("it is wrong");
     format!("{error:#}")
+}
+
+#[test]
+fn tables_that_cannot_be_are_refused_with_their_line() {
+    let message = refused("connections = 100");
+    assert!(message.contains("tidegate.toml:2:"), "{message}");
+    assert!(message.contains("expected 256 to 1048576"), "{message}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::thread;
 use tidegate_agent::{
-    Carried, Direction, FlowView, GroupView, Histogram, Histograms, Holding, PathView,
+    Carried, Direction, FlowView, GroupView, Histogram, Histograms, Holding, PathView, TableView,
     WindowlessView,
 };
 use tiny_http::{Header, Method, Request, Response, Server};
@@ -93,6 +93,7 @@ impl Collector for Measured {
         let e = &mut encoder;
         self.agent(e)?;
         self.counts(e)?;
+        self.tables(e)?;
         self.paths(e)?;
         self.flows(e)?;
         self.hold(e)?;
@@ -139,6 +140,20 @@ impl Measured {
         let bytes = counts.iter().enumerate().map(|(i, c)| (labels(i), c.bytes));
         let help = "Their bytes from the IP header on";
         counter(e, "packet", help, Some(Unit::Bytes), bytes)
+    }
+
+    fn tables(&self, e: &mut DescriptorEncoder) -> fmt::Result {
+        let tables = &self.snapshot.tables;
+        let label = |t: &TableView| [("direction", t.direction.name())];
+        let help = "Flows that the table holds at most";
+        let sizes = tables.iter().map(|t| (label(t), f64::from(t.size)));
+        gauge(e, "table_size", help, None, sizes)?;
+        let help = "Flows that the table holds";
+        let used = tables.iter().map(|t| (label(t), f64::from(t.used)));
+        gauge(e, "table_flows", help, None, used)?;
+        let help = "Flows that others have pushed out of the table";
+        let gone = tables.iter().map(|t| (label(t), t.pushed_out));
+        counter(e, "table_pushed_out", help, None, gone)
     }
 
     fn paths(&self, e: &mut DescriptorEncoder) -> fmt::Result {

@@ -10,7 +10,7 @@ use crate::udp::HoldCounts;
 use std::collections::HashMap;
 use tidegate_agent::{
     Carried, Count, Direction, FlowView, GroupView, Kind, LeftView, Limit, PathView, Situation,
-    WindowlessView,
+    TableView, WindowlessView,
 };
 
 /// Without packets for longer a flow is idle.
@@ -34,6 +34,8 @@ pub struct Model {
     pub counts: Vec<Count>,
     /// The interfaces, by direction.
     pub paths: Vec<PathRow>,
+    /// How full the tables of flows are.
+    pub tables: Vec<TableView>,
     /// What the hold has done; absent without it.
     pub hold: Option<HoldCounts>,
     /// What was done of late; of an agent that does not tell, nothing.
@@ -57,6 +59,28 @@ pub struct Wish {
 }
 
 impl Model {
+    /// In words, that the tables are too small; none if nothing was pushed out.
+    pub fn crowded(&self) -> Option<String> {
+        let gone = self.tables.iter().filter(|t| t.pushed_out > 0);
+        let each = gone.map(|t| {
+            format!(
+                "{} {}, {} pushed out",
+                t.used,
+                t.direction.name(),
+                t.pushed_out
+            )
+        });
+        let each: Vec<_> = each.collect();
+        let size = self.tables.first()?.size;
+        let words = || {
+            format!(
+                "tables of {size} connections: {}; see --connections",
+                each.join("; ")
+            )
+        };
+        (!each.is_empty()).then(words)
+    }
+
     /// Takes a look into account.
     pub fn update(&mut self, snapshot: Snapshot) {
         let elapsed_us = match self.at_us {
@@ -71,6 +95,7 @@ impl Model {
         self.counts = snapshot.counts;
         self.hold = snapshot.hold;
         self.account = snapshot.account;
+        self.tables = snapshot.tables;
         self.take_rows(
             (snapshot.flows, snapshot.left, snapshot.windowless),
             &snapshot.paths,

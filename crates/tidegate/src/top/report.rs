@@ -9,7 +9,7 @@ use crate::udp::HoldCounts;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
-use tidegate_agent::{Count, FlowView, LeftView, Limit, WindowlessView};
+use tidegate_agent::{Count, FlowView, LeftView, Limit, TableView, WindowlessView};
 
 /// A look (docs/watching.md).
 #[derive(Serialize)]
@@ -18,6 +18,7 @@ pub struct Report<'a> {
     at_us: u64,
     agent: &'a About,
     counts: &'a [Count],
+    tables: &'a [TableView],
     paths: &'a [PathRow],
     flows: Vec<Line<'a, FlowView>>,
     left: Vec<Line<'a, LeftView>>,
@@ -74,6 +75,7 @@ impl<'a> Report<'a> {
             at_us: model.at_us,
             agent: &model.about,
             counts: &model.counts,
+            tables: &model.tables,
             paths: &model.paths,
             flows,
             left,

@@ -149,6 +149,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             bytes: 4500,
         }],
         paths: vec![path(&[(Kind::Tcp, 30_000), (Kind::Quic, 10_000)])],
+        tables: vec![],
         flows,
         left: vec![],
         windowless: vec![],
