@@ -197,7 +197,7 @@ static __always_inline int may_signal(struct __sk_buff *skb, const struct tg_pac
 }
 
 /* A datagram arrives. Returns whether it is to be signalled as congestion. */
-__noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
+TG_ON_ITS_OWN int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
 {
 	struct tg_candidate *c;
 	struct tg_held *h;
@@ -225,7 +225,7 @@ __noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __
 }
 
 /* A datagram leaves. */
-__noinline int held_leaves(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
+TG_ON_ITS_OWN int held_leaves(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
 {
 	struct tg_candidate *c;
 	struct tg_held *h;
@@ -286,7 +286,7 @@ static __always_inline int is_echo_reply(const struct tg_packet *p, const struct
 }
 
 /* An answer to an echo of the agent's says for which flows it asked. */
-__noinline int echo_arrives(struct __sk_buff *skb, const struct tg_packet *p)
+TG_ON_ITS_OWN int echo_arrives(struct __sk_buff *skb, const struct tg_packet *p)
 {
 	struct tg_echo_packet e;
 	__u32 rtt_us;

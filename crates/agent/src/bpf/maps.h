@@ -3,6 +3,7 @@
 #ifndef TG_MAPS_H
 #define TG_MAPS_H
 
+#include "packet.h"
 #include "path.h"
 
 /* What is known of connections: downloads, and uploads. */
@@ -87,6 +88,7 @@ struct {
 struct tg_heard {
 	struct tg_arrival arrival;
 	struct tg_ack ack;
+	struct tg_packet packet; /* where the parser is not looked at on its own */
 };
 
 struct {

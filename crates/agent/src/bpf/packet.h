@@ -284,7 +284,7 @@ static __always_inline int tg_heed_extension(struct __sk_buff *skb, struct tg_pa
  * protocol then, and as its payload the length that IP says, 0 if that does not say. Returns -1, or the reason for which
  * nobody is to look further; then `p` is at the header that gave it.
  */
-__noinline int tg_walk_extensions(struct __sk_buff *skb, struct tg_packet *p, __u32 leaves)
+TG_ON_ITS_OWN int tg_walk_extensions(struct __sk_buff *skb, struct tg_packet *p, __u32 leaves)
 {
 	if (!p)
 		return TG_COUNT_MALFORMED;
@@ -374,6 +374,13 @@ static __always_inline int tg_parse_frame(struct __sk_buff *skb, struct tg_packe
  * Whether GRO has chained the packet's segments instead of merging them, as some routers' devices
  * have it (rx-gro-list): each keeps a header of its own, and only the first one's is in reach.
  */
+#ifdef TG_WITHOUT_BTF
+static __always_inline int tg_chained(struct __sk_buff *skb)
+{
+	(void)skb;
+	return 0;
+}
+#else
 static __always_inline int tg_chained(struct __sk_buff *skb)
 {
 	struct sk_buff *kernel;
@@ -385,6 +392,7 @@ static __always_inline int tg_chained(struct __sk_buff *skb)
 	shared = bpf_core_cast(kernel->head + kernel->end, struct skb_shared_info);
 	return (shared->gso_type & TG_GSO_FRAGLIST) != 0;
 }
+#endif
 
 /*
  * Reads a packet whose link-layer header has `l2` bytes into `p`, which has its time and no more.
@@ -395,7 +403,7 @@ static __always_inline int tg_chained(struct __sk_buff *skb)
  * forgets values between them, or each way through the parser would be followed through all that
  * comes after.
  */
-__noinline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, __u32 leaves)
+TG_ON_ITS_OWN int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, __u32 leaves)
 {
 	return p ? tg_parse_frame(skb, p, l2, leaves) : TG_COUNT_MALFORMED;
 }
