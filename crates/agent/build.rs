@@ -41,25 +41,60 @@ const WORDS: [CEnum; 5] = [
 fn main() {
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").expect("set by cargo");
-    // Debian keeps <asm/types.h> in a folder that clang does not search for this target.
-    let asm = format!("-idirafter/usr/include/{arch}-linux-gnu");
+    // Debian keeps <asm/types.h> in a folder that clang does not search for this target, and another architecture's in
+    // another.
+    let asm = [
+        format!("-idirafter/usr/include/{arch}-linux-gnu"),
+        format!("-idirafter/usr/{arch}-linux-gnu/include"),
+    ];
     println!("cargo:rerun-if-changed=src/bpf");
     println!("cargo:rerun-if-changed=../../laws");
     let words = tidegate_c_enum::rust(Path::new("src/bpf/shared.h"), &WORDS);
     std::fs::write(out.join("words.rs"), words).expect("write the words");
-    for program in ["agent", "hold", "hold_up", "step", "trunk", "wait"] {
-        SkeletonBuilder::new()
+    let source = |program: &str, define: &[&str]| {
+        let mut builder = SkeletonBuilder::new();
+        builder
             .source(format!("src/bpf/{program}.bpf.c"))
-            .clang_args([
-                "-mcpu=v3",
-                "-std=gnu11",
-                "-Wall",
-                "-Wextra",
-                "-Werror",
-                "-Wno-unused-function",
-                &asm,
-            ])
+            .clang_args([&CLANG[..], &asm.each_ref().map(String::as_str), define].concat());
+        builder
+    };
+    const FAILED: &str = "compile the kernel program; is clang installed? (./dev setup)";
+    for program in ["agent", "hold", "hold_up", "step", "trunk", "wait"] {
+        source(program, &[])
             .build_and_generate(out.join(format!("{program}.skel.rs")))
-            .expect("compile the kernel program; is clang installed? (./dev setup)");
+            .expect(FAILED);
     }
+    for program in ["agent", "hold", "hold_up"] {
+        source(program, &["-DTG_WITHOUT_BTF"])
+            .obj(out.join(format!("{program}-without-btf.o")))
+            .build()
+            .expect(FAILED);
+        choose_by_btf(&out.join(format!("{program}.skel.rs")), program);
+    }
+}
+
+const CLANG: [&str; 6] = [
+    "-mcpu=v3",
+    "-std=gnu11",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Wno-unused-function",
+];
+
+/// Has a skeleton open the object that suits the kernel: libbpf loads none that asks for the kernel's types where it has
+/// no BTF. Both have the same maps, programs and globals.
+fn choose_by_btf(skeleton: &Path, program: &str) {
+    let text = std::fs::read_to_string(skeleton).expect("just written");
+    let opens = "ObjectSkeletonConfigBuilder::new(&DATA)";
+    assert_eq!(
+        text.matches(opens).count(),
+        1,
+        "{opens} in {program}'s skeleton"
+    );
+    let other = format!(
+        "ObjectSkeletonConfigBuilder::new(crate::support::suitable(&DATA, \
+         include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{program}-without-btf.o\"))))"
+    );
+    std::fs::write(skeleton, text.replace(opens, &other)).expect("write the skeleton");
 }

@@ -7,7 +7,7 @@ use crate::skeleton::types::{
     tg_tally, tg_upload_record, tg_windowless, tg_windowless_key,
 };
 use crate::skeleton::{AgentSkel, AgentSkelBuilder};
-use crate::support::{BTF, require, sees_cgroups};
+use crate::support::{require, sees_cgroups};
 use crate::tables::{self, TableView};
 use crate::tally;
 use crate::{
@@ -77,7 +77,7 @@ impl Agent {
     ///
     /// Interfaces are those of the calling thread's network namespace.
     pub fn start(config: &Config) -> Result<Self, AgentError> {
-        require(Path::new(BTF))?;
+        require()?;
         let connections = tables::connections(config.connections)?;
         let mut agent = Self {
             skeleton: load(config, connections)?,

@@ -11,11 +11,6 @@ pub enum AgentError {
     /// A kernel from before what the programs need.
     #[error("this kernel is Linux {0}, the agent needs 5.15 or later")]
     TooOld(String),
-    /// The kernel does not describe its own types.
-    #[error(
-        "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing): the agent needs a kernel built with CONFIG_DEBUG_INFO_BTF=y"
-    )]
-    NoBtf,
     /// No such interface.
     #[error("there is no network interface \"{0}\" here; `ip link` lists those that exist")]
     NoInterface(String),

@@ -45,7 +45,7 @@ pub use namespace::network_namespace;
 pub use pin::{pin_folder, require_bpf_file_system};
 pub use rules::{Prefix, Rule, Rules, Verdict};
 pub use sharing::{GroupView, RecordView};
-pub use support::{BTF, require, sees_cgroups, sees_users};
+pub use support::{BTF, has_btf, require, sees_cgroups, sees_users};
 pub use tables::{CONNECTIONS, TableView, connections, table_bytes};
 pub use tally::{Carried, Count};
 pub use tidegate_laws::Direction;

@@ -11,18 +11,24 @@ pub const BTF: &str = "/sys/kernel/btf/vmlinux";
 /// with arguments in memory (docs/packaging.md).
 const OLDEST: (u32, u32) = (5, 15);
 
-/// Checks what the agent cannot do without: a kernel that is not too old, privilege, and `btf`, the
-/// kernel's type information (normally `/sys/kernel/btf/vmlinux`).
-pub fn require(btf: &Path) -> Result<(), AgentError> {
+/// Checks what the agent cannot do without: a kernel that is not too old, and privilege.
+pub fn require() -> Result<(), AgentError> {
     let release = release();
     if version(&release).is_some_and(|v| v < OLDEST) {
         return Err(AgentError::TooOld(release));
     }
-    capabilities::require()?;
-    if !btf.exists() {
-        return Err(AgentError::NoBtf);
-    }
-    Ok(())
+    capabilities::require()
+}
+
+/// Whether the kernel describes its types, so that the programs can ask a socket for its window scale. Where it does not
+/// they learn scales from SYNs alone, and leave connections alone whose SYNs they have not seen.
+pub fn has_btf() -> bool {
+    Path::new(BTF).exists()
+}
+
+/// Which of a program's objects this kernel can load.
+pub(crate) fn suitable(with_btf: &'static [u8], without: &'static [u8]) -> &'static [u8] {
+    if has_btf() { with_btf } else { without }
 }
 
 /// The running kernel's release, as `uname -r` prints it.

@@ -24,8 +24,8 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// Packets that a device may hold until the emulator reads them.
 ///
 /// A TUN device takes a packet off its socket's account, so TCP may send a whole window at once.
-/// This is one of 32 MB and then some; the emulator's own queue is what limits, never this one.
-const TX_QUEUE_PACKETS: u32 = 65_536;
+/// This is one of 32 MB and then some, and the most that kernels take since 2026; the emulator's own queue is what limits, never this one.
+const TX_QUEUE_PACKETS: u32 = i16::MAX as u32;
 
 /// Makes a pair of Ethernet devices, both called `name`: one in the calling thread's namespace, the
 /// other in the namespace behind `peer`. What is sent into one comes out of the other.

@@ -16,10 +16,9 @@ use crate::top::units;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 use tidegate_agent::{
-    Agent, AgentError, BTF, Config, Directions, Hook, Interface, leftovers, require,
+    Agent, AgentError, BTF, Config, Directions, Hook, Interface, has_btf, leftovers, require,
     require_bpf_file_system, sees_cgroups, sees_users,
 };
 use tidegate_lab::Namespace;
@@ -175,7 +174,7 @@ fn read(path: &str) -> Option<String> {
 }
 
 fn kernel() -> Finding {
-    match require(Path::new(BTF)) {
+    match require() {
         Err(error @ AgentError::TooOld(_)) => {
             Finding::new("kernel", Status::Fails, error.to_string()).advise("take a later one")
         }
@@ -187,7 +186,7 @@ fn kernel() -> Finding {
 }
 
 fn privilege() -> Finding {
-    match require(Path::new(BTF)) {
+    match require() {
         Err(error @ AgentError::NotPrivileged(_)) => {
             Finding::new("privilege", Status::Fails, error.to_string())
                 .advise("run it as root, or with these capabilities")
@@ -197,11 +196,11 @@ fn privilege() -> Finding {
 }
 
 fn btf() -> Finding {
-    if Path::new(BTF).exists() {
+    if has_btf() {
         return Finding::new("BTF", Status::Ok, BTF);
     }
-    let error = AgentError::NoBtf.to_string();
-    Finding::new("BTF", Status::Fails, error).advise("take a kernel with CONFIG_DEBUG_INFO_BTF=y")
+    Finding::new("BTF", Status::Note, crate::run::WITHOUT_BTF)
+        .advise("a kernel with CONFIG_DEBUG_INFO_BTF=y has it")
 }
 
 /// Loads and attaches the programs by each hook. The one that `run` would use.

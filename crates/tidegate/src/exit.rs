@@ -58,7 +58,6 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
                     e,
                     NotPrivileged(_)
                         | TooOld(_)
-                        | NoBtf
                         | NoInterface(_)
                         | LinkLayer { .. }
                         | NoBpfFileSystem

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tidegate_agent::{
-    Agent, BTF, Config, Count, Direction, Directions, Reason, leftovers, require,
+    Agent, Config, Count, Direction, Directions, Reason, has_btf, leftovers, require,
 };
 use tidegate_laws::Law;
 use tidegate_scenario::Udp;
@@ -54,7 +54,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         data_on_stdout: args.json,
     };
     // Privilege and kernel first: without them no interface is worth looking for.
-    require(Path::new(BTF))?;
+    require()?;
     let (mut operation, agent) = Operation::start(settings(args)?)?;
     let windowless = windowless(&operation.settings, &agent, &wake)?;
     let mut watched = Watched {
@@ -72,6 +72,9 @@ pub fn run(args: &RunArgs) -> Result<()> {
     operation.take_over(&mut watched.agent)?;
     tidegate_agent::drop_capabilities()?;
     announce(&watched.about, log);
+    if !has_btf() {
+        log.info("without-btf", WITHOUT_BTF, json!({}));
+    }
     let shared = Shared::new(watched);
     let _served = show(args, operation.settings.metrics, &shared, log)?;
     tell_service_manager()?;
@@ -297,6 +300,9 @@ fn what(about: &About) -> String {
     format!("{verb} {} {places}{udp}{shares}", about.directions)
 }
 
+/// What a kernel without types of its own cannot tell.
+pub const WITHOUT_BTF: &str = "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing): window scales are learnt from handshakes alone, so connections that are older than the agent are left alone";
+
 fn announce(about: &About, log: Log) {
     let message = format!("{}; interrupt to stop", what(about));
     log.info("start", &message, json!({ "agent": about }));
@@ -340,7 +346,7 @@ fn summary(counts: &[Count], stays: bool) -> Result<()> {
 /// An agent that watches these interfaces, or those of the default routes, and changes nothing. It
 /// is as alone as any: beside one that was left pinned it would take that one's place.
 pub fn watcher(interfaces: &[String]) -> Result<(Watched, Lock)> {
-    require(Path::new(BTF))?;
+    require()?;
     let lock = lock::take()?;
     if !leftovers()?.is_empty() {
         let message = "an agent without a process steers here, expected `tidegate run` to take over or `tidegate stop`";

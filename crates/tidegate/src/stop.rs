@@ -7,9 +7,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::Serialize;
 use std::io::Write;
-use std::path::Path;
 use std::time::{Duration, Instant};
-use tidegate_agent::{BTF, require};
+use tidegate_agent::require;
 
 /// How long an agent may take to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -24,7 +23,7 @@ struct Stopped {
 
 /// Does it and says what was done.
 pub fn run(args: &StopArgs) -> Result<()> {
-    require(Path::new(BTF))?;
+    require()?;
     let agent = end_agent()?;
     let removed = operate::clear()?.iter().map(ToString::to_string).collect();
     let stopped = Stopped { agent, removed };

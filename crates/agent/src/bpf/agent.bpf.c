@@ -36,42 +36,65 @@ static __always_inline int serves_uploads(void)
 	return serves[TG_UP] && tg_upload_steered_by(params());
 }
 
+/* Where what is known of a packet is put: on the stack, or, where all that comes after the parser would be looked at once
+ * for each of its many ways, in a map, in which the verifier forgets values. */
+static __always_inline struct tg_packet *to_fill(struct tg_packet *blank)
+{
+#ifdef TG_WITHOUT_BTF
+	__u32 zero = 0;
+	struct tg_heard *h = bpf_map_lookup_elem(&heard, &zero);
+
+	if (!h)
+		return NULL;
+	h->packet = *blank;
+	return &h->packet;
+#else
+	return blank;
+#endif
+}
+
 /* A packet arrives, or leaves, whose link-layer header has `l2` bytes: it may carry data of one direction
  * and acknowledge data of the other, or have no window. */
 
 static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 {
-	struct tg_packet p = { .now_us = now_us() };
-	int reason = tg_parse(skb, &p, l2, 0);
+	struct tg_packet blank = { .now_us = now_us() };
+	struct tg_packet *p = to_fill(&blank);
 	struct tg_fate fate = { .direction = TG_DOWN };
+	int reason = tg_parse(skb, p, l2, 0);
 
+	if (!p)
+		return TC_ACT_UNSPEC;
 	if (is_windowless(reason)) {
 		fate.data = serves[TG_DOWN] ? reason : TG_COUNTS;
 		fate.answer = serves_uploads() ? reason : TG_COUNTS;
-		count(skb, l2, &p, fate, meet_windowless(skb, &p, TG_DOWN));
+		count(skb, l2, p, fate, meet_windowless(skb, p, TG_DOWN));
 		return TC_ACT_UNSPEC;
 	}
-	fate.data = serves[TG_DOWN] ? arrives(skb, &p, reason) : TG_COUNTS;
-	fate.answer = serves_uploads() ? acked(skb, &p, reason) : TG_COUNTS;
-	count_segment(skb, l2, &p, fate);
+	fate.data = serves[TG_DOWN] ? arrives(skb, p, reason) : TG_COUNTS;
+	fate.answer = serves_uploads() ? acked(skb, p, reason) : TG_COUNTS;
+	count_segment(skb, l2, p, fate);
 	return TC_ACT_UNSPEC;
 }
 
 static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 {
-	struct tg_packet p = { .now_us = now_us() };
-	int reason = tg_parse(skb, &p, l2, 1);
+	struct tg_packet blank = { .now_us = now_us() };
+	struct tg_packet *p = to_fill(&blank);
 	struct tg_fate fate = { .direction = TG_UP };
+	int reason = tg_parse(skb, p, l2, 1);
 
+	if (!p)
+		return TC_ACT_UNSPEC;
 	if (is_windowless(reason)) {
 		fate.answer = serves[TG_DOWN] ? reason : TG_COUNTS;
 		fate.data = serves_uploads() ? reason : TG_COUNTS;
-		count(skb, l2, &p, fate, meet_windowless(skb, &p, TG_UP));
+		count(skb, l2, p, fate, meet_windowless(skb, p, TG_UP));
 		return TC_ACT_UNSPEC;
 	}
-	fate.answer = serves[TG_DOWN] ? leaves(skb, &p, reason) : TG_COUNTS;
-	fate.data = serves_uploads() ? sent(skb, &p, reason) : TG_COUNTS;
-	count_segment(skb, l2, &p, fate);
+	fate.answer = serves[TG_DOWN] ? leaves(skb, p, reason) : TG_COUNTS;
+	fate.data = serves_uploads() ? sent(skb, p, reason) : TG_COUNTS;
+	count_segment(skb, l2, p, fate);
 	return TC_ACT_UNSPEC;
 }
 

@@ -78,7 +78,7 @@ static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet
 }
 
 /* What arrives, of which the parser found `reason`: data. */
-__noinline int arrives(struct __sk_buff *skb, const struct tg_packet *p, int reason)
+TG_ON_ITS_OWN int arrives(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
 	if (!p || reason >= 0)
 		return reason;
@@ -112,7 +112,7 @@ static __always_inline int leaves_handshake(struct __sk_buff *skb, const struct 
 }
 
 /* What leaves: acknowledgements, with or without data. */
-__noinline int leaves(struct __sk_buff *skb, const struct tg_packet *p, int reason)
+TG_ON_ITS_OWN int leaves(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
 	struct tg_connection *c;
 	struct tg_flow *f;

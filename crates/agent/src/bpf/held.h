@@ -221,7 +221,7 @@ static __always_inline int is_echo_reply(const struct tg_packet *p, const struct
 }
 
 /* An answer to an echo of the agent's says for which flows it asked. */
-__noinline int echo_arrives(struct __sk_buff *skb, const struct tg_packet *p)
+TG_ON_ITS_OWN int echo_arrives(struct __sk_buff *skb, const struct tg_packet *p)
 {
 	struct tg_echo_packet e;
 	__u32 rtt_us;

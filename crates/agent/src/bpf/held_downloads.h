@@ -52,7 +52,7 @@ __noinline int leave_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 b
 }
 
 /* A datagram arrives. Returns whether it is to be signalled as congestion. */
-__noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
+TG_ON_ITS_OWN int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
 {
 	struct tg_candidate *c;
 	struct tg_held *h;
@@ -77,7 +77,7 @@ __noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __
 }
 
 /* A datagram leaves. None is signalled. */
-__noinline int held_leaves(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
+TG_ON_ITS_OWN int held_leaves(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
 {
 	struct tg_candidate *c;
 	struct tg_held *h;

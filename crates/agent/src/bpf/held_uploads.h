@@ -80,7 +80,7 @@ static __always_inline int is_upload(const struct tg_candidate *c)
 }
 
 /* A datagram arrives. None is signalled. */
-__noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
+TG_ON_ITS_OWN int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
 {
 	struct tg_candidate *c;
 	struct tg_held *h;
@@ -101,7 +101,7 @@ __noinline int held_arrives(struct __sk_buff *skb, const struct tg_packet *p, __
 }
 
 /* A datagram leaves. Returns whether it is to be signalled as congestion. */
-__noinline int held_leaves(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
+TG_ON_ITS_OWN int held_leaves(struct __sk_buff *skb, const struct tg_packet *p, __u32 l2)
 {
 	struct tg_candidate *c;
 	struct tg_held *h;

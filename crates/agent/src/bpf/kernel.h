@@ -4,6 +4,16 @@
 #ifndef TG_KERNEL_H
 #define TG_KERNEL_H
 
+/*
+ * A function that the verifier looks at once, on its own, and not again on each way that leads to it. With a packet as its
+ * argument it can be that only where the kernel has types of its own to hold it against.
+ */
+#ifdef TG_WITHOUT_BTF
+#define TG_ON_ITS_OWN static __noinline
+#else
+#define TG_ON_ITS_OWN __noinline
+#endif
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct tcp_options_received {

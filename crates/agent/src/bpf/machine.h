@@ -29,6 +29,14 @@ static __always_inline const struct tg_params *params_now(__u64 now_us)
 
 /* Asks the connection's own socket for the window scale of what arrives in `direction`. Returns -1,
  * or the reason for which it is of no use. */
+#ifdef TG_WITHOUT_BTF
+static __always_inline int socket_scale(struct __sk_buff *skb, enum tg_direction direction,
+					__u8 *scale)
+{
+	(void)skb, (void)direction, (void)scale;
+	return TG_COUNT_NO_SCALE;
+}
+#else
 static __always_inline int socket_scale(struct __sk_buff *skb, enum tg_direction direction,
 					__u8 *scale)
 {
@@ -47,5 +55,6 @@ static __always_inline int socket_scale(struct __sk_buff *skb, enum tg_direction
 		*scale = BPF_CORE_READ_BITFIELD(tcp, rx_opt.snd_wscale);
 	return -1;
 }
+#endif
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef TG_MAPS_H
 #define TG_MAPS_H
 
+#include "packet.h"
 #include "path.h"
 
 /* User space sizes the tables of connections, and of what else there is one for each of, before it loads them. */
@@ -108,6 +109,7 @@ struct {
 struct tg_heard {
 	struct tg_arrival arrival;
 	struct tg_ack ack;
+	struct tg_packet packet; /* where the parser is not looked at on its own */
 };
 
 struct {

@@ -12,7 +12,14 @@
 #define TG_VLAN_ID 0xfff	 /* of a tag (IEEE 802.1Q section 9.6) */
 #define TG_SCALE_MAX 14		 /* a larger shift counts as this (RFC 7323 section 2.3) */
 
-#define TG_HEADERS 0xff		 /* no header begins beyond; a bound that the verifier believes */
+#define TG_EXTENSIONS_WALK 8	 /* extension headers looked at; RFC 8200 section 4.1 has seven */
+#define TG_EXTENSION_BYTES 8	 /* the least that one has, and the unit of its length */
+#define TG_FRAGMENT_6 0xfff9	 /* as TG_FRAGMENT, in IPv6's header (RFC 8200 section 4.5) */
+#define TG_JUMBO 0xc2		 /* option that has the length of a jumbogram (RFC 2675 section 2) */
+#define TG_SEGMENT_ROUTING 4	 /* type of a routing header (RFC 8754 section 2) */
+
+#define TG_HEADERS 0x3ff	 /* no header begins beyond; a bound that the verifier believes */
+#define TG_TCP_MOST 60		 /* a TCP header with all the options that it can have */
 
 enum tg_option {
 	TG_OPTION_END = 0,
@@ -223,11 +230,94 @@ static __always_inline int tg_parse_ip4(struct __sk_buff *skb, struct tg_packet 
 	return tg_parse_tcp(skb, p, bytes - sizeof(*ip), leaves);
 }
 
+static __always_inline int tg_is_extension(__u32 protocol)
+{
+	switch (protocol) {
+	case IPPROTO_HOPOPTS:
+	case IPPROTO_ROUTING:
+	case IPPROTO_FRAGMENT:
+	case IPPROTO_DSTOPTS:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * A packet is still on its way from one segment to the next: its destination is not the connection's, which comes last
+ * and stands first in the list. Nor is it in the checksum (RFC 8200 section 8.1), of which only the window's part changes.
+ */
+static __always_inline int tg_take_last_segment(struct __sk_buff *skb, struct tg_packet *p,
+						const __u8 *head, __u32 leaves)
+{
+	void *end = leaves ? p->key.remote : p->key.local;
+
+	if (head[2] != TG_SEGMENT_ROUTING || head[1] < sizeof(p->key.local) / TG_EXTENSION_BYTES)
+		return TG_COUNT_IP_OPTIONS;
+	if (bpf_skb_load_bytes(skb, p->tcp + TG_EXTENSION_BYTES, end, sizeof(p->key.local)))
+		return TG_COUNT_MALFORMED;
+	return -1;
+}
+
+/* What one header, of which this is the `head`, says of the packet beside what follows. */
+static __always_inline int tg_heed_extension(struct __sk_buff *skb, struct tg_packet *p,
+					     const __u8 *head, __u32 leaves)
+{
+	switch (p->protocol) {
+	case IPPROTO_FRAGMENT:
+		/* One that is all of its packet is no obstacle (RFC 6946). */
+		return (head[2] << 8 | head[3]) & TG_FRAGMENT_6 ? TG_COUNT_FRAGMENT : -1;
+	case IPPROTO_ROUTING:
+		return head[3] ? tg_take_last_segment(skb, p, head, leaves) : -1;
+	case IPPROTO_HOPOPTS:
+		if (!p->payload && head[2] == TG_JUMBO && head[3] == 4)
+			p->payload = (__u32)head[4] << 24 | (__u32)head[5] << 16 |
+				     (__u32)head[6] << 8 | head[7];
+		return -1;
+	default:
+		return -1;
+	}
+}
+
+/*
+ * One extension header after another (RFC 8200 section 4), to the header of what IP carries: `p` has its place and
+ * protocol then, and as its payload the length that IP says, 0 if that does not say. Returns -1, or the reason for which
+ * nobody is to look further; then `p` is at the header that gave it.
+ */
+TG_ON_ITS_OWN int tg_walk_extensions(struct __sk_buff *skb, struct tg_packet *p, __u32 leaves)
+{
+	if (!p)
+		return TG_COUNT_MALFORMED;
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < TG_EXTENSIONS_WALK; i++) {
+		__u8 head[TG_EXTENSION_BYTES];
+		int reason;
+
+		if (!tg_is_extension(p->protocol))
+			return -1;
+		if (p->tcp > TG_HEADERS)
+			return TG_COUNT_IP_OPTIONS;
+		if (bpf_skb_load_bytes(skb, p->tcp, head, sizeof(head)))
+			return TG_COUNT_MALFORMED;
+		reason = tg_heed_extension(skb, p, head, leaves);
+		if (reason >= 0)
+			return reason;
+		p->tcp += TG_EXTENSION_BYTES;
+		if (p->protocol != IPPROTO_FRAGMENT)
+			p->tcp += head[1] * TG_EXTENSION_BYTES;
+		if (p->tcp > skb->len)
+			return TG_COUNT_MALFORMED;
+		p->protocol = head[0];
+	}
+	return tg_is_extension(p->protocol) ? TG_COUNT_IP_OPTIONS : -1;
+}
+
 static __always_inline int tg_parse_ip6(struct __sk_buff *skb, struct tg_packet *p, __u32 l3,
 					int leaves)
 {
 	struct ipv6hdr *ip = tg_header(skb, l3, sizeof(*ip));
-	__u32 bytes;
+	__u32 end;
+	int reason = -1;
 
 	if (!ip || ip->version != 6)
 		return TG_COUNT_MALFORMED;
@@ -235,25 +325,24 @@ static __always_inline int tg_parse_ip6(struct __sk_buff *skb, struct tg_packet 
 	__builtin_memcpy(p->key.local, leaves ? &ip->saddr : &ip->daddr, 16);
 	__builtin_memcpy(p->key.remote, leaves ? &ip->daddr : &ip->saddr, 16);
 	p->tcp = l3 + sizeof(*ip);
-	p->payload = skb->len - p->tcp;
+	p->payload = bpf_ntohs(ip->payload_len);
 	p->protocol = ip->nexthdr;
 	p->ecn = ip->flow_lbl[0] >> 4 & (TG_ECNS - 1);
-	switch (p->protocol) {
-	case IPPROTO_TCP:
-		break;
-	case IPPROTO_FRAGMENT:
-		return TG_COUNT_FRAGMENT;
-	case IPPROTO_HOPOPTS:
-	case IPPROTO_ROUTING:
-	case IPPROTO_DSTOPTS:
-		return TG_COUNT_IP_OPTIONS;
-	default:
-		return tg_not_tcp(skb, p, 1, leaves);
+	if (tg_is_extension(p->protocol)) {
+		reason = tg_walk_extensions(skb, p, leaves);
+		if (reason < 0 && p->tcp > TG_HEADERS - TG_TCP_MOST)
+			reason = TG_COUNT_IP_OPTIONS;
 	}
-	bytes = ip->payload_len ? bpf_ntohs(ip->payload_len) : skb->len - p->tcp;
-	if (bytes > skb->len - p->tcp)
+	/* 0: a merged packet above 64 KB without the option that would have its length. */
+	end = p->payload ? l3 + sizeof(*ip) + p->payload : skb->len;
+	p->payload = skb->len - p->tcp;
+	if (reason >= 0)
+		return reason;
+	if (p->protocol != IPPROTO_TCP)
+		return tg_not_tcp(skb, p, 1, leaves);
+	if (end < p->tcp || end > skb->len)
 		return TG_COUNT_MALFORMED;
-	return tg_parse_tcp(skb, p, bytes, leaves);
+	return tg_parse_tcp(skb, p, end - p->tcp, leaves);
 }
 
 static __always_inline int tg_parse_frame(struct __sk_buff *skb, struct tg_packet *p, __u32 l2,
@@ -285,6 +374,13 @@ static __always_inline int tg_parse_frame(struct __sk_buff *skb, struct tg_packe
  * Whether GRO has chained the packet's segments instead of merging them, as some routers' devices
  * have it (rx-gro-list): each keeps a header of its own, and only the first one's is in reach.
  */
+#ifdef TG_WITHOUT_BTF
+static __always_inline int tg_chained(struct __sk_buff *skb)
+{
+	(void)skb;
+	return 0;
+}
+#else
 static __always_inline int tg_chained(struct __sk_buff *skb)
 {
 	struct sk_buff *kernel;
@@ -296,6 +392,7 @@ static __always_inline int tg_chained(struct __sk_buff *skb)
 	shared = bpf_core_cast(kernel->head + kernel->end, struct skb_shared_info);
 	return (shared->gso_type & TG_GSO_FRAGLIST) != 0;
 }
+#endif
 
 /*
  * Reads a packet whose link-layer header has `l2` bytes into `p`, which has its time and no more.
@@ -306,7 +403,7 @@ static __always_inline int tg_chained(struct __sk_buff *skb)
  * forgets values between them, or each way through the parser would be followed through all that
  * comes after.
  */
-__noinline int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, __u32 leaves)
+TG_ON_ITS_OWN int tg_parse(struct __sk_buff *skb, struct tg_packet *p, __u32 l2, __u32 leaves)
 {
 	return p ? tg_parse_frame(skb, p, l2, leaves) : TG_COUNT_MALFORMED;
 }

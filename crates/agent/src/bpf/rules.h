@@ -45,12 +45,14 @@ static __always_inline int of_owner(struct __sk_buff *skb, const struct tg_rule 
 	       bpf_skb_ancestor_cgroup_id(skb, rule->cgroup_level) == rule->cgroup;
 }
 
-/* The weight of the share of the flow `key`, or TG_DENIED. A global function: the verifier looks at it
- * once. */
-__noinline __u32 verdict(struct __sk_buff *skb, const struct tg_key *key, __u32 generation)
+_Static_assert(TG_RULES <= 64, "a bit for each");
+
+/* Which rules are about the flow `key`, whoever's it is: a bit each. A global function: the verifier looks at it once. */
+__noinline __u64 rules_about(const struct tg_key *key, __u32 generation)
 {
 	__u32 set = generation & 1;
 	struct tg_rules *rules = bpf_map_lookup_elem(&rule_sets, &set);
+	__u64 about = 0;
 
 	if (!rules || !key)
 		return 0;
@@ -62,8 +64,26 @@ __noinline __u32 verdict(struct __sk_buff *skb, const struct tg_key *key, __u32 
 			break;
 		if ((!rule->ifindex || rule->ifindex == key->ifindex) &&
 		    in_range(key->local_port, rule->local_port) &&
-		    in_range(key->remote_port, rule->remote_port) && in_prefix(key, rule) &&
-		    of_owner(skb, rule))
+		    in_range(key->remote_port, rule->remote_port) && in_prefix(key, rule))
+			about |= 1ULL << i;
+	}
+	return about;
+}
+
+/* The weight of the share of the flow `key`, or TG_DENIED. */
+TG_ON_ITS_OWN __u32 verdict(struct __sk_buff *skb, const struct tg_key *key, __u32 generation)
+{
+	__u32 set = generation & 1;
+	struct tg_rules *rules = bpf_map_lookup_elem(&rule_sets, &set);
+	__u64 about = rules_about(key, generation);
+
+	if (!rules)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < TG_RULES; i++) {
+		const struct tg_rule *rule = &rules->rule[i];
+
+		if ((about >> i & 1) && of_owner(skb, rule))
 			return rule->weight;
 	}
 	return rules->otherwise;

@@ -133,7 +133,7 @@ enum tg_count {
 	TG_COUNT_NOT_IP,
 	/* IP fragments; only the first would show the window */
 	TG_COUNT_FRAGMENT,
-	/* IPv4 options or IPv6 extension headers stand before TCP */
+	/* IPv4 options stand before TCP, or IPv6 extension headers too many or with a way that is not understood */
 	TG_COUNT_IP_OPTIONS,
 	/* its headers make no sense */
 	TG_COUNT_MALFORMED,

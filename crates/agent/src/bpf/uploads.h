@@ -73,7 +73,7 @@ static __always_inline int acked_handshake(const struct tg_packet *p)
 }
 
 /* What leaves: of data that carry a timestamp, the moment. */
-__noinline int sent(struct __sk_buff *skb, const struct tg_packet *p, int reason)
+TG_ON_ITS_OWN int sent(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
 	struct tg_connection *c;
 	struct tg_upload *u;
@@ -146,7 +146,7 @@ static __always_inline int hear_ack(const struct tg_packet *p, struct tg_connect
 }
 
 /* What arrives: acknowledgements, with or without data. */
-__noinline int acked(struct __sk_buff *skb, const struct tg_packet *p, int reason)
+TG_ON_ITS_OWN int acked(struct __sk_buff *skb, const struct tg_packet *p, int reason)
 {
 	struct tg_connection *c;
 	struct tg_upload *u;

@@ -36,7 +36,7 @@ static __always_inline enum tg_kind kind_of_protocol(__u32 protocol)
 
 /* What a flow is, now that the packet is known, too; it was `known` for something, or TG_KINDS. A global function:
  * the verifier looks at it once. */
-__noinline __u32 recognise(struct __sk_buff *skb, const struct tg_packet *p, __u32 known)
+TG_ON_ITS_OWN __u32 recognise(struct __sk_buff *skb, const struct tg_packet *p, __u32 known)
 {
 	struct tg_datagram d = {};
 
@@ -88,7 +88,7 @@ static __always_inline void note_windowless(struct __sk_buff *skb, struct tg_win
  * of such flows has the record and the packet together behind note_windowless(), where it arrives (TG_DOWN) and
  * where it leaves (TG_UP).
  */
-__noinline __u32 meet_windowless(struct __sk_buff *skb, const struct tg_packet *p, __u32 direction)
+TG_ON_ITS_OWN __u32 meet_windowless(struct __sk_buff *skb, const struct tg_packet *p, __u32 direction)
 {
 	struct tg_windowless_key key = {};
 	struct tg_windowless *w;

@@ -3,7 +3,7 @@
 
 use crate::connection::Connection;
 use crate::gate::{Gate, Way};
-use crate::packet::{Ip, Link, option};
+use crate::packet::{Ip, Link, extension, option};
 use crate::steering::gate_with_limit;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -31,6 +31,22 @@ fn flows(gate: &mut Gate) -> Vec<Connection> {
             connection
         })
         .collect()
+}
+
+/// What may stand between IPv6 and TCP.
+fn extensions(random: &mut impl Rng) -> Vec<(u8, Vec<u8>)> {
+    let count = random.random_range(1..4);
+    let mut one = || match random.random_range(0..4) {
+        0 => extension::hop_by_hop(random.random_range(1..4)),
+        1 => extension::destination(random.random_range(1..4)),
+        2 => extension::routing(
+            random.random_range(0..6),
+            random.random_range(0..2),
+            &[1, 2],
+        ),
+        _ => extension::fragment(random.random_range(0..2), random.random()),
+    };
+    (0..count).map(|_| one()).collect()
 }
 
 /// Writes noise over a few bytes of the packet's head, or cuts it, or both.
@@ -128,6 +144,9 @@ fn spoiled_packets_pass_of(seed: u64, packets: usize, mut gate: Gate) {
             packet
                 .options
                 .extend(option::sack(random.random(), random.random()));
+        }
+        if random.random_ratio(1, 3) {
+            packet.extensions = extensions(&mut random);
         }
         let mut before = packet.bytes();
         spoil(&mut random, &mut before);

@@ -38,6 +38,8 @@ pub struct Packet {
     pub ip: Ip,
     pub from: Endpoint,
     pub to: Endpoint,
+    /// Host that an IPv6 packet goes to first.
+    pub via: Option<u8>,
     /// IPv4 protocol or IPv6 next header.
     pub protocol: u8,
     /// IPv4's flags and offset.
@@ -46,6 +48,10 @@ pub struct Packet {
     pub ecn: u8,
     /// IPv4 options, a multiple of 4 bytes.
     pub ip_options: Vec<u8>,
+    /// IPv6 extension headers: the number of each and its bytes, of which the first is written here.
+    pub extensions: Vec<(u8, Vec<u8>)>,
+    /// Whether IPv6's header leaves the length to an option, or to nobody.
+    pub jumbo: bool,
     pub seq: u32,
     pub ack: u32,
     pub flags: u8,
@@ -69,10 +75,13 @@ impl Packet {
             ip,
             from,
             to,
+            via: None,
             protocol: IPPROTO_TCP,
             fragment: 0,
             ecn: 0,
             ip_options: Vec::new(),
+            extensions: Vec::new(),
+            jumbo: false,
             seq: 0,
             ack: 0,
             flags: ACK,
@@ -105,9 +114,13 @@ impl Packet {
         let tag = if self.vlan.is_some() { 4 } else { 0 };
         let ip = match self.ip {
             Ip::V4 => 20 + self.ip_options.len(),
-            Ip::V6 => 40,
+            Ip::V6 => 40 + self.extension_bytes(),
         };
         self.ip_offset() + tag + ip
+    }
+
+    fn extension_bytes(&self) -> usize {
+        self.extensions.iter().map(|(_, bytes)| bytes.len()).sum()
     }
 
     /// Where the IP header, or a VLAN tag before it, begins.
@@ -159,10 +172,21 @@ impl Packet {
 
     fn push_ip6(&self, bytes: &mut Vec<u8>, carries: usize) {
         bytes.extend([0x60, self.ecn << 4, 0, 0]);
-        bytes.extend((carries as u16).to_be_bytes());
-        bytes.extend([self.protocol, 64]);
+        let length = if self.jumbo {
+            0
+        } else {
+            self.extension_bytes() + carries
+        };
+        bytes.extend((length as u16).to_be_bytes());
+        let kinds = self.extensions.iter().map(|(kind, _)| *kind);
+        let mut kinds = kinds.chain([self.protocol]);
+        bytes.extend([kinds.next().expect("one at least"), 64]);
         bytes.extend(address6(self.from.0));
-        bytes.extend(address6(self.to.0));
+        bytes.extend(address6(self.via.unwrap_or(self.to.0)));
+        for (next, (_, extension)) in kinds.zip(&self.extensions) {
+            bytes.push(next);
+            bytes.extend(&extension[1..]);
+        }
     }
 
     fn segment(&self) -> Vec<u8> {
@@ -219,10 +243,48 @@ fn address4(host: u8) -> [u8; 4] {
     [8, 0, 0, host]
 }
 
-fn address6(host: u8) -> [u8; 16] {
+pub fn address6(host: u8) -> [u8; 16] {
     [
         0x20, 1, 0x0d, 0xb8, 0x86, 0xdd, 0, 0, 0, 0, 0, 0, 0, 0, 0, host,
     ]
+}
+
+/// IPv6 extension headers (RFC 8200 section 4), as [`Packet::extensions`] has them.
+pub mod extension {
+    use super::address6;
+
+    /// Options for each hop, or for the destination: padding, in units of 8 bytes.
+    fn options(kind: u8, units: u8) -> (u8, Vec<u8>) {
+        let mut bytes = vec![0; usize::from(units) * 8];
+        bytes[1] = units - 1;
+        (kind, bytes)
+    }
+
+    pub fn hop_by_hop(units: u8) -> (u8, Vec<u8>) {
+        options(0, units)
+    }
+
+    pub fn destination(units: u8) -> (u8, Vec<u8>) {
+        options(60, units)
+    }
+
+    /// The length of a jumbogram (RFC 2675 section 2).
+    pub fn jumbo(length: u32) -> (u8, Vec<u8>) {
+        (0, [&[0, 0, 0xc2, 4], &length.to_be_bytes()[..]].concat())
+    }
+
+    /// Offset in units of 8 bytes.
+    pub fn fragment(offset: u16, more: bool) -> (u8, Vec<u8>) {
+        let field = (offset << 3 | u16::from(more)).to_be_bytes();
+        (44, vec![0, 0, field[0], field[1], 0, 0, 0, 9])
+    }
+
+    /// By way of a list of hosts, the last first (RFC 8754 section 2).
+    pub fn routing(kind: u8, left: u8, hosts: &[u8]) -> (u8, Vec<u8>) {
+        let mut bytes = vec![0, 2 * hosts.len() as u8, kind, left, 0, 0, 0, 0];
+        bytes.extend(hosts.iter().flat_map(|host| address6(*host)));
+        (43, bytes)
+    }
 }
 
 /// Options as they stand in a segment.

@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::gate::{Gate, Way};
-use crate::packet::{ACK, Ip, Link, Packet, RST, SYN, option};
+use crate::packet::{ACK, Ip, Link, Packet, RST, SYN, extension, option};
 use crate::steering::gate_with_limit;
 use tidegate_agent::Direction;
 use tidegate_agent::Reason;
@@ -153,10 +153,128 @@ fn fragments_and_headers_in_between() {
             assert_eq!(reason, Reason::Rewritten);
         }
         Ip::V6 => {
-            flow.expect_both(Reason::Fragment, |p| p.protocol = 44);
-            for extension in [0, 43, 60] {
-                flow.expect_both(Reason::IpOptions, |p| p.protocol = extension);
+            for (offset, more) in [(0, true), (1, true), (1, false), (8191, false)] {
+                let fragment = extension::fragment(offset, more);
+                flow.expect_both(Reason::Fragment, |p| p.extensions = vec![fragment.clone()]);
+                let behind = vec![extension::hop_by_hop(1), fragment.clone()];
+                flow.expect_both(Reason::Fragment, |p| p.extensions = behind.clone());
             }
+        }
+    });
+}
+
+/// Changes packets of a flow over IPv6 by `change`, and expects that they are steered and measured all the same.
+fn stays_understood(change: impl Fn(&mut Packet)) {
+    everywhere(|mut flow, link, ip| {
+        if ip == Ip::V4 {
+            return;
+        }
+        let mut packet = flow.packet(Way::Leaves);
+        change(&mut packet);
+        let before = packet.bytes();
+        let (after, reason) = flow.gate.explain(Way::Leaves, link, &before);
+        let download = flow.gate.direction == Direction::Down;
+        let expected = match flow.gate.direction {
+            Direction::Down => Reason::Rewritten,
+            Direction::Up => Reason::Measured,
+        };
+        if download || packet.payload > 0 {
+            assert_eq!(reason, expected, "{:?}", packet.extensions);
+        }
+        assert_eq!(after != before, reason == Reason::Rewritten);
+        assert!(packet.checksum_is_right(&after), "{:?}", packet.extensions);
+        let mut packet = flow.packet(Way::Arrives);
+        change(&mut packet);
+        let before = packet.bytes();
+        let (after, reason) = flow.gate.explain(Way::Arrives, link, &before);
+        assert!(
+            matches!(reason, Reason::Measured | Reason::Rewritten),
+            "{reason}: {:?}",
+            packet.extensions
+        );
+        assert!(packet.checksum_is_right(&after), "{:?}", packet.extensions);
+    });
+}
+
+#[test]
+fn extension_headers_are_no_obstacle() {
+    use extension::{destination, fragment, hop_by_hop, routing};
+    for extensions in [
+        vec![hop_by_hop(1)],
+        vec![destination(3)],
+        vec![destination(31)],
+        vec![routing(4, 0, &[9])],
+        // Of any type, when its way is over.
+        vec![routing(3, 0, &[7, 8])],
+        // A fragment that is all of its packet.
+        vec![fragment(0, false)],
+        vec![
+            hop_by_hop(2),
+            destination(1),
+            routing(4, 0, &[9, 8]),
+            fragment(0, false),
+            destination(1),
+        ],
+        vec![destination(1); 8],
+    ] {
+        stays_understood(|p| p.extensions = extensions.clone());
+    }
+}
+
+/// Of segment routing the last segment is the connection's end, and stands in the checksum.
+#[test]
+fn a_packet_that_is_on_its_way_by_segments_is_of_its_connection() {
+    stays_understood(|p| {
+        p.via = Some(77);
+        p.extensions = vec![extension::routing(4, 1, &[p.to.0, 77])];
+    });
+}
+
+#[test]
+fn jumbograms_are_understood() {
+    // As Linux makes them of what is larger than 64 KB, and since 6.19 without the option.
+    stays_understood(|p| {
+        let length = p.bytes().len() - p.ip_offset() - 40 + 8;
+        (p.jumbo, p.extensions) = (true, vec![extension::jumbo(length as u32)]);
+    });
+    stays_understood(|p| p.jumbo = true);
+}
+
+#[test]
+fn extension_headers_that_nobody_understands() {
+    use extension::{destination, hop_by_hop, jumbo, routing};
+    everywhere(|mut flow, _, ip| {
+        if ip == Ip::V4 {
+            return;
+        }
+        for extensions in [
+            // More than anybody sends.
+            vec![destination(1); 9],
+            // Further back than anybody looks.
+            vec![destination(255)],
+            // On its way by means that leave the connection's end unknown.
+            vec![routing(0, 1, &[9])],
+            vec![routing(3, 1, &[9])],
+            vec![routing(4, 1, &[])],
+        ] {
+            flow.expect_both(Reason::IpOptions, |p| p.extensions = extensions.clone());
+        }
+        for lie in [1, 27, 100_000, u32::MAX] {
+            flow.expect_both(Reason::Malformed, |p| {
+                (p.jumbo, p.extensions) = (true, vec![jumbo(lie)]);
+            });
+        }
+        // One that is longer than its packet, and one that is longer than what IP's header says.
+        let mut longer = hop_by_hop(1);
+        longer.1[1] = 100;
+        flow.expect_both(Reason::Malformed, |p| p.extensions = vec![longer.clone()]);
+        for way in [Way::Arrives, Way::Leaves] {
+            let mut packet = flow.packet(way);
+            packet.extensions = vec![hop_by_hop(2)];
+            let mut bytes = packet.bytes();
+            let length = packet.ip_offset() + 4;
+            bytes[length..length + 2].copy_from_slice(&[0, 15]);
+            flow.expect(way, &bytes, Reason::Malformed);
         }
     });
 }

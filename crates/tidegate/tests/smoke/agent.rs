@@ -92,11 +92,16 @@ impl Agent {
 
     /// Waits until a window was lowered.
     pub fn wait_for_steering(&mut self) {
-        self.wait_for("a lowered window", |report| {
+        self.wait_for_fate("rewritten");
+    }
+
+    /// Waits until that has become of a packet of a download.
+    pub fn wait_for_fate(&mut self, reason: &str) {
+        self.wait_for(reason, |report| {
             let counts = report["counts"].as_array().expect("a list");
             let mut lowered = counts
                 .iter()
-                .filter(|c| c["direction"] == "down" && c["reason"] == "rewritten");
+                .filter(|c| c["direction"] == "down" && c["reason"] == reason);
             lowered.any(|c| c["packets"].as_u64() > Some(0))
         });
     }
