@@ -261,7 +261,7 @@ impl Agent {
     }
 
     /// The programs that see arriving and leaving packets.
-    fn programs(&self, link: LinkLayer) -> [&ProgramMut<'static>; 2] {
+    pub(crate) fn programs(&self, link: LinkLayer) -> [&ProgramMut<'static>; 2] {
         let progs = &self.skeleton.progs;
         match link {
             LinkLayer::Ethernet => [&progs.ethernet_arrives, &progs.ethernet_leaves],

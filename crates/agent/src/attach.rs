@@ -177,18 +177,28 @@ fn clsact_hook(program: BorrowedFd<'_>, place: Place) -> TcHook {
         .hook(point)
 }
 
-/// Attaches `program` where it belongs.
+/// Attaches `program` where it belongs: by tcx before all others, since a program that says what becomes of a packet
+/// hides it from those behind it.
 pub(crate) fn attach(
     program: BorrowedFd<'_>,
     place: Place,
     hook: Hook,
 ) -> Result<Attachment, libbpf_rs::Error> {
     match hook {
-        Hook::Tcx => tcx(program, place),
+        Hook::Tcx => tcx(program, place, None),
         Hook::Clsact => clsact(program, place),
         // A kernel that does not know the attach type says EINVAL.
-        Hook::Auto => tcx(program, place).or_else(|_| clsact(program, place)),
+        Hook::Auto => tcx(program, place, None).or_else(|_| clsact(program, place)),
     }
+}
+
+/// Attaches `program` right behind another that is attached there, by tcx.
+pub(crate) fn attach_behind(
+    other: BorrowedFd<'_>,
+    program: BorrowedFd<'_>,
+    place: Place,
+) -> Result<Attachment, libbpf_rs::Error> {
+    tcx(program, place, Some(other))
 }
 
 /// The kernel's number of the program of ours that is attached by clsact in that place.
@@ -203,18 +213,30 @@ pub(crate) fn remove_filter(place: Place) -> bool {
 }
 
 /// libbpf-rs has no safe call for tcx.
-fn tcx(program: BorrowedFd<'_>, place: Place) -> Result<Attachment, libbpf_rs::Error> {
+fn tcx(
+    program: BorrowedFd<'_>,
+    place: Place,
+    behind: Option<BorrowedFd<'_>>,
+) -> Result<Attachment, libbpf_rs::Error> {
     let attach_type = match place.way {
         Way::Arrives => libbpf_sys::BPF_TCX_INGRESS,
         Way::Leaves => libbpf_sys::BPF_TCX_EGRESS,
     };
-    // SAFETY: a valid program descriptor, an interface index, no options.
+    // SAFETY: all zeroes are valid options: none.
+    let mut options: libbpf_sys::bpf_link_create_opts = unsafe { std::mem::zeroed() };
+    options.sz = size_of_val(&options) as libbpf_sys::size_t;
+    options.flags = libbpf_sys::BPF_F_BEFORE;
+    if let Some(other) = behind {
+        options.flags = libbpf_sys::BPF_F_AFTER;
+        options.__bindgen_anon_1.tcx.relative_fd = other.as_raw_fd() as u32;
+    }
+    // SAFETY: valid program descriptors, an interface index, options that outlive the call.
     let fd = unsafe {
         libbpf_sys::bpf_link_create(
             program.as_raw_fd(),
             place.index as i32,
             attach_type,
-            std::ptr::null(),
+            &raw const options,
         )
     };
     if fd < 0 {

@@ -5,21 +5,21 @@
 
 mod view;
 
-use crate::attach::{Attachment, Place, Way, attach};
+use crate::attach::{Attachment, Place, Way, attach_behind};
 use crate::hold::types::{tg_echo_place, tg_held};
 use crate::hold::{HoldSkel, HoldSkelBuilder};
 use crate::hold_up::types::tg_echo_place as tg_echo_place_up;
 use crate::hold_up::{HoldUpSkel, HoldUpSkelBuilder};
 use crate::rules::words;
 use crate::view::address;
-use crate::{Agent, AgentError, Direction, HoldView, Hook, Interface, LinkLayer};
+use crate::{Agent, AgentError, Direction, HoldView, Interface, LinkLayer};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, ProgramMut, RingBuffer, RingBufferBuilder};
 use std::cmp::Reverse;
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::{addr_of, addr_of_mut, null_mut};
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
@@ -33,6 +33,8 @@ pub struct Held {
     downloads: HoldSkel<'static>,
     uploads: HoldUpSkel<'static>,
     records: Records,
+    /// The agent's programs, by link layer, which come before these.
+    agents: [(LinkLayer, [OwnedFd; 2]); 2],
     /// By the interface's index and the direction that is held there.
     attachments: Vec<((u32, Direction), Attachment)>,
 }
@@ -64,7 +66,18 @@ impl Held {
         let uploads = load_uploads(agent, &downloads)?;
         assert_eq!(downloads.maps.held.max_entries() as usize, PLACES);
         let records = Records::map(downloads.maps.held.as_fd(), true)?;
+        let agents = [LinkLayer::Ethernet, LinkLayer::PlainIp].map(|link| {
+            let [arrives, leaves] = agent.programs(link);
+            let copy = |program: &ProgramMut<'_>| program.as_fd().try_clone_to_owned();
+            Ok((link, [copy(arrives)?, copy(leaves)?]))
+        });
+        let [ethernet, plain] = agents;
+        let duplicate = |source| AgentError::System {
+            what: "copy a program's descriptor",
+            source,
+        };
         Ok(Self {
+            agents: [ethernet.map_err(duplicate)?, plain.map_err(duplicate)?],
             downloads,
             uploads,
             records,
@@ -83,12 +96,15 @@ impl Held {
         direction: Direction,
     ) -> Result<(), AgentError> {
         let mut both = Vec::new();
-        for (program, way) in self.programs(interface.link_layer, direction) {
+        let of_layer = |(layer, _): &&(LinkLayer, _)| *layer == interface.link_layer;
+        let (_, agents) = self.agents.iter().find(of_layer).expect("both are there");
+        let programs = self.programs(interface.link_layer, direction);
+        for ((program, way), agent) in programs.into_iter().zip(agents) {
             let place = Place {
                 index: interface.index,
                 way,
             };
-            let attached = attach(program.as_fd(), place, Hook::Tcx);
+            let attached = attach_behind(agent.as_fd(), program.as_fd(), place);
             let attached = attached.map_err(|source| AgentError::Attach {
                 interface: interface.name.clone(),
                 source,

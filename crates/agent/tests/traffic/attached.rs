@@ -2,7 +2,7 @@
 
 use crate::stage::interface;
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use tidegate_agent::Hook;
 
 /// Handle and priority of the agent's clsact filters.
@@ -33,13 +33,13 @@ pub fn attached(hook: Hook) -> Vec<u32> {
             .collect(),
         _ => [libbpf_sys::BPF_TCX_INGRESS, libbpf_sys::BPF_TCX_EGRESS]
             .into_iter()
-            .flat_map(|point| tcx(index, point))
+            .flat_map(|point| at_tcx(index, point))
             .collect(),
     }
 }
 
 /// All programs at one of the interface's tcx hooks.
-fn tcx(index: i32, point: libbpf_sys::bpf_attach_type) -> Vec<u32> {
+fn at_tcx(index: i32, point: libbpf_sys::bpf_attach_type) -> Vec<u32> {
     let mut ids = [0; 16];
     let mut query = libbpf_sys::bpf_prog_query_opts {
         sz: size_of::<libbpf_sys::bpf_prog_query_opts>() as libbpf_sys::size_t,
@@ -53,4 +53,21 @@ fn tcx(index: i32, point: libbpf_sys::bpf_attach_type) -> Vec<u32> {
     // SAFETY: both members of the union are the same integer.
     let count = unsafe { query.__bindgen_anon_1.count };
     ids[..count as usize].to_vec()
+}
+
+/// Attaches a program to the link's end in the calling thread's namespace, before or after all others.
+pub fn tcx(program: BorrowedFd, hook: libbpf_sys::bpf_attach_type, order: u32) -> OwnedFd {
+    let index = interface().index as i32;
+    let options = libbpf_sys::bpf_link_create_opts {
+        sz: size_of::<libbpf_sys::bpf_link_create_opts>() as libbpf_sys::size_t,
+        flags: order,
+        ..Default::default()
+    };
+    // SAFETY: a valid program descriptor, an interface index, options that outlive the call.
+    let fd = unsafe {
+        libbpf_sys::bpf_link_create(program.as_raw_fd(), index, hook, &raw const options)
+    };
+    assert!(fd >= 0, "cannot attach: {fd}");
+    // SAFETY: a new descriptor that nobody else owns.
+    unsafe { OwnedFd::from_raw_fd(fd) }
 }

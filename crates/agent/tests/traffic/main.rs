@@ -15,6 +15,7 @@ mod hard;
 mod lifecycle;
 mod many;
 mod operation;
+mod order;
 mod scales;
 mod sockets;
 mod stage;

@@ -1,14 +1,15 @@
 //! Tagged frames: one tag, and one around another. The tags are put on and taken off by programs on the
 //! hosts' own hooks, since not every kernel has VLAN devices.
 
+use crate::attached::tcx;
 use crate::downloads::{check_counts, flow_of};
 use crate::lifecycle::steering;
-use crate::stage::{interface, on_stage, start};
+use crate::stage::{on_stage, start};
 use crate::transfer::{Connection, FILE};
 use libbpf_rs::ProgramMut;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use tidegate_agent::trunk::{TrunkSkel, TrunkSkelBuilder};
 use tidegate_agent::{Direction, Hook};
 use tidegate_lab::{IpVersion, Namespace, Offload};
@@ -21,17 +22,16 @@ fn load(twice: bool) -> TrunkSkel<'static> {
     open.load().unwrap()
 }
 
-/// Attaches behind what is attached already, to the link's end in that namespace.
+/// Attaches to the link's end in that namespace: what leaves meets it before all other programs, what arrives after them.
 fn attach(host: &Namespace, program: &ProgramMut, hook: libbpf_sys::bpf_attach_type) -> OwnedFd {
-    let program = program.as_fd().as_raw_fd();
-    let link = |index: u32| {
-        // SAFETY: a valid program descriptor, an interface index, no options.
-        unsafe { libbpf_sys::bpf_link_create(program, index as i32, hook, std::ptr::null()) }
+    let leaves = hook == libbpf_sys::BPF_TCX_EGRESS;
+    let order = if leaves {
+        libbpf_sys::BPF_F_BEFORE
+    } else {
+        libbpf_sys::BPF_F_AFTER
     };
-    let fd = host.run(|| Ok(link(interface().index))).unwrap();
-    assert!(fd >= 0, "cannot attach: {fd}");
-    // SAFETY: a new descriptor that nobody else owns.
-    unsafe { OwnedFd::from_raw_fd(fd) }
+    let program = program.as_fd();
+    host.run(|| Ok(tcx(program, hook, order))).unwrap()
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn files_arrive_intact(twice: bool) {
             hosts.set_offload(offload).unwrap();
             let trunk = load(twice);
             let both = [&hosts.client, &hosts.server];
+            let agent = start(steering(), Hook::Tcx);
             let leaves = libbpf_sys::BPF_TCX_EGRESS;
             let _tags = both.map(|host| attach(host, &trunk.progs.tag, leaves));
-            let agent = start(steering(), Hook::Tcx);
             let arrives = libbpf_sys::BPF_TCX_INGRESS;
             let _untags = both.map(|host| attach(host, &trunk.progs.untag, arrives));
             let connection = Connection::new(hosts, version);
