@@ -62,7 +62,7 @@ impl Histogram {
 
     /// Where a slot ends, in the quantity's unit; the last does not.
     fn bound(&self, slot: usize) -> u64 {
-        let (octave, quarter) = ((slot + 3) / 4, (slot + 3) % 4 + 1);
+        let (octave, quarter) = (slot.div_ceil(4), (slot + 3) % 4 + 1);
         match slot {
             0 => 1 << self.first,
             _ => (1 << (self.first - 3 + octave as u32)) * (4 + quarter as u64),

@@ -123,7 +123,7 @@ pub struct RunArgs {
     /// are detached
     #[arg(long, value_enum, value_name = "WHAT")]
     pub on_exit: Option<OnExit>,
-    /// Let this part of the time, 0.1 at most, pass unsteered, in trials of 12 seconds under load, so that the
+    /// Let this part of the time, 0.1 at most, pass unsteered, in trials of 14 seconds under load, so that the
     /// difference can be told
     #[arg(long, value_name = "PART", value_parser = compared_part)]
     pub compare: Option<f64>,

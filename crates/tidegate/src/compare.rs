@@ -12,9 +12,9 @@ use tidegate_agent::{Direction, Histogram};
 
 const SECOND_US: u64 = 1_000_000;
 /// Of one slot.
-const SLOT_US: u64 = 12 * SECOND_US;
+const SLOT_US: u64 = 14 * SECOND_US;
 /// Its beginning, in which the queue of the slot before drains, or builds up, counts for neither.
-const SETTLE_US: u64 = 4 * SECOND_US;
+const SETTLE_US: u64 = 6 * SECOND_US;
 /// Between two looks for traffic that is worth a pair of slots,
 const LOOK_US: u64 = SECOND_US;
 /// so many bytes of TCP at least.

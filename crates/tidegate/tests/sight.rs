@@ -243,7 +243,8 @@ fn accounts_are_of_their_time_and_forget_no_interface() {
         let stop = agent.interrupt();
         let passed = agent.passed.borrow();
         let accounts = passed.iter().filter(|e| e["event"] == "account");
-        let last = accounts.filter(|e| e["way"]["direction"] == "down").last();
+        let mut down_only = accounts.filter(|e| e["way"]["direction"] == "down");
+        let last = down_only.next_back();
         let (tcp, quic, _) = down(last.expect("one at the end"));
         assert_eq!(stop["carried_bytes"]["quic"], quic);
         assert!(
