@@ -43,7 +43,7 @@ enum Phase {
     /// For traffic; that was when it looked last, and what had come.
     Waiting(u64, [u64; 2]),
     /// In the first slot of a pair, or in the second.
-    Slot(Slot),
+    Slot(Box<Slot>),
 }
 
 struct Slot {
@@ -156,12 +156,12 @@ impl Compare {
         first: Option<[Histogram; 2]>,
     ) -> Option<Action> {
         let is_second = first.is_some();
-        self.phase = Phase::Slot(Slot {
+        self.phase = Phase::Slot(Box::new(Slot {
             steered,
             began_us: now_us,
             base: None,
             first,
-        });
+        }));
         match steered {
             // One that comes first is as everything was.
             true => is_second.then_some(Action::Steer),

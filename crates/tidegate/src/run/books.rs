@@ -47,7 +47,7 @@ impl Hours {
             self.next_us = now_us + every_us;
         }
         self.marks += 1;
-        let is_due = self.marks % MARKS == 0;
+        let is_due = self.marks.is_multiple_of(MARKS);
         let account = shared.with(|watched| {
             let account = is_due.then(|| watched.account(now_us)).transpose()?;
             watched.books.mark(&watched.agent, now_us)?;
