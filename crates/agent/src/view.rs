@@ -242,7 +242,7 @@ impl PathView {
         let flows: Vec<_> = flows.iter().filter(of).collect();
         let last_us = flows.iter().map(|f| f.arrived_us).max().unwrap_or(0);
         let late = flows.iter().filter(|f| f.arrived_us + LATELY_US > last_us);
-        let late = late.filter(|f| !is_stale(f, now_us));
+        let late = late.filter(|_| last_us + STALE_US >= now_us);
         Self {
             direction,
             ifindex,
