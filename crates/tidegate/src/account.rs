@@ -15,6 +15,9 @@ const MARKS: usize = 6;
 /// Of kinds that are less than this part of the whole nothing is said.
 const WORTH: f64 = 0.005;
 
+/// So many bytes are worth a line, even if nothing could be measured of them.
+const BULK: u64 = 1_000_000;
+
 /// Bytes carried, by [`Direction::ALL`] and [`Kind::ALL`].
 type Carried = [[u64; Kind::ALL.len()]; 2];
 
@@ -234,6 +237,11 @@ impl Account {
 }
 
 impl Way {
+    /// Whether there was more than answers and questions.
+    pub fn is_worth_a_line(&self) -> bool {
+        self.queue.is_some() || self.bytes >= BULK
+    }
+
     /// Its kinds in percent, steered ones or the others; none if there are none worth a word.
     fn parts(&self, reached: bool) -> Option<String> {
         let whole = self.bytes as f64;

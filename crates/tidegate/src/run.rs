@@ -314,7 +314,7 @@ fn log_end(last: &Snapshot, account: &Account, stays: bool, log: Log) {
     let lowered: u64 = lowered.map(|c| c.packets).sum();
     let measured = last.paths.iter().map(|p| p.measured_bytes).sum();
     let seconds = last.at_us.saturating_sub(last.agent.since_us) / 1_000_000;
-    for way in &account.ways {
+    for way in account.ways.iter().filter(|way| way.is_worth_a_line()) {
         books::line(way, account.elapsed_us, log);
     }
     let message = format!(

@@ -55,7 +55,7 @@ impl Hours {
         });
         match account {
             Some(Ok(Some(account))) => {
-                for way in account.ways.iter().filter(|way| way.queue.is_some()) {
+                for way in account.ways.iter().filter(|way| way.is_worth_a_line()) {
                     line(way, account.elapsed_us, log);
                 }
             }

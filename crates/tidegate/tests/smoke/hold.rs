@@ -49,7 +49,8 @@ fn holds(hosts: &EmulatedHosts) {
         command.args(["--udp", "hold"]);
     });
     let programs = agent.programs();
-    assert_eq!(programs.len(), 8, "{programs:?}");
+    // The agent's, and the hold's of downloads and of uploads.
+    assert_eq!(programs.len(), 12, "{programs:?}");
     for program in &programs {
         let verified = program.verified_instructions;
         assert!(
