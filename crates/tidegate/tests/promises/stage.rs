@@ -5,10 +5,11 @@ use crate::agent::{Agent, Program, is_loaded};
 use crate::download::Download;
 use crate::remains::{gate_table, has_table, is_alive, queues};
 use std::fs::{File, read_to_string};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
 use tidegate_link::{Config, Rate};
 use tidegate_testing::has_tun;
@@ -27,6 +28,8 @@ pub struct Stage {
     pub agent: Agent,
     pub gate: u32,
     log: NamedTempFile,
+    /// Where the agent is asked: other tests have agents at the usual place.
+    folder: TempDir,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -46,7 +49,14 @@ pub fn turn() -> Option<MutexGuard<'static, ()>> {
     has_tun().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+const SOCKET: &str = "agent.sock";
+
 impl Stage {
+    /// Where `tidegate top` finds the agent.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join(SOCKET)
+    }
+
     pub fn new() -> Option<Self> {
         Self::with(|_| {})
     }
@@ -63,8 +73,14 @@ impl Stage {
         prepare(&hosts);
         let log = NamedTempFile::new().unwrap();
         let errors: File = log.reopen().unwrap();
+        let folder = TempDir::new().unwrap();
+        let socket = folder.path().join(SOCKET);
         let agent = Agent::start_with(hosts.client(), |command| {
-            command.args(words).stderr(errors);
+            command
+                .args(words)
+                .arg("--socket")
+                .arg(socket)
+                .stderr(errors);
         });
         let gate = children(agent.id());
         let [gate] = gate[..] else {
@@ -75,6 +91,7 @@ impl Stage {
             agent,
             gate,
             log,
+            folder,
             _turn: turn,
         })
     }

@@ -21,9 +21,11 @@ fn stage() -> Option<Stage> {
 
 /// What the agent tells.
 fn look(stage: &Stage) -> Value {
+    let socket = stage.socket();
     let run = || {
         Ok(tidegate()
-            .args(["top", "--once", "--all", "--json"])
+            .args(["top", "--once", "--all", "--json", "--socket"])
+            .arg(&socket)
             .output()?)
     };
     let output = stage.hosts.client().run(run).unwrap();
