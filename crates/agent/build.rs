@@ -61,6 +61,7 @@ fn main() {
     const FAILED: &str = "compile the kernel program; is clang installed? (./dev setup)";
     for program in ["agent", "hold", "hold_up", "step", "trunk", "wait"] {
         source(program, &[])
+            .obj(out.join(format!("{program}.o")))
             .build_and_generate(out.join(format!("{program}.skel.rs")))
             .expect(FAILED);
     }
@@ -85,6 +86,22 @@ const CLANG: [&str; 6] = [
 /// Has a skeleton open the object that suits the kernel: libbpf loads none that asks for the kernel's types where it has
 /// no BTF. Both have the same maps, programs and globals.
 fn choose_by_btf(skeleton: &Path, program: &str) {
+    let out = skeleton.parent().expect("a folder");
+    let (with, without) = (format!("{program}.o"), format!("{program}-without-btf.o"));
+    let objects = match cfg!(feature = "static") {
+        // Where space is dear.
+        true => [&with, &without].map(|object| {
+            pack(&out.join(object));
+            format!(
+                "{{ static OBJECT: crate::packed::Packed = crate::packed::Packed::new(include_bytes!(concat!(\
+                 env!(\"OUT_DIR\"), \"/{object}.z\"))); OBJECT.object() }}"
+            )
+        }),
+        false => [
+            "&DATA".to_owned(),
+            format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{without}\"))"),
+        ],
+    };
     let text = std::fs::read_to_string(skeleton).expect("just written");
     let opens = "ObjectSkeletonConfigBuilder::new(&DATA)";
     assert_eq!(
@@ -92,9 +109,16 @@ fn choose_by_btf(skeleton: &Path, program: &str) {
         1,
         "{opens} in {program}'s skeleton"
     );
-    let other = format!(
-        "ObjectSkeletonConfigBuilder::new(crate::support::suitable(&DATA, \
-         include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{program}-without-btf.o\"))))"
+    let [with, without] = objects;
+    let chosen = format!(
+        "ObjectSkeletonConfigBuilder::new(if crate::support::has_btf() {{ {with} }} else {{ {without} }})"
     );
-    std::fs::write(skeleton, text.replace(opens, &other)).expect("write the skeleton");
+    std::fs::write(skeleton, text.replace(opens, &chosen)).expect("write the skeleton");
+}
+
+/// Writes OBJECT.z beside an object.
+fn pack(object: &Path) {
+    let bytes = std::fs::read(object).expect("just compiled");
+    let packed = miniz_oxide::deflate::compress_to_vec_zlib(&bytes, 10);
+    std::fs::write(object.with_extension("o.z"), packed).expect("write a packed object");
 }

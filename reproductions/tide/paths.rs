@@ -68,7 +68,10 @@ pub fn over(links: impl IntoIterator<Item = Link>, rtts_ms: &[u32]) -> Result<Ve
 }
 
 /// What the link carries on average while a download counts.
-fn mean_mbps(link: &Link) -> Result<f64> {
+///
+/// # Errors
+/// When its recording cannot be read.
+pub fn mean_mbps(link: &Link) -> Result<f64> {
     let down = link.down(0.0, QueuePolicy::DropTail);
     let config = down.resolve(FilePath::new(""), 1)?;
     let [from, to] = [WARMUP_S, DURATION_S].map(Instant::from_secs_f64);

@@ -69,7 +69,7 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
     let quantities = alone::quantities(&alone, extent)
         .into_iter()
         .chain(company::quantities(&crowds))
-        .chain(talk::quantities(&talks, extent));
+        .chain(talk::quantities("a held download", &talks, extent));
     Ok(Figure {
         id: "windowless",
         title: "Downloads without a window",

@@ -201,6 +201,20 @@ pub(crate) fn attach_behind(
     tcx(program, place, Some(other))
 }
 
+/// Whether the kernel has tcx, by which alone a program can be attached behind another. It is asked what is attached to the
+/// loopback device, of which each namespace has its own, since some kernels that are called older have it, too.
+pub(crate) fn has_tcx() -> bool {
+    const LOOPBACK: i32 = 1;
+    // SAFETY: all zeroes are valid options: only whether there is an answer counts.
+    let mut options: libbpf_sys::bpf_prog_query_opts = unsafe { std::mem::zeroed() };
+    options.sz = size_of_val(&options) as libbpf_sys::size_t;
+    // SAFETY: plain numbers, options that outlive the call.
+    let status = unsafe {
+        libbpf_sys::bpf_prog_query_opts(LOOPBACK, libbpf_sys::BPF_TCX_INGRESS, &raw mut options)
+    };
+    status != -libc::EINVAL
+}
+
 /// The kernel's number of the program of ours that is attached by clsact in that place.
 pub(crate) fn filter_of(place: Place) -> Option<u32> {
     // The descriptor of a program is needed for attaching only.

@@ -5,7 +5,7 @@
 
 mod view;
 
-use crate::attach::{Attachment, Place, Way, attach_behind};
+use crate::attach::{Attachment, Place, Way, attach_behind, has_tcx};
 use crate::hold::types::{tg_echo_place, tg_held};
 use crate::hold::{HoldSkel, HoldSkelBuilder};
 use crate::hold_up::types::tg_echo_place as tg_echo_place_up;
@@ -50,8 +50,12 @@ impl Held {
     /// to echoes with that identifier and secret.
     ///
     /// # Errors
-    /// If the kernel refuses.
+    /// If the kernel has no tcx, and if it refuses.
     pub fn load(agent: &Agent, echo_id: u16, echo_secret: u32) -> Result<Self, AgentError> {
+        // Asked first: on interfaces that come later it would be missed only then, when the agent is already at work.
+        if !has_tcx() {
+            return Err(AgentError::NoTcx);
+        }
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = HoldSkelBuilder::default()
             .open(object)

@@ -18,6 +18,8 @@ mod holding;
 mod interface;
 mod leftovers;
 mod namespace;
+#[cfg(feature = "static")]
+mod packed;
 mod pin;
 mod rules;
 mod sharing;

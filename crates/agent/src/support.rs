@@ -26,11 +26,6 @@ pub fn has_btf() -> bool {
     Path::new(BTF).exists()
 }
 
-/// Which of a program's objects this kernel can load.
-pub(crate) fn suitable(with_btf: &'static [u8], without: &'static [u8]) -> &'static [u8] {
-    if has_btf() { with_btf } else { without }
-}
-
 /// The running kernel's release, as `uname -r` prints it.
 fn release() -> String {
     // SAFETY: all zeroes are valid strings.

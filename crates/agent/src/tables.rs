@@ -90,6 +90,8 @@ pub fn resize(
         .set_max_entries((served(Direction::Up) / 4).max(1))?;
     maps.scales.set_max_entries(SCALES * connections)?;
     maps.left.set_max_entries(connections / 4)?;
+    // Of a router's connections each may be one of a device behind it.
+    maps.translated.set_max_entries(connections)?;
     maps.windowless.set_max_entries(connections / 2)
 }
 

@@ -4,7 +4,6 @@ use crate::address::{IpVersion, address};
 use crate::clock::Clock;
 use crate::emulator::{Emulator, Record};
 use crate::hosts::{Host, Settings};
-use crate::netns::{Namespace, panic_text};
 use anyhow::{Result, anyhow};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use tidegate_link::{Config, Instant};
 use tidegate_measure::{Demand, LinkRecord, Window};
+use tidegate_netns::{Namespace, panic_text};
 use tidegate_scenario::{FlowControl, Side};
 
 /// Two hosts with the kernel's TCP and the link between them, until dropped.
@@ -70,6 +70,11 @@ impl EmulatedHosts {
     /// Where the server listens.
     pub fn server_address(version: IpVersion) -> IpAddr {
         address(Side::Server, version)
+    }
+
+    /// Where the client is.
+    pub fn client_address(version: IpVersion) -> IpAddr {
+        address(Side::Client, version)
     }
 
     /// Ends the link. Returns the packets that it has carried, and those that it has lost on purpose.

@@ -2,7 +2,6 @@
 
 use crate::address::{IpVersion, address, proxy_address, server_address};
 use crate::netlink::Interface;
-use crate::netns::Namespace;
 use crate::port::Port;
 use crate::sysctl;
 use crate::transport::{Transport, UserHost};
@@ -13,6 +12,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, so
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::sync::Arc;
+use tidegate_netns::Namespace;
 use tidegate_scenario::{FlowControl, Hosts, Run, Side};
 use tidegate_tcp::{Config, ReceiveBuffer};
 

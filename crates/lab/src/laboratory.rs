@@ -5,7 +5,6 @@ use crate::clock::{Awake, Clock};
 use crate::emulator::{Emulator, LaneConfig, Record};
 use crate::hosts::{Host, Settings};
 use crate::machine::CpuTicks;
-use crate::netns::{Namespace, panic_text};
 use crate::outcome::Outcome;
 use crate::run::{Options, Progress};
 use crate::sample::Samples;
@@ -21,6 +20,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 use tidegate_link::{Config, Instant};
 use tidegate_measure::{LinkRecord, Window, demand};
+use tidegate_netns::{Namespace, panic_text};
 use tidegate_scenario::{
     Direction, LinkInputs, Run, RunResult, Scenario, Side, Workload, WorkloadKind,
 };

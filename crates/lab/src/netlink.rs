@@ -122,6 +122,19 @@ impl Interface {
             .with_context(|| format!("cannot set the interface \"{}\" up", self.name))
     }
 
+    /// Lets the kernel merge segments into packets of up to that many bytes, more than 64 KB among them ("BIG TCP").
+    ///
+    /// # Errors
+    /// When the kernel refuses: for more than 64 KB before Linux 5.19.
+    pub fn set_largest_packet(&self, bytes: u32) -> Result<()> {
+        self.set_link(vec![
+            LinkAttribute::GsoMaxSize(bytes),
+            LinkAttribute::GroMaxSize(bytes),
+            LinkAttribute::GsoIpv4MaxSize(bytes),
+            LinkAttribute::GroIpv4MaxSize(bytes),
+        ])
+    }
+
     /// No packet of the kernel's own on the link: no router solicitation, no link-local address to
     /// announce.
     fn silence_ipv6(&self) -> Result<()> {

@@ -12,7 +12,6 @@ use crate::child::die_with_parent;
 use crate::clock::Clock;
 use crate::emulator::Emulator;
 use crate::netlink::Interface;
-use crate::netns::Namespace;
 use crate::tun::Tun;
 use anyhow::{Context, Result, bail};
 use forwarding::Forwarding;
@@ -28,6 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use tidegate_link::{Config, Instant};
 use tidegate_measure::{Demand, LinkRecord, Window};
+use tidegate_netns::Namespace;
 
 /// Runs `command` (a program and its arguments) behind a link of `down` towards it and `up` from it,
 /// and returns its status. Standard input and output, environment and working folder are the

@@ -3,13 +3,13 @@
 
 use crate::address::{IpVersion, address};
 use crate::netlink::{Interface, add_veth};
-use crate::netns::Namespace;
 use crate::sysctl;
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use std::mem::zeroed;
 use std::net::{IpAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
+use tidegate_netns::Namespace;
 use tidegate_scenario::Side;
 
 /// Two namespaces and the pair of devices between them. They go with this value, or with the process.
@@ -52,6 +52,16 @@ impl Veth {
     /// When the kernel refuses.
     pub fn set_offload(&self, offload: Offload) -> Result<()> {
         let set = || set_transmit_checksum(offload == Offload::On);
+        self.client.run(set)?;
+        self.server.run(set)
+    }
+
+    /// Lets both ends merge segments into packets of up to that many bytes.
+    ///
+    /// # Errors
+    /// When the kernel refuses: for more than 64 KB before Linux 5.19.
+    pub fn set_largest_packet(&self, bytes: u32) -> Result<()> {
+        let set = || Interface::named(Self::INTERFACE)?.set_largest_packet(bytes);
         self.client.run(set)?;
         self.server.run(set)
     }

@@ -4,6 +4,7 @@ use crate::Instant;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
+use tidegate_admission::network_of;
 
 /// How much, of whatever is counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +66,9 @@ impl Bucket {
 /// Sources at a time. Full buckets make room; when there is none, new sources wait.
 const SOURCES: usize = 1 << 14;
 
+/// Of those, the sources of one network, whoever has all of its addresses: a /48 of IPv6 has 65 536 sources.
+const OF_NETWORK: usize = 256;
+
 /// How often room is looked for at most, as that looks at every bucket.
 const SWEEP: Duration = Duration::from_secs(1);
 
@@ -73,6 +77,8 @@ const SWEEP: Duration = Duration::from_secs(1);
 pub(crate) struct Sources {
     rate: Rate,
     buckets: HashMap<IpAddr, Bucket>,
+    /// How many buckets each network has.
+    networks: HashMap<IpAddr, usize>,
     most: usize,
     swept: Option<Instant>,
 }
@@ -83,6 +89,7 @@ impl Sources {
         Self {
             rate,
             buckets: HashMap::new(),
+            networks: HashMap::new(),
             most: SOURCES,
             swept: None,
         }
@@ -94,23 +101,36 @@ impl Sources {
         if let Some(bucket) = self.buckets.get_mut(&source) {
             return bucket.take(rate, much, now);
         }
-        if self.buckets.len() >= self.most && !self.make_room(now) {
+        let network = network_of(source);
+        if !self.has_room(network) {
+            self.make_room(now);
+        }
+        if !self.has_room(network) {
             return false;
         }
         let mut bucket = Bucket::new(rate, now);
         let there = bucket.take(rate, much, now);
         self.buckets.insert(source, bucket);
+        *self.networks.entry(network).or_default() += 1;
         there
     }
 
-    fn make_room(&mut self, now: Instant) -> bool {
+    fn has_room(&self, network: IpAddr) -> bool {
+        let of_network = self.networks.get(&network).copied().unwrap_or(0);
+        self.buckets.len() < self.most && of_network < OF_NETWORK
+    }
+
+    fn make_room(&mut self, now: Instant) {
         if self.swept.is_some_and(|swept| now - swept < SWEEP) {
-            return false;
+            return;
         }
         self.swept = Some(now);
         let rate = self.rate;
         self.buckets.retain(|_, bucket| !bucket.is_full(rate, now));
-        self.buckets.len() < self.most
+        self.networks.clear();
+        for source in self.buckets.keys() {
+            *self.networks.entry(network_of(*source)).or_default() += 1;
+        }
     }
 }
 
@@ -164,6 +184,16 @@ mod tests {
         assert!(take("2001:db8::1"));
         assert!(!take("2001:db8::2"));
         assert!(take("2001:db8:0:1::1"));
+    }
+
+    #[test]
+    fn one_network_takes_a_part_of_the_table() {
+        let mut sources = Sources::new(RATE);
+        let network = |n: u128| IpAddr::from((0x2001_0db8 << 96 | n << 64).to_be_bytes());
+        let taken = (0..70_000).filter(|&n| sources.take(network(n), 10.0, at(0)));
+        // Two /48: the numbers above 65 535 are of the second.
+        assert_eq!(taken.count(), 2 * OF_NETWORK);
+        assert!(sources.take([192, 0, 2, 1].into(), 10.0, at(0)));
     }
 
     #[test]

@@ -7,6 +7,9 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use server::{Received, Server};
-pub use service::{Config, Reply, Request, Service};
-pub use store::{Memory, Put, RECEIVERS_EACH, Receiver, Redis, Store, StoreError};
+pub use server::Server;
+pub use service::{Config, Reply, Request, Service, refuse};
+pub use tidegate_admission::http::Received;
+pub use store::{
+    Memory, Put, RECEIVERS_EACH, RECEIVERS_OF_NETWORK, Receiver, Redis, Store, StoreError,
+};

@@ -169,12 +169,13 @@ fn everything_that_is_written_has_our_name_and_an_end() {
     let mut keys: Vec<String> = redis::cmd("KEYS").arg("*").query(&mut connection).unwrap();
     keys.sort();
     let name = format!("tidegate:mpath:receiver:{RECEIVER}:4");
-    let neighbours = "tidegate:mpath:receivers:127.0.0.1";
     let expected = [
         "tidegate:mpath:nonce:aa",
         "tidegate:mpath:proxies",
         &name,
-        neighbours,
+        "tidegate:mpath:receivers:127.0.0.1",
+        "tidegate:mpath:receivers:all",
+        "tidegate:mpath:receivers:network:127.0.0.0",
     ];
     assert_eq!(keys, expected);
     for key in keys {
@@ -220,6 +221,13 @@ fn a_store_that_restarts_is_found_again() {
 fn one_address_cannot_fill_it() {
     if let Some(server) = Server::start() {
         common::one_address_cannot_fill(&server.open());
+    }
+}
+
+#[test]
+fn one_network_cannot_fill_it() {
+    if let Some(server) = Server::start() {
+        common::one_network_cannot_fill(&server.open());
     }
 }
 

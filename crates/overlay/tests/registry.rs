@@ -306,3 +306,24 @@ fn what_a_proxy_has_said_cannot_be_said_again_or_later_or_of_another_port() {
 fn one_address_cannot_fill_the_memory() {
     common::one_address_cannot_fill(&Memory::default());
 }
+
+#[test]
+fn one_network_cannot_fill_the_memory() {
+    common::one_network_cannot_fill(&Memory::default());
+}
+
+#[test]
+fn a_stranger_who_says_nothing_keeps_nobody_out() {
+    use std::io::Write;
+    let server = serve(secret(), Memory::default(), Config::default());
+    let crowd: Vec<_> = (0..700)
+        .map(|_| {
+            let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
+            // The oldest have been ended meanwhile.
+            let _ = stream.write_all(b"P");
+            stream
+        })
+        .collect();
+    assert!(ask(server.address(), &post("/v1/relays", "{}")).starts_with("HTTP/1.1 400"));
+    drop(crowd);
+}

@@ -8,7 +8,7 @@ mod request;
 mod routes;
 
 pub use changes::Changes;
-pub use links::{Link, links};
+pub use links::{Link, addressed, links};
 pub use neighbours::{Known, Neighbourhood};
 pub use request::ask;
 pub use routes::default_routes;

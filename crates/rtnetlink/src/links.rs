@@ -3,7 +3,9 @@
 use crate::ask;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::address::{AddressMessage, AddressScope};
 use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkInfo, LinkMessage};
+use std::collections::BTreeSet;
 use std::io;
 
 /// One of them.
@@ -17,6 +19,8 @@ pub struct Link {
     pub is_tunnel: bool,
     /// Whether it joins others.
     pub is_bridge: bool,
+    /// Whether all that it reaches is part of this machine: containers, virtual machines, their networks.
+    pub is_inner: bool,
 }
 
 /// All of them.
@@ -26,12 +30,47 @@ pub struct Link {
 pub fn links() -> io::Result<Vec<Link>> {
     let mut all = Vec::new();
     let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
+    let mut bridges = BTreeSet::new();
     ask(request, NLM_F_DUMP, |message| {
         if let RouteNetlinkMessage::NewLink(link) = message {
             all.extend(describe(&link));
+            bridges.extend(leads_out(&link));
+        }
+    })?;
+    for link in &mut all {
+        link.is_inner |= link.is_bridge && !bridges.contains(&link.index);
+    }
+    Ok(all)
+}
+
+/// Indices of the interfaces that have an address of more than their link.
+///
+/// # Errors
+/// If the kernel cannot be asked.
+pub fn addressed() -> io::Result<BTreeSet<u32>> {
+    let mut all = BTreeSet::new();
+    let request = RouteNetlinkMessage::GetAddress(AddressMessage::default());
+    ask(request, NLM_F_DUMP, |message| {
+        if let RouteNetlinkMessage::NewAddress(address) = message
+            && address.header.scope == AddressScope::Universe
+        {
+            all.insert(address.header.index);
         }
     })?;
     Ok(all)
+}
+
+/// The bridge of which it is a port, if something outside this machine may be behind it.
+fn leads_out(port: &LinkMessage) -> Option<u32> {
+    let kinds = kinds(port);
+    let machines = |kind: &InfoKind| is_inner(kind) || matches!(kind, InfoKind::Tun);
+    if kinds.iter().copied().any(machines) {
+        return None;
+    }
+    port.attributes.iter().find_map(|a| match a {
+        LinkAttribute::Controller(bridge) => Some(*bridge),
+        _ => None,
+    })
 }
 
 fn describe(link: &LinkMessage) -> Option<Link> {
@@ -39,6 +78,17 @@ fn describe(link: &LinkMessage) -> Option<Link> {
         LinkAttribute::IfName(name) => Some(name.clone()),
         _ => None,
     })?;
+    let kinds = kinds(link);
+    Some(Link {
+        name,
+        index: link.header.index,
+        is_tunnel: kinds.iter().copied().any(is_tunnel),
+        is_bridge: kinds.iter().any(|kind| matches!(kind, InfoKind::Bridge)),
+        is_inner: kinds.iter().copied().any(is_inner),
+    })
+}
+
+fn kinds(link: &LinkMessage) -> Vec<&InfoKind> {
     let infos = link.attributes.iter().filter_map(|a| match a {
         LinkAttribute::LinkInfo(infos) => Some(infos),
         _ => None,
@@ -47,13 +97,13 @@ fn describe(link: &LinkMessage) -> Option<Link> {
         LinkInfo::Kind(kind) => Some(kind),
         _ => None,
     });
-    let kinds: Vec<_> = kinds.collect();
-    Some(Link {
-        name,
-        index: link.header.index,
-        is_tunnel: kinds.iter().any(|kind| is_tunnel(kind)),
-        is_bridge: kinds.iter().any(|kind| matches!(kind, InfoKind::Bridge)),
-    })
+    kinds.collect()
+}
+
+/// A container's device, or a network that joins containers of several machines.
+fn is_inner(kind: &InfoKind) -> bool {
+    use InfoKind::*;
+    matches!(kind, Veth | Dummy | Vxlan | Geneve)
 }
 
 /// A TUN device may be anything; nearly all are a tunnel's.

@@ -1,6 +1,6 @@
 //! Reading a scenario and the files that it names, with errors that say where and what.
 
-use crate::{Law, Run, Scenario};
+use crate::{Law, Run, Scenario, read_text};
 use std::path::{Path, PathBuf};
 use tidegate_link::Config;
 
@@ -39,7 +39,7 @@ pub enum LoadError {
 impl LoadError {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<String, Self> {
-        std::fs::read_to_string(path).map_err(|source| Self::Read {
+        read_text(path).map_err(|source| Self::Read {
             path: path.into(),
             source,
         })

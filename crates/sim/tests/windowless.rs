@@ -78,21 +78,29 @@ fn nothing_waits_longer_than_two_seconds() {
     assert!((1900.0..=2001.0).contains(&waits.max), "{waits:?}");
 }
 
-#[test]
-fn calls_games_and_exchanges_neither_wait_nor_are_signalled() {
-    let talk = "
-        { name = 'call', windowless = true, does = { ping = { interval_ms = 20, packet_bytes = 250 } } },
-        { name = 'game', windowless = true, does = { ping = { interval_ms = 33.3, packet_bytes = 100 } } },
-        { name = 'down', windowless = true, does = { datagrams = { mbps = 1 } } },
-        { name = 'up', windowless = true, does = { datagrams = { direction = 'up', mbps = 1 } } },
-        { name = 'asks', windowless = true, does = { web = { object_bytes = [200], pause_s = 0.5 } } }";
-    let run = outcome(LTE, &format!("{DOWNLOAD}, {talk}"), HOLD);
-    assert!(held(&run, "download").held > 0);
-    for name in ["call", "game", "down", "up", "asks"] {
-        let held = held(&run, name);
+/// A call, a game, a video call (1.2 Mbit/s there and back), exchanges: of 100 packets and more none waits, none is signalled.
+const TALK: &str = "
+    { name = 'call', windowless = true, does = { ping = { interval_ms = 20, packet_bytes = 250 } } },
+    { name = 'game', windowless = true, does = { ping = { interval_ms = 33.3, packet_bytes = 100 } } },
+    { name = 'video', windowless = true, does = { ping = { interval_ms = 8, packet_bytes = 1200 } } },
+    { name = 'asks', windowless = true, does = { web = { object_bytes = [200], pause_s = 0.5 } } }";
+
+fn assert_untouched(run: &RunResult, names: &[&str]) {
+    for name in names {
+        let held = held(run, name);
         assert!(held.arrived + held.left > 100, "{held:?}");
         assert_eq!((held.held, held.signalled), (0, 0), "{held:?}");
     }
+}
+
+#[test]
+fn calls_games_and_exchanges_neither_wait_nor_are_signalled() {
+    let datagrams = "
+        { name = 'down', windowless = true, does = { datagrams = { mbps = 1 } } },
+        { name = 'up', windowless = true, does = { datagrams = { direction = 'up', mbps = 1 } } }";
+    let run = outcome(LTE, &format!("{DOWNLOAD}, {TALK}, {datagrams}"), HOLD);
+    assert!(held(&run, "download").held > 0);
+    assert_untouched(&run, &["call", "game", "video", "down", "up", "asks"]);
 }
 
 /// A minute of an upload over that uplink by one run, beside others.
@@ -126,6 +134,21 @@ fn a_held_upload_keeps_its_goodput_without_the_queue() {
                 held.signalled < held.left / 500,
                 "{rate}, {sender}: {held:?}"
             );
+        }
+    }
+}
+
+#[test]
+fn who_talks_beside_a_held_upload_neither_waits_nor_stands_in_its_queue() {
+    // Where a cell fades at once, what was on its way stands in the queue, whoever waits.
+    for (rate, most) in [("constant_mbps = 5", 0.1), (STEADY, 0.1), (LTE, 0.3)] {
+        let [linux, hold] = [LINUX, HOLD].map(|by| upload(rate, &format!(", {TALK}"), by));
+        assert!(held(&hold, "upload").held > 0);
+        assert_untouched(&hold, &["call", "game", "video", "asks"]);
+        for name in ["call", "game", "video"] {
+            let [before, after] = [&linux, &hold].map(|run| flow(run, name).rtt_ms.p99 - 50.0);
+            println!("{rate}, {name}: {after} ms of {before}");
+            assert!(after < most * before, "{rate}, {name}: {after}, {before}");
         }
     }
 }

@@ -21,8 +21,8 @@ use tidegate_agent::{
     Agent, AgentError, BTF, Config, Directions, Hook, Interface, has_btf, leftovers, require,
     require_bpf_file_system, sees_cgroups, sees_users,
 };
-use tidegate_lab::Namespace;
 use tidegate_laws::Law;
+use tidegate_netns::Namespace;
 use tidegate_scenario::Udp;
 
 /// How much a finding matters.

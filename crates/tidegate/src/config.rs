@@ -6,7 +6,7 @@ mod file;
 mod tests;
 
 use crate::args::{OnlyArg, RunArgs};
-use crate::devices;
+use crate::devices::{self, Forwarding};
 use crate::exit::BadInput;
 use crate::interfaces::{Wanted, is_name};
 use crate::udp::{self, Terms};
@@ -110,9 +110,9 @@ fn fair(args: &RunArgs, file: &File, params: &Params) -> Result<Option<Fair>> {
     }
 }
 
-/// Whether it is divided among devices: where nothing is said, if there are any to forward for.
+/// Whether it is divided among devices: where nothing is said, if there are other machines to forward for.
 fn shares(fair: Option<Fair>, params: &Params) -> bool {
-    let forwards = || params.law.is_on_path() && devices::forwards();
+    let forwards = || params.law.is_on_path() && Forwarding::find() == Forwarding::Others;
     fair.map_or_else(forwards, |fair| fair == Fair::Device)
 }
 

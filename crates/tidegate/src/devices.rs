@@ -4,14 +4,15 @@
 //! A device is known by its address on its link (MAC), whatever IP addresses it has; one that is behind another router, by
 //! its IP address. This machine's own connections are one device's.
 
+mod forwarding;
 mod known;
 
+pub use forwarding::Forwarding;
 pub use known::{Mac, Term, Terms};
 
 use anyhow::{Context, Result};
 use known::Directory;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use std::fs::read_to_string;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,14 +20,6 @@ use std::thread;
 use tidegate_agent::Agent;
 use tidegate_netfilter::{Begun, tracked};
 use tidegate_rtnetlink::Neighbourhood;
-
-/// Whether this machine forwards for others, IPv4 or IPv6.
-pub fn forwards() -> bool {
-    ["ipv4", "ipv6"].iter().any(|version| {
-        let path = format!("/proc/sys/net/{version}/conf/all/forwarding");
-        read_to_string(path).is_ok_and(|text| text.trim() == "1")
-    })
-}
 
 /// Keeps the programs told whose connections are, until the process ends.
 pub struct Devices(Arc<Mutex<Directory>>);

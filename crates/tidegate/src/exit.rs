@@ -10,6 +10,7 @@ use tidegate_scenario::LoadError;
 pub struct BadInput(pub String);
 
 /// Refuses to go on without root, for the sake of `what`.
+#[cfg(feature = "full")]
 pub fn require_root(what: &str) -> Result<(), BadInput> {
     // SAFETY: no arguments, cannot fail.
     if unsafe { libc::geteuid() } == 0 {
@@ -51,17 +52,29 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<BadInput>()
             || cause.is::<LoadError>()
-            || cause.is::<tidegate_sim::Unsupported>()
+            || is_unsupported(cause)
             || cause.downcast_ref::<AgentError>().is_some_and(|e| {
                 use AgentError::*;
                 matches!(
                     e,
                     NotPrivileged(_)
                         | TooOld(_)
+                        | NoTcx
                         | NoInterface(_)
                         | LinkLayer { .. }
                         | NoBpfFileSystem
                 )
             })
     })
+}
+
+/// Whether the simulator lacks something of the scenario.
+#[cfg(feature = "full")]
+fn is_unsupported(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<tidegate_sim::Unsupported>()
+}
+
+#[cfg(not(feature = "full"))]
+fn is_unsupported(_: &(dyn std::error::Error + 'static)) -> bool {
+    false
 }

@@ -2,9 +2,12 @@
 //!
 //! Exit status: 0 done, 1 failed on the way, 2 what was asked for cannot be done as asked (bad
 //! input, no such interface, no privilege).
+//!
+//! Without the feature `full` this is the agent alone: what steers, and what looks after it.
 
 mod account;
 mod args;
+#[cfg(feature = "full")]
 mod bench;
 mod check;
 mod compare;
@@ -12,27 +15,42 @@ mod config;
 mod devices;
 mod dry_run;
 mod exit;
+#[cfg(feature = "full")]
 mod generate;
 mod interfaces;
+#[cfg(feature = "full")]
 mod lab;
+#[cfg(feature = "full")]
 mod link;
 mod lock;
+#[cfg(feature = "full")]
 mod mpath;
 mod operate;
+#[cfg(feature = "full")]
 mod probe;
+#[cfg(feature = "full")]
 mod reproduce;
+#[cfg(feature = "full")]
 mod rows;
 mod run;
+#[cfg(feature = "full")]
 mod scenarios;
+#[cfg(feature = "full")]
+mod secret;
 mod signals;
+#[cfg(feature = "full")]
 mod sim;
 mod snapshot;
+#[cfg(feature = "full")]
 mod steer;
 mod stop;
+#[cfg(feature = "full")]
 mod sweep;
 mod top;
+#[cfg(feature = "full")]
 mod trace;
 mod udp;
+#[cfg(feature = "full")]
 mod validate;
 
 use clap::Parser;
@@ -45,17 +63,28 @@ fn main() -> ExitCode {
         args::Command::Check(args) => check::run(&args),
         args::Command::Stop(args) => stop::run(&args).map(done),
         args::Command::Top(args) => top::run(&args).map(done),
-        args::Command::Lab(args) => lab::run(&args).map(done),
-        args::Command::Sim(args) => sim::run(&args).map(done),
-        args::Command::Reproduce(args) => reproduce::run(&args).map(done),
-        args::Command::Validate(args) => validate::run(&args),
-        args::Command::Link(args) => link::run(&args),
-        args::Command::Probe(args) => probe::run(&args).map(done),
-        args::Command::Bench(args) => bench::run(&args).map(done),
-        args::Command::Trace(args) => trace::run(&args).map(done),
-        args::Command::Mpath(command) => mpath::run(&command).map(done),
+        #[cfg(feature = "full")]
+        args::Command::Full(command) => full(&command),
         args::Command::Gate => udp::run_gate().map(done),
-        args::Command::Generate(args) => generate::run(&args).map(done),
     };
     outcome.unwrap_or_else(|error| exit::code(&error))
+}
+
+/// The commands beside the agent's.
+#[cfg(feature = "full")]
+fn full(command: &args::FullCommand) -> anyhow::Result<ExitCode> {
+    use args::FullCommand::*;
+    let done = |()| ExitCode::SUCCESS;
+    match command {
+        Lab(args) => lab::run(args).map(done),
+        Sim(args) => sim::run(args).map(done),
+        Reproduce(args) => reproduce::run(args).map(done),
+        Validate(args) => validate::run(args),
+        Link(args) => link::run(args),
+        Probe(args) => probe::run(args).map(done),
+        Bench(args) => bench::run(args).map(done),
+        Trace(args) => trace::run(args).map(done),
+        Mpath(command) => mpath::run(command).map(done),
+        Generate(args) => generate::run(args).map(done),
+    }
 }

@@ -6,6 +6,7 @@ mod show;
 
 use crate::args::{ProbeArgs, ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};
 use crate::exit::BadInput;
+use crate::secret::warn_if_readable;
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use std::io::{IsTerminal, Write};
@@ -13,6 +14,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;
 use tidegate_probe::net::{Client, Key, Limits, PORT, Server};
+use tidegate_scenario::read_text;
 
 /// One end of it.
 pub fn run(args: &ProbeArgs) -> Result<()> {
@@ -44,10 +46,11 @@ fn serve(args: &ProbeServeArgs) -> Result<()> {
     server.run(&stop).context("serve")?;
     let counters = server.counters();
     eprintln!(
-        "{} sessions, {:.1} MB sent, {} packets refused",
+        "{} sessions, {:.1} MB sent, {} packets refused, {} that the system did not send",
         counters.sessions,
         counters.sent_bytes as f64 / 1e6,
-        counters.refused
+        counters.refused,
+        counters.unsent
     );
     Ok(())
 }
@@ -113,7 +116,8 @@ fn announce(args: &ProbeRunArgs) -> Result<()> {
 
 fn read_key(path: &Path) -> Result<Key> {
     let named = |e: &dyn std::fmt::Display| BadInput(format!("{}: {e}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| named(&e))?;
+    let text = read_text(path).map_err(|e| named(&e))?;
+    warn_if_readable(path);
     Ok(text.parse().map_err(|e| named(&e))?)
 }
 

@@ -31,6 +31,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use tidegate_admission::http::Server;
 use tidegate_agent::{
     Agent, Config, Count, Direction, Directions, Reason, has_btf, leftovers, require,
 };
@@ -209,32 +210,36 @@ fn tell_service_manager() -> Result<()> {
     sd_notify::notify(&[sd_notify::NotifyState::Ready]).context("tell the service manager")
 }
 
-/// Lets others see the agent: by a socket and, if asked for, by metrics.
+/// Lets others see the agent, as long as what is returned lives: by a socket and, if asked for, by metrics.
 fn show(
     args: &RunArgs,
     metrics: Option<SocketAddr>,
     shared: &Shared,
     log: Log,
-) -> Result<Option<serve::Served>> {
-    if let Some(address) = args.metrics.or(metrics) {
-        let bound = metrics::serve(address, shared)?;
-        let message = format!("metrics at http://{bound}/metrics");
-        log.info("metrics", &message, json!({ "address": bound.to_string() }));
+) -> Result<(Option<Server>, Option<serve::Served>)> {
+    let metrics = args.metrics.or(metrics);
+    let metrics = metrics.map(|address| metrics::serve(address, shared));
+    let metrics = metrics.transpose()?;
+    if let Some(server) = &metrics {
+        let address = server.address().to_string();
+        let message = format!("metrics at http://{address}/metrics");
+        log.info("metrics", &message, json!({ "address": address }));
     }
     let socket = args.socket.display().to_string();
-    match serve::serve(&args.socket, shared) {
+    let served = match serve::serve(&args.socket, shared) {
         Ok(served) => {
             let message = format!("tidegate top finds the agent at {socket}");
             log.info("serving", &message, json!({ "socket": socket }));
-            Ok(Some(served))
+            Some(served)
         }
         // To steer is what it is for; to be looked at is not worth ending for.
         Err(error) => {
             let message = format!("tidegate top will not find the agent: {error:#}");
             log.warn("not_serving", &message, json!({ "socket": socket }));
-            Ok(None)
+            None
         }
-    }
+    };
+    Ok((metrics, served))
 }
 
 fn about(config: &Config, agent: &Agent, windowless: &Windowless) -> About {

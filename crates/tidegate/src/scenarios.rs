@@ -25,7 +25,7 @@ pub struct Variant {
 /// must not cost the first ones' time.
 pub fn variants(args: &ScenarioArgs, variations: &[Variation]) -> Result<Vec<Variant>> {
     let path = &args.scenario;
-    let text = read(path)?;
+    let text = LoadError::read(path)?;
     let variations: Vec<_> = variations.iter().cloned().map(files_from_here).collect();
     combinations(&variations)
         .iter()
@@ -42,13 +42,6 @@ pub fn variants(args: &ScenarioArgs, variations: &[Variation]) -> Result<Vec<Var
             })
         })
         .collect()
-}
-
-fn read(path: &Path) -> Result<String, LoadError> {
-    std::fs::read_to_string(path).map_err(|source| LoadError::Read {
-        path: path.into(),
-        source,
-    })
 }
 
 /// A string without its quotes, anything else as TOML has it.

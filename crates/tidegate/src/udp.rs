@@ -137,7 +137,7 @@ impl Windowless {
     fn set(&mut self, terms: &Terms, interfaces: &[Interface]) -> Result<()> {
         if let Some(hold) = &self.hold {
             hold.set(terms, interfaces)
-                .context("cannot hold what has no window (by tcx alone, Linux 6.6)")?;
+                .context("cannot hold what has no window")?;
         }
         if let Err(error) = self.turn_away(&terms.rules, interfaces) {
             if let Some(hold) = &self.hold {

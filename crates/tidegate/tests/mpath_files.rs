@@ -135,7 +135,8 @@ fn an_interrupt_leaves_no_half_file() {
     const BYTES: usize = 60_000_000;
     let folders = Folders::new();
     let (file, content) = folders.make("file", BYTES);
-    let part = folders.to(".file.part");
+    let hash = blake3::hash(&content).to_hex();
+    let part = folders.to(&format!(".file.{}.part", &hash[..16]));
     let there = || fs::metadata(&part).map_or(0, |data| data.len());
     for (n, signal) in [Signal::SIGINT, Signal::SIGTERM].into_iter().enumerate() {
         let mut recv = Recv::start(&folders, &[]);

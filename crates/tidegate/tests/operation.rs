@@ -61,6 +61,11 @@ impl Host {
         serde_json::from_slice(&self.output(args).stdout).unwrap()
     }
 
+    fn sh(&self, script: &str) {
+        let run = || Ok(Command::new("sh").args(["-ec", script]).status()?.success());
+        assert!(self.namespace.run(run).unwrap(), "{script}");
+    }
+
     /// Leaves the filters of an agent on `lo`, as if it had been killed.
     fn leave_filters(&self) {
         let leave = || {
@@ -310,6 +315,51 @@ fn check_says_whether_run_would_work() {
     assert!(found("leftovers").contains("link-1-arrives"));
     running.kill();
     host.output(&["stop"]);
+}
+
+/// The macvlan device stands for a port that leads out of the machine.
+#[test]
+fn check_tells_a_router_from_a_machine_with_containers() {
+    if !has_program("ip", "iproute2") {
+        return;
+    }
+    let Some(host) = Host::new() else { return };
+    let file = host.file();
+    let found = || {
+        let report = host.json(&["check", "--json", "--config", file.to_str().unwrap()]);
+        let findings = report["findings"].as_array().unwrap();
+        let named = |name: &str| {
+            let finding = findings.iter().find(|f| f["name"] == name);
+            finding.map_or(String::new(), |f| f["found"].as_str().unwrap().into())
+        };
+        ["shares", "containers", "router", "bridge"].map(named)
+    };
+    let [shares, containers, router, _] = found();
+    assert!(shares.contains("by flow, as this machine forwards for nobody"));
+    assert_eq!([containers, router], ["", ""]);
+    host.sh("echo 1 > /proc/sys/net/ipv4/ip_forward
+             ip link add docker0 type bridge && ip address add 172.17.0.1/16 dev docker0
+             ip link add c0 type veth peer name c1 && ip link set c0 master docker0
+             ip link set docker0 up");
+    let [shares, containers, router, _] = found();
+    assert!(shares.contains("by flow, as this machine forwards for none but its containers"));
+    assert!(containers.contains("docker0"), "{containers}");
+    assert_eq!(router, "");
+    // A port that nothing is plugged into has no address.
+    host.sh("ip link add lan0 link c1 type macvlan && ip link set lan0 up");
+    assert!(found()[0].contains("by flow"));
+    host.sh("ip address add 10.0.0.1/24 dev lan0");
+    let [shares, containers, router, _] = found();
+    assert!(shares.contains("by device, as this machine forwards for others"));
+    assert!(router.contains("this machine forwards"), "{router}");
+    assert_eq!(containers, "");
+    // As a bridge's port it makes that one the devices' side.
+    host.sh("ip address flush dev lan0 && ip link set lan0 master docker0");
+    host.configure("interfaces = [\"docker0\"]\n");
+    let [shares, _, router, bridge] = found();
+    assert!(shares.contains("by device"), "{shares}");
+    assert!(router.contains("this machine forwards"), "{router}");
+    assert!(bridge.contains("docker0 is a bridge"), "{bridge}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -395,8 +396,59 @@ fn over_ipv6_and_when_the_server_is_full() {
     assert!(refusal(&refused, 1).contains("is busy"));
 }
 
+/// Sets the server's device, by which its clients are reached.
+fn set_device(beyond: &Beyond, state: &str) {
+    let set = || {
+        let words = ["link", "set", Veth::INTERFACE, state];
+        Ok(Command::new("ip").args(words).status()?.success())
+    };
+    assert!(beyond.hosts.server.run(set).unwrap());
+}
+
+#[test]
+fn a_server_whose_interface_goes_serves_again_when_it_is_back() {
+    if !has_tun() {
+        return;
+    }
+    let mut beyond = Beyond::start();
+    let key = std::fs::read_to_string(beyond.server.key()).unwrap();
+    let (address, key) = (
+        beyond.address().parse().unwrap(),
+        key.trim().parse().unwrap(),
+    );
+    let open = || Ok(Client::open(address, &key, Arc::default()));
+    let train = TrainConfig {
+        pace: Pace::Constant(1e6),
+        max_time: Duration::from_secs(2),
+        max_bytes: 1_000_000,
+        ..overflow_train(0, 1000)
+    };
+    let mut client = beyond.hosts.client.run(open).unwrap().unwrap();
+    std::thread::scope(|scope| {
+        let interrupted = scope.spawn(|| client.train(Direction::Down, train, None));
+        std::thread::sleep(Duration::from_millis(500));
+        set_device(&beyond, "down");
+        std::thread::sleep(Duration::from_millis(1500));
+        set_device(&beyond, "up");
+        let _ = interrupted.join().unwrap();
+    });
+    assert_eq!(
+        beyond.server.child.try_wait().unwrap(),
+        None,
+        "it has ended"
+    );
+    let mut again = beyond.hosts.client.run(open).unwrap().unwrap();
+    let whole = again.train(Direction::Down, train, None).unwrap().0;
+    assert!(whole.len() > 200, "{}", whole.len());
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
+    let nothing = Command::new(TIDEGATE)
+        .args(["probe", "serve", "--max-rate", "0"])
+        .output()
+        .unwrap();
+    assert!(refusal(&nothing, 2).contains("--max-rate"));
     let server = Serving::at("127.0.0.1", &["--max-session-data", "1MB"]);
     let host = format!("127.0.0.1:{}", server.port);
     let unasked = run(&host, &server.key(), &[]);
@@ -405,6 +457,10 @@ fn what_cannot_be_done_is_said() {
     let other = server.folder.path().join("other");
     std::fs::write(&other, "0".repeat(64)).unwrap();
     assert!(refusal(&run(&host, &other, &["--yes"]), 1).contains("does not answer"));
+
+    let open = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(&other, open).unwrap();
+    assert!(refusal(&run(&host, &other, &["--yes"]), 1).contains("everybody on this machine"));
 
     std::fs::write(&other, "short").unwrap();
     let named = refusal(&run(&host, &other, &["--yes"]), 2);

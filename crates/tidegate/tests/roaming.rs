@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::process::Command;
 use std::thread;
 use tidegate_lab::{IpVersion, Namespace, Veth};
-use tidegate_testing::{has_program, has_tun, is_root};
+use tidegate_testing::{has_program, has_tun, is_root, skipped};
 
 const FILE: usize = 3_000_000;
 
@@ -88,6 +88,31 @@ fn without_a_default_route_it_waits_and_follows_the_one_that_comes() {
         let came = agent.event("interface_came");
         assert!(came["message"].as_str().unwrap().contains("returned"));
         assert_ne!(came["ifindex"], gone["ifindex"]);
+        agent.interrupt();
+    });
+}
+
+#[test]
+fn an_interface_that_is_renamed_is_followed_in_one_line() {
+    alone(|| {
+        device("eth0", 2);
+        ip("route add default dev eth0");
+        let mut agent = start(&[]);
+        let mut rename = Command::new("ip");
+        rename.args("link set eth0 name lan0".split(' '));
+        if !rename.status().unwrap().success() {
+            agent.interrupt();
+            return skipped("the kernel renames no interface that is up");
+        }
+        let renamed = agent.event("interface_renamed");
+        assert_eq!(renamed["interface"], "lan0");
+        assert_eq!(renamed["was"], "eth0");
+        let passed = agent.passed.borrow();
+        let said = passed.iter().map(|e| e["event"].as_str().unwrap());
+        let said: Vec<_> = said.filter(|e| e.starts_with("interface_")).collect();
+        assert_eq!(said, [""; 0], "more than one line");
+        drop(passed);
+        assert_eq!(places(&agent), ["lan0"]);
         agent.interrupt();
     });
 }

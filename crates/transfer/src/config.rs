@@ -12,6 +12,8 @@ pub struct Config {
     pub buffer_bytes: usize,
     /// UDP payload to be tried for at most, in bytes. Larger packets are refused.
     pub largest_packet: usize,
+    /// Connections at a time that others have made: each may hold both buffers full.
+    pub connections: usize,
     /// How long the answer to the first packet may take.
     pub handshake_timeout: Duration,
     /// When nothing has been heard for so long the peer is gone.
@@ -26,6 +28,7 @@ impl Default for Config {
             paths: tidegate_mpath::Config::default(),
             buffer_bytes: 25_000_000,
             largest_packet: mtu::ETHERNET,
+            connections: 64,
             handshake_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(8),

@@ -2,23 +2,27 @@
 //! as a whole, and under their names only when they are whole.
 //!
 //! ```text
-//!  sender                          receiver
-//!  Offer(name, length)  ─▶
-//!                       ◀─  Have(length, BLAKE3 of what is there), or Exists
-//!  unless Exists: Start(offset), bytes  ─▶
-//!  End(BLAKE3 of all)  ─▶
-//!                       ◀─  Received, or Failed(why) at any time
+//!  sender                                      receiver
+//!  Offer(name, length, BLAKE3 of the whole) ─▶
+//!                                           ◀─  Have(bytes of it that are there), or Received
+//!  the rest of the bytes                    ─▶
+//!                                           ◀─  Received, or Failed(why) at any time
 //!  the next Offer, or the end of the stream
 //! ```
+//!
+//! What is there of a file belongs to those who know the hash of the whole, and so have the file: nobody else hears of it,
+//! goes on with it or cuts it off.
 
 mod message;
 mod name;
 mod part;
 mod receive;
+mod room;
 mod send;
 
 pub use name::shown;
 pub use receive::{Receive, receive};
+pub use room::Room;
 pub use send::{check, send};
 
 use crate::ConnectionError;
@@ -113,5 +117,15 @@ impl FileError {
             path: path.to_owned(),
             source,
         }
+    }
+}
+
+/// Does what blocks where it may.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, FileError> + Send + 'static,
+) -> Result<T, FileError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
     }
 }

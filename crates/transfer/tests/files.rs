@@ -58,13 +58,25 @@ impl Folders {
         names
     }
 
+    /// What a file that is sent is called at the receiver while it is not whole.
+    fn part(&self, name: &str) -> String {
+        let hash = blake3::hash(&fs::read(self.from(name)).unwrap()).to_hex();
+        format!(".{name}.{}.part", &hash[..16])
+    }
+
     fn receive(&self, force: bool) -> Receive {
         Receive {
-            folder: self.root.path().join("to"),
             force,
             patience: Duration::from_secs(10),
+            ..Receive::into(self.root.path().join("to"))
         }
     }
+}
+
+/// As an offer is on the wire: postcard.
+fn offer(name: &str, length: u64, hash: &[u8; 32]) -> Vec<u8> {
+    let body = postcard::to_stdvec(&(name, length, hash)).unwrap();
+    [&(body.len() as u32).to_be_bytes()[..], &body].concat()
 }
 
 type Outcome = Result<Vec<Transferred>, FileError>;
@@ -133,7 +145,7 @@ async fn interrupted(end: End) {
         let files = files.clone();
         tokio::spawn(async move { send(near, &files, &mut Vec::new(), |_| {}).await })
     };
-    let part = folders.to(".large.part");
+    let part = folders.to(&folders.part("large"));
     let there = || fs::metadata(&part).map_or(0, |data| data.len());
     until(10, || there() > 100_000).await;
     match end {
@@ -153,7 +165,7 @@ async fn interrupted(end: End) {
         let is_expected = |e: &FileError| e.to_string().contains("goes on");
         assert!(error.is_none_or(|e| is_expected(&e)));
     }
-    assert_eq!(folders.received(), [".large.part"]);
+    assert_eq!(folders.received(), [folders.part("large")]);
     let before = there();
     assert!(before > 100_000 && before < BYTES as u64);
     let (sent, _) = transfer(&files, &folders.receive(false)).await;
@@ -177,16 +189,124 @@ async fn a_network_that_ends_can_go_on() {
     interrupted(End::Network).await;
 }
 
-/// What is there of another file, of the same name, is no beginning.
+/// What is there of another file, of the same name, is left alone; what the disk has made something else of is removed.
 #[tokio::test]
 async fn another_beginning_is_not_gone_on_with() {
     let folders = Folders::new();
     let content = folders.make("file", 500_000);
-    for wrong in [vec![1; 100_000], vec![2; 900_000]] {
-        fs::write(folders.to(".file.part"), wrong).unwrap();
-        let (sent, _) = transfer(&[folders.from("file")], &folders.receive(true)).await;
-        assert_eq!(sent.unwrap()[0].resumed, 0);
+    let files = [folders.from("file")];
+    let others = folders.to(".file.0123456789abcdef.part");
+    fs::write(&others, "of another").unwrap();
+    for (there, spoils) in [(100_000, true), (500_000, false), (900_000, false)] {
+        fs::write(folders.to(&folders.part("file")), vec![1; there]).unwrap();
+        let (sent, _) = transfer(&files, &folders.receive(true)).await;
+        if spoils {
+            let error = sent.unwrap_err().to_string();
+            assert!(error.contains("checksum"), "{error}");
+            transfer(&files, &folders.receive(true)).await.0.unwrap();
+        } else {
+            assert_eq!(sent.unwrap()[0].resumed, 0);
+        }
         assert!(fs::read(folders.to("file")).unwrap() == content);
+    }
+    assert_eq!(fs::read(others).unwrap(), b"of another");
+}
+
+/// What a holder of the token hears who offers a file under the name of somebody else's that has come half.
+#[tokio::test]
+async fn a_part_is_nobodys_but_whose_file_it_is() {
+    let folders = Folders::new();
+    folders.make("file", 500_000);
+    let part = folders.to(&folders.part("file"));
+    fs::write(&part, vec![7; 1000]).unwrap();
+    for length in [1, 42, 1000, 500_000] {
+        let (server, client) = (server(Config::default()), client(Config::default()));
+        let to = server.endpoint.local_address();
+        let (mut near, far) = connect(&client, &server, to, None).await;
+        let what = folders.receive(false);
+        let receiving =
+            tokio::spawn(async move { receive(far, &what, &mut Vec::new(), |_| {}).await });
+        near.write_all(&offer("file", length, &[9; 32]))
+            .await
+            .unwrap();
+        // Four bytes of length, which of the answers it is, and how much of the file is there.
+        let mut answer = [0; 6];
+        within(5, near.read_exact(&mut answer)).await.unwrap();
+        assert_eq!(answer, [0, 0, 0, 2, 0, 0], "nothing is there");
+        near.write_all(b"x").await.unwrap();
+        drop(near);
+        let _ = within(40, receiving).await.unwrap();
+        assert!(fs::read(&part).unwrap() == [7; 1000]);
+    }
+}
+
+/// Who can write into the folder makes the receiver write nowhere else.
+#[tokio::test]
+async fn a_part_that_has_another_name_or_owner_is_refused() {
+    let folders = Folders::new();
+    folders.make("file", 1000);
+    let (part, elsewhere) = (folders.to(&folders.part("file")), folders.from("elsewhere"));
+    let files = [folders.from("file")];
+    fs::write(&elsewhere, "mine").unwrap();
+    fs::hard_link(&elsewhere, &part).unwrap();
+    let (sent, _) = transfer(&files, &folders.receive(true)).await;
+    let error = sent.unwrap_err().to_string();
+    assert!(error.contains("another name"), "{error}");
+    assert_eq!(fs::read(&elsewhere).unwrap(), b"mine");
+    if is_root() {
+        fs::remove_file(&elsewhere).unwrap();
+        std::os::unix::fs::chown(&part, Some(65534), None).unwrap();
+        let (sent, _) = transfer(&files, &folders.receive(true)).await;
+        let error = sent.unwrap_err().to_string();
+        assert!(error.contains("somebody else"), "{error}");
+        assert_eq!(fs::read(&part).unwrap(), b"mine");
+    }
+}
+
+/// A length that is declared takes no room, and none is given to what would fill the disk.
+#[tokio::test]
+async fn what_there_is_no_room_for_is_refused() {
+    let folders = Folders::new();
+    let free = nix::sys::statvfs::statvfs(folders.root.path()).unwrap();
+    let nearly_all = free.blocks_available() * free.fragment_size() / 100 * 60;
+    let what = Receive {
+        max_size: u64::MAX / 2,
+        ..folders.receive(false)
+    };
+    let (server, client) = (server(Config::default()), client(Config::default()));
+    let to = server.endpoint.local_address();
+    let mut held = Vec::new();
+    for (n, (length, words)) in [
+        (u64::MAX, "takes files up to"),
+        (u64::MAX / 2, "no room"),
+        (nearly_all, ""),
+        // Beside the one before.
+        (nearly_all, "no room"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (mut near, far) = connect(&client, &server, to, None).await;
+        let what = what.clone();
+        held.push(tokio::spawn(async move {
+            receive(far, &what, &mut Vec::new(), |_| {}).await
+        }));
+        near.write_all(&offer(&format!("file{n}"), length, &[9; 32]))
+            .await
+            .unwrap();
+        let mut answer = vec![0; 6];
+        within(5, near.read_exact(&mut answer)).await.unwrap();
+        if words.is_empty() {
+            assert_eq!(answer, [0, 0, 0, 2, 0, 0]);
+            held.push(tokio::spawn(async move {
+                let _still_there = near;
+                std::future::pending().await
+            }));
+            continue;
+        }
+        within(5, near.read_to_end(&mut answer)).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        assert!(answer.contains(words), "{answer}");
     }
 }
 
@@ -242,7 +362,7 @@ async fn what_has_arrived_is_no_obstacle() {
 async fn a_file_that_another_connection_has_is_waited_for() {
     let folders = Folders::new();
     folders.make("file", 1000);
-    let held = fs::File::create(folders.to(".file.part")).unwrap();
+    let held = fs::File::create(folders.to(&folders.part("file"))).unwrap();
     let held = Flock::lock(held, FlockArg::LockExclusive).unwrap();
     let impatient = Receive {
         patience: Duration::ZERO,
@@ -266,7 +386,7 @@ async fn a_file_that_another_connection_has_is_waited_for() {
 async fn a_part_that_is_no_file_is_refused() {
     let folders = Folders::new();
     folders.make("file", 1000);
-    mkfifo(&folders.to(".file.part"), Mode::S_IRWXU).unwrap();
+    mkfifo(&folders.to(&folders.part("file")), Mode::S_IRWXU).unwrap();
     let (sent, _) = transfer(&[folders.from("file")], &folders.receive(false)).await;
     assert!(sent.unwrap_err().to_string().contains("regular file"));
 }
@@ -274,11 +394,6 @@ async fn a_part_that_is_no_file_is_refused() {
 /// Whatever a sender says, nothing appears outside the folder.
 #[tokio::test]
 async fn names_that_lead_elsewhere_are_refused() {
-    /// As `FromSender::Offer` is on the wire: postcard.
-    fn offer(name: &str) -> Vec<u8> {
-        let body = [&[0, name.len() as u8], name.as_bytes(), &[5]].concat();
-        [&(body.len() as u32).to_be_bytes()[..], &body].concat()
-    }
     for name in ["../escaped", "/tmp/escaped", "..", "a/b", "", "a\nb"] {
         let folders = Folders::new();
         let (server, client) = (server(Config::default()), client(Config::default()));
@@ -287,7 +402,7 @@ async fn names_that_lead_elsewhere_are_refused() {
         let what = folders.receive(true);
         let receiving =
             tokio::spawn(async move { receive(far, &what, &mut Vec::new(), |_| {}).await });
-        near.write_all(&offer(name)).await.unwrap();
+        near.write_all(&offer(name, 5, &[9; 32])).await.unwrap();
         let mut answer = Vec::new();
         within(5, near.read_to_end(&mut answer)).await.unwrap();
         let answer = String::from_utf8_lossy(&answer);
@@ -335,7 +450,7 @@ impl Drop for Small<'_> {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_named_at_both_ends() {
+async fn a_full_disk_is_named_at_both_ends_before_anything_is_sent() {
     let folders = Folders::new();
     let to = folders.root.path().join("to");
     let Some(_mounted) = Small::mount(&to) else {
@@ -344,7 +459,37 @@ async fn a_full_disk_is_named_at_both_ends() {
     folders.make("large", 3_000_000);
     let (sent, received) = transfer(&[folders.from("large")], &folders.receive(false)).await;
     for error in [sent.unwrap_err(), received.unwrap_err()] {
+        assert!(error.to_string().contains("no room"), "{error}");
+    }
+    assert_eq!(folders.received(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_disk_that_others_fill_is_named_at_both_ends() {
+    let folders = Folders::new();
+    let to = folders.root.path().join("to");
+    let Some(_mounted) = Small::mount(&to) else {
+        return;
+    };
+    folders.make("file", 900_000);
+    let (server, client) = (server(Config::default()), client(Config::default()));
+    let address = server.endpoint.local_address();
+    let (near, far) = connect(&client, &server, address, None).await;
+    let (files, what) = ([folders.from("file")], folders.receive(false));
+    let (mut sent, mut received) = (Vec::new(), Vec::new());
+    // What there was room for when the file began.
+    let fill = |_: tidegate_transfer::file::Progress| {
+        let _ = fs::write(to.join("else"), vec![0; 1 << 20]);
+    };
+    let both = async {
+        tokio::join!(
+            send(near, &files, &mut sent, |_| {}),
+            receive(far, &what, &mut received, fill)
+        )
+    };
+    let (sending, receiving) = within(30, both).await;
+    for error in [sending.unwrap_err(), receiving.unwrap_err()] {
         assert!(error.to_string().contains("No space left"), "{error}");
     }
-    assert_eq!(folders.received(), [".large.part"]);
+    assert_eq!(folders.received(), [folders.part("file"), "else".into()]);
 }

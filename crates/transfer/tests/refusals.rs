@@ -174,3 +174,27 @@ fn sum(rejected: &Rejected) -> u64 {
     } = rejected;
     truncated + oversized + malformed + strangers + crowded + unknown + forged + replayed + unwanted
 }
+
+/// Whoever holds the token makes so many connections and no more; when one has gone there is room again.
+#[tokio::test]
+async fn connections_are_bounded() {
+    let server = server(Config {
+        connections: 2,
+        ..Config::default()
+    });
+    let client = client(Config::default());
+    let to = server.endpoint.local_address();
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        held.push(connect(&client, &server, to, None).await);
+    }
+    let third = within(5, client.connect(&server.token, to, None)).await;
+    let mut third = third.unwrap_or_else(|error| panic!("{error}"));
+    third.write_all(b"here").await.unwrap();
+    until(5, || server.endpoint.rejected().crowded > 0).await;
+    drop(held.pop());
+    let mut far = within(10, server.endpoint.accept()).await.unwrap();
+    let mut said = [0; 4];
+    within(5, far.read_exact(&mut said)).await.unwrap();
+    assert_eq!(&said, b"here");
+}

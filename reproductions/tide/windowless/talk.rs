@@ -1,4 +1,4 @@
-//! What must not wait, beside a download without a window.
+//! What must not wait, beside a download or an upload without a window.
 
 use super::super::contenders::{Contender, LINUX, Shown};
 use super::super::links::{self, Link};
@@ -23,7 +23,7 @@ const QUICK_STRIDE: usize = 10;
 const STEADY_MBPS: [f64; 2] = [5.0, 20.0];
 
 /// Links on which talk is a small part of what is carried, in Mbit/s.
-const LEAST_MBPS: f64 = 1.0;
+pub const LEAST_MBPS: f64 = 1.0;
 
 /// Talk begins into a queue that stands.
 const BEGIN_S: f64 = 10.0;
@@ -63,15 +63,19 @@ pub fn trials(extent: &Extent) -> Result<Arc<[Trial]>> {
 }
 
 fn trial(path: &Path, counted_s: f64) -> Trial {
+    let all = std::iter::once(windowless()).chain(workloads()).collect();
+    let subject = "talk beside one without a window";
+    Trial::new(subject, path, WARMUP_S + counted_s, all).warmed_up(WARMUP_S)
+}
+
+/// All who talk.
+pub fn workloads() -> Vec<Workload> {
     let echoes = ECHOES.map(|(name, interval_ms, bytes)| talk(name, ping(interval_ms, bytes)));
     let asking = WorkloadKind::Web {
         object_bytes: vec![EXCHANGE_BYTES],
         pause_s: PAUSE_S,
     };
-    let all = [windowless()].into_iter().chain(echoes);
-    let all = all.chain([talk(ASKING, asking)]).collect();
-    let subject = "talk beside one without a window";
-    Trial::new(subject, path, WARMUP_S + counted_s, all).warmed_up(WARMUP_S)
+    echoes.into_iter().chain([talk(ASKING, asking)]).collect()
 }
 
 fn talk(name: &str, does: WorkloadKind) -> Workload {
@@ -91,11 +95,11 @@ pub fn cases(trials: &[Trial], extent: &Extent) -> Vec<Case> {
     trials.iter().flat_map(of).collect()
 }
 
-/// The laboratory does not see what waits; what waited comes late there.
-pub fn quantities(trials: &Arc<[Trial]>, extent: &Extent) -> Vec<Quantity> {
+/// Beside that one. The laboratory does not see what waits; what waited comes late there.
+pub fn quantities(beside: &str, trials: &Arc<[Trial]>, extent: &Extent) -> Vec<Quantity> {
     let touched = |what: &str, read: fn(&HeldResult) -> u64| {
         let trials = trials.clone();
-        let name = format!("talk beside a held download: packets {what}, all paths");
+        let name = format!("talk beside {beside}: packets {what}, all paths");
         Quantity::new(name, "packets", Claim::at_most(0.0, 1.0), move |s| {
             trials.iter().map(|trial| packets(s, trial, read)).sum()
         })
@@ -108,7 +112,7 @@ pub fn quantities(trials: &Arc<[Trial]>, extent: &Extent) -> Vec<Quantity> {
         ]);
     }
     for name in names() {
-        quantities.extend(delayed(name, trials));
+        quantities.extend(delayed(name, beside, trials));
     }
     quantities
 }
@@ -128,11 +132,11 @@ fn packets(sample: &Sample, trial: &Trial, read: fn(&HeldResult) -> u64) -> f64 
     })
 }
 
-fn delayed(name: &'static str, trials: &Arc<[Trial]>) -> [Quantity; 2] {
+fn delayed(name: &'static str, beside: &str, trials: &Arc<[Trial]>) -> [Quantity; 2] {
     let quantity = |words: &str, read: fn(&mut dyn Iterator<Item = f64>) -> f64| {
         let trials = trials.clone();
         let words =
-            format!("{name} beside a held download: p99 of its delay ÷ untouched Linux's, {words}");
+            format!("{name} beside {beside}: p99 of its delay ÷ untouched Linux's, {words}");
         Quantity::new(words, "", Claim::at_most(DELAY, 1.0), move |s| {
             let mut ratios = trials
                 .iter()

@@ -1,10 +1,11 @@
 //! Uploads without a window: what the hold makes of them before an uplink, alone, and beside others.
 
-use super::super::contenders::{Contender, TIDE};
+use super::super::contenders::{Contender, LINUX, TIDE};
 use super::super::links::{self, Link};
 use super::super::paths::{self, Path, WARMUP_S};
 use super::super::trials::Trial;
 use super::measure::{Bound, Measure};
+use super::{HOLD, talk};
 use crate::means::{mean, most};
 use crate::workloads::{bulk, download};
 use anyhow::Result;
@@ -148,6 +149,7 @@ const THEIRS: (&str, Measure) = (
 pub fn figure(extent: &Extent) -> Result<Figure> {
     let alone: Arc<[Trial]> = trials(extent, "an upload", &[])?.into();
     let company = company(extent)?;
+    let talks = talks(extent)?;
     let senders = SENDERS.iter().flat_map(|&(_, sender, _)| {
         let both = [held(sender).untouched(), held(sender)];
         alone
@@ -158,12 +160,16 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
         let of = |trial: &Trial| [TIDE.untouched(), held("cubic")].map(|by| trial.case(by));
         company.trials.iter().flat_map(of).collect::<Vec<_>>()
     });
-    let cases = senders.chain(beside).collect();
+    let talking = talks
+        .iter()
+        .flat_map(|trial| [LINUX, HOLD].map(|by| trial.case(by)));
+    let cases = senders.chain(beside).chain(talking).collect();
     let mut quantities: Vec<Quantity> = SENDERS
         .iter()
         .flat_map(|&(words, sender, gain)| judged(words, &alone, held(sender), gain))
         .collect();
     quantities.extend(company.iter().flat_map(Company::judged));
+    quantities.extend(talk::quantities("a held upload", &talks, extent));
     Ok(Figure {
         id: "windowless-uploads",
         title: "Uploads without a window",
@@ -173,15 +179,46 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
                  a buffer of 1000 packets: untouched Linux and held. Uplinks: 1 to 100 Mbit/s, the shipped cells, every recording of an \
                  uplink, at base RTTs of 20 to 200 ms; 50 Mbit/s down. Delays below 0.5 ms count as 0.5 ms. Beside others at 50 ms, CUBIC: \
                  an upload with a window that joins after 5 s; a download of this machine's and one of another's, which nobody \
-                 steers; counted from 15 s on.",
+                 steers; counted from 15 s on. Beside it talk a call (echoes of 250 bytes, 50 a second), a game (100 bytes, 30 a second), a \
+                 ping (84 bytes, 50 a second) and exchanges of 200 bytes, one a second, on uplinks of at least 1 Mbit/s.",
         cases,
         quantities,
         draw: Box::new(move |sample: &Sample| vec![plane(sample, &alone)]),
     })
 }
 
+/// Every uplink.
+fn uplinks(extent: &Extent) -> Result<impl Iterator<Item = Link>> {
+    let recorded = links::all(extent, 1)?.into_iter();
+    let recorded = recorded.skip(links::cells(extent.quick).len());
+    let uplinks = STEADY_MBPS.map(Link::constant).into_iter();
+    Ok(uplinks
+        .chain(links::cells(extent.quick))
+        .chain(recorded.filter(|link| link.name.ends_with(".up"))))
+}
+
 /// An upload over each uplink, beside these.
 fn trials(extent: &Extent, words: &str, others: &[Workload]) -> Result<Vec<Trial>> {
+    over(uplinks(extent)?, extent, words, others)
+}
+
+/// Those who talk beside it, where they are a small part of what is carried.
+fn talks(extent: &Extent) -> Result<Arc<[Trial]>> {
+    let mut wide = Vec::new();
+    for uplink in uplinks(extent)? {
+        if paths::mean_mbps(&uplink)? >= talk::LEAST_MBPS {
+            wide.push(uplink);
+        }
+    }
+    Ok(over(wide, extent, "an upload beside talk", &talk::workloads())?.into())
+}
+
+fn over(
+    uplinks: impl IntoIterator<Item = Link>,
+    extent: &Extent,
+    words: &str,
+    others: &[Workload],
+) -> Result<Vec<Trial>> {
     let rtts: &[u32] = match (others.is_empty(), extent.quick) {
         (false, _) => &COMPANY_RTT_MS,
         (true, true) => &QUICK_RTTS_MS,
@@ -192,12 +229,6 @@ fn trials(extent: &Extent, words: &str, others: &[Workload]) -> Result<Vec<Trial
     } else {
         SETTLED_S
     };
-    let recorded = links::all(extent, 1)?.into_iter();
-    let recorded = recorded.skip(links::cells(extent.quick).len());
-    let uplinks = STEADY_MBPS.map(Link::constant).into_iter();
-    let uplinks = uplinks
-        .chain(links::cells(extent.quick))
-        .chain(recorded.filter(|link| link.name.ends_with(".up")));
     let ways = paths::over([Link::constant(DOWN_MBPS)], rtts)?;
     let workloads: Vec<_> = std::iter::once(upload())
         .chain(others.iter().cloned())
@@ -209,6 +240,7 @@ fn trials(extent: &Extent, words: &str, others: &[Workload]) -> Result<Vec<Trial
             .through(uplink, PACKETS)
     };
     Ok(uplinks
+        .into_iter()
         .flat_map(|uplink| {
             ways.iter()
                 .map(|way| trial(&uplink, way))

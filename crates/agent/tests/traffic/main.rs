@@ -8,6 +8,7 @@
 mod tally;
 
 mod attached;
+mod big;
 mod downloads;
 mod features;
 mod gateway;

@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
+use tidegate_admission::http::Received;
 
 /// What questions are.
 const JSON: &str = "application/json";
@@ -68,6 +69,19 @@ pub struct Request<'a> {
     pub content_type: Option<&'a str>,
     /// JSON.
     pub body: &'a [u8],
+}
+
+impl<'a> Request<'a> {
+    /// One that came by HTTP.
+    pub fn of(received: &'a Received) -> Self {
+        Self {
+            method: &received.method,
+            path: &received.path,
+            authorization: received.authorization.as_deref(),
+            content_type: received.content_type.as_deref(),
+            body: &received.body,
+        }
+    }
 }
 
 /// An answer.

@@ -7,7 +7,9 @@ pub use memory::Memory;
 pub use redis::Redis;
 
 use crate::api::ReceiverId;
-use std::net::SocketAddr;
+use crate::limits::whose;
+use std::net::{IpAddr, SocketAddr};
+use tidegate_admission::network_of;
 
 /// A receiver that has announced itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,9 +20,24 @@ pub struct Receiver {
     pub key: [u8; 16],
 }
 
+/// Receivers in all.
+pub const RECEIVERS: usize = 1 << 17;
+
 /// Receivers that one address may have, or one /64 of IPv6: as many as may stand behind a NAT, and far
 /// fewer than there is room for.
 pub const RECEIVERS_EACH: usize = 64;
+
+/// Receivers of one network, whoever has all of its addresses: a /24 of IPv4, a /48 of IPv6.
+pub const RECEIVERS_OF_NETWORK: usize = 1024;
+
+/// The crowds that a receiver at that address is one of, and how large each may be.
+fn crowds(address: IpAddr) -> [(String, usize); 2] {
+    let network = format!("network:{}", network_of(address));
+    [
+        (whose(address).to_string(), RECEIVERS_EACH),
+        (network, RECEIVERS_OF_NETWORK),
+    ]
+}
 
 /// What became of a receiver that was to be remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +46,7 @@ pub enum Put {
     Done,
     /// Its name is somebody else's, who has another key.
     Taken,
-    /// Its address has [`RECEIVERS_EACH`] already.
+    /// Its address has [`RECEIVERS_EACH`] already, or its network [`RECEIVERS_OF_NETWORK`].
     Crowded,
 }
 

@@ -2,10 +2,12 @@
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tidegate_overlay::registry::{Config, Put, RECEIVERS_EACH, Receiver, Server, Service, Store};
+use tidegate_overlay::registry::{
+    Config, Put, RECEIVERS_EACH, RECEIVERS_OF_NETWORK, Receiver, Server, Service, Store,
+};
 use tidegate_overlay::{Announcement, ReceiverId, Registry, Secret};
 
 /// A registry at some port.
@@ -119,6 +121,37 @@ pub fn one_address_cannot_fill(store: &dyn Store) {
         // The minute of most of them is over.
         assert_eq!(put(60, most + 2, one), Put::Done);
     }
+}
+
+/// The same of somebody who has a /48 of IPv6, or 16 addresses of a /24.
+pub fn one_network_cannot_fill(store: &dyn Store) {
+    let put = |name: u16, address: IpAddr| {
+        let receiver = Receiver {
+            address: SocketAddr::new(address, 9447),
+            key: KEY,
+        };
+        let mut id = [9; 16];
+        id[..2].copy_from_slice(&name.to_be_bytes());
+        store
+            .put_receiver(ReceiverId(id), receiver, 60, 1000)
+            .unwrap()
+    };
+    let most = u16::try_from(RECEIVERS_OF_NETWORK).unwrap();
+    let v6 = |name: u16| Ipv6Addr::new(0x2001, 0xdb8, 0, name, 0, 0, 0, 1).into();
+    let v4 = |name: u16| Ipv4Addr::new(192, 0, 2, name.to_be_bytes()[1]).into();
+    let elsewhere = ["2001:db8:1::1", "192.0.3.1"].map(|text| text.parse().unwrap());
+    for name in 0..most {
+        assert_eq!(put(name, v6(name)), Put::Done);
+        assert_eq!(put(name, v4(name)), Put::Done);
+    }
+    assert_eq!(put(most, v6(most)), Put::Crowded);
+    assert_eq!(put(most, v4(255)), Put::Crowded);
+    assert_eq!(put(0, v6(0)), Put::Done, "who is there may stay");
+    assert!(
+        elsewhere
+            .into_iter()
+            .all(|address| put(most, address) == Put::Done)
+    );
 }
 
 /// Seconds since 1970.

@@ -1,7 +1,19 @@
-//! What may be sent: bytes of a session and of all together, by UDP and TCP alike.
+//! What may be sent: bytes of a session and of all together, and how fast, by UDP and TCP alike.
 
-use std::sync::Arc;
+use super::socket::now;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// Of what a session may be sent, so much is kept for answers, and an eighth at most: who has spent the rest is still told so.
+const ANSWERS: u64 = 64 << 10;
+
+/// A session that was sent less than its rate may catch up on so long.
+const CREDIT: Duration = Duration::from_millis(250);
+
+/// Answers need not wait behind a train that has the whole rate: they may be so far ahead of it.
+const AHEAD: Duration = Duration::from_millis(20);
 
 /// Of all sessions.
 #[derive(Debug)]
@@ -33,25 +45,41 @@ impl Total {
 /// Of one.
 #[derive(Debug)]
 pub struct Budget {
+    /// Bytes for trains and load.
     left: AtomicU64,
+    /// Bytes for answers alone; they are taken from the total already.
+    answers: AtomicU64,
     total: Arc<Total>,
+    max_bps: f64,
+    /// When what was sent so far has left, at that rate.
+    free_at: Mutex<Instant>,
 }
 
 impl Budget {
-    /// So many bytes, if all sessions together may be sent as many.
-    pub fn new(bytes: u64, total: &Arc<Total>) -> Self {
+    /// So many bytes at so many bit/s, if all sessions together may be sent as many.
+    pub fn new(bytes: u64, max_bps: f64, total: &Arc<Total>) -> Self {
+        let bytes = bytes.min(total.left());
+        let answers = ANSWERS.min(bytes / 8);
+        let answers = if take(&total.left, answers) {
+            answers
+        } else {
+            0
+        };
         Self {
-            left: bytes.min(total.left()).into(),
+            left: (bytes - answers).into(),
+            answers: answers.into(),
             total: Arc::clone(total),
+            max_bps,
+            free_at: Mutex::new(now()),
         }
     }
 
-    /// Bytes that may be sent yet.
+    /// Bytes that may be sent of trains and load yet.
     pub fn left(&self) -> u64 {
         self.left.load(Relaxed)
     }
 
-    /// Whether so many may be sent; then they count as sent. If not, nothing more may be.
+    /// Whether so many bytes of a train or a load may be sent; then they count as sent. If not, no more of them may be.
     pub fn take(&self, bytes: u64) -> bool {
         let allowed = take(&self.left, bytes) && take(&self.total.left, bytes);
         match allowed {
@@ -60,10 +88,87 @@ impl Budget {
         };
         allowed
     }
+
+    /// Whether an answer of so many bytes may be sent at once; then they count as sent. It comes out of what is left for
+    /// trains, or of what is kept for answers.
+    pub fn take_answer(&self, bytes: u64) -> bool {
+        let in_time = self.free_at() <= now() + AHEAD;
+        let allowed = in_time && (self.take_of_trains(bytes) || take(&self.answers, bytes));
+        if allowed {
+            self.total.sent.fetch_add(bytes, Relaxed);
+            self.reserve(bytes);
+        }
+        allowed
+    }
+
+    fn take_of_trains(&self, bytes: u64) -> bool {
+        if !take(&self.left, bytes) {
+            return false;
+        }
+        let allowed = take(&self.total.left, bytes);
+        if !allowed {
+            self.left.swap(0, Relaxed);
+        }
+        allowed
+    }
+
+    /// When the next packet may leave.
+    pub fn free_at(&self) -> Instant {
+        *self.free_at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the time that so many bytes need at the session's rate: how long they have to wait for it to begin.
+    pub fn reserve(&self, bytes: u64) -> Duration {
+        let lasts = Duration::from_secs_f64(bytes as f64 * 8.0 / self.max_bps);
+        let at = now();
+        let mut free_at = self.free_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let begins = (*free_at).max(at - CREDIT);
+        *free_at = begins + lasts;
+        begins - at
+    }
+}
+
+/// What was kept for answers is the others' again.
+impl Drop for Budget {
+    fn drop(&mut self) {
+        let unused = self.answers.swap(0, Relaxed);
+        self.total.left.fetch_add(unused, Relaxed);
+    }
 }
 
 /// Takes so many from what is left, if there are as many.
 pub fn take(left: &AtomicU64, bytes: u64) -> bool {
     left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes))
         .is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_count_and_are_still_given_when_the_rest_is_spent() {
+        let total = Arc::new(Total::new(1000));
+        let budget = Budget::new(800, 1e9, &total);
+        assert_eq!(budget.left(), 700);
+        assert!(budget.take_answer(100) && budget.take(600) && !budget.take(1));
+        assert!(budget.take_answer(100) && !budget.take_answer(1));
+        assert_eq!((total.sent(), total.left()), (800, 200));
+        drop(budget);
+        let kept = Budget::new(160, 1e9, &total);
+        assert_eq!(total.left(), 180);
+        drop(kept);
+        assert_eq!(total.left(), 200);
+    }
+
+    #[test]
+    fn answers_wait_for_nobody_but_are_no_faster_than_the_rate() {
+        let total = Arc::new(Total::new(u64::MAX));
+        // 1000 bytes last 8 ms.
+        let budget = Budget::new(10_000_000, 1e6, &total);
+        let given = (0..1000).filter(|_| budget.take_answer(1000)).count();
+        // What the rate allows ahead of time, with the credit of a session that was sent nothing.
+        assert!((3..=40).contains(&given), "{given}");
+        assert!(!budget.reserve(1000).is_zero());
+    }
 }

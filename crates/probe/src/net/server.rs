@@ -1,22 +1,23 @@
 //! The server: answers whoever has the key, within its budgets.
 
+mod greeting;
+mod guest;
+
 use super::budget::{Budget, Total};
-use super::control::{
-    COOKIE, Control, FULL, HELLO, OPEN, OPENED, QUESTION, RECORDS_MAX, read, write,
-};
+use super::control::{Control, HELLO, OPEN, read};
 use super::load::{Pass, Passes, accept};
-use super::seal::{Key, Session, TAG, VERSION, session_of};
-use super::socket::{Received, Socket, Way, now, wall};
+use super::seal::{Key, Session, VERSION, session_of};
+use super::socket::{Received, Socket, Way, now};
 use super::{AT_ONCE, SILENCE};
-use crate::{Arrival, Message, Pong, Receiver, Train, TrainConfig};
+use greeting::{Door, Id, Opening, Question};
+use guest::Guest;
 use std::collections::HashMap;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Duration;
-use tidegate_time::Instant;
 
 /// What a server allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,17 +49,24 @@ impl Default for Limits {
 pub struct Counters {
     /// Sessions that were opened.
     pub sessions: u64,
-    /// Bytes of trains and of TCP's load that were sent.
+    /// Bytes that sessions were sent: trains, TCP's load and answers, as they count against budgets.
     pub sent_bytes: u64,
     /// Packets that were dropped: forged, replayed, of no session or of another address. Connections without a pass.
     pub refused: u64,
+    /// Packets that the system would not send.
+    pub unsent: u64,
 }
 
-/// Records that a session may pile up: 50 MB of memory.
-const MOST_RECORDS: usize = 1_000_000;
+impl Limits {
+    /// What is wrong with them, if anything is.
+    fn error(&self) -> Option<&'static str> {
+        let possible = self.max_bps.is_finite() && self.max_bps >= LEAST_BPS;
+        (!possible).then_some("a server sends 1 kbit/s at least")
+    }
+}
 
-/// A cookie is good for this period and the next.
-const COOKIE_PERIOD: Duration = Duration::from_secs(10);
+/// Slower, a packet would take seconds.
+const LEAST_BPS: f64 = 1e3;
 
 /// The server.
 #[derive(Debug)]
@@ -66,50 +74,38 @@ pub struct Server {
     socket: Socket,
     /// TCP, at the same address.
     listener: TcpListener,
-    key: Key,
-    /// Known to nobody else, for cookies.
-    secret: Key,
+    door: Door,
     limits: Limits,
-    guests: HashMap<[u8; 8], Guest>,
+    guests: HashMap<Id, Guest>,
     passes: Arc<Passes>,
     total: Arc<Total>,
     sessions: u64,
     refused: Arc<AtomicU64>,
-}
-
-/// A session.
-#[derive(Debug)]
-struct Guest {
-    way: Way,
-    session: Session,
-    heard: Instant,
-    budget: Arc<Budget>,
-    train: Option<Train>,
-    /// The last train that it wanted to be sent: a question that is repeated, or comes late, makes no second one.
-    wanted: Option<u8>,
-    receiver: Option<(u8, Receiver)>,
-    records: Option<(u8, Vec<Arrival>)>,
+    unsent: u64,
 }
 
 impl Server {
     /// A server at that address for all who have `key`.
     ///
     /// # Errors
-    /// When the address cannot be had.
+    /// When the address cannot be had, or a limit is none.
     pub fn bind(address: SocketAddr, key: Key, limits: Limits) -> io::Result<Self> {
+        if let Some(error) = limits.error() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
+        }
         let (socket, listener) = bind(address)?;
         listener.set_nonblocking(true)?;
         Ok(Self {
             socket,
             listener,
-            key,
-            secret: Key::random(),
+            door: Door::new(key),
             limits,
             guests: HashMap::new(),
             passes: Arc::default(),
             total: Arc::new(Total::new(limits.total_bytes)),
             sessions: 0,
             refused: Arc::default(),
+            unsent: 0,
         })
     }
 
@@ -127,126 +123,115 @@ impl Server {
             sessions: self.sessions,
             sent_bytes: self.total.sent(),
             refused: self.refused.load(Ordering::Relaxed),
+            unsent: self.unsent,
         }
+    }
+
+    /// With a rate that no packet can have, by which its threads panic.
+    #[cfg(test)]
+    pub(super) fn broken(mut self) -> Self {
+        self.limits.max_bps = 0.0;
+        self
     }
 
     /// Serves until `stop` is set.
     ///
     /// # Errors
-    /// When the socket fails.
+    /// When no descriptor is left to begin with. What happens later to a packet or a connection ends nothing.
+    ///
+    /// # Panics
+    /// When a thread of its own does; all have ended then.
     pub fn run(&mut self, stop: &AtomicBool) -> io::Result<()> {
         let listener = self.listener.try_clone()?;
         let passes = Arc::clone(&self.passes);
         let refused = Arc::clone(&self.refused);
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
-            scope.spawn(|| accept(&listener, &passes, &refused, &over));
-            let served = self.serve(stop);
-            over.store(true, Ordering::Relaxed);
-            served
-        })
-    }
-
-    fn serve(&mut self, stop: &AtomicBool) -> io::Result<()> {
-        while !stop.load(Ordering::Relaxed) {
-            for _ in 0..AT_ONCE {
-                let Some(received) = self.socket.receive()? else {
-                    break;
-                };
-                self.take(&received)?;
+            let accepting = scope.spawn(|| {
+                let _ends = Ends(&over);
+                accept(&listener, &passes, &refused, &over);
+            });
+            let _ends = Ends(&over);
+            while !stop.load(Ordering::Relaxed) && !accepting.is_finished() {
+                self.turn();
             }
-            self.forget();
-            self.send()?;
-            self.socket.wait(self.until_next())?;
-        }
+        });
         Ok(())
     }
 
-    fn take(&mut self, received: &Received) -> io::Result<()> {
-        let packet = &received.bytes;
-        let answer = match packet.get(..2) {
-            Some(&[VERSION, HELLO]) => self.hello(packet, received.way.far),
-            Some(&[VERSION, OPEN]) => self.open(packet, received.way),
+    fn turn(&mut self) {
+        for _ in 0..AT_ONCE {
+            match self.socket.receive() {
+                Ok(Some(received)) => self.take(&received),
+                Ok(None) => break,
+                // As if the packet were lost; if it happens again and again, not at once.
+                Err(_) => {
+                    thread::sleep(PAUSE);
+                    break;
+                }
+            }
+        }
+        self.forget();
+        self.send();
+        if self.socket.wait(self.until_next()).is_err() {
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn take(&mut self, received: &Received) {
+        let way = received.way;
+        let answer = match received.bytes.get(..2) {
+            _ if !may_be_answered(way.far) => None,
+            Some(&[VERSION, HELLO]) => {
+                let question = self.door.question(&received.bytes, way.far);
+                question.map(|question| self.door.invite(&question))
+            }
+            Some(&[VERSION, OPEN]) => {
+                let question = self.door.question(&received.bytes, way.far);
+                question.and_then(|question| self.open(&question, way))
+            }
             _ => return self.take_sealed(received),
         };
         match answer {
-            Some(answer) => self.socket.send(&answer, received.way),
-            None => {
-                self.refused.fetch_add(1, Ordering::Relaxed);
-                Ok(())
+            Some(answer) => say(&self.socket, &mut self.unsent, &answer, way),
+            None => self.refuse(),
+        }
+    }
+
+    fn refuse(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A session for an Open that brings its cookie back. The same question has the same answer, as long as its session
+    /// lives, and makes no second one.
+    fn open(&mut self, question: &Question, way: Way) -> Option<Vec<u8>> {
+        let id = match self.door.open(question)? {
+            Opening::Known(id) => id,
+            Opening::New(id, key) if self.guests.len() < self.limits.sessions => {
+                self.welcome(id, key, way);
+                id
             }
-        }
+            Opening::New(..) | Opening::TooMany => return Some(self.door.turn_away(question)),
+        };
+        let left = self.guests.get(&id)?.budget.left();
+        Some(self.door.welcome(question, id, left, self.limits.max_bps))
     }
 
-    /// A cookie for a Hello with the right tag; nothing is remembered.
-    fn hello(&self, packet: &[u8], from: SocketAddr) -> Option<Vec<u8>> {
-        let nonce = question(&self.key, packet)?;
-        let mut answer = vec![VERSION, COOKIE];
-        answer.extend(nonce);
-        answer.extend(self.cookie(from, nonce, period(now())));
-        answer.extend(self.key.tag(&[b"answer", &answer]));
-        Some(answer)
+    fn welcome(&mut self, id: Id, key: Key, way: Way) {
+        let limits = &self.limits;
+        let budget = Arc::new(Budget::new(
+            limits.session_bytes,
+            limits.max_bps,
+            &self.total,
+        ));
+        let pass = Pass::new(key, Arc::clone(&budget));
+        self.passes().insert(id, Arc::new(pass));
+        let session = Session::new(id, key, true);
+        self.guests.insert(id, Guest::new(way, session, budget));
+        self.sessions += 1;
     }
 
-    /// A session for an Open that brings its cookie back.
-    fn open(&mut self, packet: &[u8], way: Way) -> Option<Vec<u8>> {
-        let from = way.far;
-        let nonce = question(&self.key, packet)?;
-        let current = period(now());
-        let cookie = packet.get(18..18 + TAG)?;
-        let mut good = [current, current.wrapping_sub(1)].into_iter();
-        if !good.any(|period| self.cookie(from, nonce, period) == cookie) {
-            return None;
-        }
-        // The same question has the same answer, and makes no second session.
-        let id: [u8; 8] = self
-            .secret
-            .tag(&[b"session", nonce, from.to_string().as_bytes()])[..8]
-            .try_into()
-            .ok()?;
-        if !self.guests.contains_key(&id) {
-            if self.guests.len() >= self.limits.sessions {
-                let mut answer = vec![VERSION, FULL];
-                answer.extend(nonce);
-                answer.extend([0; TAG]);
-                answer.extend(self.key.tag(&[b"answer", &answer]));
-                return Some(answer);
-            }
-            let key = self.key.derive(&[b"session", nonce, &id]);
-            let budget = Arc::new(Budget::new(self.limits.session_bytes, &self.total));
-            let pass = Pass::new(key, Arc::clone(&budget), self.limits.max_bps);
-            self.passes().insert(id, Arc::new(pass));
-            self.sessions += 1;
-            self.guests.insert(
-                id,
-                Guest {
-                    way,
-                    session: Session::new(id, key, true),
-                    heard: now(),
-                    budget,
-                    train: None,
-                    wanted: None,
-                    receiver: None,
-                    records: None,
-                },
-            );
-        }
-        let mut answer = vec![VERSION, OPENED];
-        answer.extend(nonce);
-        answer.extend(id);
-        answer.extend(self.guests[&id].budget.left().to_be_bytes());
-        answer.extend((self.limits.max_bps as u64).to_be_bytes());
-        answer.extend(self.key.tag(&[b"answer", &answer]));
-        Some(answer)
-    }
-
-    fn cookie(&self, from: SocketAddr, nonce: &[u8], period: u64) -> [u8; TAG] {
-        let address = from.to_string();
-        self.secret
-            .tag(&[b"cookie", address.as_bytes(), nonce, &period.to_be_bytes()])
-    }
-
-    fn take_sealed(&mut self, received: &Received) -> io::Result<()> {
+    fn take_sealed(&mut self, received: &Received) {
         let guest = session_of(&received.bytes).and_then(|id| self.guests.get_mut(&id));
         let guest = guest.filter(|guest| guest.way.far == received.way.far);
         let said = guest.and_then(|guest| {
@@ -254,22 +239,20 @@ impl Server {
             Some((read(inner).ok()?, guest))
         });
         let Some((control, guest)) = said else {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-            return Ok(());
+            return self.refuse();
         };
         guest.heard = now();
         if control == Control::Close {
             let id = guest.session.id;
             self.guests.remove(&id);
             self.forget();
-            return Ok(());
+            return;
         }
-        let answer = guest.take(control, received.clock, &self.limits);
-        if let Some(answer) = answer {
-            let packet = guest.session.seal(&write(&answer));
-            self.socket.send(&packet, received.way)?;
+        if let Some(answer) = guest.take(control, received.clock, &self.limits)
+            && let Some(packet) = guest.answer(&answer)
+        {
+            say(&self.socket, &mut self.unsent, &packet, received.way);
         }
-        Ok(())
     }
 
     /// Those who say nothing are sent nothing.
@@ -290,50 +273,45 @@ impl Server {
         self.passes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn send(&mut self) -> io::Result<()> {
-        let at = now();
+    fn send(&mut self) {
         for guest in self.guests.values_mut() {
-            let Guest {
-                way,
-                session,
-                budget,
-                train,
-                receiver,
-                ..
-            } = guest;
-            if let Some(train) = train {
-                while let Some(data) = train.poll(at, wall()) {
-                    if !budget.take(data.bytes.into()) {
-                        break;
-                    }
-                    let packet = session.seal(&write(&Control::Measure(Message::Data(data))));
-                    self.socket.send(&packet, *way)?;
-                }
-                if train.is_done() || budget.left() == 0 {
-                    guest.train = None;
-                }
-            }
-            if let Some((_, receiver)) = receiver
-                && let Some(report) = receiver.report(at)
-            {
-                let packet = session.seal(&write(&Control::Measure(Message::Report(report))));
-                self.socket.send(&packet, *way)?;
+            for _ in 0..AT_ONCE {
+                let Some(packet) = guest.next_packet() else {
+                    break;
+                };
+                say(&self.socket, &mut self.unsent, &packet, guest.way);
             }
         }
-        Ok(())
     }
 
     fn until_next(&self) -> Duration {
-        let trains = self
-            .guests
-            .values()
-            .filter_map(|g| g.train.as_ref()?.next_event());
-        let reports = self
-            .guests
-            .values()
-            .filter_map(|g| g.receiver.as_ref()?.1.next_event());
-        let next = trains.chain(reports).min();
+        let next = self.guests.values().filter_map(Guest::next_event).min();
         next.map_or(LONGEST_WAIT, |next| (next - now()).min(LONGEST_WAIT))
+    }
+}
+
+/// Sends a packet, or loses it, as a link would: its address may be none that can be sent to, and an interface may go.
+fn say(socket: &Socket, unsent: &mut u64, packet: &[u8], way: Way) {
+    if socket.send(packet, way).is_err() {
+        *unsent += 1;
+    }
+}
+
+/// Whether a packet from there can be answered: nobody has port 0, and what is many is no client.
+fn may_be_answered(from: SocketAddr) -> bool {
+    let to_many = match from.ip().to_canonical() {
+        IpAddr::V4(v4) => v4.is_broadcast() || v4.is_multicast() || v4.is_unspecified(),
+        IpAddr::V6(v6) => v6.is_multicast() || v6.is_unspecified(),
+    };
+    from.port() != 0 && !to_many
+}
+
+/// Says that it is over when it goes, also by a panic: the others end, and the panic is told.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -353,100 +331,5 @@ fn bind(address: SocketAddr) -> io::Result<(Socket, TcpListener)> {
 /// An interrupt is noticed so soon.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-fn period(at: Instant) -> u64 {
-    at.as_nanos() / COOKIE_PERIOD.as_nanos() as u64
-}
-
-/// The nonce of a question that has the right length and tag.
-fn question<'a>(key: &Key, packet: &'a [u8]) -> Option<&'a [u8]> {
-    let (said, tag) = packet.split_at_checked(QUESTION - TAG)?;
-    (packet.len() == QUESTION && key.verifies(tag, &[b"question", said])).then(|| &said[2..18])
-}
-
-impl Guest {
-    /// The answer to what the client says, if there is one.
-    fn take(&mut self, control: Control, clock: Instant, limits: &Limits) -> Option<Control> {
-        match control {
-            Control::Start { to_client, train } => Some(self.start(to_client, train, limits)),
-            Control::Stop { flow } => {
-                if self.wanted == Some(flow) {
-                    self.train = None;
-                }
-                if self
-                    .receiver
-                    .as_ref()
-                    .is_some_and(|(known, _)| *known == flow)
-                {
-                    self.records = self
-                        .receiver
-                        .take()
-                        .map(|(flow, r)| (flow, r.into_arrivals()));
-                }
-                None
-            }
-            Control::Fetch { flow, from } => {
-                let (_, all) = self.records.as_ref().filter(|(known, _)| *known == flow)?;
-                let rest = all.get(from as usize..)?;
-                Some(Control::Records {
-                    flow,
-                    from,
-                    total: all.len() as u32,
-                    records: rest[..rest.len().min(RECORDS_MAX)].to_vec(),
-                })
-            }
-            Control::Measure(Message::Data(data)) => {
-                let (flow, receiver) = self.receiver.as_mut()?;
-                if *flow == data.flow && receiver.count() < MOST_RECORDS {
-                    receiver.take(now(), clock, &data);
-                }
-                None
-            }
-            Control::Measure(Message::Report(report)) => {
-                if let Some(train) = &mut self.train {
-                    train.report(now(), &report);
-                }
-                None
-            }
-            Control::Measure(Message::Ping(ping)) => Some(Control::Measure(Message::Pong(Pong {
-                sequence: ping.sequence,
-                asked: ping.sent,
-                answered: wall(),
-            }))),
-            _ => None,
-        }
-    }
-
-    /// The train that is wanted, within what is left; one at a time. A repeated question changes nothing.
-    fn start(&mut self, to_client: bool, train: TrainConfig, limits: &Limits) -> Control {
-        let flow = train.flow;
-        let sane = train.max_bytes <= self.budget.left() && usize::from(train.bytes) <= MOST_BYTES;
-        let known = to_client && self.wanted.replace(flow) == Some(flow);
-        if to_client && sane && !known {
-            let train = TrainConfig {
-                max_bps: train.max_bps.min(limits.max_bps),
-                start_bps: train.start_bps.clamp(1e3, limits.max_bps),
-                max_time: train.max_time.min(LONGEST_TRAIN),
-                bytes: train.bytes.max(LEAST_BYTES),
-                ..train
-            };
-            self.train = Some(Train::new(train, now()));
-        }
-        if !to_client
-            && self
-                .receiver
-                .as_ref()
-                .is_none_or(|(known, _)| *known != flow)
-        {
-            self.receiver = Some((flow, Receiver::new(flow)));
-        }
-        Control::Started {
-            flow,
-            left: self.budget.left(),
-        }
-    }
-}
-
-/// Sizes of a train's packets, and how long one may fill.
-const LEAST_BYTES: u16 = 100;
-const MOST_BYTES: usize = 1500;
-const LONGEST_TRAIN: Duration = Duration::from_secs(600);
+/// After the socket has failed.
+const PAUSE: Duration = Duration::from_millis(10);

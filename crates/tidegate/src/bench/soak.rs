@@ -1,40 +1,44 @@
-//! Half an hour of connections that come and go over a link that loses, reorders and duplicates,
-//! with the agent in between, while interfaces come and go, routes move and the agent is told anew what to do: nothing may
-//! be damaged, stuck or left behind.
+//! Connections that come and go and others that stay, over a link that loses, reorders and duplicates, a router's own and from
+//! behind its NAT, with the agent in between, while interfaces come and go, routes move and the agent is told anew what to do:
+//! nothing may be damaged, stuck or left behind, and memory must not grow once the tables are full.
 
 mod connections;
+mod crowd;
 mod life;
+mod memory;
+mod router;
 
 use super::agent_process::{AgentProcess, Resources};
 use super::{Row, print};
 use crate::args::BenchArgs;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use connections::{Listeners, Tally, be_client, serve};
+use crowd::Crowd;
 use indicatif::{ProgressBar, ProgressStyle};
 use life::{Events, Life};
+use memory::Memory;
+use router::Inside;
+use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use tidegate_lab::EmulatedHosts;
+use tidegate_lab::{EmulatedHosts, Namespace};
 use tidegate_link::{Config, Disorder, Loss, Rate};
+use tokio::sync::watch;
 
-/// Connections at once.
+/// Connections that come and go at once.
 const CLIENTS: u64 = 32;
+
+/// Connections that the agent's tables are made for, at least.
+const TABLES: u32 = 16_384;
 
 /// Between two looks at the agent.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// Until the tables of flows are full and memory ought not to grow any more, at most: a share of
-/// the whole time.
-const WARMUP_SHARE: f64 = 0.25;
-
-/// How much larger the agent's resident memory may be at the end than after the warm-up, in bytes:
-/// that the allocator settles.
-const RSS_SLACK: u64 = 1 << 20;
-
 /// Runs it and prints what came of it; fails if anything is not as it should be.
 pub fn run(args: &BenchArgs, stop: &AtomicBool) -> Result<()> {
-    let soaked = soak(Duration::from_secs_f64(60.0 * args.minutes), stop)?;
+    let soaked = soak(args, stop)?;
     print(soaked.rows(), args.json)?;
     soaked.check()
 }
@@ -42,44 +46,60 @@ pub fn run(args: &BenchArgs, stop: &AtomicBool) -> Result<()> {
 /// What came of it.
 struct Soaked {
     seconds: f64,
-    tally: Tally,
+    tally: Arc<Tally>,
     events: Events,
     carried: u64,
     lost: u64,
+    memory: Memory,
     warm: Resources,
     end: Resources,
+    cpu: f64,
     rest_cpu: f64,
     left_behind: usize,
 }
 
-fn soak(period: Duration, stop: &AtomicBool) -> Result<Soaked> {
-    let hosts = EmulatedHosts::new(link(80e6), link(40e6), 1)?;
+fn soak(args: &BenchArgs, stop: &AtomicBool) -> Result<Soaked> {
+    let period = Duration::from_secs_f64(60.0 * args.minutes);
+    let hosts = EmulatedHosts::new(link(1e6 * args.down), link(1e6 * args.up), 1)?;
+    let inside = Inside::new(hosts.client())?;
     let listeners = Listeners::new(hosts.server())?;
-    let mut life = Life::begin(hosts.client())?;
-    let mut agent = life.agent()?;
-    let (tally, over, served) = (
-        Tally::default(),
-        AtomicBool::new(false),
-        AtomicBool::new(false),
-    );
+    let crowd = Crowd::new(hosts.server(), args.idle as usize)?;
+    let mut life = Life::begin(&hosts)?;
+    let mut agent = life.agent(args.idle.next_power_of_two().max(TABLES))?;
+    let tally = Arc::new(Tally::default());
+    let (over, served) = (AtomicBool::new(false), AtomicBool::new(false));
+    let gone = watch::Sender::new(false);
     let began = Instant::now();
-    let warm = thread::scope(|scope| -> Result<Resources> {
+    let watched = thread::scope(|scope| -> Result<Watched> {
         let serving = scope.spawn(|| serve(&listeners, &tally, &served));
-        let clients: Vec<_> = (0..CLIENTS)
-            .map(|seed| {
-                let (hosts, tally, over, listeners) = (&hosts, &tally, &over, &listeners);
-                scope.spawn(move || be_client(seed, hosts.client(), listeners, tally, over))
-            })
-            .collect();
-        let warm = watch(period, stop, &mut agent, &mut life, &tally);
+        let echoing = scope.spawn(|| crowd.serve(hosts.server(), gone.subscribe()));
+        let homes = [hosts.client(), inside.device()];
+        let clients = (0..CLIENTS).map(|seed| {
+            let (tally, over, listeners) = (&tally, &over, &listeners);
+            let home = homes[(seed / 2 % 2) as usize];
+            scope.spawn(move || be_client(seed, home, listeners, tally, over))
+        });
+        let clients: Vec<_> = clients.collect();
+        let staying = homes.map(|home| {
+            let (crowd, tally) = (&crowd, &tally);
+            scope.spawn(move || crowd.stay(home, args.idle as usize / 2, tally))
+        });
+        let watched = watch(period, stop, &mut agent, &mut life, &tally);
         over.store(true, Ordering::Relaxed);
-        let ended: Vec<_> = clients.into_iter().map(|c| c.join()).collect();
+        crowd.end();
+        let ended: Vec<_> = clients
+            .into_iter()
+            .chain(staying)
+            .map(|c| c.join())
+            .collect();
         served.store(true, Ordering::Relaxed);
+        gone.send_replace(true);
         serving.join().expect("the server does not panic")?;
+        echoing.join().expect("the server does not panic")?;
         for client in ended {
             client.expect("no client panics")?;
         }
-        warm
+        watched
     })?;
     let seconds = began.elapsed().as_secs_f64();
     life.calm()?;
@@ -95,11 +115,31 @@ fn soak(period: Duration, stop: &AtomicBool) -> Result<Soaked> {
         events,
         carried,
         lost,
-        warm,
+        cpu: end.cpu.as_secs_f64() / seconds,
+        memory: watched.memory,
+        warm: watched.warm,
         rest_cpu,
         end,
         left_behind,
     })
+}
+
+/// What was seen of the agent while connections came and went.
+struct Watched {
+    memory: Memory,
+    /// What it held after a quarter of the time.
+    warm: Resources,
+}
+
+/// Runs ip(8) on a host.
+fn ip(host: &Namespace, arguments: &str) -> Result<()> {
+    let status = host.run(|| {
+        let mut ip = Command::new("ip");
+        Ok(ip.args(arguments.split(' ')).status()?)
+    });
+    let status = status.context("run ip, of iproute2")?;
+    ensure!(status.success(), "ip {arguments}: {status}");
+    Ok(())
 }
 
 /// A link that is hard on connections: every hundredth packet is lost, as many are overtaken, and a
@@ -121,38 +161,42 @@ fn link(bps: f64) -> Config {
     }
 }
 
-/// Shows how far it is until the period is over. Returns what the agent held when it had warmed up.
+/// Lets life happen until the period is over, and looks at the agent; shows how far it is.
 fn watch(
     period: Duration,
     stop: &AtomicBool,
     agent: &mut AgentProcess,
     life: &mut Life,
     tally: &Tally,
-) -> Result<Resources> {
+) -> Result<Watched> {
     let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {msg}")?;
     let bar = ProgressBar::new(period.as_secs()).with_style(style);
     let began = Instant::now();
+    let mut memory = Memory::over(period);
     let mut warm = None;
     while began.elapsed() < period && !stop.load(Ordering::Relaxed) {
         thread::sleep(LOOK.min(period.saturating_sub(began.elapsed())));
         agent.ensure_alive()?;
         life.step(agent)?;
-        if warm.is_none() && began.elapsed() > period.mul_f64(WARMUP_SHARE) {
+        if warm.is_none() && began.elapsed() > period / 4 {
             life.calm()?;
             warm = Some(agent.resources()?);
         }
         let rss = agent.resources()?.rss;
+        memory.note(began.elapsed(), rss);
         bar.set_position(began.elapsed().as_secs());
         bar.set_message(format!(
-            "{} connections, {} bad, agent {} kB",
+            "{} connections, {} stay, {} bad, agent {} kB",
             tally.done.load(Ordering::Relaxed),
+            tally.staying.load(Ordering::Relaxed),
             tally.bad(),
             rss >> 10
         ));
     }
     bar.finish_and_clear();
     // Interrupted before.
-    warm.map_or_else(|| agent.resources(), Ok)
+    let warm = warm.map_or_else(|| agent.resources(), Ok)?;
+    Ok(Watched { memory, warm })
 }
 
 impl Soaked {
@@ -169,6 +213,13 @@ impl Soaked {
                 tally(&self.tally.paused),
                 "",
             ),
+            row("connections that stayed", tally(&self.tally.staying), ""),
+            row("words of theirs meanwhile", tally(&self.tally.words), ""),
+            row(
+                "those that answered at the end",
+                tally(&self.tally.stayed),
+                "",
+            ),
             row(
                 "interfaces that came and went",
                 count(self.events.guests),
@@ -181,16 +232,22 @@ impl Soaked {
             ),
             row("configurations read again", count(self.events.reloads), ""),
             row("pauses of the agent", count(self.events.pauses), ""),
+            row("sleeps of the machine", count(self.events.sleeps), ""),
+            row("visitors to the inside", count(self.events.visits), ""),
             row("looks at it", count(self.events.looks), ""),
             row("packets carried by the link", count(self.carried), ""),
             row("packets lost by the link", count(self.lost), ""),
             row("damaged connections", tally(&self.tally.damaged), ""),
             row("stuck connections", tally(&self.tally.stuck), ""),
             row("failed connections", tally(&self.tally.failed), ""),
-            row("agent's memory, warm", count(self.warm.rss) / 1e3, "kB"),
             row(
-                "agent's memory, at the end",
-                count(self.end.rss) / 1e3,
+                "agent's memory, most in the second quarter",
+                count(self.memory.warm()) / 1e3,
+                "kB",
+            ),
+            row(
+                "agent's memory, most in the last quarter",
+                count(self.memory.late()) / 1e3,
                 "kB",
             ),
             row(
@@ -213,6 +270,7 @@ impl Soaked {
                 count(self.end.maps) / 1e3,
                 "kB",
             ),
+            row("agent's share of a CPU", 100.0 * self.cpu, "%"),
             row("agent's share of a CPU at rest", 100.0 * self.rest_cpu, "%"),
             row("programs and maps left behind", self.left_behind as f64, ""),
         ]
@@ -225,11 +283,12 @@ impl Soaked {
                 self.tally.bad()
             );
         }
+        self.memory.check()?;
+        let [staying, stayed] = [&self.tally.staying, &self.tally.stayed];
+        let [staying, stayed] = [staying, stayed].map(|n| n.load(Ordering::Relaxed));
         ensure!(
-            self.end.rss <= self.warm.rss + RSS_SLACK,
-            "the agent's memory grew from {} to {} bytes",
-            self.warm.rss,
-            self.end.rss
+            staying == stayed,
+            "of {staying} connections {stayed} stayed"
         );
         ensure!(
             (self.end.descriptors, self.end.maps) == (self.warm.descriptors, self.warm.maps),

@@ -5,7 +5,7 @@ use crate::udp::{Terms, Windowless};
 use anyhow::Error;
 use tidegate_agent::{Agent, Config, Interface};
 use tidegate_gate::{Fq, Mechanisms, Qdisc};
-use tidegate_lab::Namespace;
+use tidegate_netns::Namespace;
 use tidegate_scenario::Udp;
 
 /// Packets of one flow that have to fit: two seconds of two thousand acknowledgements each.

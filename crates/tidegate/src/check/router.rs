@@ -1,8 +1,8 @@
-//! Whether this machine is a router, and what of what it forwards the agent would not see.
+//! Whether this machine is a router or has containers, and what of what it forwards the agent would not see.
 
 use super::{Finding, Status};
 use crate::config::Settings;
-use crate::devices::forwards;
+use crate::devices::Forwarding;
 use tidegate_netfilter::{flowtables, tracked};
 use tidegate_rtnetlink::Link;
 use tidegate_scenario::Fair;
@@ -17,28 +17,48 @@ struct Connections {
 
 /// What forwards, and among whom the link would be divided.
 pub fn findings(settings: &Settings, links: &[Link]) -> Vec<Finding> {
-    let mut all = vec![shares(settings)];
-    if forwards() {
-        all.extend([router(), hidden()]);
-        all.extend(bridges(settings, links));
+    let forwarding = Forwarding::find();
+    let mut all = vec![shares(settings, forwarding)];
+    match forwarding {
+        Forwarding::Nobody => return all,
+        Forwarding::Containers => all.push(containers(links)),
+        Forwarding::Others => all.push(router()),
     }
+    all.push(hidden());
+    all.extend(bridges(settings, links));
     all
 }
 
-fn shares(settings: &Settings) -> Finding {
+fn shares(settings: &Settings, forwarding: Forwarding) -> Finding {
     const NAME: &str = "shares";
     let by = if settings.agent.by_device {
         "device"
     } else {
         "flow"
     };
-    let why = match settings.fair {
-        Some(Fair::Device | Fair::Flow) => "as asked for",
-        None if forwards() && settings.agent.by_device => "as this machine forwards for others",
-        None if forwards() => "as this law divides nothing",
-        None => "as this machine forwards for nobody",
+    let why = match (settings.fair, forwarding) {
+        (Some(Fair::Device | Fair::Flow), _) => "as asked for",
+        (None, Forwarding::Others) if settings.agent.by_device => {
+            "as this machine forwards for others"
+        }
+        (None, Forwarding::Others) => "as this law divides nothing",
+        (None, Forwarding::Containers) => "as this machine forwards for none but its containers",
+        (None, Forwarding::Nobody) => "as this machine forwards for nobody",
     };
     Finding::new(NAME, Status::Ok, format!("by {by}, {why}"))
+}
+
+/// Virtual machines count as containers.
+fn containers(links: &[Link]) -> Finding {
+    let bridges = links.iter().filter(|link| link.is_inner && link.is_bridge);
+    let bridges: Vec<_> = bridges.map(|link| link.name.as_str()).collect();
+    let by = if bridges.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", bridges.join(", "))
+    };
+    let found = format!("this machine forwards for its own containers{by}, and is no router");
+    Finding::new("containers", Status::Ok, found)
 }
 
 fn router() -> Finding {

@@ -132,6 +132,8 @@ pub struct Directory {
     names: HashMap<Mac, String>,
     addresses: HashMap<IpAddr, Who>,
     numbers: HashMap<Who, u32>,
+    /// Devices that have had a number; none is given twice, as the programs remember longer.
+    numbered: u32,
     /// Whether there is more than they know of.
     changed: bool,
     failed: Option<AgentError>,
@@ -145,6 +147,7 @@ impl Directory {
             terms,
             addresses: HashMap::new(),
             numbers: HashMap::new(),
+            numbered: 0,
             changed: false,
             failed: None,
         }
@@ -219,15 +222,19 @@ impl Directory {
     fn remember(&mut self, address: IpAddr, who: Who) {
         if self.addresses.len() >= MOST {
             self.addresses.clear();
+            self.numbers.clear();
         }
         self.addresses.insert(address, who);
         self.set_owner(address, who);
     }
 
     fn set_owner(&mut self, address: IpAddr, who: Who) {
-        let next = self.numbers.len() as u32 + 1;
+        let number = *self.numbers.entry(who).or_insert_with(|| {
+            self.numbered += 1;
+            self.numbered
+        });
         let device = Device {
-            number: *self.numbers.entry(who).or_insert(next),
+            number,
             weight: self.terms.weight(who, address, &self.names),
         };
         let told = self.owners.set_address(address, device);

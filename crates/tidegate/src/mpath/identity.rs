@@ -1,12 +1,13 @@
 //! The receiver's secrets, kept so that its token stays valid.
 
-use super::secret::warn_if_readable;
 use crate::exit::BadInput;
+use crate::secret::warn_if_readable;
 use anyhow::{Context, Result};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+use tidegate_scenario::read_text;
 use tidegate_transfer::Identity;
 
 /// The folder of what a user's programs remember (XDG base directories).
@@ -26,16 +27,16 @@ pub fn load_or_create(file: Option<&Path>) -> Result<Identity> {
         Some(path) => path.to_owned(),
         None => state_folder()?.join("mpath.key"),
     };
-    match fs::read(&path) {
-        Ok(bytes) => read(&path, &bytes),
+    match read_text(&path) {
+        Ok(text) => read(&path, &text),
         Err(error) if error.kind() == ErrorKind::NotFound => create(&path),
         Err(error) => Err(bad(&path, error).into()),
     }
 }
 
-fn read(path: &Path, bytes: &[u8]) -> Result<Identity> {
+fn read(path: &Path, text: &str) -> Result<Identity> {
     warn_if_readable(path);
-    serde_json::from_slice(bytes).map_err(|error| {
+    serde_json::from_str(text).map_err(|error| {
         let path = path.display();
         BadInput(format!("{path}: no key of tidegate mpath recv: {error}")).into()
     })
@@ -60,7 +61,7 @@ fn create(path: &Path) -> Result<Identity> {
         Ok(_) => Ok(identity),
         // Another receiver was quicker, and has printed its token.
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
-            read(path, &fs::read(path).map_err(|error| bad(path, error))?)
+            read(path, &read_text(path).map_err(|error| bad(path, error))?)
         }
         Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
     }

@@ -3,6 +3,7 @@
 use super::bar::Bar;
 use super::files::{bad_input, interrupt, part};
 use super::{identity, relays};
+use crate::args::bytes;
 use crate::exit::BadInput;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -36,6 +37,9 @@ pub struct RecvArgs {
     /// Where the receiver's key is kept; in the user's own state folder if absent
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
+    /// What a file may have, such as 2GB; without: what the folder has room for, of which a twentieth stays free
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub max_size: Option<u64>,
     /// Replace files that exist
     #[arg(long)]
     pub force: bool,
@@ -78,9 +82,10 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
         );
     }
     let what = Arc::new(Receive {
-        folder: args.folder.clone(),
         force: args.force,
+        max_size: args.max_size.unwrap_or(u64::MAX),
         patience: config.idle_timeout + PATIENCE,
+        ..Receive::into(args.folder.clone())
     });
     let bars = MultiProgress::new();
     let mut connections = JoinSet::new();

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
@@ -39,33 +39,55 @@ pub struct RegistryArgs {
 pub fn run(args: &RegistryArgs) -> Result<()> {
     let stop = signals::stop_flag()?;
     let store = store(args.store.as_deref())?;
+    if args.secret.is_none() && secret::in_environment().is_none() && goes_to_the_journal() {
+        return Err(BadInput(format!(
+            "a new token would stand in the journal: expected --secret FILE, which is made, or {}",
+            secret::VARIABLE
+        ))
+        .into());
+    }
     let found = secret::load_or_make(args.secret.as_deref())?;
-    let token = found.new.then(|| found.secret.to_string());
+    let token = found.secret.to_string();
     let service = Service::new(found.secret, store, Config::default());
     let server = Server::start(args.listen, service)
         .map_err(|error| BadInput(format!("cannot listen at {}: {error}", args.listen)))?;
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "the registry listens at {}", server.address())?;
-    if let Some(token) = token {
-        let lasts = match &args.secret {
-            Some(file) => format!("kept in {}", file.display()),
-            None => "which ends with this process unless it is kept".into(),
-        };
-        writeln!(out, "the token of a new overlay, {lasts}:\n\n    {token}\n")?;
-        let port = server.address().port();
-        let variable = secret::VARIABLE;
-        writeln!(
-            out,
-            "proxies join with it in the environment, as {variable}, or in a file:\n\n    \
-             tidegate mpath proxy --registry http://THIS-MACHINE:{port} --secret FILE\n"
-        )?;
+    eprintln!("the registry listens at {}", server.address());
+    if found.new {
+        announce(&token, args.secret.as_deref(), server.address().port())?;
     }
-    out.flush()?;
-    drop(out);
     while !stop.load(Ordering::Relaxed) {
         thread::sleep(TICK);
     }
     Ok(())
+}
+
+/// Tells how proxies join. A token that no file keeps is printed, and nothing else is: `> FILE` keeps it.
+fn announce(token: &str, file: Option<&Path>, port: u16) -> Result<()> {
+    let kept = match file {
+        Some(file) => file.display().to_string(),
+        None => {
+            writeln!(std::io::stdout(), "{token}")?;
+            eprintln!(
+                "that is the token of a new overlay; it ends with this process unless it is kept in a file"
+            );
+            "FILE".into()
+        }
+    };
+    let variable = secret::VARIABLE;
+    eprintln!(
+        "proxies join with the token in the environment, as {variable}, or in a file:\n\n    \
+         tidegate mpath proxy --registry http://THIS-MACHINE:{port} --secret {kept}\n"
+    );
+    Ok(())
+}
+
+/// Whether systemd keeps what is printed, for all who may read its journal.
+fn goes_to_the_journal() -> bool {
+    let Some(stream) = std::env::var_os("JOURNAL_STREAM") else {
+        return false;
+    };
+    let out = nix::sys::stat::fstat(std::io::stdout());
+    out.is_ok_and(|out| stream == *format!("{}:{}", out.st_dev, out.st_ino))
 }
 
 fn store(named: Option<&str>) -> Result<Box<dyn Store>, BadInput> {

@@ -2,11 +2,13 @@
 //! line.
 
 use crate::exit::BadInput;
-use std::fs::{self, OpenOptions};
+use crate::secret::warn_if_readable;
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use tidegate_overlay::Secret;
+use tidegate_scenario::read_text;
 
 /// The variable of the environment.
 pub const VARIABLE: &str = "TIDEGATE_MPATH_TOKEN";
@@ -46,18 +48,20 @@ pub fn load_or_make(file: Option<&Path>) -> Result<Found, BadInput> {
     Ok(Found { secret, new: true })
 }
 
+/// What the environment says, whatever that is.
+pub fn in_environment() -> Option<String> {
+    std::env::var(VARIABLE).ok()
+}
+
 fn from_environment() -> Result<Option<Secret>, BadInput> {
-    match std::env::var(VARIABLE) {
-        Ok(token) => match token.parse() {
-            Ok(secret) => Ok(Some(secret)),
-            Err(error) => Err(BadInput(format!("{VARIABLE}: {error}"))),
-        },
-        Err(_) => Ok(None),
-    }
+    let secret = in_environment().map(|token| token.parse());
+    secret
+        .transpose()
+        .map_err(|error| BadInput(format!("{VARIABLE}: {error}")))
 }
 
 fn from_file(file: &Path) -> Result<Option<Secret>, BadInput> {
-    let token = match fs::read_to_string(file) {
+    let token = match read_text(file) {
         Ok(token) => token,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(bad(file, error)),
@@ -65,16 +69,6 @@ fn from_file(file: &Path) -> Result<Option<Secret>, BadInput> {
     warn_if_readable(file);
     let secret = token.parse().map_err(|error| bad(file, error))?;
     Ok(Some(secret))
-}
-
-/// Says so if others can read what is secret.
-pub fn warn_if_readable(file: &Path) {
-    if let Ok(about) = fs::metadata(file)
-        && about.permissions().mode() & 0o004 != 0
-    {
-        let file = file.display();
-        eprintln!("warning: {file}: everybody on this machine can read it");
-    }
 }
 
 /// For its owner alone.

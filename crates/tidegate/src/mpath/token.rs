@@ -2,11 +2,11 @@
 //! that there are other ways.
 
 use super::files::bad_input;
-use super::secret::warn_if_readable;
 use crate::exit::BadInput;
-use std::fs;
+use crate::secret::warn_if_readable;
 use std::io::{IsTerminal, stdin};
 use std::path::{Path, PathBuf};
+use tidegate_scenario::read_text;
 use tidegate_transfer::{Token, TokenError};
 
 /// The variable of the environment. The overlay's token has another.
@@ -52,7 +52,7 @@ fn from_file(file: &Path) -> Result<Token, BadInput> {
         return from_stdin();
     }
     let named = |what: String| bad_input(format!("{}: {what}", file.display()));
-    let text = fs::read_to_string(file).map_err(|error| named(error.to_string()))?;
+    let text = read_text(file).map_err(|error| named(error.to_string()))?;
     warn_if_readable(file);
     text.parse()
         .map_err(|error: TokenError| named(error.to_string()))

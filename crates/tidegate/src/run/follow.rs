@@ -107,8 +107,13 @@ impl Follower {
             }
         };
         for interface in watched.agent.interfaces().to_vec() {
-            if !found.interfaces.contains(&interface) {
-                self.leave(watched, &interface, found.has(interface.index));
+            if found.interfaces.contains(&interface) {
+                continue;
+            }
+            let same = found.interfaces.iter().find(|i| i.index == interface.index);
+            match same.filter(|i| i.name != interface.name) {
+                Some(renamed) => self.rename(watched, &interface, renamed),
+                None => self.leave(watched, &interface, found.has(interface.index)),
             }
         }
         let on = watched.agent.interfaces().to_vec();
@@ -130,13 +135,35 @@ impl Follower {
         self.say_waiting(watched);
     }
 
-    fn leave(&self, watched: &mut Watched, interface: &Interface, is_there: bool) {
+    /// Attaches anew to an interface that has another name, by which rules may be about it or not.
+    fn rename(&mut self, watched: &mut Watched, old: &Interface, new: &Interface) {
+        self.release(watched, old);
+        if let Err(error) = self.attach(watched, new) {
+            self.refuse(&new.name, new.index, &error);
+            return;
+        }
+        self.known.insert(new.name.clone());
+        let message = format!(
+            "interface {} is called {} now; attached",
+            old.name, new.name
+        );
+        let fields = json!({ "interface": new.name, "was": old.name, "ifindex": new.index });
+        self.log.info("interface_renamed", &message, fields);
+    }
+
+    fn release(&self, watched: &mut Watched, interface: &Interface) {
         let Interface { name, index, .. } = interface;
-        let fields = json!({ "interface": name, "ifindex": index });
         if let Err(error) = watched.release(*index) {
             let message = format!("what has no window is not let go on {name}: {error:#}");
-            self.log.warn("hold_refused", &message, fields.clone());
+            let fields = json!({ "interface": name, "ifindex": index });
+            self.log.warn("hold_refused", &message, fields);
         }
+    }
+
+    fn leave(&self, watched: &mut Watched, interface: &Interface, is_there: bool) {
+        self.release(watched, interface);
+        let Interface { name, index, .. } = interface;
+        let fields = json!({ "interface": name, "ifindex": index });
         match (&self.wanted, is_there) {
             (Wanted::DefaultRoutes, true) => {
                 let message = format!("no default route leads to {name} any more; left");

@@ -3,7 +3,7 @@
 
 use crate::exit::BadInput;
 use crate::snapshot::{Shared, Snapshot};
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, MetricEncoder};
@@ -12,61 +12,70 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 use std::fmt;
-use std::net::SocketAddr;
-use std::thread;
+use std::net::{IpAddr, SocketAddr};
+use tidegate_admission::Bounds;
+use tidegate_admission::http::{Received, Refusal, Reply, Server, Service};
 use tidegate_agent::{
     Carried, Direction, FlowView, GroupView, Histogram, Histograms, Holding, PathView, TableView,
     WindowlessView,
 };
-use tiny_http::{Header, Method, Request, Response, Server};
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 /// A flow without packets for so long does not count as one any more.
 const LIVELY_US: u64 = 10_000_000;
 
-/// Serves the agent's metrics at `address` until the process ends. Returns where that is, as port 0
-/// stands for any.
-pub fn serve(address: SocketAddr, shared: &Shared) -> Result<SocketAddr> {
-    let server = Server::http(address)
-        .map_err(|error| BadInput(format!("cannot serve metrics at {address}: {error}")))?;
-    let bound = server.server_addr().to_ip();
+/// Scrapers at a time.
+const PLACES: Bounds = Bounds {
+    all: 32,
+    network: 16,
+};
+
+/// Serves the agent's metrics at `address` as long as that value lives; port 0 stands for any.
+pub fn serve(address: SocketAddr, shared: &Shared) -> Result<Server> {
     let shared = shared.clone();
-    thread::Builder::new()
-        .name("metrics".into())
-        .spawn(move || {
-            for request in server.incoming_requests() {
-                // A scraper that has gone is no error.
-                let _ = answer(request, &shared);
-            }
-        })?;
-    bound.ok_or_else(|| anyhow!("metrics are served at no address"))
+    let server = Server::start(address, PLACES, Exporter { shared })
+        .map_err(|error| BadInput(format!("cannot serve metrics at {address}: {error}")))?;
+    Ok(server)
 }
 
-fn answer(request: Request, shared: &Shared) -> std::io::Result<()> {
-    let path = request.url().split('?').next();
-    if path != Some("/metrics") {
-        let hint = Response::from_string("metrics are at /metrics\n");
-        return request.respond(hint.with_status_code(404));
-    }
-    if !matches!(request.method(), Method::Get | Method::Head) {
-        return request.respond(Response::from_string("").with_status_code(405));
-    }
-    let measured = shared.with(|watched| {
-        Ok::<_, anyhow::Error>(Measured {
-            snapshot: watched.snapshot()?,
-            histograms: watched.agent.histograms()?,
-        })
-    });
-    match measured {
-        Some(Ok(measured)) => {
-            let kind = Header::from_bytes("Content-Type", CONTENT_TYPE).expect("plain ASCII");
-            request.respond(Response::from_string(text(measured)).with_header(kind))
+struct Exporter {
+    shared: Shared,
+}
+
+impl Service for Exporter {
+    fn answer(&self, request: &Received, _: IpAddr) -> Reply {
+        if request.path.split('?').next() != Some("/metrics") {
+            return plain(404, "metrics are at /metrics\n");
         }
-        Some(Err(error)) => {
-            let text = format!("{error:#}\n");
-            request.respond(Response::from_string(text).with_status_code(500))
+        if !["GET", "HEAD"].contains(&request.method.as_str()) {
+            return plain(405, "expected GET\n");
         }
-        None => request.respond(Response::from_string("ended\n").with_status_code(503)),
+        let measured = self.shared.with(|watched| {
+            Ok::<_, anyhow::Error>(Measured {
+                snapshot: watched.snapshot()?,
+                histograms: watched.agent.histograms()?,
+            })
+        });
+        match measured {
+            Some(Ok(measured)) => Reply {
+                content_type: CONTENT_TYPE,
+                ..plain(200, text(measured))
+            },
+            Some(Err(error)) => plain(500, format!("{error:#}\n")),
+            None => plain(503, "ended\n"),
+        }
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Reply {
+        plain(refusal.status, format!("{}\n", refusal.why))
+    }
+}
+
+fn plain(status: u16, text: impl Into<String>) -> Reply {
+    Reply {
+        status,
+        content_type: "text/plain; charset=utf-8",
+        body: text.into().into_bytes(),
     }
 }
 

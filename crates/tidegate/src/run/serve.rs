@@ -7,7 +7,7 @@ use nix::sys::stat::{Mode, umask};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,13 +73,7 @@ fn listen(path: &Path) -> Result<UnixListener> {
     if UnixStream::connect(path).is_ok() {
         bail!("{}: another agent serves it", path.display());
     }
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != ErrorKind::NotFound => {
-            return Err(e)
-                .with_context(|| format!("remove {}, which nobody serves", path.display()));
-        }
-        _ => {}
-    }
+    remove_stale(path)?;
     // Closed to others from the first moment.
     let before = umask(Mode::from_bits_truncate(0o117));
     let listener = UnixListener::bind(path);
@@ -88,6 +82,18 @@ fn listen(path: &Path) -> Result<UnixListener> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o660))
         .with_context(|| format!("set the mode of {}", path.display()))?;
     Ok(listener)
+}
+
+/// Removes the socket of an agent that was killed, and nothing else.
+fn remove_stale(path: &Path) -> Result<()> {
+    let about = match fs::symlink_metadata(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+        about => about.with_context(|| format!("look at {}", path.display()))?,
+    };
+    if !about.file_type().is_socket() {
+        bail!("{} is no socket: it stays as it is", path.display());
+    }
+    fs::remove_file(path).with_context(|| format!("remove {}, which nobody serves", path.display()))
 }
 
 fn accept(listener: &UnixListener, shared: &Shared) {

@@ -1,7 +1,7 @@
 //! What is compared, and how far apart the two may be.
 
 use super::reasons::{Known, Reasons};
-use tidegate_scenario::{Comparison, FlowDirection, FlowResult, RunResult};
+use tidegate_scenario::{Comparison, FlowDirection, FlowResult, LinkResult, RunResult};
 
 /// A number that simulator and kernel have to agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub enum Quantity {
     Goodput,
     /// Median of the sender's smoothed RTT; of several flows, the mean of their medians.
     MedianRtt,
-    /// 95th percentile of the downlink's queueing delay.
+    /// 95th percentile of the queueing delay before the link that the data cross.
     QueueP95,
 }
 
@@ -44,9 +44,16 @@ impl Quantity {
             Self::MedianRtt => {
                 flows().map(|f| f.rtt_ms.p50).sum::<f64>() / flows().count().max(1) as f64
             }
-            Self::QueueP95 => run.link.queue_delay_ms.p95,
+            Self::QueueP95 => crossed(run).queue_delay_ms.p95,
         }
     }
+}
+
+/// The uplink, if all data are uploads'; else the downlink.
+fn crossed(run: &RunResult) -> &LinkResult {
+    let mut flows = run.flows.iter().filter(|f| carries(f)).peekable();
+    let uploads = flows.peek().is_some() && flows.all(|f| f.direction == FlowDirection::Up);
+    if uploads { &run.uplink } else { &run.link }
 }
 
 /// Whether it is a connection, and not a ping.

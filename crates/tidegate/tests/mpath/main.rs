@@ -7,7 +7,9 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 use tempfile::TempDir;
@@ -86,9 +88,13 @@ fn registry(secret: &Path) -> (Running, String) {
     let secret = secret.to_str().unwrap();
     let mut command = tidegate(&["registry", "--listen", "127.0.0.1:0", "--secret", secret]);
     let mut registry = Running::start(&mut command);
-    let listens = registry.says("listens at");
-    let address = listens.rsplit(' ').next().unwrap().to_owned();
+    let address = listening(&mut registry);
     (registry, address)
+}
+
+fn listening(registry: &mut Running) -> String {
+    let listens = line(&mut registry.err, "listens at");
+    listens.rsplit(' ').next().unwrap().to_owned()
 }
 
 fn proxy(registry: &str) -> Command {
@@ -104,13 +110,10 @@ fn assert_refused(output: &Output, words: &str) {
 
 #[test]
 fn one_printed_token_starts_a_proxy_which_counts_what_comes() {
-    let folder = TempDir::new().unwrap();
-    let secret = folder.path().join("token");
-    let (mut registry, address) = registry(&secret);
+    let new = &["registry", "--listen", "127.0.0.1:0"];
+    let mut registry = Running::start(tidegate(new).env_remove(TOKEN));
+    let address = listening(&mut registry);
     let token = registry.says("tgp1-");
-    assert_eq!(fs::read_to_string(&secret).unwrap().trim(), token);
-    let mode = fs::metadata(&secret).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
 
     let mut proxy = Running::start(proxy(&address).env(TOKEN, token).arg("--json"));
     let listens = line(&mut proxy.err, "listens at");
@@ -130,10 +133,43 @@ fn one_printed_token_starts_a_proxy_which_counts_what_comes() {
     assert_eq!(refused.len(), 11);
     assert_eq!(refused["version"], 1, "{refused:?}");
 
-    // With the same file it is the same overlay, and the token is not printed again.
-    registry.end();
-    let (again, _) = self::registry(&secret);
-    assert_eq!(again.end(), "");
+    assert_eq!(registry.end(), "", "nothing is printed but the token");
+}
+
+#[test]
+fn a_token_that_a_file_keeps_is_not_printed() {
+    let folder = TempDir::new().unwrap();
+    let secret = folder.path().join("token");
+    for _ in 0..2 {
+        let (mut registry, _) = registry(&secret);
+        terminate(&registry.process);
+        let mut said = String::new();
+        registry.out.read_to_string(&mut said).unwrap();
+        registry.err.read_to_string(&mut said).unwrap();
+        assert!(!said.contains("tgp1-"), "{said}");
+    }
+    assert!(fs::read_to_string(&secret).unwrap().starts_with("tgp1-"));
+    let mode = fs::metadata(&secret).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn a_new_token_does_not_reach_the_journal() {
+    // As systemd says to its services what their output is.
+    let (ours, journal) = UnixStream::pair().unwrap();
+    let about = nix::sys::stat::fstat(&journal).unwrap();
+    let stream = format!("{}:{}", about.st_dev, about.st_ino);
+    let mut command = tidegate(&["registry", "--listen", "127.0.0.1:0"]);
+    command.env_remove(TOKEN).env("JOURNAL_STREAM", stream);
+    command
+        .stdout(OwnedFd::from(journal))
+        .stderr(Stdio::piped());
+    let output = command.spawn().unwrap().wait_with_output().unwrap();
+    assert_refused(&output, "--secret FILE");
+    drop(command);
+    let mut said = String::new();
+    (&ours).read_to_string(&mut said).unwrap();
+    assert_eq!(said, "");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod quic_ends;
 #[path = "../../../gate/tests/kernel/remains.rs"]
 mod remains;
 mod stage;
+mod talk;
 #[path = "../../../agent/tests/support/tally.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod tally;

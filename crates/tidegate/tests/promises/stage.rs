@@ -34,7 +34,7 @@ pub struct Stage {
 }
 
 /// 10 Mbit/s with room for 1000 packets.
-fn link() -> EmulatedHosts {
+pub fn link() -> EmulatedHosts {
     let link = |bps| Config {
         rate: Rate::constant(bps),
         delay: ONE_WAY.into(),

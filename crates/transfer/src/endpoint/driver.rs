@@ -209,6 +209,9 @@ impl Core {
         let Some(session) = self.half_open.get_mut(sealed.connection) else {
             return self.reject(|r| r.unknown += 1);
         };
+        if self.links.len() >= self.config.connections {
+            return self.reject(|r| r.crowded += 1);
+        }
         let Ok(place) = self.accepted.clone().try_reserve_owned() else {
             return self.reject(|r| r.crowded += 1);
         };

@@ -8,29 +8,26 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 /// Bytes of a message at most.
 const LONGEST: usize = 4096;
 
-/// The sender's words.
+/// The sender's words: a file. Its bytes follow from there on where the receiver's end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum FromSender {
-    /// A file.
-    Offer { name: String, length: u64 },
-    /// Its bytes follow, from that one on.
-    Start { offset: u64 },
-    /// They have followed, or are there already; BLAKE3 of the whole.
-    End { hash: [u8; 32] },
+pub struct Offer {
+    /// Its name.
+    pub name: String,
+    /// Bytes of the whole.
+    pub length: u64,
+    /// BLAKE3 of the whole.
+    pub hash: [u8; 32],
 }
 
 /// The receiver's words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum FromReceiver {
-    /// What is there of an earlier try, and its BLAKE3.
-    Have { length: u64, hash: [u8; 32] },
+pub enum Answer {
+    /// So many bytes of this very file are there of an earlier try.
+    Have { length: u64 },
     /// The file is there as a whole, under its name.
     Received,
     /// It cannot be received.
     Failed(String),
-    /// A file of this name and length is there as a whole; End says whether it is the same. Its BLAKE3
-    /// is not told, for it may not have come from the sender.
-    Exists,
 }
 
 /// Says something.

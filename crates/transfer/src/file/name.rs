@@ -3,15 +3,18 @@
 use std::path::{Component, Path};
 
 /// Bytes of a name at most: with what is put around it while it is not whole, a file system's 255.
-const LONGEST: usize = 240;
+const LONGEST: usize = 232;
 
 /// What the name of a file that is not whole ends with.
 const PART: &str = ".part";
 
-/// What a file is called while it is not whole. No whole one is called so: it would be taken for the
-/// beginning of another, and be gone on with.
-pub fn of_part(name: &str) -> String {
-    format!(".{name}{PART}")
+/// Hexadecimal digits of the hash in it.
+const DIGITS: usize = 16;
+
+/// What a file is called while it is not whole: files of one name and another content are apart. No whole one is called so:
+/// it would be taken for the beginning of another, and be gone on with.
+pub fn of_part(name: &str, hash: &blake3::Hash) -> String {
+    format!(".{name}.{}{PART}", &hash.to_hex()[..DIGITS])
 }
 
 /// Refuses what is not a plain name: nothing leaves the folder, nothing plays tricks on a terminal.
@@ -73,7 +76,7 @@ fn is_in_words(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, shown};
+    use super::{LONGEST, check, of_part, shown};
 
     #[test]
     fn what_is_shown_plays_no_tricks() {
@@ -123,6 +126,8 @@ mod tests {
         for name in bad {
             assert!(check(name).is_err(), "{name:?}");
         }
-        assert!(check(&"a".repeat(241)).is_err());
+        assert!(check(&"a".repeat(LONGEST + 1)).is_err());
+        let longest = of_part(&"a".repeat(LONGEST), &blake3::hash(b""));
+        assert!(longest.len() <= 255 && check(&longest).is_err());
     }
 }

@@ -3,8 +3,9 @@
 use super::{CHUNK, FileError, name};
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, Flock, FlockArg, OFlag, RenameFlags, renameat2};
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use nix::unistd::geteuid;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -17,23 +18,25 @@ pub struct Part {
 }
 
 impl Part {
-    /// Opens or creates it, and hashes what is there, up to `most` bytes. None while another connection
-    /// has it.
-    pub fn open(folder: &Path, name: &str, most: u64) -> Result<Option<Self>, FileError> {
-        let path = folder.join(name::of_part(name));
+    /// Opens or creates it, and hashes what is there. None while another connection has it.
+    ///
+    /// # Errors
+    /// When it is a link, no regular file, somebody else's, or has another name besides: what is written would be written
+    /// there, too.
+    pub fn open(folder: &Path, name: &str, hash: &blake3::Hash) -> Result<Option<Self>, FileError> {
+        let part = name::of_part(name, hash);
+        let path = folder.join(&part);
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false);
-        // Nobody's link leads elsewhere.
-        options.custom_flags(OFlag::O_NOFOLLOW.bits());
+        // Nobody's link leads elsewhere, and nobody's pipe is waited for.
+        options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
         let file = options
             .open(&path)
             .map_err(FileError::file("cannot open", &path))?;
         let about = file.metadata();
         let about = about.map_err(FileError::file("cannot open", &path))?;
-        if !about.is_file() {
-            // Reading from a pipe, for instance, would never end.
-            let part = name::of_part(name);
-            return Err(FileError::Refused(format!("{part} is not a regular file")));
+        if let Some(why) = is_not_ours(&about) {
+            return Err(FileError::Refused(format!("{part} {why}")));
         }
         let file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(file) => file,
@@ -52,13 +55,14 @@ impl Part {
             hasher: blake3::Hasher::new(),
             length: 0,
         };
-        part.read(most)?;
+        part.read()?;
         Ok(Some(part))
     }
 
-    fn read(&mut self, most: u64) -> Result<(), FileError> {
+    /// Goes to the end of what is there.
+    fn read(&mut self) -> Result<(), FileError> {
         let mut buffer = vec![0; CHUNK];
-        let mut file = (&*self.file).take(most);
+        let mut file = &*self.file;
         loop {
             let count = file
                 .read(&mut buffer)
@@ -81,21 +85,13 @@ impl Part {
         self.hasher.finalize()
     }
 
-    /// What follows is from that byte on: all that is there stays, or nothing.
-    pub fn start(&mut self, offset: u64) -> Result<(), FileError> {
-        if offset != self.length {
-            if offset != 0 {
-                return Err(FileError::Protocol("an offset that was not agreed upon"));
-            }
-            self.hasher.reset();
-            self.length = 0;
-        }
+    /// Cuts off all that is there: it is not how the file begins.
+    pub fn clear(&mut self) -> Result<(), FileError> {
+        self.hasher.reset();
+        self.length = 0;
         let mut file = &*self.file;
-        let place = file
-            .set_len(offset)
-            .and_then(|()| file.seek(SeekFrom::Start(offset)));
-        place.map_err(FileError::file("cannot write", &self.path))?;
-        Ok(())
+        let place = file.set_len(0).and_then(|()| file.rewind());
+        place.map_err(FileError::file("cannot write", &self.path))
     }
 
     /// Appends.
@@ -131,7 +127,18 @@ impl Part {
 
     /// Removes it.
     pub fn discard(self) {
-        // Whether or not that works, it is not to be gone on with: the next try finds its hash wrong.
+        // Whether or not that works: the next try finds it too long, or its hash wrong.
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Why what stands there is not a file that this user began.
+fn is_not_ours(about: &Metadata) -> Option<&'static str> {
+    if !about.is_file() {
+        return Some("is not a regular file");
+    }
+    if about.nlink() != 1 {
+        return Some("has another name besides");
+    }
+    (about.uid() != geteuid().as_raw()).then_some("is somebody else's")
 }

@@ -1,8 +1,9 @@
 //! The receiving end.
 
-use super::message::{FromReceiver, FromSender, hear, hear_or_end, say};
+use super::message::{Answer, Offer, hear_or_end, say};
 use super::part::Part;
-use super::{CHUNK, FileError, Progress, Transferred, name};
+use super::room::Room;
+use super::{CHUNK, FileError, Progress, Transferred, blocking, name};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,8 +17,25 @@ pub struct Receive {
     pub folder: PathBuf,
     /// Whether files of the same name are replaced.
     pub force: bool,
+    /// Bytes that a file may have.
+    pub max_size: u64,
     /// How long to wait for a file that another connection is receiving.
     pub patience: Duration,
+    /// What was promised to senders; shared by clones.
+    pub room: Room,
+}
+
+impl Receive {
+    /// Into that folder, whatever there is room for, without replacing anything, and waiting for nobody.
+    pub fn into(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            force: false,
+            max_size: u64::MAX,
+            patience: Duration::ZERO,
+            room: Room::default(),
+        }
+    }
 }
 
 /// How often to look whether it still is.
@@ -37,14 +55,12 @@ pub async fn receive(
     let (mut from, mut to) = tokio::io::split(connection);
     let result = loop {
         match hear_or_end(&mut from).await {
-            Ok(Some(FromSender::Offer { name, length })) => {
-                let file = receive_one(&mut from, &mut to, what, name, length, &mut progress);
-                match file.await {
+            Ok(Some(offer)) => {
+                match receive_one(&mut from, &mut to, what, offer, &mut progress).await {
                     Ok(file) => received.push(file),
                     Err(error) => break Err(error),
                 }
             }
-            Ok(Some(_)) => break Err(FileError::Protocol("no Offer")),
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         }
@@ -60,7 +76,7 @@ pub async fn receive(
 /// Tells the sender why, as far as it can be told.
 async fn tell(to: &mut (impl AsyncWrite + Unpin), error: &FileError) {
     if !matches!(error, FileError::Connection(_)) {
-        let _ = say(to, &FromReceiver::Failed(error.told())).await;
+        let _ = say(to, &Answer::Failed(error.told())).await;
     }
 }
 
@@ -68,42 +84,70 @@ async fn receive_one(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
     what: &Receive,
-    name: String,
-    length: u64,
+    offer: Offer,
     progress: &mut impl FnMut(Progress),
 ) -> Result<Transferred, FileError> {
+    let (name, length) = (offer.name, offer.length);
+    let hash = blake3::Hash::from_bytes(offer.hash);
     name::check(&name).map_err(FileError::Refused)?;
-    let path = what.folder.join(&name);
-    let Some(mut part) = open_part(what, &name, &path, length).await? else {
-        return confirm(from, to, name, path, length).await;
-    };
-    let have = FromReceiver::Have {
-        length: part.length(),
-        hash: *part.hash().as_bytes(),
-    };
-    say(to, &have).await?;
-    let FromSender::Start { offset: resumed } = hear(from).await? else {
-        return Err(FileError::Protocol("no Start"));
-    };
-    part.start(resumed)?;
-    fill(from, &mut part, &name, length, progress).await?;
-    let FromSender::End { hash } = hear(from).await? else {
-        return Err(FileError::Protocol("no End"));
-    };
-    let mine = part.hash();
-    if mine != blake3::Hash::from_bytes(hash) {
-        part.discard();
-        return Err(FileError::Corrupt(name));
+    if length > what.max_size {
+        let most = what.max_size;
+        let why = format!("{name}: {length} bytes, and the receiver takes files up to {most}");
+        return Err(FileError::Refused(why));
     }
-    let force = what.force;
-    blocking(move || part.finish(&path, force)).await?;
-    say(to, &FromReceiver::Received).await?;
+    let path = what.folder.join(&name);
+    let resumed = match open_part(what, &name, &path, length, &hash).await? {
+        None => {
+            confirm(&name, &path, &hash).await?;
+            length
+        }
+        Some(mut part) => {
+            let resumed = resume(&mut part, length, &hash)?;
+            let missing = length - resumed;
+            let mut promise = match what.room.promise(&what.folder, &name, missing) {
+                Ok(promise) => promise,
+                Err(error) => {
+                    if resumed == 0 {
+                        part.discard();
+                    }
+                    return Err(error);
+                }
+            };
+            say(to, &Answer::Have { length: resumed }).await?;
+            let told = |done| {
+                progress(Progress {
+                    name: &name,
+                    done,
+                    length,
+                })
+            };
+            fill(from, &mut part, length, |bytes| promise.keep(bytes), told).await?;
+            if part.hash() != hash {
+                part.discard();
+                return Err(FileError::Corrupt(name));
+            }
+            let force = what.force;
+            blocking(move || part.finish(&path, force)).await?;
+            resumed
+        }
+    };
+    say(to, &Answer::Received).await?;
     Ok(Transferred {
         name,
         length,
         resumed,
-        hash: mine.to_string(),
+        hash: hash.to_string(),
     })
+}
+
+/// Where the file is to go on. Who has written a part had its hash; but the disk, or a sender whose file changed, may have
+/// made something else of it.
+fn resume(part: &mut Part, length: u64, hash: &blake3::Hash) -> Result<u64, FileError> {
+    let there = part.length();
+    if there > length || (there == length && part.hash() != *hash) {
+        part.clear()?;
+    }
+    Ok(part.length())
 }
 
 /// Opens the part; none if a file of this name and length is there already. A sender that has vanished is
@@ -113,6 +157,7 @@ async fn open_part(
     name: &str,
     path: &Path,
     length: u64,
+    hash: &blake3::Hash,
 ) -> Result<Option<Part>, FileError> {
     let until = Instant::now() + what.patience;
     loop {
@@ -120,9 +165,9 @@ async fn open_part(
             return Ok(None);
         }
         refuse_existing(name, path, what.force)?;
-        let (folder, of_part) = (what.folder.clone(), name.to_owned());
+        let (folder, of_part, hash) = (what.folder.clone(), name.to_owned(), *hash);
         // It may take a while to hash what is there.
-        let part = blocking(move || Part::open(&folder, &of_part, length)).await?;
+        let part = blocking(move || Part::open(&folder, &of_part, &hash)).await?;
         if part.is_some() {
             return Ok(part);
         }
@@ -139,49 +184,33 @@ fn is_file_of(path: &Path, length: u64) -> bool {
     about.is_ok_and(|about| about.is_file() && about.len() == length)
 }
 
-/// Whoever sends several files again sends those again, too, that have arrived.
-async fn confirm(
-    from: &mut (impl AsyncRead + Unpin),
-    to: &mut (impl AsyncWrite + Unpin),
-    name: String,
-    path: PathBuf,
-    length: u64,
-) -> Result<Transferred, FileError> {
-    say(to, &FromReceiver::Exists).await?;
-    let FromSender::End { hash } = hear(from).await? else {
-        return Err(FileError::Protocol("no End"));
-    };
-    let there = path.clone();
+/// Whoever sends several files again sends those again, too, that have arrived. The hash of what is there is not told, for
+/// it may not have come from the sender.
+async fn confirm(name: &str, path: &Path, hash: &blake3::Hash) -> Result<(), FileError> {
+    let there = path.to_owned();
     let mine = blocking(move || {
         let mut hasher = blake3::Hasher::new();
         let read = File::open(&there).and_then(|file| hasher.update_reader(file).map(|_| ()));
         read.map_err(FileError::file("cannot read", &there))?;
         Ok(hasher.finalize())
     });
-    let mine = mine.await?;
-    if mine != blake3::Hash::from_bytes(hash) {
-        refuse_existing(&name, &path, false)?;
+    match mine.await? == *hash {
+        true => Ok(()),
+        false => refuse_existing(name, path, false),
     }
-    say(to, &FromReceiver::Received).await?;
-    Ok(Transferred {
-        name,
-        length,
-        resumed: length,
-        hash: mine.to_string(),
-    })
 }
 
 async fn fill(
     from: &mut (impl AsyncRead + Unpin),
     part: &mut Part,
-    name: &str,
     length: u64,
-    progress: &mut impl FnMut(Progress),
+    mut written: impl FnMut(u64),
+    mut progress: impl FnMut(u64),
 ) -> Result<(), FileError> {
     let mut buffer = vec![0; CHUNK];
     loop {
         let done = part.length();
-        progress(Progress { name, done, length });
+        progress(done);
         let most = usize::try_from(length - done).unwrap_or(CHUNK).min(CHUNK);
         if most == 0 {
             return Ok(());
@@ -191,6 +220,7 @@ async fn fill(
             return Err(FileError::Protocol("the end in the middle of a file"));
         }
         part.write(&buffer[..count])?;
+        written(count as u64);
     }
 }
 
@@ -204,13 +234,4 @@ fn refuse_existing(name: &str, path: &Path, force: bool) -> Result<(), FileError
         false => "is there already; the receiver's --force replaces it",
     };
     Err(FileError::Refused(format!("{name} {why}")))
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, FileError> + Send + 'static,
-) -> Result<T, FileError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-    }
 }

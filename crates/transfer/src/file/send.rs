@@ -1,11 +1,12 @@
 //! The sending end.
 
-use super::message::{FromReceiver, FromSender, hear, say};
-use super::{CHUNK, FileError, Progress, Transferred, name};
+use super::message::{Answer, Offer, hear, say};
+use super::{CHUNK, FileError, Progress, Transferred, blocking, name};
+use std::io::{self, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use tokio::fs::File;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt};
 
 /// Sends files, one after the other, and adds those that have arrived to `sent`; `progress` is told how
 /// far each is.
@@ -44,15 +45,14 @@ pub fn check(path: &Path) -> Result<&str, FileError> {
     Ok(name)
 }
 
-/// A file that is read and hashed.
+/// A file that was hashed, and is read from somewhere on.
 struct Source<'a> {
     path: &'a Path,
     name: &'a str,
     file: File,
     length: u64,
+    hash: blake3::Hash,
     done: u64,
-    hasher: blake3::Hasher,
-    buffer: Vec<u8>,
 }
 
 async fn send_one(
@@ -62,23 +62,17 @@ async fn send_one(
     progress: &mut impl FnMut(Progress),
 ) -> Result<Transferred, FileError> {
     let mut source = Source::open(path).await?;
-    let (name, length) = (source.name.to_owned(), source.length);
-    say(to, &FromSender::Offer { name, length }).await?;
+    say(to, &source.offer()).await?;
     let resumed = match hear(from).await? {
-        FromReceiver::Have { length, hash } => {
-            let offset = source.skip(length, &hash).await?;
-            say(to, &FromSender::Start { offset }).await?;
-            offset
-        }
-        FromReceiver::Exists => {
-            source.hash_until(length).await?;
+        Answer::Have { length } => {
+            source.skip(length).await?;
             length
         }
-        FromReceiver::Failed(why) => return Err(FileError::receiver(&why)),
-        FromReceiver::Received => return Err(FileError::Protocol("Received")),
+        Answer::Received => return Ok(source.transferred(source.length)),
+        Answer::Failed(why) => return Err(FileError::receiver(&why)),
     };
     // The receiver may fail at any time, and says so at once; otherwise it answers at the end.
-    let mut answer = pin!(hear::<FromReceiver>(from));
+    let mut answer = pin!(hear::<Answer>(from));
     let early = tokio::select! {
         sent = source.pump(to, progress) => {
             sent?;
@@ -91,93 +85,91 @@ async fn send_one(
         None => answer.await?,
     };
     match answer {
-        FromReceiver::Received if source.done == length => Ok(Transferred {
-            name: source.name.to_owned(),
-            length,
-            resumed,
-            hash: source.hasher.finalize().to_string(),
-        }),
-        FromReceiver::Failed(why) => Err(FileError::receiver(&why)),
+        Answer::Received if source.done == source.length => Ok(source.transferred(resumed)),
+        Answer::Failed(why) => Err(FileError::receiver(&why)),
         _ => Err(FileError::Protocol("Received or Have too early")),
     }
 }
 
 impl<'a> Source<'a> {
+    /// Reads it once, for its hash.
     async fn open(path: &'a Path) -> Result<Self, FileError> {
         let name = check(path)?;
-        let file = File::open(path)
-            .await
-            .map_err(FileError::file("cannot open", path))?;
-        let about = file.metadata().await;
-        let about = about.map_err(FileError::file("cannot read", path))?;
+        let read = path.to_owned();
+        let hashed = blocking(move || hash(&read).map_err(FileError::file("cannot read", &read)));
+        let (file, length, hash) = hashed.await?;
         Ok(Self {
             path,
             name,
-            file,
-            length: about.len(),
+            file: File::from_std(file),
+            length,
+            hash,
             done: 0,
-            hasher: blake3::Hasher::new(),
-            buffer: vec![0; CHUNK],
         })
     }
 
-    /// The next bytes, up to `until`, hashed; they are in the buffer.
-    async fn read(&mut self, until: u64) -> Result<usize, FileError> {
-        let most = usize::try_from(until - self.done).unwrap_or(CHUNK);
-        let most = most.min(CHUNK);
-        let count = self
-            .file
-            .read(&mut self.buffer[..most])
-            .await
-            .map_err(FileError::file("cannot read", self.path))?;
-        if count == 0 && most > 0 {
-            let why = format!("{} has become shorter", self.path.display());
-            return Err(FileError::Refused(why));
+    fn offer(&self) -> Offer {
+        Offer {
+            name: self.name.to_owned(),
+            length: self.length,
+            hash: *self.hash.as_bytes(),
         }
-        self.hasher.update(&self.buffer[..count]);
-        self.done += count as u64;
-        Ok(count)
     }
 
-    /// Goes to the end of what the receiver has, if that is how the file begins; to where it went.
-    async fn skip(&mut self, length: u64, hash: &[u8; 32]) -> Result<u64, FileError> {
+    fn transferred(&self, resumed: u64) -> Transferred {
+        Transferred {
+            name: self.name.to_owned(),
+            length: self.length,
+            resumed,
+            hash: self.hash.to_string(),
+        }
+    }
+
+    /// Goes to the end of what the receiver has.
+    async fn skip(&mut self, length: u64) -> Result<(), FileError> {
         if length > self.length {
-            return Ok(0);
+            return Err(FileError::Protocol("Have of more than was offered"));
         }
-        self.hash_until(length).await?;
-        if self.hasher.finalize() != blake3::Hash::from_bytes(*hash) {
-            *self = Self::open(self.path).await?;
-        }
-        Ok(self.done)
-    }
-
-    /// Reads and hashes up to there.
-    async fn hash_until(&mut self, length: u64) -> Result<(), FileError> {
-        while self.done < length {
-            self.read(length).await?;
-        }
+        self.done = length;
+        let sought = self.file.seek(SeekFrom::Start(length)).await;
+        sought.map_err(FileError::file("cannot read", self.path))?;
         Ok(())
     }
 
-    /// Sends what is left, and the hash of the whole.
+    /// Sends what is left.
     async fn pump(
         &mut self,
         to: &mut (impl AsyncWrite + Unpin),
         progress: &mut impl FnMut(Progress),
     ) -> Result<(), FileError> {
+        let mut buffer = vec![0; CHUNK];
         loop {
             progress(Progress {
                 name: self.name,
                 done: self.done,
                 length: self.length,
             });
-            let count = self.read(self.length).await?;
-            if count == 0 {
-                break;
+            let left = self.length - self.done;
+            if left == 0 {
+                return Ok(to.flush().await?);
             }
-            to.write_all(&self.buffer[..count]).await?;
+            let most = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+            let read = self.file.read(&mut buffer[..most]).await;
+            let count = read.map_err(FileError::file("cannot read", self.path))?;
+            if count == 0 {
+                let why = format!("{} has become shorter", self.path.display());
+                return Err(FileError::Refused(why));
+            }
+            to.write_all(&buffer[..count]).await?;
+            self.done += count as u64;
         }
-        let hash = *self.hasher.finalize().as_bytes();
-        say(to, &FromSender::End { hash }).await
     }
+}
+
+/// The file, its length, and BLAKE3 of it.
+fn hash(path: &Path) -> io::Result<(std::fs::File, u64, blake3::Hash)> {
+    let file = std::fs::File::open(path)?;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(&file)?;
+    Ok((file, hasher.count(), hasher.finalize()))
 }

@@ -307,30 +307,29 @@ fn said(message: &[&[u8]]) -> Vec<u8> {
 }
 
 fn offer(name: &str) -> Vec<u8> {
+    let hash = blake3::hash(CONTENT);
     said(&[
-        &[0, name.len() as u8],
+        &[name.len() as u8],
         name.as_bytes(),
         &[CONTENT.len() as u8],
+        hash.as_bytes(),
     ])
 }
 
 fn files() -> Named {
-    let hash = *blake3::hash(CONTENT).as_bytes();
-    let (start, end) = (said(&[&[1, 0]]), said(&[&[2], &hash]));
-    let whole = [&[0][..], &offer("new"), &start, CONTENT, &end].concat();
-    let over = [&[1][..], &offer("there"), &start, CONTENT, &end].concat();
-    let none = *blake3::hash(b"").as_bytes();
-    let (have, received) = (said(&[&[0, 0], &none]), said(&[&[1]]));
+    let whole = [&[0][..], &offer("new"), CONTENT].concat();
+    let over = [&[1][..], &offer("there"), CONTENT].concat();
+    let (have, received) = (said(&[&[0, 0]]), said(&[&[1]]));
     vec![
         ("receive", whole),
-        ("receive-there", [&[0][..], &offer("there"), &end].concat()),
+        ("receive-there", [&[0][..], &offer("there")].concat()),
         ("receive-over", over),
         (
             "receive-outside",
-            [&[0][..], &offer("../outside"), &start].concat(),
+            [&[0][..], &offer("../outside"), CONTENT].concat(),
         ),
         ("send", [&[2][..], &have, &received].concat()),
-        ("send-there", [&[2][..], &said(&[&[3]]), &received].concat()),
+        ("send-there", [&[2][..], &received].concat()),
         (
             "send-failed",
             [&[2][..], &said(&[&[2, 3], b"why"])].concat(),

@@ -266,3 +266,33 @@ fn whatever_a_record_says_its_packets_are_safe() {
     println!("{signals} signals");
     assert!(signals > 50, "{signals} signals: nothing to bound");
 }
+
+/// What is dropped as one is several packets to its sender, so that is done still more seldom, even where the law wants each told.
+#[test]
+fn what_was_merged_is_signalled_the_more_seldom() {
+    for (ecn, apart) in [(Ecn::NotEct, 64), (Ecn::Ect0, APART)] {
+        let Some(mut programs) = programs() else {
+            return;
+        };
+        upload(&mut programs, Kind::default(), 8000);
+        let flow = programs.candidate(HERE.1, THERE.1).expect("a place");
+        let packet = Packet {
+            ecn: ecn as u8,
+            ..packet(Way::Leaves, DATAGRAM)
+        };
+        let mut signals = Vec::new();
+        for n in 0..1000 {
+            let now_us = START_US + 9_000_000 + 1000 * n;
+            programs.at(now_us);
+            let mut record = spoilt(&programs.read(flow.place), &[], true);
+            (record.seen_us, record.since_us) = (now_us, flow.since_us);
+            programs.write(flow.place, &record);
+            if programs.pass_merged(Way::Leaves, &packet, 4) != Fate::Passes {
+                signals.push(n);
+            }
+        }
+        assert!(signals.len() > 5, "{ecn:?}: {signals:?}");
+        let are_apart = signals.windows(2).all(|two| two[1] - two[0] >= apart);
+        assert!(are_apart, "{ecn:?}: {signals:?}");
+    }
+}

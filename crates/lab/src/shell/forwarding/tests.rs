@@ -1,9 +1,9 @@
 use super::Forwarding;
 use crate::netlink::Interface;
-use crate::netns::Namespace;
 use crate::sysctl;
 use crate::tun::Tun;
 use anyhow::Result;
+use tidegate_netns::Namespace;
 use tidegate_testing::has_tun;
 
 /// Runs a test in a namespace with one device, whose forwarding is off.

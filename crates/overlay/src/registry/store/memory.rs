@@ -1,15 +1,14 @@
 //! A store in the process. It forgets with it: proxies and receivers come back by themselves.
 
-use super::{Put, RECEIVERS_EACH, Receiver, Store, StoreError};
+use super::{Put, RECEIVERS, Receiver, Store, StoreError, crowds};
 use crate::api::ReceiverId;
-use crate::limits::whose;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Entries of one kind at most.
-const MOST: usize = 1 << 17;
+const MOST: usize = RECEIVERS;
 
 /// For a single registry.
 #[derive(Debug, Default)]
@@ -21,17 +20,34 @@ pub struct Memory {
 struct Tables {
     proxies: Table<SocketAddr, ()>,
     receivers: Table<(ReceiverId, bool), Receiver>,
-    /// The names of each address with the seconds in which they end.
-    neighbours: HashMap<IpAddr, Vec<(ReceiverId, u64)>>,
+    /// The names of each crowd with the seconds in which they end.
+    crowds: HashMap<String, HashMap<ReceiverId, u64>>,
     nonces: Table<String, ()>,
 }
 
 impl Tables {
     /// As often as old receivers are looked for, and before them.
-    fn forget_neighbours(&mut self, unix_s: u64) {
+    fn forget_crowds(&mut self, unix_s: u64) {
         if self.receivers.cleaned_s != unix_s {
-            self.neighbours
-                .retain(|_, names| names.iter().any(|&(_, end_s)| unix_s < end_s));
+            self.crowds.retain(|_, names| {
+                names.retain(|_, end_s| unix_s < *end_s);
+                !names.is_empty()
+            });
+        }
+    }
+
+    fn is_crowded(&self, name: ReceiverId, address: IpAddr) -> bool {
+        crowds(address).iter().any(|(crowd, most)| {
+            let names = self.crowds.get(crowd);
+            names.is_some_and(|names| names.len() >= *most && !names.contains_key(&name))
+        })
+    }
+
+    fn leave_crowds(&mut self, name: ReceiverId, address: IpAddr) {
+        for (crowd, _) in crowds(address) {
+            if let Some(names) = self.crowds.get_mut(&crowd) {
+                names.remove(&name);
+            }
         }
     }
 }
@@ -71,15 +87,19 @@ impl Store for Memory {
         if held.is_some_and(|held| held.key != receiver.key) {
             return Ok(Put::Taken);
         }
-        tables.forget_neighbours(unix_s);
-        let neighbours = tables.neighbours.entry(whose(receiver.address.ip()));
-        let neighbours = neighbours.or_default();
-        neighbours.retain(|&(other, end_s)| other != name && unix_s < end_s);
-        if neighbours.len() >= RECEIVERS_EACH {
+        tables.forget_crowds(unix_s);
+        let address = receiver.address.ip();
+        if tables.is_crowded(name, address) {
             return Ok(Put::Crowded);
         }
-        neighbours.push((name, unix_s + seconds));
+        if let Some(held) = held {
+            tables.leave_crowds(name, held.address.ip());
+        }
         tables.receivers.put(place, receiver, seconds, unix_s)?;
+        for (crowd, _) in crowds(address) {
+            let names = tables.crowds.entry(crowd).or_default();
+            names.insert(name, unix_s + seconds);
+        }
         Ok(Put::Done)
     }
 
@@ -89,9 +109,7 @@ impl Store for Memory {
         let held = tables.receivers.entries.get(&place).map(|(held, _)| *held);
         if let Some(held) = held.filter(|held| held.key == receiver.key) {
             tables.receivers.entries.remove(&place);
-            if let Some(neighbours) = tables.neighbours.get_mut(&whose(held.address.ip())) {
-                neighbours.retain(|&(other, _)| other != name);
-            }
+            tables.leave_crowds(name, held.address.ip());
         }
         Ok(())
     }

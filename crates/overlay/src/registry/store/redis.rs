@@ -1,8 +1,7 @@
 //! A store in Redis or Valkey: it outlives the registry, and several registries share it.
 
-use super::{Put, RECEIVERS_EACH, Receiver, Store, StoreError};
+use super::{Put, RECEIVERS, Receiver, Store, StoreError, crowds};
 use crate::api::ReceiverId;
-use crate::limits::whose;
 use data_encoding::HEXLOWER;
 use redis::{Client, Cmd, Connection, FromRedisValue, RedisResult, Script, cmd};
 use std::net::SocketAddr;
@@ -15,16 +14,24 @@ const PREFIX: &str = "tidegate:mpath:";
 /// A server that takes longer does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Remembers a receiver (ARGV: key, address, seconds, name, now, most) unless the name has another key (1)
-/// or too many others are at its address, whose names KEYS[2] holds by the seconds in which they end (2).
+/// Remembers a receiver (ARGV: key, address, seconds, name, now, most of each crowd) unless the name has another key (1),
+/// or a crowd of it is full (2, the last of them: 3). The crowds' names, from KEYS[2] on, are held by the seconds in which
+/// they end.
 const PUT_RECEIVER: &str = "
 local held = redis.call('HGET', KEYS[1], 'key')
 if held and held ~= ARGV[1] then return 1 end
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[5])
-redis.call('ZREM', KEYS[2], ARGV[4])
-if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[6]) then return 2 end
-redis.call('ZADD', KEYS[2], ARGV[5] + ARGV[3], ARGV[4])
-redis.call('EXPIRE', KEYS[2], ARGV[3])
+for crowd = 2, #KEYS do
+    redis.call('ZREMRANGEBYSCORE', KEYS[crowd], '-inf', ARGV[5])
+    redis.call('ZREM', KEYS[crowd], ARGV[4])
+    if redis.call('ZCARD', KEYS[crowd]) >= tonumber(ARGV[4 + crowd]) then
+        if crowd == #KEYS then return 3 end
+        return 2
+    end
+end
+for crowd = 2, #KEYS do
+    redis.call('ZADD', KEYS[crowd], ARGV[5] + ARGV[3], ARGV[4])
+    redis.call('EXPIRE', KEYS[crowd], ARGV[3])
+end
 redis.call('HSET', KEYS[1], 'key', ARGV[1], 'address', ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 return 0";
@@ -33,7 +40,7 @@ return 0";
 const REMOVE_RECEIVER: &str = "
 if redis.call('HGET', KEYS[1], 'key') == ARGV[1] then
     redis.call('DEL', KEYS[1])
-    redis.call('ZREM', KEYS[2], ARGV[2])
+    for crowd = 2, #KEYS do redis.call('ZREM', KEYS[crowd], ARGV[2]) end
 end
 return 0";
 
@@ -139,18 +146,20 @@ impl Store for Redis {
         let mut put = self
             .put_receiver
             .key(entry(name, receiver.address.is_ipv6()));
-        put.key(neighbours(receiver.address))
-            .arg(HEXLOWER.encode(&receiver.key))
+        put.arg(HEXLOWER.encode(&receiver.key))
             .arg(receiver.address.to_string())
             .arg(seconds)
             .arg(name.to_string())
-            .arg(unix_s)
-            .arg(RECEIVERS_EACH);
+            .arg(unix_s);
+        for (crowd, most) in all_crowds(receiver.address) {
+            put.key(crowd).arg(most);
+        }
         let done: u8 = self.with(|connection| put.invoke(connection))?;
         Ok(match done {
             0 => Put::Done,
             1 => Put::Taken,
-            _ => Put::Crowded,
+            2 => Put::Crowded,
+            _ => return Err(StoreError::Full),
         })
     }
 
@@ -158,9 +167,11 @@ impl Store for Redis {
         let entry = entry(name, receiver.address.is_ipv6());
         let mut remove = self.remove_receiver.key(entry);
         remove
-            .key(neighbours(receiver.address))
             .arg(HEXLOWER.encode(&receiver.key))
             .arg(name.to_string());
+        for (crowd, _) in all_crowds(receiver.address) {
+            remove.key(crowd);
+        }
         self.with(|connection| remove.invoke(connection))
     }
 
@@ -188,9 +199,12 @@ fn proxies() -> String {
     format!("{PREFIX}proxies")
 }
 
-/// Where the names are of an address.
-fn neighbours(receiver: SocketAddr) -> String {
-    format!("{PREFIX}receivers:{}", whose(receiver.ip()))
+/// Where the names are of a receiver's crowds, and how many each may have; everybody last.
+fn all_crowds(receiver: SocketAddr) -> impl Iterator<Item = (String, usize)> {
+    let crowds = crowds(receiver.ip()).into_iter();
+    let everybody = (String::from("all"), RECEIVERS);
+    let named = |(crowd, most)| (format!("{PREFIX}receivers:{crowd}"), most);
+    crowds.chain([everybody]).map(named)
 }
 
 fn entry(name: ReceiverId, ipv6: bool) -> String {

@@ -2,23 +2,28 @@
 
 use super::super::budget::{Budget, take};
 use super::super::seal::{Key, TAG, Window};
-use super::super::socket::now;
 use super::{FRAME, PASS_BYTES, Purpose, Wanted, is_patience, prepare, write_while};
 use nix::sys::socket::{MsgFlags, recv};
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_admission::{Bounds, Place, Places, read_exact_until};
 
-/// Connections at a time, of all sessions: twice what a client's load and probes need, and memory for as many.
-const CONNECTIONS: usize = 96;
+/// Connections that have shown no pass yet: a client opens twenty.
+const STRANGERS: Bounds = Bounds {
+    all: 64,
+    network: 32,
+};
 
-/// Who has not shown a pass by then is turned away: on a full link it may be lost twice.
+/// Connections of a session at a time: twice what a client's load and probes need, and memory for as many.
+const CONNECTIONS: usize = 48;
+
+/// Who has not shown a whole pass by then is turned away: on a full link it may be lost twice.
 const PASS_TIME: Duration = Duration::from_secs(10);
 
 /// How often it is looked for connections, and for the end.
@@ -32,25 +37,22 @@ pub type Passes = Mutex<HashMap<[u8; 8], Arc<Pass>>>;
 pub struct Pass {
     key: Key,
     budget: Arc<Budget>,
-    max_bps: f64,
     seen: Mutex<Window>,
     /// Bytes that are left of each load.
     loads: Mutex<HashMap<u8, Arc<AtomicU64>>>,
-    /// When the next frame may leave.
-    next_at: Mutex<Instant>,
+    connections: AtomicUsize,
     over: AtomicBool,
 }
 
 impl Pass {
     /// Of the session with that key.
-    pub fn new(key: Key, budget: Arc<Budget>, max_bps: f64) -> Self {
+    pub fn new(key: Key, budget: Arc<Budget>) -> Self {
         Self {
             key,
             budget,
-            max_bps,
             seen: Mutex::default(),
             loads: Mutex::default(),
-            next_at: Mutex::new(now()),
+            connections: 0.into(),
             over: false.into(),
         }
     }
@@ -73,71 +75,97 @@ impl Pass {
             .or_insert_with(|| Arc::new(wanted.bytes.into()));
         Arc::clone(left)
     }
-
-    /// How long a frame has to wait, for all connections together to keep to the rate.
-    fn pace(&self) -> Duration {
-        let lasts = Duration::from_secs_f64(FRAME as f64 * 8.0 / self.max_bps);
-        let mut next_at = locked(&self.next_at);
-        let at = (*next_at).max(now());
-        *next_at = at + lasts;
-        at - now()
-    }
 }
 
 fn locked<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes connections until `stop` is set; `refused` counts those without a pass.
+/// Takes connections until `stop` is set; `refused` counts those without a pass. A thread that panics sets `stop`.
 pub fn accept(listener: &TcpListener, passes: &Passes, refused: &AtomicU64, stop: &AtomicBool) {
-    let open = AtomicUsize::new(0);
+    let strangers = Places::new(STRANGERS);
     thread::scope(|scope| {
         while !stop.load(Relaxed) {
             let Ok((stream, _)) = listener.accept() else {
                 thread::sleep(ACCEPT_EVERY);
                 continue;
             };
-            if open.load(Relaxed) >= CONNECTIONS {
-                refused.fetch_add(1, Relaxed);
+            let Ok(place) = strangers.take(&stream) else {
                 continue;
-            }
-            open.fetch_add(1, Relaxed);
-            let open = &open;
-            scope.spawn(move || {
+            };
+            // Without a thread for it, it is closed.
+            let _ = thread::Builder::new().spawn_scoped(scope, move || {
+                let _panic = StopsByPanic(stop);
                 // A connection that breaks is the client's to notice.
-                if let Ok(false) = serve(stream, passes, stop) {
+                if let Ok(false) = serve(stream, place, passes, stop) {
                     refused.fetch_add(1, Relaxed);
                 }
-                open.fetch_sub(1, Relaxed);
             });
         }
     });
 }
 
-/// One connection: whether its pass was good.
-fn serve(mut stream: TcpStream, passes: &Passes, stop: &AtomicBool) -> io::Result<bool> {
+struct StopsByPanic<'a>(&'a AtomicBool);
+
+impl Drop for StopsByPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Relaxed);
+        }
+    }
+}
+
+/// One connection: whether its pass was good. It has its place until it has shown it.
+fn serve(
+    mut stream: TcpStream,
+    place: Place,
+    passes: &Passes,
+    stop: &AtomicBool,
+) -> io::Result<bool> {
     // Accepted of a listener that does not block, which it may have from it.
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PASS_TIME))?;
-    let mut shown = [0; PASS_BYTES];
-    if stream.read_exact(&mut shown).is_err() {
-        return Ok(false);
-    }
-    let Some(wanted) = Wanted::read(&shown) else {
+    let Some((pass, wanted)) = shown(&mut stream, passes) else {
         return Ok(false);
     };
-    let pass = locked(passes).get(&wanted.id).map(Arc::clone);
-    let Some(pass) = pass.filter(|pass| pass.admits(&shown, &wanted)) else {
+    drop(place);
+    let Some(_connection) = Connection::of(&pass) else {
         return Ok(false);
     };
     prepare(&stream)?;
     let goes_on = || !stop.load(Relaxed) && !pass.over.load(Relaxed);
     match wanted.purpose {
-        Purpose::Probe => stream.write_all(&[0])?,
+        Purpose::Probe => drop(answer(&mut stream, &pass, 1, goes_on)?),
         Purpose::Down => send(stream, &pass, &pass.left_of(&wanted), goes_on)?,
-        Purpose::Up => take_in(stream, goes_on)?,
+        Purpose::Up => take_in(stream, &pass, goes_on)?,
     }
     Ok(true)
+}
+
+/// The session whose pass comes in time, and what it is for.
+fn shown(stream: &mut TcpStream, passes: &Passes) -> Option<(Arc<Pass>, Wanted)> {
+    let mut shown = [0; PASS_BYTES];
+    let until = std::time::Instant::now() + PASS_TIME;
+    read_exact_until(stream, &mut shown, until).ok()?;
+    let wanted = Wanted::read(&shown)?;
+    let pass = locked(passes).get(&wanted.id).map(Arc::clone)?;
+    pass.admits(&shown, &wanted).then_some((pass, wanted))
+}
+
+/// One of those that a session may have.
+struct Connection<'a>(&'a Pass);
+
+impl<'a> Connection<'a> {
+    fn of(pass: &'a Pass) -> Option<Self> {
+        let before = pass.connections.fetch_add(1, Relaxed);
+        let connection = Self(pass);
+        (before < CONNECTIONS).then_some(connection)
+    }
+}
+
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Relaxed);
+    }
 }
 
 /// Frames, as many as may be sent.
@@ -159,7 +187,7 @@ fn send(
         if !take(left, FRAME as u64) || !pass.budget.take(FRAME as u64) {
             return end(stream, goes_on);
         }
-        thread::sleep(pass.pace());
+        thread::sleep(pass.budget.reserve(FRAME as u64));
         if !write_while(&mut stream, &frame, &goes_on)? {
             return Ok(());
         }
@@ -183,7 +211,7 @@ fn end(mut stream: TcpStream, goes_on: impl Fn() -> bool) -> io::Result<()> {
 }
 
 /// Takes frames, and answers each.
-fn take_in(mut stream: TcpStream, goes_on: impl Fn() -> bool) -> io::Result<()> {
+fn take_in(mut stream: TcpStream, pass: &Pass, goes_on: impl Fn() -> bool) -> io::Result<()> {
     let mut buffer = vec![0; 16 * FRAME];
     let mut part = 0;
     while goes_on() {
@@ -193,11 +221,27 @@ fn take_in(mut stream: TcpStream, goes_on: impl Fn() -> bool) -> io::Result<()> 
             Err(e) if is_patience(&e) => continue,
             Err(e) => return Err(e),
         }
-        let answers = vec![0; part / FRAME];
+        let frames = part / FRAME;
         part %= FRAME;
-        if !write_while(&mut stream, &answers, &goes_on)? {
+        if !answer(&mut stream, pass, frames, &goes_on)? {
             return Ok(());
         }
     }
     Ok(())
+}
+
+/// So many bytes as an answer, as soon as the session may be sent them: whether they were written.
+fn answer(
+    stream: &mut TcpStream,
+    pass: &Pass,
+    count: usize,
+    goes_on: impl Fn() -> bool,
+) -> io::Result<bool> {
+    while !pass.budget.take_answer(count as u64) {
+        if !goes_on() {
+            return Ok(false);
+        }
+        thread::sleep(ACCEPT_EVERY);
+    }
+    write_while(stream, &vec![0; count], goes_on)
 }

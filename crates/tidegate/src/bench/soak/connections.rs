@@ -16,7 +16,7 @@ use std::time::Duration;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Pattern};
 
 /// No call may block for longer: the connection is stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Bytes of a connection, one way: from a page's icon to a picture, as many small as large.
 const SMALLEST: f64 = 100.0;
@@ -53,6 +53,12 @@ pub struct Tally {
     pub stuck: AtomicU64,
     /// Anything else.
     pub failed: AtomicU64,
+    /// Connections that stay, once they stand.
+    pub staying: AtomicU64,
+    /// Words of theirs that came back while they stayed.
+    pub words: AtomicU64,
+    /// Those that stood at the end, and answered.
+    pub stayed: AtomicU64,
     first: Mutex<Option<String>>,
 }
 
@@ -71,7 +77,7 @@ impl Tally {
             .clone()
     }
 
-    fn note(&self, error: &anyhow::Error) {
+    pub fn note(&self, error: &anyhow::Error) {
         let kind = |cause: &(dyn std::error::Error + 'static)| {
             cause
                 .downcast_ref::<std::io::Error>()

@@ -1,6 +1,11 @@
 //! What happens to a machine in months, in minutes: interfaces that come and go, default routes that move, a configuration
-//! that is changed, a process that gets no time, people who look.
+//! that is changed, a process that gets no time, a machine that sleeps, people who visit, people who look.
+//!
+//! A sleep is what a test can have of a suspend: the process stands still and nothing arrives. The kernel's clocks go on; what
+//! happens to a flow when they have not is for the tests of jumping clocks.
 
+use super::ip;
+use super::router::Inside;
 use crate::bench::agent_process::AgentProcess;
 use anyhow::{Context, Result, ensure};
 use nix::sys::signal::Signal;
@@ -19,6 +24,10 @@ const GUEST_PEER: &str = "soak0-far";
 /// For so long the agent gets no time.
 const PAUSE: Duration = Duration::from_secs(4);
 
+/// For so long the machine sleeps; retransmissions of its peers, whose intervals double, must come back within a connection's
+/// patience.
+const SLEEP: Duration = Duration::from_secs(10);
+
 /// Until the agent has followed what has changed.
 const SETTLES: Duration = Duration::from_secs(2);
 
@@ -33,6 +42,10 @@ pub struct Events {
     pub reloads: u64,
     /// Times without time.
     pub pauses: u64,
+    /// Sleeps of the machine.
+    pub sleeps: u64,
+    /// Visitors to the inside, each with an address of its own on the link.
+    pub visits: u64,
     /// Looks by `tidegate top`.
     pub looks: u64,
 }
@@ -40,6 +53,7 @@ pub struct Events {
 /// A machine's life, with an agent that follows the default routes.
 pub struct Life<'a> {
     host: &'a Namespace,
+    server: &'a Namespace,
     folder: TempDir,
     random: Pcg64Mcg,
     guest: bool,
@@ -50,9 +64,10 @@ pub struct Life<'a> {
 
 impl<'a> Life<'a> {
     /// Begins where the link is the default route.
-    pub fn begin(host: &'a Namespace) -> Result<Self> {
+    pub fn begin(hosts: &'a EmulatedHosts) -> Result<Self> {
         let life = Self {
-            host,
+            host: hosts.client(),
+            server: hosts.server(),
             folder: TempDir::new().context("make a folder")?,
             random: Pcg64Mcg::seed_from_u64(1),
             guest: false,
@@ -69,20 +84,30 @@ impl<'a> Life<'a> {
         Ok(life)
     }
 
-    /// The agent, on whatever leads away.
-    pub fn agent(&self) -> Result<AgentProcess> {
+    /// The agent, on whatever leads away, with tables for so many connections.
+    pub fn agent(&self, connections: u32) -> Result<AgentProcess> {
         let (config, socket) = (self.file("tidegate.toml"), self.file("agent.sock"));
-        let arguments = ["--config", &config, "--socket", &socket];
+        let connections = connections.to_string();
+        let arguments = [
+            "--config",
+            &config,
+            "--socket",
+            &socket,
+            "--connections",
+            &connections,
+        ];
         self.host.run(|| AgentProcess::follow_here(&arguments))
     }
 
     /// One thing happens.
     pub fn step(&mut self, agent: &AgentProcess) -> Result<()> {
-        match self.random.random_range(0..5) {
-            0 => self.guest(),
-            1 => self.travel(),
-            2 => self.reload(agent),
-            3 => self.pause(agent),
+        match self.random.random_range(0..8) {
+            0 | 1 => self.guest(),
+            2 => self.travel(),
+            3 => self.reload(agent),
+            4 => self.pause(agent),
+            5 => self.sleep(agent),
+            6 => self.visit(),
             _ => self.look(),
         }
     }
@@ -142,6 +167,34 @@ impl<'a> Life<'a> {
         agent.signal(Signal::SIGCONT)
     }
 
+    /// Nothing reaches it and it does nothing, while its peers go on.
+    fn sleep(&mut self, agent: &AgentProcess) -> Result<()> {
+        self.events.sleeps += 1;
+        agent.signal(Signal::SIGSTOP)?;
+        self.silence("add")?;
+        thread::sleep(SLEEP);
+        self.silence("del")?;
+        agent.signal(Signal::SIGCONT)
+    }
+
+    fn silence(&self, verb: &str) -> Result<()> {
+        for version in [IpVersion::V4, IpVersion::V6] {
+            let client = EmulatedHosts::client_address(version);
+            ip(self.server, &format!("route {verb} blackhole {client}"))?;
+        }
+        Ok(())
+    }
+
+    /// Telephones take another address on each link, and keep none.
+    fn visit(&mut self) -> Result<()> {
+        self.events.visits += 1;
+        let [place, high, low] = [(); 3].map(|()| self.random.random_range(3..=250u8));
+        let (device, address) = (Inside::DEVICE, Inside::neighbour(place));
+        self.ip(&format!(
+            "neigh replace {address} lladdr 02:00:5e:20:{high:02x}:{low:02x} nud stale dev {device}"
+        ))
+    }
+
     fn look(&mut self) -> Result<()> {
         self.events.looks += 1;
         let program = std::env::current_exe()?;
@@ -166,12 +219,6 @@ impl<'a> Life<'a> {
     }
 
     fn ip(&self, arguments: &str) -> Result<()> {
-        let status = self.host.run(|| {
-            let mut ip = Command::new("ip");
-            Ok(ip.args(arguments.split(' ')).status()?)
-        });
-        let status = status.context("run ip, of iproute2")?;
-        ensure!(status.success(), "ip {arguments}: {status}");
-        Ok(())
+        ip(self.host, arguments)
     }
 }

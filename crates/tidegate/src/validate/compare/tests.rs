@@ -55,6 +55,21 @@ fn goodput_is_of_all_flows_and_rtt_their_mean_without_pings() {
 }
 
 #[test]
+fn the_queue_is_that_before_the_link_which_the_data_cross() {
+    use FlowDirection::{Down, Echo, Up};
+    let delay_of = |directions: &[FlowDirection]| {
+        let mut run = run(0.0, 0.0, 50.0);
+        run.uplink.queue_delay_ms.p95 = 7.0;
+        run.flows = directions.iter().map(|&d| flow(d, 1.0, 1.0)).collect();
+        Quantity::QueueP95.of(&run)
+    };
+    assert_eq!(delay_of(&[Up, Echo, Up]), 7.0);
+    for others in [&[Down][..], &[Up, Down], &[Echo], &[]] {
+        assert_eq!(delay_of(others), 50.0, "{others:?}");
+    }
+}
+
+#[test]
 fn repetitions_are_compared_by_their_medians() {
     let kernel = [
         run(10.0, 1.0, 1.0),

@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 use tempfile::TempDir;
 use tidegate_transfer::file::{Receive, receive, send};
 use tokio::runtime::Runtime;
@@ -44,9 +43,8 @@ pub fn run(data: &[u8]) {
 
 fn receive_all(runtime: &Runtime, words: &[u8], folder: &Path, force: bool) {
     let what = Receive {
-        folder: folder.to_owned(),
         force,
-        patience: Duration::ZERO,
+        ..Receive::into(folder.to_owned())
     };
     let mut received = Vec::new();
     let peer = tokio::io::join(words, Vec::new());

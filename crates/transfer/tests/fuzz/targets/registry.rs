@@ -7,7 +7,7 @@ use rand_pcg::rand_core::SeedableRng;
 use serde_json::Value;
 use std::net::IpAddr;
 use tidegate_overlay::api::PROXIES;
-use tidegate_overlay::registry::{Config, Memory, Received, Reply, Request, Service};
+use tidegate_overlay::registry::{Config, Memory, Received, Reply, Request, Service, refuse};
 use tidegate_overlay::{Instant, Now, Secret};
 
 const PEER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
@@ -23,9 +23,9 @@ pub fn run(data: &[u8]) {
     let request = match Received::read(data) {
         Ok(Some(request)) => request,
         Ok(None) => return,
-        Err(refusal) => return check(&refusal),
+        Err(refusal) => return check(&refuse(refusal.status, refusal.why)),
     };
-    let request = request.borrow();
+    let request = Request::of(&request);
     ask(&service, request);
     if request.path == PROXIES {
         let mac = secret.enrolment_mac(UNIX_S, "aa", request.body).to_hex();

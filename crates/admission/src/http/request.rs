@@ -1,6 +1,6 @@
 //! A request of HTTP/1.1 as bytes.
 
-use crate::registry::service::{Reply, Request, refuse};
+use super::Refusal;
 
 /// Bytes of request line and headers, and of the body, at most.
 pub const HEAD: usize = 8 << 10;
@@ -13,11 +13,16 @@ const HEADERS: usize = 64;
 /// A request that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    method: String,
-    path: String,
-    authorization: Option<String>,
-    content_type: Option<String>,
-    body: Vec<u8>,
+    /// HTTP's method.
+    pub method: String,
+    /// What is asked, with its query.
+    pub path: String,
+    /// The header of this name.
+    pub authorization: Option<String>,
+    /// The header Content-Type.
+    pub content_type: Option<String>,
+    /// What stands behind the headers.
+    pub body: Vec<u8>,
 }
 
 impl Received {
@@ -25,16 +30,16 @@ impl Received {
     ///
     /// # Errors
     /// When it is none, or too long. Whatever the bytes are, that is all that happens.
-    pub fn read(bytes: &[u8]) -> Result<Option<Self>, Reply> {
+    pub fn read(bytes: &[u8]) -> Result<Option<Self>, Refusal> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut head = httparse::Request::new(&mut headers);
         let length = match head.parse(bytes) {
             Ok(httparse::Status::Complete(length)) => length,
             Ok(httparse::Status::Partial) if bytes.len() >= HEAD => {
-                return Err(refuse(431, format!("more than {HEAD} bytes of headers")));
+                return Err(Refusal::new(431, format!("more than {HEAD} bytes of headers")));
             }
             Ok(httparse::Status::Partial) => return Ok(None),
-            Err(error) => return Err(refuse(400, format!("no HTTP request: {error}"))),
+            Err(error) => return Err(Refusal::new(400, format!("no HTTP request: {error}"))),
         };
         let whole = length + body_length(&head)?;
         let Some(body) = bytes.get(length..whole) else {
@@ -48,17 +53,6 @@ impl Received {
             body: body.to_vec(),
         }))
     }
-
-    /// As the service takes it.
-    pub fn borrow(&self) -> Request<'_> {
-        Request {
-            method: &self.method,
-            path: &self.path,
-            authorization: self.authorization.as_deref(),
-            content_type: self.content_type.as_deref(),
-            body: &self.body,
-        }
-    }
 }
 
 fn header(head: &httparse::Request, name: &str) -> Option<String> {
@@ -67,15 +61,15 @@ fn header(head: &httparse::Request, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(found.value).trim().to_owned())
 }
 
-fn body_length(head: &httparse::Request) -> Result<usize, Reply> {
+fn body_length(head: &httparse::Request) -> Result<usize, Refusal> {
     if header(head, "transfer-encoding").is_some() {
-        return Err(refuse(411, "expected a Content-Length"));
+        return Err(Refusal::new(411, "expected a Content-Length"));
     }
     match header(head, "content-length").map(|text| text.parse::<usize>()) {
         None => Ok(0),
         Some(Ok(length)) if length <= BODY => Ok(length),
-        Some(Ok(_)) => Err(refuse(413, format!("more than {BODY} bytes"))),
-        Some(Err(_)) => Err(refuse(400, "a Content-Length that is no number")),
+        Some(Ok(_)) => Err(Refusal::new(413, format!("more than {BODY} bytes"))),
+        Some(Err(_)) => Err(Refusal::new(400, "a Content-Length that is no number")),
     }
 }
 

@@ -1,8 +1,9 @@
 //! One request and its answer, within a time and a number of bytes.
 
 use super::request::{BODY, HEAD, Received};
-use crate::registry::service::{Reply, refuse};
-use std::io::{self, ErrorKind, Read, Write};
+use super::{Refusal, Reply};
+use crate::read_until;
+use std::io::{self, ErrorKind, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,7 @@ impl Connection {
     }
 
     /// Reads the request, or says why it is none.
-    pub fn read(&mut self) -> io::Result<Result<Received, Reply>> {
+    pub fn read(&mut self) -> io::Result<Result<Received, Refusal>> {
         loop {
             match Received::read(&self.bytes) {
                 Ok(Some(request)) => return Ok(Ok(request)),
@@ -34,44 +35,37 @@ impl Connection {
                 Ok(None) => {}
             }
             if !self.more()? {
-                return Ok(Err(refuse(408, "the request does not end")));
+                return Ok(Err(Refusal::new(408, "the request does not end")));
             }
         }
     }
 
     /// Whether something came in time.
     fn more(&mut self) -> io::Result<bool> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(false);
-        }
-        self.stream.set_read_timeout(Some(left))?;
         let mut piece = [0; 4096];
-        match self.stream.read(&mut piece) {
+        match read_until(&mut self.stream, &mut piece, self.until) {
             Ok(0) => Ok(false),
             Ok(count) => {
                 self.bytes.extend(&piece[..count]);
                 Ok(true)
             }
-            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(true),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                Ok(false)
-            }
+            Err(error) if error.kind() == ErrorKind::TimedOut => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// Answers and ends the connection.
-    pub fn answer(mut self, reply: &Reply) -> io::Result<()> {
+    /// Answers, without the body if only that was asked, and ends the connection.
+    pub fn answer(mut self, reply: &Reply, head_only: bool) -> io::Result<()> {
         let head = format!(
-            "HTTP/1.1 {} {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+            "HTTP/1.1 {} {}\r\ncontent-type: {}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
             reply.status,
             if reply.status == 200 { "OK" } else { "Refused" },
+            reply.content_type,
             reply.body.len(),
         );
         self.stream.set_write_timeout(Some(PATIENCE))?;
-        self.stream
-            .write_all(&[head.as_bytes(), &reply.body].concat())?;
+        let body = if head_only { &[][..] } else { &reply.body };
+        self.stream.write_all(&[head.as_bytes(), body].concat())?;
         self.stream.shutdown(Shutdown::Write)?;
         // What is left unread would have the kernel reset the connection, and the answer be lost.
         while self.bytes.len() < HEAD + BODY && self.more()? {}

@@ -61,7 +61,10 @@ impl Namespace {
     }
 
     /// The same in a single system call, as has to be between fork and exec.
-    pub(crate) fn try_enter(&self) -> nix::Result<()> {
+    ///
+    /// # Errors
+    /// The kernel's, as it is.
+    pub fn try_enter(&self) -> nix::Result<()> {
         setns(self.fd.as_fd(), CloneFlags::CLONE_NEWNET)
     }
 }
@@ -78,7 +81,7 @@ fn on_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
 }
 
 /// The message of a panic, as far as it has one.
-pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()
         .copied()

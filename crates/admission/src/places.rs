@@ -1,0 +1,122 @@
+//! How many connections there may be at once.
+
+use crate::network_of;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Shutdown, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Connections at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// In all.
+    pub all: usize,
+    /// Of one network ([`network_of`]).
+    pub network: usize,
+}
+
+/// Connections that have not finished, by age.
+#[derive(Debug)]
+pub struct Places {
+    bounds: Bounds,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// How many there were so far.
+    count: u64,
+    /// By number, so that the first is the oldest.
+    connections: BTreeMap<u64, (IpAddr, TcpStream)>,
+}
+
+/// One of them; free again when it is dropped.
+#[derive(Debug)]
+pub struct Place {
+    places: Arc<Places>,
+    number: u64,
+}
+
+impl Places {
+    /// None is taken.
+    pub fn new(bounds: Bounds) -> Arc<Self> {
+        Arc::new(Self {
+            bounds,
+            held: Mutex::default(),
+        })
+    }
+
+    /// A place for a connection that was accepted. Where its network has as many as it may, that network's oldest gives
+    /// way; where all are taken, the oldest of the network that has most: it is shut down, and its thread reads the end.
+    ///
+    /// # Errors
+    /// When the connection has gone, or no descriptor is left.
+    pub fn take(self: &Arc<Self>, stream: &TcpStream) -> io::Result<Place> {
+        let network = network_of(stream.peer_addr()?.ip());
+        let stream = stream.try_clone()?;
+        let mut held = self.held();
+        let of_network = held.by_network().get(&network).copied().unwrap_or(0);
+        if of_network >= self.bounds.network {
+            held.end_oldest_of(network);
+        } else if held.connections.len() >= self.bounds.all {
+            held.end_oldest_of_the_largest();
+        }
+        held.count += 1;
+        let number = held.count;
+        held.connections.insert(number, (network, stream));
+        drop(held);
+        Ok(Place {
+            places: Arc::clone(self),
+            number,
+        })
+    }
+
+    /// How many are taken.
+    pub fn taken(&self) -> usize {
+        self.held().connections.len()
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    fn by_network(&self) -> BTreeMap<IpAddr, usize> {
+        let mut counts = BTreeMap::new();
+        for (network, _) in self.connections.values() {
+            *counts.entry(*network).or_default() += 1;
+        }
+        counts
+    }
+
+    fn end_oldest_of_the_largest(&mut self) {
+        let largest = self
+            .by_network()
+            .into_iter()
+            .max_by_key(|(_, count)| *count);
+        if let Some((network, _)) = largest {
+            self.end_oldest_of(network);
+        }
+    }
+
+    fn end_oldest_of(&mut self, network: IpAddr) {
+        let mut oldest = self
+            .connections
+            .iter()
+            .filter(|(_, (of, _))| *of == network);
+        let Some((&number, _)) = oldest.next() else {
+            return;
+        };
+        if let Some((_, stream)) = self.connections.remove(&number) {
+            // One that has ended by itself is as well ended.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.held().connections.remove(&self.number);
+    }
+}

@@ -1,0 +1,176 @@
+//! A session: what its client asks for, and what it is sent.
+
+use super::super::budget::Budget;
+use super::super::control::{Control, RECORDS_MAX, write};
+use super::super::seal::Session;
+use super::super::socket::{Way, now, wall};
+use super::Limits;
+use crate::{Arrival, Message, Pong, Receiver, Train, TrainConfig};
+use std::sync::Arc;
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// Records that a session may pile up: 50 MB of memory.
+const MOST_RECORDS: usize = 1_000_000;
+
+/// A session.
+#[derive(Debug)]
+pub struct Guest {
+    /// Where its client is.
+    pub way: Way,
+    /// Its number, key and counters.
+    pub session: Session,
+    /// When its client said something.
+    pub heard: Instant,
+    /// What it may be sent.
+    pub budget: Arc<Budget>,
+    train: Option<Train>,
+    /// The last train that it wanted to be sent: a question that is repeated, or comes late, makes no second one.
+    wanted: Option<u8>,
+    receiver: Option<(u8, Receiver)>,
+    records: Option<(u8, Vec<Arrival>)>,
+}
+
+impl Guest {
+    /// One that has just come in.
+    pub fn new(way: Way, session: Session, budget: Arc<Budget>) -> Self {
+        Self {
+            way,
+            session,
+            heard: now(),
+            budget,
+            train: None,
+            wanted: None,
+            receiver: None,
+            records: None,
+        }
+    }
+
+    /// An answer as a packet, if it may be sent.
+    pub fn answer(&mut self, answer: &Control) -> Option<Vec<u8>> {
+        let packet = self.session.seal(&write(answer));
+        let allowed = self.budget.take_answer((packet.len() + IP_AND_UDP) as u64);
+        allowed.then_some(packet)
+    }
+
+    /// The next packet of its train or about its client's, if one is due and may be sent.
+    pub fn next_packet(&mut self) -> Option<Vec<u8>> {
+        let at = now();
+        if let Some((_, receiver)) = &mut self.receiver
+            && let Some(report) = receiver.report(at)
+        {
+            return self.answer(&Control::Measure(Message::Report(report)));
+        }
+        if self.budget.free_at() > at {
+            return None;
+        }
+        let data = self.train.as_mut()?.poll(at, wall());
+        let data = data.filter(|data| self.budget.take(data.bytes.into()));
+        let packet = data.map(|data| {
+            self.budget.reserve(data.bytes.into());
+            self.session
+                .seal(&write(&Control::Measure(Message::Data(data))))
+        });
+        if self.train.as_ref().is_some_and(Train::is_done) || self.budget.left() == 0 {
+            self.train = None;
+        }
+        packet
+    }
+
+    /// When [`Self::next_packet`] may have one.
+    pub fn next_event(&self) -> Option<Instant> {
+        let train = self.train.as_ref().and_then(Train::next_event);
+        let train = train.map(|at| at.max(self.budget.free_at()));
+        let report = self.receiver.as_ref().and_then(|(_, r)| r.next_event());
+        train.into_iter().chain(report).min()
+    }
+
+    /// The answer to what the client says, if there is one.
+    pub fn take(&mut self, control: Control, clock: Instant, limits: &Limits) -> Option<Control> {
+        match control {
+            Control::Start { to_client, train } => Some(self.start(to_client, train, limits)),
+            Control::Stop { flow } => {
+                if self.wanted == Some(flow) {
+                    self.train = None;
+                }
+                if self
+                    .receiver
+                    .as_ref()
+                    .is_some_and(|(known, _)| *known == flow)
+                {
+                    self.records = self
+                        .receiver
+                        .take()
+                        .map(|(flow, r)| (flow, r.into_arrivals()));
+                }
+                None
+            }
+            Control::Fetch { flow, from } => {
+                let (_, all) = self.records.as_ref().filter(|(known, _)| *known == flow)?;
+                let rest = all.get(from as usize..)?;
+                Some(Control::Records {
+                    flow,
+                    from,
+                    total: all.len() as u32,
+                    records: rest[..rest.len().min(RECORDS_MAX)].to_vec(),
+                })
+            }
+            Control::Measure(Message::Data(data)) => {
+                let (flow, receiver) = self.receiver.as_mut()?;
+                if *flow == data.flow && receiver.count() < MOST_RECORDS {
+                    receiver.take(now(), clock, &data);
+                }
+                None
+            }
+            Control::Measure(Message::Report(report)) => {
+                if let Some(train) = &mut self.train {
+                    train.report(now(), &report);
+                }
+                None
+            }
+            Control::Measure(Message::Ping(ping)) => Some(Control::Measure(Message::Pong(Pong {
+                sequence: ping.sequence,
+                asked: ping.sent,
+                answered: wall(),
+            }))),
+            _ => None,
+        }
+    }
+
+    /// The train that is wanted, within what is left; one at a time. A repeated question changes nothing.
+    fn start(&mut self, to_client: bool, train: TrainConfig, limits: &Limits) -> Control {
+        let flow = train.flow;
+        let sane = train.max_bytes <= self.budget.left() && usize::from(train.bytes) <= MOST_BYTES;
+        let known = to_client && self.wanted.replace(flow) == Some(flow);
+        if to_client && sane && !known {
+            let train = TrainConfig {
+                max_bps: train.max_bps.min(limits.max_bps),
+                start_bps: train.start_bps.clamp(1e3, limits.max_bps),
+                max_time: train.max_time.min(LONGEST_TRAIN),
+                bytes: train.bytes.max(LEAST_BYTES),
+                ..train
+            };
+            self.train = Some(Train::new(train, now()));
+        }
+        if !to_client
+            && self
+                .receiver
+                .as_ref()
+                .is_none_or(|(known, _)| *known != flow)
+        {
+            self.receiver = Some((flow, Receiver::new(flow)));
+        }
+        Control::Started {
+            flow,
+            left: self.budget.left(),
+        }
+    }
+}
+
+/// Sizes of a train's packets, and how long one may fill.
+const LEAST_BYTES: u16 = 100;
+const MOST_BYTES: usize = 1500;
+const LONGEST_TRAIN: Duration = Duration::from_secs(600);
+
+/// Bytes in front of a packet's payload, by IPv4.
+const IP_AND_UDP: usize = 28;
