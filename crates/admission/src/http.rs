@@ -67,11 +67,7 @@ impl Server {
     ///
     /// # Errors
     /// When nobody can listen there.
-    pub fn start(
-        address: SocketAddr,
-        bounds: Bounds,
-        service: impl Service,
-    ) -> io::Result<Self> {
+    pub fn start(address: SocketAddr, bounds: Bounds, service: impl Service) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         let ended = Arc::new(AtomicBool::new(false));

@@ -9,7 +9,7 @@ mod tests;
 
 pub use server::Server;
 pub use service::{Config, Reply, Request, Service, refuse};
-pub use tidegate_admission::http::Received;
 pub use store::{
     Memory, Put, RECEIVERS_EACH, RECEIVERS_OF_NETWORK, Receiver, Redis, Store, StoreError,
 };
+pub use tidegate_admission::http::Received;

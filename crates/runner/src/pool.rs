@@ -13,6 +13,11 @@ use std::time::Instant;
 /// So many of those that wait run at a time: each takes a part of a processor.
 const WAITING: usize = 3;
 
+/// Minutes after which a program is ended, which then has failed: CI's own limit would say nothing of which it was.
+const LIMIT: u32 = 30;
+/// What timeout(1) ends with after that.
+const TIMED_OUT: i32 = 124;
+
 /// How the kernel schedules a program: sched(7).
 #[derive(Clone, Copy)]
 enum Class {
@@ -78,19 +83,22 @@ fn execute(program: Program, class: Class) -> Result<Outcome> {
         .stderr(to()?)
         .status()
         .with_context(|| format!("cannot run {}", program.executable.display()))?;
-    let printed = contents(&mut output).context("cannot read a test's output")?;
+    let mut printed = contents(&mut output).context("cannot read a test's output")?;
+    if status.code() == Some(TIMED_OUT) {
+        printed += &format!("\nended, as it took more than {LIMIT} minutes\n");
+    }
     Ok(Outcome::new(program.name, status, began.elapsed(), printed))
 }
 
 fn command(program: &Program, class: Class) -> Command {
-    match class {
-        Class::Ordinary => Command::new(&program.executable),
-        Class::Idle => {
-            let mut command = Command::new("chrt");
-            command.args(["--idle", "0"]).arg(&program.executable);
-            command
-        }
+    let mut command = Command::new("timeout");
+    // In the foreground an interrupt from the terminal reaches it as it reaches everybody.
+    command.args(["--foreground", "--kill-after=10", &format!("{LIMIT}m")]);
+    if let Class::Idle = class {
+        command.args(["chrt", "--idle", "0"]);
     }
+    command.arg(&program.executable);
+    command
 }
 
 fn contents(file: &mut File) -> std::io::Result<String> {

@@ -36,7 +36,10 @@ impl Received {
         let length = match head.parse(bytes) {
             Ok(httparse::Status::Complete(length)) => length,
             Ok(httparse::Status::Partial) if bytes.len() >= HEAD => {
-                return Err(Refusal::new(431, format!("more than {HEAD} bytes of headers")));
+                return Err(Refusal::new(
+                    431,
+                    format!("more than {HEAD} bytes of headers"),
+                ));
             }
             Ok(httparse::Status::Partial) => return Ok(None),
             Err(error) => return Err(Refusal::new(400, format!("no HTTP request: {error}"))),
