@@ -45,11 +45,43 @@ fn free_udp() -> SocketAddr {
     UdpSocket::bind(loopback()).unwrap().local_addr().unwrap()
 }
 
+impl Faults {
+    fn slow() -> Self {
+        Self {
+            drop: 0.02,
+            delay: Duration::from_millis(20),
+            ..Self::hostile()
+        }
+    }
+}
+
 fn until(seconds: u64, what: &str, mut condition: impl FnMut() -> bool) {
     let began = Instant::now();
     while !condition() {
         assert!(began.elapsed().as_secs() < seconds, "not yet: {what}");
         sleep(POLL);
+    }
+}
+
+/// A way with a round trip, on which packets are lost.
+pub struct SlowWay {
+    /// Where it begins, and where it leads.
+    pub from: SocketAddr,
+    pub to: SocketAddr,
+    _middle: Middle,
+    _runtime: Runtime,
+}
+
+impl SlowWay {
+    pub fn new() -> Self {
+        let (runtime, to) = (Runtime::new().unwrap(), free_udp());
+        let middle = runtime.block_on(Middle::start(1, to, Faults::slow()));
+        Self {
+            from: middle.address,
+            to,
+            _middle: middle,
+            _runtime: runtime,
+        }
     }
 }
 
@@ -305,12 +337,7 @@ fn send_through_everything(mebibytes: u64, seconds: u64) -> Seen {
 
     // The sender begins without a registry, and slowly: it is to learn of the proxies on the way.
     overlay.registry = None;
-    let slowly = Faults {
-        drop: 0.02,
-        delay: Duration::from_millis(20),
-        ..Faults::hostile()
-    };
-    *middle.faults.lock().unwrap() = slowly;
+    *middle.faults.lock().unwrap() = Faults::slow();
     let mut send = tidegate(&["send", "--json"]);
     let mut sender = overlay.start(send.arg(&file).env(RECEIVER, token.to_string()));
     sender.says("everything goes directly");

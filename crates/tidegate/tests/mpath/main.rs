@@ -2,6 +2,7 @@
 
 mod hostile;
 
+use hostile::SlowWay;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -270,7 +271,7 @@ fn wait_for_some(folder: &Path) {
 /// way. The direct path loses nothing, so the proxies only carry probes.
 #[test]
 fn a_file_finds_its_way_and_the_proxies_forward_a_part_of_it() {
-    const BYTES: usize = 60_000_000;
+    const BYTES: usize = 20_000_000;
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (registry, address) = registry(Path::new(&path("token")));
@@ -290,7 +291,11 @@ fn a_file_finds_its_way_and_the_proxies_forward_a_part_of_it() {
     let (into, key) = (path("into"), path("key"));
     let arguments = ["recv", &into, "--once", "--key", &key, "--registry", &url];
     let mut receive = tidegate(&arguments);
-    let mut receiver = Running::start(receive.args(["--listen", "127.0.0.1:0"]));
+    // Over loopback alone the file would be there before a sender looks for other ways.
+    let way = SlowWay::new();
+    receive.args(["--listen", &way.to.to_string()]);
+    receive.args(["--advertise", &way.from.to_string()]);
+    let mut receiver = Running::start(&mut receive);
     let token = receiver.says("tgm1-");
     let mut send = tidegate(&["send", &path("file"), "--json"]);
     let mut sender = Running::start(send.env(RECEIVER, &token));
