@@ -194,3 +194,40 @@ impl Client {
         Ok(snapshot)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    #[test]
+    fn what_is_no_socket_stays_where_it_is() {
+        let folder = TempDir::new().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "mine").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        for path in [&file, &link] {
+            let error = listen(path).unwrap_err().to_string();
+            assert!(error.contains("is no socket: it stays as it is"), "{error}");
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn the_socket_of_an_agent_that_was_killed_is_taken_over() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("socket");
+        drop(UnixListener::bind(&path).unwrap());
+        let listener = listen(&path).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o660);
+        assert!(
+            listen(&path)
+                .unwrap_err()
+                .to_string()
+                .contains("another agent")
+        );
+        drop(listener);
+    }
+}
