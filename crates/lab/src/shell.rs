@@ -4,6 +4,7 @@
 //! pass the emulator, come out of another TUN device in the caller's namespace, and leave it under
 //! the caller's address.
 
+mod caller;
 mod forwarding;
 mod masquerade;
 mod signals;
@@ -14,6 +15,7 @@ use crate::emulator::Emulator;
 use crate::netlink::Interface;
 use crate::tun::Tun;
 use anyhow::{Context, Result, bail};
+pub use caller::Caller;
 use forwarding::Forwarding;
 pub use masquerade::Masquerade;
 use signals::Signals;
@@ -32,7 +34,7 @@ use tidegate_netns::Namespace;
 /// Runs `command` (a program and its arguments) behind a link of `down` towards it and `up` from it,
 /// and returns its status. Standard input and output, environment and working folder are the
 /// caller's; signals that are sent to the calling thread or, if it is the only one, to the process
-/// are forwarded.
+/// are forwarded. It runs as `caller`, or with all of root's rights if there is none.
 ///
 /// Names resolve as before, unless `/etc/resolv.conf` names a resolver on the loopback device, which
 /// the command cannot reach. IPv6 works where the kernel forwards it (see below).
@@ -43,7 +45,12 @@ use tidegate_netns::Namespace;
 ///
 /// # Errors
 /// Without root, a TUN driver or nf_tables; when the command cannot be started.
-pub fn link_shell(down: Config, up: Config, command: &[OsString]) -> Result<ExitStatus> {
+pub fn link_shell(
+    down: Config,
+    up: Config,
+    command: &[OsString],
+    caller: Option<&Caller>,
+) -> Result<ExitStatus> {
     let signals = Signals::hold()?;
     let outside = Tun::open("tg%d")?;
     let forwarding = Forwarding::switch_on()?;
@@ -70,7 +77,7 @@ pub fn link_shell(down: Config, up: Config, command: &[OsString]) -> Result<Exit
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let emulator = scope.spawn(|| emulator.run(&stop));
-        let status = run_inside(&namespace, command, &signals);
+        let status = run_inside(&namespace, command, caller, &signals);
         stop.store(true, Ordering::Relaxed);
         match emulator.join() {
             Ok(carried) => carried.map(drop)?,
@@ -83,6 +90,7 @@ pub fn link_shell(down: Config, up: Config, command: &[OsString]) -> Result<Exit
 fn run_inside(
     namespace: &Arc<Namespace>,
     command: &[OsString],
+    caller: Option<&Caller>,
     signals: &Signals,
 ) -> Result<ExitStatus> {
     let (program, arguments) = command
@@ -90,7 +98,6 @@ fn run_inside(
         .context("no command to run behind the link")?;
     let mut command = Command::new(program);
     command.args(arguments);
-    die_with_parent(&mut command);
     let (namespace, mask) = (namespace.clone(), signals.mask_before());
     let enter = move || {
         mask.thread_set_mask()?;
@@ -98,6 +105,11 @@ fn run_inside(
     };
     // SAFETY: the closure runs between fork and exec and makes two system calls, without allocating.
     unsafe { command.pre_exec(enter) };
+    // In this order: only root enters, and only what is a user's from then on keeps its signal.
+    if let Some(caller) = caller {
+        caller.take(&mut command);
+    }
+    die_with_parent(&mut command);
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot run \"{}\"", program.display()))?;

@@ -21,7 +21,7 @@ fn main() {
         // SAFETY: no handler is installed.
         unsafe { signal(Signal::SIGINT, SigHandler::SigDfl) }.unwrap();
         let command = [OsString::from("bash"), "-c".into(), script];
-        let status = link_shell(Config::default(), Config::default(), &command).unwrap();
+        let status = link_shell(Config::default(), Config::default(), &command, None).unwrap();
         std::process::exit(status.code().unwrap_or(1));
     }
     if !has_tun() {

@@ -6,6 +6,7 @@ use anyhow::Result;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitCode;
+use tidegate_lab::Caller;
 use tidegate_link::Config;
 use tidegate_scenario::{GenerateSpec, LinkSpec, Loss, QueueSpec, RateSpec};
 
@@ -14,7 +15,12 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
     let down = link(args, "--down", &args.down, args.seed)?;
     let up = link(args, "--up", &args.up, args.seed.wrapping_add(1))?;
     require_root("an emulated link")?;
-    let status = tidegate_lab::link_shell(down, up, &args.command)?;
+    let caller = match args.root {
+        true => None,
+        false => Caller::find(|name| std::env::var_os(name))
+            .map_err(|error| BadInput(format!("{error:#}; --root runs the command as root")))?,
+    };
+    let status = tidegate_lab::link_shell(down, up, &args.command, caller.as_ref())?;
     let code = status
         .code()
         .or_else(|| status.signal().map(|s| 128 + s))

@@ -99,7 +99,7 @@ fn slow() -> Config {
 
 fn bash(script: &str) -> Result<ExitStatus> {
     let command = ["bash", "-c", script].map(OsString::from);
-    link_shell(slow(), slow(), &command)
+    link_shell(slow(), slow(), &command, None)
 }
 
 /// Writes what the greeter says to `file` and exits with 7.
@@ -176,7 +176,7 @@ fn a_command_that_does_not_exist_is_named() {
         let command = [OsString::from("/nonesuch")];
         Ok(format!(
             "{:#}",
-            link_shell(slow(), slow(), &command).unwrap_err()
+            link_shell(slow(), slow(), &command, None).unwrap_err()
         ))
     });
     assert!(error.contains("cannot run \"/nonesuch\""), "{error}");

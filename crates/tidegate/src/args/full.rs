@@ -179,6 +179,10 @@ pub struct LinkArgs {
     /// Seed of loss and of cell models
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Run the command as root, with every capability; otherwise it runs as whoever called sudo, doas or
+    /// pkexec
+    #[arg(long)]
+    pub root: bool,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,

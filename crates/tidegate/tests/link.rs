@@ -1,0 +1,93 @@
+//! `tidegate link` as a user starts it with sudo.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tidegate_netns::Namespace;
+use tidegate_testing::has_tun;
+
+/// Nobody's, on every system of the kind.
+const NOBODY: &str = "65534";
+
+/// A link whose command is a script, in a namespace of its own.
+fn link(namespace: &Namespace, options: &[&str], sudo: Option<&str>, script: &str) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+    for variable in ["SUDO_UID", "SUDO_GID", "PKEXEC_UID", "DOAS_USER"] {
+        command.env_remove(variable);
+    }
+    if let Some(id) = sudo {
+        command.env("SUDO_UID", id).env("SUDO_GID", id);
+    }
+    command.args(["link", "--down", "20", "--up", "20", "--delay", "1"]);
+    command.args(options).args(["--", "sh", "-c", script]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    namespace.run(|| Ok(command.spawn()?)).unwrap()
+}
+
+/// The lines that it prints.
+fn printed(link: Child) -> Vec<String> {
+    let output = link.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// User, groups and capabilities: effective, permitted, inheritable and ambient.
+const WHO: &str = "id -u; id -G; grep -E '^Cap(Eff|Prm|Inh|Amb)' /proc/self/status | cut -f2";
+
+#[test]
+fn the_command_has_the_rights_of_whoever_called_sudo() {
+    if !has_tun() {
+        return;
+    }
+    let namespace = Namespace::new().unwrap();
+    let none = "0000000000000000";
+    let said = printed(link(&namespace, &[], Some(NOBODY), WHO));
+    assert_eq!(said, [NOBODY, NOBODY, none, none, none, none]);
+    let said = printed(link(&namespace, &["--root"], Some(NOBODY), WHO));
+    assert_eq!(said[0], "0");
+    assert_ne!(said[3], none, "{said:?}");
+    let said = printed(link(&namespace, &[], None, WHO));
+    assert_eq!(said[0], "0");
+}
+
+#[test]
+fn a_caller_whom_nobody_knows_is_refused() {
+    if !has_tun() {
+        return;
+    }
+    let namespace = Namespace::new().unwrap();
+    let output = link(&namespace, &[], Some("me"), "true");
+    let output = output.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("SUDO_UID=me: expected the number"), "{text}");
+}
+
+#[test]
+fn a_users_command_does_not_outlive_a_killed_link() {
+    if !has_tun() {
+        return;
+    }
+    let namespace = Namespace::new().unwrap();
+    let mut killed = link(&namespace, &[], Some(NOBODY), "echo $$; exec sleep 60");
+    let mut pid = String::new();
+    let mut said = BufReader::new(killed.stdout.take().unwrap());
+    said.read_line(&mut pid).unwrap();
+    let process = Path::new("/proc").join(pid.trim());
+    assert!(process.exists());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let began = Instant::now();
+    while process.exists() {
+        assert!(began.elapsed() < Duration::from_secs(10), "it lives on");
+        sleep(Duration::from_millis(20));
+    }
+    // The pipe is at its end, too.
+    assert_eq!(said.read_to_end(&mut Vec::new()).unwrap(), 0);
+    // What a kill leaves the next one clears up.
+    printed(link(&namespace, &[], None, "true"));
+}
