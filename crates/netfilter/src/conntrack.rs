@@ -3,8 +3,8 @@
 //!
 //! Numbers of attributes are those of linux/netfilter/nfnetlink_conntrack.h.
 
-use crate::message::{general, kind, open, request, values};
-use netlink_packet_core::{NLM_F_DUMP, NetlinkBuffer};
+use crate::message::{self, general, kind, open, request, values};
+use netlink_packet_core::NLM_F_DUMP;
 use netlink_sys::Socket;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -100,30 +100,9 @@ pub fn tracked(mut take: impl FnMut(Tracked)) -> io::Result<()> {
 
 /// Hands out what the messages tell. Whether the last of a list was among them.
 fn each(received: &[u8], take: &mut impl FnMut(Tracked)) -> io::Result<bool> {
-    let mut rest = received;
-    while !rest.is_empty() {
-        let message = NetlinkBuffer::new_checked(rest).map_err(io::Error::other)?;
-        match i32::from(message.message_type()) {
-            libc::NLMSG_DONE => return Ok(true),
-            libc::NLMSG_ERROR => {
-                let code = message.payload().first_chunk();
-                let code = code.map_or(libc::EBADMSG, |c| -i32::from_ne_bytes(*c));
-                return Err(io::Error::from_raw_os_error(code));
-            }
-            kind if kind == i32::from(NEW) => {
-                // Behind nfnetlink's header.
-                message
-                    .payload()
-                    .get(4..)
-                    .and_then(connection)
-                    .map(&mut *take);
-            }
-            _ => {}
-        }
-        let length = (message.length() as usize).next_multiple_of(4);
-        rest = rest.get(length..).unwrap_or_default();
-    }
-    Ok(false)
+    message::each(received, NEW, |attributes| {
+        connection(attributes).map(&mut *take);
+    })
 }
 
 /// None if it is no TCP.

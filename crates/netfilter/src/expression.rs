@@ -17,6 +17,8 @@ impl Word {
 /// What is known of a packet beside its bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Meta {
+    /// Index of the interface by which it came, in the machine's byte order.
+    ComesBy,
     /// Index of the interface by which it leaves, in the machine's byte order.
     LeavesBy,
     /// Version of IP: `NFPROTO_IPV4` or `NFPROTO_IPV6`, one byte.
@@ -47,6 +49,27 @@ pub enum Compare {
     AtMost,
 }
 
+/// What a packet is to the connection that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Both sides have been heard.
+    Established,
+    /// It is about such a one: an error that ICMP tells.
+    Related,
+}
+
+impl State {
+    /// In the machine's byte order: `NF_CT_STATE_BIT` of linux/netfilter/nf_conntrack_common.h.
+    #[must_use]
+    pub fn value(self) -> [u8; 4] {
+        let bit = match self {
+            Self::Established => 1,
+            Self::Related => 2,
+        };
+        (1_u32 << bit).to_ne_bytes()
+    }
+}
+
 /// A part of a rule.
 #[derive(Clone, Debug)]
 pub struct Expression(Vec<u8>);
@@ -56,6 +79,7 @@ impl Expression {
     #[must_use]
     pub fn meta(what: Meta, to: Word) -> Self {
         let what = match what {
+            Meta::ComesBy => libc::NFT_META_IIF,
             Meta::LeavesBy => libc::NFT_META_OIF,
             Meta::NetworkProtocol => libc::NFT_META_NFPROTO,
             Meta::TransportProtocol => libc::NFT_META_L4PROTO,
@@ -144,11 +168,28 @@ impl Expression {
         Self::new("reject", &parts)
     }
 
+    /// Loads what the packet is to its connection: a [`State`] or another.
+    #[must_use]
+    pub fn state(to: Word) -> Self {
+        let parts = [number(1, to.number()), number(2, libc::NFT_CT_STATE as u32)];
+        Self::new("ct", &parts)
+    }
+
     /// Leaves the packet to the chains behind this one.
     #[must_use]
     pub fn pass() -> Self {
+        Self::verdict(libc::NFT_RETURN)
+    }
+
+    /// Drops the packet, whatever the chains behind this one say.
+    #[must_use]
+    pub fn discard() -> Self {
+        Self::verdict(libc::NF_DROP)
+    }
+
+    fn verdict(verdict: i32) -> Self {
         const DATA_VERDICT: u16 = 2;
-        let verdict = nested(DATA_VERDICT, &number(1, libc::NFT_RETURN as u32));
+        let verdict = nested(DATA_VERDICT, &number(1, verdict as u32));
         Self::new(
             "immediate",
             &[number(1, libc::NFT_REG_VERDICT as u32), nested(2, &verdict)],

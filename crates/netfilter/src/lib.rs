@@ -12,7 +12,7 @@ mod queue;
 mod table;
 
 pub use conntrack::{Begun, Tracked, Way, tracked};
-pub use expression::{Base, Compare, Expression, Meta, Word};
+pub use expression::{Base, Compare, Expression, Meta, State, Word};
 pub use flowtable::{Flowtable, flowtables};
 pub use queue::{Capacity, Packet, Queue, has_queues};
 pub use table::{Chain, Change, Family, Hook, Set, Table};

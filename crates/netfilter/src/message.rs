@@ -108,3 +108,25 @@ pub fn values(attributes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
         Some((kind, attribute.into_inner().get(NLA_HEADER_SIZE..end)?))
     })
 }
+
+/// Hands out what the messages of one kind say behind nfnetlink's header. Whether a list's end was among them.
+pub fn each(received: &[u8], wanted: u16, mut take: impl FnMut(&[u8])) -> io::Result<bool> {
+    const GENERAL: usize = 4;
+    let mut rest = received;
+    while !rest.is_empty() {
+        let message = NetlinkBuffer::new_checked(rest).map_err(io::Error::other)?;
+        match message.message_type() {
+            kind if i32::from(kind) == libc::NLMSG_DONE => return Ok(true),
+            kind if i32::from(kind) == libc::NLMSG_ERROR => result(message.payload())??,
+            kind if kind == wanted => message
+                .payload()
+                .get(GENERAL..)
+                .into_iter()
+                .for_each(&mut take),
+            _ => {}
+        }
+        let length = (message.length() as usize).next_multiple_of(4);
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    Ok(false)
+}

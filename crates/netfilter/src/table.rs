@@ -1,8 +1,10 @@
-//! Tables of nf_tables that belong to the socket that made them.
+//! Tables of nf_tables: such as belong to the socket that made them, and such as outlive it.
 
 use crate::expression::{Expression, data};
-use crate::message::{Answer, answers, general, kind, nested, number, open, request, text};
-use netlink_packet_core::{NLM_F_ACK, NLM_F_APPEND, NLM_F_CREATE, NLM_F_EXCL};
+use crate::message::{
+    Answer, answers, each, general, kind, nested, number, open, request, text, values,
+};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_APPEND, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_sys::Socket;
 use std::io;
 
@@ -88,7 +90,7 @@ pub struct Change {
     attributes: Vec<u8>,
 }
 
-/// A table, alive as long as this value.
+/// A table, alive as long as this value if [`Table::create`] has made it.
 #[derive(Debug)]
 pub struct Table {
     owner: Socket,
@@ -97,7 +99,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table in the calling thread's namespace, which is there when [`Table::create`] is committed.
+    /// A table in the calling thread's namespace, which is there when [`Table::create`] is committed, or was
+    /// made by others.
     ///
     /// # Errors
     /// Where there is no nfnetlink.
@@ -118,6 +121,27 @@ impl Table {
             message: libc::NFT_MSG_NEWTABLE,
             flags: NLM_F_CREATE | NLM_F_EXCL,
             attributes: [text(1, &self.name), number(2, OWNER)].concat(),
+        }
+    }
+
+    /// Makes a table that stays until it is removed, and that all with the right may change. It is an error if
+    /// there is one of its name.
+    #[must_use]
+    pub fn create_lasting(&self) -> Change {
+        Change {
+            message: libc::NFT_MSG_NEWTABLE,
+            flags: NLM_F_CREATE | NLM_F_EXCL,
+            attributes: text(1, &self.name),
+        }
+    }
+
+    /// Removes the table and all that is in it.
+    #[must_use]
+    pub fn remove(&self) -> Change {
+        Change {
+            message: libc::NFT_MSG_DELTABLE,
+            flags: 0,
+            attributes: text(1, &self.name),
         }
     }
 
@@ -226,6 +250,27 @@ impl Table {
         }
     }
 
+    /// The keys that a set has.
+    ///
+    /// # Errors
+    /// The kernel's, of kind [`io::ErrorKind::NotFound`] if there is no such table or set.
+    pub fn keys(&self, set: &str) -> io::Result<Vec<Vec<u8>>> {
+        const SUBSYSTEM: i32 = libc::NFNL_SUBSYS_NFTABLES;
+        let name = [text(1, &self.name), text(2, set)].concat();
+        let ask = kind(SUBSYSTEM, libc::NFT_MSG_GETSETELEM);
+        let general = general(self.family.number(), 0);
+        self.owner
+            .send(&request(ask, NLM_F_DUMP, 0, general, &name), 0)?;
+        let mut keys = Vec::new();
+        let answer = kind(SUBSYSTEM, libc::NFT_MSG_NEWSETELEM);
+        loop {
+            let (received, _) = self.owner.recv_from_full()?;
+            if each(&received, answer, |list| keys.extend(keys_of(list)))? {
+                return Ok(keys);
+            }
+        }
+    }
+
     fn element(&self, set: &str, key: &[u8]) -> Vec<u8> {
         let elements = nested(1, &data(1, key));
         [text(1, &self.name), text(2, set), nested(3, &elements)].concat()
@@ -282,4 +327,17 @@ impl Table {
         bytes.extend(end);
         bytes
     }
+}
+
+/// `NFTA_SET_ELEM_LIST_ELEMENTS`, in it elements, in each its key, in which is the value.
+fn keys_of(list: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    fn inner(number: u16) -> impl Fn(&[u8]) -> Vec<&[u8]> {
+        move |bytes| {
+            let of_kind = values(bytes).filter(move |(kind, _)| *kind == number);
+            of_kind.map(|(_, value)| value).collect()
+        }
+    }
+    let elements = inner(3)(list).into_iter().flat_map(inner(1));
+    let data = elements.flat_map(inner(1));
+    data.flat_map(inner(1)).map(<[u8]>::to_vec)
 }
