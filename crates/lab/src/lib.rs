@@ -43,7 +43,7 @@ pub use address::IpVersion;
 pub use bench::{Bench, IDLE_RTT_MS, bench};
 pub use emulated::EmulatedHosts;
 pub use run::{Options, Progress, Refused, check, run_scenario};
-pub use shell::{Caller, Masquerade, link_shell};
+pub use shell::{Caller, Guest, Masquerade, Resolver, Uplinks, link_shell};
 pub use steer::{HeldFlow, Steer, SteeredFlow, Steering};
 pub use tcp_info::TcpInfo;
 pub use tidegate_netns::Namespace;

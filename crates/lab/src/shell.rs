@@ -2,22 +2,26 @@
 //!
 //! The command runs in a network namespace of its own whose only way out is a TUN device. Its packets
 //! pass the emulator, come out of another TUN device in the caller's namespace, and leave it under
-//! the caller's address.
+//! the caller's address. The caller's namespace forwards them and their answers, and nobody else's (`guard.rs`).
 
 mod caller;
-mod forwarding;
+mod guard;
+mod init;
 mod masquerade;
+mod resolver;
+mod routing;
 mod signals;
+mod uplinks;
+mod warden;
 
-use crate::child::die_with_parent;
 use crate::clock::Clock;
 use crate::emulator::Emulator;
 use crate::netlink::Interface;
 use crate::tun::Tun;
 use anyhow::{Context, Result, bail};
 pub use caller::Caller;
-use forwarding::Forwarding;
 pub use masquerade::Masquerade;
+pub use resolver::Resolver;
 use signals::Signals;
 use std::ffi::OsString;
 use std::io;
@@ -30,90 +34,118 @@ use std::thread;
 use tidegate_link::{Config, Instant};
 use tidegate_measure::{Demand, LinkRecord, Window};
 use tidegate_netns::Namespace;
+pub use uplinks::Uplinks;
+use warden::Warden;
 
-/// Runs `command` (a program and its arguments) behind a link of `down` towards it and `up` from it,
-/// and returns its status. Standard input and output, environment and working folder are the
-/// caller's; signals that are sent to the calling thread or, if it is the only one, to the process
-/// are forwarded. It runs as `caller`, or with all of root's rights if there is none.
+/// What runs behind a link.
+#[derive(Clone, Debug)]
+pub struct Guest<'a> {
+    /// A program and its arguments.
+    pub command: &'a [OsString],
+    /// As whom; with all of root's rights if none.
+    pub caller: Option<Caller>,
+    /// By which interfaces it reaches the world, and the world answers.
+    pub uplinks: Uplinks,
+    /// How its names resolve.
+    pub resolver: Resolver,
+}
+
+/// Runs a command behind a link of `down` towards it and `up` from it, and returns its status. Standard input and
+/// output, environment and working folder are the caller's; signals that are sent to the process are forwarded,
+/// unless another of its threads takes them. IPv6 works where the kernel forwards it ([`routing`]).
 ///
-/// Names resolve as before, unless `/etc/resolv.conf` names a resolver on the loopback device, which
-/// the command cannot reach. IPv6 works where the kernel forwards it (see below).
-///
-/// Nothing outlives the call, nor a killed process, but for one thing: if interfaces did not forward
-/// packets they are made to, and after `kill -9` they stay so until the next call in this namespace
-/// returns.
+/// Nothing outlives the call, nor a killed process: what the command has started ends with it, and a process of its
+/// own puts IP forwarding back as it was ([`warden`]).
 ///
 /// # Errors
 /// Without root, a TUN driver or nf_tables; when the command cannot be started.
-pub fn link_shell(
-    down: Config,
-    up: Config,
-    command: &[OsString],
-    caller: Option<&Caller>,
-) -> Result<ExitStatus> {
+pub fn link_shell(down: Config, up: Config, guest: &Guest) -> Result<ExitStatus> {
     let signals = Signals::hold()?;
-    let outside = Tun::open("tg%d")?;
-    let forwarding = Forwarding::switch_on()?;
-    let subnet = Subnet::of(&outside)?;
-    subnet.configure(&outside, Place::Outside, forwarding.ipv6)?;
+    let outside = Outside::open(&guest.uplinks)?;
+    let (subnet, ipv6) = (outside.subnet, outside.warden.ipv6);
     let namespace = Arc::new(Namespace::new()?);
     let inside = namespace.run(|| {
         Interface::named("lo")?.set_up()?;
         let inside = Tun::open("tg%d")?;
-        subnet.configure(&inside, Place::Inside, forwarding.ipv6)?;
+        subnet.configure(&inside, Place::Inside, ipv6)?;
         Ok(inside)
     })?;
-    let _masquerades: Vec<Masquerade> = subnet
-        .addresses(Place::Inside, forwarding.ipv6)
-        .map(|(address, _)| Masquerade::new(address, &format!("tidegate-{}", outside.name())))
-        .collect::<Result<_>>()?;
     let window = Window {
         warmup: Instant::ZERO,
         end: Instant::MAX,
     };
     let unseen = |link| (link, LinkRecord::new(window, Demand::default(), false));
-    let (ports, links) = ((inside.port(), outside.port()), (unseen(down), unseen(up)));
-    let emulator = Emulator::new(ports, links, 1, Clock::start(), window);
+    let ports = (inside.port(), outside.tun.port());
+    let emulator = Emulator::new(ports, (unseen(down), unseen(up)), 1, Clock::start(), window);
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let emulator = scope.spawn(|| emulator.run(&stop));
-        let status = run_inside(&namespace, command, caller, &signals);
+        // A thread of its own, which starts no others ([`init::confine`]).
+        let command = scope.spawn(|| run_inside(&namespace, guest, &signals));
+        let status = command.join();
         stop.store(true, Ordering::Relaxed);
-        match emulator.join() {
-            Ok(carried) => carried.map(drop)?,
-            Err(_) => bail!("the emulator panicked"),
+        match (status, emulator.join()) {
+            (Ok(status), Ok(carried)) => carried.and(status),
+            _ => bail!("a thread panicked"),
         }
-        status
     })
 }
 
-fn run_inside(
-    namespace: &Arc<Namespace>,
-    command: &[OsString],
-    caller: Option<&Caller>,
-    signals: &Signals,
-) -> Result<ExitStatus> {
-    let (program, arguments) = command
+/// The link's end in the caller's namespace. It goes in this order.
+struct Outside {
+    tun: Tun,
+    _masquerades: Vec<Masquerade>,
+    warden: Warden,
+    subnet: Subnet,
+}
+
+impl Outside {
+    fn open(uplinks: &Uplinks) -> Result<Self> {
+        let tun = Tun::open("tg%d")?;
+        let warden = Warden::post(tun.name(), uplinks)?;
+        let subnet = Subnet::of(&tun)?;
+        subnet.configure(&tun, Place::Outside, warden.ipv6)?;
+        let masquerades = subnet
+            .addresses(Place::Inside, warden.ipv6)
+            .map(|(address, _)| Masquerade::new(address, &format!("tidegate-{}", tun.name())))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            tun,
+            _masquerades: masquerades,
+            warden,
+            subnet,
+        })
+    }
+}
+
+fn run_inside(namespace: &Arc<Namespace>, guest: &Guest, signals: &Signals) -> Result<ExitStatus> {
+    let (program, arguments) = guest
+        .command
         .split_first()
         .context("no command to run behind the link")?;
     let mut command = Command::new(program);
     command.args(arguments);
     let (namespace, mask) = (namespace.clone(), signals.mask_before());
-    let enter = move || {
-        mask.thread_set_mask()?;
-        namespace.try_enter().map_err(io::Error::from)
-    };
-    // SAFETY: the closure runs between fork and exec and makes two system calls, without allocating.
+    let enter = move || namespace.try_enter().map_err(io::Error::from);
+    // SAFETY: the closure runs between fork and exec and makes a system call, without allocating.
     unsafe { command.pre_exec(enter) };
-    // In this order: only root enters, and only what is a user's from then on keeps its signal.
-    if let Some(caller) = caller {
+    let resolver = match &guest.resolver {
+        Resolver::File(file) => Some(file.as_path()),
+        Resolver::Callers | Resolver::OutOfReach => None,
+    };
+    let report = init::confine(&mut command, resolver)?;
+    // SAFETY: likewise.
+    unsafe { command.pre_exec(move || mask.thread_set_mask().map_err(io::Error::from)) };
+    // Last, as only root can do the others.
+    if let Some(caller) = &guest.caller {
         caller.take(&mut command);
     }
-    die_with_parent(&mut command);
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot run \"{}\"", program.display()))?;
-    signals.wait(&mut child)
+    drop(command);
+    let status = signals.wait(&mut child)?;
+    Ok(report.read().unwrap_or(status))
 }
 
 /// The two addresses at the ends of one shell's link.

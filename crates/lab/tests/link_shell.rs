@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
-use tidegate_lab::{Namespace, link_shell};
+use tidegate_lab::{Guest, Resolver, Uplinks, Veth, link_shell};
 use tidegate_link::Config;
 use tidegate_testing::has_tun;
 
@@ -21,23 +21,51 @@ fn main() {
         // SAFETY: no handler is installed.
         unsafe { signal(Signal::SIGINT, SigHandler::SigDfl) }.unwrap();
         let command = [OsString::from("bash"), "-c".into(), script];
-        let status = link_shell(Config::default(), Config::default(), &command, None).unwrap();
+        let guest = Guest {
+            command: &command,
+            caller: None,
+            uplinks: Uplinks::find(&[]).unwrap(),
+            resolver: Resolver::Callers,
+        };
+        let status = link_shell(Config::default(), Config::default(), &guest).unwrap();
         std::process::exit(status.code().unwrap_or(1));
     }
     if !has_tun() {
-        return println!("{}", result(0, 2));
+        return println!("{}", result(0, TESTS.len()));
     }
-    // Everything happens in a namespace of the test's own, which the processes inherit.
-    Namespace::new().unwrap().enter().unwrap();
-    signals_reach_the_command();
-    println!("test signals_reach_the_command ... ok");
-    a_killed_link_leaves_nothing_that_the_next_does_not_clear_up();
-    println!("test a_killed_link_leaves_nothing_that_the_next_does_not_clear_up ... ok");
-    println!("{}", result(2, 0));
+    // Everything happens in a namespace of the test's own, with an uplink, which the processes inherit.
+    let hosts = Veth::new().unwrap();
+    hosts.client.enter().unwrap();
+    for (name, test) in TESTS {
+        test();
+        println!("test {name} ... ok");
+    }
+    println!("{}", result(TESTS.len(), 0));
+}
+
+const TESTS: [(&str, fn()); 4] = [
+    ("signals_reach_the_command", signals_reach_the_command),
+    (
+        "a_killed_link_leaves_the_machine_as_it_was",
+        a_killed_link_leaves_the_machine_as_it_was,
+    ),
+    (
+        "what_the_command_has_started_ends_with_the_link",
+        what_the_command_has_started_ends_with_the_link,
+    ),
+    (
+        "if_the_warden_is_killed_too_the_next_link_clears_up",
+        if_the_warden_is_killed_too_the_next_link_clears_up,
+    ),
+];
+
+/// Of the uplink.
+fn forwards() -> bool {
+    fs::read_to_string("/proc/sys/net/ipv4/conf/tg0/forwarding").unwrap() == "1\n"
 }
 
 /// As a test harness ends, for those who count.
-fn result(passed: u32, ignored: u32) -> String {
+fn result(passed: usize, ignored: usize) -> String {
     format!(
         "\ntest result: ok. {passed} passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered out"
     )
@@ -60,26 +88,88 @@ fn signals_reach_the_command() {
         assert_eq!(link.wait().unwrap().code(), Some(42), "{signal}");
         fs::remove_file(&ready).unwrap();
     }
-    assert_eq!(interfaces(), ["lo"]);
+    assert_eq!(interfaces(), ALONE);
 }
 
-fn a_killed_link_leaves_nothing_that_the_next_does_not_clear_up() {
+/// The interfaces without a link.
+const ALONE: [&str; 2] = ["lo", Veth::INTERFACE];
+
+/// A link whose command stays until it is killed, and has started another in a session of its own that writes the
+/// time to a file again and again.
+fn start_writer(file: &Path) -> Child {
+    let writes = format!(
+        "while :; do date +%s%N >{}; sleep 0.02; done",
+        file.display()
+    );
+    let link = start(&format!("setsid bash -c '{writes}' & sleep 1000"));
+    wait_for("the command", || file.exists());
+    assert!(forwards() && interfaces().len() == 3);
+    link
+}
+
+fn is_written(file: &Path) -> bool {
+    let before = fs::read(file).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    fs::read(file).unwrap() != before
+}
+
+fn a_killed_link_leaves_the_machine_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
-    let ready = folder.path().join("ready");
-    let mut link = start(&format!("echo $$ >{}; exec sleep 1000", ready.display()));
-    let mut pid = String::new();
-    wait_for("the command", || {
-        pid = fs::read_to_string(&ready).unwrap_or_default();
-        pid.ends_with('\n')
-    });
-    assert_eq!(interfaces().len(), 2);
+    let file = folder.path().join("time");
+    let mut link = start_writer(&file);
+    assert!(is_written(&file));
     link.kill().unwrap();
     link.wait().unwrap();
-    let process = Path::new("/proc").join(pid.trim());
-    wait_for("the command's end", || !process.exists());
-    wait_for("the device's end", || interfaces() == ["lo"]);
-    // A table left behind would be in the way.
+    wait_for("the device's end", || interfaces() == ALONE);
+    wait_for("the warden's end", || wardens().is_empty());
+    assert!(!forwards());
+    assert!(!is_written(&file), "what the command had started lives on");
+}
+
+fn what_the_command_has_started_ends_with_the_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("time");
+    let mut link = start_writer(&file);
+    kill(Pid::from_raw(link.id() as i32), Signal::SIGTERM).unwrap();
+    // Of the signal that was handed on.
+    assert_eq!(link.wait().unwrap().code(), Some(1));
+    assert!(!is_written(&file), "it lives on");
+    assert!(!forwards() && wardens().is_empty() && interfaces() == ALONE);
+}
+
+fn if_the_warden_is_killed_too_the_next_link_clears_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut link = start_writer(&folder.path().join("time"));
+    for warden in wardens() {
+        kill(warden, Signal::SIGKILL).unwrap();
+    }
+    link.kill().unwrap();
+    link.wait().unwrap();
+    wait_for("the device's end", || interfaces() == ALONE);
+    assert!(forwards());
     assert!(start("true").wait().unwrap().success());
+    assert!(!forwards());
+    // Or the link itself.
+    let mut link = start_writer(&folder.path().join("another"));
+    for warden in wardens() {
+        kill(warden, Signal::SIGKILL).unwrap();
+    }
+    kill(Pid::from_raw(link.id() as i32), Signal::SIGTERM).unwrap();
+    link.wait().unwrap();
+    assert!(!forwards());
+}
+
+/// Those of links in this namespace.
+fn wardens() -> Vec<Pid> {
+    let here = fs::read_link("/proc/thread-self/ns/net").unwrap();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let ours = processes.filter(|process| {
+        let read = |name: &str| fs::read_to_string(process.path().join(name));
+        let is_here = fs::read_link(process.path().join("ns/net")).is_ok_and(|ns| ns == here);
+        is_here && read("comm").is_ok_and(|name| name.trim() == "tidegate-warden")
+    });
+    let numbers = ours.filter_map(|process| process.file_name().to_str()?.parse().ok());
+    numbers.map(Pid::from_raw).collect()
 }
 
 fn start(script: &str) -> Child {

@@ -6,8 +6,9 @@ use anyhow::Result;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitCode;
-use tidegate_lab::Caller;
+use tidegate_lab::{Caller, Guest, Resolver, Uplinks, link_shell};
 use tidegate_link::Config;
+use tidegate_rtnetlink::Link;
 use tidegate_scenario::{GenerateSpec, LinkSpec, Loss, QueueSpec, RateSpec};
 
 /// Runs it; the exit status is the command's, or 128 plus the signal that ended it, as in a shell.
@@ -20,12 +21,41 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
         false => Caller::find(|name| std::env::var_os(name))
             .map_err(|error| BadInput(format!("{error:#}; --root runs the command as root")))?,
     };
-    let status = tidegate_lab::link_shell(down, up, &args.command, caller.as_ref())?;
+    let guest = Guest {
+        command: &args.command,
+        caller,
+        uplinks: uplinks(&args.via)?,
+        resolver: Resolver::find(),
+    };
+    if guest.resolver == Resolver::OutOfReach {
+        eprintln!("{NO_NAMES}");
+    }
+    let status = link_shell(down, up, &guest)?;
     let code = status
         .code()
         .or_else(|| status.signal().map(|s| 128 + s))
         .unwrap_or(1);
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+const NO_NAMES: &str = "tidegate link: names will not resolve: /etc/resolv.conf names nobody beyond the \
+                        loopback device, which the command cannot reach";
+
+/// By which interfaces the command reaches the world; says so if there are others.
+fn uplinks(via: &[String]) -> Result<Uplinks> {
+    let uplinks = Uplinks::find(via).map_err(|error| BadInput(format!("--via {error:#}")))?;
+    if !uplinks.left.is_empty() {
+        let names = |links: &[Link]| {
+            let names: Vec<_> = links.iter().map(|link| link.name.as_str()).collect();
+            names.join(", ")
+        };
+        eprintln!(
+            "tidegate link: the command reaches the world by {}, not by {} (--via adds an interface)",
+            names(&uplinks.chosen),
+            names(&uplinks.left)
+        );
+    }
+    Ok(uplinks)
 }
 
 fn link(args: &LinkArgs, option: &str, rate: &str, seed: u64) -> Result<Config> {

@@ -56,8 +56,7 @@ impl Caller {
     }
 
     /// Runs the command as this user, who thereby has none of root's capabilities. What is to be done
-    /// before the start and needs root has to be asked for before this, and a signal at the parent's
-    /// death after it, as the kernel forgets that with the credentials.
+    /// before the start and needs root has to be asked for before this.
     pub fn take(&self, command: &mut Command) {
         if let Some(user) = &self.account {
             command.env("HOME", &user.dir);

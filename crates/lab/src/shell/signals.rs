@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::process::{Child, ExitStatus};
 
 /// Signals that people and programs send to end a command or to talk to it.
-const FORWARDED: [Signal; 7] = [
+pub const FORWARDED: [Signal; 7] = [
     Signal::SIGHUP,
     Signal::SIGINT,
     Signal::SIGQUIT,

@@ -1,13 +1,16 @@
-use super::link_shell;
+use super::{Guest, Resolver, Uplinks, link_shell};
 use crate::address::{IpVersion, address};
 use crate::clock::Clock;
 use crate::emulator::Emulator;
 use crate::hosts::{Host, Settings};
+use crate::netlink::Interface;
 use crate::sysctl;
+use crate::tun::Tun;
 use anyhow::{Context, Result};
 use std::ffi::OsString;
 use std::io::Write;
-use std::net::{IpAddr, TcpListener};
+use std::net::{IpAddr, TcpListener, UdpSocket};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,7 +102,16 @@ fn slow() -> Config {
 
 fn bash(script: &str) -> Result<ExitStatus> {
     let command = ["bash", "-c", script].map(OsString::from);
-    link_shell(slow(), slow(), &command, None)
+    link_shell(slow(), slow(), &guest(&command)?)
+}
+
+fn guest(command: &[OsString]) -> Result<Guest<'_>> {
+    Ok(Guest {
+        command,
+        caller: None,
+        uplinks: Uplinks::find(&[])?,
+        resolver: Resolver::Callers,
+    })
 }
 
 /// Writes what the greeter says to `file` and exits with 7.
@@ -174,10 +186,226 @@ fn a_command_that_does_not_exist_is_named() {
     let Some(world) = World::new() else { return };
     let error = world.run(|| {
         let command = [OsString::from("/nonesuch")];
-        Ok(format!(
-            "{:#}",
-            link_shell(slow(), slow(), &command, None).unwrap_err()
-        ))
+        let error = link_shell(slow(), slow(), &guest(&command)?).unwrap_err();
+        Ok(format!("{error:#}"))
     });
     assert!(error.contains("cannot run \"/nonesuch\""), "{error}");
+}
+
+#[test]
+fn how_the_command_ended_is_told() {
+    let Some(world) = World::new() else { return };
+    world.run(|| {
+        assert_eq!(bash("exit 9")?.code(), Some(9));
+        assert_eq!(bash("kill -KILL $$")?.signal(), Some(libc::SIGKILL));
+        // It has those above it for company and nobody else, and is not the first.
+        let script = "test $$ -ne 1 && test $(ls /proc | grep -c '^[0-9]') -lt 8";
+        assert!(bash(script)?.success());
+        Ok(())
+    });
+}
+
+#[test]
+fn names_resolve_by_the_file_that_is_given_and_nobody_else_sees_it() {
+    const CONF: &str = "/etc/resolv.conf";
+    let Some(world) = World::new() else { return };
+    let Ok(before) = std::fs::read_to_string(CONF) else {
+        return skipped("there is no /etc/resolv.conf");
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("resolv.conf");
+    std::fs::write(&file, "nameserver 192.0.2.53\n").unwrap();
+    world.run(|| {
+        let seen = folder.path().join("seen");
+        let script = format!("cat {CONF} >{}", seen.display());
+        let command = ["bash", "-c", &script].map(OsString::from);
+        let guest = Guest {
+            resolver: Resolver::File(file.clone()),
+            ..guest(&command)?
+        };
+        assert!(link_shell(slow(), slow(), &guest)?.success());
+        assert_eq!(std::fs::read_to_string(seen)?, "nameserver 192.0.2.53\n");
+        Ok(())
+    });
+    assert_eq!(std::fs::read_to_string(CONF).unwrap(), before);
+}
+
+/// A network that the caller is in, as well as in that of the host beyond.
+struct Neighbour(Tun);
+
+impl Neighbour {
+    const OURS: [&str; 2] = ["10.99.0.1", "fd99::1"];
+    const ADDRESSES: [&str; 2] = ["10.99.0.2", "fd99::2"];
+
+    /// To be called in the caller's namespace.
+    fn new() -> Result<Self> {
+        let tun = Tun::open("other%d")?;
+        let interface = Interface::named(tun.name())?;
+        interface.set_up_tun()?;
+        interface.add_address(Self::OURS[0].parse()?, 24)?;
+        interface.add_address(Self::OURS[1].parse()?, 64)?;
+        Ok(Self(tun))
+    }
+
+    /// Versions of IP of what has come for the neighbour's addresses since it was last asked.
+    fn received(&self) -> Vec<u8> {
+        let addresses = Self::ADDRESSES.map(|a| a.parse::<IpAddr>().unwrap());
+        let mut packet = [0; 2048];
+        let mut versions = Vec::new();
+        while let Ok(length) = nix::unistd::read(&self.0, &mut packet) {
+            let to = match (packet[0] >> 4, &packet[..length]) {
+                (4, packet) => <[u8; 4]>::try_from(&packet[16..20]).map(IpAddr::from),
+                (_, packet) => <[u8; 16]>::try_from(&packet[24..40]).map(IpAddr::from),
+            };
+            if to.is_ok_and(|to| addresses.contains(&to)) {
+                versions.push(packet[0] >> 4);
+            }
+        }
+        versions.dedup();
+        versions
+    }
+}
+
+impl World {
+    /// Sends from beyond, which takes the caller for its router, to each of the addresses, and waits until it has arrived or never will.
+    fn intrude(&self, addresses: &[&str]) {
+        let send = || {
+            for to in addresses {
+                let from = match to.contains(':') {
+                    true => address(Side::Server, IpVersion::V6),
+                    false => address(Side::Server, IpVersion::V4),
+                };
+                UdpSocket::bind((from, 0))?.send_to(b"let me in", (*to, 9))?;
+            }
+            Ok(())
+        };
+        self.beyond.namespace.run(send).unwrap();
+        thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// Starts a link whose command waits until `file` exists and then runs `script`, calls `during` meanwhile.
+fn during_a_link(script: &str, during: impl FnOnce() -> Result<()>) -> Result<ExitStatus> {
+    let folder = tempfile::tempdir()?;
+    let [ready, go] = ["ready", "go"].map(|name| folder.path().join(name));
+    let script = format!(
+        "echo >{}; for i in $(seq 600); do test -e {} && break; sleep 0.05; done; {script}",
+        ready.display(),
+        go.display()
+    );
+    let uplinks = Uplinks::find(&[])?;
+    let here = tidegate_netns::Namespace::current()?;
+    thread::scope(|scope| {
+        let link = scope.spawn(|| {
+            here.run(|| {
+                let command = ["bash", "-c", &script].map(OsString::from);
+                let guest = Guest {
+                    uplinks,
+                    ..guest(&command)?
+                };
+                link_shell(slow(), slow(), &guest)
+            })
+        });
+        while !ready.exists() && !link.is_finished() {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let done = during();
+        std::fs::write(&go, "")?;
+        let status = link.join().unwrap();
+        done?;
+        status
+    })
+}
+
+const ALL_V4: &str = "ipv4/conf/all/forwarding";
+
+#[test]
+fn while_a_link_runs_nothing_is_forwarded_for_strangers() {
+    let Some(world) = World::new() else { return };
+    world.run(|| {
+        let neighbour = Neighbour::new()?;
+        let uplink = world.caller.interface().unwrap();
+        // So that the intrusion would be seen.
+        sysctl::write(ALL_V4, "1")?;
+        world.intrude(&Neighbour::ADDRESSES[..1]);
+        assert_eq!(neighbour.received(), [4]);
+        sysctl::write(ALL_V4, "0")?;
+        // Of what comes for nobody there, the kernel counts.
+        let unasked = "awk '/^Udp:/ { got = $2 + $3 } END { exit got }' /proc/net/snmp";
+        let status = during_a_link(unasked, || {
+            assert_eq!(
+                sysctl::read(&format!("ipv4/conf/{uplink}/forwarding"))?,
+                "1"
+            );
+            assert_eq!(sysctl::read("ipv4/conf/other0/forwarding")?, "0");
+            world.intrude(&Neighbour::ADDRESSES);
+            world.intrude(&["198.19.0.6", "198.19.0.2"]);
+            assert_eq!(neighbour.received(), [0; 0]);
+            Ok(())
+        })?;
+        assert_eq!(status.code(), Some(0), "packets that nobody asked for");
+        assert_eq!(
+            sysctl::read(&format!("ipv4/conf/{uplink}/forwarding"))?,
+            "0"
+        );
+        Ok(())
+    });
+}
+
+#[test]
+fn a_machine_that_becomes_a_router_meanwhile_is_one_at_once_and_stays_one() {
+    let Some(world) = World::new() else { return };
+    world.run(|| {
+        let neighbour = Neighbour::new()?;
+        during_a_link("true", || {
+            // As Docker does when it starts.
+            sysctl::write(ALL_V4, "1")?;
+            let began = Instant::now();
+            while neighbour.received().is_empty() {
+                assert!(began.elapsed() < Duration::from_secs(10), "it never is");
+                world.intrude(&Neighbour::ADDRESSES[..1]);
+            }
+            Ok(())
+        })?;
+        let uplink = world.caller.interface().unwrap();
+        assert_eq!(sysctl::read(ALL_V4)?, "1");
+        assert_eq!(
+            sysctl::read(&format!("ipv4/conf/{uplink}/forwarding"))?,
+            "1"
+        );
+        Ok(())
+    });
+}
+
+#[test]
+fn a_link_whose_way_out_moves_follows() {
+    let Some(world) = World::new() else { return };
+    world.run(|| {
+        let _other = Neighbour::new()?;
+        let switch = |name: &str| sysctl::read(&format!("ipv4/conf/{name}/forwarding"));
+        during_a_link("true", || {
+            assert_eq!(
+                (switch("tg0")?, switch("other0")?),
+                ("1".into(), "0".into())
+            );
+            let words = "route replace default dev other0".split(' ');
+            assert!(
+                std::process::Command::new("ip")
+                    .args(words)
+                    .status()?
+                    .success()
+            );
+            let began = Instant::now();
+            while switch("other0")? == "0" {
+                assert!(began.elapsed() < Duration::from_secs(10), "it does not");
+                thread::sleep(Duration::from_millis(50));
+            }
+            Ok(())
+        })?;
+        assert_eq!(
+            (switch("tg0")?, switch("other0")?),
+            ("0".into(), "0".into())
+        );
+        Ok(())
+    });
 }

@@ -179,6 +179,10 @@ pub struct LinkArgs {
     /// Seed of loss and of cell models
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// An interface by which the command reaches the world, and the world answers; may be said several times.
+    /// Otherwise those of the default routes
+    #[arg(long, value_name = "DEV")]
+    pub via: Vec<String>,
     /// Run the command as root, with every capability; otherwise it runs as whoever called sudo, doas or
     /// pkexec
     #[arg(long)]

@@ -1,0 +1,258 @@
+//! Forwarding for links and for nobody else.
+//!
+//! Of the uplinks the kernel forwards what comes by them, for the sake of answers to the links' commands. A
+//! table of nf_tables lets those answers pass and drops all else that would be forwarded from an uplink whose
+//! switch was off, or into a link.
+//!
+//! The table is also the list of what has to be put back. It belongs to nobody: whoever is killed leaves it
+//! behind, together with the switches, and it goes on dropping until somebody clears up. There is no file, which
+//! could be removed or be taken for another namespace's.
+
+use super::routing::Version;
+use anyhow::{Context, Result};
+use nix::net::if_::if_indextoname;
+use std::io;
+use std::time::{Duration, Instant};
+use tidegate_netfilter::{Chain, Change, Compare, Expression, Hook, Meta, Set, State, Table, Word};
+
+const TABLE: &str = "tidegate-link";
+
+/// Indices of the links' devices.
+const LINKS: &str = "links";
+
+/// Indices of the uplinks whose switches were off,
+const OPENED: &str = "opened";
+
+/// and this, which no interface has, if the switch of all of them was on before.
+const ALL: u32 = 0;
+
+const FORWARD: Chain = Chain {
+    name: "forward",
+    kind: "filter",
+    hook: Hook::Forward,
+    // NF_IP_PRI_FILTER: what it drops is dropped, whatever the others at this hook say.
+    priority: 0,
+};
+
+/// The table of one version of IP, in the namespace in which it was opened.
+#[derive(Debug)]
+pub struct Guard {
+    version: Version,
+    table: Table,
+}
+
+impl Guard {
+    /// Opens those of all versions that can be forwarded.
+    ///
+    /// # Errors
+    /// Where there is no nfnetlink.
+    pub fn all() -> Result<Vec<Self>> {
+        let guards = Version::forwardable().into_iter().map(|version| {
+            let table = Table::new(version.family(), TABLE);
+            let table = table.context("cannot open a netfilter netlink socket")?;
+            Ok(Self { version, table })
+        });
+        guards.collect()
+    }
+
+    /// Of which packets.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Lets the link of the device `link` send by `uplinks` and be answered.
+    ///
+    /// # Errors
+    /// Without root or nf_tables; when a setting cannot be written.
+    pub fn join(&self, link: u32, uplinks: &[u32]) -> Result<()> {
+        self.leave(None)?;
+        if self.members(LINKS)?.is_none() {
+            self.set_up()?;
+        }
+        self.change(&[self.table.insert(LINKS, &link.to_ne_bytes())])?;
+        if let Some(device) = name(link) {
+            self.version.set(&device, true)?;
+        }
+        uplinks.iter().try_for_each(|uplink| self.open(*uplink))
+    }
+
+    /// Forwards what comes by the interface and is an answer to a link.
+    ///
+    /// # Errors
+    /// When a setting cannot be written.
+    pub fn open(&self, uplink: u32) -> Result<()> {
+        let Some(device) = name(uplink).filter(|device| self.version.has(device)) else {
+            return Ok(());
+        };
+        if self.version.is_on(&device) {
+            return Ok(());
+        }
+        let Some(opened) = self.members(OPENED)? else {
+            return Ok(());
+        };
+        if !opened.contains(&uplink) {
+            // First this, lest a kill leaves a switch that nobody knows of.
+            self.change(&[self.table.insert(OPENED, &uplink.to_ne_bytes())])?;
+        }
+        self.version.set(&device, true)
+    }
+
+    /// Takes leave of a link, and of those whose devices are gone. The last one puts back what was changed.
+    ///
+    /// # Errors
+    /// When that cannot be done: then the table stays.
+    pub fn leave(&self, link: Option<u32>) -> Result<()> {
+        let Some(links) = self.members(LINKS)? else {
+            return Ok(());
+        };
+        let ends = |other: &u32| Some(*other) == link || name(*other).is_none();
+        let (gone, alive): (Vec<_>, Vec<_>) = links.into_iter().partition(ends);
+        if alive.is_empty() {
+            return self.clear_up();
+        }
+        let take = |link: &u32| self.table.take(LINKS, &link.to_ne_bytes());
+        self.change(&gone.iter().map(take).collect::<Vec<_>>())
+    }
+
+    fn clear_up(&self) -> Result<()> {
+        let opened = self.members(OPENED)?.unwrap_or_default();
+        // Whoever switched all of them on meanwhile means these, too.
+        let is_theirs = self.version.is_on("all") && !opened.contains(&ALL);
+        let devices = opened.iter().filter(|uplink| **uplink != ALL);
+        for device in devices.filter_map(|uplink| name(*uplink)) {
+            if !is_theirs && self.version.has(&device) {
+                self.version.set(&device, false)?;
+            }
+        }
+        self.change(&[self.table.remove()])
+    }
+
+    fn set_up(&self) -> Result<()> {
+        let set = |name, id| {
+            self.table.set(&Set {
+                name,
+                id,
+                // nft's "iface_index".
+                types: &[20],
+                key_bytes: 4,
+                size: 4096,
+            })
+        };
+        let mut changes = vec![
+            self.table.create_lasting(),
+            set(LINKS, 1),
+            set(OPENED, 2),
+            self.table.chain(&FORWARD),
+        ];
+        changes.extend(self.rules(self.version.is_router()));
+        if self.version.is_on("all") {
+            changes.push(self.table.insert(OPENED, &ALL.to_ne_bytes()));
+        }
+        self.change(&changes)
+    }
+
+    /// Follows the administrator: what comes by an uplink is forwarded if the machine is a router, and else
+    /// only answers are.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn follow(&self, is_router: bool) -> Result<()> {
+        if self.members(LINKS)?.is_none() {
+            return Ok(());
+        }
+        let clear = self.table.clear(FORWARD.name);
+        let rules = self.rules(is_router);
+        self.change(&[[clear].as_slice(), &rules].concat())
+    }
+
+    fn rules(&self, is_router: bool) -> Vec<Change> {
+        let into_a_link = || {
+            let leaves_by = Expression::meta(Meta::LeavesBy, Word(0));
+            [leaves_by, Expression::is_in(LINKS, Word(0))]
+        };
+        let answers = |state: State| {
+            let state = Expression::compare(Word(0), Compare::Equal, &state.value());
+            let end = [Expression::state(Word(0)), state, Expression::pass()];
+            into_a_link().into_iter().chain(end).collect::<Vec<_>>()
+        };
+        let others = into_a_link().into_iter().chain([Expression::discard()]);
+        let mut rules = vec![
+            answers(State::Established),
+            answers(State::Related),
+            others.collect(),
+        ];
+        if !is_router {
+            rules.push(vec![
+                Expression::meta(Meta::ComesBy, Word(0)),
+                Expression::is_in(OPENED, Word(0)),
+                Expression::discard(),
+            ]);
+        }
+        let rules = rules.iter();
+        rules
+            .map(|rule| self.table.rule(FORWARD.name, rule))
+            .collect()
+    }
+
+    /// None if there is no table.
+    fn members(&self, set: &str) -> Result<Option<Vec<u32>>> {
+        let number = |key: Vec<u8>| key.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes));
+        match self.table.keys(set) {
+            Ok(keys) => Ok(Some(keys.into_iter().filter_map(number).collect())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).context("cannot read a set of nf_tables"),
+        }
+    }
+
+    fn change(&self, changes: &[Change]) -> Result<()> {
+        self.table
+            .commit(changes)
+            .context("cannot set up a filter (nf_tables, Linux 5.12)")
+    }
+}
+
+/// The name of an interface that is there.
+fn name(index: u32) -> Option<String> {
+    let name = if_indextoname(index).ok()?.into_string().ok()?;
+    // nix takes the C library's "none" for one without letters.
+    (!name.is_empty()).then_some(name)
+}
+
+/// The right to change the tables of a namespace, which one at a time has: a table of its own, as those that
+/// belong to a socket go with it, however that ends.
+#[derive(Debug)]
+pub struct Turn {
+    _table: Table,
+}
+
+impl Turn {
+    /// Waits for it.
+    ///
+    /// # Errors
+    /// Without root or nf_tables; after ten seconds.
+    pub fn take() -> Result<Self> {
+        const PATIENCE: Duration = Duration::from_secs(10);
+        const LOOK: Duration = Duration::from_millis(5);
+        let began = Instant::now();
+        let table = Table::new(Version::V4.family(), "tidegate-link-turn");
+        let table = table.context("cannot open a netfilter netlink socket")?;
+        loop {
+            match table.commit(&[table.create()]) {
+                Ok(()) => return Ok(Self { _table: table }),
+                Err(error)
+                    if began.elapsed() < PATIENCE
+                        && (error.kind() == io::ErrorKind::AlreadyExists
+                            || error.kind() == io::ErrorKind::PermissionDenied) =>
+                {
+                    std::thread::sleep(LOOK);
+                }
+                Err(error) => {
+                    return Err(error).context("cannot make a table of nf_tables (Linux 5.12)");
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! A PID namespace for the command: all that it has started, in whatever session, ends with it or with the link,
+//! even by `kill -9` (pid_namespaces(7)).
+//!
+//! The first process of such a namespace gets what others leave unwaited for, and no signals but those that it
+//! asks for. So the command is the second, and the first hands on signals and reports how the command ended.
+
+use super::signals::FORWARDED;
+use anyhow::{Context, Result};
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{SigHandler, SigSet, Signal, kill, signal};
+use nix::unistd::{ForkResult, Pid, fork, pipe2};
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+/// What the first process says of the second.
+#[derive(Debug)]
+pub struct Report(OwnedFd);
+
+/// Lets the command run as the second process of a new namespace of processes and mounts, in which `resolver`, if
+/// there is one, lies over `/etc/resolv.conf`. What is asked for to be done before the start, and before this, the
+/// first process does; what after this, the second.
+///
+/// The calling thread has to start it, and cannot start threads from now on. The child dies with the thread.
+///
+/// # Errors
+/// Without root, or where the kernel has no such namespaces.
+pub fn confine(command: &mut Command, resolver: Option<&Path>) -> Result<Report> {
+    unshare(CloneFlags::CLONE_NEWPID).context("cannot make a PID namespace")?;
+    let (ours, theirs) = pipe2(OFlag::O_CLOEXEC).context("cannot make a pipe")?;
+    let resolver = resolver.map(|path| CString::new(path.as_os_str().as_bytes()));
+    let resolver = resolver.transpose()?;
+    let begin = move || -> io::Result<()> {
+        set_pdeathsig(Signal::SIGKILL)?;
+        // SAFETY: no handler is installed. The parent may ignore the signal, which hides how children end.
+        unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) }?;
+        cover(resolver.as_ref())?;
+        SigSet::all().thread_set_mask()?;
+        // SAFETY: the child goes on as this process did, between fork and exec.
+        match unsafe { fork() }? {
+            ForkResult::Child => Ok(()),
+            ForkResult::Parent { child } => be_the_first(child, &theirs),
+        }
+    };
+    // SAFETY: the closure runs between fork and exec and makes system calls, without allocating.
+    unsafe { command.pre_exec(begin) };
+    Ok(Report(ours))
+}
+
+impl Report {
+    /// How the command ended; none if the first process could not say. To be asked when that has ended and nobody
+    /// has the [`Command`] any more.
+    pub fn read(self) -> Option<ExitStatus> {
+        let mut status = [0; 4];
+        File::from(self.0).read_exact(&mut status).ok()?;
+        Some(ExitStatus::from_raw(i32::from_ne_bytes(status)))
+    }
+}
+
+/// Mounts of the command's own: its processes, and how names resolve. Where this cannot be done without others
+/// seeing it, or at all, it does without.
+fn cover(resolver: Option<&CString>) -> nix::Result<()> {
+    const NOTHING: Option<&str> = None;
+    unshare(CloneFlags::CLONE_NEWNS)?;
+    let ours = MsFlags::MS_REC | MsFlags::MS_SLAVE;
+    if mount(NOTHING, c"/", NOTHING, ours, NOTHING).is_ok() {
+        let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+        let _ = mount(Some(c"proc"), c"/proc", Some(c"proc"), safe, NOTHING);
+        if let Some(file) = resolver {
+            let over = c"/etc/resolv.conf";
+            let _ = mount(
+                Some(file.as_c_str()),
+                over,
+                NOTHING,
+                MsFlags::MS_BIND,
+                NOTHING,
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Ends with the command, and tells `report` how that ended.
+fn be_the_first(command: Pid, report: &OwnedFd) -> ! {
+    // SAFETY: system calls of numbers. All descriptors but the report's, which is then 0, are the command's alone,
+    // and Rust's own by which it learns that a start has failed. _exit ends the process.
+    unsafe {
+        libc::dup2(report.as_raw_fd(), 0);
+        libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0);
+        if !has_reader(0) {
+            // The link was killed before it could be asked that this dies with it.
+            libc::_exit(1);
+        }
+        let status = attend(command).to_ne_bytes();
+        libc::write(0, status.as_ptr().cast(), status.len());
+        libc::_exit(0)
+    }
+}
+
+fn has_reader(pipe: i32) -> bool {
+    let mut ends = libc::pollfd {
+        fd: pipe,
+        events: 0,
+        revents: 0,
+    };
+    // SAFETY: one pollfd.
+    let polled = unsafe { libc::poll(&raw mut ends, 1, 0) };
+    polled < 0 || ends.revents & libc::POLLERR == 0
+}
+
+/// Waits for the command's end and that of all whom it leaves behind, and hands signals on to it meanwhile. Its
+/// status as wait(2) has it.
+fn attend(command: Pid) -> libc::c_int {
+    let mut awaited: SigSet = FORWARDED.into_iter().collect();
+    awaited.add(Signal::SIGCHLD);
+    loop {
+        let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+        // SAFETY: a set and room for one description.
+        let number = unsafe { libc::sigwaitinfo(awaited.as_ref(), info.as_mut_ptr()) };
+        // SAFETY: zeroes are a valid one.
+        let info = unsafe { info.assume_init() };
+        if number == libc::SIGCHLD {
+            if let Some(status) = reap(command) {
+                return status;
+            }
+        } else if info.si_code != libc::SI_KERNEL
+            && let Ok(signal) = Signal::try_from(number)
+        {
+            // What the terminal sends, the command has got as well.
+            let _ = kill(command, signal);
+        }
+    }
+}
+
+/// Waits for all that have ended. The command's status if it is among them.
+fn reap(command: Pid) -> Option<libc::c_int> {
+    loop {
+        let mut status = 0;
+        // SAFETY: room for a status.
+        let ended = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) };
+        if ended == command.as_raw() {
+            return Some(status);
+        }
+        if ended <= 0 && Errno::last() != Errno::EINTR {
+            return None;
+        }
+    }
+}
