@@ -179,11 +179,12 @@ impl Agent {
                 index: interface.index,
                 way,
             };
-            let attachment =
-                attach(program.as_fd(), place, self.hook).map_err(|source| AgentError::Attach {
-                    interface: interface.name.clone(),
-                    source,
-                })?;
+            let earlier = attachments.last().map(|(_, attachment)| attachment);
+            let attachment = attach(program.as_fd(), place, self.hook, earlier);
+            let attachment = attachment.map_err(|source| AgentError::Attach {
+                interface: interface.name.clone(),
+                source,
+            })?;
             attachments.push((place, attachment));
         }
         self.attachments.append(&mut attachments);

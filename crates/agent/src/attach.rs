@@ -3,7 +3,8 @@
 //!
 //! A tcx link belongs to a descriptor of ours: when it is closed, or the process dies, the kernel
 //! detaches the program. A clsact filter stays; it carries a handle of ours, so that the next
-//! start replaces it, and goes when the guard is dropped.
+//! start replaces it, and goes when the guard is dropped. With the last filter goes clsact itself, unless
+//! somebody else had it there before.
 
 use crate::AgentError;
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook, TcHookBuilder};
@@ -12,6 +13,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use tidegate_rtnetlink::clsact_filters;
 
 /// Handle and priority of our clsact filters, "tg".
 const CLSACT_HANDLE: u32 = 0x7467;
@@ -99,6 +101,8 @@ pub(crate) struct Filter {
     /// The network namespace of the interface.
     namespace: File,
     place: Place,
+    /// Whether clsact is there for us alone.
+    is_ours: bool,
 }
 
 impl Attachment {
@@ -149,6 +153,9 @@ impl Filter {
         if self.is_here() || enter() {
             // The interface may be gone, and the filter with it.
             let _ = self.hook().detach();
+            if self.is_ours {
+                remove_if_empty(self.place);
+            }
         }
     }
 
@@ -178,17 +185,18 @@ fn clsact_hook(program: BorrowedFd<'_>, place: Place) -> TcHook {
 }
 
 /// Attaches `program` where it belongs: by tcx before all others, since a program that says what becomes of a packet
-/// hides it from those behind it.
+/// hides it from those behind it. `earlier` is attached to the same interface.
 pub(crate) fn attach(
     program: BorrowedFd<'_>,
     place: Place,
     hook: Hook,
+    earlier: Option<&Attachment>,
 ) -> Result<Attachment, libbpf_rs::Error> {
     match hook {
         Hook::Tcx => tcx(program, place, None),
-        Hook::Clsact => clsact(program, place),
+        Hook::Clsact => clsact(program, place, earlier),
         // A kernel that does not know the attach type says EINVAL.
-        Hook::Auto => tcx(program, place, None).or_else(|_| clsact(program, place)),
+        Hook::Auto => tcx(program, place, None).or_else(|_| clsact(program, place, earlier)),
     }
 }
 
@@ -223,7 +231,27 @@ pub(crate) fn filter_of(place: Place) -> Option<u32> {
 
 /// Detaches it. Whether it was there.
 pub(crate) fn remove_filter(place: Place) -> bool {
-    clsact_hook(io::stdin().as_fd(), place).detach().is_ok()
+    let is_there = clsact_hook(io::stdin().as_fd(), place).detach().is_ok();
+    // Where there was none but ours, nobody else has made it: an agent without filters takes it along.
+    remove_if_empty(place);
+    is_there
+}
+
+/// Whether an interface has no clsact, or one with filters of ours alone.
+fn is_ours(place: Place) -> bool {
+    let ours = u16::try_from(CLSACT_HANDLE).ok();
+    clsact_filters(place.index).is_ok_and(|filters| {
+        filters.is_none_or(|all| !all.is_empty() && all.iter().all(|p| Some(*p) == ours))
+    })
+}
+
+/// Removes an interface's clsact if it has no filters.
+fn remove_if_empty(place: Place) {
+    if clsact_filters(place.index).is_ok_and(|all| all.is_some_and(|all| all.is_empty())) {
+        let mut whole = clsact_hook(io::stdin().as_fd(), place);
+        // Somebody may have removed it meanwhile.
+        let _ = whole.attach_point(TC_INGRESS | TC_EGRESS).destroy();
+    }
 }
 
 /// libbpf-rs has no safe call for tcx.
@@ -261,11 +289,19 @@ fn tcx(
     Ok(Attachment::Tcx { link, pin: None })
 }
 
-fn clsact(program: BorrowedFd<'_>, place: Place) -> Result<Attachment, libbpf_rs::Error> {
+fn clsact(
+    program: BorrowedFd<'_>,
+    place: Place,
+    earlier: Option<&Attachment>,
+) -> Result<Attachment, libbpf_rs::Error> {
     let filter = Filter {
         program: program.try_clone_to_owned()?,
         namespace: File::open(NAMESPACE)?,
         place,
+        is_ours: match earlier {
+            Some(Attachment::Clsact(earlier)) => earlier.is_ours,
+            _ => is_ours(place),
+        },
     };
     let mut hook = filter.hook();
     hook.create()?;

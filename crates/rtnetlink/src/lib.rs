@@ -2,12 +2,14 @@
 //! Internet, and when either has changed. All is about the calling thread's namespace.
 
 mod changes;
+mod filters;
 mod links;
 mod neighbours;
 mod request;
 mod routes;
 
 pub use changes::Changes;
+pub use filters::clsact_filters;
 pub use links::{Link, addressed, links};
 pub use neighbours::{Known, Neighbourhood};
 pub use request::ask;

@@ -15,6 +15,39 @@ pub fn ask(
     flags: u16,
     mut take: impl FnMut(RouteNetlinkMessage),
 ) -> io::Result<()> {
+    ask_each(request, flags, |bytes| {
+        // A newer kernel may say what the library does not understand.
+        let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes);
+        if let Ok(NetlinkPayload::InnerMessage(message)) = message.map(|m| m.payload) {
+            take(message);
+        }
+    })
+}
+
+/// The same, for what no library need understand: `take` gets each answer's type and what is behind netlink's header.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn ask_bytes(
+    request: RouteNetlinkMessage,
+    flags: u16,
+    mut take: impl FnMut(u16, &[u8]),
+) -> io::Result<()> {
+    ask_each(request, flags, |bytes| {
+        let message = NetlinkBuffer::new(bytes);
+        take(message.message_type(), &bytes[HEADER..]);
+    })
+}
+
+/// Bytes of netlink's.
+const HEADER: usize = 16;
+
+/// Whole messages.
+fn ask_each(
+    request: RouteNetlinkMessage,
+    flags: u16,
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<()> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind_auto()?;
     socket.connect(&SocketAddr::new(0, 0))?;
@@ -27,18 +60,21 @@ pub fn ask(
     loop {
         let (received, _) = socket.recv_from_full()?;
         for bytes in messages(&received) {
-            // A newer kernel may say what the library does not understand.
-            let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes) else {
-                continue;
-            };
-            match message.payload {
-                NetlinkPayload::Done(_) => return Ok(()),
-                NetlinkPayload::Error(error) if error.code.is_some() => return Err(error.to_io()),
-                NetlinkPayload::Error(_) => return Ok(()),
-                NetlinkPayload::InnerMessage(message) => take(message),
-                _ => {}
+            match i32::from(NetlinkBuffer::new(bytes).message_type()) {
+                libc::NLMSG_DONE => return Ok(()),
+                libc::NLMSG_ERROR => return acknowledgement(&bytes[HEADER..]),
+                _ => take(bytes),
             }
         }
+    }
+}
+
+/// What an error says, which is none if its code is 0.
+fn acknowledgement(payload: &[u8]) -> io::Result<()> {
+    let code = payload.first_chunk().map(|code| i32::from_ne_bytes(*code));
+    match code.unwrap_or(-libc::EBADMSG) {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(-code)),
     }
 }
 

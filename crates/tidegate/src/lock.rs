@@ -11,7 +11,8 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-const FOLDER: &str = "/run/tidegate";
+/// A folder of their own: a service's runtime folder goes with the service.
+const FOLDER: &str = "/run/tidegate-locks";
 
 /// The right to run an agent; given back when dropped.
 pub struct Lock {

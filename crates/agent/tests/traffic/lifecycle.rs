@@ -2,13 +2,16 @@
 
 use crate::attached::{NO_PROGRAM, PROGRAMS, attached};
 use crate::downloads::flow_of;
-use crate::stage::{count, on_stage, start, start_for, wait_for};
+use crate::stage::{count, interface, on_stage, start, start_for, wait_for};
 use crate::transfer::{Connection, FILE};
+use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder};
+use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tidegate_agent::{Agent, Direction, Directions, Hook, Reason};
 use tidegate_lab::{IpVersion, TcpInfo};
 use tidegate_laws::{Law, Params};
+use tidegate_rtnetlink::clsact_filters;
 
 /// Which hook the victim of a test is to hold.
 const VICTIM: &str = "TIDEGATE_AGENT_TEST_VICTIM";
@@ -203,6 +206,37 @@ fn a_killed_agent_leaves_tcx_empty_and_clsact_to_the_next() {
             });
         });
     }
+}
+
+#[test]
+fn an_empty_clsact_goes_with_the_agent_that_made_it_and_no_other() {
+    let filters = || clsact_filters(interface().index).unwrap();
+    let whole = || {
+        let mut hook = TcHookBuilder::new(std::io::stdin().as_fd()).hook(TC_INGRESS | TC_EGRESS);
+        *hook.ifindex(interface().index as i32)
+    };
+    on_stage(|_| {
+        drop(start(steering(), Hook::Clsact));
+        assert_eq!(filters(), None);
+        // Another agent's, which was killed.
+        let killed = start(steering(), Hook::Clsact);
+        killed.leave();
+        assert_eq!(filters().map(|all| all.len()), Some(1));
+        drop(start(steering(), Hook::Clsact));
+        assert_eq!(filters(), None);
+        // Somebody's, who has put no filter there yet.
+        whole().create().unwrap();
+        drop(start(steering(), Hook::Clsact));
+        assert_eq!(filters().map(|all| all.len()), Some(0));
+        // Somebody's filter in ours.
+        whole().destroy().unwrap();
+        let agent = start(steering(), Hook::Clsact);
+        let words = "filter add dev tg0 ingress protocol ip prio 7 matchall action pass";
+        let tc = Command::new("tc").args(words.split(' ')).status().unwrap();
+        assert!(tc.success());
+        drop(agent);
+        assert_eq!(filters(), Some([7].into()));
+    });
 }
 
 /// Starts an agent in a process of its own and kills that in mid-transfer. Returns what was attached.
