@@ -3,7 +3,7 @@
 use crate::request::ask_bytes;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::tc::{TcHandle, TcHeader, TcMessage};
+use netlink_packet_route::tc::{TcHandle, TcMessage};
 use std::collections::BTreeSet;
 use std::io;
 
@@ -42,16 +42,14 @@ pub fn clsact_filters(interface: u32) -> io::Result<Option<BTreeSet<u16>>> {
 }
 
 fn about(interface: u32, end: u16) -> TcMessage {
-    let mut header = TcHeader::default();
-    header.index = interface as i32;
-    header.parent = match end {
-        0 => TcHandle::default(),
-        end => TcHandle {
+    let mut message = TcMessage::with_index(interface as i32);
+    if end != 0 {
+        message.header.parent = TcHandle {
             major: CLSACT,
             minor: end,
-        },
-    };
-    TcMessage::from_parts(header, Vec::new())
+        };
+    }
+    message
 }
 
 fn number(end: u16) -> u32 {
