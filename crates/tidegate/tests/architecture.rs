@@ -1,5 +1,5 @@
 //! `docs/architecture.md` is true: its table of rooms is what the manifests say, and so is its table of
-//! dependencies.
+//! dependencies. And the tests that `docs/promises.md` names for servers and link are there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -141,4 +141,37 @@ fn every_dependency_has_its_reason() {
         .filter(|row| quoted(&row[0]).is_disjoint(&used))
         .collect();
     assert!(unused.is_empty(), "explained, and not used: {unused:?}");
+}
+
+/// All sources of tests.
+fn sources(folder: &Path, all: &mut String) {
+    for entry in fs::read_dir(folder).expect("readable").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, all);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            all.push_str(&fs::read_to_string(path).expect("readable"));
+        }
+    }
+}
+
+#[test]
+fn every_promise_of_a_server_has_tests_that_are_there() {
+    let text = fs::read_to_string(root().join("docs/promises.md")).expect("readable");
+    let chapter = text
+        .split("## The servers and `link`")
+        .nth(1)
+        .expect("there");
+    let mut code = String::new();
+    sources(&root().join("crates"), &mut code);
+    for row in table(chapter, "| promise | tests |") {
+        let names = quoted(&row[1]);
+        assert!(!names.is_empty(), "{row:?}");
+        for name in names {
+            assert!(
+                code.contains(&format!("fn {name}(")),
+                "{name}: no such test"
+            );
+        }
+    }
 }
