@@ -2,6 +2,7 @@
 
 use crate::attached::{NO_PROGRAM, PROGRAMS, attached};
 use crate::downloads::flow_of;
+use crate::order::decides;
 use crate::stage::{count, interface, on_stage, start, start_for, wait_for};
 use crate::transfer::{Connection, FILE};
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder};
@@ -231,9 +232,11 @@ fn an_empty_clsact_goes_with_the_agent_that_made_it_and_no_other() {
         // Somebody's filter in ours.
         whole().destroy().unwrap();
         let agent = start(steering(), Hook::Clsact);
-        let words = "filter add dev tg0 ingress protocol ip prio 7 matchall action pass";
-        let tc = Command::new("tc").args(words.split(' ')).status().unwrap();
-        assert!(tc.success());
+        // Of their kind, as matchall and u32 are modules that a kernel may lack.
+        let program = decides();
+        let mut theirs = TcHookBuilder::new(program.as_fd()).hook(TC_INGRESS);
+        theirs.ifindex(interface().index as i32).priority(7);
+        theirs.attach().unwrap();
         drop(agent);
         assert_eq!(filters(), Some([7].into()));
     });

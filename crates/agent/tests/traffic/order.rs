@@ -11,7 +11,7 @@ use tidegate_lab::IpVersion;
 
 /// A program that lets each packet pass and hides it from those behind it, as firewalls and container networks do:
 /// `return TC_ACT_OK`.
-fn decides() -> OwnedFd {
+pub fn decides() -> OwnedFd {
     // r0 = 0; exit
     let program = [
         libbpf_sys::bpf_insn {
