@@ -73,7 +73,7 @@ pub fn run(args: &BenchArgs) -> Result<()> {
         results.extend(sim::measure(&stop)?);
     }
     if wanted(Part::Agent) {
-        results.extend(agent::measure(&stop)?);
+        results.extend(agent::measure(args.against.as_deref(), &stop)?);
     }
     if wanted(Part::Packets) {
         results.extend(packets::measure(args.against.as_deref(), &stop)?);

@@ -72,7 +72,12 @@ static __always_inline void note_pace(struct tg_packet *p, struct tg_connection 
 /* Data of a flow arrive that a rule leaves alone. */
 static __always_inline int pass_denied(struct tg_packet *p, struct tg_connection *c)
 {
-	if (p->options.timestamps && p->payload) {
+	struct tg_flow *f = flow_of(TG_DOWN, c);
+
+	/* It is not measured, so these bytes are nobody else's. */
+	f->unsampled += p->payload;
+	if (p->options.timestamps && p->payload && f->unsampled >= TG_SELDOM_BYTES) {
+		f->unsampled = TG_SELDOM_BYTES;
 		p->seldom = let_pass(p, TG_COUNT_DENIED, TG_MS_US);
 		c->seldom = p->seldom;
 	}

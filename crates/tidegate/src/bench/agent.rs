@@ -13,6 +13,7 @@ use nix::unistd::Pid;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,6 +31,9 @@ const PAIRS: usize = 31;
 
 /// With many connections, whose sum varies less.
 const PAIRS_OF_MANY: usize = 11;
+
+/// Beside another build, each of whose agents takes seconds to start.
+const TRIPLES: usize = 9;
 
 /// Connections at once.
 const FLOWS: [usize; 3] = [1, 100, 1000];
@@ -53,12 +57,14 @@ const COSTS: [&str; 4] = [
     "leaving data of an upload",
 ];
 
-/// Five minutes; `stop` ends it early with an error.
-pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
+/// Five minutes; with another `tidegate` program, whose agent takes turns with this one's, ten. `stop` ends it early with
+/// an error.
+pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
     allow_files()?;
     let hosts = Veth::new()?;
     let bench = Bench {
         hosts: &hosts,
+        against,
         stop,
     };
     let mut rows = Vec::new();
@@ -69,11 +75,14 @@ pub fn measure(stop: &AtomicBool) -> Result<Vec<Row>> {
         for flows in FLOWS {
             let ways = [("goodput", false), ("goodput, dry run", true)];
             // What measuring alone costs, one connection tells.
-            for (what, dry_run) in ways.into_iter().take(if flows == 1 { 2 } else { 1 }) {
-                let (bps, ratio) = bench.compare(flows, dry_run)?;
-                let name = format!("agent: {what}, {size}, {}", connections(flows));
-                let row = Row::new(name, bps / 1e6, "Mbit/s");
-                rows.push(row.versus("without the agent", ratio));
+            let alone = flows == 1 && against.is_none();
+            for (what, dry_run) in ways.into_iter().take(if alone { 2 } else { 1 }) {
+                let whose = ["", " by the other build"];
+                for (side, whose) in bench.compare(flows, dry_run)?.into_iter().zip(whose) {
+                    let name = format!("agent: {what}{whose}, {size}, {}", connections(flows));
+                    let row = Row::new(name, side.bps / 1e6, "Mbit/s");
+                    rows.push(row.versus("without the agent", side.ratio));
+                }
             }
             for (way, ns) in COSTS.into_iter().zip(bench.cost(flows)?) {
                 let name = format!("agent: {way}, {size}, {}", connections(flows));
@@ -97,28 +106,65 @@ fn allow_files() -> Result<()> {
 
 struct Bench<'a> {
     hosts: &'a Veth,
+    against: Option<&'a Path>,
     stop: &'a AtomicBool,
 }
 
+/// What goodput is with one agent.
+struct Side {
+    bps: f64,
+    /// To that without.
+    ratio: f64,
+}
+
+impl Side {
+    /// Of neighbouring measurements with it and without.
+    fn of(pairs: &[(f64, f64)]) -> Self {
+        Self {
+            bps: median(pairs.iter().map(|&(with, _)| with).collect()),
+            ratio: median(
+                pairs
+                    .iter()
+                    .map(|&(with, without)| with / without)
+                    .collect(),
+            ),
+        }
+    }
+}
+
 impl Bench<'_> {
-    /// Goodput with the agent in bit/s, and its ratio to that without: medians over pairs of
-    /// neighbouring measurements on one connection, so that a machine that is busy for a while
-    /// does not count against one side.
-    fn compare(&self, flows: usize, dry_run: bool) -> Result<(f64, f64)> {
+    /// Goodput with the agent, and with the other build's if there is one, each beside that without: medians over
+    /// neighbouring measurements on the same connections, so that a machine that is busy for a while does not count
+    /// against one side.
+    fn compare(&self, flows: usize, dry_run: bool) -> Result<Vec<Side>> {
         self.during_downloads(flows, |received| {
-            let mut pairs = Vec::new();
-            for _ in 0..if flows == 1 { PAIRS } else { PAIRS_OF_MANY } {
+            let other = self.against;
+            let mut sides = vec![Vec::new(); 1 + usize::from(other.is_some())];
+            let rounds = match (other, flows) {
+                (Some(_), _) => TRIPLES,
+                (None, 1) => PAIRS,
+                (None, _) => PAIRS_OF_MANY,
+            };
+            for _ in 0..rounds {
                 let without = self.goodput_bps(received)?;
-                let _agent = self.start(&self.hosts.client, dry_run)?;
-                pairs.push((self.goodput_bps(received)?, without));
+                let agent = self.start(&self.hosts.client, dry_run)?;
+                sides[0].push((self.goodput_bps(received)?, without));
+                drop(agent);
+                if let Some(other) = other {
+                    let _agent = self.start_other(other)?;
+                    sides[1].push((self.goodput_bps(received)?, without));
+                }
             }
-            let with = pairs.iter().map(|&(with, _)| with).collect();
-            let ratios = pairs
-                .iter()
-                .map(|&(with, without)| with / without)
-                .collect();
-            Ok((median(with), median(ratios)))
+            Ok(sides.iter().map(|pairs| Side::of(pairs)).collect())
         })
+    }
+
+    /// The other build's, which is the default as well.
+    fn start_other(&self, program: &Path) -> Result<AgentProcess> {
+        let arguments = ["--iface", Veth::INTERFACE];
+        self.hosts
+            .client
+            .run(|| AgentProcess::start_program(program, &arguments))
     }
 
     /// What it costs when there is nothing to do: memory, and the process that waits.
