@@ -219,7 +219,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "MBITS", default_value_t = 40.0)]
     pub up: f64,
     /// Another `tidegate` program, or an object of its kernel programs, whose cost a packet is put beside
-    /// this one's (parts "packets" and "hold"); a program, whose goodput is (part "agent")
+    /// this one's, and goodput with them (parts "packets", "hold" and "agent")
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
     /// Print the results as JSON instead of a table

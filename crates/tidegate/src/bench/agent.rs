@@ -2,6 +2,7 @@
 //! nanoseconds a packet.
 
 use super::agent_process::AgentProcess;
+use super::packets::programs::Build;
 use super::{Row, median};
 use anyhow::{Context, Result, ensure};
 use nix::errno::Errno;
@@ -32,9 +33,6 @@ const PAIRS: usize = 31;
 /// With many connections, whose sum varies less.
 const PAIRS_OF_MANY: usize = 11;
 
-/// Beside another build, each of whose agents takes seconds to start.
-const TRIPLES: usize = 9;
-
 /// Connections at once.
 const FLOWS: [usize; 3] = [1, 100, 1000];
 
@@ -57,14 +55,15 @@ const COSTS: [&str; 4] = [
     "leaving data of an upload",
 ];
 
-/// Five minutes; with another `tidegate` program, whose agent takes turns with this one's, ten. `stop` ends it early with
+/// Five minutes; with another build, whose programs take turns with this one's, seven. `stop` ends it early with
 /// an error.
 pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
     allow_files()?;
+    let against = against.map(Build::read).transpose()?;
     let hosts = Veth::new()?;
     let bench = Bench {
         hosts: &hosts,
-        against,
+        against: against.as_ref(),
         stop,
     };
     let mut rows = Vec::new();
@@ -80,6 +79,7 @@ pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
                 let whose = ["", " by the other build"];
                 for (side, whose) in bench.compare(flows, dry_run)?.into_iter().zip(whose) {
                     let name = format!("agent: {what}{whose}, {size}, {}", connections(flows));
+                    eprintln!("{name}: {:.3} of that without", side.ratio);
                     let row = Row::new(name, side.bps / 1e6, "Mbit/s");
                     rows.push(row.versus("without the agent", side.ratio));
                 }
@@ -106,7 +106,7 @@ fn allow_files() -> Result<()> {
 
 struct Bench<'a> {
     hosts: &'a Veth,
-    against: Option<&'a Path>,
+    against: Option<&'a Build>,
     stop: &'a AtomicBool,
 }
 
@@ -138,20 +138,22 @@ impl Bench<'_> {
     /// against one side.
     fn compare(&self, flows: usize, dry_run: bool) -> Result<Vec<Side>> {
         self.during_downloads(flows, |received| {
-            let other = self.against;
+            let interface = self
+                .hosts
+                .client
+                .run(|| Ok(Interface::find(Veth::INTERFACE)?))?;
+            let mut agent = self.start(&self.hosts.client, dry_run)?;
+            agent.release(interface.index);
+            let other = self.against.map(|build| build.load_on(interface.index));
+            let other = other.transpose()?;
             let mut sides = vec![Vec::new(); 1 + usize::from(other.is_some())];
-            let rounds = match (other, flows) {
-                (Some(_), _) => TRIPLES,
-                (None, 1) => PAIRS,
-                (None, _) => PAIRS_OF_MANY,
-            };
-            for _ in 0..rounds {
+            for _ in 0..if flows == 1 { PAIRS } else { PAIRS_OF_MANY } {
                 let without = self.goodput_bps(received)?;
-                let agent = self.start(&self.hosts.client, dry_run)?;
+                agent = self.attached(agent, &interface)?;
                 sides[0].push((self.goodput_bps(received)?, without));
-                drop(agent);
-                if let Some(other) = other {
-                    let _agent = self.start_other(other)?;
+                agent.release(interface.index);
+                if let Some(other) = &other {
+                    let _attached = self.hosts.client.run(|| other.attach())?;
                     sides[1].push((self.goodput_bps(received)?, without));
                 }
             }
@@ -159,12 +161,12 @@ impl Bench<'_> {
         })
     }
 
-    /// The other build's, which is the default as well.
-    fn start_other(&self, program: &Path) -> Result<AgentProcess> {
-        let arguments = ["--iface", Veth::INTERFACE];
-        self.hosts
-            .client
-            .run(|| AgentProcess::start_program(program, &arguments))
+    /// The agent, attached at the client.
+    fn attached(&self, mut agent: Agent, interface: &Interface) -> Result<Agent> {
+        self.hosts.client.run(|| {
+            agent.attach(interface)?;
+            Ok(agent)
+        })
     }
 
     /// What it costs when there is nothing to do: memory, and the process that waits.

@@ -6,7 +6,6 @@ use nix::unistd::{Pid, SysconfVar, sysconf};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::os::fd::{FromRawFd, OwnedFd};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tidegate_lab::{EmulatedHosts, Namespace};
@@ -49,11 +48,7 @@ impl AgentProcess {
 
     /// The same where the default routes lead, unless the arguments say something else.
     pub fn follow_here(arguments: &[&str]) -> Result<Self> {
-        Self::start_program(&std::env::current_exe()?, arguments)
-    }
-
-    /// That of another build.
-    pub fn start_program(program: &Path, arguments: &[&str]) -> Result<Self> {
+        let program = std::env::current_exe()?;
         let mut command = Command::new(program);
         command.arg("run").args(arguments).stdout(Stdio::piped());
         let mut agent = Self(command.spawn()?);

@@ -1,7 +1,7 @@
 //! What the kernel programs cost a packet, by law, beside law `none` and, if one is given, beside another
 //! build: packets made here are handed in one by one (`BPF_PROG_TEST_RUN`), to each in turn.
 
-mod programs;
+pub mod programs;
 mod traffic;
 
 use super::{Row, median};

@@ -96,6 +96,17 @@ impl Build {
         Programs::new(open.load()?, &["paths", "uplinks"], self.clock()?)
     }
 
+    /// Loads what the default agent has on the interface of that index.
+    pub fn load_on(&self, index: u32) -> Result<OnInterface> {
+        libbpf_rs::set_print(None);
+        let mut open = ObjectBuilder::default().open_memory(&self.0)?;
+        // A build that is older may count no traffic.
+        let _ = self.set(&mut open, "interfaces", &index.to_ne_bytes());
+        let object = open.load()?;
+        begin_paths(&object, &["paths", "uplinks"], index)?;
+        Ok(OnInterface { object, index })
+    }
+
     /// Where among the variables that nothing initialises the clock is.
     fn clock(&self) -> Result<usize> {
         let elf = object::File::parse(&*self.0)?;
@@ -135,19 +146,8 @@ pub struct Programs {
 
 impl Programs {
     fn new(object: Object, paths: &[&str], clock_at: usize) -> Result<Self> {
-        for paths in paths {
-            let map = map(&object, paths)?;
-            let blank = vec![0; map.value_size() as usize];
-            map.update(&LO.to_ne_bytes(), &blank, MapFlags::ANY)?;
-        }
-        let program = |name: &str| {
-            let found = object.progs().find(|program| program.name() == name);
-            let fd = found
-                .with_context(|| format!("no program {name}"))?
-                .as_fd()
-                .try_clone_to_owned();
-            fd.context("cannot hold a program")
-        };
+        begin_paths(&object, paths, LO)?;
+        let program = |name: &str| program(&object, name);
         Ok(Self {
             clock: MapHandle::try_from(&map(&object, ".bss")?)?,
             clock_at,
@@ -206,6 +206,56 @@ impl Programs {
         }
         Ok(joined)
     }
+}
+
+/// Loaded for an interface of the calling thread's namespace.
+pub struct OnInterface {
+    object: Object,
+    index: u32,
+}
+
+impl OnInterface {
+    /// Attaches them until what is returned is dropped.
+    pub fn attach(&self) -> Result<[OwnedFd; 2]> {
+        let link = |name: &str, hook| {
+            let program = program(&self.object, name)?;
+            // SAFETY: a descriptor that is open; without options.
+            let fd = unsafe {
+                libbpf_sys::bpf_link_create(
+                    program.as_raw_fd(),
+                    self.index as i32,
+                    hook,
+                    std::ptr::null(),
+                )
+            };
+            ensure!(fd >= 0, "cannot attach: {}", Error::from_raw_os_error(-fd));
+            // SAFETY: a new descriptor that nobody else owns.
+            Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+        };
+        Ok([
+            link("ethernet_arrives", libbpf_sys::BPF_TCX_INGRESS)?,
+            link("ethernet_leaves", libbpf_sys::BPF_TCX_EGRESS)?,
+        ])
+    }
+}
+
+/// Blank records of an interface's queues.
+fn begin_paths(object: &Object, paths: &[&str], index: u32) -> Result<()> {
+    for paths in paths {
+        let map = map(object, paths)?;
+        let blank = vec![0; map.value_size() as usize];
+        map.update(&index.to_ne_bytes(), &blank, MapFlags::ANY)?;
+    }
+    Ok(())
+}
+
+fn program(object: &Object, name: &str) -> Result<OwnedFd> {
+    let found = object.progs().find(|program| program.name() == name);
+    let fd = found
+        .with_context(|| format!("no program {name}"))?
+        .as_fd()
+        .try_clone_to_owned();
+    fd.context("cannot hold a program")
 }
 
 fn map<'a>(object: &'a Object, name: &str) -> Result<Map<'a>> {
