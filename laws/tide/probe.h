@@ -46,6 +46,11 @@ TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
 	return t->longer || t->m < sunk || since_us >= TG_TIDE_UNTOUCHED_US;
 }
 
+TG_INLINE tg_s64 tg_tide_least(tg_s64 a, tg_s64 b)
+{
+	return a < b ? a : b;
+}
+
 /* Makes room for what came while the queue ran empty, so that the link is not overrun: m was half
  * as much again then. At least a quarter more than now, at most half. */
 TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
@@ -62,6 +67,9 @@ TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 		t->aim = x + tg_tide_halved(x);
 	if (t->aim < x + tg_tide_quarter(x))
 		t->aim = x + tg_tide_quarter(x);
+	/* On top of the margin, or a queue of ours hardly grows by more than what echoes' delay may move by. */
+	if (t->echoed)
+		t->aim = tg_tide_least(t->m + tg_tide_margin(t) + tg_tide_quarter(x), x + tg_tide_halved(x));
 	t->probe_window =
 		tg_window_bytes(((tg_u64)t->aim * round_us >> TG_TIDE_Q) + t->mss);
 	t->watch_us = now_us + round_us;
