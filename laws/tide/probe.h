@@ -15,6 +15,7 @@
 #define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
 #define TG_TIDE_ECHOED_MOVES 8u /* parts of a round trip: told by echoes delay may move by one, of the two at least that a probe adds */
 #define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US)
+#define TG_TIDE_ECHOED_SETTLES_US (500 * TG_MS_US) /* since the queue was seen empty, or asked about */
 
 /* Whether the lag of the flow `s` has grown since it saw an empty queue: a queue on the data's way does not lengthen the
  * way back, another route does both. An upload's way back holds downloads' queue: there it says nothing. */
@@ -40,7 +41,7 @@ TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
 
 	if (t->steady < TG_TIDE_STEADY || t->level_us <= tg_tide_empty_us(t) ||
 	    (!t->echoed && t->level_us > TG_TIDE_DOUBTED * t->h_us) ||
-	    now_us - t->probed_us < t->patience_us ||
+	    now_us - t->probed_us < t->patience_us || (t->echoed && since_us < TG_TIDE_ECHOED_SETTLES_US) ||
 	    tg_tide_rate(t) < t->m - tg_tide_quarter(t->m))
 		return 0;
 	return t->longer || t->m < sunk || since_us >= TG_TIDE_UNTOUCHED_US;
