@@ -1,0 +1,115 @@
+//! Each program that listens, among clients that connect, stall, vanish and lie, and where the system fails it. It must not
+//! end, lose descriptors or gather memory, and serve good clients again afterwards.
+
+mod crowd;
+mod flat;
+mod servers;
+
+use crowd::Crowd;
+use flat::Flat;
+use servers::{Kind, Server};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tidegate_lab::Namespace;
+use tidegate_testing::{is_root, own_bpf_file_system};
+
+/// What the short runs take.
+const SHORT: Duration = Duration::from_secs(5);
+
+/// Between two acts of one crowd: it is to leave the machine to others.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// How long what a crowd holds may keep a good client out once it is gone.
+const GRACE: Duration = Duration::from_secs(30);
+
+#[test]
+fn a_prober_among_strangers() {
+    among_strangers(Kind::Prober, SHORT);
+}
+
+#[test]
+fn a_receiver_among_strangers() {
+    among_strangers(Kind::Receiver, SHORT);
+}
+
+#[test]
+fn a_proxy_among_strangers() {
+    among_strangers(Kind::Proxy, SHORT);
+}
+
+#[test]
+fn a_registry_among_strangers() {
+    among_strangers(Kind::Registry, SHORT);
+}
+
+#[test]
+fn an_agent_among_strangers() {
+    in_a_namespace(|| among_strangers(Kind::Agent, SHORT));
+}
+
+/// All of them at once, for `TIDEGATE_STRANGERS_MINUTES`, an hour by default.
+#[test]
+#[ignore = "takes an hour: for ./dev soak"]
+fn an_hour_among_strangers() {
+    let minutes = std::env::var("TIDEGATE_STRANGERS_MINUTES");
+    let minutes: u64 = minutes.map_or(60, |text| text.parse().expect("minutes, a number"));
+    let period = Duration::from_secs(60 * minutes);
+    let kinds = [Kind::Prober, Kind::Receiver, Kind::Proxy, Kind::Registry];
+    std::thread::scope(|scope| {
+        for kind in kinds {
+            scope.spawn(move || among_strangers(kind, period));
+        }
+        scope.spawn(move || in_a_namespace(move || among_strangers(Kind::Agent, period)));
+    });
+}
+
+fn in_a_namespace(work: impl FnOnce() + Send) {
+    if !is_root() {
+        return;
+    }
+    let namespace = Namespace::new().unwrap();
+    let run = || {
+        own_bpf_file_system();
+        let up = std::process::Command::new("ip").args(["link", "set", "lo", "up"]).status()?;
+        assert!(up.success());
+        work();
+        Ok(())
+    };
+    namespace.run(run).unwrap();
+}
+
+fn among_strangers(kind: Kind, period: Duration) {
+    let mut server = Server::start(kind, &|_| ());
+    assert!(server.serves_within(GRACE), "{kind:?}: {}", server.said());
+    let before = server.usage();
+    let mut flat = Flat::over(kind, period);
+    let (began, mut acts) = (Instant::now(), 0_u64);
+    let mut crowd = Crowd::new(&server, 1);
+    while began.elapsed() < period {
+        crowd.act();
+        acts += 1;
+        if acts.is_multiple_of(100) {
+            flat.note(began.elapsed(), server.usage());
+        }
+        sleep(PAUSE);
+    }
+    drop(crowd);
+    server.expect_running();
+    assert!(server.serves_within(GRACE), "{kind:?}: {}", server.said());
+    flat.expect(acts);
+    settles(&server, before.descriptors, before.threads);
+    server.end();
+}
+
+/// Whether it gives back what strangers had of it.
+fn settles(server: &Server, descriptors: usize, threads: u64) {
+    let until = Instant::now() + GRACE + GRACE;
+    loop {
+        let usage = server.usage();
+        if usage.descriptors <= descriptors + 2 && usage.threads <= threads + 2 {
+            return;
+        }
+        assert!(Instant::now() < until, "{:?} had {descriptors} descriptors and {threads} threads, and has {usage:?}", server.kind);
+        sleep(Duration::from_millis(200));
+    }
+}
