@@ -2,16 +2,18 @@
 //! end, lose descriptors or gather memory, and serve good clients again afterwards.
 
 mod crowd;
+mod faults;
 mod flat;
 mod servers;
 
 use crowd::Crowd;
+use faults::Faults;
 use flat::Flat;
 use servers::{Kind, Server};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tidegate_lab::Namespace;
-use tidegate_testing::{is_root, own_bpf_file_system};
+use tidegate_testing::{has_program, is_root, own_bpf_file_system};
 
 /// What the short runs take.
 const SHORT: Duration = Duration::from_secs(5);
@@ -47,6 +49,45 @@ fn an_agent_among_strangers() {
     in_a_namespace(|| among_strangers(Kind::Agent, SHORT));
 }
 
+#[test]
+fn a_prober_whose_system_calls_fail() {
+    while_calls_fail(Kind::Prober, SHORT, 1);
+}
+
+#[test]
+fn a_receiver_whose_system_calls_fail() {
+    while_calls_fail(Kind::Receiver, SHORT, 1);
+}
+
+#[test]
+fn a_proxy_whose_system_calls_fail() {
+    while_calls_fail(Kind::Proxy, SHORT, 1);
+}
+
+#[test]
+fn a_registry_whose_system_calls_fail() {
+    while_calls_fail(Kind::Registry, SHORT, 1);
+}
+
+#[test]
+fn an_agent_whose_system_calls_fail() {
+    in_a_namespace(|| while_calls_fail(Kind::Agent, SHORT, 1));
+}
+
+/// Each of them by other seeds, a minute and a half in all for each.
+#[test]
+#[ignore = "takes minutes: for ./dev soak"]
+fn many_seeds_of_system_calls_that_fail() {
+    let kinds = [Kind::Prober, Kind::Receiver, Kind::Proxy, Kind::Registry];
+    std::thread::scope(|scope| {
+        for kind in kinds {
+            scope.spawn(move || (2..20).for_each(|seed| while_calls_fail(kind, SHORT, seed)));
+        }
+        let agents = || (2..20).for_each(|seed| while_calls_fail(Kind::Agent, SHORT, seed));
+        scope.spawn(move || in_a_namespace(agents));
+    });
+}
+
 /// All of them at once, for `TIDEGATE_STRANGERS_MINUTES`, an hour by default.
 #[test]
 #[ignore = "takes an hour: for ./dev soak"]
@@ -77,6 +118,43 @@ fn in_a_namespace(work: impl FnOnce() + Send) {
     };
     namespace.run(run).unwrap();
 }
+
+/// A call in so many fails: often enough for each kind to, seldom enough for clients to get somewhere.
+const FAILING: u32 = 16;
+
+/// A server whose calls fail while good clients and strangers come.
+fn while_calls_fail(kind: Kind, period: Duration, seed: u64) {
+    if !has_program("cc", "build-essential") {
+        return;
+    }
+    let faults = Faults::new(seed);
+    let mut server = Server::start(kind, &|command| faults.prepare(command));
+    assert!(server.serves_within(GRACE), "{kind:?}: {}", server.said());
+    let before = server.usage();
+    faults.once_in(FAILING);
+    let (began, mut crowd) = (Instant::now(), Crowd::new(&server, seed));
+    while began.elapsed() < period {
+        for _ in 0..50 {
+            crowd.act();
+            sleep(PAUSE);
+        }
+        // Whether it gets what it came for is up to the faults.
+        server.serves();
+    }
+    drop(crowd);
+    faults.once_in(0);
+    println!("{kind:?}, seed {seed}: {} calls failed", faults.failed());
+    server.expect_running();
+    assert!(faults.failed() > 20, "{kind:?}: only {} calls failed", faults.failed());
+    assert!(server.serves_within(GRACE), "{kind:?}: {}", server.said());
+    let memory = server.usage().memory_kib;
+    assert!(memory < before.memory_kib + LEAK_KIB, "{kind:?} had {before:?}, and has {memory} KiB");
+    settles(&server, before.descriptors, before.threads);
+    server.end();
+}
+
+/// What a few hundred faults may leave in a server's memory: the allocator's rest of what it served meanwhile.
+const LEAK_KIB: u64 = 32 << 10;
 
 fn among_strangers(kind: Kind, period: Duration) {
     let mut server = Server::start(kind, &|_| ());
