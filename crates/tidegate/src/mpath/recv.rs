@@ -5,6 +5,7 @@ use super::files::{bad_input, interrupt, part};
 use super::{identity, relays};
 use crate::args::bytes;
 use crate::exit::BadInput;
+use crate::say;
 use anyhow::{Result, bail};
 use clap::Args;
 use indicatif::{HumanBytes, MultiProgress};
@@ -99,7 +100,14 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
                 connections.spawn(take(connection, Arc::clone(&what), bars.clone()));
             }
             Some(outcome) = connections.join_next() => {
-                let complete = report(&bars, &outcome?);
+                // One that has panicked is the others' business no more than one that has failed.
+                let complete = match outcome {
+                    Ok(outcome) => report(&bars, &outcome),
+                    Err(error) => {
+                        say::err(format_args!("tidegate: a connection was given up: {error}"));
+                        false
+                    }
+                };
                 if complete && args.once {
                     part(&endpoint).await;
                     return Ok(());
@@ -129,14 +137,14 @@ fn report(bars: &MultiProgress, outcome: &Outcome) -> bool {
     bars.suspend(|| {
         for file in &outcome.received {
             let (name, length) = (shown(&file.name), HumanBytes(file.length));
-            println!("{name}: {length}, BLAKE3 {}", file.hash);
+            say::out(format_args!("{name}: {length}, BLAKE3 {}", file.hash));
         }
         match &outcome.result {
             Ok(()) => {}
-            Err(FileError::Connection(error)) => eprintln!(
+            Err(FileError::Connection(error)) => say::err(format_args!(
                 "tidegate: {error}; what has come is kept, and the sender's same command goes on with it"
-            ),
-            Err(error) => eprintln!("tidegate: {error}"),
+            )),
+            Err(error) => say::err(format_args!("tidegate: {error}")),
         }
     });
     outcome.result.is_ok()

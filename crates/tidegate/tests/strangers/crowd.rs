@@ -163,19 +163,27 @@ impl<'a> Crowd<'a> {
         let receiver = tidegate_overlay::ReceiverId(self.spoiler.noise(16).try_into().unwrap());
         let json = |path: &str, body: &str| {
             let head = "HTTP/1.1\r\ncontent-type: application/json";
-            format!("POST {path} {head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+            format!(
+                "POST {path} {head}\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            )
+            .into_bytes()
         };
         match (self.server.kind, self.spoiler.below(4)) {
             (_, 0) => self.spoiler.noise(length),
             (Kind::Registry, 1) => json(
                 "/v1/receivers",
-                &format!("{{\"receiver\":\"{receiver}\",\"key\":\"{receiver}\",\"port\":{length}}}"),
+                &format!(
+                    "{{\"receiver\":\"{receiver}\",\"key\":\"{receiver}\",\"port\":{length}}}"
+                ),
             ),
             (Kind::Registry, 2) => json("/v1/proxies", "{\"port\":7481}"),
             (Kind::Registry, _) => json("/v1/relays", &format!("{{\"receiver\":\"{receiver}\"}}")),
             (Kind::Agent, 1) => b"{\"get\":\"snapshot\"}\n".to_vec(),
             (Kind::Agent, 2) => b"GET /metrics HTTP/1.1\r\n\r\n".to_vec(),
-            (Kind::Agent, _) => format!("GET / HTTP/1.1\r\n{}", "x: y\r\n".repeat(length)).into_bytes(),
+            (Kind::Agent, _) => {
+                format!("GET / HTTP/1.1\r\n{}", "x: y\r\n".repeat(length)).into_bytes()
+            }
             _ => self.spoiler.noise(44),
         }
     }
@@ -226,7 +234,8 @@ impl<'a> Crowd<'a> {
     fn with_the_probers_key(&mut self) {
         let key: Key = self.server.secret().parse().unwrap();
         let from = socket();
-        from.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        from.set_read_timeout(Some(Duration::from_millis(50)))
+            .unwrap();
         from.connect(self.server.address).unwrap();
         let nonce = self.spoiler.noise(16);
         let mut answer = [0; 256];
@@ -266,7 +275,10 @@ impl<'a> Crowd<'a> {
             let endpoint = Endpoint::bind(local, None, Config::default()).ok()?;
             let connecting = endpoint.connect(&token, to, None);
             let patience = Duration::from_millis(300);
-            let mut connection = tokio::time::timeout(patience, connecting).await.ok()?.ok()?;
+            let mut connection = tokio::time::timeout(patience, connecting)
+                .await
+                .ok()?
+                .ok()?;
             connection.write_all(&lie).await.ok()?;
             connection.flush().await.ok()?;
             Some((endpoint, connection))
@@ -285,7 +297,9 @@ impl<'a> Crowd<'a> {
 
 /// An offer of a file that may be large, or have a name that leads elsewhere, with some bytes of it.
 fn offer(spoiler: &mut Spoiler) -> Vec<u8> {
-    let name = spoiler.one_of(&["lie", "../lie", ".lie.part", "/etc/lie", ""]).to_string();
+    let name = spoiler
+        .one_of(&["lie", "../lie", ".lie.part", "/etc/lie", ""])
+        .to_string();
     let mut offer = vec![name.len() as u8];
     offer.extend(name.bytes());
     // Its length, as postcard has it: seven bits a byte.

@@ -24,7 +24,16 @@ impl Faults {
         let folder = TempDir::new().unwrap();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/strangers/faults.c");
         let built = Command::new("cc")
-            .args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"])
+            .args([
+                "-std=gnu11",
+                "-O2",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-shared",
+                "-fPIC",
+                "-o",
+            ])
             .arg(folder.path().join("faults.so"))
             .arg(source)
             .arg("-ldl")
@@ -32,7 +41,11 @@ impl Faults {
         assert!(built.unwrap().success(), "cc does not compile faults.c");
         let path = folder.path().join("shared");
         fs::write(&path, [0; BYTES as usize]).unwrap();
-        let shared = OpenOptions::new().read(true).write(true).open(path).unwrap();
+        let shared = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .unwrap();
         shared.write_all_at(&seed.to_ne_bytes(), STATE).unwrap();
         Self { folder, shared }
     }
@@ -46,7 +59,9 @@ impl Faults {
 
     /// From now on a call in so many fails; 0: none.
     pub fn once_in(&self, calls: u32) {
-        self.shared.write_all_at(&calls.to_ne_bytes(), ONCE_IN).unwrap();
+        self.shared
+            .write_all_at(&calls.to_ne_bytes(), ONCE_IN)
+            .unwrap();
     }
 
     /// How many have failed so far.

@@ -48,17 +48,34 @@ impl Flat {
     pub fn expect(&self, acts: u64) {
         let kind = self.kind;
         let most: Vec<Usage> = self.most.iter().copied().flatten().collect();
-        let row = |of: fn(&Usage) -> u64| most.iter().map(of).map(|n| format!(" {n}")).collect::<String>();
-        println!("{kind:?}: {acts} acts in {} s; of each twelfth the most", self.period.as_secs());
+        let row = |of: fn(&Usage) -> u64| {
+            most.iter()
+                .map(of)
+                .map(|n| format!(" {n}"))
+                .collect::<String>()
+        };
+        println!(
+            "{kind:?}: {acts} acts in {} s; of each twelfth the most",
+            self.period.as_secs()
+        );
         println!("{kind:?}: resident KiB{}", row(|usage| usage.memory_kib));
-        println!("{kind:?}: descriptors {}", row(|usage| usage.descriptors as u64));
+        println!(
+            "{kind:?}: descriptors {}",
+            row(|usage| usage.descriptors as u64)
+        );
         println!("{kind:?}: threads     {}", row(|usage| usage.threads));
         let memory = |part: &[Usage]| part.iter().map(|usage| usage.memory_kib).max().unwrap_or(0);
         assert!(memory(&most) < SHORT_KIB, "{kind:?}");
         if self.period >= LONG {
             let quarter = PARTS / 4;
-            let (warm, late) = (memory(&most[quarter..2 * quarter]), memory(&most[3 * quarter..]));
-            assert!(late <= warm + SLACK_KIB, "{kind:?} had {warm} KiB, and at last {late}");
+            let (warm, late) = (
+                memory(&most[quarter..2 * quarter]),
+                memory(&most[3 * quarter..]),
+            );
+            assert!(
+                late <= warm + SLACK_KIB,
+                "{kind:?} had {warm} KiB, and at last {late}"
+            );
         }
     }
 }

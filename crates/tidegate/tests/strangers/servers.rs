@@ -80,7 +80,14 @@ impl Server {
                 command.arg(folder.path().join("token"));
             }
             Kind::Agent => {
-                command.args(["run", "--iface", "lo", "--metrics", "127.0.0.1:0", "--socket"]);
+                command.args([
+                    "run",
+                    "--iface",
+                    "lo",
+                    "--metrics",
+                    "127.0.0.1:0",
+                    "--socket",
+                ]);
                 command.arg(folder.path().join("socket"));
                 command.args(["--log-format", "json"]);
             }
@@ -123,7 +130,11 @@ impl Server {
             if let Some(line) = said.lines().find(|line| line.contains(words)) {
                 return line.to_owned();
             }
-            assert!(Instant::now() < until, "no \"{words}\" of {:?}: {said}", self.kind);
+            assert!(
+                Instant::now() < until,
+                "no \"{words}\" of {:?}: {said}",
+                self.kind
+            );
             sleep(Duration::from_millis(20));
         }
     }
@@ -162,7 +173,6 @@ impl Server {
         datagram
     }
 
-
     pub fn usage(&self) -> Usage {
         let proc = Path::new("/proc").join(self.child.id().to_string());
         let status = fs::read_to_string(proc.join("status")).unwrap();
@@ -198,7 +208,11 @@ impl Server {
                 let said = self.said();
                 // A receiver says by its status that somebody was not done.
                 let cut_off = self.kind == Kind::Receiver && status.code() == Some(1);
-                assert!(status.success() || cut_off, "{:?}, {status}: {said}", self.kind);
+                assert!(
+                    status.success() || cut_off,
+                    "{:?}, {status}: {said}",
+                    self.kind
+                );
                 return;
             }
             sleep(Duration::from_millis(50));
@@ -218,8 +232,11 @@ impl Server {
             Kind::Registry => {
                 let body = format!("{{\"receiver\":\"{}\"}}", "00".repeat(16));
                 let head = "POST /v1/relays HTTP/1.1\r\ncontent-type: application/json\r\n";
-                self.http(&format!("{head}content-length: {}\r\n\r\n{body}", body.len()))
-                    .is_some_and(|answer| answer.contains("\r\n\r\n{"))
+                self.http(&format!(
+                    "{head}content-length: {}\r\n\r\n{body}",
+                    body.len()
+                ))
+                .is_some_and(|answer| answer.contains("\r\n\r\n{"))
             }
             Kind::Agent => self
                 .http("GET /metrics HTTP/1.1\r\n\r\n")
@@ -253,7 +270,8 @@ impl Server {
         let file = self.file(&name);
         fs::write(&file, &name).unwrap();
         let mut send = Command::new(TIDEGATE);
-        send.args(["mpath", "send"]).env("TIDEGATE_MPATH_RECEIVER", self.secret());
+        send.args(["mpath", "send"])
+            .env("TIDEGATE_MPATH_RECEIVER", self.secret());
         let sent = send.arg(&file).output().unwrap();
         let arrived = self.file("files").join(&name);
         let good = sent.status.success() && fs::read_to_string(&arrived).is_ok_and(|c| c == name);
@@ -267,7 +285,8 @@ impl Server {
         let datagram = self.envelope(to.local_addr().unwrap(), b"good");
         let _ = from.send_to(&datagram, self.address);
         let mut packet = [0; 64];
-        to.recv(&mut packet).is_ok_and(|length| &packet[..length] == b"good")
+        to.recv(&mut packet)
+            .is_ok_and(|length| &packet[..length] == b"good")
     }
 }
 

@@ -45,7 +45,10 @@ fn campaign(packets: u64) {
         began.elapsed().as_secs_f64(),
     );
     // They come as far as they are meant to, and no further.
-    assert!(refused > packets / 10 && refused < packets * 9 / 10, "{refused}");
+    assert!(
+        refused > packets / 10 && refused < packets * 9 / 10,
+        "{refused}"
+    );
     assert!(sessions > 1, "{sessions}");
 }
 
@@ -132,7 +135,11 @@ impl Stranger {
         let known: Vec<_> = self.server.guests.keys().copied().collect();
         let open = self.open.clone();
         self.take(open);
-        let new = self.server.guests.iter().find(|(id, _)| !known.contains(id));
+        let new = self
+            .server
+            .guests
+            .iter()
+            .find(|(id, _)| !known.contains(id));
         if let Some((id, guest)) = new {
             self.session = Some(Session::new(*id, guest.session.key, false));
         }
@@ -178,7 +185,9 @@ impl Stranger {
         match self.spoiler.below(100) {
             0..40 => Control::Measure(Message::Data(Data {
                 flow,
-                stage: *self.spoiler.one_of(&[Stage::Quiet, Stage::Fill, Stage::Drain]),
+                stage: *self
+                    .spoiler
+                    .one_of(&[Stage::Quiet, Stage::Fill, Stage::Drain]),
                 sequence: number as u32,
                 sent: self.time(),
                 bytes: (HEADERS + 30 + self.spoiler.below(60)) as u16,

@@ -41,7 +41,10 @@ fn campaign(packets: u64) {
             stage.turn();
         }
     }
-    let (took, refused) = (began.elapsed().as_secs_f64(), *stage.rejected.lock().unwrap());
+    let (took, refused) = (
+        began.elapsed().as_secs_f64(),
+        *stage.rejected.lock().unwrap(),
+    );
     let connections = stage.connections;
     println!("mPath: {packets} packets in {took:.0} s, {connections} connections, {refused:?}");
     assert!(connections > 1);
