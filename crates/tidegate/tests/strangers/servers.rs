@@ -127,8 +127,12 @@ impl Server {
         let until = Instant::now() + Duration::from_secs(60);
         loop {
             let said = self.said();
-            if let Some(line) = said.lines().find(|line| line.contains(words)) {
-                return line.to_owned();
+            // Whole lines: what follows may be on its way.
+            let mut lines = said
+                .split_inclusive('\n')
+                .filter(|line| line.ends_with('\n'));
+            if let Some(line) = lines.find(|line| line.contains(words)) {
+                return line.trim().to_owned();
             }
             assert!(
                 Instant::now() < until,
