@@ -14,13 +14,13 @@ use tidegate_testing::Spoiler;
 use tokio::io::ReadBuf;
 
 #[test]
-fn a_share_of_the_campaign() {
+fn spoiled_packets_disturb_no_endpoint() {
     campaign(50_000);
 }
 
 #[test]
 #[ignore = "takes minutes: for ./dev soak"]
-fn a_hundred_million_packets() {
+fn a_hundred_million_spoiled_packets_disturb_no_endpoint() {
     campaign(100_000_000);
 }
 
