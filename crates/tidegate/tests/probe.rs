@@ -475,16 +475,3 @@ fn what_cannot_be_done_is_said() {
     let much = run(&host, &server.key(), &["--yes", "--max-data", "many"]);
     assert!(refusal(&much, 2).contains("100MB"));
 }
-
-#[test]
-fn a_key_that_everybody_may_read_is_warned_of() {
-    let folder = TempDir::new().unwrap();
-    let key = folder.path().join("key");
-    std::fs::write(&key, "0".repeat(64)).unwrap();
-    for (mode, warned) in [(0o644, true), (0o640, false)] {
-        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(mode)).unwrap();
-        // Nobody is there to ask whether to begin.
-        let said = refusal(&run("127.0.0.1:9", &key, &[]), 2);
-        assert_eq!(said.contains("can read it"), warned, "{said}");
-    }
-}
