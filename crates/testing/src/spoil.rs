@@ -23,7 +23,7 @@ impl Spoiler {
     /// If there is none.
     pub fn below(&mut self, bound: usize) -> usize {
         assert!(bound > 0, "a number below nothing");
-        (u64::from(self.0.next_u32()) * bound as u64 >> 32) as usize
+        ((u64::from(self.0.next_u32()) * bound as u64) >> 32) as usize
     }
 
     /// Whether something happens that happens once in so many times.
