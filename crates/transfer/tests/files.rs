@@ -290,7 +290,7 @@ async fn what_there_is_no_room_for_is_refused() {
         let (mut near, far) = connect(&client, &server, to, None).await;
         let what = what.clone();
         held.push(tokio::spawn(async move {
-            receive(far, &what, &mut Vec::new(), |_| {}).await
+            receive(far, &what, |_| {}, |_| {}).await
         }));
         near.write_all(&offer(&format!("file{n}"), length, &[9; 32]))
             .await
