@@ -123,7 +123,9 @@ fn answer(stream: &UnixStream, place: &Place, shared: &Shared) -> std::io::Resul
         if (&mut questions).take(QUESTION).read_line(&mut line)? == 0 {
             return Ok(());
         }
-        let turn = place.turn();
+        let Some(turn) = place.turn() else {
+            return Ok(());
+        };
         let mut reply = reply(&line, shared)?;
         reply.push(b'\n');
         turn.say(stream, &reply)?;

@@ -60,6 +60,8 @@ impl Readers {
             let Some((place, _)) = oldest else { break };
             // One that has ended by itself is as well ended.
             let _ = held.readers.remove(place).stream.shutdown(Shutdown::Both);
+            // It may wait for its turn.
+            self.answered.notify_all();
         }
         held.count += 1;
         let number = held.count;
@@ -80,6 +82,10 @@ impl Readers {
 }
 
 impl Held {
+    fn has(&self, number: u64) -> bool {
+        self.readers.iter().any(|reader| reader.number == number)
+    }
+
     fn note(&mut self, number: u64, answered: bool) {
         let mut readers = self.readers.iter_mut();
         if let Some(reader) = readers.find(|reader| reader.number == number) {
@@ -90,15 +96,18 @@ impl Held {
 }
 
 impl Place {
-    /// Its turn to be answered, for which it may have to wait.
-    pub fn turn(&self) -> Turn<'_> {
+    /// Its turn to be answered, for which it may have to wait; none if it has lost its place meanwhile.
+    pub fn turn(&self) -> Option<Turn<'_>> {
         let held = self.readers.held();
-        let full = |held: &mut Held| held.answers >= ANSWERS;
-        let waited = self.readers.answered.wait_while(held, full);
+        let waits = |held: &mut Held| held.answers >= ANSWERS && held.has(self.number);
+        let waited = self.readers.answered.wait_while(held, waits);
         let mut held = waited.unwrap_or_else(PoisonError::into_inner);
+        if !held.has(self.number) {
+            return None;
+        }
         held.answers += 1;
         held.note(self.number, true);
-        Turn(self)
+        Some(Turn(self))
     }
 }
 
@@ -143,7 +152,7 @@ impl Drop for Turn<'_> {
         let mut held = self.0.readers.held();
         held.answers -= 1;
         held.note(self.0.number, false);
-        self.0.readers.answered.notify_one();
+        self.0.readers.answered.notify_all();
     }
 }
 
@@ -188,11 +197,27 @@ mod tests {
         let all: Vec<_> = (0..=ANSWERS).map(|_| reader(&readers)).collect();
         let turns: Vec<_> = all[1..].iter().map(|(_, _, place)| place.turn()).collect();
         thread::scope(|scope| {
-            let waits = scope.spawn(|| drop(all[0].2.turn()));
+            let waits = scope.spawn(|| all[0].2.turn().is_some());
             thread::sleep(Duration::from_millis(100));
             assert!(!waits.is_finished());
             drop(turns);
-            waits.join().unwrap();
+            assert!(waits.join().unwrap());
         });
+    }
+
+    #[test]
+    fn who_has_lost_its_place_waits_for_no_turn() {
+        let readers = Arc::new(Readers::default());
+        let all: Vec<_> = (0..READERS).map(|_| reader(&readers)).collect();
+        let turns: Vec<_> = all[1..=ANSWERS].iter().map(|one| one.2.turn()).collect();
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| all[0].2.turn().is_none());
+            thread::sleep(Duration::from_millis(100));
+            assert!(!waits.is_finished());
+            let newcomer = reader(&readers);
+            assert!(waits.join().unwrap());
+            drop(newcomer);
+        });
+        drop(turns);
     }
 }
