@@ -87,3 +87,16 @@ fn whole(kind: libc::c_int) -> libc::flock {
     lock.l_type = kind as libc::c_short;
     lock
 }
+
+#[cfg(test)]
+mod tests {
+    use super::FOLDER;
+    use crate::run::serve::SOCKET;
+    use std::path::Path;
+
+    #[test]
+    fn locks_do_not_go_with_the_services_runtime_folder() {
+        let runtime = Path::new(SOCKET).parent().unwrap();
+        assert!(!Path::new(FOLDER).starts_with(runtime));
+    }
+}

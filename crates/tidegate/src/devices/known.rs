@@ -1,5 +1,6 @@
 //! What is known of devices, and what they weigh.
 
+use super::leases;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::HashMap;
 use std::fmt;
@@ -9,9 +10,6 @@ use std::str::FromStr;
 use tidegate_agent::{AgentError, Device, Owners, Prefix};
 use tidegate_netfilter::{Tracked, Way};
 use tidegate_rtnetlink::Known;
-
-/// Where DHCP servers of routers keep who has which address: OpenWrt's dnsmasq, and Debian's.
-const LEASES: [&str; 2] = ["/tmp/dhcp.leases", "/var/lib/misc/dnsmasq.leases"];
 
 /// Addresses that are remembered; then it begins anew.
 const MOST: usize = 16_384;
@@ -88,30 +86,12 @@ impl Terms {
         self.terms.iter().find(about).map_or(1, |term| term.weight)
     }
 
-    /// Names by MAC: dnsmasq's lines are expiry, MAC, address, name and client.
+    /// Names by MAC, if any are asked for.
     fn names(&self) -> HashMap<Mac, String> {
-        if self.terms.iter().all(|term| term.name.is_none()) {
-            return HashMap::new();
+        match self.terms.iter().all(|term| term.name.is_none()) {
+            true => HashMap::new(),
+            false => leases::names(self.leases.as_deref()),
         }
-        let usual = LEASES.map(PathBuf::from);
-        let files = self
-            .leases
-            .as_ref()
-            .map_or(&usual[..], std::slice::from_ref);
-        let texts = files
-            .iter()
-            .filter_map(|file| std::fs::read_to_string(file).ok());
-        let lease = |line: &str| {
-            let mut words = line.split_whitespace();
-            let mac = words.nth(1)?.parse().ok()?;
-            Some((mac, words.nth(1)?.to_owned()))
-        };
-        let texts: Vec<_> = texts.collect();
-        texts
-            .iter()
-            .flat_map(|text| text.lines())
-            .filter_map(lease)
-            .collect()
     }
 }
 
