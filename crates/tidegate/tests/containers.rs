@@ -125,14 +125,24 @@ impl Container {
     }
 
     /// The first process in it, the agent.
-    fn first(&self) -> Option<Pid> {
-        let id = self.process.id();
-        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).ok()?;
-        children.trim().parse().ok().map(Pid::from_raw)
+    fn first(&self) -> Pid {
+        let parent = self.process.id().to_string();
+        let all = std::fs::read_dir("/proc").unwrap();
+        let mut all = all.filter_map(|file| file.unwrap().file_name().to_str()?.parse().ok());
+        let is_first = |&id: &i32| {
+            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            let rest = stat.rsplit_once(')').map(|(_, rest)| rest);
+            rest.and_then(|rest| rest.split_whitespace().nth(1)) == Some(&parent)
+        };
+        Pid::from_raw(all.find(is_first).unwrap())
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.process.try_wait().unwrap().is_some()
     }
 
     /// What it said, once it is over.
-    fn end(mut self) -> String {
+    fn end(&mut self) -> String {
         let mut said = String::new();
         let mut errors = self.process.stderr.take().unwrap();
         errors.read_to_string(&mut said).unwrap();
@@ -157,7 +167,7 @@ fn ip(args: &str) {
 /// `tidegate top --once`, as somebody on the node says it.
 fn top(node: &Path) -> Output {
     let mut command = Command::new(TIDEGATE);
-    command.args(["top", "--json", "--socket"]);
+    command.args(["top", "--once", "--json", "--socket"]);
     command.arg(node.join("run/tidegate/agent.sock"));
     command.output().unwrap()
 }
@@ -180,10 +190,16 @@ fn a_node_has_one_agent_which_steers_its_pods_with_what_the_manifest_gives() {
     let node = tempfile::tempdir().unwrap();
     let hosts = Veth::new().unwrap();
     let run = || {
+        ip("link set lo up");
         ip("route replace default dev tg0");
-        let container = Container::start(&pod, node.path());
-        wait_for("agent", || top(node.path()).status.success());
-        assert_capabilities(container.first().unwrap());
+        let mut container = Container::start(&pod, node.path());
+        wait_for("agent", || {
+            if container.is_over() {
+                panic!("{}", container.end());
+            }
+            top(node.path()).status.success()
+        });
+        assert_capabilities(container.first());
         download_in_a_pod(&hosts.server);
         // The one that the pod's packets leave by, under the node's address.
         wait_for("flow of the pod's", || {
@@ -193,7 +209,7 @@ fn a_node_has_one_agent_which_steers_its_pods_with_what_the_manifest_gives() {
         });
         another_is_refused(node.path());
         let began = Instant::now();
-        kill(container.first().unwrap(), Signal::SIGTERM).unwrap();
+        kill(container.first(), Signal::SIGTERM).unwrap();
         let said = container.end();
         let grace = pod.spec["terminationGracePeriodSeconds"].as_u64().unwrap();
         assert!(began.elapsed() < Duration::from_secs(grace / 2), "{said}");

@@ -202,7 +202,8 @@ impl<'a> Life<'a> {
             .args(["top", "--once", "--json", "--socket"])
             .arg(self.file("agent.sock"))
             .stdout(Stdio::null())
-            .status()?;
+            .status()
+            .context("run tidegate top")?;
         ensure!(looked.success(), "tidegate top: {looked}");
         Ok(())
     }
