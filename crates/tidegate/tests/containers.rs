@@ -15,6 +15,9 @@ use tidegate_testing::{has_program, is_root};
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
+/// Bytes that a pod downloads.
+const FILE: usize = 2_000_000;
+
 /// Of the manifest.
 struct Pod {
     spec: Value,
@@ -50,6 +53,27 @@ impl Pod {
         };
         let pair = |mount: &Value| (node(mount), word(&mount["mountPath"]));
         mounts.iter().map(pair).collect()
+    }
+
+    /// What kubelet asks before it counts the container as one that works.
+    fn is_ready(&self) -> bool {
+        let probe = &self.container()["readinessProbe"]["httpGet"];
+        let to = (
+            &*word(&probe["host"]),
+            probe["port"].as_u64().unwrap() as u16,
+        );
+        let Ok(mut stream) = TcpStream::connect(to) else {
+            return false;
+        };
+        let path = word(&probe["path"]);
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.starts_with("HTTP/1.1 200")
     }
 
     /// As setpriv(1) spells them: those that are left of all.
@@ -125,7 +149,7 @@ impl Container {
     }
 
     /// The first process in it, the agent.
-    fn first(&self) -> Pid {
+    fn first(&mut self) -> Pid {
         let parent = self.process.id().to_string();
         let all = std::fs::read_dir("/proc").unwrap();
         let mut all = all.filter_map(|file| file.unwrap().file_name().to_str()?.parse().ok());
@@ -134,7 +158,8 @@ impl Container {
             let rest = stat.rsplit_once(')').map(|(_, rest)| rest);
             rest.and_then(|rest| rest.split_whitespace().nth(1)) == Some(&parent)
         };
-        Pid::from_raw(all.find(is_first).unwrap())
+        let first = all.find(is_first);
+        Pid::from_raw(first.unwrap_or_else(|| panic!("{}", self.end())))
     }
 
     fn is_over(&mut self) -> bool {
@@ -193,19 +218,22 @@ fn a_node_has_one_agent_which_steers_its_pods_with_what_the_manifest_gives() {
         ip("link set lo up");
         ip("route replace default dev tg0");
         let mut container = Container::start(&pod, node.path());
-        wait_for("agent", || {
+        wait_for("agent that is ready", || {
             if container.is_over() {
                 panic!("{}", container.end());
             }
-            top(node.path()).status.success()
+            pod.is_ready()
         });
         assert_capabilities(container.first());
         download_in_a_pod(&hosts.server);
-        // The one that the pod's packets leave by, under the node's address.
+        // On the interface that the pod's packets leave by, under the node's address.
         wait_for("flow of the pod's", || {
             let said: serde_json::Value = serde_json::from_slice(&top(node.path()).stdout).unwrap();
             let counts = said["counts"].as_array().unwrap();
-            counts.iter().any(|c| c["packets"].as_u64() > Some(100))
+            let measured =
+                |c: &&serde_json::Value| c["direction"] == "down" && c["reason"] == "measured";
+            let count = counts.iter().find(measured);
+            count.is_some_and(|c| c["bytes"].as_u64() > Some(FILE as u64))
         });
         another_is_refused(node.path());
         let began = Instant::now();
@@ -232,7 +260,6 @@ fn assert_capabilities(agent: Pid) {
 
 /// A pod of the node's, behind a veth device and the node's translation, downloads a file.
 fn download_in_a_pod(server: &Namespace) {
-    const FILE: usize = 2_000_000;
     let pod = &Namespace::new().unwrap();
     let address = Veth::server_address(IpVersion::V4);
     let listener = server.run(|| Ok(TcpListener::bind((address, 0))?)).unwrap();

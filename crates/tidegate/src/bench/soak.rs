@@ -230,6 +230,7 @@ impl Soaked {
             row("sleeps of the machine", count(self.events.sleeps), ""),
             row("visitors to the inside", count(self.events.visits), ""),
             row("looks at it", count(self.events.looks), ""),
+            row("those that saw nothing", count(self.events.unanswered), ""),
             row("packets carried by the link", count(self.carried), ""),
             row("packets lost by the link", count(self.lost), ""),
             row("damaged connections", tally(&self.tally.damaged), ""),
@@ -278,6 +279,11 @@ impl Soaked {
                 self.tally.bad()
             );
         }
+        let unanswered = self.events.unanswered;
+        ensure!(
+            unanswered == 0,
+            "{unanswered} looks at the agent saw nothing"
+        );
         self.memory.check()?;
         let [staying, stayed] = [&self.tally.staying, &self.tally.stayed];
         let [staying, stayed] = [staying, stayed].map(|n| n.load(Ordering::Relaxed));
