@@ -6,6 +6,7 @@
 
 mod forwarding;
 mod known;
+mod leases;
 
 pub use forwarding::Forwarding;
 pub use known::{Mac, Term, Terms};
