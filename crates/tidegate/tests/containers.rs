@@ -176,6 +176,14 @@ impl Container {
     }
 }
 
+impl Drop for Container {
+    fn drop(&mut self) {
+        // Whoever is first in it goes with it. It may be over already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 /// The locks are where every agent of the machine looks for them; the socket is this test's.
 fn on(node: &Path, path: &str) -> String {
     match path {
