@@ -60,9 +60,13 @@ pub fn take() -> Result<Lock> {
 }
 
 fn refusal(pid: i32) -> BadInput {
-    BadInput(format!(
-        "an agent runs here already, with process id {pid}; `tidegate stop` ends it"
-    ))
+    // The kernel has no number for a process that cannot be seen from here.
+    BadInput(match pid {
+        0 => "an agent runs here already, outside of this container".into(),
+        pid => {
+            format!("an agent runs here already, with process id {pid}; `tidegate stop` ends it")
+        }
+    })
 }
 
 /// Process id of the agent that runs in this network namespace.

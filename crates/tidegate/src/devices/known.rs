@@ -11,7 +11,8 @@ use tidegate_agent::{AgentError, Device, Owners, Prefix};
 use tidegate_netfilter::{Tracked, Way};
 use tidegate_rtnetlink::Known;
 
-/// Addresses that are remembered; then it begins anew.
+/// Addresses that are remembered, and devices: a telephone has another one on each link, and an address may be many devices'
+/// one after the other. Then it begins anew; the programs have tables of their own, which forget those who are not heard of.
 const MOST: usize = 16_384;
 
 /// A device's address on its link.
@@ -86,7 +87,7 @@ impl Terms {
         self.terms.iter().find(about).map_or(1, |term| term.weight)
     }
 
-    /// Names by MAC, if any are asked for.
+    /// Names by address on the link, if any is asked for.
     fn names(&self) -> HashMap<Mac, String> {
         match self.terms.iter().all(|term| term.name.is_none()) {
             true => HashMap::new(),
@@ -200,7 +201,7 @@ impl Directory {
     }
 
     fn remember(&mut self, address: IpAddr, who: Who) {
-        if self.addresses.len() >= MOST {
+        if self.addresses.len() >= MOST || self.numbers.len() >= MOST {
             self.addresses.clear();
             self.numbers.clear();
         }

@@ -1,87 +1,153 @@
-//! Names that devices have told the DHCP server, from the list that dnsmasq keeps.
+//! What devices are called: the names that they told a DHCP server, from the file in which that keeps its leases.
+
+mod file;
 
 use super::Mac;
-use nix::fcntl::OFlag;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Where DHCP servers of routers keep who has which address: OpenWrt's dnsmasq, and Debian's.
-const USUAL: [&str; 2] = ["/tmp/dhcp.leases", "/var/lib/misc/dnsmasq.leases"];
+/// Where servers of routers keep them: OpenWrt's dnsmasq and odhcpd, Debian's dnsmasq, ISC's dhcpd.
+const USUAL: [&str; 5] = [
+    "/tmp/dhcp.leases",
+    "/tmp/hosts/odhcpd",
+    "/tmp/odhcpd.leases",
+    "/var/lib/misc/dnsmasq.leases",
+    "/var/lib/dhcp/dhcpd.leases",
+];
 
-/// Numbers of users that are people begin here; a DHCP server is root or one below.
-const PEOPLE: u32 = 1000;
-
-/// Bytes of the longest list: more addresses than a router gives away.
-const MOST: u64 = 4 << 20;
-
-/// Names by MAC, from that file or from the usual places.
+/// Names by address on the link, of the file that is named or of those in the usual places.
 pub fn names(file: Option<&Path>) -> HashMap<Mac, String> {
-    let texts: Vec<_> = match file {
-        Some(file) => read(file, OFlag::empty(), u32::MAX).into_iter().collect(),
-        // Everybody may make a file in /tmp, where there is no DHCP server.
+    let texts: Vec<String> = match file {
+        Some(file) => file::read(file).into_iter().collect(),
         None => USUAL
             .iter()
-            .filter_map(|file| read(Path::new(file), OFlag::O_NOFOLLOW, PEOPLE).ok())
+            .filter_map(|path| file::read_the_systems(Path::new(path)).ok())
             .collect(),
     };
-    texts
-        .iter()
-        .flat_map(|text| text.lines())
-        .filter_map(lease)
-        .collect()
-}
-
-/// dnsmasq's lines are expiry, MAC, address, name and client.
-fn lease(line: &str) -> Option<(Mac, String)> {
-    let mut words = line.split_whitespace();
-    let mac = words.nth(1)?.parse().ok()?;
-    Some((mac, words.nth(1)?.to_owned()))
-}
-
-/// Reads a regular file of an owner below `people`, waiting for nobody, up to a length. What a device calls itself need not
-/// be text.
-fn read(path: &Path, flags: OFlag, people: u32) -> io::Result<String> {
-    let mut options = File::options();
-    options
-        .read(true)
-        .custom_flags((flags | OFlag::O_NONBLOCK).bits());
-    let file = options.open(path)?;
-    let about = file.metadata()?;
-    if !about.is_file() || about.uid() >= people {
-        return Err(io::ErrorKind::PermissionDenied.into());
+    let mut names = HashMap::new();
+    for text in &texts {
+        read(text, &mut names);
     }
-    let mut bytes = Vec::new();
-    file.take(MOST).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    names
+}
+
+/// The formats can be told apart by their lines. Of several leases of a device the last counts: ISC's server appends.
+fn read(text: &str, names: &mut HashMap<Mac, String>) {
+    let mut lessee = None;
+    for line in text.lines() {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let lease = match words[..] {
+            ["lease", ..] => {
+                lessee = None;
+                continue;
+            }
+            ["hardware", "ethernet", mac] => {
+                lessee = mac.trim_end_matches(';').parse().ok();
+                continue;
+            }
+            ["client-hostname", name] => lessee.zip(quoted(name)),
+            ["#", _, client, _, name, ..] => of_client(client).zip(Some(name)),
+            [_, mac, _, name, ..] => mac.parse().ok().zip(Some(name)),
+            _ => continue,
+        };
+        if let Some((mac, name)) = lease.filter(|(_, name)| is_name(name)) {
+            names.insert(mac, name.to_owned());
+        }
+    }
+}
+
+fn quoted(word: &str) -> Option<&str> {
+    word.strip_prefix('"')?.strip_suffix("\";")
+}
+
+/// What is there where a device told none, and odhcpd's mark of one that is no name.
+fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "*" | "-") && !name.contains('\\')
+}
+
+/// odhcpd has an address on the link as it is, in hexadecimal digits without anything between them, or at the end of a DUID:
+/// with a time (type 1) or without (type 3), on Ethernet (1).
+fn of_client(client: &str) -> Option<Mac> {
+    if let Ok(mac) = client.parse() {
+        return Some(mac);
+    }
+    let digits = match client.len() {
+        12 => client,
+        28 => client.strip_prefix("00010001")?.get(8..)?,
+        20 => client.strip_prefix("00030001")?,
+        _ => return None,
+    };
+    let byte = |n: usize| digits.get(2 * n..2 * n + 2);
+    let bytes: Option<Vec<_>> = (0..6).map(byte).collect();
+    bytes?.join(":").parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nix::sys::stat::Mode;
-    use nix::unistd::mkfifo;
-    use std::os::unix::fs::symlink;
+
+    fn named(text: &str) -> Vec<(String, String)> {
+        let mut names = HashMap::new();
+        read(text, &mut names);
+        let mut names: Vec<_> = names
+            .into_iter()
+            .map(|(mac, name)| (mac.to_string(), name))
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn tv_and_phone() -> Vec<(String, String)> {
+        let pair = |mac: &str, name: &str| (mac.to_owned(), name.to_owned());
+        vec![
+            pair("02:00:5e:10:00:01", "tv"),
+            pair("02:00:5e:10:00:02", "phone"),
+        ]
+    }
 
     #[test]
-    fn what_a_stranger_has_put_there_is_not_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        let text = "1700000000 02:00:5e:10:00:01 192.0.2.7 tv 01:02\n";
-        std::fs::write(path("list"), text).unwrap();
-        symlink(path("list"), path("link")).unwrap();
-        symlink("/dev/zero", path("endless")).unwrap();
-        mkfifo(&path("pipe"), Mode::S_IRUSR).unwrap();
-        let read = |name: &str, people| read(&path(name), OFlag::O_NOFOLLOW, people);
-        let mine = nix::unistd::geteuid().as_raw();
-        assert_eq!(read("list", mine + 1).unwrap(), text);
-        assert!(read("list", mine).is_err());
-        assert!(read("link", mine + 1).is_err());
-        // Without waiting for somebody who writes, or for an end.
-        assert_eq!(names(Some(&path("pipe"))), HashMap::new());
-        assert_eq!(names(Some(&path("endless"))), HashMap::new());
+    fn dnsmasq_tells_names() {
+        let text = "1700000000 02:00:5e:10:00:01 192.0.2.7 tv 01:02\n\
+                    1700000000 02:00:5e:10:00:02 192.0.2.8 phone *\n\
+                    1700000000 02:00:5e:10:00:03 192.0.2.9 * *\n\
+                    duid 00:01:00:01:2b:9e:6d:0c:02:00:5e:10:00:09\n\
+                    1700000000 123456 2001:db8::7 tv 00:01:00:01:2b:9e:6d:0c:02:00:5e:10:00:01\n";
+        assert_eq!(named(text), tv_and_phone());
+    }
+
+    #[test]
+    fn odhcpd_tells_names_by_address_and_by_duid() {
+        let text = "# br-lan 02005e100001 ipv4 tv 1700000000 c0000207 32 192.0.2.7/32\n\
+                    192.0.2.7\ttv\n\
+                    # br-lan 000100012b9e6d0c02005e100002 7d2a phone 1700000000 3c7 128 2001:db8::3c7/128\n\
+                    # br-lan 2:0:5e:10:0:3 ipv4 broken\\x20a_b 1700000000 c0000209 32 192.0.2.9/32\n\
+                    # br-lan 00030001zz005e100004 7d2b - -1 3c8 128 2001:db8::3c8/128\n";
+        assert_eq!(named(text), tv_and_phone());
+        assert_eq!(
+            named("# lan 2:0:5e:10:0:1 ipv4 tv 0 0 32 192.0.2.7/32"),
+            tv_and_phone()[..1]
+        );
+        assert_eq!(
+            named("# lan 0003000102005e100001 1 tv 0 0 128 2001:db8::1/128"),
+            tv_and_phone()[..1]
+        );
+    }
+
+    #[test]
+    fn iscs_dhcpd_tells_names_and_the_last_lease_counts() {
+        let lease = |address: u8, mac: u8, name: &str| {
+            format!(
+                "lease 192.0.2.{address} {{\n  starts 0 2023/11/14 22:13:20;\n  binding state active;\n  \
+                 hardware ethernet 02:00:5e:10:00:0{mac};\n  {name}\n}}\n"
+            )
+        };
+        let text = "authoring-byte-order little-endian;\n".to_owned()
+            + &lease(7, 1, "client-hostname \"old\";")
+            + &lease(8, 2, "client-hostname \"phone\";")
+            + &lease(7, 1, "client-hostname \"tv\";")
+            + &lease(9, 3, "uid \"\\001\";")
+            + "lease 192.0.2.10 {\n  client-hostname \"nobody\";\n}\n";
+        assert_eq!(named(&text), tv_and_phone());
     }
 
     #[test]
@@ -95,5 +161,19 @@ mod tests {
         std::fs::write(&list, lines.concat()).unwrap();
         let names = names(Some(&list));
         assert_eq!(names[&"02:00:5e:10:00:02".parse().unwrap()], "tv");
+    }
+
+    #[test]
+    fn what_is_no_lease_names_nobody() {
+        for text in [
+            "",
+            "#",
+            "# a b c",
+            "client-hostname \"",
+            "\u{fffd} x y z",
+            "lease",
+        ] {
+            assert_eq!(named(text), [], "{text}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 mod readers;
 
 use crate::snapshot::{Shared, Snapshot, VERSION};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use nix::sys::stat::{Mode, umask};
 use readers::{Place, Readers};
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ use std::time::Duration;
 
 /// Where an agent is found unless somebody says otherwise.
 pub const SOCKET: &str = "/run/tidegate/agent.sock";
-/// For an agent's answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// An agent that does not answer is given up. With a hundred thousand connections an answer is 70 MB, and the machine may be busy.
+const ANSWER: Duration = Duration::from_secs(30);
 /// Bytes of a question, at most.
 const QUESTION: u64 = 1024;
 
@@ -161,7 +161,7 @@ impl Client {
     pub fn connect(path: &Path) -> Result<Option<Self>> {
         match UnixStream::connect(path) {
             Ok(stream) => {
-                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_read_timeout(Some(ANSWER))?;
                 let stream = BufReader::new(stream);
                 Ok(Some(Self { stream }))
             }
@@ -178,7 +178,16 @@ impl Client {
         question.push(b'\n');
         self.stream.get_mut().write_all(&question)?;
         let mut line = String::new();
-        if self.stream.read_line(&mut line)? == 0 {
+        let read = self
+            .stream
+            .read_line(&mut line)
+            .map_err(|e| match e.kind() {
+                ErrorKind::WouldBlock => {
+                    anyhow!("the agent has not answered for {} s", ANSWER.as_secs())
+                }
+                _ => Error::new(e).context("hear the agent's answer"),
+            });
+        if read? == 0 {
             bail!("the agent has ended");
         }
         if let Ok(refusal) = serde_json::from_str::<Refusal>(&line) {
