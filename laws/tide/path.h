@@ -147,4 +147,10 @@ TG_INLINE tg_s64 tg_tide_rate(const struct tg_tide *t)
 	return (tg_s64)((t->sum << TG_TIDE_Q) / tg_max64(t->sum_us, 1));
 }
 
+/* By how much the window is made for more than the forecast. */
+TG_INLINE tg_s64 tg_tide_margin(const struct tg_tide *t)
+{
+	return (tg_s64)(((tg_u64)(t->d1 + t->d2) * 11) >> 3);
+}
+
 #endif

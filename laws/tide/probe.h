@@ -15,6 +15,7 @@
 #define TG_TIDE_RECHECK_US (4 * TG_SECOND_US)
 #define TG_TIDE_ECHOED_MOVES 8u /* parts of a round trip: told by echoes delay may move by one, of the two at least that a probe adds */
 #define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US)
+#define TG_TIDE_ECHOED_SETTLES_US (500 * TG_MS_US) /* since the queue was seen empty, or asked about */
 
 /* Whether the lag of the flow `s` has grown since it saw an empty queue: a queue on the data's way does not lengthen the
  * way back, another route does both. An upload's way back holds downloads' queue: there it says nothing. */
@@ -40,10 +41,15 @@ TG_INLINE int tg_tide_floor_doubtful(const struct tg_tide *t, tg_u64 now_us)
 
 	if (t->steady < TG_TIDE_STEADY || t->level_us <= tg_tide_empty_us(t) ||
 	    (!t->echoed && t->level_us > TG_TIDE_DOUBTED * t->h_us) ||
-	    now_us - t->probed_us < t->patience_us ||
+	    now_us - t->probed_us < t->patience_us || (t->echoed && since_us < TG_TIDE_ECHOED_SETTLES_US) ||
 	    tg_tide_rate(t) < t->m - tg_tide_quarter(t->m))
 		return 0;
 	return t->longer || t->m < sunk || since_us >= TG_TIDE_UNTOUCHED_US;
+}
+
+TG_INLINE tg_s64 tg_tide_least(tg_s64 a, tg_s64 b)
+{
+	return a < b ? a : b;
 }
 
 /* Makes room for what came while the queue ran empty, so that the link is not overrun: m was half
@@ -62,6 +68,9 @@ TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 		t->aim = x + tg_tide_halved(x);
 	if (t->aim < x + tg_tide_quarter(x))
 		t->aim = x + tg_tide_quarter(x);
+	/* On top of the margin, or a queue of ours hardly grows by more than what echoes' delay may move by. */
+	if (t->echoed)
+		t->aim = tg_tide_least(t->m + tg_tide_margin(t) + tg_tide_quarter(x), x + tg_tide_halved(x));
 	t->probe_window =
 		tg_window_bytes(((tg_u64)t->aim * round_us >> TG_TIDE_Q) + t->mss);
 	t->watch_us = now_us + round_us;

@@ -96,7 +96,7 @@ TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
  * acknowledged without waiting. */
 TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 {
-	tg_u64 margin = ((tg_u64)(t->d1 + t->d2) * 11) >> 3;
+	tg_u64 margin = (tg_u64)tg_tide_margin(t);
 	tg_u64 bytes = (((tg_u64)m * h_us + margin * tg_tide_margin_us(t)) >> TG_TIDE_Q) + t->mss;
 
 	if (t->state == TG_TIDE_STARTING && !t->m)

@@ -30,8 +30,9 @@ impl Arrival {
         }
     }
 
-    /// Time on the way as the two clocks have it, in nanoseconds: their difference included.
+    /// Time on the way as the two clocks have it, in nanoseconds: their difference included. The far end may say any time.
     pub fn one_way_ns(&self) -> i64 {
-        self.arrived.as_nanos() as i64 - self.sent.as_nanos() as i64
+        let way = i128::from(self.arrived.as_nanos()) - i128::from(self.sent.as_nanos());
+        way.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 }

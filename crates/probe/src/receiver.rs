@@ -54,7 +54,7 @@ impl Receiver {
         self.report_at.filter(|&at| at <= now)?;
         self.report_at = Some(now + INTERVAL);
         let latest = self.arrivals.last()?;
-        let queued_ns = (latest.one_way_ns() - self.least_ns).max(0) as u64;
+        let queued_ns = latest.one_way_ns().saturating_sub(self.least_ns).max(0) as u64;
         Some(Report {
             flow: self.flow,
             next: self.next_sequence,

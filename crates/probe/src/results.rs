@@ -140,7 +140,7 @@ fn full_time(train: &[Arrival], to_client: bool) -> Option<(Instant, Instant)> {
     // By the client's clock, which is the echoes'.
     let full = train
         .iter()
-        .filter(|a| a.one_way_ns() - least >= (most - least) / 2);
+        .filter(|a| a.one_way_ns().saturating_sub(least) >= most.saturating_sub(least) / 2);
     let times: Vec<Instant> = full
         .map(|a| if to_client { a.arrived } else { a.sent })
         .collect();

@@ -193,6 +193,12 @@ impl Train {
         self.sent_bytes
     }
 
+    /// Reports that are kept.
+    #[cfg(test)]
+    pub fn remembered(&self) -> usize {
+        self.progress.kept()
+    }
+
     /// The stage and the end follow from the time and what was sent.
     fn advance(&mut self, now: Instant) {
         let spent = self.sent_bytes + u64::from(self.config.bytes) > self.config.max_bytes;

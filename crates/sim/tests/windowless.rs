@@ -103,10 +103,11 @@ fn calls_games_and_exchanges_neither_wait_nor_are_signalled() {
     assert_untouched(&run, &["call", "game", "video", "down", "up", "asks"]);
 }
 
+const UPLOAD: &str =
+    "{ name = 'upload', windowless = true, does = { bulk = { direction = 'up' } } }";
+
 /// A minute of an upload over that uplink by one run, beside others.
 fn upload(rate: &str, others: &str, by: &str) -> RunResult {
-    const UPLOAD: &str =
-        "{ name = 'upload', windowless = true, does = { bulk = { direction = 'up' } } }";
     run(
         &scenario("constant_mbps = 50", &format!("{UPLOAD}{others}"), by).replace(
             "rate = { constant_mbps = 5 }",
@@ -150,6 +151,19 @@ fn who_talks_beside_a_held_upload_neither_waits_nor_stands_in_its_queue() {
             println!("{rate}, {name}: {after} ms of {before}");
             assert!(after < most * before, "{rate}, {name}: {after}, {before}");
         }
+    }
+}
+
+/// A level that only waits for more room than a probe gives is no path: at some of these base RTTs it was taken for one.
+#[test]
+fn a_held_upload_does_not_take_its_own_queue_for_path() {
+    for delay_ms in [5, 10, 18, 20] {
+        let text = scenario("constant_mbps = 50", UPLOAD, HOLD).replace(
+            "constant_mbps = 5 }, delay_ms = 25",
+            &format!("{STEADY} }}, delay_ms = {delay_ms}"),
+        );
+        let delay = run(&text).uplink.queue_delay_ms;
+        assert!(delay.p95 < 30.0, "{delay_ms} ms: {delay:?}");
     }
 }
 

@@ -6,9 +6,11 @@
 
 mod machine;
 mod mounts;
+mod spoil;
 
 pub use machine::{has_program, has_tun, is_root};
 pub use mounts::{hide, own_bpf_file_system, own_cgroups};
+pub use spoil::Spoiler;
 
 use std::fmt::Display;
 use std::io::Write;

@@ -6,6 +6,7 @@
 
 mod forwarding;
 mod known;
+mod leases;
 
 pub use forwarding::Forwarding;
 pub use known::{Mac, Term, Terms};
@@ -17,9 +18,13 @@ use std::io;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 use tidegate_agent::Agent;
 use tidegate_netfilter::{Begun, tracked};
 use tidegate_rtnetlink::Neighbourhood;
+
+/// After the kernel has failed to say whether there is something.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Keeps the programs told whose connections are, until the process ends.
 pub struct Devices(Arc<Mutex<Directory>>);
@@ -86,7 +91,12 @@ impl Heard {
     fn listen(&self, devices: &Devices) {
         // What it needs it has: what cannot be given up is what nobody had.
         let _ = tidegate_agent::drop_capabilities();
-        while self.wait().is_ok() {
+        loop {
+            if self.wait().is_err() {
+                // For want of memory; what comes meanwhile waits.
+                thread::sleep(PAUSE);
+                continue;
+            }
             let heard = devices.with(|directory| {
                 self.neighbours.receive(|known| directory.learn(known))?;
                 if let Some(begun) = &self.connections {

@@ -1,5 +1,6 @@
 //! From errors to one sentence and an exit status.
 
+use crate::say;
 use std::process::ExitCode;
 use tidegate_agent::AgentError;
 use tidegate_scenario::LoadError;
@@ -26,7 +27,7 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
     if closed_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("tidegate: {error:#}");
+    say::err(format_args!("tidegate: {error:#}"));
     if is_bad_input(error) {
         ExitCode::from(2)
     } else {

@@ -60,9 +60,13 @@ pub fn take() -> Result<Lock> {
 }
 
 fn refusal(pid: i32) -> BadInput {
-    BadInput(format!(
-        "an agent runs here already, with process id {pid}; `tidegate stop` ends it"
-    ))
+    // The kernel has no number for a process that cannot be seen from here.
+    BadInput(match pid {
+        0 => "an agent runs here already, outside of this container".into(),
+        pid => {
+            format!("an agent runs here already, with process id {pid}; `tidegate stop` ends it")
+        }
+    })
 }
 
 /// Process id of the agent that runs in this network namespace.
@@ -86,4 +90,17 @@ fn whole(kind: libc::c_int) -> libc::flock {
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = kind as libc::c_short;
     lock
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FOLDER;
+    use crate::run::serve::SOCKET;
+    use std::path::Path;
+
+    #[test]
+    fn locks_do_not_go_with_the_services_runtime_folder() {
+        let runtime = Path::new(SOCKET).parent().unwrap();
+        assert!(!Path::new(FOLDER).starts_with(runtime));
+    }
 }

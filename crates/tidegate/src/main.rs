@@ -33,6 +33,7 @@ mod reproduce;
 #[cfg(feature = "full")]
 mod rows;
 mod run;
+mod say;
 #[cfg(feature = "full")]
 mod scenarios;
 #[cfg(feature = "full")]

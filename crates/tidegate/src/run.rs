@@ -4,6 +4,7 @@ mod books;
 mod follow;
 mod held;
 pub mod log;
+mod memory;
 pub mod metrics;
 mod report;
 pub mod serve;
@@ -57,6 +58,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     // Privilege and kernel first: without them no interface is worth looking for.
     require()?;
     let (mut operation, agent) = Operation::start(settings(args)?)?;
+    memory::give_back();
     let windowless = windowless(&operation.settings, &agent, &wake)?;
     let mut watched = Watched {
         about: about(&operation.settings.agent, &agent, &windowless),

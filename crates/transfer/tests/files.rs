@@ -90,7 +90,7 @@ async fn transfer(files: &[PathBuf], what: &Receive) -> (Outcome, Outcome) {
     let both = async {
         tokio::join!(
             send(near, files, &mut sent, |_| {}),
-            receive(far, what, &mut received, |_| {})
+            receive(far, what, |file| received.push(file), |_| {})
         )
     };
     let (sending, receiving) = within(30, both).await;
@@ -140,7 +140,7 @@ async fn interrupted(end: End) {
     let middle = Middle::start(1, server.endpoint.local_address(), slow).await;
     let (near, far) = connect(&client, &server, middle.address, None).await;
     let what = folders.receive(false);
-    let receiving = tokio::spawn(async move { receive(far, &what, &mut Vec::new(), |_| {}).await });
+    let receiving = tokio::spawn(async move { receive(far, &what, |_| {}, |_| {}).await });
     let sending = {
         let files = files.clone();
         tokio::spawn(async move { send(near, &files, &mut Vec::new(), |_| {}).await })
@@ -224,8 +224,7 @@ async fn a_part_is_nobodys_but_whose_file_it_is() {
         let to = server.endpoint.local_address();
         let (mut near, far) = connect(&client, &server, to, None).await;
         let what = folders.receive(false);
-        let receiving =
-            tokio::spawn(async move { receive(far, &what, &mut Vec::new(), |_| {}).await });
+        let receiving = tokio::spawn(async move { receive(far, &what, |_| {}, |_| {}).await });
         near.write_all(&offer("file", length, &[9; 32]))
             .await
             .unwrap();
@@ -291,7 +290,7 @@ async fn what_there_is_no_room_for_is_refused() {
         let (mut near, far) = connect(&client, &server, to, None).await;
         let what = what.clone();
         held.push(tokio::spawn(async move {
-            receive(far, &what, &mut Vec::new(), |_| {}).await
+            receive(far, &what, |_| {}, |_| {}).await
         }));
         near.write_all(&offer(&format!("file{n}"), length, &[9; 32]))
             .await
@@ -402,8 +401,7 @@ async fn names_that_lead_elsewhere_are_refused() {
         let to = server.endpoint.local_address();
         let (mut near, far) = connect(&client, &server, to, None).await;
         let what = folders.receive(true);
-        let receiving =
-            tokio::spawn(async move { receive(far, &what, &mut Vec::new(), |_| {}).await });
+        let receiving = tokio::spawn(async move { receive(far, &what, |_| {}, |_| {}).await });
         near.write_all(&offer(name, 5, &[9; 32])).await.unwrap();
         let mut answer = Vec::new();
         within(5, near.read_to_end(&mut answer)).await.unwrap();
@@ -435,11 +433,16 @@ async fn what_cannot_be_sent_is_refused_here() {
 struct Small<'a>(&'a Path);
 
 impl<'a> Small<'a> {
+    /// Of a megabyte.
     fn mount(at: &'a Path) -> Option<Self> {
+        Self::of("size=1m", at)
+    }
+
+    fn of(size: &str, at: &'a Path) -> Option<Self> {
         if !is_root() {
             return None;
         }
-        let size = Some("size=1m");
+        let size = Some(size);
         mount(Some("tmpfs"), at, Some("tmpfs"), MsFlags::empty(), size).unwrap();
         Some(Self(at))
     }
@@ -466,6 +469,25 @@ async fn a_full_disk_is_named_at_both_ends_before_anything_is_sent() {
     assert_eq!(folders.received(), [""; 0]);
 }
 
+/// Files without content take no bytes, and yet what every file takes.
+#[tokio::test]
+async fn empty_files_do_not_take_all_that_there_is_room_for() {
+    let folders = Folders::new();
+    let to = folders.root.path().join("to");
+    let Some(_mounted) = Small::of("size=1m,nr_inodes=100", &to) else {
+        return;
+    };
+    let names: Vec<_> = (0..200).map(|n| format!("empty-{n}")).collect();
+    names.iter().for_each(|name| drop(folders.make(name, 0)));
+    let files: Vec<_> = names.iter().map(|name| folders.from(name)).collect();
+    let (sent, received) = transfer(&files, &folders.receive(false)).await;
+    for error in [sent.unwrap_err(), received.unwrap_err()] {
+        assert!(error.to_string().contains("no room"), "{error}");
+    }
+    let left = nix::sys::statvfs::statvfs(&to).unwrap().files_available();
+    assert!((4..10).contains(&left), "{left}");
+}
+
 #[tokio::test]
 async fn a_disk_that_others_fill_is_named_at_both_ends() {
     let folders = Folders::new();
@@ -486,7 +508,7 @@ async fn a_disk_that_others_fill_is_named_at_both_ends() {
     let both = async {
         tokio::join!(
             send(near, &files, &mut sent, |_| {}),
-            receive(far, &what, &mut received, fill)
+            receive(far, &what, |file| received.push(file), fill)
         )
     };
     let (sending, receiving) = within(30, both).await;

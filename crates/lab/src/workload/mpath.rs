@@ -216,7 +216,7 @@ impl Plan {
         };
         let mut proxy = Proxy::start(&self.registry()?, self.secret.clone(), &options)?;
         while !term.is_over() {
-            proxy.turn(SLICE)?;
+            proxy.turn(SLICE);
         }
         Ok(())
     }

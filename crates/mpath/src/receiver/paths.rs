@@ -12,6 +12,10 @@ const MOST: usize = 4096;
 /// Holes of a path that are kept to see whether the missing come late.
 const HOLES: usize = 64;
 
+/// Losses that wait to be told: a sender that leaves gaps faster than they can be told hears of the latest. What is missing of
+/// the stream is asked for all the same.
+const UNTOLD: usize = 4096;
+
 /// A path.
 #[derive(Debug)]
 struct Path {
@@ -60,6 +64,9 @@ impl Paths {
         path.tell = TELL;
         let gap = path.arrive(now, seq);
         self.lost.extend(gap.map(|gap| PathGap { path: id, gap }));
+        if self.lost.len() > UNTOLD {
+            self.lost.pop_front();
+        }
         gap.is_some()
     }
 
@@ -133,5 +140,21 @@ impl Path {
         self.next = seq.saturating_add(1);
         self.latest_came = now;
         gap
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_that_leaves_gaps_and_hears_nothing_fills_no_memory() {
+        let mut paths = Paths::default();
+        for n in 0..20_000 {
+            let path = PathId(n as u32 % 10_000);
+            assert!(paths.arrive(Instant::from_millis(n), path, 2 * n + 1));
+        }
+        assert_eq!((paths.lost.len(), paths.paths.len()), (UNTOLD, MOST));
+        assert!(paths.turns.len() <= MOST);
     }
 }

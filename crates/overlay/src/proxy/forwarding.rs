@@ -9,6 +9,7 @@ use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSocketState};
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// What the kernel may hold for the socket each way, in bytes, if it lets us: some milliseconds at
@@ -21,6 +22,9 @@ const DATAGRAMS: usize = 65_535;
 /// How long trains wait after the kernel has refused one: quinn-udp takes that for a device that cannot
 /// segment, and sends no more; it may have been a single sender's packets, too long for the link.
 const NO_TRAINS: Duration = Duration::from_secs(1);
+
+/// After the system has failed.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// How a proxy is to be.
 #[derive(Clone, Debug)]
@@ -100,14 +104,21 @@ impl Proxy {
         &self.counts
     }
 
-    /// Waits for packets, at most so long, and forwards them.
-    ///
-    /// # Errors
-    /// When the socket fails.
-    pub fn turn(&mut self, patience: Duration) -> io::Result<()> {
-        if self.forward()? {
-            return Ok(());
+    /// Waits for packets, at most so long, and forwards them. Where the system fails, for want of memory or because an
+    /// interface has gone, packets are lost, as in a router.
+    pub fn turn(&mut self, patience: Duration) {
+        let waited = match self.forward() {
+            Ok(true) => Ok(()),
+            Ok(false) => self.wait(patience),
+            Err(error) => Err(error),
+        };
+        if waited.is_err() {
+            // If it happens again and again, not at once.
+            thread::sleep(PAUSE.min(patience));
         }
+    }
+
+    fn wait(&self, patience: Duration) -> io::Result<()> {
         let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
         let mut wanted = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
         match poll(&mut wanted, patience) {
@@ -154,17 +165,19 @@ impl Proxy {
         }
         let counts = &mut self.counts;
         self.outgoing.flush(|train| out.send(train, counts));
-        self.revive()?;
+        self.revive();
         Ok(true)
     }
 
     /// Tries trains again, if there are none any more.
-    fn revive(&mut self) -> io::Result<()> {
-        if self.state.max_gso_segments() == 1 && self.revived.elapsed() > NO_TRAINS {
-            self.state = UdpSocketState::new((&self.socket).into())?;
+    fn revive(&mut self) {
+        if self.state.max_gso_segments() == 1
+            && self.revived.elapsed() > NO_TRAINS
+            && let Ok(state) = UdpSocketState::new((&self.socket).into())
+        {
+            self.state = state;
             self.revived = Instant::now();
         }
-        Ok(())
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Burst {
 pub fn backlogged(arrivals: &[Arrival]) -> Vec<Arrival> {
     let busy = arrivals.iter().filter(|a| a.stage == Stage::Fill);
     let least = arrivals.iter().map(Arrival::one_way_ns).min().unwrap_or(0);
-    busy.skip_while(|a| a.one_way_ns() - least < WAITED_NS)
+    busy.skip_while(|a| a.one_way_ns().saturating_sub(least) < WAITED_NS)
         .copied()
         .collect()
 }

@@ -78,7 +78,7 @@ impl Flights {
 }
 
 fn delivered(arrival: &Arrival, base_ns: i64) -> Flight {
-    let waited_s = (arrival.one_way_ns() - base_ns) as f64 / 1e9;
+    let waited_s = arrival.one_way_ns().saturating_sub(base_ns) as f64 / 1e9;
     let sent_s = arrival.sent.as_secs_f64();
     Flight {
         stage: arrival.stage,

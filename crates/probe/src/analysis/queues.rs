@@ -42,7 +42,12 @@ const LEAST_MS: f64 = 20.0;
 /// When each packet arrived, and what it waited more than the one that waited least, in milliseconds.
 fn waits_ms(arrivals: &[Arrival]) -> Vec<(Instant, f64)> {
     let least = arrivals.iter().map(Arrival::one_way_ns).min().unwrap_or(0);
-    let wait = |a: &Arrival| (a.arrived, (a.one_way_ns() - least) as f64 / 1e6);
+    let wait = |a: &Arrival| {
+        (
+            a.arrived,
+            (a.one_way_ns().saturating_sub(least)) as f64 / 1e6,
+        )
+    };
     arrivals.iter().map(wait).collect()
 }
 

@@ -122,6 +122,19 @@ fn write_while(
     Ok(true)
 }
 
+/// Sleeps for so long, as long as that is wanted: whether it was. At a low rate many connections wait long for their turn.
+fn sleep_while(mut left: Duration, wanted: impl Fn() -> bool) -> bool {
+    while !left.is_zero() {
+        if !wanted() {
+            return false;
+        }
+        let now = left.min(PATIENCE);
+        std::thread::sleep(now);
+        left -= now;
+    }
+    true
+}
+
 /// Whether nothing happened for a while, and nothing is wrong.
 fn is_patience(error: &io::Error) -> bool {
     let kinds = [

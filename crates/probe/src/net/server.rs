@@ -1,5 +1,7 @@
 //! The server: answers whoever has the key, within its budgets.
 
+#[cfg(test)]
+mod campaign;
 mod greeting;
 mod guest;
 

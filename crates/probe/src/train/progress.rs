@@ -7,6 +7,9 @@ use std::time::Duration;
 /// Over so long a time the rate is taken.
 const WINDOW: Duration = Duration::from_millis(400);
 
+/// Reports that are kept at most, eight times those of the window: a far end may send them as fast as it likes.
+const MOST: usize = 64;
+
 /// Reports so far, as many as are needed.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -23,7 +26,16 @@ impl Progress {
         while self.reports.len() > 2 && report.at - self.reports[1].at >= WINDOW {
             self.reports.pop_front();
         }
+        if self.reports.len() > MOST {
+            self.reports.pop_front();
+        }
         true
+    }
+
+    /// Reports that are kept.
+    #[cfg(test)]
+    pub fn kept(&self) -> usize {
+        self.reports.len()
     }
 
     /// Packets that arrived and that were lost between the last two reports.

@@ -116,8 +116,11 @@ impl AgentProcess {
         };
         let mut maps = BTreeMap::new();
         for entry in std::fs::read_dir(format!("/proc/{pid}/fdinfo"))? {
+            // One may be closed meanwhile.
+            let Ok(info) = std::fs::read_to_string(entry?.path()) else {
+                continue;
+            };
             resources.descriptors += 1;
-            let info = read(&format!("fdinfo/{}", entry?.file_name().display()))?;
             if let Some(id) = field(&info, "map_id:") {
                 maps.insert(id as u32, field(&info, "memlock:").unwrap_or_default());
             } else if let Some(id) = field(&info, "prog_id:") {

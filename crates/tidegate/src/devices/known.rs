@@ -1,5 +1,6 @@
 //! What is known of devices, and what they weigh.
 
+use super::leases;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::HashMap;
 use std::fmt;
@@ -10,10 +11,8 @@ use tidegate_agent::{AgentError, Device, Owners, Prefix};
 use tidegate_netfilter::{Tracked, Way};
 use tidegate_rtnetlink::Known;
 
-/// Where DHCP servers of routers keep who has which address: OpenWrt's dnsmasq, and Debian's.
-const LEASES: [&str; 2] = ["/tmp/dhcp.leases", "/var/lib/misc/dnsmasq.leases"];
-
-/// Addresses that are remembered; then it begins anew.
+/// Addresses that are remembered, and devices: a telephone has another one on each link, and an address may be many devices'
+/// one after the other. Then it begins anew; the programs have tables of their own, which forget those who are not heard of.
 const MOST: usize = 16_384;
 
 /// A device's address on its link.
@@ -88,30 +87,12 @@ impl Terms {
         self.terms.iter().find(about).map_or(1, |term| term.weight)
     }
 
-    /// Names by MAC: dnsmasq's lines are expiry, MAC, address, name and client.
+    /// Names by address on the link, if any is asked for.
     fn names(&self) -> HashMap<Mac, String> {
-        if self.terms.iter().all(|term| term.name.is_none()) {
-            return HashMap::new();
+        match self.terms.iter().all(|term| term.name.is_none()) {
+            true => HashMap::new(),
+            false => leases::names(self.leases.as_deref()),
         }
-        let usual = LEASES.map(PathBuf::from);
-        let files = self
-            .leases
-            .as_ref()
-            .map_or(&usual[..], std::slice::from_ref);
-        let texts = files
-            .iter()
-            .filter_map(|file| std::fs::read_to_string(file).ok());
-        let lease = |line: &str| {
-            let mut words = line.split_whitespace();
-            let mac = words.nth(1)?.parse().ok()?;
-            Some((mac, words.nth(1)?.to_owned()))
-        };
-        let texts: Vec<_> = texts.collect();
-        texts
-            .iter()
-            .flat_map(|text| text.lines())
-            .filter_map(lease)
-            .collect()
     }
 }
 
@@ -220,7 +201,7 @@ impl Directory {
     }
 
     fn remember(&mut self, address: IpAddr, who: Who) {
-        if self.addresses.len() >= MOST {
+        if self.addresses.len() >= MOST || self.numbers.len() >= MOST {
             self.addresses.clear();
             self.numbers.clear();
         }

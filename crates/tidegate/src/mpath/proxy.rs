@@ -74,14 +74,15 @@ pub fn run(args: &ProxyArgs) -> Result<()> {
     let mut proxy = Proxy::start(&registry, secret, &options)
         .map_err(|error| BadInput(format!("cannot listen at {}: {error}", args.listen)))?;
     let mut status = Status::new(args.json);
-    status.listening(proxy.address()?)?;
+    status.listening(proxy.address()?);
     let (mut tick, mut next) = (Instant::now(), Instant::now() + STATUS);
     loop {
         // What came before the interrupt is still forwarded.
         let last = stop.load(Ordering::Relaxed);
-        proxy.turn(if last { Duration::ZERO } else { TICK })?;
+        proxy.turn(if last { Duration::ZERO } else { TICK });
         if last {
-            return status.total(proxy.counts());
+            status.total(proxy.counts());
+            return Ok(());
         }
         let now = Instant::now();
         if now >= tick {
@@ -90,7 +91,7 @@ pub fn run(args: &ProxyArgs) -> Result<()> {
         }
         if now >= next {
             next = now + STATUS;
-            status.counts(proxy.counts())?;
+            status.counts(proxy.counts());
         }
     }
 }

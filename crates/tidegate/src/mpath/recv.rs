@@ -5,6 +5,7 @@ use super::files::{bad_input, interrupt, part};
 use super::{identity, relays};
 use crate::args::bytes;
 use crate::exit::BadInput;
+use crate::say;
 use anyhow::{Result, bail};
 use clap::Args;
 use indicatif::{HumanBytes, MultiProgress};
@@ -51,12 +52,6 @@ pub struct RecvArgs {
 /// How much longer than a silence lasts a file is waited for that another connection had.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What became of a connection.
-struct Outcome {
-    received: Vec<Transferred>,
-    result: Result<(), FileError>,
-}
-
 /// Receives until interrupted, or `--once`.
 pub async fn run(args: &RecvArgs) -> Result<()> {
     if !args.folder.is_dir() {
@@ -99,7 +94,14 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
                 connections.spawn(take(connection, Arc::clone(&what), bars.clone()));
             }
             Some(outcome) = connections.join_next() => {
-                let complete = report(&bars, &outcome?);
+                // One that has panicked is the others' business no more than one that has failed.
+                let complete = match outcome {
+                    Ok(outcome) => report(&bars, &outcome),
+                    Err(error) => {
+                        say::err(format_args!("tidegate: a connection was given up: {error}"));
+                        false
+                    }
+                };
                 if complete && args.once {
                     part(&endpoint).await;
                     return Ok(());
@@ -116,30 +118,32 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
     }
 }
 
-async fn take(connection: Connection, what: Arc<Receive>, bars: MultiProgress) -> Outcome {
+async fn take(
+    connection: Connection,
+    what: Arc<Receive>,
+    bars: MultiProgress,
+) -> Result<(), FileError> {
     let mut bar = Bar::new(&bars, connection.monitor());
-    let mut received = Vec::new();
     let show = |progress: Progress| bar.show(&progress);
-    let result = receive(connection, &what, &mut received, show).await;
-    Outcome { received, result }
+    let arrived = |file: Transferred| {
+        let (name, length) = (shown(&file.name), HumanBytes(file.length));
+        bars.suspend(|| say::out(format_args!("{name}: {length}, BLAKE3 {}", file.hash)));
+    };
+    receive(connection, &what, arrived, show).await
 }
 
 /// Says what became of a connection; whether all its files have arrived.
-fn report(bars: &MultiProgress, outcome: &Outcome) -> bool {
+fn report(bars: &MultiProgress, outcome: &Result<(), FileError>) -> bool {
     bars.suspend(|| {
-        for file in &outcome.received {
-            let (name, length) = (shown(&file.name), HumanBytes(file.length));
-            println!("{name}: {length}, BLAKE3 {}", file.hash);
-        }
-        match &outcome.result {
+        match outcome {
             Ok(()) => {}
-            Err(FileError::Connection(error)) => eprintln!(
+            Err(FileError::Connection(error)) => say::err(format_args!(
                 "tidegate: {error}; what has come is kept, and the sender's same command goes on with it"
-            ),
-            Err(error) => eprintln!("tidegate: {error}"),
+            )),
+            Err(error) => say::err(format_args!("tidegate: {error}")),
         }
     });
-    outcome.result.is_ok()
+    outcome.is_ok()
 }
 
 /// Addresses of a home's or a provider's network (RFC 1918, RFC 6598).

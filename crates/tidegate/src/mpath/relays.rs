@@ -1,5 +1,6 @@
 //! What both ends have to do with the registry.
 
+use crate::say;
 use anyhow::Result;
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
@@ -45,7 +46,9 @@ pub fn announce(
     let (name, key) = (ReceiverId(identity.name()), identity.announcement_key());
     let announcement = Announcement::start(&registry, name, key, listening);
     if let Err(error) = announcement.wait(PATIENCE) {
-        eprintln!("tidegate: {error}; until it knows this receiver everything comes directly");
+        say::err(format_args!(
+            "tidegate: {error}; until it knows this receiver everything comes directly"
+        ));
     }
     Ok(Some(announcement))
 }
@@ -82,7 +85,9 @@ pub async fn ways(token: &Token) -> Result<Ways> {
             PATIENCE.as_secs()
         ),
     };
-    eprintln!("tidegate: {why}; everything goes directly until it tells of proxies");
+    say::err(format_args!(
+        "tidegate: {why}; everything goes directly until it tells of proxies"
+    ));
     let (sender, relays) = watch::channel(Vec::new());
     tokio::spawn(refresh(registry, name, SystemTime::now(), sender));
     Ok(Ways {

@@ -1,9 +1,12 @@
 //! The agent's state over a Unix socket, for `tidegate top` and other programs: a line of JSON for
 //! each line that asks for it (docs/watching.md). Nothing is read from the kernel until then.
 
+mod readers;
+
 use crate::snapshot::{Shared, Snapshot, VERSION};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use nix::sys::stat::{Mode, umask};
+use readers::{Place, Readers};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -16,10 +19,8 @@ use std::time::Duration;
 
 /// Where an agent is found unless somebody says otherwise.
 pub const SOCKET: &str = "/run/tidegate/agent.sock";
-/// Readers at a time.
-const READERS: usize = 16;
-/// A reader that does not take its answer is let go.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// An agent that does not answer is given up. With a hundred thousand connections an answer is 70 MB, and the machine may be busy.
+const ANSWER: Duration = Duration::from_secs(30);
 /// Bytes of a question, at most.
 const QUESTION: u64 = 1024;
 
@@ -97,37 +98,37 @@ fn remove_stale(path: &Path) -> Result<()> {
 }
 
 fn accept(listener: &UnixListener, shared: &Shared) {
-    let readers = Arc::new(());
+    let readers = Arc::<Readers>::default();
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
             // No descriptors, for one: not to be tried again at once.
             thread::sleep(Duration::from_millis(100));
             continue;
         };
-        if Arc::strong_count(&readers) > READERS {
+        let Ok(place) = readers.take(&stream) else {
             continue;
-        }
-        let (shared, place) = (shared.clone(), Arc::clone(&readers));
+        };
+        let shared = shared.clone();
         let _ = thread::Builder::new().name("reader".into()).spawn(move || {
             // A reader that has gone is no error.
-            let _ = answer(&stream, &shared);
-            drop(place);
+            let _ = answer(&stream, &place, &shared);
         });
     }
 }
 
-fn answer(stream: &UnixStream, shared: &Shared) -> std::io::Result<()> {
-    stream.set_write_timeout(Some(PATIENCE))?;
+fn answer(stream: &UnixStream, place: &Place, shared: &Shared) -> std::io::Result<()> {
     let mut questions = BufReader::new(stream);
     loop {
         let mut line = String::new();
         if (&mut questions).take(QUESTION).read_line(&mut line)? == 0 {
             return Ok(());
         }
+        let Some(turn) = place.turn() else {
+            return Ok(());
+        };
         let mut reply = reply(&line, shared)?;
         reply.push(b'\n');
-        let mut stream = stream;
-        stream.write_all(&reply)?;
+        turn.say(stream, &reply)?;
     }
 }
 
@@ -160,7 +161,7 @@ impl Client {
     pub fn connect(path: &Path) -> Result<Option<Self>> {
         match UnixStream::connect(path) {
             Ok(stream) => {
-                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_read_timeout(Some(ANSWER))?;
                 let stream = BufReader::new(stream);
                 Ok(Some(Self { stream }))
             }
@@ -177,7 +178,16 @@ impl Client {
         question.push(b'\n');
         self.stream.get_mut().write_all(&question)?;
         let mut line = String::new();
-        if self.stream.read_line(&mut line)? == 0 {
+        let read = self
+            .stream
+            .read_line(&mut line)
+            .map_err(|e| match e.kind() {
+                ErrorKind::WouldBlock => {
+                    anyhow!("the agent has not answered for {} s", ANSWER.as_secs())
+                }
+                _ => Error::new(e).context("hear the agent's answer"),
+            });
+        if read? == 0 {
             bail!("the agent has ended");
         }
         if let Ok(refusal) = serde_json::from_str::<Refusal>(&line) {

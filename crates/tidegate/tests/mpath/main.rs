@@ -271,7 +271,7 @@ fn wait_for_some(folder: &Path) {
 /// way. The direct path loses nothing, so the proxies only carry probes.
 #[test]
 fn a_file_finds_its_way_and_the_proxies_forward_a_part_of_it() {
-    const BYTES: usize = 5_000_000;
+    const BYTES: usize = 1_500_000;
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (registry, address) = registry(Path::new(&path("token")));

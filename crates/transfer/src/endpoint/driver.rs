@@ -1,6 +1,9 @@
 //! The task of an endpoint: takes what arrives to its connection, sends what connections have to send,
 //! and keeps their times.
 
+#[cfg(test)]
+mod campaign;
+
 use super::greetings::Greetings;
 use super::half_open::{HalfOpen, Unanswered};
 use super::socket::Socket;

@@ -41,15 +41,15 @@ impl Receive {
 /// How often to look whether it still is.
 const RETRY: Duration = Duration::from_millis(200);
 
-/// Receives files until the sender has no more, and adds those that are there to `received`; `progress` is
-/// told how far each is.
+/// Receives files until the sender has no more; `received` is told of each that is there, which may be without end, and
+/// `progress` how far each is.
 ///
 /// # Errors
 /// When a file cannot be received.
 pub async fn receive(
     connection: impl AsyncRead + AsyncWrite,
     what: &Receive,
-    received: &mut Vec<Transferred>,
+    mut received: impl FnMut(Transferred),
     mut progress: impl FnMut(Progress),
 ) -> Result<(), FileError> {
     let (mut from, mut to) = tokio::io::split(connection);
@@ -57,7 +57,7 @@ pub async fn receive(
         match hear_or_end(&mut from).await {
             Ok(Some(offer)) => {
                 match receive_one(&mut from, &mut to, what, offer, &mut progress).await {
-                    Ok(file) => received.push(file),
+                    Ok(file) => received(file),
                     Err(error) => break Err(error),
                 }
             }

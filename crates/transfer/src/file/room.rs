@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The part of a file system that files from elsewhere leave free.
+/// The part of a file system, of its bytes and of the files that it has room for, that files from elsewhere leave free.
 const FREE: u64 = 20;
 
 /// Bytes that senders were promised and have not sent yet, of all connections.
@@ -26,6 +26,10 @@ impl Room {
     /// # Errors
     /// When it has not, and a twentieth of the file system shall stay free.
     pub fn promise(&self, folder: &Path, name: &str, bytes: u64) -> Result<Promise, FileError> {
+        let no_room = || {
+            let why = "the receiver has no room for it";
+            FileError::Refused(format!("{name}: {bytes} bytes: {why}"))
+        };
         let about =
             statvfs(folder).map_err(|e| FileError::file("cannot look at", folder)(e.into()))?;
         let unit = about.fragment_size();
@@ -34,13 +38,14 @@ impl Room {
             .blocks_available()
             .saturating_sub(kept)
             .saturating_mul(unit);
+        // Nor may files without content take what every file takes. Some file systems do not count them.
+        if about.files_available() < about.files() / FREE {
+            return Err(no_room());
+        }
         let promised = self.0.fetch_update(Relaxed, Relaxed, |promised| {
             promised.checked_add(bytes).filter(|all| *all <= free)
         });
-        if promised.is_err() {
-            let why = "the receiver has no room for it";
-            return Err(FileError::Refused(format!("{name}: {bytes} bytes: {why}")));
-        }
+        promised.map_err(|_| no_room())?;
         let room = self.clone();
         Ok(Promise { room, bytes })
     }

@@ -2,7 +2,7 @@
 
 use super::super::budget::{Budget, take};
 use super::super::seal::{Key, TAG, Window};
-use super::{FRAME, PASS_BYTES, Purpose, Wanted, is_patience, prepare, write_while};
+use super::{FRAME, PASS_BYTES, Purpose, Wanted, is_patience, prepare, sleep_while, write_while};
 use nix::sys::socket::{MsgFlags, recv};
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -187,7 +187,9 @@ fn send(
         if !take(left, FRAME as u64) || !pass.budget.take(FRAME as u64) {
             return end(stream, goes_on);
         }
-        thread::sleep(pass.budget.reserve(FRAME as u64));
+        if !sleep_while(pass.budget.reserve(FRAME as u64), &goes_on) {
+            return Ok(());
+        }
         if !write_while(&mut stream, &frame, &goes_on)? {
             return Ok(());
         }

@@ -137,6 +137,14 @@ impl Guest {
         }
     }
 
+    /// Records and reports that are kept.
+    #[cfg(test)]
+    pub fn remembered(&self) -> usize {
+        let received = self.receiver.as_ref().map_or(0, |(_, r)| r.count());
+        let records = self.records.as_ref().map_or(0, |(_, all)| all.len());
+        received + records + self.train.as_ref().map_or(0, Train::remembered)
+    }
+
     /// The train that is wanted, within what is left; one at a time. A repeated question changes nothing.
     fn start(&mut self, to_client: bool, train: TrainConfig, limits: &Limits) -> Control {
         let flow = train.flow;

@@ -1,6 +1,7 @@
 //! What strangers and clients with bad intent may try: each of these once ended the server, or had it send what nobody asked for.
 
 use super::super::control::{HELLO, OPEN};
+use super::super::load::{Purpose, Wanted};
 use super::super::seal::TAG;
 use super::*;
 use nix::sys::socket::{
@@ -218,4 +219,36 @@ fn answers_count_against_the_budget() {
     }
     assert!((10_000..=20_000).contains(&heard), "{heard}");
     assert!(server.end().sent_bytes <= 20_000);
+}
+
+#[test]
+fn a_server_ends_soon_however_slow_it_is_and_many_wait() {
+    let key = Key::random();
+    // A frame takes four seconds, ten connections' forty.
+    let limits = Limits {
+        max_bps: 8e3,
+        ..Limits::default()
+    };
+    let server = Running::new(key, limits);
+    let (session, _) = Hand::new(server.address, key).open();
+    let waiting: Vec<_> = (1..=10)
+        .map(|counter| {
+            let wanted = Wanted {
+                id: session.id,
+                counter,
+                purpose: Purpose::Down,
+                load: 1,
+                bytes: 1 << 20,
+            };
+            let mut stream = TcpStream::connect(server.address).unwrap();
+            stream.write_all(&wanted.seal(&session.key)).unwrap();
+            stream
+        })
+        .collect();
+    // One of them is sent something at once: all have come in.
+    std::thread::sleep(Duration::from_millis(300));
+    let since = Wall::now();
+    server.end();
+    assert!(since.elapsed() < Duration::from_secs(10), "{since:?}");
+    drop(waiting);
 }

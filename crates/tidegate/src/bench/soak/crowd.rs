@@ -1,47 +1,125 @@
 //! Connections that stay, as a proxy or a household has them: mostly idle, with a word now and then, which has to come back.
+//!
+//! There may be more of them than a process may have descriptors: each part of the crowd has a thread for either end, with a table
+//! of descriptors of its own.
 
 use super::connections::{PATIENCE, Tally};
 use anyhow::{Context, Result, ensure};
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Barrier};
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// Ports of the server, of each version of IP: each has room for as many connections as a client has ports.
-const PORTS: usize = 8;
+/// Connections of a part.
+const PART: usize = 8192;
 
-/// Connections of a host that open or close at once.
-const AT_ONCE: usize = 64;
+/// Ports of a part's server, of each version of IP.
+const PORTS: usize = 2;
+
+/// Connections of a part and a host that open or close at once.
+const AT_ONCE: usize = 16;
 
 /// Between two words of a connection, on average.
 const IDLE: Duration = Duration::from_secs(500);
 
-/// Descriptors that others need.
-const OTHERS: u64 = 4096;
+/// Descriptors of other things than the crowd.
+const OTHERS: u64 = 2048;
 
 type Word = [u8; 8];
 
-/// The server of the crowd, and how large that is to be.
+/// A thread's work on one end of a part.
+type Ends<'scope> = Vec<ScopedJoinHandle<'scope, Result<()>>>;
+
+/// All of them, and when they leave.
 pub struct Crowd {
+    parts: Vec<Part>,
+    over: watch::Sender<bool>,
+    gone: watch::Sender<bool>,
+}
+
+/// The server's end of some of them, and how many those are.
+struct Part {
     listeners: Vec<std::net::TcpListener>,
     addresses: Vec<SocketAddr>,
-    over: watch::Sender<bool>,
+    connections: usize,
 }
 
 impl Crowd {
     /// Listens on `host`; so many connections are to come.
     pub fn new(host: &Namespace, connections: usize) -> Result<Self> {
-        allow_descriptors(2 * connections as u64 + OTHERS)?;
+        allow_descriptors(PART as u64 + OTHERS)?;
+        let sizes = (0..connections)
+            .step_by(PART)
+            .map(|first| PART.min(connections - first));
+        Ok(Self {
+            parts: sizes
+                .map(|connections| Part::new(host, connections))
+                .collect::<Result<_>>()?,
+            over: watch::Sender::new(false),
+            gone: watch::Sender::new(false),
+        })
+    }
+
+    /// Serves them on `server` and has half of them come from each of two hosts. Returns once every thread has a table of
+    /// descriptors that nobody else's connections get into, so that those end when they are closed. First the servers' ends.
+    pub fn begin<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        server: &'scope Namespace,
+        homes: [&'scope Namespace; 2],
+        tally: &'scope Arc<Tally>,
+    ) -> Result<[Ends<'scope>; 2]> {
+        let runtimes: Result<Vec<_>> = (0..3 * self.parts.len()).map(|_| runtime()).collect();
+        let mut runtimes = runtimes?.into_iter();
+        let separate = Arc::new(Barrier::new(runtimes.len() + 1));
+        let mut begin = || {
+            (
+                runtimes.next().expect("one for each"),
+                Arc::clone(&separate),
+            )
+        };
+        let [mut serving, mut staying] = [vec![], vec![]];
+        for part in &self.parts {
+            let (runtime, separate) = begin();
+            let work = part.serve(self.gone.subscribe());
+            serving.push(scope.spawn(move || apart(&runtime, server, &separate, work)));
+            let first = part.connections / 2;
+            for (home, half) in homes.into_iter().zip([first, part.connections - first]) {
+                let (runtime, separate) = begin();
+                let work = part.stay(half, &self.over, tally);
+                staying.push(scope.spawn(move || apart(&runtime, home, &separate, work)));
+            }
+        }
+        separate.wait();
+        Ok([serving, staying])
+    }
+
+    /// Each says its last word and leaves.
+    pub fn end(&self) {
+        self.over.send_replace(true);
+    }
+
+    /// None is left.
+    pub fn close(&self) {
+        self.gone.send_replace(true);
+    }
+}
+
+impl Part {
+    fn new(host: &Namespace, connections: usize) -> Result<Self> {
         let listeners = host.run(|| {
             let versions = [IpVersion::V4, IpVersion::V6];
             let versions = versions.iter().cycle().take(2 * PORTS);
@@ -53,49 +131,46 @@ impl Crowd {
         Ok(Self {
             addresses: addresses?,
             listeners,
-            over: watch::Sender::new(false),
+            connections,
         })
     }
 
-    /// Each says its last word and leaves.
-    pub fn end(&self) {
-        self.over.send_replace(true);
+    /// Answers until `gone`.
+    async fn serve(&self, mut gone: watch::Receiver<bool>) -> Result<()> {
+        for listener in &self.listeners {
+            tokio::spawn(accept(TcpListener::from_std(listener.try_clone()?)?));
+        }
+        gone.wait_for(|gone| *gone).await?;
+        Ok(())
     }
 
-    /// Answers, on `host`, until `gone`.
-    pub fn serve(&self, host: &Namespace, mut gone: watch::Receiver<bool>) -> Result<()> {
-        on(host, async {
-            for listener in &self.listeners {
-                tokio::spawn(accept(TcpListener::from_std(listener.try_clone()?)?));
-            }
-            gone.wait_for(|gone| *gone).await?;
-            Ok(())
-        })
-    }
-
-    /// So many connections from `host`, until the end.
-    pub fn stay(&self, host: &Namespace, connections: usize, tally: &Arc<Tally>) -> Result<()> {
-        on(host, async {
-            let at_once = Arc::new(Semaphore::new(AT_ONCE));
-            let mut all = JoinSet::new();
-            for n in 0..connections {
-                let to = self.addresses[n % self.addresses.len()];
-                let (at_once, tally) = (Arc::clone(&at_once), Arc::clone(tally));
-                let over = self.over.subscribe();
-                all.spawn(async move {
-                    if let Err(error) = be_idle(n as u64, to, &at_once, over, &tally).await {
-                        tally.note(&error.context("a connection that stays"));
-                    }
-                });
-            }
-            while let Some(ended) = all.join_next().await {
-                ended.context("a connection that stays")?;
-            }
-            Ok(())
-        })
+    /// So many connections, until the end.
+    async fn stay(
+        &self,
+        connections: usize,
+        over: &watch::Sender<bool>,
+        tally: &Arc<Tally>,
+    ) -> Result<()> {
+        let at_once = Arc::new(Semaphore::new(AT_ONCE));
+        let mut all = JoinSet::new();
+        for n in 0..connections {
+            let to = self.addresses[n % self.addresses.len()];
+            let (at_once, tally) = (Arc::clone(&at_once), Arc::clone(tally));
+            let over = over.subscribe();
+            all.spawn(async move {
+                if let Err(error) = be_idle(n as u64, to, &at_once, over, &tally).await {
+                    tally.note(&error.context("a connection that stays"));
+                }
+            });
+        }
+        while let Some(ended) = all.join_next().await {
+            ended.context("a connection that stays")?;
+        }
+        Ok(())
     }
 }
 
+/// For each table of descriptors.
 fn allow_descriptors(wanted: u64) -> Result<()> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     if soft >= wanted {
@@ -112,10 +187,27 @@ fn listen(version: IpVersion) -> Result<std::net::TcpListener> {
     Ok(listener)
 }
 
-fn on<T>(host: &Namespace, work: impl Future<Output = Result<T>>) -> Result<T> {
+/// In the calling thread, whose descriptors are its own from then on. The runtime was made before: other threads wake it by a
+/// number that must be the same descriptor for them.
+fn apart(
+    runtime: &Runtime,
+    host: &Namespace,
+    separate: &Barrier,
+    work: impl Future<Output = Result<()>>,
+) -> Result<()> {
+    let separated = unshare(CloneFlags::CLONE_FILES).context("cannot have own descriptors");
+    separate.wait();
+    separated?;
     host.enter()?;
+    runtime.block_on(work)
+}
+
+fn runtime() -> Result<Runtime> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_all().build()?.block_on(work)
+    runtime
+        .enable_all()
+        .build()
+        .context("cannot have a runtime")
 }
 
 async fn accept(listener: TcpListener) {

@@ -1,10 +1,9 @@
 //! What a proxy says of itself.
 
 use crate::exit::BadInput;
-use anyhow::Result;
+use crate::say;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::net::SocketAddr;
 use std::time::Instant;
 use tidegate_overlay::proxy::{Counts, Traffic};
@@ -39,38 +38,38 @@ impl Status {
         }
     }
 
-    pub fn listening(&self, address: SocketAddr) -> Result<()> {
-        self.say(&format!("the proxy listens at {address}, UDP"))
+    pub fn listening(&self, address: SocketAddr) {
+        self.say(&format!("the proxy listens at {address}, UDP"));
     }
 
     /// A refusal before the proxy was ever listed is a mistake in what was asked for; later the registry
     /// may come to its senses.
-    pub fn registered(&mut self, enrolment: &Enrolment) -> Result<()> {
+    pub fn registered(&mut self, enrolment: &Enrolment) -> Result<(), BadInput> {
         let (listed, error) = (enrolment.addresses(), enrolment.error());
         if let Some(error) = &error
             && error.is_final()
             && listed.is_empty()
         {
-            return Err(BadInput(error.to_string()).into());
+            return Err(BadInput(error.to_string()));
         }
         if error != self.error {
             match &error {
-                Some(error) => eprintln!("warning: {error}; trying again"),
-                None if self.listed == listed => self.say("the registry is back")?,
+                Some(error) => say::err(format_args!("warning: {error}; trying again")),
+                None if self.listed == listed => self.say("the registry is back"),
                 None => {}
             }
             self.error = error;
         }
         if listed != self.listed {
             let addresses: Vec<_> = listed.iter().map(ToString::to_string).collect();
-            self.say(&format!("listed as {}", addresses.join(" and ")))?;
+            self.say(&format!("listed as {}", addresses.join(" and ")));
             self.listed = listed;
         }
         Ok(())
     }
 
     /// Since the last time, unless that is nothing.
-    pub fn counts(&mut self, counts: &Counts) -> Result<()> {
+    pub fn counts(&mut self, counts: &Counts) {
         if self.json {
             return self.object(counts);
         }
@@ -78,22 +77,21 @@ impl Status {
             let seconds = self.at.elapsed().as_secs_f64();
             let bytes = counts.forwarded.bytes - self.last.forwarded.bytes;
             let mbps = bytes as f64 * 8.0 / 1e6 / seconds;
-            self.say(&format!("{mbps:.1} Mbit/s; {}", sentence(counts)))?;
+            self.say(&format!("{mbps:.1} Mbit/s; {}", sentence(counts)));
         }
         self.last = counts.clone();
         self.at = Instant::now();
-        Ok(())
     }
 
     /// In all.
-    pub fn total(&self, counts: &Counts) -> Result<()> {
-        if self.json {
-            return self.object(counts);
+    pub fn total(&self, counts: &Counts) {
+        match self.json {
+            true => self.object(counts),
+            false => self.say(&sentence(counts)),
         }
-        self.say(&sentence(counts))
     }
 
-    fn object(&self, counts: &Counts) -> Result<()> {
+    fn object(&self, counts: &Counts) {
         let refused = counts
             .refusals()
             .map(|(why, packets)| (why.name(), packets));
@@ -103,20 +101,16 @@ impl Status {
             forwarded: counts.forwarded,
             refused: refused.collect(),
         };
-        let mut out = std::io::stdout().lock();
-        serde_json::to_writer(&mut out, &line)?;
-        writeln!(out)?;
-        Ok(())
+        let line = serde_json::to_string(&line);
+        say::out(line.expect("it has nothing that JSON has not"));
     }
 
     /// Sentences leave standard output to JSON.
-    fn say(&self, sentence: &str) -> Result<()> {
-        if self.json {
-            eprintln!("{sentence}");
-        } else {
-            writeln!(std::io::stdout(), "{sentence}")?;
+    fn say(&self, sentence: &str) {
+        match self.json {
+            true => say::err(sentence),
+            false => say::out(sentence),
         }
-        Ok(())
     }
 }
 

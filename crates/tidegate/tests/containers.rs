@@ -1,0 +1,316 @@
+//! `packaging/container/daemonset.yaml`, done by hand: what a container's runtime would do with it, the manifest's
+//! words are read for. Needs root, `ip`, and util-linux' `unshare` and `setpriv`, and says so aloud.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_yaml_ng::Value;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+use tidegate_lab::{IpVersion, Namespace, Veth};
+use tidegate_testing::{has_program, is_root};
+
+const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
+
+/// Bytes that a pod downloads.
+const FILE: usize = 2_000_000;
+
+/// Of the manifest.
+struct Pod {
+    spec: Value,
+}
+
+impl Pod {
+    fn read() -> Self {
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/container/daemonset.yaml");
+        let text = std::fs::read_to_string(file).unwrap();
+        let manifest: Value = serde_yaml_ng::from_str(&text).unwrap();
+        assert_eq!(manifest["kind"], "DaemonSet");
+        let template = &manifest["spec"]["template"];
+        // Or nothing is started.
+        let labels = &manifest["spec"]["selector"]["matchLabels"];
+        assert_eq!(*labels, template["metadata"]["labels"]);
+        Self {
+            spec: template["spec"].clone(),
+        }
+    }
+
+    fn container(&self) -> &Value {
+        &self.spec["containers"][0]
+    }
+
+    /// Folders of the node, and where they are in the container.
+    fn volumes(&self) -> Vec<(String, String)> {
+        let volumes = self.spec["volumes"].as_sequence().unwrap();
+        let mounts = self.container()["volumeMounts"].as_sequence().unwrap();
+        let node = |mount: &Value| {
+            let volume = volumes.iter().find(|v| v["name"] == mount["name"]).unwrap();
+            word(&volume["hostPath"]["path"])
+        };
+        let pair = |mount: &Value| (node(mount), word(&mount["mountPath"]));
+        mounts.iter().map(pair).collect()
+    }
+
+    /// What kubelet asks before it counts the container as one that works.
+    fn is_ready(&self) -> bool {
+        let probe = &self.container()["readinessProbe"]["httpGet"];
+        let to = (
+            &*word(&probe["host"]),
+            probe["port"].as_u64().unwrap() as u16,
+        );
+        let Ok(mut stream) = TcpStream::connect(to) else {
+            return false;
+        };
+        let path = word(&probe["path"]);
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.starts_with("HTTP/1.1 200")
+    }
+
+    /// As setpriv(1) spells them: those that are left of all.
+    fn capabilities(&self) -> String {
+        let capabilities = &self.container()["securityContext"]["capabilities"];
+        assert_eq!(words(&capabilities["drop"]), ["ALL"]);
+        let added = words(&capabilities["add"]).into_iter();
+        let added = added.map(|name| format!(",+{}", name.to_lowercase()));
+        format!("-all{}", added.collect::<String>())
+    }
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+fn words(list: &Value) -> Vec<String> {
+    list.as_sequence().unwrap().iter().map(word).collect()
+}
+
+/// A container on a node, whose own folders are below `node`.
+struct Container {
+    process: Child,
+}
+
+impl Container {
+    /// The root is read-only. In an image there is the static program alone; here it takes the node's libraries.
+    const MAKE: &str = r#"
+        set -e
+        mount -t tmpfs root "$NODE/root"
+        cd "$NODE/root"
+        mkdir usr proc sys run
+        for name in lib lib64; do [ ! -L /$name ] || cp -d /$name .; done
+        mount --bind /usr usr
+        mount -t proc proc proc
+        mount --rbind /sys sys
+        touch tidegate
+        mount --bind "$TIDEGATE" tidegate
+        while [ "$1" != -- ]; do
+            mkdir -p "$1" ".$2"
+            mount --bind "$1" ".$2"
+            shift 2
+        done
+        shift
+        mount -o remount,ro,bind "$NODE/root" .
+        exec chroot . setpriv --bounding-set "$CAPABILITIES" --inh-caps "$CAPABILITIES" --no-new-privs /tidegate "$@"
+    "#;
+
+    /// Starts the pod in the calling thread's network namespace, the node's.
+    fn start(pod: &Pod, node: &Path) -> Self {
+        assert_eq!(pod.spec["hostNetwork"], true);
+        assert_eq!(
+            pod.container()["securityContext"]["readOnlyRootFilesystem"],
+            true
+        );
+        assert_eq!(
+            pod.container()["securityContext"]["privileged"],
+            Value::Null
+        );
+        std::fs::create_dir_all(node.join("root")).unwrap();
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c"]);
+        command.args([Self::MAKE, "sh"]);
+        for (of_the_node, inside) in pod.volumes() {
+            command.arg(on(node, &of_the_node)).arg(inside);
+        }
+        command.arg("--").args(words(&pod.container()["args"]));
+        command.env("NODE", node).env("TIDEGATE", TIDEGATE);
+        command.env("CAPABILITIES", pod.capabilities());
+        Self {
+            process: command.stderr(Stdio::piped()).spawn().unwrap(),
+        }
+    }
+
+    /// The first process in it, the agent.
+    fn first(&mut self) -> Pid {
+        let parent = self.process.id().to_string();
+        let all = std::fs::read_dir("/proc").unwrap();
+        let mut all = all.filter_map(|file| file.unwrap().file_name().to_str()?.parse().ok());
+        let is_first = |&id: &i32| {
+            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            let rest = stat.rsplit_once(')').map(|(_, rest)| rest);
+            rest.and_then(|rest| rest.split_whitespace().nth(1)) == Some(&parent)
+        };
+        let first = all.find(is_first);
+        Pid::from_raw(first.unwrap_or_else(|| panic!("{}", self.end())))
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.process.try_wait().unwrap().is_some()
+    }
+
+    /// What it said, once it is over.
+    fn end(&mut self) -> String {
+        let mut said = String::new();
+        let mut errors = self.process.stderr.take().unwrap();
+        errors.read_to_string(&mut said).unwrap();
+        self.process.wait().unwrap();
+        said
+    }
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        // Whoever is first in it goes with it. It may be over already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The locks are where every agent of the machine looks for them; the socket is this test's.
+fn on(node: &Path, path: &str) -> String {
+    match path {
+        "/run/tidegate-locks" => path.to_owned(),
+        path => format!("{}{path}", node.display()),
+    }
+}
+
+fn ip(args: &str) {
+    let status = Command::new("ip").args(args.split(' ')).status().unwrap();
+    assert!(status.success(), "ip {args}");
+}
+
+/// `tidegate top --once`, as somebody on the node says it.
+fn top(node: &Path) -> Output {
+    let mut command = Command::new(TIDEGATE);
+    command.args(["top", "--once", "--json", "--socket"]);
+    command.arg(node.join("run/tidegate/agent.sock"));
+    command.output().unwrap()
+}
+
+fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !there() {
+        assert!(began.elapsed() < Duration::from_secs(30), "no {what}");
+        sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_node_has_one_agent_which_steers_its_pods_with_what_the_manifest_gives() {
+    let here = is_root() && has_program("ip", "iproute2");
+    if !here || !has_program("setpriv", "util-linux") {
+        return;
+    }
+    let pod = Pod::read();
+    let node = tempfile::tempdir().unwrap();
+    let hosts = Veth::new().unwrap();
+    let run = || {
+        ip("link set lo up");
+        ip("route replace default dev tg0");
+        let mut container = Container::start(&pod, node.path());
+        wait_for("agent that is ready", || {
+            if container.is_over() {
+                panic!("{}", container.end());
+            }
+            pod.is_ready()
+        });
+        assert_capabilities(container.first());
+        download_in_a_pod(&hosts.server);
+        // On the interface that the pod's packets leave by, under the node's address.
+        wait_for("flow of the pod's", || {
+            let said: serde_json::Value = serde_json::from_slice(&top(node.path()).stdout).unwrap();
+            let counts = said["counts"].as_array().unwrap();
+            let measured =
+                |c: &&serde_json::Value| c["direction"] == "down" && c["reason"] == "measured";
+            let count = counts.iter().find(measured);
+            count.is_some_and(|c| c["bytes"].as_u64() > Some(FILE as u64))
+        });
+        another_is_refused(node.path());
+        let began = Instant::now();
+        kill(container.first(), Signal::SIGTERM).unwrap();
+        let said = container.end();
+        let grace = pod.spec["terminationGracePeriodSeconds"].as_u64().unwrap();
+        assert!(began.elapsed() < Duration::from_secs(grace / 2), "{said}");
+        assert!(!said.contains("error"), "{said}");
+        assert!(!node.path().join("run/tidegate/agent.sock").exists());
+        Ok(())
+    };
+    hosts.client.run(run).unwrap();
+}
+
+/// Once its programs are loaded, of the manifest's three.
+fn assert_capabilities(agent: Pid) {
+    let status = std::fs::read_to_string(format!("/proc/{agent}/status")).unwrap();
+    // CAP_NET_ADMIN (12) and CAP_BPF (39).
+    for set in ["CapPrm", "CapEff"] {
+        let line = status.lines().find(|line| line.starts_with(set)).unwrap();
+        assert!(line.ends_with("0000008000001000"), "{line}");
+    }
+}
+
+/// A pod of the node's, behind a veth device and the node's translation, downloads a file.
+fn download_in_a_pod(server: &Namespace) {
+    let pod = &Namespace::new().unwrap();
+    let address = Veth::server_address(IpVersion::V4);
+    let listener = server.run(|| Ok(TcpListener::bind((address, 0))?)).unwrap();
+    let to = listener.local_addr().unwrap();
+    let sender = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(&vec![1; FILE]).unwrap();
+    });
+    ip("link add cni0 type veth peer name eth0");
+    // By the descriptor that a thread of the pod's has.
+    let (tell, told) = std::sync::mpsc::channel();
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let receiver = scope.spawn(move || {
+            pod.run(move || {
+                // SAFETY: it has no arguments.
+                tell.send(unsafe { libc::syscall(libc::SYS_gettid) })?;
+                wait.recv()?;
+                ip("addr add 10.77.0.2/24 dev eth0");
+                ip("link set eth0 up");
+                ip("route add default via 10.77.0.1");
+                let mut bytes = Vec::new();
+                TcpStream::connect(to)?.read_to_end(&mut bytes)?;
+                Ok(bytes.len())
+            })
+        });
+        ip(&format!("link set eth0 netns {}", told.recv().unwrap()));
+        ip("addr add 10.77.0.1/24 dev cni0");
+        ip("link set cni0 up");
+        std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+        let _translated =
+            tidegate_lab::Masquerade::new("10.77.0.2".parse().unwrap(), "cni").unwrap();
+        go.send(()).unwrap();
+        assert_eq!(receiver.join().unwrap().unwrap(), FILE);
+    });
+    sender.join().unwrap();
+}
+
+fn another_is_refused(node: &Path) {
+    let mut another = Command::new(TIDEGATE);
+    another.args(["run", "--socket"]).arg(node.join("another"));
+    let output = another.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("an agent runs here already"), "{said}");
+}
