@@ -8,6 +8,7 @@ mod memory;
 pub mod metrics;
 mod report;
 pub mod serve;
+mod shown;
 mod trials;
 mod wake;
 
@@ -26,13 +27,12 @@ use follow::Follower;
 use log::{Log, LogFormat};
 use report::Report;
 use serde_json::json;
+use shown::Shown;
 use std::io::Write;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use tidegate_admission::http::Server;
 use tidegate_agent::{
     Agent, Config, Count, Direction, Directions, Reason, has_btf, leftovers, require,
 };
@@ -74,12 +74,15 @@ pub fn run(args: &RunArgs) -> Result<()> {
     follower.begin(&mut watched)?;
     operation.take_over(&mut watched.agent)?;
     tidegate_agent::drop_capabilities()?;
-    announce(&watched.about, log);
+    let about = watched.about.clone();
+    let shared = Shared::new(watched);
+    // Who reads that it has started may ask it at once.
+    let shown = Shown::open(args, operation.settings.metrics, &shared)?;
+    announce(&about, log);
     if !has_btf() {
         log.info("without-btf", WITHOUT_BTF, json!({}));
     }
-    let shared = Shared::new(watched);
-    let _served = show(args, operation.settings.metrics, &shared, log)?;
+    shown.tell(log);
     tell_service_manager()?;
     let end = args
         .seconds
@@ -210,38 +213,6 @@ fn read_again(operation: &mut Operation, shared: &Shared, args: &RunArgs, log: L
 /// Traffic is steered from now on: `systemctl start` waits for this.
 fn tell_service_manager() -> Result<()> {
     sd_notify::notify(&[sd_notify::NotifyState::Ready]).context("tell the service manager")
-}
-
-/// Lets others see the agent, as long as what is returned lives: by a socket and, if asked for, by metrics.
-fn show(
-    args: &RunArgs,
-    metrics: Option<SocketAddr>,
-    shared: &Shared,
-    log: Log,
-) -> Result<(Option<Server>, Option<serve::Served>)> {
-    let metrics = args.metrics.or(metrics);
-    let metrics = metrics.map(|address| metrics::serve(address, shared));
-    let metrics = metrics.transpose()?;
-    if let Some(server) = &metrics {
-        let address = server.address().to_string();
-        let message = format!("metrics at http://{address}/metrics");
-        log.info("metrics", &message, json!({ "address": address }));
-    }
-    let socket = args.socket.display().to_string();
-    let served = match serve::serve(&args.socket, shared) {
-        Ok(served) => {
-            let message = format!("tidegate top finds the agent at {socket}");
-            log.info("serving", &message, json!({ "socket": socket }));
-            Some(served)
-        }
-        // To steer is what it is for; to be looked at is not worth ending for.
-        Err(error) => {
-            let message = format!("tidegate top will not find the agent: {error:#}");
-            log.warn("not_serving", &message, json!({ "socket": socket }));
-            None
-        }
-    };
-    Ok((metrics, served))
 }
 
 fn about(config: &Config, agent: &Agent, windowless: &Windowless) -> About {
