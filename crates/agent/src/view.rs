@@ -61,6 +61,9 @@ pub struct FlowView {
     pub timestamps: bool,
     /// FIN or RST ended its data.
     pub closed: bool,
+    /// Number of the device whose it is ([`crate::Device`]); absent: nobody knows, or shares are by flow.
+    #[serde(default)]
+    pub device: Option<u32>,
     /// Number of the group of flows that it shares a queue with; absent: it is alone.
     pub group: Option<u32>,
     /// What speaks for that. Alone: the most that speaks for its sharing a queue with anybody. Absent: it was
@@ -190,6 +193,7 @@ impl FlowView {
             window_scale: scale(connection),
             timestamps: connection.timestamps != 0,
             closed: connection.closed != 0,
+            device: nonzero(connection.device),
             group: sharing::group_of(flow, interface),
             score: sharing::score_of(flow, interface),
             record: sharing::record_of(flow, interface),

@@ -7,13 +7,16 @@
 mod forwarding;
 mod known;
 mod leases;
+mod view;
 
 pub use forwarding::Forwarding;
 pub use known::{Mac, Term, Terms};
+pub use view::DeviceView;
 
 use anyhow::{Context, Result};
 use known::Directory;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,6 +72,11 @@ impl Devices {
     /// If the programs cannot be told.
     pub fn set(&self, terms: Terms) -> Result<()> {
         Ok(self.with(|directory| directory.set(terms))?)
+    }
+
+    /// Those that have these numbers, by number.
+    pub fn view(&self, numbers: &HashSet<u32>) -> Vec<DeviceView> {
+        self.with(|directory| directory.view(numbers))
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Directory) -> T) -> T {

@@ -2,7 +2,7 @@
 
 use crate::account::{Account, Books};
 use crate::compare::{Compare, Compared};
-use crate::devices::Devices;
+use crate::devices::{DeviceView, Devices};
 use crate::udp::{HoldCounts, Windowless};
 use anyhow::Result;
 use nix::time::{ClockId, clock_gettime};
@@ -104,6 +104,9 @@ pub struct Snapshot {
     /// How full the tables of flows are.
     #[serde(default)]
     pub tables: Vec<TableView>,
+    /// The devices whose flows these are, where shares are by device.
+    #[serde(default)]
+    pub devices: Vec<DeviceView>,
     /// Flows that are measured.
     pub flows: Vec<FlowView>,
     /// TCP's data that are left alone.
@@ -177,12 +180,19 @@ impl Watched {
             counts: self.agent.counts()?,
             tables: self.agent.tables(&flows)?,
             paths,
+            devices: self.devices_of(&flows),
             flows,
             left: self.agent.left(),
             windowless,
             hold: hold.map(|hold| hold.counts),
             account: self.account(at_us)?,
         })
+    }
+
+    fn devices_of(&self, flows: &[FlowView]) -> Vec<DeviceView> {
+        let numbers = flows.iter().filter_map(|flow| flow.device).collect();
+        let view = |devices: &Devices| devices.view(&numbers);
+        self.devices.as_ref().map(view).unwrap_or_default()
     }
 
     /// What was done of late.

@@ -89,6 +89,28 @@ fn start(lan: &Lan, more: &[&str]) -> Running {
     lan.router().run(begin).unwrap()
 }
 
+/// How many flows `top` says that each device has, the fewest first; none of who has no address on the devices' side.
+fn flows_by_device(agent: &Running, up: bool) -> Vec<Option<usize>> {
+    let state = json(&agent.top(&["--json"]));
+    let paths = state["paths"].as_array().unwrap();
+    let direction = if up { "up" } else { "down" };
+    let path = paths.iter().find(|p| p["direction"] == direction).unwrap();
+    let known = state["devices"].as_array().unwrap();
+    let flows = |row: &serde_json::Value| {
+        let device = known.iter().find(|d| d["number"] == row["device"])?;
+        device["mac"].as_str()?;
+        row["flows"].as_u64().map(|flows| flows as usize)
+    };
+    let mut all: Vec<_> = path["devices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(flows)
+        .collect();
+    all.sort_unstable();
+    all
+}
+
 /// What four devices with so many connections have of the link, by device and by flow.
 fn compare(flows: [usize; 4], traffic: Traffic) -> [Seen; 2] {
     let up = traffic == Traffic::Uploads;
@@ -101,6 +123,9 @@ fn compare(flows: [usize; 4], traffic: Traffic) -> [Seen; 2] {
         watch(&lan, &agent, 12, up);
         let seen = watch(&lan, &agent, 12, up);
         seen.say(&format!("{flows:?} {traffic:?}, by {fair}"));
+        if fair == "device" {
+            assert_eq!(flows_by_device(&agent, up), flows.map(Some).to_vec());
+        }
         agent.interrupt();
         seen
     })

@@ -31,6 +31,7 @@ fn flow() -> FlowView {
         window_scale: Some(7),
         timestamps: true,
         closed: false,
+        device: None,
         group: None,
         score: None,
         record: None,

@@ -1,8 +1,8 @@
 //! What is known of devices, and what they weigh.
 
-use super::leases;
-use serde::{Deserialize, Deserializer, de};
-use std::collections::HashMap;
+use super::{DeviceView, leases};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -72,6 +72,12 @@ pub struct Terms {
     pub leases: Option<PathBuf>,
 }
 
+impl Serialize for Mac {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
 impl Terms {
     fn weight(&self, who: Who, address: IpAddr, names: &HashMap<Mac, String>) -> u32 {
         let about = |term: &&Term| {
@@ -106,15 +112,22 @@ enum Who {
     Own,
 }
 
+/// A device's place, as the programs have been told, and an address of it.
+#[derive(Clone, Copy)]
+struct Numbered {
+    device: Device,
+    address: IpAddr,
+}
+
 /// What the programs have been told.
 pub struct Directory {
     owners: Owners,
     terms: Terms,
     names: HashMap<Mac, String>,
     addresses: HashMap<IpAddr, Who>,
-    numbers: HashMap<Who, u32>,
+    numbered: HashMap<Who, Numbered>,
     /// Devices that have had a number; none is given twice, as the programs remember longer.
-    numbered: u32,
+    numbers: u32,
     /// Whether there is more than they know of.
     changed: bool,
     failed: Option<AgentError>,
@@ -127,8 +140,8 @@ impl Directory {
             names: terms.names(),
             terms,
             addresses: HashMap::new(),
-            numbers: HashMap::new(),
-            numbered: 0,
+            numbered: HashMap::new(),
+            numbers: 0,
             changed: false,
             failed: None,
         }
@@ -201,25 +214,59 @@ impl Directory {
     }
 
     fn remember(&mut self, address: IpAddr, who: Who) {
-        if self.addresses.len() >= MOST || self.numbers.len() >= MOST {
+        if self.addresses.len() >= MOST || self.numbered.len() >= MOST {
             self.addresses.clear();
-            self.numbers.clear();
+            self.numbered.clear();
         }
         self.addresses.insert(address, who);
         self.set_owner(address, who);
     }
 
     fn set_owner(&mut self, address: IpAddr, who: Who) {
-        let number = *self.numbers.entry(who).or_insert_with(|| {
-            self.numbered += 1;
-            self.numbered
-        });
+        let known = self.numbered.get(&who).copied();
+        let number = known.map_or_else(
+            || {
+                self.numbers += 1;
+                self.numbers
+            },
+            |known| known.device.number,
+        );
         let device = Device {
             number,
             weight: self.terms.weight(who, address, &self.names),
         };
+        let shown = known.map(|known| known.address);
+        let shown = shown.filter(|shown| shown.is_ipv4() || address.is_ipv6());
+        let numbered = Numbered {
+            device,
+            address: shown.unwrap_or(address),
+        };
+        self.numbered.insert(who, numbered);
         let told = self.owners.set_address(address, device);
         self.note(told);
+    }
+
+    /// Those that have these numbers, by number.
+    pub fn view(&self, numbers: &HashSet<u32>) -> Vec<DeviceView> {
+        let names = leases::names(self.terms.leases.as_deref());
+        let wanted = |(_, known): &(&Who, &Numbered)| numbers.contains(&known.device.number);
+        let view = |(who, known): (&Who, &Numbered)| {
+            let mac = match who {
+                Who::Mac(mac) => Some(*mac),
+                Who::Address(_) | Who::Own => None,
+            };
+            DeviceView {
+                number: known.device.number,
+                name: mac.and_then(|mac| names.get(&mac).cloned()),
+                mac,
+                address: known.address,
+                own: *who == Who::Own,
+                weight: known.device.weight,
+            }
+        };
+        let mut devices: Vec<_> = self.numbered.iter().filter(wanted).map(view).collect();
+        devices.sort_by_key(|device| device.number);
+        devices
     }
 
     fn note(&mut self, told: Result<(), AgentError>) {

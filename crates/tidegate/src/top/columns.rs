@@ -14,6 +14,8 @@ pub enum Column {
     Remote,
     /// This machine's end.
     Local,
+    /// The device whose it is, where shares are by device.
+    Device,
     /// The interface.
     Interface,
     /// Group that it shares a queue with.
@@ -39,8 +41,9 @@ pub enum Column {
 }
 
 /// As they stand.
-const ALL: [Column; 14] = [
+const ALL: [Column; 15] = [
     Column::Direction,
+    Column::Device,
     Column::Remote,
     Column::Group,
     Column::Queue,
@@ -56,7 +59,7 @@ const ALL: [Column; 14] = [
     Column::Local,
 ];
 /// What goes first where there is no room.
-const DISPENSABLE: [Column; 11] = [
+const DISPENSABLE: [Column; 12] = [
     Column::Local,
     Column::Interface,
     Column::Bytes,
@@ -66,6 +69,7 @@ const DISPENSABLE: [Column; 11] = [
     Column::Window,
     Column::Rtt,
     Column::Group,
+    Column::Device,
     Column::Why,
     Column::Rate,
 ];
@@ -79,6 +83,7 @@ impl Column {
             Self::Direction => "",
             Self::Remote => "REMOTE",
             Self::Local => "LOCAL",
+            Self::Device => "DEVICE",
             Self::Interface => "IF",
             Self::Group => "GRP",
             Self::Queue => "QUEUE",
@@ -97,6 +102,7 @@ impl Column {
     pub const fn order(self) -> Option<Order> {
         Some(match self {
             Self::Remote => Order::Remote,
+            Self::Device => Order::Device,
             Self::Group => Order::Group,
             Self::Queue => Order::Queue,
             Self::Rtt => Order::Rtt,
@@ -130,6 +136,7 @@ impl Column {
         match self {
             Self::Direction => 1,
             Self::Remote | Self::Local => 21,
+            Self::Device => 15,
             Self::Interface | Self::Ecn => 8,
             Self::Group => 4,
             Self::Queue | Self::Rtt | Self::RttMin => 6,
@@ -149,6 +156,7 @@ impl Column {
             },
             Self::Remote => fit(&row.key.remote, width.into()),
             Self::Local => fit(&row.key.local, width.into()),
+            Self::Device => known(row.device.as_ref().map(|name| cut(name, width.into()))),
             Self::Interface => row.interface.clone(),
             Self::Group => known(row.group().map(|group| group.to_string())),
             Self::Queue => known(row.queue_us().map(delay)),
@@ -164,9 +172,11 @@ impl Column {
     }
 }
 
-/// The columns for a terminal, each with its width; what is over goes to the ends' addresses.
-pub fn columns(width: u16) -> Vec<(Column, u16)> {
+/// The columns for a terminal, each with its width; what is over goes to the ends' addresses. Devices have one where shares
+/// are by device.
+pub fn columns(width: u16, by_device: bool) -> Vec<(Column, u16)> {
     let mut columns = ALL.to_vec();
+    columns.retain(|c| by_device || *c != Column::Device);
     let needed = |columns: &[Column]| {
         let widths = columns.iter().map(|c| c.width() + 1).sum::<u16>();
         widths.saturating_sub(1)
@@ -188,6 +198,18 @@ pub fn columns(width: u16) -> Vec<(Column, u16)> {
     widths
 }
 
+/// A name in at most `width` characters.
+fn cut(name: &str, width: usize) -> String {
+    match name.chars().count() <= width {
+        true => name.into(),
+        false => name
+            .chars()
+            .take(width.saturating_sub(1))
+            .chain(['…'])
+            .collect(),
+    }
+}
+
 /// An end in at most `width` characters: of what is too long the middle goes, for the port tells most.
 fn fit(end: &Endpoint, width: usize) -> String {
     let text = endpoint(end);
@@ -207,7 +229,7 @@ mod tests {
     #[test]
     fn every_width_is_kept_and_what_matters_stays() {
         for width in 30..250 {
-            let columns = columns(width);
+            let columns = columns(width, false);
             let used: u16 = columns.iter().map(|(_, w)| w + 1).sum::<u16>() - 1;
             assert!(used <= width, "{used} of {width}");
             let has = |column| columns.iter().any(|(c, _)| *c == column);
@@ -217,6 +239,13 @@ mod tests {
                 "{width}"
             );
             assert!(width < 90 || has(Column::Kernel), "{width}");
+            let by_device = super::columns(width, true);
+            let used: u16 = by_device.iter().map(|(_, w)| w + 1).sum::<u16>() - 1;
+            assert!(used <= width, "{used} of {width}");
+            assert!(
+                width < 72 || by_device.iter().any(|(c, _)| *c == Column::Device),
+                "{width}"
+            );
         }
     }
 

@@ -41,10 +41,13 @@ fn head(row: &Row) -> String {
         Direction::Up => (&row.key.local, &row.key.remote, "leave"),
     };
     format!(
-        "{} → {}, {}, data that {what} on {}; {} so far{}",
+        "{} → {}, {}{}, data that {what} on {}; {} so far{}",
         endpoint(from),
         endpoint(to),
         row.key.protocol(),
+        row.device
+            .as_ref()
+            .map_or(String::new(), |name| format!(", of {name}")),
         row.interface,
         bytes(row.bytes),
         row.rate_bps

@@ -76,6 +76,7 @@ impl Test {
                     endpoint(&row.key.local),
                     row.key.protocol(),
                     row.interface.to_lowercase(),
+                    row.device.clone().unwrap_or_default().to_lowercase(),
                     row.why().to_lowercase(),
                 ];
                 fields.iter().any(|field| field.contains(text))

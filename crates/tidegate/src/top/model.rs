@@ -1,10 +1,11 @@
 //! Snapshots in, rows out. Without a clock and without a terminal.
 
 use crate::account::Account;
+use crate::devices::DeviceView;
 use crate::snapshot::{About, Snapshot};
 use crate::top::filter::Filter;
 use crate::top::order::Order;
-use crate::top::row::{GroupRow, Key, KindRow, PathRow, Row, Seen, State, TCP};
+use crate::top::row::{DeviceRow, GroupRow, Key, KindRow, PathRow, Row, Seen, State, TCP};
 use crate::top::units;
 use crate::udp::HoldCounts;
 use std::collections::HashMap;
@@ -34,6 +35,8 @@ pub struct Model {
     pub counts: Vec<Count>,
     /// The interfaces, by direction.
     pub paths: Vec<PathRow>,
+    /// Devices whose flows these are, where shares are by device.
+    pub devices: Vec<DeviceView>,
     /// How full the tables of flows are.
     pub tables: Vec<TableView>,
     /// What the hold has done; absent without it.
@@ -41,6 +44,8 @@ pub struct Model {
     /// What was done of late; of an agent that does not tell, nothing.
     pub account: Account,
     rows: Vec<Row>,
+    /// What the devices are called, by number.
+    labels: HashMap<u32, String>,
     /// Bytes that the paths had carried when last seen, by [`Kind::ALL`].
     carried: HashMap<(Direction, u32), [u64; Kind::ALL.len()]>,
 }
@@ -96,6 +101,9 @@ impl Model {
         self.hold = snapshot.hold;
         self.account = snapshot.account;
         self.tables = snapshot.tables;
+        let label = |device: &DeviceView| (device.number, device.label());
+        self.labels = snapshot.devices.iter().map(label).collect();
+        self.devices = snapshot.devices;
         self.take_rows(
             (snapshot.flows, snapshot.left, snapshot.windowless),
             &snapshot.paths,
@@ -171,6 +179,9 @@ impl Model {
         };
         Row {
             interface: self.about.interface(key.ifindex),
+            device: flow
+                .device
+                .and_then(|number| self.labels.get(&number).cloned()),
             bytes: flow.received_bytes,
             rate_bps,
             limit: Limit::of(&flow, at),
@@ -191,6 +202,7 @@ impl Model {
         };
         Row {
             interface: self.about.interface(key.ifindex),
+            device: None,
             bytes: left.bytes,
             rate_bps: rate(left.bytes, before.get(&key), elapsed_us),
             limit: Limit::LeftAlone(left.reason),
@@ -216,6 +228,7 @@ impl Model {
         };
         Row {
             interface: self.about.interface(key.ifindex),
+            device: None,
             bytes: way.bytes,
             rate_bps: rate(way.bytes, before.get(&key), elapsed_us),
             limit: match &way.hold {
@@ -262,6 +275,7 @@ impl Model {
             ifindex: view.ifindex,
             queue_us: view.queue_us,
             groups,
+            devices: self.device_rows(key),
             alone: view.alone,
             measured_bytes: view.measured_bytes,
             traffic: view.traffic,
@@ -316,6 +330,34 @@ impl Model {
             rate_bps: rates.fold(None, |sum, bps| Some(sum.unwrap_or(0.0) + bps?)),
             view,
         }
+    }
+
+    /// What the devices have on a path, the fastest first.
+    fn device_rows(&self, path: (Direction, u32)) -> Vec<DeviceRow> {
+        let mut devices: HashMap<u32, DeviceRow> = HashMap::new();
+        let live = self
+            .rows
+            .iter()
+            .filter(|row| (row.key.direction, row.key.ifindex) == path && row.state == State::Live);
+        for row in live {
+            let number = row.flow().and_then(|flow| flow.device);
+            let Some((device, label)) = number.zip(row.device.as_ref()) else {
+                continue;
+            };
+            let of = devices.entry(device).or_insert_with(|| DeviceRow {
+                device,
+                label: label.clone(),
+                flows: 0,
+                rate_bps: None,
+            });
+            of.flows += 1;
+            let sum = |bps| bps + of.rate_bps.unwrap_or(0.0);
+            of.rate_bps = row.rate_bps.map(sum).or(of.rate_bps);
+        }
+        let mut devices: Vec<_> = devices.into_values().collect();
+        let rate = |device: &DeviceRow| device.rate_bps.unwrap_or(0.0);
+        devices.sort_by(|a, b| rate(b).total_cmp(&rate(a)).then(a.device.cmp(&b.device)));
+        devices
     }
 
     /// The path that a row's data take.

@@ -3,7 +3,7 @@
 use crate::top::columns::{Column, columns};
 use crate::top::model::Model;
 use crate::top::row::{PathRow, Row};
-use crate::top::units::{delay, duration, rate};
+use crate::top::units::{delay, duration, flows_in_words, rate, share};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
 /// Wide enough for every column where it is no terminal that shows them.
@@ -25,7 +25,7 @@ pub fn table(model: &Model, rows: &[&Row], width: Option<u16>) -> String {
     if rows.is_empty() {
         return text + "no data of any flow has been seen of late\n";
     }
-    let columns = columns(width.unwrap_or(WIDE));
+    let columns = columns(width.unwrap_or(WIDE), model.about.by_device);
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(columns.iter().map(|(c, _)| cell(c.title(), *c)));
@@ -65,6 +65,15 @@ fn lines(path: &PathRow) -> String {
             group.view.record.state,
             delay(group.view.record.queue_us),
             rate(bps(group.rate_bps))
+        );
+    }
+    for device in &path.devices {
+        text += &format!(
+            "  {}: {}, {}, {} of it\n",
+            device.label,
+            flows_in_words(device.flows),
+            rate(bps(device.rate_bps)),
+            share(bps(device.rate_bps), path.rate_bps())
         );
     }
     text

@@ -25,6 +25,8 @@ pub enum Order {
     Bytes,
     /// The far end's address
     Remote,
+    /// Device
+    Device,
     /// What limits the flow
     Why,
     /// Group, so that flows that share a queue stand together
@@ -57,12 +59,13 @@ impl Order {
                 Self::Window => row.window_bytes().map(f64::from),
                 Self::Kernel => row.kernel_bytes().map(f64::from),
                 Self::Bytes => Some(row.bytes as f64),
-                Self::Group | Self::Remote | Self::Why => None,
+                Self::Group | Self::Remote | Self::Device | Self::Why => None,
             }
         };
         match self {
             Self::Group => queue_of(a).cmp(&queue_of(b)),
             Self::Remote => (a.key.remote, a.key.local).cmp(&(b.key.remote, b.key.local)),
+            Self::Device => (a.device.is_none(), &a.device).cmp(&(b.device.is_none(), &b.device)),
             Self::Why => a.why().cmp(&b.why()),
             // What is not known comes last.
             _ => number(b).partial_cmp(&number(a)).unwrap_or(Ordering::Equal),

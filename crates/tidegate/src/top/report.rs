@@ -1,6 +1,7 @@
 //! What programs get: the same rows as people, with everything that is known of each.
 
 use crate::account::Account;
+use crate::devices::DeviceView;
 use crate::snapshot::{About, VERSION};
 use crate::top::model::{Model, Wish};
 use crate::top::row::{PathRow, Row, Seen, State};
@@ -19,6 +20,7 @@ pub struct Report<'a> {
     agent: &'a About,
     counts: &'a [Count],
     tables: &'a [TableView],
+    devices: &'a [DeviceView],
     paths: &'a [PathRow],
     flows: Vec<Line<'a, FlowView>>,
     left: Vec<Line<'a, LeftView>>,
@@ -76,6 +78,7 @@ impl<'a> Report<'a> {
             agent: &model.about,
             counts: &model.counts,
             tables: &model.tables,
+            devices: &model.devices,
             paths: &model.paths,
             flows,
             left,

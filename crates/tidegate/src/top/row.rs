@@ -52,6 +52,8 @@ pub struct Row {
     pub key: Key,
     /// The interface's name.
     pub interface: String,
+    /// What its device is called, where shares are by device and it is known.
+    pub device: Option<String>,
     /// Payload bytes so far.
     pub bytes: u64,
     /// Bits of payload a second, between the last two looks.
@@ -76,6 +78,19 @@ pub struct GroupRow {
     pub rate_bps: Option<f64>,
 }
 
+/// A device that shares are divided among, with what it has on a path.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct DeviceRow {
+    /// As in [`FlowView::device`].
+    pub device: u32,
+    /// What it is called.
+    pub label: String,
+    /// Its flows that have brought something of late.
+    pub flows: u32,
+    /// Bits of payload a second, of these together.
+    pub rate_bps: Option<f64>,
+}
+
 /// An interface in one direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct PathRow {
@@ -87,6 +102,8 @@ pub struct PathRow {
     pub queue_us: u32,
     /// Its groups.
     pub groups: Vec<GroupRow>,
+    /// Devices that have flows here, the fastest first; empty where shares are by flow.
+    pub devices: Vec<DeviceRow>,
     /// Flows that share no queue with others, as far as is known.
     pub alone: u32,
     /// Payload bytes of TCP that were measured.

@@ -4,9 +4,9 @@ use crate::account::Way;
 use crate::top::columns::{Column, columns};
 use crate::top::details;
 use crate::top::model::Model;
-use crate::top::row::{GroupRow, PathRow, Row as FlowRow, State};
+use crate::top::row::{DeviceRow, GroupRow, PathRow, Row as FlowRow, State};
 
-use crate::top::units::{bytes, delay, duration, rate};
+use crate::top::units::{bytes, delay, duration, flows_in_words, rate, share};
 use crate::top::view::View;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -59,7 +59,8 @@ pub fn draw(frame: &mut Frame, model: &Model, view: &mut View, notice: Option<&s
     frame.render_widget(self::head(model, view, notice), head);
     frame.render_widget(Paragraph::new(queues), above);
     let shown = selected.filter(|_| view.has_selection());
-    flows(frame, table, &rows, view, shown);
+    let by_device = model.about.by_device;
+    flows(frame, table, &rows, by_device, view, shown);
     frame.render_widget(self::foot(model, view, rows.len()), foot);
     if let Some(row) = selected
         .and_then(|at| rows.get(at))
@@ -116,7 +117,8 @@ fn arrow(direction: Direction) -> &'static str {
 fn queues(model: &Model, width: u16) -> Vec<Line<'static>> {
     let lines = model.paths.iter().flat_map(|p| {
         let groups = p.groups.iter().map(|g| group(g, width));
-        std::iter::once(path(p, width)).chain(groups)
+        let devices = p.devices.iter().map(|d| device(d, p, width));
+        std::iter::once(path(p, width)).chain(groups).chain(devices)
     });
     let account = &model.account;
     let late = account.ways.iter();
@@ -165,6 +167,19 @@ fn group(group: &GroupRow, width: u16) -> Line<'static> {
     queue(head, record.queue_us, bps, rest, width)
 }
 
+/// What a device has of that path.
+fn device(device: &DeviceRow, path: &PathRow, width: u16) -> Line<'static> {
+    let bps = device.rate_bps.unwrap_or(0.0);
+    let line = format!(
+        "  {:<15}  {:>8}  {:>4}  {}",
+        device.label,
+        rate(bps),
+        share(bps, path.rate_bps()),
+        flows_in_words(device.flows)
+    );
+    Line::from(line.chars().take(width.into()).collect::<String>())
+}
+
 /// A line about a queue, with as much of the `rest` as there is room for, the most telling first.
 fn queue<const N: usize>(
     head: String,
@@ -208,8 +223,15 @@ fn colour(queue_us: Option<u32>) -> Style {
     }
 }
 
-fn flows(frame: &mut Frame, area: Rect, rows: &[&FlowRow], view: &View, selected: Option<usize>) {
-    let columns = columns(area.width);
+fn flows(
+    frame: &mut Frame,
+    area: Rect,
+    rows: &[&FlowRow],
+    by_device: bool,
+    view: &View,
+    selected: Option<usize>,
+) {
+    let columns = columns(area.width, by_device);
     let title = |(column, _): &(Column, u16)| {
         let chosen = column.order() == Some(view.wish.order);
         let mark = match (chosen, view.wish.reverse) {

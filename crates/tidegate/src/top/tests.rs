@@ -1,5 +1,6 @@
 //! Snapshots made by hand, for the tests of what is made of them.
 
+mod devices;
 mod filter;
 
 use crate::account::Account;
@@ -43,6 +44,7 @@ pub fn download(port: u16, bytes: u64, at_us: u64) -> FlowView {
         window_scale: Some(7),
         timestamps: true,
         closed: false,
+        device: None,
         group: Some(3),
         score: Some(20),
         record: None,
@@ -142,6 +144,7 @@ pub fn snapshot(at_us: u64, flows: Vec<FlowView>) -> Snapshot {
             }],
             since_us: START_US - 90_000_000,
         },
+        devices: vec![],
         counts: vec![Count {
             direction: Direction::Down,
             reason: Reason::Measured,

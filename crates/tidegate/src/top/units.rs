@@ -51,6 +51,14 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
+/// Flows in words.
+pub fn flows_in_words(flows: u32) -> String {
+    match flows {
+        1 => "1 flow".into(),
+        flows => format!("{flows} flows"),
+    }
+}
+
 /// A part of a whole.
 pub fn share(part: f64, whole: f64) -> String {
     if whole <= 0.0 {
