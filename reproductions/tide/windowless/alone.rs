@@ -32,6 +32,9 @@ const SIGNALLED: f64 = 1.0;
 /// Why more are.
 const SLOW: &str = "a link of a few hundred kbit/s carries a thousand packets in half a minute, and a window of a dozen is outgrown sooner";
 
+/// Why more are signalled than a buffer drops.
+const NO_DROPS: &str = "two thousand packets of buffer hold more than some slow links carry in the time; without a drop the delay grows instead";
+
 /// Senders that pace themselves.
 const PACED: [(&str, &str); 2] = [("BBR", "bbr"), ("BBR 3", "bbr3")];
 
@@ -119,6 +122,7 @@ pub fn quantities(trials: &Arc<[Trial]>, extent: &Extent) -> Vec<Quantity> {
         quantities.extend(judged("CUBIC", trials, HOLD, measure, windows));
     }
     quantities.extend(signalled("CUBIC", trials, HOLD));
+    quantities.extend(beside_drops("CUBIC", trials, HOLD));
     for measure in HELD.into_iter().filter(|_| windows) {
         let Measure { name, .. } = measure;
         let [left, windowed] = ["left alone", "with a window"]
@@ -238,6 +242,41 @@ fn signalled(words: &str, trials: &Arc<[Trial]>, contender: Contender) -> [Quant
     [
         quantity("mean", |all| mean(all)),
         quantity("worst", |all| most(all)),
+    ]
+}
+
+/// What the hold takes away, beside what the buffer takes away from untouched Linux.
+fn beside_drops(words: &str, trials: &Arc<[Trial]>, contender: Contender) -> [Quantity; 2] {
+    let [one, each] = [(); 2].map(|()| trials.clone());
+    let both = move |s: &Sample, trial: &Trial| {
+        let signalled = s.mean(&trial.by(contender), |run| {
+            run.held.iter().map(|held| held.signalled as f64).sum()
+        });
+        let dropped = s.mean(&trial.by(contender.untouched()), |run| {
+            run.link.drops as f64
+        });
+        [signalled, dropped]
+    };
+    let count = trials.len() as f64;
+    let all =
+        format!("{words}, held: packets signalled ÷ packets that untouched Linux's buffer drops");
+    [
+        Quantity::new(all, "", Claim::at_most(1.0, 10.0), move |s| {
+            let sums = one.iter().map(|trial| both(s, trial));
+            let [signalled, dropped] = sums.fold([0.0, 0.0], |[a, b], [c, d]| [a + c, b + d]);
+            signalled / dropped
+        }),
+        Quantity::new(
+            format!("{words}, held: of {count} paths, more signalled than that buffer drops"),
+            "paths",
+            Claim::at_most(0.0, count),
+            move |s| {
+                let more = each.iter().map(|trial| both(s, trial));
+                more.filter(|[signalled, dropped]| signalled > dropped)
+                    .count() as f64
+            },
+        )
+        .because(NO_DROPS),
     ]
 }
 
