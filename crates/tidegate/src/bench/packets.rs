@@ -1,6 +1,7 @@
 //! What the kernel programs cost a packet, by law, beside law `none` and, if one is given, beside another
 //! build: packets made here are handed in one by one (`BPF_PROG_TEST_RUN`), to each in turn.
 
+mod many;
 pub mod programs;
 mod traffic;
 
@@ -101,7 +102,7 @@ const MIXES: [Mix; 5] = [
     },
 ];
 
-/// Two minutes; `stop` ends it early with an error.
+/// Three minutes; `stop` ends it early with an error.
 pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
     let this = Build::read(&std::env::current_exe()?)?;
     let other = against.map(Build::read).transpose()?;
@@ -125,6 +126,7 @@ pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
                 rows.extend(bench.compare(direction, law, mix)?);
             }
         }
+        rows.extend(bench.many(direction)?);
     }
     rows.extend(bench.windowless()?);
     Ok(rows)

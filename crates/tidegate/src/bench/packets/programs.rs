@@ -79,8 +79,25 @@ impl Build {
 
     /// Loads what steers that direction's data, by `law`.
     pub fn load(&self, direction: Direction, law: Law) -> Result<Programs> {
+        self.load_for(direction, law, None)
+    }
+
+    /// The same, with tables for so many connections.
+    pub fn load_for(
+        &self,
+        direction: Direction,
+        law: Law,
+        connections: Option<u32>,
+    ) -> Result<Programs> {
         libbpf_rs::set_print(None);
         let mut open = ObjectBuilder::default().open_memory(&self.0)?;
+        for mut map in open.maps_mut() {
+            let name = map.name().to_string_lossy();
+            let is_table = ["flows", "uploads", "scales"].contains(&&*name);
+            if let Some(connections) = connections.filter(|_| is_table) {
+                map.set_max_entries(connections)?;
+            }
+        }
         let served = Direction::ALL.map(|served| (served == direction).into());
         let params = Params {
             law,

@@ -281,7 +281,7 @@ impl Datagrams {
         let flow = (self.exchanges % u64::from(self.flows)) as u16;
         let ways = [(Way::Arrives, self.bytes), (Way::Leaves, 40)];
         let both = ways.map(|(way, bytes)| {
-            let [from, to] = ends(way, flow);
+            let [from, to] = ends(way, flow.into());
             let udp = between(from.0, to.0).udp(from.1, to.1);
             let mut payload = vec![SHORT; bytes];
             if is_first {
@@ -333,10 +333,14 @@ fn ms(us: u64) -> u32 {
 }
 
 /// Where a packet of that flow comes from, and where it goes.
-fn ends(way: Way, flow: u16) -> [([u8; 4], u16); 2] {
-    const HERE: ([u8; 4], u16) = ([192, 0, 2, 7], 20_000);
+fn ends(way: Way, flow: u32) -> [([u8; 4], u16); 2] {
+    /// Ports of one address from the first on.
+    const PORTS: u32 = 40_000;
+    const HERE: ([u8; 3], u16) = ([192, 0, 2], 20_000);
     const THERE: ([u8; 4], u16) = ([198, 51, 100, 9], 443);
-    let here = (HERE.0, HERE.1 + flow);
+    let ([a, b, c], first) = HERE;
+    let address = [a, b, c, 7 + (flow / PORTS) as u8];
+    let here = (address, first + (flow % PORTS) as u16);
     match way {
         Way::Arrives => [THERE, here],
         Way::Leaves => [here, THERE],
@@ -345,7 +349,7 @@ fn ends(way: Way, flow: u16) -> [([u8; 4], u16); 2] {
 
 /// Between the ports of that flow, on Ethernet.
 fn packet(flow: u32, way: Way, now_us: u64, header: &Header, payload: usize) -> Packet {
-    let [from, to] = ends(way, flow as u16);
+    let [from, to] = ends(way, flow);
     let mut options = match header.scale {
         Some(scale) => vec![TcpOptionElement::Noop, TcpOptionElement::WindowScale(scale)],
         None => Vec::new(),
