@@ -42,6 +42,7 @@ mod workload;
 pub use address::IpVersion;
 pub use bench::{Bench, IDLE_RTT_MS, bench};
 pub use emulated::EmulatedHosts;
+pub use emulator::{LaneRecord, Record};
 pub use run::{Options, Progress, Refused, check, run_scenario};
 pub use shell::{Caller, Guest, Masquerade, Resolver, Uplinks, link_shell};
 pub use steer::{HeldFlow, Steer, SteeredFlow, Steering};

@@ -15,7 +15,7 @@ mod uplinks;
 mod warden;
 
 use crate::clock::Clock;
-use crate::emulator::Emulator;
+use crate::emulator::{Emulator, Record};
 use crate::netlink::Interface;
 use crate::tun::Tun;
 use anyhow::{Context, Result, bail};
@@ -50,7 +50,8 @@ pub struct Guest<'a> {
     pub resolver: Resolver,
 }
 
-/// Runs a command behind a link of `down` towards it and `up` from it, and returns its status. Standard input and
+/// Runs a command behind a link of `down` towards it and `up` from it, and returns its status and what the links did, in
+/// bins of time too if `bins`. Standard input and
 /// output, environment and working folder are the caller's; signals that are sent to the process are forwarded,
 /// unless another of its threads takes them. IPv6 works where the kernel forwards it ([`routing`]).
 ///
@@ -59,7 +60,12 @@ pub struct Guest<'a> {
 ///
 /// # Errors
 /// Without root, a TUN driver or nf_tables; when the command cannot be started.
-pub fn link_shell(down: Config, up: Config, guest: &Guest) -> Result<ExitStatus> {
+pub fn link_shell(
+    down: Config,
+    up: Config,
+    guest: &Guest,
+    bins: bool,
+) -> Result<(ExitStatus, Record)> {
     let signals = Signals::hold()?;
     let outside = Outside::open(&guest.uplinks)?;
     let (subnet, ipv6) = (outside.subnet, outside.warden.ipv6);
@@ -74,9 +80,9 @@ pub fn link_shell(down: Config, up: Config, guest: &Guest) -> Result<ExitStatus>
         warmup: Instant::ZERO,
         end: Instant::MAX,
     };
-    let unseen = |link| (link, LinkRecord::new(window, Demand::default(), false));
+    let seen = |link| (link, LinkRecord::new(window, Demand::default(), bins));
     let ports = (inside.port(), outside.tun.port());
-    let emulator = Emulator::new(ports, (unseen(down), unseen(up)), 1, Clock::start(), window);
+    let emulator = Emulator::new(ports, (seen(down), seen(up)), 1, Clock::start(), window);
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let emulator = scope.spawn(|| emulator.run(&stop));
@@ -85,7 +91,7 @@ pub fn link_shell(down: Config, up: Config, guest: &Guest) -> Result<ExitStatus>
         let status = command.join();
         stop.store(true, Ordering::Relaxed);
         match (status, emulator.join()) {
-            (Ok(status), Ok(carried)) => carried.and(status),
+            (Ok(status), Ok(carried)) => carried.and_then(|carried| Ok((status?, carried))),
             _ => bail!("a thread panicked"),
         }
     })

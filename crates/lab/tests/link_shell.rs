@@ -27,7 +27,7 @@ fn main() {
             uplinks: Uplinks::find(&[]).unwrap(),
             resolver: Resolver::Callers,
         };
-        let status = link_shell(Config::default(), Config::default(), &guest).unwrap();
+        let (status, _) = link_shell(Config::default(), Config::default(), &guest, false).unwrap();
         std::process::exit(status.code().unwrap_or(1));
     }
     if !has_tun() {

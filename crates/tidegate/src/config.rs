@@ -256,8 +256,16 @@ fn no_name(name: &str) -> String {
 
 fn params(args: &RunArgs, file: &File) -> Result<Params> {
     let default = Params::default();
+    let law = args.law.or(file.law).unwrap_or(default.law);
+    // In a file it may stand for when the law changes; who says it in words means it now.
+    if args.lambda.is_some() && law != Law::Drwa {
+        let message = format!(
+            "--lambda is drwa's and does nothing with law \"{law}\", expected --law drwa with it"
+        );
+        return Err(BadInput(message).into());
+    }
     Ok(Params {
-        law: args.law.or(file.law).unwrap_or(default.law),
+        law,
         lambda: args.lambda.or(file.lambda).unwrap_or(default.lambda),
         limit: args.limit.or(file.limit),
         stampless: args.stampless || file.stampless,

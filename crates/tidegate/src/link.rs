@@ -1,15 +1,19 @@
 //! `tidegate link`: any command behind an emulated link.
 
+mod passed;
+
 use crate::args::LinkArgs;
 use crate::exit::{BadInput, require_root};
-use anyhow::Result;
+use anyhow::{Context, Result};
+use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitCode;
+use strum::VariantNames;
 use tidegate_lab::{Caller, Guest, Resolver, Uplinks, link_shell};
 use tidegate_link::Config;
 use tidegate_rtnetlink::Link;
-use tidegate_scenario::{GenerateSpec, LinkSpec, Loss, QueueSpec, RateSpec};
+use tidegate_scenario::{CellKind, GenerateSpec, LinkSpec, Loss, QueueSpec, RateSpec};
 
 /// Runs it; the exit status is the command's, or 128 plus the signal that ended it, as in a shell.
 pub fn run(args: &LinkArgs) -> Result<ExitCode> {
@@ -30,12 +34,22 @@ pub fn run(args: &LinkArgs) -> Result<ExitCode> {
     if guest.resolver == Resolver::OutOfReach {
         eprintln!("{NO_NAMES}");
     }
-    let status = link_shell(down, up, &guest)?;
+    // Before anything runs: an hour later nobody wants to hear of it.
+    let log = args.log.as_deref().map(create).transpose()?;
+    let (status, record) = link_shell(down, up, &guest, log.is_some())?;
+    eprint!("{}", passed::summary(&record));
+    if let Some(log) = log {
+        passed::write(&record, log).context("write the log")?;
+    }
     let code = status
         .code()
         .or_else(|| status.signal().map(|s| 128 + s))
         .unwrap_or(1);
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+fn create(path: &Path) -> Result<File> {
+    Ok(File::create(path).map_err(|e| BadInput(format!("--log {}: {e}", path.display())))?)
 }
 
 const NO_NAMES: &str = "tidegate link: names will not resolve: /etc/resolv.conf names nobody beyond the \
@@ -91,6 +105,13 @@ fn rate_spec(text: &str) -> Result<RateSpec, String> {
     }
     if text.contains('=') {
         return toml::from_str(text).map_err(|e| e.message().replace('\n', ", "));
+    }
+    if !text.contains(['.', '/']) && !Path::new(text).exists() {
+        let cells = CellKind::VARIANTS.join(", ");
+        return Err(format!(
+            "neither a rate nor a file, expected Mbit/s (20), a cell model ({cells}), a trace in Mahimahi's format, a rate series \
+             (FILE.csv), or a scenario's rate (steps = [[0, 20], [30, 2]])"
+        ));
     }
     Ok(if text.ends_with(".csv") {
         RateSpec::Series(text.into())

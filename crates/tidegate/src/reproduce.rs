@@ -7,6 +7,7 @@ use crate::args::ReproduceArgs;
 use crate::exit::{BadInput, require_root};
 use anyhow::{Context, Result};
 use perform::perform;
+use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 use tidegate_reproduce::{Extent, Figure, Paper, Study, page, table};
@@ -18,6 +19,9 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         traces: args.traces.clone(),
         lab: args.lab,
     };
+    if args.what.is_empty() {
+        return list(args.json);
+    }
     let (paper, figures, named) = select(&args.what, &extent)?;
     let (figures, left_out) = match args.lab {
         true => kernel::narrow(figures, paper.lab.figures, named)?,
@@ -62,6 +66,54 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     Ok(())
 }
 
+/// What a paper has, as JSON has it.
+#[derive(Serialize)]
+struct Contents {
+    id: &'static str,
+    title: &'static str,
+    figures: Vec<Heading>,
+}
+
+/// A figure, likewise.
+#[derive(Serialize)]
+struct Heading {
+    id: &'static str,
+    title: &'static str,
+}
+
+/// What can be asked for.
+fn list(json: bool) -> Result<()> {
+    let extent = Extent {
+        quick: true,
+        ..Extent::default()
+    };
+    let contents = |paper: Paper| -> Result<Contents> {
+        let figures = (paper.figures)(&extent)?.into_iter();
+        Ok(Contents {
+            id: paper.id,
+            title: paper.title,
+            figures: figures
+                .map(|Figure { id, title, .. }| Heading { id, title })
+                .collect(),
+        })
+    };
+    let papers = tidegate_reproductions::papers().into_iter().map(contents);
+    let papers = papers.collect::<Result<Vec<_>>>()?;
+    let mut out = std::io::stdout().lock();
+    if json {
+        serde_json::to_writer_pretty(&mut out, &papers)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    for paper in papers {
+        writeln!(out, "tidegate reproduce {}: {}", paper.id, paper.title)?;
+        for figure in paper.figures {
+            writeln!(out, "  {:18} {}", figure.id, figure.title)?;
+        }
+    }
+    Ok(())
+}
+
 /// The paper asked for, and those of its figures that were; all if none was. Whether any was.
 fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>, bool)> {
     let mut papers = tidegate_reproductions::papers();
@@ -70,6 +122,7 @@ fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>, bool
         .iter()
         .position(|p| first.is_some_and(|word| p.id == word));
     let words = &words[usize::from(named.is_some())..];
+    let others = papers.iter().map(|p| p.id).collect::<Vec<_>>().join(", ");
     let paper = papers.swap_remove(named.unwrap_or(0));
     // All that can go wrong with them is the folder of recordings.
     let bad_recordings = |error: anyhow::Error| BadInput(format!("--traces: {error:#}"));
@@ -78,11 +131,17 @@ fn select(words: &[String], extent: &Extent) -> Result<(Paper, Vec<Figure>, bool
     let wanted: Vec<String> = words.iter().map(|word| figure_id(word)).collect();
     if let Some(word) = wanted.iter().find(|word| !known.contains(&word.as_str())) {
         let known = known.join(", ");
-        return Err(BadInput(format!(
-            "{} has no figure \"{word}\"; it has {known}",
-            paper.id
-        ))
-        .into());
+        let complaint = match named {
+            Some(_) => format!(
+                "{} has no figure \"{word}\", expected one of {known}",
+                paper.id
+            ),
+            None => format!(
+                "there is no paper or law \"{word}\", expected one of {others}, or a figure of {}: {known}",
+                paper.id
+            ),
+        };
+        return Err(BadInput(complaint).into());
     }
     if !wanted.is_empty() {
         figures.retain(|figure| wanted.iter().any(|word| word == figure.id));

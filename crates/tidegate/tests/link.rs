@@ -53,6 +53,39 @@ fn the_command_has_the_rights_of_whoever_called_sudo() {
 }
 
 #[test]
+fn it_ends_with_what_passed() {
+    if !has_tun() {
+        return;
+    }
+    let namespace = Namespace::new().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("passed.csv");
+    let options = ["--log", log.to_str().unwrap()];
+    let speak = "exec bash -c 'for i in 1 2 3; do echo $i >/dev/udp/192.0.2.1/9; done; sleep 0.3'";
+    let output = link(&namespace, &options, None, speak)
+        .wait_with_output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    let up = text
+        .lines()
+        .find(|line| line.starts_with("tidegate link: up "));
+    let up = up.unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        up.contains(" (95 of 100), ") && up.ends_with(" packets dropped"),
+        "{up}"
+    );
+    let log = std::fs::read_to_string(log).unwrap();
+    let mut rows = log.lines();
+    let titles: Vec<_> = rows.next().unwrap().split(',').collect();
+    let at = titles.iter().position(|title| *title == "up_bps").unwrap();
+    let bps = rows.map(|row| row.split(',').nth(at).unwrap().parse::<f64>().unwrap());
+    let bytes = bps.sum::<f64>() / 8.0 / 10.0;
+    // Three datagrams of two bytes, with the headers of UDP and IP.
+    assert!(bytes >= 90.0, "{bytes} bytes: {log}");
+}
+
+#[test]
 fn a_caller_whom_nobody_knows_is_refused() {
     if !has_tun() {
         return;

@@ -156,6 +156,16 @@ fn an_interface_that_cannot_exist() {
     }
 }
 
+#[test]
+fn a_lambda_for_a_law_that_has_none() {
+    if is_root() {
+        let output = tidegate(&["run", "--law", "tide", "--lambda", "2"])
+            .output()
+            .unwrap();
+        assert_refused(&output, &["--lambda", "drwa"]);
+    }
+}
+
 /// What is wrong with a configuration, and what the refusal names.
 const CONFIGURATIONS: [(&str, &[&str]); 19] = [
     ("law = \"tied\"", &[":1:", "tied", "tide"]),

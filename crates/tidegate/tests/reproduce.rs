@@ -76,7 +76,7 @@ fn the_page_is_well_formed_and_holds_pictures_and_verdicts() {
 fn every_run_is_a_scenario_that_can_be_loaded() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().to_str().unwrap();
-    assert!(reproduce(&["--scenarios", path]).status.success());
+    assert!(reproduce(&["drwa", "--scenarios", path]).status.success());
     let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
     assert!(files.len() > 100, "{}", files.len());
     for file in files {
@@ -92,6 +92,32 @@ fn figures_of_a_chapter_are_asked_for_by_number() {
     assert!(output.status.success());
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["figures"][0]["id"], "fig-5.10");
+}
+
+#[test]
+fn what_there_is_is_listed() {
+    let output = reproduce(&[]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for expected in [
+        "tidegate reproduce rsfc: ",
+        "  table-3 ",
+        "  windowless-uploads ",
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
+    let output = reproduce(&["--json"]);
+    let papers: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(papers[0]["id"], "drwa");
+    assert_eq!(papers[0]["figures"][0]["id"], "fig-2");
+}
+
+#[test]
+fn an_unknown_paper_is_refused_with_those_that_there_are() {
+    let output = reproduce(&["bbr"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("\"bbr\"") && text.contains("tide"), "{text}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub struct LaneRecord {
 }
 
 impl LaneRecord {
-    pub fn new(link: LinkRecord) -> Self {
+    pub(crate) fn new(link: LinkRecord) -> Self {
         Self {
             link,
             timing_error: Durations::new(),

@@ -102,7 +102,7 @@ fn slow() -> Config {
 
 fn bash(script: &str) -> Result<ExitStatus> {
     let command = ["bash", "-c", script].map(OsString::from);
-    link_shell(slow(), slow(), &guest(&command)?)
+    Ok(link_shell(slow(), slow(), &guest(&command)?, false)?.0)
 }
 
 fn guest(command: &[OsString]) -> Result<Guest<'_>> {
@@ -186,7 +186,7 @@ fn a_command_that_does_not_exist_is_named() {
     let Some(world) = World::new() else { return };
     let error = world.run(|| {
         let command = [OsString::from("/nonesuch")];
-        let error = link_shell(slow(), slow(), &guest(&command)?).unwrap_err();
+        let error = link_shell(slow(), slow(), &guest(&command)?, false).unwrap_err();
         Ok(format!("{error:#}"))
     });
     assert!(error.contains("cannot run \"/nonesuch\""), "{error}");
@@ -223,7 +223,7 @@ fn names_resolve_by_the_file_that_is_given_and_nobody_else_sees_it() {
             resolver: Resolver::File(file.clone()),
             ..guest(&command)?
         };
-        assert!(link_shell(slow(), slow(), &guest)?.success());
+        assert!(link_shell(slow(), slow(), &guest, false)?.0.success());
         assert_eq!(std::fs::read_to_string(seen)?, "nameserver 192.0.2.53\n");
         Ok(())
     });
@@ -303,7 +303,7 @@ fn during_a_link(script: &str, during: impl FnOnce() -> Result<()>) -> Result<Ex
                     uplinks,
                     ..guest(&command)?
                 };
-                link_shell(slow(), slow(), &guest)
+                Ok(link_shell(slow(), slow(), &guest, false)?.0)
             })
         });
         while !ready.exists() && !link.is_finished() {

@@ -95,7 +95,7 @@ pub struct SimArgs {
 #[derive(Debug, ClapArgs)]
 pub struct ReproduceArgs {
     /// The paper (drwa) or law (tide), then those of its figures that are wanted (fig-15, or 15;
-    /// table-3); all if none is named
+    /// table-3), all if none is named; without a paper, what there is
     #[arg(value_name = "PAPER|FIGURE")]
     pub what: Vec<String>,
     /// A few seeds or links only, to be done within two minutes
@@ -183,6 +183,9 @@ pub struct LinkArgs {
     /// Otherwise those of the default routes
     #[arg(long, value_name = "DEV")]
     pub via: Vec<String>,
+    /// Write what passed in each tenth of a second to this file when the command has ended: rates and queueing delays
+    #[arg(long, value_name = "FILE.csv")]
+    pub log: Option<PathBuf>,
     /// Run the command as root, with every capability; otherwise it runs as whoever called sudo, doas or
     /// pkexec
     #[arg(long)]

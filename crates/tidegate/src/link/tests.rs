@@ -42,6 +42,7 @@ fn what_is_no_rate_is_refused_with_what_was_expected() {
             "expected one of `lte`, `hspa`, `evdo`",
         ),
         ("steps = ", "value"),
+        ("4g", "Mbit/s (20), a cell model (lte, hspa, evdo)"),
     ] {
         let refusal = rate_spec(text).expect_err(text);
         assert!(refusal.contains(words), "{text}: {refusal}");
