@@ -1,9 +1,10 @@
 //! What a dry run says: what the agent would do.
 
-use nix::time::{ClockId, clock_gettime};
+use crate::snapshot::Snapshot;
+use std::collections::BTreeMap;
 use std::io::{Result, Write};
 use std::time::Duration;
-use tidegate_agent::{Direction, FlowView, PathView};
+use tidegate_agent::{Direction, FlowView, Limit, PathView, Situation};
 
 /// A flow without packets for so long is not counted among the present.
 const PRESENT: Duration = Duration::from_secs(1);
@@ -42,13 +43,15 @@ impl Mean {
 
 impl DryRun {
     /// A look, once a second, and what it showed.
-    pub fn look(&mut self, flows: &[FlowView], paths: &[PathView]) -> Result<()> {
+    pub fn look(&mut self, snapshot: &Snapshot) -> Result<()> {
         let mut out = std::io::stdout().lock();
         for (direction, seen) in Direction::ALL.into_iter().zip(&mut self.seen) {
-            let present: Vec<_> = of(flows, direction).filter(|f| is_present(f)).collect();
+            let all = of(&snapshot.flows, direction);
+            let present: Vec<_> = all.filter(|f| is_present(f, snapshot.at_us)).collect();
             if !present.is_empty() {
-                let line = seen.look(&present, worst(paths, direction));
-                writeln!(out, "{}: {line}", direction.name())?;
+                let line = seen.look(&present, worst(&snapshot.paths, direction));
+                let why = why_not(&present, snapshot);
+                writeln!(out, "{}: {line}{why}", direction.name())?;
             }
         }
         out.flush()
@@ -127,10 +130,30 @@ fn worst(paths: &[PathView], direction: Direction) -> u32 {
     of.map(|p| p.queue_us).max().unwrap_or(0)
 }
 
-fn is_present(flow: &FlowView) -> bool {
-    // The clock of the programs.
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map(Duration::from);
-    now.unwrap_or_default() < Duration::from_micros(flow.seen_us) + PRESENT
+fn is_present(flow: &FlowView, at_us: u64) -> bool {
+    Duration::from_micros(at_us) < Duration::from_micros(flow.seen_us) + PRESENT
+}
+
+/// What becomes of those that would not be steered, in words; nothing if all would be.
+fn why_not(present: &[&FlowView], snapshot: &Snapshot) -> String {
+    let mut limits: BTreeMap<&str, u32> = BTreeMap::new();
+    for flow in present.iter().filter(|f| !is_lowered(f)) {
+        let at = Situation {
+            law: snapshot.agent.law,
+            record: flow.record(&snapshot.paths),
+            bytes_per_s: None,
+            now_us: snapshot.at_us,
+        };
+        *limits.entry(Limit::of(flow, at).short()).or_default() += 1;
+    }
+    let limits: Vec<_> = limits
+        .into_iter()
+        .map(|(limit, flows)| format!("{flows} {limit}"))
+        .collect();
+    match limits.is_empty() {
+        true => String::new(),
+        false => format!("; not steered: {}", limits.join(", ")),
+    }
 }
 
 fn is_lowered(flow: &FlowView) -> bool {

@@ -393,6 +393,7 @@ fn a_dry_run_says_what_it_would_do() {
     };
     host.namespace.run(talk).unwrap();
     running.expect_out("would steer");
+    running.expect_out("; not steered: ");
     let said = running.end().join("\n");
     for word in ["would have steered", "of 2 flows", "the queue stood at"] {
         assert!(said.contains(word), "no \"{word}\" in: {said}");

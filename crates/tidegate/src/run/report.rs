@@ -49,7 +49,7 @@ impl Report {
         };
         if dry_run && !self.json {
             let Self { line, dry_run, .. } = self;
-            return Ok(line.suspend(|| dry_run.look(&snapshot.flows, &snapshot.paths))?);
+            return Ok(line.suspend(|| dry_run.look(&snapshot))?);
         }
         self.model.update(snapshot);
         if self.json {
