@@ -1,5 +1,6 @@
 //! What can be asked for.
 
+mod examples;
 #[cfg(feature = "full")]
 mod full;
 
@@ -11,6 +12,7 @@ use crate::top::order::Order;
 use crate::udp::EchoPlace;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+pub use examples::with_examples;
 #[cfg(feature = "full")]
 pub use full::*;
 use serde::Deserialize;

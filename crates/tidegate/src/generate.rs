@@ -1,7 +1,7 @@
 //! `tidegate generate`: manual pages and completions, for the package, from the command's own
 //! definitions.
 
-use crate::args::{Args, GenerateArgs, Generated};
+use crate::args::{Args, GenerateArgs, Generated, with_examples};
 use anyhow::{Context, Result};
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
@@ -12,7 +12,7 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
     let folder = &args.folder;
     std::fs::create_dir_all(folder)
         .and_then(|()| match args.what {
-            Generated::Man => clap_mangen::generate_to(commands(), folder),
+            Generated::Man => manual(commands(), folder),
             Generated::Completions => completions(commands(), folder),
         })
         .with_context(|| format!("cannot write to {}", folder.display()))
@@ -21,7 +21,21 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
 /// What users are told of: without the hidden commands, and without `help`, whose pages would say
 /// the same as the commands' own.
 fn commands() -> Command {
-    Args::command().disable_help_subcommand(true)
+    with_examples(Args::command()).disable_help_subcommand(true)
+}
+
+/// Pages whose examples stand under a heading of that name, a line each.
+fn manual(commands: Command, folder: &Path) -> std::io::Result<()> {
+    clap_mangen::generate_to(commands, folder)?;
+    for page in std::fs::read_dir(folder)? {
+        let path = page?.path();
+        let page = std::fs::read_to_string(&path)?;
+        let Some((before, after)) = page.split_once(".SH EXTRA\nExamples:\n") else {
+            continue;
+        };
+        std::fs::write(&path, format!("{before}.SH EXAMPLES\n.nf\n{after}"))?;
+    }
+    Ok(())
 }
 
 fn completions(mut commands: Command, folder: &Path) -> std::io::Result<()> {

@@ -54,12 +54,14 @@ mod udp;
 #[cfg(feature = "full")]
 mod validate;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let done = |()| ExitCode::SUCCESS;
-    let outcome = match args::Args::parse().command {
+    let matches = args::with_examples(args::Args::command()).get_matches();
+    let args = args::Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let outcome = match args.command {
         args::Command::Run(args) => run::run(&args).map(done),
         args::Command::Check(args) => check::run(&args),
         args::Command::Stop(args) => stop::run(&args).map(done),
