@@ -3,7 +3,8 @@
 use std::fmt::Display;
 use std::io::Write;
 
-/// A line on standard output.
+/// A line on standard output. The agent alone says nothing there.
+#[cfg(feature = "full")]
 pub fn out(line: impl Display) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
