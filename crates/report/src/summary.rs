@@ -132,11 +132,15 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// A run's number as it is written; empty where there was nothing of it.
-    pub fn cell(&self, measured: &Measured) -> String {
+    /// A run's number, in the unit that the name tells; none where there was nothing of it.
+    pub fn value(&self, measured: &Measured) -> Option<f64> {
         (self.of)(measured)
-            .map(|v| v.to_string())
-            .unwrap_or_default()
+    }
+
+    /// The same as it is written; empty where there was nothing of it.
+    pub fn cell(&self, measured: &Measured) -> String {
+        let value = self.value(measured);
+        value.map(|v| v.to_string()).unwrap_or_default()
     }
 }
 

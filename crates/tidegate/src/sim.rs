@@ -1,5 +1,7 @@
 //! `tidegate sim`: a scenario in virtual time, its variants and seeds over all cores.
 
+mod seeds;
+
 use crate::args::SimArgs;
 use crate::exit::BadInput;
 use crate::rows::Rows;
@@ -7,6 +9,7 @@ use crate::scenarios::{Variant, print_json, print_table, variants, write_page};
 use crate::{signals, sweep};
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
@@ -46,11 +49,8 @@ pub fn run(args: &SimArgs) -> Result<()> {
         if let Some(rows) = &mut rows {
             rows.append(&identities.of(&job), &result)?;
         }
-        if let Some(set) = results.add(job, result) {
-            bar.suspend(|| match args.out {
-                Some(_) => Ok(()),
-                None => print_table(asked, set),
-            })?;
+        if results.add(job, result) && args.out.is_none() {
+            bar.suspend(|| show(args, &results.sets))?;
         }
         Ok(())
     });
@@ -66,6 +66,20 @@ pub fn run(args: &SimArgs) -> Result<()> {
         bail!("interrupted after {done} of {} runs{advice}", jobs.len());
     }
     print_json(asked, results.sets)
+}
+
+/// Shows the last of the sets or, where there are several seeds, their means once all are known.
+fn show(args: &SimArgs, sets: &[ResultSet]) -> Result<()> {
+    let asked = &args.scenario;
+    let seeds = args.seeds as usize;
+    let are_all = sets.len().is_multiple_of(seeds);
+    match &sets[sets.len() - seeds.min(sets.len())..] {
+        [set] if seeds == 1 => print_table(asked, set),
+        of_seeds if are_all && !asked.json => {
+            Ok(writeln!(std::io::stdout(), "{}", seeds::table(of_seeds))?)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// One run of one variant.
@@ -185,8 +199,8 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Adds a result, which come in order; returns its set if that is complete now.
-    fn add(&mut self, job: Job, result: RunResult) -> Option<&ResultSet> {
+    /// Adds a result, which come in order; returns whether its set is complete now.
+    fn add(&mut self, job: Job, result: RunResult) -> bool {
         let scenario = &self.variants[job.variant].scenario;
         if self.variant != Some(job.variant) {
             self.variant = Some(job.variant);
@@ -196,9 +210,10 @@ impl<'a> Results<'a> {
                 runs: Vec::new(),
             });
         }
-        let set = self.sets.last_mut()?;
-        set.runs.push(result);
-        (job.run + 1 == scenario.runs.len()).then_some(&*set)
+        if let Some(set) = self.sets.last_mut() {
+            set.runs.push(result);
+        }
+        job.run + 1 == scenario.runs.len()
     }
 }
 

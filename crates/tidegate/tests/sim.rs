@@ -35,6 +35,24 @@ fn done(mut command: Command) -> Output {
     output
 }
 
+#[test]
+fn several_seeds_are_shown_as_means_with_intervals() {
+    let folder = folder(SCENARIO);
+    let output = done(sim(folder.path(), "--seeds 3 --vary down.delay_ms=5,30"));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let heads = text
+        .lines()
+        .filter(|line| line.contains("means over 3 seeds"));
+    assert_eq!(heads.count(), 2, "{text}");
+    let rows = text
+        .lines()
+        .filter(|line| line.starts_with("tide ") && line.contains(" ±"));
+    assert_eq!(rows.count(), 2, "{text}");
+    let output = done(sim(folder.path(), "--seeds 3 --json"));
+    let sets: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(sets.as_array().unwrap().len(), 3);
+}
+
 const SWEEP: &str = "--vary down.delay_ms=5,30 --seeds 3 --out rows.csv";
 
 #[test]

@@ -76,7 +76,8 @@ pub struct SimArgs {
     /// The scenario.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// Repeat everything with so many seeds, from the scenario's own on
+    /// Repeat everything with so many seeds, from the scenario's own on, and show means with their 95 % confidence
+    /// intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: u32,
     /// Runs at a time; as many as there are cores by default

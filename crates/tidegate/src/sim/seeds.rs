@@ -1,0 +1,130 @@
+//! A scenario's runs over several seeds, in one table: means, with their 95 % confidence intervals.
+
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use tidegate_report::{METRICS, Measured};
+use tidegate_reproduce::Estimate;
+use tidegate_scenario::ResultSet;
+
+/// A column: of which metric, how it is called, what it is multiplied with, and its decimals.
+struct Column {
+    metric: &'static str,
+    head: &'static str,
+    scale: f64,
+    decimals: usize,
+}
+
+const fn column(metric: &'static str, head: &'static str, scale: f64, decimals: usize) -> Column {
+    Column {
+        metric,
+        head,
+        scale,
+        decimals,
+    }
+}
+
+const COLUMNS: [Column; 12] = [
+    column("goodput_bps", "goodput\nMbit/s", 1e-6, 2),
+    column("up_goodput_bps", "up\nMbit/s", 1e-6, 2),
+    column("completion_s", "done\ns", 1.0, 2),
+    column("rtt_p50_ms", "RTT p50\nms", 1.0, 1),
+    column("queue_mean_ms", "queue mean\nms", 1.0, 1),
+    column("queue_p95_ms", "queue p95\nms", 1.0, 1),
+    column("utilisation", "util.\n%", 100.0, 1),
+    column("drops", "drops\n", 1.0, 0),
+    column("retransmits", "retr.\n", 1.0, 0),
+    column("jain", "Jain\n", 1.0, 3),
+    column("fetch_p95_ms", "fetch p95\nms", 1.0, 0),
+    column("ping_p95_ms", "ping p95\nms", 1.0, 1),
+];
+
+/// The table of `sets`, which differ in their seeds alone.
+pub fn table(sets: &[ResultSet]) -> String {
+    let Some(first) = sets.first() else {
+        return String::new();
+    };
+    let runs: Vec<_> = first.runs.iter().map(|run| run.name.clone()).collect();
+    let estimates = |column: &Column| -> Vec<Option<Estimate>> {
+        let of_run = |run| estimate(&values(sets, run, column));
+        (0..runs.len()).map(of_run).collect()
+    };
+    let columns = COLUMNS.iter().map(|column| (column, estimates(column)));
+    let columns: Vec<_> = columns.filter(|(_, all)| tells_something(all)).collect();
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let heads = columns.iter().map(|(column, _)| number(column.head.into()));
+    table.set_header(std::iter::once(Cell::new("run")).chain(heads));
+    for (at, run) in runs.into_iter().enumerate() {
+        let cells = columns.iter().map(|(column, all)| {
+            let text = all[at].map(|estimate| written(estimate, column));
+            number(text.unwrap_or_else(|| "–".into()))
+        });
+        table.add_row(std::iter::once(Cell::new(run)).chain(cells));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    // A variant's name ends with its seed, which turns fastest.
+    let name = first.scenario.rsplit_once(" seed=");
+    let name = name.map_or(first.scenario.as_str(), |(name, _)| name);
+    format!(
+        "{name}: means over {} seeds, ± 95 % confidence\n{}\n",
+        sets.len(),
+        table.trim_fmt()
+    )
+}
+
+fn number(text: String) -> Cell {
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+/// What each seed measured of that run.
+fn values(sets: &[ResultSet], run: usize, column: &Column) -> Vec<f64> {
+    let metric = METRICS.iter().find(|metric| metric.name == column.metric);
+    let of_seed = |set: &ResultSet| metric?.value(&Measured::new(set.runs.get(run)?));
+    sets.iter().filter_map(of_seed).collect()
+}
+
+/// Their mean; none where no seed measured anything.
+fn estimate(values: &[f64]) -> Option<Estimate> {
+    let sum: f64 = values.iter().sum();
+    let count = values.len();
+    let without = |left_out: usize| (sum - values[left_out]) / (count as f64 - 1.0);
+    (count > 0).then(|| Estimate::jackknife(count, sum / count as f64, without))
+}
+
+fn tells_something(all: &[Option<Estimate>]) -> bool {
+    all.iter().flatten().any(|estimate| estimate.value != 0.0)
+}
+
+fn written(estimate: Estimate, column: &Column) -> String {
+    let decimals = column.decimals;
+    let value = estimate.value * column.scale;
+    match estimate.margin {
+        Some(margin) => format!("{value:.decimals$} ±{:.decimals$}", margin * column.scale),
+        None => format!("{value:.decimals$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_has_students_interval() {
+        let estimate = estimate(&[1.0, 2.0, 3.0]).unwrap();
+        assert!((estimate.value - 2.0).abs() < 1e-12);
+        // t of 2 degrees of freedom, times the standard error 1/√3.
+        assert!((estimate.margin.unwrap() - 4.303 / 3f64.sqrt()).abs() < 1e-3);
+    }
+
+    #[test]
+    fn every_column_is_of_a_metric_that_there_is() {
+        for column in COLUMNS {
+            assert!(
+                METRICS.iter().any(|m| m.name == column.metric),
+                "{}",
+                column.metric
+            );
+        }
+    }
+}
