@@ -56,11 +56,32 @@ fn length(figure: &Figure) -> String {
     )
 }
 
-/// Does a job; none if it was stopped.
+/// How often a run is begun: a stack that gives its connection up must not cost the hour before it. quinn ends one whose
+/// receiver has too many gaps, which some thousand losses in an over-buffered link's slow start can make.
+const TRIES: u32 = 3;
+
+/// Does a job; none if it was stopped. A run that fails is begun again, aloud.
 ///
 /// # Errors
-/// Those of the laboratory.
+/// Those of the laboratory, when the last try fails, too.
 pub fn perform(
+    study: &Study,
+    job: Job,
+    stop: &Arc<AtomicBool>,
+    bar: &ProgressBar,
+) -> Result<Option<RunResult>> {
+    for _ in 1..TRIES {
+        match perform_once(study, job, stop, bar) {
+            Err(error) if !stop.load(Ordering::Relaxed) => {
+                bar.suspend(|| eprintln!("begun again: {error:#}"));
+            }
+            done => return done,
+        }
+    }
+    perform_once(study, job, stop, bar)
+}
+
+fn perform_once(
     study: &Study,
     job: Job,
     stop: &Arc<AtomicBool>,
