@@ -60,8 +60,8 @@ __noinline int add_passed(const struct tg_packet *p)
 static __always_inline void note_pace(struct tg_packet *p, struct tg_connection *c, struct tg_flow *f)
 {
 	if (p->options.timestamps && p->payload && is_beyond(f)) {
-		p->seldom = let_pass(p, TG_COUNT_MEASURED, f->delay.tick_us);
-		c->seldom = p->seldom;
+		p->passed.seldom = let_pass(p, TG_COUNT_MEASURED, f->delay.tick_us);
+		c->seldom = p->passed.seldom;
 	} else if (c->seldom) {
 		look_again(p);
 		c->seldom = 0;
@@ -78,8 +78,8 @@ static __always_inline int pass_denied(struct tg_packet *p, struct tg_connection
 	f->unsampled += p->payload;
 	if (p->options.timestamps && p->payload && f->unsampled >= TG_SELDOM_BYTES) {
 		f->unsampled = TG_SELDOM_BYTES;
-		p->seldom = let_pass(p, TG_COUNT_DENIED, TG_MS_US);
-		c->seldom = p->seldom;
+		p->passed.seldom = let_pass(p, TG_COUNT_DENIED, TG_MS_US);
+		c->seldom = p->passed.seldom;
 	}
 	return TG_COUNT_DENIED;
 }

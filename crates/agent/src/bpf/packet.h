@@ -45,9 +45,10 @@ struct tg_options {
 
 /* What was not looked at of a flow since the last look (seldom.h). */
 struct tg_passed {
-	__u32 packets; /* with data, that arrived */
-	__u32 bytes;
-	__u32 again; /* what leaves: whether the timestamp of the packet that is looked at has left before */
+	__u32 bytes;   /* payload of those */
+	__u16 packets; /* with data, that arrived */
+	__u8 again;    /* what leaves: whether the timestamp of the packet that is looked at has left before */
+	__u8 seldom;   /* whether what comes next may pass without a look */
 };
 
 struct tg_packet {
@@ -59,13 +60,12 @@ struct tg_packet {
 	__u32 seq;
 	__u32 ack;
 	__u32 payload;
-	__u32 protocol; /* of what IP carries */
-	__u32 datagram; /* payload of one UDP datagram on the wire; 0: not UDP, or not understood */
+	__u16 datagram; /* payload of one UDP datagram on the wire; 0: not UDP, or not understood */
 	__u16 window;	  /* host byte order */
 	__u16 window_wire; /* as it stands in the packet */
+	__u8 protocol;	  /* of what IP carries */
 	__u8 syn, fin, rst, has_ack;
 	__u8 ecn; /* enum tg_ecn */
-	__u8 seldom; /* whether what comes next may pass without a look */
 };
 
 /* Which connection's it is. A copy: kernels before 6.2 take a map's key from the stack of the function

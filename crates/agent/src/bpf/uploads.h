@@ -181,7 +181,7 @@ TG_ON_ITS_OWN int acked(struct __sk_buff *skb, const struct tg_packet *p, int re
 	if (raw < 0)
 		return TG_COUNT_NO_PATH;
 	observe_window(TG_UP, u->flow.sent_bytes);
-	if (p->seldom) {
+	if (p->passed.seldom) {
 		/* So much is promised by what comes next without a look. */
 		ack = tg_acknowledgement(p, c->scale & 15);
 		tg_window_note(&u->flow.window, &ack, p->window);
