@@ -4,16 +4,15 @@ use crate::attach::{Attachment, Place, Way, attach};
 use crate::pin::{self, make_folder, pin};
 use crate::skeleton::types::{
     tg_connection, tg_flow, tg_histograms, tg_key, tg_left, tg_left_key, tg_path, tg_record,
-    tg_seldom_set, tg_tally, tg_upload_record, tg_windowless, tg_windowless_key,
+    tg_tally, tg_upload_record, tg_windowless, tg_windowless_key,
 };
 use crate::skeleton::{AgentSkel, AgentSkelBuilder};
 use crate::support::{require, sees_cgroups};
 use crate::tables::{self, TableView};
 use crate::tally;
-use crate::view::endpoints;
 use crate::{
     AgentError, Carried, Count, Direction, Directions, FlowView, Histograms, Hook, Interface,
-    LeftView, LinkLayer, Owners, PathView, Reason, Rules, WindowlessView,
+    LeftView, LinkLayer, Owners, PathView, Rules, WindowlessView,
 };
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, ProgramMut};
@@ -285,23 +284,7 @@ impl Agent {
             .map(|(key, r)| view(Direction::Down, &key, &r.flow, &r.connection));
         let uploads = records::<tg_key, tg_upload_record>(&maps.uploads)
             .map(|(key, r)| view(Direction::Up, &key, &r.upload.flow, &r.connection));
-        let mut flows: Vec<_> = downloads.chain(uploads).collect();
-        self.add_passed(&mut flows);
-        flows
-    }
-
-    /// What has come of downloads since a program last looked at them (`bpf/seldom.h`) is theirs, too.
-    fn add_passed(&self, flows: &mut [FlowView]) {
-        let sets = records::<u32, tg_seldom_set>(&self.skeleton.maps.seldom);
-        let passed = sets.flat_map(|(_, set)| set.of);
-        let passed = passed.filter(|s| s.bytes > 0 && s.reason == Reason::Measured as u32);
-        let passed: HashMap<_, _> = passed
-            .map(|s| ((s.key.ifindex, endpoints(&s.key)), s.bytes))
-            .collect();
-        for flow in flows.iter_mut().filter(|f| f.direction == Direction::Down) {
-            let key = (flow.ifindex, (flow.local, flow.remote));
-            flow.received_bytes += u64::from(passed.get(&key).copied().unwrap_or(0));
-        }
+        downloads.chain(uploads).collect()
     }
 
     /// The tables of the directions that are served; `flows` are those of [`Agent::flows`].

@@ -47,7 +47,7 @@ struct tg_connection {
 	tg_u32 device; /* whose it is; 0: not known */
 	tg_u32 device_weight;
 	tg_u32 owners_told; /* when that was asked, plus 1; 0: not yet */
-	tg_u32 seldom; /* whether it is looked at now and then only */
+	tg_u32 unused;
 };
 
 /* An address as it lies in a packet; of IPv4 word 0, the rest 0. */

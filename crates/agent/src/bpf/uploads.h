@@ -141,7 +141,7 @@ static __always_inline int hear_ack(const struct tg_packet *p, struct tg_connect
 	weigh_by_device(p, c, &u->flow, TG_UP);
 	raw = learn_ack(u, h, p->key.ifindex);
 	if (raw >= 0 && h->arrival.len)
-		observe_queue(TG_UP, u->flow.queue_us, 1);
+		observe_queue(TG_UP, u->flow.queue_us);
 	return raw;
 }
 
@@ -150,7 +150,6 @@ TG_ON_ITS_OWN int acked(struct __sk_buff *skb, const struct tg_packet *p, int re
 {
 	struct tg_connection *c;
 	struct tg_upload *u;
-	struct tg_ack ack;
 	int raw;
 
 	if (!p)
@@ -181,12 +180,6 @@ TG_ON_ITS_OWN int acked(struct __sk_buff *skb, const struct tg_packet *p, int re
 	if (raw < 0)
 		return TG_COUNT_NO_PATH;
 	observe_window(TG_UP, u->flow.sent_bytes);
-	if (p->passed.seldom) {
-		/* So much is promised by what comes next without a look. */
-		ack = tg_acknowledgement(p, c->scale & 15);
-		tg_window_note(&u->flow.window, &ack, p->window);
-		return TG_COUNT_UNCHANGED;
-	}
 	return lower_window(skb, p, c, raw);
 }
 

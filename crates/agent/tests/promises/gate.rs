@@ -14,8 +14,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::mem::{MaybeUninit, offset_of};
 use tidegate_agent::skeleton::types::{
-    __sk_buff, tg_histograms, tg_left, tg_left_key, tg_path, tg_record, tg_tally, tg_upload_record,
-    tg_windowless, tg_windowless_key,
+    __sk_buff, tg_left, tg_left_key, tg_path, tg_record, tg_tally, tg_upload_record, tg_windowless,
+    tg_windowless_key,
 };
 use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
 use tidegate_agent::{Direction, Ecn, Interface, Kind, Reason, Rule, Rules, Verdict};
@@ -273,19 +273,6 @@ impl Gate {
         let cpus = tallies.lookup_percpu(&place.to_ne_bytes(), MapFlags::ANY);
         let cpus = cpus.expect("readable").expect("an array has every key");
         cpus.iter().map(|cpu| record(cpu)).collect()
-    }
-
-    /// Acknowledgements of its direction whose window was looked at.
-    pub fn looks(&self) -> u64 {
-        let histograms = &self.skeleton.maps.histograms;
-        let key = (self.direction as u32).to_ne_bytes();
-        let cpus = histograms.lookup_percpu(&key, MapFlags::ANY);
-        let cpus = cpus.expect("readable").expect("an array has every key");
-        let looks = |cpu: &Vec<u8>| -> u64 {
-            let seen: tg_histograms = record(cpu);
-            seen.window_bytes.slots.iter().sum()
-        };
-        cpus.iter().map(looks).sum()
     }
 
     /// What it remembers to have left alone.

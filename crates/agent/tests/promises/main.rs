@@ -23,7 +23,6 @@ mod mixed;
 mod packet;
 mod pressure;
 mod rules;
-mod seldom;
 mod steering;
 mod understood;
 mod uploads;
