@@ -113,6 +113,16 @@ fn what_there_is_is_listed() {
 }
 
 #[test]
+fn options_without_a_paper_are_refused() {
+    for option in [&["--quick"][..], &["--scenarios", "folder"], &["--lab"]] {
+        let output = reproduce(option);
+        assert_eq!(output.status.code(), Some(2), "{option:?}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains("PAPER|FIGURE"), "{text}");
+    }
+}
+
+#[test]
 fn an_unknown_paper_is_refused_with_those_that_there_are() {
     let output = reproduce(&["bbr"]);
     assert_eq!(output.status.code(), Some(2));

@@ -32,9 +32,6 @@ const SIGNALLED: f64 = 1.0;
 /// Why more are.
 const SLOW: &str = "a link of a few hundred kbit/s carries a thousand packets in half a minute, and a window of a dozen is outgrown sooner";
 
-/// Why more are signalled than a buffer drops.
-const NO_DROPS: &str = "two thousand packets of buffer hold more than some slow links carry in the time; without a drop the delay grows instead";
-
 /// Senders that pace themselves.
 const PACED: [(&str, &str); 2] = [("BBR", "bbr"), ("BBR 3", "bbr3")];
 
@@ -275,8 +272,7 @@ fn beside_drops(words: &str, trials: &Arc<[Trial]>, contender: Contender) -> [Qu
                 more.filter(|[signalled, dropped]| signalled > dropped)
                     .count() as f64
             },
-        )
-        .because(NO_DROPS),
+        ),
     ]
 }
 

@@ -100,33 +100,33 @@ pub struct ReproduceArgs {
     #[arg(value_name = "PAPER|FIGURE")]
     pub what: Vec<String>,
     /// A few seeds or links only, to be done within two minutes
-    #[arg(long)]
+    #[arg(long, requires = "what")]
     pub quick: bool,
     /// Run it over the kernel's TCP too, shorter and with one seed, and show both: what takes minutes,
     /// or the figures that are named. Needs root
-    #[arg(long)]
+    #[arg(long, requires = "what")]
     pub lab: bool,
     /// Repeat every run with so many seeds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, requires = "what", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: Option<u32>,
     /// Runs at a time; as many as there are cores by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, requires = "what", value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
     /// Print the result as JSON instead of a table
     #[arg(long)]
     pub json: bool,
     /// Write a self-contained page with pictures and numbers
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, requires = "what", value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// tide and measurements: run over every recorded link in this folder too, Mahimahi's traces
     /// (*.down, *.up) and, tide only, rate series (*.csv)
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, requires = "what", value_name = "FOLDER")]
     pub traces: Option<PathBuf>,
     /// Write one row a run to this file, as soon as it is known
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, requires = "what", value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
     /// Write every run as a scenario for `tidegate sim` into this folder, and run nothing
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["json", "html"])]
+    #[arg(long, requires = "what", value_name = "FOLDER", conflicts_with_all = ["json", "html"])]
     pub scenarios: Option<PathBuf>,
 }
 
