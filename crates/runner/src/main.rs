@@ -11,6 +11,9 @@
 //! ```
 //!
 //! A name is that of a test's target, or `unit` for the unit tests. What is not listed computes.
+//!
+//! What waits is held to real time, which a busy machine does not always give: a few tests of it that fail
+//! beside others are run once more when all others have ended, and the end names those that pass then.
 
 mod outcome;
 mod pool;
@@ -23,6 +26,9 @@ use program::{Kind, Program};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Instant;
+
+/// So many tests may have failed for want of processors; more of them have another reason.
+const ONCE_MORE: usize = 6;
 
 /// Runs test programs side by side. Their list, cargo's messages in JSON, comes on standard input:
 /// cargo test --no-run --message-format json-render-diagnostics | tidegate-runner
@@ -56,14 +62,46 @@ fn run(args: &Args) -> Result<bool> {
     let programs = program::choose(programs, &args.programs)?;
     let programs = programs.into_iter();
     let programs = programs.filter(|p| !args.quick || p.kind == Kind::Computes);
+    let programs: Vec<_> = programs.collect();
     let began = Instant::now();
     let mut outcomes = Vec::new();
-    pool::run(programs.collect(), |outcome| {
+    pool::run(programs.clone(), |outcome| {
         show(&outcome)?;
         outcomes.push(outcome);
         Ok(())
     })?;
-    conclude(&outcomes, began)
+    let late = once_more(&programs, &mut outcomes)?;
+    conclude(&outcomes, &late, began)
+}
+
+/// Runs alone what failed of those that are held to real time, unless that is much, and gives the names of
+/// the tests that pass then.
+fn once_more(programs: &[Program], outcomes: &mut [Outcome]) -> Result<Vec<String>> {
+    let real_time = |o: &&mut Outcome| {
+        let named = programs.iter().find(|p| p.name == o.name);
+        named.is_some_and(|p| p.kind == Kind::RealTime)
+    };
+    let failed = outcomes.iter_mut().filter(|o| !o.passed());
+    let failed: Vec<_> = failed.filter(real_time).collect();
+    let tests: usize = failed.iter().map(|o| o.failed_tests().len()).sum();
+    if tests > ONCE_MORE {
+        return Ok(Vec::new());
+    }
+    let mut late = Vec::new();
+    for outcome in failed {
+        let tests = outcome.failed_tests();
+        let program = programs.iter().find(|p| p.name == outcome.name);
+        let (Some(program), false) = (program, tests.is_empty()) else {
+            continue;
+        };
+        let again = pool::alone(program.only(&tests))?;
+        show(&again)?;
+        if again.passed() {
+            late.extend(tests.iter().map(|test| format!("{} {test}", outcome.name)));
+            outcome.make_good();
+        }
+    }
+    Ok(late)
 }
 
 /// What a program printed, whole.
@@ -76,13 +114,16 @@ fn show(outcome: &Outcome) -> Result<()> {
     Ok(())
 }
 
-/// The failures once more, what was left out, and the sum.
-fn conclude(outcomes: &[Outcome], began: Instant) -> Result<bool> {
+/// The failures again, what passed only alone, what was left out, and the sum.
+fn conclude(outcomes: &[Outcome], late: &[String], began: Instant) -> Result<bool> {
     let mut out = io::stdout().lock();
     let failed: Vec<_> = outcomes.iter().filter(|o| !o.passed()).collect();
     for outcome in &failed {
         writeln!(out, "\n     FAILED {}: {}", outcome.name, outcome.status)?;
         writeln!(out, "{}", outcome.failures())?;
+    }
+    if !late.is_empty() {
+        writeln!(out, "\n     Passed only alone:\n{}", late.join("\n"))?;
     }
     let skipped: Vec<_> = outcomes.iter().flat_map(Outcome::skipped).collect();
     if !skipped.is_empty() {

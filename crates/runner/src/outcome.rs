@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::iter;
+use std::mem;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -92,6 +93,18 @@ impl Outcome {
     pub fn failures(&self) -> &str {
         let from = self.printed.find("\nfailures:\n").unwrap_or(0);
         self.printed[from..].trim_matches('\n')
+    }
+
+    /// The tests that failed, as the harness lists them at its end; none if it does not.
+    pub fn failed_tests(&self) -> Vec<&str> {
+        let listed = self.printed.rsplit_once("\nfailures:\n");
+        let lines = listed.map_or("", |(_, list)| list).lines();
+        lines.map_while(|l| l.strip_prefix("    ")).collect()
+    }
+
+    /// Counts as passed what has failed here and passed when it was run once more.
+    pub fn make_good(&mut self) {
+        self.sum.passed += mem::take(&mut self.sum.failed);
     }
 
     /// What tests have said that they go without.

@@ -62,6 +62,14 @@ pub fn run(mut programs: Vec<Program>, mut ended: impl FnMut(Outcome) -> Result<
     })
 }
 
+/// Runs one while nothing else runs.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn alone(program: Program) -> Result<Outcome> {
+    execute(program, Class::Ordinary)
+}
+
 fn work(queue: &Mutex<Vec<Program>>, class: Class, results: &Sender<Result<Outcome>>) {
     loop {
         let next = queue.lock().expect("nobody panics with it").pop();

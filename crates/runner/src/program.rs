@@ -27,7 +27,7 @@ pub struct Program {
     /// The program itself.
     pub executable: PathBuf,
     /// Its arguments.
-    pub arguments: &'static [&'static str],
+    pub arguments: Vec<String>,
     /// What it does.
     pub kind: Kind,
     /// How long that takes, about.
@@ -166,7 +166,7 @@ fn program(message: Message) -> Result<Option<Program>> {
         name: format!("{}/{target}", package.display()),
         folder: folder.into(),
         executable,
-        arguments: &[],
+        arguments: Vec::new(),
         kind,
         minutes,
     }))
@@ -178,13 +178,24 @@ impl Program {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
+    /// These of its tests, one after the other.
+    pub fn only(&self, tests: &[&str]) -> Self {
+        let chosen = ["--test-threads=1", "--exact"].iter().chain(tests);
+        Self {
+            arguments: chosen.map(ToString::to_string).collect(),
+            ..self.clone()
+        }
+    }
+
     /// The examples in the workspace's documentation, in the calling folder.
     pub fn documentation() -> Self {
         Self {
             name: "doc".into(),
             folder: ".".into(),
             executable: "cargo".into(),
-            arguments: &["test", "--workspace", "--locked", "--doc"],
+            arguments: ["test", "--workspace", "--locked", "--doc"]
+                .map(Into::into)
+                .into(),
             kind: Kind::Computes,
             minutes: 0,
         }

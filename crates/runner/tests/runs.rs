@@ -87,6 +87,36 @@ fn a_failure_is_shown_and_fails() {
     assert!(lines.iter().any(|l| l == "SKIPPED t: no root"));
 }
 
+/// A script with one test that fails, unless it is asked for by its name and `alone` succeeds.
+fn fails_beside_others(alone: &str) -> String {
+    format!(
+        "if [ \"$3\" = t::late ] && {alone}; then {OK}; exit; fi
+         printf 'failures:\\nwhy\\n\\nfailures:\\n    t::late\\n\\n'
+         echo 'test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured'; exit 101"
+    )
+}
+
+#[test]
+fn what_waits_may_pass_alone_which_is_said() {
+    let (late, never) = (fails_beside_others("true"), fails_beside_others("false"));
+    let package = Package::new(&[("one", &late)]);
+    let output = package.run(&[]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let lines = lines(&output);
+    let said = lines.iter().position(|l| l.contains("Passed only alone"));
+    assert!(
+        lines[said.unwrap() + 1].ends_with("/one t::late"),
+        "{lines:?}"
+    );
+    assert_eq!(lines.last().unwrap(), "2 passed, 0 failed, 0 skipped");
+    // What fails alone too has failed, and so has what only computes.
+    for name in ["other", "computes"] {
+        let script = if name == "other" { &never } else { &late };
+        let output = Package::new(&[(name, script)]).run(&[]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+    }
+}
+
 #[test]
 fn what_waits_is_left_out_of_the_quick_ones() {
     let package = Package::new(&[("one", "exit 1"), ("computes", OK)]);

@@ -110,7 +110,7 @@ fn assert_mixed(result: &RunResult) {
     assert!((0.3..0.5).contains(&post), "{post} of 0.5 Mbit/s");
     // A round trip of 40 ms to connect and another one, or half of it, since the first window takes everything.
     let note = flow(result, "note").completion_s.unwrap();
-    assert!((0.05..0.085).contains(&note), "{note} s");
+    assert!((0.05..0.12).contains(&note), "{note} s");
     let web = &result.fetches[0];
     assert!(web.count > 10, "{web:?}");
     assert!((80.0..110.0).contains(&web.time_ms.p50), "{web:?}");

@@ -31,7 +31,9 @@ fn a_download_fills_the_link_and_its_queue() {
     // At most the payload of 1500-byte packets: 1448.
     let share = bulk.goodput_bps / 20e6;
     assert!((0.90..=1448.0 / 1500.0 + 1e-3).contains(&share), "{share}");
-    assert!((0.98..1.001).contains(&result.link.utilisation));
+    // A machine whose processors pause for 100 ms costs a link 2.5 % of these four seconds.
+    let used = result.link.utilisation;
+    assert!((0.95..1.001).contains(&used), "{used}");
     // CUBIC fills most of 2000 packets, 1200 ms; the RTT is that and 40 ms more.
     let queue = result.link.queue_delay_ms;
     assert!((200.0..=1201.0).contains(&queue.p95), "{queue:?}");

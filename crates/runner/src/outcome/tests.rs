@@ -11,6 +11,7 @@ fn outcome(status: i32, printed: &str) -> Outcome {
 const GOOD: &str = "\nrunning 3 tests\ntest a ... ok\n\n\
     test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
 const BAD: &str = "\nrunning 2 tests\nSKIPPED b: needs root\n\nfailures:\n\n---- a stdout ----\nwhy\n\n\
+    \nfailures:\n    a\n    b::c\n\n\
     test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
 
 #[test]
@@ -26,6 +27,8 @@ fn what_failed_and_what_was_left_out_is_found() {
     let bad = outcome(101 << 8, BAD);
     assert!(bad.failures().starts_with("failures:\n\n---- a stdout"));
     assert!(bad.failures().contains("why"));
+    assert_eq!(bad.failed_tests(), ["a", "b::c"]);
+    assert!(outcome(0, GOOD).failed_tests().is_empty());
     assert_eq!(bad.skipped().collect::<Vec<_>>(), ["SKIPPED b: needs root"]);
 }
 
