@@ -4,15 +4,16 @@ use crate::attach::{Attachment, Place, Way, attach};
 use crate::pin::{self, make_folder, pin};
 use crate::skeleton::types::{
     tg_connection, tg_flow, tg_histograms, tg_key, tg_left, tg_left_key, tg_path, tg_record,
-    tg_tally, tg_upload_record, tg_windowless, tg_windowless_key,
+    tg_seldom, tg_seldom_set, tg_tally, tg_upload_record, tg_windowless, tg_windowless_key,
 };
 use crate::skeleton::{AgentSkel, AgentSkelBuilder};
 use crate::support::{require, sees_cgroups};
 use crate::tables::{self, TableView};
 use crate::tally;
+use crate::view::endpoints;
 use crate::{
-    AgentError, Carried, Count, Direction, Directions, FlowView, Histograms, Hook, Interface,
-    LeftView, LinkLayer, Owners, PathView, Rules, WindowlessView,
+    AgentError, Carried, Count, Direction, Directions, Endpoint, FlowView, Histograms, Hook,
+    Interface, LeftView, LinkLayer, Owners, PathView, Reason, Rules, WindowlessView,
 };
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, ProgramMut};
@@ -284,7 +285,29 @@ impl Agent {
             .map(|(key, r)| view(Direction::Down, &key, &r.flow, &r.connection));
         let uploads = records::<tg_key, tg_upload_record>(&maps.uploads)
             .map(|(key, r)| view(Direction::Up, &key, &r.upload.flow, &r.connection));
-        downloads.chain(uploads).collect()
+        let mut flows: Vec<_> = downloads.chain(uploads).collect();
+        self.add_passed(&mut flows);
+        flows
+    }
+
+    /// What has come of downloads since a program last looked at them (`bpf/seldom.h`) is theirs, too.
+    fn add_passed(&self, flows: &mut [FlowView]) {
+        let passed: HashMap<_, _> = self.passed(Reason::Measured).collect();
+        for flow in flows.iter_mut().filter(|f| f.direction == Direction::Down) {
+            let key = (flow.ifindex, (flow.local, flow.remote));
+            flow.received_bytes += passed.get(&key).map_or(0, |s| u64::from(s.bytes));
+        }
+    }
+
+    /// What came of downloads since the last look at them, and is counted for that reason: by interface and ends.
+    fn passed(&self, reason: Reason) -> impl Iterator<Item = (Ends, tg_seldom)> {
+        let map = &self.skeleton.maps.seldom;
+        // One system call for all: a look at every place would be thousands.
+        let sets = map.lookup_batch(map.max_entries(), MapFlags::ANY, MapFlags::ANY);
+        let sets = sets.into_iter().flatten();
+        let passed = sets.flat_map(|(_, set)| value::<tg_seldom_set>(&set).of);
+        let passed = passed.filter(move |s| s.packets > 0 && s.reason == reason as u32);
+        passed.map(|s| ((s.key.ifindex, endpoints(&s.key)), s))
     }
 
     /// The tables of the directions that are served; `flows` are those of [`Agent::flows`].
@@ -309,8 +332,10 @@ impl Agent {
 
     /// Every path; `flows` are those of [`Agent::flows`].
     pub fn paths(&self, flows: &[FlowView], now_us: u64) -> Vec<PathView> {
-        let view = |((direction, ifindex), path)| {
-            let traffic = self.traffic(direction, ifindex);
+        let view = |((direction, ifindex), mut path): (_, tg_path)| {
+            let tallies = self.tallies_of(ifindex);
+            let traffic = tally::carried(direction, &tallies);
+            path.measured += tally::passed(direction, &tallies);
             PathView::new(direction, ifindex, &path, flows, traffic, now_us)
         };
         self.path_records().map(view).collect()
@@ -319,8 +344,9 @@ impl Agent {
     /// Payload bytes of TCP that were measured on all interfaces that it is on, by [`Direction::ALL`].
     pub fn measured_bytes(&self) -> [u64; 2] {
         let mut sums = [0; 2];
-        for ((direction, _), path) in self.path_records() {
-            sums[direction as usize] += path.measured;
+        for ((direction, ifindex), path) in self.path_records() {
+            let passed = tally::passed(direction, &self.tallies_of(ifindex));
+            sums[direction as usize] += path.measured + passed;
         }
         sums
     }
@@ -335,11 +361,16 @@ impl Agent {
 
     /// All that went `direction` over an interface.
     pub fn traffic(&self, direction: Direction, ifindex: u32) -> Vec<Carried> {
+        tally::carried(direction, &self.tallies_of(ifindex))
+    }
+
+    /// The packets of an interface, by CPU; none where it has no place.
+    fn tallies_of(&self, ifindex: u32) -> Vec<tg_tally> {
         let data = self.skeleton.maps.data_data.as_deref();
         let mut places = data.expect("the programs have globals").interfaces.iter();
         let place = places.position(|held| *held == ifindex);
         let tallies = place.and_then(|place| self.tallies(place as u32).ok());
-        tally::carried(direction, &tallies.unwrap_or_default())
+        tallies.unwrap_or_default()
     }
 
     /// The paths by direction and interface, each as it was at one moment.
@@ -368,9 +399,17 @@ impl Agent {
 
     /// Every TCP connection whose data are left alone, in no particular order.
     pub fn left(&self) -> Vec<LeftView> {
-        records::<tg_left_key, tg_left>(&self.skeleton.maps.left)
+        let mut left: Vec<_> = records::<tg_left_key, tg_left>(&self.skeleton.maps.left)
             .map(|(key, left)| LeftView::new(&key, &left))
-            .collect()
+            .collect();
+        let passed: HashMap<_, _> = self.passed(Reason::Denied).collect();
+        for view in left.iter_mut().filter(|l| l.direction == Direction::Down) {
+            if let Some(more) = passed.get(&(view.ifindex, (view.local, view.remote))) {
+                view.packets += u64::from(more.packets);
+                view.bytes += u64::from(more.bytes);
+            }
+        }
+        left
     }
 
     /// How queueing delays and windows were distributed, by [`Direction::ALL`].
@@ -568,6 +607,9 @@ fn end_tally(skeleton: &mut AgentSkel<'_>, ifindex: u32) {
         *held = 0;
     }
 }
+
+/// An interface, with this machine's end of a connection and the far one.
+type Ends = (u32, (Endpoint, Endpoint));
 
 /// Every key of a table with its record.
 fn records<K: Copy + Default, T: Copy + Default>(

@@ -64,6 +64,14 @@ pub(crate) fn carried(direction: Direction, tallies: &[tg_tally]) -> Vec<Carried
     kinds.map(carried).filter(|c| c.packets > 0).collect()
 }
 
+/// Payload of TCP that went `direction` and is measured though no program looked at it (`bpf/seldom.h`): of downloads only.
+pub(crate) fn passed(direction: Direction, tallies: &[tg_tally]) -> u64 {
+    match direction {
+        Direction::Down => tallies.iter().map(|t| t.passed).sum(),
+        Direction::Up => 0,
+    }
+}
+
 /// Packets and bytes.
 fn sum(tallies: &[tg_tally], of: impl Fn(&tg_tally) -> tg_counter) -> (u64, u64) {
     let counters = tallies.iter().map(of);

@@ -28,14 +28,6 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Which directions' data are steered. */
-const volatile bool serves[TG_DIRECTIONS] = { true, true };
-
-static __always_inline int serves_uploads(void)
-{
-	return serves[TG_UP] && tg_upload_steered_by(params());
-}
-
 /* Where what is known of a packet is put: on the stack, or, where all that comes after the parser would be looked at once
  * for each of its many ways, in a map, in which the verifier forgets values. */
 static __always_inline struct tg_packet *to_fill(struct tg_packet *blank)
@@ -58,17 +50,22 @@ static __always_inline struct tg_packet *to_fill(struct tg_packet *blank)
 
 static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 {
-	struct tg_packet blank = { .now_us = now_us() };
-	struct tg_packet *p = to_fill(&blank);
 	struct tg_fate fate = { .direction = TG_DOWN };
-	int reason = tg_parse(skb, p, l2, 0);
+	struct tg_packet blank = {};
+	struct tg_packet *p;
+	int reason;
 
+	if (serves[TG_DOWN] && may_pass(skb, &blank.passed, l2, TG_DOWN))
+		return TC_ACT_UNSPEC;
+	blank.now_us = now_us();
+	p = to_fill(&blank);
 	if (!p)
 		return TC_ACT_UNSPEC;
+	reason = tg_parse(skb, p, l2, 0);
 	if (is_windowless(reason)) {
 		fate.data = serves[TG_DOWN] ? reason : TG_COUNTS;
 		fate.answer = serves_uploads() ? reason : TG_COUNTS;
-		count(skb, l2, p, fate, meet_windowless(skb, p, TG_DOWN));
+		count(skb, l2, fate, meet_windowless(skb, p, TG_DOWN), p->payload, p->ecn);
 		return TC_ACT_UNSPEC;
 	}
 	fate.data = serves[TG_DOWN] ? arrives(skb, p, reason) : TG_COUNTS;
@@ -79,17 +76,22 @@ static __always_inline int in(struct __sk_buff *skb, __u32 l2)
 
 static __always_inline int out(struct __sk_buff *skb, __u32 l2)
 {
-	struct tg_packet blank = { .now_us = now_us() };
-	struct tg_packet *p = to_fill(&blank);
 	struct tg_fate fate = { .direction = TG_UP };
-	int reason = tg_parse(skb, p, l2, 1);
+	struct tg_packet blank = {};
+	struct tg_packet *p;
+	int reason;
 
+	if (serves[TG_DOWN] && may_pass(skb, &blank.passed, l2, TG_UP))
+		return TC_ACT_UNSPEC;
+	blank.now_us = now_us();
+	p = to_fill(&blank);
 	if (!p)
 		return TC_ACT_UNSPEC;
+	reason = tg_parse(skb, p, l2, 1);
 	if (is_windowless(reason)) {
 		fate.answer = serves[TG_DOWN] ? reason : TG_COUNTS;
 		fate.data = serves_uploads() ? reason : TG_COUNTS;
-		count(skb, l2, p, fate, meet_windowless(skb, p, TG_UP));
+		count(skb, l2, fate, meet_windowless(skb, p, TG_UP), p->payload, p->ecn);
 		return TC_ACT_UNSPEC;
 	}
 	fate.answer = serves[TG_DOWN] ? leaves(skb, p, reason) : TG_COUNTS;

@@ -5,7 +5,7 @@
 
 #include "device.h"
 #include "rewrite.h"
-#include "sight.h"
+#include "seldom.h"
 
 /* The peer's SYN, or its answer to ours: whether the scale that we offered is in force. */
 static __always_inline void note_answer(const struct tg_packet *p)
@@ -36,8 +36,51 @@ __noinline int learn_segment(struct tg_flow *f, struct tg_arrival *a, __u32 ifin
 	return TG_COUNT_MEASURED;
 }
 
+/* What has passed without a look is the flow's, too. */
+__noinline int add_passed(const struct tg_packet *p)
+{
+	struct tg_connection *c;
+
+	if (!p)
+		return 0;
+	c = find(TG_DOWN, p);
+	if (c && !c->denied)
+		__sync_fetch_and_add(&flow_of(TG_DOWN, c)->received, p->passed.bytes);
+	return 0;
+}
+
+/* After a look at the flow: whether what comes next may pass without one. Where it may not any more the law begins anew:
+ * of what has passed it knows nothing. */
+static __always_inline void note_pace(struct tg_packet *p, struct tg_connection *c, struct tg_flow *f)
+{
+	if (p->options.timestamps && p->payload && is_beyond(f)) {
+		p->passed.seldom = let_pass(p, TG_COUNT_MEASURED, f->delay.tick_us,
+					    f->queue_us);
+		c->seldom = p->passed.seldom;
+	} else if (c->seldom) {
+		look_again(p);
+		c->seldom = 0;
+		f->own.arrived_us = 0;
+	}
+}
+
+/* Data of a flow arrive that a rule leaves alone. */
+static __always_inline int pass_denied(struct tg_packet *p, struct tg_connection *c)
+{
+	struct tg_flow *f = flow_of(TG_DOWN, c);
+
+	/* It is not measured, so these bytes are nobody else's. */
+	f->unsampled += p->payload;
+	if (p->options.timestamps && p->payload && f->unsampled >= TG_SELDOM_BYTES) {
+		f->unsampled = TG_SELDOM_BYTES;
+		p->passed.seldom = let_pass(p, TG_COUNT_DENIED, TG_MS_US, TG_OPEN);
+		c->seldom = p->passed.seldom;
+	}
+	return TG_COUNT_DENIED;
+}
+
 /* A data segment arrives. */
-static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet *p)
+static __always_inline int measure(struct __sk_buff *skb, struct tg_packet *p)
 {
 	struct tg_path *uplink;
 	struct tg_connection *c;
@@ -53,7 +96,7 @@ static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet
 	if (!c)
 		return reason;
 	if (c->denied)
-		return TG_COUNT_DENIED;
+		return pass_denied(p, c);
 	uplink = find_path(TG_UP, p->key.ifindex);
 	h = bpf_map_lookup_elem(&heard, &zero);
 	if (!h)
@@ -74,14 +117,17 @@ static __always_inline int measure(struct __sk_buff *skb, const struct tg_packet
 		return reason;
 	if (p->payload)
 		observe_queue(TG_DOWN, f->queue_us);
+	note_pace(p, c, f);
 	return TG_COUNT_MEASURED;
 }
 
 /* What arrives, of which the parser found `reason`: data. */
-TG_ON_ITS_OWN int arrives(struct __sk_buff *skb, const struct tg_packet *p, int reason)
+TG_ON_ITS_OWN int arrives(struct __sk_buff *skb, struct tg_packet *p, int reason)
 {
 	if (!p || reason >= 0)
 		return reason;
+	if (p->passed.packets)
+		add_passed(p);
 	if (p->rst || p->syn || !p->payload) {
 		if (p->syn && !p->rst)
 			note_answer(p);
@@ -109,6 +155,16 @@ static __always_inline int leaves_handshake(struct __sk_buff *skb, const struct 
 		c->scale_state = TG_SCALE_OFFERED;
 	tg_flow_opens(flow_of(TG_DOWN, c), p->now_us, p->options.timestamps, p->options.tsval);
 	return TG_COUNT_HANDSHAKE;
+}
+
+/* The acknowledgements that follow may pass without a look: what was told is forgotten. */
+static __always_inline void answer_seldom(const struct tg_packet *p, const struct tg_connection *c,
+					  struct tg_flow *f)
+{
+	if (!c->seldom)
+		return;
+	f->window.known = 0;
+	let_answers_pass(p, f->sent_bytes);
 }
 
 /* What leaves: acknowledgements, with or without data. */
@@ -140,12 +196,17 @@ TG_ON_ITS_OWN int leaves(struct __sk_buff *skb, const struct tg_packet *p, int r
 		return reason;
 	f = flow_of(TG_DOWN, c);
 	reason = pass_unsteered(skb, TG_DOWN, p, c, &f->window);
-	if (reason >= 0)
+	if (reason >= 0) {
+		answer_seldom(p, c, f);
 		return reason;
+	}
 	note_mode(c, &f->window);
+	if (p->passed.again)
+		f->rtt.seen_tsval = p->options.tsval;
 	a = tg_acknowledgement(p, c->scale & 15);
 	raw = tg_flow_leaves(f, &a, p->now_us, p->options.timestamps, p->options.tsval);
 	observe_window(TG_DOWN, f->sent_bytes);
+	answer_seldom(p, c, f);
 	return lower_window(skb, p, c, raw);
 }
 

@@ -43,18 +43,27 @@ struct tg_options {
 	__u8 mptcp;
 };
 
+/* What was not looked at of a flow since the last look (seldom.h). */
+struct tg_passed {
+	__u32 bytes;   /* payload of those */
+	__u16 packets; /* with data, that arrived */
+	__u8 again;    /* what leaves: whether the timestamp of the packet that is looked at has left before */
+	__u8 seldom;   /* whether what comes next may pass without a look */
+};
+
 struct tg_packet {
 	__u64 now_us;
+	struct tg_passed passed;
 	struct tg_key key; /* local is the source of what leaves, the destination of what arrives */
 	struct tg_options options;
 	__u32 tcp; /* offset of the TCP header */
 	__u32 seq;
 	__u32 ack;
 	__u32 payload;
-	__u32 protocol; /* of what IP carries */
-	__u32 datagram; /* payload of one UDP datagram on the wire; 0: not UDP, or not understood */
+	__u16 datagram; /* payload of one UDP datagram on the wire; 0: not UDP, or not understood */
 	__u16 window;	  /* host byte order */
 	__u16 window_wire; /* as it stands in the packet */
+	__u8 protocol;	  /* of what IP carries */
 	__u8 syn, fin, rst, has_ack;
 	__u8 ecn; /* enum tg_ecn */
 };
@@ -418,13 +427,18 @@ static __always_inline __u32 tg_segment_bytes(const struct __sk_buff *skb,
 	return payload < known ? 0 : payload;
 }
 
-/* Of how many packets on the wire the kernel has made this one, or is to make of it; those who do not know
- * say none. What brings nothing is never merged, and is not asked. */
-static __always_inline __u32 wire_packets(const struct __sk_buff *skb, const struct tg_packet *p)
+/* Of how many packets on the wire the kernel has made this one with so much `payload`, or is to make of it; those who do
+ * not know say none. What brings nothing is never merged, and is not asked. */
+static __always_inline __u32 wire_packets_of(const struct __sk_buff *skb, __u32 payload)
 {
-	__u32 packets = p->payload ? skb->gso_segs : 0;
+	__u32 packets = payload ? skb->gso_segs : 0;
 
 	return packets ? packets : 1;
+}
+
+static __always_inline __u32 wire_packets(const struct __sk_buff *skb, const struct tg_packet *p)
+{
+	return wire_packets_of(skb, p->payload);
 }
 
 /* What the packet acknowledges, its window shifted by `scale`. */

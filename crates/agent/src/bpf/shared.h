@@ -47,7 +47,7 @@ struct tg_connection {
 	tg_u32 device; /* whose it is; 0: not known */
 	tg_u32 device_weight;
 	tg_u32 owners_told; /* when that was asked, plus 1; 0: not yet */
-	tg_u32 unused;
+	tg_u32 seldom; /* whether it is looked at now and then only */
 };
 
 /* An address as it lies in a packet; of IPv4 word 0, the rest 0. */
@@ -251,6 +251,8 @@ struct tg_tally {
 	/* By their own direction, arriving (TG_DOWN) or leaving. Here a packet is one of the wire's, as far as the
 	 * kernel knows how many it has merged. */
 	struct tg_counter traffic[TG_DIRECTIONS][TG_KIND_SLOTS][TG_ECNS];
+	/* Payload of downloads that is measured though nobody looked at it (seldom.h): of a path's sum the rest. */
+	tg_u64 passed;
 };
 
 /* A flow that has no window: all between two ends that IP carries by one protocol. Ports are 0 where a packet

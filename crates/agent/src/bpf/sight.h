@@ -81,15 +81,15 @@ static __always_inline int is_left_alone(int reason)
 }
 
 /* Data that arrive before anything has left have no reason of their own: what left later found it. */
-static __always_inline void note_left(struct tg_left *l, __u64 now_us, __u32 bytes, __u32 reason)
+static __always_inline void note_left(struct tg_left *l, const struct tg_packet *p, __u32 bytes, __u32 reason)
 {
-	l->seen_us = now_us;
+	l->seen_us = p->now_us;
 	if (reason != TG_COUNT_NO_FLOW)
 		l->reason = reason;
 	if (!bytes)
 		return;
-	__sync_fetch_and_add(&l->packets, 1);
-	__sync_fetch_and_add(&l->bytes, bytes);
+	__sync_fetch_and_add(&l->packets, 1 + p->passed.packets);
+	__sync_fetch_and_add(&l->bytes, bytes + p->passed.bytes);
 }
 
 /* Remembers that `bytes` of the connection's data were left alone; none: the reason only. */
@@ -104,7 +104,7 @@ __noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 byt
 	key.protocol = p->protocol;
 	known = bpf_map_lookup_elem(&left, &key);
 	if (known) {
-		note_left(known, p->now_us, bytes, reason);
+		note_left(known, p, bytes, reason);
 	} else {
 		struct tg_left fresh = {
 			.packets = bytes ? 1 : 0,
@@ -167,20 +167,21 @@ struct tg_fate {
 
 _Static_assert(TG_COUNTS < TG_COUNT_SLOTS && TG_KINDS <= TG_KIND_SLOTS, "a slot for each");
 
-/* It is counted, once under each of the two and once by its kind. */
-static __always_inline void count(struct __sk_buff *skb, __u32 l2, const struct tg_packet *p,
-				  struct tg_fate fate, __u32 kind)
+/* It is counted, once under each of the two and once by its kind. Returns what it is counted in. */
+static __always_inline struct tg_tally *count(struct __sk_buff *skb, __u32 l2, struct tg_fate fate, __u32 kind,
+				  __u32 payload, __u32 ecn)
 {
-	__u32 place = place_of(p->key.ifindex);
+	__u32 place = place_of(skb->ifindex);
 	struct tg_tally *t = bpf_map_lookup_elem(&tallies, &place);
 	__u32 bytes = skb->len - l2;
 
 	if (!t)
-		return;
+		return NULL;
 	tally(&t->counts[fate.direction][fate.data & (TG_COUNT_SLOTS - 1)], 1, bytes);
 	tally(&t->counts[!fate.direction][fate.answer & (TG_COUNT_SLOTS - 1)], 1, bytes);
-	tally(&t->traffic[fate.direction][kind & (TG_KIND_SLOTS - 1)][p->ecn & (TG_ECNS - 1)],
-	      wire_packets(skb, p), bytes);
+	tally(&t->traffic[fate.direction][kind & (TG_KIND_SLOTS - 1)][ecn & (TG_ECNS - 1)],
+	      wire_packets_of(skb, payload), bytes);
+	return t;
 }
 
 /* A packet that may be TCP has met its fate: it is of the kind that it is as data, where it has any, or else as an
@@ -188,7 +189,7 @@ static __always_inline void count(struct __sk_buff *skb, __u32 l2, const struct 
 static __always_inline void count_segment(struct __sk_buff *skb, __u32 l2, const struct tg_packet *p,
 					  struct tg_fate fate)
 {
-	count(skb, l2, p, fate, kind_of(p, p->payload ? fate.data : fate.answer));
+	count(skb, l2, fate, kind_of(p, p->payload ? fate.data : fate.answer), p->payload, p->ecn);
 	if (is_left_alone(fate.data))
 		leave_alone(p, fate.direction, p->payload, fate.data);
 }

@@ -7,7 +7,7 @@ use crate::packet::{ACK, FIN, Ip, Link, Packet, RST, SYN, option};
 use std::collections::VecDeque;
 use tidegate_agent::Direction;
 
-/// The round trip of every connection here.
+/// The round trip of connections, unless one says otherwise.
 pub const RTT_US: u64 = 40_000;
 pub const MSS: usize = 1448;
 
@@ -40,7 +40,8 @@ pub struct Connection {
     /// Segments that one acknowledgement covers in [`Self::download`], and the time between them.
     pub ack_every: u64,
     pub segment_us: u64,
-    /// How long what is sent through a gate of uploads stands in the uplink's queue.
+    pub rtt_us: u64,
+    /// How long the data stand in a queue on their way.
     pub queue_us: u64,
     /// The next byte of ours.
     pub seq: u32,
@@ -75,6 +76,7 @@ impl Connection {
             mptcp: [false; 2],
             ack_every: 2,
             segment_us: 1_000,
+            rtt_us: RTT_US,
             queue_us: 0,
             seq: 0xffff_0000,
             expected: 0xfffe_0000,
@@ -121,6 +123,11 @@ impl Connection {
         packet
     }
 
+    /// TSval at the other end of the link, half a round trip ago.
+    fn far_ms(&self, now_us: u64) -> u32 {
+        ms(now_us - self.rtt_us / 2) + 900_000
+    }
+
     /// A segment of ours at `now_us`, with the window field as the kernel wrote it.
     pub fn outgoing(&self, now_us: u64, window: u16) -> Packet {
         let mut packet = self.packet(Way::Leaves);
@@ -130,7 +137,8 @@ impl Connection {
                 Direction::Down => option::timestamps(ms(now_us), 0),
                 // It left half a round trip ago, and what it echoes stood in a queue before.
                 Direction::Up => {
-                    option::timestamps(far_ms(now_us), ms(now_us - RTT_US - self.queue_us))
+                    let sent_us = now_us - self.rtt_us - self.queue_us;
+                    option::timestamps(self.far_ms(now_us), ms(sent_us))
                 }
             };
         }
@@ -142,12 +150,16 @@ impl Connection {
         let mut packet = self.packet(Way::Arrives);
         packet.window = 1_000;
         packet.payload = payload;
-        while let Some((_, tsval)) = self.echoes.pop_front_if(|(back, _)| *back <= now_us) {
+        let left_us = match self.direction {
+            Direction::Down => now_us - self.queue_us,
+            Direction::Up => now_us,
+        };
+        while let Some((_, tsval)) = self.echoes.pop_front_if(|(back, _)| *back <= left_us) {
             self.tsecr = tsval;
         }
         if self.timestamps {
             packet.options = match self.direction {
-                Direction::Down => option::timestamps(far_ms(now_us), self.tsecr),
+                Direction::Down => option::timestamps(self.far_ms(left_us), self.tsecr),
                 Direction::Up => option::timestamps(ms(now_us), 0),
             };
         }
@@ -235,7 +247,7 @@ impl Connection {
     pub fn send(&mut self, gate: &Gate, now_us: u64, packet: &Packet) -> u16 {
         let before = packet.bytes();
         let after = gate.pass(Way::Leaves, self.link, &before);
-        self.echoes.push_back((now_us + RTT_US, ms(now_us)));
+        self.echoes.push_back((now_us + self.rtt_us, ms(now_us)));
         let window = window_of(packet, &after);
         assert!(window <= packet.window, "a larger window");
         assert!(packet.checksum_is_right(&after), "a wrong checksum");
@@ -362,11 +374,6 @@ impl Connection {
 /// TSval of a clock that counts milliseconds.
 fn ms(now_us: u64) -> u32 {
     (now_us / 1_000) as u32
-}
-
-/// The same at the other end of the link, half a round trip ago.
-fn far_ms(now_us: u64) -> u32 {
-    ms(now_us - RTT_US / 2) + 900_000
 }
 
 /// The window field of a packet that was made from `packet`.

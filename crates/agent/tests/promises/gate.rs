@@ -14,8 +14,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::mem::{MaybeUninit, offset_of};
 use tidegate_agent::skeleton::types::{
-    __sk_buff, tg_left, tg_left_key, tg_path, tg_record, tg_tally, tg_upload_record, tg_windowless,
-    tg_windowless_key,
+    __sk_buff, tg_histograms, tg_left, tg_left_key, tg_path, tg_record, tg_tally, tg_upload_record,
+    tg_windowless, tg_windowless_key,
 };
 use tidegate_agent::skeleton::{AgentSkel, AgentSkelBuilder};
 use tidegate_agent::{Direction, Ecn, Interface, Kind, Reason, Rule, Rules, Verdict};
@@ -257,9 +257,7 @@ impl Gate {
     /// Packets of its direction counted so far, by reason.
     pub fn counts(&self) -> Vec<u64> {
         let mut counts = vec![0; Reason::ALL.len()];
-        // Of `lo`, which has the first place, and of what has none.
-        let places = [0, self.skeleton.maps.tallies.max_entries() - 1];
-        for tally in places.into_iter().flat_map(|place| self.tallies(place)) {
+        for tally in self.all_tallies() {
             let counted = &tally.counts[self.direction as usize];
             for (sum, counter) in counts.iter_mut().zip(counted) {
                 *sum += counter.packets;
@@ -268,11 +266,38 @@ impl Gate {
         counts
     }
 
+    /// Of `lo`, which has the first place, and of what has none, by CPU.
+    fn all_tallies(&self) -> impl Iterator<Item = tg_tally> {
+        let places = [0, self.skeleton.maps.tallies.max_entries() - 1];
+        places.into_iter().flat_map(|place| self.tallies(place))
+    }
+
     fn tallies(&self, place: u32) -> Vec<tg_tally> {
         let tallies = &self.skeleton.maps.tallies;
         let cpus = tallies.lookup_percpu(&place.to_ne_bytes(), MapFlags::ANY);
         let cpus = cpus.expect("readable").expect("an array has every key");
         cpus.iter().map(|cpu| record(cpu)).collect()
+    }
+
+    /// Payload that was measured of downloads without a look.
+    pub fn passed(&self) -> u64 {
+        self.all_tallies().map(|t| t.passed).sum()
+    }
+
+    /// How many packets are shown with a queue, and how many with a window.
+    pub fn shown(&self) -> (u64, u64) {
+        let histograms = &self.skeleton.maps.histograms;
+        let key = (self.direction as u32).to_ne_bytes();
+        let cpus = histograms.lookup_percpu(&key, MapFlags::ANY);
+        let cpus = cpus.expect("readable").expect("an array has every key");
+        let seen = cpus.iter().map(|cpu| record::<tg_histograms>(cpu));
+        seen.fold((0, 0), |(queues, windows), seen| {
+            let sum = |slots: [u64; 62]| slots.iter().sum::<u64>();
+            (
+                queues + sum(seen.queue_us.slots),
+                windows + sum(seen.window_bytes.slots),
+            )
+        })
     }
 
     /// What it remembers to have left alone.

@@ -23,6 +23,7 @@ mod mixed;
 mod packet;
 mod pressure;
 mod rules;
+mod seldom;
 mod steering;
 mod understood;
 mod uploads;

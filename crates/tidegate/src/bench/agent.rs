@@ -2,7 +2,7 @@
 //! nanoseconds a packet.
 
 use super::agent_process::AgentProcess;
-use super::packets::programs::Build;
+use super::packets::programs::{Build, OnInterface};
 use super::{Row, median};
 use anyhow::{Context, Result, ensure};
 use nix::errno::Errno;
@@ -135,17 +135,19 @@ impl Side {
 impl Bench<'_> {
     /// Goodput with the agent, and with the other build's if there is one, each beside that without: medians over
     /// neighbouring measurements on the same connections, so that a machine that is busy for a while does not count
-    /// against one side.
+    /// against one side. Both have seen the connections begin, as an agent that is always there has.
     fn compare(&self, flows: usize, dry_run: bool) -> Result<Vec<Side>> {
+        let find = || Ok(Interface::find(Veth::INTERFACE)?);
+        let interface = self.hosts.client.run(find)?;
+        let mut agent = self.start(&self.hosts.client, dry_run)?;
+        let other = self.against.map(|build| build.load_on(interface.index));
+        let other = other.transpose()?;
+        let attach_other = |other: &OnInterface| self.hosts.client.run(|| other.attach());
+        let first = other.as_ref().map(attach_other).transpose()?;
         self.during_downloads(flows, |received| {
-            let interface = self
-                .hosts
-                .client
-                .run(|| Ok(Interface::find(Veth::INTERFACE)?))?;
-            let mut agent = self.start(&self.hosts.client, dry_run)?;
+            self.wait(SETTLE)?;
+            drop(first);
             agent.release(interface.index);
-            let other = self.against.map(|build| build.load_on(interface.index));
-            let other = other.transpose()?;
             let mut sides = vec![Vec::new(); 1 + usize::from(other.is_some())];
             for _ in 0..if flows == 1 { PAIRS } else { PAIRS_OF_MANY } {
                 let without = self.goodput_bps(received)?;
@@ -153,7 +155,7 @@ impl Bench<'_> {
                 sides[0].push((self.goodput_bps(received)?, without));
                 agent.release(interface.index);
                 if let Some(other) = &other {
-                    let _attached = self.hosts.client.run(|| other.attach())?;
+                    let _attached = attach_other(other)?;
                     sides[1].push((self.goodput_bps(received)?, without));
                 }
             }

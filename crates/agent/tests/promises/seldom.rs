@@ -1,0 +1,120 @@
+//! Flows that no access link could carry, and those that a rule leaves alone, are looked at now and then: everything is
+//! counted, nothing is retracted, and a queue ends it.
+
+use crate::connection::{Connection, MSS};
+use crate::gate::{Gate, Way};
+use crate::packet::{ACK, FIN, Ip, Link};
+use tidegate_agent::{Direction, Reason, Verdict};
+use tidegate_testing::is_root;
+
+const START_US: u64 = 5_000_000;
+const PORT: u16 = 9_000;
+
+/// The kernel's: four megabytes, with the scale.
+const WINDOW: u16 = 32_000;
+
+/// A machine next door, 1.2 Gbit/s.
+fn next_door(gate: &mut Gate, link: Link, ip: Ip) -> Connection {
+    let mut connection = Connection::through(gate, link, ip, PORT);
+    connection.rtt_us = 300;
+    connection.segment_us = 10;
+    connection.open(gate, START_US - 300);
+    connection
+}
+
+fn fin(gate: &Gate, connection: &mut Connection, now_us: u64) {
+    let mut packet = connection.incoming(now_us, 0);
+    packet.flags = ACK | FIN;
+    gate.pass(Way::Arrives, packet.link, &packet.bytes());
+}
+
+#[test]
+fn a_flow_that_no_access_link_could_carry_is_looked_at_now_and_then() {
+    if !is_root() {
+        return;
+    }
+    for (link, ip) in [(Link::Ethernet, Ip::V4), (Link::PlainIp, Ip::V6)] {
+        let mut gate = Gate::new();
+        let mut connection = next_door(&mut gate, link, ip);
+        let (now_us, window) = connection.download(&mut gate, START_US, 200_000, WINDOW);
+        assert_eq!((window, connection.lowered), (WINDOW, 0), "the kernel's");
+        let (segments, acks) = (20_000, 10_000);
+        let looks = gate.path().measured / MSS as u64;
+        assert!(
+            (1..segments / 20).contains(&looks),
+            "{looks} of {segments} looked at"
+        );
+        let passed = gate.passed() / MSS as u64;
+        assert_eq!(looks + passed, segments);
+        // The first acknowledgements have no queue to be shown with, and the handshake's last has a window.
+        let (queues, windows) = gate.shown();
+        assert!((segments - 10..=segments).contains(&queues), "{queues}");
+        assert!((acks..=acks + 1).contains(&windows), "{windows}");
+        let counts = gate.counts();
+        assert_eq!(counts[Reason::Measured as usize], segments);
+        assert_eq!(counts[Reason::Unchanged as usize], acks);
+        fin(&gate, &mut connection, now_us);
+        assert_eq!(gate.path().measured + gate.passed(), segments * MSS as u64);
+    }
+}
+
+#[test]
+fn every_packet_counts_where_a_round_trip_is_longer() {
+    if !is_root() {
+        return;
+    }
+    let mut gate = Gate::new();
+    let mut connection = next_door(&mut gate, Link::Ethernet, Ip::V4);
+    connection.rtt_us = 3_000;
+    connection.download(&mut gate, START_US, 100_000, WINDOW);
+    assert_eq!(gate.passed(), 0);
+    assert_eq!(gate.path().measured, 10_000 * MSS as u64);
+}
+
+/// The promises are held by every acknowledgement that is sent here.
+#[test]
+fn a_queue_ends_it_and_nothing_is_retracted() {
+    if !is_root() {
+        return;
+    }
+    let mut gate = Gate::new();
+    let mut connection = next_door(&mut gate, Link::Ethernet, Ip::V4);
+    let (mut now_us, _) = connection.download(&mut gate, START_US, 200_000, WINDOW);
+    connection.segment_us = 100;
+    while connection.lowered == 0 {
+        connection.queue_us += 2_000;
+        let (until_us, _) = connection.download(&mut gate, now_us, 4_000, WINDOW);
+        now_us = until_us;
+        assert!(connection.queue_us < 100_000, "the law does not notice");
+    }
+    let (_, window) = connection.download(&mut gate, now_us, 400_000, WINDOW);
+    assert!(window < WINDOW / 4, "a window of {window}");
+}
+
+#[test]
+fn what_a_rule_leaves_alone_is_looked_at_as_seldom_until_it_does_not() {
+    if !is_root() {
+        return;
+    }
+    let mut gate = Gate::new();
+    gate.set_verdicts(&[(PORT, Verdict::LeftAlone)]);
+    let mut connection = next_door(&mut gate, Link::Ethernet, Ip::V4);
+    connection.rtt_us = 20_000;
+    let denied = |gate: &Gate| gate.counts()[Reason::Denied as usize];
+    let handshake = denied(&gate);
+    let (now_us, _) = connection.download(&mut gate, START_US, 200_000, WINDOW);
+    assert_eq!(denied(&gate) - handshake, 30_000);
+    gate.set_verdicts(&[]);
+    connection.segment_us = 500;
+    let (now_us, _) = connection.download(&mut gate, now_us, 200_000, WINDOW);
+    connection.queue_us = 50_000;
+    let (now_us, window) = connection.download(&mut gate, now_us, 2_000_000, WINDOW);
+    assert!(window < WINDOW / 4, "a window of {window}");
+    fin(&gate, &mut connection, now_us);
+    let left: Vec<_> = gate.left();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].0.direction, Direction::Down as u32);
+    let told = left[0].1.bytes / MSS as u64;
+    assert!((19_700..=20_300).contains(&told), "{told} segments");
+    assert_eq!(left[0].1.packets, told);
+}
