@@ -13,7 +13,7 @@ impl Scenario {
         complaints.found()
     }
 
-    /// All that makes no sense in its links, workloads and runs, each by itself.
+    /// All that makes no sense in its parts, each by itself.
     pub(crate) fn complaints_of_parts(&self) -> Vec<Complaint> {
         let mut complaints = Complaints::default();
         self.complain_of_parts(&mut complaints);
@@ -21,6 +21,14 @@ impl Scenario {
     }
 
     fn complain_of_parts(&self, to: &mut Complaints) {
+        to.expect(positive(self.duration_s), "duration_s", || {
+            format!("duration_s is {}, expected more than 0", self.duration_s)
+        });
+        to.expect(
+            self.hosts.initial_window != Some(0),
+            "hosts.initial_window",
+            || "hosts.initial_window is 0, expected at least 1".into(),
+        );
         to.at([Step::Key("down")], "down: ", |to| self.down.complain(to));
         to.at([Step::Key("up")], "up: ", |to| self.up.complain(to));
         for (nth, hop) in self.hops.iter().enumerate() {
@@ -45,19 +53,10 @@ impl Scenario {
     /// What makes no sense of its parts together.
     fn complain_of_whole(&self, to: &mut Complaints) {
         let (duration, warmup) = (self.duration_s, self.warmup_s);
-        let lasts = positive(duration);
-        to.expect(lasts, "duration_s", || {
-            format!("duration_s is {duration}, expected more than 0")
-        });
         to.expect(
-            !lasts || (0.0..duration).contains(&warmup),
+            !positive(duration) || (0.0..duration).contains(&warmup),
             "warmup_s",
             || format!("warmup_s is {warmup}, expected 0 to less than duration_s = {duration}"),
-        );
-        to.expect(
-            self.hosts.initial_window != Some(0),
-            "hosts.initial_window",
-            || "hosts.initial_window is 0, expected at least 1".into(),
         );
         to.expect(!self.runs.is_empty(), "run", || {
             "no [[run]], expected at least one".into()

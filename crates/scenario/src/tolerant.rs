@@ -173,6 +173,7 @@ impl<'a, 'i> Value<'a, 'i> {
             return Fields::new(all.collect());
         };
         let mut found: Vec<(String, Self)> = Vec::new();
+        let mut unknown: Vec<&str> = Vec::new();
         for (key, value) in table {
             let name = key.get_ref().as_ref();
             if fields.contains(&name) {
@@ -181,6 +182,7 @@ impl<'a, 'i> Value<'a, 'i> {
             } else {
                 let error = <Stop as de::Error>::unknown_field(name, fields);
                 notes.fault(key.span().start, error);
+                unknown.push(name);
             }
         }
         let offset = at.span().start;
@@ -191,7 +193,10 @@ impl<'a, 'i> Value<'a, 'i> {
             .filter(|(of, _)| *of == offset)
         {
             if fields.contains(field) && !found.iter().any(|(name, _)| name == field) {
-                notes.fault(offset, Stop::Missing(field));
+                // One that is misspelt is told as what nobody knows.
+                if !unknown.iter().any(|name| is_meant(name, field)) {
+                    notes.fault(offset, Stop::Missing(field));
+                }
                 found.push(((*field).into(), Self::made_up(notes)));
             }
         }
@@ -216,6 +221,11 @@ impl<'a, 'i> Value<'a, 'i> {
             (read, _) => read,
         }
     }
+}
+
+/// Whether whoever writes that name may mean that field: `delay` is `delay_ms`.
+fn is_meant(name: &str, field: &str) -> bool {
+    name.starts_with(field) || field.starts_with(name)
 }
 
 /// As serde calls it.

@@ -245,7 +245,7 @@ fn what_a_law_or_a_host_cannot_do_is_refused() {
 
 /// A scenario in which something is wrong on most lines, and what is said of it.
 const WRONG: &str = r#"name = "wrong"
-duration_s = "ten"
+duration_s = 0
 warmup = 1
 [down]
 rate = { generate = { kind = "5g" } }
@@ -275,7 +275,7 @@ fn all_that_is_wrong_is_told_at_once_each_at_its_line() {
     let refusal = Scenario::parse(WRONG, Path::new("wrong.toml")).unwrap_err();
     let said = refusal.to_string();
     let expected = [
-        "2: invalid type: string \"ten\", expected a number",
+        "2: duration_s is 0, expected more than 0",
         "3: unknown field `warmup`, expected one of `name`, ",
         "5: unknown variant `5g`, expected one of `lte`, `hspa`, `evdo`",
         "7: down: a queue limit of 0, expected at least 1",
@@ -298,7 +298,7 @@ fn all_that_is_wrong_is_told_at_once_each_at_its_line() {
     assert_eq!(lines.len(), expected.len(), "{said}");
     // When that is put right, the rest is told: what parts say together.
     let right = WRONG
-        .replace("duration_s = \"ten\"", "duration_s = 10\nwarmup_s = 10")
+        .replace("duration_s = 0", "duration_s = 10\nwarmup_s = 10")
         .replace("warmup = 1\n", "")
         .replace("5g", "lte")
         .replace("[up]", "[up]\ndelay_ms = 1")

@@ -104,7 +104,7 @@ mod tests {
         for (line, expected) in [
             (
                 "sim 'my links/a.toml' --vary down.delay_ms=5,30 --seeds 3 --jobs 4 --json --html=a.html",
-                "tidegate sim 'my links/a.toml' --vary down.delay_ms=5,30 --seeds 3",
+                "tidegate sim 'my links/a.toml' --vary 'down.delay_ms=5,30' --seeds 3",
             ),
             (
                 "probe run host --key /root/probe.key --yes down --trace=x.down",

@@ -204,7 +204,7 @@ fn what_the_simulator_lacks_is_refused_in_a_sentence() {
 #[test]
 fn all_that_is_wrong_is_told_at_once() {
     let wrong = SCENARIO
-        .replace("delay_ms = 10, queue", "queue")
+        .replace("delay_ms = 10, queue", "lag_ms = 10, queue")
         .replace("constant_mbps = 5", "trace = 'none.down'")
         .replace("law = \"tide\"", "law = \"tidal\"");
     let folder = folder(&wrong);
@@ -213,6 +213,7 @@ fn all_that_is_wrong_is_told_at_once() {
     assert_eq!(output.status.code(), Some(2), "{text}");
     let lines: Vec<&str> = text.lines().collect();
     let expected = [
+        "tidegate: small.toml:4: unknown field `lag_ms`, expected one of `rate`, `delay_ms`, ",
         "tidegate: small.toml:4: missing field `delay_ms`",
         "tidegate: small.toml:5: cannot read none.down: No such file",
         "tidegate: small.toml:7: unknown variant `tidal`, expected one of ",
