@@ -122,7 +122,10 @@ fn select(args: &Args) -> Result<Vec<&'static Row>> {
         bail!("there is no table \"{unknown}\", expected {known}");
     }
     let wanted = |row: &&Row| match args.rows.is_empty() {
-        true => (args.long || !row.is_long()) && (!row.needs_traces || args.traces.is_some()),
+        true => {
+            let is_short = !row.is_long() || row.is_of_others();
+            (args.long || is_short) && (!row.needs_traces || args.traces.is_some())
+        }
         false => args.rows.iter().any(|id| id == row.id),
     };
     Ok(ROWS.iter().filter(wanted).collect())
