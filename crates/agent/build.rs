@@ -47,6 +47,10 @@ fn main() {
         format!("-idirafter/usr/include/{arch}-linux-gnu"),
         format!("-idirafter/usr/{arch}-linux-gnu/include"),
     ];
+    // The programs say of which line each instruction is: not in whose folder it lies.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root.canonicalize().expect("the workspace's folder");
+    let moved = format!("-ffile-prefix-map={}=tidegate", root.display());
     println!("cargo:rerun-if-changed=src/bpf");
     println!("cargo:rerun-if-changed=../../laws");
     let words = tidegate_c_enum::rust(Path::new("src/bpf/shared.h"), &WORDS);
@@ -55,7 +59,15 @@ fn main() {
         let mut builder = SkeletonBuilder::new();
         builder
             .source(format!("src/bpf/{program}.bpf.c"))
-            .clang_args([&CLANG[..], &asm.each_ref().map(String::as_str), define].concat());
+            .clang_args(
+                [
+                    &CLANG[..],
+                    &asm.each_ref().map(String::as_str),
+                    &[&moved],
+                    define,
+                ]
+                .concat(),
+            );
         builder
     };
     const FAILED: &str = "compile the kernel program; is clang installed? (./dev setup)";

@@ -74,6 +74,7 @@ pub fn run_scenario(
     let mut results = ResultSet {
         scenario: scenario.name.clone(),
         description: scenario.description.clone(),
+        seed: scenario.seed,
         runs: Vec::new(),
     };
     for (index, run) in scenario.runs.iter().enumerate() {

@@ -3,8 +3,8 @@
 //! good enough to have the shapes of real ones.
 
 use tidegate_scenario::{
-    FetchResult, FlowDirection, FlowResult, Health, Law, LinkResult, Quantiles, ResultSet,
-    RttAccuracy, RunResult, Series,
+    FetchResult, FlowDirection, FlowResult, Health, Law, LinkResult, Provenance, Quantiles,
+    ResultSet, RttAccuracy, RunResult, Series,
 };
 
 const STEP_S: f64 = 0.01;
@@ -47,13 +47,14 @@ fn main() {
     for set in &sets {
         eprintln!("{}", tidegate_report::table(set));
     }
-    print!("{}", tidegate_report::page(&sets));
+    print!("{}", tidegate_report::page(&sets, &Provenance::default()));
 }
 
 fn set(name: &str, description: &str, runs: &[&str], flows: usize) -> ResultSet {
     ResultSet {
         scenario: name.into(),
         description: description.into(),
+        seed: 1,
         runs: runs
             .iter()
             .enumerate()

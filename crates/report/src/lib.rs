@@ -17,6 +17,7 @@ mod html;
 mod number;
 mod overview;
 mod page;
+mod provenance;
 mod quantity;
 mod reading;
 mod ruler;
@@ -28,7 +29,9 @@ mod thin;
 
 pub use fairness::jain;
 pub use html::escape;
+pub use number::fixed;
 pub use page::{agreement_page, document, page};
+pub use provenance::provenance;
 pub use reading::reading;
 pub use summary::{METRICS, Measured, Metric};
 pub use table::{agreement_table, table};

@@ -1,8 +1,13 @@
 //! Numbers as text.
 
-/// With that many decimals.
-pub(crate) fn fixed(value: f64, decimals: usize) -> String {
-    format!("{value:.decimals$}")
+/// With that many decimals; what rounds to nothing has no sign.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let is_nothing = text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.'));
+    match text.strip_prefix('-') {
+        Some(nothing) if is_nothing => nothing.to_owned(),
+        _ => text,
+    }
 }
 
 /// bit/s as Mbit/s.

@@ -7,11 +7,12 @@ use crate::grid::Grid;
 use crate::html::{anchor, escape, grid};
 use crate::overview;
 use crate::plot::Figure;
+use crate::provenance;
 use crate::reading::reading;
 use crate::svg::theme_rules;
 use crate::tables::{tables, warnings};
 use std::fmt::Write;
-use tidegate_scenario::{Comparison, ResultSet};
+use tidegate_scenario::{Comparison, Provenance, ResultSet};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -46,8 +47,8 @@ const GLOSSARY: [(&str, &str); 6] = [
 ];
 
 /// All result sets as one page of HTML that is well-formed XML too: for each set a reading in words,
-/// the tables and the figures. The same sets give the same bytes.
-pub fn page(sets: &[ResultSet]) -> String {
+/// the tables and the figures; at the end where they come from. The same sets give the same bytes.
+pub fn page(sets: &[ResultSet], from: &Provenance) -> String {
     let pens = pens(sets);
     let title = title(sets);
     let mut body = heading(&title);
@@ -60,13 +61,13 @@ pub fn page(sets: &[ResultSet]) -> String {
     for (index, set) in sets.iter().enumerate() {
         body.push_str(&section(set, index, sets.len() > 1, &pens));
     }
-    results_document(&title, &body)
+    results_document(&title, &body, from)
 }
 
 /// Simulator against kernel as one page of HTML, likewise: the table of comparisons with the known
 /// reasons of differences, then for each set, whose runs are the kernel's and the simulator's, what
 /// [`page`] shows of it, their curves laid over each other.
-pub fn agreement_page(comparisons: &[Comparison], sets: &[ResultSet]) -> String {
+pub fn agreement_page(comparisons: &[Comparison], sets: &[ResultSet], from: &Provenance) -> String {
     const TITLE: &str = "The simulator against the kernel";
     let pens = pens(sets);
     let mut body = heading(TITLE);
@@ -77,7 +78,7 @@ pub fn agreement_page(comparisons: &[Comparison], sets: &[ResultSet]) -> String 
     for (index, set) in sets.iter().enumerate() {
         body.push_str(&section(set, index, true, &pens));
     }
-    results_document(TITLE, &body)
+    results_document(TITLE, &body, from)
 }
 
 /// One pen for each run's name.
@@ -91,8 +92,9 @@ fn heading(title: &str) -> String {
 }
 
 /// Results with everything around them.
-fn results_document(title: &str, body: &str) -> String {
-    document(title, "", &format!("{body}{}", glossary()))
+fn results_document(title: &str, body: &str, from: &Provenance) -> String {
+    let footer = format!("<footer>\n{}{}</footer>\n", provenance(from), glossary());
+    document(title, "", &format!("{body}{footer}"))
 }
 
 /// A page of HTML that is well-formed XML too, if `body` is: in the style of all pages here, with
@@ -220,11 +222,11 @@ fn links(sets: &[ResultSet]) -> String {
 }
 
 fn glossary() -> String {
-    let mut html = String::from("<footer><details><summary>What the words mean</summary><dl>\n");
+    let mut html = String::from("<details><summary>What the words mean</summary><dl>\n");
     for (word, meaning) in GLOSSARY {
         let _ = writeln!(html, "<dt>{word}</dt><dd>{meaning}</dd>");
     }
-    html.push_str("</dl></details></footer>\n");
+    html.push_str("</dl></details>\n");
     html
 }
 

@@ -140,7 +140,8 @@ impl Metric {
     /// The same as it is written; empty where there was nothing of it.
     pub fn cell(&self, measured: &Measured) -> String {
         let value = self.value(measured);
-        value.map(|v| v.to_string()).unwrap_or_default()
+        // Adding 0 takes the sign from a negative one.
+        value.map(|v| (v + 0.0).to_string()).unwrap_or_default()
     }
 }
 

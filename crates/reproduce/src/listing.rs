@@ -72,6 +72,6 @@ impl From<usize> for Entry {
 
 impl From<f64> for Entry {
     fn from(value: f64) -> Self {
-        Self::Number(value)
+        Self::Number(value + 0.0)
     }
 }

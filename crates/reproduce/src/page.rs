@@ -4,19 +4,21 @@ use crate::report::{Comparison, FigureReport, Report};
 use crate::table::{doubt, kernels, ours, papers};
 use crate::{Entry, Listing, Results, Study, Verdict};
 use std::fmt::Write;
-use tidegate_report::{document, escape, plot};
+use tidegate_report::{document, escape, plot, provenance};
+use tidegate_scenario::Provenance;
 
 /// How the words of the page are drawn.
 const STYLE: &str = include_str!("page.css");
 
 /// The study's figures: what the paper says, the picture, and its numbers beside ours and, where it
-/// was run there, the kernel's. The same results give the same bytes.
+/// was run there, the kernel's; at the end where they come from. The same results give the same bytes.
 pub fn page(
     title: &str,
     introduction: &str,
     study: &Study,
     results: &Results,
     kernel: Option<&Results>,
+    from: &Provenance,
 ) -> String {
     let report = study.report(results, kernel);
     let mut body = format!(
@@ -33,6 +35,7 @@ pub fn page(
         body.push_str(&section(outcome, &pictures));
     }
     body.push_str(&left_out(&report));
+    let _ = writeln!(body, "<footer>\n{}</footer>", provenance(from));
     document(title, STYLE, &body)
 }
 

@@ -16,6 +16,8 @@ impl Estimate {
     /// For a mean that is Student's interval exactly; for a ratio of means, as the papers report, it
     /// accounts for both (Efron and Stein, "The jackknife estimate of variance", 1981).
     pub fn jackknife(seeds: usize, value: f64, value_without: impl Fn(usize) -> f64) -> Self {
+        // A sum of nothing is -0: adding 0 takes its sign.
+        let value = value + 0.0;
         if seeds < 2 {
             return Self {
                 value,

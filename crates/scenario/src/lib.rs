@@ -4,16 +4,20 @@
 //! (virtual time) alike; both write a [`ResultSet`]. Neither knows of the other: this crate is all
 //! they share.
 
+mod check;
 mod comparison;
+mod complaints;
 mod link;
 mod load;
 mod mpath;
 mod place;
+mod provenance;
 mod read_rate;
 mod result;
 mod scenario;
 mod schedule;
 mod text;
+mod tolerant;
 mod vary;
 mod ways;
 mod workload;
@@ -23,6 +27,7 @@ pub use link::*;
 pub use load::{FILE_KEYS, LinkInputs, LoadError};
 pub use mpath::{Detection, MpathSpec};
 pub use place::Step;
+pub use provenance::{Provenance, Seeds};
 pub use read_rate::SlowReader;
 pub use result::*;
 pub use scenario::*;

@@ -21,6 +21,7 @@ pub use rate::*;
 pub use shaper::ShaperSpec;
 pub use tidegate_link::{CellKind, Loss, QueuePolicy, SchedulerKind};
 
+use crate::complaints::Complaints;
 use crate::load::LoadError;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -85,15 +86,34 @@ impl LinkSpec {
 
     /// The first thing about the link that makes no sense.
     pub fn complaint(&self) -> Option<String> {
-        self.delay_complaint()
-            .or_else(|| self.rate.complaint())
-            .or_else(|| self.queue.complaint())
-            .or_else(|| loss::complaint(self.loss?))
-            .or_else(|| self.shaper?.complaint())
-            .or_else(|| self.cell?.complaint())
-            .or_else(|| self.arq.as_ref()?.complaint(&self.rate))
-            .or_else(|| self.disorder?.complaint())
-            .or_else(|| self.middlebox?.complaint())
+        let mut complaints = Complaints::default();
+        self.complain(&mut complaints);
+        complaints.first()
+    }
+
+    /// Complains of all that makes no sense in it.
+    pub(crate) fn complain(&self, to: &mut Complaints) {
+        self.complain_of_delay(to);
+        to.inside("rate", |to| self.rate.complain(to));
+        to.inside("queue", |to| self.queue.complain(to));
+        if let Some(loss) = self.loss {
+            loss::complain(loss, to);
+        }
+        if let Some(shaper) = self.shaper {
+            shaper.complain(to);
+        }
+        if let Some(cell) = self.cell {
+            cell.complain(to);
+        }
+        if let Some(arq) = &self.arq {
+            arq.complain(&self.rate, to);
+        }
+        if let Some(disorder) = self.disorder {
+            disorder.complain(to);
+        }
+        if let Some(middlebox) = self.middlebox {
+            middlebox.complain(to);
+        }
     }
 
     /// Reads the traces that the link names, relative to `folder`. The link makes sense, as
@@ -115,12 +135,6 @@ impl LinkSpec {
             rate,
         })
     }
-}
-
-/// A complaint unless the value is above 0 and at most `max`.
-fn within(name: &str, value: f64, max: f64) -> Option<String> {
-    let ok = value > 0.0 && value <= max;
-    (!ok).then(|| format!("{name} is {value}, expected more than 0 and at most {max}"))
 }
 
 fn milliseconds_ok(ms: f64) -> bool {

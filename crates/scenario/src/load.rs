@@ -1,11 +1,16 @@
-//! Reading a scenario and the files that it names, with errors that say where and what.
+//! Reading a scenario and the files that it names, with errors that say where and what: all of them at once.
 
-use crate::{Law, Run, Scenario, read_text};
+use crate::complaints::Complaint;
+use crate::place::{as_value, document, follow};
+use crate::{Scenario, Setting, Step, read_text, tolerant};
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use tidegate_link::Config;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
-/// Why a scenario cannot be run. Displays as one sentence that names the file and, where there is
-/// one, the line.
+/// Why a scenario cannot be run. Displays as one line, or a line for each thing that is wrong; each names the file and, where
+/// there is one, the line.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The file cannot be read.
@@ -34,6 +39,25 @@ pub enum LoadError {
         /// What is wrong and what was expected.
         message: String,
     },
+    /// Several things are wrong.
+    #[error("{}", Lines(.0))]
+    Several(Vec<LoadError>),
+}
+
+/// Errors, a line each, with their causes.
+struct Lines<'a>(&'a [LoadError]);
+
+impl Display for Lines<'_> {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        for (nth, error) in self.0.iter().enumerate() {
+            let end = if nth == 0 { "" } else { "\n" };
+            write!(f, "{end}{error}")?;
+            if let LoadError::Read { source, .. } = error {
+                write!(f, ": {source}")?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl LoadError {
@@ -60,10 +84,93 @@ impl LoadError {
             message,
         }
     }
+
+    /// All of them, in the order of their lines, each once; none of none.
+    pub fn all(errors: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let flat = errors.into_iter().flat_map(|error| match error {
+            Self::Several(errors) => errors,
+            one => vec![one],
+        });
+        let mut errors: Vec<Self> = flat.collect();
+        errors.sort_by_key(Self::line);
+        errors.dedup_by_key(|error| error.to_string());
+        match errors.len() {
+            0 | 1 => errors.pop(),
+            _ => Some(Self::Several(errors)),
+        }
+    }
+
+    /// Whatever has no line comes last.
+    fn line(&self) -> usize {
+        match self {
+            Self::Syntax { line, .. } => *line,
+            _ => usize::MAX,
+        }
+    }
+
+    /// This, and that files are missing which the scenario in `text` names, relative to the folder of `path`: so that whoever
+    /// puts the one right hears of the other.
+    #[must_use]
+    pub fn with_missing_files(self, text: &str, path: &Path) -> Self {
+        let (table, _) = DeTable::parse_recoverable(text);
+        let mut missing = Vec::new();
+        let folder = path.parent().unwrap_or(Path::new("."));
+        each_file(&as_value(table), &mut |offset, file| {
+            if let Err(error) = std::fs::metadata(folder.join(file)) {
+                missing.push(Self::at(offset, unreadable(file, &error), text, path));
+            }
+        });
+        Self::all([self].into_iter().chain(missing)).expect("one at least")
+    }
+
+    /// With the line of the scenario at `path` that names the file, where it is one that cannot be read.
+    fn of_file_in(self, path: &Path) -> Self {
+        let Self::Read { path: file, source } = &self else {
+            return self;
+        };
+        let Ok(text) = Self::read(path) else {
+            return self;
+        };
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let mut named = None;
+        if let Some(document) = document(&text) {
+            each_file(&document, &mut |offset, name| {
+                if folder.join(name) == *file {
+                    named.get_or_insert((offset, unreadable(name, source)));
+                }
+            });
+        }
+        match named {
+            Some((offset, message)) => Self::at(offset, message, &text, path),
+            None => self,
+        }
+    }
+}
+
+fn unreadable(file: &str, why: &std::io::Error) -> String {
+    format!("cannot read {file}: {why}")
 }
 
 /// Keys of a scenario whose values name files, relative to the folder of the scenario's own.
 pub const FILE_KEYS: [&str; 3] = ["delay_trace", "series", "trace"];
+
+/// Tells of each file that is named in there.
+fn each_file(value: &Spanned<DeValue>, tell: &mut impl FnMut(usize, &str)) {
+    match value.get_ref() {
+        DeValue::Table(table) => {
+            for (key, value) in table {
+                match value.get_ref() {
+                    DeValue::String(file) if FILE_KEYS.contains(&key.get_ref().as_ref()) => {
+                        tell(value.span().start, file);
+                    }
+                    _ => each_file(value, tell),
+                }
+            }
+        }
+        DeValue::Array(values) => values.iter().for_each(|value| each_file(value, tell)),
+        _ => {}
+    }
+}
 
 /// A scenario's links with every trace read and parsed, ready to run.
 #[derive(Clone, Debug)]
@@ -78,156 +185,158 @@ pub struct LinkInputs {
 
 impl Scenario {
     /// Parses and checks a scenario; `path` is named in errors and need not exist.
+    ///
+    /// # Errors
+    /// All that is wrong with it, as far as one thing does not hide another.
     pub fn parse(text: &str, path: &Path) -> Result<Self, LoadError> {
-        let scenario: Scenario =
-            toml::from_str(text).map_err(|e| LoadError::toml(&e, text, path))?;
-        scenario.checked(path)
+        match toml::from_str::<Self>(text) {
+            Ok(scenario) => scenario.checked(text, path, &[]),
+            Err(first) => Err(malformed(&first, text, path)),
+        }
     }
 
-    /// The scenario, if it makes sense.
-    pub(crate) fn checked(self, path: &Path) -> Result<Self, LoadError> {
-        match self.complaint() {
-            Some(message) => Err(LoadError::Meaning {
-                path: path.into(),
-                message,
-            }),
+    /// The scenario, if it makes sense. It is that of `text` but for `settings`.
+    pub(crate) fn checked(
+        self,
+        text: &str,
+        path: &Path,
+        settings: &[Setting<'_>],
+    ) -> Result<Self, LoadError> {
+        let complaints = self.complaints();
+        match refused(complaints, text, path, settings) {
+            Some(error) => Err(error),
             None => Ok(self),
         }
     }
 
     /// Reads, parses and checks a scenario.
+    ///
+    /// # Errors
+    /// See [`Self::parse`]; and files that it names and that are not there.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
-        Self::parse(&LoadError::read(path)?, path)
+        let text = LoadError::read(path)?;
+        Self::parse(&text, path).map_err(|error| error.with_missing_files(&text, path))
     }
 
     /// Reads the traces that the scenario names, relative to the folder of the scenario's `path`.
+    ///
+    /// # Errors
+    /// All that cannot be read, or are not what they should be.
     pub fn link_inputs(&self, path: &Path) -> Result<LinkInputs, LoadError> {
         let folder = path.parent().unwrap_or(Path::new("."));
-        Ok(LinkInputs {
-            down: self.down.resolve(folder, self.seed)?,
-            // Another stream of the same seed: the uplink's cell is not the downlink's.
-            up: self.up.resolve(folder, self.seed ^ 0x5570)?,
-            hops: self
-                .hops
-                .iter()
-                .zip(2..)
-                .map(|(hop, stream)| hop.link.resolve(folder, self.seed ^ (stream << 16)))
-                .collect::<Result<_, _>>()?,
-        })
-    }
-
-    /// Whether some flow control in the run needs a fixed buffer that it does not have.
-    fn lacks_window(&self, run: &Run) -> bool {
-        let own = self.workloads.iter().filter_map(|w| w.flow_control);
-        let mut all = own.chain([run.flow_control]);
-        run.window.is_none() && all.any(|flow_control| !flow_control.is_linux())
-    }
-
-    /// The first thing about the scenario that makes no sense.
-    fn complaint(&self) -> Option<String> {
-        let positive = |x: f64| x.is_finite() && x > 0.0;
-        if !positive(self.duration_s) {
-            return Some(format!(
-                "duration_s is {}, expected more than 0",
-                self.duration_s
-            ));
-        }
-        if !(0.0..self.duration_s).contains(&self.warmup_s) {
-            return Some(format!(
-                "warmup_s is {}, expected 0 to less than duration_s = {}",
-                self.warmup_s, self.duration_s
-            ));
-        }
-        if self.hosts.initial_window == Some(0) {
-            return Some("hosts.initial_window is 0, expected at least 1".into());
-        }
-        if self.runs.is_empty() {
-            return Some("no [[run]], expected at least one".into());
-        }
-        if self.workloads.is_empty() {
-            return Some("no [[workload]], expected at least one".into());
-        }
-        if let Some(name) = duplicate(self.runs.iter().map(|r| &r.name)) {
-            return Some(format!(
-                "two runs are named \"{name}\", expected different names"
-            ));
-        }
-        if let Some(name) = duplicate(self.workloads.iter().map(|w| &w.name)) {
-            return Some(format!(
-                "two workloads are named \"{name}\", expected different names"
-            ));
-        }
-        if let Some(r) = self.runs.iter().find(|r| !positive(r.lambda)) {
-            return Some(format!(
-                "run \"{}\": lambda is {}, expected more than 0",
-                r.name, r.lambda
-            ));
-        }
-        let links = ["down".to_owned(), "up".to_owned()];
-        let links: Vec<_> = links
+        let down = self.down.resolve(folder, self.seed);
+        // Another stream of the same seed: the uplink's cell is not the downlink's.
+        let up = self.up.resolve(folder, self.seed ^ 0x5570);
+        let hops: Vec<_> = self
+            .hops
             .iter()
-            .chain(self.hops.iter().map(|h| &h.name))
+            .zip(2..)
+            .map(|(hop, stream)| hop.link.resolve(folder, self.seed ^ (stream << 16)))
             .collect();
-        if let Some(name) = duplicate(links.iter().copied()) {
-            return Some(format!(
-                "two links are named \"{name}\", expected different names"
-            ));
-        }
-        if let Some(r) = self.runs.iter().find(|r| self.lacks_window(r)) {
-            return Some(format!(
-                "run \"{}\" has no window, expected one in bytes: classic and adaptive flow control need a fixed buffer",
-                r.name
-            ));
-        }
-        if let Some(r) = self.runs.iter().find(|r| r.window == Some(0)) {
-            return Some(format!(
-                "run \"{}\": window is 0, expected at least 1",
-                r.name
-            ));
-        }
-        let cannot = |r: &&Run| r.uploads == Some(true) && !r.law.steers_uploads();
-        if let Some(r) = self.runs.iter().find(cannot) {
-            return Some(format!(
-                "run \"{}\": uploads = true, but {} cannot steer them, expected {}",
-                r.name,
-                r.law,
-                Law::names(|law| law.steers_uploads()).join(" or ")
-            ));
-        }
-        for w in &self.workloads {
-            let mut crossed = w.links.iter().flatten();
-            if let Some(unknown) = crossed.find(|name| !links.contains(name)) {
-                return Some(format!(
-                    "workload \"{}\": no link is named \"{unknown}\", expected down, up or a hop's name",
-                    w.name
-                ));
+        let mut errors = Vec::new();
+        let mut keep = |config: Result<Config, LoadError>| match config {
+            Ok(config) => Some(config),
+            Err(error) => {
+                errors.push(error.of_file_in(path));
+                None
             }
-            if let Some(complaint) = self.ways_complaint(w) {
-                return Some(format!("workload \"{}\": {complaint}", w.name));
-            }
-            let stop = w.stop_s.unwrap_or(self.duration_s);
-            if !(1..=100).contains(&w.weight) {
-                return Some(format!(
-                    "workload \"{}\": weight is {}, expected 1 to 100",
-                    w.name, w.weight
-                ));
-            }
-            if !(w.start_s >= 0.0 && w.start_s < stop) {
-                return Some(format!(
-                    "workload \"{}\": start_s = {} and stop_s = {stop}, expected 0 <= start_s < stop_s",
-                    w.name, w.start_s
-                ));
-            }
-            if let Some(complaint) = w.does.complaint() {
-                return Some(format!("workload \"{}\": {complaint}", w.name));
-            }
-        }
-        let hops = self.hops.iter().map(|hop| (hop.name.as_str(), &hop.link));
-        [("down", &self.down), ("up", &self.up)]
+        };
+        let (down, up) = (keep(down), keep(up));
+        let hops: Option<Vec<_>> = hops
             .into_iter()
-            .chain(hops)
-            .find_map(|(name, link)| link.complaint().map(|c| format!("{name}: {c}")))
+            .map(&mut keep)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .collect();
+        match (down, up, hops) {
+            (Some(down), Some(up), Some(hops)) => Ok(LinkInputs { down, up, hops }),
+            _ => Err(LoadError::all(errors).expect("one at least")),
+        }
     }
+}
+
+/// All that is wrong with a text that is no scenario; `first` is what the parser ended with.
+fn malformed(first: &toml::de::Error, text: &str, path: &Path) -> LoadError {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        let errors = errors
+            .iter()
+            .map(|error| LoadError::toml(error, text, path));
+        // What follows an error in its line is mostly its doing.
+        let mut errors: Vec<_> = errors.collect();
+        errors.sort_by_key(LoadError::line);
+        errors.dedup_by_key(|error| error.line());
+        return LoadError::all(errors).expect("one at least");
+    }
+    let document = as_value(table);
+    let (scenario, faults) = tolerant::read::<Scenario>(&document);
+    let complaints = scenario
+        .map(|s| s.complaints_of_parts())
+        .unwrap_or_default();
+    // Of what is wrong already nothing more can be said.
+    let sound = complaints.into_iter().filter(|complaint| {
+        let parts = parts_of(&complaint.place);
+        let mut parts = parts.iter().map(|part| follow(&document, part).0);
+        parts.all(|part| !faults.iter().any(|fault| fault.within(part)))
+    });
+    let meant = refused(sound.collect(), text, path, &[]);
+    let faults = faults.iter();
+    let faults = faults.map(|fault| LoadError::at(fault.offset, fault.message.clone(), text, path));
+    LoadError::all(faults.chain(meant)).unwrap_or_else(|| LoadError::toml(first, text, path))
+}
+
+/// Places of all that has to be known to tell whether the value at `place` makes sense.
+fn parts_of(place: &[Step]) -> Vec<Vec<Step>> {
+    let depth = match place.first() {
+        Some(Step::Key("down" | "up")) => 2,
+        Some(Step::Key("hop")) => 4,
+        Some(Step::Key("workload")) => 3,
+        _ => 2,
+    };
+    let part = &place[..depth.min(place.len())];
+    let mut parts = vec![part.to_vec()];
+    // A link's errors may be by the signal of its rate.
+    if let Some((Step::Key("arq"), link)) = part.split_last() {
+        parts.push([link, &[Step::Key("rate")]].concat());
+    }
+    parts
+}
+
+/// Complaints of the scenario of `text` but for `settings`, which stand on no line.
+fn refused(
+    complaints: Vec<Complaint>,
+    text: &str,
+    path: &Path,
+    settings: &[Setting<'_>],
+) -> Option<LoadError> {
+    if complaints.is_empty() {
+        return None;
+    }
+    let document = document(text);
+    let errors = complaints.into_iter().map(|complaint| {
+        let set = settings
+            .iter()
+            .any(|(key, _)| overlaps(&complaint.place, key));
+        match document.as_ref().filter(|_| !set) {
+            Some(document) => {
+                let (value, _) = follow(document, &complaint.place);
+                LoadError::at(value.span().start, complaint.message, text, path)
+            }
+            None => LoadError::Meaning {
+                path: path.into(),
+                message: complaint.message,
+            },
+        }
+    });
+    LoadError::all(errors)
+}
+
+/// Whether one lies within the other.
+fn overlaps(place: &[Step], key: &[String]) -> bool {
+    place.iter().zip(key).all(|(step, name)| match step {
+        Step::Key(key) => key == name,
+        _ => false,
+    })
 }
 
 /// Reads `file` below `folder` and hands its text to one of the link's parsers.

@@ -1,7 +1,7 @@
 //! What an mPath transfer is given, and what makes no sense in it.
 
+use crate::complaints::Complaints;
 use crate::load::duplicate;
-use crate::workload::{at_least_one, positive, share};
 use crate::{Direction, ProxySpec, Side};
 use serde::{Deserialize, Serialize};
 
@@ -81,18 +81,18 @@ impl MpathSpec {
         }
     }
 
-    /// What makes no sense in it, if anything.
-    pub(crate) fn complaint(&self) -> Option<String> {
-        share("mpath.alpha", self.alpha)
-            .or_else(|| share("mpath.beta", self.beta))
-            .or_else(|| positive("mpath.patience", self.patience))
-            .or_else(|| at_least_one("mpath.buffer_bytes", self.buffer_bytes))
-            .or_else(|| {
-                let names = self.proxies.iter().map(|proxy| &proxy.name);
-                let name = duplicate(names)?;
-                Some(format!(
-                    "two proxies are named \"{name}\", expected different names"
-                ))
-            })
+    /// Complains of all that makes no sense in it.
+    pub(crate) fn complain(&self, to: &mut Complaints) {
+        to.share("mpath.alpha", self.alpha);
+        to.share("mpath.beta", self.beta);
+        to.positive("mpath.patience", self.patience);
+        to.at_least_one("mpath.buffer_bytes", self.buffer_bytes);
+        let names = self.proxies.iter().map(|proxy| &proxy.name);
+        if let Some(name) = duplicate(names) {
+            to.say(
+                "mpath.proxies",
+                format!("two proxies are named \"{name}\", expected different names"),
+            );
+        }
     }
 }

@@ -5,13 +5,15 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A step from a table to what is in it.
+/// A step from a table or an array to what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The value of that key.
     Key(&'static str),
     /// The table of that `name` in an array of them.
     Named(String),
+    /// The value at that place of an array, from 0.
+    Nth(usize),
 }
 
 impl LoadError {
@@ -33,22 +35,50 @@ impl LoadError {
 
 /// Where the value begins, if it is the one that stands there.
 fn offset(text: &str, place: &[Step], value: &str) -> Option<usize> {
-    let table = DeTable::parse(text).ok()?;
+    let document = document(text)?;
+    let (found, rest) = follow(&document, place);
+    let stands = rest.is_empty() && found.get_ref().as_str() == Some(value);
+    stands.then(|| found.span().start)
+}
+
+/// The text as a value with the places of all that is in it; none where it is not TOML.
+pub(crate) fn document(text: &str) -> Option<Spanned<DeValue<'_>>> {
+    DeTable::parse(text).ok().map(as_value)
+}
+
+/// A table as a value.
+pub(crate) fn as_value(table: Spanned<DeTable<'_>>) -> Spanned<DeValue<'_>> {
     let span = table.span();
-    let mut at = &Spanned::new(span, DeValue::Table(table.into_inner()));
-    for step in place {
-        at = match step {
-            Step::Key(key) => at.get_ref().get(*key)?,
-            Step::Named(name) => {
-                let mut tables = at.get_ref().as_array()?.iter();
-                tables.find(|table| {
-                    let own = table.get_ref().get("name");
-                    own.and_then(|own| own.get_ref().as_str()) == Some(name)
-                })?
-            }
-        };
+    Spanned::new(span, DeValue::Table(table.into_inner()))
+}
+
+/// Goes as far as there is something; returns that, and the steps that are left.
+pub(crate) fn follow<'v, 'i, 'p>(
+    document: &'v Spanned<DeValue<'i>>,
+    place: &'p [Step],
+) -> (&'v Spanned<DeValue<'i>>, &'p [Step]) {
+    let mut at = document;
+    for (taken, step) in place.iter().enumerate() {
+        match into(at, step) {
+            Some(next) => at = next,
+            None => return (at, &place[taken..]),
+        }
     }
-    (at.get_ref().as_str() == Some(value)).then(|| at.span().start)
+    (at, &[])
+}
+
+fn into<'v, 'i>(at: &'v Spanned<DeValue<'i>>, step: &Step) -> Option<&'v Spanned<DeValue<'i>>> {
+    match step {
+        Step::Key(key) => at.get_ref().get(*key),
+        Step::Nth(nth) => at.get_ref().get(*nth),
+        Step::Named(name) => {
+            let mut tables = at.get_ref().as_array()?.iter();
+            tables.find(|table| {
+                let own = table.get_ref().get("name");
+                own.and_then(|own| own.get_ref().as_str()) == Some(name)
+            })
+        }
+    }
 }
 
 #[cfg(test)]

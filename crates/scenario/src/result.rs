@@ -10,6 +10,9 @@ pub struct ResultSet {
     pub scenario: String,
     /// One sentence for people.
     pub description: String,
+    /// Seed of everything random.
+    #[serde(default)]
+    pub seed: u64,
     /// One entry a run, in the scenario's order.
     pub runs: Vec<RunResult>,
 }

@@ -85,7 +85,7 @@ impl Scenario {
         let varied = table
             .try_into::<Self>()
             .map_err(|e| wrong(e.message().replace('\n', ", ")))?;
-        varied.checked(path)
+        varied.checked(text, path, settings)
     }
 }
 

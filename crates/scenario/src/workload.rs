@@ -1,5 +1,6 @@
 //! Workloads: what the hosts do, and what makes no sense in it.
 
+use crate::complaints::Complaints;
 use crate::{Direction, FlowControl, MpathSpec, ProxySpec, Side};
 use serde::{Deserialize, Serialize};
 
@@ -272,20 +273,21 @@ fn is_echo_bytes(bytes: &u64) -> bool {
 }
 
 impl WorkloadKind {
-    /// The first thing about the workload that makes no sense.
-    pub(crate) fn complaint(&self) -> Option<String> {
+    /// Complains of all that makes no sense in it.
+    pub(crate) fn complain(&self, to: &mut Complaints) {
         match self {
             Self::Bulk { bytes, flows, .. } => {
-                at_least_one("bulk.flows", *flows).or_else(|| at_least_one("bulk.bytes", (*bytes)?))
+                to.at_least_one("bulk.flows", *flows);
+                to.at_least_one("bulk.bytes", bytes.unwrap_or(1));
             }
             Self::Web {
                 object_bytes,
                 pause_s,
             } => {
-                if object_bytes.is_empty() {
-                    return Some("web.object_bytes is empty, expected at least one size".into());
-                }
-                pause("web.pause_s", *pause_s)
+                to.expect(!object_bytes.is_empty(), "web.object_bytes", || {
+                    "web.object_bytes is empty, expected at least one size".into()
+                });
+                pause(to, "web.pause_s", *pause_s);
             }
             Self::Page {
                 object_bytes,
@@ -293,125 +295,128 @@ impl WorkloadKind {
                 request_bytes,
                 pause_s,
             } => {
-                if object_bytes.is_empty() {
-                    return Some("page.object_bytes is empty, expected at least one size".into());
-                }
-                if object_bytes.contains(&0) {
-                    return Some("page.object_bytes holds a 0, expected at least 1".into());
-                }
-                if !(1..=100).contains(connections) {
-                    return Some(format!(
-                        "page.connections is {connections}, expected 1 to 100"
-                    ));
-                }
-                at_least_one("page.request_bytes", *request_bytes)
-                    .or_else(|| pause("page.pause_s", *pause_s))
+                to.expect(!object_bytes.is_empty(), "page.object_bytes", || {
+                    "page.object_bytes is empty, expected at least one size".into()
+                });
+                to.expect(!object_bytes.contains(&0), "page.object_bytes", || {
+                    "page.object_bytes holds a 0, expected at least 1".into()
+                });
+                to.expect((1..=100).contains(connections), "page.connections", || {
+                    format!("page.connections is {connections}, expected 1 to 100")
+                });
+                to.at_least_one("page.request_bytes", *request_bytes);
+                pause(to, "page.pause_s", *pause_s);
             }
             Self::Video {
                 mbps,
                 chunk_s,
                 buffer_s,
                 startup_s,
-            } => positive("video.mbps", *mbps)
-                .or_else(|| positive("video.chunk_s", *chunk_s))
-                .or_else(|| positive("video.startup_s", *startup_s))
-                .or_else(|| {
-                    let least = chunk_s.max(*startup_s);
-                    (!(least..=86_400.0).contains(buffer_s)).then(|| {
-                        format!(
-                            "video.buffer_s is {buffer_s}, expected {least} (chunk_s and startup_s) to 86400"
-                        )
-                    })
-                }),
-            Self::Reader { reads, .. } => reads.complaint(),
+            } => {
+                to.positive("video.mbps", *mbps);
+                to.positive("video.chunk_s", *chunk_s);
+                to.positive("video.startup_s", *startup_s);
+                let least = chunk_s.max(*startup_s);
+                to.expect((least..=86_400.0).contains(buffer_s), "video.buffer_s", || {
+                    format!(
+                        "video.buffer_s is {buffer_s}, expected {least} (chunk_s and startup_s) to 86400"
+                    )
+                });
+            }
+            Self::Reader { reads, .. } => to.inside("reader.reads", |to| reads.complain(to)),
             Self::Datagrams {
                 mbps, packet_bytes, ..
-            } => positive("datagrams.mbps", *mbps).or_else(|| {
-                (!(29..=65_535).contains(packet_bytes)).then(|| {
+            } => {
+                to.positive("datagrams.mbps", *mbps);
+                let ok = (29..=65_535).contains(packet_bytes);
+                to.expect(ok, "datagrams.packet_bytes", || {
                     format!("datagrams.packet_bytes is {packet_bytes}, expected 29 to 65535")
-                })
-            }),
+                });
+            }
             Self::Chunks {
                 chunk_bytes,
                 period_s,
-            } => at_least_one("chunks.chunk_bytes", *chunk_bytes)
-                .or_else(|| positive("chunks.period_s", *period_s)),
-            Self::ConstantRate { mbps, .. } => positive("constant_rate.mbps", *mbps),
+            } => {
+                to.at_least_one("chunks.chunk_bytes", *chunk_bytes);
+                to.positive("chunks.period_s", *period_s);
+            }
+            Self::ConstantRate { mbps, .. } => to.positive("constant_rate.mbps", *mbps),
             Self::Ping {
                 interval_ms,
                 packet_bytes,
-            } => positive("ping.interval_ms", *interval_ms).or_else(|| {
+            } => {
+                to.positive("ping.interval_ms", *interval_ms);
                 // Headers and the moment at which it was sent.
-                (!(36..=1500).contains(packet_bytes)).then(|| {
+                let ok = (36..=1500).contains(packet_bytes);
+                to.expect(ok, "ping.packet_bytes", || {
                     format!("ping.packet_bytes is {packet_bytes}, expected 36 to 1500")
-                })
-            }),
-            Self::Mpath(transfer) => transfer.complaint(),
-            Self::Mptcp { paths } => paths.is_empty().then(|| {
+                });
+            }
+            Self::Mpath(transfer) => transfer.complain(to),
+            Self::Mptcp { paths } => to.expect(!paths.is_empty(), "mptcp.paths", || {
                 "mptcp.paths is empty, expected one way at least beside the workload's links".into()
             }),
-            Self::Command { run, .. } => run
-                .is_empty()
-                .then(|| "command.run is empty, expected a program and its arguments".into()),
+            Self::Command { run, .. } => to.expect(!run.is_empty(), "command.run", || {
+                "command.run is empty, expected a program and its arguments".into()
+            }),
         }
     }
 }
 
 impl ReadRate {
-    fn complaint(&self) -> Option<String> {
+    fn complain(&self, to: &mut Complaints) {
+        let mut positive = |key: &'static str, value: f64| {
+            to.expect(value > 0.0 && value <= 1e6, key, || {
+                format!("reader.reads.{key} is {value}, expected more than 0 and at most 1000000")
+            });
+        };
         match *self {
-            Self::Constant { mbps } => positive("reader.reads.constant.mbps", mbps),
+            Self::Constant { mbps } => positive("constant.mbps", mbps),
             Self::Slots { ref mbps, slot_s } => {
-                positive("reader.reads.slots.slot_s", slot_s).or_else(|| slots(mbps))
+                positive("slots.slot_s", slot_s);
+                slots(to, mbps);
             }
-            Self::OnOff { mbps, on_s, off_s } => positive("reader.reads.on_off.mbps", mbps)
-                .or_else(|| positive("reader.reads.on_off.on_s", on_s))
-                .or_else(|| positive("reader.reads.on_off.off_s", off_s)),
+            Self::OnOff { mbps, on_s, off_s } => {
+                positive("on_off.mbps", mbps);
+                positive("on_off.on_s", on_s);
+                positive("on_off.off_s", off_s);
+            }
             Self::Sinusoid {
                 mean_mbps,
                 swing_mbps,
                 period_s,
-            } => positive("reader.reads.sinusoid.mean_mbps", mean_mbps)
-                .or_else(|| positive("reader.reads.sinusoid.period_s", period_s))
-                .or_else(|| {
-                    (!(0.0..=mean_mbps).contains(&swing_mbps)).then(|| {
-                        format!(
-                            "reader.reads.sinusoid.swing_mbps is {swing_mbps}, expected 0 to mean_mbps = {mean_mbps}"
-                        )
-                    })
-                }),
+            } => {
+                positive("sinusoid.mean_mbps", mean_mbps);
+                positive("sinusoid.period_s", period_s);
+                let ok = (0.0..=mean_mbps).contains(&swing_mbps);
+                to.expect(ok, "sinusoid.swing_mbps", || {
+                    format!(
+                        "reader.reads.sinusoid.swing_mbps is {swing_mbps}, expected 0 to mean_mbps = {mean_mbps}"
+                    )
+                });
+            }
         }
     }
 }
 
 /// Rates of slots: none may be negative, and one must be more than 0.
-fn slots(mbps: &[f64]) -> Option<String> {
+fn slots(to: &mut Complaints, mbps: &[f64]) {
     let odd = mbps.iter().find(|mbps| !(0.0..=1e6).contains(*mbps));
-    let key = "reader.reads.slots.mbps";
+    let (keys, name) = ("slots.mbps", "reader.reads.slots.mbps");
     if let Some(mbps) = odd {
-        return Some(format!("{key} holds {mbps}, expected 0 to 1000000"));
+        to.say(keys, format!("{name} holds {mbps}, expected 0 to 1000000"));
+    } else if mbps.iter().all(|&mbps| mbps == 0.0) {
+        to.say(
+            keys,
+            format!("{name} is {mbps:?}, expected a rate of more than 0"),
+        );
     }
-    let all_zero = mbps.iter().all(|&mbps| mbps == 0.0);
-    all_zero.then(|| format!("{key} is {mbps:?}, expected a rate of more than 0"))
 }
 
-pub(crate) fn share(key: &str, value: f64) -> Option<String> {
-    (!(0.0..=1.0).contains(&value)).then(|| format!("{key} is {value}, expected 0 to 1"))
-}
-
-fn pause(key: &str, seconds: f64) -> Option<String> {
-    (!(0.0..=86_400.0).contains(&seconds))
-        .then(|| format!("{key} is {seconds}, expected 0 to 86400"))
-}
-
-pub(crate) fn at_least_one(key: &str, value: u64) -> Option<String> {
-    (value == 0).then(|| format!("{key} is 0, expected at least 1"))
-}
-
-pub(crate) fn positive(key: &str, value: f64) -> Option<String> {
-    // A million is more than anybody means, in every unit here.
-    (!(value > 0.0 && value <= 1e6))
-        .then(|| format!("{key} is {value}, expected more than 0 and at most 1000000"))
+fn pause(to: &mut Complaints, name: &'static str, seconds: f64) {
+    to.expect((0.0..=86_400.0).contains(&seconds), name, || {
+        format!("{name} is {seconds}, expected 0 to 86400")
+    });
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What makes no sense is refused in one sentence that says where, what and what was expected.
+//! What makes no sense is refused: a line for each thing that is wrong, which says where, what and what was expected.
 
 use std::path::Path;
 use tidegate_scenario::Scenario;
@@ -168,7 +168,9 @@ fn a_downlink_that_cannot_be_is_refused() {
             "walk.points, a point at -1 s, expected 0 to 86400",
         ),
     ] {
-        let expected = format!("test.toml: down: {complaint}");
+        // The last line of the downlink, which begins in the sixth.
+        let line = 6 + down.matches('\n').count();
+        let expected = format!("test.toml:{line}: down: {complaint}");
         assert_eq!(parse(down).expect_err(down), expected);
     }
 }
@@ -239,4 +241,140 @@ fn what_a_law_or_a_host_cannot_do_is_refused() {
         let refusal = refusal.expect_err(to).to_string();
         assert!(refusal.contains(complaint), "{refusal}");
     }
+}
+
+/// A scenario in which something is wrong on most lines, and what is said of it.
+const WRONG: &str = r#"name = "wrong"
+duration_s = 0
+warmup = 1
+[down]
+rate = { generate = { kind = "5g" } }
+delay_ms = 20
+queue = { packets = 0 }
+[up]
+rate = { constant_mbps = -5 }
+arq = { error = 2, tries = 0 }
+[[workload]]
+name = "download"
+does = { bulk = { flows = 0 } }
+[[workload]]
+name = "page"
+weight = 1000
+does = { page = { object_bytes = 5 } }
+[[run]]
+law = "tide"
+[[run]]
+name = "drwa"
+law = "drwa"
+lambda = 0
+window = 0
+"#;
+
+#[test]
+fn all_that_is_wrong_is_told_at_once_each_at_its_line() {
+    let refusal = Scenario::parse(WRONG, Path::new("wrong.toml")).unwrap_err();
+    let said = refusal.to_string();
+    let expected = [
+        "2: duration_s is 0, expected more than 0",
+        "3: unknown field `warmup`, expected one of `name`, ",
+        "5: unknown variant `5g`, expected one of `lte`, `hspa`, `evdo`",
+        "7: down: a queue limit of 0, expected at least 1",
+        "8: missing field `delay_ms`",
+        "9: up: constant_mbps is -5, expected more than 0",
+        "10: up: arq, an error probability of 2, expected 0 to 1",
+        "10: up: arq.tries is 0, expected 1 to 1000",
+        "13: workload \"download\": bulk.flows is 0, expected at least 1",
+        "16: workload \"page\": weight is 1000, expected 1 to 100",
+        "17: invalid type: integer `5`, expected a sequence",
+        "18: missing field `name`",
+        "23: run \"drwa\": lambda is 0, expected more than 0",
+        "24: run \"drwa\": window is 0, expected at least 1",
+    ];
+    let lines: Vec<&str> = said.lines().collect();
+    for (line, expected) in lines.iter().zip(expected) {
+        let expected = format!("wrong.toml:{expected}");
+        assert!(line.starts_with(&expected), "{line}\nexpected {expected}");
+    }
+    assert_eq!(lines.len(), expected.len(), "{said}");
+    // When that is put right, the rest is told: what parts say together.
+    let right = WRONG
+        .replace("duration_s = 0", "duration_s = 10\nwarmup_s = 10")
+        .replace("warmup = 1\n", "")
+        .replace("5g", "lte")
+        .replace("[up]", "[up]\ndelay_ms = 1")
+        .replace("object_bytes = 5", "object_bytes = [5]")
+        .replace("law = \"tide\"", "name = \"drwa\"");
+    let refusal = Scenario::parse(&right, Path::new("wrong.toml")).unwrap_err();
+    let expected = "\
+wrong.toml:3: warmup_s is 10, expected 0 to less than duration_s = 10
+wrong.toml:7: down: a queue limit of 0, expected at least 1
+wrong.toml:10: up: constant_mbps is -5, expected more than 0
+wrong.toml:11: up: arq, an error probability of 2, expected 0 to 1
+wrong.toml:11: up: arq.tries is 0, expected 1 to 1000
+wrong.toml:14: workload \"download\": bulk.flows is 0, expected at least 1
+wrong.toml:17: workload \"page\": weight is 1000, expected 1 to 100
+wrong.toml:19: two runs are named \"drwa\", expected different names
+wrong.toml:24: run \"drwa\": lambda is 0, expected more than 0
+wrong.toml:25: run \"drwa\": window is 0, expected at least 1";
+    assert_eq!(refusal.to_string(), expected);
+}
+
+#[test]
+fn each_line_that_is_no_toml_is_told() {
+    let text = "name = wrong\nduration_s = 10\nwarmup_s = \n[down\n";
+    let refusal = Scenario::parse(text, Path::new("wrong.toml")).unwrap_err();
+    let said = refusal.to_string();
+    for line in [1, 3, 4] {
+        assert!(said.contains(&format!("wrong.toml:{line}: ")), "{said}");
+    }
+    assert_eq!(said.lines().count(), 3, "{said}");
+}
+
+#[test]
+fn all_files_that_are_missing_are_told_with_the_lines_that_name_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ride.toml");
+    let text = scenario("rate = { trace = \"a.down\" }\ndelay_trace = \"a.delay\"").replace(
+        "rate = { constant_mbps = 5 }",
+        "rate = { series = \"b.csv\" }",
+    );
+    std::fs::write(&path, &text).unwrap();
+    let sound = Scenario::load(&path).unwrap();
+    let said = sound.link_inputs(&path).unwrap_err().to_string();
+    let path = path.display();
+    for expected in [
+        format!("{path}:6: cannot read a.down: No such file"),
+        format!("{path}:9: cannot read b.csv: No such file"),
+    ] {
+        assert!(
+            said.lines().any(|line| line.starts_with(&expected)),
+            "{said}"
+        );
+    }
+    // They are told beside what else is wrong, too.
+    let wrong = text.replace("duration_s = 10", "duration_s = 0");
+    std::fs::write(folder.path().join("ride.toml"), wrong).unwrap();
+    let said = Scenario::load(&folder.path().join("ride.toml")).unwrap_err();
+    let said = said.to_string();
+    assert!(
+        said.starts_with(&format!("{path}:3: duration_s is 0")),
+        "{said}"
+    );
+    for file in ["a.down", "a.delay", "b.csv"] {
+        assert!(said.contains(&format!("cannot read {file}: ")), "{said}");
+    }
+    assert_eq!(said.lines().count(), 4, "{said}");
+}
+
+#[test]
+fn what_the_command_line_put_there_has_no_line() {
+    let text = scenario("rate = { constant_mbps = 20 }");
+    let key = ["duration_s".to_owned()];
+    let value = toml::Value::Integer(-1);
+    let refusal = Scenario::parse_with(&text, Path::new("test.toml"), &[(&key[..], &value)]);
+    let refusal = refusal.unwrap_err().to_string();
+    assert!(
+        refusal.starts_with("test.toml: duration_s is -1, expected more than 0"),
+        "{refusal}"
+    );
 }

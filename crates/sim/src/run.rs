@@ -76,6 +76,7 @@ pub fn run_scenario(
     let mut results = ResultSet {
         scenario: scenario.name.clone(),
         description: scenario.description.clone(),
+        seed: scenario.seed,
         runs: Vec::new(),
     };
     for run in &scenario.runs {

@@ -24,10 +24,18 @@ use tidegate_agent::{Direction, Directions};
 use tidegate_laws::Law;
 use tidegate_scenario::{Fair, Udp};
 
+/// The version, and the commit that it was built from.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("TIDEGATE_COMMIT"),
+    ")"
+);
+
 /// Keeps the queue in front of an over-buffered access link short from the receiving end, by
 /// steering the TCP receive window.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(version = VERSION, arg_required_else_help = true)]
 pub struct Args {
     /// What to do.
     #[command(subcommand)]

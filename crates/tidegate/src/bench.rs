@@ -13,6 +13,7 @@ mod sim;
 mod soak;
 
 use crate::args::{BenchArgs, Part};
+use crate::provenance::{Made, print_json, provenance};
 use crate::signals;
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
@@ -91,14 +92,10 @@ pub fn run(args: &BenchArgs) -> Result<()> {
 }
 
 fn print(results: Vec<Row>, json: bool) -> Result<()> {
-    let mut out = std::io::stdout().lock();
     if json {
-        serde_json::to_writer_pretty(&mut out, &Results { results })?;
-        writeln!(out)?;
-    } else {
-        writeln!(out, "{}", table(&results))?;
+        return print_json(&Results { results }, provenance(Made::OnKernel, []));
     }
-    Ok(())
+    Ok(writeln!(std::io::stdout(), "{}", table(&results))?)
 }
 
 fn table(rows: &[Row]) -> Table {

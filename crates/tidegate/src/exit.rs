@@ -27,11 +27,24 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
     if closed_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    say::err(format_args!("tidegate: {error:#}"));
+    say(&format!("{error:#}"), error);
     if is_bad_input(error) {
         ExitCode::from(2)
     } else {
         ExitCode::FAILURE
+    }
+}
+
+/// In a line or, of several things that are wrong with what was asked for, a line for each.
+fn say(text: &str, error: &anyhow::Error) {
+    let several = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref(), Some(LoadError::Several(_)))
+    };
+    match error.chain().any(several) {
+        true => text
+            .lines()
+            .for_each(|line| say::err(format_args!("tidegate: {line}"))),
+        false => say::err(format_args!("tidegate: {text}")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::args::LabArgs;
 use crate::exit::require_root;
+use crate::provenance::Made;
 use crate::scenarios::{Variant, print_json, print_table, variants, write_page};
 use crate::signals;
 use crate::steer::LiveAgent;
@@ -31,7 +32,7 @@ pub fn run(args: &LabArgs) -> Result<()> {
         sets.push(set);
         let runs = variant.scenario.runs.len();
         if done < runs {
-            write_page(asked, &sets)?;
+            write_page(asked, &sets, Made::OnKernel)?;
             bail!(
                 "interrupted after {done} of {runs} runs of variant {} of {}",
                 number + 1,
@@ -39,8 +40,8 @@ pub fn run(args: &LabArgs) -> Result<()> {
             );
         }
     }
-    write_page(asked, &sets)?;
-    print_json(asked, sets)
+    write_page(asked, &sets, Made::OnKernel)?;
+    print_json(asked, sets, Made::OnKernel)
 }
 
 /// Refuses what the laboratory cannot do, with the line where it stands if it is one value.

@@ -29,6 +29,8 @@ mod operate;
 #[cfg(feature = "full")]
 mod probe;
 #[cfg(feature = "full")]
+mod provenance;
+#[cfg(feature = "full")]
 mod reproduce;
 #[cfg(feature = "full")]
 mod rows;
@@ -38,6 +40,8 @@ mod say;
 mod scenarios;
 #[cfg(feature = "full")]
 mod secret;
+#[cfg(feature = "full")]
+mod shipped;
 mod signals;
 #[cfg(feature = "full")]
 mod sim;

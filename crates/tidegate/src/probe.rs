@@ -6,6 +6,7 @@ mod show;
 
 use crate::args::{ProbeArgs, ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};
 use crate::exit::BadInput;
+use crate::provenance::{Made, print_json, provenance};
 use crate::secret::warn_if_readable;
 use crate::signals;
 use anyhow::{Context, Result, bail};
@@ -78,19 +79,19 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
         let trace = trace.context("the downlink carried too little for a trace")?;
         std::fs::write(path, trace).with_context(|| format!("write {}", path.display()))?;
     }
+    let from = provenance(Made::OnKernel, []);
     if let Some(path) = &args.html {
-        std::fs::write(path, show::page(&measured))
+        std::fs::write(path, show::page(&measured, &from))
             .with_context(|| format!("write {}", path.display()))?;
     }
-    let mut out = std::io::stdout().lock();
     match args.json {
-        true => {
-            serde_json::to_writer_pretty(&mut out, &measured.results)?;
-            writeln!(out)?;
-        }
-        false => write!(out, "{}", show::text(&measured.results))?,
+        true => print_json(&measured.results, from),
+        false => Ok(write!(
+            std::io::stdout(),
+            "{}",
+            show::text(&measured.results)
+        )?),
     }
-    Ok(())
 }
 
 /// Says what it may cost, and asks.

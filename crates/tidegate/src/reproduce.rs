@@ -5,6 +5,7 @@ mod perform;
 
 use crate::args::ReproduceArgs;
 use crate::exit::{BadInput, require_root};
+use crate::provenance::{Made, print_json, provenance};
 use anyhow::{Context, Result};
 use perform::perform;
 use serde::Serialize;
@@ -39,6 +40,12 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     }
     let (results, kernel) = perform(args, &study)?;
     let report = study.report(&results, kernel.as_ref());
+    let made = match args.lab {
+        true => Made::OnKernel,
+        false => Made::InVirtualTime,
+    };
+    let seeds = study.jobs().into_iter().map(|job| study.identity(job).1);
+    let from = provenance(made, seeds);
     if let Some(path) = &args.html {
         let introduction = match &kernel {
             Some(_) => format!("{} {}", paper.introduction, paper.lab.method),
@@ -50,18 +57,17 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
             &study,
             &results,
             kernel.as_ref(),
+            &from,
         );
         std::fs::write(path, page).with_context(|| format!("write {}", path.display()))?;
     }
-    let mut out = std::io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
-    } else {
-        write!(out, "{}", table(&report))?;
-        if kernel.is_some() {
-            writeln!(out, "{}", paper.lab.method)?;
-        }
+        return print_json(&report, from);
+    }
+    let mut out = std::io::stdout().lock();
+    write!(out, "{}", table(&report))?;
+    if kernel.is_some() {
+        writeln!(out, "{}", paper.lab.method)?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::args::ScenarioArgs;
 use crate::exit::BadInput;
+use crate::provenance::{self, Made, Sourced, provenance};
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::path::Path;
@@ -30,7 +31,8 @@ pub fn variants(args: &ScenarioArgs, variations: &[Variation]) -> Result<Vec<Var
     combinations(&variations)
         .iter()
         .map(|settings| {
-            let mut scenario = Scenario::parse_with(&text, path, settings)?;
+            let mut scenario = Scenario::parse_with(&text, path, settings)
+                .map_err(|error| error.with_missing_files(&text, path))?;
             let left_out = select(&mut scenario, &args.run)?;
             let inputs = scenario.link_inputs(path)?;
             let values = settings.iter().map(|(_, value)| plain(value)).collect();
@@ -103,16 +105,17 @@ pub fn print_table(args: &ScenarioArgs, set: &ResultSet) -> Result<()> {
 }
 
 /// Writes the page, if one is wanted.
-pub fn write_page(args: &ScenarioArgs, sets: &[ResultSet]) -> Result<()> {
+pub fn write_page(args: &ScenarioArgs, sets: &[ResultSet], made: Made) -> Result<()> {
     let Some(path) = &args.html else {
         return Ok(());
     };
-    std::fs::write(path, tidegate_report::page(sets))
+    let from = provenance(made, sets.iter().map(|set| set.seed));
+    std::fs::write(path, tidegate_report::page(sets, &from))
         .with_context(|| format!("write {}", path.display()))
 }
 
 /// Prints JSON, if that is wanted: one object for one scenario, an array for its variants.
-pub fn print_json(args: &ScenarioArgs, mut sets: Vec<ResultSet>) -> Result<()> {
+pub fn print_json(args: &ScenarioArgs, mut sets: Vec<ResultSet>, made: Made) -> Result<()> {
     if !args.json {
         return Ok(());
     }
@@ -121,11 +124,19 @@ pub fn print_json(args: &ScenarioArgs, mut sets: Vec<ResultSet>) -> Result<()> {
             .flat_map(|s| &mut s.runs)
             .for_each(|r| r.series.clear());
     }
-    let mut out = std::io::stdout().lock();
     match sets.as_slice() {
-        [set] => serde_json::to_writer_pretty(&mut out, set)?,
-        sets => serde_json::to_writer_pretty(&mut out, sets)?,
+        [set] => provenance::print(&sourced(set, made)),
+        sets => {
+            let all: Vec<_> = sets.iter().map(|set| sourced(set, made)).collect();
+            provenance::print(&all)
+        }
     }
-    writeln!(out)?;
-    Ok(())
+}
+
+/// A set, and where it comes from.
+fn sourced(set: &ResultSet, made: Made) -> Sourced<'_, ResultSet> {
+    Sourced {
+        result: set,
+        provenance: provenance(made, [set.seed]),
+    }
 }

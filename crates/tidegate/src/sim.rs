@@ -4,6 +4,7 @@ mod seeds;
 
 use crate::args::SimArgs;
 use crate::exit::BadInput;
+use crate::provenance::Made;
 use crate::rows::Rows;
 use crate::scenarios::{Variant, print_json, print_table, variants, write_page};
 use crate::{signals, sweep};
@@ -56,7 +57,7 @@ pub fn run(args: &SimArgs) -> Result<()> {
     });
     bar.finish_and_clear();
     let done = done?;
-    write_page(asked, &results.sets)?;
+    write_page(asked, &results.sets, Made::InVirtualTime)?;
     if done < jobs.len() {
         let advice = if args.out.is_some() {
             "; --resume goes on"
@@ -65,7 +66,7 @@ pub fn run(args: &SimArgs) -> Result<()> {
         };
         bail!("interrupted after {done} of {} runs{advice}", jobs.len());
     }
-    print_json(asked, results.sets)
+    print_json(asked, results.sets, Made::InVirtualTime)
 }
 
 /// Shows the last of the sets or, where there are several seeds, their means once all are known.
@@ -207,6 +208,7 @@ impl<'a> Results<'a> {
             self.sets.push(ResultSet {
                 scenario: scenario.name.clone(),
                 description: scenario.description.clone(),
+                seed: scenario.seed,
                 runs: Vec::new(),
             });
         }

@@ -11,6 +11,7 @@ mod reasons;
 
 use crate::args::ValidateArgs;
 use crate::exit::require_root;
+use crate::provenance::{Made, print_json, provenance};
 use crate::signals;
 use anyhow::{Context, Result, bail};
 use cases::Case;
@@ -21,7 +22,7 @@ use reasons::Reasons;
 use serde::Serialize;
 use std::io::Write;
 use std::process::ExitCode;
-use tidegate_scenario::{Comparison, ResultSet, RunResult};
+use tidegate_scenario::{Comparison, Provenance, ResultSet, RunResult};
 
 /// Compares, prints, and fails if a comparison misses for no known reason.
 pub fn run(args: &ValidateArgs) -> Result<ExitCode> {
@@ -31,11 +32,17 @@ pub fn run(args: &ValidateArgs) -> Result<ExitCode> {
     cases::select(&mut cases, &args.only)?;
     require_root("the laboratory")?;
     let report = validate(args, &cases, &reasons)?;
-    report.show(args)?;
+    report.show(args, from(args, &cases))?;
     if report.unfinished > 0 {
         bail!("interrupted, {} scenarios were not run", report.unfinished);
     }
     Ok(ExitCode::from(u8::from(report.rows.iter().any(is_failure))))
+}
+
+/// With the seeds of every repetition.
+fn from(args: &ValidateArgs, cases: &[Case]) -> Provenance {
+    let seeds = |case: &Case| (0..args.repeat).map(|n| case.seed(n)).collect::<Vec<_>>();
+    provenance(Made::OnKernel, cases.iter().flat_map(seeds))
 }
 
 /// Runs one case after the other until all are done, or the user has had enough.
@@ -88,6 +95,7 @@ impl Report {
             self.pairs.push(ResultSet {
                 scenario: label,
                 description: case.scenario.description.clone(),
+                seed: case.scenario.seed,
                 runs: [first(kernel, "kernel"), first(sim, "sim")]
                     .into_iter()
                     .flatten()
@@ -96,22 +104,19 @@ impl Report {
         }
     }
 
-    fn show(&self, args: &ValidateArgs) -> Result<()> {
+    fn show(&self, args: &ValidateArgs, from: Provenance) -> Result<()> {
         if let Some(path) = &args.html {
             std::fs::write(
                 path,
-                tidegate_report::agreement_page(&self.rows, &self.pairs),
+                tidegate_report::agreement_page(&self.rows, &self.pairs, &from),
             )
             .with_context(|| format!("write {}", path.display()))?;
         }
-        let mut out = std::io::stdout().lock();
         if args.json {
-            serde_json::to_writer_pretty(&mut out, &Rows { rows: &self.rows })?;
-            writeln!(out)?;
-        } else {
-            writeln!(out, "{}", tidegate_report::agreement_table(&self.rows))?;
+            return print_json(&Rows { rows: &self.rows }, from);
         }
-        Ok(())
+        let table = tidegate_report::agreement_table(&self.rows);
+        Ok(writeln!(std::io::stdout(), "{table}")?)
     }
 }
 

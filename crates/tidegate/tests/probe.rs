@@ -232,6 +232,7 @@ fn beside_an_upload_it_is_the_uplink_that_downloads_wait_for() {
     assert!(number(&both["down"]["busy_ms"]) < 25.0, "{results}");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("one way down, ms"), "no table of both ways");
+    assert!(page.contains("<code>tidegate probe run "), "no provenance");
 }
 
 fn whether_devices_share_a_queue_is_told(policy: &str, queues: &str) {
@@ -390,6 +391,8 @@ fn over_ipv6_and_when_the_server_is_full() {
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(results["base_rtt_ms"].as_f64().unwrap() < 50.0, "{results}");
     assert!(results["bytes"].as_u64().unwrap() > 100_000, "{results}");
+    let command = results["provenance"]["command"].as_str().unwrap();
+    assert!(command.contains(" --key … rate "), "{command}");
 
     let _guests = [(); 4].map(|()| open());
     let refused = run(&address.to_string(), &server.key(), &["rate", "--yes"]);

@@ -22,6 +22,9 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(one, run("2"));
 
     let report: Value = serde_json::from_slice(&one).unwrap();
+    let command = "tidegate reproduce drwa 9 --seeds 2";
+    assert_eq!(report["provenance"]["command"], command);
+    assert_eq!(report["provenance"]["seed"], serde_json::json!([1, 2]));
     let [figure] = report["figures"].as_array().unwrap().as_slice() else {
         panic!("one figure was asked for");
     };

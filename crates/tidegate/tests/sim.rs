@@ -200,3 +200,57 @@ fn what_the_simulator_lacks_is_refused_in_a_sentence() {
         assert_eq!(text.trim_end().lines().count(), 1, "{text}");
     }
 }
+
+#[test]
+fn all_that_is_wrong_is_told_at_once() {
+    let wrong = SCENARIO
+        .replace("delay_ms = 10, queue", "lag_ms = 10, queue")
+        .replace("constant_mbps = 5", "trace = 'none.down'")
+        .replace("law = \"tide\"", "law = \"tidal\"");
+    let folder = folder(&wrong);
+    let output = sim(folder.path(), "").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    let lines: Vec<&str> = text.lines().collect();
+    let expected = [
+        "tidegate: small.toml:4: unknown field `lag_ms`, expected one of `rate`, `delay_ms`, ",
+        "tidegate: small.toml:4: missing field `delay_ms`",
+        "tidegate: small.toml:5: cannot read none.down: No such file",
+        "tidegate: small.toml:7: unknown variant `tidal`, expected one of ",
+    ];
+    for (line, expected) in lines.iter().zip(expected) {
+        assert!(line.starts_with(expected), "{text}");
+    }
+    assert_eq!(lines.len(), expected.len(), "{text}");
+}
+
+#[test]
+fn json_and_page_say_where_they_come_from_and_are_the_same_however_they_were_made() {
+    let folder = folder(SCENARIO);
+    let made = |jobs: u32| {
+        let page = format!("{jobs}.html");
+        let more = format!("--seeds 2 --run tide --json --jobs {jobs} --html {page}");
+        let json = done(sim(folder.path(), &more)).stdout;
+        (json, fs::read_to_string(folder.path().join(page)).unwrap())
+    };
+    let (json, page) = made(1);
+    assert_eq!((&json, &page), (&made(2).0, &made(2).1));
+
+    let sets: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let provenance = &sets[1]["provenance"];
+    assert_eq!(provenance["version"], env!("CARGO_PKG_VERSION"));
+    let command = "tidegate sim small.toml --seeds 2 --run tide";
+    assert_eq!(provenance["command"], command);
+    assert_eq!(provenance["seed"], 2);
+    assert!(provenance.get("kernel").is_none(), "{provenance}");
+    let commit = provenance["commit"].as_str().unwrap();
+    let version = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+        .arg("--version")
+        .output()
+        .unwrap();
+    let version = String::from_utf8(version.stdout).unwrap();
+    assert!(version.contains(commit), "{version}: no {commit}");
+    for said in [command, commit, "seeds 1 to 2"] {
+        assert!(page.contains(said), "no {said}");
+    }
+}

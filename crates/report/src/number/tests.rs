@@ -1,4 +1,12 @@
-use super::{about, compared, mbps, percent, size};
+use super::{about, compared, fixed, mbps, percent, size};
+
+#[test]
+fn nothing_has_no_sign() {
+    assert_eq!(fixed(-0.0, 0), "0");
+    assert_eq!(fixed(-0.004, 2), "0.00");
+    assert_eq!(fixed(-0.006, 2), "-0.01");
+    assert_eq!(fixed(-10.0, 0), "-10");
+}
 
 #[test]
 fn ratios_in_words() {

@@ -1,7 +1,17 @@
-use super::{agreement_page, page};
 use crate::fixture::{flow, full_set, run, series, set};
 use roxmltree::{Document, Node, ParsingOptions};
-use tidegate_scenario::{Comparison, ResultSet};
+use tidegate_scenario::{Comparison, Provenance, ResultSet};
+
+fn page(sets: &[ResultSet]) -> String {
+    super::page(sets, &from())
+}
+
+fn from() -> Provenance {
+    Provenance {
+        command: "tidegate sim bloat.toml".into(),
+        ..Provenance::default()
+    }
+}
 
 fn parsed(html: &str) -> Document<'_> {
     let options = ParsingOptions {
@@ -141,6 +151,7 @@ fn little_or_nothing_is_a_page_too() {
     let nothing = page(&[]);
     parsed(&nothing);
     assert!(nothing.contains("There are no results."));
+    assert!(nothing.contains("<code>tidegate sim bloat.toml</code>"));
     let empty = page(&[ResultSet::default()]);
     parsed(&empty);
     let mut odd = set();
@@ -166,7 +177,7 @@ fn agreement_has_its_table_and_both_curves_in_one_picture() {
         ok: false,
         reason: Some("Half a <moon>.".into()),
     };
-    let html = agreement_page(&[comparison], &[pair]);
+    let html = super::agreement_page(&[comparison], &[pair], &from());
     let document = parsed(&html);
     let first_table = elements(&document, "table").next().unwrap();
     let cells = text(&first_table);

@@ -26,6 +26,13 @@ fn a_run_of_nothing_has_no_numbers_but_counts() {
 }
 
 #[test]
+fn nothing_has_no_sign() {
+    let mut run = RunResult::default();
+    run.link.utilisation = -0.0;
+    assert_eq!(cell(&run, "utilisation"), "0");
+}
+
+#[test]
 fn an_upload_alone_is_what_is_studied() {
     let up = |mbps, rtt_ms| FlowResult {
         direction: FlowDirection::Up,

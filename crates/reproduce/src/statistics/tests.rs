@@ -61,3 +61,12 @@ fn beyond_means_the_whole_interval() {
     assert!(estimate.is_beyond(7.1, -1.0));
     assert!(!estimate.is_beyond(2.9, -1.0));
 }
+
+#[test]
+fn a_sum_of_nothing_has_no_sign() {
+    let nothing: f64 = [0.0; 0].iter().sum();
+    for seeds in [1, 3] {
+        let estimate = Estimate::jackknife(seeds, nothing, |_| nothing);
+        assert!(estimate.value.is_sign_positive());
+    }
+}

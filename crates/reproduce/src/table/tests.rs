@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Case, Claim, Figure, Quantity, Results, Study, page};
 use std::path::Path;
-use tidegate_scenario::{FlowResult, RunResult, Scenario};
+use tidegate_scenario::{FlowResult, Provenance, RunResult, Scenario};
 
 fn study() -> Study {
     let claim = Claim::at_least(7.0, 0.0);
@@ -95,7 +95,16 @@ fn the_kernels_number_and_verdict_stand_beside_the_simulators() {
 #[test]
 fn the_page_has_a_column_for_the_kernel_only_where_it_was_asked() {
     let (ours, kernels) = (results(7.5, &[]), results(6.0, &["packets were late"]));
-    let page = |kernel| page("a paper", "a model", &study(), &ours, kernel);
+    let page = |kernel| {
+        page(
+            "a paper",
+            "a model",
+            &study(),
+            &ours,
+            kernel,
+            &Provenance::default(),
+        )
+    };
     let with = page(Some(&kernels));
     for part in [
         "<th class=\"number\">simulator</th><th class=\"number\">kernel</th><th>verdict</th>",
@@ -134,7 +143,14 @@ fn what_stands_behind_a_number_is_listed_below_it() {
     let listings = &json["figures"][0]["listings"];
     assert_eq!(listings[0]["rows"], serde_json::json!([["one", 3, 7.5]]));
     assert_eq!(listings[1]["rows"][0][2], 6.0);
-    let page = page("a paper", "a model", &listed(1.0), &ours, None);
+    let page = page(
+        "a paper",
+        "a model",
+        &listed(1.0),
+        &ours,
+        None,
+        &Provenance::default(),
+    );
     let row = "<tr><td>one</td><td class=\"number\">3</td><td class=\"number\">7.50</td></tr>";
     assert!(
         page.contains("<h3>fast &lt;runs&gt;</h3>") && page.contains(row),

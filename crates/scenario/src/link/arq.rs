@@ -1,6 +1,7 @@
 //! Retransmission on the link, as scenarios spell it.
 
-use super::{RateSpec, milliseconds, within};
+use super::{RateSpec, milliseconds};
+use crate::complaints::Complaints;
 use serde::{Deserialize, Serialize};
 use tidegate_link::{Arq, BlockError, Rate};
 
@@ -31,28 +32,38 @@ fn tries() -> u32 {
 }
 
 impl ArqSpec {
-    pub(super) fn complaint(&self, rate: &RateSpec) -> Option<String> {
-        let errors = match (self.error, &self.error_by_db) {
-            (Some(p), None) => vec![p],
+    pub(super) fn complain(&self, rate: &RateSpec, to: &mut Complaints) {
+        if let Some((key, message)) = self.odd_errors(rate) {
+            to.say(key, message);
+        }
+        to.expect((1..=1000).contains(&self.tries), "arq.tries", || {
+            format!("arq.tries is {}, expected 1 to 1000", self.tries)
+        });
+        to.within("arq.retry_ms", self.retry_ms, 60_000.0);
+    }
+
+    /// What makes no sense in its error probabilities, and where.
+    fn odd_errors(&self, rate: &RateSpec) -> Option<(&'static str, String)> {
+        let (key, errors) = match (self.error, &self.error_by_db) {
+            (Some(p), None) => ("arq.error", vec![p]),
             (None, Some(curve)) => {
+                let key = "arq.error_by_db";
                 if !matches!(rate, RateSpec::Walk(_)) {
-                    return Some("arq.error_by_db, expected a rate that is a walk".into());
+                    return Some((key, format!("{key}, expected a rate that is a walk")));
                 }
                 let in_order = curve.windows(2).all(|w| w[0][0] < w[1][0]);
                 if curve.is_empty() || !in_order || curve.iter().any(|p| !p[0].is_finite()) {
-                    return Some("arq.error_by_db, expected points in order of dB".into());
+                    return Some((key, format!("{key}, expected points in order of dB")));
                 }
-                curve.iter().map(|p| p[1]).collect()
+                (key, curve.iter().map(|p| p[1]).collect())
             }
-            _ => return Some("arq, expected either error or error_by_db".into()),
+            _ => return Some(("arq", "arq, expected either error or error_by_db".into())),
         };
-        if let Some(p) = errors.into_iter().find(|p| !(0.0..=1.0).contains(p)) {
-            return Some(format!("arq, an error probability of {p}, expected 0 to 1"));
-        }
-        if !(1..=1000).contains(&self.tries) {
-            return Some(format!("arq.tries is {}, expected 1 to 1000", self.tries));
-        }
-        within("arq.retry_ms", self.retry_ms, 60_000.0)
+        let odd = errors.into_iter().find(|p| !(0.0..=1.0).contains(p))?;
+        Some((
+            key,
+            format!("arq, an error probability of {odd}, expected 0 to 1"),
+        ))
     }
 
     pub(super) fn resolve(&self, rate: &Rate) -> Arq {

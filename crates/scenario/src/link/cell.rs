@@ -1,6 +1,7 @@
 //! Other users in the cell, as scenarios spell them.
 
-use super::{milliseconds, within};
+use super::milliseconds;
+use crate::complaints::Complaints;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{CrossTraffic, Scheduler, SchedulerKind, Sharing};
@@ -50,35 +51,36 @@ fn time_constant_s() -> f64 {
 }
 
 impl CellSpec {
-    pub(super) fn complaint(self) -> Option<String> {
-        if !(1..=1000).contains(&self.users) {
-            return Some(format!("cell.users is {}, expected 1 to 1000", self.users));
-        }
-        if !(0.0..=1e6).contains(&self.load_mbps) {
-            return Some(format!(
-                "cell.load_mbps is {}, expected 0 to 1000000",
-                self.load_mbps
-            ));
-        }
-        let [on, off, tti, time_constant] = [
-            self.on_s,
-            self.off_s,
-            self.tti_ms / 1e3,
-            self.time_constant_s,
-        ];
-        within("cell.on_s", on, 86_400.0)
-            .or_else(|| within("cell.off_s", off, 86_400.0))
-            .or_else(|| within("cell.time_constant_s", time_constant, 86_400.0))
-            .or_else(|| {
-                let ok = (1e-4..=1.0).contains(&tti) && tti <= on.min(off).min(time_constant);
-                (!ok).then(|| {
-                    format!(
-                        "cell.tti_ms is {}, expected 0.1 to 1000 and no more than on_s, off_s and \
-                         time_constant_s",
-                        self.tti_ms
-                    )
-                })
-            })
+    pub(super) fn complain(self, to: &mut Complaints) {
+        to.expect((1..=1000).contains(&self.users), "cell.users", || {
+            format!("cell.users is {}, expected 1 to 1000", self.users)
+        });
+        to.expect(
+            (0.0..=1e6).contains(&self.load_mbps),
+            "cell.load_mbps",
+            || {
+                format!(
+                    "cell.load_mbps is {}, expected 0 to 1000000",
+                    self.load_mbps
+                )
+            },
+        );
+        to.within("cell.on_s", self.on_s, 86_400.0);
+        to.within("cell.off_s", self.off_s, 86_400.0);
+        to.within("cell.time_constant_s", self.time_constant_s, 86_400.0);
+        let tti = self.tti_ms / 1e3;
+        let most = self.on_s.min(self.off_s).min(self.time_constant_s);
+        to.expect(
+            (1e-4..=1.0).contains(&tti) && tti <= most,
+            "cell.tti_ms",
+            || {
+                format!(
+                    "cell.tti_ms is {}, expected 0.1 to 1000 and no more than on_s, off_s and \
+                 time_constant_s",
+                    self.tti_ms
+                )
+            },
+        );
     }
 
     pub(super) fn resolve(self, seed: u64) -> Sharing {

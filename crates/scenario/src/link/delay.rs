@@ -1,6 +1,8 @@
 //! Propagation delay, as scenarios spell it.
 
 use super::{LinkSpec, milliseconds, milliseconds_ok};
+use crate::Step;
+use crate::complaints::Complaints;
 use crate::load::{LoadError, parse};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -18,25 +20,25 @@ pub struct DelayStep {
 }
 
 impl LinkSpec {
-    pub(super) fn delay_complaint(&self) -> Option<String> {
-        if !milliseconds_ok(self.delay_ms) {
-            return Some(format!(
-                "delay_ms is {}, expected 0 to 60000",
-                self.delay_ms
-            ));
-        }
-        if let Some(s) = self
-            .delay_steps
-            .iter()
-            .find(|s| !milliseconds_ok(s.ms) || s.at_s.is_nan() || s.at_s < 0.0)
-        {
-            return Some(format!(
-                "delay step {{ at_s = {}, ms = {} }}, expected at_s >= 0 and ms 0 to 60000",
-                s.at_s, s.ms
-            ));
+    pub(super) fn complain_of_delay(&self, to: &mut Complaints) {
+        to.expect(milliseconds_ok(self.delay_ms), "delay_ms", || {
+            format!("delay_ms is {}, expected 0 to 60000", self.delay_ms)
+        });
+        for (nth, s) in self.delay_steps.iter().enumerate() {
+            let ok = milliseconds_ok(s.ms) && s.at_s >= 0.0;
+            to.at([Step::Key("delay_steps"), Step::Nth(nth)], "", |to| {
+                to.expect(ok, "", || {
+                    format!(
+                        "delay step {{ at_s = {}, ms = {} }}, expected at_s >= 0 and ms 0 to 60000",
+                        s.at_s, s.ms
+                    )
+                });
+            });
         }
         let out_of_order = self.delay_steps.windows(2).any(|w| w[0].at_s >= w[1].at_s);
-        out_of_order.then(|| "delay_steps out of order, expected increasing at_s".into())
+        to.expect(!out_of_order, "delay_steps", || {
+            "delay_steps out of order, expected increasing at_s".into()
+        });
     }
 
     pub(super) fn delay(&self, folder: &Path) -> Result<DelayProfile, LoadError> {

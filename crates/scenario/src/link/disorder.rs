@@ -1,6 +1,7 @@
 //! Reordering and duplication, as scenarios spell them.
 
-use super::{milliseconds, within};
+use super::milliseconds;
+use crate::complaints::Complaints;
 use serde::{Deserialize, Serialize};
 use tidegate_link::Disorder;
 
@@ -24,13 +25,10 @@ fn late_ms() -> f64 {
 }
 
 impl DisorderSpec {
-    pub(super) fn complaint(self) -> Option<String> {
-        for (name, p) in [("reorder", self.reorder), ("duplicate", self.duplicate)] {
-            if !(0.0..=1.0).contains(&p) {
-                return Some(format!("disorder.{name} is {p}, expected 0 to 1"));
-            }
-        }
-        within("disorder.late_ms", self.late_ms, 60_000.0)
+    pub(super) fn complain(self, to: &mut Complaints) {
+        to.share("disorder.reorder", self.reorder);
+        to.share("disorder.duplicate", self.duplicate);
+        to.within("disorder.late_ms", self.late_ms, 60_000.0);
     }
 
     pub(super) fn resolve(self) -> Disorder {

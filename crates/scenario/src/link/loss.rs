@@ -1,28 +1,35 @@
 //! What makes no sense in a loss model.
 
+use crate::complaints::Complaints;
 use tidegate_link::Loss;
 
-/// The first thing about `loss` that makes no sense.
-pub(super) fn complaint(loss: Loss) -> Option<String> {
+/// Complains if `loss` makes no sense.
+pub(super) fn complain(loss: Loss, to: &mut Complaints) {
     match loss {
-        Loss::Random(p) => {
-            (!probability_ok(p)).then(|| format!("loss.random is {p}, expected 0 to less than 1"))
-        }
+        Loss::Random(p) => to.expect(probability_ok(p), "loss.random", || {
+            format!("loss.random is {p}, expected 0 to less than 1")
+        }),
         Loss::Bursty {
             probability,
             mean_length,
         } if !probability_ok(probability) || mean_length.is_nan() || mean_length < 1.0 => {
-            Some("loss.bursty, expected probability 0 to less than 1 and mean_length >= 1".into())
+            to.say(
+                "loss.bursty",
+                "loss.bursty, expected probability 0 to less than 1 and mean_length >= 1",
+            );
         }
         // Every run of losses is followed by at least one packet that arrives.
         Loss::Bursty {
             probability,
             mean_length,
-        } if probability > mean_length / (mean_length + 1.0) => Some(format!(
-            "loss.bursty, a probability of {probability} cannot be had in runs of mean_length = \
-             {mean_length}, expected at most mean_length / (mean_length + 1)"
-        )),
-        Loss::Bursty { .. } => None,
+        } if probability > mean_length / (mean_length + 1.0) => to.say(
+            "loss.bursty",
+            format!(
+                "loss.bursty, a probability of {probability} cannot be had in runs of mean_length = \
+                 {mean_length}, expected at most mean_length / (mean_length + 1)"
+            ),
+        ),
+        Loss::Bursty { .. } => {}
     }
 }
 

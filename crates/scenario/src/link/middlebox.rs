@@ -1,6 +1,7 @@
 //! A middlebox, as scenarios spell it.
 
-use super::{milliseconds, within};
+use super::milliseconds;
+use crate::complaints::Complaints;
 use serde::{Deserialize, Serialize};
 use tidegate_link::Middlebox;
 
@@ -13,8 +14,8 @@ pub struct MiddleboxSpec {
 }
 
 impl MiddleboxSpec {
-    pub(super) fn complaint(self) -> Option<String> {
-        within("middlebox.patience_ms", self.patience_ms, 60_000.0)
+    pub(super) fn complain(self, to: &mut Complaints) {
+        to.within("middlebox.patience_ms", self.patience_ms, 60_000.0);
     }
 
     pub(super) fn resolve(self) -> Middlebox {

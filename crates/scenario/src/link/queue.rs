@@ -1,6 +1,7 @@
 //! The buffer in front of a link, as scenarios spell it. Its keys lie side by side, whatever the policy.
 
-use super::{milliseconds, milliseconds_ok, within};
+use super::{milliseconds, milliseconds_ok};
+use crate::complaints::Complaints;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{FqCodelPolicy, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy};
@@ -98,40 +99,47 @@ fn red_weight() -> f64 {
 }
 
 impl QueueSpec {
-    pub(super) fn complaint(&self) -> Option<String> {
-        if self.packets == Some(0) || self.bytes == Some(0) {
-            return Some("a queue limit of 0, expected at least 1".into());
+    pub(super) fn complain(&self, to: &mut Complaints) {
+        for (key, limit) in [("packets", self.packets), ("bytes", self.bytes)] {
+            to.expect(limit != Some(0), key, || {
+                "a queue limit of 0, expected at least 1".into()
+            });
         }
-        self.codel_complaint()
-            .or_else(|| self.fq_complaint())
-            .or_else(|| within("pie_target_ms", self.pie_target_ms, 60_000.0))
-            .or_else(|| self.red_complaint())
-    }
-
-    fn codel_complaint(&self) -> Option<String> {
         let ms = [self.codel_target_ms, self.codel_interval_ms];
-        let ok = ms.iter().all(|&ms| ms > 0.0 && milliseconds_ok(ms));
-        (!ok).then(|| {
+        let wrong = ms.map(|ms| !(ms > 0.0 && milliseconds_ok(ms)));
+        let key = if wrong[0] {
+            "codel_target_ms"
+        } else {
+            "codel_interval_ms"
+        };
+        to.expect(wrong == [false; 2], key, || {
             "codel_target_ms and codel_interval_ms, expected more than 0, at most 60000".into()
-        })
-    }
-
-    fn fq_complaint(&self) -> Option<String> {
-        let ok = self.fq_quantum_bytes > 0 && (1..=65_536).contains(&self.fq_flows);
-        (!ok).then(|| {
+        });
+        let wrong = [
+            self.fq_quantum_bytes == 0,
+            !(1..=65_536).contains(&self.fq_flows),
+        ];
+        let key = if wrong[0] {
+            "fq_quantum_bytes"
+        } else {
+            "fq_flows"
+        };
+        to.expect(wrong == [false; 2], key, || {
             "fq_quantum_bytes and fq_flows, expected at least 1, flows at most 65536".into()
-        })
-    }
-
-    fn red_complaint(&self) -> Option<String> {
+        });
+        to.within("pie_target_ms", self.pie_target_ms, 60_000.0);
         let (min, max) = self.red_thresholds();
-        if !(min >= 0.0 && max > min && max.is_finite()) {
-            return Some(format!(
-                "red_min_packets = {min} and red_max_packets = {max}, expected 0 <= min < max"
-            ));
-        }
-        within("red_max_probability", self.red_max_probability, 1.0)
-            .or_else(|| within("red_weight", self.red_weight, 1.0))
+        let key = match self.red_min_packets {
+            Some(_) => "red_min_packets",
+            None => "red_max_packets",
+        };
+        // Both by default are those of a limit of 0, which has been complained of.
+        let ok = min >= 0.0 && max > min && max.is_finite() || self.packets == Some(0);
+        to.expect(ok, key, || {
+            format!("red_min_packets = {min} and red_max_packets = {max}, expected 0 <= min < max")
+        });
+        to.within("red_max_probability", self.red_max_probability, 1.0);
+        to.within("red_weight", self.red_weight, 1.0);
     }
 
     /// The queue of a link of that rate, from which RED takes the time of a packet.

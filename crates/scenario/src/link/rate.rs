@@ -11,6 +11,7 @@ pub use scheduled::ScheduledSpec;
 pub use slots::SlotsSpec;
 pub use walk::WalkSpec;
 
+use crate::complaints::Complaints;
 use crate::load::{LoadError, parse};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -39,16 +40,16 @@ pub enum RateSpec {
 }
 
 impl RateSpec {
-    /// The first thing about the rate that makes no sense, as far as can be told without its file.
-    pub(super) fn complaint(&self) -> Option<String> {
+    /// Complains of all that makes no sense in it, as far as can be told without its file.
+    pub(super) fn complain(&self, to: &mut Complaints) {
         match self {
-            Self::ConstantMbps(mbps) => positive("constant_mbps", *mbps),
-            Self::Trace(_) | Self::Series(_) => None,
-            Self::Scheduled(scheduled) => scheduled.complaint(),
-            Self::Steps(steps) => steps::complaint(steps),
-            Self::Slots(slots) => slots.complaint(),
-            Self::Generate(generate) => generate.complaint(),
-            Self::Walk(walk) => walk.complaint(),
+            Self::ConstantMbps(mbps) => positive(to, "constant_mbps", *mbps),
+            Self::Trace(_) | Self::Series(_) => {}
+            Self::Scheduled(scheduled) => scheduled.complain(to),
+            Self::Steps(steps) => steps::complain(steps, to),
+            Self::Slots(slots) => slots.complain(to),
+            Self::Generate(generate) => to.inside("generate", |to| generate.complain(to)),
+            Self::Walk(walk) => walk.complain(to),
         }
     }
 
@@ -71,9 +72,10 @@ impl RateSpec {
 /// Why a rate that was refused does not get here.
 const CHECKED: &str = "checked before it is resolved";
 
-fn positive(name: &str, mbps: f64) -> Option<String> {
-    let ok = mbps.is_finite() && mbps > 0.0;
-    (!ok).then(|| format!("{name} is {mbps}, expected more than 0"))
+fn positive(to: &mut Complaints, name: &'static str, mbps: f64) {
+    to.expect(mbps.is_finite() && mbps > 0.0, name, || {
+        format!("{name} is {mbps}, expected more than 0")
+    });
 }
 
 /// The first point in time, in seconds, that lies on no day.

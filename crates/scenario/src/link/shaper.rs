@@ -1,6 +1,6 @@
 //! A token bucket in front of the queue, as scenarios spell it.
 
-use super::within;
+use crate::complaints::Complaints;
 use serde::{Deserialize, Serialize};
 use tidegate_link::TokenBucket;
 
@@ -27,14 +27,13 @@ fn queue_packets() -> usize {
 }
 
 impl ShaperSpec {
-    pub(super) fn complaint(self) -> Option<String> {
-        within("shaper.mbps", self.mbps, 1e6).or_else(|| {
-            (self.burst_bytes < 1500 || self.queue_packets == 0).then(|| {
-                "shaper.burst_bytes and shaper.queue_packets, expected at least 1500 and 1, or nothing \
-                 passes"
-                    .into()
-            })
-        })
+    pub(super) fn complain(self, to: &mut Complaints) {
+        to.within("shaper.mbps", self.mbps, 1e6);
+        to.expect(self.burst_bytes >= 1500 && self.queue_packets > 0, "shaper", || {
+            "shaper.burst_bytes and shaper.queue_packets, expected at least 1500 and 1, or nothing \
+             passes"
+                .into()
+        });
     }
 
     pub(super) fn resolve(self) -> TokenBucket {

@@ -62,7 +62,7 @@ fn workloads_that_make_none_are_refused_by_name() {
         ("{ command = { run = [] } }", "command.run is empty"),
     ] {
         let error = parse(does).unwrap_err();
-        assert!(error.starts_with("x.toml: workload \"w\": "), "{error}");
+        assert!(error.starts_with("x.toml:5: workload \"w\": "), "{error}");
         assert!(error.contains(complaint), "{error}");
     }
 }

@@ -1,6 +1,8 @@
 //! The commands of the whole program, which the agent alone does without.
 
 use crate::mpath::MpathCommand;
+use crate::shipped;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
@@ -39,7 +41,8 @@ pub enum FullCommand {
 /// Which scenario, which variants and runs of it, and how the result is shown.
 #[derive(Debug, ClapArgs)]
 pub struct ScenarioArgs {
-    /// The scenario, a TOML file
+    /// The scenario, a TOML file; `scenarios/…`, where there is no such folder here, is the installed package's
+    #[arg(value_parser = shipped())]
     pub scenario: PathBuf,
     /// Put values in place of the scenario's, each in turn; repeat for every combination. Values are
     /// TOML, or words: `--vary down.delay_ms=40,140`, `--vary down.rate.trace=FILE,FILE`
@@ -134,7 +137,7 @@ pub struct ReproduceArgs {
 #[derive(Debug, ClapArgs)]
 pub struct ValidateArgs {
     /// The folder with the scenarios, and with the known differences in reasons.toml
-    #[arg(default_value = "scenarios/validate")]
+    #[arg(default_value = "scenarios/validate", value_parser = shipped())]
     pub scenarios: PathBuf,
     /// Only the scenario of this name, repeatable
     #[arg(long, value_name = "NAME")]
@@ -202,6 +205,11 @@ fn word<T: FromStr + VariantNames>(text: &str) -> Result<T, String> {
         let (last, others) = T::VARIANTS.split_last().expect("at least two words");
         format!("expected {} or {last}", others.join(", "))
     })
+}
+
+/// A file or folder, which the package may have brought along.
+fn shipped() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().map(|path| shipped::find(&path))
 }
 
 /// Arguments of `bench`.

@@ -12,7 +12,8 @@ use tidegate_probe::examine::{Overflows, SIZES};
 use tidegate_probe::results::{BothWays, Devices, Minutes, Results, Way};
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure, Mark, Scale};
-use tidegate_report::{document, escape};
+use tidegate_report::{document, escape, provenance};
+use tidegate_scenario::Provenance;
 
 /// Points of a curve at most.
 const POINTS: usize = 600;
@@ -180,7 +181,7 @@ fn sentences(results: &Results) -> Vec<String> {
 }
 
 /// For a browser, self-contained.
-pub fn page(measured: &Measured) -> String {
+pub fn page(measured: &Measured, from: &Provenance) -> String {
     let title = format!("The link to {}", measured.results.server);
     let said: String = sentences(&measured.results)
         .iter()
@@ -206,6 +207,7 @@ pub fn page(measured: &Measured) -> String {
         body.push_str(&over_minutes(minutes).svg());
     }
     body.push_str(&round_trips(measured).svg());
+    body.push_str(&format!("<footer>\n{}</footer>\n", provenance(from)));
     document(&title, "pre { overflow-x: auto }", &body)
 }
 

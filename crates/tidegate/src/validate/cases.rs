@@ -66,12 +66,17 @@ impl Case {
     /// If a trace can no longer be read.
     pub fn repetition(&self, n: u32) -> Result<Setup, LoadError> {
         let mut scenario = self.scenario.clone();
-        scenario.seed = scenario.seed.wrapping_add(n.into());
+        scenario.seed = self.seed(n);
         for workload in &mut scenario.workloads {
             workload.start_s += SHIFT_S * f64::from(n);
         }
         let inputs = scenario.link_inputs(&self.path)?;
         Ok(Setup { scenario, inputs })
+    }
+
+    /// Seed of the n-th repetition, from 0.
+    pub fn seed(&self, n: u32) -> u64 {
+        self.scenario.seed.wrapping_add(n.into())
     }
 
     /// How each run is called in the table.

@@ -40,7 +40,8 @@ impl Quantity {
     fn of(self, run: &RunResult) -> f64 {
         let flows = || run.flows.iter().filter(|f| carries(f));
         match self {
-            Self::Goodput => flows().map(|f| f.goodput_bps).sum(),
+            // A sum of no floats is -0.
+            Self::Goodput => flows().map(|f| f.goodput_bps).sum::<f64>() + 0.0,
             Self::MedianRtt => {
                 flows().map(|f| f.rtt_ms.p50).sum::<f64>() / flows().count().max(1) as f64
             }

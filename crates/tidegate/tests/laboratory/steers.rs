@@ -65,6 +65,9 @@ fn assert_steered(results: &Value) {
 #[test]
 fn the_agent_shortens_the_queue_and_keeps_the_goodput() {
     if let Some(results) = laboratory(SCENARIO, &[]) {
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+        assert_eq!(results["provenance"]["kernel"], kernel.trim());
+        assert_eq!(results["provenance"]["seed"], 1);
         assert_steered(&results);
     }
 }

@@ -1,6 +1,7 @@
 //! A generated cell, as scenarios spell it.
 
 use super::positive;
+use crate::complaints::Complaints;
 use serde::{Deserialize, Serialize};
 use tidegate_link::{CellKind, CellModel};
 
@@ -17,8 +18,10 @@ pub struct GenerateSpec {
 }
 
 impl GenerateSpec {
-    pub(super) fn complaint(&self) -> Option<String> {
-        positive("mean_mbps", self.mean_mbps?)
+    pub(super) fn complain(&self, to: &mut Complaints) {
+        if let Some(mbps) = self.mean_mbps {
+            positive(to, "mean_mbps", mbps);
+        }
     }
 
     /// The cell model, with `seed` unless it has one of its own.

@@ -1,5 +1,6 @@
 //! A recorded rate as a scheduler hands it out, as scenarios spell it.
 
+use crate::complaints::Complaints;
 use crate::link::milliseconds;
 use crate::load::{LoadError, parse};
 use serde::{Deserialize, Serialize};
@@ -20,14 +21,11 @@ pub struct ScheduledSpec {
 }
 
 impl ScheduledSpec {
-    pub(super) fn complaint(&self) -> Option<String> {
-        let ok = (0.1..=100.0).contains(&self.burst_ms);
-        (!ok).then(|| {
-            format!(
-                "scheduled.burst_ms is {}, expected 0.1 to 100",
-                self.burst_ms
-            )
-        })
+    pub(super) fn complain(&self, to: &mut Complaints) {
+        let ms = self.burst_ms;
+        to.expect((0.1..=100.0).contains(&ms), "scheduled.burst_ms", || {
+            format!("scheduled.burst_ms is {ms}, expected 0.1 to 100")
+        });
     }
 
     pub(super) fn resolve(&self, folder: &Path) -> Result<ScheduledSeries, LoadError> {

@@ -1,7 +1,7 @@
 //! Rates that take turns, as scenarios spell them.
 
 use super::outside_a_day;
-use crate::link::within;
+use crate::complaints::Complaints;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{RateSeries, StepsError};
@@ -20,22 +20,30 @@ pub struct SlotsSpec {
 }
 
 impl SlotsSpec {
-    pub(super) fn complaint(&self) -> Option<String> {
-        within("rate.slots.slot_s", self.slot_s, 86_400.0)
-            .or_else(|| {
-                let late = outside_a_day(&[[self.late_s, 0.0]])?;
-                Some(format!("rate.slots.late_s is {late}, expected 0 to 86400"))
-            })
-            .or_else(|| {
-                let fast = self.mbps.iter().find(|mbps| **mbps > 1e6)?;
-                Some(format!(
-                    "rate.slots.mbps, a rate of {fast} Mbit/s, expected at most 1000000"
-                ))
-            })
-            .or_else(|| {
-                self.resolve().err()?;
-                Some("rate.slots.mbps, expected rates of at least 0, one above 0".into())
-            })
+    pub(super) fn complain(&self, to: &mut Complaints) {
+        let length_ok = self.slot_s > 0.0 && self.slot_s <= 86_400.0;
+        to.expect(length_ok, "slots.slot_s", || {
+            format!(
+                "rate.slots.slot_s is {}, expected more than 0 and at most 86400",
+                self.slot_s
+            )
+        });
+        let late = outside_a_day(&[[self.late_s, 0.0]]);
+        to.expect(late.is_none(), "slots.late_s", || {
+            format!("rate.slots.late_s is {}, expected 0 to 86400", self.late_s)
+        });
+        let fast = self.mbps.iter().find(|mbps| **mbps > 1e6);
+        if let Some(fast) = fast {
+            to.say(
+                "slots.mbps",
+                format!("rate.slots.mbps, a rate of {fast} Mbit/s, expected at most 1000000"),
+            );
+        } else if length_ok && late.is_none() && self.resolve().is_err() {
+            to.say(
+                "slots.mbps",
+                "rate.slots.mbps, expected rates of at least 0, one above 0",
+            );
+        }
     }
 
     /// The series; times make sense.

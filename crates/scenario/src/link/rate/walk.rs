@@ -1,7 +1,8 @@
 //! A walk through a cell, as scenarios spell it.
 
 use super::outside_a_day;
-use crate::link::{milliseconds, within};
+use crate::complaints::Complaints;
+use crate::link::milliseconds;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{Fading, SignalWalk, WalkError};
@@ -30,24 +31,31 @@ fn coherence_ms() -> f64 {
     20.0
 }
 
+fn within(value: f64, max: f64) -> bool {
+    value > 0.0 && value <= max
+}
+
 impl WalkSpec {
-    pub(super) fn complaint(&self) -> Option<String> {
-        within("walk.peak_mbps", self.peak_mbps, 1e6)
-            .or_else(|| within("walk.coherence_ms", self.coherence_ms, 60_000.0))
-            .or_else(|| {
-                let ok = (0.0..=100.0).contains(&self.fading_db);
-                (!ok).then(|| format!("walk.fading_db is {}, expected 0 to 100", self.fading_db))
-            })
-            .or_else(|| {
-                let late = outside_a_day(&self.points)?;
-                Some(format!(
-                    "walk.points, a point at {late} s, expected 0 to 86400"
-                ))
-            })
-            .or_else(|| {
-                let refusal = self.resolve(0).err()?;
-                Some(format!("walk.points: {refusal}"))
-            })
+    pub(super) fn complain(&self, to: &mut Complaints) {
+        let (peak, coherence) = (self.peak_mbps, self.coherence_ms);
+        to.within("walk.peak_mbps", peak, 1e6);
+        to.within("walk.coherence_ms", coherence, 60_000.0);
+        let fading_ok = (0.0..=100.0).contains(&self.fading_db);
+        to.expect(fading_ok, "walk.fading_db", || {
+            format!("walk.fading_db is {}, expected 0 to 100", self.fading_db)
+        });
+        if let Some(late) = outside_a_day(&self.points) {
+            to.say(
+                "walk.points",
+                format!("walk.points, a point at {late} s, expected 0 to 86400"),
+            );
+        } else if fading_ok
+            && within(peak, 1e6)
+            && within(coherence, 60_000.0)
+            && let Err(refusal) = self.resolve(0)
+        {
+            to.say("walk.points", format!("walk.points: {refusal}"));
+        }
     }
 
     /// The walk, with `seed` unless it has one of its own; times and rates make sense.

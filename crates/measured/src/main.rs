@@ -1,0 +1,155 @@
+//! Takes the measurements of `docs/measurements.md` again and writes them into it (`./dev measurements`).
+//!
+//! The page is prose around tables. Each table stands between two marks, with the command that prints its numbers and when it
+//! was taken; what is not taken now stays as it is, with its date.
+
+mod page;
+mod rows;
+mod tables;
+mod take;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Parser;
+use page::Page;
+use rows::{ROWS, Row};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use take::{Setting, Taker};
+
+/// Take the measurements of docs/measurements.md again, and write them into it.
+#[derive(Debug, Parser)]
+struct Args {
+    /// Which tables; all that do not take long, if none is named
+    rows: Vec<String>,
+    /// Those that take long, too
+    #[arg(long)]
+    long: bool,
+    /// Take nothing, and say which tables there are, how long they take and when they were taken
+    #[arg(long)]
+    list: bool,
+    /// A folder with recordings, for the table of recorded links: Mahimahi's traces (*.down), and rate series (*.csv)
+    #[arg(long, value_name = "FOLDER")]
+    traces: Option<PathBuf>,
+    /// The page
+    #[arg(long, value_name = "FILE", default_value = "docs/measurements.md")]
+    page: PathBuf,
+    /// The program whose commands print the numbers
+    #[arg(long, value_name = "FILE", default_value = "target/release/tidegate")]
+    program: PathBuf,
+    /// The day, for the page
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    date: Option<String>,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("measurements: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<()> {
+    let read = || std::fs::read_to_string(&args.page);
+    let text = read().with_context(|| format!("read {}", args.page.display()))?;
+    let page = Page::parse(&text).with_context(|| args.page.display().to_string())?;
+    if args.list {
+        list(&page);
+        return Ok(());
+    }
+    let date = args
+        .date
+        .as_deref()
+        .context("expected --date, for the page")?;
+    let wanted = select(args)?;
+    for row in &wanted {
+        ensure!(
+            page.has(row.id),
+            "{}: no table \"{}\"",
+            args.page.display(),
+            row.id
+        );
+        ensure!(
+            !row.needs_traces || args.traces.is_some(),
+            "{}: expected --traces with the folder of recordings",
+            row.id
+        );
+    }
+    let setting = Setting {
+        program: args.program.clone(),
+        traces: args.traces.clone(),
+    };
+    let mut taker = Taker::new(setting)?;
+    let mut failed = Vec::new();
+    for (nth, row) in wanted.iter().enumerate() {
+        eprintln!(
+            "{} of {}: {}, about {}",
+            nth + 1,
+            wanted.len(),
+            row.id,
+            minutes(row.minutes)
+        );
+        match taker.take(row) {
+            Ok(taken) => {
+                // After each, so that an interrupt costs no more than the one under way. The page may have been edited meanwhile.
+                let text = read()?;
+                let written = Page::parse(&text)?.with(row.id, &taken.block(date));
+                std::fs::write(&args.page, written)
+                    .with_context(|| format!("write {}", args.page.display()))?;
+            }
+            Err(error) if taker.is_interrupted() => {
+                return Err(error.context(format!("interrupted in {}", row.id)));
+            }
+            Err(error) => {
+                eprintln!("{}: {error:#}; its numbers stay as they were", row.id);
+                failed.push(row.id);
+            }
+        }
+    }
+    if !failed.is_empty() {
+        bail!("not taken: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+/// What was asked for, in the page's order.
+fn select(args: &Args) -> Result<Vec<&'static Row>> {
+    let known = || ROWS.iter().map(|row| row.id);
+    if let Some(unknown) = args.rows.iter().find(|id| !known().any(|k| k == *id)) {
+        let known = known().collect::<Vec<_>>().join(", ");
+        bail!("there is no table \"{unknown}\", expected {known}");
+    }
+    let wanted = |row: &&Row| match args.rows.is_empty() {
+        true => {
+            let is_short = !row.is_long() || row.is_of_others();
+            (args.long || is_short) && (!row.needs_traces || args.traces.is_some())
+        }
+        false => args.rows.iter().any(|id| id == row.id),
+    };
+    Ok(ROWS.iter().filter(wanted).collect())
+}
+
+fn list(page: &Page) {
+    for row in ROWS {
+        let long = if row.is_long() { ", --long" } else { "" };
+        let traces = if row.needs_traces { ", --traces" } else { "" };
+        println!(
+            "{:16} {}{long}{traces}; {}",
+            row.id,
+            minutes(row.minutes),
+            page.taken(row.id).unwrap_or("not on the page")
+        );
+        for command in row.commands {
+            println!("    {command}");
+        }
+    }
+}
+
+fn minutes(minutes: f64) -> String {
+    match minutes {
+        m if m < 1.0 => format!("{:.0} s", m * 60.0),
+        m => format!("{m:.0} min"),
+    }
+}
