@@ -9,7 +9,7 @@ use crate::snapshot::{About, Snapshot};
 use crate::top::tests::{START_US, download, end, path, quic, snapshot};
 use anyhow::Result;
 use std::f64::consts::TAU;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use tidegate_agent::{Direction, FlowView, Histogram, Histograms, Kind, Reason};
@@ -34,6 +34,7 @@ pub struct Canned {
     mood: Mood,
     began: Instant,
     looks: Arc<AtomicUsize>,
+    link: Arc<Mutex<Link>>,
 }
 
 impl Canned {
@@ -59,6 +60,7 @@ impl Canned {
             mood,
             began: Instant::now(),
             looks: Arc::default(),
+            link: Arc::default(),
         }
     }
 
@@ -69,16 +71,20 @@ impl Canned {
 
     /// A sample every second of the last two minutes, and every ten before.
     pub fn past(&self) -> impl Iterator<Item = Look> {
-        let mut link = Link::default();
         let days = if self.mood == Mood::Busy { DAY_S } else { 200 };
         let seconds = (DAY_S - days..DAY_S).filter(|s| s % 10 == 0 || s + 130 > DAY_S);
         let busy = self.mood != Mood::Quiet;
-        seconds.map(move |s| link.at(s, busy))
+        let link = Arc::clone(&self.link);
+        seconds.map(move |s| lock(&link).at(s, busy))
     }
 
     fn elapsed_us(&self) -> u64 {
         self.began.elapsed().as_micros() as u64
     }
+}
+
+fn lock(link: &Mutex<Link>) -> MutexGuard<'_, Link> {
+    link.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Sums of what a link has carried: more in the evening than at night, and nothing for a while in the morning.
@@ -130,20 +136,13 @@ impl Link {
 
 impl Source for Canned {
     fn now_us(&self) -> u64 {
-        (DAY_S - 1) * SECOND_US + self.elapsed_us()
+        DAY_S * SECOND_US + self.elapsed_us()
     }
 
     fn look(&self) -> Option<Result<Look>> {
-        let mut link = Link::default();
-        // The same sums as at the end of the past, and a step each second.
-        let past = self.past().last()?;
-        link.queue_us = past.queue_us;
-        link.bytes = past.bytes;
-        let seconds = self.elapsed_us() / SECOND_US;
-        let mut look = link.at(DAY_S - 1, false);
-        for second in 1..=seconds {
-            look = link.at(DAY_S + second, self.mood != Mood::Quiet);
-        }
+        let mut link = lock(&self.link);
+        let second = DAY_S + self.elapsed_us() / SECOND_US;
+        let look = link.at(second, self.mood != Mood::Quiet);
         let at_us = self.now_us();
         Some(Ok(Look { at_us, ..look }))
     }
