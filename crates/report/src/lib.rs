@@ -28,7 +28,7 @@ mod thin;
 
 pub use fairness::jain;
 pub use html::escape;
-pub use page::{agreement_page, document, page};
+pub use page::{agreement_page, document, page, responsive};
 pub use reading::reading;
 pub use summary::{METRICS, Measured, Metric};
 pub use table::{agreement_table, table};

@@ -20,8 +20,8 @@ const HAND_OVER: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1";
 /// What an audit asks of a page.
 const AUDIT: &str = include_str!("browser/audit.js");
 
-/// For a page to be as it is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// For a page to be as it is waited for: other tests may have the processors meanwhile.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A browser with one page; it ends with this value.
 #[derive(Debug)]
@@ -165,7 +165,7 @@ impl Browser {
     /// Waits until an expression is true.
     ///
     /// # Panics
-    /// If it does not become so for half a minute.
+    /// If it does not become so for two minutes.
     pub fn wait_for(&mut self, expression: &str) {
         let until = Instant::now() + PATIENCE;
         while self.evaluate(expression) != Value::Bool(true) {

@@ -1,8 +1,12 @@
 //! `tidegate probe`: what a link does to packets.
 
 mod measure;
+mod page;
+mod pictures;
 mod predict;
 mod show;
+mod tables;
+mod verdict;
 
 use crate::args::{ProbeArgs, ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};
 use crate::exit::BadInput;
@@ -79,7 +83,7 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
         std::fs::write(path, trace).with_context(|| format!("write {}", path.display()))?;
     }
     if let Some(path) = &args.html {
-        std::fs::write(path, show::page(&measured))
+        std::fs::write(path, page::page(&measured))
             .with_context(|| format!("write {}", path.display()))?;
     }
     let mut out = std::io::stdout().lock();

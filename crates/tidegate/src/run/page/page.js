@@ -20,7 +20,9 @@ function scaled(value, units) {
   }
   return [value < 9.95 ? value.toFixed(1) : value.toFixed(0), units[unit]];
 }
-const words = (parts) => parts.join(" ");
+const words = (parts) => parts.join("\u00a0");
+// A number keeps its unit on its line.
+const kept = (text) => text.replace(/(\d) (?=ms|s\b|%|min)/g, "$1\u00a0");
 const delayParts = (us) => scaled(us / 1000, ["ms", "s"]);
 const delay = (us) => (us === null || us === undefined ? "–" : words(delayParts(us)));
 const rate = (bps) =>
@@ -29,7 +31,7 @@ const size = (bytes) => (bytes < 1000 ? `${bytes} B` : words(scaled(bytes / 1000
 
 function share(part, whole) {
   const percent = whole > 0 ? (100 * part) / whole : 0;
-  return percent > 0 && percent < 1 ? "<1 %" : `${Math.round(percent)} %`;
+  return percent > 0 && percent < 1 ? "<1\u00a0%" : `${Math.round(percent)}\u00a0%`;
 }
 
 function duration(s) {
@@ -93,10 +95,10 @@ function showVerdict(now) {
     setText(big, level === "idle" ? "none" : "unknown");
   } else {
     const [value, unit] = delayParts(queue);
-    big.replaceChildren(document.createTextNode(`${value} `), element("small", "", unit));
+    big.replaceChildren(document.createTextNode(value), element("small", "", `\u00a0${unit}`));
   }
   setText(at("headline"), headline);
-  keyed(at("lines"), lines, (line) => line, (line) => element("li", "", line), () => {});
+  keyed(at("lines"), lines.map(kept), (line) => line, (line) => element("li", "", line), () => {});
   document.title = queue === null ? "Tidegate" : `${delay(queue)} · Tidegate`;
 }
 

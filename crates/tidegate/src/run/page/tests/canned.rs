@@ -9,8 +9,8 @@ use crate::snapshot::{About, Snapshot};
 use crate::top::tests::{START_US, download, end, path, quic, snapshot};
 use anyhow::Result;
 use std::f64::consts::TAU;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tidegate_agent::{Direction, FlowView, Histogram, Histograms, Kind, Reason};
 
