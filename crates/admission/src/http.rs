@@ -34,6 +34,8 @@ pub struct Reply {
     pub status: u16,
     /// What the body is.
     pub content_type: &'static str,
+    /// Headers beside those that every answer has.
+    pub headers: &'static [(&'static str, &'static str)],
     /// What stands behind the headers.
     pub body: Vec<u8>,
 }

@@ -23,6 +23,7 @@ fn reply(status: u16, body: &str) -> Reply {
     Reply {
         status,
         content_type: "text/plain",
+        headers: &[("x-content-type-options", "nosniff")],
         body: body.into(),
     }
 }
@@ -61,6 +62,10 @@ fn idle_connections_keep_nobody_out() {
     let answer = ask(server.address(), b"GET /metrics HTTP/1.1\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(answer.ends_with("/metrics"), "{answer}");
+    assert!(
+        answer.contains("\r\nx-content-type-options: nosniff\r\n"),
+        "{answer}"
+    );
     // At once, and not when the idle ones have had their time.
     assert!(began.elapsed() < Duration::from_secs(3));
     // The oldest gave way: they are at their end.

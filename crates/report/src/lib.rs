@@ -30,7 +30,7 @@ mod thin;
 pub use fairness::jain;
 pub use html::escape;
 pub use number::fixed;
-pub use page::{agreement_page, document, page};
+pub use page::{agreement_page, document, page, responsive};
 pub use provenance::provenance;
 pub use reading::reading;
 pub use summary::{METRICS, Measured, Metric};

@@ -11,6 +11,8 @@ use crate::provenance;
 use crate::reading::reading;
 use crate::svg::theme_rules;
 use crate::tables::{tables, warnings};
+use data_encoding::BASE64;
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use tidegate_scenario::{Comparison, Provenance, ResultSet};
 
@@ -98,17 +100,38 @@ fn results_document(title: &str, body: &str, from: &Provenance) -> String {
 }
 
 /// A page of HTML that is well-formed XML too, if `body` is: in the style of all pages here, with
-/// `style` on top.
+/// `style` on top. It loads nothing, and a browser runs nothing in it and takes no other style, whatever `body` holds.
 pub fn document(title: &str, style: &str, body: &str) -> String {
+    let style = format!("\n{STYLE}{}{style}", theme_rules());
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n\
          <meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n\
-         <title>{}</title>\n<style>\n{STYLE}{}{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\"/>\n\
+         <title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
          </body>\n</html>\n",
+        policy(&style),
         escape(title),
-        theme_rules(),
+    )
+}
+
+/// Nothing but this style, told by its hash.
+fn policy(style: &str) -> String {
+    let hash = BASE64.encode(&Sha256::digest(style));
+    format!("default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'")
+}
+
+/// A figure twice, of which a browser shows the one that fits: across the page, and as wide as a phone is.
+pub fn responsive(figure: &Figure) -> String {
+    let narrow = Figure {
+        size: Figure::PHONE,
+        ..figure.clone()
+    };
+    format!(
+        "<div class=\"on-desk\">{}</div><div class=\"on-phone\">{}</div>",
+        figure.svg(),
+        narrow.svg()
     )
 }
 

@@ -4,10 +4,12 @@
 //! so are the mounts that it needs, which come from here. What only the machine can have, root and
 //! drivers, is asked for here, and a test that has to go without says so past its harness.
 
+mod browser;
 mod machine;
 mod mounts;
 mod spoil;
 
+pub use browser::{Browser, Screen};
 pub use machine::{has_program, has_tun, is_root};
 pub use mounts::{hide, own_bpf_file_system, own_cgroups};
 pub use spoil::Spoiler;

@@ -12,6 +12,9 @@ use tidegate_agent::{Agent, AgentError, Direction, Histogram, Kind, LeftView, Re
 /// Marks that divide the time of an account.
 const MARKS: usize = 6;
 
+/// Marks that divide a day.
+const HOURS: usize = 24;
+
 /// Of kinds that are less than this part of the whole nothing is said.
 const WORTH: f64 = 0.005;
 
@@ -37,6 +40,8 @@ pub struct Books {
     gone: Carried,
     begin: Sums,
     marks: VecDeque<Sums>,
+    /// Of each hour, where somebody asks for the last day.
+    hours: VecDeque<Sums>,
 }
 
 /// The account of a time.
@@ -115,10 +120,14 @@ impl Books {
     /// A sixth of the account's time is over.
     pub fn mark(&mut self, agent: &Agent, now_us: u64) -> Result<(), AgentError> {
         let sums = self.sums(agent, now_us)?;
-        self.marks.push_back(sums);
-        if self.marks.len() > MARKS {
-            self.marks.pop_front();
-        }
+        keep(&mut self.marks, MARKS, sums);
+        Ok(())
+    }
+
+    /// An hour is over.
+    pub fn mark_hour(&mut self, agent: &Agent, now_us: u64) -> Result<(), AgentError> {
+        let sums = self.sums(agent, now_us)?;
+        keep(&mut self.hours, HOURS, sums);
         Ok(())
     }
 
@@ -134,6 +143,23 @@ impl Books {
         Ok(self.sums(agent, now_us)?.since(from, about))
     }
 
+    /// Of the last day, 23 to 24 hours, or of the time since the agent was started if that is less.
+    pub fn of_the_day(
+        &self,
+        agent: &Agent,
+        about: &About,
+        now_us: u64,
+    ) -> Result<Account, AgentError> {
+        let full = self.hours.len() == HOURS;
+        let from = self.hours.front().filter(|_| full).unwrap_or(&self.begin);
+        Ok(self.sums(agent, now_us)?.since(from, about))
+    }
+
+    /// Bytes that were carried so far, of all kinds, by [`Direction::ALL`].
+    pub fn carried_bytes(&self, agent: &Agent) -> [u64; 2] {
+        self.carried(agent).map(|kinds| kinds.iter().sum())
+    }
+
     /// Of all the time.
     pub fn in_all(&self, agent: &Agent, about: &About, now_us: u64) -> Result<Account, AgentError> {
         Ok(self.sums(agent, now_us)?.since(&self.begin, about))
@@ -144,17 +170,30 @@ impl Books {
         self.begin.at_us = now_us;
     }
 
-    fn sums(&self, agent: &Agent, now_us: u64) -> Result<Sums, AgentError> {
+    fn carried(&self, agent: &Agent) -> Carried {
         let mut carried = self.gone;
         for interface in agent.interfaces() {
             carry(&mut carried, agent, interface.index);
         }
+        carried
+    }
+
+    fn sums(&self, agent: &Agent, now_us: u64) -> Result<Sums, AgentError> {
         Ok(Sums {
             at_us: now_us,
             queue_us: Some(agent.histograms()?.map(|h| h.queue_us)),
-            carried,
+            carried: self.carried(agent),
             left: agent.left(),
         })
+    }
+}
+
+/// Keeps the last of so many. Which connections there were nobody asks of a time that is over.
+fn keep(marks: &mut VecDeque<Sums>, most: usize, sums: Sums) {
+    let left = Vec::new();
+    marks.push_back(Sums { left, ..sums });
+    if marks.len() > most {
+        marks.pop_front();
     }
 }
 

@@ -7,6 +7,7 @@ mod full;
 use crate::compare;
 use crate::config::OnExit;
 use crate::run::log::LogFormat;
+use crate::run::page::PageAddress;
 use crate::run::serve::SOCKET;
 use crate::top::order::Order;
 use crate::udp::EchoPlace;
@@ -137,6 +138,10 @@ pub struct RunArgs {
     /// Serve metrics for Prometheus at http://ADDRESS/metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<SocketAddr>,
+    /// Serve a page for browsers: what the queue does, who uses the link, what is steered and why not; at
+    /// http://127.0.0.1:9750/, for this machine alone, if no address is given. Whoever reaches the address may look
+    #[arg(long, value_name = "ADDRESS[:PORT]", num_args = 0..=1, default_missing_value = PageAddress::USUAL)]
+    pub page: Option<PageAddress>,
     /// How the agent's log looks: sentences, or JSON on standard error
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub log_format: LogFormat,

@@ -9,6 +9,7 @@ use crate::args::{OnlyArg, RunArgs};
 use crate::devices::{self, Forwarding};
 use crate::exit::BadInput;
 use crate::interfaces::{Wanted, is_name};
+use crate::run::page::PageAddress;
 use crate::udp::{self, Terms};
 use anyhow::Result;
 use file::{Action, At, Entry, File, UdpEntry};
@@ -43,6 +44,8 @@ pub struct Settings {
     pub udp: Terms,
     /// Where metrics are shown, if they are.
     pub metrics: Option<SocketAddr>,
+    /// Where the page is, if there is one.
+    pub page: Option<PageAddress>,
     /// The part of the time that may pass unsteered, so that the difference can be told; 0: none.
     pub compare: f64,
     /// Whether the programs outlive a killed process.
@@ -75,7 +78,8 @@ pub fn settings(args: &RunArgs) -> Result<Settings> {
             connections: connections(args, &file)?,
             ..Config::default()
         },
-        metrics: file.metrics,
+        metrics: args.metrics.or(file.metrics),
+        page: args.page.or(file.page),
         compare: compared(args, &file, &params)?,
         pin,
         on_exit: on_exit.unwrap_or(stay),

@@ -56,9 +56,10 @@ impl Operation {
             devices.set(settings.devices.clone())?;
         }
         self.settings = Settings {
-            // Pinning and the exporter are settled at the start.
+            // Pinning, the exporter and the page are settled at the start.
             pin: self.settings.pin,
             metrics: self.settings.metrics,
+            page: self.settings.page,
             ..settings
         };
         Ok(())

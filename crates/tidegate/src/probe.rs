@@ -1,8 +1,12 @@
 //! `tidegate probe`: what a link does to packets.
 
 mod measure;
+mod page;
+mod pictures;
 mod predict;
 mod show;
+mod tables;
+mod verdict;
 
 use crate::args::{ProbeArgs, ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};
 use crate::exit::BadInput;
@@ -81,7 +85,7 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
     }
     let from = provenance(Made::OnKernel, []);
     if let Some(path) = &args.html {
-        std::fs::write(path, show::page(&measured, &from))
+        std::fs::write(path, page::page(&measured, &from))
             .with_context(|| format!("write {}", path.display()))?;
     }
     match args.json {

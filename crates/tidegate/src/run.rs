@@ -6,6 +6,7 @@ mod held;
 pub mod log;
 mod memory;
 pub mod metrics;
+pub mod page;
 mod report;
 pub mod serve;
 mod shown;
@@ -77,7 +78,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let about = watched.about.clone();
     let shared = Shared::new(watched);
     // Who reads that it has started may ask it at once.
-    let shown = Shown::open(args, operation.settings.metrics, &shared)?;
+    let shown = Shown::open(&operation.settings, args, &shared)?;
     announce(&about, log);
     if !has_btf() {
         log.info("without-btf", WITHOUT_BTF, json!({}));

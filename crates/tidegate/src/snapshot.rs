@@ -201,6 +201,12 @@ impl Watched {
         Ok(account.with(self.compared()))
     }
 
+    /// What was done in the last day, if hours are marked.
+    pub fn account_of_the_day(&self, now_us: u64) -> Result<Account> {
+        let account = self.books.of_the_day(&self.agent, &self.about, now_us)?;
+        Ok(account.with(self.compared()))
+    }
+
     /// What was done in all.
     pub fn whole_account(&self, now_us: u64) -> Result<Account> {
         let account = self.books.in_all(&self.agent, &self.about, now_us)?;

@@ -7,7 +7,7 @@ pub mod model;
 mod once;
 pub mod order;
 pub mod report;
-mod row;
+pub mod row;
 mod screen;
 mod sharing;
 mod source;

@@ -107,6 +107,7 @@ fn every_option_becomes_the_agents() {
         option pin 'off'
         option compare '0.05'
         option metrics '127.0.0.1:9464'
+        option page '192.168.1.1:9750'
         config rule
         list remote_port '22'
         list remote_port '8000-8100'
@@ -137,6 +138,7 @@ fn every_option_becomes_the_agents() {
         udp_hold = "both"
         udp_echo = "192.0.2.1"
         metrics = "127.0.0.1:9464"
+        page = "192.168.1.1:9750"
         compare = 0.05
         stampless = true
         pin = false

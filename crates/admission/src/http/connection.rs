@@ -56,8 +56,12 @@ impl Connection {
 
     /// Answers, without the body if only that was asked, and ends the connection.
     pub fn answer(mut self, reply: &Reply, head_only: bool) -> io::Result<()> {
+        let more = reply.headers.iter();
+        let more: String = more
+            .map(|(name, value)| format!("{name}: {value}\r\n"))
+            .collect();
         let head = format!(
-            "HTTP/1.1 {} {}\r\ncontent-type: {}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+            "HTTP/1.1 {} {}\r\ncontent-type: {}\r\ncontent-length: {}\r\n{more}connection: close\r\n\r\n",
             reply.status,
             if reply.status == 200 { "OK" } else { "Refused" },
             reply.content_type,

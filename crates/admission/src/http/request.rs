@@ -21,6 +21,8 @@ pub struct Received {
     pub authorization: Option<String>,
     /// The header Content-Type.
     pub content_type: Option<String>,
+    /// The header Host: by what name the machine was asked.
+    pub host: Option<String>,
     /// What stands behind the headers.
     pub body: Vec<u8>,
 }
@@ -53,6 +55,7 @@ impl Received {
             path: head.path.unwrap_or_default().to_owned(),
             authorization: header(&head, "authorization"),
             content_type: header(&head, "content-type"),
+            host: host(&head)?,
             body: body.to_vec(),
         }))
     }
@@ -62,6 +65,16 @@ fn header(head: &httparse::Request, name: &str) -> Option<String> {
     let mut headers = head.headers.iter();
     let found = headers.find(|header| header.name.eq_ignore_ascii_case(name))?;
     Some(String::from_utf8_lossy(found.value).trim().to_owned())
+}
+
+/// RFC 9112, section 3.2: of two nobody knows which was meant.
+fn host(head: &httparse::Request) -> Result<Option<String>, Refusal> {
+    let hosts = head.headers.iter();
+    let hosts = hosts.filter(|header| header.name.eq_ignore_ascii_case("host"));
+    match hosts.count() {
+        0 | 1 => Ok(header(head, "host")),
+        _ => Err(Refusal::new(400, "more than one Host")),
+    }
 }
 
 fn body_length(head: &httparse::Request) -> Result<usize, Refusal> {
@@ -81,6 +94,19 @@ mod tests {
     use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
+
+    #[test]
+    fn there_is_one_host() {
+        let read =
+            |hosts: &str| Received::read(format!("GET / HTTP/1.1\r\n{hosts}\r\n").as_bytes());
+        let host = |hosts| read(hosts).unwrap().unwrap().host;
+        assert_eq!(
+            host("HOST: localhost:1 \r\n").as_deref(),
+            Some("localhost:1")
+        );
+        assert_eq!(host(""), None);
+        assert_eq!(read("Host: a\r\nhost: b\r\n").unwrap_err().status, 400);
+    }
 
     proptest! {
         #[test]

@@ -54,6 +54,7 @@ impl http::Service for Clocked {
 
 fn as_json(reply: Reply) -> http::Reply {
     http::Reply {
+        headers: &[],
         status: reply.status,
         content_type: "application/json",
         body: reply.body,

@@ -23,6 +23,14 @@ const OF_AGENT: &[(&[&str], &[Example])] = &[
                 "on one interface, and slow QUIC down, too",
             ),
             (
+                "sudo tidegate run --page",
+                "and show in a browser, at http://127.0.0.1:9750/, what the queue does",
+            ),
+            (
+                "sudo tidegate run --page 192.168.1.1",
+                "on a router: the page for the home's network",
+            ),
+            (
                 "sudo tidegate run --law rsfc --only downloads",
                 "on a server or proxy: uploads that end there",
             ),

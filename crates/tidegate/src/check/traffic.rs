@@ -141,6 +141,7 @@ mod tests {
             interfaces: Wanted::default(),
             udp: Terms::default(),
             metrics: None,
+            page: None,
             compare: 0.0,
             pin: false,
             on_exit: OnExit::Detach,

@@ -3,6 +3,7 @@
 use super::OnExit;
 use crate::args::{HoldsArg, OnlyArg, compared_in_range, lambda_in_range};
 use crate::devices::Mac;
+use crate::run::page::PageAddress;
 use crate::udp::EchoPlace;
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, SocketAddr};
@@ -38,6 +39,7 @@ pub struct File {
     #[serde(default)]
     pub dry_run: bool,
     pub metrics: Option<SocketAddr>,
+    pub page: Option<PageAddress>,
     #[serde(default, deserialize_with = "compare")]
     pub compare: Option<f64>,
     #[serde(default)]

@@ -23,7 +23,9 @@ fn the_packaged_file_is_read() {
     let all = File::load(&path).unwrap();
     assert_eq!(all.rules.len(), 3);
     assert_eq!(all.udp_rules.len(), 3);
-    assert!(all.law.is_some() && all.metrics.is_some() && all.on_exit.is_some());
+    assert!(
+        all.law.is_some() && all.metrics.is_some() && all.page.is_some() && all.on_exit.is_some()
+    );
     assert!(all.connections.is_some());
     assert!(all.udp.is_some() && all.udp_echo.is_some());
 }

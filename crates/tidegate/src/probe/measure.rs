@@ -136,7 +136,7 @@ pub fn measure(
 }
 
 /// For each way that was filled.
-fn predict_gains(measured: &mut Measured) {
+pub fn predict_gains(measured: &mut Measured) {
     let rate = |way: &Option<Way>| Some(way.as_ref()?.rate?.median_bps);
     let results = &mut measured.results;
     let (down_bps, up_bps) = (rate(&results.down), rate(&results.up));

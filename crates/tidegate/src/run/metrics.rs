@@ -75,6 +75,7 @@ fn plain(status: u16, text: impl Into<String>) -> Reply {
     Reply {
         status,
         content_type: "text/plain; charset=utf-8",
+        headers: &[],
         body: text.into().into_bytes(),
     }
 }

@@ -1,8 +1,9 @@
-//! How others see the agent while it runs: by a socket and, if asked for, by metrics.
+//! How others see the agent while it runs: by a socket and, if asked for, by metrics and a page.
 
 use super::log::Log;
-use super::{metrics, serve};
+use super::{metrics, page, serve};
 use crate::args::RunArgs;
+use crate::config::Settings;
 use crate::snapshot::Shared;
 use anyhow::Result;
 use serde_json::json;
@@ -13,18 +14,20 @@ use tidegate_admission::http::Server;
 /// Where the agent can be seen, as long as this lives.
 pub struct Shown {
     metrics: Option<Server>,
+    page: Option<page::Served>,
     socket: PathBuf,
     served: Result<serve::Served>,
 }
 
 impl Shown {
-    /// Opens both. Metrics that cannot be served are an error; a socket that cannot is told later:
+    /// Opens all. What was asked for and cannot be served is an error; a socket that cannot is told later:
     /// to steer is what the agent is for, and to be looked at is not worth ending for.
-    pub fn open(args: &RunArgs, metrics: Option<SocketAddr>, shared: &Shared) -> Result<Shown> {
-        let address = args.metrics.or(metrics);
-        let metrics = address.map(|address| metrics::serve(address, shared));
+    pub fn open(settings: &Settings, args: &RunArgs, shared: &Shared) -> Result<Shown> {
+        let metrics = settings.metrics.map(|at| metrics::serve(at, shared));
+        let page = settings.page.map(|at| page::serve(at, shared));
         Ok(Shown {
             metrics: metrics.transpose()?,
+            page: page.transpose()?,
             socket: args.socket.clone(),
             served: serve::serve(&args.socket, shared),
         })
@@ -36,6 +39,9 @@ impl Shown {
             let address = server.address().to_string();
             let message = format!("metrics at http://{address}/metrics");
             log.info("metrics", &message, json!({ "address": address }));
+        }
+        if let Some(page) = &self.page {
+            tell_of_page(page.address(), log);
         }
         let socket = self.socket.display().to_string();
         let fields = json!({ "socket": socket });
@@ -49,5 +55,18 @@ impl Shown {
                 log.warn("not_serving", &message, fields);
             }
         }
+    }
+}
+
+fn tell_of_page(address: SocketAddr, log: Log) {
+    let fields = json!({ "address": address.to_string() });
+    if address.ip().is_unspecified() {
+        let message = format!(
+            "the page is at port {} of every address of this machine, also those that face the Internet: expected the one of your own network",
+            address.port()
+        );
+        log.warn("page", &message, fields);
+    } else {
+        log.info("page", &format!("the page is at http://{address}/"), fields);
     }
 }

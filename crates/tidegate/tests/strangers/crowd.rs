@@ -105,7 +105,7 @@ impl<'a> Crowd<'a> {
                 _ => self.by_udp(),
             },
             Kind::Proxy => self.by_udp(),
-            Kind::Registry => self.by_tcp(),
+            Kind::Registry | Kind::Page => self.by_tcp(),
             Kind::Agent => match self.spoiler.below(2) {
                 0 => self.by_tcp(),
                 _ => self.by_socket(),
@@ -183,6 +183,11 @@ impl<'a> Crowd<'a> {
             (Kind::Agent, 2) => b"GET /metrics HTTP/1.1\r\n\r\n".to_vec(),
             (Kind::Agent, _) => {
                 format!("GET / HTTP/1.1\r\n{}", "x: y\r\n".repeat(length)).into_bytes()
+            }
+            (Kind::Page, which) => {
+                let path = ["/", "/now.json", "/day.json", "/page.js"][which % 4];
+                let host = self.spoiler.one_of(&["localhost", "example.org"]);
+                format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes()
             }
             _ => self.spoiler.noise(44),
         }

@@ -50,6 +50,11 @@ fn an_agent_among_strangers() {
 }
 
 #[test]
+fn a_page_among_strangers() {
+    in_a_namespace(|| among_strangers(Kind::Page, SHORT));
+}
+
+#[test]
 fn a_prober_whose_system_calls_fail() {
     while_calls_fail(Kind::Prober, 1);
 }
@@ -74,6 +79,11 @@ fn an_agent_whose_system_calls_fail() {
     in_a_namespace(|| while_calls_fail(Kind::Agent, 1));
 }
 
+#[test]
+fn a_page_whose_system_calls_fail() {
+    in_a_namespace(|| while_calls_fail(Kind::Page, 1));
+}
+
 /// Each of them by other seeds.
 #[test]
 #[ignore = "takes minutes: for ./dev soak"]
@@ -83,8 +93,10 @@ fn many_seeds_of_system_calls_that_fail() {
         for kind in kinds {
             scope.spawn(move || (2..20).for_each(|seed| while_calls_fail(kind, seed)));
         }
-        let agents = || (2..20).for_each(|seed| while_calls_fail(Kind::Agent, seed));
-        scope.spawn(move || in_a_namespace(agents));
+        for kind in [Kind::Agent, Kind::Page] {
+            let agents = move || (2..20).for_each(|seed| while_calls_fail(kind, seed));
+            scope.spawn(move || in_a_namespace(agents));
+        }
     });
 }
 
@@ -100,7 +112,9 @@ fn an_hour_among_strangers() {
         for kind in kinds {
             scope.spawn(move || among_strangers(kind, period));
         }
-        scope.spawn(move || in_a_namespace(move || among_strangers(Kind::Agent, period)));
+        for kind in [Kind::Agent, Kind::Page] {
+            scope.spawn(move || in_a_namespace(move || among_strangers(kind, period)));
+        }
     });
 }
 

@@ -26,7 +26,10 @@ pub enum Kind {
     Receiver,
     Proxy,
     Registry,
+    /// The agent at its socket and metrics.
     Agent,
+    /// The same at its page.
+    Page,
 }
 
 /// One that runs; killed when dropped.
@@ -79,15 +82,12 @@ impl Server {
                 command.args(["mpath", "registry", "--listen", "127.0.0.1:0", "--secret"]);
                 command.arg(folder.path().join("token"));
             }
-            Kind::Agent => {
-                command.args([
-                    "run",
-                    "--iface",
-                    "lo",
-                    "--metrics",
-                    "127.0.0.1:0",
-                    "--socket",
-                ]);
+            Kind::Agent | Kind::Page => {
+                let shown = match kind {
+                    Kind::Agent => "--metrics",
+                    _ => "--page",
+                };
+                command.args(["run", "--iface", "lo", shown, "127.0.0.1:0", "--socket"]);
                 command.arg(folder.path().join("socket"));
                 command.args(["--log-format", "json"]);
             }
@@ -148,6 +148,7 @@ impl Server {
             Kind::Prober | Kind::Receiver => "listening",
             Kind::Proxy | Kind::Registry => "listens at",
             Kind::Agent => "metrics at",
+            Kind::Page => "the page is at",
         };
         let line = self.says(words);
         let mut parts = line.split(|c: char| c != '.' && c != ':' && !c.is_ascii_digit());
@@ -245,6 +246,9 @@ impl Server {
             Kind::Agent => self
                 .http("GET /metrics HTTP/1.1\r\n\r\n")
                 .is_some_and(|answer| answer.contains("tidegate_")),
+            Kind::Page => self
+                .http("GET /now.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                .is_some_and(|answer| answer.contains("\"headline\":")),
         }
     }
 

@@ -1,0 +1,346 @@
+//! What the page is told, once a second: words and numbers, so that its script has nothing to judge.
+
+use super::history::{Course, History, Point};
+use super::verdict::{Verdict, label, queue};
+use crate::account::Account;
+use crate::run::what;
+use crate::snapshot::About;
+use crate::top::model::{Model, Wish};
+use crate::top::order::Order;
+use crate::top::row::{KindRow, PathRow, Row, Seen, State, endpoint};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tidegate_agent::{Direction, Kind, Limit, Reason};
+
+/// Flows that are listed: more nobody reads.
+const FLOWS: usize = 30;
+/// Devices that are listed.
+const DEVICES: usize = 64;
+
+/// All of it.
+#[derive(Serialize)]
+pub struct Now<'a> {
+    /// Of Tidegate.
+    version: &'a str,
+    /// What the agent does, in a line.
+    agent: String,
+    /// For how long, in s.
+    up_s: u64,
+    /// Whether windows are changed.
+    steers: bool,
+    verdict: Verdict,
+    ways: Vec<Way>,
+    devices: Vec<Device>,
+    /// By rate, the fastest first.
+    flows: Vec<Flow>,
+    /// How many more there are.
+    more_flows: usize,
+    hour: Summary<'a>,
+    seconds: Course<'a>,
+}
+
+/// A direction.
+#[derive(Clone, Debug, Serialize)]
+pub struct Way {
+    /// Which.
+    pub direction: Direction,
+    /// What its data are called.
+    pub label: &'static str,
+    /// How long half of the last second's packets waited at most, in µs; absent: nothing was measured.
+    pub queue_us: Option<u32>,
+    /// And nineteen of twenty.
+    pub p95_us: Option<u32>,
+    /// Bits a second, of everything.
+    pub rate_bps: f64,
+    /// Flows that have brought something of late.
+    pub flows: usize,
+    /// Kinds of traffic that go now, the most first.
+    pub kinds: Vec<KindNow>,
+}
+
+/// A kind of what a direction carries now.
+#[derive(Clone, Debug, Serialize)]
+pub struct KindNow {
+    /// What it is called.
+    pub name: &'static str,
+    /// Bits a second.
+    pub rate_bps: f64,
+    /// Whether it is steered.
+    pub steered: bool,
+}
+
+#[derive(Serialize)]
+struct Device {
+    name: String,
+    flows: u32,
+    /// By [`Direction::ALL`].
+    rate_bps: [f64; 2],
+}
+
+#[derive(Serialize)]
+struct Flow {
+    direction: Direction,
+    remote: String,
+    local: String,
+    device: Option<String>,
+    interface: String,
+    rate_bps: Option<f64>,
+    queue_us: Option<u32>,
+    rtt_us: Option<u32>,
+    bytes: u64,
+    live: bool,
+    steering: Steering,
+    /// What it is, or what limits it, in two or three words.
+    what: String,
+    /// In a sentence.
+    why: String,
+}
+
+/// What becomes of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Steering {
+    /// The law wants something of it.
+    Steered,
+    /// It would, if anything were changed.
+    Would,
+    /// It does not know yet.
+    Waits,
+    /// It cannot, or must not.
+    Left,
+}
+
+/// What was done over a time.
+#[derive(Serialize)]
+pub struct Summary<'a> {
+    elapsed_s: u64,
+    ways: Vec<WaySummary<'a>>,
+}
+
+#[derive(Serialize)]
+struct WaySummary<'a> {
+    direction: Direction,
+    label: &'static str,
+    bytes: u64,
+    median_us: Option<u32>,
+    p95_us: Option<u32>,
+    parts: Vec<Part>,
+    /// The account's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared: Option<&'a crate::compare::Compared>,
+}
+
+#[derive(Serialize)]
+struct Part {
+    name: &'static str,
+    bytes: u64,
+    steered: bool,
+    /// Why it is, or is not.
+    why: String,
+}
+
+impl<'a> Now<'a> {
+    /// Of what was seen at `now_us` of the history's clock.
+    pub fn of(model: &'a Model, history: &'a History, now_us: u64) -> Self {
+        let about = &model.about;
+        let ways = Direction::ALL.map(|direction| {
+            let point = history.now(direction as usize, now_us);
+            Way::of(model, direction, point)
+        });
+        let wish = Wish {
+            order: Order::Rate,
+            ..Wish::default()
+        };
+        let rows = model.rows(&wish);
+        let flows = rows.iter().take(FLOWS);
+        Self {
+            version: &about.version,
+            agent: what(about),
+            up_s: model.at_us.saturating_sub(about.since_us) / 1_000_000,
+            steers: steers(about),
+            verdict: Verdict::of(about, &ways, &model.account),
+            ways: ways.into(),
+            devices: devices(&model.paths),
+            flows: flows.map(|row| Flow::of(row, about)).collect(),
+            more_flows: rows.len().saturating_sub(FLOWS),
+            hour: Summary::of(&model.account, about),
+            seconds: history.seconds(now_us),
+        }
+    }
+}
+
+fn steers(about: &About) -> bool {
+    !about.law.is_none() && !about.dry_run && !about.passes
+}
+
+impl Way {
+    fn of(model: &Model, direction: Direction, point: Option<Point>) -> Self {
+        let paths = model.paths.iter().filter(|p| p.direction == direction);
+        let paths: Vec<_> = paths.collect();
+        let flows_us = paths.iter().map(|p| p.queue_us).max().unwrap_or(0);
+        let (queue_us, p95_us) = queue(point, flows_us);
+        let live = |row: &&Row| row.key.direction == direction && row.state == State::Live;
+        let kinds = kinds(&paths);
+        Self {
+            direction,
+            label: label(direction),
+            queue_us,
+            p95_us,
+            rate_bps: kinds.iter().map(|kind| kind.rate_bps).sum(),
+            flows: model
+                .rows(&Wish::default())
+                .iter()
+                .filter(|r| live(r))
+                .count(),
+            kinds,
+        }
+    }
+}
+
+/// Of all interfaces together, the most first.
+fn kinds(paths: &[&PathRow]) -> Vec<KindNow> {
+    let mut rates = BTreeMap::<&str, (f64, bool)>::new();
+    for KindRow {
+        kind,
+        reached,
+        rate_bps,
+    } in paths.iter().flat_map(|path| &path.kinds)
+    {
+        let (rate, steered) = rates.entry(kind.short()).or_default();
+        *rate += rate_bps.unwrap_or(0.0);
+        *steered |= reached;
+    }
+    let mut kinds: Vec<_> = rates
+        .into_iter()
+        .filter(|(_, (rate_bps, _))| *rate_bps > 0.0)
+        .map(|(name, (rate_bps, steered))| KindNow {
+            name,
+            rate_bps,
+            steered,
+        })
+        .collect();
+    kinds.sort_by(|a, b| b.rate_bps.total_cmp(&a.rate_bps));
+    kinds
+}
+
+/// Of both directions and all interfaces, the fastest first.
+fn devices(paths: &[PathRow]) -> Vec<Device> {
+    let mut devices = BTreeMap::<u32, Device>::new();
+    for path in paths {
+        for row in &path.devices {
+            let device = devices.entry(row.device).or_insert_with(|| Device {
+                name: row.label.clone(),
+                flows: 0,
+                rate_bps: [0.0; 2],
+            });
+            device.flows += row.flows;
+            device.rate_bps[path.direction as usize] += row.rate_bps.unwrap_or(0.0);
+        }
+    }
+    let mut devices: Vec<_> = devices.into_values().collect();
+    let rate = |device: &Device| device.rate_bps.iter().sum::<f64>();
+    devices.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+    devices.truncate(DEVICES);
+    devices
+}
+
+impl Flow {
+    fn of(row: &Row, about: &About) -> Self {
+        Self {
+            direction: row.key.direction,
+            remote: endpoint(&row.key.remote),
+            local: endpoint(&row.key.local),
+            device: row.device.clone(),
+            interface: row.interface.clone(),
+            rate_bps: row.rate_bps.map(f64::round),
+            queue_us: row.queue_us(),
+            rtt_us: row.rtt_us(),
+            bytes: row.bytes,
+            live: row.state == State::Live,
+            steering: Steering::of(row, about),
+            what: row.why(),
+            why: why(row),
+        }
+    }
+}
+
+impl Steering {
+    fn of(row: &Row, about: &About) -> Self {
+        if row.limit.is_left_alone() || row.limit == Limit::NoLaw {
+            Self::Left
+        } else if !row.is_steered() {
+            Self::Waits
+        } else if steers(about) {
+            Self::Steered
+        } else {
+            Self::Would
+        }
+    }
+}
+
+fn why(row: &Row) -> String {
+    match (&row.seen, row.limit) {
+        (Seen::Windowless(_), Limit::Windowless(kind)) => without_window(kind),
+        (_, limit) => limit.words().into(),
+    }
+}
+
+fn without_window(kind: Kind) -> String {
+    let advice = match kind.may_be_held() {
+        true => "; with udp = \"hold\" it can be slowed down",
+        false => "",
+    };
+    format!(
+        "{}. It has no receive window that could be lowered{advice}",
+        kind.about()
+    )
+}
+
+impl<'a> Summary<'a> {
+    /// Of an account.
+    pub fn of(account: &'a Account, about: &About) -> Self {
+        let ways = account.ways.iter().map(|way| WaySummary {
+            direction: way.direction,
+            label: label(way.direction),
+            bytes: way.bytes,
+            median_us: way.queue.map(|queue| queue.median_us),
+            p95_us: way.queue.map(|queue| queue.p95_us),
+            parts: way
+                .kinds
+                .iter()
+                .map(|part| Part {
+                    name: part.kind.short(),
+                    bytes: part.bytes,
+                    steered: part.reached,
+                    why: reason(part.kind, part.reached, &way.left, about),
+                })
+                .collect(),
+            compared: way.compared.as_ref(),
+        });
+        Self {
+            elapsed_s: account.elapsed_us / 1_000_000,
+            ways: ways.collect(),
+        }
+    }
+}
+
+/// Why a kind is steered, or is not.
+fn reason(kind: Kind, reached: bool, left: &[Reason], about: &About) -> String {
+    match kind {
+        _ if reached && kind.may_be_held() => {
+            "held: what leaves of it waits here, where its sender answers to that".into()
+        }
+        _ if reached => "steered by its receive window".into(),
+        Kind::Tcp if about.law.is_none() => "no law is in force".into(),
+        Kind::Tcp => "the law in force does not steer what goes this way".into(),
+        Kind::TcpLeft if !left.is_empty() => {
+            let reasons: Vec<_> = left.iter().map(|reason| reason.about()).collect();
+            reasons.join("; ")
+        }
+        Kind::NoTimestamps | Kind::TcpLeft | Kind::Other => kind.about().into(),
+        _ => without_window(kind),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! Whom the page is about: the agent, or in tests what stands for it.
+
+use super::history::Look;
+use crate::account::Account;
+use crate::snapshot::{About, Shared, Snapshot};
+use anyhow::{Context, Result};
+use nix::time::{ClockId, clock_gettime};
+
+/// It. What it has ended by gives nothing.
+pub trait Source: Send + Sync + 'static {
+    /// µs of a clock that goes on while the machine sleeps.
+    fn now_us(&self) -> u64;
+
+    /// What is sampled every second: little, however many flows there are.
+    fn look(&self) -> Option<Result<Look>>;
+
+    /// Everything.
+    fn snapshot(&self) -> Option<Result<Snapshot>>;
+
+    /// What was done in the last day, and by whom.
+    fn day(&self) -> Option<Result<(About, Account)>>;
+
+    /// An hour is over.
+    fn mark_hour(&self) -> Option<Result<()>>;
+}
+
+impl Source for Shared {
+    fn now_us(&self) -> u64 {
+        let now = clock_gettime(ClockId::CLOCK_BOOTTIME).expect("every Linux has this clock");
+        now.tv_sec() as u64 * 1_000_000 + now.tv_nsec() as u64 / 1_000
+    }
+
+    fn look(&self) -> Option<Result<Look>> {
+        self.with(|watched| {
+            let histograms = watched.agent.histograms().context("read the histograms")?;
+            Ok(Look {
+                at_us: self.now_us(),
+                passes: watched.about.passes,
+                queue_us: histograms.map(|h| h.queue_us),
+                bytes: watched.books.carried_bytes(&watched.agent),
+            })
+        })
+    }
+
+    fn snapshot(&self) -> Option<Result<Snapshot>> {
+        self.with(|watched| watched.snapshot())
+    }
+
+    fn day(&self) -> Option<Result<(About, Account)>> {
+        self.with(|watched| {
+            let account = watched.account_of_the_day(crate::snapshot::now_us())?;
+            Ok((watched.about.clone(), account))
+        })
+    }
+
+    fn mark_hour(&self) -> Option<Result<()>> {
+        self.with(|watched| {
+            let now_us = crate::snapshot::now_us();
+            Ok(watched.books.mark_hour(&watched.agent, now_us)?)
+        })
+    }
+}

@@ -1,0 +1,183 @@
+//! What the page says first: how long packets wait now, in plain words.
+
+use super::history::Point;
+use super::now::Way;
+use crate::account::Account;
+use crate::snapshot::About;
+use crate::top::units::{delay, share};
+use serde::Serialize;
+use tidegate_agent::Direction;
+
+/// From where on a queue is felt, and from where on it stalls what people do: as in `tidegate top`.
+pub const FELT_US: u32 = 100_000;
+/// See [`FELT_US`].
+pub const STALLS_US: u32 = 250_000;
+/// What is less is no load: the queue before it is not worth a word.
+const LOAD_BPS: f64 = 100e3;
+/// A part of what is carried that is worth a line where it is left alone.
+const WORTH: f64 = 0.1;
+
+/// How it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Nothing goes.
+    Idle,
+    /// Something goes, of which nobody can tell how long it waits.
+    Unknown,
+    /// Packets hardly wait.
+    Short,
+    /// Who calls or plays feels it.
+    Felt,
+    /// Who calls or plays is stopped by it.
+    Long,
+}
+
+/// It, in words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// How it is.
+    pub level: Level,
+    /// The longer of the two directions' queues; absent where none is known.
+    pub queue_us: Option<u32>,
+    /// In a sentence.
+    pub headline: String,
+    /// What more there is to be said, a sentence each.
+    pub lines: Vec<String>,
+}
+
+impl Level {
+    fn of(queue_us: u32) -> Self {
+        match queue_us {
+            us if us >= STALLS_US => Self::Long,
+            us if us >= FELT_US => Self::Felt,
+            _ => Self::Short,
+        }
+    }
+}
+
+impl Verdict {
+    /// Of both ways now, and of what comparing has told of late.
+    pub fn of(about: &About, ways: &[Way], account: &Account) -> Self {
+        let loaded = ways.iter().any(|way| way.rate_bps >= LOAD_BPS);
+        let longest = ways.iter().filter_map(|way| way.queue_us).max();
+        let level = match longest {
+            _ if !loaded => Level::Idle,
+            None => Level::Unknown,
+            Some(us) => Level::of(us),
+        };
+        let said = [
+            nothing_changed(about),
+            both(ways).filter(|_| loaded),
+            compared(account),
+        ];
+        let left = ways.iter().filter_map(left_alone).filter(|_| loaded);
+        Self {
+            level,
+            queue_us: longest.filter(|_| loaded),
+            headline: headline(level, about).into(),
+            lines: said.into_iter().flatten().chain(left).collect(),
+        }
+    }
+}
+
+fn headline(level: Level, about: &About) -> &'static str {
+    match level {
+        _ if about.interfaces.is_empty() => "Waiting for an interface: nothing is steered yet.",
+        Level::Idle => "The link is quiet: nothing waits.",
+        Level::Unknown => {
+            "How long packets wait is not known: nothing that goes now can be measured."
+        }
+        Level::Short => "The queue is short.",
+        Level::Felt => "The queue is long enough to be felt in calls and games.",
+        Level::Long => "The queue is long: calls and games stall.",
+    }
+}
+
+fn nothing_changed(about: &About) -> Option<String> {
+    let why = if about.law.is_none() {
+        "no law is in force"
+    } else if about.dry_run {
+        "this is a dry run"
+    } else if about.passes {
+        "for some seconds, to compare"
+    } else {
+        return None;
+    };
+    Some(format!("Nothing is steered: {why}."))
+}
+
+/// How long packets of each direction wait.
+fn both(ways: &[Way]) -> Option<String> {
+    let each = ways.iter().filter_map(|way| {
+        let (median, p95) = (way.queue_us?, way.p95_us);
+        let most = p95.map_or(String::new(), |us| {
+            format!(" (19 of 20 less than {})", delay(us))
+        });
+        Some(format!("{} wait {}{most}", way.label, delay(median)))
+    });
+    let each: Vec<_> = each.collect();
+    (!each.is_empty()).then(|| format!("{}.", each.join(", ").replace(", Uploads", ", uploads")))
+}
+
+/// What was met with steering and without, where the user lets that be told.
+fn compared(account: &Account) -> Option<String> {
+    let each = account.ways.iter().filter_map(|way| {
+        let compared = way.compared?;
+        let (with, without) = (compared.with.median_us, compared.without.median_us);
+        let times = match compared.pairs {
+            1 => "one comparison".into(),
+            pairs => format!("the last {pairs} comparisons"),
+        };
+        Some(format!(
+            "{}: {} with steering, {} without, in {times}",
+            label(way.direction),
+            delay(with),
+            delay(without),
+        ))
+    });
+    let each: Vec<_> = each.collect();
+    (!each.is_empty()).then(|| format!("{}.", each.join("; ")))
+}
+
+/// What most of the traffic is left alone for.
+fn left_alone(way: &Way) -> Option<String> {
+    let all = way.rate_bps;
+    let left = way.kinds.iter().filter(|kind| !kind.steered);
+    let left: Vec<_> = left.collect();
+    let sum: f64 = left.iter().map(|kind| kind.rate_bps).sum();
+    if all < LOAD_BPS || sum < WORTH * all {
+        return None;
+    }
+    let most = left
+        .iter()
+        .max_by(|a, b| a.rate_bps.total_cmp(&b.rate_bps))?;
+    let what = match way.direction {
+        Direction::Down => "arrives",
+        Direction::Up => "leaves",
+    };
+    Some(format!(
+        "{} of what {what} now is left alone, most of it {}.",
+        share(sum, all),
+        most.name
+    ))
+}
+
+/// What a direction's data are called.
+pub fn label(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Down => "Downloads",
+        Direction::Up => "Uploads",
+    }
+}
+
+/// The queue of a direction: of the last second's packets, or what its flows have met.
+pub fn queue(point: Option<Point>, flows_us: u32) -> (Option<u32>, Option<u32>) {
+    match point.and_then(|point| point.queue) {
+        Some(queue) => (Some(queue.median_us), Some(queue.p95_us)),
+        None => (Some(flows_us).filter(|us| *us > 0), None),
+    }
+}
+
+#[cfg(test)]
+mod tests;
