@@ -356,7 +356,7 @@ fn compare_upload(kernel: &mut Kernel, params: &sys::tg_params, steps: &[Step]) 
     for (i, step) in steps.iter().map(mirrored).enumerate() {
         let ours = host.step(params, &step);
         let theirs = kernel.upload_step(params, &step);
-        assert_eq!(theirs, ours.into(), "window after step {i}, {step:?}");
+        assert_eq!(theirs, u32::from(ours), "window after step {i}, {step:?}");
         assert_eq!(
             bytes(&kernel.upload.upload),
             bytes(&host.upload),
@@ -380,7 +380,7 @@ fn compare(kernel: &mut Kernel, params: &sys::tg_params, steps: &[Step]) -> usiz
     for (i, step) in steps.iter().enumerate() {
         let ours = host.step(params, step);
         let theirs = kernel.step(params, step);
-        assert_eq!(theirs, ours.into(), "window after step {i}, {step:?}");
+        assert_eq!(theirs, u32::from(ours), "window after step {i}, {step:?}");
         assert_eq!(
             bytes(&kernel.state.flow),
             bytes(&host.flow),
@@ -411,7 +411,11 @@ fn compare_company(kernel: &mut Kernel, params: &sys::tg_params, company: &[Vec<
         kernel.begin(host);
         let ours = host.step(params, step);
         let theirs = kernel.step(params, step);
-        assert_eq!(theirs, ours.into(), "window after step {i} of flow {flow}");
+        assert_eq!(
+            theirs,
+            u32::from(ours),
+            "window after step {i} of flow {flow}"
+        );
         assert_eq!(bytes(&kernel.state.flow), bytes(&host.flow), "step {i}");
         assert_eq!(bytes(&kernel.state.path), bytes(&host.path), "step {i}");
         path = host.path;

@@ -468,7 +468,7 @@ fn a_flood_of_flows_is_counted_and_the_last_are_known() {
     }
     let carried = gate.carried();
     let packets: u64 = carried.values().map(|(packets, _)| packets).sum();
-    assert_eq!(packets, FLOWS.into());
+    assert_eq!(packets, u64::from(FLOWS));
     let flows = gate.windowless();
     assert!((4_000..=8_192).contains(&flows.len()), "{}", flows.len());
     let last = |(key, _): &(tg_windowless_key, _)| u16::from_be(key.key.remote_port) == FLOWS;
