@@ -6,6 +6,7 @@ pub mod plot;
 
 mod agreement;
 mod axis;
+mod columns;
 mod digest;
 mod fairness;
 mod figures;
@@ -19,6 +20,7 @@ mod overview;
 mod page;
 mod quantity;
 mod reading;
+mod responsiveness;
 mod ruler;
 mod summary;
 mod svg;
@@ -26,6 +28,7 @@ mod table;
 mod tables;
 mod thin;
 
+pub use columns::{ColumnMeaning, TableMeaning, meanings};
 pub use fairness::jain;
 pub use html::escape;
 pub use page::{agreement_page, document, page};

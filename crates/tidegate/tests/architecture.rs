@@ -1,4 +1,4 @@
-//! `docs/architecture.md` is true: its table of rooms is what the manifests say, and so is its table of
+//! `docs/internals/architecture.md` is true: its table of rooms is what the manifests say, and so is its table of
 //! dependencies. And the tests that `docs/promises.md` names for servers and link are there.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ fn table(text: &str, header: &str) -> Vec<Vec<String>> {
 }
 
 fn document() -> String {
-    fs::read_to_string(root().join("docs/architecture.md")).expect("readable")
+    fs::read_to_string(root().join("docs/internals/architecture.md")).expect("readable")
 }
 
 /// What stands in back quotes.

@@ -1,6 +1,7 @@
 //! Other users in the cell, as scenarios spell them.
 
 use super::{milliseconds, within};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{CrossTraffic, Scheduler, SchedulerKind, Sharing};
@@ -10,10 +11,11 @@ use tidegate_link::{CrossTraffic, Scheduler, SchedulerKind, Sharing};
 /// as this link's, random anew or from elsewhere in the recording.
 ///
 /// The two hosts of a scenario are one user, however many flows they have.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellSpec {
     /// Users in the cell, this one included.
+    #[schemars(extend("unit" = "users"))]
     pub users: u32,
     /// Who is served when.
     #[serde(default)]

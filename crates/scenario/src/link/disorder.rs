@@ -1,21 +1,24 @@
 //! Reordering and duplication, as scenarios spell them.
 
 use super::{milliseconds, within};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::Disorder;
 
 /// Reordering and duplication.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct DisorderSpec {
     /// Probability that a packet is late, so that those behind it overtake it.
     #[serde(default)]
+    #[schemars(extend("unit" = "probability"))]
     pub reorder: f64,
     /// By how many milliseconds.
     #[serde(default = "late_ms")]
     pub late_ms: f64,
     /// Probability that a packet comes twice.
     #[serde(default)]
+    #[schemars(extend("unit" = "probability"))]
     pub duplicate: f64,
 }
 

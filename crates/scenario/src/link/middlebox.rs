@@ -1,11 +1,12 @@
 //! A middlebox, as scenarios spell it.
 
 use super::{milliseconds, within};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::Middlebox;
 
 /// A box that holds a TCP stream's packets until they are in order.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct MiddleboxSpec {
     /// How long it holds a packet at most, in milliseconds.

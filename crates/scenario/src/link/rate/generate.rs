@@ -1,11 +1,12 @@
 //! A generated cell, as scenarios spell it.
 
 use super::positive;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::{CellKind, CellModel};
 
 /// A generated rate process.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenerateSpec {
     /// Which technology it resembles.

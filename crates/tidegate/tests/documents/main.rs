@@ -1,0 +1,7 @@
+//! The documents are true as far as a program can tell: their links, their scenarios, and the commands of each page.
+//! That every command line is understood is a test of the program's own (`src/documents.rs`).
+
+mod commands;
+mod links;
+mod markdown;
+mod scenarios;
