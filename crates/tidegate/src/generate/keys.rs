@@ -3,6 +3,8 @@
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Characters of an explanation that is too long for a table.
+const LONG: usize = 160;
 /// With more words than that a key has a table of them.
 const FEW_WORDS: usize = 3;
 
@@ -14,7 +16,7 @@ pub struct Section {
     pub about: String,
     /// What its rows are.
     pub kind: Kind,
-    /// In the order of the code.
+    /// Those that must be there first.
     pub rows: Vec<Row>,
 }
 
@@ -142,9 +144,13 @@ impl<'a> Reader<'a> {
         }
         self.order.push(id.to_owned());
         let (kind, rows) = if let Some(variants) = variants(schema) {
-            let rows = variants.map(|(word, inner, about)| {
+            let rows = variants.map(|(word, inner, one)| {
                 let row = self.row(inner, id, word, false, place);
-                Row { about, ..row }
+                Row {
+                    about: about(one),
+                    unit: row.unit.or_else(|| unit(word, one)),
+                    ..row
+                }
             });
             (Kind::OneOf, rows.collect())
         } else if let Some(words) = words(schema) {
@@ -153,9 +159,11 @@ impl<'a> Reader<'a> {
             let required = schema.get("required").and_then(Value::as_array);
             let must = |key: &str| required.is_some_and(|all| all.iter().any(|one| one == key));
             // A section's own tables are named by their keys alone, but those of a kind by kind and key.
-            let rows =
-                properties(schema).map(|(key, inner)| self.row(inner, id, key, must(key), ""));
-            (Kind::Keys, rows.collect())
+            let rows = properties(schema);
+            let rows = rows.map(|(key, inner)| self.row(inner, id, key, must(key), ""));
+            let mut rows: Vec<_> = rows.collect();
+            rows.sort_by_key(|row| !row.required);
+            (Kind::Keys, rows)
         };
         let section = Section {
             places: Vec::new(),
@@ -189,7 +197,11 @@ impl<'a> Reader<'a> {
         }
         if few == Some(true) && items.is_none() {
             for word in words(item).into_iter().flatten() {
-                text.push_str(&format!(" `\"{}\"`: {}", word.name, lower(&word.about)));
+                text.push_str(&format!(
+                    " `\"{}\"`: {}",
+                    word.name,
+                    lower(&brief(&word.about))
+                ));
             }
         }
         Row {
@@ -249,11 +261,11 @@ fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
         .map(|(key, value)| (key.as_str(), value))
 }
 
-/// Kinds, each of which is written as a table of one key: the key, what stands behind it, and what the kind is.
-fn variants(schema: &Value) -> Option<impl Iterator<Item = (&str, &Value, String)>> {
+/// Kinds, each of which is written as a table of one key: the key, what stands behind it, and the whole.
+fn variants(schema: &Value) -> Option<impl Iterator<Item = (&str, &Value, &Value)>> {
     let all = schema.get("oneOf")?.as_array()?;
     let is_table = |one: &Value| one.get("properties").is_some();
-    let variant = |one| properties(one).map(move |(key, inner)| (key, inner, about(one)));
+    let variant = |one| properties(one).map(move |(key, inner)| (key, inner, one));
     all.iter()
         .all(is_table)
         .then(|| all.iter().flat_map(variant))
@@ -298,6 +310,12 @@ fn about(schema: &Value) -> String {
         .unwrap_or_default();
     let first = text.split("\n\n").next().unwrap_or_default();
     first.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Of a long explanation what stands before its first bracket.
+fn brief(text: &str) -> String {
+    let first = text.split_once(" (").filter(|_| text.len() > LONG);
+    first.map_or_else(|| text.to_owned(), |(first, _)| format!("{first}."))
 }
 
 fn lower(text: &str) -> String {
@@ -378,6 +396,9 @@ pub fn toml(value: &Value) -> String {
         Value::Array(all) => {
             let all: Vec<_> = all.iter().map(toml).collect();
             format!("[{}]", all.join(", "))
+        }
+        Value::Number(number) if number.as_f64().is_some_and(|n| n.fract() == 0.0) => {
+            format!("{:.0}", number.as_f64().unwrap_or_default())
         }
         Value::Object(table) if table.is_empty() => "{}".into(),
         Value::Object(table) => format!("{{ {} }}", pairs(table).join(", ")),

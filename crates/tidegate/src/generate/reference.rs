@@ -144,8 +144,35 @@ fn columns() -> String {
         };
         let _ = writeln!(text, "| `{title}` | {} |", column.about());
     }
+    text.push_str(OTHERS);
     text
 }
+
+/// Tables whose rows name what they have.
+const OTHERS: &str = "
+## `reproduce`
+
+A table for each figure or table of a paper, a row for each number that it prints.
+
+| column | what it is |
+| --- | --- |
+| the first, `unit` | What the number is of. |
+| `paper` | As printed; a span where the figure can only be read so. |
+| `ours` or `simulator`, `kernel` | Measured by us, ± the 95 % confidence interval over seeds; with `--lab` in both worlds. |
+| `verdict` | *holds*: within the tolerance that the figure states; *in direction*: the same effect, at least a quarter of its size; *fails*. The reasons stand below the table. |
+
+## `probe run`
+
+A row for each property of the link, a column for each direction: its words say what they are, and
+[how they come about](../internals/probe.md#how-the-numbers-come-about) is described apart.
+
+## `bench`
+
+| column | what it is |
+| --- | --- |
+| the first, `value`, `unit` | What was measured. |
+| `ratio`, `to` | The value by that of what it is compared with, where there is such a thing. |
+";
 
 fn write_section(text: &mut String, section: &Section, is_written: bool) {
     let places: Vec<_> = section
@@ -155,7 +182,7 @@ fn write_section(text: &mut String, section: &Section, is_written: bool) {
         .collect();
     let heading: Vec<_> = places.iter().map(|place| format!("`{place}`")).collect();
     let heading = match heading.is_empty() {
-        true => "The whole".to_owned(),
+        true => "At the top".to_owned(),
         false => heading.join(", "),
     };
     let _ = write!(text, "\n## {heading}\n\n{}\n", wrapped(&section.about));

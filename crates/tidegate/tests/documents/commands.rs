@@ -15,12 +15,30 @@ const PATIENCE: u32 = 240;
 
 /// Pages of tasks of which nothing can be run so, and why.
 const CANNOT: [(&str, &str); 8] = [
-    ("docs/working.md", "what it looks at is the machine's own link; tests/promises and tests/sight try its commands in namespaces"),
-    ("docs/router.md", "it needs a router with devices; tests/devices makes one"),
-    ("docs/openwrt.md", "it needs OpenWrt; tests/openwrt tries the init script"),
-    ("docs/containers.md", "it needs a container runtime; tests/containers does what one would"),
-    ("docs/rules.md", "it needs the machine's own agent; tests/operation tries reloads, rules and ends"),
-    ("docs/metrics.md", "it needs a running agent; tests/sight scrapes one"),
+    (
+        "docs/working.md",
+        "what it looks at is the machine's own link; tests/promises and tests/sight try its commands in namespaces",
+    ),
+    (
+        "docs/router.md",
+        "it needs a router with devices; tests/devices makes one",
+    ),
+    (
+        "docs/openwrt.md",
+        "it needs OpenWrt; tests/openwrt tries the init script",
+    ),
+    (
+        "docs/containers.md",
+        "it needs a container runtime; tests/containers does what one would",
+    ),
+    (
+        "docs/rules.md",
+        "it needs the machine's own agent; tests/operation tries reloads, rules and ends",
+    ),
+    (
+        "docs/metrics.md",
+        "it needs a running agent; tests/sight scrapes one",
+    ),
     ("docs/reasons.md", "it has no commands"),
     ("docs/links.md", "it has no commands"),
 ];
@@ -40,17 +58,29 @@ impl Block {
 #[test]
 fn every_page_of_a_task_is_tried_or_says_why_not() {
     let tried: Vec<_> = pages().into_iter().map(|page| page.path).collect();
-    let found = ["measurements.md", "reproduction.md", "promises.md", "quic-stacks.md", "security.md"];
+    let found = [
+        "measurements.md",
+        "reproduction.md",
+        "promises.md",
+        "quic-stacks.md",
+        "security.md",
+    ];
     for document in documents() {
         let path = document.path.as_path();
         let is_task = path.parent() == Some(Path::new("docs"));
-        let is_other = ["docs/README.md", "docs/SUMMARY.md"].iter().any(|name| path == Path::new(name))
+        let is_other = ["docs/README.md", "docs/SUMMARY.md"]
+            .iter()
+            .any(|name| path == Path::new(name))
             || found.iter().any(|name| path.ends_with(name));
         if !is_task || is_other {
             continue;
         }
         let excused = CANNOT.iter().any(|(name, _)| path == Path::new(name));
-        assert!(tried.contains(&document.path) != excused, "{}: neither tried nor excused, or both", path.display());
+        assert!(
+            tried.contains(&document.path) != excused,
+            "{}: neither tried nor excused, or both",
+            path.display()
+        );
     }
 }
 
@@ -63,7 +93,11 @@ fn the_commands_of_each_page_do_what_it_says() {
 
 fn try_page(page: &Document) {
     let folder = tempfile::tempdir().expect("a folder");
-    symlink(root().join("scenarios").canonicalize().expect("there"), folder.path().join("scenarios")).expect("a link");
+    symlink(
+        root().join("scenarios").canonicalize().expect("there"),
+        folder.path().join("scenarios"),
+    )
+    .expect("a link");
     let mut scenario = String::new();
     for block in page.blocks() {
         let words = block.words();
@@ -96,7 +130,11 @@ fn try_page(page: &Document) {
 
 fn run(script: &str, folder: &Path) -> Output {
     let program = Path::new(env!("CARGO_BIN_EXE_tidegate"));
-    let path = format!("{}:{}", program.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
+    let path = format!(
+        "{}:{}",
+        program.parent().expect("a folder").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
     let mut command = Command::new("timeout");
     command
         .args(["-k", "5", &PATIENCE.to_string(), "bash", "-euc", script])
@@ -109,7 +147,9 @@ fn run(script: &str, folder: &Path) -> Output {
     }
     let namespace = Namespace::new().expect("root");
     let run = || {
-        Command::new("ip").args(["link", "set", "lo", "up"]).status()?;
+        Command::new("ip")
+            .args(["link", "set", "lo", "up"])
+            .status()?;
         Ok(command.output()?)
     };
     namespace.run(run).expect("timeout and bash")

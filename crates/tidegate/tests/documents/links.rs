@@ -20,7 +20,10 @@ fn plain(path: &Path) -> PathBuf {
 #[test]
 fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
     let documents = documents();
-    let anchors: BTreeMap<_, _> = documents.iter().map(|d| (d.path.clone(), d.anchors())).collect();
+    let anchors: BTreeMap<_, _> = documents
+        .iter()
+        .map(|d| (d.path.clone(), d.anchors()))
+        .collect();
     let mut wrong = Vec::new();
     let mut count = 0;
     for document in &documents {
@@ -40,7 +43,11 @@ fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
             }
         }
     }
-    assert!(wrong.is_empty(), "links that lead nowhere:\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "links that lead nowhere:\n{}",
+        wrong.join("\n")
+    );
     assert!(count > 200, "{count} links");
 }
 
@@ -52,7 +59,11 @@ fn documents_link_to_documents_alone() {
             let path = link.split('#').next().unwrap_or_default();
             let target = plain(&document.path.parent().expect("a folder").join(path));
             let is_inside = link.contains("://") || target.starts_with("docs");
-            assert!(is_inside, "{}:{line}: {link} leads out of docs/", document.path.display());
+            assert!(
+                is_inside,
+                "{}:{line}: {link} leads out of docs/",
+                document.path.display()
+            );
         }
     }
 }
@@ -61,18 +72,31 @@ fn documents_link_to_documents_alone() {
 fn index_and_contents_name_every_document() {
     let documents = documents();
     let named = |name: &str| -> BTreeSet<PathBuf> {
-        let index = documents.iter().find(|d| d.path == Path::new(name)).expect(name);
+        let index = documents
+            .iter()
+            .find(|d| d.path == Path::new(name))
+            .expect(name);
         let links = index.links().into_iter();
         let paths = links.map(|(link, _)| link.split('#').next().unwrap_or_default().to_owned());
-        paths.map(|path| plain(&Path::new("docs").join(path))).collect()
+        paths
+            .map(|path| plain(&Path::new("docs").join(path)))
+            .collect()
     };
     let (index, contents) = (named("docs/README.md"), named("docs/SUMMARY.md"));
     let own = ["docs/README.md", "docs/SUMMARY.md"].map(PathBuf::from);
     let is_page = |d: &&Document| d.path.starts_with("docs") && !own.contains(&d.path);
     for document in documents.iter().filter(is_page) {
         let path = &document.path;
-        assert!(index.contains(path), "{} is not in docs/README.md", path.display());
-        assert!(contents.contains(path), "{} is not in docs/SUMMARY.md", path.display());
+        assert!(
+            index.contains(path),
+            "{} is not in docs/README.md",
+            path.display()
+        );
+        assert!(
+            contents.contains(path),
+            "{} is not in docs/SUMMARY.md",
+            path.display()
+        );
     }
 }
 
@@ -80,10 +104,17 @@ fn index_and_contents_name_every_document() {
 #[test]
 fn the_pictures_of_the_first_screen_are_there() {
     let documents = documents();
-    let readme = documents.iter().find(|d| d.path == Path::new("README.md")).expect("there");
+    let readme = documents
+        .iter()
+        .find(|d| d.path == Path::new("README.md"))
+        .expect("there");
     let quoted = readme.text.split('"').filter(|text| text.ends_with(".svg"));
     let pictures: Vec<_> = quoted.collect();
-    assert_eq!(pictures.len(), 2, "one for light screens, one for dark ones");
+    assert_eq!(
+        pictures.len(),
+        2,
+        "one for light screens, one for dark ones"
+    );
     for picture in pictures {
         let text = std::fs::read_to_string(root().join(picture)).expect(picture);
         roxmltree::Document::parse(&text).expect(picture);

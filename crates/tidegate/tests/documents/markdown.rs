@@ -123,7 +123,9 @@ impl Document {
                 }
                 Event::End(TagEnd::Heading(_)) => {
                     let text = heading.take().unwrap_or_default().to_lowercase();
-                    let kept = text.chars().filter(|c| c.is_alphanumeric() || " _-".contains(*c));
+                    let kept = text
+                        .chars()
+                        .filter(|c| c.is_alphanumeric() || " _-".contains(*c));
                     let anchor = kept.collect::<String>().replace(' ', "-");
                     let times = seen.entry(anchor.clone()).or_default();
                     anchors.insert(match *times {
@@ -153,18 +155,26 @@ pub fn command_lines(block: &Block) -> Vec<Vec<String>> {
     if !["", "sh", "console"].contains(&language) {
         return Vec::new();
     }
-    let lines = block.text.lines().map(|line| line.trim().trim_start_matches("$ "));
+    let text = block.text.replace("\\\n", " ");
+    let lines = text
+        .lines()
+        .map(|line| line.trim().trim_start_matches("$ "));
     lines.filter_map(words_of_tidegate).collect()
 }
 
 /// The words of a command of Tidegate's; none if the line is no such command.
 pub fn words_of_tidegate(line: &str) -> Option<Vec<String>> {
     let words = shlex::split(line)?;
-    let mut words = words.into_iter().skip_while(|word| word == "sudo" || word.contains('=')).peekable();
+    let mut words = words
+        .into_iter()
+        .skip_while(|word| word == "sudo" || word.contains('='))
+        .peekable();
     let program = words.peek()?;
     if program != "tidegate" && !program.ends_with("/tidegate") {
         return None;
     }
-    let ends = |word: &String| !["|", "&", "&&", ";", ">"].contains(&word.as_str()) && !word.starts_with('>');
+    let ends = |word: &String| {
+        !["|", "&", "&&", ";", ">"].contains(&word.as_str()) && !word.starts_with('>')
+    };
     Some(words.take_while(ends).collect())
 }

@@ -17,7 +17,10 @@ fn every_block_of_toml_says_what_it_is() {
         let words = block.words();
         if words.first() == Some(&"toml") {
             let at = format!("{}:{}", document.path.display(), block.line);
-            assert!(words.len() == 2 && KINDS.contains(&words[1]), "{at}: expected toml and one of {KINDS:?}");
+            assert!(
+                words.len() == 2 && KINDS.contains(&words[1]),
+                "{at}: expected toml and one of {KINDS:?}"
+            );
             count += 1;
         }
     }
@@ -61,7 +64,11 @@ fn every_scenario_in_the_documents_runs() {
     let mut count = 0;
     for (document, block) in blocks() {
         let words = block.words();
-        let Some(text) = words.get(1).filter(|_| words[0] == "toml").and_then(|kind| whole(kind, &block.text)) else {
+        let Some(text) = words
+            .get(1)
+            .filter(|_| words[0] == "toml")
+            .and_then(|kind| whole(kind, &block.text))
+        else {
             continue;
         };
         let at = format!("{}:{}", document.path.display(), block.line);
@@ -77,8 +84,12 @@ fn every_scenario_in_the_documents_runs() {
 fn every_shipped_scenario_runs() {
     for folder in ["scenarios", "scenarios/reference", "scenarios/validate"] {
         let entries = std::fs::read_dir(root().join(folder)).expect("readable");
-        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
-        paths.retain(|path| path.extension().is_some_and(|e| e == "toml") && !path.ends_with("reasons.toml"));
+        let mut paths: Vec<PathBuf> = entries
+            .map(|entry| entry.expect("readable").path())
+            .collect();
+        paths.retain(|path| {
+            path.extension().is_some_and(|e| e == "toml") && !path.ends_with("reasons.toml")
+        });
         assert!(!paths.is_empty(), "{folder}");
         for path in paths {
             let text = std::fs::read_to_string(&path).expect("readable");
@@ -89,10 +100,15 @@ fn every_shipped_scenario_runs() {
 
 fn run(text: &str, path: &Path, at: &str) {
     let mut scenario = Scenario::parse(text, path).unwrap_or_else(|e| panic!("{at}: {e}"));
-    let inputs = scenario.link_inputs(path).unwrap_or_else(|e| panic!("{at}: {e}"));
+    let inputs = scenario
+        .link_inputs(path)
+        .unwrap_or_else(|e| panic!("{at}: {e}"));
     if let Err(refusal) = check(&scenario) {
         let refusal = refusal.to_string();
-        assert!(refusal.contains("only the laboratory can run"), "{at}: {refusal}");
+        assert!(
+            refusal.contains("only the laboratory can run"),
+            "{at}: {refusal}"
+        );
         return;
     }
     shorten(&mut scenario);
@@ -111,6 +127,8 @@ fn shorten(scenario: &mut Scenario) {
     scenario.warmup_s = 0.0;
     for workload in &mut scenario.workloads {
         workload.start_s = workload.start_s.min(SECONDS / 3.0);
-        workload.stop_s = workload.stop_s.filter(|stop| *stop <= SECONDS && *stop > workload.start_s);
+        workload.stop_s = workload
+            .stop_s
+            .filter(|stop| *stop <= SECONDS && *stop > workload.start_s);
     }
 }
