@@ -3,5 +3,6 @@
 
 mod commands;
 mod links;
+#[allow(dead_code)] // Some of it is for src/documents.rs.
 mod markdown;
 mod scenarios;
