@@ -28,7 +28,7 @@
  *     arrives:  tg_hold_learns (data, or an echo), tg_hold_signalled (if it was)
  *     leaves:   tg_hold_wait_us, and once that is 0, tg_hold_leaves
  *
- * Source: the project's own; docs/law.md derives it.
+ * Source: the project's own; docs/internals/law.md derives it.
  */
 #ifndef TG_HOLD_H
 #define TG_HOLD_H

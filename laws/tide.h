@@ -52,7 +52,7 @@
  * is what it was, that level is path, and all floors rise by it. A real queue would have grown, and
  * the price of asking is that it did for a round trip; capacity is never given away.
  *
- * Source: the project's own; docs/law.md derives it.
+ * Source: the project's own; docs/internals/law.md derives it.
  */
 #ifndef TG_TIDE_H
 #define TG_TIDE_H

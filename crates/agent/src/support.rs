@@ -8,7 +8,7 @@ use std::path::Path;
 pub const BTF: &str = "/sys/kernel/btf/vmlinux";
 
 /// The oldest kernel that the programs are written for, major and minor number: 5.10 refuses a function
-/// with arguments in memory (docs/packaging.md).
+/// with arguments in memory (docs/internals/packaging.md).
 const OLDEST: (u32, u32) = (5, 15);
 
 /// Checks what the agent cannot do without: a kernel that is not too old, and privilege.

@@ -2,13 +2,15 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Loss on the link, after the queue.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// Each packet is lost with this probability, independently.
+    #[schemars(extend("unit" = "probability"))]
     Random(f64),
     /// Gilbert's two-state model: in the bad state every packet is lost, in the good state none.
     ///
@@ -16,8 +18,10 @@ pub enum Loss {
     /// losses is followed by at least one packet that arrives; the most that can be had is taken.
     Bursty {
         /// Long-run share of packets lost, 0 to less than 1.
+        #[schemars(extend("unit" = "probability"))]
         probability: f64,
         /// Mean number of packets lost in a row, at least 1.
+        #[schemars(extend("unit" = "packets"))]
         mean_length: f64,
     },
 }

@@ -1,4 +1,4 @@
-//! Packets as bytes, version 1: what is where stands in `docs/mpath.md`.
+//! Packets as bytes, version 1: what is where stands in `docs/internals/mpath.md`.
 //!
 //! Numbers are in network order. Each header says how long it is: what a later version adds stands
 //! behind what this one knows, and is skipped.

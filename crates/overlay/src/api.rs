@@ -1,4 +1,4 @@
-//! What registry and clients tell each other, as JSON (`docs/mpath.md`). Fields that are not known are
+//! What registry and clients tell each other, as JSON (`docs/internals/mpath.md`). Fields that are not known are
 //! ignored, so that a later version can add some.
 
 use data_encoding::HEXLOWER;

@@ -1,4 +1,4 @@
-//! mPath's overlay: who forwards packets, for whom, and by what right (`docs/mpath.md`).
+//! mPath's overlay: who forwards packets, for whom, and by what right (`docs/internals/mpath.md`).
 //!
 //! ```text
 //!            announces itself ┌──────────┐ registers

@@ -1,4 +1,4 @@
-//! Messages as bytes, version 1: what is where stands in `docs/probe.md`.
+//! Messages as bytes, version 1: what is where stands in `docs/internals/probe.md`.
 //!
 //! Numbers are in network order, times in microseconds.
 

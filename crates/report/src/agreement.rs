@@ -12,23 +12,39 @@ pub(crate) fn grid(comparisons: &[Comparison]) -> Grid {
 /// The same with reasons, for where there is room.
 pub(crate) fn grid_with_reasons(comparisons: &[Comparison]) -> Grid {
     let mut columns = columns();
-    columns.push(Head::text("reason").cell(|c: &Comparison| c.reason.clone()));
+    columns.push(
+        Head::text("reason")
+            .about("Why it is known to differ.")
+            .cell(|c: &Comparison| c.reason.clone()),
+    );
     Grid::new("", comparisons, columns)
+}
+
+/// The heads of its columns.
+pub(crate) fn heads() -> Vec<Head> {
+    columns().iter().map(Column::head).collect()
 }
 
 fn columns() -> Vec<Column<Comparison>> {
     vec![
-        Head::text("scenario").cell(|c| Some(c.scenario.clone())),
-        Head::text("quantity").cell(|c| Some(c.quantity.clone())),
-        Head::number("kernel").cell(|c| Some(value(c, c.kernel))),
-        Head::number("sim").cell(|c| Some(value(c, c.sim))),
+        Head::text("scenario").about("The scenario, with its run if it has several.")
+            .cell(|c| Some(c.scenario.clone())),
+        Head::text("quantity").about("What is compared, as results name it.")
+            .cell(|c| Some(c.quantity.clone())),
+        Head::number("kernel").about("Measured in the laboratory, over the kernel's TCP.")
+            .cell(|c| Some(value(c, c.kernel))),
+        Head::number("sim").about("Measured in the simulator.")
+            .cell(|c| Some(value(c, c.sim))),
         Head::number("error")
             .unit("%")
+            .about("Their difference, in per cent of the kernel's.")
             .cell(|c| Some(percent(c.error))),
         Head::number("allowed")
             .unit("%")
+            .about("The largest difference that passes.")
             .cell(|c| Some(percent(c.allowed))),
-        Head::text("verdict").cell(|c| Some(verdict(c).to_owned())),
+        Head::text("verdict").about("ok; differs, known (the reason stands below); differs, which makes the exit status 1.")
+            .cell(|c| Some(verdict(c).to_owned())),
     ]
 }
 

@@ -26,12 +26,14 @@ pub(crate) struct Head {
     pub(crate) unit: &'static str,
     /// How easily it is missed when there is no room: 0 never, then the larger the easier.
     pub(crate) spare: u8,
+    /// What a reader has to know of it, in a sentence (`tidegate generate reference`).
+    pub(crate) about: &'static str,
 }
 
 impl Head {
     /// The head of a column of run names.
     pub(crate) fn run() -> Self {
-        Self::new(Kind::Run, "run")
+        Self::new(Kind::Run, "run").about("Name of the run: what is compared with what.")
     }
 
     /// The head of a column of words.
@@ -52,6 +54,7 @@ impl Head {
             statistic: "",
             unit: "",
             spare: 0,
+            about: "",
         }
     }
 
@@ -75,6 +78,11 @@ impl Head {
         Self { spare, ..self }
     }
 
+    /// Says what a reader has to know of it.
+    pub(crate) fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
     /// The column below this head: how to get its cell from a row; `None` is an empty cell.
     pub(crate) fn cell<T>(self, cell: fn(&T) -> Option<String>) -> Column<T> {
         Column { head: self, cell }
@@ -85,6 +93,13 @@ impl Head {
 pub(crate) struct Column<T> {
     head: Head,
     cell: fn(&T) -> Option<String>,
+}
+
+impl<T> Column<T> {
+    /// Its head.
+    pub(crate) fn head(&self) -> Head {
+        self.head
+    }
 }
 
 /// Heads and cells. Every row has a cell for every head.

@@ -6,6 +6,7 @@ pub mod plot;
 
 mod agreement;
 mod axis;
+mod columns;
 mod digest;
 mod fairness;
 mod figures;
@@ -20,6 +21,7 @@ mod page;
 mod provenance;
 mod quantity;
 mod reading;
+mod responsiveness;
 mod ruler;
 mod summary;
 mod svg;
@@ -27,6 +29,7 @@ mod table;
 mod tables;
 mod thin;
 
+pub use columns::{ColumnMeaning, TableMeaning, meanings};
 pub use fairness::jain;
 pub use html::escape;
 pub use number::fixed;

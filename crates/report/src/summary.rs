@@ -3,11 +3,12 @@
 use crate::digest::{Digest, counted, digests, ratio};
 use crate::grid::{Column, Grid, Head};
 use crate::number::{fixed, mbps, percent};
+use crate::responsiveness::rpm;
 use crate::tables::{ms, named, positive};
 use tidegate_scenario::{Direction, FlowDirection, FlowResult, Quantiles, ResultSet, RunResult};
 
 /// A run beside the first one.
-struct Row<'a> {
+pub(crate) struct Row<'a> {
     own: Digest<'a>,
     first: Digest<'a>,
 }
@@ -26,11 +27,16 @@ pub(crate) fn summary(set: &ResultSet) -> Grid {
             })
         })
         .collect();
+    Grid::new("", &rows, summary_columns())
+}
+
+/// Those of the main table.
+pub(crate) fn summary_columns<'a>() -> Vec<Column<Row<'a>>> {
     let mut columns = identity();
     columns.extend(speed());
     columns.extend(delay());
     columns.extend(cost());
-    Grid::new("", &rows, columns)
+    columns
 }
 
 fn identity<'a>() -> Vec<Column<Row<'a>>> {
@@ -38,9 +44,11 @@ fn identity<'a>() -> Vec<Column<Row<'a>>> {
         Head::run().cell(|r| named(&r.own.run.name)),
         Head::text("law")
             .spare(1)
+            .about("What steers the client's receive window; none: the kernel alone.")
             .cell(|r| named(r.own.run.law.name())),
         Head::text("sender")
             .spare(4)
+            .about("Congestion control of the senders.")
             .cell(|r| named(&r.own.run.congestion_control)),
     ]
 }
@@ -49,43 +57,58 @@ fn speed<'a>() -> Vec<Column<Row<'a>>> {
     let goodput = Head::number("goodput");
     let rtt = Head::number("RTT").unit("ms");
     vec![
-        goodput.unit("Mbit/s").cell(|r| r.own.goodput_bps.map(mbps)),
+        goodput.unit("Mbit/s").about("Payload that arrived in a second, all flows of the direction under study together, warm-up excluded.")
+            .cell(|r| r.own.goodput_bps.map(mbps)),
         goodput
             .statistic("vs 1st")
             .unit("%")
+            .about("The same, in per cent of the first run's.")
             .cell(|r| ratio(r.own.goodput_bps, r.first.goodput_bps).map(percent)),
         Head::number("completion")
             .short("done")
             .unit("s")
+            .about("Seconds from the start of a lone flow to its last byte, if it had an end.")
             .cell(|r| r.own.completion_s.map(|s| fixed(s, 2))),
         rtt.statistic("p50")
             .spare(5)
+            .about("The sender's smoothed round trip over time, median; of several flows the largest.")
             .cell(|r| ms(r.own.rtt_ms.map(|q| q.p50))),
         rtt.statistic("p95")
             .spare(2)
+            .about("The same, 95th percentile.")
             .cell(|r| ms(r.own.rtt_ms.map(|q| q.p95))),
     ]
 }
 
 fn delay<'a>() -> Vec<Column<Row<'a>>> {
+    let responsiveness = Head::number("responsiveness").short("respons.");
     let queue = Head::number("queueing delay").short("queue").unit("ms");
     vec![
         queue
             .statistic("mean")
             .spare(7)
+            .about("How long packets stood in the queue before the link, mean of every packet after the warm-up.")
             .cell(|r| ms(r.own.queue_ms.map(|q| q.mean))),
         queue
             .statistic("p50")
+            .about("The same, median.")
             .cell(|r| ms(r.own.queue_ms.map(|q| q.p50))),
-        queue.statistic("p95").cell(|r| ms(r.own.queue_p95_ms())),
+        queue.statistic("p95").about("The same, 95th percentile: one packet in twenty waited longer.")
+            .cell(|r| ms(r.own.queue_p95_ms())),
         queue
             .statistic("vs 1st")
             .unit("%")
+            .about("The 95th percentile in per cent of the first run's.")
             .cell(|r| ratio(r.own.queue_p95_ms(), r.first.queue_p95_ms()).map(percent)),
         queue
             .statistic("p99")
             .spare(6)
+            .about("The same, 99th percentile.")
             .cell(|r| ms(r.own.queue_ms.map(|q| q.p99))),
+        responsiveness
+            .unit("RPM")
+            .about("Round trips a minute under load, of fetches on new connections and of the loading connections themselves: 60,000 by the mean in ms, mean of the two.")
+            .cell(|r| rpm(r.own.run).map(|rpm| fixed(rpm, 0))),
     ]
 }
 
@@ -96,6 +119,7 @@ fn cost<'a>() -> Vec<Column<Row<'a>>> {
             .short("util.")
             .unit("%")
             .spare(3)
+            .about("Delivered bytes by what the link could have carried while a bulk workload wanted all that it could get.")
             .cell(|r| {
                 Some(r.own.link.utilisation)
                     .filter(|u| *u > 0.0)
@@ -103,23 +127,29 @@ fn cost<'a>() -> Vec<Column<Row<'a>>> {
             }),
         Head::number("drops")
             .spare(8)
+            .about("Packets that the full queue dropped, whole run.")
             .cell(|r| Some(r.own.link.drops.to_string())),
         Head::number("losses")
             .spare(10)
+            .about("Packets that the link lost as configured, whole run.")
             .cell(|r| positive(r.own.link.losses)),
         Head::number("retransmits")
             .short("retr.")
             .spare(9)
+            .about("Segments that were sent again, all flows, whole run.")
             .cell(|r| r.own.retransmits.map(|n| n.to_string())),
         Head::number("Jain's index")
             .short("Jain")
+            .about("How evenly several flows share (R. Jain 1984): 1 is evenly, 1/n is all for one of n.")
             .cell(|r| r.own.jain.map(|j| fixed(j, 3))),
         other
             .unit("Mbit/s")
+            .about("Goodput of the flows in the other direction.")
             .cell(|r| r.own.other_goodput_bps.map(mbps)),
         other
             .statistic("queue p95")
             .unit("ms")
+            .about("95th percentile of the queueing delay in the other direction.")
             .cell(|r| ms(r.own.other_queue_ms.map(|q| q.p95))),
     ]
 }
@@ -128,6 +158,8 @@ fn cost<'a>() -> Vec<Column<Row<'a>>> {
 pub struct Metric {
     /// Its name, with its unit.
     pub name: &'static str,
+    /// What it is, in a sentence.
+    pub about: &'static str,
     of: fn(&Measured) -> Option<f64>,
 }
 
@@ -194,47 +226,130 @@ fn largest(values: impl Iterator<Item = f64>) -> Option<f64> {
     values.reduce(f64::max)
 }
 
-const fn metric(name: &'static str, of: fn(&Measured) -> Option<f64>) -> Metric {
-    Metric { name, of }
+const fn metric(
+    name: &'static str,
+    about: &'static str,
+    of: fn(&Measured) -> Option<f64>,
+) -> Metric {
+    Metric { name, about, of }
 }
 
 /// What a row says of a run. Of several flows, goodputs are added up, and of round trips, fetches and
 /// pings the largest of each number is taken, as in the tables.
-pub const METRICS: [Metric; 28] = [
-    metric("goodput_bps", |m| m.down.goodput_bps),
-    metric("up_goodput_bps", |m| m.up.goodput_bps),
-    metric("jain", |m| m.studied().jain),
-    metric("retransmits", |m| {
-        total(m.flows(|f| Some(f.retransmits as f64)))
+pub const METRICS: [Metric; 29] = [
+    metric(
+        "goodput_bps",
+        "Payload that arrived down in a second, all downloads together, warm-up excluded.",
+        |m| m.down.goodput_bps,
+    ),
+    metric("up_goodput_bps", "The same, up.", |m| m.up.goodput_bps),
+    metric(
+        "jain",
+        "Jain's index of the goodputs of several flows: 1 is evenly.",
+        |m| m.studied().jain,
+    ),
+    metric(
+        "retransmits",
+        "Segments that were sent again, all flows, whole run.",
+        |m| total(m.flows(|f| Some(f.retransmits as f64))),
+    ),
+    metric(
+        "completion_s",
+        "Seconds from the start of a flow to its last byte, if it had an end; of several the longest.",
+        |m| largest(m.flows(|f| f.completion_s)),
+    ),
+    metric(
+        "rtt_mean_ms",
+        "The sender's smoothed round trip over time, mean; of several flows the largest.",
+        |m| Some(m.studied().rtt_ms?.mean),
+    ),
+    metric("rtt_p50_ms", "The same, median.", |m| {
+        Some(m.studied().rtt_ms?.p50)
     }),
-    metric("completion_s", |m| largest(m.flows(|f| f.completion_s))),
-    metric("rtt_mean_ms", |m| Some(m.studied().rtt_ms?.mean)),
-    metric("rtt_p50_ms", |m| Some(m.studied().rtt_ms?.p50)),
-    metric("rtt_p95_ms", |m| Some(m.studied().rtt_ms?.p95)),
-    metric("utilisation", |m| Some(m.run.link.utilisation)),
-    metric("queue_mean_ms", |m| Some(m.run.link.queue_delay_ms.mean)),
-    metric("queue_p50_ms", |m| Some(m.run.link.queue_delay_ms.p50)),
-    metric("queue_p95_ms", |m| Some(m.run.link.queue_delay_ms.p95)),
-    metric("queue_p99_ms", |m| Some(m.run.link.queue_delay_ms.p99)),
-    metric("queue_max_ms", |m| Some(m.run.link.queue_delay_ms.max)),
-    metric("drops", |m| Some(m.run.link.drops as f64)),
-    metric("losses", |m| Some(m.run.link.losses as f64)),
-    metric("up_utilisation", |m| Some(m.run.uplink.utilisation)),
-    metric("up_queue_p50_ms", |m| Some(m.run.uplink.queue_delay_ms.p50)),
-    metric("up_queue_p95_ms", |m| Some(m.run.uplink.queue_delay_ms.p95)),
-    metric("up_drops", |m| Some(m.run.uplink.drops as f64)),
-    metric("up_losses", |m| Some(m.run.uplink.losses as f64)),
-    metric("fetches", |m| {
+    metric("rtt_p95_ms", "The same, 95th percentile.", |m| {
+        Some(m.studied().rtt_ms?.p95)
+    }),
+    metric(
+        "utilisation",
+        "Of the downlink: delivered bytes by what it could have carried while a bulk workload wanted all that it could get.",
+        |m| Some(m.run.link.utilisation),
+    ),
+    metric(
+        "queue_mean_ms",
+        "How long packets stood in the downlink's queue, mean of every packet after the warm-up.",
+        |m| Some(m.run.link.queue_delay_ms.mean),
+    ),
+    metric("queue_p50_ms", "The same, median.", |m| {
+        Some(m.run.link.queue_delay_ms.p50)
+    }),
+    metric("queue_p95_ms", "The same, 95th percentile.", |m| {
+        Some(m.run.link.queue_delay_ms.p95)
+    }),
+    metric("queue_p99_ms", "The same, 99th percentile.", |m| {
+        Some(m.run.link.queue_delay_ms.p99)
+    }),
+    metric("queue_max_ms", "The same, the longest.", |m| {
+        Some(m.run.link.queue_delay_ms.max)
+    }),
+    metric(
+        "drops",
+        "Packets that the downlink's full queue dropped, whole run.",
+        |m| Some(m.run.link.drops as f64),
+    ),
+    metric(
+        "losses",
+        "Packets that the downlink lost as configured, whole run.",
+        |m| Some(m.run.link.losses as f64),
+    ),
+    metric("up_utilisation", "As utilisation, of the uplink.", |m| {
+        Some(m.run.uplink.utilisation)
+    }),
+    metric(
+        "up_queue_p50_ms",
+        "How long packets stood in the uplink's queue, median.",
+        |m| Some(m.run.uplink.queue_delay_ms.p50),
+    ),
+    metric("up_queue_p95_ms", "The same, 95th percentile.", |m| {
+        Some(m.run.uplink.queue_delay_ms.p95)
+    }),
+    metric(
+        "up_drops",
+        "Packets that the uplink's full queue dropped, whole run.",
+        |m| Some(m.run.uplink.drops as f64),
+    ),
+    metric(
+        "up_losses",
+        "Packets that the uplink lost as configured, whole run.",
+        |m| Some(m.run.uplink.losses as f64),
+    ),
+    metric("fetches", "Objects that were fetched.", |m| {
         total(m.run.fetches.iter().map(|f| f.count as f64))
     }),
-    metric("fetch_p50_ms", |m| m.fetch(|q| q.p50)),
-    metric("fetch_p95_ms", |m| m.fetch(|q| q.p95)),
-    metric("ping_p50_ms", |m| m.ping(|q| q.p50)),
-    metric("ping_p95_ms", |m| m.ping(|q| q.p95)),
-    metric("stalls", |m| {
+    metric(
+        "fetch_p50_ms",
+        "Time of a fetch from connect to the last byte, median; of several sizes the largest.",
+        |m| m.fetch(|q| q.p50),
+    ),
+    metric("fetch_p95_ms", "The same, 95th percentile.", |m| {
+        m.fetch(|q| q.p95)
+    }),
+    metric(
+        "ping_p50_ms",
+        "Round trip of a ping, median; of several pings the largest.",
+        |m| m.ping(|q| q.p50),
+    ),
+    metric("ping_p95_ms", "The same, 95th percentile.", |m| {
+        m.ping(|q| q.p95)
+    }),
+    metric(
+        "responsiveness_rpm",
+        "Round trips a minute under load: 60,000 by the mean round trip in ms, of fetches on new connections and of the loading connections themselves, mean of the two; where objects of one packet are fetched beside a load.",
+        |m| rpm(m.run),
+    ),
+    metric("stalls", "How often videos ran dry.", |m| {
         total(m.run.videos.iter().map(|v| v.stalls as f64))
     }),
-    metric("stalled_s", |m| {
+    metric("stalled_s", "For how many seconds in all.", |m| {
         total(m.run.videos.iter().map(|v| v.stalled_s))
     }),
 ];

@@ -3,7 +3,7 @@
 use crate::digest::{counted, ratio};
 use crate::grid::{Column, Grid, Head};
 use crate::number::{fixed, mbps, percent, size};
-use crate::summary::summary;
+use crate::summary::{summary, summary_columns};
 use tidegate_scenario::{
     FetchResult, FlowDirection, FlowResult, Health, HopResult, ResultSet, RttAccuracy, RunResult,
     VideoResult,
@@ -23,6 +23,22 @@ pub(crate) fn tables(set: &ResultSet) -> Vec<Grid> {
     .into_iter()
     .filter(|grid| !grid.rows.is_empty() && grid.heads.len() > 1)
     .collect()
+}
+
+/// Every table with the heads of its columns, whether there is anything to say or not.
+pub(crate) fn all_heads() -> Vec<(&'static str, Vec<Head>)> {
+    fn heads<T>(columns: Vec<Column<T>>) -> Vec<Head> {
+        columns.iter().map(Column::head).collect()
+    }
+    vec![
+        ("", heads(summary_columns())),
+        ("Fetches", heads(fetch_columns())),
+        ("Flows", heads(flow_columns())),
+        ("Videos", heads(video_columns())),
+        ("Further links", heads(hop_columns())),
+        ("The agent's RTT against the truth", heads(agent_columns())),
+        ("Health of the runs", heads(health_columns())),
+    ]
 }
 
 /// The warnings of all runs: each with the run's name.
@@ -82,14 +98,24 @@ fn fetch_columns<'a>() -> Vec<Column<FetchRow<'a>>> {
     let time = Head::number("time").unit("ms");
     vec![
         Head::run().cell(|r| named(r.run)),
-        Head::text("workload").cell(|r| named(&r.own.name)),
-        Head::number("size").cell(|r| Some(r.own.bytes).filter(|n| *n > 0).map(size)),
-        Head::number("count").cell(|r| Some(r.own.count.to_string())),
-        time.statistic("p50").cell(|r| ms(median_ms(r.own))),
+        Head::text("workload")
+            .about("Name of the workload that fetched.")
+            .cell(|r| named(&r.own.name)),
+        Head::number("size")
+            .about("Size of the object.")
+            .cell(|r| Some(r.own.bytes).filter(|n| *n > 0).map(size)),
+        Head::number("count")
+            .about("Fetches that ended.")
+            .cell(|r| Some(r.own.count.to_string())),
+        time.statistic("p50")
+            .about("From connect to the last byte, median.")
+            .cell(|r| ms(median_ms(r.own))),
         time.statistic("vs 1st")
             .unit("%")
+            .about("The median in per cent of the first run's.")
             .cell(|r| ratio(median_ms(r.own), r.first.and_then(median_ms)).map(percent)),
         time.statistic("p95")
+            .about("From connect to the last byte, 95th percentile.")
             .cell(|r| ms(counted(r.own.time_ms).map(|q| q.p95))),
     ]
 }
@@ -118,23 +144,31 @@ fn flow_columns<'a>() -> Vec<Column<Of<'a, FlowResult>>> {
     let rtt = Head::number("RTT").unit("ms");
     vec![
         Head::run().cell(|(run, _)| named(run)),
-        Head::text("flow").cell(|(_, flow)| named(&flow.name)),
+        Head::text("flow")
+            .about("The workload's name, with #n for the n-th connection of several.")
+            .cell(|(_, flow)| named(&flow.name)),
         Head::text("direction")
             .spare(1)
+            .about("Which way its data go; echo: there and back, a ping.")
             .cell(|(_, flow)| named(flow.direction.name())),
         Head::number("goodput")
             .unit("Mbit/s")
+            .about("Payload that arrived in a second, warm-up excluded.")
             .cell(|(_, flow)| payload(flow).map(|f| mbps(f.goodput_bps))),
         rtt.statistic("p50")
+            .about("The sender's smoothed round trip over time, of a ping its echoes', median.")
             .cell(|(_, flow)| ms(counted(flow.rtt_ms).map(|q| q.p50))),
         rtt.statistic("p95")
+            .about("The same, 95th percentile.")
             .cell(|(_, flow)| ms(counted(flow.rtt_ms).map(|q| q.p95))),
         Head::number("retransmits")
             .short("retr.")
             .spare(2)
+            .about("Segments that were sent again, whole run.")
             .cell(|(_, flow)| payload(flow).map(|f| f.retransmits.to_string())),
         Head::number("completion")
             .unit("s")
+            .about("Seconds from its start to its last byte, if it had an end.")
             .cell(|(_, flow)| flow.completion_s.map(|s| fixed(s, 2))),
     ]
 }
@@ -149,21 +183,31 @@ fn videos(set: &ResultSet) -> Grid {
     let rows: Vec<Of<VideoResult>> = all
         .flat_map(|run| run.videos.iter().map(|v| (run.name.as_str(), v)))
         .collect();
-    let columns: Vec<Column<Of<VideoResult>>> = vec![
+    Grid::new("Videos", &rows, video_columns())
+}
+
+fn video_columns<'a>() -> Vec<Column<Of<'a, VideoResult>>> {
+    vec![
         Head::run().cell(|(run, _)| named(run)),
-        Head::text("video").cell(|(_, v)| named(&v.name)),
+        Head::text("video")
+            .about("Name of the workload that plays it.")
+            .cell(|(_, v)| named(&v.name)),
         Head::number("startup")
             .unit("s")
+            .about("Seconds from the start of the workload until it began to play.")
             .cell(|(_, v)| v.startup_s.map(|s| fixed(s, 2))),
-        Head::number("stalls").cell(|(_, v)| Some(v.stalls.to_string())),
+        Head::number("stalls")
+            .about("How often it ran dry.")
+            .cell(|(_, v)| Some(v.stalls.to_string())),
         Head::number("stalled")
             .unit("s")
+            .about("For how many seconds in all.")
             .cell(|(_, v)| Some(fixed(v.stalled_s, 1))),
         Head::number("played")
             .unit("s")
+            .about("Seconds that were played.")
             .cell(|(_, v)| Some(fixed(v.played_s, 1))),
-    ];
-    Grid::new("Videos", &rows, columns)
+    ]
 }
 
 fn hops(set: &ResultSet) -> Grid {
@@ -171,23 +215,35 @@ fn hops(set: &ResultSet) -> Grid {
     let rows: Vec<Of<HopResult>> = all
         .flat_map(|run| run.hops.iter().map(|hop| (run.name.as_str(), hop)))
         .collect();
+    Grid::new("Further links", &rows, hop_columns())
+}
+
+fn hop_columns<'a>() -> Vec<Column<Of<'a, HopResult>>> {
     let queue = Head::number("queueing delay").short("queue").unit("ms");
-    let columns: Vec<Column<Of<HopResult>>> = vec![
+    vec![
         Head::run().cell(|(run, _)| named(run)),
-        Head::text("hop").cell(|(_, hop)| named(&hop.name)),
+        Head::text("hop")
+            .about("Name of the link.")
+            .cell(|(_, hop)| named(&hop.name)),
         Head::number("delivered")
             .unit("Mbit/s")
+            .about("Bytes that left it in a second, headers included, warm-up excluded.")
             .cell(|(_, hop)| Some(mbps(hop.link.delivered_bps))),
         queue
             .statistic("p50")
+            .about("How long packets stood in its queue, median.")
             .cell(|(_, hop)| ms(counted(hop.link.queue_delay_ms).map(|q| q.p50))),
         queue
             .statistic("p95")
+            .about("The same, 95th percentile.")
             .cell(|(_, hop)| ms(counted(hop.link.queue_delay_ms).map(|q| q.p95))),
-        Head::number("drops").cell(|(_, hop)| Some(hop.link.drops.to_string())),
-        Head::number("losses").cell(|(_, hop)| positive(hop.link.losses)),
-    ];
-    Grid::new("Further links", &rows, columns)
+        Head::number("drops")
+            .about("Packets that its full queue dropped, whole run.")
+            .cell(|(_, hop)| Some(hop.link.drops.to_string())),
+        Head::number("losses")
+            .about("Packets that it lost as configured, whole run.")
+            .cell(|(_, hop)| positive(hop.link.losses)),
+    ]
 }
 
 fn agent_rtt(set: &ResultSet) -> Grid {
@@ -205,16 +261,20 @@ fn agent_columns<'a>() -> Vec<Column<Of<'a, RttAccuracy>>> {
     let error = Head::number("error").statistic("median");
     vec![
         Head::run().cell(|(run, _)| named(run)),
-        Head::number("bins").cell(|(_, rtt)| Some(rtt.bins.to_string())),
+        Head::number("bins").about("Stretches of time in which the agent's round trip could be held against the emulator's.")
+            .cell(|(_, rtt)| Some(rtt.bins.to_string())),
         Head::number("true RTT")
             .statistic("median")
             .unit("ms")
+            .about("What the emulator knows the round trip to have been.")
             .cell(|(_, rtt)| Some(fixed(rtt.median_truth_ms, 1))),
         error
             .unit("ms")
+            .about("By how much the agent's round trip is off.")
             .cell(|(_, rtt)| Some(fixed(rtt.median_error_ms, 2))),
         error
             .unit("%")
+            .about("The same, in per cent of the true one.")
             .cell(|(_, rtt)| Some(fixed(rtt.median_relative_error * 100.0, 2))),
     ]
 }
@@ -241,22 +301,29 @@ fn health_columns<'a>() -> Vec<Column<Of<'a, Health>>> {
         timing
             .statistic("p50")
             .spare(1)
+            .about("By how much packets left the emulator after they were due, median.")
             .cell(|(_, h)| Some(fixed(h.timing_error_ms.p50, 3))),
         timing
             .statistic("p99")
+            .about("The same, 99th percentile; above 1 ms the run warns.")
             .cell(|(_, h)| Some(fixed(h.timing_error_ms.p99, 3))),
         timing
             .statistic("largest")
+            .about("The same, of the latest packet.")
             .cell(|(_, h)| Some(fixed(h.timing_error_ms.max, 3))),
         cpu.statistic("emulator")
+            .about("Share of one processor that the emulator used.")
             .cell(|(_, h)| Some(percent(h.emulator_cpu))),
         cpu.statistic("machine")
+            .about("Share of the whole machine that was busy.")
             .cell(|(_, h)| Some(percent(h.machine_cpu))),
         Head::number("plumbing losses")
             .short("plumbing")
             .unit("lost")
+            .about("Packets that the laboratory itself lost, and not the link: such a run does not count.")
             .cell(|(_, h)| Some(h.plumbing_losses.to_string())),
-        Head::number("warnings").cell(|(_, h)| positive(h.warnings.len() as u64)),
+        Head::number("warnings").about("Reasons for which the run should not be counted; each stands below the tables.")
+            .cell(|(_, h)| positive(h.warnings.len() as u64)),
     ]
 }
 

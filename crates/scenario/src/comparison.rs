@@ -1,9 +1,10 @@
 //! The same scenario in simulator and laboratory, number by number.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One quantity of one scenario, as the kernel and the simulator have it.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 pub struct Comparison {
     /// The scenario's name, with the run's if it has several.
     pub scenario: String,

@@ -23,13 +23,14 @@ pub use tidegate_link::{CellKind, Loss, QueuePolicy, SchedulerKind};
 
 use crate::complaints::Complaints;
 use crate::load::LoadError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
 use tidegate_link::Config;
 
 /// One direction of the path.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
     /// How much the link carries, and when. With `cell`, how much it would carry alone.

@@ -2,23 +2,28 @@
 
 use crate::complaints::Complaints;
 use crate::load::duplicate;
-use crate::{Direction, ProxySpec, Side};
+use crate::{Direction, ProxySpec, Side, words};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A stream over the direct path and over paths through proxies (thesis chapter 3); by default with the
 /// thesis's parameters (section 3.3.7) and no proxies.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MpathSpec {
     /// Which way the data goes.
+    #[schemars(schema_with = "words::direction")]
     pub direction: Direction,
     /// The proxies that the registry knows.
     pub proxies: Vec<ProxySpec>,
     /// Largest share of a proxied path's window that a shared loss moves to the direct path.
+    #[schemars(extend("unit" = "share"))]
     pub alpha: f64,
     /// New proxied paths after a loss on the direct path, as a share of its window.
+    #[schemars(extend("unit" = "share"))]
     pub beta: f64,
     /// How long a way through a proxy may take, in round trips of the direct path (τ).
+    #[schemars(extend("unit" = "round trips"))]
     pub patience: f64,
     /// How paths that share a queue with the direct one are told.
     #[serde(skip_serializing_if = "Detection::is_usual")]
@@ -28,7 +33,7 @@ pub struct MpathSpec {
 }
 
 /// How mPath tells paths that share a queue.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Detection {
     /// As the thesis does: their loss intervals overlap.

@@ -1,10 +1,11 @@
 //! The result: the same schema from laboratory and simulator, so that they can be compared.
 
-use crate::{Direction, Law};
+use crate::{Direction, Law, words};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// All runs of one scenario.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct ResultSet {
     /// The scenario's name.
     pub scenario: String,
@@ -18,11 +19,12 @@ pub struct ResultSet {
 }
 
 /// What one run measured.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct RunResult {
     /// The run's name.
     pub name: String,
     /// The law that steered the client's window.
+    #[schemars(schema_with = "words::law")]
     pub law: Law,
     /// Congestion control of the senders.
     pub congestion_control: String,
@@ -58,7 +60,7 @@ pub struct RunResult {
 }
 
 /// One connection.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct FlowResult {
     /// The workload's name, with `#n` for the n-th of several.
     pub name: String,
@@ -75,7 +77,7 @@ pub struct FlowResult {
 }
 
 /// Which way a flow's data go.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum FlowDirection {
     /// From the server to the client.
@@ -108,7 +110,7 @@ impl FlowDirection {
 }
 
 /// Fetches of one object size.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct FetchResult {
     /// The workload's name.
     pub name: String,
@@ -121,7 +123,7 @@ pub struct FetchResult {
 }
 
 /// One direction of the link.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct LinkResult {
     /// Delivered bytes ÷ bytes that the link could have carried while a bulk workload wanted all that
     /// it could get; 0 if none did.
@@ -137,7 +139,7 @@ pub struct LinkResult {
 }
 
 /// A further link on the way.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct HopResult {
     /// The hop's name.
     pub name: String,
@@ -146,7 +148,7 @@ pub struct HopResult {
 }
 
 /// How a video played, whole run.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct VideoResult {
     /// The workload's name.
     pub name: String,
@@ -161,7 +163,7 @@ pub struct VideoResult {
 }
 
 /// What became of a workload's packets at the client because they have no window, whole run.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct HeldResult {
     /// The workload's name, in the laboratory with `#n` for the n-th flow of several.
     pub name: String,
@@ -178,7 +180,7 @@ pub struct HeldResult {
 }
 
 /// What an mPath transfer needed, whole run.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct TransferResult {
     /// The workload's name.
     pub name: String,
@@ -193,7 +195,7 @@ pub struct TransferResult {
 }
 
 /// A distribution in a few numbers. All zero where nothing was counted.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct Quantiles {
     /// Mean.
     pub mean: f64,
@@ -208,7 +210,7 @@ pub struct Quantiles {
 }
 
 /// How well the laboratory kept time. The simulator's is perfect by construction.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct Health {
     /// Delivered minus due, every packet.
     pub timing_error_ms: Quantiles,
@@ -223,7 +225,7 @@ pub struct Health {
 }
 
 /// The agent's RTT against the emulator's truth, in bins of time.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct RttAccuracy {
     /// Bins compared.
     pub bins: u64,
@@ -236,7 +238,7 @@ pub struct RttAccuracy {
 }
 
 /// One curve.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 pub struct Series {
     /// Which quantity, with its unit: `queue_delay_ms`, `rtt_ms`, `window_bytes`, `goodput_bps`, …
     pub quantity: String,

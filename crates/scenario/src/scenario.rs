@@ -1,12 +1,13 @@
 //! The scenario: two hosts, a link in each direction, workloads, and the runs to compare.
 
-use crate::{LinkSpec, Workload};
+use crate::{LinkSpec, Workload, words};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, VariantNames};
 use tidegate_laws::{Direction, Law, Params};
 
-/// One experiment: every run in `runs` repeats it with another law, sender or limit.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// One experiment: each `[[run]]` repeats it with another law, sender or limit.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Short name, used in tables and file names.
@@ -46,13 +47,14 @@ fn one() -> u64 {
 
 /// A further link in one direction, in front of the link under study or behind it: a core link, a
 /// shaper at the server. Those of the same direction and side are passed in the order given.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hop {
     /// Its name in the results.
     pub name: String,
     /// Which way its packets go.
     #[serde(default)]
+    #[schemars(schema_with = "words::direction")]
     pub direction: Direction,
     /// On which side of the link under study it lies.
     #[serde(default = "server")]
@@ -66,17 +68,19 @@ fn server() -> Side {
 }
 
 /// Settings of the hosts' kernels.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Hosts {
     /// Congestion control of every sender.
     pub congestion_control: String,
     /// The receivers' `tcp_rmem` maximum in bytes; absent: the kernel's own.
+    #[schemars(extend("unit" = "bytes"))]
     pub rmem_max: Option<u64>,
     /// Whether TCP timestamps (RFC 7323) are on.
     pub timestamps: bool,
     /// Every sender's initial congestion window in segments; absent: the kernel's own, 10.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "segments"))]
     pub initial_window: Option<u32>,
     /// Whether a pause lowers a sender's congestion window (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
@@ -99,7 +103,7 @@ impl Default for Hosts {
 }
 
 /// One of the two hosts.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// The host behind the access link.
@@ -129,7 +133,17 @@ impl Side {
 
 /// Among whom what is shared is divided.
 #[derive(
-    Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, EnumString, VariantNames,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    Deserialize,
+    JsonSchema,
+    Serialize,
+    PartialEq,
+    Eq,
+    EnumString,
+    VariantNames,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -148,7 +162,7 @@ impl Fair {
 }
 
 /// One variant of the scenario.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// Its name in tables and pictures.
@@ -156,6 +170,7 @@ pub struct Run {
     /// What steers at the client: the receive window of its downloads and, with a law that can, that
     /// which its own stack is told for its uploads.
     #[serde(default)]
+    #[schemars(schema_with = "words::law")]
     pub law: Law,
     /// Whether the client's law steers its uploads; absent: if it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -171,12 +186,14 @@ pub struct Run {
     pub udp: Udp,
     /// What steers at the server: the receive window of the client's uploads.
     #[serde(default, skip_serializing_if = "Law::is_none")]
+    #[schemars(schema_with = "words::law")]
     pub server_law: Law,
-    /// DRWA's λ.
+    /// DRWA's λ: how many bandwidth-delay products its window is.
     #[serde(default = "three")]
     pub lambda: f64,
     /// Largest window in bytes that DRS or DRWA asks for. DRS: the static limit of Algorithm 2;
     /// without it Algorithm 1.
+    #[schemars(extend("unit" = "bytes"))]
     pub limit: Option<u64>,
     /// RSFC as in the thesis's Fig. 5.9, to see what the rest is good for: RDmin and RTTmin are never
     /// raised, and there is no monitor state.
@@ -185,6 +202,7 @@ pub struct Run {
     /// A fixed receive window in bytes of payload, as textbooks have it, in place of Linux's
     /// autotuned buffer. In the laboratory for the hosts of `own_tcp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "bytes"))]
     pub window: Option<u64>,
     /// How receivers keep their buffers from overflowing; classic and adaptive ones need a `window`.
     /// In the laboratory for the hosts of `own_tcp`.
@@ -193,6 +211,7 @@ pub struct Run {
     /// Overrides `hosts.congestion_control`.
     pub congestion_control: Option<String>,
     /// Overrides `hosts.rmem_max`.
+    #[schemars(extend("unit" = "bytes"))]
     pub rmem_max: Option<u64>,
     /// Overrides `hosts.own_tcp`.
     pub own_tcp: Option<Vec<Side>>,
@@ -259,7 +278,17 @@ fn three() -> f64 {
 
 /// What becomes of traffic without a window that could be lowered.
 #[derive(
-    Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, EnumString, VariantNames,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    Deserialize,
+    JsonSchema,
+    Serialize,
+    PartialEq,
+    Eq,
+    EnumString,
+    VariantNames,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -281,7 +310,7 @@ impl Udp {
 }
 
 /// How a receiver keeps its buffer from overflowing.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum FlowControl {
     /// As Linux does.

@@ -1,6 +1,7 @@
 //! Which links the packets of a workload cross, and in which order.
 
 use crate::{Direction, Hop, Scenario, Side, Workload, WorkloadKind};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ pub const DOWN: usize = 0;
 pub const UP: usize = 1;
 
 /// A proxy of an mPath transfer, or what stands for one: a further way of MPTCP's.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct ProxySpec {
     /// Its name in the results.

@@ -1,11 +1,12 @@
 //! Workloads: what the hosts do, and what makes no sense in it.
 
 use crate::complaints::Complaints;
-use crate::{Direction, FlowControl, MpathSpec, ProxySpec, Side};
+use crate::{Direction, FlowControl, MpathSpec, ProxySpec, Side, words};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something that the hosts do from `start_s` to `stop_s`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// Name of its flows in the results.
@@ -31,6 +32,7 @@ pub struct Workload {
     /// Parts of the path that `tide` gives each of its connections where others have one: foreground
     /// before background. For the simulator.
     #[serde(default = "one")]
+    #[schemars(extend("unit" = "parts"))]
     pub weight: u64,
     /// Name of the device behind the client whose its connections are. Where a run's `fair` is `device`, those of one name
     /// share a part; without a name each is a device alone. For the simulator.
@@ -76,7 +78,7 @@ fn yes() -> bool {
 
 /// How fast an application reads, in Mbit/s. What has not arrived when it would read it is not made up
 /// for later.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReadRate {
     /// Always the same.
@@ -112,18 +114,20 @@ pub enum ReadRate {
 }
 
 /// The kinds of workload.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkloadKind {
     /// As many bytes as TCP carries.
     Bulk {
         /// Which way the data goes.
         #[serde(default)]
+        #[schemars(schema_with = "words::direction")]
         direction: Direction,
         /// Stop after that many bytes.
         bytes: Option<u64>,
         /// Connections in parallel.
         #[serde(default = "one")]
+        #[schemars(extend("unit" = "connections"))]
         flows: u64,
     },
     /// Objects fetched one after another, each on a connection of its own, over and over.
@@ -141,6 +145,7 @@ pub enum WorkloadKind {
         object_bytes: Vec<u64>,
         /// Connections in parallel, kept until the page is there.
         #[serde(default = "six")]
+        #[schemars(extend("unit" = "connections"))]
         connections: u64,
         /// Bytes of a request.
         #[serde(default = "request_bytes")]
@@ -167,6 +172,7 @@ pub enum WorkloadKind {
     Reader {
         /// Which way the data goes.
         #[serde(default)]
+        #[schemars(schema_with = "words::direction")]
         direction: Direction,
         /// How fast the application reads.
         reads: ReadRate,
@@ -175,6 +181,7 @@ pub enum WorkloadKind {
     Datagrams {
         /// Which way they go.
         #[serde(default)]
+        #[schemars(schema_with = "words::direction")]
         direction: Direction,
         /// Mbit/s, IP headers included.
         mbps: f64,
@@ -193,6 +200,7 @@ pub enum WorkloadKind {
     ConstantRate {
         /// Which way the data goes.
         #[serde(default)]
+        #[schemars(schema_with = "words::direction")]
         direction: Direction,
         /// Mbit/s of payload.
         mbps: f64,

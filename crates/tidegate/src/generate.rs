@@ -1,5 +1,8 @@
-//! `tidegate generate`: manual pages and completions, for the package, from the command's own
-//! definitions.
+//! `tidegate generate`: manual pages and completions, for the package, and the reference, for the documents, from
+//! the command's own definitions.
+
+mod keys;
+mod reference;
 
 use crate::args::{Args, GenerateArgs, Generated, with_examples};
 use anyhow::{Context, Result};
@@ -14,6 +17,7 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
         .and_then(|()| match args.what {
             Generated::Man => manual(commands(), folder),
             Generated::Completions => completions(commands(), folder),
+            Generated::Reference => reference::write(folder),
         })
         .with_context(|| format!("cannot write to {}", folder.display()))
 }

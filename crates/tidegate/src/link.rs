@@ -1,6 +1,6 @@
 //! `tidegate link`: any command behind an emulated link.
 
-mod passed;
+pub mod passed;
 
 use crate::args::LinkArgs;
 use crate::exit::{BadInput, require_root};

@@ -13,6 +13,8 @@ mod check;
 mod compare;
 mod config;
 mod devices;
+#[cfg(all(test, feature = "full"))]
+mod documents;
 mod dry_run;
 mod exit;
 #[cfg(feature = "full")]

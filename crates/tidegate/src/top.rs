@@ -14,6 +14,9 @@ mod source;
 pub mod units;
 mod view;
 
+#[cfg(feature = "full")]
+pub use columns::ALL as COLUMNS;
+
 #[cfg(test)]
 pub mod tests;
 

@@ -35,7 +35,7 @@ impl Serving {
     fn at(address: &str, more: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let listen = format!("{address}:0");
-        // As docs/probe.md has it: what is printed is the key's file.
+        // As docs/measure.md has it: what is printed is the key's file.
         let key = File::create(folder.path().join("key")).unwrap();
         let mut child = Command::new(TIDEGATE)
             .args(["probe", "serve", "--listen", &listen])

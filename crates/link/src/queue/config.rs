@@ -1,6 +1,7 @@
 //! What a queue is told to be.
 
 use super::{FqCodelPolicy, RedPolicy};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use strum::{EnumDiscriminants, EnumString, VariantNames};
@@ -31,7 +32,7 @@ impl Default for QueueConfig {
 #[derive(Clone, Copy, Debug, Default, EnumDiscriminants, PartialEq)]
 #[strum_discriminants(
     name(QueuePolicy),
-    derive(Deserialize, EnumString, Serialize, VariantNames),
+    derive(Deserialize, EnumString, JsonSchema, Serialize, VariantNames),
     serde(rename_all = "kebab-case"),
     strum(serialize_all = "kebab-case"),
     doc = "What a full or a standing queue does, in a word: a [`Policy`] without its parameters."

@@ -8,6 +8,7 @@ use super::{Meter, Model, Opportunities, Rate, Service, tti};
 use crate::Instant;
 use profile::Profile;
 use radio::Radio;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +31,17 @@ use strum::{Display, EnumString, VariantNames};
 /// | Verizon EVDO, recorded | 18 | 0.52 | 0.01 | 0.41 | 1.5 | 11567 |
 /// | [`CellKind::Evdo`] | ∞ | 0.60 | 0.05 | 0.46 | 1.6 | 12060 |
 #[derive(
-    Clone, Copy, Debug, Deserialize, Display, EnumString, Eq, PartialEq, Serialize, VariantNames,
+    Clone,
+    Copy,
+    Debug,
+    Deserialize,
+    Display,
+    EnumString,
+    Eq,
+    JsonSchema,
+    PartialEq,
+    Serialize,
+    VariantNames,
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]

@@ -2,6 +2,7 @@
 
 use crate::power::power;
 use crate::{Capacity, Instant, Rate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use strum::EnumDiscriminants;
@@ -11,7 +12,7 @@ use strum::EnumDiscriminants;
 #[derive(Clone, Copy, Debug, EnumDiscriminants, PartialEq, Eq)]
 #[strum_discriminants(
     name(SchedulerKind),
-    derive(Default, Deserialize, Serialize),
+    derive(Default, Deserialize, JsonSchema, Serialize),
     serde(rename_all = "kebab-case"),
     doc = "How a cell shares its time, in a word: a [`Scheduler`] without its parameters."
 )]

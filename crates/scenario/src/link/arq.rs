@@ -2,23 +2,27 @@
 
 use super::{RateSpec, milliseconds};
 use crate::complaints::Complaints;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::{Arq, BlockError, Rate};
 
 /// Retransmission on the link itself, with delivery in order: loss becomes delay.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArqSpec {
     /// Probability that a transmission fails.
+    #[schemars(extend("unit" = "probability"))]
     pub error: Option<f64>,
     /// Instead of `error`, for a link whose rate is a walk: signal in dB and probability, piecewise
     /// linear.
+    #[schemars(extend("unit" = "dB, probability"))]
     pub error_by_db: Option<Vec<[f64; 2]>>,
     /// Milliseconds from one transmission to the next.
     #[serde(default = "retry_ms")]
     pub retry_ms: f64,
     /// Transmissions of one packet, the first included; then it is lost.
     #[serde(default = "tries")]
+    #[schemars(extend("unit" = "transmissions"))]
     pub tries: u32,
 }
 

@@ -2,6 +2,7 @@
 
 use super::milliseconds;
 use crate::complaints::Complaints;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{CrossTraffic, Scheduler, SchedulerKind, Sharing};
@@ -11,10 +12,11 @@ use tidegate_link::{CrossTraffic, Scheduler, SchedulerKind, Sharing};
 /// as this link's, random anew or from elsewhere in the recording.
 ///
 /// The two hosts of a scenario are one user, however many flows they have.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellSpec {
     /// Users in the cell, this one included.
+    #[schemars(extend("unit" = "users"))]
     pub users: u32,
     /// Who is served when.
     #[serde(default)]

@@ -4,13 +4,14 @@ use super::{LinkSpec, milliseconds, milliseconds_ok};
 use crate::Step;
 use crate::complaints::Complaints;
 use crate::load::{LoadError, parse};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 use tidegate_link::{DelayProfile, DelayTrace, Instant};
 
 /// From `at_s` on, the propagation delay is `ms`.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct DelayStep {
     /// Seconds since the start of the run.

@@ -2,21 +2,24 @@
 
 use super::milliseconds;
 use crate::complaints::Complaints;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::Disorder;
 
 /// Reordering and duplication.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct DisorderSpec {
     /// Probability that a packet is late, so that those behind it overtake it.
     #[serde(default)]
+    #[schemars(extend("unit" = "probability"))]
     pub reorder: f64,
     /// By how many milliseconds.
     #[serde(default = "late_ms")]
     pub late_ms: f64,
     /// Probability that a packet comes twice.
     #[serde(default)]
+    #[schemars(extend("unit" = "probability"))]
     pub duplicate: f64,
 }
 

@@ -2,11 +2,12 @@
 
 use super::milliseconds;
 use crate::complaints::Complaints;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::Middlebox;
 
 /// A box that holds a TCP stream's packets until they are in order.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct MiddleboxSpec {
     /// How long it holds a packet at most, in milliseconds.

@@ -2,6 +2,7 @@
 
 use super::{milliseconds, milliseconds_ok};
 use crate::complaints::Complaints;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{FqCodelPolicy, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy};
@@ -10,7 +11,7 @@ use tidegate_link::{FqCodelPolicy, Policy, QueueConfig, QueuePolicy, Rate, RedPo
 const TYPICAL_BYTES: f64 = 1500.0;
 
 /// A queue's limits and policy. With both limits, whichever is reached first counts.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueSpec {
     /// Limit in packets.
@@ -31,6 +32,7 @@ pub struct QueueSpec {
     pub fq_quantum_bytes: u32,
     /// FQ-CoDel: queues that flows hash to (RFC 8290 §5.2.5).
     #[serde(default = "fq_flows")]
+    #[schemars(extend("unit" = "queues"))]
     pub fq_flows: u32,
     /// PIE's target (RFC 8033 §4.2), in milliseconds.
     #[serde(default = "pie_target_ms")]
@@ -43,6 +45,7 @@ pub struct QueueSpec {
     pub red_max_packets: Option<f64>,
     /// RED's max_p: the drop probability at max_th.
     #[serde(default = "red_max_probability")]
+    #[schemars(extend("unit" = "probability"))]
     pub red_max_probability: f64,
     /// RED's w_q: the weight of the newest queue length in the average.
     #[serde(default = "red_weight")]

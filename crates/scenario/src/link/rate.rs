@@ -13,12 +13,13 @@ pub use walk::WalkSpec;
 
 use crate::complaints::Complaints;
 use crate::load::{LoadError, parse};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tidegate_link::{Rate, RateSeries, Trace};
 
 /// The capacity of a link over time.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RateSpec {
     /// The same rate for ever, in Mbit/s (10^6 bit/s).
@@ -30,6 +31,7 @@ pub enum RateSpec {
     /// Such a file, handed out in a scheduler's bursts.
     Scheduled(ScheduledSpec),
     /// Seconds and Mbit/s, the first at 0 s: each rate holds until the next one, the last for ever.
+    #[schemars(extend("unit" = "s, Mbit/s"))]
     Steps(Vec<[f64; 2]>),
     /// One rate after the other, each for as long, over and over.
     Slots(SlotsSpec),

@@ -1,11 +1,12 @@
 //! A token bucket in front of the queue, as scenarios spell it.
 
 use crate::complaints::Complaints;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::TokenBucket;
 
 /// A token bucket with a queue, in front of the link's own.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShaperSpec {
     /// The rate shaped to, in Mbit/s.

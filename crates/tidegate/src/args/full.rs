@@ -33,7 +33,7 @@ pub enum FullCommand {
     /// Carry bulk transfers around congested core links
     #[command(subcommand)]
     Mpath(MpathCommand),
-    /// Write the manual pages, or the completions of a shell, that the package ships
+    /// Write the manual pages and the completions of shells that the package ships, or the reference
     #[command(hide = true)]
     Generate(GenerateArgs),
 }
@@ -411,4 +411,6 @@ pub enum Generated {
     Man,
     /// Completions for bash, zsh and fish
     Completions,
+    /// The reference of scenarios, results, and columns
+    Reference,
 }

@@ -39,18 +39,33 @@ fn line(lane: &LaneRecord, elapsed: Duration) -> String {
     )
 }
 
+/// The columns of the log, and what they are.
+pub const COLUMNS: [(&str, &str); 7] = [
+    (
+        "time_s",
+        "When it begins, in seconds since the link was there.",
+    ),
+    (
+        "down_bps",
+        "What left the link towards the command, in bits a second, headers included.",
+    ),
+    (
+        "down_queue_mean_ms",
+        "How long those packets had stood in its queue, mean; empty where none passed.",
+    ),
+    ("down_queue_max_ms", "The same, the longest."),
+    ("up_bps", "What left the link from the command."),
+    (
+        "up_queue_mean_ms",
+        "How long it had stood in its queue, mean.",
+    ),
+    ("up_queue_max_ms", "The same, the longest."),
+];
+
 /// Bits a second and ms of queue of both directions, a row for each bin of time; where nothing passed there is no delay.
 pub fn write(record: &Record, to: impl Write) -> Result<()> {
     let mut rows = csv::Writer::from_writer(to);
-    rows.write_record([
-        "time_s",
-        "down_bps",
-        "down_queue_mean_ms",
-        "down_queue_max_ms",
-        "up_bps",
-        "up_queue_mean_ms",
-        "up_queue_max_ms",
-    ])?;
+    rows.write_record(COLUMNS.map(|(name, _)| name))?;
     let ways = [&record.down, &record.up].map(|lane| lane.bins().as_slice());
     let bins = ways.iter().map(|bins| bins.len()).max().unwrap_or(0);
     for at in 0..bins {

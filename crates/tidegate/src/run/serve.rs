@@ -1,5 +1,5 @@
 //! The agent's state over a Unix socket, for `tidegate top` and other programs: a line of JSON for
-//! each line that asks for it (docs/watching.md). Nothing is read from the kernel until then.
+//! each line that asks for it (docs/internals/agent-json.md). Nothing is read from the kernel until then.
 
 mod readers;
 

@@ -22,7 +22,7 @@ const fn column(metric: &'static str, head: &'static str, scale: f64, decimals: 
     }
 }
 
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 13] = [
     column("goodput_bps", "goodput\nMbit/s", 1e-6, 2),
     column("up_goodput_bps", "up\nMbit/s", 1e-6, 2),
     column("completion_s", "done\ns", 1.0, 2),
@@ -35,6 +35,7 @@ const COLUMNS: [Column; 12] = [
     column("jain", "Jain\n", 1.0, 3),
     column("fetch_p95_ms", "fetch p95\nms", 1.0, 0),
     column("ping_p95_ms", "ping p95\nms", 1.0, 1),
+    column("responsiveness_rpm", "respons.\nRPM", 1.0, 0),
 ];
 
 /// The table of `sets`, which differ in their seeds alone.

@@ -41,7 +41,7 @@ pub enum Column {
 }
 
 /// As they stand.
-const ALL: [Column; 15] = [
+pub const ALL: [Column; 15] = [
     Column::Direction,
     Column::Device,
     Column::Remote,
@@ -95,6 +95,40 @@ impl Column {
             Self::Ecn => "ECN",
             Self::Bytes => "BYTES",
             Self::Why => "LIMITED BY",
+        }
+    }
+
+    /// What it is, in a sentence.
+    #[cfg(feature = "full")]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Direction => "↓: data that arrive; ↑: data that leave.",
+            Self::Remote => "Address and port of the far end.",
+            Self::Local => {
+                "Address and port of this machine's end, or of that of a device behind it."
+            }
+            Self::Device => {
+                "The device whose flow it is, where shares are by device; –: it is not known."
+            }
+            Self::Interface => "The interface that it passes.",
+            Self::Group => {
+                "Number of the group of flows that it shares a queue with; –: it is alone, as far as its delays tell."
+            }
+            Self::Queue => {
+                "Forward queueing delay of its last packet; yellow from 100 ms, red from 250 ms. Of what is held: of its echoes."
+            }
+            Self::Rtt => "Last round trip.",
+            Self::RttMin => "Smallest round trip.",
+            Self::Rate => "Payload a second, between the last two looks.",
+            Self::Window => "What the data's sender was last told that it may have under way.",
+            Self::Kernel => "What the kernel at the data's receiver would have told it.",
+            Self::Ecn => {
+                "Of what has no window: what most of its packets say of congestion, or the part that was marked on the way (CE)."
+            }
+            Self::Bytes => "Payload so far.",
+            Self::Why => {
+                "What limits it, or why it is left alone; [reasons](../reasons.md) explains each. Enter says it in sentences."
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::io::Write;
 use tidegate_agent::{Count, FlowView, LeftView, Limit, TableView, WindowlessView};
 
-/// A look (docs/watching.md).
+/// A look (docs/internals/agent-json.md).
 #[derive(Serialize)]
 pub struct Report<'a> {
     version: u32,

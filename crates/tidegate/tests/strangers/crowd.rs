@@ -335,7 +335,7 @@ fn vanish(stream: Stream) {
     }
 }
 
-/// A question of the prober's before a session (docs/probe.md).
+/// A question of the prober's before a session (docs/internals/probe.md).
 fn prober_question(key: &Key, kind: u8, nonce: &[u8], with: &[u8]) -> Vec<u8> {
     let mut packet = [&[1, kind][..], nonce, with].concat();
     packet.resize(80, 0);
@@ -343,7 +343,7 @@ fn prober_question(key: &Key, kind: u8, nonce: &[u8], with: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// A packet of a session (docs/probe.md).
+/// A packet of a session (docs/internals/probe.md).
 fn sealed(key: &Key, id: &[u8], counter: u64, inner: &[u8]) -> Vec<u8> {
     let counter = counter.to_be_bytes();
     let length = (inner.len() as u32).to_be_bytes();

@@ -55,9 +55,9 @@ fn drops_start_after_an_interval_and_come_closer_as_the_square_root() {
 #[test]
 fn a_delay_below_target_within_the_interval_prevents_the_drop() {
     let mut bench = Bench::new();
-    assert_eq!(bench.drops(0..99), []);
+    assert_eq!(bench.drops(0..99), [0; 0]);
     bench.sojourn = TARGET - Duration::from_nanos(1);
-    assert_eq!(bench.drops(99..100), []);
+    assert_eq!(bench.drops(99..100), [0; 0]);
     bench.sojourn = TARGET;
     // The interval starts anew at 100.
     assert_eq!(bench.drops(100..250), [200]);
@@ -67,7 +67,7 @@ fn a_delay_below_target_within_the_interval_prevents_the_drop() {
 fn a_backlog_of_one_packet_is_no_standing_queue() {
     let mut bench = Bench::new();
     bench.backlog = MAXPACKET;
-    assert_eq!(bench.drops(0..1000), []);
+    assert_eq!(bench.drops(0..1000), [0; 0]);
     bench.backlog = MAXPACKET + 1;
     assert_eq!(bench.drops(1000..1150), [1100]);
 }
@@ -80,7 +80,7 @@ fn soon_after_the_last_drop_state_the_rate_is_resumed() {
         let mut bench = Bench::new();
         assert_eq!(bench.drops(0..500).len(), 7);
         bench.sojourn = Duration::ZERO;
-        assert_eq!(bench.drops(500..500 + pause), []);
+        assert_eq!(bench.drops(500..500 + pause), [0; 0]);
         bench.sojourn = Duration::from_millis(20);
         let again = 500 + pause + 100;
         let drops = bench.drops(500 + pause..again + 101);
@@ -99,7 +99,7 @@ fn an_empty_queue_ends_the_drop_state() {
         .codel
         .dequeue(now, || None::<Taken<()>>, |()| discarded += 1);
     assert_eq!((nothing, discarded), (None, 0));
-    assert_eq!(bench.drops(201..301), []);
+    assert_eq!(bench.drops(201..301), [0; 0]);
 }
 
 /// A link that was blocked for long: more drops than one are due at once.

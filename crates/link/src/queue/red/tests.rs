@@ -56,7 +56,7 @@ fn the_rate_of_drops_follows_the_average() {
         drops(&mut Red::new(policy(0.02, 1.0), 1), 48, 100).len(),
         100
     );
-    assert_eq!(drops(&mut Red::new(policy(0.02, 1.0), 1), 7, 100), []);
+    assert_eq!(drops(&mut Red::new(policy(0.02, 1.0), 1), 7, 100), [0; 0]);
 }
 
 /// n arrivals that each find q packets make the average q (1 − (1 − w)ⁿ).

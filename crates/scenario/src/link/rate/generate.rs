@@ -2,11 +2,12 @@
 
 use super::positive;
 use crate::complaints::Complaints;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tidegate_link::{CellKind, CellModel};
 
 /// A generated rate process.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenerateSpec {
     /// Which technology it resembles.

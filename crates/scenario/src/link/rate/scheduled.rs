@@ -3,12 +3,13 @@
 use crate::complaints::Complaints;
 use crate::link::milliseconds;
 use crate::load::{LoadError, parse};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tidegate_link::{RateSeries, ScheduledSeries};
 
 /// A rate series whose capacity leaves in bursts, as a cell's scheduler hands it out.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduledSpec {
     /// A file of `seconds,bits_per_second`, looped.

@@ -2,12 +2,13 @@
 
 use super::outside_a_day;
 use crate::complaints::Complaints;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{RateSeries, StepsError};
 
 /// Rates that take turns.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlotsSpec {
     /// The rates in Mbit/s.

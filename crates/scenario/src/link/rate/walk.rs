@@ -3,19 +3,21 @@
 use super::outside_a_day;
 use crate::complaints::Complaints;
 use crate::link::milliseconds;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{Fading, SignalWalk, WalkError};
 
 /// A signal that is piecewise linear in time, and the rate that LTE's modulation and coding schemes
 /// make of it: none below −6.9 dB, all of `peak_mbps` from 19.8 dB on.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WalkSpec {
     /// Rate of the best scheme, in Mbit/s.
     pub peak_mbps: f64,
     /// Seconds and signal-to-noise ratio in dB; the first at 0 s. The walk starts anew at the last
     /// one; a single point stands still.
+    #[schemars(extend("unit" = "s, dB"))]
     pub points: Vec<[f64; 2]>,
     /// Standard deviation of fast fading, in dB.
     #[serde(default)]

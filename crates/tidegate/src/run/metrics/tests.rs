@@ -107,7 +107,7 @@ fn every_query_of_the_dashboard_names_an_exported_metric() {
 
 #[test]
 fn the_page_on_watching_tells_of_every_metric() {
-    let page = include_str!("../../../../../docs/watching.md");
+    let page = include_str!("../../../../../docs/metrics.md");
     for name in lint::samples(&exposition()) {
         let name = ["_bucket", "_sum", "_count"]
             .iter()

@@ -1,0 +1,414 @@
+//! A JSON Schema, which comes from the types that files are read into, as tables of keys.
+
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Characters of an explanation that is too long for a table.
+const LONG: usize = 160;
+/// With more words than that a key has a table of them.
+const FEW_WORDS: usize = 3;
+
+/// A table of a file: its keys, the kinds that it may be, or the words that a key may have.
+pub struct Section {
+    /// Where it stands in a file: `down`, `up`, `hop.link`.
+    pub places: Vec<String>,
+    /// What it is.
+    pub about: String,
+    /// What its rows are.
+    pub kind: Kind,
+    /// Those that must be there first.
+    pub rows: Vec<Row>,
+}
+
+/// What the rows of a section are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Keys, which may all stand side by side.
+    Keys,
+    /// Keys, of which there is one.
+    OneOf,
+    /// Values of a key.
+    Words,
+}
+
+/// A key, or a word.
+pub struct Row {
+    /// As it is written.
+    pub name: String,
+    /// What its value is.
+    pub form: String,
+    /// The unit of numbers.
+    pub unit: Option<String>,
+    /// Whether it may not be left out.
+    pub required: bool,
+    /// What it is if it is left out.
+    pub default: Option<Value>,
+    /// A value that an example has.
+    pub example: Option<Value>,
+    /// What it is, in sentences.
+    pub about: String,
+    /// The section about its value: the first of its places.
+    pub section: Option<String>,
+}
+
+/// All sections of a schema, with examples from whole files.
+pub fn sections(schema: &Value, files: &[Value]) -> Vec<Section> {
+    let mut reader = Reader {
+        schema,
+        examples: BTreeMap::new(),
+        places: BTreeMap::new(),
+        order: Vec::new(),
+        sections: BTreeMap::new(),
+    };
+    for file in files {
+        reader.exemplify(schema, ROOT, file);
+    }
+    reader.visit(schema, ROOT, "");
+    reader.finish()
+}
+
+const ROOT: &str = "";
+
+struct Reader<'a> {
+    schema: &'a Value,
+    /// By section and key: the first value that an example has there.
+    examples: BTreeMap<(String, String), Value>,
+    /// Of each section, where it stands.
+    places: BTreeMap<String, BTreeSet<String>>,
+    order: Vec<String>,
+    sections: BTreeMap<String, Section>,
+}
+
+impl<'a> Reader<'a> {
+    /// The definition that a schema refers to, whatever stands around it, and its name.
+    fn resolve(&self, schema: &'a Value) -> (&'a Value, Option<&'a str>) {
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            let name = reference.rsplit('/').next().unwrap_or(reference);
+            let (inner, deeper) = self.resolve(&self.schema["$defs"][name]);
+            return (inner, deeper.or(Some(name)));
+        }
+        let choices = schema.get("anyOf").and_then(Value::as_array);
+        let present = choices.and_then(|all| all.iter().find(|one| !is_null(one)));
+        match present {
+            Some(inner) => self.resolve(inner),
+            None => (schema, None),
+        }
+    }
+
+    /// Remembers the values of a file.
+    fn exemplify(&mut self, schema: &'a Value, id: &str, value: &Value) {
+        let (schema, _) = self.resolve(schema);
+        if let Some(variants) = variants(schema) {
+            for (word, inner, _) in variants {
+                let Some(own) = value.get(word) else { continue };
+                self.note(id, word, own);
+                self.exemplify_value(inner, id, word, own);
+            }
+            return;
+        }
+        for (key, inner) in properties(schema) {
+            if let Some(own) = value.get(key) {
+                self.note(id, key, own);
+                self.exemplify_value(inner, id, key, own);
+            }
+        }
+    }
+
+    fn exemplify_value(&mut self, schema: &'a Value, id: &str, key: &str, value: &Value) {
+        let (inner, name) = self.resolve(schema);
+        let (item, item_name) = match inner.get("items") {
+            Some(items) => self.resolve(items),
+            None => (inner, name),
+        };
+        if !has_keys(item) {
+            return;
+        }
+        let own = section_id(item_name, id, key);
+        match value {
+            Value::Array(all) => all.iter().for_each(|one| self.exemplify(item, &own, one)),
+            one => self.exemplify(item, &own, one),
+        }
+    }
+
+    fn note(&mut self, id: &str, key: &str, value: &Value) {
+        let at = (id.to_owned(), key.to_owned());
+        self.examples.entry(at).or_insert_with(|| value.clone());
+    }
+
+    /// Makes the section of a table, and those of the tables in it.
+    fn visit(&mut self, schema: &'a Value, id: &str, place: &str) {
+        let places = self.places.entry(id.to_owned()).or_default();
+        places.insert(place.to_owned());
+        if self.order.iter().any(|known| known == id) {
+            return;
+        }
+        self.order.push(id.to_owned());
+        let (kind, rows) = if let Some(variants) = variants(schema) {
+            let rows = variants.map(|(word, inner, one)| {
+                let row = self.row(inner, id, word, false, place);
+                Row {
+                    about: about(one),
+                    unit: row.unit.or_else(|| unit(word, one)),
+                    ..row
+                }
+            });
+            (Kind::OneOf, rows.collect())
+        } else if let Some(words) = words(schema) {
+            (Kind::Words, words)
+        } else {
+            let required = schema.get("required").and_then(Value::as_array);
+            let must = |key: &str| required.is_some_and(|all| all.iter().any(|one| one == key));
+            // A section's own tables are named by their keys alone, but those of a kind by kind and key.
+            let rows = properties(schema);
+            let rows = rows.map(|(key, inner)| self.row(inner, id, key, must(key), ""));
+            let mut rows: Vec<_> = rows.collect();
+            rows.sort_by_key(|row| !row.required);
+            (Kind::Keys, rows)
+        };
+        let section = Section {
+            places: Vec::new(),
+            about: about(schema),
+            kind,
+            rows,
+        };
+        self.sections.insert(id.to_owned(), section);
+    }
+
+    fn row(&mut self, schema: &'a Value, id: &str, key: &str, required: bool, of: &str) -> Row {
+        let (inner, name) = self.resolve(schema);
+        let items = inner.get("items");
+        let (item, item_name) = match items {
+            Some(items) => self.resolve(items),
+            None => (inner, name),
+        };
+        let place = match of {
+            "" => key.to_owned(),
+            of => format!("{of}.{key}"),
+        };
+        let few = words(item).map(|all| all.len() <= FEW_WORDS);
+        let section = (has_keys(item) || few == Some(false)).then(|| {
+            let own = section_id(item_name, id, key);
+            self.visit(item, &own, &place);
+            own
+        });
+        let mut text = about(schema);
+        if text.is_empty() {
+            text = about(inner);
+        }
+        if few == Some(true) && items.is_none() {
+            for word in words(item).into_iter().flatten() {
+                text.push_str(&format!(
+                    " `\"{}\"`: {}",
+                    word.name,
+                    lower(&brief(&word.about))
+                ));
+            }
+        }
+        Row {
+            name: key.to_owned(),
+            form: form(item, items.is_some()),
+            unit: unit(key, schema).or_else(|| unit(key, inner)),
+            required,
+            default: schema.get("default").cloned(),
+            example: self.examples.get(&(id.to_owned(), key.to_owned())).cloned(),
+            about: text,
+            section,
+        }
+    }
+
+    fn finish(mut self) -> Vec<Section> {
+        let firsts: BTreeMap<String, String> = self
+            .places
+            .iter()
+            .map(|(id, places)| (id.clone(), heading(places)))
+            .collect();
+        let ids = std::mem::take(&mut self.order);
+        ids.into_iter()
+            .filter_map(|id| {
+                let mut section = self.sections.remove(&id)?;
+                section.places = self.places.remove(&id)?.into_iter().collect();
+                for row in &mut section.rows {
+                    row.section = row.section.take().and_then(|own| firsts.get(&own).cloned());
+                }
+                Some(section)
+            })
+            .collect()
+    }
+}
+
+/// A section's places in one line.
+pub fn heading(places: &BTreeSet<String>) -> String {
+    places
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn section_id(name: Option<&str>, id: &str, key: &str) -> String {
+    name.map_or_else(|| format!("{id}/{key}"), str::to_owned)
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "null")
+}
+
+fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| (key.as_str(), value))
+}
+
+/// Kinds, each of which is written as a table of one key: the key, what stands behind it, and the whole.
+fn variants(schema: &Value) -> Option<impl Iterator<Item = (&str, &Value, &Value)>> {
+    let all = schema.get("oneOf")?.as_array()?;
+    let is_table = |one: &Value| one.get("properties").is_some();
+    let variant = |one| properties(one).map(move |(key, inner)| (key, inner, one));
+    all.iter()
+        .all(is_table)
+        .then(|| all.iter().flat_map(variant))
+}
+
+fn has_keys(schema: &Value) -> bool {
+    schema
+        .get("properties")
+        .is_some_and(|p| p.as_object().is_some_and(|p| !p.is_empty()))
+        || variants(schema).is_some()
+}
+
+/// The words that a value may be.
+fn words(schema: &Value) -> Option<Vec<Row>> {
+    let word = |name: &str, about: String| Row {
+        name: name.to_owned(),
+        form: String::new(),
+        unit: None,
+        required: false,
+        default: None,
+        example: None,
+        about,
+        section: None,
+    };
+    if let Some(all) = schema.get("enum").and_then(Value::as_array) {
+        return all
+            .iter()
+            .map(|one| Some(word(one.as_str()?, String::new())))
+            .collect();
+    }
+    let all = schema.get("oneOf")?.as_array()?;
+    all.iter()
+        .map(|one| Some(word(one.get("const")?.as_str()?, about(one))))
+        .collect()
+}
+
+/// Its first paragraph, in one line.
+fn about(schema: &Value) -> String {
+    let text = schema
+        .get("description")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Of a long explanation what stands before its first bracket.
+fn brief(text: &str) -> String {
+    let first = text.split_once(" (").filter(|_| text.len() > LONG);
+    first.map_or_else(|| text.to_owned(), |(first, _)| format!("{first}."))
+}
+
+fn lower(text: &str) -> String {
+    let mut rest = text.chars();
+    let second_is_small = text.chars().nth(1).is_none_or(|c| !c.is_uppercase());
+    match rest.next() {
+        Some(first) if second_is_small => first.to_lowercase().chain(rest).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+/// What a value is, in words: of a list, its items.
+fn form(item: &Value, is_list: bool) -> String {
+    let one = if has_keys(item) {
+        "table"
+    } else if words(item).is_some() {
+        "word"
+    } else if item.get("items").is_some() {
+        "pair of numbers"
+    } else {
+        match kind(item) {
+            "string" => "text",
+            "integer" => "whole number",
+            "number" => "number",
+            "boolean" => "`true` or `false`",
+            "object" => "table",
+            other => {
+                panic!("a value of the kind {other}, which nobody knows how to describe: {item}")
+            }
+        }
+    };
+    match is_list {
+        false => one.to_owned(),
+        true => format!(
+            "list of {}",
+            one.replace("pair", "pairs") + if one.contains("pair") { "" } else { "s" }
+        ),
+    }
+}
+
+/// The type that is not null.
+fn kind(schema: &Value) -> &str {
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind,
+        Some(Value::Array(kinds)) => {
+            let mut kinds = kinds.iter().filter_map(Value::as_str);
+            kinds.find(|kind| *kind != "null").unwrap_or("null")
+        }
+        _ => "?",
+    }
+}
+
+/// What the schema says, or else what the key's name ends with.
+fn unit(key: &str, schema: &Value) -> Option<String> {
+    if let Some(unit) = schema.get("unit").and_then(Value::as_str) {
+        return Some(unit.to_owned());
+    }
+    let of_numbers = |schema: &Value| ["integer", "number"].contains(&kind(schema));
+    let numbers = of_numbers(schema) || schema.get("items").is_some_and(of_numbers);
+    let last = key.rsplit('_').next().unwrap_or(key);
+    let known = match last {
+        "s" => "s",
+        "ms" => "ms",
+        "mbps" => "Mbit/s",
+        "bps" => "bit/s",
+        "bytes" => "bytes",
+        "packets" => "packets",
+        "db" => "dB",
+        _ => return None,
+    };
+    numbers.then(|| known.to_owned())
+}
+
+/// A JSON value as TOML has it.
+pub fn toml(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("\"{text}\""),
+        Value::Array(all) => {
+            let all: Vec<_> = all.iter().map(toml).collect();
+            format!("[{}]", all.join(", "))
+        }
+        Value::Number(number) if number.as_f64().is_some_and(|n| n.fract() == 0.0) => {
+            format!("{:.0}", number.as_f64().unwrap_or_default())
+        }
+        Value::Object(table) if table.is_empty() => "{}".into(),
+        Value::Object(table) => format!("{{ {} }}", pairs(table).join(", ")),
+        other => other.to_string(),
+    }
+}
+
+fn pairs(table: &Map<String, Value>) -> Vec<String> {
+    table
+        .iter()
+        .map(|(key, value)| format!("{key} = {}", toml(value)))
+        .collect()
+}

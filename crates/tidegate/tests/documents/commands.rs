@@ -1,0 +1,156 @@
+//! What is marked `sh run` in a document is run: each page's blocks one after another, in an empty folder that has
+//! the shipped scenarios, with the program in the path, in a network namespace where this is root. `root` behind it:
+//! not without. A name: the last scenario of the page is put into that file before.
+
+use crate::markdown::{Block, Document, documents, root};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Output};
+use tidegate_netns::Namespace;
+use tidegate_testing::{has_program, has_tun, is_root, skipped};
+
+/// Seconds that a block may take, however busy the machine is.
+const PATIENCE: u32 = 240;
+
+/// Pages of tasks of which nothing can be run so, and why.
+const CANNOT: [(&str, &str); 8] = [
+    (
+        "docs/working.md",
+        "what it looks at is the machine's own link; tests/promises and tests/sight try its commands in namespaces",
+    ),
+    (
+        "docs/router.md",
+        "it needs a router with devices; tests/devices makes one",
+    ),
+    (
+        "docs/openwrt.md",
+        "it needs OpenWrt; tests/openwrt tries the init script",
+    ),
+    (
+        "docs/containers.md",
+        "it needs a container runtime; tests/containers does what one would",
+    ),
+    (
+        "docs/rules.md",
+        "it needs the machine's own agent; tests/operation tries reloads, rules and ends",
+    ),
+    (
+        "docs/metrics.md",
+        "it needs a running agent; tests/sight scrapes one",
+    ),
+    ("docs/reasons.md", "it has no commands"),
+    ("docs/links.md", "it has no commands"),
+];
+
+fn pages() -> Vec<Document> {
+    let mut documents = documents();
+    documents.retain(|document| document.blocks().iter().any(|block| block.is_run()));
+    documents
+}
+
+impl Block {
+    fn is_run(&self) -> bool {
+        self.words().starts_with(&["sh", "run"])
+    }
+}
+
+#[test]
+fn every_page_of_a_task_is_tried_or_says_why_not() {
+    let tried: Vec<_> = pages().into_iter().map(|page| page.path).collect();
+    let found = [
+        "measurements.md",
+        "reproduction.md",
+        "promises.md",
+        "quic-stacks.md",
+        "security.md",
+    ];
+    for document in documents() {
+        let path = document.path.as_path();
+        let is_task = path.parent() == Some(Path::new("docs"));
+        let is_other = ["docs/README.md", "docs/SUMMARY.md"]
+            .iter()
+            .any(|name| path == Path::new(name))
+            || found.iter().any(|name| path.ends_with(name));
+        if !is_task || is_other {
+            continue;
+        }
+        let excused = CANNOT.iter().any(|(name, _)| path == Path::new(name));
+        assert!(
+            tried.contains(&document.path) != excused,
+            "{}: neither tried nor excused, or both",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn the_commands_of_each_page_do_what_it_says() {
+    for page in pages() {
+        try_page(&page);
+    }
+}
+
+fn try_page(page: &Document) {
+    let folder = tempfile::tempdir().expect("a folder");
+    symlink(
+        root().join("scenarios").canonicalize().expect("there"),
+        folder.path().join("scenarios"),
+    )
+    .expect("a link");
+    let mut scenario = String::new();
+    for block in page.blocks() {
+        let words = block.words();
+        if words == ["toml", "scenario"] {
+            scenario.clone_from(&block.text);
+        }
+        if !block.is_run() {
+            continue;
+        }
+        let at = format!("{}:{}", page.path.display(), block.line);
+        for word in &words[2..] {
+            match *word {
+                "root" if !is_root() => return skipped(format!("{at}: not root")),
+                "root" if !has_tun() => return,
+                "root" => {}
+                file => fs::write(folder.path().join(file), &scenario).expect("writable"),
+            }
+        }
+        let output = run(&block.text, folder.path());
+        assert!(
+            output.status.success(),
+            "{at}: {}\n{}\n{}",
+            output.status,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        eprintln!("{at}: done");
+    }
+}
+
+fn run(script: &str, folder: &Path) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_tidegate"));
+    let path = format!(
+        "{}:{}",
+        program.parent().expect("a folder").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let mut command = Command::new("timeout");
+    command
+        .args(["-k", "5", &PATIENCE.to_string(), "bash", "-euc", script])
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("HOME", folder)
+        .env("XDG_STATE_HOME", folder);
+    if !is_root() || !has_program("ip", "iproute2") {
+        return command.output().expect("timeout and bash");
+    }
+    let namespace = Namespace::new().expect("root");
+    let run = || {
+        Command::new("ip")
+            .args(["link", "set", "lo", "up"])
+            .status()?;
+        Ok(command.output()?)
+    };
+    namespace.run(run).expect("timeout and bash")
+}
