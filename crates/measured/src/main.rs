@@ -12,6 +12,8 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
 use page::Page;
 use rows::{ROWS, Row};
+use std::fmt::Write as _;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use take::{Setting, Taker};
@@ -56,7 +58,8 @@ fn run(args: &Args) -> Result<()> {
     let text = read().with_context(|| format!("read {}", args.page.display()))?;
     let page = Page::parse(&text).with_context(|| args.page.display().to_string())?;
     if args.list {
-        list(&page);
+        // Whoever has read enough has closed the pipe.
+        let _ = std::io::stdout().write_all(list(&page).as_bytes());
         return Ok(());
     }
     let date = args
@@ -131,20 +134,23 @@ fn select(args: &Args) -> Result<Vec<&'static Row>> {
     Ok(ROWS.iter().filter(wanted).collect())
 }
 
-fn list(page: &Page) {
+fn list(page: &Page) -> String {
+    let mut text = String::new();
     for row in ROWS {
         let long = if row.is_long() { ", --long" } else { "" };
         let traces = if row.needs_traces { ", --traces" } else { "" };
-        println!(
+        let _ = writeln!(
+            text,
             "{:16} {}{long}{traces}; {}",
             row.id,
             minutes(row.minutes),
             page.taken(row.id).unwrap_or("not on the page")
         );
         for command in row.commands {
-            println!("    {command}");
+            let _ = writeln!(text, "    {command}");
         }
     }
+    text
 }
 
 fn minutes(minutes: f64) -> String {
