@@ -75,7 +75,7 @@
     const turned = drawn && node.getScreenCTM();
     const scale = turned ? Math.hypot(turned.a, turned.b) : 1;
     const size = parseFloat(style.fontSize) * scale;
-    if (size < 11) complain(node, `letters of ${size.toFixed(1)} pixels`);
+    if (size < 10.5) complain(node, `letters of ${size.toFixed(1)} pixels`);
   }
   for (const figure of document.querySelectorAll("svg")) {
     if (!isSeen(figure)) continue;
