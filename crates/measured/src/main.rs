@@ -29,6 +29,9 @@ struct Args {
     /// Take nothing, and say which tables there are, how long they take and when they were taken
     #[arg(long)]
     list: bool,
+    /// Write tables, too, of whose runs the laboratory says that the machine was too busy; the page says so
+    #[arg(long)]
+    doubtful: bool,
     /// A folder with recordings, for the table of recorded links: Mahimahi's traces (*.down), and rate series (*.csv)
     #[arg(long, value_name = "FOLDER")]
     traces: Option<PathBuf>,
@@ -95,6 +98,14 @@ fn run(args: &Args) -> Result<()> {
             minutes(row.minutes)
         );
         match taker.take(row) {
+            Ok(taken) if taken.doubted() > 0 && !args.doubtful => {
+                eprintln!(
+                    "{}: the machine was too busy in {} runs; its numbers stay as they were (--doubtful writes them)",
+                    row.id,
+                    taken.doubted()
+                );
+                failed.push(row.id);
+            }
             Ok(taken) => {
                 // After each, so that an interrupt costs no more than the one under way. The page may have been edited meanwhile.
                 let text = read()?;

@@ -177,26 +177,36 @@ impl Taken {
 
     /// How well the laboratory kept time, and the runs of which it says that they should not be counted.
     fn doubts(&self) -> String {
-        let runs = || {
-            let sets = self.results().filter_map(|set| set.get("runs")?.as_array());
-            sets.flatten().filter_map(|run| run.get("health"))
-        };
-        let errors = runs().filter_map(|health| health.pointer("/timing_error_ms/p99")?.as_f64());
+        let errors = self.healths();
+        let errors = errors.filter_map(|health| health.pointer("/timing_error_ms/p99")?.as_f64());
         let Some(worst) = errors.filter(|ms| *ms > 0.0).reduce(f64::max) else {
             return String::new();
         };
-        let warned = runs().filter_map(|health| health.get("warnings")?.as_array());
-        let warned = warned.filter(|warnings| !warnings.is_empty()).count();
         let mut said = format!(
             "\nSingle runs; packets were at most {worst:.2} ms late in the 99th percentile of a run."
         );
-        if warned > 0 {
+        if self.doubted() > 0 {
             said.push_str(&format!(
-                " Of {warned} of {} runs the laboratory says that the machine was too busy for them to be counted.",
-                runs().count()
+                " Of {} of {} runs the laboratory says that the machine was too busy for them to be counted.",
+                self.doubted(),
+                self.healths().count()
             ));
         }
         said + "\n"
+    }
+
+    /// Runs of which the laboratory says that they should not be counted.
+    pub fn doubted(&self) -> usize {
+        let warnings = self.healths();
+        let warnings = warnings.filter_map(|health| health.get("warnings")?.as_array());
+        warnings.filter(|warnings| !warnings.is_empty()).count()
+    }
+
+    /// What each run says of itself.
+    fn healths(&self) -> impl Iterator<Item = &Value> {
+        let sets = self.results();
+        let sets = sets.filter_map(|set| set.get("runs")?.as_array());
+        sets.flatten().filter_map(|run| run.get("health"))
     }
 
     /// Each result that was printed.
