@@ -133,7 +133,7 @@ fn try_page(page: &Document) {
 fn run(script: &str, folder: &Path) -> (ExitStatus, String) {
     // A file: what the script leaves running would keep a pipe open.
     let printed = tempfile::NamedTempFile::new().expect("a file");
-    let to = || Stdio::from(printed.reopen().expect("open"));
+    let to = || Stdio::from(printed.as_file().try_clone().expect("open"));
     let program = Path::new(env!("CARGO_BIN_EXE_tidegate"));
     let path = format!(
         "{}:{}",
@@ -170,7 +170,7 @@ fn run(script: &str, folder: &Path) -> (ExitStatus, String) {
 }
 
 /// Waits for timeout(1), which leads a process group, and ends what is left of that.
-fn ended(command: &mut Command) -> std::io::Result<ExitStatus> {
+fn ended(command: &mut Command) -> anyhow::Result<ExitStatus> {
     let mut child = command.spawn()?;
     let status = child.wait()?;
     let group = Pid::from_raw(child.id() as i32);
