@@ -6,7 +6,7 @@ mod connections;
 use super::control_group::ControlGroup;
 use anyhow::Result;
 pub use command::{Loads, fetch, require_program};
-pub use connections::{CONNECTIONS, Far};
+pub use connections::Far;
 use std::ffi::OsString;
 use tidegate_lab::Caller;
 

@@ -14,7 +14,8 @@ use tidegate_report::{document, escape};
 const STYLE: &str = "\
 main { max-width: 660px; }
 h1 { font-size: 23px; }
-.card { overflow-wrap: anywhere; }
+footer { overflow-wrap: anywhere; }
+h2.first { margin-top: 0; padding-top: 0; border-top: none; }
 .verdict { border-left: 6px solid var(--neutral); }
 .helps { border-left-color: #009e73; }
 .hurts { border-left-color: #d55e00; }
@@ -176,21 +177,15 @@ fn how(outcome: &Outcome) -> String {
 
 /// A moment in seconds since 1970, as UTC has it: 2026-03-01 14:05 UTC.
 fn date(at: u64) -> String {
-    let (days, minutes) = (at / 86_400, at % 86_400 / 60);
-    let (year, month, day) = civil(days);
-    format!("{year}-{month:02}-{day:02} {:02}:{:02} UTC", minutes / 60, minutes % 60)
-}
-
-/// Year, month and day of so many days after 1970-01-01 (H. Hinnant, chrono-compatible low-level date algorithms).
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    (year + era * 400 + u64::from(month <= 2), month, day)
+    // SAFETY: zeroes are a valid tm, which gmtime_r fills in.
+    let date = unsafe {
+        let mut date = std::mem::zeroed();
+        libc::gmtime_r(&(at as libc::time_t), &raw mut date);
+        date
+    };
+    let (year, month) = (date.tm_year + 1900, date.tm_mon + 1);
+    let (day, hour, minute) = (date.tm_mday, date.tm_hour, date.tm_min);
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }
 
 #[cfg(test)]

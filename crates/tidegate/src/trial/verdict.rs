@@ -331,3 +331,6 @@ impl CutShort {
     }
 }
 
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use tidegate_probe::net::{Client, Direction, Failure, Key};
 
 /// TCP connections of one load.
-pub const CONNECTIONS: usize = 4;
+const CONNECTIONS: usize = 4;
 
 /// A server, and which way it is to be loaded.
 #[derive(Clone, Debug)]

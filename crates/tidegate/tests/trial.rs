@@ -1,0 +1,296 @@
+//! `tidegate try` over emulated links of which the truth is known, and how it ends: needs root, and says so aloud.
+//!
+//! The way from what was measured to a verdict is tested over hundreds of simulated links in the program itself
+//! (`src/trial/simulated.rs`); here real TCP, a real ping and the real agent walk it once or twice.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Veth};
+use tidegate_link::Config;
+use tidegate_scenario::{CellKind, GenerateSpec, LinkSpec, QueuePolicy, QueueSpec, RateSpec};
+use tidegate_testing::{has_program, has_tun, is_root, own_cgroups};
+
+const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
+
+fn tidegate(args: &[&str]) -> Command {
+    let mut command = Command::new(TIDEGATE);
+    for variable in ["SUDO_UID", "SUDO_GID", "PKEXEC_UID", "DOAS_USER"] {
+        command.env_remove(variable);
+    }
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+fn in_namespace(namespace: &Namespace, mut command: Command) -> Output {
+    namespace.run(|| Ok(command.output()?)).unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+}
+
+fn link(rate: RateSpec, queue: QueueSpec) -> Config {
+    let spec = LinkSpec {
+        queue,
+        ..LinkSpec::new(rate, 25.0)
+    };
+    spec.resolve(Path::new(""), 7).unwrap()
+}
+
+fn queue(packets: usize, policy: QueuePolicy) -> QueueSpec {
+    QueueSpec {
+        packets: Some(packets),
+        policy,
+        ..QueueSpec::default()
+    }
+}
+
+fn up() -> Config {
+    link(RateSpec::ConstantMbps(5.0), QueueSpec::default())
+}
+
+/// A file without an end, over HTTP.
+fn serve_forever(namespace: &Namespace, address: IpAddr) -> SocketAddr {
+    let listener = namespace.run(|| Ok(TcpListener::bind((address, 0))?)).unwrap();
+    let at = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let mut request = [0; 4096];
+                let _ = stream.read(&mut request);
+                let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n");
+                while stream.write_all(&[7; 1 << 16]).is_ok() {}
+            });
+        }
+    });
+    at
+}
+
+/// An over-buffered LTE link, loaded by a URL.
+#[test]
+fn it_helps_over_lte() {
+    if !has_tun() || !has_program("curl", "curl") {
+        return;
+    }
+    let lte = RateSpec::Generate(GenerateSpec {
+        kind: CellKind::Lte,
+        mean_mbps: None,
+        seed: None,
+    });
+    let down = link(lte, queue(2000, QueuePolicy::DropTail));
+    let hosts = EmulatedHosts::new(down, up(), 1).unwrap();
+    let at = serve_forever(hosts.server(), EmulatedHosts::server_address(IpVersion::V4));
+    let folder = TempDir::new().unwrap();
+    let page = folder.path().join("try.html");
+    let url = format!("http://{at}/file");
+    let args = [
+        "try", "--url", &url, "--iface", EmulatedHosts::INTERFACE, "--slot", "2.5", "--seed", "1", "--yes", "--json", "--page",
+        page.to_str().unwrap(),
+    ];
+    let result = json(&in_namespace(hosts.client(), tidegate(&args)));
+    let headline = result["headline"].as_str().unwrap();
+    assert_eq!(result["verdict"], "helps", "{result:#}");
+    assert!(headline.starts_with("Steering helps here: "), "{headline}");
+    assert_eq!(result["direction"], "down");
+    let number = |pointer: &str| {
+        let value = result.pointer(pointer).and_then(Value::as_f64);
+        value.unwrap_or_else(|| panic!("no {pointer}: {result:#}"))
+    };
+    assert!((50.0..80.0).contains(&number("/idle_ms")), "{result:#}");
+    assert!(number("/loaded_ms/without") > 2.0 * number("/loaded_ms/with"), "{result:#}");
+    assert_eq!(number("/tested/p"), 2.0 / 64.0);
+    assert_eq!(result["slots"].as_array().unwrap().len(), 14);
+    assert_eq!(result["about"]["pinged_by"], "echo");
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains(headline), "{page}");
+    roxmltree::Document::parse(page.trim_start_matches("<!DOCTYPE html>")).unwrap();
+}
+
+/// A prober's server in front of a queue that is managed.
+#[test]
+fn a_managed_queue_is_found_to_be_one() {
+    if !has_tun() {
+        return;
+    }
+    let down = link(RateSpec::ConstantMbps(20.0), queue(2000, QueuePolicy::Codel));
+    let hosts = EmulatedHosts::new(down, up(), 1).unwrap();
+    let address = EmulatedHosts::server_address(IpVersion::V4);
+    let folder = TempDir::new().unwrap();
+    let key = folder.path().join("probe.key");
+    fs::write(&key, "ab".repeat(32)).unwrap();
+    let key = key.to_str().unwrap();
+    let listen = format!("{address}:4817");
+    let mut server = tidegate(&["probe", "serve", "--listen", &listen, "--key", key]);
+    let server = hosts.server().run(|| Ok(server.stderr(Stdio::null()).spawn()?));
+    let _server = Ended(server.unwrap());
+    let args = [
+        "try", "--probe", &listen, "--key", key, "--iface", EmulatedHosts::INTERFACE, "--slot", "2.5", "--seed", "1", "--yes",
+        "--json",
+    ];
+    let result = json(&in_namespace(hosts.client(), tidegate(&args)));
+    assert_eq!(result["verdict"], "no_difference", "{result:#}");
+    assert_eq!(result["because"], "managed_queue", "{result:#}");
+    // Twice the load carried no more.
+    assert_eq!(result["slots"][14]["purpose"], "check");
+}
+
+/// Killed when it is not needed any more.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The arguments of a load that outlives its session, and could be told from any other.
+fn marked_load(marker: &str) -> [String; 3] {
+    let script = format!("setsid sleep {marker} & exec sleep {marker}");
+    ["sh".into(), "-c".into(), script]
+}
+
+/// Processes with that word on their command line.
+fn with_word(word: &str) -> usize {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|p| fs::read(p.path().join("cmdline")).ok());
+    lines.filter(|line| line.split(|byte| *byte == 0).any(|arg| arg == word.as_bytes())).count()
+}
+
+fn groups_of(process: u32) -> Vec<PathBuf> {
+    let root = tidegate_agent::Cgroup::root().unwrap();
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap();
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap();
+    let folder = root.join(own).join(format!("tidegate-try-{process}"));
+    folder.exists().then_some(folder).into_iter().collect()
+}
+
+/// Ends a trial amid its first slot by a signal. Nothing of it stays: no process of its load, in whatever session, no
+/// group, no program, no lock.
+fn ends_by(signal: Signal, marker: &str) {
+    own_cgroups();
+    let hosts = Veth::new().unwrap();
+    let server = Veth::server_address(IpVersion::V4).to_string();
+    let load = marked_load(marker);
+    let words = ["try", "--ping", &server, "--iface", Veth::INTERFACE, "--yes", "--"];
+    let mut command = tidegate(&words);
+    command.args(&load).stderr(Stdio::piped()).stdout(Stdio::null());
+    let mut trial = hosts.client.run(|| Ok(command.spawn()?)).unwrap();
+    await_that("the load runs", || with_word(marker) == 2);
+    assert_eq!(groups_of(trial.id()).len(), 1);
+    kill(Pid::from_raw(trial.id() as i32), signal).unwrap();
+    let status = trial.wait().unwrap();
+    await_that("the load has ended", || with_word(marker) == 0);
+    await_that("its group has gone", || groups_of(trial.id()).is_empty());
+    if signal == Signal::SIGINT {
+        assert_eq!(status.code(), Some(1));
+        let said = BufReader::new(trial.stderr.take().unwrap()).lines();
+        let last = said.map_while(Result::ok).last().unwrap();
+        assert!(last.contains("interrupted"), "{last}");
+    }
+    let stopped = json(&in_namespace(&hosts.client, tidegate(&["stop", "--json"])));
+    assert_eq!(stopped, serde_json::json!({ "agent": null, "removed": [] }));
+}
+
+fn await_that(what: &str, is: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is() {
+        assert!(began.elapsed() < Duration::from_secs(20), "not so: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn an_interrupt_leaves_nothing_behind() {
+    if is_root() {
+        ends_by(Signal::SIGINT, "86391");
+    }
+}
+
+#[test]
+fn a_kill_leaves_nothing_behind() {
+    if is_root() {
+        ends_by(Signal::SIGKILL, "86392");
+    }
+}
+
+/// One sentence that has all of these words, and status 2.
+fn assert_refused(output: &Output, words: &[&str]) {
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(output.stdout.is_empty());
+    for word in words {
+        assert!(text.contains(word), "no \"{word}\" in: {text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_tried_is_refused() {
+    let refused = |args: &[&str], words: &[&str]| {
+        let args = [&["try"], args].concat();
+        assert_refused(&tidegate(&args).output().unwrap(), words);
+    };
+    refused(&[], &["--url <URL>", "--probe <HOST>", "CMD"]);
+    refused(&["--url", "http://h/", "--", "true"], &["cannot be used with"]);
+    refused(&["--pairs", "5", "--", "true"], &["6 to 16", "chance"]);
+    refused(&["--slot", "1", "--", "true"], &["2 to 120"]);
+    refused(&["--law", "none", "--", "true"], &["none steers nothing"]);
+    refused(&["--probe", "h"], &["--key"]);
+    refused(&["--url", "example.org"], &["--url example.org", "https://"]);
+    refused(&["--", "no-such-program"], &["no-such-program", "no such program"]);
+    refused(&["--", "true"], &["--ping HOST"]);
+}
+
+#[test]
+fn without_a_terminal_it_asks_for_yes() {
+    if !is_root() {
+        return;
+    }
+    let args = ["try", "--ping", "127.0.0.1", "--iface", "lo", "--", "true"];
+    let output = tidegate(&args).output().unwrap();
+    assert_refused(&output, &["fills the link for 140 s", "175 MB at 10 Mbit/s", "2.0 GB at most", "--yes"]);
+}
+
+#[test]
+fn it_does_not_run_beside_another_agent() {
+    if !is_root() {
+        return;
+    }
+    let hosts = Veth::new().unwrap();
+    let server = Veth::server_address(IpVersion::V4).to_string();
+    let folder = TempDir::new().unwrap();
+    let socket = folder.path().join("agent.sock");
+    let mut agent = tidegate(&["run", "--iface", Veth::INTERFACE, "--socket", socket.to_str().unwrap()]);
+    agent.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut agent = Ended(hosts.client.run(|| Ok(agent.spawn()?)).unwrap());
+    let mut line = String::new();
+    BufReader::new(agent.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("steering"), "{line}");
+    let args = ["try", "--ping", &server, "--iface", Veth::INTERFACE, "--yes", "--", "true"];
+    let output = in_namespace(&hosts.client, tidegate(&args));
+    assert_refused(&output, &["no other agent", &agent.0.id().to_string(), "tidegate stop"]);
+}
+
+#[test]
+fn whom_nobody_hears_is_refused() {
+    if !is_root() {
+        return;
+    }
+    let hosts = Veth::new().unwrap();
+    // An address of the link's that nobody has.
+    let nobody = "198.51.100.77";
+    let args = ["try", "--ping", nobody, "--iface", Veth::INTERFACE, "--yes", "--", "true"];
+    let output = in_namespace(&hosts.client, tidegate(&args));
+    assert_refused(&output, &[nobody, "neither", "443", "--ping HOST"]);
+}
