@@ -57,9 +57,9 @@ mod stop;
 mod sweep;
 mod top;
 #[cfg(feature = "full")]
-mod trial;
-#[cfg(feature = "full")]
 mod trace;
+#[cfg(feature = "full")]
+mod trial;
 mod udp;
 #[cfg(feature = "full")]
 mod validate;

@@ -27,6 +27,7 @@ use crate::args::TryArgs;
 use crate::consent;
 use crate::exit::BadInput;
 use crate::probe::{read_key, resolve};
+use crate::provenance::{Made, print_json, provenance};
 use crate::signals;
 use anyhow::{Context, Result};
 use control_group::ControlGroup;
@@ -61,13 +62,6 @@ pub fn run(args: &TryArgs) -> Result<()> {
             .map_err(|error| BadInput(format!("{error:#}; --root runs the load as root")))?,
     };
     let address = target.resolve()?;
-    consent::ask(&announcement(args, &plan), args.yes)?;
-    // Before anything runs: after minutes nobody wants to hear of it.
-    let page = args.page.as_deref().map(|path| {
-        File::create(path).map_err(|e| BadInput(format!("--page {}: {e}", path.display())))
-    });
-    let page = page.transpose()?;
-    let stop = signals::stop_flag()?;
     // Before there is any thread.
     let group = ControlGroup::make()?;
     let loader = Loader {
@@ -77,9 +71,19 @@ pub fn run(args: &TryArgs) -> Result<()> {
     };
     let mut steering = Steering::start(args)?;
     let interface = steering.interfaces()[0].name.clone();
-    let place = ping::find_way(address, &interface)?.ok_or_else(|| no_answer(&target, &interface))?;
+    let place = ping::find_way(address, &interface)?;
+    let place = place.ok_or_else(|| no_answer(&target, &interface))?;
+    // Whoever agrees gets what was agreed to: what can be known to fail has failed by now.
+    let page = args.page.as_deref().map(|path| {
+        File::create(path).map_err(|e| BadInput(format!("--page {}: {e}", path.display())))
+    });
+    let page = page.transpose()?;
+    consent::ask(&announcement(args, &plan), args.yes)?;
+    let stop = signals::stop_flag()?;
     let seed = args.seed.unwrap_or_else(|| rand::random::<u32>().into());
-    let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
+    let at = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |t| t.as_secs());
     let about = about(args, (&loader, &steering), (&target, place), seed, at);
     let (progress, began) = (Progress::new(plan), Instant::now());
     let pinger = Pinger::start(place, &interface)?;
@@ -99,17 +103,16 @@ pub fn run(args: &TryArgs) -> Result<()> {
     let outcome = Outcome::of(about, measured?);
     // Whatever becomes of the output, the machine is as it was.
     drop((pinger, steering, loader));
+    let from = provenance(Made::OnKernel, [seed]);
     if let Some(mut page) = page {
-        page.write_all(page::page(&outcome).as_bytes()).context("write the page")?;
+        let page_of = page::page(&outcome, &from);
+        page.write_all(page_of.as_bytes())
+            .context("write the page")?;
     }
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        serde_json::to_writer_pretty(&mut out, &outcome)?;
-        writeln!(out)?;
-    } else {
-        write!(out, "{}", table::text(&outcome))?;
+    match args.json {
+        true => print_json(&outcome, from),
+        false => Ok(write!(std::io::stdout(), "{}", table::text(&outcome))?),
     }
-    Ok(())
 }
 
 /// What is to load the link.
@@ -119,7 +122,11 @@ fn source(args: &TryArgs) -> Result<Source> {
         return Ok(Source::Probe(Far {
             server: resolve(host)?,
             key: read_key(key)?,
-            direction: if args.upload { Direction::Up } else { Direction::Down },
+            direction: if args.upload {
+                Direction::Up
+            } else {
+                Direction::Down
+            },
         }));
     }
     if !args.command.is_empty() {
@@ -162,9 +169,8 @@ fn no_answer(target: &Target, interface: &str) -> BadInput {
 fn announcement(args: &TryArgs, plan: &Plan) -> String {
     let seconds = plan.loaded().as_secs_f64();
     format!(
-        "This fills the link for {seconds:.0} s, with pauses for {:.0} minutes, by turns with and without steering: {} at 10 Mbit/s, \
+        "This fills the link for {seconds:.0} s, with pauses between, by turns with and without steering: {} at 10 Mbit/s, \
          {} at 100 Mbit/s, {} at most (--max-data).",
-        (seconds * 1.25 / 60.0).ceil(),
         words::data((seconds * 10e6 / 8.0) as u64),
         words::data((seconds * 100e6 / 8.0) as u64),
         words::data(args.max_data)
@@ -178,11 +184,8 @@ fn about(
     seed: u64,
     at: u64,
 ) -> About {
-    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let interfaces = steering.interfaces().iter();
     About {
-        version: env!("CARGO_PKG_VERSION").into(),
-        kernel: kernel.trim().into(),
         at,
         law: args.law,
         interfaces: interfaces.map(|interface| interface.name.clone()).collect(),

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Veth};
 use tidegate_link::Config;
 use tidegate_scenario::{CellKind, GenerateSpec, LinkSpec, QueuePolicy, QueueSpec, RateSpec};
-use tidegate_testing::{has_program, has_tun, is_root, own_cgroups};
+use tidegate_testing::{Browser, Screen, has_program, has_tun, is_root, own_cgroups};
 
 const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 
@@ -60,21 +60,36 @@ fn up() -> Config {
     link(RateSpec::ConstantMbps(5.0), QueueSpec::default())
 }
 
-/// A file without an end, over HTTP.
-fn serve_forever(namespace: &Namespace, address: IpAddr) -> SocketAddr {
-    let listener = namespace.run(|| Ok(TcpListener::bind((address, 0))?)).unwrap();
+/// A file without an end, over HTTP, as fast as TCP goes or at so many bytes in 20 ms. Returns where it is.
+fn serve_forever(hosts: &EmulatedHosts, each: Option<usize>) -> String {
+    let address = EmulatedHosts::server_address(IpVersion::V4);
+    let listener = hosts.server().run(|| Ok(TcpListener::bind((address, 0))?));
+    let listener = listener.unwrap();
     let at = listener.local_addr().unwrap();
     thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            thread::spawn(move || {
-                let mut request = [0; 4096];
-                let _ = stream.read(&mut request);
-                let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n");
-                while stream.write_all(&[7; 1 << 16]).is_ok() {}
-            });
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || serve(stream, each));
         }
     });
-    at
+    format!("http://{at}/file")
+}
+
+fn serve(mut stream: TcpStream, each: Option<usize>) {
+    let _ = stream.read(&mut [0; 4096]);
+    let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n");
+    while stream.write_all(&vec![7; each.unwrap_or(1 << 16)]).is_ok() {
+        if each.is_some() {
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn cell(kind: CellKind) -> RateSpec {
+    RateSpec::Generate(GenerateSpec {
+        kind,
+        mean_mbps: None,
+        seed: None,
+    })
 }
 
 /// An over-buffered LTE link, loaded by a URL.
@@ -83,19 +98,26 @@ fn it_helps_over_lte() {
     if !has_tun() || !has_program("curl", "curl") {
         return;
     }
-    let lte = RateSpec::Generate(GenerateSpec {
-        kind: CellKind::Lte,
-        mean_mbps: None,
-        seed: None,
-    });
-    let down = link(lte, queue(2000, QueuePolicy::DropTail));
+    let down = link(cell(CellKind::Lte), queue(2000, QueuePolicy::DropTail));
     let hosts = EmulatedHosts::new(down, up(), 1).unwrap();
-    let at = serve_forever(hosts.server(), EmulatedHosts::server_address(IpVersion::V4));
+    let url = serve_forever(&hosts, None);
     let folder = TempDir::new().unwrap();
     let page = folder.path().join("try.html");
-    let url = format!("http://{at}/file");
     let args = [
-        "try", "--url", &url, "--iface", EmulatedHosts::INTERFACE, "--slot", "2.5", "--seed", "1", "--yes", "--json", "--page",
+        "try",
+        "--url",
+        &url,
+        "--iface",
+        EmulatedHosts::INTERFACE,
+        "--slot",
+        "2.5",
+        "--pairs",
+        "6",
+        "--seed",
+        "1",
+        "--yes",
+        "--json",
+        "--page",
         page.to_str().unwrap(),
     ];
     let result = json(&in_namespace(hosts.client(), tidegate(&args)));
@@ -108,13 +130,33 @@ fn it_helps_over_lte() {
         value.unwrap_or_else(|| panic!("no {pointer}: {result:#}"))
     };
     assert!((50.0..80.0).contains(&number("/idle_ms")), "{result:#}");
-    assert!(number("/loaded_ms/without") > 2.0 * number("/loaded_ms/with"), "{result:#}");
+    assert!(
+        number("/loaded_ms/without") > 2.0 * number("/loaded_ms/with"),
+        "{result:#}"
+    );
     assert_eq!(number("/tested/p"), 2.0 / 64.0);
     assert_eq!(result["slots"].as_array().unwrap().len(), 14);
     assert_eq!(result["about"]["pinged_by"], "echo");
+    audit(&page);
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains(headline), "{page}");
+    assert!(page.len() < 500_000, "{} bytes", page.len());
     roxmltree::Document::parse(page.trim_start_matches("<!DOCTYPE html>")).unwrap();
+}
+
+/// Nothing is wrong with a page on a phone or a desk, in light or dark colours; it asks for nothing but itself.
+fn audit(page: &Path) {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let url = format!("file://{}", page.display());
+    for screen in Screen::ALL {
+        browser.look_at(screen);
+        browser.open(&url);
+        let wrong = browser.audit();
+        assert!(wrong.is_empty(), "{}: {wrong:#?}", screen.name());
+        assert_eq!(browser.requests(), [url.as_str()]);
+    }
 }
 
 /// A prober's server in front of a queue that is managed.
@@ -123,7 +165,10 @@ fn a_managed_queue_is_found_to_be_one() {
     if !has_tun() {
         return;
     }
-    let down = link(RateSpec::ConstantMbps(20.0), queue(2000, QueuePolicy::Codel));
+    let down = link(
+        RateSpec::ConstantMbps(20.0),
+        queue(2000, QueuePolicy::Codel),
+    );
     let hosts = EmulatedHosts::new(down, up(), 1).unwrap();
     let address = EmulatedHosts::server_address(IpVersion::V4);
     let folder = TempDir::new().unwrap();
@@ -132,10 +177,25 @@ fn a_managed_queue_is_found_to_be_one() {
     let key = key.to_str().unwrap();
     let listen = format!("{address}:4817");
     let mut server = tidegate(&["probe", "serve", "--listen", &listen, "--key", key]);
-    let server = hosts.server().run(|| Ok(server.stderr(Stdio::null()).spawn()?));
+    let server = hosts
+        .server()
+        .run(|| Ok(server.stderr(Stdio::null()).spawn()?));
     let _server = Ended(server.unwrap());
     let args = [
-        "try", "--probe", &listen, "--key", key, "--iface", EmulatedHosts::INTERFACE, "--slot", "2.5", "--seed", "1", "--yes",
+        "try",
+        "--probe",
+        &listen,
+        "--key",
+        key,
+        "--iface",
+        EmulatedHosts::INTERFACE,
+        "--slot",
+        "2.5",
+        "--pairs",
+        "6",
+        "--seed",
+        "1",
+        "--yes",
         "--json",
     ];
     let result = json(&in_namespace(hosts.client(), tidegate(&args)));
@@ -143,6 +203,54 @@ fn a_managed_queue_is_found_to_be_one() {
     assert_eq!(result["because"], "managed_queue", "{result:#}");
     // Twice the load carried no more.
     assert_eq!(result["slots"][14]["purpose"], "check");
+}
+
+/// `cargo test -p tidegate --test trial -- --ignored --nocapture`: a trial of the usual length over each kind of link, which
+/// takes twenty minutes.
+#[test]
+#[ignore = "twenty minutes in real time"]
+fn campaign() {
+    if !has_tun() || !has_program("curl", "curl") {
+        return;
+    }
+    let deep = || queue(2000, QueuePolicy::DropTail);
+    let managed = queue(2000, QueuePolicy::Codel);
+    let ten = RateSpec::ConstantMbps(10.0);
+    // 4 Mbit/s.
+    let slow = Some(10_000);
+    for (name, down, each, right) in [
+        ("LTE", link(cell(CellKind::Lte), deep()), None, "helps"),
+        ("HSPA", link(cell(CellKind::Hspa), deep()), None, "helps"),
+        ("CoDel", link(ten.clone(), managed), None, "managed_queue"),
+        (
+            "small buffer",
+            link(ten, queue(20, QueuePolicy::DropTail)),
+            None,
+            "managed_queue",
+        ),
+        (
+            "slow server",
+            link(cell(CellKind::Lte), deep()),
+            slow,
+            "server_limited",
+        ),
+    ] {
+        let hosts = EmulatedHosts::new(down, up(), 1).unwrap();
+        let url = serve_forever(&hosts, each);
+        let args = [
+            "try",
+            "--url",
+            &url,
+            "--iface",
+            EmulatedHosts::INTERFACE,
+            "--yes",
+            "--json",
+        ];
+        let result = json(&in_namespace(hosts.client(), tidegate(&args)));
+        println!("{name}: {}", result["headline"]);
+        let found = result["because"].as_str().or(result["verdict"].as_str());
+        assert_eq!(found, Some(right), "{name}: {result:#}");
+    }
 }
 
 /// Killed when it is not needed any more.
@@ -165,13 +273,21 @@ fn marked_load(marker: &str) -> [String; 3] {
 fn with_word(word: &str) -> usize {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|p| fs::read(p.path().join("cmdline")).ok());
-    lines.filter(|line| line.split(|byte| *byte == 0).any(|arg| arg == word.as_bytes())).count()
+    lines
+        .filter(|line| {
+            line.split(|byte| *byte == 0)
+                .any(|arg| arg == word.as_bytes())
+        })
+        .count()
 }
 
 fn groups_of(process: u32) -> Vec<PathBuf> {
     let root = tidegate_agent::Cgroup::root().unwrap();
     let own = fs::read_to_string("/proc/self/cgroup").unwrap();
-    let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap();
+    let own = own
+        .lines()
+        .find_map(|line| line.strip_prefix("0::/"))
+        .unwrap();
     let folder = root.join(own).join(format!("tidegate-try-{process}"));
     folder.exists().then_some(folder).into_iter().collect()
 }
@@ -183,9 +299,20 @@ fn ends_by(signal: Signal, marker: &str) {
     let hosts = Veth::new().unwrap();
     let server = Veth::server_address(IpVersion::V4).to_string();
     let load = marked_load(marker);
-    let words = ["try", "--ping", &server, "--iface", Veth::INTERFACE, "--yes", "--"];
+    let words = [
+        "try",
+        "--ping",
+        &server,
+        "--iface",
+        Veth::INTERFACE,
+        "--yes",
+        "--",
+    ];
     let mut command = tidegate(&words);
-    command.args(&load).stderr(Stdio::piped()).stdout(Stdio::null());
+    command
+        .args(&load)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null());
     let mut trial = hosts.client.run(|| Ok(command.spawn()?)).unwrap();
     await_that("the load runs", || with_word(marker) == 2);
     assert_eq!(groups_of(trial.id()).len(), 1);
@@ -242,13 +369,25 @@ fn what_cannot_be_tried_is_refused() {
         assert_refused(&tidegate(&args).output().unwrap(), words);
     };
     refused(&[], &["--url <URL>", "--probe <HOST>", "CMD"]);
-    refused(&["--url", "http://h/", "--", "true"], &["cannot be used with"]);
+    refused(
+        &["--url", "http://h/", "--", "true"],
+        &["cannot be used with"],
+    );
     refused(&["--pairs", "5", "--", "true"], &["6 to 16", "chance"]);
     refused(&["--slot", "1", "--", "true"], &["2 to 120"]);
-    refused(&["--law", "none", "--", "true"], &["none steers nothing"]);
+    refused(
+        &["--law", "none", "--", "true"],
+        &["invalid value 'none'", "tide"],
+    );
     refused(&["--probe", "h"], &["--key"]);
-    refused(&["--url", "example.org"], &["--url example.org", "https://"]);
-    refused(&["--", "no-such-program"], &["no-such-program", "no such program"]);
+    refused(
+        &["--url", "example.org"],
+        &["--url example.org", "https://"],
+    );
+    refused(
+        &["--", "no-such-program"],
+        &["no-such-program", "no such program"],
+    );
     refused(&["--", "true"], &["--ping HOST"]);
 }
 
@@ -257,9 +396,27 @@ fn without_a_terminal_it_asks_for_yes() {
     if !is_root() {
         return;
     }
-    let args = ["try", "--ping", "127.0.0.1", "--iface", "lo", "--", "true"];
-    let output = tidegate(&args).output().unwrap();
-    assert_refused(&output, &["fills the link for 140 s", "175 MB at 10 Mbit/s", "2.0 GB at most", "--yes"]);
+    let hosts = Veth::new().unwrap();
+    let server = Veth::server_address(IpVersion::V4).to_string();
+    let args = [
+        "try",
+        "--ping",
+        &server,
+        "--iface",
+        Veth::INTERFACE,
+        "--",
+        "true",
+    ];
+    let output = in_namespace(&hosts.client, tidegate(&args));
+    assert_refused(
+        &output,
+        &[
+            "fills the link for 176 s",
+            "220 MB at 10 Mbit/s",
+            "2.0 GB at most",
+            "--yes",
+        ],
+    );
 }
 
 #[test]
@@ -271,15 +428,35 @@ fn it_does_not_run_beside_another_agent() {
     let server = Veth::server_address(IpVersion::V4).to_string();
     let folder = TempDir::new().unwrap();
     let socket = folder.path().join("agent.sock");
-    let mut agent = tidegate(&["run", "--iface", Veth::INTERFACE, "--socket", socket.to_str().unwrap()]);
+    let mut agent = tidegate(&[
+        "run",
+        "--iface",
+        Veth::INTERFACE,
+        "--socket",
+        socket.to_str().unwrap(),
+    ]);
     agent.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut agent = Ended(hosts.client.run(|| Ok(agent.spawn()?)).unwrap());
     let mut line = String::new();
-    BufReader::new(agent.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(agent.0.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
     assert!(line.contains("steering"), "{line}");
-    let args = ["try", "--ping", &server, "--iface", Veth::INTERFACE, "--yes", "--", "true"];
+    let args = [
+        "try",
+        "--ping",
+        &server,
+        "--iface",
+        Veth::INTERFACE,
+        "--yes",
+        "--",
+        "true",
+    ];
     let output = in_namespace(&hosts.client, tidegate(&args));
-    assert_refused(&output, &["no other agent", &agent.0.id().to_string(), "tidegate stop"]);
+    assert_refused(
+        &output,
+        &["no other agent", &agent.0.id().to_string(), "tidegate stop"],
+    );
 }
 
 #[test]
@@ -290,7 +467,16 @@ fn whom_nobody_hears_is_refused() {
     let hosts = Veth::new().unwrap();
     // An address of the link's that nobody has.
     let nobody = "198.51.100.77";
-    let args = ["try", "--ping", nobody, "--iface", Veth::INTERFACE, "--yes", "--", "true"];
+    let args = [
+        "try",
+        "--ping",
+        nobody,
+        "--iface",
+        Veth::INTERFACE,
+        "--yes",
+        "--",
+        "true",
+    ];
     let output = in_namespace(&hosts.client, tidegate(&args));
     assert_refused(&output, &[nobody, "neither", "443", "--ping HOST"]);
 }

@@ -1,7 +1,7 @@
 //! The commands of the whole program, which the agent alone does without.
 
+use super::one_of;
 use crate::mpath::MpathCommand;
-use super::law;
 use crate::shipped;
 use crate::trial::{LEAST, MOST};
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -29,7 +29,7 @@ pub enum FullCommand {
     Link(LinkArgs),
     /// Tell what a link does to packets: rate, bursts, buffer, drop policy, latency under load
     Probe(ProbeArgs),
-    /// Try steering on your own link for two minutes: does it help here?
+    /// Try steering on your own link, by turns with and without: does it help here?
     Try(TryArgs),
     /// Measure what the parts of Tidegate cost on this machine
     Bench(BenchArgs),
@@ -407,11 +407,12 @@ pub struct TryArgs {
     /// What steers the window
     #[arg(long, value_parser = steering_law(), default_value = "tide")]
     pub law: Law,
-    /// Pairs of slots that count, one with steering and one without; one more comes first and does not count
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = pairs)]
+    /// Pairs of slots that count, one with steering and one without; one more comes first and does not count. Six are
+    /// enough where the delay does not swing much
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = pairs)]
     pub pairs: usize,
     /// Length of a slot
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = slot)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 8.0, value_parser = slot)]
     pub slot: f64,
     /// What it may take at most, both directions together
     #[arg(long, value_name = "BYTES", default_value = "2GB", value_parser = bytes)]
@@ -438,16 +439,15 @@ pub struct TryArgs {
 
 /// Any that steers, by its name.
 fn steering_law() -> impl TypedValueParser<Value = Law> {
-    law().try_map(|law| match law {
-        Law::None => Err("none steers nothing, expected a law that does"),
-        law => Ok(law),
-    })
+    one_of(Law::ALL.into_iter().filter(|law| !law.is_none()))
 }
 
 /// As many as can tell anything, and can be computed.
 fn pairs(text: &str) -> Result<usize, String> {
     let value = text.parse().ok().filter(|n| (LEAST..=MOST).contains(n));
-    value.ok_or_else(|| format!("expected {LEAST} to {MOST}: fewer cannot tell a difference from chance"))
+    value.ok_or_else(|| {
+        format!("expected {LEAST} to {MOST}: fewer cannot tell a difference from chance")
+    })
 }
 
 /// Long enough for a queue to build up.

@@ -126,7 +126,9 @@ fn empty(folder: &Path) {
 /// The warden: waits for the end of the other end of `theirs`.
 fn watch_over(folder: &Path, theirs: OwnedFd) -> ! {
     if let Ok(mut alive) = detach(theirs) {
-        while matches!(alive.read(&mut [0]), Err(e) if e.kind() == std::io::ErrorKind::Interrupted) {}
+        while matches!(alive.read(&mut [0]), Err(e) if e.kind() == std::io::ErrorKind::Interrupted)
+        {
+        }
         empty(folder);
         let _ = fs::remove_dir(folder);
     }

@@ -5,7 +5,8 @@ use std::fs::read_to_string;
 
 /// So far.
 pub fn losses() -> u64 {
-    let read = |file: &str| read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();
+    let read =
+        |file: &str| read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();
     let behind_gaps = counter(&read("netstat"), "TcpExt:", "TCPOFOQueue");
     let again = counter(&read("snmp"), "Tcp:", "RetransSegs");
     behind_gaps.unwrap_or(0) + again.unwrap_or(0)

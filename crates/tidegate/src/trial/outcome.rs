@@ -11,10 +11,6 @@ use tidegate_laws::Law;
 /// What was tried, and where.
 #[derive(Clone, Debug, Serialize)]
 pub struct About {
-    /// Of Tidegate.
-    pub version: String,
-    /// Of Linux.
-    pub kernel: String,
     /// When it began, in seconds since 1970.
     pub at: u64,
     /// What steered.

@@ -8,7 +8,8 @@ use super::words::{self, ms};
 use std::fmt::Write;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure, Mark, Scale};
-use tidegate_report::{document, escape};
+use tidegate_report::{document, escape, provenance, responsive};
+use tidegate_scenario::Provenance;
 
 /// Readable on a phone: pictures are as wide as a card at most.
 const STYLE: &str = "\
@@ -22,14 +23,12 @@ h2.first { margin-top: 0; padding-top: 0; border-top: none; }
 .verdict p { margin: 8px 0 0; }
 td, th { white-space: normal; }
 td.number { white-space: nowrap; }
-.note { color: var(--pencil); }
+.note { color: var(--pencil); font-weight: normal; }
+.numbers table { width: 100%; }
 ";
 
-/// As narrow as a phone: there it has its own size, elsewhere it is larger.
-const SIZE: (u32, u32) = (400, 270);
-
 /// The page.
-pub fn page(outcome: &Outcome) -> String {
+pub fn page(outcome: &Outcome, from: &Provenance) -> String {
     let class = match outcome.finding.verdict {
         Verdict::Helps => "helps",
         Verdict::Hurts => "hurts",
@@ -47,17 +46,23 @@ pub fn page(outcome: &Outcome) -> String {
         body.push_str(&numbers(outcome));
     }
     let figures = [over_time(outcome), by_pairs(outcome)];
+    body.push_str("<div class=\"figures\">\n");
     for figure in figures.iter().filter(|figure| !figure.is_empty()) {
-        let _ = writeln!(body, "<figure class=\"card\">{}</figure>", figure.svg());
+        let _ = writeln!(
+            body,
+            "<figure class=\"card wide\">{}</figure>",
+            responsive(figure)
+        );
     }
+    body.push_str("</div>\n");
     body.push_str(&slots(outcome));
-    body.push_str(&how(outcome));
+    body.push_str(&how(outcome, from));
     document("A trial of Tidegate", STYLE, &body)
 }
 
 fn numbers(outcome: &Outcome) -> String {
     let mut html = String::from(
-        "<div class=\"card\"><h2 class=\"first\">In numbers</h2>\n<table>\n<thead><tr><th scope=\"col\"></th>\
+        "<div class=\"card numbers\"><h2 class=\"first\">In numbers</h2>\n<table>\n<thead><tr><th scope=\"col\"></th>\
          <th scope=\"col\" class=\"number\">without</th><th scope=\"col\" class=\"number\">with steering</th></tr></thead>\n<tbody>\n",
     );
     for [what, without, with, note] in rows(outcome) {
@@ -85,37 +90,43 @@ fn name(steered: bool) -> &'static str {
     if steered { "with steering" } else { "without" }
 }
 
-/// Every round trip of the slots, in the order of time.
+/// Every round trip, in the order of time: a line a slot.
 fn over_time(outcome: &Outcome) -> Figure {
-    let curves = [false, true].map(|steered| {
-        let slots = outcome.slots.iter().filter(|row| row.slot.steered == steered);
-        let trips = slots.flat_map(|row| &row.slot.round_trips);
+    let mut curves: Vec<Curve> = Vec::new();
+    for row in &outcome.slots {
+        let trips = row.slot.round_trips.iter();
         let points = trips.map(|trip| (trip.at_s, trip.ms)).collect();
-        Curve::new(name(steered), pen(steered), Mark::Dots, points)
-    });
+        let name = name(row.slot.steered);
+        let listed = curves.iter().any(|curve| curve.label == name);
+        let label = if listed { "" } else { name };
+        curves.push(Curve::new(label, pen(row.slot.steered), Mark::Line, points));
+    }
     Figure {
         title: "Delay under load, every round trip".into(),
         x: Axis::new("time, s", Scale::FromZero),
         y: Axis::new("ms", Scale::FromZero),
-        curves: curves.into(),
-        size: SIZE,
+        curves,
+        size: Figure::HALF,
     }
 }
 
 /// The medians that are compared.
 fn by_pairs(outcome: &Outcome) -> Figure {
     let curves = [false, true].map(|steered| {
-        let counts = |row: &&Row| row.slot.purpose == Purpose::Counts && row.slot.steered == steered;
+        let counts =
+            |row: &&Row| row.slot.purpose == Purpose::Counts && row.slot.steered == steered;
         let slots = outcome.slots.iter().filter(counts);
-        let points = slots.filter_map(|row| Some((row.slot.pair as f64, row.median_ms?.round())));
+        let points = slots.filter_map(|row| Some((row.slot.pair as f64 - 1.0, row.median_ms?)));
         Curve::new(name(steered), pen(steered), Mark::Bars, points.collect())
     });
+    let mut pairs = Axis::categories((1..=outcome.about.pairs).map(|pair| pair.to_string()));
+    pairs.label = "pair of slots".into();
     Figure {
         title: "Median delay of each slot".into(),
-        x: Axis::new("pair", Scale::Fit),
+        x: pairs,
         y: Axis::new("ms", Scale::FromZero),
         curves: curves.into(),
-        size: SIZE,
+        size: Figure::HALF,
     }
 }
 
@@ -148,7 +159,7 @@ fn slots(outcome: &Outcome) -> String {
     html + "</tbody></table></div></details>\n"
 }
 
-fn how(outcome: &Outcome) -> String {
+fn how(outcome: &Outcome, from: &Provenance) -> String {
     let about = &outcome.about;
     let by = match about.pinged_by {
         super::ping::By::Echo => "ICMP echoes",
@@ -167,11 +178,10 @@ fn how(outcome: &Outcome) -> String {
         words::threshold()
     );
     format!(
-        "<footer><p>{}</p>\n<p>Tidegate {}, Linux {}, <time>{}</time></p></footer>\n",
+        "<footer><p>{}</p>\n<p>Begun at {}.</p>\n{}</footer>\n",
         escape(&sentence),
-        escape(&about.version),
-        escape(&about.kernel),
-        escape(&date(about.at))
+        escape(&date(about.at)),
+        provenance(from)
     )
 }
 

@@ -80,7 +80,11 @@ impl Session<'_> {
     fn slot(&mut self, planned: Planned, before: &Measured) -> Result<Option<Slot>> {
         self.progress.begin(planned);
         self.steering.steer(planned.steered);
-        let times = if planned.purpose == Purpose::Check { 2 } else { 1 };
+        let times = if planned.purpose == Purpose::Check {
+            2
+        } else {
+            1
+        };
         let mut load = self.loader.start(times)?;
         let began = Instant::now();
         let (settled, end) = (began + self.plan.settling(), began + self.plan.slot);
@@ -111,12 +115,15 @@ impl Session<'_> {
         slot.drained = self.drain(&before.idle_ms)?;
         // Late answers have come meanwhile.
         let asked = self.pinger.between(from, to);
-        slot.round_trips = asked.iter().filter_map(|question| {
-            Some(RoundTrip {
-                at_s: (question.asked - self.began).as_secs_f64(),
-                ms: question.ms()?,
+        slot.round_trips = asked
+            .iter()
+            .filter_map(|question| {
+                Some(RoundTrip {
+                    at_s: (question.asked - self.began).as_secs_f64(),
+                    ms: question.ms()?,
+                })
             })
-        }).collect();
+            .collect();
         slot.unanswered = asked.len() - slot.round_trips.len();
         self.progress.end(&slot);
         Ok(whole.then_some(slot))

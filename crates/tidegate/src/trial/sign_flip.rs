@@ -7,8 +7,9 @@
 
 use serde::Serialize;
 
-/// The largest probability of such a difference by chance alone at which it is called one.
-pub const LEVEL: f64 = 0.05;
+/// The largest probability of such a difference by chance alone at which it is called one: less than is usual, and as
+/// much as six pairs can tell.
+pub const LEVEL: f64 = 1.0 / 32.0;
 
 /// Pairs below which nothing could ever be told at [`LEVEL`]: two in `2^5` choices are more than that.
 pub const LEAST: usize = 6;
@@ -90,11 +91,7 @@ fn interval(differences: &[f64]) -> (f64, f64, f64) {
     means.sort_by(f64::total_cmp);
     let outside = (f64::from(choices) * LEVEL / 2.0) as usize;
     let confidence = 1.0 - 2.0 * outside as f64 / f64::from(choices);
-    (
-        means[outside - 1],
-        means[means.len() - outside],
-        confidence,
-    )
+    (means[outside - 1], means[means.len() - outside], confidence)
 }
 
 #[cfg(test)]
@@ -126,7 +123,10 @@ mod tests {
     #[test]
     fn nothing_at_all_is_no_difference() {
         let none = SignFlip::of(&[0.0; 8]).unwrap();
-        assert_eq!((none.p, none.mean, none.low, none.high), (1.0, 0.0, 0.0, 0.0));
+        assert_eq!(
+            (none.p, none.mean, none.low, none.high),
+            (1.0, 0.0, 0.0, 0.0)
+        );
     }
 
     #[test]

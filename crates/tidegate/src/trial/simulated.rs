@@ -6,17 +6,17 @@ use super::slot::{Measured, RoundTrip, Slot};
 use super::verdict::{Because, Finding, Verdict, judge, wants_check};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
 use std::time::Duration;
 use tidegate_agent::Direction;
 use tidegate_link::{Rate, Trace};
-use tidegate_scenario::{GenerateSpec, Law, Run, RunResult, Scenario, Workload, WorkloadKind};
+use tidegate_scenario::{GenerateSpec, Law, Run, RunResult, Scenario};
 use tidegate_sim::{Options, run_one};
 
-static PLAN: std::sync::LazyLock<Plan> = std::sync::LazyLock::new(|| Plan {
-    pairs: std::env::var("PAIRS").ok().and_then(|n| n.parse().ok()).unwrap_or(6),
-    slot: Duration::from_secs(std::env::var("SLOT").ok().and_then(|n| n.parse().ok()).unwrap_or(10)),
-});
+const PLAN: Plan = Plan::USUAL;
 
 /// Between two slots.
 const PAUSE_S: f64 = 4.0;
@@ -55,7 +55,7 @@ const HSPA: Setting = Setting {
 };
 
 const MANAGED: Setting = Setting {
-    down: "rate = { constant_mbps = 20 }, delay_ms = 25, queue = { packets = 2000, policy = \"codel\" }",
+    down: "rate = { constant_mbps = 10 }, delay_ms = 25, queue = { packets = 2000, policy = \"codel\" }",
     ..BULK
 };
 
@@ -74,27 +74,27 @@ const PAUSING: Setting = Setting {
     ..LTE
 };
 
-/// A buffer of a tenth of what is under way.
+/// A buffer of half of what is under way.
 const SHORT_BUFFER: Setting = Setting {
-    down: "rate = { constant_mbps = 20 }, delay_ms = 25, queue = { packets = 20 }",
+    down: "rate = { constant_mbps = 10 }, delay_ms = 25, queue = { packets = 20 }",
     ..BULK
 };
 
 const NO_BLOAT: Setting = Setting {
-    down: "rate = { constant_mbps = 50 }, delay_ms = 10, queue = { packets = 2000 }",
+    down: "rate = { constant_mbps = 20 }, delay_ms = 10, queue = { packets = 2000 }",
     sender: "bbr",
     ..BULK
 };
 
 const QUIC: Setting = Setting {
     more: "windowless = true, ",
-    ..LTE
+    ..HSPA
 };
 
-/// Steering that does nothing.
+/// Steering that does nothing, over the link whose delay swings most.
 const NOTHING: Setting = Setting {
     law: Law::None,
-    ..LTE
+    ..HSPA
 };
 
 /// The scenario of one slot.
@@ -109,7 +109,9 @@ fn scenario(setting: &Setting, loads: usize, random: &mut Pcg64Mcg) -> Scenario 
     let slot_s = PLAN.slot.as_secs_f64();
     let one = |number| {
         let start_s = random.random_range(0.0..0.5);
-        format!("{{ name = \"load{number}\", {more}start_s = {start_s:.3}, stop_s = {slot_s}, does = {{ {load} }} }},")
+        format!(
+            "{{ name = \"load{number}\", {more}start_s = {start_s:.3}, stop_s = {slot_s}, does = {{ {load} }} }},"
+        )
     };
     let loads: String = (0..loads).map(one).collect();
     let seed = random.random_range(0..1 << 30);
@@ -166,13 +168,21 @@ impl World {
     }
 
     fn slot(&mut self, planned: Planned) -> Slot {
-        let loads = if planned.purpose == Purpose::Check { 2 } else { 1 };
+        let loads = if planned.purpose == Purpose::Check {
+            2
+        } else {
+            1
+        };
         let scenario = scenario(&self.setting, loads, &mut self.random);
         let mut inputs = scenario.link_inputs(Path::new("slot.toml")).unwrap();
         if let Some(rate) = self.rate() {
             inputs.down.rate = rate;
         }
-        let law = if planned.steered { self.setting.law } else { Law::None };
+        let law = if planned.steered {
+            self.setting.law
+        } else {
+            Law::None
+        };
         let options = Options {
             series: true,
             ..Options::default()
@@ -195,7 +205,9 @@ impl World {
             let found = all.find(|s| s.quantity == quantity && s.flow == flow);
             let found = found.unwrap_or_else(|| panic!("no {quantity} of {flow}"));
             let points = found.t_s.iter().copied().zip(found.value.iter().copied());
-            points.filter(|(t, _)| (settling_s..slot_s).contains(t)).collect::<Vec<_>>()
+            points
+                .filter(|(t, _)| (settling_s..slot_s).contains(t))
+                .collect::<Vec<_>>()
         };
         let trips = series("rtt_ms", "ping").into_iter();
         slot.round_trips = trips
@@ -206,7 +218,11 @@ impl World {
             .collect();
         let way = &mut slot.carried[Direction::Down as usize];
         let rates = series("goodput_bps", "load0");
-        let others = result.flows.iter().filter(|f| f.name.starts_with("load")).count() as f64;
+        let others = result
+            .flows
+            .iter()
+            .filter(|f| f.name.starts_with("load"))
+            .count() as f64;
         let bytes = rates.iter().map(|(_, bps)| bps).sum::<f64>() / 80.0 * others;
         let bytes = bytes as u64;
         if self.setting.more.contains("windowless") {
@@ -234,7 +250,6 @@ fn trial(setting: Setting, seed: u64) -> Finding {
     if wants_check(&measured) {
         measured.slots.push(world.slot(PLAN.check()));
     }
-    if std::env::var("SHOW").is_ok() { for p in measured.slots.chunks(2) { print!("{:?} ", p.iter().map(|s| (s.steered, super::slot::median(&s.delays_ms()).unwrap_or(-1.0) as i64, s.round_trips.len())).collect::<Vec<_>>()); } println!(); }
     judge(&measured)
 }
 
@@ -245,31 +260,82 @@ fn idle_ms(setting: &Setting) -> f64 {
     (down + 25.0) / 2.0
 }
 
-#[test]
-fn explore() {
-    let n: u64 = std::env::var("N").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
-    for (name, setting) in [
-        ("lte", LTE),
-        ("hspa", HSPA),
-        ("managed", MANAGED),
-        ("managed lte", MANAGED_LTE),
-        ("server", SERVER_LIMITED),
-        ("pausing", PAUSING),
-        ("short", SHORT_BUFFER),
-        ("no bloat", NO_BLOAT),
-        ("quic", QUIC),
-        ("nothing", NOTHING),
-    ] {
-        if std::env::var("ONLY").is_ok_and(|o| !name.starts_with(&o)) { continue; }
-        let began = std::time::Instant::now();
-        let mut count = std::collections::BTreeMap::<String, usize>::new();
-        for seed in 0..n {
-            let f = trial(setting, seed);
-            if seed < 4 {
-                println!("{name} {:?} {:?} idle {:.0} loaded {:?} saved {:?} {:?}", f.verdict, f.because, f.idle_ms, f.loaded_ms, f.saved_percent, f.rate_would_have_shown);
-            }
-            *count.entry(format!("{:?} {:?}", f.verdict, f.because)).or_default() += 1;
+/// What came of trials, and how often, in words.
+fn trials(setting: Setting, seeds: std::ops::Range<u64>) -> BTreeMap<String, usize> {
+    let (seeds, counts) = (Mutex::new(seeds), Mutex::new(BTreeMap::new()));
+    let work = || {
+        while let Some(seed) = { seeds.lock().unwrap().next() } {
+            let finding = trial(setting, seed);
+            *counts.lock().unwrap().entry(word(&finding)).or_default() += 1;
         }
-        println!("== {name} {count:?} {:.1?}", began.elapsed());
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    counts.into_inner().unwrap()
+}
+
+/// The reason, or the verdict where it needs none.
+fn word(finding: &Finding) -> String {
+    let json = match &finding.because {
+        Some(Because::Windowless(_)) => "windowless".into(),
+        Some(because) => serde_json::to_value(because).unwrap(),
+        None => serde_json::to_value(finding.verdict).unwrap(),
+    };
+    json.as_str().unwrap().to_owned()
+}
+
+/// A kind of link, and what is right about it.
+const TRUTHS: [(&str, Setting, &str); 9] = [
+    ("LTE", LTE, "helps"),
+    ("HSPA", HSPA, "helps"),
+    ("CoDel, 10 Mbit/s", MANAGED, "managed_queue"),
+    ("CoDel, LTE", MANAGED_LTE, "managed_queue"),
+    ("small buffer, 10 Mbit/s", SHORT_BUFFER, "managed_queue"),
+    ("server of 4 Mbit/s, LTE", SERVER_LIMITED, "server_limited"),
+    ("100 kB a second, LTE", PAUSING, "not_saturated"),
+    ("BBR, 20 Mbit/s", NO_BLOAT, "no_queue"),
+    ("QUIC, HSPA", QUIC, "windowless"),
+];
+
+/// Holds the trials of each kind of link to what is right, in 19 of 20 at least.
+fn assert_right(seeds: std::ops::Range<u64>) {
+    for (name, setting, right) in TRUTHS {
+        let counts = trials(setting, seeds.clone());
+        println!("{name}: {counts:?}");
+        let rights = counts.get(right).copied().unwrap_or(0);
+        let all: usize = counts.values().sum();
+        assert!(20 * rights >= 19 * all, "{name} is not {right}: {counts:?}");
     }
+}
+
+/// Holds the trials of steering that does nothing to claims in fewer than 1 of 20.
+fn assert_few_false(setting: Setting, seeds: std::ops::Range<u64>) {
+    let counts = trials(setting, seeds);
+    println!("nothing: {counts:?}");
+    let claims = ["helps", "hurts"].map(|claim| counts.get(claim).copied().unwrap_or(0));
+    let all: usize = counts.values().sum();
+    assert!(20 * claims.iter().sum::<usize>() < all, "{counts:?}");
+}
+
+#[test]
+fn the_verdict_is_right_over_links_of_known_truth() {
+    assert_right(0..20);
+}
+
+#[test]
+fn steering_that_does_nothing_is_seldom_said_to_do_something() {
+    assert_few_false(NOTHING, 0..100);
+}
+
+/// `cargo test -p tidegate --bin tidegate trial::simulated -- --ignored --nocapture`: minutes.
+#[test]
+#[ignore = "minutes of simulation"]
+fn campaign() {
+    assert_right(1000..1100);
+    assert_few_false(NOTHING, 1000..2000);
+    let lte = Setting {
+        law: Law::None,
+        ..LTE
+    };
+    assert_few_false(lte, 1000..1300);
 }

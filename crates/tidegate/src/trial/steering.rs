@@ -62,7 +62,9 @@ impl Steering {
             let message = "an agent without a process steers here, which try would not switch off; `tidegate stop` removes it";
             return Err(BadInput(message.into()).into());
         }
-        interfaces.iter().try_for_each(|interface| agent.attach(interface))?;
+        interfaces
+            .iter()
+            .try_for_each(|interface| agent.attach(interface))?;
         let mut steering = Self {
             agent,
             law,

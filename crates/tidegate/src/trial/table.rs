@@ -13,7 +13,12 @@ pub fn text(outcome: &Outcome) -> String {
     let heads = ["without", "with steering"].map(|head| right(head.into()));
     table.set_header(std::iter::once(Cell::new("")).chain(heads));
     for [what, without, with, note] in rows(outcome) {
-        table.add_row([Cell::new(what), right(without), right(with), Cell::new(note)]);
+        table.add_row([
+            Cell::new(what),
+            right(without),
+            right(with),
+            Cell::new(note),
+        ]);
     }
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
@@ -45,13 +50,26 @@ pub fn rows(outcome: &Outcome) -> Vec<[String; 4]> {
     let pairs = finding.tested.map_or(0, |test| test.pairs);
     let tested = format!("{pairs} pairs of {} s; tested", outcome.about.slot_s);
     let shown = finding.rate_would_have_shown.map_or(String::new(), |part| {
-        format!("not tested: below {:.0} % nothing would show", part * 100.0)
+        format!(
+            "not tested: below {} nothing would show",
+            words::percent(part)
+        )
     });
     let idle = finding.idle_ms;
     let all = [
-        Some(["delay of the idle link".into(), ms(idle), String::new(), String::new()]),
+        Some([
+            "delay of the idle link".into(),
+            ms(idle),
+            String::new(),
+            String::new(),
+        ]),
         row("delay under load, median", finding.loaded_ms, ms, tested),
-        row("delay under load, 95th percentile", finding.p95_ms, ms, "not tested".into()),
+        row(
+            "delay under load, 95th percentile",
+            finding.p95_ms,
+            ms,
+            "not tested".into(),
+        ),
         row("rate", finding.bps, rate, shown),
     ];
     all.into_iter().flatten().collect()

@@ -67,10 +67,14 @@ fn split(text: &str) -> (String, Option<u16>) {
         return (text.into(), None);
     }
     let (host, port) = match text.rsplit_once(':') {
-        Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, port.parse().ok()),
+        Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
+            (host, port.parse().ok())
+        }
         _ => (text, None),
     };
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
     (bare.unwrap_or(host).into(), port)
 }
 

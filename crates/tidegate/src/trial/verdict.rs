@@ -173,7 +173,11 @@ fn pairs(measured: &Measured) -> Vec<Pair<'_>> {
             [without, with] if with.steered && !without.steered => Some(Pair { with, without }),
             _ => None,
         })
-        .filter(|pair| [pair.with, pair.without].iter().all(|s| s.round_trips.len() >= ENOUGH))
+        .filter(|pair| {
+            [pair.with, pair.without]
+                .iter()
+                .all(|s| s.round_trips.len() >= ENOUGH)
+        })
         .collect()
 }
 
@@ -193,7 +197,9 @@ fn both(pairs: &[Pair], of: &dyn Fn(&Slot) -> Option<f64>) -> Option<Both> {
 fn direction(measured: &Measured) -> Direction {
     let sum = |direction: Direction| -> u64 {
         let slots = measured.slots.iter();
-        slots.map(|slot| slot.carried[direction as usize].bytes()).sum()
+        slots
+            .map(|slot| slot.carried[direction as usize].bytes())
+            .sum()
     };
     if sum(Direction::Up) > sum(Direction::Down) {
         Direction::Up
@@ -221,7 +227,8 @@ fn decide(measured: &Measured, finding: &Finding) -> Decision {
     if measured.cut_short.is_some() {
         return undecided(Because::TooMuchData);
     }
-    let (Some(tested), Some(loaded), Some(bps)) = (finding.tested, finding.loaded_ms, finding.bps) else {
+    let (Some(tested), Some(loaded), Some(bps)) = (finding.tested, finding.loaded_ms, finding.bps)
+    else {
         debug_assert!(pairs(measured).len() < LEAST);
         return undecided(Because::TooFewPairs);
     };
@@ -232,7 +239,14 @@ fn decide(measured: &Measured, finding: &Finding) -> Decision {
     // Both have to say the same.
     if tested.is_significant() && saved_ms.abs() >= NOTICEABLE_MS && saved_ms * tested.mean > 0.0 {
         let helps = tested.mean > 0.0;
-        return (if helps { Verdict::Helps } else { Verdict::Hurts }, None);
+        return (
+            if helps {
+                Verdict::Helps
+            } else {
+                Verdict::Hurts
+            },
+            None,
+        );
     }
     let because = reason(measured, finding);
     match because {
@@ -330,7 +344,6 @@ impl CutShort {
         }
     }
 }
-
 
 #[cfg(test)]
 mod tests;

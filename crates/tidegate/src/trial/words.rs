@@ -34,7 +34,7 @@ fn short(because: &Because) -> String {
         Because::NotSaturated => "the load pauses, and does not keep the link busy".into(),
         Because::ManagedQueue => "the queue is kept short already".into(),
         Because::NoQueue => "no queue builds up under this load".into(),
-        Because::OthersQueue => "there is a queue, but steering this machine's downloads does not shorten it".into(),
+        Because::OthersQueue => "there is a queue, but steering hardly shortens it".into(),
         Because::TooVariable => "the delay varies too much".into(),
         Because::TooFewPairs => "too few slots had enough answers".into(),
         Because::NoLoad => "no load was seen on the link".into(),
@@ -51,11 +51,11 @@ pub fn sentences(finding: &Finding, cut_short: Option<CutShort>) -> Vec<String> 
     }
     if let (Some(bps), Some(part)) = (finding.bps, finding.rate_would_have_shown) {
         said.push(format!(
-            "The link carried {} with steering and {} without; of the rate nothing is concluded: a difference below {:.0} % \
-             would not have shown in so short a trial.",
+            "The link carried {} with steering and {} without; of the rate nothing is concluded: a difference below {} would \
+             not have shown in so short a trial.",
             rate(bps.with),
             rate(bps.without),
-            part * 100.0
+            percent(part)
         ));
     }
     if matches!(finding.verdict, Verdict::Helps) {
@@ -74,17 +74,24 @@ fn certainty(finding: &Finding) -> Option<String> {
     };
     Some(format!(
         "Over {} pairs of slots it is {low:.0} to {high:.0} % {what} ({:.0} % confidence). Chance alone would make such a \
-         difference in {:.0} of 100 trials.",
+         difference in {} of 100 trials.",
         test.pairs,
         test.confidence * 100.0,
-        (test.p * 100.0).ceil()
+        match test.p * 100.0 {
+            less if less < 1.0 => "less than 1".into(),
+            of_100 => format!("{:.0}", of_100.ceil()),
+        }
     ))
 }
 
 /// What it means, and what can be done.
 fn long(because: &Because, finding: &Finding, cut_short: Option<CutShort>) -> String {
     let rise = finding.rise_ms().unwrap_or(0.0).max(0.0);
-    let adds = format!("load adds {} to a delay of {}", ms(rise), ms(finding.idle_ms));
+    let adds = format!(
+        "load adds {} to a delay of {}",
+        ms(rise),
+        ms(finding.idle_ms)
+    );
     match because {
         Because::Windowless(kind) => format!(
             "Without steering {adds}. What has no receive window cannot be slowed down by it; `tidegate run --udp hold` lets \
@@ -105,7 +112,7 @@ fn long(because: &Because, finding: &Finding, cut_short: Option<CutShort>) -> St
              fq_codel, CAKE or PIE do it) or small. There is nothing to gain."
         ),
         Because::NoQueue => format!(
-            "With the load on {adds}, nothing was dropped, and twice the load carried no more. Either the sender keeps the \
+            "Without steering {adds}, nothing was dropped, and twice the load carried no more. Either the sender keeps the \
              queue short by itself (BBR), or something beyond this link is the limit."
         ),
         Because::OthersQueue => format!(
@@ -113,7 +120,7 @@ fn long(because: &Because, finding: &Finding, cut_short: Option<CutShort>) -> St
              `tidegate probe` looks closer."
         ),
         Because::TooVariable => format!(
-            "Without steering {adds}, with swings so large that a gain would not have shown. Try more pairs (--pairs 10), or \
+            "Without steering {adds}, with swings so large that a gain would not have shown. Try more pairs (--pairs 16), or \
              at another time of the day."
         ),
         Because::TooFewPairs => "The place that was asked for round trips answered too seldom. Name another with --ping.".into(),
@@ -145,6 +152,14 @@ pub fn rate(bps: f64) -> String {
         format!("{mbps:.1} Mbit/s")
     } else {
         format!("{mbps:.0} Mbit/s")
+    }
+}
+
+/// A part, rounded up: what is smaller would not have shown.
+pub fn percent(part: f64) -> String {
+    match (part * 100.0).ceil() {
+        percent if percent < 100.0 => format!("{:.0} %", percent.max(1.0)),
+        _ => format!("a factor of {:.0}", (1.0 + part).ceil()),
     }
 }
 

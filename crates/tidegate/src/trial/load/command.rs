@@ -55,7 +55,10 @@ impl<'a> Loads<'a> {
             loads: self,
             processes: Vec::new(),
         };
-        for command in (0..running.loads.commands.len()).cycle().take(running.loads.commands.len() * times) {
+        for command in (0..running.loads.commands.len())
+            .cycle()
+            .take(running.loads.commands.len() * times)
+        {
             let process = running.loads.run(command)?;
             running.processes.push(process);
         }
@@ -68,7 +71,10 @@ impl<'a> Loads<'a> {
             .context("an empty command")?;
         let mut command = Command::new(program);
         command.args(arguments).process_group(0);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
         if let Some(group) = self.group {
             let mut door = group.door()?;
             // SAFETY: the closure runs between fork and exec and makes a system call, without allocating.
@@ -104,7 +110,10 @@ impl Running<'_> {
             let failures = process.failures + usize::from(!status.success());
             if failures >= FAILURES {
                 let words = self.loads.commands[process.command].iter();
-                let line = words.map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ");
+                let line = words
+                    .map(|w| w.to_string_lossy())
+                    .collect::<Vec<_>>()
+                    .join(" ");
                 let said = process.said.lock().unwrap_or_else(PoisonError::into_inner);
                 let said: Vec<_> = said.iter().map(String::as_str).collect();
                 bail!("the load \"{line}\" fails ({status}): {}", said.join("; "));
@@ -162,9 +171,20 @@ fn listen(errors: Option<ChildStderr>) -> Said {
 /// # Errors
 /// If neither is installed.
 pub fn fetch(url: &str) -> Result<Vec<OsString>, BadInput> {
-    let curl = ["curl", "--silent", "--show-error", "--fail", "--location", "--output", "/dev/null", "--"];
+    let curl = [
+        "curl",
+        "--silent",
+        "--show-error",
+        "--fail",
+        "--location",
+        "--output",
+        "/dev/null",
+        "--",
+    ];
     let wget = ["wget", "-q", "-O", "/dev/null", "--"];
-    let program = [curl.as_slice(), wget.as_slice()].into_iter().find(|words| is_program(OsStr::new(words[0])));
+    let program = [curl.as_slice(), wget.as_slice()]
+        .into_iter()
+        .find(|words| is_program(OsStr::new(words[0])));
     let words = program.ok_or_else(|| BadInput(format!(
         "--url {url}: neither curl nor wget is installed; expected one of them, or a command of your own behind --"
     )))?;
@@ -227,6 +247,9 @@ mod tests {
             }
             thread::sleep(std::time::Duration::from_millis(20));
         };
-        assert!(error.contains("exit status: 3") && error.contains("no way"), "{error}");
+        assert!(
+            error.contains("exit status: 3") && error.contains("no way"),
+            "{error}"
+        );
     }
 }

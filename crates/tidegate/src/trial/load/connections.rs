@@ -34,7 +34,10 @@ impl Far {
             Direction::Down => "from",
             Direction::Up => "to",
         };
-        format!("{CONNECTIONS} connections {way} the prober's server {}", self.server)
+        format!(
+            "{CONNECTIONS} connections {way} the prober's server {}",
+            self.server
+        )
     }
 }
 

@@ -52,6 +52,10 @@ fn open(to: SocketAddr, interface: &str) -> Result<(), Errno> {
     let socket = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     setsockopt(&socket, BindToDevice, &interface.into())?;
     // connect(2) gives up by that, too.
-    setsockopt(&socket, SendTimeout, &TimeVal::seconds(PATIENCE.as_secs() as i64))?;
+    setsockopt(
+        &socket,
+        SendTimeout,
+        &TimeVal::seconds(PATIENCE.as_secs() as i64),
+    )?;
     connect(socket.as_raw_fd(), &SockaddrStorage::from(to))
 }

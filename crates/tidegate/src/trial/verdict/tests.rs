@@ -5,8 +5,16 @@ use super::*;
 
 /// A slot with 50 round trips around that median.
 fn slot(pair: usize, steered: bool, ms: f64) -> Slot {
-    let purpose = if pair == 0 { Purpose::WarmUp } else { Purpose::Counts };
-    let planned = Planned { purpose, pair, steered };
+    let purpose = if pair == 0 {
+        Purpose::WarmUp
+    } else {
+        Purpose::Counts
+    };
+    let planned = Planned {
+        purpose,
+        pair,
+        steered,
+    };
     let trip = |number| RoundTrip {
         at_s: f64::from(number),
         ms: ms + f64::from(number % 5 - 2),
@@ -30,7 +38,8 @@ fn slot(pair: usize, steered: bool, ms: f64) -> Slot {
 fn trial(delays: [[f64; 2]; 6]) -> Measured {
     let warm_up = [slot(0, true, 5000.0), slot(0, false, 1.0)];
     let pairs = (1..).zip(delays);
-    let pairs = pairs.flat_map(|(pair, [with, without])| [slot(pair, true, with), slot(pair, false, without)]);
+    let pairs = pairs
+        .flat_map(|(pair, [with, without])| [slot(pair, true, with), slot(pair, false, without)]);
     Measured {
         idle_ms: vec![50.0; 30],
         slots: warm_up.into_iter().chain(pairs).collect(),
@@ -56,7 +65,12 @@ fn undecided(because: Because) -> Decision {
 }
 
 const BLOATED: [[f64; 2]; 6] = [
-    [80.0, 400.0], [90.0, 700.0], [70.0, 350.0], [85.0, 900.0], [100.0, 600.0], [75.0, 500.0],
+    [80.0, 400.0],
+    [90.0, 700.0],
+    [70.0, 350.0],
+    [85.0, 900.0],
+    [100.0, 600.0],
+    [75.0, 500.0],
 ];
 
 #[test]
@@ -64,11 +78,20 @@ fn a_shorter_delay_helps() {
     let finding = judge(&trial(BLOATED));
     assert_eq!((finding.verdict, &finding.because), (Verdict::Helps, &None));
     let [least, most] = finding.saved_percent.unwrap();
-    assert!((75.0..=80.0).contains(&least) && (85.0..91.0).contains(&most), "{least} to {most}");
+    assert!(
+        (75.0..=80.0).contains(&least) && (85.0..91.0).contains(&most),
+        "{least} to {most}"
+    );
     let words = words::headline(&finding);
-    assert_eq!(words, "Steering helps here: under load the delay falls from 550 ms to 82 ms.");
+    assert_eq!(
+        words,
+        "Steering helps here: under load the delay falls from 550 ms to 82 ms."
+    );
     let said = words::sentences(&finding, None).join(" ");
-    assert!(said.contains("% shorter (97 % confidence)") && said.contains("4 of 100 trials"), "{said}");
+    assert!(
+        said.contains("% shorter (97 % confidence)") && said.contains("4 of 100 trials"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -81,7 +104,14 @@ fn a_longer_delay_hurts() {
 
 #[test]
 fn what_nobody_notices_is_no_difference_however_certain_it_is() {
-    let slight = [[60.0, 66.0], [61.0, 67.0], [60.0, 66.5], [62.0, 69.0], [60.0, 66.0], [61.0, 68.0]];
+    let slight = [
+        [60.0, 66.0],
+        [61.0, 67.0],
+        [60.0, 66.5],
+        [62.0, 69.0],
+        [60.0, 66.0],
+        [61.0, 68.0],
+    ];
     let finding = judge(&trial(slight));
     assert!(finding.tested.unwrap().is_significant());
     assert_eq!(finding.verdict, Verdict::NoDifference);
@@ -102,13 +132,27 @@ fn the_first_pair_and_the_tail_do_not_count() {
 
 #[test]
 fn delays_that_swing_tell_nothing() {
-    let torn = [[400.0, 90.0], [90.0, 700.0], [500.0, 80.0], [85.0, 900.0], [100.0, 600.0], [800.0, 70.0]];
+    let torn = [
+        [400.0, 90.0],
+        [90.0, 700.0],
+        [500.0, 80.0],
+        [85.0, 900.0],
+        [100.0, 600.0],
+        [800.0, 70.0],
+    ];
     assert_eq!(judged(&trial(torn)), undecided(Because::TooVariable));
 }
 
 #[test]
 fn a_queue_that_stays_is_of_others() {
-    let same = [[300.0, 305.0], [310.0, 304.0], [306.0, 309.0], [311.0, 302.0], [303.0, 308.0], [305.0, 301.0]];
+    let same = [
+        [300.0, 305.0],
+        [310.0, 304.0],
+        [306.0, 309.0],
+        [311.0, 302.0],
+        [303.0, 308.0],
+        [305.0, 301.0],
+    ];
     assert_eq!(judged(&trial(same)), no_difference(Because::OthersQueue));
     // Unless nothing of it was steered at all.
     let mut left = trial(same);
@@ -122,11 +166,19 @@ fn a_queue_that_stays_is_of_others() {
         way.windowless_bytes = std::mem::take(&mut way.left_bytes);
         way.windowless = Some("QUIC".into());
     }
-    assert_eq!(judged(&left), no_difference(Because::Windowless("QUIC".into())));
+    assert_eq!(
+        judged(&left),
+        no_difference(Because::Windowless("QUIC".into()))
+    );
 }
 
 const SHORT: [[f64; 2]; 6] = [
-    [55.0, 56.0], [57.0, 55.0], [55.0, 57.0], [56.0, 54.0], [55.0, 55.5], [56.0, 55.0],
+    [55.0, 56.0],
+    [57.0, 55.0],
+    [55.0, 57.0],
+    [56.0, 54.0],
+    [55.0, 55.5],
+    [56.0, 55.0],
 ];
 
 #[test]
@@ -166,7 +218,10 @@ fn a_trial_without_matter_tells_nothing() {
     let mut measured = trial(BLOATED);
     measured.slots[5].round_trips.truncate(9);
     assert_eq!(judged(&measured), undecided(Because::TooFewPairs));
-    assert_eq!(judged(&Measured::default()), undecided(Because::TooFewPairs));
+    assert_eq!(
+        judged(&Measured::default()),
+        undecided(Because::TooFewPairs)
+    );
     let mut measured = trial(BLOATED);
     measured.cut_short = Some(CutShort::WouldTake(8_400_000_000));
     assert_eq!(judged(&measured), undecided(Because::TooMuchData));
