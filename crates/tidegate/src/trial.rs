@@ -34,7 +34,7 @@ use control_group::ControlGroup;
 use load::{Far, Loader, Source};
 use outcome::{About, Outcome};
 use ping::{Pinger, Place};
-use plan::Plan;
+pub use plan::Plan;
 use progress::Progress;
 use session::Session;
 pub use sign_flip::{LEAST, MOST};

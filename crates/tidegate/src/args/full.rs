@@ -3,7 +3,7 @@
 use super::one_of;
 use crate::mpath::MpathCommand;
 use crate::shipped;
-use crate::trial::{LEAST, MOST};
+use crate::trial::{LEAST, MOST, Plan};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{ArgGroup, Args as ClapArgs, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -409,10 +409,10 @@ pub struct TryArgs {
     pub law: Law,
     /// Pairs of slots that count, one with steering and one without; one more comes first and does not count. Six are
     /// enough where the delay does not swing much
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = pairs)]
+    #[arg(long, value_name = "N", default_value_t = Plan::USUAL.pairs, value_parser = pairs)]
     pub pairs: usize,
     /// Length of a slot
-    #[arg(long, value_name = "SECONDS", default_value_t = 8.0, value_parser = slot)]
+    #[arg(long, value_name = "SECONDS", default_value_t = Plan::USUAL.slot.as_secs_f64(), value_parser = slot)]
     pub slot: f64,
     /// What it may take at most, both directions together
     #[arg(long, value_name = "BYTES", default_value = "2GB", value_parser = bytes)]

@@ -5,9 +5,9 @@ use rand_pcg::Pcg64Mcg;
 use serde::Serialize;
 use std::time::Duration;
 
-/// The part of a slot at its beginning that does not count: connections start, and the queue of the slot before has gone
-/// or this one's builds up.
-const SETTLING: f64 = 0.3;
+/// The beginning of a slot does not count: connections start, a queue builds up, or its management gets hold of them. So
+/// long, or half of the slot.
+const SETTLES: Duration = Duration::from_secs(3);
 
 /// After a slot the load is off until the delay is as it was without load, for so long at most.
 pub const DRAINS: Duration = Duration::from_secs(10);
@@ -81,7 +81,7 @@ impl Plan {
 
     /// The time from which on a slot counts.
     pub fn settling(&self) -> Duration {
-        self.slot.mul_f64(SETTLING)
+        SETTLES.min(self.slot / 2)
     }
 
     /// How long the load is on, in all.

@@ -7,11 +7,11 @@
 
 use serde::Serialize;
 
-/// The largest probability of such a difference by chance alone at which it is called one: less than is usual, and as
-/// much as six pairs can tell.
-pub const LEVEL: f64 = 1.0 / 32.0;
+/// The largest probability of such a difference by chance alone at which it is called one: less than is usual. Of six pairs
+/// it is a little larger, the least that they can tell: two of their `2^6` choices.
+pub const LEVEL: f64 = 1.0 / 40.0;
 
-/// Pairs below which nothing could ever be told at [`LEVEL`]: two in `2^5` choices are more than that.
+/// Pairs below which nothing could be told: two of `2^5` choices are more than anybody's level.
 pub const LEAST: usize = 6;
 
 /// Pairs above which all choices would take too long.
@@ -54,7 +54,7 @@ impl SignFlip {
 
     /// Whether chance alone is no good explanation.
     pub fn is_significant(&self) -> bool {
-        self.p <= LEVEL
+        self.p <= 1.0 - self.confidence
     }
 
     /// A difference of this size would have shown: half of the interval's length.
@@ -89,7 +89,7 @@ fn interval(differences: &[f64]) -> (f64, f64, f64) {
     let choices = 1_u32 << differences.len();
     let mut means: Vec<f64> = (1..choices).map(mean).collect();
     means.sort_by(f64::total_cmp);
-    let outside = (f64::from(choices) * LEVEL / 2.0) as usize;
+    let outside = (f64::from(choices) * LEVEL / 2.0).max(1.0) as usize;
     let confidence = 1.0 - 2.0 * outside as f64 / f64::from(choices);
     (means[outside - 1], means[means.len() - outside], confidence)
 }
