@@ -1,7 +1,7 @@
 //! From what was measured to a verdict: no clock, no link, no agent.
 
 use super::plan::Purpose;
-use super::sign_flip::{LEAST, SignFlip};
+use super::sign_flip::SignFlip;
 use super::slot::{CutShort, Measured, Slot, median, quantile};
 use serde::Serialize;
 use tidegate_agent::Direction;
@@ -15,6 +15,9 @@ pub const SHORT_MS: f64 = 30.0;
 
 /// A part of the delay that would be worth having: where a trial does not rule it out it cannot tell.
 const WORTH_PERCENT: f64 = 30.0;
+
+/// Where the law reaches less than this part of the load, chance has made what difference there is.
+const REACHES: f64 = 0.1;
 
 /// Answers that a slot has to have for its median to mean anything.
 const ENOUGH: usize = 10;
@@ -229,47 +232,49 @@ fn decide(measured: &Measured, finding: &Finding) -> Decision {
     }
     let (Some(tested), Some(loaded), Some(bps)) = (finding.tested, finding.loaded_ms, finding.bps)
     else {
-        debug_assert!(pairs(measured).len() < LEAST);
         return undecided(Because::TooFewPairs);
     };
     if bps.with.max(bps.without) < NO_LOAD_BPS {
         return undecided(Because::NoLoad);
     }
-    let saved_ms = loaded.without - loaded.with;
-    // Both have to say the same.
-    if tested.is_significant() && saved_ms.abs() >= NOTICEABLE_MS && saved_ms * tested.mean > 0.0 {
-        let helps = tested.mean > 0.0;
-        return (
-            if helps {
-                Verdict::Helps
-            } else {
-                Verdict::Hurts
-            },
-            None,
-        );
+    let load = Load::of(measured, finding.direction);
+    if load.reached < REACHES {
+        let because = load.out_of_reach().unwrap_or(Because::LeftAlone);
+        return (Verdict::NoDifference, Some(because));
     }
-    let because = reason(measured, finding);
-    match because {
-        Because::TooVariable => undecided(because),
+    if let Some(claim) = claim(&tested, loaded) {
+        return (claim, None);
+    }
+    match reason(measured, finding, &load) {
+        Because::TooVariable => undecided(Because::TooVariable),
         because => (Verdict::NoDifference, Some(because)),
     }
 }
 
+/// What is certain enough, and large enough to be noticed: both have to say the same.
+fn claim(tested: &SignFlip, loaded: Both) -> Option<Verdict> {
+    let saved_ms = loaded.without - loaded.with;
+    let is_one = tested.is_significant() && saved_ms.abs() >= NOTICEABLE_MS;
+    match (is_one, tested.mean > 0.0, saved_ms > 0.0) {
+        (true, true, true) => Some(Verdict::Helps),
+        (true, false, false) => Some(Verdict::Hurts),
+        _ => None,
+    }
+}
+
 /// Why no difference has shown.
-fn reason(measured: &Measured, finding: &Finding) -> Because {
-    let load = Load::of(measured, finding.direction);
-    if let Some(kind) = load.windowless {
-        return Because::Windowless(kind);
+fn reason(measured: &Measured, finding: &Finding, load: &Load) -> Because {
+    if let Some(because) = load.out_of_reach() {
+        return because;
     }
     if !finding.queue_is_short() {
         // What the trial does not rule out, and would be worth having.
         let wide = finding
             .saved_percent
             .is_some_and(|[least, most]| most > WORTH_PERCENT || least < -WORTH_PERCENT);
-        return match (load.left_alone, wide) {
-            (true, _) => Because::LeftAlone,
-            (false, true) => Because::TooVariable,
-            (false, false) => Because::OthersQueue,
+        return match wide {
+            true => Because::TooVariable,
+            false => Because::OthersQueue,
         };
     }
     if load.silent {
@@ -294,6 +299,8 @@ fn check(measured: &Measured) -> Option<&Slot> {
 
 /// What the load was, in slots without steering.
 struct Load {
+    /// The part of it that the law reaches.
+    reached: f64,
     /// What it mostly is, if that has no window.
     windowless: Option<String>,
     /// Whether the law leaves most of it alone.
@@ -314,7 +321,8 @@ impl Load {
             .map(|pair| &pair.without.carried[direction as usize])
             .collect();
         let sum = |of: fn(&super::slot::Way) -> u64| ways.iter().map(|way| of(way)).sum::<u64>();
-        let half = sum(|way| way.bytes()) / 2;
+        let all = sum(|way| way.bytes());
+        let half = all / 2;
         let windowless = ways.iter().max_by_key(|way| way.windowless_bytes);
         let windowless = windowless.and_then(|way| way.windowless.clone());
         let active: Vec<_> = ways.iter().map(|way| way.active).collect();
@@ -325,12 +333,21 @@ impl Load {
         let losses: Vec<_> = pairs.iter().map(losses).collect();
         let rates = pairs.iter().map(|pair| pair.without.bps(direction));
         Self {
+            reached: sum(|way| way.reached_bytes) as f64 / all.max(1) as f64,
             windowless: windowless.filter(|_| sum(|way| way.windowless_bytes) > half),
             left_alone: sum(|way| way.left_bytes) > half,
             silent: median(&active).unwrap_or(0.0) < 1.0 - SILENT,
             loses: median(&losses).unwrap_or(0.0) > LOSSES as f64,
             most_bps: rates.fold(0.0, f64::max),
         }
+    }
+}
+
+impl Load {
+    /// Why the law does not reach most of it, if it does not.
+    fn out_of_reach(&self) -> Option<Because> {
+        let windowless = self.windowless.clone().map(Because::Windowless);
+        windowless.or(self.left_alone.then_some(Because::LeftAlone))
     }
 }
 

@@ -172,6 +172,20 @@ fn a_queue_that_stays_is_of_others() {
     );
 }
 
+#[test]
+fn what_the_law_does_not_reach_it_has_not_helped() {
+    let mut measured = trial(BLOATED);
+    for slot in &mut measured.slots {
+        let way = &mut slot.carried[0];
+        way.windowless_bytes = std::mem::replace(&mut way.reached_bytes, 1000);
+        way.windowless = Some("QUIC".into());
+    }
+    assert_eq!(
+        judged(&measured),
+        no_difference(Because::Windowless("QUIC".into()))
+    );
+}
+
 const SHORT: [[f64; 2]; 6] = [
     [55.0, 56.0],
     [57.0, 55.0],
