@@ -180,7 +180,7 @@ impl Session<'_> {
             return Some(CutShort::Taken);
         }
         let pairs = measured.slots.len() as u64 / 2;
-        let is_pair = measured.slots.len() % 2 == 0;
+        let is_pair = measured.slots.len().is_multiple_of(2);
         let in_all = taken / pairs.max(1) * (self.plan.pairs as u64 + 1);
         (is_pair && in_all > self.max_data).then_some(CutShort::WouldTake(in_all))
     }
