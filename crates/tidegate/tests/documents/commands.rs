@@ -20,6 +20,8 @@ const CANNOT: [(&str, &str); 10] = [
     (
         "docs/page.md",
         "it needs a running agent and a browser; tests/page has both",
+    ),
+    (
         "docs/try.md",
         "it needs a link that can be filled for minutes; tests/trial makes some",
     ),
