@@ -244,8 +244,13 @@ impl From<HoldsArg> for Directions {
 
 /// A law, by its name.
 fn law() -> impl TypedValueParser<Value = Law> {
+    one_of(Law::ALL)
+}
+
+/// One of these laws, by its name.
+fn one_of(laws: impl IntoIterator<Item = Law>) -> impl TypedValueParser<Value = Law> {
     let named = |law: Law| PossibleValue::new(law.name()).help(law.about());
-    PossibleValuesParser::new(Law::ALL.map(named)).map(|name| {
+    PossibleValuesParser::new(laws.into_iter().map(named)).map(|name| {
         let mut laws = Law::ALL.into_iter();
         laws.find(|law| law.name() == name)
             .expect("the parser admits no other")

@@ -12,6 +12,8 @@ mod bench;
 mod check;
 mod compare;
 mod config;
+#[cfg(feature = "full")]
+mod consent;
 mod devices;
 #[cfg(all(test, feature = "full"))]
 mod documents;
@@ -56,6 +58,8 @@ mod sweep;
 mod top;
 #[cfg(feature = "full")]
 mod trace;
+#[cfg(feature = "full")]
+mod trial;
 mod udp;
 #[cfg(feature = "full")]
 mod validate;
@@ -93,6 +97,7 @@ fn full(command: &args::FullCommand) -> anyhow::Result<ExitCode> {
         Probe(args) => probe::run(args).map(done),
         Bench(args) => bench::run(args).map(done),
         Trace(args) => trace::run(args).map(done),
+        Try(args) => trial::run(args).map(done),
         Mpath(command) => mpath::run(command).map(done),
         Generate(args) => generate::run(args).map(done),
     }

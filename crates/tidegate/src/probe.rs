@@ -9,12 +9,13 @@ mod tables;
 mod verdict;
 
 use crate::args::{ProbeArgs, ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};
+use crate::consent;
 use crate::exit::BadInput;
 use crate::provenance::{Made, print_json, provenance};
 use crate::secret::warn_if_readable;
 use crate::signals;
-use anyhow::{Context, Result, bail};
-use std::io::{IsTerminal, Write};
+use anyhow::{Context, Result};
+use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;
@@ -73,7 +74,11 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
             BadInput("--beside: expected a second and a third device at most".into()).into(),
         );
     }
-    announce(args)?;
+    let megabytes = args.max_data as f64 / 1e6;
+    let cost = format!(
+        "This sends up to {megabytes:.0} MB over the link, both directions together (--max-data)."
+    );
+    consent::ask(&cost, args.yes)?;
     let stop = signals::stop_flag()?;
     let mut client = Client::open(server, &key, Arc::clone(&stop))?;
     let open = |near| Client::open_from(near, server, &key, Arc::clone(&stop));
@@ -98,28 +103,8 @@ fn measure(args: &ProbeRunArgs) -> Result<()> {
     }
 }
 
-/// Says what it may cost, and asks.
-fn announce(args: &ProbeRunArgs) -> Result<()> {
-    let megabytes = args.max_data as f64 / 1e6;
-    eprintln!(
-        "This sends up to {megabytes:.0} MB over the link, both directions together (--max-data)."
-    );
-    if args.yes {
-        return Ok(());
-    }
-    if !std::io::stdin().is_terminal() {
-        return Err(BadInput("nobody to ask whether to begin; --yes begins".into()).into());
-    }
-    eprint!("Begin? [y/N] ");
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    match answer.trim().to_lowercase().as_str() {
-        "y" | "yes" => Ok(()),
-        _ => bail!("nothing was sent"),
-    }
-}
-
-fn read_key(path: &Path) -> Result<Key> {
+/// The key that stands in the file.
+pub fn read_key(path: &Path) -> Result<Key> {
     let named = |e: &dyn std::fmt::Display| BadInput(format!("{}: {e}", path.display()));
     let text = read_text(path).map_err(|e| named(&e))?;
     warn_if_readable(path);
@@ -127,7 +112,7 @@ fn read_key(path: &Path) -> Result<Key> {
 }
 
 /// The first address of the host, with the usual port if none is given.
-fn resolve(host: &str) -> Result<SocketAddr> {
+pub fn resolve(host: &str) -> Result<SocketAddr> {
     let with_port = host.to_socket_addrs();
     let found = with_port.or_else(|_| (host, PORT).to_socket_addrs());
     let first = found.ok().and_then(|mut addresses| addresses.next());

@@ -10,7 +10,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 const COMMIT: &str = env!("TIDEGATE_COMMIT");
 
 /// Options that change no number: how many cores take part, what is shown and where it goes. With values, and without.
-const WITH_VALUES: [&str; 4] = ["--html", "--jobs", "--out", "--trace"];
+const WITH_VALUES: [&str; 5] = ["--html", "--jobs", "--out", "--page", "--trace"];
 const WITHOUT: [&str; 4] = ["--json", "--resume", "--series", "--yes"];
 /// Options whose values are not for everybody's eyes, or name files that are not.
 const SECRET: [&str; 3] = ["--key", "--secret", "--token"];

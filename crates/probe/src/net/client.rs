@@ -218,6 +218,27 @@ impl Client {
         Ok((found, cost))
     }
 
+    /// Loads one direction with so many TCP connections until told to stop, which is [`Failure::Interrupted`], or until
+    /// `bytes` are spent.
+    ///
+    /// # Errors
+    /// As of [`Self::responsiveness`].
+    pub fn fill(
+        &mut self,
+        direction: Direction,
+        connections: usize,
+        bytes: u64,
+    ) -> Result<(), Failure> {
+        let mut load = self.load(direction, bytes);
+        (0..connections).for_each(|_| load.add());
+        while !load.is_spent() {
+            // The session is not forgotten meanwhile.
+            self.ping(INTERVAL / 5, INTERVAL / 5)?;
+            load.failed()?;
+        }
+        Ok(())
+    }
+
     fn load(&mut self, direction: Direction, bytes: u64) -> Load {
         self.loads += 1;
         let session = (self.session.id, self.session.key);

@@ -130,6 +130,23 @@ const OF_THE_REST: &[(&[&str], &[Example])] = &[
         ],
     ),
     (
+        &["try"],
+        &[
+            (
+                "sudo tidegate try --url https://example.org/large.file --page try.html",
+                "does it help here? Three minutes, a large file, and a page to share",
+            ),
+            (
+                "sudo tidegate try --ping example.org -- iperf3 -c server -R -t 60",
+                "with any command as load",
+            ),
+            (
+                "sudo tidegate try --probe server --key probe.key --upload",
+                "the uplink, with your own `tidegate probe serve`",
+            ),
+        ],
+    ),
+    (
         &["probe", "serve"],
         &[
             (

@@ -1,14 +1,17 @@
 //! The commands of the whole program, which the agent alone does without.
 
+use super::one_of;
 use crate::mpath::MpathCommand;
 use crate::shipped;
+use crate::trial::{LEAST, MOST, Plan};
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args as ClapArgs, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use strum::VariantNames;
+use tidegate_laws::Law;
 use tidegate_scenario::{CellKind, QueuePolicy, Variation};
 
 /// The commands beside the agent's.
@@ -26,6 +29,8 @@ pub enum FullCommand {
     Link(LinkArgs),
     /// Tell what a link does to packets: rate, bursts, buffer, drop policy, latency under load
     Probe(ProbeArgs),
+    /// Try steering on your own link, by turns with and without: does it help here?
+    Try(TryArgs),
     /// Measure what the parts of Tidegate cost on this machine
     Bench(BenchArgs),
     /// Write a trace of one of the shipped cell models, in Mahimahi's format
@@ -374,6 +379,81 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     value
         .map(|v| v as u64)
         .ok_or_else(|| "expected 100kB to 1000GB, such as 100MB".into())
+}
+
+/// Arguments of `try`.
+#[derive(Debug, ClapArgs)]
+#[command(group = ArgGroup::new("load").required(true).args(["command", "url", "probe"]))]
+pub struct TryArgs {
+    /// Load the link with what stands at this URL, fetched by curl or wget again and again; repeatable, side by side
+    #[arg(long, value_name = "URL")]
+    pub url: Vec<String>,
+    /// Load the link with connections to your own `tidegate probe serve`
+    #[arg(long, value_name = "HOST", requires = "key")]
+    pub probe: Option<String>,
+    /// A file with that server's key
+    #[arg(long, value_name = "FILE", requires = "probe")]
+    pub key: Option<PathBuf>,
+    /// With --probe: load the uplink instead of the downlink
+    #[arg(long, requires = "probe")]
+    pub upload: bool,
+    /// Who is asked for round trips, by ICMP or, if that is not answered, by TCP at this port, otherwise 443; the
+    /// load's own host if it is known
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub ping: Option<String>,
+    /// Interface to steer on, repeatable; those of the default routes if none is given
+    #[arg(long, value_name = "IF")]
+    pub iface: Vec<String>,
+    /// What steers the window
+    #[arg(long, value_parser = steering_law(), default_value = "tide")]
+    pub law: Law,
+    /// Pairs of slots that count, one with steering and one without; one more comes first and does not count. Six are
+    /// enough where the delay does not swing much
+    #[arg(long, value_name = "N", default_value_t = Plan::USUAL.pairs, value_parser = pairs)]
+    pub pairs: usize,
+    /// Length of a slot
+    #[arg(long, value_name = "SECONDS", default_value_t = Plan::USUAL.slot.as_secs_f64(), value_parser = slot)]
+    pub slot: f64,
+    /// What it may take at most, both directions together
+    #[arg(long, value_name = "BYTES", default_value = "2GB", value_parser = bytes)]
+    pub max_data: u64,
+    /// Draw the order of the slots by this number; by another each time if absent
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Begin without asking
+    #[arg(long)]
+    pub yes: bool,
+    /// Print the result as JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Write a self-contained page to keep or to share
+    #[arg(long, value_name = "FILE.html")]
+    pub page: Option<PathBuf>,
+    /// Run the command as root; otherwise it runs as whoever called sudo, doas or pkexec
+    #[arg(long)]
+    pub root: bool,
+    /// A command that loads the link, with its arguments: started anew in every slot, ended with it
+    #[arg(last = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+/// Any that steers, by its name.
+fn steering_law() -> impl TypedValueParser<Value = Law> {
+    one_of(Law::ALL.into_iter().filter(|law| !law.is_none()))
+}
+
+/// As many as can tell anything, and can be computed.
+fn pairs(text: &str) -> Result<usize, String> {
+    let value = text.parse().ok().filter(|n| (LEAST..=MOST).contains(n));
+    value.ok_or_else(|| {
+        format!("expected {LEAST} to {MOST}: fewer cannot tell a difference from chance")
+    })
+}
+
+/// Long enough for a queue to build up.
+fn slot(text: &str) -> Result<f64, String> {
+    let value = text.parse().ok().filter(|s| (2.0..=120.0).contains(s));
+    value.ok_or_else(|| "expected seconds, from 2 to 120".into())
 }
 
 /// Arguments of `trace`.

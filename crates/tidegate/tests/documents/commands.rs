@@ -16,10 +16,14 @@ use tidegate_testing::{has_program, has_tun, is_root, skipped};
 const PATIENCE: u32 = 240;
 
 /// Pages of tasks of which nothing can be run so, and why.
-const CANNOT: [(&str, &str); 9] = [
+const CANNOT: [(&str, &str); 10] = [
     (
         "docs/page.md",
         "it needs a running agent and a browser; tests/page has both",
+    ),
+    (
+        "docs/try.md",
+        "it needs a link that can be filled for minutes; tests/trial makes some",
     ),
     (
         "docs/working.md",

@@ -1,0 +1,201 @@
+//! `tidegate try`: a short trial of steering on the user's own link, which ends in a verdict.
+//!
+//! Slots with and without steering take turns, in an order drawn by lot, while a load of the user's fills the link and
+//! something beside it asks for round trips. What was measured ([`slot`]) is judged ([`verdict`], [`sign_flip`]) without a
+//! clock, so that the same way to a verdict runs over simulated links of which the truth is known ([`simulated`]).
+
+mod control_group;
+mod load;
+mod losses;
+mod outcome;
+mod page;
+mod ping;
+mod plan;
+mod progress;
+mod session;
+mod sign_flip;
+#[cfg(test)]
+mod simulated;
+mod slot;
+mod steering;
+mod table;
+mod target;
+mod verdict;
+mod words;
+
+use crate::args::TryArgs;
+use crate::consent;
+use crate::exit::BadInput;
+use crate::probe::{read_key, resolve};
+use crate::provenance::{Made, print_json, provenance};
+use crate::signals;
+use anyhow::{Context, Result};
+use control_group::ControlGroup;
+use load::{Far, Loader, Source};
+use outcome::{About, Outcome};
+use ping::{Pinger, Place};
+pub use plan::Plan;
+use progress::Progress;
+use session::Session;
+pub use sign_flip::{LEAST, MOST};
+use std::fs::File;
+use std::io::Write;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use steering::Steering;
+use target::Target;
+use tidegate_agent::require;
+use tidegate_lab::Caller;
+use tidegate_probe::net::Direction;
+
+/// Does it. The verdict is no matter of the exit status.
+pub fn run(args: &TryArgs) -> Result<()> {
+    let plan = Plan {
+        pairs: args.pairs,
+        slot: Duration::from_secs_f64(args.slot),
+    };
+    let source = source(args)?;
+    let target = target(args, &source)?;
+    require()?;
+    let caller = match args.root {
+        true => None,
+        false => Caller::find(|name| std::env::var_os(name))
+            .map_err(|error| BadInput(format!("{error:#}; --root runs the load as root")))?,
+    };
+    let address = target.resolve()?;
+    // Before there is any thread.
+    let group = ControlGroup::make()?;
+    let loader = Loader {
+        source,
+        caller,
+        group,
+    };
+    let mut steering = Steering::start(args)?;
+    let interface = steering.interfaces()[0].name.clone();
+    let place = ping::find_way(address, &interface)?;
+    let place = place.ok_or_else(|| no_answer(&target, &interface))?;
+    // Whoever agrees gets what was agreed to: what can be known to fail has failed by now.
+    let page = args.page.as_deref().map(|path| {
+        File::create(path).map_err(|e| BadInput(format!("--page {}: {e}", path.display())))
+    });
+    let page = page.transpose()?;
+    consent::ask(&announcement(args, &plan), args.yes)?;
+    let stop = signals::stop_flag()?;
+    let seed = args.seed.unwrap_or_else(|| rand::random::<u32>().into());
+    let at = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |t| t.as_secs());
+    let about = about(args, (&loader, &steering), (&target, place), seed, at);
+    let (progress, began) = (Progress::new(plan), Instant::now());
+    let pinger = Pinger::start(place, &interface)?;
+    let measured = Session {
+        plan,
+        seed,
+        max_data: args.max_data,
+        loader: &loader,
+        steering: &mut steering,
+        pinger: &pinger,
+        stop,
+        progress: &progress,
+        began,
+    }
+    .run();
+    progress.finish();
+    let outcome = Outcome::of(about, measured?);
+    // Whatever becomes of the output, the machine is as it was.
+    drop((pinger, steering, loader));
+    let from = provenance(Made::OnKernel, [seed]);
+    if let Some(mut page) = page {
+        let page_of = page::page(&outcome, &from);
+        page.write_all(page_of.as_bytes())
+            .context("write the page")?;
+    }
+    match args.json {
+        true => print_json(&outcome, from),
+        false => Ok(write!(std::io::stdout(), "{}", table::text(&outcome))?),
+    }
+}
+
+/// What is to load the link.
+fn source(args: &TryArgs) -> Result<Source> {
+    if let Some(host) = &args.probe {
+        let key = args.key.as_deref().context("the parser wants a key")?;
+        return Ok(Source::Probe(Far {
+            server: resolve(host)?,
+            key: read_key(key)?,
+            direction: if args.upload {
+                Direction::Up
+            } else {
+                Direction::Down
+            },
+        }));
+    }
+    if !args.command.is_empty() {
+        load::require_program(&args.command)?;
+        return Ok(Source::Commands(vec![args.command.clone()]));
+    }
+    let urls = args.url.iter().map(|url| match Target::of_url(url) {
+        Some(_) => load::fetch(url),
+        None => Err(BadInput(format!(
+            "--url {url}: expected http://… or https://…, with a host"
+        ))),
+    });
+    Ok(Source::Commands(urls.collect::<Result<_, _>>()?))
+}
+
+/// Who is asked for round trips.
+fn target(args: &TryArgs, source: &Source) -> Result<Target> {
+    if let Some(named) = &args.ping {
+        return Ok(Target::named(named));
+    }
+    let found = match source {
+        Source::Probe(far) => Some(Target {
+            host: far.server.ip().to_string(),
+            port: far.server.port(),
+        }),
+        Source::Commands(commands) => commands.iter().find_map(|words| Target::of_command(words)),
+    };
+    let nobody = "whom to ask for round trips is not known, as the load names no URL; expected --ping HOST, a host beyond the link";
+    Ok(found.ok_or_else(|| BadInput(nobody.into()))?)
+}
+
+fn no_answer(target: &Target, interface: &str) -> BadInput {
+    BadInput(format!(
+        "{} answers neither an ICMP echo nor TCP at port {} by {interface}; expected a host that does: --ping HOST, or HOST:PORT for TCP",
+        target.host, target.port
+    ))
+}
+
+/// What it takes, before anybody agrees to it.
+fn announcement(args: &TryArgs, plan: &Plan) -> String {
+    let seconds = plan.loaded().as_secs_f64();
+    format!(
+        "This fills the link for {seconds:.0} s, with pauses between, by turns with and without steering: {} at 10 Mbit/s, \
+         {} at 100 Mbit/s, {} at most (--max-data).",
+        words::data((seconds * 10e6 / 8.0) as u64),
+        words::data((seconds * 100e6 / 8.0) as u64),
+        words::data(args.max_data)
+    )
+}
+
+fn about(
+    args: &TryArgs,
+    (loader, steering): (&Loader, &Steering),
+    (target, place): (&Target, Place),
+    seed: u64,
+    at: u64,
+) -> About {
+    let interfaces = steering.interfaces().iter();
+    About {
+        at,
+        law: args.law,
+        interfaces: interfaces.map(|interface| interface.name.clone()).collect(),
+        load: loader.name(),
+        in_control_group: loader.group.is_some(),
+        pinged: target.host.clone(),
+        pinged_address: place.address,
+        pinged_by: place.by,
+        pairs: args.pairs,
+        slot_s: args.slot,
+        seed,
+    }
+}

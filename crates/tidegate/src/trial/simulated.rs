@@ -1,0 +1,341 @@
+//! The whole way to a verdict in virtual time, over links of which the truth is known: slots as the command makes them, the
+//! simulator in place of the link, of its clock and of the kernel, and the same judge.
+
+use super::plan::{Plan, Planned, Purpose};
+use super::slot::{Measured, RoundTrip, Slot};
+use super::verdict::{Because, Finding, judge, wants_check};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+use tidegate_agent::Direction;
+use tidegate_link::{Rate, Trace};
+use tidegate_scenario::{GenerateSpec, Law, Run, RunResult, Scenario};
+use tidegate_sim::{Options, run_one};
+
+const PLAN: Plan = Plan::USUAL;
+
+/// Between two slots.
+const PAUSE_S: f64 = 4.0;
+
+/// A link and what loads it.
+#[derive(Clone, Copy)]
+struct Setting {
+    /// The downlink, as a scenario has it.
+    down: &'static str,
+    /// What the load does, likewise.
+    load: &'static str,
+    /// More of the load, likewise.
+    more: &'static str,
+    /// Senders' congestion control.
+    sender: &'static str,
+    /// What steers; with none steered slots are like all others.
+    law: Law,
+}
+
+const BULK: Setting = Setting {
+    down: "",
+    load: "bulk = {}",
+    more: "",
+    sender: "cubic",
+    law: Law::Tide,
+};
+
+const LTE: Setting = Setting {
+    down: "rate = { generate = { kind = \"lte\" } }, delay_ms = 25, queue = { packets = 2000 }",
+    ..BULK
+};
+
+const HSPA: Setting = Setting {
+    down: "rate = { generate = { kind = \"hspa\" } }, delay_ms = 40, queue = { packets = 1000 }",
+    ..BULK
+};
+
+const MANAGED: Setting = Setting {
+    down: "rate = { constant_mbps = 10 }, delay_ms = 25, queue = { packets = 2000, policy = \"codel\" }",
+    ..BULK
+};
+
+const MANAGED_LTE: Setting = Setting {
+    down: "rate = { generate = { kind = \"lte\" } }, delay_ms = 25, queue = { packets = 2000, policy = \"codel\" }",
+    ..BULK
+};
+
+const SERVER_LIMITED: Setting = Setting {
+    load: "constant_rate = { mbps = 4 }",
+    ..LTE
+};
+
+const PAUSING: Setting = Setting {
+    load: "chunks = { chunk_bytes = 100000, period_s = 1 }",
+    ..LTE
+};
+
+/// A buffer of half of what is under way.
+const SHORT_BUFFER: Setting = Setting {
+    down: "rate = { constant_mbps = 10 }, delay_ms = 25, queue = { packets = 20 }",
+    ..BULK
+};
+
+const NO_BLOAT: Setting = Setting {
+    down: "rate = { constant_mbps = 20 }, delay_ms = 10, queue = { packets = 2000 }",
+    sender: "bbr",
+    ..BULK
+};
+
+const QUIC: Setting = Setting {
+    more: "windowless = true, ",
+    ..HSPA
+};
+
+/// Steering that does nothing, over the link whose delay swings most.
+const NOTHING: Setting = Setting {
+    law: Law::None,
+    ..HSPA
+};
+
+/// The scenario of one slot.
+fn scenario(setting: &Setting, loads: usize, random: &mut Pcg64Mcg) -> Scenario {
+    let Setting {
+        down,
+        load,
+        more,
+        sender,
+        ..
+    } = setting;
+    let slot_s = PLAN.slot.as_secs_f64();
+    let one = |number| {
+        let start_s = random.random_range(0.0..0.5);
+        format!(
+            "{{ name = \"load{number}\", {more}start_s = {start_s:.3}, stop_s = {slot_s}, does = {{ {load} }} }},"
+        )
+    };
+    let loads: String = (0..loads).map(one).collect();
+    let seed = random.random_range(0..1 << 30);
+    let duration_s = slot_s + PAUSE_S;
+    let settling_s = PLAN.settling().as_secs_f64();
+    // Others are on the link as well.
+    let text = format!(
+        "name = \"slot\"\nseed = {seed}\nduration_s = {duration_s}\nwarmup_s = {settling_s}\n\
+         hosts = {{ congestion_control = \"{sender}\" }}\ndown = {{ {down} }}\n\
+         up = {{ rate = {{ constant_mbps = 5 }}, delay_ms = 25 }}\nrun = [{{ name = \"linux\" }}]\n\
+         workload = [{loads} {{ name = \"ping\", does = {{ ping = {{ interval_ms = 100 }} }} }},\n\
+         {{ name = \"others\", steered = false, does = {{ web = {{ object_bytes = [20000, 3000], pause_s = 0.7 }} }} }}]\n"
+    );
+    Scenario::parse(&text, Path::new("slot.toml")).unwrap()
+}
+
+/// A link on which time goes on from slot to slot.
+struct World {
+    setting: Setting,
+    random: Pcg64Mcg,
+    /// Opportunities of a cell's link, in ms; none where the rate is constant.
+    cell_ms: Vec<u64>,
+    at_s: f64,
+}
+
+impl World {
+    fn new(setting: Setting, seed: u64) -> Self {
+        let random = Pcg64Mcg::seed_from_u64(seed);
+        let kinds = ["lte", "hspa"].into_iter();
+        let mut kinds = kinds.filter(|kind| setting.down.contains(&format!("\"{kind}\"")));
+        let trace = kinds.next().map(|kind| {
+            let spec = GenerateSpec {
+                kind: kind.parse().unwrap(),
+                mean_mbps: None,
+                seed: Some(seed),
+            };
+            spec.model(seed).trace(Duration::from_secs(400)).to_string()
+        });
+        let trace = trace.unwrap_or_default();
+        Self {
+            setting,
+            random,
+            cell_ms: trace.lines().map(|line| line.parse().unwrap()).collect(),
+            at_s: 0.0,
+        }
+    }
+
+    /// The cell's link from now on.
+    fn rate(&self) -> Option<Rate> {
+        let now_ms = (self.at_s * 1e3) as u64;
+        let later = self.cell_ms.iter().filter(|ms| **ms > now_ms);
+        let lines: String = later.map(|ms| format!("{}\n", ms - now_ms)).collect();
+        (!self.cell_ms.is_empty()).then(|| Trace::parse(&lines).unwrap().into())
+    }
+
+    fn slot(&mut self, planned: Planned) -> Slot {
+        let loads = if planned.purpose == Purpose::Check {
+            2
+        } else {
+            1
+        };
+        let scenario = scenario(&self.setting, loads, &mut self.random);
+        let mut inputs = scenario.link_inputs(Path::new("slot.toml")).unwrap();
+        if let Some(rate) = self.rate() {
+            inputs.down.rate = rate;
+        }
+        let law = if planned.steered {
+            self.setting.law
+        } else {
+            Law::None
+        };
+        let options = Options {
+            series: true,
+            ..Options::default()
+        };
+        let result = run_one(&scenario, &inputs, &Run::new("slot", law), &options);
+        let result = result.unwrap().unwrap();
+        let slot = self.seen(planned, &result);
+        self.at_s += PLAN.slot.as_secs_f64() + PAUSE_S;
+        slot
+    }
+
+    /// What the command would see of it.
+    fn seen(&self, planned: Planned, result: &RunResult) -> Slot {
+        let settling_s = PLAN.settling().as_secs_f64();
+        let slot_s = PLAN.slot.as_secs_f64();
+        let mut slot = Slot::new(planned);
+        slot.seconds = PLAN.slot.as_secs_f64() - settling_s;
+        let series = |quantity: &str, flow: &str| {
+            let mut all = result.series.iter();
+            let found = all.find(|s| s.quantity == quantity && s.flow == flow);
+            let found = found.unwrap_or_else(|| panic!("no {quantity} of {flow}"));
+            let points = found.t_s.iter().copied().zip(found.value.iter().copied());
+            points
+                .filter(|(t, _)| (settling_s..slot_s).contains(t))
+                .collect::<Vec<_>>()
+        };
+        let trips = series("rtt_ms", "ping").into_iter();
+        slot.round_trips = trips
+            .map(|(t, ms)| RoundTrip {
+                at_s: self.at_s + t,
+                ms,
+            })
+            .collect();
+        let way = &mut slot.carried[Direction::Down as usize];
+        let rates = series("goodput_bps", "load0");
+        let loads = result.flows.iter().filter(|f| f.name.starts_with("load"));
+        let rates_of = loads.flat_map(|load| series("goodput_bps", &load.name));
+        // Ten points a second.
+        let bytes = rates_of.map(|(_, bps)| bps).sum::<f64>() / 80.0;
+        let bytes = bytes as u64;
+        if self.setting.more.contains("windowless") {
+            way.windowless_bytes = bytes;
+            way.windowless = Some("quic".into());
+        } else {
+            way.reached_bytes = bytes;
+        }
+        way.active = rates.iter().filter(|(_, bps)| *bps > 0.0).count() as f64 / rates.len() as f64;
+        slot.lost = result.link.drops + result.link.losses;
+        slot.drained = true;
+        slot
+    }
+}
+
+/// A whole trial.
+fn trial(setting: Setting, seed: u64) -> Finding {
+    let mut world = World::new(setting, seed);
+    let slots = PLAN.slots(seed).into_iter();
+    let mut measured = Measured {
+        idle_ms: vec![2.0 * idle_ms(&setting)],
+        slots: slots.map(|planned| world.slot(planned)).collect(),
+        cut_short: None,
+    };
+    if wants_check(&measured) {
+        measured.slots.push(world.slot(PLAN.check()));
+    }
+    judge(&measured)
+}
+
+/// One way, about: the links are as long up as down, and uplinks have no queue.
+fn idle_ms(setting: &Setting) -> f64 {
+    let down = setting.down.split_once("delay_ms = ").unwrap().1;
+    let down: f64 = down.split(',').next().unwrap().parse().unwrap();
+    (down + 25.0) / 2.0
+}
+
+/// What came of trials, and how often, in words.
+fn trials(setting: Setting, seeds: std::ops::Range<u64>) -> BTreeMap<String, usize> {
+    let (seeds, counts) = (Mutex::new(seeds), Mutex::new(BTreeMap::new()));
+    let work = || {
+        while let Some(seed) = { seeds.lock().unwrap().next() } {
+            let finding = trial(setting, seed);
+            *counts.lock().unwrap().entry(word(&finding)).or_default() += 1;
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    counts.into_inner().unwrap()
+}
+
+/// The reason, or the verdict where it needs none.
+fn word(finding: &Finding) -> String {
+    let json = match &finding.because {
+        Some(Because::Windowless(_)) => "windowless".into(),
+        Some(because) => serde_json::to_value(because).unwrap(),
+        None => serde_json::to_value(finding.verdict).unwrap(),
+    };
+    json.as_str().unwrap().to_owned()
+}
+
+/// A kind of link, and what is right about it.
+type Truth = (&'static str, Setting, &'static str);
+
+const TRUTHS: [Truth; 8] = [
+    ("LTE", LTE, "helps"),
+    ("HSPA", HSPA, "helps"),
+    ("CoDel, 10 Mbit/s", MANAGED, "managed_queue"),
+    ("small buffer, 10 Mbit/s", SHORT_BUFFER, "managed_queue"),
+    ("server of 4 Mbit/s, LTE", SERVER_LIMITED, "server_limited"),
+    ("100 kB a second, LTE", PAUSING, "not_saturated"),
+    ("BBR, 20 Mbit/s", NO_BLOAT, "no_queue"),
+    ("QUIC, HSPA", QUIC, "windowless"),
+];
+
+/// Holds the trials of each kind of link to what is right, in 19 of 20 at least.
+fn assert_right(truths: &[Truth], seeds: std::ops::Range<u64>) {
+    for &(name, setting, right) in truths {
+        let counts = trials(setting, seeds.clone());
+        println!("{name}: {counts:?}");
+        let rights = counts.get(right).copied().unwrap_or(0);
+        let all: usize = counts.values().sum();
+        assert!(20 * rights >= 19 * all, "{name} is not {right}: {counts:?}");
+    }
+}
+
+/// Holds the trials of steering that does nothing to claims in fewer than 1 of 20.
+fn assert_few_false(setting: Setting, seeds: std::ops::Range<u64>) {
+    let counts = trials(setting, seeds);
+    println!("nothing: {counts:?}");
+    let claims = ["helps", "hurts"].map(|claim| counts.get(claim).copied().unwrap_or(0));
+    let all: usize = counts.values().sum();
+    assert!(20 * claims.iter().sum::<usize>() < all, "{counts:?}");
+}
+
+#[test]
+fn the_verdict_is_right_over_links_of_known_truth() {
+    assert_right(&TRUTHS, 0..20);
+}
+
+#[test]
+fn steering_that_does_nothing_is_seldom_said_to_do_something() {
+    assert_few_false(NOTHING, 0..100);
+}
+
+/// `cargo test -p tidegate --bin tidegate trial::simulated -- --ignored --nocapture`: minutes.
+#[test]
+#[ignore = "minutes of simulation"]
+fn campaign() {
+    assert_right(&TRUTHS, 1000..1100);
+    assert_right(&[("CoDel, LTE", MANAGED_LTE, "managed_queue")], 1000..1100);
+    assert_few_false(NOTHING, 1000..2000);
+    let lte = Setting {
+        law: Law::None,
+        ..LTE
+    };
+    assert_few_false(lte, 1000..1300);
+}

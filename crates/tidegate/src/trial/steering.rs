@@ -1,0 +1,152 @@
+//! Steering on and off: the agent of `tidegate run`, which lets everything pass in the slots without.
+
+use super::slot::Way;
+use crate::args::{RunArgs, TryArgs};
+use crate::config::settings;
+use crate::exit::BadInput;
+use crate::operate::Operation;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use tidegate_agent::{Agent, Direction, Ecn, Interface, Kind, leftovers};
+use tidegate_laws::Law;
+use tidegate_scenario::Fair;
+
+/// The agent, on all interfaces that it is to be on.
+pub struct Steering {
+    agent: Agent,
+    law: Law,
+    // Its place in the namespace, which it leaves last.
+    _operation: Operation,
+}
+
+/// What interfaces have carried so far, by direction and kind: bytes, and packets with marks.
+#[derive(Clone, Debug, Default)]
+pub struct Traffic([BTreeMap<&'static str, Carried>; 2]);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Carried {
+    class: Class,
+    bytes: u64,
+    marked: u64,
+}
+
+/// What the law can do about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Class {
+    #[default]
+    Reached,
+    Left,
+    Windowless,
+}
+
+impl Steering {
+    /// Attaches it where the default routes go, or to those that are asked for, and lets everything pass.
+    ///
+    /// # Errors
+    /// Where another agent runs, or has left its programs; where there is no such interface.
+    pub fn start(args: &TryArgs) -> Result<Self> {
+        let run = RunArgs {
+            iface: args.iface.clone(),
+            law: Some(args.law),
+            // The load is this machine's own: there is nobody to share with.
+            fair: args.law.is_on_path().then_some(Fair::Flow),
+            ..RunArgs::default()
+        };
+        let settings = settings(&run)?;
+        let interfaces = settings.interfaces.find()?;
+        let interfaces = interfaces.at_least_one(&settings.interfaces)?;
+        let law = settings.agent.params.law;
+        let (operation, mut agent) = Operation::start(settings)
+            .context("try switches steering on and off by itself, and goes with no other agent")?;
+        if !leftovers()?.is_empty() {
+            let message = "an agent without a process steers here, which try would not switch off; `tidegate stop` removes it";
+            return Err(BadInput(message.into()).into());
+        }
+        interfaces
+            .iter()
+            .try_for_each(|interface| agent.attach(interface))?;
+        let mut steering = Self {
+            agent,
+            law,
+            _operation: operation,
+        };
+        steering.steer(false);
+        Ok(steering)
+    }
+
+    /// Steers from now on, or lets everything pass.
+    pub fn steer(&mut self, on: bool) {
+        self.agent.pass_until(if on { 0 } else { u64::MAX });
+    }
+
+    /// Where it is.
+    pub fn interfaces(&self) -> &[Interface] {
+        self.agent.interfaces()
+    }
+
+    /// What has been carried so far.
+    pub fn traffic(&self) -> Traffic {
+        let mut traffic = Traffic::default();
+        for direction in Direction::ALL {
+            let kinds = &mut traffic.0[direction as usize];
+            for interface in self.agent.interfaces() {
+                for carried in self.agent.traffic(direction, interface.index) {
+                    let known = kinds.entry(carried.kind.short()).or_default();
+                    known.class = self.class(carried.kind, direction);
+                    known.bytes += carried.bytes;
+                    if carried.ecn == Ecn::Ce {
+                        known.marked += carried.packets;
+                    }
+                }
+            }
+        }
+        traffic
+    }
+
+    fn class(&self, kind: Kind, direction: Direction) -> Class {
+        match kind {
+            kind if kind.is_reached(self.law, direction) => Class::Reached,
+            Kind::Tcp | Kind::NoTimestamps | Kind::TcpLeft => Class::Left,
+            _ => Class::Windowless,
+        }
+    }
+}
+
+impl Traffic {
+    /// All bytes, both ways.
+    pub fn bytes(&self) -> u64 {
+        let kinds = self.0.iter().flat_map(BTreeMap::values);
+        kinds.map(|carried| carried.bytes).sum()
+    }
+
+    /// Bytes one way.
+    pub fn bytes_of(&self, direction: Direction) -> u64 {
+        let kinds = self.0[direction as usize].values();
+        kinds.map(|carried| carried.bytes).sum()
+    }
+
+    /// What came after `earlier`, by [`Direction::ALL`].
+    pub fn since(&self, earlier: &Self) -> [Way; 2] {
+        Direction::ALL.map(|direction| {
+            let mut way = Way::default();
+            let mut most = 0;
+            for (kind, now) in &self.0[direction as usize] {
+                let before = earlier.0[direction as usize].get(kind);
+                let before = before.copied().unwrap_or_default();
+                let bytes = now.bytes.saturating_sub(before.bytes);
+                way.marked_packets += now.marked.saturating_sub(before.marked);
+                match now.class {
+                    Class::Reached => way.reached_bytes += bytes,
+                    Class::Left => way.left_bytes += bytes,
+                    Class::Windowless => {
+                        way.windowless_bytes += bytes;
+                        if bytes > most {
+                            (most, way.windowless) = (bytes, Some((*kind).to_owned()));
+                        }
+                    }
+                }
+            }
+            way
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! A trial's result for a terminal.
+
+use super::outcome::Outcome;
+use super::verdict::Both;
+use super::words::{self, ms, rate};
+use comfy_table::{Cell, CellAlignment, Table, presets};
+
+/// The verdict first, then numbers.
+pub fn text(outcome: &Outcome) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    let heads = ["without", "with steering"].map(|head| right(head.into()));
+    table.set_header(std::iter::once(Cell::new("")).chain(heads));
+    for [what, without, with, note] in rows(outcome) {
+        table.add_row([
+            Cell::new(what),
+            right(without),
+            right(with),
+            Cell::new(note),
+        ]);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let about = &outcome.about;
+    let numbers = match outcome.finding.loaded_ms {
+        Some(_) => format!("\n{}\n", table.trim_fmt()),
+        None => String::new(),
+    };
+    format!(
+        "{}\n{}\n{numbers}\n{} over {} with {}; round trips to {}; seed {}\n",
+        outcome.headline,
+        outcome.said.join("\n"),
+        words::direction(outcome.finding.direction),
+        about.interfaces.join(", "),
+        about.law,
+        about.pinged,
+        about.seed
+    )
+}
+
+/// What, without, with, and what is to be said of it.
+pub fn rows(outcome: &Outcome) -> Vec<[String; 4]> {
+    let finding = &outcome.finding;
+    let row = |what: &str, both: Option<Both>, of: fn(f64) -> String, note: String| {
+        let both = both?;
+        Some([what.to_owned(), of(both.without), of(both.with), note])
+    };
+    let pairs = finding.tested.map_or(0, |test| test.pairs);
+    let tested = format!("{pairs} pairs of {} s; tested", outcome.about.slot_s);
+    let shown = finding.rate_would_have_shown.map_or(String::new(), |part| {
+        format!(
+            "not tested: below {} nothing would show",
+            words::percent(part)
+        )
+    });
+    let idle = finding.idle_ms;
+    let all = [
+        Some([
+            "delay of the idle link".into(),
+            ms(idle),
+            String::new(),
+            String::new(),
+        ]),
+        row("delay under load, median", finding.loaded_ms, ms, tested),
+        row(
+            "delay under load, 95th percentile",
+            finding.p95_ms,
+            ms,
+            "not tested".into(),
+        ),
+        row("rate", finding.bps, rate, shown),
+    ];
+    all.into_iter().flatten().collect()
+}

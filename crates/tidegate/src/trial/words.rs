@@ -1,0 +1,185 @@
+//! A verdict in plain words.
+
+use super::slot::CutShort;
+use super::verdict::{Because, Finding, NOTICEABLE_MS, Verdict};
+use tidegate_agent::Direction;
+
+/// The verdict in one sentence.
+pub fn headline(finding: &Finding) -> String {
+    let delays = finding.loaded_ms.map(|loaded| {
+        let (without, with) = (ms(loaded.without), ms(loaded.with));
+        format!("under load the delay {{}} from {without} to {with}")
+    });
+    let moved = |how: &str| delays.clone().unwrap_or_default().replace("{}", how);
+    match (finding.verdict, &finding.because) {
+        (Verdict::Helps, _) => format!("Steering helps here: {}.", moved("falls")),
+        (Verdict::Hurts, _) => format!("Steering hurts here: {}.", moved("rises")),
+        (Verdict::NoDifference, because) => format!(
+            "Steering makes no difference here: {}.",
+            because.as_ref().map_or(String::new(), short)
+        ),
+        (Verdict::Undecided, because) => format!(
+            "This trial cannot tell: {}.",
+            because.as_ref().map_or(String::new(), short)
+        ),
+    }
+}
+
+/// The reason in a clause.
+fn short(because: &Because) -> String {
+    match because {
+        Because::Windowless(kind) => format!("the traffic is {kind}, which has no window to steer"),
+        Because::LeftAlone => "the agent leaves the load's connections alone".into(),
+        Because::ServerLimited => "the load does not fill the link, its server is the limit".into(),
+        Because::NotSaturated => "the load pauses, and does not keep the link busy".into(),
+        Because::ManagedQueue => "the queue is kept short already".into(),
+        Because::NoQueue => "no queue builds up under this load".into(),
+        Because::OthersQueue => "there is a queue, but steering hardly shortens it".into(),
+        Because::TooVariable => "the delay varies too much".into(),
+        Because::TooFewPairs => "too few slots had enough answers".into(),
+        Because::NoLoad => "no load was seen on the link".into(),
+        Because::TooMuchData => "it would take more data than it may".into(),
+    }
+}
+
+/// What else is to be said, a sentence each.
+pub fn sentences(finding: &Finding, cut_short: Option<CutShort>) -> Vec<String> {
+    let mut said = Vec::new();
+    said.extend(certainty(finding));
+    if let Some(because) = &finding.because {
+        said.push(long(because, finding, cut_short));
+    }
+    if let (Some(bps), Some(part)) = (finding.bps, finding.rate_would_have_shown) {
+        said.push(format!(
+            "The link carried {} with steering and {} without; of the rate nothing is concluded: a difference below {} would \
+             not have shown in so short a trial.",
+            rate(bps.with),
+            rate(bps.without),
+            percent(part)
+        ));
+    }
+    if matches!(finding.verdict, Verdict::Helps) {
+        said.push("`sudo tidegate run` steers for good.".into());
+    }
+    said
+}
+
+/// By how much, and how certain that is.
+fn certainty(finding: &Finding) -> Option<String> {
+    let (test, [least, most]) = (finding.tested?, finding.saved_percent?);
+    let (low, high, what) = match finding.verdict {
+        Verdict::Helps => (least, most, "shorter"),
+        Verdict::Hurts => (-most, -least, "longer"),
+        Verdict::NoDifference | Verdict::Undecided => return None,
+    };
+    Some(format!(
+        "Over {} pairs of slots it is {low:.0} to {high:.0} % {what} ({:.0} % confidence). Chance alone would make such a \
+         difference in {} of 100 trials.",
+        test.pairs,
+        test.confidence * 100.0,
+        match test.p * 100.0 {
+            less if less < 1.0 => "less than 1".into(),
+            of_100 => format!("{:.0}", of_100.ceil()),
+        }
+    ))
+}
+
+/// What it means, and what can be done.
+fn long(because: &Because, finding: &Finding, cut_short: Option<CutShort>) -> String {
+    let rise = finding.rise_ms().unwrap_or(0.0).max(0.0);
+    let adds = format!(
+        "load adds {} to a delay of {}",
+        ms(rise),
+        ms(finding.idle_ms)
+    );
+    match because {
+        Because::Windowless(kind) => format!(
+            "Without steering {adds}. What has no receive window cannot be slowed down by it; `tidegate run --udp hold` lets \
+             what {kind} sends wait, and `--udp fallback` turns QUIC away, so that it comes over TCP."
+        ),
+        Because::LeftAlone => format!(
+            "Without steering {adds}. `sudo tidegate top --filter alone` says why connections are left alone; most often \
+             they have no TCP timestamps (`tidegate run --stampless`)."
+        ),
+        Because::ServerLimited => "Twice the load carried more, so the link had room. Try a server that is faster, or \
+             several --url at once: this trial says nothing of a full link."
+            .into(),
+        Because::NotSaturated => "A queue builds up only while the link is full. Try a larger file: this trial says nothing of \
+             a full link."
+            .into(),
+        Because::ManagedQueue => format!(
+            "With the link full {adds}, and packets were dropped or marked: the queue in front of the link is managed (as \
+             fq_codel, CAKE or PIE do it) or small. There is nothing to gain."
+        ),
+        Because::NoQueue => format!(
+            "Without steering {adds}, nothing was dropped, and twice the load carried no more. Either the sender keeps the \
+             queue short by itself (BBR), or something beyond this link is the limit."
+        ),
+        Because::OthersQueue => format!(
+            "Without steering {adds}, and with it as much. Others may fill the queue, or another direction's traffic; \
+             `tidegate probe` looks closer."
+        ),
+        Because::TooVariable => format!(
+            "Without steering {adds}, with swings so large that a gain would not have shown. Try more pairs (--pairs 16), or \
+             at another time of the day."
+        ),
+        Because::TooFewPairs => "The place that was asked for round trips answered too seldom. Name another with --ping.".into(),
+        Because::NoLoad => "The load uses another interface (--iface), or brings next to nothing.".into(),
+        Because::TooMuchData => match cut_short.and_then(CutShort::would_take) {
+            Some(bytes) => format!(
+                "At the rate of the first pair it would take about {}: --max-data allows more, shorter slots (--slot 5) take less.",
+                data(bytes)
+            ),
+            None => "All that --max-data allows was used up.".into(),
+        },
+    }
+}
+
+/// A duration: 0.4 ms, 41 ms, 1.2 s.
+pub fn ms(ms: f64) -> String {
+    match ms {
+        ms if !ms.is_finite() => "unknown".into(),
+        ms if ms < 9.95 => format!("{ms:.1} ms"),
+        ms if ms < 999.5 => format!("{ms:.0} ms"),
+        ms => format!("{:.1} s", ms / 1e3),
+    }
+}
+
+/// A rate in Mbit/s.
+pub fn rate(bps: f64) -> String {
+    let mbps = bps / 1e6;
+    if mbps < 9.95 {
+        format!("{mbps:.1} Mbit/s")
+    } else {
+        format!("{mbps:.0} Mbit/s")
+    }
+}
+
+/// A part, rounded up: what is smaller would not have shown.
+pub fn percent(part: f64) -> String {
+    match (part * 100.0).ceil() {
+        percent if percent < 100.0 => format!("{:.0} %", percent.max(1.0)),
+        _ => format!("a factor of {:.0}", (1.0 + part).ceil()),
+    }
+}
+
+/// An amount of data.
+pub fn data(bytes: u64) -> String {
+    match bytes as f64 {
+        bytes if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
+        bytes => format!("{:.0} MB", bytes / 1e6),
+    }
+}
+
+/// What it loads, in a word.
+pub fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Down => "download",
+        Direction::Up => "upload",
+    }
+}
+
+/// What a smaller difference is worth.
+pub fn threshold() -> String {
+    format!("differences below {} are not called one", ms(NOTICEABLE_MS))
+}
