@@ -41,6 +41,7 @@ mod workload;
 
 pub use address::IpVersion;
 pub use bench::{Bench, IDLE_RTT_MS, bench};
+pub use child::die_with_parent;
 pub use emulated::EmulatedHosts;
 pub use emulator::{LaneRecord, Record};
 pub use run::{Options, Progress, Refused, check, run_scenario};

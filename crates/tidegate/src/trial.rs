@@ -5,6 +5,7 @@
 //! clock, so that the same way to a verdict runs over simulated links of which the truth is known ([`simulated`]).
 
 mod control_group;
+mod draft;
 mod load;
 mod losses;
 mod outcome;
@@ -31,6 +32,7 @@ use crate::provenance::{Made, print_json, provenance};
 use crate::signals;
 use anyhow::{Context, Result};
 use control_group::ControlGroup;
+use draft::Draft;
 use load::{Far, Loader, Source};
 use outcome::{About, Outcome};
 use ping::{Pinger, Place};
@@ -38,7 +40,6 @@ pub use plan::Plan;
 use progress::Progress;
 use session::Session;
 pub use sign_flip::{LEAST, MOST};
-use std::fs::File;
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use steering::Steering;
@@ -74,10 +75,7 @@ pub fn run(args: &TryArgs) -> Result<()> {
     let place = ping::find_way(address, &interface)?;
     let place = place.ok_or_else(|| no_answer(&target, &interface))?;
     // Whoever agrees gets what was agreed to: what can be known to fail has failed by now.
-    let page = args.page.as_deref().map(|path| {
-        File::create(path).map_err(|e| BadInput(format!("--page {}: {e}", path.display())))
-    });
-    let page = page.transpose()?;
+    let page = args.page.as_deref().map(Draft::beside).transpose()?;
     consent::ask(&announcement(args, &plan), args.yes)?;
     let stop = signals::stop_flag()?;
     let seed = args.seed.unwrap_or_else(|| rand::random::<u32>().into());
@@ -104,10 +102,8 @@ pub fn run(args: &TryArgs) -> Result<()> {
     // Whatever becomes of the output, the machine is as it was.
     drop((pinger, steering, loader));
     let from = provenance(Made::OnKernel, [seed]);
-    if let Some(mut page) = page {
-        let page_of = page::page(&outcome, &from);
-        page.write_all(page_of.as_bytes())
-            .context("write the page")?;
+    if let Some(page) = page {
+        page.finish(&page::page(&outcome, &from))?;
     }
     match args.json {
         true => print_json(&outcome, from),

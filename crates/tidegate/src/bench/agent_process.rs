@@ -4,11 +4,14 @@ use anyhow::{Context, Result, bail, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::io::{BufRead, BufReader};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
 use std::time::{Duration, Instant};
-use tidegate_lab::{EmulatedHosts, Namespace};
+use tidegate_lab::{EmulatedHosts, Namespace, die_with_parent};
 
 /// How long the agent is watched for its share of a CPU at rest.
 const REST: Duration = Duration::from_secs(10);
@@ -32,8 +35,12 @@ pub struct Resources {
     map_ids: Vec<u32>,
 }
 
-/// `tidegate run` on the client's end of the link; killed when dropped.
-pub struct AgentProcess(Child);
+/// `tidegate run` on the client's end of the link; killed when dropped, and by the kernel when this process ends.
+pub struct AgentProcess {
+    child: Child,
+    /// The thread that has started it waits for the other end's drop.
+    _parent: Sender<Infallible>,
+}
 
 impl AgentProcess {
     /// Starts it and waits until it steers.
@@ -51,9 +58,9 @@ impl AgentProcess {
         let program = std::env::current_exe()?;
         let mut command = Command::new(program);
         command.arg("run").args(arguments).stdout(Stdio::piped());
-        let mut agent = Self(command.spawn()?);
+        let mut agent = Self::spawn(command)?;
         let out = agent
-            .0
+            .child
             .stdout
             .as_mut()
             .context("standard output is a pipe")?;
@@ -66,9 +73,25 @@ impl AgentProcess {
         Ok(agent)
     }
 
+    /// Spawns it from a thread that stays as long as it does: the kernel takes that thread, and not its process, for
+    /// the parent whose death it tells of.
+    fn spawn(mut command: Command) -> Result<Self> {
+        die_with_parent(&mut command);
+        let (parent, stays) = channel::<Infallible>();
+        let (spawned, begun) = channel();
+        thread::spawn(move || {
+            let _ = spawned.send(command.spawn());
+            let _ = stays.recv();
+        });
+        Ok(Self {
+            child: begun.recv()??,
+            _parent: parent,
+        })
+    }
+
     /// Its process's number.
     pub fn id(&self) -> u32 {
-        self.0.id()
+        self.child.id()
     }
 
     /// A process that it has started; none if there is none.
@@ -96,7 +119,7 @@ impl AgentProcess {
 
     /// Fails if it has ended.
     pub fn ensure_alive(&mut self) -> Result<()> {
-        if let Some(status) = self.0.try_wait()? {
+        if let Some(status) = self.child.try_wait()? {
             bail!("the agent ended: {status}");
         }
         Ok(())
@@ -104,7 +127,7 @@ impl AgentProcess {
 
     /// What it holds now.
     pub fn resources(&self) -> Result<Resources> {
-        let pid = self.0.id();
+        let pid = self.child.id();
         let read = |file: &str| {
             let path = format!("/proc/{pid}/{file}");
             std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))
@@ -148,7 +171,7 @@ impl AgentProcess {
     pub fn stop(mut self) -> Result<usize> {
         let held = self.resources()?;
         self.signal(Signal::SIGINT)?;
-        let status = self.0.wait()?;
+        let status = self.child.wait()?;
         ensure!(status.success(), "the agent ended badly: {status}");
         let began = Instant::now();
         loop {
@@ -164,8 +187,8 @@ impl AgentProcess {
 impl Drop for AgentProcess {
     fn drop(&mut self) {
         // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -3,19 +3,18 @@
 use crate::exit::BadInput;
 use crate::trial::control_group::ControlGroup;
 use anyhow::{Context, Result, bail};
-use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use tidegate_lab::Caller;
+use tidegate_lab::{Caller, die_with_parent};
 
 /// A command that has failed so often in a slot will not do better.
 const FAILURES: usize = 3;
@@ -84,9 +83,7 @@ impl<'a> Loads<'a> {
             caller.take(&mut command);
         }
         // Last, as it is forgotten when the user changes.
-        let die_with_parent = || set_pdeathsig(Signal::SIGKILL).map_err(io::Error::from);
-        // SAFETY: likewise.
-        unsafe { command.pre_exec(die_with_parent) };
+        die_with_parent(&mut command);
         let mut child = command
             .spawn()
             .with_context(|| format!("cannot run \"{}\"", program.display()))?;

@@ -1,0 +1,80 @@
+//! A file that is whole or not there: what stood at its place stays until then.
+
+use crate::exit::BadInput;
+use anyhow::{Context, Result};
+use std::fs::Permissions;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
+
+/// One that is to be written; dropped, nothing is left of it.
+pub struct Draft {
+    file: NamedTempFile,
+    to: PathBuf,
+}
+
+impl Draft {
+    /// In the folder where the file is to be, so that it is known beforehand that there can be one.
+    ///
+    /// # Errors
+    /// Where no file can be made there.
+    pub fn beside(path: &Path) -> Result<Self, BadInput> {
+        let bad =
+            |why: &dyn std::fmt::Display| BadInput(format!("--page {}: {why}", path.display()));
+        if path.is_dir() {
+            return Err(bad(&"is a folder; expected a file's name"));
+        }
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        // Readable as any file that its writer makes.
+        let file = Builder::new()
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder.unwrap_or(Path::new(".")));
+        Ok(Self {
+            file: file.map_err(|error| bad(&error))?,
+            to: path.to_owned(),
+        })
+    }
+
+    /// Writes all of it, and puts it in its place.
+    ///
+    /// # Errors
+    /// When the disk is full or the folder has gone.
+    pub fn finish(mut self, text: &str) -> Result<()> {
+        let name = self.to.display().to_string();
+        self.file
+            .write_all(text.as_bytes())
+            .with_context(|| format!("cannot write {name}"))?;
+        self.file
+            .persist(&self.to)
+            .with_context(|| format!("cannot write {name}"))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn what_was_there_stays_until_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("page.html");
+        fs::write(&path, "old").unwrap();
+        drop(Draft::beside(&path).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        Draft::beside(&path).unwrap().finish("new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn where_none_can_be_is_known_beforehand() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [folder.path(), &folder.path().join("none/page.html")] {
+            let error = Draft::beside(path).err().unwrap().to_string();
+            assert!(error.starts_with("--page "), "{error}");
+        }
+    }
+}
