@@ -19,7 +19,7 @@ use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{ErrorKind, MapCore, MapFlags, ProgramMut};
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use tidegate_laws::{Law, Params};
 
@@ -70,7 +70,7 @@ pub struct Agent {
     // Dropped before the skeleton's programs would matter: a link holds its own reference.
     attachments: Vec<(Place, Attachment)>,
     pins: Option<Pins>,
-    _statistics: Option<std::os::fd::OwnedFd>,
+    _statistics: Option<OwnedFd>,
 }
 
 impl Agent {
@@ -458,21 +458,9 @@ impl Agent {
         self.skeleton.object().maps().map(bytes).sum()
     }
 
-    /// Makes the kernel count what its programs cost, until the agent is dropped. The counting
-    /// itself costs some 20 to 50 ns a packet.
+    /// [`count_program_time`], until the agent is dropped.
     pub fn count_cost(&mut self) -> Result<(), AgentError> {
-        use std::os::fd::FromRawFd;
-        // SAFETY: an enumerator as argument; the descriptor returned is owned right away.
-        let fd = unsafe { libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME) };
-        if fd < 0 {
-            let source = std::io::Error::from_raw_os_error(-fd);
-            return Err(AgentError::System {
-                what: "switch on the kernel's BPF statistics",
-                source,
-            });
-        }
-        // SAFETY: a new descriptor that nobody else owns.
-        self._statistics = Some(unsafe { std::os::fd::OwnedFd::from_raw_fd(fd) });
+        self._statistics = Some(count_program_time()?);
         Ok(())
     }
 
@@ -648,6 +636,25 @@ fn load(config: &Config, connections: u32) -> Result<AgentSkel<'static>, AgentEr
         },
         _ => AgentError::Load(error),
     })
+}
+
+/// Makes the kernel count how long BPF programs run, all of the machine's, as long as what is returned is held. The counting
+/// itself costs some 20 to 50 ns a packet.
+///
+/// # Errors
+/// Without `CAP_SYS_ADMIN`.
+pub fn count_program_time() -> Result<OwnedFd, AgentError> {
+    // SAFETY: an enumerator as argument; the descriptor returned is owned right away.
+    let fd = unsafe { libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME) };
+    if fd < 0 {
+        let source = std::io::Error::from_raw_os_error(-fd);
+        return Err(AgentError::System {
+            what: "switch on the kernel's BPF statistics",
+            source,
+        });
+    }
+    // SAFETY: a new descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 fn cost(program: &ProgramMut<'_>) -> Result<Cost, AgentError> {

@@ -30,7 +30,7 @@ mod view;
 mod windowless;
 mod words;
 
-pub use agent::{Agent, Config, Cost, begin_tally, configure, set_rules};
+pub use agent::{Agent, Config, Cost, begin_tally, configure, count_program_time, set_rules};
 pub use attach::{Hook, Place, Way};
 pub use capabilities::drop_capabilities;
 pub use cgroup::Cgroup;

@@ -2,6 +2,7 @@
 
 mod agent;
 mod agent_process;
+mod aside;
 mod hold;
 mod lab;
 mod laws;

@@ -1,6 +1,8 @@
 //! What the live agent costs: in goodput through a veth pair, where nothing else limits, and in
 //! nanoseconds a packet.
 
+mod on_a_link;
+
 use super::agent_process::AgentProcess;
 use super::packets::programs::{Build, OnInterface};
 use super::{Row, median};
@@ -15,6 +17,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -55,9 +58,9 @@ const COSTS: [&str; 4] = [
     "leaving data of an upload",
 ];
 
-/// Five minutes; with another build, whose programs take turns with this one's, seven. `stop` ends it early with
+/// Six minutes; with another build, whose programs take turns with this one's, eight. `stop` ends it early with
 /// an error.
-pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
+pub fn measure(against: Option<&Path>, stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
     allow_files()?;
     let against = against.map(Build::read).transpose()?;
     let hosts = Veth::new()?;
@@ -91,6 +94,7 @@ pub fn measure(against: Option<&Path>, stop: &AtomicBool) -> Result<Vec<Row>> {
         }
     }
     rows.extend(bench.standing()?);
+    rows.extend(on_a_link::measure(stop)?);
     Ok(rows)
 }
 

@@ -30,6 +30,10 @@ pub struct Resources {
     pub maps: u64,
     /// Time on a CPU so far.
     pub cpu: Duration,
+    /// Likewise of its programs, while somebody has the kernel count it ([`tidegate_agent::count_program_time`]).
+    pub programs_cpu: Duration,
+    /// How often they have run meanwhile.
+    pub programs_runs: u64,
     /// Ids of its programs and maps.
     programs: Vec<u32>,
     map_ids: Vec<u32>,
@@ -147,6 +151,12 @@ impl AgentProcess {
             if let Some(id) = field(&info, "map_id:") {
                 maps.insert(id as u32, field(&info, "memlock:").unwrap_or_default());
             } else if let Some(id) = field(&info, "prog_id:") {
+                // One may be open twice.
+                if !resources.programs.contains(&(id as u32)) {
+                    let ns = field(&info, "run_time_ns:").unwrap_or_default();
+                    resources.programs_cpu += Duration::from_nanos(ns);
+                    resources.programs_runs += field(&info, "run_cnt:").unwrap_or_default();
+                }
                 resources.programs.push(id as u32);
             }
         }

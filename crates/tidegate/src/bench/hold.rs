@@ -4,19 +4,15 @@
 mod usage;
 
 use super::agent_process::AgentProcess;
-use super::{Row, packets};
-use anyhow::{Context, Result, ensure};
+use super::{Row, aside, packets};
+use anyhow::{Result, ensure};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tidegate_lab::{EmulatedHosts, Options, Steer, SteeredFlow, Steering, run_scenario};
+use tidegate_lab::EmulatedHosts;
 use tidegate_link::Config;
-use tidegate_scenario::{Run, Scenario, Side};
 use usage::Usage;
-
-/// What is left out at the beginning, when flows are new and the sender's window is not large yet.
-const SETTLE: Duration = Duration::from_secs(6);
 
 /// How long each download lasts, with that.
 const LASTS: Duration = Duration::from_secs(18);
@@ -40,7 +36,9 @@ pub fn measure(against: Option<&Path>, stop: &Arc<AtomicBool>) -> Result<Vec<Row
 /// Where nothing without a window comes.
 fn at_rest(stop: &AtomicBool) -> Result<[Row; 2]> {
     let hosts = EmulatedHosts::new(Config::default(), Config::default(), 1)?;
-    let agent = hosts.client().run(start)?;
+    let agent = hosts
+        .client()
+        .run(|| AgentProcess::start_here(&["--udp", "hold"]))?;
     let from = Usage::of(&agent)?;
     let until = Instant::now() + REST;
     while Instant::now() < until {
@@ -60,10 +58,6 @@ fn at_rest(stop: &AtomicBool) -> Result<[Row; 2]> {
         row("the gate's process", spent.gate_share()),
         row("the agent's thread", spent.thread_share()),
     ])
-}
-
-fn start() -> Result<AgentProcess> {
-    AgentProcess::start_here(&["--udp", "hold"])
 }
 
 /// What so many downloads over one link cost while they are held.
@@ -91,18 +85,8 @@ fn download(mbps: u32, buffer: u32, flows: u32, stop: &Arc<AtomicBool>) -> Resul
         udp = "hold"
         "#
     );
-    let path = Path::new("bench.toml");
-    let scenario = Scenario::parse(&scenario, path)?;
-    let aside = Aside::default();
-    let options = Options {
-        steer: Some(&aside),
-        stop: stop.clone(),
-        ..Options::default()
-    };
-    let results = run_scenario(&scenario, &scenario.link_inputs(path)?, &options)?;
-    let run = results.runs.first().context("stopped")?;
-    let spent = aside.spent.lock().unwrap_or_else(PoisonError::into_inner);
-    let spent = spent.as_ref().context("the run was too short")?;
+    let (run, [settled, end]) = aside::run(&["--udp", "hold"], Usage::of, &scenario, stop)?;
+    let spent = end.since(&settled);
     let goodput_bps: f64 = run.flows.iter().map(|flow| flow.goodput_bps).sum();
     let name = |what: &str| format!("hold: {what}, QUIC at {mbps} Mbit/s, {flows} flows");
     Ok(vec![
@@ -124,46 +108,4 @@ fn download(mbps: u32, buffer: u32, flows: u32, stop: &Arc<AtomicBool>) -> Resul
             "% of a CPU",
         ),
     ])
-}
-
-/// Starts the agent as a process of its own, and looks at what it takes.
-#[derive(Default)]
-struct Aside {
-    spent: Arc<Mutex<Option<usage::Spent>>>,
-}
-
-impl Steer for Aside {
-    fn attach(&self, _run: &Run, _side: Side, _interface: &str) -> Result<Box<dyn Steering>> {
-        Ok(Box::new(Watched {
-            agent: start()?,
-            began: Instant::now(),
-            settled: None,
-            spent: self.spent.clone(),
-        }))
-    }
-}
-
-struct Watched {
-    agent: AgentProcess,
-    began: Instant,
-    /// What it had taken when the downloads had settled.
-    settled: Option<Usage>,
-    spent: Arc<Mutex<Option<usage::Spent>>>,
-}
-
-impl Steering for Watched {
-    fn sample(&mut self) -> Vec<SteeredFlow> {
-        if self.settled.is_none() && self.began.elapsed() > SETTLE {
-            self.settled = Usage::of(&self.agent).ok();
-        }
-        Vec::new()
-    }
-
-    fn finish(self: Box<Self>) -> Result<()> {
-        let now = Usage::of(&self.agent)?;
-        let spent = self.settled.as_ref().map(|settled| now.since(settled));
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = spent;
-        self.agent.stop()?;
-        Ok(())
-    }
 }
