@@ -9,6 +9,9 @@ use tidegate_gate::{Flow, Mechanisms};
 use tidegate_lab::{IpVersion, Namespace, Veth};
 use tidegate_testing::{is_root, skipped};
 
+/// A receiver waits so long for the first packet.
+const FIRST: Duration = Duration::from_secs(10);
+
 /// Two hosts on a link, or none without root or queues, which is said aloud.
 pub fn hosts() -> Option<Veth> {
     if !is_root() {
@@ -72,10 +75,11 @@ impl Path {
         self.from.send(&number.to_be_bytes()).unwrap();
     }
 
-    /// Receives on a thread until nothing has come for that long.
+    /// Receives on a thread until nothing has come for that long after the first packet, for which there is more time: what
+    /// is to send it may have to wait for a processor.
     pub fn receive(&self, quiet: Duration) -> JoinHandle<Vec<(u32, Instant)>> {
         let socket = self.to.try_clone().unwrap();
-        socket.set_read_timeout(Some(quiet)).unwrap();
+        socket.set_read_timeout(Some(FIRST.max(quiet))).unwrap();
         std::thread::spawn(move || {
             let mut came = Vec::new();
             let mut buffer = [0; 2048];
@@ -83,6 +87,9 @@ impl Path {
                 match socket.recv(&mut buffer) {
                     Ok(_) => {
                         let number = u32::from_be_bytes(*buffer.first_chunk().unwrap());
+                        if came.is_empty() {
+                            socket.set_read_timeout(Some(quiet)).unwrap();
+                        }
                         came.push((number, Instant::now()));
                     }
                     Err(error) if error.kind() == ErrorKind::WouldBlock => return came,
