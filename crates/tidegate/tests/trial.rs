@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -185,40 +186,65 @@ fn audit(page: &Path) {
     }
 }
 
-/// `cargo test -p tidegate --test trial -- --ignored --nocapture`: a trial of the usual length over each kind of link, which
-/// takes twenty minutes.
-#[test]
-#[ignore = "twenty minutes in real time"]
-fn campaign() {
-    if !has_tun() || !has_program("curl", "curl") {
-        return;
-    }
-    let deep = || queue(2000, QueuePolicy::DropTail);
-    let managed = queue(2000, QueuePolicy::Codel);
-    let ten = RateSpec::ConstantMbps(10.0);
-    for (name, down, each, right) in [
-        ("LTE", link(cell(CellKind::Lte), deep()), None, "helps"),
-        ("HSPA", link(cell(CellKind::Hspa), deep()), None, "helps"),
-        ("CoDel", link(ten.clone(), managed), None, "managed_queue"),
-        (
-            "small buffer",
-            link(ten, queue(20, QueuePolicy::DropTail)),
-            None,
-            "managed_queue",
-        ),
-        (
-            "slow server",
-            link(cell(CellKind::Lte), deep()),
-            Some(SLOWLY),
-            "server_limited",
-        ),
-    ] {
+/// `cargo test -p tidegate --test trial -- --ignored --nocapture usual`: trials of the usual length over links of each kind,
+/// which take four minutes each, one after the other.
+mod usual {
+    use super::*;
+
+    /// A link towards the client; a server that sends as fast as TCP goes, or so many bytes in 20 ms; and what is right.
+    fn finds(right: &str, down: Config, each: Option<usize>) {
+        static TURN: Mutex<()> = Mutex::new(());
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        if !has_tun() || !has_program("curl", "curl") {
+            return;
+        }
         let hosts = EmulatedHosts::new(down, up(), 1).unwrap();
         let url = serve_forever(&hosts, each);
         let result = json(&a_trial(&hosts, &["--url", &url]));
-        println!("{name}: {}", result["headline"]);
+        println!("{}", result["headline"]);
         let found = result["because"].as_str().or(result["verdict"].as_str());
-        assert_eq!(found, Some(right), "{name}: {result:#}");
+        assert_eq!(found, Some(right), "{result:#}");
+    }
+
+    fn deep() -> QueueSpec {
+        queue(2000, QueuePolicy::DropTail)
+    }
+
+    fn ten() -> RateSpec {
+        RateSpec::ConstantMbps(10.0)
+    }
+
+    #[test]
+    #[ignore = "minutes in real time"]
+    fn lte() {
+        finds("helps", link(cell(CellKind::Lte), deep()), None);
+    }
+
+    #[test]
+    #[ignore = "minutes in real time"]
+    fn hspa() {
+        finds("helps", link(cell(CellKind::Hspa), deep()), None);
+    }
+
+    #[test]
+    #[ignore = "minutes in real time"]
+    fn codel() {
+        let managed = queue(2000, QueuePolicy::Codel);
+        finds("managed_queue", link(ten(), managed), None);
+    }
+
+    #[test]
+    #[ignore = "minutes in real time"]
+    fn a_small_buffer() {
+        let small = queue(20, QueuePolicy::DropTail);
+        finds("managed_queue", link(ten(), small), None);
+    }
+
+    #[test]
+    #[ignore = "minutes in real time"]
+    fn a_slow_server() {
+        let lte = link(cell(CellKind::Lte), deep());
+        finds("server_limited", lte, Some(SLOWLY));
     }
 }
 

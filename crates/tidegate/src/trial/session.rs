@@ -85,12 +85,13 @@ impl Session<'_> {
         } else {
             1
         };
+        let lost = losses();
         let mut load = self.loader.start(times)?;
         let began = Instant::now();
         let (settled, end) = (began + self.plan.settling(), began + self.plan.slot);
         let mut slot = Slot::new(planned);
         self.keep(&mut load, settled, |_| {})?;
-        let (traffic, lost) = (self.steering.traffic(), losses());
+        let traffic = self.steering.traffic();
         let from = Instant::now();
         let mut active = [0, 0];
         let mut looks = 0;
@@ -108,6 +109,7 @@ impl Session<'_> {
         for (way, active) in slot.carried.iter_mut().zip(active) {
             way.active = f64::from(active) / f64::from(looks.max(1));
         }
+        // From the load's start on: a small buffer shows as connections begin, and then seldom.
         slot.lost = losses() - lost;
         let to = Instant::now();
         slot.seconds = (to - from).as_secs_f64();
