@@ -1,6 +1,7 @@
 //! A download over UDP that is clocked by its acknowledgements, each of which is numbered and says when it was sent.
 
 use crate::tally;
+use nix::sys::socket::{setsockopt, sockopt};
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -96,6 +97,8 @@ impl Download {
 pub fn bind(host: &Namespace, address: (IpAddr, u16)) -> UdpSocket {
     let socket = host.run(|| Ok(UdpSocket::bind(address)?)).unwrap();
     socket.set_read_timeout(Some(LOOK)).unwrap();
+    // What has waited comes at once, and its reader may have to wait for a processor.
+    setsockopt(&socket, sockopt::RcvBufForce, &(4 << 20)).unwrap();
     socket
 }
 
