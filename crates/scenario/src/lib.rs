@@ -7,6 +7,7 @@
 mod check;
 mod comparison;
 mod complaints;
+mod files;
 mod link;
 mod load;
 mod mpath;
@@ -17,6 +18,7 @@ mod result;
 mod scenario;
 mod schedule;
 mod schema;
+mod table;
 mod text;
 mod tolerant;
 mod vary;
@@ -25,6 +27,7 @@ mod words;
 mod workload;
 
 pub use comparison::Comparison;
+pub use files::Files;
 pub use link::*;
 pub use load::{FILE_KEYS, LinkInputs, LoadError};
 pub use mpath::{Detection, MpathSpec};

@@ -22,7 +22,7 @@ pub use shaper::ShaperSpec;
 pub use tidegate_link::{CellKind, Loss, QueuePolicy, SchedulerKind};
 
 use crate::complaints::Complaints;
-use crate::load::LoadError;
+use crate::{Files, LoadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -123,14 +123,19 @@ impl LinkSpec {
     /// # Errors
     /// When a file cannot be read or is not what it should be.
     pub fn resolve(&self, folder: &Path, seed: u64) -> Result<Config, LoadError> {
-        let rate = self.rate.resolve(folder, seed)?;
+        self.resolve_from(&Files::below(folder), seed)
+    }
+
+    /// The same with files from there.
+    pub(crate) fn resolve_from(&self, files: &Files, seed: u64) -> Result<Config, LoadError> {
+        let rate = self.rate.resolve(files, seed)?;
         Ok(Config {
             shaper: self.shaper.map(ShaperSpec::resolve),
             queue: self.queue.resolve(&rate),
             sharing: self.cell.map(|cell| cell.resolve(seed)),
             arq: self.arq.as_ref().map(|arq| arq.resolve(&rate)),
             loss: self.loss,
-            delay: self.delay(folder)?,
+            delay: self.delay(files)?,
             disorder: self.disorder.map(DisorderSpec::resolve),
             middlebox: self.middlebox.map(MiddleboxSpec::resolve),
             rate,

@@ -1,8 +1,8 @@
 //! Reading a scenario and the files that it names, with errors that say where and what: all of them at once.
 
 use crate::complaints::Complaint;
-use crate::place::{as_value, document, follow};
-use crate::{Scenario, Setting, Step, read_text, tolerant};
+use crate::place::{as_value, document, follow, key_at, spelt};
+use crate::{Files, Scenario, Setting, Step, read_text, tolerant};
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use tidegate_link::Config;
@@ -28,6 +28,8 @@ pub enum LoadError {
         path: PathBuf,
         /// Line, from 1.
         line: usize,
+        /// Which key of a scenario, as `down.delay_ms` or `workload[0].does`; none of what is no TOML, or of a trace.
+        key: Option<String>,
         /// What is wrong and what was expected.
         message: String,
     },
@@ -36,6 +38,8 @@ pub enum LoadError {
     Meaning {
         /// Which file.
         path: PathBuf,
+        /// Which key, where it is known.
+        key: Option<String>,
         /// What is wrong and what was expected.
         message: String,
     },
@@ -81,6 +85,7 @@ impl LoadError {
         Self::Syntax {
             path: path.into(),
             line: text[..offset].matches('\n').count() + 1,
+            key: document(text).and_then(|document| key_at(&document, offset)),
             message,
         }
     }
@@ -223,15 +228,22 @@ impl Scenario {
     /// # Errors
     /// All that cannot be read, or are not what they should be.
     pub fn link_inputs(&self, path: &Path) -> Result<LinkInputs, LoadError> {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let down = self.down.resolve(folder, self.seed);
+        self.link_inputs_from(&Files::beside(path), path)
+    }
+
+    /// The same with files that need not lie beside the scenario's `path`, which is named in errors.
+    ///
+    /// # Errors
+    /// As [`Self::link_inputs`].
+    pub fn link_inputs_from(&self, files: &Files, path: &Path) -> Result<LinkInputs, LoadError> {
+        let down = self.down.resolve_from(files, self.seed);
         // Another stream of the same seed: the uplink's cell is not the downlink's.
-        let up = self.up.resolve(folder, self.seed ^ 0x5570);
+        let up = self.up.resolve_from(files, self.seed ^ 0x5570);
         let hops: Vec<_> = self
             .hops
             .iter()
             .zip(2..)
-            .map(|(hop, stream)| hop.link.resolve(folder, self.seed ^ (stream << 16)))
+            .map(|(hop, stream)| hop.link.resolve_from(files, self.seed ^ (stream << 16)))
             .collect();
         let mut errors = Vec::new();
         let mut keep = |config: Result<Config, LoadError>| match config {
@@ -324,6 +336,7 @@ fn refused(
             }
             None => LoadError::Meaning {
                 path: path.into(),
+                key: Some(spelt(&complaint.place)),
                 message: complaint.message,
             },
         }
@@ -335,21 +348,8 @@ fn refused(
 fn overlaps(place: &[Step], key: &[String]) -> bool {
     place.iter().zip(key).all(|(step, name)| match step {
         Step::Key(key) => key == name,
-        _ => false,
-    })
-}
-
-/// Reads `file` below `folder` and hands its text to one of the link's parsers.
-pub(crate) fn parse<T>(
-    folder: &Path,
-    file: &str,
-    parser: fn(&str) -> Result<T, tidegate_link::ParseError>,
-) -> Result<T, LoadError> {
-    let path = folder.join(file);
-    parser(&LoadError::read(&path)?).map_err(|e| LoadError::Syntax {
-        line: e.line,
-        message: e.message,
-        path,
+        // Which of a list is meant may be its name, a number or each: the line of another one would mislead.
+        Step::Nth(_) | Step::Named(_) => true,
     })
 }
 

@@ -27,6 +27,7 @@ impl LoadError {
             Some(offset) => Self::at(offset, message, &text, path),
             None => Self::Meaning {
                 path: path.into(),
+                key: Some(spelt(place)),
                 message,
             },
         }
@@ -65,6 +66,79 @@ pub(crate) fn follow<'v, 'i, 'p>(
         }
     }
     (at, &[])
+}
+
+/// A place as people write it: `workload[0].does.bulk`.
+pub(crate) fn spelt(place: &[Step]) -> String {
+    let mut key = String::new();
+    for step in place {
+        match step {
+            Step::Key(name) => join(&mut key, name),
+            Step::Named(name) => join(&mut key, name),
+            Step::Nth(nth) => key.push_str(&format!("[{nth}]")),
+        }
+    }
+    key
+}
+
+fn join(key: &mut String, name: &str) {
+    if !key.is_empty() {
+        key.push('.');
+    }
+    key.push_str(name);
+}
+
+/// The key whose value, or whose own name, stands at that offset; none at the top of the document.
+pub(crate) fn key_at(document: &Spanned<DeValue<'_>>, offset: usize) -> Option<String> {
+    let mut key = String::new();
+    descend(document, offset, &mut key);
+    (!key.is_empty()).then_some(key)
+}
+
+/// Where the value of such a key begins.
+pub(crate) fn offset_of(document: &Spanned<DeValue<'_>>, key: &str) -> Option<usize> {
+    let mut at = document;
+    for part in key.split(['.', '[']) {
+        at = match part.strip_suffix(']') {
+            Some(nth) => at.get_ref().get(nth.parse::<usize>().ok()?)?,
+            None => at.get_ref().get(part)?,
+        };
+    }
+    Some(at.span().start)
+}
+
+fn descend(value: &Spanned<DeValue<'_>>, offset: usize, key: &mut String) {
+    match value.get_ref() {
+        DeValue::Table(table) => {
+            let inside = |(name, value): &(&Spanned<_>, &Spanned<DeValue>)| {
+                name.span().contains(&offset) || reaches(value, offset)
+            };
+            if let Some((name, value)) = table.iter().find(inside) {
+                join(key, name.get_ref());
+                descend(value, offset, key);
+            }
+        }
+        DeValue::Array(values) => {
+            let inside = |value: &&Spanned<DeValue>| reaches(value, offset);
+            if let Some((nth, value)) = (0..).zip(values).find(|(_, value)| inside(value)) {
+                key.push_str(&format!("[{nth}]"));
+                descend(value, offset, key);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether the offset is of the value or of something in it: a table with a head of its own spans that alone.
+pub(crate) fn reaches(value: &Spanned<DeValue<'_>>, offset: usize) -> bool {
+    value.span().contains(&offset)
+        || match value.get_ref() {
+            DeValue::Table(table) => table
+                .iter()
+                .any(|(key, value)| key.span().contains(&offset) || reaches(value, offset)),
+            DeValue::Array(values) => values.iter().any(|value| reaches(value, offset)),
+            _ => false,
+        }
 }
 
 fn into<'v, 'i>(at: &'v Spanned<DeValue<'i>>, step: &Step) -> Option<&'v Spanned<DeValue<'i>>> {

@@ -4,6 +4,7 @@
 //! made up is handed on in its place. A field that is missing is only known when the others have been read; then all is read
 //! once more, with that field made up. What comes of it is of no use but to see what else is wrong.
 
+use crate::place::reaches;
 use serde::de::value::{StrDeserializer, StringDeserializer};
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
@@ -27,17 +28,6 @@ pub struct Fault {
 impl Fault {
     /// Whether it is in there.
     pub fn within(&self, value: &Spanned<DeValue>) -> bool {
-        // A table with a head of its own spans that alone.
-        fn reaches(value: &Spanned<DeValue>, offset: usize) -> bool {
-            value.span().contains(&offset)
-                || match value.get_ref() {
-                    DeValue::Table(table) => table
-                        .iter()
-                        .any(|(key, value)| key.span().contains(&offset) || reaches(value, offset)),
-                    DeValue::Array(values) => values.iter().any(|value| reaches(value, offset)),
-                    _ => false,
-                }
-        }
         reaches(value, self.offset)
     }
 }

@@ -73,12 +73,17 @@ impl Scenario {
         }
         let wrong = |message: String| LoadError::Meaning {
             path: path.into(),
+            key: match settings {
+                [(key, _)] => Some(key.join(".")),
+                _ => None,
+            },
             message,
         };
         let mut table: Table = text.parse().expect("parsed a moment ago");
         let mut name = original.name;
         for (key, value) in settings {
-            put(&mut table, key, value).map_err(&wrong)?;
+            put(&mut table, key, value)
+                .map_err(|why| wrong(format!("cannot set {}: {why}", key.join("."))))?;
             name.push_str(&format!(" {}={}", key.join("."), short(value)));
         }
         table.insert("name".into(), Value::String(name));
@@ -89,23 +94,55 @@ impl Scenario {
     }
 }
 
-/// Sets `key` in nested tables that exist.
+/// Sets `key` in nested tables that exist. In a list of tables (runs, workloads, hops) a name is that of one of them, a
+/// number its place from 0, and `*` is each.
 fn put(table: &mut Table, key: &[String], value: &Value) -> Result<(), String> {
-    let (last, tables) = key.split_last().expect("a key has at least one name");
-    let mut place = table;
-    for name in tables {
-        place = match place.get_mut(name) {
-            Some(Value::Table(inner)) => inner,
-            _ => {
-                return Err(format!(
-                    "cannot set {}: there is no table \"{name}\"",
-                    key.join(".")
-                ));
-            }
-        };
+    let (name, rest) = key.split_first().expect("a key has at least one name");
+    if rest.is_empty() {
+        table.insert(name.clone(), value.clone());
+        return Ok(());
     }
-    place.insert(last.clone(), value.clone());
-    Ok(())
+    match table.get_mut(name) {
+        Some(Value::Table(inner)) => put(inner, rest, value),
+        Some(Value::Array(list)) => put_within(list, name, rest, value),
+        _ => Err(format!("there is no table \"{name}\"")),
+    }
+}
+
+/// The same in the tables of the list under `whose`.
+fn put_within(
+    list: &mut [Value],
+    whose: &str,
+    key: &[String],
+    value: &Value,
+) -> Result<(), String> {
+    let (which, rest) = key.split_first().expect("a key has at least one name");
+    let name_of = |entry: &Value| Some(entry.get("name")?.as_str()?.to_owned());
+    let names: Vec<_> = list.iter().filter_map(name_of).collect();
+    let named = names.contains(which);
+    let mut found = false;
+    for (nth, entry) in list.iter_mut().enumerate() {
+        let meant = match named {
+            true => name_of(entry).as_ref() == Some(which),
+            false => which == "*" || which.parse() == Ok(nth),
+        };
+        if !meant {
+            continue;
+        }
+        found = true;
+        match (&mut *entry, rest) {
+            (entry, []) => *entry = value.clone(),
+            (Value::Table(table), rest) => put(table, rest, value)?,
+            _ => return Err(format!("{whose}.{which} is no table")),
+        }
+    }
+    match found {
+        true => Ok(()),
+        false => Err(format!(
+            "there is no {whose} \"{which}\", expected one of {}, a number from 0, or * for each",
+            names.join(", ")
+        )),
+    }
 }
 
 /// A value as part of a name: of a file only its last part.

@@ -76,3 +76,23 @@ fn what_makes_no_sense_is_refused() {
         assert!(message.contains(word), "{written}: {message}");
     }
 }
+
+#[test]
+fn lists_of_tables_are_reached_by_name_by_number_and_as_a_whole() {
+    let lambda = |written: &str| variants(&[written]).map(|all| all[0].runs[0].lambda);
+    assert_eq!(lambda("run.linux.lambda=2"), Ok(2.0));
+    assert_eq!(lambda("run.0.lambda=4"), Ok(4.0));
+    assert_eq!(lambda("run.*.lambda=5"), Ok(5.0));
+    let scenarios = variants(&["workload.download.start_s=0.25,0.5"]).unwrap();
+    assert_eq!(scenarios[1].workloads[0].start_s, 0.5);
+    assert_eq!(scenarios[1].name, "base workload.download.start_s=0.5");
+    for (written, word) in [
+        ("run.tide.lambda=2", "expected one of linux"),
+        ("run.1.lambda=2", "there is no run \"1\""),
+        ("run.linux.lambada=2", "lambada"),
+        ("workload.download.weight=0", "expected 1 to 100"),
+    ] {
+        let message = variants(&[written]).unwrap_err();
+        assert!(message.contains(word), "{written}: {message}");
+    }
+}

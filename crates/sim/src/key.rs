@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use tidegate_scenario::{FILE_KEYS, Hosts, LoadError, Run, Scenario};
+use tidegate_scenario::{FILE_KEYS, Files, Hosts, LoadError, Run, Scenario};
 
 /// What identifies the result of one run: equal where the result has to be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +50,14 @@ impl Keys {
     /// # Errors
     /// When a file cannot be read.
     pub fn new(scenario: &Scenario, path: &Path) -> Result<Self, LoadError> {
+        Self::from_files(scenario, &Files::beside(path))
+    }
+
+    /// The same, with files from there.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn from_files(scenario: &Scenario, files: &Files) -> Result<Self, LoadError> {
         let nameless = Scenario {
             name: String::new(),
             description: String::new(),
@@ -59,8 +67,7 @@ impl Keys {
         let mut shared = json(&nameless);
         // Each run has its own.
         shared["hosts"].take();
-        let folder = path.parent().unwrap_or(Path::new("."));
-        put_contents(&mut shared, folder)?;
+        put_contents(&mut shared, files)?;
         Ok(Self {
             shared,
             hosts: scenario.hosts.clone(),
@@ -110,16 +117,16 @@ fn json(part: &impl Serialize) -> Value {
 }
 
 /// Puts a hash of its content in place of each file's name.
-fn put_contents(value: &mut Value, folder: &Path) -> Result<(), LoadError> {
+fn put_contents(value: &mut Value, files: &Files) -> Result<(), LoadError> {
     match value {
-        Value::Array(values) => values.iter_mut().try_for_each(|v| put_contents(v, folder)),
+        Value::Array(values) => values.iter_mut().try_for_each(|v| put_contents(v, files)),
         Value::Object(entries) => entries.iter_mut().try_for_each(|(key, value)| match value {
             Value::String(file) if FILE_KEYS.contains(&key.as_str()) => {
-                let content = LoadError::read(&folder.join(&*file))?;
+                let content = files.read(file)?;
                 *file = blake3::hash(content.as_bytes()).to_string();
                 Ok(())
             }
-            other => put_contents(other, folder),
+            other => put_contents(other, files),
         }),
         _ => Ok(()),
     }

@@ -3,10 +3,9 @@
 use super::{LinkSpec, milliseconds, milliseconds_ok};
 use crate::Step;
 use crate::complaints::Complaints;
-use crate::load::{LoadError, parse};
+use crate::{Files, LoadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use std::sync::Arc;
 use tidegate_link::{DelayProfile, DelayTrace, Instant};
 
@@ -42,7 +41,7 @@ impl LinkSpec {
         });
     }
 
-    pub(super) fn delay(&self, folder: &Path) -> Result<DelayProfile, LoadError> {
+    pub(super) fn delay(&self, files: &Files) -> Result<DelayProfile, LoadError> {
         let steps = self
             .delay_steps
             .iter()
@@ -50,7 +49,7 @@ impl LinkSpec {
         let given = DelayProfile::new(milliseconds(self.delay_ms), steps.collect());
         Ok(match &self.delay_trace {
             None => given,
-            Some(file) => given.above(Arc::new(parse(folder, file, DelayTrace::parse)?)),
+            Some(file) => given.above(Arc::new(files.parse(file, DelayTrace::parse)?)),
         })
     }
 }

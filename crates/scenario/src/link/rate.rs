@@ -12,10 +12,9 @@ pub use slots::SlotsSpec;
 pub use walk::WalkSpec;
 
 use crate::complaints::Complaints;
-use crate::load::{LoadError, parse};
+use crate::{Files, LoadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use tidegate_link::{Rate, RateSeries, Trace};
 
 /// The capacity of a link over time.
@@ -55,14 +54,14 @@ impl RateSpec {
         }
     }
 
-    /// The rate, which makes sense, with its file read below `folder`; `seed` is for what has none of
+    /// The rate, which makes sense, with its file read; `seed` is for what has none of
     /// its own.
-    pub(super) fn resolve(&self, folder: &Path, seed: u64) -> Result<Rate, LoadError> {
+    pub(super) fn resolve(&self, files: &Files, seed: u64) -> Result<Rate, LoadError> {
         Ok(match self {
             Self::ConstantMbps(mbps) => Rate::constant(mbps * 1e6),
-            Self::Trace(file) => parse(folder, file, Trace::parse)?.into(),
-            Self::Series(file) => parse(folder, file, RateSeries::parse)?.into(),
-            Self::Scheduled(scheduled) => scheduled.resolve(folder)?.into(),
+            Self::Trace(file) => files.parse(file, Trace::parse)?.into(),
+            Self::Series(file) => files.parse(file, RateSeries::parse)?.into(),
+            Self::Scheduled(scheduled) => scheduled.resolve(files)?.into(),
             Self::Steps(steps) => steps::resolve(steps).expect(CHECKED).into(),
             Self::Slots(slots) => slots.resolve().expect(CHECKED).into(),
             Self::Generate(generate) => generate.model(seed).into(),

@@ -1,4 +1,4 @@
-use super::{Step, offset};
+use super::{Step, document, key_at, offset};
 
 const TEXT: &str = "name = 'x'
 hosts = { congestion_control = 'reno' }
@@ -32,4 +32,17 @@ fn what_stands_elsewhere_has_no_line() {
     assert_eq!(line(&of_run("a"), "bbr"), None);
     assert_eq!(line(&of_run("c"), "bbr"), None);
     assert_eq!(line(&of_run("b"), "cubic"), None);
+}
+
+#[test]
+fn what_stands_at_an_offset_has_a_key() {
+    let key = |word: &str| {
+        let offset = TEXT.find(word).unwrap();
+        key_at(&document(TEXT).unwrap(), offset)
+    };
+    assert_eq!(key("reno").as_deref(), Some("hosts.congestion_control"));
+    assert_eq!(key("'b'").as_deref(), Some("run[1].name"));
+    assert_eq!(key("'bbr'").as_deref(), Some("run[1].congestion_control"));
+    assert_eq!(key("hosts").as_deref(), Some("hosts"));
+    assert_eq!(key("= 'x'"), None);
 }

@@ -50,7 +50,8 @@ pub struct ScenarioArgs {
     #[arg(value_parser = shipped())]
     pub scenario: PathBuf,
     /// Put values in place of the scenario's, each in turn; repeat for every combination. Values are
-    /// TOML, or words: `--vary down.delay_ms=40,140`, `--vary down.rate.trace=FILE,FILE`
+    /// TOML, or words: `--vary down.delay_ms=40,140`, `--vary down.rate.trace=FILE,FILE`; in runs, workloads and hops by
+    /// name, number or all: `--vary run.drwa.lambda=2,3`, `--vary workload.*.start_s=0,5`
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub vary: Vec<Variation>,
     /// Only this run of it, repeatable

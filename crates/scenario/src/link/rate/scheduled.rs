@@ -2,10 +2,9 @@
 
 use crate::complaints::Complaints;
 use crate::link::milliseconds;
-use crate::load::{LoadError, parse};
+use crate::{Files, LoadError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use tidegate_link::{RateSeries, ScheduledSeries};
 
 /// A rate series whose capacity leaves in bursts, as a cell's scheduler hands it out.
@@ -29,8 +28,8 @@ impl ScheduledSpec {
         });
     }
 
-    pub(super) fn resolve(&self, folder: &Path) -> Result<ScheduledSeries, LoadError> {
-        let series = parse(folder, &self.series, RateSeries::parse)?;
+    pub(super) fn resolve(&self, files: &Files) -> Result<ScheduledSeries, LoadError> {
+        let series = files.parse(&self.series, RateSeries::parse)?;
         let steps = ScheduledSeries::new(series, milliseconds(self.burst_ms));
         Ok(match self.interpolate {
             true => steps.interpolated(),
