@@ -2,7 +2,6 @@
 
 use super::links::{Carries, Kind, Known, Truth};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 use tidegate_link::{Rate, Trace};
 use tidegate_probe::analysis::bursts::backlogged;
@@ -16,11 +15,7 @@ use tidegate_sim::{Options, run_one};
 const SECONDS: u64 = 120;
 
 fn download(scenario: &Scenario, inputs: &LinkInputs) -> RunResult {
-    let options = Options {
-        stop: Arc::default(),
-        progress: &|_| {},
-        series: false,
-    };
+    let options = Options::default();
     let run = run_one(scenario, inputs, &scenario.runs[0], &options);
     run.unwrap().expect("nobody stops it")
 }

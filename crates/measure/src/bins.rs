@@ -4,10 +4,10 @@ use crate::Passage;
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// Length of a bin.
+/// Length of a bin, unless another is asked for.
 pub const BIN: Duration = Duration::from_millis(100);
 
-/// Packets due within one [`BIN`] of time.
+/// Packets due within one bin of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {
     /// Packets delivered.
@@ -37,17 +37,42 @@ impl Bin {
 }
 
 /// The bins from the start of a run on, its warm-up included.
-#[derive(Clone, Debug, Default)]
-pub struct Bins(Vec<Bin>);
+#[derive(Clone, Debug)]
+pub struct Bins {
+    width: Duration,
+    bins: Vec<Bin>,
+}
+
+impl Default for Bins {
+    /// Of [`BIN`] each.
+    fn default() -> Self {
+        Self::of(BIN)
+    }
+}
 
 impl Bins {
+    /// None yet, of that length each, which is more than 0.
+    pub fn of(width: Duration) -> Self {
+        let bins = Vec::new();
+        Self { width, bins }
+    }
+
+    /// How long each is.
+    pub fn width(&self) -> Duration {
+        self.width
+    }
+
+    fn index(&self, time: Instant) -> usize {
+        (time.as_nanos() / self.width.as_nanos() as u64) as usize
+    }
+
     /// Counts a packet in the bin in which it was due.
     pub fn count(&mut self, passage: &Passage) {
-        let index = (passage.due.as_nanos() / BIN.as_nanos() as u64) as usize;
-        if index >= self.0.len() {
-            self.0.resize(index + 1, Bin::default());
+        let index = self.index(passage.due);
+        if index >= self.bins.len() {
+            self.bins.resize(index + 1, Bin::default());
         }
-        let bin = &mut self.0[index];
+        let bin = &mut self.bins[index];
         bin.packets += 1;
         bin.bytes += passage.bytes as u64;
         bin.queued += passage.queued;
@@ -57,13 +82,12 @@ impl Bins {
 
     /// The bin at `time`, if anything was delivered then or later.
     pub fn at(&self, time: Instant) -> Option<&Bin> {
-        self.0
-            .get((time.as_nanos() / BIN.as_nanos() as u64) as usize)
+        self.bins.get(self.index(time))
     }
 
     /// All of them, the first at the start of the run.
     pub fn as_slice(&self) -> &[Bin] {
-        &self.0
+        &self.bins
     }
 }
 

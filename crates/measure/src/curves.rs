@@ -1,4 +1,4 @@
-//! Curves over time, one point for each [`BIN`].
+//! Curves over time, one point for each bin.
 //!
 //! | quantity | of | what |
 //! | --- | --- | --- |
@@ -8,7 +8,7 @@
 //! | `capacity_bps` | downlink | what could have |
 //! | `true_rtt_ms` | link | the round trip that it made |
 
-use crate::{BIN, Bin, Bins, round_trip};
+use crate::{Bin, Bins, round_trip};
 use std::time::Duration;
 use tidegate_link::Capacity;
 use tidegate_scenario::Series;
@@ -16,24 +16,27 @@ use tidegate_time::Instant;
 
 /// The links' curves until `end`; `capacity` is the downlink's.
 pub fn link_curves(down: &Bins, up: &Bins, capacity: &mut Capacity, end: Instant) -> Vec<Series> {
-    let bins = (end.as_nanos() / BIN.as_nanos() as u64) as usize;
-    let times: Vec<Instant> = (0..bins as u32).map(|n| Instant::ZERO + BIN * n).collect();
-    let of = |bins: &Bins, value: fn(&Bin) -> Option<f64>| {
+    let width = down.width();
+    let bins = end.as_nanos() / width.as_nanos() as u64;
+    let times: Vec<Instant> = (0..bins as u32)
+        .map(|n| Instant::ZERO + width * n)
+        .collect();
+    let of = |bins: &Bins, value: &dyn Fn(&Bin) -> Option<f64>| {
         let points = times.iter().zip(bins.as_slice());
         points
             .filter_map(|(&t, bin)| Some((t, value(bin)?)))
             .collect::<Vec<_>>()
     };
-    let mean: fn(&Bin) -> Option<f64> = |bin| bin.queued_mean().map(ms);
-    let max: fn(&Bin) -> Option<f64> = |bin| (bin.packets > 0).then(|| ms(bin.queued_max));
-    let rate: fn(&Bin) -> Option<f64> = |bin| Some(bps(bin.bytes));
+    let mean = &|bin: &Bin| bin.queued_mean().map(ms);
+    let max = &|bin: &Bin| (bin.packets > 0).then(|| ms(bin.queued_max));
+    let rate = &|bin: &Bin| Some(bps(bin.bytes, width));
     let round_trips = times
         .iter()
         .filter_map(|&t| Some((t, ms(round_trip([up, down], t)?))))
         .collect();
     let capacities = times
         .iter()
-        .map(|&t| (t, bps(capacity.bytes(t, t + BIN))))
+        .map(|&t| (t, bps(capacity.bytes(t, t + width), width)))
         .collect();
     [
         ("queue_delay_ms", of(down, mean)),
@@ -67,7 +70,7 @@ pub fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// Rate of that many bytes in a bin.
-pub fn bps(bytes: u64) -> f64 {
-    bytes as f64 * 8.0 / BIN.as_secs_f64()
+/// Rate of that many bytes in a bin of that length.
+fn bps(bytes: u64, width: Duration) -> f64 {
+    bytes as f64 * 8.0 / width.as_secs_f64()
 }

@@ -11,7 +11,7 @@ mod quantiles;
 mod record;
 
 pub use bins::{BIN, Bin, Bins, round_trip};
-pub use curves::{bps, curve, link_curves, ms};
+pub use curves::{curve, link_curves, ms};
 pub use demand::{Demand, demand};
 pub use distribution::Distribution;
 pub use player::Player;

@@ -54,9 +54,14 @@ pub struct LinkRecord {
 impl LinkRecord {
     /// Nothing yet; `bins` says whether to keep them.
     pub fn new(window: Window, demand: Demand, bins: bool) -> Self {
+        Self::with_bins(window, demand, bins.then(Bins::default))
+    }
+
+    /// Nothing yet, with bins of a length of their own, or none.
+    pub fn with_bins(window: Window, demand: Demand, bins: Option<Bins>) -> Self {
         Self {
             queue_delay: Durations::new(),
-            bins: bins.then(Bins::default),
+            bins,
             at_warmup: Stats::default(),
             at_end: Stats::default(),
             demand,

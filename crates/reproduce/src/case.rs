@@ -30,6 +30,7 @@ impl Case {
                 stop: options.stop.clone(),
                 progress: options.progress,
                 series,
+                bin: options.bin,
             };
             run_one(scenario, inputs, &scenario.runs[0], &options)
         })

@@ -19,6 +19,7 @@ use crate::hosts::Hosts;
 use crate::network::{Network, route_of};
 use crate::packet::{Connected, Datagram, Message, Packet};
 use crate::run::Unsupported;
+use std::time::Duration;
 use tidegate_measure::Window;
 use tidegate_scenario::{Direction, RunResult, Scenario, Side, Workload, WorkloadKind};
 use tidegate_tcp::Connection;
@@ -65,10 +66,17 @@ pub trait App {
         None
     }
 
-    /// Looks at how it stands, `keep`ing what it sees for curves.
-    fn look(&mut self, hosts: &Hosts, now: Instant, keep: bool) {
+    /// Looks at how it stands.
+    fn look(&mut self, hosts: &Hosts, now: Instant) {
         if let Some(flow) = self.flow() {
-            flow.look(hosts, now, keep);
+            flow.look(hosts, now);
+        }
+    }
+
+    /// Keeps how it stands for curves.
+    fn sample(&mut self, hosts: &Hosts, now: Instant) {
+        if let Some(flow) = self.flow() {
+            flow.sample(hosts, now);
         }
     }
 
@@ -166,16 +174,21 @@ pub struct Part {
     pub stop: Instant,
 }
 
-/// All applications of a scenario; `series` says whether they keep curves.
+/// All applications of a scenario; `bin` is the time from one point of their curves
+/// to the next, if they keep any.
 ///
 /// # Errors
 /// For a workload that only the laboratory can run.
-pub fn cast(scenario: &Scenario, window: Window, series: bool) -> Result<Vec<Part>, Unsupported> {
+pub fn cast(
+    scenario: &Scenario,
+    window: Window,
+    bin: Option<Duration>,
+) -> Result<Vec<Part>, Unsupported> {
     let mut parts = Vec::new();
     for (number, workload) in scenario.workloads.iter().enumerate() {
         let stop = workload.stop_s.map(Instant::from_secs_f64);
         check(workload)?;
-        for app in apps(workload, scenario.seed, window, series) {
+        for app in apps(workload, scenario.seed, window, bin) {
             parts.push(Part {
                 app,
                 workload: number,
@@ -203,7 +216,12 @@ pub fn check(workload: &Workload) -> Result<(), Unsupported> {
     )))
 }
 
-fn apps(workload: &Workload, seed: u64, window: Window, series: bool) -> Vec<Box<dyn App>> {
+fn apps(
+    workload: &Workload,
+    seed: u64,
+    window: Window,
+    bin: Option<Duration>,
+) -> Vec<Box<dyn App>> {
     let name = &workload.name;
     match &workload.does {
         WorkloadKind::Bulk { .. }
@@ -253,7 +271,7 @@ fn apps(workload: &Workload, seed: u64, window: Window, series: bool) -> Vec<Box
             *interval_ms,
             *packet_bytes,
             window,
-            series,
+            bin,
         ))],
         WorkloadKind::Datagrams {
             direction,

@@ -4,8 +4,9 @@ use crate::events::{EventQueue, Kind, Target};
 use crate::packet::{Body, Echo, Packet};
 use crate::random;
 use crate::windowless::{Released, Windowless};
+use std::time::Duration;
 use tidegate_link::{Config, Link};
-use tidegate_measure::{LinkRecord, Passage, Window, demand};
+use tidegate_measure::{Bins, LinkRecord, Passage, Window, demand};
 pub use tidegate_scenario::{DOWN, UP};
 use tidegate_scenario::{Direction, LinkInputs, Run, Scenario, Side, Workload, WorkloadKind};
 use tidegate_tcp::steer::Paths;
@@ -56,11 +57,15 @@ impl Network {
         inputs: &LinkInputs,
         run: &Run,
         window: Window,
-        bins: bool,
+        bin: Option<Duration>,
     ) -> Self {
         let node = |config: &Config, direction, seed| Node {
             link: Link::new(config.clone(), seed),
-            record: LinkRecord::new(window, demand(scenario, direction, &window), bins),
+            record: LinkRecord::with_bins(
+                window,
+                demand(scenario, direction, &window),
+                bin.map(Bins::of),
+            ),
             config: config.clone(),
         };
         let seed = scenario.seed;

@@ -7,6 +7,7 @@ use anyhow::Context;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tidegate_measure::BIN;
 use tidegate_scenario::{LinkInputs, ResultSet, Run, RunResult, Scenario};
 use tidegate_time::Instant;
 
@@ -45,15 +46,18 @@ pub struct Options<'a> {
     pub progress: &'a (dyn Fn(Duration) + Sync),
     /// Whether the result holds curves over time.
     pub series: bool,
+    /// Time from one point of a curve to the next, more than 0.
+    pub bin: Duration,
 }
 
 impl Default for Options<'_> {
-    /// No progress, no series.
+    /// No progress, no series; of these a point for each [`BIN`].
     fn default() -> Self {
         Self {
             stop: Arc::default(),
             progress: &|_| {},
             series: false,
+            bin: BIN,
         }
     }
 }

@@ -7,21 +7,20 @@ use crate::network::Network;
 use crate::packet::{Body, Connected, Datagram, Message, Packet};
 use crate::run::{Options, Unsupported};
 use crate::settings::SEND_BUFFER;
-use tidegate_measure::{BIN, SAMPLE_INTERVAL, Window};
+use std::time::Duration;
+use tidegate_measure::{SAMPLE_INTERVAL, Window};
 use tidegate_scenario::{LinkInputs, Run, Scenario, Side};
 use tidegate_tcp::{Connection, Segment};
 use tidegate_time::Instant;
 
-/// Numbers of the clocks: the sampler and the end of the warm-up.
+/// Numbers of the clocks: the sampler, the end of the warm-up, and the curves.
 const SAMPLER: usize = 0;
 const WARMUP: usize = 1;
+const CURVES: usize = 2;
 
 /// Flows looked at in one [`SAMPLE_INTERVAL`], at most: of more each is looked at less often, or
 /// looking would cost more than running.
 const LOOKS: usize = 100;
-
-/// Looks in a bin of a curve.
-const PER_BIN: usize = (BIN.as_millis() / SAMPLE_INTERVAL.as_millis()) as usize;
 
 /// Hosts, links, applications and the observers of one run.
 pub struct World {
@@ -33,9 +32,11 @@ pub struct World {
     pub parts: Vec<Part>,
     /// Which part of the run counts.
     pub window: Window,
-    series: bool,
-    /// Looks at the flows so far.
+    /// Time from one point of a curve to the next, if there are curves.
+    bin: Option<Duration>,
+    /// Looks at the flows so far, and points of curves.
     looks: usize,
+    points: usize,
 }
 
 impl World {
@@ -53,10 +54,10 @@ impl World {
             warmup: Instant::from_secs_f64(scenario.warmup_s),
             end: Instant::from_secs_f64(scenario.duration_s),
         };
-        let series = options.series;
-        let mut network = Network::build(scenario, inputs, run, window, series);
+        let bin = options.series.then_some(options.bin);
+        let mut network = Network::build(scenario, inputs, run, window, bin);
         let hosts = Hosts::new(scenario, run)?;
-        let parts = cast(scenario, window, series)?;
+        let parts = cast(scenario, window, bin)?;
         for (number, part) in parts.iter().enumerate() {
             network
                 .events
@@ -65,13 +66,18 @@ impl World {
         for (clock, at) in [(SAMPLER, Instant::ZERO), (WARMUP, window.warmup)] {
             network.events.wake_by(Target::new(Kind::Clock, clock), at);
         }
+        if bin.is_some() {
+            let curves = Target::new(Kind::Clock, CURVES);
+            network.events.wake_by(curves, Instant::ZERO);
+        }
         Ok(Self {
             network,
             hosts,
             parts,
             window,
-            series,
+            bin,
             looks: 0,
+            points: 0,
         })
     }
 
@@ -194,31 +200,54 @@ impl World {
     }
 
     fn tick(&mut self, clock: Target) {
-        if clock.index() == WARMUP {
-            for node in &mut self.network.nodes {
-                node.record.at_warmup = *node.link.stats();
+        let next = match clock.index() {
+            WARMUP => {
+                self.end_warmup();
+                None
             }
-            for flow in self.parts.iter_mut().filter_map(|part| part.app.flow()) {
-                flow.warm();
+            CURVES => {
+                self.sample();
+                self.bin
             }
-            return;
+            _ => {
+                self.look();
+                Some(SAMPLE_INTERVAL)
+            }
+        };
+        let next = next.map(|further| self.network.now + further);
+        self.network.events.set(clock, next);
+    }
+
+    fn end_warmup(&mut self) {
+        for node in &mut self.network.nodes {
+            node.record.at_warmup = *node.link.stats();
         }
-        self.look();
-        let next = self.network.now + SAMPLE_INTERVAL;
-        self.network.events.set(clock, Some(next));
+        for flow in self.parts.iter_mut().filter_map(|part| part.app.flow()) {
+            flow.warm();
+        }
     }
 
     /// Looks at the flows whose turn it is.
     fn look(&mut self) {
-        let strides = self.parts.len().div_ceil(LOOKS).max(1);
-        let turn = self.looks % strides;
-        // A curve has a point for each bin.
-        let keep = self.series && (self.looks / strides).is_multiple_of(PER_BIN);
-        for part in self.parts.iter_mut().skip(turn).step_by(strides) {
-            part.app.look(&self.hosts, self.network.now, keep);
+        for part in turn(&mut self.parts, self.looks) {
+            part.app.look(&self.hosts, self.network.now);
         }
         self.looks += 1;
     }
+
+    /// A point for the curves of those whose turn it is.
+    fn sample(&mut self) {
+        for part in turn(&mut self.parts, self.points) {
+            part.app.sample(&self.hosts, self.network.now);
+        }
+        self.points += 1;
+    }
+}
+
+/// Whose turn it is: everybody's, as long as they are no more than [`LOOKS`].
+fn turn(parts: &mut [Part], number: usize) -> impl Iterator<Item = &mut Part> {
+    let strides = parts.len().div_ceil(LOOKS).max(1);
+    parts.iter_mut().skip(number % strides).step_by(strides)
 }
 
 /// Whether an application would be woken: there is something to read, the stream has ended, or a third

@@ -164,6 +164,7 @@ fn perform(
         stop: Arc::clone(stop),
         progress: &|further| bar.inc(further.as_millis() as u64),
         series: args.scenario.html.is_some() || args.scenario.series,
+        ..Options::default()
     };
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = args.jobs.map_or(cores, usize::from);

@@ -1,11 +1,12 @@
 //! What is noted of a flow and of fetches.
 
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, Pair};
 use crate::packet::Connected;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tidegate_measure::{Distribution, Window, ratio};
 use tidegate_scenario::{Direction, FetchResult, FlowResult, Side};
+use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
 /// One connection that lives for as long as its workload, from one direction's point of view.
@@ -90,10 +91,15 @@ impl Flow {
         }
     }
 
-    /// Looks at the sender, `keep`ing what it sees for a curve.
-    pub fn look(&mut self, hosts: &Hosts, now: Instant, keep: bool) {
-        let pair = self.connection.and_then(|c| hosts.pair(c));
-        let Some((pair, end)) = pair.and_then(|p| Some((p, p.end(self.sender())?))) else {
+    /// The connection and its sending end, while there are both.
+    pub fn sending<'a>(&self, hosts: &'a Hosts) -> Option<(&'a Pair, &'a Connection)> {
+        let pair = hosts.pair(self.connection?)?;
+        Some((pair, pair.end(self.sender())?))
+    }
+
+    /// Looks at the sender.
+    pub fn look(&mut self, hosts: &Hosts, now: Instant) {
+        let Some((_, end)) = self.sending(hosts) else {
             return;
         };
         let info = end.info();
@@ -104,17 +110,26 @@ impl Flow {
         if let Some(srtt) = info.srtt {
             self.note_rtt(now, srtt);
         }
-        if keep {
-            self.samples.push(Sample {
-                at: now,
-                received: self.received,
-                srtt: info.srtt,
-                cwnd: info.cwnd,
-                peer_window: info.peer_window,
-                timeouts: info.timeouts,
-                law_rtt: pair.law_rtt_us(self.direction).map(micros),
-            });
+    }
+
+    /// Keeps how the sender stands for curves.
+    pub fn sample(&mut self, hosts: &Hosts, now: Instant) {
+        let Some((pair, end)) = self.sending(hosts) else {
+            return;
+        };
+        if !end.is_established() {
+            return;
         }
+        let info = end.info();
+        self.samples.push(Sample {
+            at: now,
+            received: self.received,
+            srtt: info.srtt,
+            cwnd: info.cwnd,
+            peer_window: info.peer_window,
+            timeouts: info.timeouts,
+            law_rtt: pair.law_rtt_us(self.direction).map(micros),
+        });
     }
 
     /// The flow in the schema's terms; `end` is the end of its term.

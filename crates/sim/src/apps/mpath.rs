@@ -85,7 +85,7 @@ impl App for Mpath {
         Some(&mut self.flow)
     }
 
-    fn look(&mut self, _hosts: &Hosts, now: Instant, keep: bool) {
+    fn look(&mut self, _hosts: &Hosts, now: Instant) {
         if self.flow.began.is_none() || self.over {
             return;
         }
@@ -94,19 +94,24 @@ impl App for Mpath {
         if let Some(rtt) = info.direct_rtt {
             self.flow.note_rtt(now, rtt);
         }
-        if keep {
-            self.flow.samples.push(Sample {
-                at: now,
-                received: self.flow.received,
-                srtt: info.direct_rtt,
-                cwnd: info.window as u32,
-                peer_window: (self.receiver.limit() - self.sender.acknowledged()) * PAYLOAD,
-                timeouts: info.timeouts,
-                law_rtt: None,
-            });
-            self.aggregations.push((now, info.aggregations as f64));
-            self.keep_paths(now);
+    }
+
+    fn sample(&mut self, _hosts: &Hosts, now: Instant) {
+        if self.flow.began.is_none() || self.over {
+            return;
         }
+        let info = self.sender.info();
+        self.flow.samples.push(Sample {
+            at: now,
+            received: self.flow.received,
+            srtt: info.direct_rtt,
+            cwnd: info.window as u32,
+            peer_window: (self.receiver.limit() - self.sender.acknowledged()) * PAYLOAD,
+            timeouts: info.timeouts,
+            law_rtt: None,
+        });
+        self.aggregations.push((now, info.aggregations as f64));
+        self.keep_paths(now);
     }
 
     fn report(&mut self, _hosts: &Hosts, end: Instant, result: &mut RunResult) {

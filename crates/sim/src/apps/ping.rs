@@ -5,7 +5,7 @@ use crate::hosts::Hosts;
 use crate::packet::Datagram;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tidegate_measure::{BIN, Distribution, Window, curve, ms};
+use tidegate_measure::{Distribution, Window, curve, ms};
 use tidegate_scenario::{Direction, FlowDirection, FlowResult, RunResult, Side};
 use tidegate_time::Instant;
 
@@ -17,22 +17,28 @@ pub struct Ping {
     bytes: u64,
     next: Option<Instant>,
     times: Distribution,
-    /// Sum and number of the round trips by the bin in which they began, if anybody wants to know.
-    curve: Option<BTreeMap<u64, (Duration, u32)>>,
+    /// Sum and number of the round trips by the bin of that length in which they began, if anybody wants to know.
+    curve: Option<(Duration, BTreeMap<u64, (Duration, u32)>)>,
     window: Window,
     over: bool,
 }
 
 impl Ping {
     /// An echo every so often.
-    pub fn new(name: &str, interval_ms: f64, bytes: u64, window: Window, curve: bool) -> Self {
+    pub fn new(
+        name: &str,
+        interval_ms: f64,
+        bytes: u64,
+        window: Window,
+        bin: Option<Duration>,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             interval: Duration::from_secs_f64(interval_ms / 1e3),
             bytes,
             next: None,
             times: Distribution::default(),
-            curve: curve.then(BTreeMap::new),
+            curve: bin.map(|bin| (bin, BTreeMap::new())),
             window,
             over: false,
         }
@@ -42,9 +48,9 @@ impl Ping {
         if self.window.counts(sent) {
             self.times.record(took);
         }
-        if let Some(curve) = &mut self.curve {
-            let bin = curve
-                .entry(sent.as_nanos() / BIN.as_nanos() as u64)
+        if let Some((width, bins)) = &mut self.curve {
+            let bin = bins
+                .entry(sent.as_nanos() / width.as_nanos() as u64)
                 .or_default();
             *bin = (bin.0 + took, bin.1 + 1);
         }
@@ -87,12 +93,14 @@ impl App for Ping {
             rtt_ms: self.times.quantiles_ms(),
             ..FlowResult::default()
         });
-        result.series.extend(self.curve.as_ref().map(|bins| {
-            let point = |(&bin, &(sum, count)): (&u64, &(Duration, u32))| {
-                let at = Instant::from_nanos(bin * BIN.as_nanos() as u64);
-                (at, ms(sum) / f64::from(count))
-            };
-            curve("rtt_ms", &self.name, bins.iter().map(point).collect())
-        }));
+        result
+            .series
+            .extend(self.curve.as_ref().map(|(width, bins)| {
+                let point = |(&bin, &(sum, count)): (&u64, &(Duration, u32))| {
+                    let at = Instant::from_nanos(bin * width.as_nanos() as u64);
+                    (at, ms(sum) / f64::from(count))
+                };
+                curve("rtt_ms", &self.name, bins.iter().map(point).collect())
+            }));
     }
 }

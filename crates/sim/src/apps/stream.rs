@@ -109,13 +109,13 @@ impl App for Stream {
     }
 
     fn closed(&mut self, now: Instant, _tag: u32, hosts: &Hosts) -> Option<Instant> {
-        self.flow.look(hosts, now, false);
+        self.flow.look(hosts, now);
         None
     }
 
     fn stop(&mut self, stage: &mut Stage) {
         if let (Some(connection), None) = (self.flow.connection, self.flow.completed) {
-            self.flow.look(stage.hosts, stage.now(), false);
+            self.flow.look(stage.hosts, stage.now());
             stage.abort(connection);
         }
     }
@@ -125,7 +125,7 @@ impl App for Stream {
     }
 
     fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult) {
-        self.flow.look(hosts, end, false);
+        self.flow.look(hosts, end);
         result.flows.push(self.flow.result(end));
         result
             .fetches

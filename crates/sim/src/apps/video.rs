@@ -95,13 +95,13 @@ impl App for Video {
     }
 
     fn closed(&mut self, now: Instant, _tag: u32, hosts: &Hosts) -> Option<Instant> {
-        self.flow.look(hosts, now, false);
+        self.flow.look(hosts, now);
         None
     }
 
     fn stop(&mut self, stage: &mut Stage) {
         if let Some(connection) = self.flow.connection {
-            self.flow.look(stage.hosts, stage.now(), false);
+            self.flow.look(stage.hosts, stage.now());
             stage.abort(connection);
         }
     }
@@ -111,7 +111,7 @@ impl App for Video {
     }
 
     fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult) {
-        self.flow.look(hosts, end, false);
+        self.flow.look(hosts, end);
         result.flows.push(self.flow.result(end));
         result.fetches.extend(self.log.results());
         let player = self.player.as_ref();

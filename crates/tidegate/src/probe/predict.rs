@@ -1,7 +1,6 @@
 //! What `tidegate run` would gain: the simulator plays what was recorded of the link, with the buffer that was found.
 
 use std::path::Path;
-use std::sync::Arc;
 use tidegate_link::{Rate, Trace};
 use tidegate_probe::analysis::buffer::{Buffer, Unit};
 use tidegate_probe::analysis::gain::{Gain, Transfer};
@@ -40,11 +39,7 @@ pub fn predict(known: &Known) -> Option<Gain> {
         Direction::Up => &mut inputs.up,
     };
     studied.rate = Rate::from(trace);
-    let options = Options {
-        stop: Arc::default(),
-        progress: &|_| {},
-        series: false,
-    };
+    let options = Options::default();
     let transfer = |run| {
         let result = run_one(&scenario, &inputs, run, &options).ok()??;
         let flow = result.flows.first()?;

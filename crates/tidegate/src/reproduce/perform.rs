@@ -29,7 +29,7 @@ pub fn perform(args: &ReproduceArgs, study: &Study) -> Result<(Results, Option<R
         let options = Options {
             stop: Arc::clone(&stop),
             progress: &|further| bar.inc(further.as_millis() as u64),
-            series: false,
+            ..Options::default()
         };
         study.perform(job, &options)
     })?;
