@@ -23,9 +23,11 @@ mod packet;
 mod random;
 mod run;
 mod settings;
+mod sweep;
 mod windowless;
 mod world;
 
 pub use behaviour::BEHAVIOUR_VERSION;
 pub use key::{Key, Keys};
 pub use run::{Options, Unsupported, check, run_one, run_scenario};
+pub use sweep::in_order;

@@ -54,7 +54,6 @@ mod snapshot;
 mod steer;
 mod stop;
 #[cfg(feature = "full")]
-mod sweep;
 mod top;
 #[cfg(feature = "full")]
 mod trace;

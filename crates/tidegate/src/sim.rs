@@ -7,7 +7,7 @@ use crate::exit::BadInput;
 use crate::provenance::Made;
 use crate::rows::Rows;
 use crate::scenarios::{Variant, print_json, print_table, variants, write_page};
-use crate::{signals, sweep};
+use crate::signals;
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tidegate_scenario::{ResultSet, Run, RunResult, Scenario, Variation};
-use tidegate_sim::{Keys, Options, check, run_one};
+use tidegate_sim::{Keys, Options, check, in_order, run_one};
 
 /// Runs everything that the file does not hold yet, and shows each variant as soon as it is known.
 pub fn run(args: &SimArgs) -> Result<()> {
@@ -175,7 +175,7 @@ fn perform(
         } = &variants[job.variant];
         run_one(scenario, inputs, &scenario.runs[job.run], &options)
     };
-    sweep::in_order(
+    in_order(
         jobs.len(),
         threads,
         work,

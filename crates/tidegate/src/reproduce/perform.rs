@@ -3,14 +3,14 @@
 use super::kernel;
 use crate::args::ReproduceArgs;
 use crate::rows::Rows;
-use crate::{signals, sweep};
+use crate::signals;
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::num::NonZero;
 use std::sync::Arc;
 use tidegate_reproduce::{Job, Results, Study};
 use tidegate_scenario::RunResult;
-use tidegate_sim::Options;
+use tidegate_sim::{Options, in_order};
 
 /// What the simulator made of every run and, if it was asked for, the kernel.
 pub fn perform(args: &ReproduceArgs, study: &Study) -> Result<(Results, Option<Results>)> {
@@ -66,7 +66,7 @@ impl Sweep<'_> {
         let seconds: f64 = jobs.iter().map(|&job| study.duration_s(job)).sum();
         let bar = bar((seconds * 1e3) as u64, tcp);
         let mut results = Results::default();
-        let done = sweep::in_order(
+        let done = in_order(
             jobs.len(),
             self.threads,
             |number| work(jobs[number], &bar),
