@@ -187,6 +187,12 @@ impl Flow {
         unsafe { sys::tg_flow_of_device(&mut self.0, &mut path.0, device) }
     }
 
+    /// Has the next segment that leaves carry a window of that many bytes, whatever the law wants, as far as what was
+    /// promised allows it. For whoever is a law without being one of C's.
+    pub fn want(&mut self, bytes: u32) {
+        self.0.wanted = bytes;
+    }
+
     /// The window that the law wants, in bytes; `None`: the kernel's.
     pub fn wanted(&self) -> Option<u32> {
         (self.0.wanted != sys::TG_OPEN).then_some(self.0.wanted)

@@ -26,7 +26,7 @@ use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
 /// An application. Each call that returns an instant asks to be woken then, or earlier.
-pub trait App {
+pub trait App: Send {
     /// Its term has begun, or the time has come that it asked for; it may come early. Returns when to
     /// be woken next.
     fn wake(&mut self, stage: &mut Stage) -> Option<Instant>;

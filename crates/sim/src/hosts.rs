@@ -9,8 +9,9 @@ use crate::settings;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use slab::Slab;
-use tidegate_laws::Params;
+use tidegate_laws::{Law, Params};
 use tidegate_scenario::{Direction, Fair, Run, Scenario, Side, Workload};
+use tidegate_tcp::cc::Manual;
 use tidegate_tcp::steer::{Edge, Shares};
 use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State};
 
@@ -53,6 +54,42 @@ impl Pair {
                 None => server?.flow().rtt_us(),
             },
         }
+    }
+
+    /// Asks for a window of that many bytes for the data of that direction, in place of the law; none: the law again.
+    /// Returns whether their receiver is there.
+    pub fn tell_window(&mut self, direction: Direction, bytes: Option<u32>) -> bool {
+        let side = match direction {
+            Direction::Down => Side::Client,
+            Direction::Up => Side::Server,
+        };
+        let Some(end) = self.end(side).filter(|end| end.is_established()) else {
+            return false;
+        };
+        let scale = end.window_scale();
+        let none = Params {
+            law: Law::None,
+            ..Params::default()
+        };
+        let edge =
+            self.edges[index(side)].get_or_insert_with(|| Box::new(Edge::joining(none, scale)));
+        edge.tell(bytes);
+        true
+    }
+
+    /// Has the sender of the data of that direction do as it is told, in place of its congestion control. Returns whether
+    /// it is there.
+    pub fn tell_sender(&mut self, network: &mut Network, direction: Direction, manual: Manual) -> bool {
+        let side = match direction {
+            Direction::Down => Side::Server,
+            Direction::Up => Side::Client,
+        };
+        let Some(end) = self.end_mut(side).filter(|end| end.is_established()) else {
+            return false;
+        };
+        end.tell(manual);
+        self.settle(network, side);
+        true
     }
 
     /// A segment arrives at an end, which a SYN may make.

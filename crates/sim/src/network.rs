@@ -21,6 +21,8 @@ pub struct Node {
     pub record: LinkRecord,
     /// What it is made of.
     pub config: Config,
+    /// Queueing delay of the packet that came out last.
+    pub last_delay: Duration,
 }
 
 /// A way from one host to the other.
@@ -67,6 +69,7 @@ impl Network {
                 bin.map(Bins::of),
             ),
             config: config.clone(),
+            last_delay: Duration::ZERO,
         };
         let seed = scenario.seed;
         let mut nodes = vec![
@@ -204,6 +207,7 @@ impl Network {
     fn come_out(&mut self, place: usize) -> Option<Packet> {
         let node = &mut self.nodes[place];
         let delivery = node.link.poll(self.now)?;
+        node.last_delay = delivery.queued;
         // The law's own echoes say nothing of what users wait for: they go on through an outage, in which a
         // sender has stopped.
         if matches!(delivery.packet.body, Body::Echo(_)) {

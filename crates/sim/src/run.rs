@@ -1,7 +1,6 @@
 //! Runs a scenario.
 
-use crate::outcome::result;
-use crate::world::World;
+use crate::session::Session;
 use crate::{apps, settings};
 use anyhow::Context;
 use std::sync::Arc;
@@ -9,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tidegate_measure::BIN;
 use tidegate_scenario::{LinkInputs, ResultSet, Run, RunResult, Scenario};
-use tidegate_time::Instant;
 
 /// The scenario asks for something that the simulator does not have. Displays as one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -103,16 +101,14 @@ pub fn run_one(
     options: &Options,
 ) -> anyhow::Result<Option<RunResult>> {
     let named = || format!("run \"{}\"", run.name);
-    let mut world = World::build(scenario, inputs, run, options).with_context(named)?;
-    let mut now = Instant::ZERO;
-    while now < world.window.end {
+    let mut session = Session::new(scenario, inputs, run, options).with_context(named)?;
+    while !session.is_over() {
         if options.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let next = world.window.end.min(now + STRIDE);
-        world.advance(next);
-        (options.progress)(next - now);
-        now = next;
+        let before = session.now();
+        session.advance(STRIDE);
+        (options.progress)(session.now() - before);
     }
-    Ok(Some(result(world, scenario, run, options.series)))
+    Ok(Some(session.finish()))
 }

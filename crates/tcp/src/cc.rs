@@ -25,6 +25,7 @@ mod jiffies;
 mod ledbat;
 mod path;
 mod reno;
+mod manual;
 mod vegas;
 mod westwood;
 
@@ -35,6 +36,8 @@ use crate::send::{Flight, RateSample};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
+
+pub use manual::Manual;
 
 /// What an algorithm steers. The sender owns it and caps `cwnd` at `clamp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

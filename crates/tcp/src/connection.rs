@@ -4,6 +4,7 @@ mod handshake;
 mod states;
 pub(crate) mod timestamps;
 
+use crate::cc::Manual;
 use crate::receive::{self, Receiver};
 use crate::send::{self, Sender, Transmission};
 use crate::{Config, Flags, Segment, Seq};
@@ -281,6 +282,11 @@ impl Connection {
     /// Whether everything written, and the FIN, has been acknowledged.
     pub fn all_acknowledged(&self) -> bool {
         self.sender.finished()
+    }
+
+    /// Has this end's congestion window and rate be what is told from now on, in place of its congestion control.
+    pub fn tell(&mut self, manual: Manual) {
+        self.sender.tell(manual);
     }
 
     /// The sending half's numbers.

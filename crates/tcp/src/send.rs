@@ -22,7 +22,7 @@ mod types;
 mod undo;
 mod validation;
 
-use crate::cc::{CongestionControl, Event, Window};
+use crate::cc::{CongestionControl, Event, Manual, Window};
 use credit::Credit;
 use output::Work;
 use pacing::Pacing;
@@ -298,6 +298,13 @@ impl Sender {
             cwnd_limited: self.is_window_limited(),
             app_limited: self.rate.is_app_limited(),
         }
+    }
+
+    /// Has window and rate be what is told from now on, in place of the congestion control.
+    pub fn tell(&mut self, manual: Manual) {
+        self.cc = Box::new(manual);
+        manual.apply(&mut self.window);
+        self.work.push = true;
     }
 
     fn cc_event(&mut self, event: Event) {

@@ -39,6 +39,8 @@ pub struct Steer {
     weight: u32,
     flow: Flow,
     scale: Scale,
+    /// The window that somebody else has asked for in place of the law, in bytes.
+    told: Option<u32>,
 }
 
 impl Steer {
@@ -54,7 +56,22 @@ impl Steer {
             weight,
             flow: Flow::default(),
             scale: Scale::Unknown,
+            told: None,
         }
+    }
+
+    /// On a connection that is there already, whose windows it shifts by `scale`.
+    pub fn joining(params: Params, weight: u32, scale: u8) -> Self {
+        Self {
+            scale: Scale::Known(scale),
+            ..Self::weighted(params, weight)
+        }
+    }
+
+    /// Asks for a window of that many bytes in place of the law; none: the law again. It keeps the promises that a law
+    /// keeps: it is never larger than the host's own, and what was promised stays.
+    pub fn tell(&mut self, bytes: Option<u32>) {
+        self.told = bytes;
     }
 
     /// A segment arrives at the host: it is measured, and the law learns from it. `uploading`:
@@ -114,6 +131,9 @@ impl Steer {
             return;
         }
         let ack = acknowledgement(now, segment, scale);
+        if let Some(bytes) = self.told {
+            self.flow.want(bytes);
+        }
         let window = self.flow.leaves(&ack);
         segment.window = window.min(segment.window);
     }

@@ -47,6 +47,20 @@ impl Edge {
         }
     }
 
+    /// On a connection that is there already, whose windows the host shifts by `scale`.
+    pub fn joining(params: Params, scale: u8) -> Self {
+        Self {
+            down: Steer::joining(params, 1, scale),
+            up: None,
+            shares: Shares::ByFlow,
+        }
+    }
+
+    /// Asks for a window of that many bytes for the data that arrive, in place of the law; see [`Steer::tell`].
+    pub fn tell(&mut self, bytes: Option<u32>) {
+        self.down.tell(bytes);
+    }
+
     /// A segment arrives at the host, which will read the window that it has afterwards.
     pub fn arrives(&mut self, paths: &mut Paths, now: Instant, segment: &mut Segment) {
         if let Shares::ByDevice(device) = self.shares {
