@@ -16,7 +16,7 @@ use tidegate_testing::{has_program, has_tun, is_root, skipped};
 const PATIENCE: u32 = 240;
 
 /// Pages of tasks of which nothing can be run so, and why.
-const CANNOT: [(&str, &str); 10] = [
+const CANNOT: [(&str, &str); 11] = [
     (
         "docs/page.md",
         "it needs a running agent and a browser; tests/page has both",
@@ -48,6 +48,10 @@ const CANNOT: [(&str, &str); 10] = [
     (
         "docs/metrics.md",
         "it needs a running agent; tests/sight scrapes one",
+    ),
+    (
+        "docs/python.md",
+        "it needs the package; tests/python runs its code",
     ),
     ("docs/reasons.md", "it has no commands"),
     ("docs/links.md", "it has no commands"),

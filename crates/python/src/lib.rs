@@ -1,0 +1,39 @@
+//! The simulator for Python: `tidegate._native`, on which the package in `python/tidegate` stands.
+//!
+//! What is here is what Python cannot do: read and check scenarios, run them on threads without the interpreter's lock,
+//! hand results on as Arrow. How it is called, and what people see, is Python's.
+
+mod errors;
+mod execute;
+mod plan;
+mod results;
+mod session;
+mod shipped;
+mod table;
+mod tables;
+mod values;
+
+use pyo3::prelude::*;
+
+/// What the package is made of.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::plan::{Plan, parse};
+    #[pymodule_export]
+    use super::results::Results;
+    #[pymodule_export]
+    use super::session::{FlowView, LinkView, Session};
+    #[pymodule_export]
+    use super::shipped::{shipped, shipped_names};
+    #[pymodule_export]
+    use super::table::Table;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("COMMIT", env!("TIDEGATE_COMMIT"))?;
+        module.add("BEHAVIOUR_VERSION", tidegate_sim::BEHAVIOUR_VERSION)
+    }
+}

@@ -1,0 +1,229 @@
+//! What runs measured.
+
+use crate::plan::Variant;
+use crate::table::Table;
+use crate::tables;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use serde::Serialize;
+use std::collections::VecDeque;
+use tidegate_scenario::{Provenance, ResultSet, RunResult, Seeds};
+use toml::Value;
+
+/// One variant's runs.
+#[derive(Clone)]
+pub struct Set {
+    /// What was put in place of the scenario's own.
+    pub values: Vec<Value>,
+    /// The runs' keys, in their order.
+    pub keys: Vec<String>,
+    /// What they measured.
+    pub results: ResultSet,
+}
+
+/// The runs of one or several variants.
+#[pyclass(frozen, module = "tidegate._native")]
+pub struct Results {
+    /// What was varied.
+    pub columns: Vec<String>,
+    /// The variants.
+    pub sets: Vec<Set>,
+    command: String,
+}
+
+/// A result, and where it comes from, as `tidegate sim --json` has it.
+#[derive(Serialize)]
+struct Sourced<'a> {
+    #[serde(flatten)]
+    result: &'a ResultSet,
+    provenance: Provenance,
+}
+
+impl Results {
+    /// `results` are those of the variants' runs, in their order.
+    pub fn new(
+        variants: &[Variant],
+        results: Vec<RunResult>,
+        columns: Vec<String>,
+        command: String,
+    ) -> Self {
+        let mut results = VecDeque::from(results);
+        let set = |variant: &Variant| {
+            let scenario = &variant.scenario;
+            Set {
+                values: variant.values.clone(),
+                keys: scenario
+                    .runs
+                    .iter()
+                    .map(|run| variant.keys.of(run).to_string())
+                    .collect(),
+                results: ResultSet {
+                    scenario: scenario.name.clone(),
+                    description: scenario.description.clone(),
+                    seed: scenario.seed,
+                    runs: results.drain(..scenario.runs.len()).collect(),
+                },
+            }
+        };
+        Self {
+            sets: variants.iter().map(set).collect(),
+            columns,
+            command,
+        }
+    }
+
+    fn provenance(&self, seeds: impl IntoIterator<Item = u64>) -> Provenance {
+        Provenance {
+            version: env!("CARGO_PKG_VERSION").into(),
+            commit: env!("TIDEGATE_COMMIT").into(),
+            kernel: None,
+            command: self.command.clone(),
+            seed: Seeds::of(seeds),
+        }
+    }
+
+    /// The sets alone, with or without their curves.
+    fn plain(&self, series: bool) -> Vec<ResultSet> {
+        let mut sets: Vec<_> = self.sets.iter().map(|set| set.results.clone()).collect();
+        if !series {
+            let runs = sets.iter_mut().flat_map(|set| &mut set.runs);
+            runs.for_each(|run| run.series.clear());
+        }
+        sets
+    }
+}
+
+#[pymethods]
+impl Results {
+    /// How many runs.
+    fn __len__(&self) -> usize {
+        self.sets.iter().map(|set| set.results.runs.len()).sum()
+    }
+
+    /// Those at these places alone, from 0.
+    fn at(&self, places: Vec<usize>) -> Self {
+        let mut from = 0;
+        let mut sets = Vec::new();
+        for set in &self.sets {
+            let count = set.results.runs.len();
+            let kept = || {
+                let here = places
+                    .iter()
+                    .filter(|&&at| (from..from + count).contains(&at));
+                here.map(|at| at - from)
+            };
+            if kept().next().is_some() {
+                sets.push(Set {
+                    values: set.values.clone(),
+                    keys: kept().map(|at| set.keys[at].clone()).collect(),
+                    results: ResultSet {
+                        scenario: set.results.scenario.clone(),
+                        description: set.results.description.clone(),
+                        seed: set.results.seed,
+                        runs: kept().map(|at| set.results.runs[at].clone()).collect(),
+                    },
+                });
+            }
+            from += count;
+        }
+        Self {
+            columns: self.columns.clone(),
+            sets,
+            command: self.command.clone(),
+        }
+    }
+
+    /// Name of each run.
+    #[getter]
+    fn names(&self) -> Vec<&str> {
+        let runs = self.sets.iter().flat_map(|set| &set.results.runs);
+        runs.map(|run| &*run.name).collect()
+    }
+
+    /// Name of each variant, with what was varied.
+    #[getter]
+    fn scenarios(&self) -> Vec<&str> {
+        let sets = self.sets.iter();
+        sets.map(|set| &*set.results.scenario).collect()
+    }
+
+    /// What was varied.
+    #[getter]
+    fn varied(&self) -> Vec<String> {
+        self.columns.clone()
+    }
+
+    /// As `tidegate sim --json` prints it: an object for one variant, a list for several.
+    fn to_json(&self, series: bool) -> PyResult<String> {
+        let sets = self.plain(series);
+        let sourced = sets.iter().map(|set| Sourced {
+            result: set,
+            provenance: self.provenance([set.seed]),
+        });
+        let sourced: Vec<_> = sourced.collect();
+        let text = match sourced.as_slice() {
+            [one] => serde_json::to_string_pretty(one),
+            all => serde_json::to_string_pretty(all),
+        };
+        let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        Ok(text + "\n")
+    }
+
+    /// As `tidegate sim --html` writes it.
+    fn to_html(&self) -> String {
+        let from = self.provenance(self.sets.iter().map(|set| set.results.seed));
+        tidegate_report::page(&self.plain(true), &from)
+    }
+
+    /// The tables that `tidegate sim` prints.
+    fn text(&self) -> String {
+        let tables = self.sets.iter();
+        let tables = tables.map(|set| tidegate_report::table(&set.results).to_string());
+        tables.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The rows of `tidegate sim --out`, their header first.
+    fn rows(&self) -> Vec<Vec<String>> {
+        tables::rows(self)
+    }
+
+    /// A row for each run.
+    fn runs(&self) -> Table {
+        tables::runs(self)
+    }
+
+    /// A row for each flow of each run.
+    fn flows(&self) -> Table {
+        tables::flows(self)
+    }
+
+    /// A row for each link of each run.
+    fn links(&self) -> Table {
+        tables::links(self)
+    }
+
+    /// A row for each size of object that was fetched.
+    fn fetches(&self) -> Table {
+        tables::fetches(self)
+    }
+
+    /// A row for each video.
+    fn videos(&self) -> Table {
+        tables::videos(self)
+    }
+
+    /// A row for each workload without a window that was not left alone.
+    fn held(&self) -> Table {
+        tables::held(self)
+    }
+
+    /// A row for each transfer over mPath.
+    fn transfers(&self) -> Table {
+        tables::transfers(self)
+    }
+
+    /// A row for each point of each curve.
+    fn series(&self) -> Table {
+        tables::series(self)
+    }
+}

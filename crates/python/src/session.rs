@@ -1,0 +1,251 @@
+//! A run step by step.
+
+use crate::errors::{unsupported, wrong};
+use crate::plan::{Plan, Variant};
+use crate::results::Results;
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tidegate_sim::{Options, Manual};
+
+/// Most virtual time between two looks at the clock on the wall.
+const STRIDE: Duration = Duration::from_millis(100);
+/// Time between two looks for an interrupt.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A run in the caller's hands.
+#[pyclass(frozen, module = "tidegate._native")]
+pub struct Session {
+    /// None once it is finished.
+    inner: Mutex<Option<tidegate_sim::Session>>,
+    plan: Py<Plan>,
+}
+
+/// A flow as it stands. Bytes and counts are since its start.
+#[pyclass(frozen, get_all, module = "tidegate._native")]
+pub struct FlowView {
+    /// Whether data may flow.
+    established: bool,
+    /// Bytes of payload that the receiving application has.
+    received_bytes: u64,
+    /// The sender's smoothed round trip; none before the first.
+    srtt_ms: Option<f64>,
+    /// The sender's last round trip; none before the first.
+    last_rtt_ms: Option<f64>,
+    /// The sender's smallest round trip of late; none before the first.
+    min_rtt_ms: Option<f64>,
+    /// The sender's congestion window in segments.
+    cwnd_packets: u32,
+    /// Segments that the sender believes in flight.
+    in_flight_packets: u32,
+    /// Payload of a full segment; 0 before the handshake is over.
+    segment_bytes: u32,
+    /// The window that the receiver has advertised.
+    window_bytes: u64,
+    /// The sender's pacing rate, if it has one.
+    pacing_bps: Option<f64>,
+    /// Segments sent, those sent again included.
+    packets_sent: u64,
+    /// Segments sent again.
+    retransmits: u64,
+    /// Retransmission timeouts.
+    timeouts: u64,
+}
+
+/// A link as it stands. Packets and bytes are since the start of the run.
+#[pyclass(frozen, get_all, module = "tidegate._native")]
+pub struct LinkView {
+    /// Packets that have come to it.
+    arrived_packets: u64,
+    /// Packets that have come out of it.
+    delivered_packets: u64,
+    /// Their bytes, IP headers included.
+    delivered_bytes: u64,
+    /// Packets that the queue has dropped.
+    drops: u64,
+    /// Packets that were lost behind the queue.
+    losses: u64,
+    /// Packets in the queue.
+    queued_packets: usize,
+    /// Their bytes.
+    queued_bytes: usize,
+    /// Queueing delay of the packet that came out last.
+    queue_delay_ms: f64,
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+impl Session {
+    /// The plan's only run, at its start.
+    ///
+    /// # Errors
+    /// When the simulator does not have what it asks for.
+    pub fn new(
+        py: Python<'_>,
+        plan: Py<Plan>,
+        variant: &Variant,
+        options: &Options,
+    ) -> PyResult<Self> {
+        let Variant {
+            scenario, inputs, ..
+        } = variant;
+        let session = tidegate_sim::Session::new(scenario, inputs, &scenario.runs[0], options);
+        let session = session.map_err(|error| unsupported(py, &error))?;
+        Ok(Self {
+            inner: Mutex::new(Some(session)),
+            plan,
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<tidegate_sim::Session>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&mut tidegate_sim::Session) -> T) -> PyResult<T> {
+        let finished = || PyValueError::new_err("the session is finished");
+        self.lock().as_mut().map(look).ok_or_else(finished)
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// Seconds of virtual time since the start.
+    #[getter]
+    fn now_s(&self) -> PyResult<f64> {
+        self.with(|session| session.now().as_secs_f64())
+    }
+
+    /// How long the run is.
+    #[getter]
+    fn duration_s(&self) -> PyResult<f64> {
+        self.with(|session| session.duration().as_secs_f64())
+    }
+
+    /// Whether it has come to its end.
+    #[getter]
+    fn is_over(&self) -> PyResult<bool> {
+        self.with(|session| session.is_over())
+    }
+
+    /// Names of the flows.
+    #[getter]
+    fn flows(&self) -> PyResult<Vec<String>> {
+        self.with(|session| {
+            let numbers = 0..session.flows();
+            numbers
+                .filter_map(|flow| session.flow_name(flow).map(str::to_owned))
+                .collect()
+        })
+    }
+
+    /// Goes on by that many milliseconds, or to the end.
+    fn advance(&self, py: Python<'_>, milliseconds: f64) -> PyResult<()> {
+        if !(0.0..=1e12).contains(&milliseconds) {
+            let message = format!("{milliseconds}, expected 0 or more (milliseconds)");
+            return Err(wrong(py, "ms", message));
+        }
+        let mut left = Duration::from_secs_f64(milliseconds / 1e3);
+        loop {
+            left = py.detach(|| self.with(|session| advance(session, left)))?;
+            py.check_signals()?;
+            if left.is_zero() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A flow as it stands, by its number.
+    fn flow(&self, flow: usize) -> PyResult<FlowView> {
+        let view = self.with(|session| session.flow(flow))?;
+        let view = view.ok_or_else(|| PyIndexError::new_err(format!("there is no flow {flow}")))?;
+        Ok(FlowView {
+            established: view.established,
+            received_bytes: view.received_bytes,
+            srtt_ms: view.srtt.map(ms),
+            last_rtt_ms: view.last_rtt.map(ms),
+            min_rtt_ms: view.min_rtt.map(ms),
+            cwnd_packets: view.cwnd_segments,
+            in_flight_packets: view.in_flight_segments,
+            segment_bytes: view.segment_bytes,
+            window_bytes: view.window_bytes,
+            pacing_bps: view.pacing_rate.map(|bytes| bytes as f64 * 8.0),
+            packets_sent: view.segments_sent,
+            retransmits: view.retransmits,
+            timeouts: view.timeouts,
+        })
+    }
+
+    /// A link as it stands, by its number: 0 down, 1 up, then the hops.
+    fn link(&self, link: usize) -> PyResult<LinkView> {
+        let view = self.with(|session| session.link(link))?;
+        let view = view.ok_or_else(|| PyIndexError::new_err(format!("there is no link {link}")))?;
+        Ok(LinkView {
+            arrived_packets: view.arrived_packets,
+            delivered_packets: view.delivered_packets,
+            delivered_bytes: view.delivered_bytes,
+            drops: view.dropped_packets,
+            losses: view.lost_packets,
+            queued_packets: view.queued_packets,
+            queued_bytes: view.queued_bytes,
+            queue_delay_ms: ms(view.queue_delay),
+        })
+    }
+
+    /// Bits that the link could have carried in the milliseconds before now.
+    fn capacity_bits(&self, link: usize, within_ms: f64) -> PyResult<f64> {
+        let within = Duration::try_from_secs_f64(within_ms / 1e3)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let bytes = self.with(|session| session.capacity_bytes(link, within))?;
+        Ok(bytes as f64 * 8.0)
+    }
+
+    /// Asks for a receive window; returns whether there is a connection.
+    fn set_window(&self, flow: usize, bytes: Option<u32>) -> PyResult<bool> {
+        self.with(|session| session.set_window(flow, bytes))
+    }
+
+    /// Has the sender do as it is told; returns whether there is a connection.
+    fn set_sender(
+        &self,
+        flow: usize,
+        cwnd_packets: Option<u32>,
+        pacing_bps: Option<f64>,
+    ) -> PyResult<bool> {
+        let told = Manual {
+            cwnd: cwnd_packets,
+            pacing_rate: pacing_bps.map(|bps| (bps / 8.0).max(1.0) as u64),
+        };
+        self.with(|session| session.set_sender(flow, told))
+    }
+
+    /// What the run has measured, which goes on to its end first.
+    fn finish(&self, py: Python<'_>) -> PyResult<Results> {
+        let rest = self.with(|session| session.duration() - session.now())?;
+        self.advance(py, ms(rest).ceil())?;
+        let session = self.lock().take();
+        let session = session.ok_or_else(|| PyValueError::new_err("the session is finished"))?;
+        Ok(self.plan.get().results(vec![session.finish()]))
+    }
+}
+
+/// Goes on until the time for a look has come; returns what is left.
+fn advance(session: &mut tidegate_sim::Session, by: Duration) -> Duration {
+    if by <= STRIDE {
+        session.advance(by);
+        return Duration::ZERO;
+    }
+    let began = Instant::now();
+    let mut left = by;
+    while !left.is_zero() && began.elapsed() < LOOK {
+        if session.is_over() {
+            return Duration::ZERO;
+        }
+        let stride = left.min(STRIDE);
+        session.advance(stride);
+        left -= stride;
+    }
+    left
+}

@@ -1,0 +1,33 @@
+"""TCP over access links in virtual time: a minute of LTE takes some hundredths of a second.
+
+>>> import tidegate as tg
+>>> s = tg.Scenario.load("lte-download.toml")
+>>> r = s.run(law="tide", series=["queue_delay_ms"], bin_ms=10)
+>>> r.flows["goodput_bps"]
+"""
+
+from ._errors import Fault, ScenarioError
+from ._native import BEHAVIOUR_VERSION, __version__
+from ._result import Result
+from ._scenario import Scenario, shipped
+from ._session import FlowView, LinkView, Session
+from ._table import Table
+from ._traces import Recording, delay_trace, rate_series, trace
+
+__all__ = [
+    "BEHAVIOUR_VERSION",
+    "Fault",
+    "FlowView",
+    "LinkView",
+    "Recording",
+    "Result",
+    "Scenario",
+    "ScenarioError",
+    "Session",
+    "Table",
+    "__version__",
+    "delay_trace",
+    "rate_series",
+    "shipped",
+    "trace",
+]

@@ -1,0 +1,320 @@
+"""Scenarios: read, made, changed and run."""
+
+from __future__ import annotations
+
+import copy
+import os
+from typing import Any, Iterable, Iterator, Mapping, MutableMapping, Optional, Sequence, Union
+
+from . import _native
+from ._progress import Progress, shown
+from ._result import Result
+from ._session import Session
+from ._traces import Recording
+
+Vary = Mapping[str, Iterable[Any]]
+"""Values for each of some keys: ``{"down.delay_ms": [10, 50], "run.tide.lambda": [2, 3]}``."""
+
+_FILES = ("delay_trace", "series", "trace")
+
+
+class Scenario(MutableMapping[str, Any]):
+    """Two hosts, the links between them, what they do, and the runs to compare.
+
+    It is changed like a ``dict``; its keys are those of a scenario's file, with the units that their names say
+    (``delay_ms``, ``duration_s``, ``constant_mbps``). What is missing of ``name``, ``workload`` and ``run`` is one bulk
+    download over Linux as it is.
+
+    >>> s = Scenario(
+    ...     duration_s=30,
+    ...     down={"rate": {"constant_mbps": 20}, "delay_ms": 25, "queue": {"packets": 2000}},
+    ...     up={"rate": {"constant_mbps": 5}, "delay_ms": 25},
+    ... )
+    >>> s["down"]["delay_ms"] = 50
+    """
+
+    def __init__(self, document: Optional[Mapping[str, Any]] = None, /, **keys: Any) -> None:
+        self._document: dict[str, Any] = {
+            "name": "scenario",
+            "workload": [{"name": "download", "does": {"bulk": {}}}],
+            "run": [{"name": "linux"}],
+        }
+        self._document.update(copy.deepcopy(dict(document or {})))
+        self._document.update(keys)
+        self._text = ""
+        self._path = ""
+
+    @classmethod
+    def load(cls, path: Union[str, "os.PathLike[str]"]) -> "Scenario":
+        """Reads a file. A name that is no file is looked for among the shipped ones (:func:`shipped`)."""
+        path = os.fspath(path)
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        except FileNotFoundError:
+            name = os.path.basename(path)
+            found = _native.shipped(name[:-5] if name.endswith(".toml") else name)
+            if found is None:
+                raise
+            text = found
+        return cls._read(text, path)
+
+    @classmethod
+    def loads(cls, text: str) -> "Scenario":
+        """Reads a text."""
+        return cls._read(text, "")
+
+    @classmethod
+    def _read(cls, text: str, path: str) -> "Scenario":
+        new = cls.__new__(cls)
+        new._document = _native.parse(text, path or "scenario")
+        new._text = text
+        new._path = path
+        return new
+
+    def copy(self) -> "Scenario":
+        """Another one, which may be changed without changing this one."""
+        return copy.deepcopy(self)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._document[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._document[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._document[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._document)
+
+    def __len__(self) -> int:
+        return len(self._document)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A copy as a ``dict``."""
+        return copy.deepcopy(self._document)
+
+    def check(self) -> None:
+        """Whether it can be run.
+
+        :raises ScenarioError: with all that is wrong with it.
+        """
+        self._plan(self._document)
+
+    def run(
+        self,
+        name: Optional[str] = None,
+        *,
+        seed: Optional[int] = None,
+        series: Union[bool, Sequence[str]] = False,
+        bin_ms: float = 100.0,
+        progress: Union[bool, Progress] = False,
+        **settings: Any,
+    ) -> Result:
+        """Runs one run.
+
+        :param name: which of the scenario's; with none, and ``settings``, one of its own; with neither the only one.
+        :param seed: in place of the scenario's.
+        :param series: quantities to keep over time, such as ``queue_delay_ms``; ``True``: all.
+        :param bin_ms: milliseconds from one point of a curve to the next.
+        :param progress: a bar, or a function that is told seconds of virtual time done, and of all.
+        :param settings: keys of a run, such as ``law="tide"``, ``congestion_control="bbr"``, ``lambda_=2``,
+            ``rmem_max`` (bytes), ``window`` (bytes).
+        :raises ScenarioError: with all that is wrong.
+
+        Ctrl-C stops it. The interpreter's lock is not held meanwhile.
+        """
+        plan = self._plan_of_one("run", name, seed, settings)
+        return self._perform(plan, series, bin_ms, 1, progress)
+
+    def session(
+        self,
+        name: Optional[str] = None,
+        *,
+        seed: Optional[int] = None,
+        series: bool = False,
+        bin_ms: float = 100.0,
+        **settings: Any,
+    ) -> Session:
+        """The same run as of :meth:`run`, to be stepped: advanced, looked at and acted on.
+
+        :param series: whether its result has curves.
+        """
+        plan = self._plan_of_one("session", name, seed, settings)
+        links = ["down", "up", *(str(hop.get("name")) for hop in self._document.get("hop", []))]
+        return Session(plan.session(series=series, bin_ms=bin_ms), links)
+
+    def _plan_of_one(
+        self, method: str, name: Optional[str], seed: Optional[int], settings: Mapping[str, Any]
+    ) -> _native.Plan:
+        document = dict(self._document)
+        document["run"] = [self._chosen(name, _without_underscores(settings))]
+        said = [*([repr(name)] if name else []), *(f"{key}={value!r}" for key, value in settings.items())]
+        if seed is not None:
+            document["seed"] = seed
+            said.append(f"seed={seed}")
+        return self._plan(document, command=f"{method}({', '.join(said)})")
+
+    def run_all(
+        self,
+        runs: Optional[Sequence[str]] = None,
+        *,
+        vary: Optional[Vary] = None,
+        seeds: int = 1,
+        threads: Optional[int] = None,
+        series: Union[bool, Sequence[str]] = False,
+        bin_ms: float = 100.0,
+        progress: Union[bool, Progress] = False,
+    ) -> Result:
+        """Runs all runs, as ``tidegate sim`` does.
+
+        :param runs: the names of those to be run; all if none is said.
+        :param vary: values for keys, every combination of which is run, the last key turning fastest. A key joins names
+            by dots; in ``run``, ``workload`` and ``hop`` a name is that of one of them, a number its place from 0, and
+            ``*`` is each: ``{"run.tide.lambda": [2, 3], "workload.*.start_s": [0, 5]}``.
+        :param seeds: how many seeds, from the scenario's on.
+        :param threads: how many runs at a time; as many as there are processors if it is not said.
+        :param series: quantities to keep over time; ``True``: all.
+        :param bin_ms: milliseconds from one point of a curve to the next.
+        :param progress: a bar, or a function that is told seconds of virtual time done, and of all.
+        :raises ScenarioError: with all that is wrong, before anything is run.
+        """
+        document = self._document
+        said = []
+        if runs is not None:
+            runs = [str(self._named(name)["name"]) for name in runs]
+            said.append(f"runs={runs!r}")
+        varied = [(key, list(values)) for key, values in (vary or {}).items()]
+        if vary:
+            said.append(f"vary={dict(varied)!r}")
+        if seeds != 1:
+            said.append(f"seeds={seeds}")
+            varied.append(("seed", self._seeds(seeds, varied)))
+        plan = self._plan(document, varied, runs, command=f"run_all({', '.join(said)})")
+        return self._perform(plan, series, bin_ms, threads, progress)
+
+    def _seeds(self, seeds: int, varied: list[tuple[str, list[Any]]]) -> list[int]:
+        if seeds < 1:
+            raise _wrong("seeds", f"{seeds}, expected at least 1")
+        if any(key == "seed" for key, _ in varied):
+            raise _wrong("seeds", "both seeds and vary of seed, expected one of them")
+        first = self._document.get("seed", 1)
+        return [first + n for n in range(seeds)]
+
+    def _named(self, name: str) -> dict[str, Any]:
+        runs = self._document.get("run", [])
+        for run in runs:
+            if run.get("name") == name:
+                return dict(run)
+        known = ", ".join(str(run.get("name")) for run in runs)
+        raise _wrong("run", f'no run is named "{name}"; the scenario has {known}')
+
+    def _chosen(self, name: Optional[str], settings: dict[str, Any]) -> dict[str, Any]:
+        runs = self._document.get("run", [])
+        if name is not None:
+            return {**self._named(name), **settings}
+        if settings:
+            own = settings.get("law", "none")
+            return {"name": "linux" if own == "none" else own, **settings}
+        if len(runs) == 1:
+            return dict(runs[0])
+        known = ", ".join(str(run.get("name")) for run in runs)
+        raise _wrong("run", f"there are {len(runs)}, expected the name of one ({known}), or law=…; run_all() runs all")
+
+    def _plan(
+        self,
+        document: Mapping[str, Any],
+        vary: Sequence[tuple[str, list[Any]]] = (),
+        runs: Optional[Sequence[str]] = None,
+        command: str = "run()",
+    ) -> _native.Plan:
+        files: dict[str, str] = {}
+        resolved = _resolve(document, files)
+        varied = [(key, [_from_here(key, _resolve(v, files)) for v in values]) for key, values in vary]
+        origin = f"tidegate.Scenario.load({self._path!r})" if self._path else "tidegate.Scenario(…)"
+        path = self._path or "scenario"
+        return _native.Plan(resolved, self._text, path, files, varied, runs, f"{origin}.{command}")
+
+    def _perform(
+        self,
+        plan: _native.Plan,
+        series: Union[bool, Sequence[str]],
+        bin_ms: float,
+        threads: Optional[int],
+        progress: Union[bool, Progress],
+    ) -> Result:
+        quantities = _quantities(series)
+        with shown(progress) as told:
+            return Result(plan.run(series=quantities, bin_ms=bin_ms, threads=threads, progress=told))
+
+    def __repr__(self) -> str:
+        lines = [f"Scenario {self.get('name', '')!r}: {self.get('duration_s', '?')} s"]
+        for direction in ("down", "up"):
+            link = self.get(direction)
+            if isinstance(link, Mapping):
+                rate = link.get("rate")
+                lines.append(f"  {direction}: {_brief(rate)}, {link.get('delay_ms', '?')} ms")
+        for key in ("workload", "run"):
+            entries = self.get(key, [])
+            names = (str(entry.get("name")) for entry in entries if isinstance(entry, Mapping))
+            lines.append(f"  {key}s: {', '.join(names)}")
+        return "\n".join(lines)
+
+
+def shipped() -> list[str]:
+    """Names of the scenarios that come with the package, for :meth:`Scenario.load`."""
+    return _native.shipped_names()
+
+
+def _without_underscores(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """``lambda_`` is ``lambda``, which Python keeps for itself."""
+    return {key.rstrip("_"): value for key, value in settings.items()}
+
+
+def _quantities(series: Union[bool, Sequence[str]]) -> Optional[list[str]]:
+    if isinstance(series, bool):
+        return [] if series else None
+    if isinstance(series, str):
+        return [series]
+    return list(series) or None
+
+
+def _resolve(value: Any, files: dict[str, str]) -> Any:
+    """The same with names in place of recordings, whose texts go into ``files``."""
+    if isinstance(value, Recording):
+        files[value.name] = value.text
+        return value._resolved()
+    if isinstance(value, Mapping):
+        return {key: _resolve(inner, files) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_resolve(inner, files) for inner in value]
+    return value
+
+
+def _from_here(key: str, value: Any) -> Any:
+    """Files that are varied lie where the program runs, not beside the scenario."""
+    if isinstance(value, Mapping):
+        return {name: _from_here(name, inner) for name, inner in value.items()}
+    if isinstance(value, str) and key.rsplit(".")[-1] in _FILES and os.path.exists(value):
+        return os.path.abspath(value)
+    return value
+
+
+def _brief(rate: Any) -> str:
+    if isinstance(rate, Mapping) and len(rate) == 1:
+        ((kind, value),) = rate.items()
+        if kind == "constant_mbps":
+            return f"{value} Mbit/s"
+        inner = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, Mapping) else value
+        return f"{kind} ({inner})" if not isinstance(value, list) else kind
+    return str(rate)
+
+
+def _wrong(key: str, message: str) -> Exception:
+    from ._errors import ScenarioError
+
+    return ScenarioError([(None, None, key, message)])
+
+
+__all__ = ["Scenario", "Vary", "shipped"]

@@ -1,0 +1,42 @@
+"""What the tests share."""
+
+import pytest
+
+import tidegate as tg
+
+#: A scenario with line numbers to be told: its first line is empty.
+TEXT = """
+name = "small"
+duration_s = 6
+warmup_s = 1
+seed = 3
+
+[down]
+rate = { constant_mbps = 20 }
+delay_ms = 20
+queue = { packets = 1000 }
+
+[up]
+rate = { constant_mbps = 5 }
+delay_ms = 20
+
+[[workload]]
+name = "download"
+does = { bulk = {} }
+
+[[run]]
+name = "linux"
+
+[[run]]
+name = "drwa"
+law = "drwa"
+
+[[run]]
+name = "tide"
+law = "tide"
+"""
+
+
+@pytest.fixture
+def small() -> tg.Scenario:
+    return tg.Scenario.loads(TEXT)

@@ -1,0 +1,143 @@
+"""Results: tables, curves, what is shown."""
+
+import csv
+import io
+import json
+
+import pytest
+from conftest import TEXT
+
+import tidegate as tg
+
+
+def test_tables_have_units_in_their_columns(small):
+    r = small.run_all()
+    assert r.names == ["linux", "drwa", "tide"]
+    assert r.flows["run"] == r.names
+    assert {"goodput_bps", "rtt_p95_ms", "completion_s"} <= set(r.flows.columns)
+    assert r.links["link"] == ["down", "up"] * 3
+    queue = dict(zip(r.names, r.runs["queue_p95_ms"]))
+    assert queue["tide"] < queue["linux"] / 3
+    assert r["tide"].metrics["queue_p95_ms"] == queue["tide"]
+    assert r[-1].names == r[2:].names == ["tide"]
+    assert len(list(r)) == 3
+    with pytest.raises(KeyError, match="linux, drwa, tide"):
+        r["tied"]
+    with pytest.raises(IndexError):
+        r[3]
+
+
+def test_curves_have_the_bin_that_was_asked_for(small):
+    r = small.run(law="tide", series=["queue_delay_ms"], bin_ms=10)
+    assert set(r.series["quantity"]) == {"queue_delay_ms"}
+    times = r.series["t_s"]
+    steps = {round((b - a) * 1e3) for a, b in zip(times, times[1:])}
+    assert min(steps) == 10
+    assert 500 < len(times) <= 600
+    every = small.run(law="tide", series=True, bin_ms=10)
+    assert {"queue_delay_ms", "cwnd_packets", "goodput_bps", "window_bytes"} <= set(every.series["quantity"])
+    # Looking closer changes nothing.
+    assert every.to_json() == small.run(law="tide").to_json()
+    flows = [t for t, q in zip(every.series["t_s"], every.series["quantity"]) if q == "cwnd_packets"]
+    assert min(round((b - a) * 1e3) for a, b in zip(flows, flows[1:])) == 10
+
+
+def test_a_bin_of_a_tenth_is_what_the_command_line_has(small):
+    first = small.run("tide", series=True)
+    assert first.series == small.run("tide", series=True, bin_ms=100).series
+    assert first.to_dict(series=True)["runs"][0]["series"]
+    assert "series" not in first.to_dict()["runs"][0]
+
+
+def test_variants_reach_everything(small):
+    r = small.run_all(
+        ["drwa"],
+        vary={"run.drwa.lambda": [2, 3.5], "workload.download.start_s": [0, 1], "down.delay_ms": [20, 40]},
+    )
+    assert len(r) == 8
+    assert r.runs.columns[:4] == ["run.drwa.lambda", "workload.download.start_s", "down.delay_ms", "run"]
+    assert r.runs["run.drwa.lambda"] == [2.0] * 4 + [3.5] * 4
+    assert r.runs["down.delay_ms"] == [20, 40] * 4
+    assert len(set(r.runs["key"])) == 8
+    with pytest.raises(tg.ScenarioError, match="expected one of linux, drwa, tide"):
+        small.run_all(vary={"run.tied.lambda": [2]})
+
+
+def test_seeds_and_threads(small):
+    small["down"]["loss"] = {"random": 0.001}
+    r = small.run_all(["linux"], seeds=4, threads=2)
+    assert r.runs["seed"] == [3, 4, 5, 6]
+    assert len(set(r.runs["retransmits"])) > 1
+    assert r.to_json() == small.run_all(["linux"], seeds=4, threads=1).to_json()
+    assert small.run("linux", seed=5).flows["goodput_bps"][0] == r.flows["goodput_bps"][2]
+    with pytest.raises(tg.ScenarioError, match="expected one of them"):
+        small.run_all(vary={"seed": [1]}, seeds=2)
+
+
+def test_everything_a_run_may_do_has_a_table():
+    s = tg.Scenario.loads(TEXT)
+    s["workload"] += [
+        {"name": "web", "does": {"web": {"object_bytes": [20000], "pause_s": 0.2}}},
+        {"name": "video", "does": {"video": {"mbps": 2}}},
+        {"name": "ping", "does": {"ping": {"interval_ms": 100}}},
+    ]
+    r = s.run("tide")
+    assert r.fetches["count"][0] > 3
+    assert r.videos["played_s"][0] > 1
+    assert len(r.held) == len(r.transfers) == 0
+    assert "echo" in r.flows["direction"]
+
+
+def test_pandas(small):
+    pandas = pytest.importorskip("pandas")
+    r = small.run_all()
+    frame = r.flows.to_pandas()
+    assert frame.goodput_bps.dtype == "float64"
+    assert frame.completion_s.isna().all() and frame.completion_s.dtype == "float64"
+    assert frame.groupby("run").goodput_bps.mean()["tide"] > 17e6
+    written = io.StringIO()
+    rows = csv.writer(written)
+    rows.writerows(r._native.rows())
+    read = pandas.read_csv(io.StringIO(written.getvalue()))
+    pandas.testing.assert_frame_equal(read, r.runs.to_pandas(), check_dtype=False)
+
+
+def test_arrow(small):
+    pyarrow = pytest.importorskip("pyarrow")
+    r = small.run("tide", series=True)
+    table = pyarrow.table(r.flows)
+    assert table.schema.field("goodput_bps").type == pyarrow.float64()
+    assert table.to_pydict() == r.flows.to_dict()
+    assert r.series.to_arrow().num_rows == len(r.series)
+    assert table.column("completion_s").null_count == 1
+
+
+def test_what_is_shown(small):
+    r = small.run_all()
+    assert "tide" in repr(r) and "Mbit/s" in repr(r)
+    assert "<pre>" in r._repr_html_()
+    assert "goodput_bps" in repr(r.flows)
+    assert "<th>goodput_bps</th>" in r.flows._repr_html_()
+    assert r.to_html().lstrip().lower().startswith("<!doctype html>")
+
+
+def test_plots(small):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    r = small.run_all(series=["queue_delay_ms", "cwnd_packets"])
+    figure = r.plot()
+    assert len(figure.axes) == 2
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == r.names
+    assert len(r.plot("queue_delay_ms").axes) == 1
+    with pytest.raises(ValueError, match="queue_delay_ms, cwnd_packets"):
+        r.plot("rtt_ms")
+    small.run_all(seeds=2).plot().savefig(io.BytesIO(), format="png")
+
+
+def test_files_are_written(small, tmp_path):
+    r = small.run("tide")
+    r.to_csv(tmp_path / "rows.csv")
+    assert (tmp_path / "rows.csv").read_text().splitlines()[1].startswith("tide,")
+    assert json.loads((r.to_json(tmp_path / "r.json"))) == json.loads((tmp_path / "r.json").read_text())
+    r.to_html(tmp_path / "r.html")
+    assert (tmp_path / "r.html").stat().st_size > 10_000
