@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_code_of_the_page_runs(tmp_path, monkeypatch):
-    for needed in ("pandas", "matplotlib"):
+    for needed in ("pandas", "matplotlib", "gymnasium"):
         pytest.importorskip(needed)
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs/python.md").read_text()
