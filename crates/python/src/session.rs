@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tidegate_sim::{Options, Manual};
+use tidegate_sim::{Manual, Options};
 
 /// Most virtual time between two looks at the clock on the wall.
 const STRIDE: Duration = Duration::from_millis(100);

@@ -79,7 +79,12 @@ impl Pair {
 
     /// Has the sender of the data of that direction do as it is told, in place of its congestion control. Returns whether
     /// it is there.
-    pub fn tell_sender(&mut self, network: &mut Network, direction: Direction, manual: Manual) -> bool {
+    pub fn tell_sender(
+        &mut self,
+        network: &mut Network,
+        direction: Direction,
+        manual: Manual,
+    ) -> bool {
         let side = match direction {
             Direction::Down => Side::Server,
             Direction::Up => Side::Client,

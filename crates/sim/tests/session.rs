@@ -6,7 +6,7 @@ use common::{assert_near, scenario};
 use std::path::Path;
 use std::time::Duration;
 use tidegate_scenario::{LinkInputs, RunResult, Scenario};
-use tidegate_sim::{Options, Session, Manual, run_one};
+use tidegate_sim::{Manual, Options, Session, run_one};
 
 const MS: Duration = Duration::from_millis(1);
 

@@ -23,9 +23,9 @@ mod highspeed;
 mod htcp;
 mod jiffies;
 mod ledbat;
+mod manual;
 mod path;
 mod reno;
-mod manual;
 mod vegas;
 mod westwood;
 

@@ -9,6 +9,9 @@ use tidegate_measure::{Distribution, Window, curve, ms};
 use tidegate_scenario::{Direction, FlowDirection, FlowResult, RunResult, Side};
 use tidegate_time::Instant;
 
+/// Sum and number of the round trips of each bin.
+type Bins = BTreeMap<u64, (Duration, u32)>;
+
 /// A client that measures, and the server that reflects.
 pub struct Ping {
     name: String,
@@ -18,7 +21,7 @@ pub struct Ping {
     next: Option<Instant>,
     times: Distribution,
     /// Sum and number of the round trips by the bin of that length in which they began, if anybody wants to know.
-    curve: Option<(Duration, BTreeMap<u64, (Duration, u32)>)>,
+    curve: Option<(Duration, Bins)>,
     window: Window,
     over: bool,
 }
@@ -38,7 +41,7 @@ impl Ping {
             bytes,
             next: None,
             times: Distribution::default(),
-            curve: bin.map(|bin| (bin, BTreeMap::new())),
+            curve: bin.map(|bin| (bin, Bins::new())),
             window,
             over: false,
         }
