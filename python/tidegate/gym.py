@@ -79,7 +79,7 @@ class LinkEnv(gymnasium.Env[Vector, Vector]):
     * ``tide``: delivered by what the link could have carried, less the queueing delay by 100 ms;
     * ``pcc``: (10 · packets/s - 1000 · round trip in s - 2000 · part lost) · 0.001 (PCC-RL);
     * ``orca``: (delivered - 5 · lost) ÷ delay, by the most delivered ÷ the least delay, where a delay up to 1.25 times
-      the least counts as that (Abbasloo et al., SIGCOMM 2020).
+      the least counts as that (after Abbasloo et al., SIGCOMM 2020; beyond it their program takes the least 1.25 times).
 
     An episode is truncated at the end of the scenario. Others in the scenario compete with Linux's TCP.
     ``info`` has what happened in the step: ``now_s``, ``goodput_bps``, ``sent_bps``, ``lost_bps``, ``rtt_ms``,
