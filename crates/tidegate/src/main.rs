@@ -21,6 +21,7 @@ mod dry_run;
 mod exit;
 #[cfg(feature = "full")]
 mod generate;
+mod icmp;
 mod interfaces;
 #[cfg(feature = "full")]
 mod lab;

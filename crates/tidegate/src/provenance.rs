@@ -107,7 +107,7 @@ mod tests {
                 "tidegate sim 'my links/a.toml' --vary 'down.delay_ms=5,30' --seeds 3",
             ),
             (
-                "probe run host --key /root/probe.key --yes down --trace=x.down",
+                "probe run host --key my/probe.key --yes down --trace=x.down",
                 "tidegate probe run host --key … down",
             ),
             (

@@ -1,12 +1,10 @@
 //! Echoes of the agent's own: what tells it the delay of flows that show none.
 
 use super::turns::Turn;
+use crate::icmp::{REQUEST_4, REQUEST_6, seal, socket_that_hears};
 use anyhow::{Context, Result};
 use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, ControlMessage, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn,
-    SockaddrIn6, sendmsg, socket,
-};
+use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrIn, SockaddrIn6, sendmsg};
 use std::io::IoSlice;
 use std::net::{IpAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -16,9 +14,6 @@ pub const FLOWS: usize = 4;
 
 /// A place that is none.
 const NONE: u16 = u16::MAX;
-
-const ECHO_REQUEST_4: u8 = 8;
-const ECHO_REQUEST_6: u8 = 128;
 
 /// Sends echoes.
 pub struct Echoes {
@@ -38,21 +33,18 @@ impl Echoes {
     /// Without CAP_NET_RAW.
     pub fn new(id: u16, secret: u32) -> Result<Self> {
         let cannot = "open a socket for echoes (CAP_NET_RAW)";
-        let v6 = match raw(AddressFamily::Inet6, SockProtocol::IcmpV6) {
+        // Answers are the kernel programs' to take; a raw socket would collect all of ICMP.
+        let v6 = match socket_that_hears(false, None) {
             Err(Errno::EAFNOSUPPORT) => None,
             v6 => Some(v6.context(cannot)?),
         };
-        let echoes = Self {
+        Ok(Self {
             id,
             secret,
             sequence: 0,
-            v4: raw(AddressFamily::Inet, SockProtocol::Icmp).context(cannot)?,
+            v4: socket_that_hears(true, None).context(cannot)?,
             v6,
-        };
-        echoes
-            .hear_nothing()
-            .context("let a socket receive nothing")?;
-        Ok(echoes)
+        })
     }
 
     /// Sends one. What does not go is an echo that is lost.
@@ -74,7 +66,7 @@ impl Echoes {
                 };
                 sendmsg(
                     self.v4.as_raw_fd(),
-                    &[IoSlice::new(&packet(ECHO_REQUEST_4))],
+                    &[IoSlice::new(&packet(REQUEST_4))],
                     &[ControlMessage::Ipv4PacketInfo(&by)],
                     MsgFlags::MSG_DONTWAIT,
                     Some(&SockaddrIn::from(SocketAddrV4::new(to, 0))),
@@ -88,20 +80,13 @@ impl Echoes {
                 };
                 sendmsg(
                     v6.as_raw_fd(),
-                    &[IoSlice::new(&packet(ECHO_REQUEST_6))],
+                    &[IoSlice::new(&packet(REQUEST_6))],
                     &[ControlMessage::Ipv6PacketInfo(&by)],
                     MsgFlags::MSG_DONTWAIT,
                     Some(&SockaddrIn6::from(SocketAddrV6::new(to, 0, 0, 0))),
                 )
             }
         };
-    }
-
-    /// Answers are the kernel programs' to take; a raw socket would collect all of ICMP.
-    fn hear_nothing(&self) -> std::io::Result<()> {
-        filter_all(&self.v4, libc::SOL_RAW, 4)?;
-        let v6 = self.v6.as_ref();
-        v6.map_or(Ok(()), |v6| filter_all(v6, libc::IPPROTO_ICMPV6, 32))
     }
 
     /// Bytes of an echo, from the IP header on.
@@ -124,56 +109,18 @@ fn packet(kind: u8, id: u16, sequence: u16, told: [u32; 2], places: [u16; FLOWS]
     for (bytes, place) in packet[16..].chunks_exact_mut(2).zip(places) {
         bytes.copy_from_slice(&place.to_ne_bytes());
     }
-    // The kernel fills in ICMPv6's.
-    let sum = checksum(&packet);
-    packet[2..4].copy_from_slice(&sum.to_be_bytes());
+    seal(&mut packet);
     packet
-}
-
-/// RFC 1071.
-fn checksum(packet: &[u8]) -> u16 {
-    let words = packet.chunks_exact(2);
-    let sum: u32 = words
-        .map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])))
-        .sum();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    !((folded & 0xffff) + (folded >> 16)) as u16
-}
-
-fn raw(family: AddressFamily, protocol: SockProtocol) -> Result<OwnedFd, Errno> {
-    socket(
-        family,
-        SockType::Raw,
-        SockFlag::SOCK_CLOEXEC,
-        Some(protocol),
-    )
-}
-
-/// Keeps all kinds of ICMP from the socket, of which a mask has so many bytes.
-fn filter_all(socket: &OwnedFd, level: i32, length: libc::socklen_t) -> std::io::Result<()> {
-    /// Of both versions (linux/icmp.h, linux/icmpv6.h).
-    const ICMP_FILTER: i32 = 1;
-    const ALL: [u32; 8] = [u32::MAX; 8];
-    // SAFETY: at most 32 bytes of a constant are read.
-    let status = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            ICMP_FILTER,
-            ALL.as_ptr().cast(),
-            length,
-        )
-    };
-    Errno::result(status).map(drop).map_err(Into::into)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::icmp::checksum;
 
     #[test]
     fn an_echo_has_a_checksum() {
-        let packet = packet(ECHO_REQUEST_4, 0x1234, 7, [5, 99], [3, NONE, NONE, NONE]);
+        let packet = packet(REQUEST_4, 0x1234, 7, [5, 99], [3, NONE, NONE, NONE]);
         assert_eq!(checksum(&packet), 0);
         assert_eq!(packet[4..8], [0x12, 0x34, 0, 7]);
     }

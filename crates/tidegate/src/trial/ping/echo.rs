@@ -1,20 +1,16 @@
-//! ICMP's echo (RFC 792, RFC 4443 section 4) by a raw socket: sockets of its own kind for it are mostly forbidden.
+//! Round trips of ICMP's echoes.
 
 use super::{Questions, Step, is_v4, note};
+use crate::icmp::{REQUEST_4, REQUEST_6, seal, socket_that_hears};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::sockopt::BindToDevice;
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, recv, sendto,
-    setsockopt, socket,
-};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, recv, sendto, setsockopt};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Instant;
 
-const REQUEST_4: u8 = 8;
 const REPLY_4: u8 = 0;
-const REQUEST_6: u8 = 128;
 const REPLY_6: u8 = 129;
 
 /// Header, secret, number, and as much more as ping(8) sends.
@@ -36,15 +32,9 @@ impl Echoes {
     /// From that address by that interface.
     pub fn open(to: IpAddr, interface: &str) -> Result<Self, Errno> {
         let v4 = is_v4(to);
-        let (family, protocol) = if v4 {
-            (AddressFamily::Inet, SockProtocol::Icmp)
-        } else {
-            (AddressFamily::Inet6, SockProtocol::IcmpV6)
-        };
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let socket = socket(family, SockType::Raw, flags, protocol)?;
+        let answers = if v4 { REPLY_4 } else { REPLY_6 };
+        let socket = socket_that_hears(v4, Some(answers))?;
         setsockopt(&socket, BindToDevice, &interface.into())?;
-        hear_answers_alone(&socket, v4)?;
         Ok(Self {
             socket,
             to: SocketAddr::new(to.to_canonical(), 0).into(),
@@ -102,48 +92,14 @@ fn packet(v4: bool, secret: [u8; 8], number: usize) -> [u8; LENGTH] {
     packet[6..8].copy_from_slice(&(number as u16).to_be_bytes());
     packet[HEADER..HEADER + 8].copy_from_slice(&secret);
     packet[HEADER + 8..HEADER + 16].copy_from_slice(&(number as u64).to_be_bytes());
-    // The kernel fills in ICMPv6's.
-    let sum = checksum(&packet);
-    packet[2..4].copy_from_slice(&sum.to_be_bytes());
+    seal(&mut packet);
     packet
-}
-
-/// RFC 1071.
-fn checksum(packet: &[u8; LENGTH]) -> u16 {
-    let words = packet.chunks_exact(2);
-    let sum: u32 = words
-        .map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])))
-        .sum();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    !((folded & 0xffff) + (folded >> 16)) as u16
-}
-
-/// Keeps all kinds of ICMP but answers from the socket (linux/icmp.h, linux/icmpv6.h).
-fn hear_answers_alone(socket: &OwnedFd, v4: bool) -> Result<(), Errno> {
-    const ICMP_FILTER: i32 = 1;
-    let (level, reply, length) = if v4 {
-        (libc::SOL_RAW, REPLY_4, 4)
-    } else {
-        (libc::IPPROTO_ICMPV6, REPLY_6, 32)
-    };
-    let mut mask = [u32::MAX; 8];
-    mask[usize::from(reply / 32)] ^= 1 << (reply % 32);
-    // SAFETY: at most 32 bytes of the mask are read.
-    let status = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            ICMP_FILTER,
-            mask.as_ptr().cast(),
-            length,
-        )
-    };
-    Errno::result(status).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::icmp::checksum;
 
     #[test]
     fn an_echo_has_a_checksum_and_says_its_number() {
