@@ -54,7 +54,6 @@ mod snapshot;
 #[cfg(feature = "full")]
 mod steer;
 mod stop;
-#[cfg(feature = "full")]
 mod top;
 #[cfg(feature = "full")]
 mod trace;
