@@ -22,9 +22,12 @@ impl Draft {
     pub fn beside(path: &Path) -> Result<Self, BadInput> {
         let bad =
             |why: &dyn std::fmt::Display| BadInput(format!("--page {}: {why}", path.display()));
-        if path.is_dir() {
-            return Err(bad(&"is a folder; expected a file's name"));
+        // A terminal, a pipe or a folder would be replaced by the file.
+        if path.metadata().is_ok_and(|there| !there.is_file()) {
+            return Err(bad(&"is no file; expected a file's name"));
         }
+        // What a link leads to, not the link.
+        let path = path.canonicalize().unwrap_or(path.to_owned());
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         // Readable as any file that its writer makes.
         let file = Builder::new()
@@ -32,7 +35,7 @@ impl Draft {
             .tempfile_in(folder.unwrap_or(Path::new(".")));
         Ok(Self {
             file: file.map_err(|error| bad(&error))?,
-            to: path.to_owned(),
+            to: path.clone(),
         })
     }
 
@@ -70,9 +73,26 @@ mod tests {
     }
 
     #[test]
+    fn a_link_stays_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let [page, link] = ["page.html", "link.html"].map(|name| folder.path().join(name));
+        fs::write(&page, "old").unwrap();
+        std::os::unix::fs::symlink(&page, &link).unwrap();
+        Draft::beside(&link).unwrap().finish("new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&page).unwrap(), "new");
+    }
+
+    #[test]
     fn where_none_can_be_is_known_beforehand() {
         let folder = tempfile::tempdir().unwrap();
-        for path in [folder.path(), &folder.path().join("none/page.html")] {
+        let none = folder.path().join("none/page.html");
+        for path in [
+            folder.path(),
+            &none,
+            Path::new("/dev/stdout"),
+            Path::new("/dev/null"),
+        ] {
             let error = Draft::beside(path).err().unwrap().to_string();
             assert!(error.starts_with("--page "), "{error}");
         }
