@@ -61,3 +61,8 @@ class ScenarioError(ValueError):
     def message(self) -> str:
         """What is wrong first, and what was expected."""
         return self.faults[0].message
+
+
+def wrong(key: str, message: str) -> ScenarioError:
+    """An error of an argument: what is there and what was expected."""
+    return ScenarioError([(None, None, key, message)])

@@ -7,6 +7,7 @@ import os
 from typing import Any, Iterable, Iterator, Mapping, MutableMapping, Optional, Sequence, Union
 
 from . import _native
+from ._errors import wrong
 from ._progress import Progress, shown
 from ._result import Result
 from ._session import Session
@@ -196,9 +197,9 @@ class Scenario(MutableMapping[str, Any]):
 
     def _seeds(self, seeds: int, varied: list[tuple[str, list[Any]]]) -> list[int]:
         if seeds < 1:
-            raise _wrong("seeds", f"{seeds}, expected at least 1")
+            raise wrong("seeds", f"{seeds}, expected at least 1")
         if any(key == "seed" for key, _ in varied):
-            raise _wrong("seeds", "both seeds and vary of seed, expected one of them")
+            raise wrong("seeds", "both seeds and vary of seed, expected one of them")
         first = self._document.get("seed", 1)
         return [first + n for n in range(seeds)]
 
@@ -208,7 +209,7 @@ class Scenario(MutableMapping[str, Any]):
             if run.get("name") == name:
                 return dict(run)
         known = ", ".join(str(run.get("name")) for run in runs)
-        raise _wrong("run", f'no run is named "{name}"; the scenario has {known}')
+        raise wrong("run", f'no run is named "{name}"; the scenario has {known}')
 
     def _chosen(self, name: Optional[str], settings: dict[str, Any]) -> dict[str, Any]:
         runs = self._document.get("run", [])
@@ -220,7 +221,7 @@ class Scenario(MutableMapping[str, Any]):
         if len(runs) == 1:
             return dict(runs[0])
         known = ", ".join(str(run.get("name")) for run in runs)
-        raise _wrong("run", f"there are {len(runs)}, expected the name of one ({known}), or law=…; run_all() runs all")
+        raise wrong("run", f"there are {len(runs)}, expected the name of one ({known}), or law=…; run_all() runs all")
 
     def _plan(
         self,
@@ -246,7 +247,9 @@ class Scenario(MutableMapping[str, Any]):
     ) -> Result:
         quantities = _quantities(series)
         with shown(progress) as told:
-            return Result(plan.run(series=quantities, bin_ms=bin_ms, threads=threads, progress=told))
+            result = Result(plan.run(series=quantities, bin_ms=bin_ms, threads=threads, progress=told))
+        _hold_to(quantities, result)
+        return result
 
     def __repr__(self) -> str:
         lines = [f"Scenario {self.get('name', '')!r}: {self.get('duration_s', '?')} s"]
@@ -301,6 +304,14 @@ def _from_here(key: str, value: Any) -> Any:
     return value
 
 
+def _hold_to(quantities: Optional[Sequence[str]], result: Result) -> None:
+    """Whoever asks for a curve has it: what there is depends on the scenario, so it is known when it has run."""
+    there = set(result.series["quantity"]) if quantities else set()
+    for quantity in quantities or ():
+        if quantity not in there:
+            raise wrong("series", f"no run has {quantity!r}; series=True keeps all that there are")
+
+
 def _brief(rate: Any) -> str:
     if isinstance(rate, Mapping) and len(rate) == 1:
         ((kind, value),) = rate.items()
@@ -309,12 +320,6 @@ def _brief(rate: Any) -> str:
         inner = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, Mapping) else value
         return f"{kind} ({inner})" if not isinstance(value, list) else kind
     return str(rate)
-
-
-def _wrong(key: str, message: str) -> Exception:
-    from ._errors import ScenarioError
-
-    return ScenarioError([(None, None, key, message)])
 
 
 __all__ = ["Scenario", "Vary", "shipped"]

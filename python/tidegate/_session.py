@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Optional, Sequence, Union
 
 from . import _native
+from ._errors import wrong
 from ._native import FlowView as FlowView
 from ._native import LinkView as LinkView
 from ._result import Result
@@ -66,6 +67,8 @@ class Session:
 
     def capacity_bps(self, within_ms: float, link: Union[int, str] = 0) -> float:
         """What the link could have carried in the last ``within_ms`` milliseconds, in bit/s."""
+        if not 0.0 < within_ms < 1e12:
+            raise wrong("within_ms", f"{within_ms}, expected milliseconds, more than 0")
         bits = self._native.capacity_bits(_number(link, self._links, "link"), within_ms)
         return bits / (min(within_ms / 1e3, self.now_s) or 1.0)
 
@@ -76,6 +79,8 @@ class Session:
         receiver's own, never below two segments, and takes nothing back that was promised. Returns whether there is a
         connection of that flow.
         """
+        if bytes is not None and not 0 <= bytes < 1 << 32:
+            raise wrong("bytes", f"{bytes}, expected 0 to 4294967295")
         return self._native.set_window(_number(flow, self._flows, "flow"), bytes)
 
     def set_sender(
@@ -91,7 +96,13 @@ class Session:
         :param pacing_bps: bit/s at which it sends, headers included; ``None``: as fast as the window allows.
 
         Returns whether there is a connection of that flow.
+
+        :raises ScenarioError: of a window below one segment, of a rate that is not above 0.
         """
+        if cwnd_packets is not None and cwnd_packets < 1:
+            raise wrong("cwnd_packets", f"{cwnd_packets}, expected 1 or more segments")
+        if pacing_bps is not None and not 8.0 <= pacing_bps < 1e15:
+            raise wrong("pacing_bps", f"{pacing_bps}, expected 8 to 1e15 bit/s")
         return self._native.set_sender(_number(flow, self._flows, "flow"), cwnd_packets, pacing_bps)
 
     def finish(self) -> Result:
@@ -104,6 +115,8 @@ class Session:
 
 def _number(which: Union[int, str], names: Sequence[str], what: str) -> int:
     if isinstance(which, int):
+        if not 0 <= which < len(names):
+            raise IndexError(f"there is no {what} {which}, expected 0 to {len(names) - 1}")
         return which
     try:
         return list(names).index(which)

@@ -112,6 +112,14 @@ class LinkEnv(gymnasium.Env[Vector, Vector]):
         for name, value, known in [("act", act, _ACTS), ("reward", reward, _REWARDS)]:
             if value not in known:
                 raise ValueError(f"{name} is {value!r}, expected one of {', '.join(known)}")
+        for name, number, fits in [
+            ("step_ms", step_ms, 0.0 < step_ms <= 1e6),
+            ("start_ms", start_ms, 0.0 <= start_ms <= 1e9),
+            ("delta", delta, 0.0 < delta <= 1e3),
+            ("history", history, history >= 1),
+        ]:
+            if not fits:
+                raise ValueError(f"{name} is {number}, which is too small or too large")
         self.world = Scenario.load("lte-download.toml") if world is None else world
         self.act, self.reward, self.law = act, reward, law
         self.step_ms, self.start_ms = step_ms, start_ms

@@ -61,3 +61,9 @@ def test_several_at_once(small):
     observations, _ = envs.reset(seed=1)
     assert observations.shape == (3, 40)
     assert envs.step(envs.action_space.sample())[1].shape == (3,)
+
+
+@pytest.mark.parametrize("wrong", [{"step_ms": 0}, {"step_ms": float("nan")}, {"history": 0}, {"delta": -1}, {"act": "acks"}])
+def test_what_makes_no_sense_is_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        gym.LinkEnv(**wrong)

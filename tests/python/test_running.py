@@ -76,3 +76,8 @@ def test_progress_is_told_and_what_it_raises_stops_the_run(small):
     with pytest.raises(RuntimeError, match="enough"):
         long(small).run("tide", progress=enough)
     assert small.run("tide", progress=True).names == ["tide"]
+
+
+def test_a_curve_that_nobody_has_is_no_empty_one(small):
+    with pytest.raises(tg.ScenarioError, match="no run has 'queue_delay'"):
+        small.run("tide", series=["queue_delay"])

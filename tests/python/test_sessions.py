@@ -2,6 +2,8 @@
 
 import pytest
 
+from tidegate import ScenarioError
+
 
 @pytest.mark.parametrize("step_ms", [0.7, 10, 1000, 1e6])
 def test_stepped_and_whole_the_bytes_are_the_same(small, step_ms):
@@ -56,3 +58,23 @@ def test_what_is_not_there_is_told(small):
         session.link(2)
     with pytest.raises(ValueError, match="expected 0 or more"):
         session.advance(-1)
+
+
+def test_what_makes_no_sense_is_refused(small):
+    session = small.session(law="none")
+    session.advance(2000)
+    for wrong in [
+        lambda: session.set_sender(pacing_bps=0),
+        lambda: session.set_sender(pacing_bps=float("nan")),
+        lambda: session.set_sender(cwnd_packets=0),
+        lambda: session.set_window(-1),
+        lambda: session.capacity_bps(-5),
+        lambda: session.advance(float("nan")),
+    ]:
+        with pytest.raises(ScenarioError, match="expected"):
+            wrong()
+    for nobody in [lambda: session.flow(-1), lambda: session.flow(1), lambda: session.capacity_bps(10, 9)]:
+        with pytest.raises(IndexError, match="there is no"):
+            nobody()
+    with pytest.raises(KeyError, match="expected one of download"):
+        session.flow("upload")
