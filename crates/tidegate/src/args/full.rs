@@ -236,6 +236,9 @@ pub struct BenchArgs {
     /// Rate of the soak's link from the client, in Mbit/s
     #[arg(long, value_name = "MBITS", default_value_t = 40.0)]
     pub up: f64,
+    /// What steers while it soaks; `none` tells what goes wrong without the agent's doing
+    #[arg(long, value_parser = super::law(), default_value = "tide")]
+    pub law: Law,
     /// Another `tidegate` program, or an object of its kernel programs, whose cost a packet is put beside
     /// this one's, and goodput with them (parts "packets", "hold" and "agent")
     #[arg(long, value_name = "FILE")]

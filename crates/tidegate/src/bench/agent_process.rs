@@ -47,7 +47,7 @@ pub struct AgentProcess {
 }
 
 impl AgentProcess {
-    /// Starts it and waits until it steers.
+    /// Starts it and waits until it steers, or watches under law none.
     pub fn start(host: &Namespace) -> Result<Self> {
         host.run(|| Self::start_here(&[]))
     }
@@ -71,8 +71,10 @@ impl AgentProcess {
         let mut line = String::new();
         BufReader::new(out).read_line(&mut line)?;
         ensure!(
-            line.contains("steering"),
-            "the agent does not steer: {line}"
+            ["steering", "watching"]
+                .iter()
+                .any(|verb| line.starts_with(verb)),
+            "the agent does not begin: {line}"
         );
         Ok(agent)
     }

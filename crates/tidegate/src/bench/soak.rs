@@ -63,7 +63,7 @@ fn soak(args: &BenchArgs, stop: &AtomicBool) -> Result<Soaked> {
     let inside = Inside::new(hosts.client())?;
     let listeners = Listeners::new(hosts.server())?;
     let crowd = Crowd::new(hosts.server(), args.idle as usize)?;
-    let mut life = Life::begin(&hosts)?;
+    let mut life = Life::begin(&hosts, args.law)?;
     let mut agent = life.agent(args.idle.next_power_of_two().max(TABLES))?;
     let tally = Arc::new(Tally::default());
     let (over, served) = (AtomicBool::new(false), AtomicBool::new(false));

@@ -4,6 +4,7 @@
 //! A sleep is what a test can have of a suspend: the process stands still and nothing arrives. The kernel's clocks go on; what
 //! happens to a flow when they have not is for the tests of jumping clocks.
 
+use super::connections::PATIENCE;
 use super::ip;
 use super::router::Inside;
 use crate::bench::agent_process::AgentProcess;
@@ -13,9 +14,10 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
+use tidegate_laws::Law;
 
 /// The interface that comes and goes, and what it leads to.
 const GUEST: &str = "soak0";
@@ -27,6 +29,10 @@ const PAUSE: Duration = Duration::from_secs(4);
 /// For so long the machine sleeps; retransmissions of its peers, whose intervals double, must come back within a connection's
 /// patience.
 const SLEEP: Duration = Duration::from_secs(10);
+
+/// Between two sleeps: who is asleep when a peer sends again for the second time waits for longer than that patience, and no law
+/// has to do with it.
+const AWAKE: Duration = PATIENCE;
 
 /// Until the agent has followed what has changed.
 const SETTLES: Duration = Duration::from_secs(2);
@@ -56,24 +62,29 @@ pub struct Events {
 pub struct Life<'a> {
     host: &'a Namespace,
     server: &'a Namespace,
+    law: Law,
     folder: TempDir,
     random: Pcg64Mcg,
     guest: bool,
     away: bool,
+    /// When the machine last woke up.
+    woke: Option<Instant>,
     /// What has happened.
     pub events: Events,
 }
 
 impl<'a> Life<'a> {
-    /// Begins where the link is the default route.
-    pub fn begin(hosts: &'a EmulatedHosts) -> Result<Self> {
+    /// Begins where the link is the default route; the agent will have that law.
+    pub fn begin(hosts: &'a EmulatedHosts, law: Law) -> Result<Self> {
         let life = Self {
             host: hosts.client(),
             server: hosts.server(),
+            law,
             folder: TempDir::new().context("make a folder")?,
             random: Pcg64Mcg::seed_from_u64(1),
             guest: false,
             away: false,
+            woke: None,
             events: Events::default(),
         };
         life.configure(1)?;
@@ -97,6 +108,8 @@ impl<'a> Life<'a> {
             &socket,
             "--connections",
             &connections,
+            "--law",
+            self.law.name(),
         ];
         self.host.run(|| AgentProcess::follow_here(&arguments))
     }
@@ -108,7 +121,7 @@ impl<'a> Life<'a> {
             2 => self.travel(),
             3 => self.reload(agent),
             4 => self.pause(agent),
-            5 => self.sleep(agent),
+            5 if self.woke.is_none_or(|woke| woke.elapsed() > AWAKE) => self.sleep(agent),
             6 => self.visit(),
             _ => self.look(),
         }
@@ -176,6 +189,7 @@ impl<'a> Life<'a> {
         self.silence("add")?;
         thread::sleep(SLEEP);
         self.silence("del")?;
+        self.woke = Some(Instant::now());
         agent.signal(Signal::SIGCONT)
     }
 
@@ -211,9 +225,12 @@ impl<'a> Life<'a> {
     }
 
     fn configure(&self, weight: u32) -> Result<()> {
-        let text = format!(
-            "[[rule]]\nremote_port = \"1024-65535\"\naction = \"allow\"\nweight = {weight}\n"
-        );
+        // Only tide knows weights.
+        let weight = match self.law {
+            Law::Tide => format!("weight = {weight}\n"),
+            _ => format!("# {weight}\n"),
+        };
+        let text = format!("[[rule]]\nremote_port = \"1024-65535\"\naction = \"allow\"\n{weight}");
         std::fs::write(self.file("tidegate.toml"), text).context("write a configuration")
     }
 
