@@ -86,13 +86,9 @@ mod tests {
     #[test]
     fn where_none_can_be_is_known_beforehand() {
         let folder = tempfile::tempdir().unwrap();
-        let none = folder.path().join("none/page.html");
-        for path in [
-            folder.path(),
-            &none,
-            Path::new("/dev/stdout"),
-            Path::new("/dev/null"),
-        ] {
+        let [none, pipe] = ["none/page.html", "pipe"].map(|name| folder.path().join(name));
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        for path in [folder.path(), &none, &pipe, Path::new("/dev/null")] {
             let error = Draft::beside(path).err().unwrap().to_string();
             assert!(error.starts_with("--page "), "{error}");
         }
