@@ -66,7 +66,7 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<BadInput>()
             || cause.is::<LoadError>()
-            || is_unsupported(cause)
+            || is_refused_simulation(cause)
             || cause.downcast_ref::<AgentError>().is_some_and(|e| {
                 use AgentError::*;
                 matches!(
@@ -82,13 +82,13 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Whether the simulator lacks something of the scenario.
+/// Whether the simulator lacks something of the scenario, or its rows are not to be mixed with those that are there.
 #[cfg(feature = "full")]
-fn is_unsupported(cause: &(dyn std::error::Error + 'static)) -> bool {
-    cause.is::<tidegate_sim::Unsupported>()
+fn is_refused_simulation(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<tidegate_sim::Unsupported>() || cause.is::<tidegate_sweep::Refused>()
 }
 
 #[cfg(not(feature = "full"))]
-fn is_unsupported(_: &(dyn std::error::Error + 'static)) -> bool {
+fn is_refused_simulation(_: &(dyn std::error::Error + 'static)) -> bool {
     false
 }

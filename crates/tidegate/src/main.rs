@@ -37,8 +37,6 @@ mod probe;
 mod provenance;
 #[cfg(feature = "full")]
 mod reproduce;
-#[cfg(feature = "full")]
-mod rows;
 mod run;
 mod say;
 #[cfg(feature = "full")]

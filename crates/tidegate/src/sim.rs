@@ -1,15 +1,16 @@
 //! `tidegate sim`: a scenario in virtual time, its variants and seeds over all cores.
 
+mod out;
 mod seeds;
 
 use crate::args::SimArgs;
 use crate::exit::BadInput;
 use crate::provenance::Made;
-use crate::rows::Rows;
 use crate::scenarios::{Variant, print_json, print_table, variants, write_page};
 use crate::signals;
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use out::Out;
 use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;
@@ -27,30 +28,13 @@ pub fn run(args: &SimArgs) -> Result<()> {
     for variant in &variants {
         check(&variant.scenario)?;
     }
-    let identities = Identities::new(&variants, &asked.scenario)?;
-    let columns = identifiers(&variations);
-    let mut rows = match &args.out {
-        Some(path) if args.resume => Some(Rows::resume(path, &columns, &identities.of_all())?),
-        Some(path) => Some(Rows::create(path, &columns)?),
-        None => None,
-    };
-    let jobs: Vec<Job> = variants
-        .iter()
-        .enumerate()
-        .flat_map(|(variant, v)| (0..v.scenario.runs.len()).map(move |run| Job { variant, run }))
-        .filter(|job| {
-            let done = |rows: &Rows| rows.has(&identities.of(job));
-            !rows.as_ref().is_some_and(done)
-        })
-        .collect();
+    let (mut out, jobs) = Out::new(args, &variants, &variations)?;
     let mut results = Results::new(&variants);
     let stop = signals::stop_flag()?;
     let bar = bar(&jobs, &variants);
     let done = perform(args, &variants, &jobs, &stop, &bar, |job, result| {
-        if let Some(rows) = &mut rows {
-            rows.append(&identities.of(&job), &result)?;
-        }
-        if results.add(job, result) && args.out.is_none() {
+        out.take(&job, &result)?;
+        if results.add(job, result) && !out.is_kept() {
             bar.suspend(|| show(args, &results.sets))?;
         }
         Ok(())
@@ -59,7 +43,7 @@ pub fn run(args: &SimArgs) -> Result<()> {
     let done = done?;
     write_page(asked, &results.sets, Made::InVirtualTime)?;
     if done < jobs.len() {
-        let advice = if args.out.is_some() {
+        let advice = if out.is_kept() {
             "; --resume goes on"
         } else {
             ""

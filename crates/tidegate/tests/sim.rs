@@ -142,6 +142,88 @@ fn an_interrupt_leaves_a_file_that_can_be_gone_on_with() {
     assert!(text.lines().all(|line| line.split(',').count() == columns));
 }
 
+/// All shards of a folder, by name.
+fn shards(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let all = entries.map(|e| {
+        (
+            e.file_name().into_string().unwrap(),
+            fs::read(e.path()).unwrap(),
+        )
+    });
+    let mut shards: Vec<_> = all.filter(|(name, _)| name.ends_with(".csv")).collect();
+    shards.sort();
+    shards
+}
+
+#[test]
+fn a_sweep_leaves_the_same_shards_however_it_went() {
+    let folder = folder(SCENARIO);
+    let [one, many, torn] = ["one/", "many/", "torn/"].map(|name| folder.path().join(name));
+    let sweep = |out: &Path, more: &str| {
+        let out = out.display();
+        let out = format!("--vary down.delay_ms=5,30 --seeds 3 --out {out}/ {more}");
+        sim(folder.path(), &out)
+    };
+    done(sweep(&one, "--jobs 1"));
+    done(sweep(&many, "--jobs 4"));
+    let whole = shards(&one);
+    assert_eq!(whole.len(), 6);
+    assert_eq!(shards(&many), whole);
+    // Their rows are those of a file.
+    done(sim(folder.path(), SWEEP));
+    let rows = fs::read_to_string(folder.path().join("rows.csv")).unwrap();
+    let body = |text: &[u8]| {
+        let text = String::from_utf8(text.to_vec()).unwrap();
+        let lines = text.lines().skip(1).map(str::to_owned);
+        lines.collect::<Vec<_>>()
+    };
+    let of_shards: Vec<_> = whole.iter().flat_map(|(_, text)| body(text)).collect();
+    assert_eq!(of_shards, body(rows.as_bytes()));
+    // What is there is not run again: its time of writing stays.
+    done(sweep(&torn, ""));
+    let (kept, lost) = (torn.join(&whole[0].0), torn.join(&whole[3].0));
+    let written = fs::metadata(&kept).unwrap().modified().unwrap();
+    fs::remove_file(lost).unwrap();
+    done(sweep(&torn, "--resume"));
+    assert_eq!(shards(&torn), whole);
+    assert_eq!(fs::metadata(&kept).unwrap().modified().unwrap(), written);
+    // More seeds are others' shards.
+    done(sim(
+        folder.path(),
+        "--vary down.delay_ms=5,30 --seeds 4 --out torn/ --resume",
+    ));
+    let more = shards(&torn);
+    assert_eq!(more.len(), 8);
+    assert!(whole.iter().all(|shard| more.contains(shard)));
+    let again = sweep(&one, "").output().unwrap();
+    assert_eq!(again.status.code(), Some(2));
+}
+
+#[test]
+fn a_killed_sweep_is_gone_on_with_to_the_same_bytes() {
+    let folder = folder(&SCENARIO.replace("duration_s = 5", "duration_s = 120"));
+    let sweep = |more: &str| sim(folder.path(), &format!("--seeds 40 {more}"));
+    done(sweep("--out whole/"));
+    let whole = shards(&folder.path().join("whole"));
+    let mut child = sweep("--out killed/").spawn().unwrap();
+    let killed = folder.path().join("killed");
+    let started = Instant::now();
+    while !killed.exists() || shards(&killed).len() < 3 {
+        assert!(started.elapsed() < Duration::from_secs(120), "no shards");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = shards(&killed);
+    assert!(before.iter().all(|shard| whole.contains(shard)));
+    done(sweep("--out killed/ --resume"));
+    assert_eq!(shards(&killed), whole);
+    let names = fs::read_dir(&killed).unwrap().map(|e| e.unwrap().file_name());
+    let parts = names.filter(|name| name.to_string_lossy().ends_with(".part"));
+    assert_eq!(parts.count(), 0);
+}
+
 /// As the shell's completion writes them, wherever the scenario lies.
 #[test]
 fn files_that_vary_are_those_of_the_current_folder() {

@@ -92,11 +92,12 @@ pub struct SimArgs {
     /// Runs at a time; as many as there are cores by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// Write one row a run to this file, as soon as it is known
+    /// Write one row a run to this file, as soon as it is known; or, if this is a folder's name (FOLDER/), to
+    /// files in it, each of some seconds of work, written whole or not at all
     #[arg(long, value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
-    /// Go on with a file of `--out`: what it holds is not run again. One with rows of other sweeps, or of a
-    /// scenario that has changed since, is refused
+    /// Go on with what `--out` has written: what is there is not run again. Rows of other sweeps, or of a
+    /// scenario that has changed since, are refused
     #[arg(long, requires = "out", conflicts_with_all = ["json", "html"])]
     pub resume: bool,
 }

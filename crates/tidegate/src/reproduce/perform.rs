@@ -2,7 +2,6 @@
 
 use super::kernel;
 use crate::args::ReproduceArgs;
-use crate::rows::Rows;
 use crate::signals;
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,6 +10,7 @@ use std::sync::Arc;
 use tidegate_reproduce::{Job, Results, Study};
 use tidegate_scenario::RunResult;
 use tidegate_sim::{Options, in_order};
+use tidegate_sweep::Rows;
 
 /// What the simulator made of every run and, if it was asked for, the kernel.
 pub fn perform(args: &ReproduceArgs, study: &Study) -> Result<(Results, Option<Results>)> {

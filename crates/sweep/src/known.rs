@@ -1,23 +1,26 @@
 //! Whether the rows of a file are those of a sweep.
 
+use crate::Refused;
+use crate::rows::header;
 use csv::{Position, ReaderBuilder, StringRecord};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 /// What to do with a file whose rows were run otherwise.
-const ADVICE: &str = "remove the file to run everything anew, or give --out another one";
+const ADVICE: &str = "remove the file to run everything anew, or write to another place";
 
 /// The line of a file, from 1, in which something is wrong, and what.
 type Problem = (u64, String);
 
 /// The identities of all runs of a sweep, each ending with the run's key.
-pub struct Sweep<'a> {
+pub struct Known<'a> {
     /// Names of an identity's parts.
     identifiers: &'a [String],
     all: &'a [Vec<String>],
     known: HashSet<&'a [String]>,
 }
 
-impl<'a> Sweep<'a> {
+impl<'a> Known<'a> {
     pub fn new(identifiers: &'a [String], all: &'a [Vec<String>]) -> Self {
         Self {
             identifiers,
@@ -26,17 +29,27 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// The identities of the rows in a file's text, whose first line should name these `columns`.
+    /// The rows in the text of a file at `path`, by their identities.
     ///
     /// # Errors
-    /// The first line that is otherwise, or of a run that is not one of the sweep.
-    pub fn rows_of(&self, text: &str, columns: &[&str]) -> Result<HashSet<Vec<String>>, Problem> {
+    /// When a line is torn, or of a run that is not one of the sweep.
+    pub fn rows_of(
+        &self,
+        text: &str,
+        path: &Path,
+    ) -> Result<HashMap<Vec<String>, StringRecord>, Refused> {
+        self.read(text)
+            .map_err(|(line, problem)| Refused(format!("{}:{line}: {problem}", path.display())))
+    }
+
+    fn read(&self, text: &str) -> Result<HashMap<Vec<String>, StringRecord>, Problem> {
+        let columns: Vec<_> = header(self.identifiers).collect();
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .from_reader(text.as_bytes());
         let mut records = reader.records();
         match records.next() {
-            None => return Ok(HashSet::new()),
+            None => return Ok(HashMap::new()),
             Some(Ok(first)) if first.iter().eq(columns.iter().copied()) => {}
             Some(_) => {
                 let columns = columns.join(",");
@@ -46,14 +59,17 @@ impl<'a> Sweep<'a> {
         records.map(|record| self.row(record)).collect()
     }
 
-    /// The identity of one row.
-    fn row(&self, record: csv::Result<StringRecord>) -> Result<Vec<String>, Problem> {
+    /// One row, and its identity.
+    fn row(
+        &self,
+        record: csv::Result<StringRecord>,
+    ) -> Result<(Vec<String>, StringRecord), Problem> {
         let line = |position: Option<&Position>| position.map_or(0, Position::line);
         let record = record.map_err(|e| (line(e.position()), e.to_string()))?;
         let parts = record.iter().take(self.identifiers.len());
         let identity: Vec<_> = parts.map(str::to_owned).collect();
         match self.known.contains(identity.as_slice()) {
-            true => Ok(identity),
+            true => Ok((identity, record)),
             false => Err((line(record.position()), self.complaint(&identity))),
         }
     }
@@ -66,7 +82,7 @@ impl<'a> Sweep<'a> {
         let run = parts.join(" ");
         match self.expected_key(identity) {
             None => format!(
-                "{run} is not of this sweep: ask for what the file holds as well, or give --out another one"
+                "{run} is not of this sweep: ask for what the file holds as well, or write to another place"
             ),
             Some(expected) => format!("{run} {}; {ADVICE}", difference(key(identity), expected)),
         }

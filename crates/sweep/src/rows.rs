@@ -1,15 +1,13 @@
 //! Results of a sweep as rows of a CSV file that can be gone on with.
 
-mod sweep;
-
-use crate::exit::BadInput;
+use crate::Refused;
+use crate::known::Known;
 use anyhow::{Context, Result};
 use csv::Writer;
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use sweep::Sweep;
 use tidegate_report::{METRICS, Measured};
 use tidegate_scenario::RunResult;
 
@@ -27,14 +25,14 @@ impl Rows {
     pub fn create(path: &Path, identifiers: &[String]) -> Result<Self> {
         let (file, text) = open(path)?;
         if !text.is_empty() {
-            let advice = "give --out another file (sim --resume goes on with one)";
-            return Err(BadInput(format!("{} exists; {advice}", path.display())).into());
+            let advice = "write to another file (sim --resume goes on with one)";
+            return Err(Refused(format!("{} exists: {advice}", path.display())).into());
         }
         Self::with_header(file, identifiers)
     }
 
     /// A file that may exist, to be gone on with. It holds runs of one `sweep` alone, named by all their
-    /// identities. Each of these ends with the run's [key](tidegate_sim::Key), so that nothing is mixed
+    /// identities. Each of these ends with the run's key, so that nothing is mixed
     /// that has the same name and was run otherwise. A torn last line is removed.
     ///
     /// # Errors
@@ -43,16 +41,14 @@ impl Rows {
     pub fn resume(path: &Path, identifiers: &[String], sweep: &[Vec<String>]) -> Result<Self> {
         let (mut file, text) = open(path)?;
         let whole = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
-        let columns: Vec<_> = header(identifiers).collect();
-        let present = Sweep::new(identifiers, sweep)
-            .rows_of(whole, &columns)
-            .map_err(|(line, problem)| BadInput(format!("{}:{line}: {problem}", path.display())))?;
+        let present = Known::new(identifiers, sweep).rows_of(whole, path)?;
         file.set_len(whole.len() as u64)?;
         file.seek(SeekFrom::End(0))?;
         if whole.is_empty() {
             return Self::with_header(file, identifiers);
         }
         let writer = Writer::from_writer(file);
+        let present = present.into_keys().collect();
         Ok(Self { writer, present })
     }
 
@@ -75,10 +71,7 @@ impl Rows {
     /// # Errors
     /// When the file cannot be written.
     pub fn append(&mut self, identity: &[String], run: &RunResult) -> Result<()> {
-        let measured = Measured::new(run);
-        let numbers = METRICS.iter().map(|metric| metric.cell(&measured));
-        let row = identity.iter().cloned().chain(numbers);
-        self.write(row)
+        self.write(cells(identity, run))
     }
 
     fn write<T: AsRef<[u8]>>(&mut self, row: impl IntoIterator<Item = T>) -> Result<()> {
@@ -102,10 +95,34 @@ fn open(path: &Path) -> Result<(File, String)> {
     Ok((file, text))
 }
 
-/// All columns.
-fn header(identifiers: &[String]) -> impl Iterator<Item = &str> {
+/// All columns, those that identify a row first.
+pub fn header(identifiers: &[String]) -> impl Iterator<Item = &str> {
     let metrics = METRICS.iter().map(|metric| metric.name);
     identifiers.iter().map(String::as_str).chain(metrics)
+}
+
+/// The row of a run.
+pub fn cells(identity: &[String], run: &RunResult) -> impl Iterator<Item = String> {
+    let measured = Measured::new(run);
+    let numbers = METRICS.map(|metric| metric.cell(&measured));
+    identity.iter().cloned().chain(numbers)
+}
+
+/// Rows as a file of its own has them, below their header.
+///
+/// # Errors
+/// When one of them has another length than the header.
+pub fn text<R, C>(identifiers: &[String], rows: R) -> Result<String>
+where
+    R: IntoIterator<Item = C>,
+    C: IntoIterator<Item = String>,
+{
+    let mut writer = Writer::from_writer(Vec::new());
+    writer.write_record(header(identifiers))?;
+    for row in rows {
+        writer.write_record(row)?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ fn refused(open: impl Fn(&Path) -> Result<Rows>) -> String {
 #[test]
 fn what_is_not_to_be_gone_on_with_is_left_alone() {
     let exists = refused(|path| Rows::create(path, &identifiers()));
-    assert!(exists.contains("rows.csv exists; give --out another"));
+    assert!(exists.contains("rows.csv exists: write to another"));
     let fewer = ["run", "key"].map(str::to_owned);
     let another = refused(|path| Rows::resume(path, &fewer, &[identity(1)]));
     assert!(another.contains("rows.csv:1: written by another sweep"));
