@@ -219,7 +219,9 @@ fn a_killed_sweep_is_gone_on_with_to_the_same_bytes() {
     assert!(before.iter().all(|shard| whole.contains(shard)));
     done(sweep("--out killed/ --resume"));
     assert_eq!(shards(&killed), whole);
-    let names = fs::read_dir(&killed).unwrap().map(|e| e.unwrap().file_name());
+    let names = fs::read_dir(&killed)
+        .unwrap()
+        .map(|e| e.unwrap().file_name());
     let parts = names.filter(|name| name.to_string_lossy().ends_with(".part"));
     assert_eq!(parts.count(), 0);
 }
