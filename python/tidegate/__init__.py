@@ -11,6 +11,7 @@ from ._native import BEHAVIOUR_VERSION, __version__
 from ._result import Result
 from ._scenario import Scenario, shipped
 from ._session import FlowView, LinkView, Session
+from ._sweep import Sweep, sweep
 from ._table import Table
 from ._traces import Recording, delay_trace, rate_series, trace
 
@@ -24,10 +25,12 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Session",
+    "Sweep",
     "Table",
     "__version__",
     "delay_trace",
     "rate_series",
     "shipped",
+    "sweep",
     "trace",
 ]

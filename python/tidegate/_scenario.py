@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
-from typing import Any, Iterable, Iterator, Mapping, MutableMapping, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, Mapping, MutableMapping, NamedTuple, Optional, Sequence, Union
 
 from . import _native
 from ._errors import wrong
@@ -17,6 +18,33 @@ Vary = Mapping[str, Iterable[Any]]
 """Values for each of some keys: ``{"down.delay_ms": [10, 50], "run.tide.lambda": [2, 3]}``."""
 
 _FILES = ("delay_trace", "series", "trace")
+
+
+class Spec(NamedTuple):
+    """What is to be run, in plain words that every process understands."""
+
+    document: Mapping[str, Any]
+    written: str
+    """The text that the document was read from."""
+    path: str
+    files: dict[str, str]
+    """What has been made and not written, by the names that the document has for it."""
+    vary: list[tuple[str, list[Any]]]
+    runs: Optional[Sequence[str]]
+    """Names of those that are to be run; all if none is named."""
+    command: str
+    """How to have the results again."""
+
+    def with_files(self) -> "Spec":
+        """The same with the texts of all files, so that it can be run where those are not."""
+        files = dict(self.files)
+        folder = os.path.dirname(self.path)
+        for name in {*named(self.document), *named(dict(self.vary))} - set(files):
+            # What cannot be read, whoever reads the scenario says, with the line.
+            with contextlib.suppress(OSError, UnicodeDecodeError):
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    files[name] = file.read()
+        return self._replace(files=files)
 
 
 class Scenario(MutableMapping[str, Any]):
@@ -101,7 +129,7 @@ class Scenario(MutableMapping[str, Any]):
 
         :raises ScenarioError: with all that is wrong with it.
         """
-        self._plan(self._document)
+        _native.Plan(self._spec(self._document))
 
     def run(
         self,
@@ -155,7 +183,7 @@ class Scenario(MutableMapping[str, Any]):
         if seed is not None:
             document["seed"] = seed
             said.append(f"seed={seed}")
-        return self._plan(document, command=f"{method}({', '.join(said)})")
+        return _native.Plan(self._spec(document, command=f"{method}({', '.join(said)})"))
 
     def run_all(
         self,
@@ -181,7 +209,11 @@ class Scenario(MutableMapping[str, Any]):
         :param progress: a bar, or a function that is told seconds of virtual time done, and of all.
         :raises ScenarioError: with all that is wrong, before anything is run.
         """
-        document = self._document
+        plan = _native.Plan(self._varied("run_all", runs, vary, seeds))
+        return self._perform(plan, series, bin_ms, threads, progress)
+
+    def _varied(self, method: str, runs: Optional[Sequence[str]], vary: Optional[Vary], seeds: int) -> Spec:
+        """All combinations; ``method`` is what they are asked of."""
         said = []
         if runs is not None:
             runs = [str(self._named(name)["name"]) for name in runs]
@@ -192,8 +224,7 @@ class Scenario(MutableMapping[str, Any]):
         if seeds != 1:
             said.append(f"seeds={seeds}")
             varied.append(("seed", self._seeds(seeds, varied)))
-        plan = self._plan(document, varied, runs, command=f"run_all({', '.join(said)})")
-        return self._perform(plan, series, bin_ms, threads, progress)
+        return self._spec(self._document, varied, runs, command=f"{method}({', '.join(said)})")
 
     def _seeds(self, seeds: int, varied: list[tuple[str, list[Any]]]) -> list[int]:
         if seeds < 1:
@@ -223,19 +254,18 @@ class Scenario(MutableMapping[str, Any]):
         known = ", ".join(str(run.get("name")) for run in runs)
         raise wrong("run", f"there are {len(runs)}, expected the name of one ({known}), or law=…; run_all() runs all")
 
-    def _plan(
+    def _spec(
         self,
         document: Mapping[str, Any],
         vary: Sequence[tuple[str, list[Any]]] = (),
         runs: Optional[Sequence[str]] = None,
         command: str = "run()",
-    ) -> _native.Plan:
+    ) -> Spec:
         files: dict[str, str] = {}
         resolved = _resolve(document, files)
         varied = [(key, [_from_here(key, _resolve(v, files)) for v in values]) for key, values in vary]
         origin = f"tidegate.Scenario.load({self._path!r})" if self._path else "tidegate.Scenario(…)"
-        path = self._path or "scenario"
-        return _native.Plan(resolved, self._text, path, files, varied, runs, f"{origin}.{command}")
+        return Spec(resolved, self._text, self._path or "scenario", files, varied, runs, f"{origin}.{command}")
 
     def _perform(
         self,
@@ -293,6 +323,18 @@ def _resolve(value: Any, files: dict[str, str]) -> Any:
     if isinstance(value, (list, tuple)):
         return [_resolve(inner, files) for inner in value]
     return value
+
+
+def named(value: Any, key: str = "") -> Iterator[str]:
+    """The files that a value of ``key`` names."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from named(inner, name)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from named(inner, key)
+    elif isinstance(value, str) and key.rsplit(".")[-1] in _FILES:
+        yield value
 
 
 def _from_here(key: str, value: Any) -> Any:

@@ -60,3 +60,20 @@ def test_one_thread_or_two(file):
     s = tg.Scenario.load(file)
     assert s.run_all(seeds=2, threads=1).to_json() == s.run_all(seeds=2, threads=2).to_json()
     assert json.loads(printed(file, "--jobs", 1, "--json"))["runs"] == s.run_all().to_dict()["runs"]
+
+
+def test_shards_are_the_same_and_gone_on_with_by_either(file, tmp_path):
+    def shards(folder):
+        return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    sweep = tg.sweep(tg.Scenario.load(file), {"down.delay_ms": [10, 20.5]}, seeds=2)
+    words = (file, "--vary", "down.delay_ms=10,20.5", "--seeds", 2, "--out")
+    rows = sweep.run(out=ours)
+    printed(*words, f"{theirs}/")
+    assert shards(ours) == shards(theirs) and len(shards(ours)) == 4
+    for folder in (ours, theirs):
+        next(iter(folder.glob("*.csv"))).unlink()
+    printed(*words, ours, "--resume")
+    assert sweep.run(out=theirs).to_dict() == rows.to_dict()
+    assert shards(ours) == shards(theirs) and len(shards(ours)) == 4

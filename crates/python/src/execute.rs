@@ -1,7 +1,7 @@
 //! Runs in the background, while the interpreter is free and hears of interrupts.
 
 use crate::errors::wrong;
-use crate::plan::Variant;
+use crate::reading::Variant;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::num::NonZero;
@@ -14,6 +14,24 @@ use tidegate_sim::{Options, in_order, run_one};
 
 /// Time between two looks for an interrupt.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// Stops what runs, from another thread.
+#[pyclass(frozen, module = "tidegate._native")]
+#[derive(Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whatever runs ends soon, with an error.
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// How to run.
 pub struct Asked {
@@ -68,25 +86,23 @@ impl Asked {
     }
 }
 
-/// Every run of every variant, in their order.
+/// Those runs, each by the number of its variant and its own within that, in their order.
 ///
 /// # Errors
-/// What an interrupt's handler or `progress` raises, after everything has been stopped.
+/// When it was stopped; what an interrupt's handler or `progress` raises, after everything has been stopped.
 pub fn execute(
     py: Python<'_>,
     variants: &[Variant],
+    jobs: &[(usize, usize)],
     asked: &Asked,
+    stop: &Stop,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<RunResult>> {
-    let jobs: Vec<(usize, usize)> = (0..)
-        .zip(variants)
-        .flat_map(|(nth, v)| (0..v.scenario.runs.len()).map(move |run| (nth, run)))
-        .collect();
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = &stop.0;
     let passed_us = AtomicU64::new(0);
     let over = AtomicBool::new(false);
     let options = Options {
-        stop: Arc::clone(&stop),
+        stop: Arc::clone(stop),
         progress: &|further| {
             passed_us.fetch_add(further.as_micros() as u64, Ordering::Relaxed);
         },
@@ -129,7 +145,8 @@ pub fn execute(
         heard.map(|()| done)
     })?;
     match done {
-        Ok(Ok(results)) => Ok(results),
+        Ok(Ok(results)) if results.len() == jobs.len() => Ok(results),
+        Ok(Ok(_)) => Err(PyRuntimeError::new_err("stopped")),
         Ok(Err(error)) => Err(PyRuntimeError::new_err(format!("{error:#}"))),
         Err(panic) => std::panic::resume_unwind(panic),
     }

@@ -6,9 +6,11 @@
 mod errors;
 mod execute;
 mod plan;
+mod reading;
 mod results;
 mod session;
 mod shipped;
+mod sweep;
 mod table;
 mod tables;
 mod values;
@@ -19,6 +21,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use super::execute::Stop;
+    #[pymodule_export]
     use super::plan::{Plan, parse};
     #[pymodule_export]
     use super::results::Results;
@@ -26,6 +30,8 @@ mod _native {
     use super::session::{FlowView, LinkView, Session};
     #[pymodule_export]
     use super::shipped::{shipped, shipped_names};
+    #[pymodule_export]
+    use super::sweep::{Sweep, Written};
     #[pymodule_export]
     use super::table::Table;
     use pyo3::prelude::*;

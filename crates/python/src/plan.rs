@@ -1,31 +1,17 @@
 //! What is to be run: a scenario, its variants and their runs, read and checked before anything is run.
 
-use crate::errors::{refused, unsupported};
-use crate::execute::{Asked, execute};
+use crate::errors::refused;
+use crate::execute::{Asked, Stop, execute};
+use crate::reading::{Reading, Spec, Variant};
 use crate::results::Results;
 use crate::session::Session;
-use crate::values::{dict, table, toml_of};
+use crate::sweep::identity;
+use crate::values::dict;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use tidegate_scenario::{
-    Files, LinkInputs, LoadError, RunResult, Scenario, Setting, Variation, combinations,
-};
-use tidegate_sim::{Keys, check};
-use toml::Value;
-
-/// A scenario with some of its settings replaced.
-pub struct Variant {
-    /// The scenario.
-    pub scenario: Scenario,
-    /// Its links.
-    pub inputs: LinkInputs,
-    /// The keys of its runs.
-    pub keys: Keys,
-    /// What was put in place of its own, in the order of the variations.
-    pub values: Vec<Value>,
-}
+use std::path::Path;
+use tidegate_scenario::{LoadError, RunResult};
+use tidegate_sweep::cells;
 
 /// What is to be run.
 #[pyclass(frozen, module = "tidegate._native")]
@@ -39,63 +25,15 @@ pub struct Plan {
 
 #[pymethods]
 impl Plan {
-    /// Reads every combination of `vary`, the last of which turns fastest.
-    ///
-    /// `written` is the text that `document` was read from, `path` where; `files` are what has been made and not written,
-    /// by name. Of the runs those named `runs` are run, or all.
+    /// Reads every variant, or those from the first to the second of two numbers.
     #[new]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "Python's face of it is in _scenario.py"
-    )]
-    fn new(
-        py: Python<'_>,
-        document: &Bound<'_, PyAny>,
-        written: &str,
-        path: PathBuf,
-        files: BTreeMap<String, String>,
-        vary: Vec<(String, Vec<Bound<'_, PyAny>>)>,
-        runs: Option<Vec<String>>,
-        command: String,
-    ) -> PyResult<Self> {
-        let document = table(document, "")?;
-        let variations = vary.iter().map(|(key, values)| {
-            let values = values.iter().map(|value| toml_of(value, key));
-            Ok(Variation {
-                key: key.split('.').map(str::to_owned).collect(),
-                values: values.collect::<PyResult<_>>()?,
-            })
-        });
-        let variations: Vec<Variation> = variations.collect::<PyResult<_>>()?;
-        let files = Files::beside(&path).with(&files);
-        let read = |settings: &[Setting<'_>]| -> Result<Variant, LoadError> {
-            let mut scenario = Scenario::from_table(&document, written, &path, settings)?;
-            if let Some(names) = &runs {
-                scenario.runs.retain(|run| names.contains(&run.name));
-            }
-            let inputs = scenario.link_inputs_from(&files, &path)?;
-            let keys = Keys::from_files(&scenario, &files)?;
-            let values = settings.iter().map(|&(_, value)| Value::clone(value));
-            Ok(Variant {
-                values: values.collect(),
-                scenario,
-                inputs,
-                keys,
-            })
-        };
-        let combinations = combinations(&variations);
-        let variants = py.detach(|| {
-            let variants = combinations.iter().map(|settings| read(settings));
-            variants.collect::<Result<Vec<_>, _>>()
-        });
-        let variants = variants.map_err(|error| refused(py, error))?;
-        for variant in &variants {
-            check(&variant.scenario).map_err(|error| unsupported(py, &error))?;
-        }
+    #[pyo3(signature = (spec, variants=None))]
+    fn new(py: Python<'_>, spec: Spec<'_>, variants: Option<(usize, usize)>) -> PyResult<Self> {
+        let reading = Reading::new(&spec)?;
         Ok(Self {
-            variants,
-            columns: vary.into_iter().map(|(key, _)| key).collect(),
-            command,
+            variants: reading.variants(py, variants, |variant| variant)?,
+            columns: reading.columns(),
+            command: spec.command,
         })
     }
 
@@ -128,8 +66,27 @@ impl Plan {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Results> {
         let asked = Asked::new(py, series, bin_ms, threads)?;
-        let results = execute(py, &self.variants, &asked, progress.as_ref())?;
+        let jobs = self.jobs();
+        let stop = Stop::default();
+        let results = execute(py, &self.variants, &jobs, &asked, &stop, progress.as_ref())?;
         Ok(self.results(results))
+    }
+
+    /// The rows of `tidegate sim --out` of those runs, by their numbers; one after another, until `stop` is set.
+    fn rows(&self, py: Python<'_>, runs: Vec<usize>, stop: &Stop) -> PyResult<Vec<Vec<String>>> {
+        let all = self.jobs();
+        let jobs: Vec<_> = runs
+            .iter()
+            .filter_map(|&run| all.get(run).copied())
+            .collect();
+        let asked = Asked::new(py, None, 100.0, Some(1))?;
+        let results = execute(py, &self.variants, &jobs, &asked, stop, None)?;
+        let row = |(&(variant, run), result): (&(usize, usize), &RunResult)| {
+            let variant = &self.variants[variant];
+            let identity = identity(variant, &variant.scenario.runs[run]);
+            cells(&identity, result).collect()
+        };
+        Ok(jobs.iter().zip(&results).map(row).collect())
     }
 
     /// The only run, to be stepped. All quantities are kept over time, a point for each `bin_ms`, if `series`.
@@ -143,6 +100,14 @@ impl Plan {
 }
 
 impl Plan {
+    /// All runs, by the numbers of their variant and, within that, of the run.
+    fn jobs(&self) -> Vec<(usize, usize)> {
+        let variants = self.variants.iter().enumerate();
+        variants
+            .flat_map(|(nth, v)| (0..v.scenario.runs.len()).map(move |run| (nth, run)))
+            .collect()
+    }
+
     /// What the runs measured, in their order.
     pub fn results(&self, results: Vec<RunResult>) -> Results {
         let columns = self.columns.clone();

@@ -1,6 +1,6 @@
 //! What runs measured.
 
-use crate::plan::Variant;
+use crate::reading::Variant;
 use crate::table::Table;
 use crate::tables;
 use pyo3::exceptions::PyRuntimeError;

@@ -1,7 +1,8 @@
 //! A run step by step.
 
 use crate::errors::{unsupported, wrong};
-use crate::plan::{Plan, Variant};
+use crate::plan::Plan;
+use crate::reading::Variant;
 use crate::results::Results;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;

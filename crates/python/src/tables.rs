@@ -97,7 +97,7 @@ impl<'a, T> Rows<'a, T> {
 }
 
 /// Values of one setting as a column: numbers if they all are, and otherwise words.
-fn varied(values: &[&Value]) -> Values {
+pub fn varied(values: &[&Value]) -> Values {
     let ints = values.iter().map(|value| value.as_integer());
     if let Some(ints) = ints.collect::<Option<_>>() {
         return Values::Int(ints);
@@ -117,7 +117,7 @@ fn varied(values: &[&Value]) -> Values {
 }
 
 /// A string without its quotes, anything else as TOML has it.
-fn word(value: &Value) -> String {
+pub fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -157,7 +157,8 @@ impl Shards {
             .suffix(PART)
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(&self.folder)?;
-        part.write_all(text.as_bytes())?;
+        // By the file itself, whose errors are the system's own.
+        part.as_file_mut().write_all(text.as_bytes())?;
         part.as_file().sync_all()?;
         part.persist(path)?;
         Ok(())

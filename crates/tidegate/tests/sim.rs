@@ -202,7 +202,7 @@ fn a_sweep_leaves_the_same_shards_however_it_went() {
 
 #[test]
 fn a_killed_sweep_is_gone_on_with_to_the_same_bytes() {
-    let folder = folder(&SCENARIO.replace("duration_s = 5", "duration_s = 120"));
+    let folder = folder(&SCENARIO.replace("duration_s = 5", "duration_s = 30"));
     let sweep = |more: &str| sim(folder.path(), &format!("--seeds 40 {more}"));
     done(sweep("--out whole/"));
     let whole = shards(&folder.path().join("whole"));

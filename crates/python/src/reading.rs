@@ -1,0 +1,128 @@
+//! A scenario and what is varied in it, as Python says it, and the variants that come of it.
+
+use crate::errors::{refused, unsupported};
+use crate::values::{table, toml_of};
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tidegate_scenario::{
+    Files, LinkInputs, LoadError, Run, Scenario, Setting, Variation, combinations,
+};
+use tidegate_sim::{Keys, check};
+use toml::Value;
+
+/// A scenario with some of its settings replaced.
+pub struct Variant {
+    /// The scenario, with the runs that are to be run.
+    pub scenario: Scenario,
+    /// Its other runs.
+    pub left_out: Vec<Run>,
+    /// Its links.
+    pub inputs: LinkInputs,
+    /// The keys of its runs.
+    pub keys: Keys,
+    /// What was put in place of its own, in the order of the variations.
+    pub values: Vec<Value>,
+}
+
+/// What Python hands over: `_scenario.py`'s `Spec`.
+#[derive(FromPyObject)]
+pub struct Spec<'py> {
+    document: Bound<'py, PyAny>,
+    /// The text that the document was read from.
+    written: String,
+    path: PathBuf,
+    /// What has been made and not written, by name.
+    files: BTreeMap<String, String>,
+    vary: Vec<(String, Vec<Bound<'py, PyAny>>)>,
+    /// Names of the runs that are to be run; all if none is named.
+    runs: Option<Vec<String>>,
+    /// How to have the results again, for their provenance.
+    pub command: String,
+}
+
+/// Every combination of what is varied in a scenario, the last of which turns fastest.
+pub struct Reading {
+    document: toml::Table,
+    written: String,
+    path: PathBuf,
+    files: BTreeMap<String, String>,
+    variations: Vec<Variation>,
+    runs: Option<Vec<String>>,
+}
+
+impl Reading {
+    /// As Python says it.
+    ///
+    /// # Errors
+    /// When a value is none that a scenario can have.
+    pub fn new(spec: &Spec<'_>) -> PyResult<Self> {
+        let variations = spec.vary.iter().map(|(key, values)| {
+            let values = values.iter().map(|value| toml_of(value, key));
+            Ok(Variation {
+                key: key.split('.').map(str::to_owned).collect(),
+                values: values.collect::<PyResult<_>>()?,
+            })
+        });
+        Ok(Self {
+            document: table(&spec.document, "")?,
+            written: spec.written.clone(),
+            path: spec.path.clone(),
+            files: spec.files.clone(),
+            variations: variations.collect::<PyResult<_>>()?,
+            runs: spec.runs.clone(),
+        })
+    }
+
+    /// The columns of what is varied.
+    pub fn columns(&self) -> Vec<String> {
+        self.variations.iter().map(|v| v.key.join(".")).collect()
+    }
+
+    /// Has `take` make something of each variant, of those numbers alone if they are said, without the interpreter's lock.
+    ///
+    /// # Errors
+    /// When one cannot be run.
+    pub fn variants<T: Send>(
+        &self,
+        py: Python<'_>,
+        numbers: Option<(usize, usize)>,
+        take: impl Fn(Variant) -> T + Sync,
+    ) -> PyResult<Vec<T>> {
+        let all = combinations(&self.variations);
+        let (first, end) = numbers.unwrap_or((0, all.len()));
+        let some = all.get(first..end).unwrap_or_default();
+        let read = |settings: &Vec<Setting<'_>>| {
+            let variant = self.variant(settings)?;
+            let unsupported = check(&variant.scenario).err();
+            Ok((take(variant), unsupported))
+        };
+        let made = py.detach(|| some.iter().map(read).collect::<Result<Vec<_>, _>>());
+        let made = made.map_err(|error| refused(py, error))?;
+        let supported = |(made, error)| match error {
+            Some(error) => Err(unsupported(py, &error)),
+            None => Ok(made),
+        };
+        made.into_iter().map(supported).collect()
+    }
+
+    fn variant(&self, settings: &[Setting<'_>]) -> Result<Variant, LoadError> {
+        let files = Files::beside(&self.path).with(&self.files);
+        let mut scenario =
+            Scenario::from_table(&self.document, &self.written, &self.path, settings)?;
+        let asked = |run: &Run| match &self.runs {
+            Some(names) => names.contains(&run.name),
+            None => true,
+        };
+        let (runs, left_out) = scenario.runs.drain(..).partition(asked);
+        scenario.runs = runs;
+        let values = settings.iter().map(|&(_, value)| Value::clone(value));
+        Ok(Variant {
+            inputs: scenario.link_inputs_from(&files, &self.path)?,
+            keys: Keys::from_files(&scenario, &files)?,
+            values: values.collect(),
+            left_out,
+            scenario,
+        })
+    }
+}

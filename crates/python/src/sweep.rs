@@ -1,0 +1,235 @@
+//! Many runs that leave rows behind, whoever does the work.
+
+use crate::reading::{Reading, Spec, Variant};
+use crate::table::{Table, Values};
+use crate::tables::{varied, word};
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tidegate_report::METRICS;
+use tidegate_scenario::Run;
+use tidegate_sweep::{Refused, Shards, batches};
+use toml::Value;
+
+/// What identifies a run of a variant, in the order of the columns.
+pub fn identity(variant: &Variant, run: &Run) -> Vec<String> {
+    let own = [run.name.clone(), variant.keys.of(run).to_string()];
+    variant.values.iter().map(word).chain(own).collect()
+}
+
+/// A variant without what running it takes.
+struct Outline {
+    values: Vec<Value>,
+    duration_s: f64,
+    /// Identities of the runs that are to be run, and of the others.
+    runs: Vec<Vec<String>>,
+    left_out: Vec<Vec<String>>,
+}
+
+impl Outline {
+    fn new(variant: Variant) -> Self {
+        let identities = |runs: &[Run]| runs.iter().map(|run| identity(&variant, run)).collect();
+        Self {
+            duration_s: variant.scenario.duration_s,
+            runs: identities(&variant.scenario.runs),
+            left_out: identities(&variant.left_out),
+            values: variant.values,
+        }
+    }
+}
+
+/// The runs of a sweep, all of which can be run.
+#[pyclass(frozen, module = "tidegate._native")]
+pub struct Sweep {
+    variants: Vec<Outline>,
+    /// What is varied.
+    columns: Vec<String>,
+}
+
+#[pymethods]
+impl Sweep {
+    /// Reads every variant.
+    #[new]
+    fn new(py: Python<'_>, spec: Spec<'_>) -> PyResult<Self> {
+        let reading = Reading::new(&spec)?;
+        Ok(Self {
+            variants: reading.variants(py, None, Outline::new)?,
+            columns: reading.columns(),
+        })
+    }
+
+    /// How many runs that is.
+    fn __len__(&self) -> usize {
+        self.variants.iter().map(|v| v.runs.len()).sum()
+    }
+
+    /// The key of each run.
+    fn keys(&self) -> Vec<String> {
+        let keys = self.runs().filter_map(|(_, identity)| identity.last());
+        keys.cloned().collect()
+    }
+
+    /// Where its rows go: into a folder, from which it goes on with what is there, or nowhere.
+    ///
+    /// Raises `ValueError` when other rows are there, `OSError` when nothing can be written.
+    fn write(slf: &Bound<'_, Self>, folder: Option<PathBuf>) -> PyResult<Written> {
+        let sweep = slf.get();
+        let shards = folder.map(|folder| {
+            let left_out = sweep.variants.iter().flat_map(|v| &v.left_out);
+            let all = sweep.runs().map(|(_, identity)| identity);
+            let all: Vec<_> = all.chain(left_out).cloned().collect();
+            Shards::resume(&folder, &sweep.identifiers(), &all).map_err(raised)
+        });
+        Ok(Written {
+            sweep: slf.clone().unbind(),
+            inner: Mutex::new(Inner {
+                shards: shards.transpose()?,
+                rows: HashMap::new(),
+            }),
+        })
+    }
+}
+
+impl Sweep {
+    /// Each run's variant, and what identifies it.
+    fn runs(&self) -> impl Iterator<Item = (&Outline, &Vec<String>)> {
+        let variants = self.variants.iter();
+        variants.flat_map(|variant| variant.runs.iter().map(move |run| (variant, run)))
+    }
+
+    /// Columns that identify a row.
+    fn identifiers(&self) -> Vec<String> {
+        let own = ["run", "key"].map(str::to_owned);
+        self.columns.iter().cloned().chain(own).collect()
+    }
+}
+
+/// An error of what is written, as Python has it.
+fn raised(error: anyhow::Error) -> PyErr {
+    if error.is::<Refused>() {
+        return pyo3::exceptions::PyValueError::new_err(error.to_string());
+    }
+    let text = format!("{error:#}");
+    let number = |cause: &(dyn std::error::Error + 'static)| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.and_then(std::io::Error::raw_os_error)
+    };
+    match error.chain().find_map(number) {
+        Some(number) => PyOSError::new_err((number, text)),
+        None => PyRuntimeError::new_err(text),
+    }
+}
+
+/// The rows of a sweep, as they come.
+#[pyclass(frozen, module = "tidegate._native")]
+pub struct Written {
+    sweep: Py<Sweep>,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    shards: Option<Shards>,
+    /// What no folder has, by identity.
+    rows: HashMap<Vec<String>, Vec<String>>,
+}
+
+impl Inner {
+    fn row(&self, identity: &[String]) -> Option<&[String]> {
+        let kept = self.shards.as_ref().and_then(|shards| shards.row(identity));
+        kept.or_else(|| self.rows.get(identity).map(Vec::as_slice))
+    }
+}
+
+/// Variants from the first to the second number; runs by their numbers among those of these variants, and the first of them
+/// among all; seconds of virtual time.
+type ToDo = ((usize, usize), Vec<usize>, usize, f64);
+
+impl Written {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Written {
+    /// The shards that are still to be made.
+    fn to_do(&self) -> Vec<ToDo> {
+        let sweep = self.sweep.get();
+        let inner = self.lock();
+        let identities: Vec<_> = sweep.runs().map(|(_, identity)| identity).collect();
+        let sizes = sweep
+            .variants
+            .iter()
+            .map(|v| (v.runs.len(), v.runs.len() as f64 * v.duration_s));
+        let sizes: Vec<_> = sizes.collect();
+        let batches = batches(&sizes, |run| inner.row(identities[run]).is_some());
+        let to_do = batches.into_iter().map(|batch| {
+            let variants = batch.variants;
+            let before: usize = sizes[..variants.start].iter().map(|(runs, _)| runs).sum();
+            let own = batch.runs.iter().map(|run| run - before);
+            let all: usize = sizes[variants.clone()].iter().map(|(runs, _)| runs).sum();
+            let seconds: f64 = sizes[variants.clone()].iter().map(|(_, s)| s).sum();
+            let part = batch.runs.len() as f64 / all as f64;
+            (
+                (variants.start, variants.end),
+                own.collect(),
+                batch.runs[0],
+                seconds * part,
+            )
+        });
+        to_do.collect()
+    }
+
+    /// Takes the rows of a shard, of which the first is that run among all; they are on the disk when this returns.
+    fn take(&self, py: Python<'_>, first: usize, rows: Vec<Vec<String>>) -> PyResult<()> {
+        let identifiers = self.sweep.get().identifiers();
+        let identity = |row: &Vec<String>| row[..identifiers.len()].to_vec();
+        let rows: Vec<_> = rows.into_iter().map(|row| (identity(&row), row)).collect();
+        py.detach(|| {
+            let mut inner = self.lock();
+            match &mut inner.shards {
+                Some(shards) => shards
+                    .write(first, &identifiers, rows)
+                    .map(drop)
+                    .map_err(raised),
+                None => {
+                    inner.rows.extend(rows);
+                    Ok(())
+                }
+            }
+        })
+    }
+
+    /// A row for each run that has one, in the sweep's order, with the columns of `tidegate sim --out`.
+    fn table(&self) -> Table {
+        let sweep = self.sweep.get();
+        let inner = self.lock();
+        let rows = sweep
+            .runs()
+            .filter_map(|(variant, identity)| inner.row(identity).map(|row| (variant, row)));
+        let rows: Vec<_> = rows.collect();
+        let varied = sweep.columns.iter().enumerate().map(|(nth, name)| {
+            let values: Vec<_> = rows
+                .iter()
+                .map(|(variant, _)| &variant.values[nth])
+                .collect();
+            (name.clone(), varied(&values))
+        });
+        let mut columns: Vec<_> = varied.collect();
+        let cells = |nth: usize| rows.iter().map(move |(_, row)| row[nth].as_str());
+        let first = columns.len();
+        for (nth, name) in ["run", "key"].into_iter().enumerate() {
+            let words = cells(first + nth).map(str::to_owned).collect();
+            columns.push((name.into(), Values::Text(words)));
+        }
+        for (nth, metric) in METRICS.iter().enumerate() {
+            let numbers = cells(first + 2 + nth)
+                .map(|cell| cell.parse().ok())
+                .collect();
+            columns.push((metric.name.into(), Values::Float(numbers)));
+        }
+        Table::new(columns)
+    }
+}
