@@ -40,6 +40,9 @@ pub struct RunResult {
     /// Further links on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hops: Vec<HopResult>,
+    /// The shapers at the client's router, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cake: Option<CakeResult>,
     /// Videos played.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub videos: Vec<VideoResult>,
@@ -57,6 +60,26 @@ pub struct RunResult {
     /// Curves over time, on request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
+}
+
+/// Shapers with CAKE at the client's router.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+pub struct CakeResult {
+    /// Of what arrives.
+    pub down: ShapedResult,
+    /// Of what leaves.
+    pub up: ShapedResult,
+}
+
+/// What one shaper did.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+pub struct ShapedResult {
+    /// The mean of its rate, warm-up excluded.
+    pub rate_bps: f64,
+    /// Queueing delay of every packet that it let go, warm-up excluded.
+    pub queue_delay_ms: Quantiles,
+    /// Packets that it dropped, whole run.
+    pub drops: u64,
 }
 
 /// One connection.
