@@ -19,6 +19,10 @@ const BY_HAND: f64 = 0.75;
 /// The least rate that an expert sets, in Mbit/s: a packet takes 120 ms.
 const LEAST_MBPS: f64 = 0.1;
 
+/// Why a shaper's delay may be shorter than tide's, or its goodput more.
+pub const TRADE: &str = "where it shapes, it shapes to much less than the link carries, and no queue stands at the link; where it does \
+                         not, on links slower than its least rate, it carries what Linux carries and waits as Linux does";
+
 const fn steered(least: f64, base: f64, most: f64) -> ShapedSpec {
     ShapedSpec {
         mbps: base,
@@ -81,6 +85,19 @@ impl Rival {
             Self::ByHand => "the router, who knows the link",
             Self::Bbr => "every sender",
             Self::FqCodel => "the operator",
+        }
+    }
+
+    /// Why it may be ahead of `tide` in one of the two.
+    pub const fn trades(self) -> &'static str {
+        match self {
+            Self::FqCodel => {
+                "it stands where the queue is: a packet of the call passes those of the download, whose losses leave much of \
+                 the link unused"
+            }
+            Self::Linux => "untouched, it fills every buffer that there is",
+            Self::Bbr => "it fills more of the buffer",
+            _ => TRADE,
         }
     }
 

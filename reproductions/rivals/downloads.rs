@@ -1,6 +1,6 @@
 //! A download and a call beside each other, over every path.
 
-use super::contenders::Rival;
+use super::contenders::{Rival, TRADE};
 use crate::means::{geometric_mean, mean};
 use crate::tide::paths::Path;
 use crate::workloads::{download, ping};
@@ -23,6 +23,9 @@ const MOST_PATHS: f64 = 80.0;
 /// What tide has to carry beside cake-autorate with its defaults, and beside an expert's.
 const BESIDE_DEFAULTS: f64 = 1.3;
 const BESIDE_EXPERT: f64 = 1.0;
+
+/// cake-autorate's least rate, in Mbit/s, with its defaults: slower links it does not shape.
+const LEAST_MBPS: f64 = 5.0;
 
 /// The figure.
 ///
@@ -125,27 +128,38 @@ fn quantities(paths: &Arc<[Path]>) -> Vec<Quantity> {
         .flat_map(|(rival, times)| goal(rival, times, paths));
     let rivals = Rival::ALL.into_iter().filter(|&rival| rival != Rival::Tide);
     let ratios = rivals.flat_map(|rival| ratios(rival, paths));
-    goals.chain(ratios).collect()
+    goals.chain(by_speed(paths)).chain(ratios).collect()
 }
 
-/// Where tide is ahead in both, and where the rival is.
-fn goal(rival: Rival, times: f64, paths: &Arc<[Path]>) -> [Quantity; 2] {
-    let [ahead, behind, listed] = [paths.clone(), paths.clone(), paths.clone()];
+/// Where tide is ahead in both, in either, and where the rival is in both.
+fn goal(rival: Rival, times: f64, paths: &Arc<[Path]>) -> [Quantity; 4] {
+    let [listed, behind] = [paths.clone(), paths.clone()];
+    let share = |what: &str, goal, is_so: fn(&Outcome, &Outcome, f64) -> bool| {
+        let paths = paths.clone();
+        let name = format!("{}: paths with {what}", rival.name());
+        Quantity::new(name, "%", Claim::at_least(goal, 0.0), move |s| {
+            let so = pairs(s, rival, &paths).map(|(_, ours, theirs)| is_so(&ours, &theirs, times));
+            100.0 * mean(so.map(f64::from))
+        })
+    };
     let count = paths.len();
     [
-        Quantity::new(
-            format!(
-                "{}: paths with {times} times its goodput and no longer delays of the call",
-                rival.name()
-            ),
-            "%",
-            Claim::at_least(MOST_PATHS, 0.0),
-            move |s| {
-                let beaten =
-                    pairs(s, rival, &ahead).map(|(_, ours, theirs)| ours.beats(&theirs, times));
-                100.0 * mean(beaten.map(f64::from))
-            },
-        ),
+        share(
+            &format!("{times} times its goodput and no longer delays of the call"),
+            MOST_PATHS,
+            |ours, theirs, times| ours.beats(theirs, times),
+        )
+        .because(TRADE),
+        share("more goodput", MOST_PATHS, |ours, theirs, _| {
+            ours.goodput_mbps > theirs.goodput_mbps
+        })
+        .because(TRADE),
+        share(
+            "shorter delays of the call",
+            MOST_PATHS,
+            |ours, theirs, _| ours.call_ms < theirs.call_ms,
+        )
+        .because(TRADE),
         Quantity::new(
             format!(
                 "{}: of {count} paths those where it is ahead in both",
@@ -186,7 +200,29 @@ fn defeats(sample: &Sample, rival: Rival, paths: &[Path]) -> Listing {
 
 /// Means over the paths.
 fn ratios(rival: Rival, paths: &Arc<[Path]>) -> [Quantity; 2] {
-    let [one, other] = [paths.clone(), paths.clone()];
+    ratios_over(rival.name(), rival, paths.clone())
+}
+
+/// Means over those paths on which cake-autorate shapes with its defaults, and over the others.
+fn by_speed(paths: &[Path]) -> impl Iterator<Item = Quantity> {
+    let (fast, slow): (Vec<_>, Vec<_>) = paths
+        .iter()
+        .cloned()
+        .partition(|path| path.mean_mbps > LEAST_MBPS);
+    let whose = |what: &str, count| {
+        format!(
+            "{}, {count} {what} than {LEAST_MBPS} Mbit/s",
+            Rival::Autorate.name()
+        )
+    };
+    let names = [whose("faster", fast.len()), whose("slower", slow.len())];
+    let both = names.into_iter().zip([fast, slow]);
+    both.filter(|(_, paths)| !paths.is_empty())
+        .flat_map(|(name, paths)| ratios_over(&name, Rival::Autorate, paths.into()))
+}
+
+fn ratios_over(whose: &str, rival: Rival, paths: Arc<[Path]>) -> [Quantity; 2] {
+    let [one, other] = [paths.clone(), paths];
     let geometric = move |s: &Sample, paths: &[Path], of: fn(&Outcome) -> f64| {
         geometric_mean(
             pairs(s, rival, paths).map(|(_, ours, theirs)| of(&ours) / of(&theirs).max(1e-3)),
@@ -194,19 +230,19 @@ fn ratios(rival: Rival, paths: &Arc<[Path]>) -> [Quantity; 2] {
     };
     [
         Quantity::new(
-            format!("{}: tide's goodput ÷ its", rival.name()),
+            format!("{whose}: tide's goodput ÷ its"),
             "",
             Claim::at_least(1.0, 0.0),
             move |s| geometric(s, &one, |o| o.goodput_mbps.max(1e-3)),
         )
-        .because(rival.needs()),
+        .because(rival.trades()),
         Quantity::new(
-            format!("{}: delay of the call with tide ÷ with it", rival.name()),
+            format!("{whose}: delay of the call with tide ÷ with it"),
             "",
             Claim::at_most(1.0, 10.0),
             move |s| geometric(s, &other, |o| o.call_ms),
         )
-        .because(rival.needs()),
+        .because(rival.trades()),
     ]
 }
 

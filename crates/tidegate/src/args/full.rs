@@ -128,8 +128,8 @@ pub struct ReproduceArgs {
     /// Write a self-contained page with pictures and numbers
     #[arg(long, requires = "what", value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// tide and measurements: run over every recorded link in this folder too, Mahimahi's traces
-    /// (*.down, *.up) and, tide only, rate series (*.csv)
+    /// tide, rivals and measurements: run over every recorded link in this folder too, Mahimahi's traces
+    /// (*.down, *.up) and, tide and rivals only, rate series (*.csv)
     #[arg(long, requires = "what", value_name = "FOLDER")]
     pub traces: Option<PathBuf>,
     /// Write one row a run to this file, as soon as it is known
