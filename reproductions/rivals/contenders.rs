@@ -16,8 +16,12 @@ const OF_UPLINK: f64 = 0.95;
 /// A shaper set by hand: so much of the link's mean rate.
 const BY_HAND: f64 = 0.75;
 
-/// The least rate that an expert sets, in Mbit/s: a packet takes 120 ms.
-const LEAST_MBPS: f64 = 0.1;
+/// The least that an expert's base rate is, in Mbit/s: a packet takes 60 ms.
+const LEAST_MBPS: f64 = 0.2;
+
+/// An expert's least rate, as part of the base rate. Down to what a link carries at its worst, in an outage, it would collapse
+/// with each of them: the 5th percentile of a second's rate was tried, and used seven points less of the links.
+const OF_BASE: f64 = 0.5;
 
 /// Why a shaper's delay may be shorter than tide's, or its goodput more.
 pub const TRADE: &str = "where it shapes, it shapes to much less than the link carries, and no queue stands at the link; where it does \
@@ -137,8 +141,8 @@ impl Rival {
         let down = match self {
             Self::Autorate => return Ok(Some(DEFAULTS)),
             Self::Expert => {
-                let [least, base, most] = path.rates_mbps()?.map(|mbps| mbps.max(LEAST_MBPS));
-                steered(least, base, most)
+                let [base, most] = path.rates_mbps()?.map(|mbps| mbps.max(LEAST_MBPS));
+                steered(OF_BASE * base, base, most)
             }
             Self::ByHand => fixed((BY_HAND * path.mean_mbps).max(LEAST_MBPS)),
             _ => return Ok(None),

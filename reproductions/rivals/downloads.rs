@@ -45,7 +45,7 @@ pub fn figure(paths: &[Path]) -> Result<Figure> {
         claim: "Beside cake-autorate the download has at least 1.3 times the goodput and the call no longer delays, on 80 % of the \
                 paths; beside cake-autorate that an expert has set for each link, at least the same.",
         method: "The call's delay is the 95th percentile of its round trips. An expert has seen each recording: cake-autorate's \
-                 least rate is the 5th percentile of what the link carries in a second, its base the median, its most the \
+                 base rate is the median of what the link carries in a second, its least half of that, its most the \
                  maximum, and the uplink is shaped to 95 %. CAKE by hand has 75 % of the link's mean. A packet of the call \
                  passes the download in CAKE's queues and in FQ-CoDel's; with tide it waits in the same queue.",
         cases,

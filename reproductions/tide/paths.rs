@@ -102,11 +102,11 @@ impl Path {
         UPLINK_MBPS.max(self.mean_mbps * UPLINK_SHARE)
     }
 
-    /// What the downlink could carry in a second while a download counts, in Mbit/s: the 5th percentile, the median, the most.
+    /// What the downlink could carry in a second while a download counts, in Mbit/s: the median, and the most.
     ///
     /// # Errors
     /// When its recording cannot be read.
-    pub fn rates_mbps(&self) -> Result<[f64; 3]> {
+    pub fn rates_mbps(&self) -> Result<[f64; 2]> {
         let down = self.link.down(0.0, QueuePolicy::DropTail);
         let config = down.resolve(FilePath::new(""), 1)?;
         let mut capacity = Capacity::new(&config.rate);
@@ -117,7 +117,7 @@ impl Path {
         let mut rates: Vec<f64> = (WARMUP_S as u32..DURATION_S as u32).map(second).collect();
         rates.sort_by(f64::total_cmp);
         let at = |share: f64| rates[((rates.len() - 1) as f64 * share) as usize];
-        Ok([at(0.05), at(0.5), at(1.0)])
+        Ok([at(0.5), at(1.0)])
     }
 
     /// A download over it, through that queue discipline.
