@@ -19,6 +19,7 @@ mod hosts;
 mod key;
 mod network;
 mod outcome;
+mod own;
 mod packet;
 mod random;
 mod run;
@@ -30,7 +31,9 @@ mod world;
 
 pub use behaviour::BEHAVIOUR_VERSION;
 pub use key::{Key, Keys};
+pub use own::{Arrival, Own, OwnLaw, Place};
 pub use run::{Options, Unsupported, check, run_one, run_scenario};
 pub use session::{FlowView, LinkView, Session};
 pub use sweep::in_order;
-pub use tidegate_tcp::cc::Manual;
+pub use tidegate_tcp::cc::{self, Manual};
+pub use tidegate_tcp::send::{Flight, RateSample};

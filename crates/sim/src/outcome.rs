@@ -2,8 +2,10 @@
 
 use crate::apps::{Flow, Sample};
 use crate::network::{DOWN, Network, Node, UP};
+use crate::own::names;
 use crate::settings::congestion_control;
 use crate::world::World;
+use tidegate_laws::Law;
 use tidegate_link::Capacity;
 use tidegate_measure::{Window, curve, link_curves, ms, ratio};
 use tidegate_scenario::{Health, HopResult, LinkResult, Run, RunResult, Scenario, Series};
@@ -17,11 +19,14 @@ pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) ->
     }
     let link = |node: &Node| link(node, window);
     let nodes = &world.network.nodes;
+    let [own_law, own_sender] = names(world.hosts.own());
+    let named = || congestion_control(&scenario.hosts, run).into();
     let hops = scenario.hops.iter().zip(&nodes[UP + 1..]);
     let mut result = RunResult {
         name: run.name.clone(),
-        law: run.law,
-        congestion_control: congestion_control(&scenario.hosts, run).into(),
+        law: own_law.as_ref().map_or(run.law, |_| Law::None),
+        own_law,
+        congestion_control: own_sender.unwrap_or_else(named),
         link: link(&nodes[DOWN]),
         uplink: link(&nodes[UP]),
         hops: hops
