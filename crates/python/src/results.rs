@@ -55,7 +55,7 @@ impl Results {
                 keys: scenario
                     .runs
                     .iter()
-                    .map(|run| variant.keys.of(run).to_string())
+                    .map(|run| variant.key(run))
                     .collect(),
                 results: ResultSet {
                     scenario: scenario.name.clone(),

@@ -37,3 +37,4 @@ pub use session::{FlowView, LinkView, Session};
 pub use sweep::in_order;
 pub use tidegate_tcp::cc::{self, Manual};
 pub use tidegate_tcp::send::{Flight, RateSample};
+pub use tidegate_time::Instant;
