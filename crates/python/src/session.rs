@@ -46,6 +46,8 @@ pub struct FlowView {
     in_flight_packets: u32,
     /// Payload of a full segment; 0 before the handshake is over.
     segment_bytes: u32,
+    /// Bytes that the sender knows to have arrived, SYN and FIN included.
+    acknowledged_bytes: u64,
     /// The window that the receiver has advertised.
     window_bytes: u64,
     /// The sender's pacing rate, if it has one.
@@ -201,6 +203,7 @@ impl Session {
             cwnd_packets: view.cwnd_segments,
             in_flight_packets: view.in_flight_segments,
             segment_bytes: view.segment_bytes,
+            acknowledged_bytes: view.acknowledged_bytes,
             window_bytes: view.window_bytes,
             pacing_bps: view.pacing_rate.map(|bytes| bytes as f64 * 8.0),
             packets_sent: view.segments_sent,

@@ -318,8 +318,7 @@ fn further(answer: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
 impl CongestionControl for Sender {
     fn init(&mut self, w: &mut Window, f: &Flight) {
         let nothing = Brought::default();
-        self.caller
-            .tell(self.methods.start.as_ref(), w, f, nothing);
+        self.caller.tell(self.methods.start.as_ref(), w, f, nothing);
         self.step(w, f);
     }
 
