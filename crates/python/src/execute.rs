@@ -104,12 +104,14 @@ pub fn execute(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<RunResult>> {
     let seconds = jobs.iter().map(|job| variants[job.0].scenario.duration_s);
+    let ended = Arc::default();
     let work = Work {
         variants,
         jobs,
         asked,
         stop: &stop.0,
-        trouble: Trouble::stopping(&stop.0),
+        trouble: Trouble::stopping(&ended),
+        ended,
         passed_us: AtomicU64::new(0),
         all_s: seconds.sum(),
         callers: Mutex::default(),
@@ -135,7 +137,10 @@ struct Work<'a> {
     variants: &'a [Variant],
     jobs: &'a [(usize, usize)],
     asked: &'a Asked,
-    stop: &'a Arc<AtomicBool>,
+    /// Somebody else wants it to end.
+    stop: &'a AtomicBool,
+    /// It ends, for that or for another reason.
+    ended: Arc<AtomicBool>,
     /// What laws and senders in Python have raised.
     trouble: Trouble,
     /// Virtual time that is done, and all that there is.
@@ -166,10 +171,13 @@ impl Work<'_> {
     ) -> anyhow::Result<Option<RunResult>> {
         let (variant, run) = self.run(number);
         let options = Options {
-            stop: Arc::clone(self.stop),
+            stop: Arc::clone(&self.ended),
             progress: &|further| {
                 let further = further.as_micros() as u64;
                 self.passed_us.fetch_add(further, Ordering::Relaxed);
+                if self.stop.load(Ordering::Relaxed) {
+                    self.ended.store(true, Ordering::Relaxed);
+                }
                 told();
             },
             own: self.own(number).map(|own| own.at_work(&self.trouble)),
@@ -245,7 +253,7 @@ impl Work<'_> {
             });
             let heard = watch(py, &over, || self.tell(progress));
             if heard.is_err() {
-                self.stop.store(true, Ordering::Relaxed);
+                self.ended.store(true, Ordering::Relaxed);
                 self.interrupt(py, &over);
             }
             let done = py.detach(|| worker.join());

@@ -200,11 +200,14 @@ fn a_law_is_told_what_has_arrived() {
     assert!((100..told.len()).contains(&samples), "{samples}");
     assert!(last.queue_delay.unwrap() < 30 * MS);
     assert!((98_000..=101_000).contains(&last.window), "{}", last.window);
-    assert!(last.host_window > 1_000_000, "{}", last.host_window);
+    assert!(last.host_window > 2 * last.window, "{}", last.host_window);
 }
 
-/// Windows that leap, from nothing to more than the host has.
+/// Windows that leap, from nothing to more than the host has; nothing alone now and then for a while.
 fn leaping(nth: u64) -> Option<u32> {
+    if nth % 2000 > 1000 {
+        return Some(0);
+    }
     match nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61 {
         0 => None,
         1 => Some(0),
@@ -233,7 +236,7 @@ fn it_keeps_the_promises_whatever_it_wants() {
         edge = promised;
         least = least.min(flow.window_bytes);
     }
-    assert!(least >= 2 * 1448, "{least}");
+    assert!((2 * 1448..2 * 1448 + 2048).contains(&least), "{least}");
     let told = answers.told.lock().unwrap();
     assert!(
         told.iter()
