@@ -26,7 +26,7 @@ pub struct RunResult {
     /// The law that steered the client's window.
     #[schemars(schema_with = "words::law")]
     pub law: Law,
-    /// The name of a law that is none of those and steered in its place, in the simulator.
+    /// The name of a law of the caller's own, which steered in its place, in the simulator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_law: Option<String>,
     /// Congestion control of the senders.
