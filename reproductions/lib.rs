@@ -8,6 +8,7 @@ pub mod measurements;
 pub mod mpath;
 mod pictures;
 mod radio;
+pub mod rivals;
 pub mod rsfc;
 mod spans;
 pub mod tide;
@@ -20,6 +21,7 @@ pub fn papers() -> Vec<Paper> {
     vec![
         drwa::paper(),
         tide::paper(),
+        rivals::paper(),
         rsfc::paper(),
         afc::paper(),
         mpath::paper(),

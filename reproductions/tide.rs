@@ -14,7 +14,7 @@ mod laboratory;
 pub(crate) mod links;
 mod mixed;
 mod mixes;
-mod paths;
+pub(crate) mod paths;
 mod plane;
 mod score;
 mod short;

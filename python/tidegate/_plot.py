@@ -16,6 +16,8 @@ _WORDS = {
     "delivered_bps": ("delivered", "Mbit/s", 1e-6),
     "up_delivered_bps": ("delivered up", "Mbit/s", 1e-6),
     "capacity_bps": ("capacity", "Mbit/s", 1e-6),
+    "shaper_bps": ("shaper", "Mbit/s", 1e-6),
+    "up_shaper_bps": ("shaper up", "Mbit/s", 1e-6),
     "goodput_bps": ("goodput", "Mbit/s", 1e-6),
     "true_rtt_ms": ("round trip of the links", "ms", 1.0),
     "rtt_ms": ("smoothed round trip", "ms", 1.0),

@@ -214,11 +214,11 @@ class Scenario(MutableMapping[str, Any]):
         :param progress: a bar, or a function that is told seconds of virtual time done, and of all.
         :raises ScenarioError: with all that is wrong, before anything is run.
         """
-        plan = _native.Plan(self._varied("run_all", runs, vary, seeds))
+        plan = _native.Plan(self._varied(runs, vary, seeds))
         return self._perform(plan, series, bin_ms, threads, progress)
 
-    def _varied(self, method: str, runs: Optional[Sequence[str]], vary: Optional[Vary], seeds: int) -> Spec:
-        """All combinations; ``method`` is what they are asked of."""
+    def _varied(self, runs: Optional[Sequence[str]], vary: Optional[Vary], seeds: int) -> Spec:
+        """All combinations."""
         said = []
         if runs is not None:
             runs = [str(self._named(name)["name"]) for name in runs]
@@ -229,7 +229,7 @@ class Scenario(MutableMapping[str, Any]):
         if seeds != 1:
             said.append(f"seeds={seeds}")
             varied.append(("seed", self._seeds(seeds, varied)))
-        return self._spec(self._document, varied, runs, command=f"{method}({', '.join(said)})")
+        return self._spec(self._document, varied, runs, command=f"run_all({', '.join(said)})")
 
     def _seeds(self, seeds: int, varied: list[tuple[str, list[Any]]]) -> list[int]:
         if seeds < 1:

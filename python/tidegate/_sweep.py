@@ -41,7 +41,7 @@ def sweep(
     :param runs: names of the runs; all if none is named.
     :raises ScenarioError: with all that is wrong, before anything is run.
     """
-    return Sweep(scenario._varied("sweep", runs, vary, seeds))
+    return Sweep(scenario._varied(runs, vary, seeds))
 
 
 class Sweep:

@@ -97,10 +97,32 @@ impl Path {
         }
     }
 
+    /// What the uplink carries, in Mbit/s.
+    pub fn uplink_mbps(&self) -> f64 {
+        UPLINK_MBPS.max(self.mean_mbps * UPLINK_SHARE)
+    }
+
+    /// What the downlink could carry in a second while a download counts, in Mbit/s: the 5th percentile, the median, the most.
+    ///
+    /// # Errors
+    /// When its recording cannot be read.
+    pub fn rates_mbps(&self) -> Result<[f64; 3]> {
+        let down = self.link.down(0.0, QueuePolicy::DropTail);
+        let config = down.resolve(FilePath::new(""), 1)?;
+        let mut capacity = Capacity::new(&config.rate);
+        let second = |from: u32| {
+            let [from, to] = [from, from + 1].map(|s| Instant::from_secs_f64(s.into()));
+            capacity.bytes(from, to) as f64 * 8e-6
+        };
+        let mut rates: Vec<f64> = (WARMUP_S as u32..DURATION_S as u32).map(second).collect();
+        rates.sort_by(f64::total_cmp);
+        let at = |share: f64| rates[((rates.len() - 1) as f64 * share) as usize];
+        Ok([at(0.05), at(0.5), at(1.0)])
+    }
+
     /// A download over it, through that queue discipline.
     pub fn scenario(&self, policy: QueuePolicy, run: Run) -> Scenario {
         let delay_ms = f64::from(self.rtt_ms) / 2.0;
-        let uplink_mbps = UPLINK_MBPS.max(self.mean_mbps * UPLINK_SHARE);
         Scenario {
             name: self.name.clone(),
             description: String::new(),
@@ -110,7 +132,7 @@ impl Path {
             down: self.link.down(delay_ms, policy),
             up: LinkSpec {
                 queue: links::queue(UPLINK_PACKETS, QueuePolicy::DropTail),
-                ..LinkSpec::new(RateSpec::ConstantMbps(uplink_mbps), delay_ms)
+                ..LinkSpec::new(RateSpec::ConstantMbps(self.uplink_mbps()), delay_ms)
             },
             hops: Vec::new(),
             hosts: Hosts::default(),

@@ -161,9 +161,10 @@ def test_a_law_is_where_a_runs_law_is():
     s = tg.Scenario.loads(MIXED)
     for place, least, most in [("law", 5, 100), ("server_law", 1, 1)]:
         made.clear()
-        result = s.run(**{place: Seen})
+        run = s.run(**{"law": "tide", place: Seen}).to_dict()["runs"][0]
         assert least <= len(made) <= most, place
-        assert result.to_dict()["runs"][0]["own_law"] == "Seen"
+        assert run[f"own_{place}"] == "Seen"
+        assert run["law"] == ("none" if place == "law" else "tide")
 
 
 def test_a_sender_sees_what_is_acknowledged_and_is_told(small):

@@ -86,6 +86,7 @@ impl Outcome {
                 .iter()
                 .map(|log| transfers::result(log))
                 .collect(),
+            cake: None,
             videos: Vec::new(),
             held: flows::held_results(self),
             health: self.health(),

@@ -123,6 +123,11 @@ pub fn check(scenario: &Scenario) -> Result<()> {
             "run \"{}\" has a fixed window, which kernels do not have, expected own_tcp beside it",
             run.name
         );
+        ensure!(
+            run.cake.is_none(),
+            "run \"{}\" has a shaper with CAKE, which only the simulator can run",
+            run.name
+        );
     }
     for Workload {
         name,

@@ -149,6 +149,19 @@ impl<P: Packet> Link<P> {
         [flight, transmitter, shaper].into_iter().flatten().min()
     }
 
+    /// From `now` on a shaper's rate is another, in bit/s, and the target and interval of its queue's CoDels are those. Only for
+    /// what serialises one packet after another; [`Self::capacity_bytes`] goes on with the rate of the beginning.
+    pub fn reshape(
+        &mut self,
+        now: Instant,
+        bits_per_second: f64,
+        (target, interval): (Duration, Duration),
+    ) {
+        let now = self.advance(now);
+        self.transmitter.set_rate(now, bits_per_second);
+        self.queue.retune(target, interval);
+    }
+
     /// What became of the packets so far.
     pub fn stats(&self) -> &Stats {
         &self.stats

@@ -21,6 +21,7 @@ use fq_codel::FqCodel;
 use guard::Guard;
 use pie::Pie;
 use red::Red;
+use std::time::Duration;
 
 /// A queue of whichever discipline the [`QueueConfig`] names.
 ///
@@ -64,6 +65,13 @@ impl<P: Packet> Queue<P> {
         match self {
             Self::Fifo(fifo) => fifo.pop(at),
             Self::FqCodel(fq) => fq.pop(at),
+        }
+    }
+
+    /// Other parameters for CoDel, if each flow has one.
+    pub(crate) fn retune(&mut self, target: Duration, interval: Duration) {
+        if let Self::FqCodel(fq) = self {
+            fq.retune(target, interval);
         }
     }
 

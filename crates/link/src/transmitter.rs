@@ -1,9 +1,10 @@
 //! The near end of the link: takes packets from the queue and says when they have left.
 
 use crate::queue::{Queue, Queued};
-use crate::rate::{Burst, Fluid, Granted, Opportunities, Service};
+use crate::rate::{Burst, Constant, Fluid, Granted, Opportunities, Service};
 use crate::share::Contention;
 use crate::{Config, Instant, Packet};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A packet whose last byte has left the near end.
@@ -47,6 +48,13 @@ impl<P: Packet> Transmitter<P> {
         match self {
             Self::Bursty(bursty) => bursty.next = burst,
             Self::Fluid(_) => unreachable!("a fluid transmitter asks nobody"),
+        }
+    }
+
+    /// From `now` on a fluid one has that rate in bit/s; another kind keeps its opportunities.
+    pub(crate) fn set_rate(&mut self, now: Instant, bits_per_second: f64) {
+        if let Self::Fluid(fluid) = self {
+            fluid.follow(now, Arc::new(Constant::new(bits_per_second)));
         }
     }
 

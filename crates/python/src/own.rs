@@ -48,6 +48,13 @@ impl Codes {
         there.filter_map(|(place, code)| Some((place, code.as_ref()?)))
     }
 
+    fn law_of(&self, side: Side) -> Option<&Code> {
+        match side {
+            Side::Client => self.law.as_ref(),
+            Side::Server => self.server_law.as_ref(),
+        }
+    }
+
     /// What identifies it, by place.
     ///
     /// # Errors
@@ -126,10 +133,7 @@ struct AtWork {
 
 impl Own for AtWork {
     fn law(&self, place: &Place<'_>) -> Option<Box<dyn OwnLaw>> {
-        let code = match place.side {
-            Side::Client => self.codes.law.as_ref()?,
-            Side::Server => self.codes.server_law.as_ref()?,
-        };
+        let code = self.codes.law_of(place.side)?;
         let law = self
             .trouble
             .calling(|py| law::Law::new(py, code.make.bind(py), &self.trouble))?;
@@ -144,9 +148,8 @@ impl Own for AtWork {
         Some(Box::new(sender))
     }
 
-    fn law_name(&self) -> Option<&str> {
-        let code = self.codes.law.as_ref().or(self.codes.server_law.as_ref())?;
-        Some(&code.name)
+    fn law_name(&self, side: Side) -> Option<&str> {
+        Some(&self.codes.law_of(side)?.name)
     }
 
     fn congestion_control_name(&self) -> Option<&str> {

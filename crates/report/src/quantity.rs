@@ -42,11 +42,13 @@ const MAIN: [(&str, &str); 6] = [
 ];
 
 /// What is looked up when the story raises questions.
-const MORE: [(&str, &str); 9] = [
+const MORE: [(&str, &str); 11] = [
     ("up_queue_delay_ms", "Queueing delay of the uplink"),
     ("true_rtt_ms", "Round-trip time that the link made"),
     ("delivered_bps", "Delivered by the downlink"),
     ("up_delivered_bps", "Delivered by the uplink"),
+    ("shaper_bps", "Rate of the shaper behind the downlink"),
+    ("up_shaper_bps", "Rate of the shaper in front of the uplink"),
     ("agent_queue_ms", "Queueing delay that the agent saw"),
     ("agent_window_bytes", "Window that the agent allowed"),
     (

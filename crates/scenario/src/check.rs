@@ -126,6 +126,9 @@ impl Run {
         to.expect(self.window != Some(0), "window", || {
             "window is 0, expected at least 1".into()
         });
+        if let Some(cake) = self.cake {
+            to.inside("cake", |to| cake.complain(to));
+        }
         let cannot = self.uploads == Some(true) && !self.law.steers_uploads();
         to.expect(!cannot, "uploads", || {
             format!(

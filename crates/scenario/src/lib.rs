@@ -4,6 +4,7 @@
 //! (virtual time) alike; both write a [`ResultSet`]. Neither knows of the other: this crate is all
 //! they share.
 
+mod cake;
 mod check;
 mod comparison;
 mod complaints;
@@ -26,6 +27,7 @@ mod ways;
 mod words;
 mod workload;
 
+pub use cake::{CakeSpec, ShapedSpec};
 pub use comparison::Comparison;
 pub use files::Files;
 pub use link::*;

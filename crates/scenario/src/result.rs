@@ -29,6 +29,9 @@ pub struct RunResult {
     /// The name of a law of the caller's own, which steered in its place, in the simulator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_law: Option<String>,
+    /// The same at the server, in place of the run's `server_law`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_server_law: Option<String>,
     /// Congestion control of the senders.
     pub congestion_control: String,
     /// One entry a connection; many short ones of a workload are in `fetches` instead.
@@ -43,6 +46,9 @@ pub struct RunResult {
     /// Further links on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hops: Vec<HopResult>,
+    /// The shapers at the client's router, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cake: Option<CakeResult>,
     /// Videos played.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub videos: Vec<VideoResult>,
@@ -67,6 +73,26 @@ impl RunResult {
     pub fn law_name(&self) -> &str {
         self.own_law.as_deref().unwrap_or(self.law.name())
     }
+}
+
+/// Shapers with CAKE at the client's router.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+pub struct CakeResult {
+    /// Of what arrives.
+    pub down: ShapedResult,
+    /// Of what leaves.
+    pub up: ShapedResult,
+}
+
+/// What one shaper did.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
+pub struct ShapedResult {
+    /// The mean of its rate, warm-up excluded.
+    pub rate_bps: f64,
+    /// Queueing delay of every packet that it let go, warm-up excluded.
+    pub queue_delay_ms: Quantiles,
+    /// Packets that it dropped, whole run.
+    pub drops: u64,
 }
 
 /// One connection.

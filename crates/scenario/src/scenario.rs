@@ -1,6 +1,6 @@
 //! The scenario: two hosts, a link in each direction, workloads, and the runs to compare.
 
-use crate::{LinkSpec, Workload, words};
+use crate::{CakeSpec, LinkSpec, Workload, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, VariantNames};
@@ -188,6 +188,9 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Law::is_none")]
     #[schemars(schema_with = "words::law")]
     pub server_law: Law,
+    /// A shaper with CAKE at the client's router, steered by cake-autorate if it has bounds. For the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cake: Option<CakeSpec>,
     /// DRWA's λ: how many bandwidth-delay products its window is.
     #[serde(default = "three")]
     pub lambda: f64,
@@ -228,6 +231,7 @@ impl Run {
             fair: Fair::Flow,
             udp: Udp::Leave,
             server_law: Law::None,
+            cake: None,
             lambda: three(),
             limit: None,
             keep_minima: false,

@@ -14,6 +14,7 @@
 
 mod apps;
 mod behaviour;
+mod cake;
 mod events;
 mod hosts;
 mod key;

@@ -1,7 +1,8 @@
 //! Links, and routes over them.
 
+use crate::cake::{self, Cake};
 use crate::events::{EventQueue, Kind, Target};
-use crate::packet::{Body, Echo, Packet};
+use crate::packet::{Body, Echo, Packet, Probe};
 use crate::random;
 use crate::windowless::{Released, Windowless};
 use std::time::Duration;
@@ -44,7 +45,9 @@ pub struct Network {
     pub paths: [Paths; 2],
     /// What the law at the client's edge cannot touch the window of.
     pub windowless: Windowless,
-    /// The links.
+    /// Shapers at the client's router, if it has any.
+    pub cake: Option<Cake>,
+    /// The links, and behind those of the scenario the shapers.
     pub nodes: Vec<Node>,
     /// Two for each workload, down and up, and then those through proxies.
     routes: Vec<Route>,
@@ -92,9 +95,31 @@ impl Network {
             proxied.push(routes.len() as u32);
             routes.extend(proxied_routes(scenario, workload));
         }
+        let cake = run.cake.map(|spec| {
+            let places = [nodes.len(), nodes.len() + 1];
+            let shapers = [(Direction::Down, spec.down), (Direction::Up, spec.up)];
+            nodes.extend(
+                shapers.map(|(direction, shaped)| node(&cake::shaper(&shaped), direction, seed)),
+            );
+            let echoes = [Direction::Down, Direction::Up].map(|direction| {
+                let to = to(direction);
+                let links = scenario.way(None, direction);
+                routes.push(Route { links, to });
+                routes.len() as u32 - 1
+            });
+            for route in &mut routes {
+                route.pass_router(places);
+            }
+            Cake::new(&spec, places, echoes)
+        });
+        let mut events = EventQueue::default();
+        if let Some(cake) = &cake {
+            cake.start(&mut events);
+        }
         Self {
             now: Instant::ZERO,
-            events: EventQueue::default(),
+            events,
+            cake,
             paths: Default::default(),
             windowless: Windowless::new(scenario, run),
             nodes,
@@ -167,6 +192,43 @@ impl Network {
         }
     }
 
+    /// The next of cake-autorate's echoes leaves. Returns when the one after it does.
+    pub fn ping(&mut self) -> Option<Duration> {
+        let cake = self.cake.as_mut()?;
+        let (probe, further) = cake.ping(self.now);
+        let up = cake.routes[1];
+        self.transmit(Packet::probe(probe, up));
+        Some(further)
+    }
+
+    /// cake-autorate looks at how much has passed. Returns when it does so next.
+    pub fn monitor(&mut self) -> Option<Duration> {
+        let cake = self.cake.as_mut()?;
+        let nodes = &self.nodes;
+        let passed = cake
+            .places
+            .map(|place| nodes[place].link.stats().delivered_bytes);
+        cake.monitor(self.now, passed)
+    }
+
+    /// One of its echoes has reached that side: the server sends it back, the router learns from it.
+    pub fn probe(&mut self, probe: Probe, side: Side) {
+        let Some(cake) = &mut self.cake else {
+            return;
+        };
+        if side == Side::Server {
+            let down = cake.routes[0];
+            return self.transmit(Packet::probe(probe, down));
+        }
+        for (place, bps) in cake.answered(self.now, probe) {
+            let link = &mut self.nodes[place].link;
+            link.reshape(self.now, bps, cake::codel(bps));
+            if let Some(at) = link.next_event() {
+                self.events.wake_by(Target::new(Kind::Link, place), at);
+            }
+        }
+    }
+
     fn transmit(&mut self, packet: Packet) {
         // A proxy that does not answer has no way: what is sent to it is gone.
         if let Some(&first) = self.routes[packet.route as usize].links.first() {
@@ -208,9 +270,9 @@ impl Network {
         let node = &mut self.nodes[place];
         let delivery = node.link.poll(self.now)?;
         node.last_delay = delivery.queued;
-        // The law's own echoes say nothing of what users wait for: they go on through an outage, in which a
+        // Echoes of who steers say nothing of what users wait for: they go on through an outage, in which a
         // sender has stopped.
-        if matches!(delivery.packet.body, Body::Echo(_)) {
+        if matches!(delivery.packet.body, Body::Echo(_) | Body::Probe(_)) {
             return Some(delivery.packet);
         }
         node.record.count(&Passage {
@@ -241,10 +303,26 @@ fn proxied_routes(scenario: &Scenario, workload: &Workload) -> Vec<Route> {
 
 /// The way of a workload's packets in one direction.
 fn route(scenario: &Scenario, workload: &Workload, direction: Direction) -> Route {
-    let to = match direction {
+    let links = scenario.way(workload.links.as_deref(), direction);
+    let to = to(direction);
+    Route { links, to }
+}
+
+/// Where it leads.
+fn to(direction: Direction) -> Side {
+    match direction {
         Direction::Down => Side::Client,
         Direction::Up => Side::Server,
-    };
-    let links = scenario.way(workload.links.as_deref(), direction);
-    Route { links, to }
+    }
+}
+
+impl Route {
+    /// The client's router is passed last on the way to the client, and first on the way from there.
+    fn pass_router(&mut self, [down, up]: [usize; 2]) {
+        match (self.links.is_empty(), self.to) {
+            (true, _) => {}
+            (_, Side::Client) => self.links.push(down),
+            (_, Side::Server) => self.links.insert(0, up),
+        }
+    }
 }

@@ -1,14 +1,16 @@
 //! From what was seen to the result schema.
 
 use crate::apps::{Flow, Sample};
+use crate::cake::Cake;
 use crate::network::{DOWN, Network, Node, UP};
-use crate::own::names;
+use crate::own;
 use crate::settings::congestion_control;
 use crate::world::World;
-use tidegate_laws::Law;
 use tidegate_link::Capacity;
 use tidegate_measure::{Window, curve, link_curves, ms, ratio};
-use tidegate_scenario::{Health, HopResult, LinkResult, Run, RunResult, Scenario, Series};
+use tidegate_scenario::{
+    CakeResult, Health, HopResult, LinkResult, Run, RunResult, Scenario, Series, ShapedResult,
+};
 use tidegate_time::Instant;
 
 /// What a run measured, with its curves if `series`.
@@ -19,14 +21,11 @@ pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) ->
     }
     let link = |node: &Node| link(node, window);
     let nodes = &world.network.nodes;
-    let [own_law, own_sender] = names(world.hosts.own());
-    let named = || congestion_control(&scenario.hosts, run).into();
     let hops = scenario.hops.iter().zip(&nodes[UP + 1..]);
     let mut result = RunResult {
         name: run.name.clone(),
-        law: own_law.as_ref().map_or(run.law, |_| Law::None),
-        own_law,
-        congestion_control: own_sender.unwrap_or_else(named),
+        law: run.law,
+        congestion_control: congestion_control(&scenario.hosts, run).into(),
         link: link(&nodes[DOWN]),
         uplink: link(&nodes[UP]),
         hops: hops
@@ -35,13 +34,24 @@ pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) ->
                 link: link(node),
             })
             .collect(),
+        cake: world
+            .network
+            .cake
+            .as_ref()
+            .map(|cake| shaped(cake, nodes, window)),
         held: world.network.windowless.results(),
         // Nothing is late, nothing is lost in the plumbing.
         health: Health::default(),
         ..RunResult::default()
     };
+    if let Some(own) = world.hosts.own() {
+        own::name(own.as_ref(), &mut result);
+    }
     if series {
         result.series = links(&world.network, window);
+        result
+            .series
+            .extend(world.network.cake.iter().flat_map(Cake::curves));
     }
     for part in &mut world.parts {
         part.app.report(&world.hosts, part.stop, &mut result);
@@ -54,6 +64,18 @@ pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) ->
 
 fn link(node: &Node, window: Window) -> LinkResult {
     node.record.result(&node.config, window.end - window.warmup)
+}
+
+fn shaped(cake: &Cake, nodes: &[Node], window: Window) -> CakeResult {
+    let [down, up] = [0, 1].map(|direction| {
+        let link = link(&nodes[cake.places[direction]], window);
+        ShapedResult {
+            rate_bps: cake.mean_bps(direction, window),
+            queue_delay_ms: link.queue_delay_ms,
+            drops: link.drops,
+        }
+    });
+    CakeResult { down, up }
 }
 
 fn links(network: &Network, window: Window) -> Vec<Series> {

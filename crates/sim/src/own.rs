@@ -2,10 +2,10 @@
 
 use crate::packet::index;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
+use tidegate_laws::Law;
 use tidegate_laws::sys::TG_OPEN;
-use tidegate_scenario::{Direction, Side, Workload, WorkloadKind};
+use tidegate_scenario::{Direction, RunResult, Side, Workload, WorkloadKind};
 use tidegate_tcp::cc::CongestionControl;
 use tidegate_tcp::steer::Edge;
 use tidegate_tcp::{Connection, Segment};
@@ -51,8 +51,8 @@ use tidegate_time::Instant;
 ///         (place.side == Side::Client).then(|| Box::<Follow>::default() as _)
 ///     }
 ///
-///     fn law_name(&self) -> Option<&str> {
-///         Some("follow")
+///     fn law_name(&self, side: Side) -> Option<&str> {
+///         (side == Side::Client).then_some("follow")
 ///     }
 /// }
 ///
@@ -93,8 +93,8 @@ pub trait Own: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What results call its law, if it has one.
-    fn law_name(&self) -> Option<&str> {
+    /// What results call its law at that host, if it has one.
+    fn law_name(&self, _side: Side) -> Option<&str> {
         None
     }
 
@@ -239,12 +239,17 @@ impl Ends {
     }
 }
 
-/// What of a run's own is at work, for its result.
-pub fn names(own: Option<&Arc<dyn Own>>) -> [Option<String>; 2] {
-    let own = own.map(Arc::as_ref);
-    let law = own.and_then(Own::law_name);
-    let sender = own.and_then(Own::congestion_control_name);
-    [law, sender].map(|name| name.map(str::to_owned))
+/// Says in a run's result what of the caller's own was at work.
+pub fn name(own: &dyn Own, result: &mut RunResult) {
+    let [client, server] =
+        [Side::Client, Side::Server].map(|side| own.law_name(side).map(str::to_owned));
+    if client.is_some() {
+        result.law = Law::None;
+    }
+    (result.own_law, result.own_server_law) = (client, server);
+    if let Some(name) = own.congestion_control_name() {
+        result.congestion_control = name.to_owned();
+    }
 }
 
 /// How many round trips have been measured at an edge.

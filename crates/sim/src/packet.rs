@@ -33,6 +33,8 @@ pub enum Body {
     Datagram(Datagram),
     /// An echo that the law at the client asks for.
     Echo(Echo),
+    /// An echo by which cake-autorate measures.
+    Probe(Probe),
     /// A packet of an mPath transfer: of the application of that number.
     Mpath(u32, Message),
 }
@@ -67,6 +69,18 @@ pub struct Echo {
 /// Bytes of an echo: IPv4, ICMP, and eight of its own.
 pub const ECHO_BYTES: u64 = 36;
 
+/// What cake-autorate asks a reflector.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    /// Which reflector.
+    pub pinger: u8,
+    /// When it was sent.
+    pub sent: Instant,
+}
+
+/// Bytes of a probe: IPv4, ICMP, and fping's 56.
+pub const PROBE_BYTES: u64 = 84;
+
 /// A datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram {
@@ -91,6 +105,11 @@ impl Packet {
     /// An echo on its way.
     pub fn echo(echo: Echo, route: u32) -> Self {
         Self::new(Body::Echo(echo), ECHO_BYTES, route)
+    }
+
+    /// A probe on its way.
+    pub fn probe(probe: Probe, route: u32) -> Self {
+        Self::new(Body::Probe(probe), PROBE_BYTES, route)
     }
 
     /// A packet of application `app`'s transfer on its way, in an IP packet of `bytes`.
@@ -120,6 +139,7 @@ impl tidegate_link::Packet for Packet {
             Body::Segment(connection, _) => u64::from(connection.serial) << 1,
             Body::Datagram(Datagram { app, .. }) | Body::Mpath(app, _) => u64::from(app) << 1 | 1,
             Body::Echo(echo) => !u64::from(echo.workload),
+            Body::Probe(probe) => !u64::from(u32::MAX) - u64::from(probe.pinger),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The event loop.
 
 use crate::apps::{Part, Stage, cast};
+use crate::cake::{MONITOR, PING};
 use crate::events::{Kind, Target};
 use crate::hosts::Hosts;
 use crate::network::Network;
@@ -110,6 +111,7 @@ impl World {
         }
         match packet.body {
             Body::Echo(echo) => self.network.echo(echo, packet.route, side),
+            Body::Probe(probe) => self.network.probe(probe, side),
             Body::Segment(name, mut segment) => self.segment(name, side, &mut segment),
             Body::Datagram(datagram) => self.datagram(&datagram, packet.route, side),
             Body::Mpath(app, message) => self.message(app as usize, side, &message),
@@ -209,6 +211,8 @@ impl World {
                 self.sample();
                 self.bin
             }
+            PING => self.network.ping(),
+            MONITOR => self.network.monitor(),
             _ => {
                 self.look();
                 Some(SAMPLE_INTERVAL)

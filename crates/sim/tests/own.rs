@@ -148,8 +148,8 @@ impl Own for Answers {
         Some(Box::new(self.clone()))
     }
 
-    fn law_name(&self) -> Option<&str> {
-        Some("answers")
+    fn law_name(&self, side: Side) -> Option<&str> {
+        (side == Side::Client).then_some("answers")
     }
 }
 

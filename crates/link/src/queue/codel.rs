@@ -45,6 +45,11 @@ impl Codel {
         }
     }
 
+    /// Other parameters from the next packet on.
+    pub(super) fn retune(&mut self, target: Duration, interval: Duration) {
+        (self.target, self.interval) = (target, interval);
+    }
+
     /// The dequeue routine of §5.5. `take` hands out the oldest packet with its arrival and the
     /// backlog in bytes that it leaves behind; `discard` gets what is dropped.
     #[inline]

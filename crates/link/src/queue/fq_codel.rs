@@ -95,6 +95,13 @@ impl<P: Packet> FqCodel<P> {
         }
     }
 
+    /// Other parameters for every flow's CoDel.
+    pub(super) fn retune(&mut self, target: Duration, interval: Duration) {
+        for flow in &mut self.flows {
+            flow.codel.retune(target, interval);
+        }
+    }
+
     /// §4.1.
     #[inline(never)]
     pub(super) fn push(&mut self, queued: Queued<P>) {

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 /// The same rate for ever.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Constant {
+pub(crate) struct Constant {
     bits_per_second: u64,
 }
 
 impl Constant {
     /// In bit/s; rounded to whole ones, at least 1.
-    pub(super) fn new(bits_per_second: f64) -> Self {
+    pub(crate) fn new(bits_per_second: f64) -> Self {
         Self {
             bits_per_second: whole_bps(bits_per_second),
         }

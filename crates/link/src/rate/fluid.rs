@@ -46,6 +46,13 @@ impl Fluid {
         }
     }
 
+    /// From `now` on it follows `rate`; what has been begun ends as it would have.
+    pub(crate) fn follow(&mut self, now: Instant, rate: Arc<dyn Piecewise>) {
+        (self.bits_per_second, self.until) = rate.at(now);
+        self.rate = rate;
+        self.spare = 0;
+    }
+
     /// When the transmitter has sent everything that it was given.
     #[inline]
     pub(crate) fn free_at(&self) -> Instant {

@@ -21,6 +21,7 @@ mod walk;
 pub use capacity::Capacity;
 pub(crate) use capacity::Meter;
 pub use cell::{CellKind, CellModel};
+pub(crate) use constant::Constant;
 pub(crate) use fluid::{Fluid, NANOBITS_PER_BYTE};
 pub use model::Rate;
 pub(crate) use model::{Model, Service};

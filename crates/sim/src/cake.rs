@@ -1,0 +1,159 @@
+//! Shapers with CAKE's queues at the client's router, behind the link down and in front of the link up, and cake-autorate,
+//! which steers them.
+//!
+//! CAKE's queues are FQ-CoDel's here, with CAKE's target: 5 ms, or the time of one and a half packets at the shaper's rate.
+//! That leaves out what makes no difference to flows of one host: isolation of hosts, priorities, and the filter of
+//! acknowledgements, which is off by default.
+
+mod autorate;
+
+use crate::events::{EventQueue, Kind, Target};
+use crate::packet::Probe;
+use autorate::{Autorate, Bounds, PING_INTERVAL, PINGERS};
+use std::time::Duration;
+use tidegate_link::{Config, FqCodelPolicy, Policy, QueueConfig, Rate};
+use tidegate_measure::{Window, curve};
+use tidegate_scenario::{CakeSpec, Series, ShapedSpec};
+use tidegate_time::Instant;
+
+/// Numbers of its clocks, behind the observers'.
+pub const PING: usize = 3;
+pub const MONITOR: usize = 4;
+
+/// Bytes that CAKE's queue holds, at least.
+const QUEUE_BYTES: usize = 4 << 20;
+
+/// The packet by which CAKE's target is lengthened, in bits.
+const PACKET_BITS: f64 = 8.0 * 1514.0;
+
+/// CAKE's target and interval, at least.
+const TARGET: Duration = Duration::from_millis(5);
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// The two shapers' rates over time, and what steers them.
+#[derive(Debug)]
+pub struct Cake {
+    autorate: Option<Autorate>,
+    /// Places of the shapers among the links, down and up.
+    pub places: [usize; 2],
+    /// Routes of an echo, down and up.
+    pub routes: [u32; 2],
+    /// The next echo's number.
+    pings: u64,
+    /// Bytes that had passed at the last look.
+    passed: [u64; 2],
+    /// When that was.
+    looked: Instant,
+    /// Since when each rate is in force, in kbit/s.
+    rates: [Vec<(Instant, f64)>; 2],
+}
+
+impl Cake {
+    /// Shapers at those places, and echoes over those routes.
+    pub fn new(spec: &CakeSpec, places: [usize; 2], routes: [u32; 2]) -> Self {
+        let both = [spec.down, spec.up];
+        let bounds = both.map(|shaped| {
+            let [least, base, most] = shaped.bounds().map(|mbps| (mbps * 1e3).round() as i64);
+            Bounds { least, base, most }
+        });
+        Self {
+            autorate: spec.is_steered().then(|| Autorate::new(bounds)),
+            places,
+            routes,
+            pings: 0,
+            passed: [0; 2],
+            looked: Instant::ZERO,
+            rates: both.map(|shaped| vec![(Instant::ZERO, shaped.mbps * 1e3)]),
+        }
+    }
+
+    /// Begins to steer, if it does.
+    pub fn start(&self, events: &mut EventQueue) {
+        if let Some(autorate) = &self.autorate {
+            let first = Instant::ZERO + autorate.monitor_interval();
+            events.wake_by(Target::new(Kind::Clock, PING), Instant::ZERO);
+            events.wake_by(Target::new(Kind::Clock, MONITOR), first);
+        }
+    }
+
+    /// The next echo, and when the one after it follows.
+    pub fn ping(&mut self, now: Instant) -> (Probe, Duration) {
+        let pinger = (self.pings % PINGERS as u64) as u8;
+        self.pings += 1;
+        let probe = Probe { pinger, sent: now };
+        (probe, PING_INTERVAL / PINGERS as u32)
+    }
+
+    /// So many bytes have passed the shapers so far. Returns when to look next.
+    pub fn monitor(&mut self, now: Instant, passed: [u64; 2]) -> Option<Duration> {
+        let autorate = self.autorate.as_mut()?;
+        let further = [0, 1].map(|direction| passed[direction] - self.passed[direction]);
+        autorate.achieved(further, now - self.looked);
+        (self.passed, self.looked) = (passed, now);
+        Some(autorate.monitor_interval())
+    }
+
+    /// An echo is back. Returns the rates that have changed, in bit/s, with the shapers' places.
+    pub fn answered(&mut self, now: Instant, probe: Probe) -> Vec<(usize, f64)> {
+        let Some(autorate) = &mut self.autorate else {
+            return Vec::new();
+        };
+        let before = autorate.rates();
+        autorate.answered(now, probe.pinger.into(), now - probe.sent);
+        let after = autorate.rates();
+        let changed = (0..2).filter(|&direction| after[direction] != before[direction]);
+        changed
+            .map(|direction| {
+                let kbps = after[direction] as f64;
+                self.rates[direction].push((now, kbps));
+                (self.places[direction], kbps * 1e3)
+            })
+            .collect()
+    }
+
+    /// The mean of a shaper's rate while it counts, in bit/s.
+    pub fn mean_bps(&self, direction: usize, window: Window) -> f64 {
+        let rates = &self.rates[direction];
+        let ends = rates.iter().skip(1).map(|&(at, _)| at).chain([window.end]);
+        let bits = rates.iter().zip(ends).map(|(&(from, kbps), end)| {
+            let counted = end.max(window.warmup) - from.max(window.warmup);
+            kbps * 1e3 * counted.as_secs_f64()
+        });
+        bits.sum::<f64>() / (window.end - window.warmup).as_secs_f64()
+    }
+
+    /// Curves of the rates: `shaper_bps`, `up_shaper_bps`.
+    pub fn curves(&self) -> Vec<Series> {
+        let names = ["shaper_bps", "up_shaper_bps"];
+        let of = |(name, rates): (&str, &Vec<(Instant, f64)>)| {
+            let points = rates.iter().map(|&(at, kbps)| (at, kbps * 1e3));
+            curve(name, "", points.collect())
+        };
+        names.into_iter().zip(&self.rates).map(of).collect()
+    }
+}
+
+/// What a shaper is made of.
+pub fn shaper(shaped: &ShapedSpec) -> Config {
+    let bps = shaped.mbps * 1e6;
+    let (target, interval) = codel(bps);
+    Config {
+        queue: QueueConfig {
+            packets: None,
+            bytes: Some(QUEUE_BYTES),
+            policy: Policy::FqCodel(FqCodelPolicy {
+                target,
+                interval,
+                ..FqCodelPolicy::default()
+            }),
+        },
+        rate: Rate::constant(bps),
+        ..Config::default()
+    }
+}
+
+/// CAKE's target and interval at that rate (`cake_set_rate` of sch_cake.c).
+pub fn codel(bps: f64) -> (Duration, Duration) {
+    let target = TARGET.max(Duration::from_secs_f64(1.5 * PACKET_BITS / bps));
+    (target, (INTERVAL + target - TARGET).max(2 * target))
+}

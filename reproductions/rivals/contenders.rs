@@ -1,0 +1,131 @@
+//! Who is held against whom, and how somebody who knows a link sets them.
+
+use crate::tide::paths::Path;
+use anyhow::Result;
+use tidegate_scenario::{CakeSpec, Law, QueuePolicy, Run, ShapedSpec};
+
+/// cake-autorate as it comes: 5, 20 and 80 Mbit/s down, 5, 20 and 35 up (its defaults.sh).
+const DEFAULTS: CakeSpec = CakeSpec {
+    down: steered(5.0, 20.0, 80.0),
+    up: steered(5.0, 20.0, 35.0),
+};
+
+/// Of the uplink, which is steady, an expert's shaper takes so much.
+const OF_UPLINK: f64 = 0.95;
+
+/// A shaper set by hand: so much of the link's mean rate.
+const BY_HAND: f64 = 0.75;
+
+/// The least rate that an expert sets, in Mbit/s: a packet takes 120 ms.
+const LEAST_MBPS: f64 = 0.1;
+
+const fn steered(least: f64, base: f64, most: f64) -> ShapedSpec {
+    ShapedSpec {
+        mbps: base,
+        min_mbps: Some(least),
+        max_mbps: Some(most),
+    }
+}
+
+/// Who does something against the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rival {
+    /// Nobody.
+    Linux,
+    /// Ours, at the receiver.
+    Tide,
+    /// cake-autorate at the client's router, as it comes.
+    Autorate,
+    /// The same, set for the link by somebody who knows it.
+    Expert,
+    /// CAKE at the client's router with three quarters of the link's mean rate.
+    ByHand,
+    /// The sender, by BBR.
+    Bbr,
+    /// The link, by FQ-CoDel.
+    FqCodel,
+}
+
+impl Rival {
+    /// All of them, as pictures and tables list them.
+    pub const ALL: [Self; 7] = [
+        Self::Linux,
+        Self::Tide,
+        Self::Autorate,
+        Self::Expert,
+        Self::ByHand,
+        Self::Bbr,
+        Self::FqCodel,
+    ];
+
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linux => "Linux",
+            Self::Tide => "tide",
+            Self::Autorate => "cake-autorate, defaults",
+            Self::Expert => "cake-autorate, expert",
+            Self::ByHand => "CAKE at 75 % of the mean",
+            Self::Bbr => "BBR sender",
+            Self::FqCodel => "FQ-CoDel in the bottleneck",
+        }
+    }
+
+    /// What it needs, that `tide` does not.
+    pub const fn needs(self) -> &'static str {
+        match self {
+            Self::Linux => "nothing",
+            Self::Tide => "the receiver, or its router",
+            Self::Autorate => "the router, 20 probes a second",
+            Self::Expert => "the router, 20 probes a second, who knows the link",
+            Self::ByHand => "the router, who knows the link",
+            Self::Bbr => "every sender",
+            Self::FqCodel => "the operator",
+        }
+    }
+
+    /// The queue discipline of the link.
+    pub const fn policy(self) -> QueuePolicy {
+        match self {
+            Self::FqCodel => QueuePolicy::FqCodel,
+            _ => QueuePolicy::DropTail,
+        }
+    }
+
+    /// Its run on a path.
+    ///
+    /// # Errors
+    /// When the path's recording cannot be read.
+    pub fn run(self, path: &Path) -> Result<Run> {
+        let law = match self {
+            Self::Tide => Law::Tide,
+            _ => Law::None,
+        };
+        let mut run = Run::new(self.name(), law);
+        run.stampless = law == Law::Tide;
+        if self == Self::Bbr {
+            run.congestion_control = Some("bbr".into());
+        }
+        run.cake = self.cake(path)?;
+        Ok(run)
+    }
+
+    fn cake(self, path: &Path) -> Result<Option<CakeSpec>> {
+        let fixed = |mbps| ShapedSpec {
+            mbps,
+            min_mbps: None,
+            max_mbps: None,
+        };
+        let up = fixed(OF_UPLINK * path.uplink_mbps());
+        let down = match self {
+            Self::Autorate => return Ok(Some(DEFAULTS)),
+            Self::Expert => {
+                let [least, base, most] = path.rates_mbps()?.map(|mbps| mbps.max(LEAST_MBPS));
+                steered(least, base, most)
+            }
+            Self::ByHand => fixed((BY_HAND * path.mean_mbps).max(LEAST_MBPS)),
+            _ => return Ok(None),
+        };
+        Ok(Some(CakeSpec { down, up }))
+    }
+}
