@@ -7,7 +7,8 @@
 """
 
 from ._errors import Fault, ScenarioError
-from ._native import BEHAVIOUR_VERSION, __version__
+from ._native import BEHAVIOUR_VERSION, ReceiverView, SenderView, __version__
+from ._own import Law, Sender
 from ._result import Result
 from ._scenario import Scenario, shipped
 from ._session import FlowView, LinkView, Session
@@ -19,11 +20,15 @@ __all__ = [
     "BEHAVIOUR_VERSION",
     "Fault",
     "FlowView",
+    "Law",
     "LinkView",
+    "ReceiverView",
     "Recording",
     "Result",
     "Scenario",
     "ScenarioError",
+    "Sender",
+    "SenderView",
     "Session",
     "Sweep",
     "Table",

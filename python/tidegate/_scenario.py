@@ -9,6 +9,7 @@ from typing import Any, Iterable, Iterator, Mapping, MutableMapping, NamedTuple,
 
 from . import _native
 from ._errors import wrong
+from ._own import Codes, is_code, name as named_code, taken
 from ._progress import Progress, shown
 from ._result import Result
 from ._session import Session
@@ -32,6 +33,8 @@ class Spec(NamedTuple):
     vary: list[tuple[str, list[Any]]]
     runs: Optional[Sequence[str]]
     """Names of those that are to be run; all if none is named."""
+    own: dict[str, Codes]
+    """What of the runs is written in Python, by their names."""
     command: str
     """How to have the results again."""
 
@@ -149,10 +152,12 @@ class Scenario(MutableMapping[str, Any]):
         :param bin_ms: milliseconds from one point of a curve to the next.
         :param progress: a bar, or a function that is told seconds of virtual time done, and of all.
         :param settings: keys of a run, such as ``law="tide"``, ``congestion_control="bbr"``, ``lambda_=2``,
-            ``rmem_max`` (bytes), ``window`` (bytes).
+            ``rmem_max`` (bytes), ``window`` (bytes). ``law``, ``server_law`` and ``congestion_control`` may be classes of
+            yours (:class:`tidegate.Law`, :class:`tidegate.Sender`), here and in the scenario's runs.
         :raises ScenarioError: with all that is wrong.
 
-        Ctrl-C stops it. The interpreter's lock is not held meanwhile.
+        Ctrl-C stops it. The interpreter's lock is not held meanwhile, unless a law or sender is Python's. What such a class
+        raises is raised here.
         """
         plan = self._plan_of_one("run", name, seed, settings)
         return self._perform(plan, series, bin_ms, 1, progress)
@@ -179,7 +184,7 @@ class Scenario(MutableMapping[str, Any]):
     ) -> _native.Plan:
         document = dict(self._document)
         document["run"] = [self._chosen(name, _without_underscores(settings))]
-        said = [*([repr(name)] if name else []), *(f"{key}={value!r}" for key, value in settings.items())]
+        said = [*([repr(name)] if name else []), *(f"{key}={_said(value)}" for key, value in settings.items())]
         if seed is not None:
             document["seed"] = seed
             said.append(f"seed={seed}")
@@ -247,8 +252,7 @@ class Scenario(MutableMapping[str, Any]):
         if name is not None:
             return {**self._named(name), **settings}
         if settings:
-            own = settings.get("law", "none")
-            return {"name": "linux" if own == "none" else own, **settings}
+            return {"name": _name_of(settings), **settings}
         if len(runs) == 1:
             return dict(runs[0])
         known = ", ".join(str(run.get("name")) for run in runs)
@@ -265,7 +269,8 @@ class Scenario(MutableMapping[str, Any]):
         resolved = _resolve(document, files)
         varied = [(key, [_from_here(key, _resolve(v, files)) for v in values]) for key, values in vary]
         origin = f"tidegate.Scenario.load({self._path!r})" if self._path else "tidegate.Scenario(…)"
-        return Spec(resolved, self._text, self._path or "scenario", files, varied, runs, f"{origin}.{command}")
+        own = _take_code(resolved)
+        return Spec(resolved, self._text, self._path or "scenario", files, varied, runs, own, f"{origin}.{command}")
 
     def _perform(
         self,
@@ -303,6 +308,32 @@ def shipped() -> list[str]:
 def _without_underscores(settings: Mapping[str, Any]) -> dict[str, Any]:
     """``lambda_`` is ``lambda``, which Python keeps for itself."""
     return {key.rstrip("_"): value for key, value in settings.items()}
+
+
+def _name_of(settings: Mapping[str, Any]) -> str:
+    """The name of a run that has only settings: its law's, or else that of its congestion control, if it is Python's."""
+    own = [settings.get("law", "none"), settings.get("congestion_control")]
+    named = [named_code(value) for value in own if is_code(value)]
+    if named:
+        return named[0]
+    return "linux" if own[0] == "none" else str(own[0])
+
+
+def _said(value: object) -> str:
+    return named_code(value) if is_code(value) else repr(value)
+
+
+def _take_code(document: MutableMapping[str, Any]) -> dict[str, Codes]:
+    """Takes what of the runs is written in Python out of a document: it, by the runs' names."""
+    codes = {}
+    runs = document.get("run")
+    if isinstance(runs, list):
+        for nth, run in enumerate(runs):
+            if isinstance(run, Mapping):
+                runs[nth], own = taken(run)
+                if own:
+                    codes[str(run.get("name"))] = own
+    return codes
 
 
 def _quantities(series: Union[bool, Sequence[str]]) -> Optional[list[str]]:

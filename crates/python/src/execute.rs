@@ -1,19 +1,23 @@
 //! Runs in the background, while the interpreter is free and hears of interrupts.
 
 use crate::errors::wrong;
+use crate::own::{Codes, Trouble};
 use crate::reading::Variant;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::ffi::c_long;
 use std::num::NonZero;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
-use tidegate_scenario::RunResult;
+use std::time::{Duration, Instant};
+use tidegate_scenario::{Run, RunResult};
 use tidegate_sim::{Options, in_order, run_one};
 
 /// Time between two looks for an interrupt.
 const LOOK: Duration = Duration::from_millis(10);
+/// How long what is interrupted has to come to an end by itself.
+const PATIENCE: Duration = Duration::from_millis(30);
 
 /// Stops what runs, from another thread.
 #[pyclass(frozen, module = "tidegate._native")]
@@ -89,7 +93,8 @@ impl Asked {
 /// Those runs, each by the number of its variant and its own within that, in their order.
 ///
 /// # Errors
-/// When it was stopped; what an interrupt's handler or `progress` raises, after everything has been stopped.
+/// When it was stopped; what an interrupt's handler, `progress`, or a law or sender in Python raises, after everything has
+/// been stopped.
 pub fn execute(
     py: Python<'_>,
     variants: &[Variant],
@@ -98,57 +103,200 @@ pub fn execute(
     stop: &Stop,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<RunResult>> {
-    let stop = &stop.0;
-    let passed_us = AtomicU64::new(0);
-    let over = AtomicBool::new(false);
-    let options = Options {
-        stop: Arc::clone(stop),
-        progress: &|further| {
-            passed_us.fetch_add(further.as_micros() as u64, Ordering::Relaxed);
-        },
-        ..asked.options()
-    };
-    let work = |number: usize| {
-        let (variant, run) = jobs[number];
-        let Variant {
-            scenario, inputs, ..
-        } = &variants[variant];
-        let result = run_one(scenario, inputs, &scenario.runs[run], &options);
-        result.map(|result| result.map(|result| asked.kept(result)))
-    };
     let seconds = jobs.iter().map(|job| variants[job.0].scenario.duration_s);
-    let all: f64 = seconds.sum();
-    let caller = thread::current();
-    let done = thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            let mut results = Vec::new();
-            let take = |_, result| {
-                results.push(result);
-                Ok(())
-            };
-            let done = in_order(jobs.len(), asked.threads, work, take, || {});
-            over.store(true, Ordering::Release);
-            caller.unpark();
-            done.map(|_| results)
-        });
-        let heard = watch(py, &over, || match progress {
-            Some(progress) => {
-                let done = passed_us.load(Ordering::Relaxed) as f64 / 1e6;
-                progress.call1((done, all)).map(drop)
+    let ended = Arc::default();
+    let work = Work {
+        variants,
+        jobs,
+        asked,
+        stop: &stop.0,
+        trouble: Trouble::stopping(&ended),
+        ended,
+        passed_us: AtomicU64::new(0),
+        all_s: seconds.sum(),
+        callers: Mutex::default(),
+    };
+    let calls_python = (0..jobs.len()).any(|number| work.own(number).is_some());
+    let results = if calls_python && (asked.threads == 1 || jobs.len() == 1) {
+        work.here(progress.map(|progress| progress.clone().unbind()))
+    } else {
+        work.on_threads(py, progress)?
+    };
+    if let Some(error) = work.trouble.take() {
+        return Err(error);
+    }
+    match results {
+        Ok(results) if results.len() == jobs.len() => Ok(results),
+        Ok(_) => Err(PyRuntimeError::new_err("stopped")),
+        Err(error) => Err(PyRuntimeError::new_err(format!("{error:#}"))),
+    }
+}
+
+/// Runs in hand.
+struct Work<'a> {
+    variants: &'a [Variant],
+    jobs: &'a [(usize, usize)],
+    asked: &'a Asked,
+    /// Somebody else wants it to end.
+    stop: &'a AtomicBool,
+    /// It ends, for that or for another reason.
+    ended: Arc<AtomicBool>,
+    /// What laws and senders in Python have raised.
+    trouble: Trouble,
+    /// Virtual time that is done, and all that there is.
+    passed_us: AtomicU64,
+    all_s: f64,
+    /// Threads that call laws and senders in Python, as Python numbers them.
+    callers: Mutex<Vec<c_long>>,
+}
+
+impl Work<'_> {
+    fn run(&self, number: usize) -> (&Variant, &Run) {
+        let (variant, run) = self.jobs[number];
+        let variant = &self.variants[variant];
+        (variant, &variant.scenario.runs[run])
+    }
+
+    /// What of a run is Python's.
+    fn own(&self, number: usize) -> Option<&Arc<Codes>> {
+        let (variant, run) = self.run(number);
+        variant.own_of(run)
+    }
+
+    /// Does one; `told` hears of each step.
+    fn perform(
+        &self,
+        number: usize,
+        told: &(dyn Fn() + Sync),
+    ) -> anyhow::Result<Option<RunResult>> {
+        let (variant, run) = self.run(number);
+        let options = Options {
+            stop: Arc::clone(&self.ended),
+            progress: &|further| {
+                let further = further.as_micros() as u64;
+                self.passed_us.fetch_add(further, Ordering::Relaxed);
+                if self.stop.load(Ordering::Relaxed) {
+                    self.ended.store(true, Ordering::Relaxed);
+                }
+                told();
+            },
+            own: self.own(number).map(|own| own.at_work(&self.trouble)),
+            ..self.asked.options()
+        };
+        let result = run_one(&variant.scenario, &variant.inputs, run, &options)?;
+        Ok(result.map(|result| self.asked.kept(result)))
+    }
+
+    fn tell(&self, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let Some(progress) = progress else {
+            return Ok(());
+        };
+        let done = self.passed_us.load(Ordering::Relaxed) as f64 / 1e6;
+        progress.call1((done, self.all_s)).map(drop)
+    }
+
+    /// One after another on this thread, which keeps the interpreter's lock where Python is called: taking it anew for
+    /// each call takes longer than many a call. An interrupt is raised where Python is.
+    fn here(&self, progress: Option<Py<PyAny>>) -> anyhow::Result<Vec<RunResult>> {
+        let last = Mutex::new(Instant::now());
+        let told = || {
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            if last.elapsed() < LOOK {
+                return;
             }
-            None => Ok(()),
-        });
-        if heard.is_err() {
-            stop.store(true, Ordering::Relaxed);
+            *last = Instant::now();
+            let heard = Python::attach(|py| {
+                // Others may have it, if they want to.
+                py.detach(|| {});
+                py.check_signals()?;
+                self.tell(progress.as_ref().map(|progress| progress.bind(py)))
+            });
+            if let Err(error) = heard {
+                self.trouble.keep(error);
+            }
+        };
+        let mut results = Vec::new();
+        for number in 0..self.jobs.len() {
+            let result = match self.own(number) {
+                Some(_) => self.perform(number, &told),
+                None => Python::attach(|py| py.detach(|| self.perform(number, &told))),
+            };
+            let Some(result) = result? else { break };
+            results.push(result);
         }
-        let done = py.detach(|| worker.join());
-        heard.map(|()| done)
-    })?;
-    match done {
-        Ok(Ok(results)) if results.len() == jobs.len() => Ok(results),
-        Ok(Ok(_)) => Err(PyRuntimeError::new_err("stopped")),
-        Ok(Err(error)) => Err(PyRuntimeError::new_err(format!("{error:#}"))),
-        Err(panic) => std::panic::resume_unwind(panic),
+        Ok(results)
+    }
+
+    /// On threads, while the interpreter is free but where Python is called, and hears of interrupts.
+    fn on_threads(
+        &self,
+        py: Python<'_>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<anyhow::Result<Vec<RunResult>>> {
+        let over = AtomicBool::new(false);
+        let caller = thread::current();
+        let work = |number: usize| match self.own(number) {
+            Some(_) => self.calling_python(|| self.perform(number, &|| {})),
+            None => self.perform(number, &|| {}),
+        };
+        let done = thread::scope(|scope| {
+            let worker = scope.spawn(|| {
+                let mut results = Vec::new();
+                let take = |_, result| {
+                    results.push(result);
+                    Ok(())
+                };
+                let done = in_order(self.jobs.len(), self.asked.threads, work, take, || {});
+                over.store(true, Ordering::Release);
+                caller.unpark();
+                done.map(|_| results)
+            });
+            let heard = watch(py, &over, || self.tell(progress));
+            if heard.is_err() {
+                self.ended.store(true, Ordering::Relaxed);
+                self.interrupt(py, &over);
+            }
+            let done = py.detach(|| worker.join());
+            heard.map(|()| done)
+        })?;
+        Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    }
+
+    /// Does that on a thread that calls Python: it has a state of the interpreter's for all calls, and is known.
+    fn calling_python<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        Python::attach(|py| {
+            let ident = py.import("threading").and_then(|threading| {
+                let ident = threading.call_method0("get_ident")?;
+                ident.extract::<c_long>()
+            });
+            let callers = || self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Ok(ident) = ident {
+                callers().push(ident);
+                let result = py.detach(work);
+                callers().retain(|&other| other != ident);
+                return result;
+            }
+            py.detach(work)
+        })
+    }
+
+    /// Until it is over, interrupts what does not come to an end by itself: a law that counts for ever, say.
+    fn interrupt(&self, py: Python<'_>, over: &AtomicBool) {
+        let since = Instant::now();
+        while !over.load(Ordering::Acquire) {
+            py.detach(|| thread::park_timeout(LOOK));
+            if since.elapsed() < PATIENCE {
+                continue;
+            }
+            let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+            for &ident in callers.iter() {
+                // SAFETY: the interpreter's lock is held; a thread that is not there any more is not found.
+                unsafe {
+                    let interrupt = pyo3::ffi::PyExc_KeyboardInterrupt;
+                    pyo3::ffi::PyThreadState_SetAsyncExc(ident, interrupt);
+                }
+            }
+        }
     }
 }
 

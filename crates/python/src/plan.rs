@@ -29,11 +29,12 @@ impl Plan {
     #[new]
     #[pyo3(signature = (spec, variants=None))]
     fn new(py: Python<'_>, spec: Spec<'_>, variants: Option<(usize, usize)>) -> PyResult<Self> {
-        let reading = Reading::new(&spec)?;
+        let command = spec.command.clone();
+        let reading = Reading::new(spec)?;
         Ok(Self {
             variants: reading.variants(py, variants, |variant| variant)?,
             columns: reading.columns(),
-            command: spec.command,
+            command,
         })
     }
 
@@ -46,8 +47,7 @@ impl Plan {
     fn keys(&self) -> Vec<String> {
         let of_variant = |v: &Variant| {
             let runs = v.scenario.runs.iter();
-            runs.map(|run| v.keys.of(run).to_string())
-                .collect::<Vec<_>>()
+            runs.map(|run| v.key(run)).collect::<Vec<_>>()
         };
         self.variants.iter().flat_map(of_variant).collect()
     }
@@ -95,7 +95,7 @@ impl Plan {
         let py = slf.py();
         let asked = Asked::new(py, series.then(Vec::new), bin_ms, None)?;
         let variants = &slf.get().variants;
-        Session::new(py, slf.clone().unbind(), &variants[0], &asked.options())
+        Session::new(py, slf.clone().unbind(), &variants[0], asked.options())
     }
 }
 

@@ -1,10 +1,12 @@
 //! A scenario and what is varied in it, as Python says it, and the variants that come of it.
 
 use crate::errors::{refused, unsupported};
+use crate::own::Codes;
 use crate::values::{table, toml_of};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tidegate_scenario::{
     Files, LinkInputs, LoadError, Run, Scenario, Setting, Variation, combinations,
 };
@@ -19,11 +21,37 @@ pub struct Variant {
     pub left_out: Vec<Run>,
     /// Its links.
     pub inputs: LinkInputs,
-    /// The keys of its runs.
-    pub keys: Keys,
+    /// The keys of its runs, but for what of these is Python's.
+    keys: Keys,
     /// What was put in place of its own, in the order of the variations.
     pub values: Vec<Value>,
+    /// What of its runs is Python's, by their names.
+    own: Arc<OwnOfRuns>,
 }
+
+type OwnOfRuns = BTreeMap<String, Arc<Codes>>;
+
+impl Variant {
+    /// What identifies the result of a run: equal where the result has to be. Of code that does not say what it is there is
+    /// no key, but a sentence.
+    pub fn key(&self, run: &Run) -> String {
+        let Some(own) = self.own_of(run) else {
+            return self.keys.of(run).to_string();
+        };
+        match own.stated() {
+            Ok(stated) => self.keys.of_own(run, &stated).to_string(),
+            Err(name) => format!("{NO_KEY}{name} states no version"),
+        }
+    }
+
+    /// What of a run is Python's.
+    pub fn own_of(&self, run: &Run) -> Option<&Arc<Codes>> {
+        self.own.get(&run.name)
+    }
+}
+
+/// How what stands in the place of a key begins.
+pub const NO_KEY: &str = "none: ";
 
 /// What Python hands over: `_scenario.py`'s `Spec`.
 #[derive(FromPyObject)]
@@ -37,6 +65,8 @@ pub struct Spec<'py> {
     vary: Vec<(String, Vec<Bound<'py, PyAny>>)>,
     /// Names of the runs that are to be run; all if none is named.
     runs: Option<Vec<String>>,
+    /// What of the runs is Python's, by their names.
+    own: BTreeMap<String, Codes>,
     /// How to have the results again, for their provenance.
     pub command: String,
 }
@@ -49,6 +79,7 @@ pub struct Reading {
     files: BTreeMap<String, String>,
     variations: Vec<Variation>,
     runs: Option<Vec<String>>,
+    own: Arc<OwnOfRuns>,
 }
 
 impl Reading {
@@ -56,7 +87,7 @@ impl Reading {
     ///
     /// # Errors
     /// When a value is none that a scenario can have.
-    pub fn new(spec: &Spec<'_>) -> PyResult<Self> {
+    pub fn new(spec: Spec<'_>) -> PyResult<Self> {
         let variations = spec.vary.iter().map(|(key, values)| {
             let values = values.iter().map(|value| toml_of(value, key));
             Ok(Variation {
@@ -64,13 +95,16 @@ impl Reading {
                 values: values.collect::<PyResult<_>>()?,
             })
         });
+        let own = spec.own.into_iter();
+        let own = own.map(|(run, codes)| (run, Arc::new(codes)));
         Ok(Self {
             document: table(&spec.document, "")?,
-            written: spec.written.clone(),
-            path: spec.path.clone(),
-            files: spec.files.clone(),
             variations: variations.collect::<PyResult<_>>()?,
-            runs: spec.runs.clone(),
+            written: spec.written,
+            path: spec.path,
+            files: spec.files,
+            runs: spec.runs,
+            own: Arc::new(own.collect()),
         })
     }
 
@@ -121,6 +155,7 @@ impl Reading {
             inputs: scenario.link_inputs_from(&files, &self.path)?,
             keys: Keys::from_files(&scenario, &files)?,
             values: values.collect(),
+            own: Arc::clone(&self.own),
             left_out,
             scenario,
         })

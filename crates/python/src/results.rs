@@ -52,11 +52,7 @@ impl Results {
             let scenario = &variant.scenario;
             Set {
                 values: variant.values.clone(),
-                keys: scenario
-                    .runs
-                    .iter()
-                    .map(|run| variant.keys.of(run).to_string())
-                    .collect(),
+                keys: scenario.runs.iter().map(|run| variant.key(run)).collect(),
                 results: ResultSet {
                     scenario: scenario.name.clone(),
                     description: scenario.description.clone(),

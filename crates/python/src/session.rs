@@ -1,12 +1,13 @@
 //! A run step by step.
 
 use crate::errors::{unsupported, wrong};
+use crate::own::Trouble;
 use crate::plan::Plan;
 use crate::reading::Variant;
 use crate::results::Results;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 use tidegate_sim::{Manual, Options};
 
@@ -20,6 +21,9 @@ const LOOK: Duration = Duration::from_millis(10);
 pub struct Session {
     /// None once it is finished.
     inner: Mutex<Option<tidegate_sim::Session>>,
+    /// What laws and senders of Python's have raised.
+    trouble: Trouble,
+    calls_python: bool,
     plan: Py<Plan>,
 }
 
@@ -42,6 +46,8 @@ pub struct FlowView {
     in_flight_packets: u32,
     /// Payload of a full segment; 0 before the handshake is over.
     segment_bytes: u32,
+    /// Bytes that the sender knows to have arrived, SYN and FIN included.
+    acknowledged_bytes: u64,
     /// The window that the receiver has advertised.
     window_bytes: u64,
     /// The sender's pacing rate, if it has one.
@@ -88,26 +94,51 @@ impl Session {
         py: Python<'_>,
         plan: Py<Plan>,
         variant: &Variant,
-        options: &Options,
+        mut options: Options,
     ) -> PyResult<Self> {
         let Variant {
             scenario, inputs, ..
         } = variant;
-        let session = tidegate_sim::Session::new(scenario, inputs, &scenario.runs[0], options);
+        let run = &scenario.runs[0];
+        let trouble = Trouble::stopping(&options.stop);
+        options.own = variant.own_of(run).map(|own| own.at_work(&trouble));
+        let session = tidegate_sim::Session::new(scenario, inputs, run, &options);
         let session = session.map_err(|error| unsupported(py, &error))?;
         Ok(Self {
             inner: Mutex::new(Some(session)),
+            trouble,
+            calls_python: options.own.is_some(),
             plan,
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<tidegate_sim::Session>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Not waited for with the interpreter's lock in hand: laws and senders in Python need it to come to an end.
+    fn lock(&self) -> PyResult<MutexGuard<'_, Option<tidegate_sim::Session>>> {
+        match self.inner.try_lock() {
+            Ok(guard) => Ok(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if self.calls_python => {
+                let message = "the session is being advanced: laws and senders see it by what they are called with";
+                Err(PyRuntimeError::new_err(message))
+            }
+            Err(TryLockError::WouldBlock) => {
+                Ok(self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+        }
     }
 
     fn with<T>(&self, look: impl FnOnce(&mut tidegate_sim::Session) -> T) -> PyResult<T> {
         let finished = || PyValueError::new_err("the session is finished");
-        self.lock().as_mut().map(look).ok_or_else(finished)
+        self.lock()?.as_mut().map(look).ok_or_else(finished)
+    }
+
+    /// Raises what code of Python's has raised, which is the session's end.
+    fn check(&self) -> PyResult<()> {
+        let Some(error) = self.trouble.take() else {
+            return Ok(());
+        };
+        self.lock()?.take();
+        Err(error)
     }
 }
 
@@ -151,6 +182,7 @@ impl Session {
         let mut left = Duration::from_secs_f64(milliseconds / 1e3);
         loop {
             left = py.detach(|| self.with(|session| advance(session, left)))?;
+            self.check()?;
             py.check_signals()?;
             if left.is_zero() {
                 return Ok(());
@@ -171,6 +203,7 @@ impl Session {
             cwnd_packets: view.cwnd_segments,
             in_flight_packets: view.in_flight_segments,
             segment_bytes: view.segment_bytes,
+            acknowledged_bytes: view.acknowledged_bytes,
             window_bytes: view.window_bytes,
             pacing_bps: view.pacing_rate.map(|bytes| bytes as f64 * 8.0),
             packets_sent: view.segments_sent,
@@ -226,7 +259,7 @@ impl Session {
     fn finish(&self, py: Python<'_>) -> PyResult<Results> {
         let rest = self.with(|session| session.duration() - session.now())?;
         self.advance(py, ms(rest).ceil())?;
-        let session = self.lock().take();
+        let session = self.lock()?.take();
         let session = session.ok_or_else(|| PyValueError::new_err("the session is finished"))?;
         Ok(self.plan.get().results(vec![session.finish()]))
     }

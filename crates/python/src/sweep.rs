@@ -1,9 +1,9 @@
 //! Many runs that leave rows behind, whoever does the work.
 
-use crate::reading::{Reading, Spec, Variant};
+use crate::reading::{NO_KEY, Reading, Spec, Variant};
 use crate::table::{Table, Values};
 use crate::tables::{varied, word};
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use toml::Value;
 
 /// What identifies a run of a variant, in the order of the columns.
 pub fn identity(variant: &Variant, run: &Run) -> Vec<String> {
-    let own = [run.name.clone(), variant.keys.of(run).to_string()];
+    let own = [run.name.clone(), variant.key(run)];
     variant.values.iter().map(word).chain(own).collect()
 }
 
@@ -53,7 +53,7 @@ impl Sweep {
     /// Reads every variant.
     #[new]
     fn new(py: Python<'_>, spec: Spec<'_>) -> PyResult<Self> {
-        let reading = Reading::new(&spec)?;
+        let reading = Reading::new(spec)?;
         Ok(Self {
             variants: reading.variants(py, None, Outline::new)?,
             columns: reading.columns(),
@@ -73,9 +73,12 @@ impl Sweep {
 
     /// Where its rows go: into a folder, from which it goes on with what is there, or nowhere.
     ///
-    /// Raises `ValueError` when other rows are there, `OSError` when nothing can be written.
+    /// Raises `ValueError` when other rows are there, or a run has no key to go on by, `OSError` when nothing can be written.
     fn write(slf: &Bound<'_, Self>, folder: Option<PathBuf>) -> PyResult<Written> {
         let sweep = slf.get();
+        if folder.is_some() {
+            sweep.has_keys()?;
+        }
         let shards = folder.map(|folder| {
             let left_out = sweep.variants.iter().flat_map(|v| &v.left_out);
             let all = sweep.runs().map(|(_, identity)| identity);
@@ -99,6 +102,22 @@ impl Sweep {
         variants.flat_map(|variant| variant.runs.iter().map(move |run| (variant, run)))
     }
 
+    /// Whether each run can be told from all others by its key.
+    fn has_keys(&self) -> PyResult<()> {
+        let why = |(_, identity): (_, &Vec<String>)| {
+            let key = identity.last()?;
+            key.strip_prefix(NO_KEY).map(str::to_owned)
+        };
+        let Some(why) = self.runs().find_map(why) else {
+            return Ok(());
+        };
+        let message = format!(
+            "{why}, so rows of it in a folder could not be told from those of other code: give it an attribute `version` \
+             that changes with what it does, or run the sweep without out"
+        );
+        Err(PyValueError::new_err(message))
+    }
+
     /// Columns that identify a row.
     fn identifiers(&self) -> Vec<String> {
         let own = ["run", "key"].map(str::to_owned);
@@ -109,7 +128,7 @@ impl Sweep {
 /// An error of what is written, as Python has it.
 fn raised(error: anyhow::Error) -> PyErr {
     if error.is::<Refused>() {
-        return pyo3::exceptions::PyValueError::new_err(error.to_string());
+        return PyValueError::new_err(error.to_string());
     }
     let text = format!("{error:#}");
     let number = |cause: &(dyn std::error::Error + 'static)| {

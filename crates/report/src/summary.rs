@@ -45,7 +45,7 @@ fn identity<'a>() -> Vec<Column<Row<'a>>> {
         Head::text("law")
             .spare(1)
             .about("What steers the client's receive window; none: the kernel alone.")
-            .cell(|r| named(r.own.run.law.name())),
+            .cell(|r| named(r.own.run.law_name())),
         Head::text("sender")
             .spare(4)
             .about("Congestion control of the senders.")

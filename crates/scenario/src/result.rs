@@ -26,6 +26,12 @@ pub struct RunResult {
     /// The law that steered the client's window.
     #[schemars(schema_with = "words::law")]
     pub law: Law,
+    /// The name of a law of the caller's own, which steered in its place, in the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_law: Option<String>,
+    /// The same at the server, in place of the run's `server_law`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_server_law: Option<String>,
     /// Congestion control of the senders.
     pub congestion_control: String,
     /// One entry a connection; many short ones of a workload are in `fetches` instead.
@@ -60,6 +66,13 @@ pub struct RunResult {
     /// Curves over time, on request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
+}
+
+impl RunResult {
+    /// What people call the law.
+    pub fn law_name(&self) -> &str {
+        self.own_law.as_deref().unwrap_or(self.law.name())
+    }
 }
 
 /// Shapers with CAKE at the client's router.

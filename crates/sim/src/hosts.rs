@@ -2,6 +2,7 @@
 
 use crate::events::{Kind, Target};
 use crate::network::{Network, route_of};
+use crate::own::{self, Ends, Own};
 use crate::packet::{Connected, Packet, index};
 use crate::random;
 use crate::run::Unsupported;
@@ -9,11 +10,22 @@ use crate::settings;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use slab::Slab;
+use std::sync::Arc;
 use tidegate_laws::{Law, Params};
 use tidegate_scenario::{Direction, Fair, Run, Scenario, Side, Workload};
 use tidegate_tcp::cc::Manual;
 use tidegate_tcp::steer::{Edge, Shares};
 use tidegate_tcp::{Config, Connection, ReceiveBuffer, Segment, Seq, State};
+use tidegate_time::Instant;
+
+/// Measures, and wants nothing.
+const NO_LAW: Params = Params {
+    law: Law::None,
+    lambda: 0.0,
+    limit: None,
+    keep_minima: false,
+    stampless: false,
+};
 
 /// A connection, both ends of it.
 #[derive(Debug)]
@@ -30,6 +42,8 @@ pub struct Pair {
     answer: Config,
     /// The laws at the client's and the server's edge.
     edges: [Option<Box<Edge>>; 2],
+    /// What there is of the caller's own.
+    own: Option<Box<Ends>>,
 }
 
 impl Pair {
@@ -67,12 +81,8 @@ impl Pair {
             return false;
         };
         let scale = end.window_scale();
-        let none = Params {
-            law: Law::None,
-            ..Params::default()
-        };
         let edge =
-            self.edges[index(side)].get_or_insert_with(|| Box::new(Edge::joining(none, scale)));
+            self.edges[index(side)].get_or_insert_with(|| Box::new(Edge::joining(NO_LAW, scale)));
         edge.tell(bytes);
         true
     }
@@ -100,6 +110,7 @@ impl Pair {
     /// A segment arrives at an end, which a SYN may make.
     pub fn receive(&mut self, network: &mut Network, side: Side, segment: &mut Segment) {
         let now = network.now;
+        let samples = own::samples(&self.edges, side);
         if let Some(edge) = &mut self.edges[index(side)] {
             edge.arrives(&mut network.paths[index(side)], now, segment);
         }
@@ -107,12 +118,35 @@ impl Pair {
             Some(end) => {
                 end.receive(now, segment);
             }
-            none => *none = Connection::accept(self.answer, now, segment),
+            none => {
+                *none = Connection::accept(self.answer, now, segment);
+                self.control(side);
+            }
+        }
+        if self.own.is_some() {
+            self.consult(side, now, segment, samples);
         }
         // The kernel acknowledges before the application has been woken and has read, so the window
         // lacks what has just come. A textbook's host has nobody to wake.
         if !matches!(self.answer.receive_buffer, ReceiveBuffer::Fixed(_)) {
             self.transmit(network, side);
+        }
+    }
+
+    /// Puts the congestion control of the caller's own where it belongs, if there is one.
+    fn control(&mut self, side: Side) {
+        if let (Some(own), Some(end)) = (&mut self.own, &mut self.ends[index(side)])
+            && let Some(sender) = own.take_sender(side)
+        {
+            end.replace_congestion_control(sender);
+        }
+    }
+
+    /// Asks the law of the caller's own, if there is one; `before` the segment so many round trips had been measured.
+    fn consult(&mut self, side: Side, now: Instant, segment: &Segment, before: u32) {
+        let (end, edge) = (&self.ends[index(side)], &mut self.edges[index(side)]);
+        if let (Some(own), Some(end), Some(edge)) = (&mut self.own, end, edge) {
+            own.arrived(side, now, segment, (end, edge, before));
         }
     }
 
@@ -166,6 +200,8 @@ pub struct Hosts {
     laws: [Option<(Params, bool)>; 2],
     /// Of the workloads that the law sees, by number, what it is told of their connections.
     told: Vec<Option<Told>>,
+    /// What the caller has brought along, and the workloads that it is told of.
+    own: Option<(Arc<dyn Own>, Vec<Workload>)>,
     opened: u32,
     random: Pcg64Mcg,
 }
@@ -175,7 +211,11 @@ impl Hosts {
     ///
     /// # Errors
     /// When there is no such congestion control.
-    pub fn new(scenario: &Scenario, run: &Run) -> Result<Self, Unsupported> {
+    pub fn new(
+        scenario: &Scenario,
+        run: &Run,
+        own: Option<Arc<dyn Own>>,
+    ) -> Result<Self, Unsupported> {
         let config = settings::config(&scenario.hosts, run)?;
         let configs = scenario.workloads.iter();
         Ok(Self {
@@ -189,6 +229,7 @@ impl Hosts {
                 .iter()
                 .map(|workload| told(scenario, workload, run))
                 .collect(),
+            own: own.map(|own| (own, scenario.workloads.clone())),
             opened: 0,
             random: random::stream(scenario.seed, "connections"),
         })
@@ -203,8 +244,12 @@ impl Hosts {
         tag: u32,
     ) -> Connected {
         let [ask, answer] = [self.fresh_config(workload), self.fresh_config(workload)];
-        let edges = self.laws.map(|law| {
-            let ((params, uploads), told) = law.zip(self.told[workload])?;
+        let own = self.own_of(workload);
+        let own_law = own.as_ref().and_then(|own| own.law_side());
+        let edges = [Side::Client, Side::Server].map(|side| {
+            let law = self.laws[index(side)].filter(|_| own_law != Some(side));
+            let none = || (own_law == Some(side)).then_some((NO_LAW, false));
+            let ((params, uploads), told) = law.or_else(none).zip(self.told[workload])?;
             let Told { weight, shares } = told;
             Some(Box::new(Edge::new(params, weight, uploads, shares)))
         });
@@ -222,9 +267,23 @@ impl Hosts {
             routes: [Direction::Up, Direction::Down].map(|way| route_of(workload, way)),
             answer,
             edges,
+            own,
         });
+        pair.control(Side::Client);
         pair.settle(network, Side::Client);
         name
+    }
+
+    /// What there is of the caller's own for a connection of that workload.
+    fn own_of(&self, workload: usize) -> Option<Box<Ends>> {
+        let (own, workloads) = self.own.as_ref()?;
+        let steered = self.told[workload].is_some();
+        Ends::new(own.as_ref(), &workloads[workload], steered)
+    }
+
+    /// What the caller has brought along.
+    pub fn own(&self) -> Option<&Arc<dyn Own>> {
+        self.own.as_ref().map(|(own, _)| own)
     }
 
     /// The connection of that name, if it still exists.

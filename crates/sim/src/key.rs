@@ -26,12 +26,15 @@ use tidegate_scenario::{FILE_KEYS, Files, Hosts, LoadError, Run, Scenario};
 pub struct Key {
     version: u32,
     hash: u128,
+    /// Code of the caller's own took part.
+    own: bool,
 }
 
 impl fmt::Display for Key {
-    /// The behaviour's version, and 32 hexadecimal digits.
+    /// The behaviour's version, and 32 hexadecimal digits; `-own` where code of the caller's own took part.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{:032x}", self.version, self.hash)
+        let own = if self.own { "-own" } else { "" };
+        write!(f, "{}-{:032x}{own}", self.version, self.hash)
     }
 }
 
@@ -76,16 +79,36 @@ impl Keys {
 
     /// That of `run`, one of the scenario's or another one.
     pub fn of(&self, run: &Run) -> Key {
+        self.key(run, &[])
+    }
+
+    /// That of `run` with laws or congestion controls of the caller's own ([`Own`](crate::Own)), of which `stated` says what
+    /// they are: place by place all that identifies them, whose change is a change of the result. No key of a run without
+    /// them is equal to it, whatever is stated.
+    pub fn of_own(&self, run: &Run, stated: &[(&str, &str)]) -> Key {
+        Key {
+            own: true,
+            ..self.key(run, stated)
+        }
+    }
+
+    fn key(&self, run: &Run, stated: &[(&str, &str)]) -> Key {
         let (hosts, run) = resolved(&self.hosts, run);
         let mut hasher = Hasher::new();
         for part in [&self.shared, &hosts, &run] {
             feed(&mut hasher, part);
+        }
+        for (place, what) in stated {
+            count(&mut hasher, b'!', place.len());
+            hasher.update(place.as_bytes());
+            feed(&mut hasher, &Value::from(*what));
         }
         let mut hash = [0; 16];
         hasher.finalize_xof().fill(&mut hash);
         Key {
             version: BEHAVIOUR_VERSION,
             hash: u128::from_be_bytes(hash),
+            own: false,
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::apps::{Flow, Sample};
 use crate::cake::Cake;
 use crate::network::{DOWN, Network, Node, UP};
+use crate::own;
 use crate::settings::congestion_control;
 use crate::world::World;
 use tidegate_link::Capacity;
@@ -43,6 +44,9 @@ pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) ->
         health: Health::default(),
         ..RunResult::default()
     };
+    if let Some(own) = world.hosts.own() {
+        own::name(own.as_ref(), &mut result);
+    }
     if series {
         result.series = links(&world.network, window);
         result

@@ -1,5 +1,6 @@
 //! Runs a scenario.
 
+use crate::own::Own;
 use crate::session::Session;
 use crate::{apps, settings};
 use anyhow::Context;
@@ -46,16 +47,19 @@ pub struct Options<'a> {
     pub series: bool,
     /// Time from one point of a curve to the next, more than 0.
     pub bin: Duration,
+    /// Laws and congestion controls in place of the runs'.
+    pub own: Option<Arc<dyn Own>>,
 }
 
 impl Default for Options<'_> {
-    /// No progress, no series; of these a point for each [`BIN`].
+    /// No progress, no series; of these a point for each [`BIN`]; nothing of one's own.
     fn default() -> Self {
         Self {
             stop: Arc::default(),
             progress: &|_| {},
             series: false,
             bin: BIN,
+            own: None,
         }
     }
 }

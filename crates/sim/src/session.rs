@@ -69,6 +69,8 @@ pub struct FlowView {
     pub in_flight_segments: u32,
     /// Payload of a full segment in bytes; 0 before the handshake is over.
     pub segment_bytes: u32,
+    /// Bytes that the sender knows to have arrived, SYN and FIN included.
+    pub acknowledged_bytes: u64,
     /// The window that the receiver has advertised, as the sender has it, in bytes.
     pub window_bytes: u64,
     /// The sender's pacing rate in bytes a second, if it has one.
@@ -178,6 +180,7 @@ impl Session {
             cwnd_segments: info.cwnd,
             in_flight_segments: info.in_flight,
             segment_bytes: end.sender().mss(),
+            acknowledged_bytes: end.sender().una(),
             window_bytes: info.peer_window,
             pacing_rate: info.pacing_rate,
             segments_sent: info.segments_sent,

@@ -57,7 +57,7 @@ impl World {
         };
         let bin = options.series.then_some(options.bin);
         let mut network = Network::build(scenario, inputs, run, window, bin);
-        let hosts = Hosts::new(scenario, run)?;
+        let hosts = Hosts::new(scenario, run, options.own.clone())?;
         let parts = cast(scenario, window, bin)?;
         for (number, part) in parts.iter().enumerate() {
             network

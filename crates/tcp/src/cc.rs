@@ -36,6 +36,7 @@ use crate::send::{Flight, RateSample};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
+use tidegate_time::Instant;
 
 pub use manual::Manual;
 
@@ -184,6 +185,15 @@ pub trait CongestionControl: fmt::Debug + Send {
 
     /// An ACK, for an algorithm that [controls its rate](Self::controls_rate) (`cong_control`).
     fn control(&mut self, _w: &mut Window, _f: &Flight, _sample: &RateSample) {}
+
+    /// When [`Self::step`] is to be called; none: never. Asked after [`Self::init`] and after each step. Linux has no such
+    /// timer: its algorithms act when something happens.
+    fn next_step(&self) -> Option<Instant> {
+        None
+    }
+
+    /// The time of [`Self::next_step`] has come.
+    fn step(&mut self, _w: &mut Window, _f: &Flight) {}
 }
 
 /// The algorithms, by their names in Linux.

@@ -93,6 +93,8 @@ pub struct Sender {
     tlp: Option<LossProbe>,
 
     cc: Box<dyn CongestionControl>,
+    /// When the congestion control wants to be called, whatever happens.
+    step_at: Option<Instant>,
     window: Window,
     usage: Usage,
     pacing: Pacing,
@@ -149,6 +151,7 @@ impl Sender {
             prr: Prr::default(),
             tlp: None,
             cc: config.congestion_control.build(config.seed()),
+            step_at: None,
             window: Window {
                 cwnd: config.initial_window.max(1),
                 ssthresh: Window::NO_SSTHRESH,
@@ -195,6 +198,7 @@ impl Sender {
         self.work.push = true;
         let flight = self.flight();
         self.cc.init(&mut self.window, &flight);
+        self.step_at = self.cc.next_step();
     }
 
     fn is_established(&self) -> bool {
@@ -303,8 +307,15 @@ impl Sender {
     /// Has window and rate be what is told from now on, in place of the congestion control.
     pub fn tell(&mut self, manual: Manual) {
         self.cc = Box::new(manual);
+        self.step_at = None;
         manual.apply(&mut self.window);
         self.work.push = true;
+    }
+
+    /// Has that congestion control in place of the configuration's, before the handshake is over.
+    pub fn replace_congestion_control(&mut self, cc: Box<dyn CongestionControl>) {
+        debug_assert!(!self.is_established(), "it would never be initialised");
+        self.cc = cc;
     }
 
     fn cc_event(&mut self, event: Event) {

@@ -12,6 +12,7 @@ pub use edge::{Edge, Paths, Shares};
 pub use upload::UploadSteer;
 
 use crate::{Flags, Segment};
+use tidegate_laws::sys::TG_OPEN as OPEN;
 use tidegate_laws::{Ack, Device, Flow, Params, Path};
 use tidegate_time::Instant;
 
@@ -72,6 +73,11 @@ impl Steer {
     /// keeps: it is never larger than the host's own, and what was promised stays.
     pub fn tell(&mut self, bytes: Option<u32>) {
         self.told = bytes;
+    }
+
+    /// What a law that is none of C's wants after this arrival, in bytes; none: the host's own. It keeps the same promises.
+    pub fn want(&mut self, bytes: Option<u32>) {
+        self.flow.want(bytes.unwrap_or(OPEN));
     }
 
     /// A segment arrives at the host: it is measured, and the law learns from it. `uploading`:

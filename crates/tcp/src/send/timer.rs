@@ -3,6 +3,7 @@
 use super::Sender;
 use super::clock::{later, micros};
 use super::rtt::{RTO_MAX, RTO_MIN};
+use std::time::Duration;
 use tidegate_time::Instant;
 
 /// Least delay of a timer that waits for an ACK, in microseconds (`TCP_TIMEOUT_MIN`: two ticks of
@@ -11,6 +12,9 @@ pub(super) const TIMEOUT_MIN: u64 = 2000;
 
 /// Timeouts in a row, reckoned from [`RTO_MIN`], before giving up (`tcp_retries2`).
 pub(super) const RETRIES: u32 = 15;
+
+/// Least time from one step of a congestion control to the next.
+const STEP_MIN: Duration = Duration::from_micros(1);
 
 /// What the timer is for (`icsk_pending`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,18 +31,18 @@ pub(super) enum Timer {
 
 impl Sender {
     /// When [`Self::expire`] wants to be called: RTO, TLP, RACK's reordering timer, pacing, window
-    /// probe.
+    /// probe, a step of the congestion control.
     pub fn timeout(&self) -> Option<Instant> {
         let timer = self.timer.map(|(_, at)| at);
-        match (timer, self.pacing.wake_up()) {
-            (Some(timer), Some(pacing)) => Some(timer.min(pacing)),
-            (timer, pacing) => timer.or(pacing),
-        }
+        earlier(earlier(timer, self.pacing.wake_up()), self.step_at)
     }
 
     /// The time of [`Self::timeout`] has come.
     pub fn expire(&mut self, now: Instant) {
         self.now = now;
+        if self.step_at.is_some_and(|at| at <= now) {
+            self.step();
+        }
         if self.pacing.wake(now) {
             self.work.push = true;
             if self.board.lost() > self.board.retrans() {
@@ -60,6 +64,16 @@ impl Sender {
                 self.probe_window();
             }
         }
+    }
+
+    /// A step of the congestion control, which may have opened the window. Once all is over there is nothing to steer.
+    fn step(&mut self) {
+        let flight = self.flight();
+        self.cc.step(&mut self.window, &flight);
+        self.window.cwnd = self.window.cwnd.min(self.window.clamp);
+        let next = self.cc.next_step().filter(|_| !self.finished());
+        self.step_at = next.map(|at| at.max(self.now + STEP_MIN));
+        self.work.push = true;
     }
 
     /// Sets the timer `delay` microseconds from now.
@@ -140,5 +154,13 @@ const fn patience(retries: u32) -> u32 {
         ((2 << retries) - 1) * RTO_MIN
     } else {
         ((2 << doublings) - 1) * RTO_MIN + (retries - doublings) * RTO_MAX
+    }
+}
+
+/// The earlier of two instants, as far as they are there.
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }

@@ -61,6 +61,11 @@ impl Edge {
         self.down.tell(bytes);
     }
 
+    /// What a law of somebody else's wants after this arrival; see [`Steer::want`].
+    pub fn want(&mut self, bytes: Option<u32>) {
+        self.down.want(bytes);
+    }
+
     /// A segment arrives at the host, which will read the window that it has afterwards.
     pub fn arrives(&mut self, paths: &mut Paths, now: Instant, segment: &mut Segment) {
         if let Shares::ByDevice(device) = self.shares {

@@ -1,0 +1,158 @@
+//! Laws and senders in Python: classes of which an instance is made for each connection.
+//!
+//! What they raise cannot pass through the simulator: it is kept ([`Trouble`]), the run is stopped, and whoever drives the
+//! run raises it. From then on nothing is called any more.
+
+mod law;
+mod sender;
+
+pub use law::ReceiverView;
+pub use sender::SenderView;
+
+use pyo3::prelude::*;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tidegate_scenario::Side;
+use tidegate_sim::cc::CongestionControl;
+use tidegate_sim::{Own, OwnLaw, Place};
+
+/// A class of Python's, as `_own.py` describes it.
+#[derive(Debug, FromPyObject)]
+pub struct Code {
+    /// Makes an instance.
+    make: Py<PyAny>,
+    /// What results call it.
+    name: String,
+    /// What identifies what it does, as far as it says so.
+    identity: Option<String>,
+}
+
+/// What of a run is Python's.
+#[derive(Debug, FromPyObject)]
+pub struct Codes {
+    law: Option<Code>,
+    server_law: Option<Code>,
+    congestion_control: Option<Code>,
+}
+
+impl Codes {
+    /// Each by the key of a run that it stands for.
+    fn all(&self) -> impl Iterator<Item = (&'static str, &Code)> {
+        let all = [
+            ("law", &self.law),
+            ("server_law", &self.server_law),
+            ("congestion_control", &self.congestion_control),
+        ];
+        let there = all.into_iter();
+        there.filter_map(|(place, code)| Some((place, code.as_ref()?)))
+    }
+
+    fn law_of(&self, side: Side) -> Option<&Code> {
+        match side {
+            Side::Client => self.law.as_ref(),
+            Side::Server => self.server_law.as_ref(),
+        }
+    }
+
+    /// What identifies it, by place.
+    ///
+    /// # Errors
+    /// The name of one that does not say so.
+    pub fn stated(&self) -> Result<Vec<(&str, &str)>, &str> {
+        let stated = self.all().map(|(place, code)| {
+            let identity = code.identity.as_deref().ok_or(code.name.as_str())?;
+            Ok((place, identity))
+        });
+        stated.collect()
+    }
+
+    /// For the simulator; what goes wrong is kept in `trouble`.
+    pub fn at_work(self: &Arc<Self>, trouble: &Trouble) -> Arc<dyn Own> {
+        Arc::new(AtWork {
+            codes: Arc::clone(self),
+            trouble: trouble.clone(),
+        })
+    }
+}
+
+/// The first exception, and what stops the run that it came from.
+#[derive(Clone, Default)]
+pub struct Trouble {
+    stop: Arc<AtomicBool>,
+    raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+impl fmt::Debug for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Trouble").field(&self.stop).finish()
+    }
+}
+
+impl Trouble {
+    /// Sets `stop` when it comes.
+    pub fn stopping(stop: &Arc<AtomicBool>) -> Self {
+        Self {
+            stop: Arc::clone(stop),
+            ..Self::default()
+        }
+    }
+
+    /// Whether nothing is to be called any more.
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Keeps an exception, if it is the first.
+    pub fn keep(&self, error: PyErr) {
+        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        raised.get_or_insert(error);
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// The exception, if there is one.
+    pub fn take(&self) -> Option<PyErr> {
+        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        raised.take()
+    }
+
+    /// Does that with the interpreter's lock, unless all is over.
+    fn calling<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
+        if self.is_over() {
+            return None;
+        }
+        Python::attach(|py| call(py).map_err(|error| self.keep(error)).ok())
+    }
+}
+
+#[derive(Debug)]
+struct AtWork {
+    codes: Arc<Codes>,
+    trouble: Trouble,
+}
+
+impl Own for AtWork {
+    fn law(&self, place: &Place<'_>) -> Option<Box<dyn OwnLaw>> {
+        let code = self.codes.law_of(place.side)?;
+        let law = self
+            .trouble
+            .calling(|py| law::Law::new(py, code.make.bind(py), &self.trouble))?;
+        Some(Box::new(law))
+    }
+
+    fn congestion_control(&self, _place: &Place<'_>) -> Option<Box<dyn CongestionControl>> {
+        let code = self.codes.congestion_control.as_ref()?;
+        let sender = self
+            .trouble
+            .calling(|py| sender::Sender::new(code.make.bind(py), &self.trouble))?;
+        Some(Box::new(sender))
+    }
+
+    fn law_name(&self, side: Side) -> Option<&str> {
+        Some(&self.codes.law_of(side)?.name)
+    }
+
+    fn congestion_control_name(&self) -> Option<&str> {
+        Some(&self.codes.congestion_control.as_ref()?.name)
+    }
+}

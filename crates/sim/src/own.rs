@@ -1,0 +1,259 @@
+//! Laws and congestion controls of the caller's own, in place of a run's.
+
+use crate::packet::index;
+use std::fmt;
+use std::time::Duration;
+use tidegate_laws::Law;
+use tidegate_laws::sys::TG_OPEN;
+use tidegate_scenario::{Direction, RunResult, Side, Workload, WorkloadKind};
+use tidegate_tcp::cc::CongestionControl;
+use tidegate_tcp::steer::Edge;
+use tidegate_tcp::{Connection, Segment};
+use tidegate_time::Instant;
+
+/// What the caller brings along, for [`Options::own`](crate::Options::own): it is asked once a connection.
+///
+/// Keys of results ([`Keys`](crate::Keys)) know nothing of it unless they are asked with what it states of itself
+/// ([`Keys::of_own`](crate::Keys::of_own)).
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+/// use tidegate_scenario::{Scenario, Side};
+/// use tidegate_sim::{Arrival, Options, Own, OwnLaw, Place, run_one};
+///
+/// /// One and a half times what has arrived in the last round trip.
+/// #[derive(Debug, Default)]
+/// struct Follow {
+///     began: Duration,
+///     before: u64,
+///     window: Option<u32>,
+/// }
+///
+/// impl OwnLaw for Follow {
+///     fn arrives(&mut self, arrival: &Arrival) -> Option<u32> {
+///         let round = arrival.rtt_min.filter(|&rtt| arrival.now - self.began >= rtt);
+///         if let Some(rtt) = round {
+///             let rounds = (arrival.now - self.began).as_secs_f64() / rtt.as_secs_f64();
+///             let arrived = (arrival.in_order_bytes - self.before) as f64 / rounds;
+///             self.window = Some((arrived * 1.5) as u32);
+///             (self.began, self.before) = (arrival.now, arrival.in_order_bytes);
+///         }
+///         self.window
+///     }
+/// }
+///
+/// #[derive(Debug)]
+/// struct Mine;
+///
+/// impl Own for Mine {
+///     fn law(&self, place: &Place<'_>) -> Option<Box<dyn OwnLaw>> {
+///         (place.side == Side::Client).then(|| Box::<Follow>::default() as _)
+///     }
+///
+///     fn law_name(&self, side: Side) -> Option<&str> {
+///         (side == Side::Client).then_some("follow")
+///     }
+/// }
+///
+/// let scenario = r#"
+///     name = "own"
+///     duration_s = 10
+///     warmup_s = 5
+///     down = { rate = { constant_mbps = 20 }, delay_ms = 20, queue = { packets = 1000 } }
+///     up = { rate = { constant_mbps = 5 }, delay_ms = 20 }
+///     workload = [{ name = "download", does = { bulk = {} } }]
+///     run = [{ name = "mine" }]
+/// "#;
+/// let path = std::path::Path::new("own.toml");
+/// let scenario = Scenario::parse(scenario, path)?;
+/// let inputs = scenario.link_inputs(path)?;
+/// let run = &scenario.runs[0];
+/// let linux = run_one(&scenario, &inputs, run, &Options::default())?.expect("nothing stops it");
+/// let own = Options {
+///     own: Some(Arc::new(Mine)),
+///     ..Options::default()
+/// };
+/// let mine = run_one(&scenario, &inputs, run, &own)?.expect("nothing stops it");
+/// assert_eq!(mine.own_law.as_deref(), Some("follow"));
+/// assert!(mine.link.queue_delay_ms.p95 < linux.link.queue_delay_ms.p95 / 4.0);
+/// assert!(mine.link.utilisation > 0.95);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Own: fmt::Debug + Send + Sync {
+    /// What steers the window of the host at which a connection's data arrive; none: the run's law. Not asked of workloads
+    /// that a run's law does not steer either.
+    fn law(&self, _place: &Place<'_>) -> Option<Box<dyn OwnLaw>> {
+        None
+    }
+
+    /// What controls the sender of a connection's data; none: the run's congestion control. Not asked of workloads that name
+    /// their own.
+    fn congestion_control(&self, _place: &Place<'_>) -> Option<Box<dyn CongestionControl>> {
+        None
+    }
+
+    /// What results call its law at that host, if it has one.
+    fn law_name(&self, _side: Side) -> Option<&str> {
+        None
+    }
+
+    /// What results call its congestion control, if it has one.
+    fn congestion_control_name(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// For which end of which connection something is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The workload's name.
+    pub workload: &'a str,
+    /// The host: of a law where the data arrive, of a congestion control where they are sent.
+    pub side: Side,
+}
+
+/// A law for one connection's data, at their receiver.
+pub trait OwnLaw: fmt::Debug + Send {
+    /// Data have arrived. Returns the window that their sender is to be told from the next acknowledgement on, in bytes;
+    /// none: the host's own.
+    ///
+    /// It is a wish: as for every law (`laws/window.h`) it only ever lowers what the host offers, takes nothing back that
+    /// was promised, and leaves two segments at least.
+    fn arrives(&mut self, arrival: &Arrival) -> Option<u32>;
+}
+
+/// Data that have arrived, and what the host knows then: what the laws in C measure, and where the stream stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// Virtual time since the start of the run.
+    pub now: Duration,
+    /// Payload of this segment, in bytes, whether or not it came before.
+    pub bytes: u32,
+    /// Bytes that have arrived in order since the connection's start, these included.
+    pub in_order_bytes: u64,
+    /// Bytes that the application has read.
+    pub read_bytes: u64,
+    /// The round trip that this segment ends, if it ends one: by timestamps, or by what was promised without them.
+    pub rtt: Option<Duration>,
+    /// The smallest round trip, less where the route became shorter; none before the first.
+    pub rtt_min: Option<Duration>,
+    /// How long it has waited in queues on its way, by the sender's timestamps; none where that is not known.
+    pub queue_delay: Option<Duration>,
+    /// Payload of a full segment in bytes, as far as is known.
+    pub segment_bytes: u32,
+    /// The window that the host has offered with its last acknowledgement, in bytes; 0 before the first.
+    pub host_window: u64,
+    /// The window that the sender was told with it.
+    pub window: u64,
+}
+
+/// Whose data a workload's connections carry: the host that sends them.
+pub fn sender(workload: &Workload) -> Side {
+    let direction = match &workload.does {
+        WorkloadKind::Bulk { direction, .. }
+        | WorkloadKind::Reader { direction, .. }
+        | WorkloadKind::ConstantRate { direction, .. } => *direction,
+        _ => Direction::Down,
+    };
+    match direction {
+        Direction::Down => Side::Server,
+        Direction::Up => Side::Client,
+    }
+}
+
+/// What there is of the caller's own at a connection that is being opened.
+#[derive(Debug)]
+pub struct Ends {
+    /// At the receiver of its data.
+    pub law: Option<(Side, Box<dyn OwnLaw>)>,
+    /// At their sender, until that is there.
+    pub sender: Option<(Side, Box<dyn CongestionControl>)>,
+}
+
+impl Ends {
+    /// What there is for that workload; none if nothing is. `steered`: a law would steer it.
+    pub fn new(own: &dyn Own, workload: &Workload, steered: bool) -> Option<Box<Self>> {
+        let sends = sender(workload);
+        let receives = match sends {
+            Side::Client => Side::Server,
+            Side::Server => Side::Client,
+        };
+        let place = |side| Place {
+            workload: &workload.name,
+            side,
+        };
+        let law = steered.then(|| own.law(&place(receives))).flatten();
+        let follows_run = workload.congestion_control.is_none();
+        let control = || own.congestion_control(&place(sends));
+        let sender = follows_run.then(control).flatten();
+        let ends = Self {
+            law: law.map(|law| (receives, law)),
+            sender: sender.map(|sender| (sends, sender)),
+        };
+        (ends.law.is_some() || ends.sender.is_some()).then(|| Box::new(ends))
+    }
+
+    /// Where the law is, if there is one.
+    pub fn law_side(&self) -> Option<Side> {
+        self.law.as_ref().map(|(side, _)| *side)
+    }
+
+    /// Takes the congestion control of that side.
+    pub fn take_sender(&mut self, side: Side) -> Option<Box<dyn CongestionControl>> {
+        let own = self.sender.take_if(|(at, _)| *at == side);
+        own.map(|(_, sender)| sender)
+    }
+
+    /// A segment has arrived at that side's `end`, and has been measured at its edge: `before` so many round trips were.
+    pub fn arrived(
+        &mut self,
+        side: Side,
+        now: Instant,
+        segment: &Segment,
+        (end, edge, before): (&Connection, &mut Edge, u32),
+    ) {
+        let Some((_, law)) = self.law.as_mut().filter(|(at, _)| *at == side) else {
+            return;
+        };
+        if segment.len == 0 {
+            return;
+        }
+        let measured = edge.flow().raw();
+        let micros = |us: u32| Duration::from_micros(us.into());
+        // Offset 0 is the SYN.
+        let in_order_bytes = end.receiver().next().saturating_sub(1);
+        let arrival = Arrival {
+            now: now - Instant::ZERO,
+            bytes: segment.len,
+            in_order_bytes,
+            read_bytes: in_order_bytes.saturating_sub(end.readable()),
+            rtt: (measured.samples != before).then(|| micros(measured.rtt_us)),
+            rtt_min: (measured.rtt_min_us != 0).then(|| micros(measured.rtt_min_us)),
+            queue_delay: (measured.queue_us != TG_OPEN).then(|| micros(measured.queue_us)),
+            segment_bytes: measured.mss,
+            host_window: measured.kernel_bytes.into(),
+            window: measured.sent_bytes.into(),
+        };
+        edge.want(law.arrives(&arrival));
+    }
+}
+
+/// Says in a run's result what of the caller's own was at work.
+pub fn name(own: &dyn Own, result: &mut RunResult) {
+    let [client, server] =
+        [Side::Client, Side::Server].map(|side| own.law_name(side).map(str::to_owned));
+    if client.is_some() {
+        result.law = Law::None;
+    }
+    (result.own_law, result.own_server_law) = (client, server);
+    if let Some(name) = own.congestion_control_name() {
+        result.congestion_control = name.to_owned();
+    }
+}
+
+/// How many round trips have been measured at an edge.
+pub fn samples(edges: &[Option<Box<Edge>>; 2], side: Side) -> u32 {
+    let edge = edges[index(side)].as_deref();
+    edge.map_or(0, |edge| edge.flow().raw().samples)
+}
