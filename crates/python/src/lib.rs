@@ -5,6 +5,7 @@
 
 mod errors;
 mod execute;
+mod gym;
 mod plan;
 mod reading;
 mod results;
@@ -22,6 +23,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::execute::Stop;
+    #[pymodule_export]
+    use super::gym::{Episode, Task, Vector};
     #[pymodule_export]
     use super::plan::{Plan, parse};
     #[pymodule_export]

@@ -6,20 +6,21 @@ use crate::reading::Variant;
 use crate::results::Results;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tidegate_gym::Shared;
 use tidegate_sim::{Manual, Options};
 
 /// Most virtual time between two looks at the clock on the wall.
 const STRIDE: Duration = Duration::from_millis(100);
 /// Time between two looks for an interrupt.
-const LOOK: Duration = Duration::from_millis(10);
+pub const LOOK: Duration = Duration::from_millis(10);
 
 /// A run in the caller's hands.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Session {
     /// None once it is finished.
-    inner: Mutex<Option<tidegate_sim::Session>>,
+    inner: Shared,
     plan: Py<Plan>,
 }
 
@@ -96,9 +97,14 @@ impl Session {
         let session = tidegate_sim::Session::new(scenario, inputs, &scenario.runs[0], options);
         let session = session.map_err(|error| unsupported(py, &error))?;
         Ok(Self {
-            inner: Mutex::new(Some(session)),
+            inner: Arc::new(Mutex::new(Some(session))),
             plan,
         })
+    }
+
+    /// The same session, for an episode over it.
+    pub fn shared(&self) -> Shared {
+        Arc::clone(&self.inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<tidegate_sim::Session>> {
