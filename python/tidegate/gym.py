@@ -23,6 +23,7 @@ import numpy
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy import frombuffer, ndarray
 from numpy.typing import NDArray
 
 from . import _native
@@ -33,6 +34,9 @@ World = Union[Scenario, Sequence[Scenario], Callable[[numpy.random.Generator], S
 """Where an episode takes place: a scenario, some of which one is drawn, or what makes one."""
 
 Vector = NDArray[numpy.float32]
+
+# Looked up once: a step is some microseconds.
+_SEEN, _WORD, _COUNT, _FLAG = map(numpy.dtype, (numpy.float32, numpy.float64, numpy.int64, numpy.bool_))
 
 _FEATURES = 4
 """Numbers that an observation has of each step."""
@@ -133,18 +137,19 @@ class LinkEnv(gymnasium.Env[Vector, Vector]):
         world = (options or {}).get("world", self.world)
         self.session, flow = self._agent.session(world, self.np_random)
         self._episode = _native.Episode(self.session._native, self._agent.task, flow)
-        return numpy.frombuffer(self._episode.seen(), numpy.float32), {"now_s": self.session.now_s}
+        return frombuffer(self._episode.seen(), _SEEN), {"now_s": self.session.now_s}
 
     def step(self, action: Vector) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
         """Acts, and goes on by ``step_ms``.
 
         :raises ValueError: of an action that is NaN.
         """
-        if self._episode is None:
+        episode = self._episode
+        if episode is None:
             raise RuntimeError("reset() comes first")
-        seen, reward, over, info = self._episode.step(float(action[0]))
+        seen, reward, over, info = episode.step(action[0])
         # A `bytearray` is nobody else's: the array may be written to.
-        return numpy.frombuffer(seen, numpy.float32), reward, False, over, info
+        return frombuffer(seen, _SEEN), reward, False, over, info
 
 
 class LinkVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
@@ -310,12 +315,12 @@ class _Standing:
     def __init__(self, native: bytearray, count: int) -> None:
         width = (len(native) // count - 8 * 8 - 2) // 4
         flags = count * (8 * 8 + 4 * width)
-        self.rewards = numpy.ndarray(count, numpy.float64, native)
-        self.told = numpy.ndarray((len(_TOLD), count), numpy.float64, native, count * 8)
-        self.dropped = numpy.ndarray(count, numpy.int64, native, count * 8 * 7)
-        self.seen = numpy.ndarray((count, width), numpy.float32, native, count * 8 * 8)
-        self.over = numpy.ndarray(count, numpy.bool_, native, flags)
-        self.stepped = numpy.ndarray(count, numpy.bool_, native, flags + count)
+        self.rewards = ndarray(count, _WORD, native)
+        self.told = ndarray((len(_TOLD), count), _WORD, native, count * 8)
+        self.dropped = ndarray(count, _COUNT, native, count * 8 * 7)
+        self.seen = ndarray((count, width), _SEEN, native, count * 8 * 8)
+        self.over = ndarray(count, _FLAG, native, flags)
+        self.stepped = ndarray(count, _FLAG, native, flags + count)
 
     def infos(self, begun: bool) -> dict[str, Any]:
         """As Gymnasium has them, with masks; ``begun``: some may be at their start, of which the time alone is told."""

@@ -3,7 +3,7 @@
 use super::Sender;
 use super::clock::{later, micros};
 use super::rtt::{RTO_MAX, RTO_MIN};
-use tidegate_time::Instant;
+use tidegate_time::{Instant, earlier};
 
 /// Least delay of a timer that waits for an ACK, in microseconds (`TCP_TIMEOUT_MIN`: two ticks of
 /// a millisecond).
@@ -30,10 +30,7 @@ impl Sender {
     /// probe.
     pub fn timeout(&self) -> Option<Instant> {
         let timer = self.timer.map(|(_, at)| at);
-        match (timer, self.pacing.wake_up()) {
-            (Some(timer), Some(pacing)) => Some(timer.min(pacing)),
-            (timer, pacing) => timer.or(pacing),
-        }
+        earlier(timer, self.pacing.wake_up())
     }
 
     /// The time of [`Self::timeout`] has come.
