@@ -5,63 +5,73 @@
 >>> env = gymnasium.make("tidegate/Link-v0", act="window", step_ms=10)
 >>> observation, info = env.reset(seed=1)
 >>> observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+
+Sixteen of them, stepped together on threads:
+
+>>> envs = gymnasium.make_vec("tidegate/Link-v0", num_envs=16, step_ms=10)
+>>> observations, infos = envs.reset(seed=1)
+>>> observations, rewards, terminated, truncated, infos = envs.step(envs.action_space.sample())
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any, Callable, Optional, Sequence, Union
 
 import gymnasium
 import numpy
+from gymnasium.utils.seeding import np_random
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy import frombuffer, ndarray
 from numpy.typing import NDArray
 
+from . import _native
 from ._scenario import Scenario
-from ._session import FlowView, LinkView, Session
+from ._session import Session, _number
 
 World = Union[Scenario, Sequence[Scenario], Callable[[numpy.random.Generator], Scenario]]
 """Where an episode takes place: a scenario, some of which one is drawn, or what makes one."""
 
 Vector = NDArray[numpy.float32]
 
-_ACTS = ("window", "cwnd", "rate", "none")
-_REWARDS = ("tide", "pcc", "orca")
+# Looked up once: a step is some microseconds.
+_SEEN, _WORD, _COUNT, _FLAG = map(numpy.dtype, (numpy.float32, numpy.float64, numpy.int64, numpy.bool_))
 
-_LEAST = {"window": 3_000.0, "cwnd": 2.0, "rate": 1e5}
-_MOST = {"window": 32e6, "cwnd": 50_000.0, "rate": 1e10}
+_FEATURES = 4
+"""Numbers that an observation has of each step."""
 
-_BETA = 1.25
-"""Orca's: a delay up to so many times the least counts as the least."""
-
-_ZETA = 5.0
-"""Orca's: how much what is lost counts against what is delivered."""
+_TOLD = ("now_s", "goodput_bps", "sent_bps", "lost_bps", "rtt_ms", "queue_delay_ms")
+"""What ``info`` has besides ``dropped``, in the native order."""
 
 
-class Step:
-    """What has happened to a flow in one step."""
+class _Agent:
+    """What an agent is to do, and where: the parameters that both environments have."""
 
-    def __init__(self, before: FlowView, after: FlowView, sent_over: LinkView, link: LinkView, seconds: float) -> None:
-        packet = 8.0 * (after.segment_bytes or 1448)
-        self.seconds = seconds
-        self.goodput_bps = (after.received_bytes - before.received_bytes) * 8.0 / seconds
-        self.sent_bps = (after.packets_sent - before.packets_sent) * packet / seconds
-        self.lost_bps = (after.retransmits - before.retransmits) * packet / seconds
-        self.rtt_ms = after.last_rtt_ms or 0.0
-        self.rtt_rise_ms = self.rtt_ms - (before.last_rtt_ms or self.rtt_ms)
-        self.queue_delay_ms = link.queue_delay_ms
-        self.arrived = link.arrived_packets - sent_over.arrived_packets
-        self.dropped = link.drops - sent_over.drops
+    def __init__(
+        self,
+        act: str,
+        reward: str,
+        law: str,
+        step_ms: float,
+        history: int,
+        delta: float,
+        flow: Union[int, str],
+        start_ms: float,
+    ) -> None:
+        self.task = _native.Task(
+            act=act, reward=reward, step_ms=step_ms, start_ms=start_ms, history=history, delta=delta
+        )
+        self.law, self.flow = law, flow
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), numpy.float32)
+        self.observation_space = gymnasium.spaces.Box(-1.0, 10.0, (_FEATURES * history,), numpy.float32)
 
-    def told(self, now_s: float) -> dict[str, Any]:
-        """For whoever watches."""
-        return {
-            "now_s": now_s,
-            "goodput_bps": self.goodput_bps,
-            "sent_bps": self.sent_bps,
-            "lost_bps": self.lost_bps,
-            "rtt_ms": self.rtt_ms,
-            "queue_delay_ms": self.queue_delay_ms,
-            "dropped": self.dropped,
-        }
+    def session(self, world: World, random: numpy.random.Generator) -> tuple[Session, int]:
+        """A run for a new episode, drawn, and the number of the agent's flow in it."""
+        if not isinstance(world, Scenario):
+            world = world(random) if callable(world) else world[int(random.integers(len(world)))]
+        session = world.session(law=self.law, seed=int(random.integers(1 << 31)))
+        return session, _number(self.flow, session.flows, "flow")
 
 
 class LinkEnv(gymnasium.Env[Vector, Vector]):
@@ -109,107 +119,240 @@ class LinkEnv(gymnasium.Env[Vector, Vector]):
         flow: Union[int, str] = 0,
         start_ms: float = 500.0,
     ) -> None:
-        for name, value, known in [("act", act, _ACTS), ("reward", reward, _REWARDS)]:
-            if value not in known:
-                raise ValueError(f"{name} is {value!r}, expected one of {', '.join(known)}")
-        for name, number, fits in [
-            ("step_ms", step_ms, 0.0 < step_ms <= 1e6),
-            ("start_ms", start_ms, 0.0 <= start_ms <= 1e9),
-            ("delta", delta, 0.0 < delta <= 1e3),
-            ("history", history, history >= 1),
-        ]:
-            if not fits:
-                raise ValueError(f"{name} is {number}, which is too small or too large")
-        self.world = Scenario.load("lte-download.toml") if world is None else world
-        self.act, self.reward, self.law = act, reward, law
-        self.step_ms, self.start_ms = step_ms, start_ms
-        self.delta, self.history, self._which = delta, history, flow
-        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), numpy.float32)
-        self.observation_space = gymnasium.spaces.Box(-1.0, 10.0, (4 * history,), numpy.float32)
+        self._agent = _Agent(act, reward, law, step_ms, history, delta, flow, start_ms)
+        self.world = _default(world)
+        self.action_space = self._agent.action_space
+        self.observation_space = self._agent.observation_space
         self.session: Optional[Session] = None
+        self._episode: Optional[_native.Episode] = None
 
     def reset(
         self, *, seed: Optional[int] = None, options: Optional[dict[str, Any]] = None
     ) -> tuple[Vector, dict[str, Any]]:
-        """A new episode. ``seed`` decides over the scenario, its randomness and so over everything."""
+        """A new episode. ``seed`` decides over the scenario, its randomness and so over everything.
+
+        :param options: ``world`` is one for this episode alone.
+        """
         super().reset(seed=seed)
-        scenario = self._scenario((options or {}).get("world", self.world))
-        own = int(self.np_random.integers(1 << 31))
-        self.session = session = scenario.session(law=self.law, seed=own)
-        session.advance(self.start_ms)
-        while not session.flow(self._which).established and not session.is_over:
-            session.advance(self.step_ms)
-        self._flow, self._link = session.flow(self._which), session.link()
-        self._has = self._first()
-        self._least_ms = self._flow.last_rtt_ms or 1.0
-        self._most_bps = 1.0
-        self._seen = numpy.zeros(4 * self.history, numpy.float32)
-        return self._seen.copy(), {"now_s": session.now_s}
+        world = (options or {}).get("world", self.world)
+        self.session, flow = self._agent.session(world, self.np_random)
+        self._episode = _native.Episode(self.session._native, self._agent.task, flow)
+        return frombuffer(self._episode.seen(), _SEEN), {"now_s": self.session.now_s}
 
     def step(self, action: Vector) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
-        """Acts, and goes on by ``step_ms``."""
-        session = self.session
-        if session is None:
+        """Acts, and goes on by ``step_ms``.
+
+        :raises ValueError: of an action that is NaN.
+        """
+        episode = self._episode
+        if episode is None:
             raise RuntimeError("reset() comes first")
-        self._do(session, float(action[0]))
-        session.advance(self.step_ms)
-        flow, link = session.flow(self._which), session.link()
-        step = Step(self._flow, flow, self._link, link, self.step_ms / 1e3)
-        self._flow, self._link = flow, link
-        self._least_ms = min(self._least_ms, step.rtt_ms or self._least_ms)
-        self._most_bps = max(self._most_bps, step.goodput_bps)
-        self._seen[:-4] = self._seen[4:]
-        self._seen[-4:] = self._features(step)
-        return self._seen.copy(), self._worth(session, step), False, session.is_over, step.told(session.now_s)
+        seen, reward, over, info = episode.step(action[0])
+        # A `bytearray` is nobody else's: the array may be written to.
+        return frombuffer(seen, _SEEN), reward, False, over, info
 
-    def _scenario(self, world: World) -> Scenario:
-        if isinstance(world, Scenario):
-            return world
-        if callable(world):
-            return world(self.np_random)
-        return world[int(self.np_random.integers(len(world)))]
 
-    def _first(self) -> float:
-        flow = self._flow
-        segment = flow.segment_bytes or 1448
-        if self.act == "rate":
-            return flow.cwnd_packets * segment * 8.0 / ((flow.srtt_ms or 100.0) / 1e3)
-        return float(flow.cwnd_packets * (segment if self.act == "window" else 1))
+class LinkVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
+    """Several :class:`LinkEnv`, stepped together on threads that do not hold the interpreter's lock.
 
-    def _do(self, session: Session, action: float) -> None:
-        if self.act == "none":
-            return
-        change = self.delta * max(-1.0, min(1.0, action))
-        has = self._has * (1.0 + change) if change >= 0.0 else self._has / (1.0 - change)
-        self._has = has = min(max(has, _LEAST[self.act]), _MOST[self.act])
-        if self.act == "window":
-            session.set_window(int(has), self._which)
-        elif self.act == "cwnd":
-            session.set_sender(cwnd_packets=int(has), flow=self._which)
+    Each is the same as a :class:`LinkEnv` with its seed and its actions, to the bit, on any number of threads. Arrays are
+    as :class:`gymnasium.vector.SyncVectorEnv` has them, ``infos`` too: a value for each environment, and in an array of
+    the same name behind an underscore whether it has one.
+
+    :param num_envs: how many.
+    :param threads: on how many threads, with the caller's; as many as there are processors if it is not said.
+    :param autoreset_mode: when an environment whose episode is over begins another: ``NextStep``, ``SameStep`` (the last
+        observation and info are then in ``infos["final_obs"]`` and ``infos["final_info"]``) or ``Disabled`` (by
+        ``reset(options={"reset_mask": …})``).
+
+    All others are :class:`LinkEnv`'s; of a ``world`` that is drawn each environment draws its own.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        world: Optional[World] = None,
+        *,
+        act: str = "window",
+        reward: str = "tide",
+        law: str = "none",
+        step_ms: float = 10.0,
+        history: int = 10,
+        delta: float = 0.1,
+        flow: Union[int, str] = 0,
+        start_ms: float = 500.0,
+        threads: Optional[int] = None,
+        autoreset_mode: Union[str, AutoresetMode] = AutoresetMode.NEXT_STEP,
+    ) -> None:
+        super().__init__()
+        for name, number in [("num_envs", num_envs), ("threads", threads)]:
+            if number is not None and number < 1:
+                raise ValueError(f"{name} is {number}, expected at least 1")
+        self._agent = _Agent(act, reward, law, step_ms, history, delta, flow, start_ms)
+        self.world = _default(world)
+        self.num_envs = num_envs
+        self.autoreset_mode = _mode(autoreset_mode)
+        self.metadata = {**LinkEnv.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_action_space = self._agent.action_space
+        self.single_observation_space = self._agent.observation_space
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self._sessions: list[Optional[Session]] = [None] * num_envs
+        self._randoms: list[Optional[numpy.random.Generator]] = [None] * num_envs
+        self._native: Optional[_native.Vector] = _native.Vector(num_envs, threads or os.cpu_count() or 1, history)
+        self._over: NDArray[numpy.bool_] = numpy.zeros(num_envs, numpy.bool_)
+        self._any_over = False
+
+    @property
+    def sessions(self) -> tuple[Optional[Session], ...]:
+        """The runs, to look at more; ``None`` before the first reset."""
+        return tuple(self._sessions)
+
+    def reset(
+        self,
+        *,
+        seed: Union[int, Sequence[Optional[int]], None] = None,
+        options: Optional[dict[str, Any]] = None,
+    ) -> tuple[Vector, dict[str, Any]]:
+        """New episodes.
+
+        :param seed: of the first environment, the next has the next one; or one for each.
+        :param options: ``world`` is one for these episodes alone; ``reset_mask``, an array of ``bool``, says whose episodes
+            they are, all others stay as they are.
+        """
+        options = dict(options or {})
+        mask = self._mask(options.pop("reset_mask", None))
+        seeds = self._seeds(seed)
+        for number in numpy.flatnonzero(mask):
+            if seeds[number] is not None:
+                self._randoms[number], _ = np_random(seeds[number])
+            self._place(int(number), options.get("world", self.world))
+        standing = _Standing(self._opened().begin()[0], self.num_envs)
+        self._over = self._over & ~mask
+        self._any_over = bool(self._over.any())
+        return standing.seen, {"now_s": numpy.where(mask, standing.told[0], 0.0), "_now_s": mask}
+
+    def step(
+        self, actions: Vector
+    ) -> tuple[Vector, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Acts in all, and goes on by ``step_ms``.
+
+        :raises ValueError: of actions that are NaN, or not as many as environments.
+        """
+        native = self._opened()
+        actions = numpy.asarray(actions, numpy.float32)
+        if actions.shape != self.action_space.shape:
+            raise ValueError(f"actions have the shape {actions.shape}, expected {self.action_space.shape}")
+        begun = self._any_over
+        if begun:
+            self._begin_again()
+        bytes, any_over = native.step(actions.tobytes())
+        now = _Standing(bytes, self.num_envs)
+        infos: dict[str, Any] = {}
+        rewards, over = now.rewards, now.over
+        if any_over and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            for number in numpy.flatnonzero(over):
+                final = {"final_obs": now.seen[number], "final_info": now.info(int(number))}
+                infos = self._add_info(infos, final, int(number))
+                self._place(int(number), self.world)
+            now = _Standing(native.begin()[0], self.num_envs)
+            begun = True
         else:
-            session.set_sender(pacing_bps=has, flow=self._which)
+            self._over, self._any_over = over, any_over
+        infos.update(now.infos(begun))
+        return now.seen, rewards, numpy.zeros(self.num_envs, numpy.bool_), over, infos
 
-    def _features(self, step: Step) -> list[float]:
-        # Arrays of four cost more than all the rest of a step.
-        features = (
-            step.rtt_rise_ms / (step.seconds * 1e3),
-            step.rtt_ms / self._least_ms - 1.0,
-            step.sent_bps / max(step.goodput_bps, 1e3) - 1.0,
-            step.goodput_bps / self._most_bps,
-        )
-        return [min(max(feature, -1.0), 10.0) for feature in features]
+    def close_extras(self, **kwargs: Any) -> None:
+        """The threads end."""
+        self._native = None
+        self._sessions = [None] * self.num_envs
 
-    def _worth(self, session: Session, step: Step) -> float:
-        if self.reward == "pcc":
-            lost = step.dropped / step.arrived if step.arrived else 0.0
-            return 1e-3 * (10.0 * step.goodput_bps / 12e3 - step.rtt_ms - 2e3 * lost)
-        if self.reward == "orca":
-            delay = step.rtt_ms if step.rtt_ms > _BETA * self._least_ms else self._least_ms
-            power = (step.goodput_bps - _ZETA * step.lost_bps) / max(delay, 1e-3)
-            return power / (self._most_bps / self._least_ms)
-        could = session.capacity_bps(self.step_ms)
-        used = min(step.goodput_bps / could, 1.0) if could > 0.0 else 1.0
-        return used - step.queue_delay_ms / 100.0
+    def _begin_again(self) -> None:
+        over = [int(number) for number in numpy.flatnonzero(self._over)]
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            raise RuntimeError(f"the episodes of {over} are over: reset(options={{'reset_mask': …}}) comes first")
+        for number in over:
+            self._place(number, self.world)
+
+    def _place(self, number: int, world: World) -> None:
+        """A new episode, which begins with the next native call."""
+        random = self._randoms[number]
+        if random is None:
+            self._randoms[number] = random = np_random()[0]
+        session, flow = self._agent.session(world, random)
+        self._opened(fresh=True).place(number, session._native, self._agent.task, flow)
+        self._sessions[number] = session
+
+    def _opened(self, fresh: bool = False) -> _native.Vector:
+        if self._native is None:
+            raise RuntimeError("it is closed")
+        if not fresh and None in self._sessions:
+            raise RuntimeError("reset() comes first")
+        return self._native
+
+    def _seeds(self, seed: Union[int, Sequence[Optional[int]], None]) -> list[Optional[int]]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (int, numpy.integer)):
+            return [int(seed) + number for number in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise ValueError(f"seed has {len(seed)} of them, expected one number, or {self.num_envs}")
+        return list(seed)
+
+    def _mask(self, mask: Any) -> NDArray[numpy.bool_]:
+        """Whose episodes a reset is about."""
+        if mask is None:
+            return numpy.ones(self.num_envs, numpy.bool_)
+        whose: NDArray[numpy.bool_] = numpy.array(mask)
+        if whose.dtype != numpy.bool_ or whose.shape != (self.num_envs,) or not whose.any():
+            raise ValueError(f"reset_mask is {mask}, expected {self.num_envs} times true or false, at least once true")
+        return whose
 
 
-gymnasium.register(id="tidegate/Link-v0", entry_point="tidegate.gym:LinkEnv")
+class _Standing:
+    """How all episodes of a vector stand: the arrays of what :meth:`_native.Vector.begin` says."""
+
+    def __init__(self, native: bytearray, count: int) -> None:
+        width = (len(native) // count - 8 * 8 - 2) // 4
+        flags = count * (8 * 8 + 4 * width)
+        self.rewards = ndarray(count, _WORD, native)
+        self.told = ndarray((len(_TOLD), count), _WORD, native, count * 8)
+        self.dropped = ndarray(count, _COUNT, native, count * 8 * 7)
+        self.seen = ndarray((count, width), _SEEN, native, count * 8 * 8)
+        self.over = ndarray(count, _FLAG, native, flags)
+        self.stepped = ndarray(count, _FLAG, native, flags + count)
+
+    def infos(self, begun: bool) -> dict[str, Any]:
+        """As Gymnasium has them, with masks; ``begun``: some may be at their start, of which the time alone is told."""
+        all = numpy.ones(len(self.rewards), numpy.bool_)
+        infos = {"now_s": self.told[0], "_now_s": all}
+        stepped = self.stepped if begun else all
+        if not begun or stepped.any():
+            for name, values in zip(_TOLD[1:], self.told[1:]):
+                infos[name], infos["_" + name] = values, stepped
+            infos["dropped"], infos["_dropped"] = self.dropped, stepped
+        return infos
+
+    def info(self, number: int) -> dict[str, Any]:
+        """Of one."""
+        told = dict(zip(_TOLD, self.told[:, number].tolist()))
+        return {**told, "dropped": int(self.dropped[number])}
+
+
+def _default(world: Optional[World]) -> World:
+    return Scenario.load("lte-download.toml") if world is None else world
+
+
+def _mode(mode: Union[str, AutoresetMode]) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        known = ", ".join(mode.value for mode in AutoresetMode)
+        raise ValueError(f"autoreset_mode is {mode!r}, expected one of {known}") from None
+
+
+gymnasium.register(
+    id="tidegate/Link-v0",
+    entry_point="tidegate.gym:LinkEnv",
+    vector_entry_point="tidegate.gym:LinkVectorEnv",
+)

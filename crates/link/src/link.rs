@@ -10,6 +10,7 @@ use crate::shaper::Shaper;
 use crate::transmitter::Transmitter;
 use crate::{Capacity, Config, Instant, Packet};
 use std::time::Duration;
+use tidegate_time::earlier;
 
 /// A packet at the far end of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +147,7 @@ impl<P: Packet> Link<P> {
         }
         let transmitter = self.transmitter.next_event(&self.queue);
         let shaper = self.shaper.as_ref().and_then(|s| s.next_event());
-        [flight, transmitter, shaper].into_iter().flatten().min()
+        earlier(earlier(flight, transmitter), shaper)
     }
 
     /// From `now` on a shaper's rate is another, in bit/s, and the target and interval of its queue's CoDels are those. Only for

@@ -5,6 +5,7 @@
 
 mod errors;
 mod execute;
+mod gym;
 mod own;
 mod plan;
 mod reading;
@@ -23,6 +24,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::execute::Stop;
+    #[pymodule_export]
+    use super::gym::{Episode, Task, Vector};
     #[pymodule_export]
     use super::own::{ReceiverView, SenderView};
     #[pymodule_export]

@@ -7,20 +7,21 @@ use crate::reading::Variant;
 use crate::results::Results;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
+use tidegate_gym::Shared;
 use tidegate_sim::{Manual, Options};
 
 /// Most virtual time between two looks at the clock on the wall.
 const STRIDE: Duration = Duration::from_millis(100);
 /// Time between two looks for an interrupt.
-const LOOK: Duration = Duration::from_millis(10);
+pub const LOOK: Duration = Duration::from_millis(10);
 
 /// A run in the caller's hands.
 #[pyclass(frozen, module = "tidegate._native")]
 pub struct Session {
     /// None once it is finished.
-    inner: Mutex<Option<tidegate_sim::Session>>,
+    inner: Shared,
     /// What laws and senders of Python's have raised.
     trouble: Trouble,
     calls_python: bool,
@@ -105,11 +106,21 @@ impl Session {
         let session = tidegate_sim::Session::new(scenario, inputs, run, &options);
         let session = session.map_err(|error| unsupported(py, &error))?;
         Ok(Self {
-            inner: Mutex::new(Some(session)),
+            inner: Arc::new(Mutex::new(Some(session))),
             trouble,
             calls_python: options.own.is_some(),
             plan,
         })
+    }
+
+    /// The same session, for an episode over it.
+    pub fn shared(&self) -> Shared {
+        Arc::clone(&self.inner)
+    }
+
+    /// What laws and senders of Python's raise.
+    pub fn trouble(&self) -> Trouble {
+        self.trouble.clone()
     }
 
     /// Not waited for with the interpreter's lock in hand: laws and senders in Python need it to come to an end.

@@ -178,15 +178,17 @@ impl EventQueue {
     fn sink(&mut self, mut place: usize, entry: Entry) {
         loop {
             let first = place * ARITY + 1;
-            let children = first..(first + ARITY).min(self.heap.len());
-            let Some(least) = children.min_by_key(|&child| self.heap[child]) else {
+            let end = (first + ARITY).min(self.heap.len());
+            let children = self.heap.get(first..end).unwrap_or_default();
+            let Some((nth, &least)) = children.iter().enumerate().min_by_key(|&(_, child)| child)
+            else {
                 break;
             };
-            if self.heap[least] >= entry {
+            if least >= entry {
                 break;
             }
-            self.put(place, self.heap[least]);
-            place = least;
+            self.put(place, least);
+            place = first + nth;
         }
         self.put(place, entry);
     }

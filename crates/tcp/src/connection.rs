@@ -11,7 +11,7 @@ use crate::{Config, Flags, Segment, Seq};
 use handshake::Handshake;
 use std::ops::Range;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_time::{Instant, earlier};
 use timestamps::Clock;
 
 /// States of RFC 9293 §3.3.2. LISTEN is not one of a connection's: see [`Connection::accept`].
@@ -172,10 +172,10 @@ impl Connection {
         match self.state {
             State::SynSent | State::SynReceived => self.handshake.timeout(),
             State::Closed => None,
-            _ => [self.sender.timeout(), self.receiver.timeout(), self.linger]
-                .into_iter()
-                .flatten()
-                .min(),
+            _ => {
+                let halves = earlier(self.sender.timeout(), self.receiver.timeout());
+                earlier(halves, self.linger)
+            }
         }
     }
 

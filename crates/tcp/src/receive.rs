@@ -28,7 +28,7 @@ use memory::Memory;
 use reassembly::{Range, Reassembly};
 use sack::Sack;
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_time::{Instant, earlier};
 use window::{Stock, Window};
 
 /// Segments of the first round trip (`TCP_INIT_CWND`), for the right-sizing to start from.
@@ -393,8 +393,7 @@ impl Receiver {
     /// When [`Self::expire`] wants to be called: delayed ACK, ACKs put together, proactive feedback.
     pub fn timeout(&self) -> Option<Instant> {
         let proactive = self.feedback.as_ref().and_then(Feedback::timeout);
-        let acks = self.acks.timeout();
-        [acks, proactive].into_iter().flatten().min()
+        earlier(self.acks.timeout(), proactive)
     }
 
     /// The time of [`Self::timeout`] has come.

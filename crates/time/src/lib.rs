@@ -40,6 +40,15 @@ impl Instant {
     }
 }
 
+/// The earlier of two; none is never. It is asked several times for each packet.
+#[inline]
+pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 impl Add<Duration> for Instant {
     type Output = Self;
 

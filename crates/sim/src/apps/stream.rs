@@ -6,7 +6,7 @@ use std::time::Duration;
 use tidegate_measure::Window;
 use tidegate_scenario::{ReadRate, RunResult, Schedule, Side, SlowReader, WorkloadKind};
 use tidegate_tcp::Connection;
-use tidegate_time::Instant;
+use tidegate_time::{Instant, earlier};
 
 /// How long a kernel takes to let a process run that waits for data, on a processor that is idle but
 /// awake; of 20, 35 and 50 µs the one with which `tidegate validate` agrees best. What a cell's burst
@@ -88,10 +88,7 @@ impl App for Stream {
             Sink::Slow(_) => None,
         };
         let read = stage.with(connection, sender.opposite(), |end| self.read(now, end));
-        [write.flatten(), read.flatten()]
-            .into_iter()
-            .flatten()
-            .min()
+        earlier(write.flatten(), read.flatten())
     }
 
     fn progress(

@@ -1,7 +1,7 @@
 //! When to acknowledge.
 
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_time::{Instant, earlier};
 
 /// Shortest and longest delay of an ACK (`TCP_ATO_MIN`, `TCP_DELACK_MIN`; `TCP_DELACK_MAX`).
 const ATO_MIN: Duration = Duration::from_millis(40);
@@ -320,10 +320,7 @@ impl Acks {
     }
 
     pub(super) fn timeout(&self) -> Option<Instant> {
-        match (self.delayed, self.compressed.until) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        earlier(self.delayed, self.compressed.until)
     }
 
     pub(super) fn expire(&mut self, now: Instant) {

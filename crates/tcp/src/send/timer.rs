@@ -4,7 +4,7 @@ use super::Sender;
 use super::clock::{later, micros};
 use super::rtt::{RTO_MAX, RTO_MIN};
 use std::time::Duration;
-use tidegate_time::Instant;
+use tidegate_time::{Instant, earlier};
 
 /// Least delay of a timer that waits for an ACK, in microseconds (`TCP_TIMEOUT_MIN`: two ticks of
 /// a millisecond).
@@ -154,13 +154,5 @@ const fn patience(retries: u32) -> u32 {
         ((2 << retries) - 1) * RTO_MIN
     } else {
         ((2 << doublings) - 1) * RTO_MIN + (retries - doublings) * RTO_MAX
-    }
-}
-
-/// The earlier of two instants, as far as they are there.
-fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }
