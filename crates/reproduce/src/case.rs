@@ -31,6 +31,7 @@ impl Case {
                 progress: options.progress,
                 series,
                 bin: options.bin,
+                own: options.own.clone(),
             };
             run_one(scenario, inputs, &scenario.runs[0], &options)
         })
