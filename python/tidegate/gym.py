@@ -201,7 +201,7 @@ class LinkVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._sessions: list[Optional[Session]] = [None] * num_envs
         self._randoms: list[Optional[numpy.random.Generator]] = [None] * num_envs
-        self._native: Optional[_native.Vector] = _native.Vector(num_envs, threads or os.cpu_count() or 1, history)
+        self._native: Optional[_native.Vector] = _native.Vector(num_envs, threads or len(os.sched_getaffinity(0)), history)
         self._over: NDArray[numpy.bool_] = numpy.zeros(num_envs, numpy.bool_)
         self._any_over = False
         self._began = False
@@ -250,8 +250,8 @@ class LinkVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
         begun = self._any_over
         if begun:
             self._begin_again()
-        bytes, any_over = native.step(actions.tobytes())
-        now = _Standing(bytes, self.num_envs)
+        standing, any_over = native.step(actions.tobytes())
+        now = _Standing(standing, self.num_envs)
         rewards, over = now.rewards, now.over
         if not any_over:
             self._over, self._any_over = over, False
