@@ -23,7 +23,7 @@ import numpy
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
-from numpy import frombuffer, ndarray
+from numpy import asarray, frombuffer, ndarray, ones, zeros
 from numpy.typing import NDArray
 
 from . import _native
@@ -43,6 +43,8 @@ _FEATURES = 4
 
 _TOLD = ("now_s", "goodput_bps", "sent_bps", "lost_bps", "rtt_ms", "queue_delay_ms")
 """What ``info`` has besides ``dropped``, in the native order."""
+
+_MASKS = tuple("_" + name for name in (*_TOLD, "dropped"))
 
 
 class _Agent:
@@ -199,9 +201,10 @@ class LinkVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._sessions: list[Optional[Session]] = [None] * num_envs
         self._randoms: list[Optional[numpy.random.Generator]] = [None] * num_envs
-        self._native: Optional[_native.Vector] = _native.Vector(num_envs, threads or os.cpu_count() or 1, history)
+        self._native: Optional[_native.Vector] = _native.Vector(num_envs, threads or len(os.sched_getaffinity(0)), history)
         self._over: NDArray[numpy.bool_] = numpy.zeros(num_envs, numpy.bool_)
         self._any_over = False
+        self._began = False
 
     @property
     def sessions(self) -> tuple[Optional[Session], ...]:
@@ -227,6 +230,7 @@ class LinkVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
             if seeds[number] is not None:
                 self._randoms[number], _ = np_random(seeds[number])
             self._place(int(number), options.get("world", self.world))
+        self._began = None not in self._sessions
         standing = _Standing(self._opened().begin()[0], self.num_envs)
         self._over = self._over & ~mask
         self._any_over = bool(self._over.any())
@@ -240,17 +244,20 @@ class LinkVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
         :raises ValueError: of actions that are NaN, or not as many as environments.
         """
         native = self._opened()
-        actions = numpy.asarray(actions, numpy.float32)
-        if actions.shape != self.action_space.shape:
+        actions = asarray(actions, _SEEN)
+        if actions.shape != (self.num_envs, 1):
             raise ValueError(f"actions have the shape {actions.shape}, expected {self.action_space.shape}")
         begun = self._any_over
         if begun:
             self._begin_again()
-        bytes, any_over = native.step(actions.tobytes())
-        now = _Standing(bytes, self.num_envs)
-        infos: dict[str, Any] = {}
+        standing, any_over = native.step(actions.tobytes())
+        now = _Standing(standing, self.num_envs)
         rewards, over = now.rewards, now.over
-        if any_over and self.autoreset_mode is AutoresetMode.SAME_STEP:
+        if not any_over:
+            self._over, self._any_over = over, False
+            return now.seen, rewards, zeros(self.num_envs, _FLAG), over, now.infos(begun)
+        infos: dict[str, Any] = {}
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
             for number in numpy.flatnonzero(over):
                 final = {"final_obs": now.seen[number], "final_info": now.info(int(number))}
                 infos = self._add_info(infos, final, int(number))
@@ -260,7 +267,7 @@ class LinkVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
         else:
             self._over, self._any_over = over, any_over
         infos.update(now.infos(begun))
-        return now.seen, rewards, numpy.zeros(self.num_envs, numpy.bool_), over, infos
+        return now.seen, rewards, zeros(self.num_envs, _FLAG), over, infos
 
     def close_extras(self, **kwargs: Any) -> None:
         """The threads end."""
@@ -286,7 +293,7 @@ class LinkVectorEnv(VectorEnv[Vector, Vector, NDArray[Any]]):
     def _opened(self, fresh: bool = False) -> _native.Vector:
         if self._native is None:
             raise RuntimeError("it is closed")
-        if not fresh and None in self._sessions:
+        if not fresh and not self._began:
             raise RuntimeError("reset() comes first")
         return self._native
 
@@ -315,6 +322,7 @@ class _Standing:
     def __init__(self, native: bytearray, count: int) -> None:
         width = (len(native) // count - 8 * 8 - 2) // 4
         flags = count * (8 * 8 + 4 * width)
+        self.count = count
         self.rewards = ndarray(count, _WORD, native)
         self.told = ndarray((len(_TOLD), count), _WORD, native, count * 8)
         self.dropped = ndarray(count, _COUNT, native, count * 8 * 7)
@@ -324,13 +332,13 @@ class _Standing:
 
     def infos(self, begun: bool) -> dict[str, Any]:
         """As Gymnasium has them, with masks; ``begun``: some may be at their start, of which the time alone is told."""
-        all = numpy.ones(len(self.rewards), numpy.bool_)
-        infos = {"now_s": self.told[0], "_now_s": all}
-        stepped = self.stepped if begun else all
-        if not begun or stepped.any():
-            for name, values in zip(_TOLD[1:], self.told[1:]):
-                infos[name], infos["_" + name] = values, stepped
-            infos["dropped"], infos["_dropped"] = self.dropped, stepped
+        if begun and not self.stepped.any():
+            return {"now_s": self.told[0], "_now_s": ones(self.count, _FLAG)}
+        infos = dict.fromkeys(_MASKS, self.stepped)
+        infos.update(zip(_TOLD, self.told))
+        infos["dropped"] = self.dropped
+        if begun:
+            infos["_now_s"] = ones(self.count, _FLAG)
         return infos
 
     def info(self, number: int) -> dict[str, Any]:
