@@ -87,6 +87,8 @@ impl Outcome {
                 .map(|log| transfers::result(log))
                 .collect(),
             cake: None,
+            own_law: None,
+            own_server_law: None,
             videos: Vec::new(),
             held: flows::held_results(self),
             health: self.health(),
