@@ -477,4 +477,4 @@ def test_sweeps_in_a_folder_refuse_what_states_nothing(small, tmp_path):
 def test_the_benchmark_prints(capsys):
     bench_laws.main(["--seconds", "2", "--takes", "1"])
     printed = capsys.readouterr().out
-    assert "ns a call" in printed and "reno, runs/s" in printed
+    assert "ns an arrival" in printed and "reno, runs/s" in printed
