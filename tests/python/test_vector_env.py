@@ -1,6 +1,7 @@
 """Many environments, stepped together on threads."""
 
 import _thread
+import gc
 import os
 import threading
 import time
@@ -180,23 +181,33 @@ def test_an_interrupt_ends_a_long_step_and_others_may_run_meanwhile(small):
     assert 0 < envs.sessions[0].now_s < 1000
 
 
-def test_threads_end_with_it(small):
-    def tasks():
-        return set(os.listdir("/proc/self/task"))
-
-    # By their numbers: those of an environment before may still be ending.
-    before = tasks()
-    envs = gym.LinkVectorEnv(4, small, threads=4)
-    own = tasks() - before
-    assert len(own) == 3
-    envs.reset(seed=1)
-    envs.step(numpy.zeros((4, 1)))
-    assert own <= tasks()
-    envs.close()
+def helpers(count):
+    """How many threads help with steps, as soon as they are so many, or after ten seconds."""
     began = time.monotonic()
-    while own & tasks() and time.monotonic() - began < 10:
+    while True:
+        names = [name(task) for task in os.listdir("/proc/self/task")]
+        if names.count("tidegate") == count or time.monotonic() - began > 10:
+            return names.count("tidegate")
         time.sleep(0.01)
-    assert not own & tasks()
+
+
+def name(task):
+    try:
+        with open(f"/proc/self/task/{task}/comm") as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+def test_threads_end_with_it(small):
+    # Those of environments before end when they come to it.
+    gc.collect()
+    assert helpers(0) == 0
+    envs = gym.LinkVectorEnv(4, small, threads=4)
+    envs.reset(seed=1)
+    assert helpers(3) == 3
+    envs.close()
+    assert helpers(0) == 0
 
 
 def test_a_copy_of_the_process_goes_on_alone(small):
