@@ -1,7 +1,7 @@
 //! `tidegate lab`: run a scenario, show what came of it.
 
 use crate::args::LabArgs;
-use crate::exit::require_root;
+use crate::exit::{BadInput, require_root};
 use crate::provenance::Made;
 use crate::scenarios::{Variant, print_json, print_table, variants, write_page};
 use crate::signals;
@@ -50,7 +50,7 @@ fn check(scenario: &Scenario, path: &Path) -> Result<()> {
         Ok(refused) => {
             LoadError::of_value(&refused.place, &refused.value, refused.message, path).into()
         }
-        Err(error) => error,
+        Err(error) => BadInput(format!("{error:#}")).into(),
     })
 }
 
