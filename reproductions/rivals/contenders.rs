@@ -24,7 +24,7 @@ const LEAST_MBPS: f64 = 0.2;
 const OF_BASE: f64 = 0.5;
 
 /// Why a shaper's delay may be shorter than tide's, or its goodput more.
-pub const TRADE: &str = "where it shapes, it shapes to much less than the link carries, and no queue stands at the link; where it does \
+const TRADE: &str = "where it shapes, it shapes to much less than the link carries, and no queue stands at the link; where it does \
                          not, on links slower than its least rate, it carries what Linux carries and waits as Linux does";
 
 const fn steered(least: f64, base: f64, most: f64) -> ShapedSpec {

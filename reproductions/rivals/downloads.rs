@@ -1,6 +1,6 @@
 //! A download and a call beside each other, over every path.
 
-use super::contenders::{Rival, TRADE};
+use super::contenders::Rival;
 use crate::means::{geometric_mean, mean};
 use crate::tide::paths::Path;
 use crate::workloads::{download, ping};
@@ -128,38 +128,49 @@ fn quantities(paths: &Arc<[Path]>) -> Vec<Quantity> {
         .flat_map(|(rival, times)| goal(rival, times, paths));
     let rivals = Rival::ALL.into_iter().filter(|&rival| rival != Rival::Tide);
     let ratios = rivals.flat_map(|rival| ratios(rival, paths));
-    goals.chain(by_speed(paths)).chain(ratios).collect()
+    let first = [everybody(paths)].into_iter();
+    first
+        .chain(goals)
+        .chain(by_speed(paths))
+        .chain(ratios)
+        .collect()
+}
+
+/// On how many of the paths something is so of tide's outcome and the rival's.
+fn share(
+    whose: &str,
+    rival: Rival,
+    what: &str,
+    paths: &Arc<[Path]>,
+    is_so: impl Fn(&Outcome, &Outcome) -> bool + Send + Sync + 'static,
+) -> Quantity {
+    let paths = Arc::clone(paths);
+    let goal = Claim::at_least(MOST_PATHS, 0.0);
+    Quantity::new(format!("{whose}: paths with {what}"), "%", goal, move |s| {
+        let so = pairs(s, rival, &paths).map(|(_, ours, theirs)| is_so(&ours, &theirs));
+        100.0 * mean(so.map(f64::from))
+    })
+    .because(rival.trades())
 }
 
 /// Where tide is ahead in both, in either, and where the rival is in both.
 fn goal(rival: Rival, times: f64, paths: &Arc<[Path]>) -> [Quantity; 4] {
     let [listed, behind] = [paths.clone(), paths.clone()];
-    let share = |what: &str, goal, is_so: fn(&Outcome, &Outcome, f64) -> bool| {
-        let paths = paths.clone();
-        let name = format!("{}: paths with {what}", rival.name());
-        Quantity::new(name, "%", Claim::at_least(goal, 0.0), move |s| {
-            let so = pairs(s, rival, &paths).map(|(_, ours, theirs)| is_so(&ours, &theirs, times));
-            100.0 * mean(so.map(f64::from))
-        })
+    let share = |what: &str, is_so: fn(&Outcome, &Outcome) -> bool| {
+        share(rival.name(), rival, what, paths, is_so)
     };
+    let both = format!("{times} times its goodput and no longer delays of the call");
     let count = paths.len();
     [
-        share(
-            &format!("{times} times its goodput and no longer delays of the call"),
-            MOST_PATHS,
-            |ours, theirs, times| ours.beats(theirs, times),
-        )
-        .because(TRADE),
-        share("more goodput", MOST_PATHS, |ours, theirs, _| {
+        self::share(rival.name(), rival, &both, paths, move |ours, theirs| {
+            ours.beats(theirs, times)
+        }),
+        share("more goodput", |ours, theirs| {
             ours.goodput_mbps > theirs.goodput_mbps
-        })
-        .because(TRADE),
-        share(
-            "shorter delays of the call",
-            MOST_PATHS,
-            |ours, theirs, _| ours.call_ms < theirs.call_ms,
-        )
-        .because(TRADE),
+        }),
+        share("shorter delays of the call", |ours, theirs| {
+            ours.call_ms < theirs.call_ms
+        }),
         Quantity::new(
             format!(
                 "{}: of {count} paths those where it is ahead in both",
@@ -198,6 +209,60 @@ fn defeats(sample: &Sample, rival: Rival, paths: &[Path]) -> Listing {
     }
 }
 
+/// What everybody reaches, over all paths, and what it takes.
+fn everybody(paths: &Arc<[Path]>) -> Quantity {
+    let [ours, listed] = [paths.clone(), paths.clone()];
+    let row = |s: &Sample, rival: Rival, paths: &[Path]| {
+        let reached = Reached::of(s, rival, paths);
+        vec![
+            rival.name().into(),
+            reached.used.into(),
+            reached.call_ms.into(),
+            rival.needs().into(),
+        ]
+    };
+    Quantity::new(
+        "tide: use of the link",
+        "%",
+        Claim::at_least(95.0, 0.0),
+        move |s| Reached::of(s, Rival::Tide, &ours).used,
+    )
+    .listing(move |s| Listing {
+        title: "What everybody reaches, over all paths".into(),
+        heads: [
+            "",
+            "use of the link, %",
+            "round trip of the call, p95, ms",
+            "needs",
+        ]
+        .map(str::to_owned)
+        .into(),
+        rows: Rival::ALL
+            .into_iter()
+            .map(|rival| row(s, rival, &listed))
+            .collect(),
+    })
+}
+
+/// Over all paths: the mean use of the link, in percent, and the geometric mean of the call's delay.
+struct Reached {
+    used: f64,
+    call_ms: f64,
+}
+
+impl Reached {
+    fn of(sample: &Sample, rival: Rival, paths: &[Path]) -> Self {
+        let all: Vec<_> = paths
+            .iter()
+            .map(|path| Outcome::of(sample, rival, path))
+            .collect();
+        Self {
+            used: mean(all.iter().map(|o| o.utilisation)),
+            call_ms: geometric_mean(all.iter().map(|o| o.call_ms)),
+        }
+    }
+}
+
 /// Means over the paths.
 fn ratios(rival: Rival, paths: &Arc<[Path]>) -> [Quantity; 2] {
     ratios_over(rival.name(), rival, paths.clone())
@@ -218,7 +283,19 @@ fn by_speed(paths: &[Path]) -> impl Iterator<Item = Quantity> {
     let names = [whose("faster", fast.len()), whose("slower", slow.len())];
     let both = names.into_iter().zip([fast, slow]);
     both.filter(|(_, paths)| !paths.is_empty())
-        .flat_map(|(name, paths)| ratios_over(&name, Rival::Autorate, paths.into()))
+        .flat_map(|(name, paths)| {
+            let paths: Arc<[Path]> = paths.into();
+            let more = share(
+                &name,
+                Rival::Autorate,
+                "more goodput",
+                &paths,
+                |ours, theirs| ours.goodput_mbps > theirs.goodput_mbps,
+            );
+            ratios_over(&name, Rival::Autorate, paths)
+                .into_iter()
+                .chain([more])
+        })
 }
 
 fn ratios_over(whose: &str, rival: Rival, paths: Arc<[Path]>) -> [Quantity; 2] {
@@ -249,12 +326,7 @@ fn ratios_over(whose: &str, rival: Rival, paths: Arc<[Path]>) -> [Quantity; 2] {
 /// What everybody reaches, over all paths.
 fn plane(sample: &Sample, paths: &[Path]) -> plot::Figure {
     let dot = |(nth, rival): (usize, Rival)| {
-        let all: Vec<_> = paths
-            .iter()
-            .map(|path| Outcome::of(sample, rival, path))
-            .collect();
-        let used = mean(all.iter().map(|o| o.utilisation));
-        let call_ms = geometric_mean(all.iter().map(|o| o.call_ms));
+        let Reached { used, call_ms } = Reached::of(sample, rival, paths);
         let label = format!(
             "{}: {used:.0} %, {call_ms:.0} ms ({})",
             rival.name(),
@@ -267,11 +339,7 @@ fn plane(sample: &Sample, paths: &[Path]) -> plot::Figure {
             .into(),
         x: Axis::new("round trip of the call, 95th percentile, ms", Scale::Log),
         y: Axis::new("use of the link, %", Scale::Linear),
-        curves: Rival::ALL
-            .into_iter()
-            .enumerate()
-            .map(|(nth, rival)| dot((nth, rival)))
-            .collect(),
+        curves: Rival::ALL.into_iter().enumerate().map(dot).collect(),
         size: SIZE,
     }
 }

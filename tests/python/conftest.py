@@ -1,5 +1,10 @@
 """What the tests share."""
 
+import os
+import signal
+import threading
+import time
+
 import pytest
 
 import tidegate as tg
@@ -40,3 +45,21 @@ law = "tide"
 @pytest.fixture
 def small() -> tg.Scenario:
     return tg.Scenario.loads(TEXT)
+
+
+def interrupted(run) -> float:
+    """Seconds from Ctrl-C to its end."""
+    sent = []
+
+    def interrupt():
+        time.sleep(0.3)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    ended = time.monotonic()
+    thread.join()
+    return ended - sent[0]

@@ -1,13 +1,12 @@
 """Laws and senders in Python."""
 
 import functools
-import os
-import signal
 import threading
 import time
 import traceback
 
 import pytest
+from conftest import interrupted
 
 import tidegate as tg
 from tidegate import bench_laws
@@ -370,24 +369,6 @@ def test_a_session_is_not_asked_by_what_it_calls(small):
 
 
 # Interrupts, threads, progress.
-
-
-def interrupted(run):
-    """Seconds from Ctrl-C to its end."""
-    sent = []
-
-    def interrupt():
-        time.sleep(0.3)
-        sent.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        run()
-    ended = time.monotonic()
-    thread.join()
-    return ended - sent[0]
 
 
 def test_an_interrupt_stops_them(small):

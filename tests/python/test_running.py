@@ -1,12 +1,10 @@
 """Running: threads, interrupts, progress."""
 
-import os
-import signal
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from conftest import interrupted
 
 import tidegate as tg
 
@@ -16,24 +14,6 @@ def long(small: tg.Scenario) -> tg.Scenario:
     s = small.copy()
     s["duration_s"] = 80_000
     return s
-
-
-def interrupted(run) -> float:
-    """Seconds from Ctrl-C to its end."""
-    sent = []
-
-    def interrupt():
-        time.sleep(0.3)
-        sent.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        run()
-    ended = time.monotonic()
-    thread.join()
-    return ended - sent[0]
 
 
 def test_an_interrupt_stops_a_run_within_50_ms(small):

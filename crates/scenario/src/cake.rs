@@ -1,5 +1,6 @@
 //! A shaper with CAKE at the client's router, as scenarios spell it.
 
+use crate::Step;
 use crate::complaints::Complaints;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,8 +37,10 @@ impl CakeSpec {
     }
 
     pub(crate) fn complain(self, to: &mut Complaints) {
-        to.inside("down", |to| self.down.complain(to));
-        to.inside("up", |to| self.up.complain(to));
+        to.at([Step::Key("down")], "cake.down: ", |to| {
+            self.down.complain(to)
+        });
+        to.at([Step::Key("up")], "cake.up: ", |to| self.up.complain(to));
     }
 }
 
@@ -60,7 +63,8 @@ impl ShapedSpec {
     fn complain(self, to: &mut Complaints) {
         let [least, base, most] = self.bounds();
         to.within("mbps", base, 1e6);
-        to.expect(least > 0.0 && least <= base && base <= most && most <= 1e6, "min_mbps", || {
+        let rise = 0.0 < least && least <= base && base <= most && most <= 1e6;
+        to.expect(rise || !self.is_steered(), "min_mbps", || {
             format!("min_mbps = {least}, mbps = {base}, max_mbps = {most}, expected them to rise, from more than 0 to 1000000")
         });
     }

@@ -2,12 +2,12 @@
 //! which steers them.
 //!
 //! CAKE's queues are FQ-CoDel's here, with CAKE's target: 5 ms, or the time of one and a half packets at the shaper's rate.
-//! That leaves out what makes no difference to flows of one host: isolation of hosts, priorities, and the filter of
-//! acknowledgements, which is off by default.
+//! That leaves out what makes no difference to some flows of one host: isolation of hosts, priorities, BLUE, the smaller
+//! quantum of slow rates, and the filter of acknowledgements, which is off by default.
 
 mod autorate;
 
-use crate::events::{EventQueue, Kind, Target};
+use crate::events::{EventQueue, Kind, Target, clock};
 use crate::packet::Probe;
 use autorate::{Autorate, Bounds, PING_INTERVAL, PINGERS};
 use std::time::Duration;
@@ -15,10 +15,6 @@ use tidegate_link::{Config, FqCodelPolicy, Policy, QueueConfig, Rate};
 use tidegate_measure::{Window, curve};
 use tidegate_scenario::{CakeSpec, Series, ShapedSpec};
 use tidegate_time::Instant;
-
-/// Numbers of its clocks, behind the observers'.
-pub const PING: usize = 3;
-pub const MONITOR: usize = 4;
 
 /// Bytes that CAKE's queue holds, at least.
 const QUEUE_BYTES: usize = 4 << 20;
@@ -71,8 +67,8 @@ impl Cake {
     pub fn start(&self, events: &mut EventQueue) {
         if let Some(autorate) = &self.autorate {
             let first = Instant::ZERO + autorate.monitor_interval();
-            events.wake_by(Target::new(Kind::Clock, PING), Instant::ZERO);
-            events.wake_by(Target::new(Kind::Clock, MONITOR), first);
+            events.wake_by(Target::new(Kind::Clock, clock::PING), Instant::ZERO);
+            events.wake_by(Target::new(Kind::Clock, clock::MONITOR), first);
         }
     }
 

@@ -28,6 +28,20 @@ pub enum Kind {
     App,
 }
 
+/// Numbers of the clocks, in the order in which they are woken.
+pub mod clock {
+    /// Who looks at the flows.
+    pub const SAMPLER: usize = 0;
+    /// The end of the warm-up.
+    pub const WARMUP: usize = 1;
+    /// Who draws the curves.
+    pub const CURVES: usize = 2;
+    /// cake-autorate's next echo.
+    pub const PING: usize = 3;
+    /// cake-autorate's next look at what has passed.
+    pub const MONITOR: usize = 4;
+}
+
 impl Target {
     const KIND_SHIFT: u32 = 29;
 

@@ -110,7 +110,8 @@ impl Pair {
     /// A segment arrives at an end, which a SYN may make.
     pub fn receive(&mut self, network: &mut Network, side: Side, segment: &mut Segment) {
         let now = network.now;
-        let samples = own::samples(&self.edges, side);
+        let own = self.own.as_ref();
+        let samples = own.map(|_| own::samples(&self.edges, side));
         if let Some(edge) = &mut self.edges[index(side)] {
             edge.arrives(&mut network.paths[index(side)], now, segment);
         }
@@ -123,7 +124,7 @@ impl Pair {
                 self.control(side);
             }
         }
-        if self.own.is_some() {
+        if let Some(samples) = samples {
             self.consult(side, now, segment, samples);
         }
         // The kernel acknowledges before the application has been woken and has read, so the window

@@ -98,18 +98,13 @@ impl Network {
         let cake = run.cake.map(|spec| {
             let places = [nodes.len(), nodes.len() + 1];
             let shapers = [(Direction::Down, spec.down), (Direction::Up, spec.up)];
-            nodes.extend(
-                shapers.map(|(direction, shaped)| node(&cake::shaper(&shaped), direction, seed)),
-            );
-            let echoes = [Direction::Down, Direction::Up].map(|direction| {
-                let to = to(direction);
-                let links = scenario.way(None, direction);
-                routes.push(Route { links, to });
-                routes.len() as u32 - 1
-            });
-            for route in &mut routes {
-                route.pass_router(places);
-            }
+            let shaper = |(direction, shaped)| node(&cake::shaper(&shaped), direction, seed);
+            nodes.extend(shapers.map(shaper));
+            let echoes = [routes.len() as u32, routes.len() as u32 + 1];
+            routes.extend([Direction::Down, Direction::Up].map(|way| straight(scenario, way)));
+            routes
+                .iter_mut()
+                .for_each(|route| route.pass_router(places));
             Cake::new(&spec, places, echoes)
         });
         let mut events = EventQueue::default();
@@ -306,6 +301,14 @@ fn route(scenario: &Scenario, workload: &Workload, direction: Direction) -> Rout
     let links = scenario.way(workload.links.as_deref(), direction);
     let to = to(direction);
     Route { links, to }
+}
+
+/// The way over all links of a direction.
+fn straight(scenario: &Scenario, direction: Direction) -> Route {
+    Route {
+        links: scenario.way(None, direction),
+        to: to(direction),
+    }
 }
 
 /// Where it leads.

@@ -175,10 +175,7 @@ impl Ends {
     /// What there is for that workload; none if nothing is. `steered`: a law would steer it.
     pub fn new(own: &dyn Own, workload: &Workload, steered: bool) -> Option<Box<Self>> {
         let sends = sender(workload);
-        let receives = match sends {
-            Side::Client => Side::Server,
-            Side::Server => Side::Client,
-        };
+        let receives = sends.opposite();
         let place = |side| Place {
             workload: &workload.name,
             side,

@@ -1,8 +1,7 @@
 //! The event loop.
 
 use crate::apps::{Part, Stage, cast};
-use crate::cake::{MONITOR, PING};
-use crate::events::{Kind, Target};
+use crate::events::{Kind, Target, clock};
 use crate::hosts::Hosts;
 use crate::network::Network;
 use crate::packet::{Body, Connected, Datagram, Message, Packet};
@@ -13,11 +12,6 @@ use tidegate_measure::{SAMPLE_INTERVAL, Window};
 use tidegate_scenario::{LinkInputs, Run, Scenario, Side};
 use tidegate_tcp::{Connection, Segment};
 use tidegate_time::Instant;
-
-/// Numbers of the clocks: the sampler, the end of the warm-up, and the curves.
-const SAMPLER: usize = 0;
-const WARMUP: usize = 1;
-const CURVES: usize = 2;
 
 /// Flows looked at in one [`SAMPLE_INTERVAL`], at most: of more each is looked at less often, or
 /// looking would cost more than running.
@@ -64,11 +58,14 @@ impl World {
                 .events
                 .wake_by(Target::new(Kind::App, number), part.start);
         }
-        for (clock, at) in [(SAMPLER, Instant::ZERO), (WARMUP, window.warmup)] {
+        for (clock, at) in [
+            (clock::SAMPLER, Instant::ZERO),
+            (clock::WARMUP, window.warmup),
+        ] {
             network.events.wake_by(Target::new(Kind::Clock, clock), at);
         }
         if bin.is_some() {
-            let curves = Target::new(Kind::Clock, CURVES);
+            let curves = Target::new(Kind::Clock, clock::CURVES);
             network.events.wake_by(curves, Instant::ZERO);
         }
         Ok(Self {
@@ -203,16 +200,16 @@ impl World {
 
     fn tick(&mut self, clock: Target) {
         let next = match clock.index() {
-            WARMUP => {
+            clock::WARMUP => {
                 self.end_warmup();
                 None
             }
-            CURVES => {
+            clock::CURVES => {
                 self.sample();
                 self.bin
             }
-            PING => self.network.ping(),
-            MONITOR => self.network.monitor(),
+            clock::PING => self.network.ping(),
+            clock::MONITOR => self.network.monitor(),
             _ => {
                 self.look();
                 Some(SAMPLE_INTERVAL)

@@ -7,16 +7,18 @@
 //! ```
 //!
 //! A row begins with its run's *identity*: the values that were varied, the run's name and its
-//! [key](../tidegate_sim/struct.Key.html), in the columns that the `identifiers` name. What is there is not run again; what is
+//! key (`tidegate_sim::Key`), in the columns that the `identifiers` name. What is there is not run again; what is
 //! there and was run otherwise is refused, so that nothing of two experiments is ever mixed.
 
 mod batch;
 mod known;
 mod rows;
+#[cfg(test)]
+mod samples;
 mod shards;
 
 pub use batch::{Batch, batches};
-pub use rows::{Rows, cells, header, text};
+pub use rows::{Rows, cells};
 pub use shards::Shards;
 
 /// What is there is not what was expected, and has been left as it was.

@@ -96,7 +96,7 @@ fn open(path: &Path) -> Result<(File, String)> {
 }
 
 /// All columns, those that identify a row first.
-pub fn header(identifiers: &[String]) -> impl Iterator<Item = &str> {
+pub(crate) fn header(identifiers: &[String]) -> impl Iterator<Item = &str> {
     let metrics = METRICS.iter().map(|metric| metric.name);
     identifiers.iter().map(String::as_str).chain(metrics)
 }
@@ -112,7 +112,7 @@ pub fn cells(identity: &[String], run: &RunResult) -> impl Iterator<Item = Strin
 ///
 /// # Errors
 /// When one of them has another length than the header.
-pub fn text<R, C>(identifiers: &[String], rows: R) -> Result<String>
+pub(crate) fn text<R, C>(identifiers: &[String], rows: R) -> Result<String>
 where
     R: IntoIterator<Item = C>,
     C: IntoIterator<Item = String>,

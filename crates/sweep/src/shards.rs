@@ -6,6 +6,7 @@
 
 use crate::Refused;
 use crate::known::Known;
+use crate::rows::text;
 use anyhow::{Context, Result};
 use blake3::Hasher;
 use nix::errno::Errno;
@@ -74,6 +75,11 @@ impl Shards {
     /// Takes the folder.
     fn lock(folder: &Path) -> Result<Self> {
         let here = || folder.display().to_string();
+        // Without a slash at its end, behind which a file is not found.
+        if folder.components().as_path().is_file() {
+            let message = format!("{} is a file, expected a folder's name", here());
+            return Err(Refused(message).into());
+        }
         fs::create_dir_all(folder).with_context(|| format!("make the folder {}", here()))?;
         let lock = File::options()
             .create(true)
@@ -144,7 +150,7 @@ impl Shards {
         rows: Vec<(Vec<String>, Vec<String>)>,
     ) -> Result<PathBuf> {
         let path = self.folder.join(name(first, &rows));
-        let text = crate::text(identifiers, rows.iter().map(|(_, row)| row.clone()))?;
+        let text = text(identifiers, rows.iter().map(|(_, row)| row.clone()))?;
         self.put(&path, &text)
             .with_context(|| format!("write {}", path.display()))?;
         self.rows.extend(rows);

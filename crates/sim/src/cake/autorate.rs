@@ -1,4 +1,5 @@
-//! The rules by which cake-autorate (github.com/lynxthecat/cake-autorate, 3.3) steers the rates of two shapers: by round
+//! The rules by which cake-autorate (github.com/lynxthecat/cake-autorate, commit 94238be of 2026-08-19, after its version
+//! 3.5.0) steers the rates of two shapers: by round
 //! trips of echoes to some reflectors, and by how much of each rate is used. Names and defaults are its own.
 //!
 //! ```text

@@ -1,21 +1,10 @@
 use super::Rows;
+use crate::samples::{identifiers, identity};
 use anyhow::Result;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 use tidegate_scenario::{FlowDirection, FlowResult, RunResult};
-
-fn identifiers() -> Vec<String> {
-    ["seed", "run", "key"].map(str::to_owned).into()
-}
-
-fn identity(seed: u64) -> Vec<String> {
-    vec![
-        seed.to_string(),
-        "a, \"quoted\" run".into(),
-        format!("1-abc{seed}"),
-    ]
-}
 
 fn create(path: &Path) -> Rows {
     Rows::create(path, &identifiers()).unwrap()

@@ -1,17 +1,6 @@
 use super::*;
+use crate::samples::{identifiers, identity};
 use tempfile::TempDir;
-
-fn identifiers() -> Vec<String> {
-    ["seed", "run", "key"].map(str::to_owned).into()
-}
-
-fn identity(seed: u64) -> Vec<String> {
-    vec![
-        seed.to_string(),
-        "a, \"quoted\" run".into(),
-        format!("1-{seed:x}"),
-    ]
-}
 
 /// A run's identity and its row.
 fn row(seed: u64) -> (Vec<String>, Vec<String>) {
@@ -118,4 +107,17 @@ fn where_nothing_can_be_written_nothing_is() {
     let error = shards.write(0, &identifiers(), vec![row(0)]).unwrap_err();
     assert!(format!("{error:#}").contains("write "), "{error:#}");
     assert!(shards.row(&identity(0)).is_none());
+}
+
+#[test]
+fn a_file_is_no_folder() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for path in [file.path().to_owned(), file.path().join("")] {
+        let error = Shards::create(&path).err().unwrap();
+        let told = error.to_string();
+        assert!(
+            error.is::<Refused>() && told.contains("is a file"),
+            "{told}"
+        );
+    }
 }
