@@ -1,6 +1,7 @@
 """What a run and a step cost, side by side: ``python -m tidegate.bench``, which needs ``pip install tidegate[gym]``.
 
 * Runs a second through Python, beside the same runs by ``tidegate sim --out``, on one thread and on two (``--program``).
+* Runs a second of one sweep on threads, by processes and by Dask's workers, with ``--sweep``.
 * Steps a second of :class:`tidegate.gym.LinkEnv` and of :class:`tidegate.gym.LinkVectorEnv` with 1, 4 and 16.
 * With ``--pcc-rl``, a checkout of https://github.com/PCCproject/PCC-RL, those of its environment on the same link.
 
@@ -16,18 +17,21 @@ import importlib
 import io
 import json
 import math
+import multiprocessing
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 from statistics import median
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence
 
 from . import _native
 from ._scenario import Scenario
+from ._sweep import sweep
 
 STEP_MS = 10.0
 """Virtual milliseconds of a step."""
@@ -123,6 +127,37 @@ def runs(program: str, takes: int) -> Iterator[Row]:
                 Case(python, lambda: by_python(threads), command_line),
             ]
             yield from by_turns(cases, "runs/s", takes)
+
+
+def sweeps(count: int) -> Iterator[Row]:
+    """Runs a second of one sweep of so many, into a folder: on two threads, by two processes, by two of Dask's workers."""
+    scenario = Scenario.load("lte-download.toml")
+    scenario["duration_s"] = 20
+    work = sweep(scenario, seeds=count, runs=["linux"])
+
+    def by(executor: Optional[Executor], threads: Optional[int] = None) -> float:
+        with tempfile.TemporaryDirectory() as folder:
+            began = time.perf_counter()
+            work.run(out=folder, executor=executor, threads=threads)
+            return count / (time.perf_counter() - began)
+
+    threads = Row(f"sweep of {count}, 2 threads", by(None, 2), "runs/s")
+    yield threads
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as processes:
+        yield _beside(threads, "2 processes", by(processes))
+    try:
+        distributed = importlib.import_module("distributed")
+    except ModuleNotFoundError:
+        print("Dask is not installed: no sweep by its workers", file=sys.stderr)
+        return
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            yield _beside(threads, "2 workers of Dask's", by(client.get_executor()))
+
+
+def _beside(threads: Row, whose: str, value: float) -> Row:
+    name = threads.name.replace("2 threads", whose)
+    return Row(name, value, threads.unit, threads.name, value / threads.value)
 
 
 class Stepping:
@@ -253,17 +288,20 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tidegate.bench", description="What a run and a step cost.")
     parser.add_argument("--program", metavar="FILE", help="tidegate, to compare runs with; the one in PATH if none is named")
     parser.add_argument("--pcc-rl", metavar="FOLDER", help="a checkout of PCC-RL, to compare steps with")
+    parser.add_argument("--sweep", metavar="N", type=int, default=0, help="a sweep of N runs on threads, processes and Dask, too")
     parser.add_argument("--takes", type=int, default=5, help="measurements of each, of which the median counts [5]")
     parser.add_argument("--seconds", type=float, default=0.5, help="of a measurement of steps [0.5]")
     parser.add_argument("--json", action="store_true", help="for programs")
     said = parser.parse_args(arguments)
-    if said.takes < 1 or not 0.0 < said.seconds < 1e4:
-        parser.error("expected --takes of 1 or more, --seconds of more than 0")
+    if said.takes < 1 or not 0.0 < said.seconds < 1e4 or said.sweep < 0:
+        parser.error("expected --takes of 1 or more, --seconds of more than 0, --sweep of 0 or more")
     try:
         importlib.import_module("tidegate.gym")
     except ModuleNotFoundError as error:
         parser.error(f"{error}: pip install tidegate[gym]")
     parts: list[Iterator[Row]] = [steps(said.takes, said.seconds)]
+    if said.sweep:
+        parts.append(sweeps(said.sweep))
     if said.pcc_rl:
         parts.append(beside_pcc_rl(said.pcc_rl, said.takes, said.seconds))
     program = said.program or shutil.which("tidegate")

@@ -83,3 +83,11 @@ def test_what_makes_no_sense_is_refused(brief, tmp_path):
         bench.main([*brief, "--pcc-rl", str(tmp_path)])
     with pytest.raises(SystemExit):
         bench.main(["--takes", "0"])
+
+
+def test_a_sweep_is_measured_on_all_that_there_is(brief, capsys):
+    bench.main([*brief, "--json", "--sweep", "8"])
+    results = json.loads(capsys.readouterr().out)["results"]
+    swept = [row for row in results if row["name"].startswith("sweep of 8")]
+    assert [row["name"].split(", ")[1] for row in swept][:2] == ["2 threads", "2 processes"]
+    assert all(row["value"] > 0 and row["unit"] == "runs/s" for row in swept)
