@@ -315,7 +315,7 @@ fn health_columns<'a>() -> Vec<Column<Of<'a, Health>>> {
             .about("Share of one processor that the emulator used.")
             .cell(|(_, h)| Some(percent(h.emulator_cpu))),
         cpu.statistic("machine")
-            .about("Share of the whole machine that was busy.")
+            .about("Share of the whole machine that was busy with what has no low priority (nice).")
             .cell(|(_, h)| Some(percent(h.machine_cpu))),
         Head::number("plumbing losses")
             .short("plumbing")

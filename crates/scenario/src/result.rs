@@ -254,7 +254,7 @@ pub struct Health {
     pub plumbing_losses: u64,
     /// Share of one core used by the emulator.
     pub emulator_cpu: f64,
-    /// Share of the whole machine that was busy.
+    /// Share of the whole machine that was busy with what has no low priority (nice).
     pub machine_cpu: f64,
     /// Why the run should not be counted; empty if it may.
     pub warnings: Vec<String>,
