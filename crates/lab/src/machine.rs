@@ -1,7 +1,7 @@
 //! How busy the whole machine is: `/proc/stat`.
 //!
-//! What runs at a low priority (nice(1)) is not counted: it gives way to the laboratory at once. If it should not, the
-//! packets that are late tell.
+//! What runs at a low priority (nice(1)) is not counted, as it gives way to the laboratory, unless that runs at one itself.
+//! If it does not give way, the packets that are late tell.
 
 use anyhow::{Context, Result};
 
@@ -19,12 +19,13 @@ impl CpuTicks {
     /// Where `/proc` is not mounted.
     pub fn now() -> Result<Self> {
         let text = std::fs::read_to_string("/proc/stat").context("cannot read /proc/stat")?;
-        Self::parse(&text).context("/proc/stat does not begin with the sum of all processors")
+        Self::parse(&text, has_low_priority())
+            .context("/proc/stat does not begin with the sum of all processors")
     }
 
     /// Reads the first line, proc_stat(5): user nice system idle iowait irq softirq steal; guest time
-    /// is in user time already.
-    fn parse(text: &str) -> Option<Self> {
+    /// is in user time already. `nice` is time for us if we do not have a low priority ourselves.
+    fn parse(text: &str, low: bool) -> Option<Self> {
         let fields = text.lines().next()?.strip_prefix("cpu ")?;
         let ticks: Vec<u64> = fields
             .split_whitespace()
@@ -32,7 +33,8 @@ impl CpuTicks {
             .map_while(|f| f.parse().ok())
             .collect();
         let total = ticks.iter().sum();
-        let free = ticks.get(1)? + ticks.get(3)? + ticks.get(4)?;
+        let gives_way = if low { 0 } else { *ticks.get(1)? };
+        let free = gives_way + ticks.get(3)? + ticks.get(4)?;
         Some(Self {
             busy: total - free,
             total,
@@ -49,6 +51,12 @@ impl CpuTicks {
             busy as f64 / total as f64
         }
     }
+}
+
+/// Whether this process has one. An error looks like -1, which is none.
+fn has_low_priority() -> bool {
+    // SAFETY: reads a number of this process, and no memory of ours.
+    unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) > 0 }
 }
 
 #[cfg(test)]
