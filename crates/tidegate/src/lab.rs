@@ -50,7 +50,7 @@ fn check(scenario: &Scenario, path: &Path) -> Result<()> {
         Ok(refused) => {
             LoadError::of_value(&refused.place, &refused.value, refused.message, path).into()
         }
-        Err(error) => BadInput(format!("{error:#}")).into(),
+        Err(error) => BadInput(format!("{}: {error:#}", path.display())).into(),
     })
 }
 

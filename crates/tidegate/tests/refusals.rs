@@ -52,6 +52,17 @@ fn lab(folder: &Path, more: &[&str]) -> Output {
     command.args(more).output().unwrap()
 }
 
+/// No one value is to blame, so there is no line; the file is named all the same.
+#[test]
+fn what_only_the_simulator_has() {
+    let (head, _) = SCENARIO.split_once("run = ").unwrap();
+    let shaped =
+        "run = [{ name = \"shaped\", cake = { down = { mbps = 5 }, up = { mbps = 1 } } }]\n";
+    let folder = folder(&format!("{head}{shaped}"), "1\n2\n");
+    let words = ["small.toml: ", "\"shaped\"", "CAKE", "only the simulator"];
+    assert_refused(&lab(folder.path(), &[]), &words);
+}
+
 #[test]
 fn a_congestion_control_that_quic_lacks() {
     let scenario = SCENARIO.replace(
