@@ -51,7 +51,7 @@ fn is_whole_path(code: &str, top: &BTreeSet<String>) -> bool {
 /// Whether it is a source file's name, or the end of its path: `flow.h`, `send/train.rs`.
 fn is_source(code: &str) -> bool {
     let ends = [".rs", ".h", ".c", ".js", ".py"];
-    let has_name = |end: &&str| code.ends_with(*end) && code != **end;
+    let has_name = |end: &&str| code.ends_with(*end) && code != *end;
     is_plain(code) && ends.iter().any(has_name) && !FOREIGN.contains(&code)
 }
 
