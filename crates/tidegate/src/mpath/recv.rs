@@ -138,7 +138,7 @@ fn report(bars: &MultiProgress, outcome: &Result<(), FileError>) -> bool {
         match outcome {
             Ok(()) => {}
             Err(FileError::Connection(error)) => say::err(format_args!(
-                "tidegate: {error}; what has come is kept, and the sender's same command goes on with it"
+                "tidegate: {error}; the received part is kept; the same command at the sender continues it"
             )),
             Err(error) => say::err(format_args!("tidegate: {error}")),
         }
