@@ -52,6 +52,6 @@ mod tests {
             because(&flow(None, Some(-3)), 1),
             "no other flow's delays move with its own (evidence -3 of the 12 that prove it)"
         );
-        assert!(because(&flow(None, None), 1).contains("compared with nobody"));
+        assert!(because(&flow(None, None), 1).contains("not been compared"));
     }
 }
