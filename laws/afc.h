@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Adaptive flow control ("Rethinking TCP flow control for smartphones and tablets", 2014): the
- * receiver tells how fast its application reads, and the sender may have that much more on the way
- * than the receiver's buffer has room for:
+ * Adaptive flow control ("Rethinking TCP flow control for smartphones and tablets", 2014): the receiver tells how fast
+ * its application reads, and the sender may have that much more in flight than the receiver's buffer has room for:
  *
  *     smooth_rx <- history * smooth_rx + (1 - history) * num_bytes / t_elapsed    Algorithm 2
  *     W         <- B + AR * RTT                                                   equation 36
@@ -27,9 +26,9 @@
  *  - Algorithm 3 (line 9) compares with one `factor` in both directions, which is nearly always
  *    true. Here: more than 5/4 or less than 4/5, of the rate that the peer was told last; with
  *    `last_rx`, the sample before, a rate that climbs in small steps would never be told.
- *  - The sender forgets a rate over two round trips, not at once (tg_afc_held). The paper has it take
- *    what it was told last, so that a reader that pauses for a moment finds the path empty when it
- *    returns: what arrives then must have left a round trip before that is known.
+ *  - The sender forgets a rate over two round trips, not at once (tg_afc_held). In the paper it takes the
+ *    last reported rate, so that after a short pause the reader finds the path empty: data that arrive
+ *    then would have had to leave a round trip before the sender knew that it reads again.
  */
 #ifndef TG_AFC_H
 #define TG_AFC_H
@@ -112,7 +111,7 @@ TG_INLINE tg_u32 tg_afc_tell(struct tg_afc *a)
 	return a->told_kbps;
 }
 
-/* The read rate that a sender reckons with when it was told `kbps` so long ago: it falls in a line. */
+/* The read rate that a sender assumes when it was told `kbps` so long ago: it falls linearly. */
 TG_INLINE tg_u32 tg_afc_held(tg_u32 kbps, tg_u32 elapsed_us, tg_u32 rtt_us)
 {
 	tg_u64 span_us = (tg_u64)TG_AFC_HELD * rtt_us;

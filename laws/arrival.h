@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Data that have reached their receiver: what the packet says that tells of them, and what was
- * measured; all that a law may ask. A download's receiver sees the data themselves, an upload's
- * sender the acknowledgement (`flow.h`, `upload.h`); to a law it is the same.
+ * Data that have reached their receiver: the fields of the packet that shows it, and the measurements; all that a law
+ * may ask. A download's receiver sees the data themselves, an upload's sender the acknowledgement (`flow.h`,
+ * `upload.h`); to a law it is the same.
  */
 #ifndef TG_ARRIVAL_H
 #define TG_ARRIVAL_H

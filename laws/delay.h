@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * The forward queueing delay: how long data stood in the queue on their way, whatever the way back
- * does.
+ * The forward queueing delay: how long data stood in the queue on their way, independent of the way back.
  *
  * A sender stamps TSval from its own clock, so `now - TSval` is the one-way delay plus an unknown
  * constant (RSFC, thesis section 5.1.1, equation 5.1: RD). Its smallest value, the floor, is the
@@ -9,10 +8,9 @@
  * upload beside the download delays the ACKs, and a law that took that for downlink queueing would
  * starve the download.
  *
- * Seen from the sender of an upload the way is the same and the ends are swapped: the peer stamps
- * when it acknowledges, so `TSval - (departure of what it echoes)` is the way through the uplink's
- * queue, and `now - TSval` the way back. So every function takes two moments of ours: the one at the
- * end of the forward way and the one at the end of the way back.
+ * Seen from the sender of an upload the method is the same with swapped ends: the peer stamps its acknowledgement, so
+ * `TSval - (departure of the data)` is the delay through the uplink's queue, and `now - TSval` that of the way back. So
+ * every function takes two times of our clock: that at the end of the forward way and that at the end of the way back.
  *
  * Clocks drift, so a floor does not hold for ever: it moves with the drift that the way back shows,
  * `flow.h` bounds the delay by the round trip's own rise, `tide.h` probes whether it is a queue at
@@ -95,15 +93,15 @@ TG_INLINE void tg_delay_open_window(struct tg_delay *d, tg_u32 tsval, tg_u64 bac
 	d->echoes = 0;
 }
 
-/* Whether the unit is `tick_us` from now on, as a window tells. One alone may have been told by a machine that slept, whose
- * clock stood meanwhile, or by one that was set: a unit that was known gives way to what two windows tell. */
+/* Whether the unit is `tick_us` from now on, as a window shows. One window alone may be wrong, since the peer slept
+ * (its clock stops meanwhile) or its clock was set: a known unit is replaced only when two windows agree. */
 TG_INLINE int tg_delay_is_unit(const struct tg_delay *d, tg_u32 tick_us)
 {
 	return d->window_us == TG_CLOCK_FIRST_US || !d->tick_us || tick_us == d->told_us;
 }
 
-/* A window is over: looks at the unit, and at what the peer's clock has gained. In another unit no
- * floor is known; what the round trip has more than its smallest is taken for queue. */
+/* A window is over: updates the unit, and the gain of the peer's clock. After a change of unit the floor is unknown;
+ * the round trip above its smallest is taken for queue. */
 TG_INLINE void tg_delay_close_window(struct tg_delay *d, tg_u32 tsval, tg_u32 width_us,
 				     tg_u32 forward_end_us, tg_u32 rise_us)
 {
@@ -160,7 +158,7 @@ TG_INLINE void tg_delay_compare(struct tg_delay *d, tg_u32 tsval, tg_u64 back_en
 	tg_delay_open_window(d, tsval, back_end_us);
 }
 
-/* What was taken for queue is path, or drift: the floor is that much higher. */
+/* A delay that was taken for queue is path, or drift: the floor rises by it. */
 TG_INLINE void tg_delay_raise(struct tg_delay *d, tg_u32 rise_us)
 {
 	d->floor_us += rise_us;
@@ -183,9 +181,9 @@ TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 }
 
 /*
- * A segment with `tsval` tells how long data were on their way; `us` is our end's moment. Returns
- * their queueing delay in us, or TG_OPEN if the peer's clock is not understood. What a late-comer's first
- * packet has waited for its floor hides (`tide/group.h` finds it).
+ * A segment with `tsval` tells how long data were on their way; `us` is the time at our end. Returns their queueing
+ * delay in us, or TG_OPEN if the peer's clock is not understood. The floor of a late-comer hides the queue that its
+ * first packet met (`tide/group.h` finds it).
  */
 TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 {
@@ -207,9 +205,8 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 }
 
 /*
- * Where no clock tells, a round trip stands for the one-way delay: `round_us`, less what it is known to have waited
- * on the way back; `least_us`, the smallest whole round trip, is as low as a floor begins. Returns the queueing
- * delay.
+ * Without a usable clock, a round trip replaces the one-way delay: `round_us`, less its known wait on the way back. A
+ * floor begins at `least_us`, the smallest whole round trip. Returns the queueing delay.
  */
 TG_INLINE tg_u32 tg_delay_round(struct tg_delay *d, tg_u32 round_us, tg_u32 least_us)
 {

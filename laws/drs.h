@@ -8,8 +8,8 @@
  *     rwnd <- max(2 * cwnd_est, rwnd)
  *     rwnd <- min(tcp_rmem_max, rwnd)          Algorithm 2
  *
- * Twice the last round's bytes lets a sender in slow start double; never decreasing is harmless
- * where queues are short, and what fills the long ones (section 3.1).
+ * Twice the last round's bytes lets a sender in slow start double. That the window never decreases is harmless for
+ * short queues, but fills long ones: bufferbloat (section 3.1).
  */
 #ifndef TG_DRS_H
 #define TG_DRS_H

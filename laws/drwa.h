@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Dynamic receive window adjustment (DRWA report, Algorithm 3), to the letter:
+ * Dynamic receive window adjustment (DRWA report, Algorithm 3), literally:
  *
  *     cwnd_est <- data_rcvd in the first RTTest
  *     cwnd_est <- alpha * cwnd_est + (1 - alpha) * data_rcvd          alpha = 7/8
@@ -9,9 +9,8 @@
  * once a round trip, in both directions. The steady state is RTTest = lambda * RTTmin (section
  * 4.3). RTTest is the average of a round's samples, RTTmin the smallest RTTest ever (`round.h`).
  *
- * What follows from the letter, and is kept: a window-limited flow grows only 1.25 times a round
- * (7/8 + 3/8); RTTmin never ages; any delay counts as downlink queue, the uplink's too. `tide.h`
- * answers these.
+ * Consequences of the literal algorithm, which are kept: a window-limited flow grows only 1.25 times a round (7/8 +
+ * 3/8); RTTmin never ages; any delay counts as downlink queue, the uplink's too. `tide.h` answers these.
  */
 #ifndef TG_DRWA_H
 #define TG_DRWA_H

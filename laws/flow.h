@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * One flow: a connection's data in one direction, seen from its receiver. What arrives is measured
- * and given to a law, what leaves carries the window that the law wants.
+ * One flow: a connection's data in one direction, seen from its receiver. Arriving data are measured and given to a
+ * law; leaving acknowledgements carry the law's window.
  *
  *     arrives:  tg_flow_arrives: tg_flow_measure  ->  tg_flow_law
  *     leaves:   tg_flow_leaves
  *
- * The kernel program holds the path's lock around all that arrives. Of a flow that is seen from its
- * data's sender (`upload.h`) the measuring is another, the laws are the same.
+ * The kernel program holds the path's lock around everything that arrives. Flows seen from their data's sender
+ * (`upload.h`) are measured differently, with the same laws.
  */
 #ifndef TG_FLOW_H
 #define TG_FLOW_H
@@ -64,10 +64,10 @@ TG_INLINE void tg_flow_init(struct tg_flow *f)
 }
 
 /*
- * Whether an RTT sample may be believed that comes with the first data after a gap longer than a
- * round trip. A sender that had nothing to say echoes an old TSval then, and its silence would be
- * taken for delay. A sender that was held by the window had sent a window's worth; and of a sample
- * of twice the gap, as on a link so slow that a segment takes a round trip, the gap is the lesser part.
+ * Whether to believe an RTT sample that comes with the first data after a gap longer than a round trip. A sender that
+ * had nothing to send echoes an old TSval then, and its silence would be taken for delay. The sample is believed if the
+ * sender had used its window, or if it is twice the gap, as on a link so slow that a segment takes a round trip: then
+ * the gap is the smaller part.
  */
 TG_INLINE int tg_flow_sample_sound(const struct tg_flow *f, tg_u64 now_us, tg_u32 sample_us)
 {
@@ -78,9 +78,9 @@ TG_INLINE int tg_flow_sample_sound(const struct tg_flow *f, tg_u64 now_us, tg_u3
 }
 
 /*
- * The same without timestamps, where silence and outage look alike: data beyond an edge come late. What ends a
- * gap in which we asked for something is the answer. Without a question, a short gap was the link's, a long one the
- * server's: a link that fell silent for so long has nothing left that a forecast could lose.
+ * The same without timestamps, where silence and outage look alike: data beyond an edge come late. If we sent data (a
+ * request) in the gap, the data that end it are the answer. Otherwise a short gap was the link's, a long one the
+ * server's: after so long an outage there is nothing left that a forecast could lose.
  */
 TG_INLINE int tg_flow_edge_sound(const struct tg_flow *f, tg_u64 now_us)
 {
@@ -133,7 +133,7 @@ TG_INLINE tg_u32 tg_flow_drift_us(struct tg_flow *f, tg_u64 now_us)
 	return drift_us < TG_SECOND_US ? (tg_u32)drift_us : TG_SECOND_US;
 }
 
-/* RTTmin falls. What counts as this packet's fall is the floor's or RTTmin's, whichever is larger. */
+/* RTTmin falls. This packet's fall is that of the floor or of RTTmin, whichever is larger. */
 TG_INLINE void tg_flow_lower_rtt_min(struct tg_flow *f, tg_u32 by_us, struct tg_arrival *a)
 {
 	f->rtt_min_us -= by_us;
@@ -141,11 +141,11 @@ TG_INLINE void tg_flow_lower_rtt_min(struct tg_flow *f, tg_u32 by_us, struct tg_
 }
 
 /*
- * Holds the forward queueing delay against the round trip, which no clock's drift can bend: what
- * is above RTTmin bounds it. Where it is more by a little, the clocks have drifted, and the floor
- * gives way as fast as they do. Where it is more by a lot, the route has become shorter and what
- * was promised for the longer one fills the difference: then it is RTTmin that is wrong. The round
- * trip of a late-comer's first sample holds the queue that stood already.
+ * Checks the forward queueing delay against the round trip, which no clock's drift can distort: the round trip's excess
+ * over RTTmin is an upper bound. If the delay is a little above the bound, the clocks have drifted, and the floor rises
+ * as fast as clocks drift. If it is far above, the route has become shorter, and the bytes promised for the longer one
+ * fill the difference: then RTTmin is wrong. The round trip of a late-comer's first sample includes the queue that
+ * stood already.
  */
 TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 {
@@ -172,8 +172,9 @@ TG_INLINE void tg_flow_anchor(struct tg_flow *f, struct tg_arrival *a)
 }
 
 /*
- * The forward queueing delay: by the peer's clock, or else by the round trip, which comes now and then; between two
- * the delay is that of the last. What the acknowledgement waited behind uploads of ours is no queue of the data's.
+ * The forward queueing delay: by the peer's clock, otherwise by round trips, which are measured now and then; between
+ * two the delay is that of the last. The acknowledgement's wait behind our own uploads does not count as the data's
+ * queue.
  */
 TG_INLINE void tg_flow_delay(struct tg_flow *f, struct tg_arrival *a)
 {
@@ -199,8 +200,8 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, struct tg_arrival *a)
 	a->fell_us = f->delay.fell_us;
 }
 
-/* Measures a data segment, or several merged by the receiver's GRO. Nothing is carried in registers from one
- * step to the next: the verifier would follow the law once for each way through the measuring. */
+/* Measures a data segment, or several merged by the receiver's GRO. No step keeps values in registers for the next: the
+ * verifier would follow the law once for each path through the measuring. */
 TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 {
 	if (a->mss)
@@ -288,7 +289,7 @@ TG_INLINE void tg_flow_rise(struct tg_flow *f, const struct tg_tide *t, struct t
 	a->lag_us += rise_us;
 }
 
-/* tide. A flow whose delay is not known yet is left alone: its bytes are not ours to forecast. */
+/* tide. A flow whose delay is not known yet is left alone, and its bytes do not enter the forecast. */
 TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct tg_arrival *a)
 {
 	struct tg_tide *t;
@@ -359,17 +360,17 @@ TG_INLINE tg_u32 tg_flow_rsfc(struct tg_flow *f, const struct tg_params *p,
 	return tg_rsfc_arrived(&f->rsfc, &arrival);
 }
 
-/* Whether round trips may stand for delays. They hold the queue of the way back as well, and beside an upload of
- * another machine's, of which nothing is known here, a download would give way to that: so it has to be asked for. */
+/* Whether round trips may replace delays. They include the queue of the way back as well, so a download would give way
+ * to another machine's upload, of which nothing is known here: therefore this is an option. */
 TG_INLINE int tg_flow_by_rounds(const struct tg_params *p)
 {
 	return p->law == TG_LAW_TIDE && p->stampless;
 }
 
 /*
- * The law: what the data's sender is to be told after this arrival, in bytes; TG_OPEN for the
- * kernel's window. What one law alone needs is done under that law alone. No law wants no window,
- * whatever one before it wanted.
+ * The law: the window that the data's sender is to be told after this arrival, in bytes; TG_OPEN for the kernel's
+ * window. Work for a single law is done only under that law. Under no law (TG_LAW_NONE) the window is the kernel's, even
+ * if an earlier law had lowered it.
  */
 TG_INLINE tg_u32 tg_flow_law(struct tg_flow *f, const struct tg_params *p, struct tg_interface *i,
 			     struct tg_arrival *a)
@@ -403,7 +404,7 @@ TG_INLINE void tg_flow_arrives(struct tg_flow *f, const struct tg_params *p, str
 	f->wanted = tg_flow_law(f, p, i, a);
 }
 
-/* Before an arrival, where shares are by device: the flow is one of `d`'s, or of nobody knows whose (null). */
+/* Before an arrival, where shares are by device: the flow belongs to device `d`, or to an unknown one (null). */
 TG_INLINE void tg_flow_of_device(struct tg_flow *f, struct tg_interface *i, struct tg_device *d)
 {
 	tg_device_weigh(d, i, &f->share, &f->sharing, f->received);

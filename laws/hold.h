@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * The hold: a window for what has none that we could lower (QUIC, other UDP, tunnels).
+ * The hold: a window for flows without one that we could lower (QUIC, other UDP, tunnels).
  *
  * A sender that is clocked by acknowledgements sends when one reaches it, and all of them leave
  * through us. With w the sender's window and L what had arrived when the last packet that we let go was
@@ -10,20 +10,20 @@
  *
  *     A >= made + (w - W)
  *
- * where `made` is what had arrived when it was made: the window stands here, and not in the queue.
- * Where w <= W nothing waits. When W grows, or w seems to fall, what has waited leaves little faster than data arrive: a sender that
- * paces itself (RFC 9002, section 7.7) sends a burst of acknowledgements' worth over a round trip and all that waits, and what it still
- * owes would be let go again.
+ * where `made` is what had arrived when it was made: the sender's excess waits here, and not in the queue. If w <= W
+ * nothing waits. When W grows, or w seems to fall, waiting packets leave only a little faster than data arrive: a
+ * sender that paces itself (RFC 9002, section 7.7) spreads what a burst of acknowledgements allows over a round trip,
+ * including our wait; packets for data that it still has to send would otherwise be released twice.
  *
  *     w    what arrives beside an echo of ours was let go when that was sent, a round trip ago:
  *          A(now) - L(now - RTT)
  *     W    tide's, by the same record and in the same groups as a flow's with a window; what the echoes
  *          say is its delay
  *
- * The sender's window must not grow for ever, or the wait does: once w is half as large again as the largest
- * W of late, one packet that arrives is signalled as congestion (CE where it is ECT, a drop else), and
- * it is seen whether that is answered before another one is. A flow that is short, that sends as much as it
- * receives, or that is not clocked by what leaves here (`hold/clocked.h`) is neither held nor signalled.
+ * The sender's window must not grow for ever, otherwise the wait grows too: once w is half as large again as the
+ * largest recent W, one arriving packet is signalled as congestion (marked CE if ECT, else dropped). The next signal
+ * waits for the sender's answer to it. A flow that is short, that sends as much as it receives, or that is not clocked
+ * by what leaves here (`hold/clocked.h`) is neither held nor signalled.
  *
  *     arrives:  tg_hold_learns (data, or an echo), tg_hold_signalled (if it was)
  *     leaves:   tg_hold_wait_us, and once that is 0, tg_hold_leaves
@@ -90,7 +90,7 @@ TG_INLINE int tg_hold_is_upload(const struct tg_hold *h)
 	return h->went / TG_HOLD_ONE_WAY >= h->came;
 }
 
-/* Counts what came and went of late, by which a direction is told. */
+/* Counts recent bytes of both directions, which show whether the flow is a download or an upload. */
 TG_INLINE void tg_hold_talks(struct tg_hold *h)
 {
 	if (h->came + h->went < TG_HOLD_TALK)
@@ -137,8 +137,8 @@ TG_INLINE tg_u64 tg_hold_until(const struct tg_hold *h)
 	return tg_hold_holds(h) ? h->until : h->arrived;
 }
 
-/* How long what was made when `made` bytes had arrived has still to wait; 0: it may leave. Asked again when data
- * arrive. */
+/* How long a packet that was made when `made` bytes had arrived has still to wait; 0: it may leave. To be asked again
+ * when data arrive. */
 TG_INLINE tg_u32 tg_hold_wait_us(const struct tg_hold *h, tg_u64 made)
 {
 	tg_u64 until = tg_hold_until(h);
@@ -146,8 +146,8 @@ TG_INLINE tg_u32 tg_hold_wait_us(const struct tg_hold *h, tg_u64 made)
 	return until < made ? tg_max(tg_hold_takes_us(h, made - until), 1) : 0;
 }
 
-/* A packet of `len` bytes leaves. It was made when as many bytes had arrived as let it go now, and not before the
- * last. */
+/* A packet of `len` bytes leaves. The time when it was made is not known: it counts as made when so many bytes had
+ * arrived as release it now, and not before the previous packet. */
 TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
 	tg_u64 until = tg_hold_until(h);
@@ -158,7 +158,7 @@ TG_INLINE void tg_hold_leaves(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 	tg_departed_note(&h->departed, until, (tg_u32)now_us);
 }
 
-/* Twice what W is worth in the time between two echoes: so much may leave where nothing comes of what was let go. */
+/* Twice what W allows in the time between two echoes: so much may leave if released packets bring no data. */
 TG_INLINE tg_u64 tg_hold_unanswered(const struct tg_hold *h)
 {
 	tg_u32 rtt_us = h->steered.echo.rtt_us;
@@ -179,13 +179,13 @@ TG_INLINE tg_u64 tg_hold_next(const struct tg_hold *h, tg_u64 now_us, tg_u32 len
 		most += (tg_u64)len * TG_HOLD_FASTER / 8;
 	else if (quiet_us > rtt_us / TG_HOLD_QUIET)
 		most += tg_hold_unanswered(h);
-	/* Nothing is on its way, whatever w seems to be: what waits is all that the sender waits for. */
+	/* Nothing is in flight, whatever w seems to be: the sender waits for the packets that wait here. */
 	if (quiet_us > rtt_us + rtt_us / TG_HOLD_QUIET)
 		until = h->arrived;
 	return until < most ? until : most;
 }
 
-/* What waits is let go as far as A + W - w, and not much faster than data arrive. */
+/* Releases waiting packets up to A + W - w, and not much faster than data arrive. */
 TG_INLINE void tg_hold_let_go(struct tg_hold *h, tg_u64 now_us, tg_u32 len)
 {
 	tg_u64 until = tg_hold_holds(h) ? tg_hold_next(h, now_us, len) : h->arrived;
@@ -217,8 +217,8 @@ TG_INLINE void tg_hold_learn_rate(struct tg_hold *h, tg_u64 now_us)
 	h->largest = 0;
 }
 
-/* An echo has come back: what was let go when it was sent has been answered. Whether a sender that has nothing to
- * say is clocked that does not tell. */
+/* An echo has come back: packets released before it was sent have been answered. A sender with nothing to send does not
+ * show by this whether it is clocked. */
 TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 {
 	tg_u32 rtt_us = h->steered.echo.rtt_us;
@@ -230,7 +230,7 @@ TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 	w = (tg_u32)h->arrived - made;
 	h->window = w;
 	h->largest = tg_max(h->largest, w);
-	/* One of which nothing waits is known by the largest of a round trip: its own pace makes it seem to fall. */
+	/* While nothing waits, take the largest window of a round trip: the sender's pacing makes it seem to fall. */
 	if (!tg_clocked_may_wait(&h->clocked))
 		w = tg_max(h->largest, h->larger);
 	if (h->gated && h->steered.wanted != TG_OPEN && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
@@ -251,9 +251,9 @@ TG_INLINE int tg_hold_outgrown(const struct tg_hold *h, tg_u64 now_us)
 
 /*
  * `len` bytes arrive; or none but an echo, after `rtt_us`. `floor_us`: the floor of another flow with the same server,
- * or 0. Returns whether the packet is to be signalled as congestion. An echo without data beside it tells of a queue that
- * they have no part in: a sender that waits for us must not make the forecast sink. One function for both: the kernel's verifier looks
- * at the law once.
+ * or 0. Returns whether the packet is to be signalled as congestion. An echo without data beside it is not used: a
+ * sender that waits for us sends nothing, and must not lower the forecast. One function for both cases, so that the
+ * kernel's verifier checks the law once.
  */
 TG_INLINE int tg_hold_learns(struct tg_hold *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
 			     tg_u32 rtt_us, tg_u32 floor_us)

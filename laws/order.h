@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Whether data arrives as it was sent: behind the newest, and with no hole before it. What fills a
- * hole was lost or overtaken; what comes while a hole is open was sent by a sender that may be
- * repairing it. That a hole is filled shows in our own acknowledgement.
+ * Whether data arrive in order: right after the newest, and with no hole before them. Data that fill a hole were lost
+ * or overtaken; data that come while a hole is open are from a sender that may be repairing it. Our own acknowledgement
+ * shows when a hole is filled.
  */
 #ifndef TG_ORDER_H
 #define TG_ORDER_H

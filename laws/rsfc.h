@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Receiver-side flow control (RSFC, thesis chapter 5): keeps the buffer before a slow uplink short
- * from where the upload arrives.
+ * Receiver-side flow control (RSFC, thesis chapter 5): the upload's receiver keeps the queue before a slow uplink
+ * short.
  *
  *     RD     = arrival - TSval       relative one-way delay, equation 5.1
  *     RTT    = arrival - departure of what the data echoes            5.2
@@ -28,8 +28,8 @@
  * 2 T + 2 RTTmin. MONITOR and the two updates of the minima are section 5.1.3. RD and RTT count only
  * where nothing was lost or overtaken (section 5.1.1).
  *
- * Of Fig. 5.9, to show what section 5.1.3 is for, is the variant that keeps the smallest RD and RTT since
- * the flow began: `keep`. Neither is ever raised, and there is no MONITOR.
+ * `keep` is the variant of Fig. 5.9, which shows why section 5.1.3 is needed: it keeps the smallest RD and RTT since
+ * the flow began. Neither is ever raised, and there is no MONITOR.
  *
  * Where the thesis leaves a choice:
  *
@@ -211,7 +211,7 @@ TG_INLINE void tg_rsfc_enter_anew(struct tg_rsfc *r, const struct tg_rsfc_arriva
 		tg_rsfc_note(&r->lately, a);
 }
 
-/* The path's own delays have grown to the smallest lately seen. */
+/* The path has become longer: the minima rise to the smallest recently seen. */
 TG_INLINE void tg_rsfc_adopt(struct tg_rsfc *r)
 {
 	r->least.rd_us = r->lately.rd_us;
@@ -286,9 +286,9 @@ TG_INLINE void tg_rsfc_move(struct tg_rsfc *r, const struct tg_rsfc_arrival *a, 
 		tg_rsfc_monitor(r, a, compared);
 }
 
-/* The peer's clock is understood from now on, or in another way, or not any more: no RD of before
- * compares with one to come. RTTmin is of our clock: by as much as the round trip is longer, a buffer
- * that stands already is to be told from the path. */
+/* The unit of the peer's clock has become known, has changed, or is no longer known: earlier and later RDs cannot be
+ * compared. RTTmin is measured by our own clock: the round trip's excess over it tells the buffer that stands already
+ * from the path. */
 TG_INLINE void tg_rsfc_begin(struct tg_rsfc *r, const struct tg_rsfc_arrival *a)
 {
 	r->tick_us = a->tick_us;

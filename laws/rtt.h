@@ -15,10 +15,10 @@
  * The ring has one writer (packets that leave) and one reader (packets that arrive). They may run
  * on two CPUs: a slot is one 64-bit word, so that a race can lose a sample but not falsify one.
  *
- * Without timestamps the window's right edge names the moment (DRS; Feng et al.; DRWA report, Algorithm 1: the time
- * between when a byte is first acknowledged and the receipt of data at least one window beyond it). The same ring
- * makes of one sample a window sixteen a round trip. Of a sender that fills the window they are round trips; of one
- * that does not they are more, never less.
+ * Without timestamps the window's right edge marks the moment (DRS; Feng et al.; DRWA report, Algorithm 1: the time
+ * between when a byte is first acknowledged and the receipt of data at least one window beyond it). The same ring makes
+ * of one sample a window sixteen a round trip. Of a sender that fills the window they are round trips; of one that does
+ * not they are more, never less.
  */
 #ifndef TG_RTT_H
 #define TG_RTT_H
@@ -95,8 +95,8 @@ TG_INLINE tg_u32 tg_rtt_echoed(struct tg_rtt *r, tg_u32 tsecr, tg_u32 now_us)
 }
 
 /*
- * An acknowledgement leaves that moves the right edge of the window from `was` to `edge`. Only one that makes room
- * for a segment counts: by less the next segment must wait for more.
+ * An acknowledgement leaves that moves the right edge of the window from `was` to `edge`. It counts only if it makes
+ * room for a segment: otherwise the next segment has to wait for more room.
  */
 TG_INLINE void tg_rtt_promised(struct tg_rtt *r, tg_u32 was, tg_u32 edge, tg_u32 mss, tg_u32 now_us)
 {
@@ -125,7 +125,7 @@ TG_INLINE tg_u32 tg_rtt_used(struct tg_rtt *r, tg_u32 end, tg_u32 now_us)
 	return sample_us;
 }
 
-/* What was noted is of no use any more: it is answered in another way. */
+/* Forgets all noted moments: they are no longer needed. */
 TG_INLINE void tg_rtt_forget(struct tg_rtt *r)
 {
 	r->head = r->tail;

@@ -3,11 +3,11 @@
  * tide: a window is a forecast of what the link will carry in the next round trip, plus a margin
  * for the forecast's error.
  *
- * With a window W the queue is W(t - lag) minus what was delivered in the last empty round trip.
- * Too high a forecast stands in the queue, too low a one is capacity lost. Minimising their sum is
- * the newsvendor's problem, and its answer is the forecast plus a multiple of its mean error: it
- * is Jacobson's RTO estimator applied to capacity. Delay is not fed back. It only tells when the
- * queue ran empty, so that a count was censored by demand and the link could have carried more.
+ * With a window W the queue is W(t - lag) minus what was delivered in the last empty round trip. A forecast that is too
+ * high builds a queue, one that is too low loses capacity. Minimising the sum of both is the newsvendor problem, and
+ * its solution is the forecast plus a multiple of its mean error: Jacobson's RTO estimator applied to capacity. Delay
+ * is not fed back. It only tells when the queue ran empty: then demand limited the count, and the link could have
+ * carried more.
  *
  *     H    lag: the round trip less the forward queueing delay (an upload's queue lengthens it),
  *          at least RTTmin and 5 ms
@@ -90,9 +90,9 @@ TG_INLINE void tg_tide_catch_up(struct tg_tide *t, tg_u64 now_us)
 }
 
 /*
- * Brings the path's clock to `a`. A gap is an outage if the packet that ends it waited in the
- * queue for as long, and its zeros count; it is idleness if the packet was not even sent. Then the
- * queue had run empty, and what is above a lag is taken out of the time.
+ * Advances the path's clock to `a`. A gap is an outage if the packet that ends it waited in the queue for as long; then
+ * it counts as zero bytes. It is idleness if the packet was not even sent; then the queue had run empty, and the gap
+ * beyond one lag does not count as time.
  */
 TG_INLINE void tg_tide_advance(struct tg_tide *t, const struct tg_arrival *a)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * One flow, seen from the sender of its data: an upload that heals its own uplink. The far receiver
- * knows nothing of it. What it acknowledges is what has arrived there; the window in its
- * acknowledgements is lowered before our own stack, or the one that we forward for, reads it.
+ * One flow, seen from the sender of its data: an upload that keeps its own uplink's queue short. The far receiver takes
+ * no part. Its acknowledgements tell what has arrived there; the window in them is lowered before our own stack, or the
+ * one that we forward for, reads it.
  *
  *     the peer's answer:       tg_upload_accepted
  *     data leave:              tg_upload_sent
  *     acknowledgements arrive: tg_upload_acknowledged: tg_upload_measure  ->  a law  ->  tg_flow_steer
  *
- * The round trip is the flow's own, from our timestamp that comes back. The queue is told from
- * the peer's: `delay.h`, with the ends swapped. So what an acknowledgement waits for on its way back
- * is not taken for the uplink's queue, nor the uplink's for the downlink's by the flows that come
- * the other way.
+ * The round trip is the flow's own, from our timestamp that comes back. The queue is told from the peer's timestamp:
+ * `delay.h`, with the ends swapped. So an acknowledgement's wait on its way back is not taken for the uplink's queue,
+ * nor do downloads take the uplink's queue for the downlink's.
  *
  * The edges that `window.h` never retracts are those that our own stack has seen.
  */
@@ -23,7 +22,7 @@
 
 #define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window, which is not scaled, can promise */
 
-/* What of an upload is known beside what is known of any flow. */
+/* State of an upload in addition to that of any flow. */
 struct tg_upload {
 	struct tg_flow flow;
 	struct tg_least lag_us;
@@ -83,10 +82,9 @@ TG_INLINE tg_u32 tg_upload_delivered(struct tg_upload *u, const struct tg_ack *a
 }
 
 /*
- * The least lag of the last four to eight seconds; until a flow has seen as much, no more than the
- * path's. Downloads follow the way back at once, and count the uplink's queue; if uploads counted the
- * downlink's as fast, what one of the two queues loses the other would gain, for ever. Of a cell's
- * queue the least is none, in so long a time.
+ * The least lag of the last four to eight seconds; until a flow has seen that long, at most the path's. Downloads
+ * follow the way back at once, and so include the uplink's queue; if uploads included the downlink's as fast, what one
+ * of the two queues loses the other would gain, for ever. In so long a time a cell's queue has been empty.
  */
 TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_us, tg_u64 now_us)
 {
@@ -95,10 +93,10 @@ TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_u
 }
 
 /*
- * When what is acknowledged left the queue: it left us, and waited. Not the moment at which we are
- * told: a download's queue hands acknowledgements over in clusters (Zhang, Shenker and Clark,
- * SIGCOMM 1991), which would look like a link of wildly varying rate. Between two samples the
- * peer's clock goes on, wherever it may go: nothing left later than we are told.
+ * When the acknowledged data left the queue: their departure plus their wait. Not the time of the acknowledgement's
+ * arrival: a download's queue delivers acknowledgements in clusters (Zhang, Shenker and Clark, SIGCOMM 1991), which
+ * would look like a link of wildly varying rate. Between two samples the peer's clock tells the time, bounded by that
+ * arrival: nothing left the queue later.
  */
 TG_INLINE tg_u64 tg_upload_out(const struct tg_upload *u, tg_u32 tsval, tg_u64 now_us)
 {
@@ -114,8 +112,8 @@ TG_INLINE tg_u8 tg_uploading(const struct tg_interface *uplink, tg_u64 now_us)
 	return uplink->full_us && now_us - uplink->full_us < TG_TIDE_IDLE_US;
 }
 
-/* What data of uploads that fill that uplink waited in its queue, when last heard of, as far as that is known apart from
- * what waits on the way back. */
+/* How long data of uploads that fill that uplink last waited in its queue, if that is known apart from the wait on the
+ * way back. */
 TG_INLINE tg_u32 tg_uplink_us(const struct tg_interface *uplink, tg_u64 now_us)
 {
 	return tg_uploading(uplink, now_us) && !uplink->party_rounds ? uplink->party_queue_us : 0;
@@ -223,8 +221,8 @@ TG_INLINE tg_u32 tg_upload_law(struct tg_upload *u, const struct tg_params *p, s
 	return tg_min(wanted, tg_upload_start(u, a));
 }
 
-/* Whether an acknowledgement with data or FIN brings no news of the upload, as what a download brings beside its data:
- * nothing is measured by it then, and nothing learned. */
+/* Whether an acknowledgement with data or FIN brings no news of the upload, as one that comes with a download's data:
+ * then nothing is measured by it, and nothing learned. */
 TG_INLINE int tg_upload_silent(const struct tg_upload *u, const struct tg_ack *ack)
 {
 	const struct tg_window *w = &u->flow.window;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * From the window that a law wants to the sixteen bits that the peer reads, and the promises that
- * stand between the two:
+ * From the window that a law wants to the sixteen bits that the peer reads, with these promises:
  *
  *  - never more than the kernel's own window, whose zero passes as it is;
  *  - never retract a right edge already advertised (RFC 9293 section 3.8.6: "shrinking the
@@ -82,7 +81,7 @@ TG_INLINE tg_u16 tg_window_steer(struct tg_window *w, const struct tg_ack *a, tg
 
 	w->held = promised > tg_max(wanted, 2 * mss);
 	if (w->known && tg_window_duplicate(w, a)) {
-		/* What the kernel does to a window that nobody lowers is its own affair. */
+		/* A window that the law does not lower is left as the kernel wrote it. */
 		if (wanted < kernel || w->sent_raw < w->kernel_raw)
 			raw = tg_min(w->sent_raw, a->raw);
 	} else if (w->known && wanted < kernel) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Whether a sender is clocked by what leaves here, and slows down when congestion is signalled. Who is not is left
- * alone: live video, BBR, whatever paces itself.
+ * Whether a sender is clocked by what leaves here, and slows down when congestion is signalled. A sender that is not is
+ * left alone: live video, BBR, others that send at their own rate.
  *
  * A sender that its window limits is known by that window, as arrivals show it (`hold.h`):
  *
@@ -86,14 +86,14 @@ TG_INLINE int tg_clocked_may_wait(const struct tg_clocked *c)
 	return c->state != TG_CLOCKED_LEFT && c->state != TG_CLOCKED_NEW;
 }
 
-/* Whether nothing that was done to it has still to be answered, and it is not left alone. */
+/* Whether no question or signal is still unanswered, and it is not left alone. */
 TG_INLINE int tg_clocked_is_free(const struct tg_clocked *c)
 {
 	return c->state == TG_CLOCKED_NEW || c->state == TG_CLOCKED_WATCHED;
 }
 
-/* Bytes that may wait of a window of `w`, of which `excess` should: `most` at most of one that is not known to answer
- * nor to have grown. */
+/* Bytes of a window of `w` that may wait, where `excess` should: at most `most` if the sender is not known to answer or
+ * to have grown. */
 TG_INLINE tg_u32 tg_clocked_excess(const struct tg_clocked *c, tg_u32 w, tg_u32 excess, tg_u32 most)
 {
 	if (!tg_clocked_may_wait(c))
@@ -103,8 +103,8 @@ TG_INLINE tg_u32 tg_clocked_excess(const struct tg_clocked *c, tg_u32 w, tg_u32 
 	return c->state == TG_CLOCKED_ASKED ? tg_min(excess, c->let_go) : excess;
 }
 
-/* Whether it may be signalled, with `sent` of its window on the way and the rest here: one that is known to answer,
- * when nothing else is asked of it; and one that starts, and grows by more than it waits. */
+/* Whether it may be signalled, with `sent` of its window in flight and the rest here: a sender that is known to answer,
+ * when no question is open; or one that starts, and grows by more than its wait. */
 TG_INLINE int tg_clocked_ready(const struct tg_clocked *c, tg_u32 sent)
 {
 	if (!tg_clocked_may_wait(c))
@@ -201,7 +201,7 @@ TG_INLINE void tg_clocked_hear(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg
 	c->sum += w;
 	c->seen++;
 	c->least = tg_min(c->least, w);
-	/* A fall is let end, and seen whether it lasts: one that comes of a pause does not. */
+	/* Waits for the end of a fall, and checks that it lasts: a fall due to a pause does not. */
 	if (c->state == TG_CLOCKED_SIGNALLED && !c->falling && tg_clocked_fell(c)) {
 		c->falling = 1;
 		c->end_us = now_us + round_us;
@@ -218,13 +218,13 @@ TG_INLINE void tg_clocked_hear(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg
 		c->before = w;
 }
 
-/* Notes a fall of the window of one of which nothing waits. Who paces itself sends less now and then. */
+/* Notes a fall of the window while nothing waits. A sender that paces itself sends less now and then. */
 TG_INLINE void tg_clocked_note_fall(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 least)
 {
 	if (w + c->before / 6 + least / 2 < c->before) {
 		c->falls++;
 		c->began = w;
-		/* What it had it may have again without having grown. */
+		/* A window that returns to its old size has not grown. */
 		c->least = tg_max(c->least, c->before);
 		c->before = w;
 		c->from_us = now_us;
@@ -238,8 +238,8 @@ TG_INLINE int tg_clocked_too_large(tg_u32 w, tg_u32 most)
 	return w / TG_CLOCKED_GROWTH >= most;
 }
 
-/* Whether one of which nothing waits, and whose window has not fallen for long, makes it larger and larger, or has made it far too
- * large. One that paces itself keeps some of what it sends in a round trip, and no more. */
+/* Whether a window, while nothing waits and without a fall for long, grows and grows, or is far too large. A sender
+ * that paces itself keeps about what it sends in a round trip, and no more. */
 TG_INLINE int tg_clocked_grows(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 most)
 {
 	tg_u32 from = c->least;
@@ -251,7 +251,7 @@ TG_INLINE int tg_clocked_grows(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg
 	return w >= from + from / 8 || tg_clocked_too_large(w, most);
 }
 
-/* The window is `w` of one of which nothing has waited yet. Who starts grows. */
+/* The window of a sender is `w` before anything has waited. One that starts grows. */
 TG_INLINE void tg_clocked_meet(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 excess, tg_u32 least, tg_u32 most)
 {
 	tg_clocked_note_fall(c, now_us, w, least);
@@ -265,8 +265,8 @@ TG_INLINE void tg_clocked_meet(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg
 	}
 }
 
-/* The window is `w` of one that is left alone. One that has grown to many times what it is to be at `most`, and does
- * not fall, does not pace itself. */
+/* The window of a sender that is left alone is `w`. One that has grown to many times `most`, which it should be at
+ * most, and does not fall, does not pace itself. */
 TG_INLINE void tg_clocked_reconsider(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 least, tg_u32 most)
 {
 	int too_large = tg_clocked_too_large(w, most) && now_us - c->from_us >= TG_CLOCKED_NEW_US;
@@ -283,7 +283,7 @@ TG_INLINE void tg_clocked_reconsider(struct tg_clocked *c, tg_u64 now_us, tg_u32
 	c->next_us = now_us;
 }
 
-/* The window is `w` of one to which nobody has done anything: it has no reason to send less. */
+/* The window is `w` while no question or signal is open: the sender has no reason to send less. */
 TG_INLINE void tg_clocked_notice(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 excess, tg_u32 least,
 				 tg_u32 rtt_us)
 {
@@ -294,15 +294,15 @@ TG_INLINE void tg_clocked_notice(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, 
 	c->before = w > c->before ? w : tg_approach(c->before, w, 1, 8);
 	if (excess < least)
 		c->began = w;
-	/* What begins to wait is let wait for two round trips. */
+	/* When packets begin to wait, no question comes for two round trips. */
 	if (excess < least && c->asked < TG_CLOCKED_SURE)
 		c->next_us = now_us + 2 * rtt_us;
 	else if (excess >= least && now_us >= c->next_us && c->state == TG_CLOCKED_WATCHED)
 		tg_clocked_ask(c, now_us, excess, rtt_us);
 }
 
-/* Arrivals show the window `w`, of which `excess` should wait; a round trip takes `rtt_us`, and `waited_us` here.
- * Less than `least` is nothing; `most` it should have been at most of late. */
+/* Arrivals show the window `w`, of which `excess` should wait; a round trip takes `rtt_us`, plus `waited_us` here. An
+ * excess below `least` counts as none; `most` is the largest that the window should have been lately. */
 TG_INLINE void tg_clocked_saw(struct tg_clocked *c, tg_u64 now_us, tg_u32 w, tg_u32 excess,
 			      tg_u32 least, tg_u32 most, tg_u32 rtt_us, tg_u32 waited_us)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * What has left, and when: a ring of moments a sixteenth of a round trip apart, each with the bytes that had
- * arrived when the packet was made that left then; and the last one, which is not forgotten for having left soon after
- * another. Packets that leave write it, those that arrive read
- * it, one at a time. When the round trip grows so fast that the ring fills before the reader has come to its first
- * moment, every other is forgotten.
+ * What has left, and when: a ring of moments a sixteenth of a round trip apart. Each has the bytes that had arrived
+ * when the packet that left then was made. The newest departure is kept as well, even if it followed another one
+ * closely. Leaving packets write the ring, arriving ones read it, one at a time. When the round trip grows so fast that
+ * the ring fills before the reader has come to its first moment, every other moment is forgotten.
  */
 #ifndef TG_DEPARTED_H
 #define TG_DEPARTED_H
@@ -58,8 +57,8 @@ TG_INLINE tg_u64 tg_departed_slot(const struct tg_departed *l, tg_u32 n)
 	return l->slot[n % TG_DEPARTED_SLOTS];
 }
 
-/* Whether what had been let go at `at_us` is known: then `*made` is what had arrived when that was made, modulo
- * 2^32, between two moments in proportion. */
+/* Whether the last packet released before `at_us` is known: then `*made` is what had arrived when it was made, modulo
+ * 2^32, interpolated between two moments. */
 TG_INLINE int tg_departed_at(struct tg_departed *l, tg_u32 at_us, tg_u32 *made)
 {
 	tg_u32 tail = l->tail;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Delay from echoes of our own, small packets that go through the queue that a flow's data go through. What
- * their round trip has more than the smallest is queue, on either way.
+ * Delay from echoes of our own, small packets that pass the same queue as a flow's data. Their round trip's excess over
+ * the smallest is queue, in either direction.
  */
 #ifndef TG_ECHO_H
 #define TG_ECHO_H
@@ -17,7 +17,7 @@ struct tg_echo {
 	tg_u32 least_us; /* the smallest of all, whatever the route has become */
 };
 
-/* What a round trip without a queue takes at most is known otherwise: a handshake's, or another flow's floor. */
+/* An upper bound of the round trip without a queue is known from a handshake, or from another flow's floor. */
 TG_INLINE void tg_echo_floor(struct tg_echo *e, tg_u32 floor_us)
 {
 	if (floor_us && (!e->floor_us || floor_us < e->floor_us))
@@ -37,7 +37,7 @@ TG_INLINE void tg_echo_heard(struct tg_echo *e, tg_u64 now_us, tg_u32 rtt_us)
 	tg_echo_floor(e, e->rtt_us);
 }
 
-/* The round trip by now: one that does not come back has waited for longer than the last. */
+/* The round trip so far: an echo that has not come back has waited for longer than the last. */
 TG_INLINE tg_u32 tg_echo_rtt_us(const struct tg_echo *e, tg_u64 now_us)
 {
 	tg_u64 late_us = now_us - e->heard_us;

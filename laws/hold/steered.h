@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * What steers a flow without a window: tide's, by the same record and in the same groups as a flow's with a window;
- * what the echoes say is its delay.
+ * tide for a flow without a window: with the same records and groups as for a flow with one; the echoes give its delay.
  */
 #ifndef TG_STEERED_H
 #define TG_STEERED_H
@@ -113,7 +112,7 @@ TG_INLINE void tg_steered_learn_wide(struct tg_steered *s, tg_u64 now_us)
 	s->wide = tg_max(s->wide, s->wanted);
 }
 
-/* An echo has come back. What another flow with the same server knows of the way is believed of the first. */
+/* An echo has come back. The first one also uses the floor of another flow with the same server. */
 TG_INLINE void tg_steered_hears(struct tg_steered *s, tg_u64 now_us, tg_u32 rtt_us, tg_u32 floor_us)
 {
 	if (!s->echo.heard_us)
@@ -121,7 +120,7 @@ TG_INLINE void tg_steered_hears(struct tg_steered *s, tg_u64 now_us, tg_u32 rtt_
 	tg_echo_heard(&s->echo, now_us, rtt_us);
 }
 
-/* Without an echo for so long nothing is known of the queue: then there is no round trip, and no window. */
+/* Without an echo for so long the queue is unknown: then there is no round trip, and no window. */
 TG_INLINE void tg_steered_listen(struct tg_steered *s, tg_u64 now_us)
 {
 	if (now_us - s->echo.heard_us <= TG_HOLD_DEAF_US)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * The hold of what has no window and is sent from here: its data leave through us, so they wait themselves, and
- * nothing of its sender has to be guessed.
+ * The hold of uploads without a window: their data leave through us, so the data themselves wait, and nothing about the
+ * sender has to be guessed.
  *
- * Of the bytes that have left us, P have passed the uplink's queue and come to the other end. Of the others no more are to
- * be out than W, the window that tide would have told the sender. So a packet waits, in order, while
+ * Of the bytes that have left us, P have passed the uplink's queue and reached the other end. At most W others may be
+ * in flight, where W is the window that tide would have told the sender. So a packet waits, in order, while
  *
  *     place > P + W          place: its middle, among all bytes that leave
  *
@@ -13,11 +13,11 @@
  *          of the flow, which acknowledges data, whatever is written in it, stands for as much as one of them did of late.
  *     W    tide's, of the uplink, as a flow's that has a window
  *
- * The sender's window, what is out and what waits, must not grow for ever, or the wait does: once it is larger by a quarter than the
- * largest W of late, and by some segments, one packet that leaves is signalled as congestion (CE where it is ECT, a drop
- * else), and it is seen whether that is answered before another one is. Of who does not answer nothing is signalled for a while; it waits
- * here for what it would wait for in the queue. A flow that is short, or that receives as much as it sends, neither
- * waits nor is signalled.
+ * The sender's window (bytes in flight and waiting) must not grow for ever, otherwise the wait grows too: once it is a
+ * quarter and some segments larger than the largest recent W, one leaving packet is signalled as congestion (marked CE
+ * if ECT, else dropped). The next signal waits for the sender's answer to it. A sender that does not answer is not
+ * signalled for a while; its data wait here as long as they would wait in the queue. A flow that is short, or that
+ * receives as much as it sends, neither waits nor is signalled.
  *
  *     leaves:   tg_hold_up_place as it comes, tg_hold_up_wait_us until that is 0, tg_hold_up_leaves, tg_hold_up_signalled
  *     arrives:  tg_hold_up_learns (a packet of the flow, or an echo)
@@ -86,8 +86,8 @@ TG_INLINE int tg_hold_up_holds(const struct tg_hold_up *h)
 	return h->gated && h->steered.wanted != TG_OPEN && tg_hold_up_is_bulk(h);
 }
 
-/* Where a packet of `len` bytes that comes now, behind all that wait, is among all bytes that leave. Of several packets in one no more
- * counts than fits into the smallest window. */
+/* The place among all leaving bytes of a packet of `len` bytes that comes now, after all that wait. Several packets in
+ * one count for no more than the smallest window. */
 TG_INLINE tg_u64 tg_hold_up_place(const struct tg_hold_up *h, tg_u32 len)
 {
 	return h->left + h->waiting + tg_min(len / 2, h->steered.mss);
@@ -101,7 +101,7 @@ TG_INLINE tg_u32 tg_hold_up_takes_us(const struct tg_hold_up *h, tg_u64 bytes)
 	return us < TG_HOLD_MAX_US ? (tg_u32)us : TG_HOLD_MAX_US;
 }
 
-/* How long what has that place has still to wait; 0: it may leave. Asked again when anything arrives. */
+/* How long a packet at that place has still to wait; 0: it may leave. To be asked again when anything arrives. */
 TG_INLINE tg_u32 tg_hold_up_wait_us(const struct tg_hold_up *h, tg_u64 place)
 {
 	tg_u64 until = h->passed + h->steered.wanted;
@@ -219,9 +219,9 @@ TG_INLINE void tg_hold_up_learn_rate(struct tg_hold_up *h, tg_u64 now_us)
 }
 
 /*
- * What tide is told: what has passed, when it left the queue. What waits in the downlink's queue on the way back, `back_us`, as
- * its record has it, is no queue of the data's; but the lag holds it, the least of late, as that of an upload with
- * a window (`upload.h`).
+ * What tide is told: the bytes that have passed, and when they left the queue. The known wait in the downlink's queue
+ * on the way back, `back_us`, does not count as the data's queue; but the lag includes it, as the recent least, like
+ * that of an upload with a window (`upload.h`).
  */
 TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, tg_u64 now_us, int fresh,
 				  tg_u32 back_us)
@@ -248,9 +248,10 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
 }
 
 /*
- * `len` bytes of the flow arrive; or none but an echo, after `rtt_us`. `floor_us`: the floor of another flow with the same server,
- * or 0; `back_us`: what data wait in the downlink's queue. tide is told of nothing but data that have passed, and of none
- * of a flow that receives as much. One function for both: the kernel's verifier looks at the law once.
+ * `len` bytes of the flow arrive; or none but an echo, after `rtt_us`. `floor_us`: the floor of another flow with the
+ * same server, or 0; `back_us`: how long data wait in the downlink's queue. tide is told only of data that have passed,
+ * and of none of a flow that receives as much as it sends. One function for both: the kernel's verifier looks at the
+ * law once.
  */
 TG_INLINE void tg_hold_up_learns(struct tg_hold_up *h, struct tg_interface *i, tg_u64 now_us, tg_u32 len,
 				 tg_u32 rtt_us, tg_u32 floor_us, tg_u32 back_us)

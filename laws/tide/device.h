@@ -3,15 +3,14 @@
  * Fairness by device: a group's window is divided among the devices whose flows want more than they get, and a
  * device's part among its flows.
  *
- * share.h divides by weight, and by weight alone. Here a flow's weight is what it has of its device's: that many
- * parts where all the flows of another device have as many together. So a device with sixteen flows gets what one
- * with a single flow gets.
+ * share.h divides only by weight. Here a flow's weight is its part of its device's weight, so that the weights of a
+ * device's flows add up to the device's. So a device with sixteen flows gets what one with a single flow gets.
  *
  *     flow's weight = device's weight, less what its sated flows take, / its hungry flows
  *
- * A device whose flows are all sated, but many, would have more than its part: while none is hungry its weight is
- * divided among all that have data, and against so small a part each of many is hungry. Where some are, the others'
- * bytes are taken from the device's part and from nobody else's.
+ * A device with many sated flows (flows that are not hungry) would have more than its part: while none of them is
+ * hungry, its weight is divided among all that have data, and compared with so small a part many small flows are
+ * hungry. If some are hungry, the bytes of the others are subtracted from their device's part only.
  */
 #ifndef TG_TIDE_DEVICE_H
 #define TG_TIDE_DEVICE_H
@@ -83,8 +82,8 @@ TG_INLINE void tg_device_count(struct tg_device_part *p, const struct tg_tide *t
 	}
 }
 
-/* What the device's hungry flows have of its weight: what the others take is as much of the link as they take, but
- * no hungry flow has less than an even part among all. */
+/* The device's hungry flows' part of its weight: that weight less what its other flows take of the link, but no hungry
+ * flow has less than an even part among all. */
 TG_INLINE tg_u64 tg_device_left(const struct tg_device_part *p, const struct tg_tide *t, tg_u64 whole,
 				tg_u32 hungry, tg_u32 active)
 {
@@ -111,14 +110,14 @@ TG_INLINE tg_u32 tg_device_weight(const struct tg_device *d, const struct tg_dev
 	return (tg_u32)tg_max64(whole * weight / tg_max(hungry, weight), 1);
 }
 
-/* A flow of nobody knows which device weighs what a device does. */
+/* A flow whose device is unknown has the weight of a device. */
 TG_INLINE void tg_device_alone(const struct tg_interface *i, struct tg_share *s)
 {
 	s->part = i->unit * tg_max(s->weight, 1);
 }
 
-/* Before the law learns from a packet of the flow, which has brought `received` bytes in all so far: what it weighs as
- * one of its device's. Of one whose device is not known (null), or that is in no group, the whole of one. */
+/* Before the law learns from a packet of the flow, which has brought `received` bytes in all so far: its weight as one
+ * of its device's flows. A flow with an unknown device (null), or in no group, has the whole weight of a device. */
 TG_INLINE void tg_device_weigh(struct tg_device *d, struct tg_interface *i, struct tg_share *s,
 			       const struct tg_sharing *sharing, tg_u64 received)
 {

@@ -13,9 +13,8 @@
 #define TG_TIDE_FLAT 12u       /* buckets in which the rate has not grown where delays are only bounded */
 #define TG_TIDE_FULL 2u	       /* buckets that a queue stood through before a fall counts */
 
-/* H follows the samples by time, not by count: half of a change in two thirds of H, however often
- * samples come. Faster, and data and acknowledgements that take turns in both queues rock each
- * other. */
+/* H follows the samples by time, not by count: half of a change in two thirds of H, however often samples come. If it
+ * followed faster, data and acknowledgements that alternate in both queues would make both oscillate. */
 TG_INLINE tg_u32 tg_tide_lag(tg_u32 h_us, tg_u32 lag_us, tg_u64 elapsed_us)
 {
 	tg_u32 part = (tg_u32)(elapsed_us < h_us ? elapsed_us : h_us);

@@ -2,11 +2,11 @@
 /*
  * Groups: flows that were found to share a queue, and steer by one record.
  *
- * A flow is innocent until proven: it steers by its own record. An interface has places for eight groups. A
- * flow alone takes one that is free, and shows what it sees; the others compare (search.h, sharing.h). The first
- * that is found to share its queue makes it a group, with one record for both. In a group flows take
- * turns in showing. Members compare, too: they leave a group that they no longer move with, go over
- * to an older one that they move with as well, and invite flows alone.
+ * Until proven otherwise a flow shares no queue: it is steered by its own record. An interface has places for eight
+ * groups. A flow in no group takes a free place and publishes its delays there; the others compare with them (search.h,
+ * sharing.h). The first flow that is found to share its queue makes it a group, with one record for both. In a group
+ * flows publish in turns. Members compare, too: they leave a group that they no longer move with, move to an older one
+ * that they also move with, and invite single flows.
  */
 #ifndef TG_TIDE_GROUP_H
 #define TG_TIDE_GROUP_H
@@ -138,8 +138,7 @@ TG_INLINE void tg_group_shift(struct tg_tide *t, tg_s64 by)
 	t->touched_m = tg_rate_plus(t->touched_m, by);
 }
 
-/* A flow's record becomes part of its group's: of the two that is kept which knows its link, with
- * what the other brings. */
+/* A flow's record is merged into its group's: the one that knows its link is kept, and the other's rate is added. */
 TG_INLINE void tg_group_merge(struct tg_tide *t, const struct tg_tide *own)
 {
 	tg_s64 by = own->state == TG_TIDE_STARTING ? tg_tide_rate(own) : own->m;
@@ -152,8 +151,8 @@ TG_INLINE void tg_group_merge(struct tg_tide *t, const struct tg_tide *own)
 		tg_group_shift(t, by);
 }
 
-/* The flow's part in the record that it steers by now; `hungry` until it is known better. One of a device has its
- * part of what that has already. */
+/* The flow's part in its present record; `hungry` until more is known. A flow of a known device takes its part from the
+ * device's. */
 TG_INLINE void tg_group_begin(struct tg_tide *t, struct tg_share *share, int hungry)
 {
 	share->risen_us = t->risen_us;
@@ -172,8 +171,8 @@ TG_INLINE void tg_group_begin(struct tg_tide *t, struct tg_share *share, int hun
 	t->wanting_now += tg_max(share->weight, 1);
 }
 
-/* The flow enters the group in `place`. Who sees less delay than the others there has a floor that hides a
- * queue; where it sees more, it is theirs that do, and they look. */
+/* The flow enters the group in `place`. If it sees less delay than the others there, its floor hides a queue; if it
+ * sees more, their floors do, and they are rechecked. */
 TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 			      const struct tg_tide *own, tg_u32 place, const struct tg_arrival *a)
 {
@@ -204,7 +203,7 @@ TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, st
 	tg_group_begin(&g->tide, share, 1);
 }
 
-/* What its floor was taken to hide, nobody sees any more. */
+/* No member sees the queue any more that its floor was assumed to hide. */
 TG_INLINE void tg_group_forget_offset(struct tg_share *share, struct tg_sharing *s)
 {
 	if (share->h_us)
@@ -308,7 +307,7 @@ TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, s
 	tg_u32 name = g->invited;
 	tg_u32 place = g->invited_place;
 
-	/* Of members the others may still follow, as long as there is a group to follow to. */
+	/* Other members may still follow the invitation, as long as that group exists. */
 	if (tg_group_at(i, place)->name != name) {
 		g->invited = 0;
 		return;
@@ -332,7 +331,7 @@ TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, s
 	tg_group_enter(i, share, s, own, place, a);
 }
 
-/* The flow's place is another's by now: it steers by its own record, as that was. */
+/* Another flow has the flow's place by now: it goes on with its own record, unchanged. */
 TG_INLINE void tg_group_lose(struct tg_share *share, struct tg_sharing *s, struct tg_tide *own)
 {
 	if (s->joined) {
@@ -364,8 +363,8 @@ TG_INLINE void tg_group_arrives(struct tg_interface *i, struct tg_share *share, 
 		tg_group_enter(i, share, s, own, s->place, a);
 }
 
-/* Sees an arrival as the group does: a queue that the flow's floor hides is no part of its lag. What the
- * floor has fallen by it does not hide any more. */
+/* Converts an arrival to the group's view: a queue that the flow's floor hides is no part of its lag. The floor hides
+ * that much less when it has fallen. */
 TG_INLINE void tg_group_align(struct tg_sharing *s, struct tg_arrival *a)
 {
 	tg_s32 by;
@@ -383,8 +382,7 @@ TG_INLINE void tg_group_align(struct tg_sharing *s, struct tg_arrival *a)
 		a->rtt_min_us = (tg_s32)a->rtt_min_us > by ? a->rtt_min_us - (tg_u32)by : 1;
 }
 
-/* Where others of its group see no queue but the flow does, part of what its floor was taken to hide is not
- * there. */
+/* If others of its group see no queue but the flow does, its floor hides less than was assumed. */
 TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_moment *m, tg_u32 queue_us,
 				tg_u32 empty_us)
 {
@@ -399,8 +397,8 @@ TG_INLINE int tg_group_may_empty(const struct tg_tide *t)
 	return (tg_u64)t->m * t->h_us >> TG_TIDE_Q > (tg_u64)TG_GROUP_SEGMENTS * t->mss * t->wanting;
 }
 
-/* The flow's own delay shows no queue, and its group's has not run empty for long: what others see more is theirs
- * alone. Without this one member with another queue behind the common one would hold all back. */
+/* The flow's own delay shows no queue, and its group's queue has not run empty for long: then the delay that others see
+ * beyond it is theirs alone. Without this one member with another queue behind the common one would slow down all. */
 TG_INLINE void tg_group_doubt_offset(struct tg_sharing *s, const struct tg_tide *t, tg_u32 queue_us)
 {
 	if (s->offset_us > 0 && t->full > TG_GROUP_FULL && queue_us <= tg_tide_empty_us(t) &&

@@ -135,7 +135,7 @@ TG_INLINE tg_u32 tg_tide_empty_us(const struct tg_tide *t)
 	return tg_max(tg_max(t->h_us / 32, TG_TIDE_EMPTY_US), tg_tide_segment_us(t));
 }
 
-/* What two delays at one level may differ by. A way that has just changed trembles. */
+/* By how much two delays at one level may differ. The delay of a path that has just changed jitters. */
 TG_INLINE tg_u32 tg_tide_still_us(const struct tg_tide *t)
 {
 	return tg_tide_empty_us(t) + (t->longer ? TG_TIDE_TREMBLE_US : 0);

@@ -68,7 +68,7 @@ TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 		t->aim = x + tg_tide_halved(x);
 	if (t->aim < x + tg_tide_quarter(x))
 		t->aim = x + tg_tide_quarter(x);
-	/* On top of the margin, or a queue of ours hardly grows by more than what echoes' delay may move by. */
+	/* On top of the margin: otherwise a queue of ours would hardly grow by more than the tolerance for echoes. */
 	if (t->echoed)
 		t->aim = tg_tide_least(t->m + tg_tide_margin(t) + tg_tide_quarter(x), x + tg_tide_halved(x));
 	t->probe_window =
@@ -90,8 +90,8 @@ TG_INLINE int tg_tide_probe_still(const struct tg_tide *t)
 	       t->before_us <= t->watched_us + slack_us;
 }
 
-/* Whether more came, by most of what room was made for. What passes between two echoes is an estimate: there
- * it is enough that the room is full, and more waits. */
+/* Whether most of the additional room was used. Between two echoes the bytes that pass are an estimate: there it is
+ * enough that the room is full, and more waits. */
 TG_INLINE int tg_tide_probe_used(const struct tg_tide *t)
 {
 	tg_s64 more = t->aim - t->before;
@@ -101,8 +101,8 @@ TG_INLINE int tg_tide_probe_used(const struct tg_tide *t)
 	return tg_tide_rate(t) >= t->aim - (tg_s64)((tg_u64)more >> 3);
 }
 
-/* A sender that paces itself tries more only every eighth round trip (BBR): where the lag has become
- * longer the room is kept open for so long. */
+/* A sender that paces itself tries more only every eighth round trip (BBR): if the lag has become longer, the room is
+ * kept open for that long. */
 TG_INLINE int tg_tide_probe_unanswered(const struct tg_tide *t)
 {
 	return t->longer && !tg_tide_probe_used(t) && t->watches < TG_TIDE_WATCHES;
@@ -115,8 +115,8 @@ TG_INLINE void tg_tide_watch_on(struct tg_tide *t, tg_u64 now_us)
 	t->watched_us = TG_OPEN;
 }
 
-/* The level that was taken for queue is path: it belongs to the lag, and what the forecast sank by
- * was our doing. */
+/* The delay that was taken for queue belongs to the path: the lag grows by it, and the forecast, which fell only
+ * because of our window, is restored. */
 TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
 {
 	t->risen_us += t->before_us;
@@ -134,7 +134,7 @@ TG_INLINE void tg_tide_raise_floors(struct tg_tide *t, tg_u64 now_us)
 	t->recheck_us = now_us + t->recheck_wait_us;
 }
 
-/* By how much floors have risen since the flow `s` last heard of it: its lag has what its queue loses. */
+/* By how much floors have risen since the flow `s` last took it over: its lag gains what its queue loses. */
 TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
 {
 	tg_u32 rise_us = t->risen_us - s->risen_us;
@@ -147,8 +147,8 @@ TG_INLINE tg_u32 tg_tide_rise(const struct tg_tide *t, struct tg_share *s)
 	return rise_us;
 }
 
-/* How long a "no" may hold. While the lag is longer, whatever a probe met has not explained that; and what echoes tell may be
- * the way back's queue. */
+/* How long a failed probe counts at most. While the lag is longer, the probe's result has not explained that; and the
+ * delay of echoes may be a queue on the way back. */
 TG_INLINE tg_u32 tg_tide_patience_max_us(const struct tg_tide *t)
 {
 	if (t->echoed)
@@ -156,8 +156,8 @@ TG_INLINE tg_u32 tg_tide_patience_max_us(const struct tg_tide *t)
 	return t->longer ? TG_TIDE_LONGER_PATIENCE * t->h_us : TG_TIDE_PATIENCE_MAX_US;
 }
 
-/* Where others wait as well the queue may be theirs, and too large for this record's part to move it. Of a flow
- * alone that is as good as path: what others keep standing it cannot empty. Several would only add theirs. */
+/* If others wait as well, the queue may be theirs, and too large for this record's part to move it. For a single flow
+ * that is as good as path, since it cannot empty the others' queue. Several flows would only add theirs. */
 TG_INLINE int tg_tide_queue_is_others(const struct tg_tide *t, const struct tg_arrival *a)
 {
 	return t->hungry > 1 && a->beside_us >= t->before_us / 2;

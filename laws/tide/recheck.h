@@ -11,9 +11,8 @@
 #define TG_TIDE_RECHECKS 8u	 /* but so many, of two lags each, may come at once */
 
 /*
- * A floor that is too high keeps the queue that it hides: nothing empties it any more. So for two
- * round trips the window is what a shorter lag would ask for. If there is a queue, delay falls
- * below the floor, and that mends it.
+ * A floor that is too high hides a queue that nothing empties any more. So for two round trips the window is that of a
+ * shorter lag. If there is a queue, delay falls below the floor, which corrects it.
  */
 TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival *a, tg_u32 h_us)
 {
@@ -23,8 +22,8 @@ TG_INLINE void tg_tide_begin_recheck(struct tg_tide *t, const struct tg_arrival 
 	t->recheck_end_us = a->now_us + 2 * ((tg_u64)t->h_us + a->queue_us);
 }
 
-/* Its two round trips are those of the lag as it has become: most of a fall may come after the
- * beginning, and what was to be tried is then longer than the lag that is left. */
+/* Its two round trips are those of the present lag: most of a fall may come after the beginning, and the lag to be
+ * tried is then longer than the present one. */
 TG_INLINE int tg_tide_recheck_over(struct tg_tide *t, const struct tg_arrival *a)
 {
 	tg_u64 end_us = a->now_us + 2 * ((tg_u64)t->h_us + a->queue_us);
@@ -40,8 +39,8 @@ TG_INLINE tg_u32 tg_tide_tried_us(const struct tg_tide *t)
 	return tg_min(t->recheck_h_us, t->h_us);
 }
 
-/* A floor that was raised may have been the queue of others, who have left, or chance: it is held
- * against RTTmin, ever more seldom. The path's lag is to the flow's as this to its RTTmin. */
+/* A floor may have been raised by chance, or to the queue of flows that have ended: it is checked against RTTmin, less
+ * and less often. Lag to try : path's lag = flow's RTTmin : flow's lag. */
 TG_INLINE void tg_tide_recheck_raised(struct tg_tide *t, const struct tg_share *s,
 				      const struct tg_arrival *a)
 {
@@ -63,15 +62,15 @@ TG_INLINE void tg_tide_note_fall(const struct tg_tide *t, struct tg_share *s, tg
 	s->fallen_us += fell_us;
 }
 
-/* Whether a floor fell by much in this round trip: the route has become shorter, or others have
- * left whose queue it took for path, and what else of it was hidden there is ours. */
+/* Whether a floor fell by much in this round trip: the route has become shorter, or flows have ended whose queue was
+ * taken for path. The queue that is still hidden under the floor is ours. */
 TG_INLINE int tg_tide_floor_fell(const struct tg_tide *t, const struct tg_share *s)
 {
 	return s->fallen_us > tg_max(t->h_us / 8, TG_TIDE_FALL_US);
 }
 
-/* A sender whose clock swings makes its floor fall as often as it likes, and each recheck takes from
- * all of the path's flows. Routes do not change so often. */
+/* A sender whose clock swings can make its floor fall as often as it likes, and each recheck slows all of the path's
+ * flows. Routes do not change so often. */
 TG_INLINE int tg_tide_recheck_affordable(const struct tg_tide *t, tg_u64 now_us)
 {
 	return t->recheck_paid_us <

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * How flows find whose queue they share: what a packet is compared with, what many findings prove together,
- * and what a flow shows to others.
+ * How flows find whose queue they share: with which observations a packet is compared, what many findings prove
+ * together, and what a flow publishes.
  */
 #ifndef TG_TIDE_SEARCH_H
 #define TG_TIDE_SEARCH_H
@@ -11,7 +11,7 @@
 #define TG_GROUP_ROUND_PART 12u /* of a round trip is how far apart two delays that are told by round trips may be */
 
 /* Finds what the speaker of `g`, or else another of its members, saw when a packet left the queue at `now_us`:
- * `s->heard` is where that stands, or TG_MOMENTS. Of uploads one is told that at different times. */
+ * `s->heard` is its index, or TG_MOMENTS. For uploads that becomes known at different times. */
 TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_u32 now_us,
 			     tg_u32 beside_us)
 {
@@ -72,7 +72,7 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	TG_FORGET();
 	l->bias_us = tg_towards(l->bias_us, more, 3);
 	TG_FORGET();
-	/* Who sees less queue may have a floor that hides it. */
+	/* A flow that sees less queue may have a floor that hides it. */
 	if (member && (more > 0 || tg_group_free_way(s, t, a->queue_us)) &&
 	    tg_look_another(l, m, a->queue_us))
 		tg_look_count(l, -1, member);
@@ -83,8 +83,8 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 		tg_group_realign(s, m, a->queue_us, tg_tide_empty_us(t));
 }
 
-/* What one member finds about another group's queue counts for all. Once it is proven to be theirs, who is in the
- * higher place is invited to the lower. */
+/* A member's findings about another group's queue count for its whole group. Once the queue is proven to be common, the
+ * group in the higher place is invited to the lower. */
 TG_INLINE void tg_group_pool(struct tg_interface *i, const struct tg_sharing *s, tg_u32 n,
 			     const struct tg_look *l, tg_s32 by)
 {
@@ -126,8 +126,8 @@ TG_INLINE void tg_group_agree(struct tg_group *g, tg_s32 by, tg_u32 now_us)
 		g->crowd = -TG_GROUP_CROWD_MAX;
 }
 
-/* How much it takes to prove that a flow shares the queue of `g`: the less the more share it already, since a
- * queue that many were found in is likely that of one more. */
+/* The score that proves that a flow shares the queue of `g`: less if many share it already, since their queue is likely
+ * to be that of one more. */
 TG_INLINE tg_s32 tg_group_proof(const struct tg_interface *i, const struct tg_sharing *s,
 				const struct tg_group *g)
 {
@@ -196,8 +196,8 @@ TG_INLINE void tg_group_search(struct tg_interface *i, const struct tg_share *sh
 	tg_group_try(i, s, s->turn % TG_GROUPS, t, a, beside_us, apart_us);
 }
 
-/* A flow alone beside others lets the queue sink now and then: so it learns what floors hide, and they
- * see whether theirs sinks along. */
+/* A flow in no group, beside others, lets its queue drain now and then: so it learns what its floor hides, and the
+ * others see whether their delays fall with it. */
 TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg_arrival *a)
 {
 	if (t->state != TG_TIDE_RUNNING || a->now_us < d->at_us)

@@ -63,11 +63,11 @@ TG_INLINE void tg_tide_count_hungry(struct tg_tide *t, struct tg_share *s, tg_u3
 }
 
 /*
- * The time for which the forecast's error needs a margin: the lag, and some more of a short one, which
- * beside flows with a longer lag, whose margins are larger, would be left little of a queue that they do
- * not know to share. Where both directions are full, the least lag of late: what the lag has more than
- * that is the other direction's queue, and were the margin for that, too, each direction's margin would
- * stand in its queue, lengthen the other's lag, and so the other's margin.
+ * The time for which the forecast's error needs a margin: the lag, with a minimum. Flows with a longer lag have larger
+ * margins, so without the minimum a flow with a short lag would get little of a queue that it is not known to share
+ * with them. If both directions are full, the recent least lag: the excess above it is the other direction's queue, and
+ * with a margin for that, too, each direction's margin would stand in its queue, lengthen the other's lag, and so raise
+ * the other's margin.
  */
 TG_INLINE tg_u32 tg_tide_margin_us(const struct tg_tide *t)
 {
@@ -76,7 +76,7 @@ TG_INLINE tg_u32 tg_tide_margin_us(const struct tg_tide *t)
 	return tg_max(h_us, TG_TIDE_MARGIN_LEAST_US);
 }
 
-/* A window for the path's lag is worth that much to a flow whose own is `h_us`. */
+/* Converts a window for the path's lag to that of a flow whose own lag is `h_us`. */
 TG_INLINE tg_u64 tg_tide_lags_worth(const struct tg_tide *t, tg_u64 bytes, tg_u32 h_us)
 {
 	return h_us == t->h_us ? bytes : bytes * h_us / t->h_us;

@@ -2,14 +2,13 @@
 /*
  * Whether flows share a queue: whether their delays move together.
  *
- * Packets of two flows that meet in one queue wait equally long there (Rubenstein, Kurose and
- * Towsley, "Detecting shared congestion of flows via end-to-end measurement", IEEE/ACM ToN 2002; RFC
- * 8382 is the deployed form for media). What each one's floor hides, and the ways that they do not have
- * in common, are constants, so movements are compared: by how much both delays have changed
- * since they were last compared, half a round trip and some milliseconds of queue ago.
+ * Packets of two flows that meet in one queue wait equally long there (Rubenstein, Kurose and Towsley, "Detecting
+ * shared congestion of flows via end-to-end measurement", IEEE/ACM ToN 2002; RFC 8382 is the deployed form for media).
+ * Queues hidden by floors, and the unshared parts of the paths, are constants, so movements are compared: by how much
+ * both delays have changed since they were last compared, half a round trip and some milliseconds of queue ago.
  *
- * A fall proves less than a rise: any two queues that nothing enters sink alike, by a millisecond in a
- * millisecond. So does agreement that is much smaller than what the two differ by from packet to packet.
+ * A fall proves less than a rise: any two queues that nothing enters fall alike, by a millisecond each millisecond.
+ * Agreement also proves little if it is much smaller than the two flows' difference from packet to packet.
  */
 #ifndef TG_TIDE_SHARING_H
 #define TG_TIDE_SHARING_H
@@ -82,7 +81,7 @@ TG_INLINE void tg_look_count(struct tg_look *l, tg_s32 by, int member)
 	score = l->score + by;
 	if (score > TG_SHARING_SURE)
 		score = TG_SHARING_SURE;
-	/* Who has left a group is further down, and counts up from there. */
+	/* A flow that has left a group starts from a lower score. */
 	if (by < 0 && score < TG_SHARING_LEAST)
 		score = l->score < TG_SHARING_LEAST ? l->score : TG_SHARING_LEAST;
 	l->score = (tg_s16)score;

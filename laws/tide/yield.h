@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Where round trips alone tell the delay, another machine's upload on the way back looks like a queue of the data's: the
- * window is too small for the longer way, the forecast sinks by what that keeps out, and the round trip does not fall.
- * A flow must not have less than it had without us. So where next to nothing is left of the forecast, and the queue
- * has not run empty, for so long as few links fade, the window is left open for a minute.
+ * If only round trips tell the delay, another machine's upload on the way back looks like a queue in the data's
+ * direction: the window is too small for the longer path, the forecast falls with it, and the round trip does not fall.
+ * A flow must not have less than without us. So if next to nothing is left of the forecast, and the queue has not run
+ * empty, for longer than most links fade, the window is left open for a minute.
  */
 #ifndef TG_TIDE_YIELD_H
 #define TG_TIDE_YIELD_H

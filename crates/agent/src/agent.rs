@@ -34,15 +34,14 @@ pub struct Config {
     pub directions: Directions,
     /// Which flows are steered.
     pub rules: Rules,
-    /// Shares are by device, for whose sake the programs are told whose connections are ([`Agent::owners`]).
+    /// Shares are by device: the programs have to be told which device each connection belongs to ([`Agent::owners`]).
     pub by_device: bool,
     /// Measure and compute, but leave every packet as it is.
     pub dry_run: bool,
     /// How to attach.
     pub hook: Hook,
-    /// Connections that the tables hold; as many as are good for the machine's memory if absent. The
-    /// kernel sets it aside, about 4.5 kB each; what is beyond takes the place of the least
-    /// recently seen.
+    /// Connections that the tables hold; if absent, as many as suit the machine's memory. The kernel sets aside about
+    /// 4.5 kB for each; a further connection takes the place of the least recently seen.
     pub connections: Option<u32>,
 }
 
@@ -100,8 +99,8 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Does from now on what `config` says, if all of it can be done; else all stays as it was. Flows
-    /// keep what was measured of them. Directions, tables and hook are those of the start.
+    /// Applies `config` if all of it is possible; otherwise nothing changes. Flows keep their measurements. Directions,
+    /// tables and hook stay those of the start.
     pub fn reload(&mut self, config: &Config) -> Result<(), AgentError> {
         if config.directions != self.directions {
             return Err(AgentError::OtherDirections);
@@ -165,11 +164,11 @@ impl Agent {
         }
     }
 
-    /// Attaches to one more interface of the calling thread's network namespace, pinned if the others are. Rules about its
-    /// name are about it from now on.
+    /// Attaches to one more interface of the calling thread's network namespace, pinned if the others are. Rules with
+    /// its name match it from now on.
     ///
     /// # Errors
-    /// If the kernel refuses; then it is to be released.
+    /// If the kernel refuses; then call [`Self::release`].
     pub fn attach(&mut self, interface: &Interface) -> Result<(), AgentError> {
         begin_tally(&mut self.skeleton, interface.index)?;
         self.add_paths(interface)?;
@@ -244,7 +243,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Tells the programs whose connections are.
+    /// Tells the programs which device each connection belongs to.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -290,7 +289,7 @@ impl Agent {
         flows
     }
 
-    /// What has come of downloads since a program last looked at them (`bpf/seldom.h`) is theirs, too.
+    /// Adds bytes and packets of downloads that passed since a program last looked at them (`bpf/seldom.h`).
     fn add_passed(&self, flows: &mut [FlowView]) {
         let passed: HashMap<_, _> = self.passed(Reason::Measured).collect();
         for flow in flows.iter_mut().filter(|f| f.direction == Direction::Down) {
@@ -351,8 +350,8 @@ impl Agent {
         sums
     }
 
-    /// Nothing is steered before this moment, of `CLOCK_MONOTONIC` in µs, so that the difference can be told. What flows
-    /// have learnt stays as it is meanwhile, and the programs go on by themselves then.
+    /// Nothing is steered before this time, of `CLOCK_MONOTONIC` in µs, so that the difference can be measured. Flows
+    /// keep what they have learnt meanwhile, and afterwards the programs steer again by themselves.
     pub fn pass_until(&mut self, us: u64) {
         let data = self.skeleton.maps.data_data.as_deref_mut();
         let data = data.expect("the programs have globals");
@@ -493,8 +492,8 @@ fn pin_once(fd: BorrowedFd<'_>, path: &Path) -> Result<(), AgentError> {
     if path.exists() { Ok(()) } else { pin(fd, path) }
 }
 
-/// Sets what loaded programs do. Flows keep what they have learned; but while no law steers uploads
-/// their programs see nothing, and what they knew may be of other connections when one does again.
+/// Sets what loaded programs do. Flows keep what they have learned, except uploads while no law steers them: their
+/// programs see nothing then, and their records may belong to other connections when a law steers uploads again.
 pub fn configure(skeleton: &mut AgentSkel<'_>, params: &Params, dry_run: bool) {
     let uploads = &skeleton.maps.uploads;
     let data = skeleton
@@ -526,18 +525,18 @@ fn clear(table: &impl MapCore) {
     }
 }
 
-/// No record of that direction is left of those that were made.
+/// Notes that no record of that direction is left.
 fn forget_made(made: &impl MapCore, direction: Direction) {
     let key = (direction as u32).to_ne_bytes();
     if let Ok(Some(cpus)) = made.lookup_percpu(&key, MapFlags::ANY) {
         let none = vec![vec![0; size_of::<u64>()]; cpus.len()];
-        // What is wrong then is what is shown of records that were pushed out.
+        // If that fails, only the shown number of pushed-out records is wrong.
         let _ = made.update_percpu(&key, &none, MapFlags::ANY);
     }
 }
 
-/// Has loaded programs, which are on the interfaces `attached`, hold flows against `rules`, each with the next of its
-/// packets that leaves.
+/// Gives loaded programs, which are on the interfaces `attached`, new `rules`; they are applied to a flow at its next
+/// packet that leaves.
 pub fn set_rules(
     skeleton: &mut AgentSkel<'_>,
     rules: &Rules,
@@ -560,12 +559,12 @@ pub fn set_rules(
             MapFlags::ANY,
         )
         .map_err(AgentError::Map)?;
-    // All at once: whoever reads this word finds that set whole.
+    // All at once: a reader of this word finds that set complete.
     *generation = next;
     Ok(())
 }
 
-/// Has the programs count what passes an interface apart from others.
+/// Makes the programs count an interface's packets separately.
 pub fn begin_tally(skeleton: &mut AgentSkel<'_>, ifindex: u32) -> Result<(), AgentError> {
     end_tally(skeleton, ifindex);
     let data = skeleton.maps.data_data.as_deref_mut();
@@ -575,7 +574,7 @@ pub fn begin_tally(skeleton: &mut AgentSkel<'_>, ifindex: u32) -> Result<(), Age
     let (map, key) = (&skeleton.maps.tallies, (place as u32).to_ne_bytes());
     let cpus = map.lookup_percpu(&key, MapFlags::ANY);
     let cpus = cpus.map_err(AgentError::Map)?.unwrap_or_default();
-    // What became of packets is the agent's to tell, whatever interface they were of; it is not forgotten.
+    // The agent reports what became of packets on all interfaces together: these counts are kept.
     let blank = |cpu: &Vec<u8>| tg_tally {
         traffic: tg_tally::default().traffic,
         ..value(cpu)

@@ -184,8 +184,8 @@ fn clsact_hook(program: BorrowedFd<'_>, place: Place) -> TcHook {
         .hook(point)
 }
 
-/// Attaches `program` where it belongs: by tcx before all others, since a program that says what becomes of a packet
-/// hides it from those behind it. `earlier` is attached to the same interface.
+/// Attaches `program` where it belongs: by tcx before all others, since a program that decides on a packet hides it
+/// from later programs. `earlier` is attached to the same interface.
 pub(crate) fn attach(
     program: BorrowedFd<'_>,
     place: Place,
@@ -209,8 +209,8 @@ pub(crate) fn attach_behind(
     tcx(program, place, Some(other))
 }
 
-/// Whether the kernel has tcx, by which alone a program can be attached behind another. It is asked what is attached to the
-/// loopback device, of which each namespace has its own, since some kernels that are called older have it, too.
+/// Whether the kernel has tcx, without which no program can be attached behind another. Asks for the programs on the
+/// loopback device, which each namespace has, and not for the version, since some kernels with older numbers have tcx.
 pub(crate) fn has_tcx() -> bool {
     const LOOPBACK: i32 = 1;
     // SAFETY: all zeroes are valid options: only whether there is an answer counts.
@@ -232,7 +232,7 @@ pub(crate) fn filter_of(place: Place) -> Option<u32> {
 /// Detaches it. Whether it was there.
 pub(crate) fn remove_filter(place: Place) -> bool {
     let is_there = clsact_hook(io::stdin().as_fd(), place).detach().is_ok();
-    // Where there was none but ours, nobody else has made it: an agent without filters takes it along.
+    // Without other filters, clsact is ours: an agent that removes its last filter removes it, too.
     remove_if_empty(place);
     is_there
 }

@@ -1,4 +1,4 @@
-//! Whose connections are, of the devices that this machine forwards for, as the programs are told.
+//! Tells the programs which device a connection belongs to, of those that this machine forwards for.
 
 use crate::AgentError;
 use crate::agent::bytes;
@@ -17,7 +17,7 @@ pub struct Device {
     pub weight: u32,
 }
 
-/// Tells the programs whose connections are. It outlives the agent, without effect then.
+/// Tells the programs which device a connection belongs to. It may outlive the agent, and then has no effect.
 pub struct Owners {
     owners: MapHandle,
     translated: MapHandle,
@@ -51,7 +51,7 @@ impl Owners {
             .map_err(AgentError::Map)
     }
 
-    /// Inside, the connection that outside is between `local` and `remote` has the address `inside`.
+    /// The connection between `local` and `remote`, as seen outside NAT, has the inner address `inside`.
     pub fn set_connection(
         &self,
         local: SocketAddr,
@@ -72,7 +72,7 @@ impl Owners {
             .map_err(AgentError::Map)
     }
 
-    /// Has flows ask anew, after the above.
+    /// Makes flows look up their device again, after the calls above.
     pub fn tell(&mut self) -> Result<(), AgentError> {
         self.times = self.times.wrapping_add(1);
         let zero = 0u32.to_ne_bytes();

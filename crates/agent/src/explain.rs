@@ -102,9 +102,9 @@ impl Limit {
     /// In a sentence.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Law => "the law's window is what its sender has under way",
+            Self::Law => "its sender fills the law's window",
             Self::Promised => {
-                "the law wants less than was promised; the window sinks as data arrive, for nothing promised is taken back"
+                "the law wants a smaller window than its sender was already told; it shrinks as data arrive, since no promise is taken back"
             }
             Self::Probing => {
                 "the law has opened the window a little to see whether the delay is queue or a longer path"
@@ -113,7 +113,7 @@ impl Limit {
                 "the law has closed the window for a moment to see whether there is a queue under the smallest delay it knows"
             }
             Self::Kernel => {
-                "the kernel's own window is smaller than the law's, so it passes as it is"
+                "the kernel's own window is smaller than the law's, so it passes unchanged"
             }
             Self::Sender => {
                 "its sender sends less than the window allows: its congestion control, or the application behind it"
@@ -125,13 +125,13 @@ impl Limit {
             Self::Starting => {
                 "the law waits until a queue has stood for a round trip; until then the kernel's window stays"
             }
-            Self::Open => "the law has no wish for this flow yet; the kernel's window stays",
+            Self::Open => "the law does not limit this flow yet; the kernel's window stays",
             Self::NoLaw => "no law is in force; the flow is only measured",
             Self::NoTimestamps => {
-                "without TCP timestamps this law, or any where the data leave us, cannot tell queueing delay"
+                "without TCP timestamps this law, and any law for uploads, cannot measure the queueing delay"
             }
             Self::NoClock => "the clock behind the peer's timestamps is not understood",
-            Self::Closed => "its data are over: FIN or RST was seen",
+            Self::Closed => "it has ended: FIN or RST was seen",
             Self::LeftAlone(reason) => reason.about(),
             Self::Windowless(kind) => kind.about(),
             Self::Hold(holding) => holding.words(),

@@ -1,7 +1,7 @@
 //! The hold's programs, and the records that they share with user space.
 //!
-//! They are apart from the agent's own, which change nothing but windows. Records lie in memory that the kernel
-//! and whoever has the map's descriptor see alike, so nobody who reads them has to ask.
+//! They are separate from the agent's own, which change only windows. Records lie in memory that the kernel shares with
+//! every process that has the map's descriptor, so reading them takes no system call.
 
 mod view;
 
@@ -43,7 +43,7 @@ impl Held {
     /// Flows that can be held at once.
     pub const PLACES: usize = PLACES;
 
-    /// Of who has brought or sent less there is no record.
+    /// A flow that has received or sent fewer bytes has no record.
     pub const ASKS: u64 = sys::TG_HOLD_ASKS as u64;
 
     /// Loads them beside those of `agent`, whose queues they share; they are attached nowhere yet. They take the answers
@@ -52,7 +52,7 @@ impl Held {
     /// # Errors
     /// If the kernel has no tcx, and if it refuses.
     pub fn load(agent: &Agent, echo_id: u16, echo_secret: u32) -> Result<Self, AgentError> {
-        // Asked first: on interfaces that come later it would be missed only then, when the agent is already at work.
+        // Checked first: otherwise its lack would show only at the first interface, when the agent already runs.
         if !has_tcx() {
             return Err(AgentError::NoTcx);
         }
@@ -137,8 +137,8 @@ impl Held {
         self.attachments.retain(|(of, _)| *of != (index, direction));
     }
 
-    /// Has answers count that come from this address, whatever the flow's server, or, if there is none, those of
-    /// each flow's own server.
+    /// Accepts answers from this address, whatever the flow's server is, or, if there is none, those from each flow's
+    /// own server.
     pub fn expect_answers_of(&mut self, place: Option<IpAddr>) {
         let (family, address) = place.map_or_else(Default::default, words);
         let bss = self.downloads.maps.bss_data.as_deref_mut();
@@ -175,7 +175,7 @@ pub struct Doorbell(RingBuffer<'static>);
 impl Doorbell {
     /// Waits until it rings, or has rung since the last call, or for so long.
     pub fn wait(&self, at_most: Duration) {
-        // It fails where a signal comes; if it went on failing, whoever waits would never rest.
+        // It fails when a signal comes; if it kept failing, the waiting thread would never sleep.
         if self.0.poll(at_most).is_err() {
             std::thread::sleep(at_most);
         }
@@ -374,8 +374,8 @@ impl Records {
         unsafe { addr_of!((*self.download(place)).arrived).read_volatile() }
     }
 
-    /// What a packet of so many bytes is known by that comes to the gate now: what had arrived when it was made; of an
-    /// upload, its place among all bytes that leave.
+    /// The mark of a packet of so many bytes that comes to the gate now: for a download the bytes that had arrived when
+    /// it was made, for an upload its place among all bytes that leave.
     pub fn mark(&self, place: usize, bytes: u32) -> u64 {
         match self.direction(place) {
             Direction::Down => self.arrived(place),
@@ -384,7 +384,7 @@ impl Records {
         }
     }
 
-    /// How long, in µs, a packet has still to wait that is known by that mark; 0: it may leave.
+    /// How long, in µs, a packet with that mark has still to wait; 0: it may leave.
     pub fn wait_us(&self, place: usize, mark: u64) -> u32 {
         // SAFETY: within the mapping; the law only reads, and of any words makes a time.
         unsafe {

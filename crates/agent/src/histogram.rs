@@ -49,7 +49,7 @@ impl Histogram {
         }
     }
 
-    /// What has come since it was `earlier`.
+    /// The difference to an `earlier` state.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut news = self.clone();

@@ -80,30 +80,28 @@ impl Holding {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Held => {
-                "what leaves of it waits here, so that its sender's window stands here and not in the queue"
+                "its leaving packets wait here, so that its sender's excess waits here and not in the queue"
             }
             Self::Sender => {
-                "its sender has no more under way than the law allows, so nothing waits: its congestion control, or the application behind it"
+                "its sender has no more in flight than the law allows, so nothing waits: its congestion control or its application limits it"
             }
             Self::Watched => {
-                "the law watches whether its sender is clocked by what leaves here; nothing waits before that is likely"
+                "the law watches whether its sender waits for what leaves here; nothing is delayed before that is likely"
             }
-            Self::Asked => {
-                "echoes have been sent that are to tell its delay, and none has come back yet"
-            }
+            Self::Asked => "echoes have been sent to measure its delay, and none has come back yet",
             Self::NotBulk => {
                 "too little of it has passed to be worth it, or about as much goes the other way, as in a call"
             }
             Self::NotClocked => {
-                "its sender does not answer to what leaves here: it sends at a pace of its own, as calls, live video and BBR do"
+                "its sender does not react to what leaves here: it sends at its own rate, as calls, live video and BBR do"
             }
             Self::Unanswered => {
-                "nobody answers the echoes that are to tell its delay, or nobody does any more"
+                "the echoes that measure its delay are not answered, or not any more"
             }
             Self::Denied => "a rule of the configuration says so",
-            Self::TableFull => "as many flows as can be held have a place already",
+            Self::TableFull => "the table of held flows is full",
             Self::GateGone => {
-                "the process behind the packet queue has ended, so nothing can be made to wait"
+                "the process behind the packet queue has ended, so nothing can be delayed"
             }
         }
     }

@@ -47,7 +47,7 @@ pub struct Prefix {
     pub bits: u8,
 }
 
-/// What a flow is like; what is absent is not asked for.
+/// The conditions of a rule; an absent one matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     /// Ports of this machine, or of those that it forwards for.
@@ -56,7 +56,7 @@ pub struct Rule {
     pub remote_ports: Option<RangeInclusive<u16>>,
     /// Addresses of the far end.
     pub remote: Option<Prefix>,
-    /// Name of an interface. While the agent is on none of that name the rule is about no flow.
+    /// Name of an interface. While the agent is on none of that name, the rule matches no flow.
     pub interface: Option<String>,
     /// User whose socket it is.
     pub uid: Option<u32>,
@@ -66,12 +66,12 @@ pub struct Rule {
     pub verdict: Verdict,
 }
 
-/// The first rule that is about a flow decides.
+/// The first rule that matches a flow decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     /// In their order; at most [`Rules::MOST`].
     pub rules: Vec<Rule>,
-    /// Of flows that no rule is about.
+    /// For flows that no rule matches.
     pub otherwise: Verdict,
 }
 

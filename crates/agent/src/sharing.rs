@@ -86,8 +86,8 @@ pub(crate) fn group_of(flow: &tg_flow, interface: &tg_interface) -> Option<u32> 
     (sharing.joined != 0 && sharing.name == group.name).then_some(group.name)
 }
 
-/// What speaks for the flow's being in its group; of a flow alone, the most that speaks for its sharing a queue
-/// with anybody. None: it was compared with nobody yet.
+/// The evidence for the flow's group; for a flow in no group, the strongest evidence that it shares a queue with
+/// another. None: it was not compared yet.
 pub(crate) fn score_of(flow: &tg_flow, interface: &tg_interface) -> Option<i32> {
     let sharing = &flow.sharing;
     let is_member = group_of(flow, interface).is_some();

@@ -13,8 +13,8 @@ pub const CONNECTIONS: RangeInclusive<u32> = 256..=1_048_576;
 const PART_OF_MEMORY: u64 = 64;
 const WITHOUT_A_WISH: RangeInclusive<u32> = 512..=16_384;
 
-/// Connections whose scale is known, for each that has a record: what is forgotten of a forwarded one, nobody tells
-/// again.
+/// Connections whose scale is remembered, for each that has a record: a forwarded connection's scale cannot be asked
+/// for again.
 const SCALES: u32 = 4;
 
 /// What the kernel adds to an entry of a table: its place in lists, its hash, the key.
@@ -95,7 +95,7 @@ pub fn resize(
     maps.windowless.set_max_entries(connections / 2)
 }
 
-/// Those that tell whose connections are, where nobody asks.
+/// Makes the tables of devices nearly empty if shares are not by device.
 pub fn without_devices(open: &mut OpenAgentSkel<'_>) -> Result<(), libbpf_rs::Error> {
     let maps = &mut open.maps;
     maps.owners.set_max_entries(1)?;

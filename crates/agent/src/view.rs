@@ -61,13 +61,13 @@ pub struct FlowView {
     pub timestamps: bool,
     /// FIN or RST ended its data.
     pub closed: bool,
-    /// Number of the device whose it is ([`crate::Device`]); absent: nobody knows, or shares are by flow.
+    /// Number of the flow's device ([`crate::Device`]); absent: it is not known, or shares are by flow.
     #[serde(default)]
     pub device: Option<u32>,
     /// Number of the group of flows that it shares a queue with; absent: it is alone.
     pub group: Option<u32>,
-    /// What speaks for that. Alone: the most that speaks for its sharing a queue with anybody. Absent: it was
-    /// compared with nobody yet.
+    /// The evidence for that. In no group: the strongest evidence that it shares a queue with another. Absent: it was
+    /// not compared yet.
     pub score: Option<i32>,
     /// How `tide` sees its queue; absent in a group, and where `tide` has seen nothing of it.
     pub record: Option<RecordView>,
@@ -100,9 +100,9 @@ pub struct LeftView {
     pub seen_us: u64,
 }
 
-/// Flows that have been silent for longer than this after the path's last say nothing of its queues now.
+/// A flow that has been silent for longer than this before the path's last packet says nothing about its queues now.
 const LATELY_US: u64 = 1_000_000;
-/// Of a path or a group in which all have been silent for longer nobody knows a queue.
+/// If all flows of a path or group have been silent for longer, its queue is unknown.
 const STALE_US: u64 = 5_000_000;
 
 /// An interface's downloads, or its uploads.
@@ -117,7 +117,7 @@ pub struct PathView {
     pub queue_us: u32,
     /// Flows that share a queue, as `tide` has found.
     pub groups: Vec<GroupView>,
-    /// Flows that have a record of their own: nobody is known to share their queue.
+    /// Flows with a record of their own: no other flow is known to share their queue.
     pub alone: u32,
     /// Payload bytes of TCP that were measured.
     pub measured_bytes: u64,

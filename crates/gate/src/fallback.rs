@@ -1,10 +1,9 @@
-//! QUIC's clients are told at once that they reach nobody, so that they take TCP.
+//! Rejects QUIC connections at once, so that their clients take TCP.
 //!
-//! Only Initial packets are rejected, which begin a connection; nothing of one that stands. An Initial of a
-//! client's fills a datagram of 1200 bytes at least (RFC 9000 section 14.1), and what kind of packet it is
-//! stands before what is encrypted (RFC 8999, RFC 9000 section 17.2, RFC 9369 section 3.2). The fixed bit says
-//! nothing: who has met the server before may clear it (RFC 9287). So it is the version that tells QUIC from
-//! whatever else may use its port.
+//! Only Initial packets are rejected, which begin a connection; established connections are not touched. A client's
+//! Initial fills a datagram of at least 1200 bytes (RFC 9000 section 14.1), and its packet type is not encrypted (RFC
+//! 8999, RFC 9000 section 17.2, RFC 9369 section 3.2). The fixed bit says nothing: a client that knows the server may
+//! clear it (RFC 9287). So the version tells QUIC from other protocols on its port.
 
 use crate::GateError;
 use crate::rules::table_name;
@@ -25,8 +24,8 @@ const VERSION_2: [u8; 4] = 0x6b33_43cf_u32.to_be_bytes();
 /// Header and payload of a client's first datagram, at least.
 const INITIAL_BYTES: u16 = 8 + 1200;
 
-/// Whose connections a choice is about; what is absent is not asked for. The first that is about a
-/// connection decides, and without any the connection is left alone.
+/// The conditions of a choice; an absent one matches everything. The first choice that matches a connection decides;
+/// without any the connection is left alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// Index of the interface by which the packet leaves.
@@ -65,8 +64,7 @@ impl Fallback {
         Ok(Self { table })
     }
 
-    /// Rejects from now on what these choices say, all at once. The chains stay: what waits in packet queues would
-    /// be dropped with them.
+    /// Replaces the choices, all at once. The chains stay, since removing them would drop the packets in packet queues.
     ///
     /// # Errors
     /// If the kernel refuses; then all stays as it was.
@@ -82,7 +80,7 @@ impl Fallback {
     }
 }
 
-/// Before an administrator's filters (`NF_IP_PRI_FILTER`, 0): what they drop their way would be waited for.
+/// Before an administrator's filters (`NF_IP_PRI_FILTER`, 0): clients would wait for packets that those drop silently.
 const CHAINS: [Chain<'static>; 2] = [
     Chain {
         name: "own",
@@ -107,7 +105,7 @@ fn rules(table: &Table, chain: &str, choices: &[Choice]) -> Vec<Change> {
         .collect()
 }
 
-/// What is no Initial passes, the most frequent first.
+/// Lets all but Initials pass, the most frequent packets first.
 fn passes() -> [Vec<Expression>; 6] {
     let transport = |place| Expression::bytes(Base::Transport, place, Word(0));
     let first = || transport(8..=8);

@@ -4,10 +4,10 @@ use crate::{Flow, Leaving};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// How long a law is not asked again about a packet that waits, in µs: what it knows changes with what arrives.
+/// Time between two questions to a law about a waiting packet, in µs: its answer changes as data arrive.
 const LOOK_US: u64 = 1000;
 
-/// Who leaves sooner has not waited: so long a law may not be asked.
+/// A packet that leaves sooner does not count as having waited: the law may not be asked for so long.
 const WAITED_US: u64 = LOOK_US;
 
 /// Says when packets leave.
@@ -15,19 +15,19 @@ pub trait Law {
     /// What it notes of a packet that comes.
     type Mark: Copy + Default;
 
-    /// A packet has come, of which `head` are the first bytes from the IP header on. What the law returns it is
-    /// told when it is asked about the packet.
+    /// A packet has come; `head` are its first bytes from the IP header on. The law gets the returned mark again when
+    /// it is asked about the packet.
     fn came(&mut self, packet: &Leaving, head: &[u8]) -> Self::Mark;
 
-    /// How much longer the packet has to wait at `now_us`, by CLOCK_MONOTONIC in µs, of which [`Self::came`] has
-    /// said `mark`; 0: it may leave. Asked of the first of a flow's packets, again and again.
+    /// How much longer the packet with that `mark` (from [`Self::came`]) has to wait at `now_us`, by CLOCK_MONOTONIC in
+    /// µs; 0: it may leave. Asked repeatedly for the first of a flow's packets.
     fn wait_us(&mut self, packet: &Leaving, mark: Self::Mark, now_us: u64) -> u64;
 
-    /// The packet leaves, whoever has said so.
+    /// The packet leaves, because of the law or of a limit.
     fn leaves(&mut self, _packet: &Leaving) {}
 
-    /// Whether it is enough to be told of packets that come behind others of their flow when it is next asked about
-    /// those: a process that need not wake for each takes far less of a processor.
+    /// Whether packets behind others of their flow may be reported late, when the law is next asked about those: a
+    /// process that need not wake for each packet takes far less processor time.
     fn may_hear_late(&self) -> bool {
         false
     }
@@ -46,7 +46,7 @@ impl<F: FnMut(&Leaving, &[u8]) -> u64> Law for F {
     }
 }
 
-/// How much may wait. What is beyond makes those go that would have gone next.
+/// How much may wait. When a limit is exceeded, the packets that are next in turn leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Packets.

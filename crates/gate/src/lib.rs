@@ -1,17 +1,17 @@
 //! The gate: lets packets that leave wait until their time has come, on a running kernel.
 //!
-//! What has no receive window can be steered by what leaves for its sender: acknowledgements that come
-//! later let it send later. A law says of each packet when it may leave. Two mechanisms of the kernel's
-//! can make it wait, and [`Mechanisms`] says which of them are there:
+//! A flow without a receive window can be steered by delaying packets to its sender: it sends later when
+//! acknowledgements come later. A law decides when each packet may leave. Two mechanisms of the kernel can delay it,
+//! and [`Mechanisms`] says which of them are there:
 //!
 //! * The queueing discipline `fq` sends a packet when its time stamp says so, which a program at the
 //!   interface has set ([`Fq`]). Nothing leaves the kernel.
 //! * A netfilter queue hands packets to a process, which accepts each in time: [`Gate`] starts that process
 //!   and says which flows pass through it, [`serve`] is what it does.
 //!
-//! The queue's process is not the agent itself. The kernel drops what waits in a queue whose process ends,
-//! so an agent that is killed must not take the queue along. The gate's process notices the end of the agent
-//! by the socket between them, lets everything go in order, and ends.
+//! The queue's process is not the agent itself: when it ends, the kernel drops the packets in the queue, and an agent
+//! may be killed. The gate's process notices the end of the agent by the socket between them, lets everything go in
+//! order, and ends.
 //!
 //! [`Fallback`] needs no law: it rejects the first packets of QUIC connections, so that their clients take TCP.
 

@@ -1,4 +1,4 @@
-//! What of the kernel's can make packets wait, or reject them.
+//! The kernel's mechanisms that can delay or reject packets.
 
 use crate::GateError;
 use crate::rules::{QueueBy, understood};

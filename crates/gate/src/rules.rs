@@ -166,16 +166,16 @@ impl Rules {
         self.table.commit(&[change(&self.table, set, &key)])
     }
 
-    /// No packet of any flow comes to the queue any more, but for those that are on their way. The table
-    /// stays: with it the kernel would drop these.
+    /// No packet of any flow comes to the queue any more, except those already on their way. The table stays, since
+    /// removing it would drop these.
     pub fn clear(&self) -> io::Result<()> {
         let sets = VERSIONS.each_ref().map(|v| self.table.empty(v.set.name));
         self.table.commit(&sets)
     }
 }
 
-/// Whether the kernel lets rules consist of these. Nothing of the trial stays: all rules are of one transaction,
-/// which is refused for its last. Its chain has no hook, so nothing that waits is dropped with it.
+/// Whether the kernel accepts rules of these expressions. The trial leaves nothing: all rules are in one transaction,
+/// whose last one is refused. Its chain has no hook, so no waiting packet is dropped with it.
 pub fn understood<const N: usize>(expressions: [Expression; N]) -> io::Result<[bool; N]> {
     const CHAIN: &str = "trial";
     let table = Table::new(Family::Inet, &table_name("trial"))?;

@@ -37,8 +37,8 @@ const CAPACITY: Capacity = Capacity {
 /// Serves a queue on behalf of the agent that started this process with its end of a pair of sockets as
 /// standard input, until the agent ends, or SIGTERM.
 ///
-/// `law` is made of the descriptors that the agent passes. If it panics it is not asked again: everything is let go,
-/// and the process ends.
+/// `law` makes the law from the descriptors that the agent passes. If the law panics it is not asked again: everything
+/// is let go, and the process ends.
 ///
 /// # Errors
 /// If the kernel lacks what is needed, or takes it away.
@@ -133,7 +133,7 @@ impl<L: Law> Server<L> {
         });
         let watched = [channel.as_fd(), self.end.as_fd(), self.queue.as_fd()];
         let mut watched = watched.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
-        // Whatever comes now comes behind what waits, and is read with the next look at that.
+        // New packets come behind waiting ones, and are read when those are next checked.
         let each_waits = self.hold.waiting_flows() == self.flows.len();
         let reads_later = all && pause.is_some() && each_waits && self.law.may_hear_late();
         if reads_later {
@@ -185,7 +185,7 @@ impl<L: Law> Server<L> {
         GateError::Panicked
     }
 
-    /// Lets go whose time has come.
+    /// Lets packets go whose time has come.
     fn release(&mut self) -> Result<(), GateError> {
         let now_us = now_us();
         let Self { hold, law, .. } = self;
@@ -261,8 +261,8 @@ impl<L: Law> Server<L> {
         Ok(())
     }
 
-    /// Takes flows out of the rules, and meanwhile lets go what still comes: while the kernel makes the change
-    /// packets begin to pass by the queue, and may overtake those in it by no more than these take.
+    /// Takes flows out of the rules, and meanwhile releases the packets that still come: while the kernel makes the
+    /// change, packets begin to bypass the queue, and may overtake only those that are still in it.
     fn change(
         &mut self,
         change: impl FnOnce(&Rules) -> io::Result<()> + Send,

@@ -16,7 +16,7 @@ pub fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(kill_it) };
 }
 
-/// Ends a child and all of its process group: politely first, so that it may report, then by force.
+/// Ends a child and all of its process group: by SIGTERM first, so that it may report, then by SIGKILL.
 ///
 /// # Errors
 /// When the child cannot be waited for.

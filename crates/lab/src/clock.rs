@@ -30,12 +30,11 @@ impl Clock {
     }
 }
 
-/// Lets the calling thread wake up on time: no timer slack and, where the process may, real-time
-/// priority. Without the privilege the thread stays an ordinary one.
+/// Lets the calling thread wake up on time: no timer slack and, if the process has the privilege, real-time priority.
 pub fn make_punctual() {
     // By default Linux delays a wake-up by up to 50 µs to merge it with others: prctl(2).
     const SLACK_NS: libc::c_ulong = 1;
-    // Above ordinary threads is enough; above the kernel's own (50) would be impolite.
+    // It only has to be above ordinary threads, and should stay below the kernel's own (50).
     let priority = libc::sched_param { sched_priority: 10 };
     // SAFETY: PR_SET_TIMERSLACK takes a number; sched_setscheduler reads one sched_param. Both act on
     // the calling thread only.
@@ -45,8 +44,8 @@ pub fn make_punctual() {
     }
 }
 
-/// Keeps idle processors from sleeping so deeply that waking up takes long, while it lives: the
-/// kernel's PM QoS, as cyclictest uses it. Without the privilege they sleep as they like.
+/// While it lives, keeps idle processors from deep sleep, from which waking up takes long: the kernel's PM QoS, as
+/// cyclictest uses it. Without the privilege it does nothing.
 #[derive(Debug)]
 pub struct Awake(
     #[expect(dead_code, reason = "the request holds while the file is open")] Option<File>,

@@ -31,7 +31,7 @@ const BATCH: usize = 32;
 /// Longest sleep: how late a stop may be noticed.
 const NAP: Duration = Duration::from_millis(20);
 
-/// So late a machine that has time for this thread lets it wake up.
+/// How late this thread wakes up on a machine that is not too busy.
 const PUNCTUAL: Duration = Duration::from_millis(1);
 
 /// Links between ports.
@@ -55,7 +55,7 @@ struct Lane {
     record: LaneRecord,
 }
 
-/// A link, what is to be recorded of it, and the seed of its chances.
+/// A link, what is to be recorded of it, and its random seed.
 pub type LaneConfig = (Config, LinkRecord, u64);
 
 impl<'a> Emulator<'a> {
@@ -189,7 +189,7 @@ impl<'a> Emulator<'a> {
                     due: delivery.due,
                     queued: delivery.queued,
                 };
-                // Late as this may be, the next link has had it since then.
+                // Even if this is late: the next link gets it with the time when it was due.
                 frame.arrived = delivery.due;
                 self.forward(frame);
                 self.lanes[lane].record.count(&passage, now - delivery.due);
@@ -235,9 +235,9 @@ impl<'a> Emulator<'a> {
     }
 }
 
-/// When packets have arrived that were read at `now`: from when on, and the time from one to the next. Where the
-/// thread has been kept from looking since `next_look` they have come meanwhile, nobody knows when: not all at
-/// once, as a queue of a few packets would take it.
+/// Arrival times for packets that were read at `now`: the first one's, and the time from one to the next. If the thread
+/// was delayed since `next_look`, they have come meanwhile at unknown times. They are spread evenly: all at once they
+/// would overflow a queue of a few packets.
 fn spread(next_look: Instant, now: Instant, packets: usize) -> (Instant, Duration) {
     match now - next_look {
         late if late > PUNCTUAL => (next_look, late / packets.max(1) as u32),

@@ -23,8 +23,7 @@ const SEND_BUFFER_MAX: u64 = 64 << 20;
 /// `tcp_rmem`'s initial value where the scenario limits only the largest.
 const RECEIVE_BUFFER: u64 = 131_072;
 
-/// What a kernel uses that lacks the congestion control which a host with TCP of our own has: every
-/// kernel has it built in.
+/// The congestion control of a kernel that lacks the one of an own-TCP host opposite: every kernel has it.
 const FALLBACK: &str = "reno";
 
 /// What a run sets its hosts' kernels to.
@@ -240,7 +239,7 @@ fn attach(side: Side, servers: usize, initial_window: Option<u32>) -> Result<(Tu
 /// Whether commands, too, use the congestion control.
 fn configure(settings: &Settings) -> Result<bool> {
     let is_default = set_congestion_control(&settings.kernel_congestion_control)?;
-    // Or ssthresh leaks from one connection to the next.
+    // Otherwise the kernel passes ssthresh from one connection to the next.
     sysctl::write("ipv4/tcp_no_metrics_save", "1")?;
     sysctl::write(
         "ipv4/tcp_timestamps",
@@ -276,7 +275,7 @@ fn set_congestion_control(name: &str) -> Result<bool> {
     }
 }
 
-/// Refuses what this kernel lacks; whether the caller may use it is seen when it is used.
+/// Refuses a congestion control that this kernel lacks; whether the caller may use it shows when it is used.
 pub fn check_congestion_control(name: &str) -> Result<()> {
     ensure!(
         probe(name) != Err(Errno::ENOENT),

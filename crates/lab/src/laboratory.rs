@@ -126,7 +126,7 @@ impl<'a> Laboratory<'a> {
         let flows = &cast.flows;
         let clock = Clock::start();
         let observed = thread::scope(|scope| -> Result<Observed> {
-            // However this ends, the threads must not wait for the end of the run.
+            // Even after an error, threads must not wait for the end of the run.
             let halting = HaltOnDrop(Some(&self.halt));
             let term = |end| Term {
                 clock,
@@ -155,7 +155,7 @@ impl<'a> Laboratory<'a> {
                 .collect();
             let machine_cpu = self.watch(clock, progress);
             drop(halting);
-            // Whatever a worker has to say is nearer to the cause than what follows from it.
+            // A worker's error is nearer to the cause than errors that follow from it.
             for worker in workers? {
                 joined(worker)?;
             }

@@ -85,7 +85,7 @@ impl Interface {
         self.set_link(Vec::new())
     }
 
-    /// Sets up a device that says nothing of its own accord.
+    /// Sets up a device that sends nothing by itself.
     ///
     /// # Errors
     /// When the kernel refuses.

@@ -39,7 +39,7 @@ pub struct Samples {
     pub flows: Vec<Vec<FlowSample>>,
     /// The agents', if there were any.
     pub agent: Vec<AgentSample>,
-    /// What became of flows that may be held, by the client's port and where the server listens.
+    /// Counts of flows that may be held, by the client's port and the server's address.
     pub held: BTreeMap<(u16, SocketAddr), HeldPackets>,
 }
 

@@ -44,7 +44,7 @@ pub struct Guest<'a> {
     pub command: &'a [OsString],
     /// As whom; with all of root's rights if none.
     pub caller: Option<Caller>,
-    /// By which interfaces it reaches the world, and the world answers.
+    /// Its uplinks: the interfaces by which it reaches the outside.
     pub uplinks: Uplinks,
     /// How its names resolve.
     pub resolver: Resolver,
@@ -55,8 +55,8 @@ pub struct Guest<'a> {
 /// output, environment and working folder are the caller's; signals that are sent to the process are forwarded,
 /// unless another of its threads takes them. IPv6 works where the kernel forwards it ([`routing`]).
 ///
-/// Nothing outlives the call, nor a killed process: what the command has started ends with it, and a process of its
-/// own puts IP forwarding back as it was ([`warden`]).
+/// Nothing outlives the call, even if this process is killed: what the command has started ends with it, and a separate
+/// process restores IP forwarding ([`warden`]).
 ///
 /// # Errors
 /// Without root, a TUN driver or nf_tables; when the command cannot be started.

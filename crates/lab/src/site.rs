@@ -1,8 +1,8 @@
-//! Who is where: the hosts of a run, and the ways between them.
+//! The hosts of a run, and the routes between them.
 //!
-//! One client and one server do what all workloads that a law sees have to do, whatever links their packets
-//! cross: the server has an address for each choice of links, and a packet's way goes by its addresses. What no
-//! law sees is done by two other hosts, and what takes several ways at once by hosts of its own.
+//! One client and one server run all workloads that a law sees, whatever links their packets cross: the server has an
+//! address for each choice of links, and a packet is routed by its addresses. Workloads that no law sees run on two
+//! other hosts, and each one that takes several paths at once on hosts of its own.
 
 mod multipath;
 mod plan;
@@ -200,7 +200,7 @@ fn connect_proxies(
                 .others
                 .push((registry, Some(to_registry)));
         }
-        // One that does not answer has no way to it, but for what the registry says.
+        // A proxy that does not answer is only listed in the registry: no route leads to it.
         let way = (!links.is_empty()).then(|| topology.add_route(Route { links, to: proxy }));
         topology.exits[sender]
             .others

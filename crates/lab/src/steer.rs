@@ -1,4 +1,4 @@
-//! Where the live agent is attached: the laboratory knows no law, it only asks.
+//! The interface to the live agent: the laboratory itself knows no law.
 
 use anyhow::Result;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! The time within which a task has to stay.
+//! The time limit of a task.
 
 use crate::clock::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};

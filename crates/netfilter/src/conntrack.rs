@@ -1,5 +1,5 @@
-//! What connection tracking knows: whose connections are behind the addresses into which they were translated, and
-//! which of them a flowtable forwards.
+//! What connection tracking knows: the inner addresses of connections with NAT, and which connections a flowtable
+//! forwards.
 //!
 //! Numbers of attributes are those of linux/netfilter/nfnetlink_conntrack.h.
 
@@ -34,7 +34,7 @@ pub struct Way {
 pub struct Tracked {
     /// Of its first packet, before any translation.
     pub original: Way,
-    /// Of what answers it, likewise: where an address was translated, not what the first packet says, turned round.
+    /// Of the answers, likewise: with NAT these are not the first packet's addresses reversed.
     pub reply: Way,
     /// Whether a flowtable forwards its packets past netfilter, in software or in hardware.
     pub offloaded: [bool; 2],
@@ -48,7 +48,7 @@ impl Begun {
     /// Listens from now on, in the calling thread's namespace.
     ///
     /// # Errors
-    /// Where the kernel tells nobody of connections, and without CAP_NET_ADMIN.
+    /// Where the kernel does not report connections, and without CAP_NET_ADMIN.
     pub fn listen() -> io::Result<Self> {
         let socket = open()?;
         socket.add_membership(BEGUN)?;

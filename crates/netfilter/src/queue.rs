@@ -1,6 +1,6 @@
 //! A netfilter queue: packets wait in the kernel until each is accepted.
 //!
-//! The kernel drops what waits when the socket closes, so whoever serves a queue empties it first.
+//! When the socket closes, the kernel drops the packets in the queue, so a server of a queue has to empty it first.
 //! Numbers of attributes are those of linux/netfilter/nfnetlink_queue.h.
 
 use crate::message::{answers, attribute, general, kind, number, open, request};
@@ -222,7 +222,7 @@ fn packet(message: &[u8]) -> io::Result<Packet<'_>> {
             _ => {}
         }
     }
-    // Said only of packets of which not all is shown.
+    // Present only for packets that are not shown as a whole.
     packet.bytes = packet.bytes.max(packet.head.len() as u32);
     is_numbered
         .then_some(packet)

@@ -72,7 +72,7 @@ pub struct Chain<'a> {
 pub struct Set<'a> {
     /// Its name in the table.
     pub name: &'a str,
-    /// What tells it from others of the transaction that makes it.
+    /// Its number, unique within the transaction that makes it.
     pub id: u32,
     /// nft's numbers of the types that its keys consist of: for those who list it.
     pub types: &'a [u32],

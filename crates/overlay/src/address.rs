@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-/// IPv4 in IPv6's clothes, as a socket for both shows it, is IPv4.
+/// An IPv4-mapped IPv6 address, as a socket for both families shows it, becomes IPv4.
 pub fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

@@ -49,10 +49,10 @@ pub struct Enrol {
 pub struct Announce {
     /// Its name.
     pub receiver: ReceiverId,
-    /// What only it knows: nobody else can move the name elsewhere.
+    /// A secret of the receiver: nobody else can move the name to another address.
     #[serde(with = "hexadecimal")]
     pub key: [u8; 16],
-    /// Where it listens, if it knows. It has to be the address that it asks from.
+    /// Its address, if it knows it. It has to be the one that it asks from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
     /// Its UDP port.

@@ -55,7 +55,7 @@ impl ProxyKey {
     /// Says whether a capability is good for a packet from `source` to `destination`.
     ///
     /// # Errors
-    /// When it is not. That one has expired is told of genuine ones only.
+    /// When it is not valid. Only for a genuine one the error says that it has expired.
     pub fn check(
         &self,
         capability: &[u8],

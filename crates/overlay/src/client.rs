@@ -41,8 +41,8 @@ pub struct Grant {
     pub expires: SystemTime,
 }
 
-/// Everything that belongs to one transfer is in one of them, as a NAT or a second address of the
-/// machine may otherwise make it look like somebody else.
+/// Everything of one transfer uses one address family, since a NAT or a second address of the machine may otherwise
+/// make the sender look like another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     V4,

@@ -56,7 +56,7 @@ impl Bucket {
         self.at = self.at.max(now);
     }
 
-    /// A full one says nothing that a new one would not.
+    /// A full one can be forgotten: a new one would be the same.
     fn is_full(&mut self, rate: Rate, now: Instant) -> bool {
         self.fill(rate, now);
         self.left >= rate.burst
@@ -66,10 +66,11 @@ impl Bucket {
 /// Sources at a time. Full buckets make room; when there is none, new sources wait.
 const SOURCES: usize = 1 << 14;
 
-/// Of those, the sources of one network, whoever has all of its addresses: a /48 of IPv6 has 65 536 sources.
+/// Of those, the sources of one network, since one person may have all of its addresses: a /48 of IPv6 has 65 536
+/// sources.
 const OF_NETWORK: usize = 256;
 
-/// How often room is looked for at most, as that looks at every bucket.
+/// Least time between two searches for room, since a search looks at every bucket.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// A bucket for each source.

@@ -1,4 +1,4 @@
-//! From what arrived to what the link is: pure functions.
+//! Computes the link's properties from the packets that arrived: pure functions.
 
 pub mod buffer;
 pub mod bursts;

@@ -40,6 +40,6 @@ pub const PORT: u16 = 4817;
 /// A far end that says nothing for so long has gone.
 pub const SILENCE: Duration = Duration::from_secs(3);
 
-/// Packets that are taken before it is looked what is to be sent: where they come faster than they can be taken, the far end
-/// has to hear of it.
+/// Packets that are received before sending has its turn: if they come faster than they can be processed, the far end
+/// still has to get its reports.
 const AT_ONCE: usize = 256;

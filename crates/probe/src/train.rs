@@ -24,8 +24,8 @@ const OVERLOAD: f64 = 2.0;
 /// Low enough for the queue to empty soon, often enough for an AQM that drops meanwhile to be seen.
 const UNDERLOAD: f64 = 0.3;
 
-/// So many packets are to see a queue become empty: a short one is let go more slowly, at this share of what arrives at
-/// most. The bound of an AQM is where they cease to be lost.
+/// So many packets should meet the emptying queue: a short one is drained more slowly, at this share of the arriving
+/// rate at most. The bound of an AQM is where they are no longer lost.
 const WITNESSES: u32 = 200;
 const SLOWEST: f64 = 0.75;
 

@@ -17,8 +17,8 @@ const RTM_DELLINK: u16 = 17;
 const RTM_NEWROUTE: u16 = 24;
 const RTM_DELROUTE: u16 = 25;
 
-/// Changes come several at once: a route leaves one interface before it is at another. They are taken for one until there is
-/// none for so long,
+/// Changes come several at once: a route leaves one interface before it appears at another. They count as one until
+/// none has come for so long,
 const SETTLED: Duration = Duration::from_millis(100);
 
 /// or so much time has passed.
@@ -44,7 +44,7 @@ impl Changes {
     /// Waits for the next change, and until no other follows it.
     ///
     /// # Errors
-    /// If there is nothing to be heard any more.
+    /// If the socket fails.
     pub fn next(&self) -> io::Result<()> {
         while !self.receive()? {}
         let began = Instant::now();
@@ -78,7 +78,7 @@ impl Changes {
     }
 }
 
-/// Routers learn thousands of routes a second: those that are no default routes are passed over as they are.
+/// Routers learn thousands of routes a second: routes other than default routes are skipped without parsing.
 fn matters(message: &[u8]) -> bool {
     /// Of a message's header, behind which a route's has its family and then the length of its prefix.
     const HEADER: usize = 16;

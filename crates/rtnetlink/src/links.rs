@@ -15,7 +15,7 @@ pub struct Link {
     pub name: String,
     /// Its index.
     pub index: u32,
-    /// Whether it puts packets into others, which leave by another interface.
+    /// Whether it is a tunnel: puts packets into others, which leave by another interface.
     pub is_tunnel: bool,
     /// Whether it joins others.
     pub is_bridge: bool,

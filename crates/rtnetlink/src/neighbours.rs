@@ -1,4 +1,4 @@
-//! Whose the addresses are that a machine has spoken with on its links: the neighbour table, and its own.
+//! Which device has an address on the machine's links: the neighbour table, and the machine's own addresses.
 
 use crate::ask;
 use crate::request::messages;
@@ -23,7 +23,7 @@ pub enum Known {
     Own(IpAddr),
 }
 
-/// Tells whose addresses are, of the namespace in which it was opened.
+/// Tells which device has an address, in the namespace in which it was opened.
 pub struct Neighbourhood(Socket);
 
 impl Neighbourhood {

@@ -24,7 +24,7 @@ pub fn ask(
     })
 }
 
-/// The same, for what no library need understand: `take` gets each answer's type and what is behind netlink's header.
+/// The same without parsing: `take` gets each answer's type and the bytes after netlink's header.
 ///
 /// # Errors
 /// If the kernel refuses.

@@ -9,13 +9,12 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::collections::BTreeSet;
 use std::io;
 
-/// A route whose prefix has no more bits is a default route, or a piece of one: OpenVPN lays 0.0.0.0/1 and 128.0.0.0/1,
-/// or 2000::/4 and 3000::/4, over the one that there is.
+/// A route whose prefix has at most so many bits is a default route, or a part of one: OpenVPN adds 0.0.0.0/1 and
+/// 128.0.0.0/1, or 2000::/4 and 3000::/4, over the existing one.
 const BROAD: u8 = 4;
 
-/// Indices of the interfaces of all default routes, IPv4 and IPv6, of every table: which table is asked for a packet is
-/// decided by rules, by marks and by VRFs, and each has its uses (wg-quick lays the tunnel's default route beside
-/// the main table).
+/// Indices of the interfaces of all default routes, IPv4 and IPv6, of every table: rules, marks and VRFs decide which
+/// table is used for a packet, so all count (wg-quick puts the tunnel's default route into a table of its own).
 ///
 /// # Errors
 /// If the kernel cannot be asked.

@@ -48,17 +48,17 @@ pub struct Args {
 pub enum Command {
     /// Steer this machine's downloads and uploads until interrupted
     Run(RunArgs),
-    /// Say what this kernel supports, what would be used, and what to change
+    /// Show what this kernel supports, what would be used, and what to change
     Check(CheckArgs),
     /// End the agent that runs here, and remove what any agent has left in the kernel
     Stop(StopArgs),
     /// Watch the agent's flows: queueing delay, round trips, windows, rates, and what limits each
     Top(TopArgs),
-    /// What is more than the agent
+    /// The commands beside the agent's
     #[cfg(feature = "full")]
     #[command(flatten)]
     Full(FullCommand),
-    /// Let packets wait for the agent that starts this process
+    /// Delay packets on behalf of the agent that starts this process
     #[command(hide = true)]
     Gate,
 }
@@ -69,40 +69,39 @@ pub struct RunArgs {
     /// Interface to attach to, repeatable; those of the default routes if none is given
     #[arg(long, value_name = "IF")]
     pub iface: Vec<String>,
-    /// Configuration, a TOML file; other options go before what it says. SIGHUP has it read again
+    /// Configuration, a TOML file; other options override it. SIGHUP makes the agent read it again
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// What steers the window; tide if neither this nor the file says
+    /// The law that steers the window; tide if neither this nor the file names one
     #[arg(long, value_parser = law())]
     pub law: Option<Law>,
-    /// Steer data in this direction alone; otherwise in both if the law can
+    /// Steer data only in this direction; by default in both if the law can
     #[arg(long, value_enum, value_name = "DIRECTION")]
     pub only: Option<OnlyArg>,
-    /// DRWA's λ: the multiple of the smallest RTT at which it holds the RTT; 3 by default
+    /// DRWA's λ: it keeps the RTT at this multiple of the smallest RTT; 3 by default
     #[arg(long, value_parser = lambda)]
     pub lambda: Option<f64>,
     /// DRS's static limit in bytes
     #[arg(long, value_name = "BYTES")]
     pub limit: Option<u32>,
-    /// Among whom tide divides a link: `flow`, each flow like any other, or `device`, each of the machines that this one
-    /// forwards for; by default by device on a router
+    /// How tide divides a link: by `flow`, an equal part for each flow, or by `device`, an equal part for each machine
+    /// that this one forwards for; by default by device on a router
     #[arg(long, value_parser = fair(), value_name = "WHOM")]
     pub fair: Option<Fair>,
-    /// With tide, steer downloads without TCP timestamps, too, by their round trips: not behind a link that another
-    /// machine's uploads fill, to which they would give way
+    /// With tide, steer downloads without TCP timestamps, too, by their round trips; do not use it if another machine's
+    /// uploads fill the link, since such downloads would give way to them
     #[arg(long)]
     pub stampless: bool,
-    /// What becomes of QUIC and other UDP, which have no window: `hold` lets what they send wait, so that
-    /// their senders slow down; `fallback` turns QUIC away, so that its clients take TCP; `leave`, the
-    /// default, does nothing
+    /// How to treat QUIC and other UDP, which have no window: `hold` delays their packets here, so that their senders
+    /// slow down; `fallback` turns QUIC away, so that its clients take TCP; `leave`, the default, does nothing
     #[arg(long, value_parser = udp(), value_name = "WHAT")]
     pub udp: Option<Udp>,
-    /// What `hold` is about where no rule asks for a direction: `downloads`, the default; `uploads`; or `both`. Uploads give
-    /// way to another machine's download
+    /// What `hold` applies to if no rule names a direction: `downloads`, the default; `uploads`; or `both`. Held
+    /// uploads give way to another machine's download
     #[arg(long, value_enum, value_name = "DIRECTION")]
     pub udp_hold: Option<HoldsArg>,
-    /// Where echoes go that tell the delay of what is held: `server`, the default, for each flow's own, or an address
-    /// that lies behind the same link and answers
+    /// Where echoes go that measure the delay of held flows: `server`, the default, for each flow's own server, or an
+    /// address behind the same link that answers pings
     #[arg(long, value_name = "PLACE")]
     pub udp_echo: Option<EchoPlace>,
     /// Connections that the tables hold; if neither this nor the file says, as many as fit into a 64th of the machine's
@@ -112,18 +111,18 @@ pub struct RunArgs {
     /// Measure and compute, but change no packet
     #[arg(long)]
     pub dry_run: bool,
-    /// Have the programs steer on without this process, also if it is killed
+    /// Let the programs steer on without this process, also if it is killed
     #[arg(long)]
     pub pin: bool,
-    /// What becomes of the programs at the end: `stay` pins them. With --pin they stay, otherwise they
-    /// are detached
+    /// Whether the programs stay at the end or are detached: `stay` pins them. By default they stay with --pin, and are
+    /// detached without
     #[arg(long, value_enum, value_name = "WHAT")]
     pub on_exit: Option<OnExit>,
-    /// Let this part of the time, 0.1 at most, pass unsteered, in trials of 14 seconds under load, so that the
-    /// difference can be told
+    /// Let this part of the time, 0.1 at most, pass unsteered, in trials of 14 seconds under load, to measure the
+    /// difference
     #[arg(long, value_name = "PART", value_parser = compared_part)]
     pub compare: Option<f64>,
-    /// Write what was done into the log every so many seconds; 0: never
+    /// Write a summary to the log every so many seconds; 0: never
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     pub account: u32,
     /// One JSON object a second on standard output, instead of text
@@ -132,17 +131,17 @@ pub struct RunArgs {
     /// Stop by itself after so many seconds
     #[arg(long, value_name = "SECONDS")]
     pub seconds: Option<f64>,
-    /// Where `tidegate top` finds this agent
+    /// The socket where `tidegate top` finds this agent
     #[arg(long, value_name = "FILE", default_value = SOCKET)]
     pub socket: PathBuf,
     /// Serve metrics for Prometheus at http://ADDRESS/metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<SocketAddr>,
     /// Serve a page for browsers: what the queue does, who uses the link, what is steered and why not; at
-    /// http://127.0.0.1:9750/, for this machine alone, if no address is given. Whoever reaches the address may look
+    /// http://127.0.0.1:9750/, for this machine alone, if no address is given. Anybody who reaches the address may look
     #[arg(long, value_name = "ADDRESS[:PORT]", num_args = 0..=1, default_missing_value = PageAddress::USUAL)]
     pub page: Option<PageAddress>,
-    /// How the agent's log looks: sentences, or JSON on standard error
+    /// Format of the agent's log: text, or JSON on standard error
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub log_format: LogFormat,
 }
@@ -150,7 +149,7 @@ pub struct RunArgs {
 /// Arguments of `top`.
 #[derive(Debug, ClapArgs)]
 pub struct TopArgs {
-    /// Where the agent is found
+    /// The agent's socket
     #[arg(long, value_name = "FILE", default_value = SOCKET)]
     pub socket: PathBuf,
     /// Without a running agent: the interface to watch, repeatable; those of the default routes if
@@ -160,7 +159,7 @@ pub struct TopArgs {
     /// Seconds between two looks
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
     pub interval: f64,
-    /// What the flows are sorted by, the largest first
+    /// The column to sort flows by, the largest first
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     pub sort: Order,
     /// Only flows that have all of these words: a port (443), down, up, steered, left, alone, group3, udp, quic, an
@@ -184,7 +183,7 @@ pub struct CheckArgs {
     /// Look at the interfaces, rules and law of this configuration
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Where a running agent is asked of what the traffic consists
+    /// The socket of a running agent, which is asked for the kinds of traffic
     #[arg(long, value_name = "FILE", default_value = SOCKET)]
     pub socket: PathBuf,
     /// Print the findings as JSON instead of text

@@ -14,7 +14,10 @@ pub fn ask(cost: &str, agreed: bool) -> Result<()> {
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
-        return Err(BadInput("nobody to ask whether to begin; --yes begins".into()).into());
+        return Err(BadInput(
+            "no terminal to ask whether to begin; --yes begins without asking".into(),
+        )
+        .into());
     }
     eprint!("Begin? [y/N] ");
     let mut answer = String::new();

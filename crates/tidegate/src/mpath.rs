@@ -17,13 +17,13 @@ use clap::Subcommand;
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum MpathCommand {
-    /// Receive files from whoever has the token that this prints
+    /// Print a token, and receive files from those who have it
     Recv(recv::RecvArgs),
     /// Send files to the receiver that printed the token
     Send(send::SendArgs),
     /// Tell senders where receivers are and which proxies forward to them
     Registry(registry::RegistryArgs),
-    /// Forward packets of senders that the registry has allowed to
+    /// Forward packets of senders that the registry has permitted
     Proxy(proxy::ProxyArgs),
 }
 

@@ -74,7 +74,7 @@ impl Windowless {
         let hold = terms.rules.may(Udp::Hold);
         let hold = hold.then(|| Hold::start(agent, bell)).transpose();
         let mut windowless = Self {
-            hold: hold.context("cannot hold what has no window")?,
+            hold: hold.context("cannot hold flows without a window")?,
             ..Self::default()
         };
         windowless.set(&terms.or_idle(dry_run), interfaces)?;
@@ -137,7 +137,7 @@ impl Windowless {
     fn set(&mut self, terms: &Terms, interfaces: &[Interface]) -> Result<()> {
         if let Some(hold) = &self.hold {
             hold.set(terms, interfaces)
-                .context("cannot hold what has no window")?;
+                .context("cannot hold flows without a window")?;
         }
         if let Err(error) = self.turn_away(&terms.rules, interfaces) {
             if let Some(hold) = &self.hold {

@@ -16,9 +16,9 @@ pub struct Config {
     pub connections: usize,
     /// How long the answer to the first packet may take.
     pub handshake_timeout: Duration,
-    /// When nothing has been heard for so long the peer is gone.
+    /// After so long a silence the peer counts as gone.
     pub idle_timeout: Duration,
-    /// When nothing has been heard for so long the peer is asked.
+    /// After so long a silence the peer is asked.
     pub keep_alive: Duration,
 }
 

@@ -10,8 +10,8 @@
 //!  the next Offer, or the end of the stream
 //! ```
 //!
-//! What is there of a file belongs to those who know the hash of the whole, and so have the file: nobody else hears of it,
-//! goes on with it or cuts it off.
+//! A part of a file belongs to those who know the hash of the whole, and so have the file: nobody else learns of it,
+//! continues it or truncates it.
 
 mod message;
 mod name;
@@ -95,12 +95,12 @@ impl FileError {
         error.get_ref().and_then(|inner| inner.downcast_ref())
     }
 
-    /// The receiver's words are a stranger's, and must not play tricks on a terminal.
+    /// The receiver's text comes from a stranger: removes what could control a terminal.
     fn receiver(why: &str) -> Self {
         Self::Receiver(shown(why))
     }
 
-    /// As the other end is told it: where files are kept here is not its business.
+    /// The error as the other end is told it, without this machine's paths.
     fn told(&self) -> String {
         match self {
             Self::File { what, path, source } => {

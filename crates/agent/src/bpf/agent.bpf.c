@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
 /*
- * The live agent. Of downloads, what arrives is measured and what leaves carries the law's window;
- * of uploads, what leaves is noted and what arrives carries it. What has no window is only looked at.
+ * The live agent. For downloads, arriving data are measured and leaving acknowledgements carry the law's window; for
+ * uploads, leaving data are noted and arriving acknowledgements carry it. Packets without a window are only counted.
  *
  * Every packet passes: the programs return TC_ACT_UNSPEC whatever happens, so that they neither
  * drop nor hide a packet from programs behind them. All they ever change is the window field of a
@@ -28,8 +28,8 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Where what is known of a packet is put: on the stack, or, where all that comes after the parser would be looked at once
- * for each of its many ways, in a map, in which the verifier forgets values. */
+/* Where the parser's result lies: on the stack, or in a map, whose values the verifier does not track; otherwise it
+ * would check all code after the parser once for each of the parser's many paths. */
 static __always_inline struct tg_packet *to_fill(struct tg_packet *blank)
 {
 #ifdef TG_WITHOUT_BTF

@@ -42,9 +42,8 @@ static __always_inline void count_made(__u32 direction)
 }
 
 /*
- * Puts a blank record in the connection's place, or one that `keeps` of the old one the connection and
- * what was told. Returns whether the table had room. A global function: the verifier looks at it once,
- * and not for each of those who need it.
+ * Puts a blank record in the connection's place, or one that `keeps` the old one's connection and told window. Returns
+ * whether the table had room. A global function: the verifier checks it once, and not for each caller.
  */
 __noinline int renew(const struct tg_packet *p, __u32 direction, __u32 keeps)
 {
@@ -94,7 +93,7 @@ static __always_inline int is_shared(enum tg_direction direction, struct tg_conn
 	return c->shared;
 }
 
-/* The record of what arrives, which begins none. Null: for the `reason`. */
+/* The record of an arriving packet, which never begins one. Null: for the `reason`. */
 static __always_inline struct tg_connection *find_arriving(enum tg_direction direction,
 							   const struct tg_packet *p, int *reason)
 {
@@ -107,8 +106,8 @@ static __always_inline struct tg_connection *find_arriving(enum tg_direction dir
 	return is_shared(direction, c, p) ? NULL : c;
 }
 
-/* The scale of a connection that is older than its record: its own socket tells it, or else its handshake has.
- * Returns -1, or the reason for which it is not known. */
+/* The scale of a connection that is older than its record, from its socket or from the remembered handshake.
+ * Returns -1, or the reason why it is not known. */
 static __always_inline int found_scale(struct __sk_buff *skb, enum tg_direction direction,
 				       const struct tg_packet *p, __u8 *scale)
 {
@@ -126,7 +125,7 @@ static __always_inline int found_scale(struct __sk_buff *skb, enum tg_direction 
 	return -1;
 }
 
-/* A packet passes of a known connection, whose scale is not to be forgotten while it lives. */
+/* A packet of a known connection passes: its scale must not be forgotten while it lives. */
 static __always_inline void see(enum tg_direction direction, const struct tg_packet *p,
 				struct tg_connection *c)
 {
@@ -136,8 +135,8 @@ static __always_inline void see(enum tg_direction direction, const struct tg_pac
 	c->seen_us = p->now_us;
 }
 
-/* The record of what leaves, held against the rules; made for a connection that is older than the
- * agent, or was pushed out. Null: for the `reason`. */
+/* The record of a leaving packet, checked against the rules; it is made if the connection is older than the agent, or
+ * was pushed out. Null: for the `reason`. */
 static __always_inline struct tg_connection *find_leaving(struct __sk_buff *skb,
 							  enum tg_direction direction,
 							  const struct tg_packet *p, int *reason)
@@ -189,7 +188,7 @@ static __always_inline int answers(const struct tg_connection *c, const struct t
 	return p->has_ack && p->ack - (c->syn_seq + 1) <= c->syn_bytes;
 }
 
-/* The handshake has told the scale. Of MPTCP's windows nothing is to be found again. */
+/* The handshake has told the scale. It is not remembered for MPTCP. */
 static __always_inline void know_scale(enum tg_direction direction, struct tg_connection *c,
 				       const struct tg_packet *p, __u8 scale)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Whose a connection is, of the devices that this machine forwards for, so that shares are by device
+ * Which device a connection belongs to, of those that this machine forwards for, so that shares are by device
  * (laws/tide/device.h).
  *
  * User space knows it from the neighbour table and from connection tracking: each address has a device, and each
- * connection whose address is translated here the address that it has inside. A flow asks once, and again when more is
- * known. What nobody knows counts as a device alone: so shares are by flow where devices cannot be told.
+ * connection with NAT here has its inner address. A flow asks once, and again when more is known. A connection of an
+ * unknown device counts as a device of its own: so shares are by flow where devices are not known.
  */
 #ifndef TG_DEVICE_OF_H
 #define TG_DEVICE_OF_H
@@ -47,7 +47,7 @@ struct {
 	__type(value, struct tg_device);
 } devices SEC(".maps");
 
-/* Asks whose the connection is. */
+/* Looks up the connection's device. */
 static __always_inline void ask_owner(const struct tg_packet *p, struct tg_connection *c)
 {
 	struct tg_ends ends = {
@@ -93,8 +93,8 @@ static __always_inline struct tg_device *find_device(const struct tg_connection 
 	return device;
 }
 
-/* Before the law learns from a packet of the flow: what it weighs as one of its device's. A global function: the
- * verifier looks at it once. */
+/* Before the law learns from a packet of the flow: its weight as one of its device's flows. A global function: the
+ * verifier checks it once. */
 __noinline int weigh(const struct tg_packet *p, struct tg_connection *c, struct tg_flow *f,
 		     __u32 direction)
 {

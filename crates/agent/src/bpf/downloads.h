@@ -36,7 +36,7 @@ __noinline int learn_segment(struct tg_flow *f, struct tg_arrival *a, __u32 ifin
 	return TG_COUNT_MEASURED;
 }
 
-/* What has passed without a look is the flow's, too. */
+/* Adds to the flow what has passed without a look. */
 __noinline int add_passed(const struct tg_packet *p)
 {
 	struct tg_connection *c;
@@ -49,8 +49,8 @@ __noinline int add_passed(const struct tg_packet *p)
 	return 0;
 }
 
-/* After a look at the flow: whether what comes next may pass without one. Where it may not any more the law begins anew:
- * of what has passed it knows nothing. */
+/* After a look at the flow: whether the next packets may pass without one. When they no longer may, the law begins
+ * anew, since it has not seen the packets that passed. */
 static __always_inline void note_pace(struct tg_packet *p, struct tg_connection *c, struct tg_flow *f)
 {
 	if (p->options.timestamps && p->payload && is_beyond(f)) {
@@ -69,7 +69,7 @@ static __always_inline int pass_denied(struct tg_packet *p, struct tg_connection
 {
 	struct tg_flow *f = flow_of(TG_DOWN, c);
 
-	/* It is not measured, so these bytes are nobody else's. */
+	/* It is not measured, so these bytes count for no other flow. */
 	f->unsampled += p->payload;
 	if (p->options.timestamps && p->payload && f->unsampled >= TG_SELDOM_BYTES) {
 		f->unsampled = TG_SELDOM_BYTES;
@@ -157,7 +157,7 @@ static __always_inline int leaves_handshake(struct __sk_buff *skb, const struct 
 	return TG_COUNT_HANDSHAKE;
 }
 
-/* The acknowledgements that follow may pass without a look: what was told is forgotten. */
+/* The acknowledgements that follow may pass without a look: forgets the window that was told. */
 static __always_inline void answer_seldom(const struct tg_packet *p, const struct tg_connection *c,
 					  struct tg_flow *f)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Flows that may be held: their records, and what is told to the law. What the law is, and whether what arrives or what
- * leaves is signalled, an object says that has these in one direction: held_downloads.h, held_uploads.h.
+ * Flows that may be held: their records, and what the law is told. held_downloads.h and held_uploads.h, one for each
+ * direction, choose the law and whether arriving or leaving packets are signalled.
  */
 #ifndef TG_HELD_H
 #define TG_HELD_H
@@ -54,7 +54,7 @@ struct {
 	__type(value, struct tg_held);
 } held SEC(".maps");
 
-/* Rings when a flow has got a record: whoever looks after records can rest while there are none. */
+/* Rings when a flow has got a record, so that user space can sleep while there are none. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -63,7 +63,7 @@ struct {
 /* Where to look for a place next. */
 volatile __u32 next_place SEC(".data") = 0;
 
-/* The identifier of the agent's echoes, and what they have in them that nobody else knows. */
+/* The identifier of the agent's echoes, and the secret in them. */
 const volatile __be16 echo_id = 0;
 const volatile __u32 echo_secret = 0;
 
@@ -80,7 +80,7 @@ static __always_inline void blank(void *law, __u32 bytes)
 		words[i] = 0;
 }
 
-/* The record begins to be a flow's whose handshake took so long. The object's, as are the next two. */
+/* Starts the record of a flow whose handshake took so long. Defined by each object, like the next two. */
 static __always_inline void begin_held(struct tg_held *h, __u32 handshake_us);
 
 /* `bytes` of the flow arrive, or an echo of its server's after `rtt_us`. Returns whether its sender is to be told to
@@ -155,7 +155,7 @@ static __always_inline struct tg_held *find_held(struct tg_candidate *c)
 	return NULL;
 }
 
-/* What the law signals is bounded here. Of several packets that GRO has merged all would be lost. */
+/* Bounds the law's signals. A drop of several packets that GRO has merged would lose them all. */
 static __always_inline int may_signal(struct __sk_buff *skb, const struct tg_packet *p,
 				      struct tg_candidate *c)
 {
@@ -188,9 +188,8 @@ static __always_inline int signal(struct __sk_buff *skb, const struct tg_packet 
 }
 
 /*
- * Whether what leaves of the packet's flow can be made to wait. What is in fragments, has IP options or lies about its
- * length is not understood. What has a VLAN's tag here leaves by the VLAN's interface, where the gate does not look
- * for it.
+ * Whether leaving packets of this flow can be delayed. Fragments, packets with IP options and those with a wrong length
+ * are not understood. A packet with a VLAN tag leaves by the VLAN's interface, where the gate does not look for it.
  */
 static __always_inline int may_be_held(const struct tg_packet *p, int reason)
 {
@@ -220,7 +219,7 @@ static __always_inline int is_echo_reply(const struct tg_packet *p, const struct
 	return e->type == type && !e->code && e->id == echo_id && e->secret == echo_secret;
 }
 
-/* An answer to an echo of the agent's says for which flows it asked. */
+/* An answer to an echo of the agent's names the flows that it was sent for. */
 TG_ON_ITS_OWN int echo_arrives(struct __sk_buff *skb, const struct tg_packet *p)
 {
 	struct tg_echo_packet e;

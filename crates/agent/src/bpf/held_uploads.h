@@ -21,7 +21,7 @@ static __always_inline void begin_held(struct tg_held *h, __u32 handshake_us)
 	tg_hold_up_init(&h->up, handshake_us);
 }
 
-/* What waits in the downlink's queue its own flows know. */
+/* The wait in the downlink's queue, known from its own flows. */
 __noinline int learn_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 bytes, __u32 rtt_us)
 {
 	struct tg_path *uplink = bpf_map_lookup_elem(&uplinks, &ifindex);
@@ -63,7 +63,7 @@ __noinline int leave_held(struct tg_held *h, __u32 ifindex, __u64 at_us, __u32 b
 	return outgrown;
 }
 
-/* Counts what of late has arrived and left of a flow: a connection may become an upload after a download. */
+/* Counts a flow's recent bytes of both directions: a connection may become an upload after a download. */
 static __always_inline void count_ways(struct tg_candidate *c, __u32 arrived, __u32 left)
 {
 	c->bytes += arrived;

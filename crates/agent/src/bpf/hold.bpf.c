@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
 /*
- * The hold of downloads on a running kernel. Of UDP that has become bulk a record is kept: what arrives and leaves is told
- * to the law (laws/hold.h), and so are answers to the agent's echoes. What leaves is made to wait by the gate,
- * which reads the records; a packet that arrives is marked or dropped here when the law signals congestion.
+ * The hold of downloads on a running kernel. Bulk UDP flows have a record: the law (laws/hold.h) is told of their
+ * packets and of answers to the agent's echoes. The gate, which reads the records, delays leaving packets; an arriving
+ * packet is marked or dropped here when the law signals congestion.
  *
- * These programs are apart from the agent's, which change nothing but windows: without the hold they are not
- * attached. All but what is signalled passes, as it was.
+ * These programs are separate from the agent's, which change only windows: without the hold they are not attached. All
+ * packets pass unchanged, except signalled ones.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

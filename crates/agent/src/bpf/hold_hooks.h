@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* What of the packets at the hooks is the hold's, whichever direction it holds. */
+/* Picks the hold's packets at the hooks, for either direction. */
 #ifndef TG_HOLD_HOOKS_H
 #define TG_HOLD_HOOKS_H
 
 /*
- * What IP carries here, as far as the first headers show it; 0: that takes the parser. Nearly all that passes is TCP, and
- * not this object's: it leaves before anything else is done.
+ * The protocol above IP, if the first headers show it; 0: the parser has to find it. Nearly all packets are TCP, which
+ * this object ignores: they leave before anything else is done.
  */
 static __always_inline __u32 glance(struct __sk_buff *skb, __u32 l2)
 {

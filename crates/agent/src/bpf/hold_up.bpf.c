@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
 /*
- * The hold of uploads: as that of downloads (hold.bpf.c), by the law of what is sent from here (laws/hold/upload.h). It is an
- * object of its own, since it is attached only where uploads are held, which nobody else is to pay for, and since the
- * kernel's verifier bounds each object's work. Its records lie among those of downloads.
+ * The hold of uploads: like that of downloads (hold.bpf.c), with the law for uploads (laws/hold/upload.h). It is an
+ * object of its own because it is attached only where uploads are held, so that others need not pay for it, and because
+ * the kernel's verifier limits each object's size. Its records are in the same map as those of downloads.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

@@ -5,8 +5,8 @@
 #define TG_KERNEL_H
 
 /*
- * A function that the verifier looks at once, on its own, and not again on each way that leads to it. With a packet as its
- * argument it can be that only where the kernel has types of its own to hold it against.
+ * A function that the verifier checks once, on its own, and not again on each path that leads to it. With a packet as
+ * its argument that is possible only if the kernel has BTF to check the argument's type.
  */
 #ifdef TG_WITHOUT_BTF
 #define TG_ON_ITS_OWN static __noinline

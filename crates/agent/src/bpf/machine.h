@@ -21,7 +21,7 @@ static __always_inline const struct tg_params *params(void)
 
 static const volatile struct tg_params no_law = { .law = TG_LAW_NONE };
 
-/* Those that are in force now: for moments that the user allows none is. */
+/* Those in force now: none during the slots that the user lets pass unsteered. */
 static __always_inline const struct tg_params *params_now(__u64 now_us)
 {
 	return now_us < config.unsteered_until_us ? (const struct tg_params *)&no_law : params();

@@ -6,7 +6,7 @@
 #include "packet.h"
 #include "path.h"
 
-/* User space sizes the tables of connections, and of what else there is one for each of, before it loads them. */
+/* User space sizes the tables of connections, and all with one entry for each connection, before it loads them. */
 
 /* What is known of connections: downloads, and uploads. */
 struct {
@@ -23,8 +23,7 @@ struct {
 	__type(value, struct tg_upload_record);
 } uploads SEC(".maps");
 
-/* Records that were made for connections that had none, by direction: those that are not there any more were
- * pushed out. */
+/* Records made for connections without one, by direction: the difference to those present was pushed out. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TG_DIRECTIONS);
@@ -32,9 +31,9 @@ struct {
 	__type(value, __u64);
 } made SEC(".maps");
 
-/* The scales of more connections than have a record. Nobody but the handshake tells them of a connection that is
- * forwarded, so one that was pushed out of the tables above can be steered again. By the whole key: the
- * scale of another connection would break promises. */
+/* The scales of more connections than have a record. Only the handshake tells the scale of a forwarded connection; with
+ * this table one that was pushed out of the tables above can be steered again. By the whole key: the scale of another
+ * connection would break promises. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -69,7 +68,7 @@ struct {
 /* Interfaces that the programs are on; user space gives each a place. 0: it is free. */
 volatile __u32 interfaces[TG_INTERFACES] SEC(".data") = {};
 
-/* What has passed there. An array: that is found faster than anything that has to be looked for. */
+/* What has passed there. An array, since its elements are found fastest. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TG_INTERFACES + 1);
@@ -77,8 +76,7 @@ struct {
 	__type(value, struct tg_tally);
 } tallies SEC(".maps");
 
-/* What is left alone of TCP, and why. Two words of one connection may be of two packets; nothing is told by
- * them but what to show. */
+/* TCP that is left alone, and why. Two fields of one record may come from two packets; they are only shown. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);

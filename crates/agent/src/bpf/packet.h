@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* From bytes to what the laws need to know of a packet. What is not understood gets a reason. */
+/* Parses a packet into what the laws need to know. A packet that is not understood gets a reason. */
 #ifndef TG_PACKET_H
 #define TG_PACKET_H
 
@@ -68,8 +68,8 @@ struct tg_packet {
 	__u8 ecn; /* enum tg_ecn */
 };
 
-/* Which connection's it is. A copy: kernels before 6.2 take a map's key from the stack of the function
- * that looks it up, not from its caller's. */
+/* The packet's connection. A copy: kernels before 6.2 take a map's key from the stack of the function that looks it up,
+ * not from its caller's. */
 static __always_inline struct tg_key key_of(const struct tg_packet *p)
 {
 	return p->key;
@@ -132,7 +132,7 @@ static __always_inline void *tg_peek(struct __sk_buff *skb, __u32 at, __u32 byte
 {
 	void *header;
 
-	/* Or the compiler keeps the packet's end as a number, which is no bound to the verifier. */
+	/* Otherwise the compiler keeps the packet's end as a number, which the verifier does not accept as a bound. */
 	TG_FORGET();
 	header = (void *)(long)skb->data + (at & TG_HEADERS);
 	return header + bytes <= (void *)(long)skb->data_end ? header : NULL;
@@ -187,7 +187,7 @@ static __always_inline int tg_parse_tcp(struct __sk_buff *skb, struct tg_packet 
 	return p->options.sealed ? TG_COUNT_SEALED : -1;
 }
 
-/* What is not TCP is left alone; of UDP that is no fragment the ports tell whose it is. */
+/* Other protocols than TCP are left alone; unfragmented UDP is told apart by its ports. */
 static __always_inline int tg_not_tcp(struct __sk_buff *skb, struct tg_packet *p, int whole,
 				      int leaves)
 {
@@ -253,8 +253,8 @@ static __always_inline int tg_is_extension(__u32 protocol)
 }
 
 /*
- * A packet is still on its way from one segment to the next: its destination is not the connection's, which comes last
- * and stands first in the list. Nor is it in the checksum (RFC 8200 section 8.1), of which only the window's part changes.
+ * A routing header has segments left: the packet's destination is not yet the connection's, which is the first entry of
+ * the list. The checksum uses the final one (RFC 8200 section 8.1), but only the window's part of it changes.
  */
 static __always_inline int tg_take_last_segment(struct __sk_buff *skb, struct tg_packet *p,
 						const __u8 *head, __u32 leaves)
@@ -268,7 +268,7 @@ static __always_inline int tg_take_last_segment(struct __sk_buff *skb, struct tg
 	return -1;
 }
 
-/* What one header, of which this is the `head`, says of the packet beside what follows. */
+/* Reads from one header, with this `head`, what it says beside the next header. */
 static __always_inline int tg_heed_extension(struct __sk_buff *skb, struct tg_packet *p,
 					     const __u8 *head, __u32 leaves)
 {
@@ -289,9 +289,9 @@ static __always_inline int tg_heed_extension(struct __sk_buff *skb, struct tg_pa
 }
 
 /*
- * One extension header after another (RFC 8200 section 4), to the header of what IP carries: `p` has its place and
- * protocol then, and as its payload the length that IP says, 0 if that does not say. Returns -1, or the reason for which
- * nobody is to look further; then `p` is at the header that gave it.
+ * Walks the extension headers (RFC 8200 section 4) to the transport header: then `p` has its offset and protocol, and
+ * as payload the length in the IP header, or 0 if that has none. Returns -1, or the reason not to look further; then
+ * `p` is at the header with that reason.
  */
 TG_ON_ITS_OWN int tg_walk_extensions(struct __sk_buff *skb, struct tg_packet *p, __u32 leaves)
 {
@@ -427,8 +427,8 @@ static __always_inline __u32 tg_segment_bytes(const struct __sk_buff *skb,
 	return payload < known ? 0 : payload;
 }
 
-/* Of how many packets on the wire the kernel has made this one with so much `payload`, or is to make of it; those who do
- * not know say none. What brings nothing is never merged, and is not asked. */
+/* How many packets on the wire the kernel has merged into this one with so much `payload`, or will make of it; devices
+ * that do not know say none. Packets without payload are never merged, so they are not asked. */
 static __always_inline __u32 wire_packets_of(const struct __sk_buff *skb, __u32 payload)
 {
 	__u32 packets = payload ? skb->gso_segs : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * What UDP carries, told from the beginning of one datagram. Only what can hardly be anything else has a name:
- * most of what is asked for is some forty bits, or a port and a few of them.
+ * Tells what UDP carries from the beginning of one datagram. A kind is named only if it can hardly be anything else:
+ * most tests check some forty bits, or a port and a few bits.
  */
 #ifndef TG_RECOGNISE_H
 #define TG_RECOGNISE_H
@@ -71,8 +71,8 @@ TG_INLINE int tg_is_quic_version(tg_u32 version)
 	       (version & 0xffffff00u) == TG_QUIC_MVFST;
 }
 
-/* A packet of a handshake: a long header, and if it is an Initial in a datagram that is as long as such have to
- * be. Of a version that stands for none which packets are Initials is not known. */
+/* A packet of a handshake: a long header and, if it is an Initial, a datagram of the required length. For reserved
+ * versions (grease) it is not known which packets are Initials. */
 TG_INLINE int tg_is_quic_handshake(const struct tg_datagram *d)
 {
 	tg_u32 version = tg_be32(d->head + 1);
@@ -103,8 +103,8 @@ TG_INLINE int tg_is_dtls(const struct tg_datagram *d)
 	       d->head[1] == TG_DTLS_MAJOR;
 }
 
-/* Whether it may be of a QUIC connection that is established: its ends may have agreed to give the fixed bit any
- * value (RFC 9287), so that hardly anything else is known of a short header. */
+/* Whether it may belong to an established QUIC connection: its ends may have agreed to give the fixed bit any value
+ * (RFC 9287), and a short header has hardly any other known bits. */
 TG_INLINE int tg_may_be_quic(const struct tg_datagram *d)
 {
 	return tg_on_port(d, TG_PORT_QUIC) && !(d->head[0] & TG_QUIC_LONG) &&
@@ -176,9 +176,9 @@ TG_INLINE enum tg_kind tg_recognise(const struct tg_datagram *d)
 }
 
 /*
- * What a flow is, after one more datagram, that was `known` for something; TG_KINDS: this is its first. What has a
- * name keeps it. What may be QUIC has begun like it, and is not with a header that QUIC has not: a long one without
- * the fixed bit, as RTP's is. Of other UDP nothing less than a handshake makes QUIC.
+ * A flow's kind after one more datagram, when it was `known` as another; TG_KINDS: this is its first. A named kind
+ * stays. A flow that began like QUIC may be QUIC until a header shows that it is not: a long one without the fixed bit,
+ * as RTP's. Other UDP becomes QUIC only by a handshake.
  */
 TG_INLINE enum tg_kind tg_recognise_next(enum tg_kind known, const struct tg_datagram *d)
 {

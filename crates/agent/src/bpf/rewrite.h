@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* What the data's sender is told of the window: it is lowered, or noted as it is. */
+/* The window that the data's sender is told: it is lowered, or noted unchanged. */
 #ifndef TG_REWRITE_H
 #define TG_REWRITE_H
 
 #include "connection.h"
 
-/* An acknowledgement passes of which only the ports were understood; its reader heeds the window all
- * the same. What is told of the flow is what it says from then on. */
+/* An acknowledgement passes of which only the ports were understood; its receiver uses its window all the same. From
+ * then on the flow's told window is the one in it. */
 static __always_inline void pass_unread(enum tg_direction direction, const struct tg_packet *p)
 {
 	struct tg_connection *c = p->key.local_port ? find(direction, p) : NULL;
@@ -34,8 +34,8 @@ static __always_inline int pass_unsteered(struct __sk_buff *skb, enum tg_directi
 	return TG_COUNT_DENIED;
 }
 
-/* What a dry run noted as told was not: the reader of the windows saw the other side's edges. The
- * first acknowledgement of another mode sets the edge anew, as if the flow had just been found. */
+/* A dry run notes windows that were never told: the data's sender saw the kernel's. So the first acknowledgement in
+ * another mode sets the edge anew, as if the flow had just been found. */
 static __always_inline void note_mode(struct tg_connection *c, struct tg_window *w)
 {
 	__u8 dry_run = config.dry_run != 0;

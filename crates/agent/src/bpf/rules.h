@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * Which flows are steered: the administrator's rules, of which the first that is about a flow decides.
+ * Which flows are steered: the administrator's rules, of which the first that matches a flow decides.
  *
- * A flow is held against them when it is found, and again when they have changed. That is where
- * packets leave, since only there a packet has its socket with it (the user and the cgroup). What
- * arrives follows the verdict that stands in the flow's record.
+ * A flow is checked against them when it is found, and again when they have changed: at a packet that leaves, since
+ * only such a packet has its socket (user and cgroup) with it. Arriving packets follow the verdict in the flow's
+ * record.
  */
 #ifndef TG_RULES_H
 #define TG_RULES_H
@@ -30,7 +30,7 @@ static __always_inline int in_prefix(const struct tg_key *key, const struct tg_r
 	return !rule->family || (rule->family == key->family && !differs);
 }
 
-/* What is forwarded has no socket, and so no user and no cgroup. */
+/* Forwarded packets have no socket, and so no user and no cgroup. */
 static __always_inline int of_owner(struct __sk_buff *skb, const struct tg_rule *rule)
 {
 	if (!rule->asks_uid && !rule->cgroup)
@@ -47,7 +47,8 @@ static __always_inline int of_owner(struct __sk_buff *skb, const struct tg_rule 
 
 _Static_assert(TG_RULES <= 64, "a bit for each");
 
-/* Which rules are about the flow `key`, whoever's it is: a bit each. A global function: the verifier looks at it once. */
+/* The rules that match the flow `key`, apart from user and cgroup: a bit each. A global function: the verifier checks
+ * it once. */
 __noinline __u64 rules_about(const struct tg_key *key, __u32 generation)
 {
 	__u32 set = generation & 1;
@@ -90,9 +91,8 @@ TG_ON_ITS_OWN __u32 verdict(struct __sk_buff *skb, const struct tg_key *key, __u
 }
 
 /*
- * Holds a flow against the rules, if they have changed. Returns whether it is steered from now on
- * and was not before: then what was measured of it is of another time. What was told of windows is
- * noted all the time.
+ * Checks a flow against the rules, if they have changed. Returns whether it is steered from now on and was not before:
+ * then its measurements are out of date. The told window is noted all the time.
  */
 static __always_inline int judge(struct __sk_buff *skb, const struct tg_packet *p,
 				 struct tg_connection *c, struct tg_flow *f)

@@ -8,8 +8,8 @@
 
 #include "machine.h"
 
-/* While packets pass, what is remembered is looked at again each time the clock has gone so far (33 s), so that it
- * is not the least recently used. */
+/* While packets pass, the entry is looked up again each time the clock has advanced so far (33 s), so that it does not
+ * become the least recently used. */
 #define TG_SCALE_REFRESH 25
 
 static __always_inline int is_refresh_due(__u64 now_us, __u64 seen_us)
@@ -38,7 +38,7 @@ __noinline int remember_scale(const struct tg_packet *p, __u32 direction, __u32 
 	return 0;
 }
 
-/* A connection begins, or its data are over: what the next of the same ends has is for its own handshake to say. */
+/* A connection begins, or its data are over: the next one between the same ends has its own handshake. */
 __noinline int forget_scale(const struct tg_packet *p, __u32 direction)
 {
 	__u32 way = direction & (TG_DIRECTIONS - 1);

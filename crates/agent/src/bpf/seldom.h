@@ -2,18 +2,18 @@
 /*
  * Flows at which a look now and then is enough.
  *
- * No access link has a round trip of less than a millisecond. While such a flow shows no queue the law leaves it the
- * kernel's window, and what is left alone has no use for a look at all. What passes of them between two looks is
- * counted, with the queue and the window that the last look found, and no more: no clock is read, no record is looked
- * up, no lock is taken.
+ * No access link has a round trip of less than a millisecond. While a flow with such a round trip shows no queue, the
+ * law leaves it the kernel's window; a flow that is left alone by a rule needs no look at all. Between two looks their
+ * packets are only counted, with the queue and the window of the last look: no clock is read, no record is looked up,
+ * no lock is taken.
  *
- * The time between two looks is told by the packets' own timestamps. It is doubled as long as nothing is found, and a
- * queue ends it. A look comes earlier if a packet has news of an upload, more window than the last, the echo that a round
- * trip is measured by, or anything but data or an acknowledgement with timestamps.
+ * The packets' own timestamps tell the time between two looks. It doubles as long as nothing is found; a queue ends it.
+ * A look comes earlier if a packet has news of an upload, a larger window than the last, the echo that gives a round
+ * trip, or is anything but data or an acknowledgement with timestamps.
  *
- * No promise rests on what was not looked at: whenever the flow's acknowledgements may pass its record forgets what
- * was told (window.h: the first that is looked at again passes as it is), and what data that arrive may promise to an
- * upload is noted before they do.
+ * No promise depends on a packet that was not looked at: when the flow's acknowledgements may pass, its record forgets
+ * the told window (window.h: the first that is looked at again passes unchanged), and windows that arriving data may
+ * promise to an upload are noted before.
  */
 #ifndef TG_SELDOM_H
 #define TG_SELDOM_H
@@ -74,7 +74,7 @@ struct {
 	__type(value, struct tg_seldom_set);
 } seldom SEC(".maps");
 
-/* What is seen of a packet at a glance. */
+/* The fields of a packet that are checked without a look. */
 struct tg_glimpse {
 	struct tg_key key;
 	tg_u32 tsval;
@@ -233,8 +233,8 @@ static __always_inline void count_answer(struct __sk_buff *skb, __u32 l2, struct
 		observe_window(TG_DOWN, s->told_bytes);
 }
 
-/* Whether the packet, which goes `way`, may pass without a look. If not, what has passed before it. A global function:
- * the verifier looks at it once. */
+/* Whether the packet in direction `way` may pass without a look. If not, returns what has passed before it. A global
+ * function: the verifier checks it once. */
 TG_ON_ITS_OWN int may_pass(struct __sk_buff *skb, struct tg_passed *passed, __u32 l2, __u32 way)
 {
 	__u32 no_data = serves_uploads() ? TG_COUNT_NO_DATA : TG_COUNTS;
@@ -284,8 +284,8 @@ static __always_inline struct tg_seldom *seldom_place(const struct tg_packet *p)
 	return NULL;
 }
 
-/* The data that follow may pass until the next look, and are counted for `reason` and as having found the queue that
- * this one has. Returns whether there is a place. */
+/* The data that follow may pass until the next look, and are counted for `reason` and with this packet's queue. Returns
+ * whether there is a place. */
 __noinline int let_pass(const struct tg_packet *p, __u32 reason, __u32 tick_us, __u32 queue_us)
 {
 	struct tg_seldom *s;

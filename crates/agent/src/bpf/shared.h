@@ -30,7 +30,7 @@ enum tg_scale_state {
 	TG_SCALE_KNOWN,
 };
 
-/* Of a connection, beside what its data's direction has to be told by. */
+/* The part of a connection's record that is the same for downloads and uploads. */
 struct tg_connection {
 	tg_u64 rewritten; /* acknowledgements whose window was lowered */
 	tg_u64 seen_us;	  /* last packet, either way */
@@ -196,7 +196,7 @@ enum tg_ecn {
 	TG_ECNS,
 };
 
-/* Whose packets a flow's are, which shows where they leave. */
+/* Where a flow's packets come from, which shows when they leave. */
 enum tg_origin {
 	/* none has left here yet */
 	TG_ORIGIN_UNKNOWN,
@@ -209,7 +209,7 @@ enum tg_origin {
 #define TG_RULES 64u
 #define TG_DENIED 0xffffffffu /* for a weight: the flow is left alone */
 
-/* What a flow must be like for a rule to be about it. What is 0 is not asked for. */
+/* The conditions of a rule. A field that is 0 matches everything. */
 struct tg_rule {
 	tg_u64 cgroup; /* id of one that the socket is in, at any depth below */
 	tg_u32 cgroup_level;
@@ -279,8 +279,8 @@ struct tg_windowless {
 #define TG_HELD 256u /* flows that can be held at once */
 #define TG_ECHO_FLOWS 4u
 
-/* A flow without a window that may be held, as a download or as an upload. User space reads it where it is, and writes
- * what is said to be its. */
+/* A flow without a window that may be held, as a download or as an upload. User space reads it in place, and writes
+ * only the fields marked as user space's. */
 struct tg_held {
 	tg_u64 since_us; /* when the record was taken; 0: it is free */
 	tg_u64 seen_us;	 /* when something of it arrived last */
@@ -291,8 +291,8 @@ struct tg_held {
 	struct tg_hold_up up;
 };
 
-/* ICMP's echo, as the agent asks it: a secret, so that nobody makes up an answer who has not seen it; when it was sent, by
- * CLOCK_MONOTONIC in us modulo 2^32; and places of the records for which it asks; TG_HELD and more: none. */
+/* The agent's ICMP echo: a secret, so that only those who have seen it can answer; when it was sent, by CLOCK_MONOTONIC
+ * in us modulo 2^32; and places of the records that it was sent for; TG_HELD and more: none. */
 struct tg_echo_packet {
 	tg_u8 type;
 	tg_u8 code;

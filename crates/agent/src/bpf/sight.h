@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
-/* What is only noted so that it can be shown: what an interface carries, TCP's data that are left alone, and
- * how queues and windows are distributed. */
+/* Counts that are only shown: what an interface carries, TCP data that are left alone, and the distributions of queues
+ * and windows. */
 #ifndef TG_SIGHT_H
 #define TG_SIGHT_H
 
@@ -80,7 +80,7 @@ static __always_inline int is_left_alone(int reason)
 	}
 }
 
-/* Data that arrive before anything has left have no reason of their own: what left later found it. */
+/* Data that arrive before anything has left have no reason yet: a packet that leaves later finds it. */
 static __always_inline void note_left(struct tg_left *l, const struct tg_packet *p, __u32 bytes, __u32 reason)
 {
 	l->seen_us = p->now_us;
@@ -118,7 +118,7 @@ __noinline int leave_alone(const struct tg_packet *p, __u32 direction, __u32 byt
 	return 0;
 }
 
-/* Of what kind a packet is that may be TCP, and has met this fate. */
+/* The kind of a packet that may be TCP, by what became of it. */
 static __always_inline enum tg_kind kind_of(const struct tg_packet *p, __u32 reason)
 {
 	if (p->protocol != IPPROTO_TCP)
@@ -157,7 +157,7 @@ static __always_inline void tally(struct tg_counter *c, __u32 packets, __u32 byt
 	c->bytes += bytes;
 }
 
-/* A packet's way, and what became of it as data of that direction and as an answer to data of the other; TG_COUNTS:
+/* A packet's direction, and what became of it as data of that direction and as acknowledgement of the other; TG_COUNTS:
  * it was not looked at for that. */
 struct tg_fate {
 	__u32 direction;
@@ -184,8 +184,7 @@ static __always_inline struct tg_tally *count(struct __sk_buff *skb, __u32 l2, s
 	return t;
 }
 
-/* A packet that may be TCP has met its fate: it is of the kind that it is as data, where it has any, or else as an
- * acknowledgement. */
+/* Counts a packet that may be TCP: by its kind as data if it has any, otherwise as an acknowledgement. */
 static __always_inline void count_segment(struct __sk_buff *skb, __u32 l2, const struct tg_packet *p,
 					  struct tg_fate fate)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
 /*
- * One step of the laws, run inside the kernel on a state that user space hands in and takes out
- * again: so a test can hold the kernel's compilation against the host's.
+ * One step of the laws, run inside the kernel on a state that user space hands in and takes out again, so that a test
+ * can compare the kernel's compilation with the host's.
  */
 #include <linux/bpf.h>
 

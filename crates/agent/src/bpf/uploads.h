@@ -3,8 +3,8 @@
  * Uploads: data that leave are noted, acknowledgements that arrive are measured, and their window is
  * lowered before our own stack, or that of the host that we forward for, reads it.
  *
- * The window is the peer's and so is its scale. The peer's SYN is remembered apart from the flow that
- * it may want to begin: whoever forges one takes nothing from a flow that exists.
+ * The window is the peer's and so is its scale. The peer's SYN is remembered separately from the flow that it may
+ * begin, so that a forged SYN takes nothing from an existing flow.
  */
 #ifndef TG_UPLOADS_H
 #define TG_UPLOADS_H
@@ -182,7 +182,7 @@ TG_ON_ITS_OWN int acked(struct __sk_buff *skb, const struct tg_packet *p, int re
 		return TG_COUNT_NO_PATH;
 	observe_window(TG_UP, u->flow.sent_bytes);
 	if (p->passed.seldom) {
-		/* So much is promised by what comes next without a look. */
+		/* Packets that pass without a look next promise so much. */
 		ack = tg_acknowledgement(p, c->scale & 15);
 		tg_window_note(&u->flow.window, &ack, p->window);
 		return TG_COUNT_UNCHANGED;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
-/* Lets UDP over IPv4 wait for a fixed time, for tests of what a queueing discipline makes of that. */
+/* Delays UDP over IPv4 by a fixed time, for tests of queueing disciplines. */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/in.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only */
 /*
- * What has no window: UDP, and so QUIC, tunnels, and all else that IP carries beside TCP. It is only looked at:
- * of what kind a flow is, how much of it goes which way, and whether it is marked.
+ * Traffic without a window: UDP, and so QUIC, tunnels, and all else that IP carries beside TCP. It is only counted: a
+ * flow's kind, its bytes in each direction, and whether it is marked.
  */
 #ifndef TG_WINDOWLESS_H
 #define TG_WINDOWLESS_H
@@ -34,8 +34,8 @@ static __always_inline enum tg_kind kind_of_protocol(__u32 protocol)
 	}
 }
 
-/* What a flow is, now that the packet is known, too; it was `known` for something, or TG_KINDS. A global function:
- * the verifier looks at it once. */
+/* A flow's kind after this packet, when it was `known` as another, or TG_KINDS. A global function: the verifier checks
+ * it once. */
 TG_ON_ITS_OWN __u32 recognise(struct __sk_buff *skb, const struct tg_packet *p, __u32 known)
 {
 	struct tg_datagram d = {};
@@ -53,7 +53,7 @@ TG_ON_ITS_OWN __u32 recognise(struct __sk_buff *skb, const struct tg_packet *p, 
 	return tg_recognise_next(known, &d);
 }
 
-/* Whether more may be found out of a flow that is known for this. */
+/* Whether later packets may change a flow's kind from this. */
 static __always_inline int is_open_question(__u32 kind)
 {
 	return kind == TG_KIND_UDP || kind == TG_KIND_MAYBE_QUIC;
@@ -67,8 +67,8 @@ static __always_inline struct tg_windowless *begin_windowless(const struct tg_wi
 	return bpf_map_lookup_elem(&windowless, key);
 }
 
-/* Two CPUs that have packets of one flow go the same way lose a count at worst: the sums of an interface are
- * exact, and a flow's are there to be shown. */
+/* Two CPUs with packets of one flow in the same direction lose a count at worst: the sums of an interface are exact,
+ * and a flow's are only shown. */
 static __always_inline void note_windowless(struct __sk_buff *skb, struct tg_windowless *w,
 					    const struct tg_packet *p, __u32 direction)
 {
@@ -84,9 +84,9 @@ static __always_inline void note_windowless(struct __sk_buff *skb, struct tg_win
 }
 
 /*
- * A packet without a window passes, which goes `direction`. Returns its kind. Its flow is looked up once, here: a law
- * of such flows has the record and the packet together behind note_windowless(), where it arrives (TG_DOWN) and
- * where it leaves (TG_UP).
+ * A packet without a window passes in `direction`. Returns its kind. Its flow is looked up once, here: a law for such
+ * flows would have record and packet together after note_windowless(), for arriving (TG_DOWN) and leaving packets
+ * (TG_UP).
  */
 TG_ON_ITS_OWN __u32 meet_windowless(struct __sk_buff *skb, const struct tg_packet *p, __u32 direction)
 {

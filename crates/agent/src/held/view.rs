@@ -1,4 +1,4 @@
-//! What the hold's laws know of a flow, for who looks.
+//! What the hold's laws know of a flow, to be shown.
 
 use crate::{HoldView, Holding};
 use tidegate_laws::{Clocked, sys};

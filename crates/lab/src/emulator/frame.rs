@@ -62,7 +62,7 @@ impl Packet for Frame {
     }
 
     fn duplicate(&self) -> Option<Self> {
-        // As large as any other, since the emulator reads packets into buffers that were used.
+        // All of one size, since the emulator reuses its buffers.
         let mut bytes = Vec::with_capacity(MTU.max(self.bytes.len()));
         bytes.extend_from_slice(&self.bytes);
         Some(Self { bytes, ..*self })

@@ -1,4 +1,4 @@
-//! What the emulator knows to be true, and how punctual it was.
+//! The emulator's exact knowledge of packets and queues, and how punctual it was.
 
 use super::Ways;
 use std::time::Duration;
@@ -43,7 +43,7 @@ pub struct Record {
     pub up: LaneRecord,
     /// The further links, in the scenario's order.
     pub hops: Vec<LaneRecord>,
-    /// Packets that a device refused which they had arrived at.
+    /// Packets that the device at their end refused.
     pub refused: u64,
     /// Share of one core that the emulator used after the warm-up.
     pub cpu_share: f64,

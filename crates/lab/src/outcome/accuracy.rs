@@ -13,8 +13,7 @@ use tidegate_scenario::{Direction, RttAccuracy};
 ///
 /// What a host adds (its scheduling, a delayed acknowledgement) counts as the agent's error.
 ///
-/// `ways` are those of packets of each of the server's addresses; what else commands may have talked to is not
-/// compared.
+/// `ways` are those of packets of each of the server's addresses; other connections of commands are not compared.
 pub fn rtt_accuracy(
     (record, ways): (&Record, &BTreeMap<IpAddr, Ways>),
     agent: &[AgentSample],

@@ -1,4 +1,4 @@
-//! Whom the command belongs to: whoever asked for root's rights.
+//! The user that the command runs as: the caller of sudo, doas or pkexec.
 
 use anyhow::{Context, Result, anyhow};
 use nix::unistd::{Gid, Uid, User, getgrouplist, setgroups, setresgid, setresuid};
@@ -18,10 +18,10 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Whom sudo, doas or pkexec name in the environment; none if root itself called.
+    /// The user that sudo, doas or pkexec name in the environment; none if root itself called.
     ///
     /// # Errors
-    /// When what is there names nobody.
+    /// When the environment names an unknown user.
     pub fn find(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Self>> {
         let number = |name| numbered(name, variable(name));
         let caller = if let Some(uid) = number("SUDO_UID")? {

@@ -1,12 +1,11 @@
-//! Forwarding for links and for nobody else.
+//! IP forwarding for links only.
 //!
-//! Of the uplinks the kernel forwards what comes by them, for the sake of answers to the links' commands. A
-//! table of nf_tables lets those answers pass and drops all else that would be forwarded from an uplink whose
-//! switch was off, or into a link.
+//! The kernel forwards packets from the uplinks, so that answers reach the links' commands. A table of nf_tables lets
+//! those answers pass and drops all else that would be forwarded from an uplink whose switch was off, or into a link.
 //!
-//! The table is also the list of what has to be put back. It belongs to nobody: whoever is killed leaves it
-//! behind, together with the switches, and it goes on dropping until somebody clears up. There is no file, which
-//! could be removed or be taken for another namespace's.
+//! The table also lists the settings to restore. It has no owner: after a kill it stays, together with the switches,
+//! and goes on dropping until the next link clears up. There is no file, which could be removed or be taken for that of
+//! another namespace.
 
 use super::routing::Version;
 use anyhow::{Context, Result};
@@ -91,13 +90,13 @@ impl Guard {
             return Ok(());
         };
         if !opened.contains(&uplink) {
-            // First this, lest a kill leaves a switch that nobody knows of.
+            // This comes first, so that a kill leaves no switch that is not on the list.
             self.change(&[self.table.insert(OPENED, &uplink.to_ne_bytes())])?;
         }
         self.version.set(&device, true)
     }
 
-    /// Takes leave of a link, and of those whose devices are gone. The last one puts back what was changed.
+    /// Removes a link, and those whose devices are gone. When the last one ends, the settings are restored.
     ///
     /// # Errors
     /// When that cannot be done: then the table stays.
@@ -116,7 +115,7 @@ impl Guard {
 
     fn clear_up(&self) -> Result<()> {
         let opened = self.members(OPENED)?.unwrap_or_default();
-        // Whoever switched all of them on meanwhile means these, too.
+        // If somebody switched all of them on meanwhile, these stay on, too.
         let is_theirs = self.version.is_on("all") && !opened.contains(&ALL);
         let devices = opened.iter().filter(|uplink| **uplink != ALL);
         for device in devices.filter_map(|uplink| name(*uplink)) {
@@ -151,8 +150,8 @@ impl Guard {
         self.change(&changes)
     }
 
-    /// Follows the administrator: what comes by an uplink is forwarded if the machine is a router, and else
-    /// only answers are.
+    /// Follows the administrator: packets from an uplink are forwarded if the machine is a router, otherwise only
+    /// answers.
     ///
     /// # Errors
     /// The kernel's refusal.
@@ -218,8 +217,8 @@ fn name(index: u32) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// The right to change the tables of a namespace, which one at a time has: a table of its own, as those that
-/// belong to a socket go with it, however that ends.
+/// A lock for changing the tables of a namespace: a table of its own, which belongs to a socket and so vanishes with
+/// its holder, however that ends.
 #[derive(Debug)]
 pub struct Turn {
     _table: Table,

@@ -1,8 +1,8 @@
 //! A PID namespace for the command: all that it has started, in whatever session, ends with it or with the link,
 //! even by `kill -9` (pid_namespaces(7)).
 //!
-//! The first process of such a namespace gets what others leave unwaited for, and no signals but those that it
-//! asks for. So the command is the second, and the first hands on signals and reports how the command ended.
+//! The first process of such a namespace inherits orphans, and gets only signals that it asks for. So the command is
+//! the second; the first passes signals on and reports how the command ended.
 
 use super::signals::FORWARDED;
 use anyhow::{Context, Result};
@@ -67,8 +67,8 @@ impl Report {
     }
 }
 
-/// Mounts of the command's own: its processes, and how names resolve. Where this cannot be done without others
-/// seeing it, or at all, it does without.
+/// Mounts for the command only: /proc, and how names resolve. If that is impossible, or others would see it, there are
+/// none.
 fn cover(resolver: Option<&CString>) -> nix::Result<()> {
     const NOTHING: Option<&str> = None;
     unshare(CloneFlags::CLONE_NEWNS)?;

@@ -1,7 +1,7 @@
 //! How names resolve behind a link.
 //!
-//! Many systems run a resolver on the loopback device, which a command in a namespace of its own cannot reach, and
-//! keep a list of those beyond it.
+//! Many systems run a resolver on the loopback device, which a command in a namespace of its own cannot reach, and keep
+//! a list of its upstream resolvers.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl Resolver {
     }
 }
 
-/// Whether a file in the form of resolv.conf(5) names somebody beyond the loopback device.
+/// Whether a file in the form of resolv.conf(5) names a resolver beyond the loopback device.
 fn is_reachable(file: &Path) -> bool {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     text.lines().any(|line| {

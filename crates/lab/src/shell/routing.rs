@@ -30,7 +30,7 @@ impl Version {
         }
     }
 
-    /// Whether somebody has made the machine a router between all its interfaces.
+    /// Whether forwarding is on for all interfaces: the machine is a router.
     pub fn is_router(self) -> bool {
         self.is_on("all") || is_on(&format!("{}/all/forwarding", self.settings()))
     }

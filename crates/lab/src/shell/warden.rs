@@ -1,4 +1,4 @@
-//! Puts the machine back when a link ends, even by `kill -9`: a process that outlives it.
+//! Restores the machine's settings when a link ends, even by `kill -9`: a process that outlives it.
 //!
 //! If the warden is killed as well, what the guard drops stays dropped, and the next link clears up.
 
@@ -107,8 +107,8 @@ fn watch_over(link: u32, alive: OwnedFd, follow_routes: bool) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Gives up all that the caller had but standard error, lest it keeps open what others wait for, and puts `alive`
-/// at standard input's place.
+/// Closes all of the caller's descriptors except standard error, so that it keeps nothing open that others wait for,
+/// and makes `alive` its standard input.
 fn detach(alive: OwnedFd) -> Result<()> {
     // What a terminal sends is not meant for it.
     setsid()?;

@@ -1,4 +1,4 @@
-//! Who lives where: which workloads share hosts, and which of the server's addresses is whose.
+//! Which workloads share hosts, and which of the server's addresses each one uses.
 
 use crate::emulator::Ways;
 use tidegate_scenario::{Direction, Scenario, Workload, WorkloadKind};
@@ -29,8 +29,8 @@ impl Residents {
 pub struct Plan {
     /// Whose it is.
     pub residents: Residents,
-    /// Which links packets of each of the server's addresses cross. What has no address of its own, since
-    /// its packets cross all links or since it lives alone, has the first.
+    /// Which links packets of each of the server's addresses cross. A workload without an address of its own (its
+    /// packets cross all links, or it has its own hosts) uses the first.
     pub ways: Vec<Ways>,
 }
 

@@ -1,8 +1,8 @@
 //! A host whose TCP is `tidegate-tcp`, in this process and in real time.
 //!
-//! One thread, [`UserHost::run`], takes what arrives and watches the timers; the workloads' threads
-//! call in as they would call the kernel. Whoever has changed something sends what is due, so that
-//! nothing waits for a thread to be scheduled.
+//! One thread, [`UserHost::run`], receives packets and watches the timers; the workloads' threads call in as they would
+//! call the kernel. The thread that changes something also sends what is due, so that nothing waits for another thread
+//! to be scheduled.
 
 mod stream;
 
@@ -178,7 +178,7 @@ impl UserHost {
         None
     }
 
-    /// Nobody wants this socket any more. What it still has to say is said by [`Self::run`].
+    /// Releases a socket. [`Self::run`] sends what it still has to send.
     fn release(&self, now: Instant, addresses: &Addresses) {
         self.lock().release(now, addresses);
         let _ = self.wake.write(1);

@@ -20,8 +20,8 @@ const SLICE: Duration = Duration::from_millis(20);
 /// Listens at `address`, at a port that the kernel chooses, for connections with that congestion
 /// control.
 ///
-/// It is the listener that must be told: a connection starts with its listener's, and a machine whose
-/// default is BBR would have BBR's pacing in it for good, whatever it is told afterwards.
+/// The congestion control must be set on the listener: a connection starts with its listener's, and if the machine's
+/// default is BBR it keeps BBR's pacing for good, whatever is set later.
 ///
 /// # Errors
 /// When the kernel refuses.

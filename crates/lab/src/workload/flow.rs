@@ -149,7 +149,7 @@ impl EchoLog {
     }
 }
 
-/// A log is whole even if a thread panicked while it had it.
+/// A log stays usable even if a thread panicked while it held it.
 fn locked<T>(log: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -16,8 +16,8 @@ impl Announcement {
     /// Announces the receiver of this name, which listens for UDP at `listening`. At an unspecified
     /// address it is announced under the one that the registry sees, by IPv4 and for `[::]` by IPv6.
     ///
-    /// `key` is for nobody else to know: with it the receiver can have its name again at once after it
-    /// was killed, and without it nobody can while it is announced.
+    /// Keep `key` secret: with it a receiver that was killed gets its name back at once; without it nobody can take the
+    /// name while it is announced.
     pub fn start(
         registry: &Registry,
         receiver: ReceiverId,

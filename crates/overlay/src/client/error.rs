@@ -54,7 +54,7 @@ impl Error {
         matches!(self, Self::Refused { status: 404, .. })
     }
 
-    /// Of two, the one that says more: somebody's word rather than silence.
+    /// Of two errors the more informative one: a refusal rather than no answer.
     pub(super) fn or(self, other: Self) -> Self {
         let says = |error: &Self| !matches!(error, Self::Unreachable { .. });
         if says(&self) || !says(&other) {

@@ -112,7 +112,7 @@ fn checked(url: &str) -> Result<String, Error> {
     }
 }
 
-/// A registry's words, or a token's, are a stranger's, and must not play tricks on a terminal.
+/// Text from a registry or a token comes from a stranger: removes what could control a terminal.
 fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }

@@ -126,13 +126,13 @@ impl<Q: Question> Task for Keeper<Q> {
             state.error = error;
         }
         self.shared.changed.notify_all();
-        // A registry's mistake neither makes this spin nor sleep for ever.
+        // Bounded, so that a wrong answer makes this neither spin nor sleep for ever.
         successful.then(|| Duration::from_secs(seconds.clamp(1, 3600)) / RENEWALS)
     }
 
     fn end(&mut self) {
         for &family in &self.listed {
-            // Whoever is not taken off goes by itself soon.
+            // An entry that is not taken off expires soon by itself.
             let _ = self.question.ask(family, true);
         }
     }

@@ -3,14 +3,14 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What stands at an address.
+/// What an address stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One machine, the same from everywhere.
     Global,
-    /// One machine of the network, or the machine itself: somebody else wherever one looks from.
+    /// One machine of the local network, or this machine itself: another one in each network.
     Private,
-    /// None, many, or a translator that hides which.
+    /// No machine, many, or a translator (NAT64 and the like) that hides which.
     Never,
 }
 

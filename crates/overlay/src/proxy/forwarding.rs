@@ -19,8 +19,8 @@ const SOCKET_BUFFER: usize = 4 << 20;
 /// What a datagram, or a train of them that the kernel has joined, takes at most.
 const DATAGRAMS: usize = 65_535;
 
-/// How long trains wait after the kernel has refused one: quinn-udp takes that for a device that cannot
-/// segment, and sends no more; it may have been a single sender's packets, too long for the link.
+/// How long no trains are sent after the kernel has refused one: quinn-udp then assumes that the device cannot segment;
+/// but the packets of that sender may just have been too long for the link.
 const NO_TRAINS: Duration = Duration::from_secs(1);
 
 /// After the system has failed.

@@ -20,7 +20,7 @@ pub struct Pass<'a> {
     pub packet: &'a [u8],
 }
 
-/// The proxy's conscience.
+/// Decides which packets the proxy forwards.
 #[derive(Debug)]
 pub struct Gate {
     secret: Secret,
@@ -113,7 +113,7 @@ impl Gate {
         Ok(())
     }
 
-    /// After everything else: nobody can use up what is another's, since that takes a capability.
+    /// Checked last: only packets with a valid capability count, so nobody can use up another sender's rate.
     fn limit(&mut self, source: IpAddr, bytes: usize, now: Now) -> Result<(), Refusal> {
         let bytes = bytes as f64;
         if let Some(sources) = &mut self.sources
@@ -130,8 +130,7 @@ impl Gate {
     }
 }
 
-/// Reads the envelope. One inside it is refused: whatever two proxies are told, packets do not go from
-/// one to the other and back.
+/// Reads the envelope. An envelope inside it is refused, so that no packets loop between two proxies.
 fn envelope(datagram: &[u8]) -> Result<Relay<'_>, Refusal> {
     if datagram.len() > LONGEST {
         return Err(Refusal::Oversized);

@@ -36,7 +36,7 @@ fn parse(header: &str) -> Option<Shown<'_>> {
     hexadecimal.then_some(Shown { time_s, nonce, mac })
 }
 
-/// Lets pass who knows the secret, says it now, and says it for the first time.
+/// Accepts a proxy that knows the secret, with a current time and a new nonce.
 pub fn check(
     secret: &Secret,
     store: &dyn Store,

@@ -131,8 +131,8 @@ impl Service {
         if request.method != "POST" {
             return Err(refuse(405, "expected POST"));
         }
-        // Any web page can have its visitor's browser post something else, and so have the visitor's
-        // address announced; of this type only what a page of ours would (Fetch standard, CORS).
+        // Any web page can make its visitor's browser post other content types, and so announce the visitor's address;
+        // this type only a page of the same origin can post (Fetch standard, CORS).
         if !request.content_type.is_some_and(is_json) {
             return Err(refuse(415, format!("expected Content-Type: {JSON}")));
         }
@@ -158,7 +158,7 @@ impl Service {
         Ok(self.listed(address))
     }
 
-    /// One machine that has gone wrong must not take the whole list.
+    /// Bounded, so that one faulty machine cannot fill the whole list.
     fn refuse_crowd(&self, address: SocketAddr, now: Now) -> Result<(), Reply> {
         let mut proxies = self.store.proxies(now.unix_s)?;
         proxies.retain(|proxy| *proxy != address && whose(proxy.ip()) == whose(address.ip()));
@@ -168,7 +168,7 @@ impl Service {
         Ok(())
     }
 
-    /// Nobody gets packets sent to somebody else: the address is the one that asks.
+    /// The address is the one that asks, so that nobody can direct packets to somebody else.
     fn announce(&self, announce: &Announce, peer: IpAddr, now: Now) -> Answer {
         let says = announce.address.unwrap_or(peer).to_canonical();
         if says != peer {

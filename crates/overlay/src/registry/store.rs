@@ -30,7 +30,7 @@ pub const RECEIVERS_EACH: usize = 64;
 /// Receivers of one network, whoever has all of its addresses: a /24 of IPv4, a /48 of IPv6.
 pub const RECEIVERS_OF_NETWORK: usize = 1024;
 
-/// The crowds that a receiver at that address is one of, and how large each may be.
+/// The groups that a receiver at that address counts in (address, network, all), and the limit of each.
 fn crowds(address: IpAddr) -> [(String, usize); 2] {
     let network = format!("network:{}", network_of(address));
     [
@@ -44,7 +44,7 @@ fn crowds(address: IpAddr) -> [(String, usize); 2] {
 pub enum Put {
     /// It is.
     Done,
-    /// Its name is somebody else's, who has another key.
+    /// Its name belongs to another key.
     Taken,
     /// Its address has [`RECEIVERS_EACH`] already, or its network [`RECEIVERS_OF_NETWORK`].
     Crowded,

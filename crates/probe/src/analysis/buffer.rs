@@ -34,8 +34,8 @@ pub struct Buffer {
     pub trains: usize,
 }
 
-/// A plateau that stays within this factor stays put. Sizes differ by a factor of seven, and what a
-/// buffer of bytes cannot fill with large packets is one of them.
+/// A plateau within this factor counts as the same. Packet sizes differ by a factor of seven, and a buffer of bytes
+/// leaves less than one packet unused.
 const STAYS: f64 = 1.25;
 
 /// What trains of several packet sizes say; none if none overflowed.
@@ -66,7 +66,7 @@ pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
     let (unit, at) = match () {
         () if agreeing.len() < 2 => (Unit::Unclear, bytes),
         () if packets.ratio <= bytes.ratio && packets.ratio <= STAYS => (Unit::Packets, packets),
-        // At one rate bytes are time: only where the rate changed can time stay put and bytes not.
+        // At a constant rate bytes and time are the same: only if the rate changed can time be constant and bytes not.
         () if time.ratio < 0.8 * bytes.ratio
             && time.ratio <= STAYS
             && time_is_steadier(&agreeing) =>
@@ -85,8 +85,8 @@ pub fn buffer(trains: &[Flights]) -> Option<Buffer> {
     })
 }
 
-/// A queue that is kept short: the wait above which packets are dropped, by all trains together; if no drain tells, the
-/// least of theirs: nothing is dropped below, and a train during which the link changed much may not have come close.
+/// A managed queue: the wait above which packets are dropped, from all trains together; if no drain shows it, the least
+/// of the trains' bounds: nothing is dropped below it, and a train on a changing link may not have come close to it.
 fn managed(trains: &[&Flights], overflows: &[Overflow]) -> Buffer {
     let waits = Plateau::of(overflows.iter().map(|o| o.wait_s));
     Buffer {

@@ -6,9 +6,9 @@
 //! D. Towsley, "Estimation and removal of clock skew", INFOCOM 1999, here for both directions at once, so that one
 //! of them may stand in a queue for long).
 //!
-//! **What cannot be known.** If the empty way takes longer in one direction than in the other, no exchange of packets
-//! tells. It is assumed to take the same; o is wrong by half of the difference, and by half of the least round trip at
-//! most. What queues *add* does not depend on it.
+//! **Limit.** If the empty path takes longer in one direction than in the other, no exchange of packets can show that.
+//! Both are assumed to be equal; o is wrong by half of the difference, at most by half of the least round trip.
+//! Queueing delays do not depend on it.
 
 use crate::Echo;
 use serde::{Deserialize, Serialize};
@@ -61,8 +61,8 @@ pub fn clock(echoes: &[Echo]) -> Option<ClockEstimate> {
 }
 
 impl ClockEstimate {
-    /// Knowing that the empty way up takes so much longer than the way down: the time to send a question at a slow
-    /// uplink's rate, say.
+    /// Corrects for an empty path that takes so much longer up than down, for example because of the time to send a
+    /// question at a slow uplink's rate.
     #[must_use]
     pub fn longer_up(self, seconds: f64) -> Self {
         Self {

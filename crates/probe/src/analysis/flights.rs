@@ -1,9 +1,9 @@
 //! Every packet of a train, those that never arrived included, and what stood in the queue when it came.
 //!
-//! The two clocks need not agree: a packet has *left the queue* when it arrived, less the least time on the
-//! way of the train, which is an empty queue's. That is a time by the sender's clock. What stood in
-//! the queue when a packet was sent is counted, not computed from a rate: those sent before it that
-//! left the queue after that moment. So neither a changing rate nor the bandwidth-delay product enters.
+//! The two clocks need not agree: a packet *left the queue* at its arrival less the train's least delay, which is that
+//! of an empty queue; this is a time by the sender's clock. The queue that a packet met is counted, not computed from a
+//! rate: the packets sent before it that left the queue after it was sent. So neither a changing rate nor the
+//! bandwidth-delay product matters.
 
 use crate::{Arrival, Stage};
 

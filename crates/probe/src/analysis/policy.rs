@@ -13,7 +13,7 @@ use super::threshold::{Threshold, threshold};
 use crate::Stage;
 use serde::{Deserialize, Serialize};
 
-/// What a queue does with too many packets.
+/// Which packets a queue drops when there are too many.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropPolicy {
@@ -136,7 +136,7 @@ impl Limits {
         let lost = busy.iter().filter(|p| p.left_s.is_none());
         let mut behind: Vec<f64> = delivered().map(|p| p.behind.into()).collect();
         let mut pushed: Vec<f64> = lost.map(|p| p.behind.into()).collect();
-        // Those by chance may stand anywhere, and there are the more of them the longer the queue took to fill.
+        // Random losses may be anywhere, and are more frequent the longer the queue took to fill.
         let by_chance = BY_CHANCE * busy.len() as f64 / pushed.len().max(1) as f64;
         let pushed = super::quantile(&mut pushed, by_chance.clamp(CHANCE, MOST_BY_CHANCE));
         let beyond = behind
@@ -157,8 +157,8 @@ impl Limits {
         f64::from(packet.ahead) >= TOP * self.ahead
     }
 
-    /// Drop-head: what leaves has no more behind than the queue holds, and what is lost no less. A packet that is being
-    /// sent has left the queue; on a link that pauses some others come behind it.
+    /// Drop-head: a packet that leaves has at most a full queue behind it, and a dropped one no less. A packet that is
+    /// being sent has left the queue; on a link that pauses, others come behind it.
     fn push_out(&self) -> bool {
         self.pushed >= LEAST_HEAD && self.beyond <= CHANCE
     }
@@ -193,13 +193,13 @@ fn drained(busy: &[&Flight]) -> Vec<(f64, bool)> {
     // The first of them may have met what was sent just before.
     let drain: Vec<_> = drain.skip(2).collect();
     let lost = |n: usize| drain.get(n).is_some_and(|p| p.left_s.is_none());
-    // Lost in a row is lost at once: an AQM catches up so after a pause, and only the last one was near what it lets pass.
+    // Losses in a row happen at once: an AQM catches up after a pause, and only the last one was near its bound.
     let counted = (0..drain.len()).filter(|&n| !lost(n) || !lost(n + 1));
     counted.map(|n| (drain[n].waited_s, lost(n))).collect()
 }
 
-/// Whether the drain shows a bound. It meets no full queue, unless the link has become slower still: losses at the queue's
-/// limits are not counted.
+/// Whether the drain shows a bound. The queue is not full in a drain, unless the link has become still slower: losses
+/// of a full queue do not count.
 fn is_bounded(busy: &[&Flight], limits: &Limits) -> bool {
     let passes =
         |p: &&&Flight| p.left_s.is_some() || !limits.at_the_tail(p) && !limits.at_the_head(p);
@@ -213,14 +213,14 @@ fn bound(drains: &[Vec<(f64, bool)>]) -> Option<Threshold> {
     threshold(drains).filter(clear)
 }
 
-/// The bound that explains the drains of all those trains together: one that is lost by chance near the bound of one train is
-/// outweighed by those of the others that passed there.
+/// The bound that explains the drains of all trains together: a random loss near the bound in one train is outweighed
+/// by packets of other trains that passed there.
 pub fn common_bound(trains: &[&Flights]) -> Option<Threshold> {
     let drains: Vec<_> = trains.iter().map(|train| drained(&train.busy())).collect();
     bound(&drains)
 }
 
-/// The median of those that were refused: it is the limit.
+/// The median queue ahead of dropped packets: the limit.
 fn tail_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
     let refused = |p: &&&Flight| p.left_s.is_none() && limits.at_the_tail(p);
     let of = |read: fn(&Flight) -> f64| {
@@ -229,7 +229,7 @@ fn tail_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
     (of(|p| p.ahead.into()), of(|p| p.waited_s))
 }
 
-/// What stood behind nearly all that were pushed out: the last that fitted.
+/// The queue behind nearly all dropped packets: the limit.
 fn head_size(busy: &[&Flight], limits: &Limits) -> (f64, f64) {
     let kept = |p: &&&Flight| p.left_s.is_some() && limits.at_the_head(p);
     let waits = busy.iter().filter(kept).map(|p| p.waited_s);

@@ -1,4 +1,4 @@
-//! Above which value losses happen.
+//! Finds the value above which losses happen.
 
 /// A bound between two probabilities of loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +51,7 @@ pub fn threshold(trains: &[Vec<(f64, bool)>]) -> Option<Threshold> {
     })
 }
 
-/// Where packets are lost at distances of g, the least loss is above the bound by half of g on average. g is the mean of those
+/// If losses are a distance of g apart, the least one is on average half of g above the bound. g is the mean distance
 /// between the least few losses; none if there are fewer than three.
 fn gap(packets: &[(f64, bool, usize)], bound: f64) -> Option<f64> {
     let above = packets.iter().filter(|p| p.1 && p.0 > bound);

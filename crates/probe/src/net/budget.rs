@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tidegate_time::Instant;
 
-/// Of what a session may be sent, so much is kept for answers, and an eighth at most: who has spent the rest is still told so.
+/// The part of a session's budget that is reserved for answers, an eighth at most: a client that has used up the rest
+/// is still told so.
 const ANSWERS: u64 = 64 << 10;
 
-/// A session that was sent less than its rate may catch up on so long.
+/// A session that was sent less than its rate may catch up on so much time.
 const CREDIT: Duration = Duration::from_millis(250);
 
 /// Answers need not wait behind a train that has the whole rate: they may be so far ahead of it.

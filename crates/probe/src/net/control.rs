@@ -9,7 +9,7 @@ pub const HELLO: u8 = 1;
 pub const COOKIE: u8 = 2;
 pub const OPEN: u8 = 3;
 pub const OPENED: u8 = 4;
-/// Instead of a session: there are as many as the server bears.
+/// Instead of a session: the server has all the sessions that it allows.
 pub const FULL: u8 = 6;
 
 /// Bytes of a question before a session: no answer is longer.

@@ -257,7 +257,7 @@ impl Server {
         }
     }
 
-    /// Those who say nothing are sent nothing.
+    /// Silent clients are sent nothing.
     fn forget(&mut self) {
         let at = now();
         self.guests.retain(|_, guest| at - guest.heard < SILENCE);
@@ -299,7 +299,7 @@ fn say(socket: &Socket, unsent: &mut u64, packet: &[u8], way: Way) {
     }
 }
 
-/// Whether a packet from there can be answered: nobody has port 0, and what is many is no client.
+/// Whether a packet from there can be answered: not from port 0, nor from a multicast or broadcast address.
 fn may_be_answered(from: SocketAddr) -> bool {
     let to_many = match from.ip().to_canonical() {
         IpAddr::V4(v4) => v4.is_broadcast() || v4.is_multicast() || v4.is_unspecified(),
@@ -317,7 +317,7 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// UDP and TCP at one port. What the kernel chooses for UDP may be taken for TCP: then another is.
+/// UDP and TCP at one port. If the kernel's choice for UDP is in use for TCP, another one is tried.
 fn bind(address: SocketAddr) -> io::Result<(Socket, TcpListener)> {
     let mut tries = if address.port() == 0 { 8 } else { 1 };
     loop {

@@ -1,4 +1,4 @@
-//! A download beside a saturating upload, and which of the two ways its packets wait on (thesis Figs. 4.14 to 4.16).
+//! A download beside a saturating upload, and in which direction its packets wait (thesis Figs. 4.14 to 4.16).
 
 use super::{full_time, while_full};
 use crate::analysis::clock::ClockEstimate;
@@ -32,7 +32,7 @@ pub struct OneWay {
     pub idle_ms: f64,
     /// Median, busy, in milliseconds.
     pub busy_ms: f64,
-    /// By how much it grows: that of a round trip whose other way did not.
+    /// By how much it grows, as if the other direction's delay had not.
     pub grade: Grade,
 }
 

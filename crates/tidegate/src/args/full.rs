@@ -21,15 +21,15 @@ pub enum FullCommand {
     Lab(LabArgs),
     /// Run a scenario in virtual time over Tidegate's own TCP, with sweeps over all cores
     Sim(SimArgs),
-    /// Do a paper's figures again in virtual time, and lay them beside what the paper prints
+    /// Reproduce a paper's figures in virtual time, beside the printed ones
     Reproduce(ReproduceArgs),
-    /// Hold the simulator against the kernel: run the same scenarios in both and compare
+    /// Compare the simulator with the kernel: run the same scenarios in both
     Validate(ValidateArgs),
     /// Run any command behind an emulated link
     Link(LinkArgs),
-    /// Tell what a link does to packets: rate, bursts, buffer, drop policy, latency under load
+    /// Measure a link: rate, bursts, buffer (bufferbloat), drop policy, latency under load
     Probe(ProbeArgs),
-    /// Try steering on your own link, by turns with and without: does it help here?
+    /// Try steering on your own link, in turns with and without: does it help here?
     Try(TryArgs),
     /// Measure what the parts of Tidegate cost on this machine
     Bench(BenchArgs),
@@ -43,15 +43,15 @@ pub enum FullCommand {
     Generate(GenerateArgs),
 }
 
-/// Which scenario, which variants and runs of it, and how the result is shown.
+/// A scenario, its variants and runs, and how the result is shown.
 #[derive(Debug, ClapArgs)]
 pub struct ScenarioArgs {
     /// The scenario, a TOML file; `scenarios/…`, where there is no such folder here, is the installed package's
     #[arg(value_parser = shipped())]
     pub scenario: PathBuf,
-    /// Put values in place of the scenario's, each in turn; repeat for every combination. Values are
-    /// TOML, or words: `--vary down.delay_ms=40,140`, `--vary down.rate.trace=FILE,FILE`; in runs, workloads and hops by
-    /// name, number or all: `--vary run.drwa.lambda=2,3`, `--vary workload.*.start_s=0,5`
+    /// Replace a value of the scenario by each of these; with several --vary every combination is run. Values are TOML,
+    /// or words: `--vary down.delay_ms=40,140`, `--vary down.rate.trace=FILE,FILE`; runs, workloads and hops by name,
+    /// by number or all: `--vary run.drwa.lambda=2,3`, `--vary workload.*.start_s=0,5`
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub vary: Vec<Variation>,
     /// Only this run of it, repeatable
@@ -85,7 +85,7 @@ pub struct SimArgs {
     /// The scenario.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// Repeat everything with so many seeds, from the scenario's own on, and show means with their 95 % confidence
+    /// Repeat everything with so many seeds, beginning with the scenario's own, and show means with 95 % confidence
     /// intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: u32,
@@ -96,8 +96,8 @@ pub struct SimArgs {
     /// files in it, each of some seconds of work, written whole or not at all
     #[arg(long, value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
-    /// Go on with what `--out` has written: what is there is not run again. Rows of other sweeps, or of a
-    /// scenario that has changed since, are refused
+    /// Continue the file or folder of `--out`: runs whose rows are there are not run again. Rows of other sweeps, or of
+    /// a scenario that has changed since, are refused
     #[arg(long, requires = "out", conflicts_with_all = ["json", "html"])]
     pub resume: bool,
 }
@@ -105,15 +105,15 @@ pub struct SimArgs {
 /// Arguments of `reproduce`.
 #[derive(Debug, ClapArgs)]
 pub struct ReproduceArgs {
-    /// The paper (drwa) or law (tide), then those of its figures that are wanted (fig-15, or 15;
-    /// table-3), all if none is named; without a paper, what there is
+    /// The paper (drwa) or law (tide), then figures of it (fig-15, or 15; table-3), by default all; without a paper,
+    /// lists papers and figures
     #[arg(value_name = "PAPER|FIGURE")]
     pub what: Vec<String>,
-    /// A few seeds or links only, to be done within two minutes
+    /// Only a few seeds or links, so that it takes less than two minutes
     #[arg(long, requires = "what")]
     pub quick: bool,
-    /// Run it over the kernel's TCP too, shorter and with one seed, and show both: what takes minutes,
-    /// or the figures that are named. Needs root
+    /// Run it over the kernel's TCP too, shorter and with one seed, and show both: figures that take minutes, or those
+    /// that you name. Needs root
     #[arg(long, requires = "what")]
     pub lab: bool,
     /// Repeat every run with so many seeds
@@ -181,7 +181,7 @@ pub struct LinkArgs {
     /// Bytes that each queue holds, if fewer
     #[arg(long, value_name = "BYTES")]
     pub queue_bytes: Option<usize>,
-    /// What a full queue does: drop-tail, drop-head, codel, red, pie or fq-codel
+    /// Queue discipline: drop-tail, drop-head, codel, red, pie or fq-codel
     #[arg(long, value_name = "POLICY", default_value = "drop-tail", value_parser = word::<QueuePolicy>)]
     pub policy: QueuePolicy,
     /// Share of packets lost at random, each way
@@ -190,15 +190,13 @@ pub struct LinkArgs {
     /// Seed of loss and of cell models
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// An interface by which the command reaches the world, and the world answers; may be said several times.
-    /// Otherwise those of the default routes
+    /// An interface by which the command reaches the outside, repeatable; by default those of the default routes
     #[arg(long, value_name = "DEV")]
     pub via: Vec<String>,
-    /// Write what passed in each tenth of a second to this file when the command has ended: rates and queueing delays
+    /// When the command has ended, write rates and queueing delays of each tenth of a second to this file
     #[arg(long, value_name = "FILE.csv")]
     pub log: Option<PathBuf>,
-    /// Run the command as root, with every capability; otherwise it runs as whoever called sudo, doas or
-    /// pkexec
+    /// Run the command as root, with every capability; otherwise it runs as the caller of sudo, doas or pkexec
     #[arg(long)]
     pub root: bool,
     /// The command and its arguments
@@ -237,11 +235,11 @@ pub struct BenchArgs {
     /// Rate of the soak's link from the client, in Mbit/s
     #[arg(long, value_name = "MBITS", default_value_t = 40.0)]
     pub up: f64,
-    /// What steers while it soaks; `none` tells what goes wrong without the agent's doing
+    /// The law that steers while it soaks; `none` shows failures that the agent does not cause
     #[arg(long, value_parser = super::law(), default_value = "tide")]
     pub law: Law,
-    /// Another `tidegate` program, or an object of its kernel programs, whose cost a packet is put beside
-    /// this one's, and goodput with them (parts "packets", "hold" and "agent")
+    /// Another `tidegate` program, or an object of its kernel programs, to compare with: cost a packet and goodput
+    /// (parts "packets", "hold" and "agent")
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
     /// Print the results as JSON instead of a table
@@ -279,7 +277,7 @@ pub enum Part {
 /// Arguments of `probe`.
 #[derive(Debug, ClapArgs)]
 pub struct ProbeArgs {
-    /// Which end this is
+    /// The end of the measurement
     #[command(subcommand)]
     pub end: ProbeEnd,
 }
@@ -302,13 +300,13 @@ pub struct ProbeServeArgs {
     /// A file with the key, 64 hexadecimal digits; without it a new one is printed
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// What one session may be sent, such as 200MB
+    /// Most that the server sends in one session, such as 200MB
     #[arg(long, value_name = "BYTES", default_value = "200MB", value_parser = bytes)]
     pub max_session_data: u64,
-    /// What all sessions may be sent as long as this runs
+    /// Most that the server sends in all sessions, as long as it runs
     #[arg(long, value_name = "BYTES", default_value = "10GB", value_parser = bytes)]
     pub max_data: u64,
-    /// How fast, in Mbit/s
+    /// Largest rate, in Mbit/s
     #[arg(long, value_name = "MBPS", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_rate: u32,
 }
@@ -319,13 +317,13 @@ pub struct ProbeRunArgs {
     /// The server, with its port if that is not 4817
     #[arg(value_name = "HOST")]
     pub host: String,
-    /// What is measured; without: down, up, both, responsiveness, and devices if there is --beside
+    /// What to measure; by default down, up, both, responsiveness, and devices if there is --beside
     #[arg(value_enum, value_name = "TEST")]
     pub tests: Vec<ProbeTest>,
     /// A file with the server's key
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// What it may cost at most, both directions together
+    /// Most data that it may take, both directions together
     #[arg(long, value_name = "BYTES", default_value = "100MB", value_parser = bytes)]
     pub max_data: u64,
     /// The address, on this machine, of a second device that reaches the server, for the test devices;
@@ -390,7 +388,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 #[derive(Debug, ClapArgs)]
 #[command(group = ArgGroup::new("load").required(true).args(["command", "url", "probe"]))]
 pub struct TryArgs {
-    /// Load the link with what stands at this URL, fetched by curl or wget again and again; repeatable, side by side
+    /// Load the link with downloads from this URL, by curl or wget again and again; repeatable, all at the same time
     #[arg(long, value_name = "URL")]
     pub url: Vec<String>,
     /// Load the link with connections to your own `tidegate probe serve`
@@ -402,27 +400,27 @@ pub struct TryArgs {
     /// With --probe: load the uplink instead of the downlink
     #[arg(long, requires = "probe")]
     pub upload: bool,
-    /// Who is asked for round trips, by ICMP or, if that is not answered, by TCP at this port, otherwise 443; the
-    /// load's own host if it is known
+    /// The host to which round trips are measured, by ICMP or, if that is not answered, by TCP at this port or 443; by
+    /// default the load's own host if it is known
     #[arg(long, value_name = "HOST[:PORT]")]
     pub ping: Option<String>,
     /// Interface to steer on, repeatable; those of the default routes if none is given
     #[arg(long, value_name = "IF")]
     pub iface: Vec<String>,
-    /// What steers the window
+    /// The law that steers the window
     #[arg(long, value_parser = steering_law(), default_value = "tide")]
     pub law: Law,
     /// Pairs of slots that count, one with steering and one without; one more comes first and does not count. Six are
-    /// enough where the delay does not swing much
+    /// enough if the delay does not vary much
     #[arg(long, value_name = "N", default_value_t = Plan::USUAL.pairs, value_parser = pairs)]
     pub pairs: usize,
     /// Length of a slot
     #[arg(long, value_name = "SECONDS", default_value_t = Plan::USUAL.slot.as_secs_f64(), value_parser = slot)]
     pub slot: f64,
-    /// What it may take at most, both directions together
+    /// Most data that it may take, both directions together
     #[arg(long, value_name = "BYTES", default_value = "2GB", value_parser = bytes)]
     pub max_data: u64,
-    /// Draw the order of the slots by this number; by another each time if absent
+    /// Seed for the order of the slots; a new one each time if absent
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Begin without asking
@@ -489,7 +487,7 @@ pub struct GenerateArgs {
     pub folder: PathBuf,
 }
 
-/// What can be written of the command's own definitions.
+/// What can be generated from the command's own definitions.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Generated {
     /// A manual page for each command

@@ -53,7 +53,7 @@ pub fn of(interface: &Interface) -> Finding {
                 return finding(Status::Ok, found);
             }
             finding(Status::Note, found).advise(format!(
-                "tc qdisc change dev {name} … fq flow_limit {HELD}: what is more is dropped"
+                "tc qdisc change dev {name} … fq flow_limit {HELD}: packets beyond it are dropped"
             ))
         }
         Ok(Qdisc::Other(kind)) => {

@@ -38,8 +38,7 @@ pub struct ProxyArgs {
     /// Where to listen, UDP
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "[::]:7481")]
     listen: SocketAddr,
-    /// Where senders reach it, one of IPv4 and one of IPv6 at most; where the registry sees it by
-    /// default
+    /// Its public address, one of IPv4 and one of IPv6 at most; by default where the registry sees it
     #[arg(long, value_name = "ADDRESS:PORT")]
     public: Vec<SocketAddr>,
     /// Forward no more than this, in all

@@ -28,17 +28,17 @@ pub struct RecvArgs {
     /// repeatable for several that share a store
     #[arg(long, value_name = "URL")]
     pub registry: Vec<String>,
-    /// UDP address to listen on. The token holds it; as long as it stays the same so does the token
+    /// UDP address to listen on. The token contains it: with the same address the token stays valid
     #[arg(long, value_name = "ADDR", default_value = "0.0.0.0:9447")]
     pub listen: SocketAddr,
-    /// The address that the token is to hold, if it is another one: behind a router its public address
-    /// and the UDP port that it forwards to this machine
+    /// The address in the token, if it is another one: behind a router its public address and the UDP port that it
+    /// forwards to this machine
     #[arg(long, value_name = "ADDR")]
     pub advertise: Option<SocketAddr>,
     /// Where the receiver's key is kept; in the user's own state folder if absent
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// What a file may have, such as 2GB; without: what the folder has room for, of which a twentieth stays free
+    /// Largest size of a file, such as 2GB; by default what the folder has room for, of which a twentieth stays free
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub max_size: Option<u64>,
     /// Replace files that exist
@@ -138,7 +138,7 @@ fn report(bars: &MultiProgress, outcome: &Result<(), FileError>) -> bool {
         match outcome {
             Ok(()) => {}
             Err(FileError::Connection(error)) => say::err(format_args!(
-                "tidegate: {error}; what has come is kept, and the sender's same command goes on with it"
+                "tidegate: {error}; the received part is kept; the same command at the sender continues it"
             )),
             Err(error) => say::err(format_args!("tidegate: {error}")),
         }

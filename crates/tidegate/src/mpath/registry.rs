@@ -25,8 +25,8 @@ pub struct RegistryArgs {
     /// Where to listen, TCP
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "[::]:7480")]
     listen: SocketAddr,
-    /// What remembers proxies and receivers: memory, redis://HOST:PORT or redis+unix:///SOCKET, also
-    /// for several registries; TIDEGATE_MPATH_STORE or else memory by default
+    /// Where proxies and receivers are stored: memory, redis://HOST:PORT or redis+unix:///SOCKET, which several
+    /// registries may share; TIDEGATE_MPATH_STORE or else memory by default
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
     /// The overlay's token; made and printed if there is no such file. TIDEGATE_MPATH_TOKEN or else a

@@ -21,15 +21,15 @@ use tidegate_transfer::{Config, Connection, ConnectionError, Endpoint, Monitor, 
 /// Arguments of `mpath send`.
 #[derive(Debug, Args)]
 pub struct SendArgs {
-    /// The files; the same command again goes on where one ended. The last word may be the receiver's
-    /// token, but everybody on the machine can read it there
+    /// The files; after an interruption the same command goes on where it ended. The last argument may be the
+    /// receiver's token, but there everybody on the machine can read it
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// The file with the token that the receiver printed; - asks for it, on standard input.
     /// TIDEGATE_MPATH_RECEIVER by default
     #[arg(long, value_name = "FILE")]
     pub token: Option<PathBuf>,
-    /// Print what was done as JSON instead of text
+    /// Print a summary as JSON instead of text
     #[arg(long)]
     pub json: bool,
 }

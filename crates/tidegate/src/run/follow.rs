@@ -154,7 +154,7 @@ impl Follower {
     fn release(&self, watched: &mut Watched, interface: &Interface) {
         let Interface { name, index, .. } = interface;
         if let Err(error) = watched.release(*index) {
-            let message = format!("what has no window is not let go on {name}: {error:#}");
+            let message = format!("flows without a window are not let go on {name}: {error:#}");
             let fields = json!({ "interface": name, "ifindex": index });
             self.log.warn("hold_refused", &message, fields);
         }
@@ -202,7 +202,7 @@ impl Follower {
         watched.attach(interface)?;
         if let Err(error) = watched.windowless.attach(interface) {
             let Interface { name, index, .. } = interface;
-            let message = format!("on {name} what has no window is left alone: {error:#}");
+            let message = format!("on {name} flows without a window are left alone: {error:#}");
             let fields = json!({ "interface": name, "ifindex": index });
             self.log.warn("hold_refused", &message, fields);
         }

@@ -114,7 +114,7 @@ fn hold(hold: &HoldView) -> Vec<String> {
             told(hold.rtt_min_us)
         ),
         format!(
-            "Hold: {} of the sender's window of {} stand here, the law wants {} under way; what leaves now waits {}; {} packets wait, {} have waited; {} signalled.",
+            "Hold: {} of the sender's window of {} wait here, the law allows {} in flight; a packet that leaves now waits {}; {} packets wait, {} have waited; {} signalled.",
             bytes(hold.here_bytes.into()),
             size(hold.sender_bytes),
             size(hold.wanted_bytes),

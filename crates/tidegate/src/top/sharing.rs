@@ -12,9 +12,9 @@ pub fn because(flow: &FlowView, flows: u32) -> String {
             score.unwrap_or(0)
         ),
         (None, Some(score)) => format!(
-            "nobody else's delays move with its own (evidence {score} of the {TG_SHARING_PROOF} that prove it)"
+            "no other flow's delays move with its own (evidence {score} of the {TG_SHARING_PROOF} that prove it)"
         ),
-        (None, None) => "it has been compared with nobody yet".into(),
+        (None, None) => "it has not been compared with other flows yet".into(),
     }
 }
 
@@ -50,8 +50,8 @@ mod tests {
         assert!(because(&flow(Some(7), Some(20)), 1).contains("have ended"));
         assert_eq!(
             because(&flow(None, Some(-3)), 1),
-            "nobody else's delays move with its own (evidence -3 of the 12 that prove it)"
+            "no other flow's delays move with its own (evidence -3 of the 12 that prove it)"
         );
-        assert!(because(&flow(None, None), 1).contains("compared with nobody"));
+        assert!(because(&flow(None, None), 1).contains("not been compared"));
     }
 }

@@ -5,4 +5,5 @@ mod commands;
 mod links;
 #[allow(dead_code)] // Some of it is for src/documents.rs.
 mod markdown;
+mod paths;
 mod scenarios;

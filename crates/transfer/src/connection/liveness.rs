@@ -4,13 +4,13 @@ use crate::Config;
 use std::time::Duration;
 use tidegate_mpath::Instant;
 
-/// First time between two words of farewell; it doubles.
+/// First time between two close messages; it doubles.
 const FAREWELL: Duration = Duration::from_millis(50);
 
-/// Words of farewell at most: 1.5 s in all.
+/// Close messages at most: 1.5 s in all.
 const FAREWELLS: u32 = 5;
 
-/// How long one who was told farewell stays to answer its repetitions.
+/// How long a closed connection stays to answer repeated close messages.
 const LINGER: Duration = Duration::from_secs(3);
 
 /// What a silence asks for.
@@ -76,7 +76,7 @@ impl Liveness {
 /// The end of a connection.
 #[derive(Debug)]
 pub enum Parting {
-    /// This end goes: it says so until that has been understood, or often enough.
+    /// This end closes: it repeats that until it is acknowledged, or often enough.
     Going { said: u32, next: Instant },
     /// The peer has gone, or is taken to have: answers until then.
     Gone { until: Instant },

@@ -18,7 +18,7 @@ use std::task::Waker;
 use tidegate_mpath::wire::{Control, DATA_HEADER, SEAL};
 use tidegate_mpath::{Instant, Receiver, ReceiverConfig, Sender};
 
-/// Words that may wait to be said: a peer that asks faster is not answered.
+/// Control messages that may wait to be sent: a peer that asks faster is not answered.
 const CONTROLS: usize = 64;
 
 /// What a connection begins with.

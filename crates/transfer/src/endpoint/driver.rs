@@ -150,7 +150,7 @@ impl Driver {
 }
 
 impl Drop for Core {
-    /// Nobody waits for what no longer happens.
+    /// Tells waiting callers that the endpoint has ended.
     fn drop(&mut self) {
         for link in self.links.values() {
             link.lock().abandon(ConnectionError::Endpoint);
@@ -321,7 +321,7 @@ impl Core {
             self.links.remove(&connection);
         }
         self.live = live;
-        // Whoever found no room in the batch comes as soon as that has been sent.
+        // A connection that found no room in the batch has its turn as soon as the batch is sent.
         match self.batch.is_full() {
             true => Instant::ZERO,
             false => next.min(now + LONGEST),

@@ -1,6 +1,5 @@
-//! Handshakes that have been answered, before anything shows that the answer has arrived. Little is
-//! kept of each, for a greeting may be somebody's recording of one from before this process began; any
-//! other is known.
+//! Handshakes that have been answered, before anything shows that the answer has arrived. Little is kept of each, since
+//! a greeting may be a recording from before this process began; later recordings are recognised.
 
 mod known;
 

@@ -11,13 +11,13 @@ const PART: &str = ".part";
 /// Hexadecimal digits of the hash in it.
 const DIGITS: usize = 16;
 
-/// What a file is called while it is not whole: files of one name and another content are apart. No whole one is called so:
-/// it would be taken for the beginning of another, and be gone on with.
+/// The name of an incomplete file; it differs for files of one name with different contents. No complete file may have
+/// such a name: it would be taken for an incomplete one, and continued.
 pub fn of_part(name: &str, hash: &blake3::Hash) -> String {
     format!(".{name}.{}{PART}", &hash.to_hex()[..DIGITS])
 }
 
-/// Refuses what is not a plain name: nothing leaves the folder, nothing plays tricks on a terminal.
+/// Refuses all but plain names: none leads out of the folder, none can control a terminal.
 pub fn check(name: &str) -> Result<(), String> {
     let mut parts = Path::new(name).components();
     let plain = matches!(
@@ -46,7 +46,7 @@ pub fn check(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A stranger's words, without what plays tricks on a terminal.
+/// A stranger's text, without what could control a terminal.
 pub fn shown(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! A file that is not whole yet: `.NAME.part` beside the place where it is to be.
+//! A file that is not complete yet: `.NAME.HASH.part` in the folder where it is to be.
 
 use super::{CHUNK, FileError, name};
 use nix::errno::Errno;
@@ -28,7 +28,7 @@ impl Part {
         let path = folder.join(&part);
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false);
-        // Nobody's link leads elsewhere, and nobody's pipe is waited for.
+        // No planted link is followed, and no planted pipe is waited for.
         options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
         let file = options
             .open(&path)
@@ -127,7 +127,7 @@ impl Part {
 
     /// Removes it.
     pub fn discard(self) {
-        // Whether or not that works: the next try finds it too long, or its hash wrong.
+        // If that fails, the next try finds it too long, or its hash wrong.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -140,8 +140,8 @@ async fn receive_one(
     })
 }
 
-/// Where the file is to go on. Who has written a part had its hash; but the disk, or a sender whose file changed, may have
-/// made something else of it.
+/// From where the file is to be continued. The part's writer had the file's hash; but the disk, or a sender whose file
+/// changed, may have put other contents into it.
 fn resume(part: &mut Part, length: u64, hash: &blake3::Hash) -> Result<u64, FileError> {
     let there = part.length();
     if there > length || (there == length && part.hash() != *hash) {
@@ -184,8 +184,8 @@ fn is_file_of(path: &Path, length: u64) -> bool {
     about.is_ok_and(|about| about.is_file() && about.len() == length)
 }
 
-/// Whoever sends several files again sends those again, too, that have arrived. The hash of what is there is not told, for
-/// it may not have come from the sender.
+/// A sender that sends several files again offers also those that have arrived. The hash of an existing file is not
+/// told, since it may not have come from this sender.
 async fn confirm(name: &str, path: &Path, hash: &blake3::Hash) -> Result<(), FileError> {
     let there = path.to_owned();
     let mine = blocking(move || {

@@ -21,7 +21,7 @@ pub struct Promise {
 }
 
 impl Room {
-    /// So many bytes of a file, if the folder has room for them beside all that were promised.
+    /// Promises so many bytes of a file, if the folder has room for them beside all other promises.
     ///
     /// # Errors
     /// When it has not, and a twentieth of the file system shall stay free.
@@ -38,7 +38,7 @@ impl Room {
             .blocks_available()
             .saturating_sub(kept)
             .saturating_mul(unit);
-        // Nor may files without content take what every file takes. Some file systems do not count them.
+        // Empty files must not use up the file system's inodes either. Some file systems do not count them.
         if about.files_available() < about.files() / FREE {
             return Err(no_room());
         }

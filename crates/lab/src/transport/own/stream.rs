@@ -179,7 +179,7 @@ fn arrived(arrival: Result<Arrival, Ending>, term: &Term) -> Result<Arrival> {
     }
 }
 
-/// An end that was not agreed upon.
+/// The connection broke.
 fn broken(ending: Option<Ending>) -> Option<Ending> {
     ending.filter(|&ending| ending != Ending::Closed)
 }

@@ -21,8 +21,8 @@ pub enum Control {
     Bbr,
 }
 
-/// Whether streams of that workload are QUIC's: those of TCP's kind whose windows nobody could lower. What else
-/// there is has a way of its own over UDP, and pays no heed to windows.
+/// Whether that workload's streams use QUIC: windowless ones that would otherwise use TCP. Other workloads without a
+/// window use UDP themselves.
 pub fn takes_quic(run: &Run, workload: &Workload) -> bool {
     use WorkloadKind::{Command, Mpath, Mptcp, Ping};
     let is_stream = !matches!(

@@ -23,7 +23,7 @@ const STRANGERS: Bounds = Bounds {
 /// Connections of a session at a time: twice what a client's load and probes need, and memory for as many.
 const CONNECTIONS: usize = 48;
 
-/// Who has not shown a whole pass by then is turned away: on a full link it may be lost twice.
+/// A connection without a whole pass by then is closed: on a full link the pass may be lost twice.
 const PASS_TIME: Duration = Duration::from_secs(10);
 
 /// How often it is looked for connections, and for the end.
@@ -197,7 +197,8 @@ fn send(
     Ok(())
 }
 
-/// No more is sent. What the client asks yet is taken, or the kernel would reset the connection and lose what is on the way.
+/// Sends no more. Still reads the client's questions; otherwise the kernel would reset the connection and lose data in
+/// flight.
 fn end(mut stream: TcpStream, goes_on: impl Fn() -> bool) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
     let mut asked = [0; 256];

@@ -1,4 +1,4 @@
-//! Who comes in: a cookie for whoever has the key, a session for whoever brings it back.
+//! Opens sessions: a cookie for a client with the key, a session for one that returns the cookie.
 
 use super::super::control::{COOKIE, FULL, OPENED, QUESTION};
 use super::super::seal::{Key, TAG, VERSION};
@@ -27,13 +27,13 @@ pub struct Question {
 /// A session's number.
 pub type Id = [u8; 8];
 
-/// The door.
+/// Cookies and opened sessions.
 #[derive(Debug)]
 pub struct Door {
     key: Key,
-    /// Known to nobody else, for cookies.
+    /// The server's secret for cookies.
     secret: Key,
-    /// What was opened, for as long as its cookie may be good: a recording of it opens nothing.
+    /// Opened sessions, as long as their cookies may be valid, so that a recorded Open opens nothing.
     opened: HashMap<([u8; 16], SocketAddr), (Id, Instant)>,
 }
 
@@ -79,8 +79,8 @@ impl Door {
 
     /// What an Open asks for, if it brings its cookie back.
     ///
-    /// Number and key of a session hold a random number of the server's, so that what was recorded of one session is
-    /// nothing to another.
+    /// A session's number and key depend on a random number of the server's, so that packets recorded from one session
+    /// are invalid in another.
     pub fn open(&mut self, question: &Question) -> Option<Opening> {
         let current = period(now());
         let mut good = [current, current.wrapping_sub(1)].into_iter();
@@ -109,7 +109,7 @@ impl Door {
         self.answer(OPENED, question, &said)
     }
 
-    /// The answer that there are as many sessions as the server bears.
+    /// The answer that the server has all the sessions that it allows.
     pub fn turn_away(&self, question: &Question) -> Vec<u8> {
         self.answer(FULL, question, &[&[0; TAG]])
     }
@@ -133,7 +133,7 @@ impl Door {
         self.secret.tag(&of)
     }
 
-    /// Whose cookie is no longer good cannot be replayed.
+    /// Forgets openings whose cookie has expired: they cannot be replayed.
     fn forget(&mut self) {
         let at = now();
         self.opened

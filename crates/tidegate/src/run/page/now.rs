@@ -328,7 +328,7 @@ impl<'a> Summary<'a> {
 fn reason(kind: Kind, reached: bool, left: &[Reason], about: &About) -> String {
     match kind {
         _ if reached && kind.may_be_held() => {
-            "held: what leaves of it waits here, where its sender answers to that".into()
+            "held: its leaving packets wait here if its sender reacts to that".into()
         }
         _ if reached => "steered by its receive window".into(),
         Kind::Tcp if about.law.is_none() => "no law is in force".into(),

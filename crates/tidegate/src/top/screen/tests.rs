@@ -80,7 +80,7 @@ fn the_details_explain_the_decision() {
     let text = lines(&screen(&mut view, 100, 24)).join("\n");
     for words in [
         "198.51.100.9:443 → 192.0.2.7:40000, tcp, data that arrive on wwan0",
-        "Limited by: law's window – the law's window is what its sender has under way.",
+        "Limited by: law's window – its sender fills the law's window.",
         "Delay: queue 30 ms, round trip 80 ms, the smallest 50 ms (9 samples).",
         "Window: 100 kB told; tide wants 100 kB; the kernel's is 6.0 MB",
         "Queue: that of group 3, for its delays move together with those of one other flow",

@@ -110,8 +110,8 @@ impl State {
         }
     }
 
-    /// The peer has gone. What it had read is acknowledged with that. An end that is going itself need not
-    /// say so any more: the peer may have forgotten the connection as soon as it has its answer.
+    /// The peer has closed. Its message also acknowledges what it had read. If this end is closing, too, it need not
+    /// repeat that: the peer may forget the connection as soon as it has its answer.
     fn receive_close(&mut self, now: Instant, read: u64) {
         self.say(Control::Closed);
         if let Some(parting) = &mut self.parting {

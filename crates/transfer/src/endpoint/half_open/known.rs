@@ -1,9 +1,9 @@
-//! Greetings that have been answered. One that somebody has recorded is good for nothing any more.
+//! Greetings that have been answered, so that a recorded one is refused.
 
 use std::collections::{HashSet, VecDeque};
 use tidegate_mpath::wire::PROOF;
 
-/// How many are known: a megabyte and a half. Each was made by somebody who holds the token.
+/// How many are remembered: a megabyte and a half. Only holders of the token can make one.
 const MOST: usize = 1 << 16;
 
 /// The latest of them, by the first 64 bits of their proofs.
