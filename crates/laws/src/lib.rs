@@ -5,7 +5,7 @@
 //! direction, seen from its receiver, [`Upload`] the same seen from its sender, [`Path`] what an interface's flows have in common.
 //!
 //! A download over a link that carries a segment a millisecond. Its sender keeps more and more in flight, so that a queue grows
-//! and the round trip with it, from 40 ms to 200 ms; its receiver would take 5 MB. DRWA with λ = 2 grants two round trips' worth
+//! and the round trip with it, from 40 ms to 200 ms; its receiver would take 1 MB. DRWA with λ = 2 grants two round trips' worth
 //! of the link, whatever the queue:
 //!
 //! ```
@@ -19,8 +19,8 @@
 //! };
 //! let (mut path, mut flow) = (Path::default(), Flow::default());
 //! let mut window = 0;
-//! for ms in 0..3000_u32 {
-//!     let rtt = (40 + ms / 10).min(200);
+//! for ms in 1000..10_000_u32 {
+//!     let rtt = (ms / 25).min(200);
 //!     let now_us = 1000 * u64::from(ms);
 //!     flow.arrives(
 //!         &mut path,
@@ -31,14 +31,14 @@
 //!             len: MSS,
 //!             mss: MSS,
 //!             // Both clocks tick in milliseconds; this segment echoes what left a round trip ago.
-//!             timestamps: (ms > rtt).then(|| (ms - rtt / 2, ms - rtt)),
+//!             timestamps: Some((ms - rtt / 2, ms - rtt)),
 //!             ..Segment::default()
 //!         },
 //!     );
 //!     let field = flow.leaves(&Ack {
 //!         now_us,
 //!         ack: MSS * (ms + 1),
-//!         raw: 20_000,
+//!         raw: 4_000,
 //!         scale: 8,
 //!         bare: true,
 //!         sack: false,

@@ -239,7 +239,10 @@ impl Scenario {
     ///
     /// # Errors
     /// As [`Self::link_inputs`].
-    #[expect(clippy::missing_panics_doc, reason = "where one is wrong there is an error")]
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "where one is wrong there is an error"
+    )]
     pub fn link_inputs_from(&self, files: &Files, path: &Path) -> Result<LinkInputs, LoadError> {
         let down = self.down.resolve_from(files, self.seed);
         // Another stream of the same seed: the uplink's cell is not the downlink's.
