@@ -61,7 +61,7 @@
 //! assert_eq!(now, Instant::from_millis(60 + 6 * 40 + 20));
 //! ```
 //!
-//! A congestion control of one's own goes into [`Config::congestion_control`]: [`cc`] has an example.
+//! A congestion control of one's own goes into [`Config::congestion_control`]: [`cc::Factory`] has an example.
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
