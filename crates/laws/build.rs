@@ -35,7 +35,7 @@ const HOLD: [CEnum; 1] = [CEnum {
 
 fn main() {
     let manifest = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));
-    let laws = manifest.join("../../laws");
+    let laws = manifest.join("laws");
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
     let wrappers = out.join("wrappers.c");
     println!("cargo:rerun-if-changed={}", laws.display());

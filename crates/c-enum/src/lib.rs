@@ -4,6 +4,8 @@
 //! Rust has the variants, their names for people and files, and what their comments say of them:
 //! bindgen reads C, this crate writes Rust.
 
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
+
 use std::fmt::Write;
 use std::path::Path;
 use syn::{Attribute, Expr, Item, ItemEnum, Lit, Meta};

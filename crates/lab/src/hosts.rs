@@ -14,6 +14,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use tidegate_netns::Namespace;
 use tidegate_scenario::{FlowControl, Hosts, Run, Side};
+use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::{Config, ReceiveBuffer};
 
 /// Largest send buffer, in bytes: twice the largest window of Linux 6.16 and later, so that a
@@ -314,7 +315,7 @@ fn config(settings: &Settings) -> Result<Config> {
         ..
     } = Config::default();
     Ok(Config {
-        congestion_control: settings.congestion_control.parse()?,
+        congestion_control: settings.congestion_control.parse::<Algorithm>()?.into(),
         timestamps: settings.timestamps,
         initial_window: settings.initial_window.unwrap_or(initial_window),
         // As the kernel's sockets have it (`socket::prepare`).

@@ -35,6 +35,43 @@
 //! assert_eq!(due, Instant::from_millis(21)); // 1 ms to send 12 000 bits, 20 ms on the way
 //! assert_eq!(link.poll(due).unwrap().queued, Duration::ZERO);
 //! ```
+//!
+//! What a queue does to delay: of 100 packets that come at once, a long one makes the last wait for all others, a short one
+//! drops what would wait longer.
+//!
+//! ```
+//! use std::time::Duration;
+//! use tidegate_link::{Config, Instant, Link, QueueConfig, Rate};
+//!
+//! /// The longest wait, and how many packets were dropped.
+//! fn burst(packets: usize) -> (Duration, u64) {
+//!     let queue = QueueConfig {
+//!         packets: Some(packets),
+//!         ..QueueConfig::default()
+//!     };
+//!     let config = Config {
+//!         rate: Rate::constant(12e6),
+//!         queue,
+//!         ..Config::default()
+//!     };
+//!     let mut link = Link::new(config, 1);
+//!     for _ in 0..100 {
+//!         link.push(Instant::ZERO, vec![0_u8; 1500]);
+//!     }
+//!     let mut longest = Duration::ZERO;
+//!     while let Some(at) = link.next_event() {
+//!         while let Some(delivery) = link.poll(at) {
+//!             longest = longest.max(delivery.queued);
+//!         }
+//!     }
+//!     (longest, link.stats().dropped)
+//! }
+//!
+//! assert_eq!(burst(1000), (Duration::from_millis(99), 0));
+//! assert_eq!(burst(10), (Duration::from_millis(10), 89)); // one is being sent, ten wait
+//! ```
+
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod arq;
 mod config;

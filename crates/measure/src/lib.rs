@@ -2,6 +2,8 @@
 //!
 //! Neither knows of the other; what a queueing delay, a utilisation or a curve is, they both ask here.
 
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
+
 mod bins;
 mod curves;
 mod demand;

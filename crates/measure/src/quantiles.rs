@@ -18,6 +18,7 @@ impl Durations {
     const LONGEST: Duration = Duration::from_secs(3600);
 
     /// None.
+    #[expect(clippy::missing_panics_doc, reason = "the bounds are in order")]
     pub fn new() -> Self {
         let longest_us = Self::LONGEST.as_micros() as u64;
         Self(Histogram::new_with_bounds(1, longest_us, 3).expect("the bounds are in order"))
@@ -29,6 +30,7 @@ impl Durations {
     }
 
     /// Counts what `other` has counted.
+    #[expect(clippy::missing_panics_doc, reason = "the bounds are equal")]
     pub fn add(&mut self, other: &Self) {
         self.0.add(&other.0).expect("the bounds are equal");
     }

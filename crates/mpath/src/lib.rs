@@ -18,6 +18,46 @@
 //! * What happens depends on the configuration, its seed, the calls and their times.
 //! * "Equation" and "section" without more are the thesis's; where it leaves something open the
 //!   comment says which reading was taken.
+//!
+//! A stream of two packets, whose payload goes with them as bytes:
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use std::time::Duration;
+//! use tidegate_mpath::{Config, Instant, Receiver, ReceiverConfig, Sender, wire};
+//!
+//! const CONNECTION: u64 = 7;
+//! let stream = ["over many ", "paths"];
+//! let mut sender = Sender::new(Config::default());
+//! sender.write(stream.len() as u64);
+//! sender.finish();
+//!
+//! let mut receiver = Receiver::new(ReceiverConfig::default());
+//! let mut held = BTreeMap::new();
+//! let mut now = Instant::ZERO;
+//! while let Some(sent) = sender.transmit(now) {
+//!     let mut bytes = Vec::new();
+//!     wire::write_data(&mut bytes, CONNECTION, &sent.data);
+//!     bytes.extend(stream[sent.data.stream as usize].as_bytes());
+//!
+//!     // A network is between here and there.
+//!     let wire::Packet::Data { data, payload, .. } = wire::parse(&bytes)? else {
+//!         unreachable!("it was written as data")
+//!     };
+//!     receiver.receive(now + Duration::from_millis(20), &data);
+//!     held.insert(data.stream, payload.to_vec());
+//! }
+//! assert_eq!(receiver.read(u64::MAX), 2);
+//! assert_eq!(held.into_values().collect::<Vec<_>>().concat(), b"over many paths");
+//!
+//! now = receiver.timeout().expect("an acknowledgement waits for others, not for ever");
+//! let feedback = receiver.transmit(now).expect("its time has come");
+//! sender.receive(now + Duration::from_millis(20), &feedback);
+//! assert!(sender.is_acknowledged());
+//! # Ok::<(), wire::Malformed>(())
+//! ```
+
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod config;
 mod gaps;

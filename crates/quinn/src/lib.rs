@@ -5,29 +5,69 @@
 //! queue in front of an over-buffered link short, [`Law::Afc`] lends a reader the credit that its own
 //! rate has earned, where memory is too scarce for large windows.
 //!
-//! ```no_run
+//! ```
 //! use tidegate_quinn::{Law, Settings, Steer};
 //! use tokio::io::AsyncReadExt;
 //!
-//! # async fn download(endpoint: quinn::Endpoint, mut config: quinn::ClientConfig, server: std::net::SocketAddr)
-//! # -> Result<(), Box<dyn std::error::Error>> {
-//! let settings = Settings::new(Law::Drwa { lambda: 2.0 });
-//! let mut transport = quinn::TransportConfig::default();
-//! settings.apply(&mut transport);
-//! config.transport_config(std::sync::Arc::new(transport));
+//! # use std::sync::Arc;
+//! # type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+//! # const BYTES: usize = 1 << 20;
+//! # /// Sends so much to whoever comes, and then waits for the end of the connection.
+//! # async fn serve(endpoint: quinn::Endpoint) -> Result<()> {
+//! #     let connection = endpoint.accept().await.ok_or("it was closed")?.await?;
+//! #     let mut stream = connection.open_uni().await?;
+//! #     stream.write_all(&vec![0; BYTES]).await?;
+//! #     stream.finish()?;
+//! #     connection.closed().await;
+//! #     Ok(())
+//! # }
+//! async fn download(
+//!     endpoint: quinn::Endpoint,
+//!     mut config: quinn::ClientConfig,
+//!     server: std::net::SocketAddr,
+//! ) -> Result<Vec<u8>> {
+//!     let settings = Settings {
+//!         most: 4 << 20, // bytes of memory that the connection may come to need
+//!         ..Settings::new(Law::Drwa { lambda: 2.0 })
+//!     };
+//!     let mut transport = quinn::TransportConfig::default();
+//!     settings.apply(&mut transport);
+//!     config.transport_config(Arc::new(transport));
 //!
-//! let connection = endpoint.connect_with(config, server, "example.org")?.await?;
-//! let steer = Steer::new(connection.clone(), settings);
-//! let mut stream = steer.reader(connection.accept_uni().await?);
-//! let mut data = Vec::new();
-//! stream.read_to_end(&mut data).await?;
-//! # Ok(())
+//!     let connection = endpoint.connect_with(config, server, "localhost")?.await?;
+//!     let steer = Steer::new(connection.clone(), settings);
+//!     let mut stream = steer.reader(connection.accept_uni().await?);
+//!     let mut data = Vec::new();
+//!     stream.read_to_end(&mut data).await?;
+//!     assert!(steer.window() <= settings.most);
+//!     Ok(data)
+//! }
+//! #
+//! # #[tokio::main]
+//! # async fn main() -> Result<()> {
+//! #     let identity = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
+//! #     let certificate = rustls::pki_types::CertificateDer::from(identity.cert);
+//! #     let key = rustls::pki_types::PrivatePkcs8KeyDer::from(identity.signing_key.serialize_der());
+//! #     let anywhere = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+//! #     let server = quinn::ServerConfig::with_single_cert(vec![certificate.clone()], key.into())?;
+//! #     let server = quinn::Endpoint::server(server, anywhere)?;
+//! #     let address = server.local_addr()?;
+//! #     let serving = tokio::spawn(serve(server));
+//! #     let mut roots = rustls::RootCertStore::empty();
+//! #     roots.add(certificate)?;
+//! #     let config = quinn::ClientConfig::with_root_certificates(Arc::new(roots))?;
+//! #     let data = download(quinn::Endpoint::client(anywhere)?, config, address).await?;
+//! #     assert_eq!(data.len(), BYTES);
+//! #     serving.await??;
+//! #     Ok(())
 //! # }
 //! ```
 //!
 //! What cannot be done: a promise is for ever, so that a window that falls is worked off by reading, and
 //! a reader that stops keeps what it was promised ([`Steer::promised`]); quinn sets the windows of single
 //! streams once for all, so that they are opened wide here, and the connection's bounds them together.
+
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod credit;
 mod law;

@@ -4,6 +4,8 @@
 //! `rand_distr` takes those from the platform as soon as any crate of a build turns on `num-traits/std`,
 //! which most do, and platforms differ in the last bit.
 
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
+
 mod ziggurat;
 
 use rand::distr::{Open01, OpenClosed01};

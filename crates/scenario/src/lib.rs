@@ -4,6 +4,8 @@
 //! (virtual time) alike; both write a [`ResultSet`]. Neither knows of the other: this crate is all
 //! they share.
 
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
+
 mod cake;
 mod check;
 mod comparison;

@@ -66,6 +66,9 @@ impl Display for Lines<'_> {
 
 impl LoadError {
     /// Reads a file.
+    ///
+    /// # Errors
+    /// [`LoadError::Read`] when it cannot be read, as [`read_text`] says.
     pub fn read(path: &Path) -> Result<String, Self> {
         read_text(path).map_err(|source| Self::Read {
             path: path.into(),
@@ -116,6 +119,7 @@ impl LoadError {
     /// This, and that files are missing which the scenario in `text` names, relative to the folder of `path`: so that whoever
     /// puts the one right hears of the other.
     #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "this is one at least")]
     pub fn with_missing_files(self, text: &str, path: &Path) -> Self {
         let (table, _) = DeTable::parse_recoverable(text);
         let mut missing = Vec::new();
@@ -235,6 +239,10 @@ impl Scenario {
     ///
     /// # Errors
     /// As [`Self::link_inputs`].
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "where one is wrong there is an error"
+    )]
     pub fn link_inputs_from(&self, files: &Files, path: &Path) -> Result<LinkInputs, LoadError> {
         let down = self.down.resolve_from(files, self.seed);
         // Another stream of the same seed: the uplink's cell is not the downlink's.

@@ -62,6 +62,12 @@ pub fn combinations(variations: &[Variation]) -> Vec<Vec<Setting<'_>>> {
 
 impl Scenario {
     /// As [`Scenario::parse`], with `settings` in place of what the text says, and named after them.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`], for the text as it is and for what becomes of it; and when a setting has no place in it.
+    ///
+    /// # Panics
+    /// When a setting's key has no name.
     pub fn parse_with(
         text: &str,
         path: &Path,

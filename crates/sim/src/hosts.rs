@@ -2,7 +2,7 @@
 
 use crate::events::{Kind, Target};
 use crate::network::{Network, route_of};
-use crate::own::{self, Ends, Own};
+use crate::own::{self, Own, Steering};
 use crate::packet::{Connected, Packet, index};
 use crate::random;
 use crate::run::Unsupported;
@@ -42,8 +42,8 @@ pub struct Pair {
     answer: Config,
     /// The laws at the client's and the server's edge.
     edges: [Option<Box<Edge>>; 2],
-    /// What there is of the caller's own.
-    own: Option<Box<Ends>>,
+    /// The law of the caller's own, if there is one.
+    own: Option<Box<Steering>>,
 }
 
 impl Pair {
@@ -120,8 +120,7 @@ impl Pair {
                 end.receive(now, segment);
             }
             none => {
-                *none = Connection::accept(self.answer, now, segment);
-                self.control(side);
+                *none = Connection::accept(self.answer.clone(), now, segment);
             }
         }
         if let Some(samples) = samples {
@@ -131,15 +130,6 @@ impl Pair {
         // lacks what has just come. A textbook's host has nobody to wake.
         if !matches!(self.answer.receive_buffer, ReceiveBuffer::Fixed(_)) {
             self.transmit(network, side);
-        }
-    }
-
-    /// Puts the congestion control of the caller's own where it belongs, if there is one.
-    fn control(&mut self, side: Side) {
-        if let (Some(own), Some(end)) = (&mut self.own, &mut self.ends[index(side)])
-            && let Some(sender) = own.take_sender(side)
-        {
-            end.replace_congestion_control(sender);
         }
     }
 
@@ -195,8 +185,8 @@ impl Pair {
 #[derive(Debug)]
 pub struct Hosts {
     pairs: Slab<Pair>,
-    /// What the ends of each workload's connections are set to, by number.
-    configs: Vec<Config>,
+    /// What client and server of each workload's connections are set to, by number.
+    configs: Vec<[Config; 2]>,
     /// What steers at the client's and the server's edge, and whether what they send, too.
     laws: [Option<(Params, bool)>; 2],
     /// Of the workloads that the law sees, by number, what it is told of their connections.
@@ -218,12 +208,14 @@ impl Hosts {
         own: Option<Arc<dyn Own>>,
     ) -> Result<Self, Unsupported> {
         let config = settings::config(&scenario.hosts, run)?;
-        let configs = scenario.workloads.iter();
+        let workloads = scenario.workloads.iter();
+        let configs = workloads.map(|workload| {
+            let config = settings::of_workload(&config, workload, run)?;
+            Ok(ends(config, workload, own.as_ref()))
+        });
         Ok(Self {
             pairs: Slab::new(),
-            configs: configs
-                .map(|workload| settings::of_workload(&config, workload, run))
-                .collect::<Result<_, _>>()?,
+            configs: configs.collect::<Result<_, _>>()?,
             laws: settings::laws(run),
             told: scenario
                 .workloads
@@ -244,9 +236,10 @@ impl Hosts {
         app: u32,
         tag: u32,
     ) -> Connected {
-        let [ask, answer] = [self.fresh_config(workload), self.fresh_config(workload)];
+        let [ask, answer] =
+            [Side::Client, Side::Server].map(|side| self.fresh_config(workload, side));
         let own = self.own_of(workload);
-        let own_law = own.as_ref().and_then(|own| own.law_side());
+        let own_law = own.as_ref().map(|own| own.side());
         let edges = [Side::Client, Side::Server].map(|side| {
             let law = self.laws[index(side)].filter(|_| own_law != Some(side));
             let none = || (own_law == Some(side)).then_some((NO_LAW, false));
@@ -270,16 +263,15 @@ impl Hosts {
             edges,
             own,
         });
-        pair.control(Side::Client);
         pair.settle(network, Side::Client);
         name
     }
 
-    /// What there is of the caller's own for a connection of that workload.
-    fn own_of(&self, workload: usize) -> Option<Box<Ends>> {
+    /// The caller's own law for a connection of that workload, if one would steer it.
+    fn own_of(&self, workload: usize) -> Option<Box<Steering>> {
         let (own, workloads) = self.own.as_ref()?;
-        let steered = self.told[workload].is_some();
-        Ends::new(own.as_ref(), &workloads[workload], steered)
+        self.told[workload]?;
+        Steering::new(own.as_ref(), &workloads[workload])
     }
 
     /// What the caller has brought along.
@@ -324,13 +316,24 @@ impl Hosts {
     }
 
     /// Initial sequence number and clock are the connection's own (RFC 6528, RFC 7323 §5.4).
-    fn fresh_config(&mut self, workload: usize) -> Config {
+    fn fresh_config(&mut self, workload: usize, side: Side) -> Config {
         Config {
             initial_seq: Seq(self.random.random()),
             timestamp_offset: self.random.random(),
-            ..self.configs[workload]
+            ..self.configs[workload][index(side)].clone()
         }
     }
+}
+
+/// What client and server are set to: as `config` says, but for a congestion control of the caller's own at the sender of the
+/// data, unless the workload names one.
+fn ends(config: Config, workload: &Workload, own: Option<&Arc<dyn Own>>) -> [Config; 2] {
+    let mut ends = [config.clone(), config];
+    if let (Some(own), None) = (own, &workload.congestion_control) {
+        let sender = &mut ends[index(own::sender(workload))].congestion_control;
+        *sender = own::factory(own, workload, sender);
+    }
+    ends
 }
 
 /// What the law is told of a workload's connections.

@@ -10,7 +10,40 @@
 //! streams of the scenario's seed, and what happens at one instant happens in an order that depends on
 //! nothing but what it is. Memory does not grow with virtual time, unless curves are asked for.
 //!
+//! A download over a deep buffer, as Linux is and steered by `tide` at its receiver:
+//!
+//! ```
+//! use std::path::Path;
+//! use tidegate_scenario::Scenario;
+//! use tidegate_sim::{Options, run_scenario};
+//!
+//! let text = r#"
+//!     name = "deep"
+//!     duration_s = 10
+//!     warmup_s = 5
+//!     down = { rate = { constant_mbps = 20 }, delay_ms = 20, queue = { packets = 1000 } }
+//!     up = { rate = { constant_mbps = 5 }, delay_ms = 20 }
+//!     workload = [{ name = "download", does = { bulk = {} } }]
+//!     run = [{ name = "linux" }, { name = "tide", law = "tide" }]
+//! "#;
+//! let path = Path::new("deep.toml"); // errors name it, and recordings are looked for beside it
+//! let scenario = Scenario::parse(text, path)?;
+//! let inputs = scenario.link_inputs(path)?;
+//! let results = run_scenario(&scenario, &inputs, &Options::default())?;
+//! let [linux, tide] = &results.runs[..] else {
+//!     unreachable!("two runs")
+//! };
+//! assert!(linux.link.queue_delay_ms.p95 > 200.0);
+//! assert!(tide.link.queue_delay_ms.p95 < 50.0);
+//! assert!(tide.link.utilisation > 0.9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Session`] goes on step by step, [`Own`] brings along laws and congestion controls.
+//!
 //! [`Scenario`]: tidegate_scenario::Scenario
+
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod apps;
 mod behaviour;

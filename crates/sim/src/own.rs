@@ -2,11 +2,12 @@
 
 use crate::packet::index;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 use tidegate_laws::Law;
 use tidegate_laws::sys::TG_OPEN;
 use tidegate_scenario::{Direction, RunResult, Side, Workload, WorkloadKind};
-use tidegate_tcp::cc::CongestionControl;
+use tidegate_tcp::cc::{CongestionControl, Factory};
 use tidegate_tcp::steer::Edge;
 use tidegate_tcp::{Connection, Segment};
 use tidegate_time::Instant;
@@ -162,44 +163,43 @@ pub fn sender(workload: &Workload) -> Side {
     }
 }
 
-/// What there is of the caller's own at a connection that is being opened.
-#[derive(Debug)]
-pub struct Ends {
-    /// At the receiver of its data.
-    pub law: Option<(Side, Box<dyn OwnLaw>)>,
-    /// At their sender, until that is there.
-    pub sender: Option<(Side, Box<dyn CongestionControl>)>,
+/// What makes the congestion control of those who send a workload's data: the caller's own, where there is one, or else what
+/// `others` makes.
+pub fn factory(own: &Arc<dyn Own>, workload: &Workload, others: &Factory) -> Factory {
+    let (own, others) = (Arc::clone(own), others.clone());
+    let (workload, side) = (workload.name.clone(), sender(workload));
+    Factory::new(move |seed| {
+        let place = Place {
+            workload: &workload,
+            side,
+        };
+        let control = own.congestion_control(&place);
+        control.unwrap_or_else(|| others.build(seed))
+    })
 }
 
-impl Ends {
-    /// What there is for that workload; none if nothing is. `steered`: a law would steer it.
-    pub fn new(own: &dyn Own, workload: &Workload, steered: bool) -> Option<Box<Self>> {
-        let sends = sender(workload);
-        let receives = sends.opposite();
-        let place = |side| Place {
+/// A law of the caller's own, at the receiver of a connection's data.
+#[derive(Debug)]
+pub struct Steering {
+    side: Side,
+    law: Box<dyn OwnLaw>,
+}
+
+impl Steering {
+    /// What there is for that workload; none if nothing is.
+    pub fn new(own: &dyn Own, workload: &Workload) -> Option<Box<Self>> {
+        let side = sender(workload).opposite();
+        let place = Place {
             workload: &workload.name,
             side,
         };
-        let law = steered.then(|| own.law(&place(receives))).flatten();
-        let follows_run = workload.congestion_control.is_none();
-        let control = || own.congestion_control(&place(sends));
-        let sender = follows_run.then(control).flatten();
-        let ends = Self {
-            law: law.map(|law| (receives, law)),
-            sender: sender.map(|sender| (sends, sender)),
-        };
-        (ends.law.is_some() || ends.sender.is_some()).then(|| Box::new(ends))
+        let law = own.law(&place)?;
+        Some(Box::new(Self { side, law }))
     }
 
-    /// Where the law is, if there is one.
-    pub fn law_side(&self) -> Option<Side> {
-        self.law.as_ref().map(|(side, _)| *side)
-    }
-
-    /// Takes the congestion control of that side.
-    pub fn take_sender(&mut self, side: Side) -> Option<Box<dyn CongestionControl>> {
-        let own = self.sender.take_if(|(at, _)| *at == side);
-        own.map(|(_, sender)| sender)
+    /// Where it is.
+    pub fn side(&self) -> Side {
+        self.side
     }
 
     /// A segment has arrived at that side's `end`, and has been measured at its edge: `before` so many round trips were.
@@ -210,10 +210,7 @@ impl Ends {
         segment: &Segment,
         (end, edge, before): (&Connection, &mut Edge, u32),
     ) {
-        let Some((_, law)) = self.law.as_mut().filter(|(at, _)| *at == side) else {
-            return;
-        };
-        if segment.len == 0 {
+        if side != self.side || segment.len == 0 {
             return;
         }
         let measured = edge.flow().raw();
@@ -232,7 +229,7 @@ impl Ends {
             host_window: measured.kernel_bytes.into(),
             window: measured.sent_bytes.into(),
         };
-        edge.want(law.arrives(&arrival));
+        edge.want(self.law.arrives(&arrival));
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::run::Unsupported;
 use tidegate_laws::Params;
 use tidegate_scenario::{FlowControl, Hosts, Run, Side, Udp, Workload};
-use tidegate_tcp::cc::Algorithm;
+use tidegate_tcp::cc::{Algorithm, Factory};
 use tidegate_tcp::{Config, ReceiveBuffer};
 
 /// Largest send buffer, in bytes: as the laboratory's, twice the largest window of Linux 6.16 and
@@ -23,7 +23,7 @@ pub fn congestion_control<'a>(hosts: &'a Hosts, run: &'a Run) -> &'a str {
 pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
     let defaults = Config::default();
     Ok(Config {
-        congestion_control: algorithm(congestion_control(hosts, run))?,
+        congestion_control: algorithm(congestion_control(hosts, run))?.into(),
         timestamps: hosts.timestamps,
         initial_window: hosts.initial_window.unwrap_or(defaults.initial_window),
         slow_start_after_idle: hosts.slow_start_after_idle,
@@ -47,14 +47,15 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
 /// When there is no such congestion control.
 pub fn of_workload(others: &Config, workload: &Workload, run: &Run) -> Result<Config, Unsupported> {
     let own = workload.congestion_control.as_deref().map(algorithm);
+    let own = own.transpose()?.map(Factory::from);
     Ok(Config {
-        congestion_control: own.transpose()?.unwrap_or(others.congestion_control),
+        congestion_control: own.unwrap_or_else(|| others.congestion_control.clone()),
         flow_control: workload
             .flow_control
             .map_or(others.flow_control, flow_control),
         timestamps: workload.timestamps.unwrap_or(others.timestamps),
         paced: workload.windowless && run.udp != Udp::Fallback,
-        ..*others
+        ..others.clone()
     })
 }
 

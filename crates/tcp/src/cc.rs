@@ -14,11 +14,15 @@
 //!   sender stores, `event(Timeout)`, which may store another, then `set_state(Loss)`.
 //! * Leaving recovery: `set_state(Open)`, then the window becomes the threshold, then
 //!   `event(CompleteRecovery)`.
+//!
+//! One of the caller's own implements [`CongestionControl`] and goes into a connection's
+//! [`Config`](crate::Config) by a [`Factory`], where an example is.
 
 pub mod bbr;
 pub mod bbr3;
 mod bic;
 mod cubic;
+mod factory;
 mod highspeed;
 mod htcp;
 mod jiffies;
@@ -38,6 +42,7 @@ use std::str::FromStr;
 use std::time::Duration;
 use tidegate_time::Instant;
 
+pub use factory::{Build, Factory};
 pub use manual::Manual;
 
 /// What an algorithm steers. The sender owns it and caps `cwnd` at `clamp`.

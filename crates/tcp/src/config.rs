@@ -1,13 +1,13 @@
 //! What an endpoint is set to.
 
 use crate::Seq;
-use crate::cc::Algorithm;
+use crate::cc::Factory;
 
 /// Settings of one endpoint. The defaults are those of Linux 6.18 over a path with an MTU of 1500.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// Congestion control of the data that it sends.
-    pub congestion_control: Algorithm,
+    pub congestion_control: Factory,
     /// Largest payload that it accepts in a segment, in bytes, as its SYN says.
     pub mss: u16,
     /// Initial congestion window, in segments (RFC 6928).
@@ -56,7 +56,7 @@ impl Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            congestion_control: Algorithm::Cubic,
+            congestion_control: Factory::default(),
             mss: 1460,
             initial_window: 10,
             timestamps: true,

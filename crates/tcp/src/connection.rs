@@ -4,7 +4,7 @@ mod handshake;
 mod states;
 pub(crate) mod timestamps;
 
-use crate::cc::{CongestionControl, Manual};
+use crate::cc::Manual;
 use crate::receive::{self, Receiver};
 use crate::send::{self, Sender, Transmission};
 use crate::{Config, Flags, Segment, Seq};
@@ -287,11 +287,6 @@ impl Connection {
     /// Has this end's congestion window and rate be what is told from now on, in place of its congestion control.
     pub fn tell(&mut self, manual: Manual) {
         self.sender.tell(manual);
-    }
-
-    /// Has what this end sends be controlled by that, in place of the configuration's; before the handshake is over.
-    pub fn replace_congestion_control(&mut self, cc: Box<dyn CongestionControl>) {
-        self.sender.replace_congestion_control(cc);
     }
 
     /// The sending half's numbers.

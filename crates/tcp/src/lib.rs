@@ -17,6 +17,53 @@
 //!   segments.
 //! * What happens depends only on the configuration, the calls and their times: never on how often
 //!   [`Connection::transmit`] is asked.
+//!
+//! A download of 1 MB over a path of 20 ms each way, in virtual time:
+//!
+//! ```
+//! use std::collections::VecDeque;
+//! use std::time::Duration;
+//! use tidegate_tcp::{Config, Connection, Instant};
+//!
+//! const ONE_WAY: Duration = Duration::from_millis(20);
+//! let mut client = Connection::connect(Config::default(), Instant::ZERO);
+//! let syn = client.transmit(Instant::ZERO).expect("the SYN");
+//! let mut now = Instant::ZERO + ONE_WAY;
+//! let mut server = Connection::accept(Config::default(), now, &syn).expect("it is a SYN");
+//! server.write(1_000_000);
+//! server.close();
+//!
+//! let (mut down, mut up) = (VecDeque::new(), VecDeque::new());
+//! let mut arrived = 0;
+//! while !client.at_end() {
+//!     while let Some(segment) = server.transmit(now) {
+//!         down.push_back((now + ONE_WAY, segment));
+//!     }
+//!     while let Some(segment) = client.transmit(now) {
+//!         up.push_back((now + ONE_WAY, segment));
+//!     }
+//!     let arrivals = [&down, &up].map(|way| way.front().map(|(at, _)| *at));
+//!     let timers = [client.timeout(), server.timeout()];
+//!     let next = arrivals.into_iter().chain(timers).flatten().min();
+//!     now = now.max(next.expect("data are on their way"));
+//!     if let Some((_, segment)) = down.pop_front_if(|(at, _)| *at <= now) {
+//!         client.receive(now, &segment);
+//!     }
+//!     arrived += client.read(now, u64::MAX);
+//!     if let Some((_, segment)) = up.pop_front_if(|(at, _)| *at <= now) {
+//!         server.receive(now, &segment);
+//!     }
+//!     client.expire(now);
+//!     server.expire(now);
+//! }
+//! assert_eq!(arrived, 1_000_000);
+//! // The handshake takes a round trip and a half; slow start brings 10, 20, … 320 segments in one each; the rest is on its way.
+//! assert_eq!(now, Instant::from_millis(60 + 6 * 40 + 20));
+//! ```
+//!
+//! A congestion control of one's own goes into [`Config::congestion_control`]: [`cc::Factory`] has an example.
+
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 pub mod cc;
 mod config;

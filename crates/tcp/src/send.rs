@@ -312,12 +312,6 @@ impl Sender {
         self.work.push = true;
     }
 
-    /// Has that congestion control in place of the configuration's, before the handshake is over.
-    pub fn replace_congestion_control(&mut self, cc: Box<dyn CongestionControl>) {
-        debug_assert!(!self.is_established(), "it would never be initialised");
-        self.cc = cc;
-    }
-
     fn cc_event(&mut self, event: Event) {
         let flight = self.flight();
         self.cc.event(&mut self.window, &flight, event);

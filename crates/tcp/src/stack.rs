@@ -138,7 +138,7 @@ impl Stack {
     /// A packet that belongs to no connection: it opens one, or is refused (RFC 9293 §3.10.7.1, 2).
     fn receive_unknown(&mut self, now: Instant, packet: &Parsed) {
         let addresses = packet.addresses.reversed();
-        let listener = self.listeners.get(&addresses.source().port()).copied();
+        let listener = self.listeners.get(&addresses.source().port()).cloned();
         if listener.is_some() && is_nothing(&packet.segment) {
             return;
         }

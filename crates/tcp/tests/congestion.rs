@@ -32,11 +32,11 @@ struct Path {
 impl Path {
     fn new(congestion_control: Algorithm, buffer: u64) -> Self {
         let config = Config {
-            congestion_control,
+            congestion_control: congestion_control.into(),
             ..Config::default()
         };
         let now = Instant::ZERO;
-        let mut receiver = Connection::connect(config, now);
+        let mut receiver = Connection::connect(config.clone(), now);
         let syn = receiver.transmit(now).expect("a SYN");
         Self {
             sender: Connection::accept(config, now, &syn).expect("a SYN"),

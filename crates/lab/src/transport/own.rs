@@ -120,7 +120,7 @@ impl UserHost {
     /// Listens at a port of its own choice.
     pub fn listen(self: &Arc<Self>) -> OwnListener {
         let port = self.next_port();
-        self.lock().listen(port, self.config);
+        self.lock().listen(port, self.config.clone());
         OwnListener::new(self.clone(), port)
     }
 
@@ -137,7 +137,7 @@ impl UserHost {
         let from = SocketAddr::new(address(self.side, version), self.next_port());
         let addresses = Addresses::new(from, to).context("IPv4 and IPv6 do not mix")?;
         self.act(term, |stack, now| {
-            stack.connect(now, self.config, addresses)
+            stack.connect(now, self.config.clone(), addresses)
         });
         OwnStream::new(self.clone(), addresses, term.clock).established(term)
     }

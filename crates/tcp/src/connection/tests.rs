@@ -115,7 +115,7 @@ impl Pair {
     fn deliver(&mut self, to: usize, segment: &Segment) {
         match &mut self.ends[to] {
             Some(end) => drop(end.receive(self.now, segment)),
-            empty => *empty = Connection::accept(self.server, self.now, segment),
+            empty => *empty = Connection::accept(self.server.clone(), self.now, segment),
         }
     }
 

@@ -48,7 +48,7 @@ struct Script {
 impl Script {
     fn new(setup: Setup) -> Self {
         let config = Config {
-            congestion_control: Algorithm::Reno,
+            congestion_control: Algorithm::Reno.into(),
             ..Config::default()
         };
         let mut sender = Sender::new(&config);

@@ -70,7 +70,7 @@ fn transfer(
     addresses: Addresses,
     len: usize,
 ) -> Duration {
-    let mut network = Network::new(weather, seed, config);
+    let mut network = Network::new(weather, seed, config.clone());
     let start = network.now;
     let accepted = network.connected(config, addresses);
     let (up, down) = (data(seed, len), data(!seed, len));
@@ -166,7 +166,7 @@ fn with_each_congestion_control() {
     };
     for congestion_control in Algorithm::ALL {
         let config = Config {
-            congestion_control,
+            congestion_control: congestion_control.into(),
             ..Config::default()
         };
         transfer(weather, 13, config, v4(), 300_000);
@@ -208,8 +208,8 @@ fn through_adaptive_flow_control() {
         ..Config::default()
     };
     for weather in [Weather::FINE, stormy] {
-        let mut network = Network::new(weather, 17, config);
-        let accepted = network.connected(config, v4());
+        let mut network = Network::new(weather, 17, config.clone());
+        let accepted = network.connected(config.clone(), v4());
         let down = data(17, 3 << 20);
         let mut server = End::new(accepted, down.clone());
         let mut client = End::new(v4(), Vec::new());

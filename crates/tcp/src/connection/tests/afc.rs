@@ -42,7 +42,7 @@ fn both_ends_must_permit_it() {
     let autotuned = with(FlowControl::Adaptive, ReceiveBuffer::default());
     for (client, server, agreed) in [
         (adaptive(), adaptive(), true),
-        (adaptive(), classic, false),
+        (adaptive(), classic.clone(), false),
         (classic, adaptive(), false),
         // Nobody can say how much an autotuned buffer takes beyond its window.
         (autotuned, adaptive(), false),
@@ -140,7 +140,7 @@ fn a_lying_peer_cannot_have_more_than_the_send_buffer() {
         |_| u32::MAX,
         |n: u32| if n.is_multiple_of(2) { u32::MAX } else { 0 },
     ] {
-        let mut pair = established(adaptive(), server);
+        let mut pair = established(adaptive(), server.clone());
         for n in 0..300 {
             pair.end(SERVER).write(MEMORY);
             pair.run_for(Duration::from_millis(5));

@@ -120,7 +120,7 @@ struct World {
 impl World {
     fn new(path: Path) -> Self {
         let mut sender = Sender::new(&Config {
-            congestion_control: Algorithm::Reno,
+            congestion_control: Algorithm::Reno.into(),
             send_buffer: 200_000,
             ..Config::default()
         });

@@ -44,13 +44,13 @@ impl World {
         };
         let [source, destination] = addresses.map(|address| address.parse().unwrap());
         let addresses = Addresses::new(source, destination)?;
-        let configs = [config(input)?, config(input)?];
+        let [client, server] = [config(input)?, config(input)?];
         let now = Instant::from_millis(1000);
         Some(Self {
             now,
             sides: [
-                Side::connect(configs[0], addresses, now),
-                Side::listen(configs[1], addresses.reversed()),
+                Side::connect(client, addresses, now),
+                Side::listen(server, addresses.reversed()),
             ],
             honest: true,
         })
@@ -168,7 +168,7 @@ fn config(input: &mut Input) -> Option<Config> {
     let sizes = input.u8()?;
     let algorithm = usize::from(input.u8()?) % Algorithm::ALL.len();
     Some(Config {
-        congestion_control: Algorithm::ALL[algorithm],
+        congestion_control: Algorithm::ALL[algorithm].into(),
         mss: [100, 536, 1400, 9000][usize::from(sizes & 3)],
         timestamps: options & 1 == 0,
         sack: options & 2 == 0,

@@ -20,7 +20,7 @@ pub struct Side {
 
 impl Side {
     pub fn connect(config: Config, addresses: Addresses, now: Instant) -> Self {
-        let mut side = Self::listen(config, addresses);
+        let mut side = Self::listen(config.clone(), addresses);
         side.socket = Some(Socket::connect(config, addresses, now));
         side
     }
@@ -65,7 +65,7 @@ impl Side {
         let packet = parsed(packet);
         match &mut self.socket {
             Some(socket) => socket.receive(now, &packet),
-            None => self.socket = Socket::accept(self.config, &packet, now),
+            None => self.socket = Socket::accept(self.config.clone(), &packet, now),
         }
     }
 
