@@ -53,10 +53,10 @@ pub struct Guest<'a> {
 /// Runs a command behind a link of `down` towards it and `up` from it, and returns its status and what the links did, in
 /// bins of time too if `bins`. Standard input and
 /// output, environment and working folder are the caller's; signals that are sent to the process are forwarded,
-/// unless another of its threads takes them. IPv6 works where the kernel forwards it ([`routing`]).
+/// unless another of its threads takes them. IPv6 works where the kernel forwards it (`routing`).
 ///
 /// Nothing outlives the call, even if this process is killed: what the command has started ends with it, and a separate
-/// process restores IP forwarding ([`warden`]).
+/// process restores IP forwarding (`warden`).
 ///
 /// # Errors
 /// Without root, a TUN driver or nf_tables; when the command cannot be started.

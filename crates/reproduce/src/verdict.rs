@@ -100,7 +100,7 @@ impl Claim {
 
     /// The verdict on `ours`.
     ///
-    /// An effect has the paper's direction only if it has [`SUBSTANTIAL`] of its size, beyond doubt: its
+    /// An effect has the paper's direction only if it has `SUBSTANTIAL` of its size, beyond doubt: its
     /// confidence interval leaves that out. An effect of the paper's within the tolerance has none.
     pub fn judge(&self, ours: &Estimate) -> Verdict {
         let value = ours.value;

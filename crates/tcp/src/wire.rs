@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A [`Segment`] is the plain representation; bytes exist only here. What [`parse`] accepts,
-//! [`write`] writes such that it parses to the same; the layout of what it writes is Linux's.
+//! [`write()`] writes such that it parses to the same; the layout of what it writes is Linux's.
 
 mod addresses;
 mod ip;

@@ -2,7 +2,7 @@
 //!
 //! Slots with and without steering take turns, in an order drawn by lot, while a load of the user's fills the link and
 //! something beside it asks for round trips. What was measured ([`slot`]) is judged ([`verdict`], [`sign_flip`]) without a
-//! clock, so that the same way to a verdict runs over simulated links of which the truth is known ([`simulated`]).
+//! clock, so that the same way to a verdict runs over simulated links of which the truth is known (`simulated`).
 
 mod control_group;
 mod draft;

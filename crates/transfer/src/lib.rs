@@ -9,7 +9,7 @@
 //! * [`Connection`]: a stream each way. What is written goes by all paths that the protocol finds
 //!   worth it; relays come as plain data and may change at any time ([`Relay`]).
 //! * [`Token`]: what a person copies from the receiver to the sender.
-//! * [`file`]: files with a checksum, that go on where they were interrupted.
+//! * [`mod@file`]: files with a checksum, that go on where they were interrupted.
 //!
 //! Memory: each connection keeps at most [`Config::buffer_bytes`] written and not acknowledged, and as
 //! much received and not read.

@@ -190,7 +190,7 @@ pub fn abort(stream: &TcpStream) -> Result<()> {
 }
 
 /// Makes the sender of a connection, or of those that a listener will accept, use a congestion control,
-/// whatever the machine's default is. Best before the connection exists: see [`listen`].
+/// whatever the machine's default is. Best before the connection exists: see `listen`.
 ///
 /// # Errors
 /// When the kernel has none of that name.

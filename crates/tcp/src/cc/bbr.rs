@@ -32,8 +32,8 @@
 //!
 //! Loss and delay are no signals of themselves. Three exceptions: the first round of recovery sends
 //! only as much as is delivered; rates that are the same over two long intervals with a fifth of all
-//! segments lost are a policer's, and then that rate is kept to ([`long_term`]); and ACKs that come
-//! in bursts are allowed for in the window ([`aggregation`]).
+//! segments lost are a policer's, and then that rate is kept to (`long_term`); and ACKs that come
+//! in bursts are allowed for in the window (`aggregation`).
 //!
 //! Different from Linux: time is taken as it comes, not in jiffies; the next departure, which
 //! `bbr_packets_in_net_at_edt` would count, lies at most one train in the future and is left out.
