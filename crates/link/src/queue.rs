@@ -6,12 +6,14 @@ mod config;
 mod fifo;
 mod fq_codel;
 mod guard;
+mod marking;
 mod pie;
 mod red;
 
 pub(crate) use backlog::{Backlog, Queued};
 pub use config::{Policy, QueueConfig, QueuePolicy};
 pub use fq_codel::FqCodelPolicy;
+pub use marking::Marking;
 pub use red::RedPolicy;
 
 use crate::{Instant, Packet};
@@ -19,6 +21,7 @@ use codel::Codel;
 use fifo::Fifo;
 use fq_codel::FqCodel;
 use guard::Guard;
+use marking::Signals;
 use pie::Pie;
 use red::Red;
 use std::time::Duration;
@@ -104,9 +107,20 @@ impl<P: Packet> Queue<P> {
     /// Packets dropped so far, by a limit or by the policy.
     #[inline]
     pub(crate) fn dropped(&self) -> u64 {
+        self.signals().dropped
+    }
+
+    /// Packets marked so far.
+    #[inline]
+    pub(crate) fn marked(&self) -> u64 {
+        self.signals().marked
+    }
+
+    #[inline]
+    fn signals(&self) -> Signals {
         match self {
-            Self::Fifo(fifo) => fifo.dropped(),
-            Self::FqCodel(fq) => fq.dropped(),
+            Self::Fifo(fifo) => fifo.signals(),
+            Self::FqCodel(fq) => fq.signals(),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::complaints::Complaints;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use tidegate_link::{FqCodelPolicy, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy};
+use tidegate_link::{FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy};
 
 /// The packet that RED takes for typical.
 const TYPICAL_BYTES: f64 = 1500.0;
@@ -50,6 +50,14 @@ pub struct QueueSpec {
     /// RED's w_q: the weight of the newest queue length in the average.
     #[serde(default = "red_weight")]
     pub red_weight: f64,
+    /// Whether CoDel, FQ-CoDel, PIE and RED mark packets that are ECN-capable where they would drop them, as
+    /// Linux's do with `ecn`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
+    /// CoDel and FQ-CoDel: a packet that is ECN-capable and has waited for longer is marked, each of them
+    /// (Linux's `ce_threshold`), in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ce_threshold_ms: Option<f64>,
 }
 
 impl Default for QueueSpec {
@@ -67,6 +75,8 @@ impl Default for QueueSpec {
             red_max_packets: None,
             red_max_probability: red_max_probability(),
             red_weight: red_weight(),
+            ecn: false,
+            ce_threshold_ms: None,
         }
     }
 }
@@ -143,6 +153,24 @@ impl QueueSpec {
         });
         to.within("red_max_probability", self.red_max_probability, 1.0);
         to.within("red_weight", self.red_weight, 1.0);
+        self.complain_of_marks(to);
+    }
+
+    fn complain_of_marks(&self, to: &mut Complaints) {
+        use QueuePolicy::{Codel, DropHead, DropTail, FqCodel};
+        to.expect(
+            !self.ecn || !matches!(self.policy, DropTail | DropHead),
+            "ecn",
+            || "ecn of a queue that marks nothing, expected policy = codel, fq-codel, pie or red".into(),
+        );
+        if let Some(threshold) = self.ce_threshold_ms {
+            to.within("ce_threshold_ms", threshold, 60_000.0);
+            to.expect(
+                matches!(self.policy, Codel | FqCodel),
+                "ce_threshold_ms",
+                || "ce_threshold_ms of a queue without it, expected policy = codel or fq-codel".into(),
+            );
+        }
     }
 
     /// The queue of a link of that rate, from which RED takes the time of a packet.
@@ -151,6 +179,10 @@ impl QueueSpec {
             packets: self.packets,
             bytes: self.bytes,
             policy: self.policy(rate),
+            marking: Marking {
+                ecn: self.ecn,
+                ce_threshold: self.ce_threshold_ms.map(milliseconds),
+            },
         }
     }
 

@@ -4,7 +4,8 @@ use crate::{LinkSpec, LoadError};
 use std::path::Path;
 use std::time::Duration;
 use tidegate_link::{
-    Arq, BlockError, Capacity, Config, CrossTraffic, Disorder, FqCodelPolicy, Instant, Middlebox,
+    Arq, BlockError, Capacity, Config, CrossTraffic, Disorder, FqCodelPolicy, Instant, Marking,
+    Middlebox,
     Policy, Rate, RedPolicy, Scheduler, Sharing, TokenBucket,
 };
 
@@ -75,6 +76,22 @@ fn queue_policies() {
             quantum: 300,
             flows: 16,
         })
+    );
+}
+
+#[test]
+fn marks_are_off_unless_asked_for() {
+    let marking = |queue: &str| {
+        let config = resolve(&format!("queue = {{ {queue} }}"));
+        config.unwrap().queue.marking
+    };
+    assert_eq!(marking("policy = 'fq-codel'"), Marking::default());
+    assert_eq!(
+        marking("policy = 'fq-codel', ecn = true, ce_threshold_ms = 1"),
+        Marking {
+            ecn: true,
+            ce_threshold: Some(ms(1)),
+        }
     );
 }
 
