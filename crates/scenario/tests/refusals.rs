@@ -96,7 +96,11 @@ fn a_downlink_that_cannot_be_is_refused() {
         ),
         (
             "rate = { constant_mbps = 20 }\nqueue = { ecn = true }",
-            "ecn of a queue that marks nothing, expected policy = codel, fq-codel, pie or red",
+            "ecn of a queue that never marks, or always, expected policy = codel, fq-codel, pie or red",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nqueue = { dualpi2_coupling = 0 }",
+            "dualpi2_coupling is 0, expected more than 0 and at most 255",
         ),
         (
             "rate = { constant_mbps = 20 }\nqueue = { policy = 'pie', ce_threshold_ms = 1 }",

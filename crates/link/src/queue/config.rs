@@ -1,6 +1,6 @@
 //! What a queue is told to be.
 
-use super::{FqCodelPolicy, Marking, RedPolicy};
+use super::{DualPi2Policy, FqCodelPolicy, Marking, RedPolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -62,4 +62,8 @@ pub enum Policy {
     },
     /// FQ-CoDel (RFC 8290); at the limit the flow with the most bytes loses its oldest packets.
     FqCodel(FqCodelPolicy),
+    /// DualPI2 (RFC 9332) as Linux has it, drop-tail at the limit.
+    #[strum_discriminants(serde(rename = "dualpi2"))]
+    #[strum_discriminants(strum(serialize = "dualpi2"))]
+    DualPi2(DualPi2Policy),
 }

@@ -55,6 +55,7 @@ fn policies() -> impl Strategy<Value = Policy> {
             packet_time: Duration::from_millis(1),
         })),
         Just(Policy::Pie { target }),
+        Just(Policy::DualPi2(Default::default())),
         (1u32..3000, 1u32..6).prop_map(move |(quantum, flows)| {
             Policy::FqCodel(FqCodelPolicy {
                 target,

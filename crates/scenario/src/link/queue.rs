@@ -5,7 +5,7 @@ use crate::complaints::Complaints;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use tidegate_link::{FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy};
+use tidegate_link::{DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy};
 
 /// The packet that RED takes for typical.
 const TYPICAL_BYTES: f64 = 1500.0;
@@ -37,6 +37,16 @@ pub struct QueueSpec {
     /// PIE's target (RFC 8033 §4.2), in milliseconds.
     #[serde(default = "pie_target_ms")]
     pub pie_target_ms: f64,
+    /// DualPI2's target (RFC 9332 §A.1), in milliseconds; 15 by default.
+    #[serde(default = "dualpi2_target_ms", skip_serializing_if = "is_dualpi2_target")]
+    pub dualpi2_target_ms: f64,
+    /// DualPI2: what waits in the queue for L4S for longer is marked, in milliseconds; 1 by default.
+    #[serde(default = "dualpi2_step_ms", skip_serializing_if = "is_dualpi2_step")]
+    pub dualpi2_step_ms: f64,
+    /// DualPI2's k: how many times the square root of the others' probability L4S is marked with; 2 by default.
+    #[serde(default = "dualpi2_coupling", skip_serializing_if = "is_dualpi2_coupling")]
+    #[schemars(extend("unit" = "ratio"))]
+    pub dualpi2_coupling: u32,
     /// RED's min_th in packets: a shorter average queue is left alone. A twelfth of `packets` by
     /// default.
     pub red_min_packets: Option<f64>,
@@ -71,6 +81,9 @@ impl Default for QueueSpec {
             fq_quantum_bytes: fq_quantum_bytes(),
             fq_flows: fq_flows(),
             pie_target_ms: pie_target_ms(),
+            dualpi2_target_ms: dualpi2_target_ms(),
+            dualpi2_step_ms: dualpi2_step_ms(),
+            dualpi2_coupling: dualpi2_coupling(),
             red_min_packets: None,
             red_max_packets: None,
             red_max_probability: red_max_probability(),
@@ -99,6 +112,30 @@ fn fq_flows() -> u32 {
 
 fn pie_target_ms() -> f64 {
     15.0
+}
+
+fn dualpi2_target_ms() -> f64 {
+    15.0
+}
+
+fn is_dualpi2_target(ms: &f64) -> bool {
+    *ms == dualpi2_target_ms()
+}
+
+fn dualpi2_step_ms() -> f64 {
+    1.0
+}
+
+fn is_dualpi2_step(ms: &f64) -> bool {
+    *ms == dualpi2_step_ms()
+}
+
+fn dualpi2_coupling() -> u32 {
+    DualPi2Policy::default().coupling
+}
+
+fn is_dualpi2_coupling(k: &u32) -> bool {
+    *k == dualpi2_coupling()
 }
 
 /// Floyd and Jacobson 1993, section VI.
@@ -141,6 +178,9 @@ impl QueueSpec {
             "fq_quantum_bytes and fq_flows, expected at least 1, flows at most 65536".into()
         });
         to.within("pie_target_ms", self.pie_target_ms, 60_000.0);
+        to.within("dualpi2_target_ms", self.dualpi2_target_ms, 60_000.0);
+        to.within("dualpi2_step_ms", self.dualpi2_step_ms, 60_000.0);
+        to.within("dualpi2_coupling", self.dualpi2_coupling.into(), 255.0);
         let (min, max) = self.red_thresholds();
         let key = match self.red_min_packets {
             Some(_) => "red_min_packets",
@@ -157,11 +197,12 @@ impl QueueSpec {
     }
 
     fn complain_of_marks(&self, to: &mut Complaints) {
-        use QueuePolicy::{Codel, DropHead, DropTail, FqCodel};
+        use QueuePolicy::{Codel, DropHead, DropTail, DualPi2, FqCodel};
         to.expect(
-            !self.ecn || !matches!(self.policy, DropTail | DropHead),
+            !self.ecn || !matches!(self.policy, DropTail | DropHead | DualPi2),
             "ecn",
-            || "ecn of a queue that marks nothing, expected policy = codel, fq-codel, pie or red".into(),
+            || "ecn of a queue that never marks, or always, expected policy = codel, fq-codel, pie or red"
+                    .into(),
         );
         if let Some(threshold) = self.ce_threshold_ms {
             to.within("ce_threshold_ms", threshold, 60_000.0);
@@ -202,6 +243,12 @@ impl QueueSpec {
                 interval,
                 quantum: self.fq_quantum_bytes,
                 flows: self.fq_flows,
+            }),
+            QueuePolicy::DualPi2 => Policy::DualPi2(DualPi2Policy {
+                target: milliseconds(self.dualpi2_target_ms),
+                step: milliseconds(self.dualpi2_step_ms),
+                coupling: self.dualpi2_coupling,
+                ..DualPi2Policy::default()
             }),
         }
     }

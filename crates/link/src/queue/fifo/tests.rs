@@ -14,7 +14,7 @@ fn queue(packets: Option<usize>, bytes: Option<usize>, policy: Policy) -> Fifo<V
     };
     match Queue::new(config, 1) {
         Queue::Fifo(fifo) => fifo,
-        Queue::FqCodel(_) => unreachable!("not first in, first out"),
+        Queue::FqCodel(_) | Queue::DualPi2(_) => unreachable!("not first in, first out"),
     }
 }
 
