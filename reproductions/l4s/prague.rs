@@ -1,17 +1,21 @@
 //! Prague's rate as a function of the share of marks.
 
-use super::network::{Network, PACKET_BYTES, flow};
+use super::network::{Network, PACKET_BYTES, flow, of_flow};
 use crate::pictures::lines;
 use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{QueuePolicy, QueueSpec};
 
-/// Mbit/s of the link, which is the flow's rate; with `--quick` the first two.
-const MBPS: [f64; 4] = [10.0, 20.0, 40.0, 80.0];
+/// Mbit/s of the link, which Prague shares with CUBIC; with `--quick` the first two.
+const MBPS: [f64; 3] = [40.0, 120.0, 200.0];
 
-/// The round trip: less than the 25 ms of a virtual one.
-const RTT_MS: f64 = 10.0;
+/// The round trip, and the least virtual one, in milliseconds.
+const RTT_MS: f64 = 50.0;
+const VIRTUAL_RTT_MS: f64 = 25.0;
 
 const DURATION_S: f64 = 120.0;
+
+/// Payload of a full packet.
+const PAYLOAD_BYTES: f64 = 1448.0;
 
 /// The figure.
 pub fn figure(extent: &Extent) -> Figure {
@@ -30,25 +34,29 @@ pub fn figure(extent: &Extent) -> Figure {
             },
             hops: Vec::new(),
         };
-        network.case(name(mbps), DURATION_S, vec![flow("prague", "prague")])
+        let flows = vec![flow("prague", "prague"), flow("cubic", "cubic")];
+        network.case(name(mbps), DURATION_S, flows)
     };
     let quantity = |&mbps: &f64| {
-        let paper = printed(mbps);
         let claim = Claim::Near {
-            paper,
-            within: 0.2 * paper,
+            paper: 1.0,
+            within: 0.2,
             neutral: 0.0,
         };
-        let what = format!("packets marked at {mbps} Mbit/s");
-        Quantity::new(what, "%", claim, move |s| marked(s, mbps))
+        let what = format!("marks ÷ those of the equation, {mbps} Mbit/s");
+        Quantity::new(what, "", claim, move |s| marked(s, mbps) / printed(s, mbps)).because(
+            "a reduction ends with its round trip, and the next begins with the next mark: of two to three marks in a round trip that takes a \
+             third to a half of one more",
+        )
     };
     let drawn = rates.clone();
     Figure {
         id: "prague-rate",
         title: "Prague's rate and the share of marks",
-        claim: "Up to round trips of 25 ms \"the resulting rate equation is very close to r [Mbps] = 1/p − 1\", so that a flow of r Mbit/s \
-                needs p = 1/(r + 1) of its packets marked (the L4S team's TCP Prague, `tcp_prague.c`, at its head).",
-        method: "A flow alone over DualPI2: its rate is the link's, and the share of marks is what the queue has to give it for that.",
+        claim: "\"The resulting rate equation is very close to r [Mbps] = 1/p − 1\" up to 25 ms, times 25 ms / RTT above (the L4S team's TCP \
+                Prague, `tcp_prague.c`, at its head): a flow of r Mbit/s needs p = 1/(1 + r RTT / 25 ms) of its packets marked.",
+        method: "Beside CUBIC over DualPI2, so that most marks are the coupling's, spread at random, as the equation has them. The link marks \
+                 nothing but Prague's packets. Its rate is that of its IP packets.",
         cases: rates.iter().map(case).collect(),
         quantities: rates.iter().map(quantity).collect(),
         draw: Box::new(move |sample| {
@@ -56,10 +64,10 @@ pub fn figure(extent: &Extent) -> Figure {
                 "Packets marked",
                 ("Mbit/s", &drawn),
                 "%",
-                &["ours", "1/(r + 1)"],
+                &["ours", "the equation's"],
                 |nth, which| match which {
-                    0 => marked(sample, drawn[nth]),
-                    _ => printed(drawn[nth]),
+                    0 => 100.0 * marked(sample, drawn[nth]),
+                    _ => 100.0 * printed(sample, drawn[nth]),
                 },
             )]
         }),
@@ -67,18 +75,23 @@ pub fn figure(extent: &Extent) -> Figure {
 }
 
 fn name(mbps: f64) -> String {
-    format!("Prague alone at {mbps} Mbit/s")
+    format!("Prague beside CUBIC at {mbps} Mbit/s")
 }
 
-/// p in percent, as it is printed.
-fn printed(mbps: f64) -> f64 {
-    100.0 / (mbps + 1.0)
+/// Prague's rate in Mbit/s, headers included, and its mean round trip in ms.
+fn prague(sample: &Sample, mbps: f64) -> [f64; 2] {
+    let [goodput, rtt] = of_flow(sample, &name(mbps), "prague");
+    [goodput * PACKET_BYTES / PAYLOAD_BYTES, rtt]
 }
 
-/// Of a whole run's packets those that were marked, in percent.
+/// The share of marks that the equation has for its rate.
+fn printed(sample: &Sample, mbps: f64) -> f64 {
+    let [rate, rtt] = prague(sample, mbps);
+    1.0 / (1.0 + rate * rtt / VIRTUAL_RTT_MS)
+}
+
+/// Of a whole run's packets of Prague's those that were marked.
 fn marked(sample: &Sample, mbps: f64) -> f64 {
-    sample.mean(&name(mbps), |run| {
-        let packets = run.link.delivered_bps * DURATION_S / (8.0 * PACKET_BYTES);
-        100.0 * run.link.marks as f64 / packets
-    })
+    let packets = prague(sample, mbps)[0] * 1e6 * DURATION_S / (8.0 * PACKET_BYTES);
+    sample.mean(&name(mbps), |run| run.link.marks as f64) / packets
 }

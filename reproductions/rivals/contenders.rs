@@ -23,9 +23,12 @@ const LEAST_MBPS: f64 = 0.2;
 /// with each of them: the 5th percentile of a second's rate was tried, and used seven points less of the links.
 const OF_BASE: f64 = 0.5;
 
-/// DCTCP's step: CoDel's target, since a data centre's is less than a packet here; and a target of CoDel's that no delay
-/// reaches, so that nothing else is signalled.
-const STEP_MS: f64 = 5.0;
+/// The step of one who knows cells, in milliseconds: longer than their scheduler keeps a lone packet waiting. DCTCP's is a
+/// seventh of the round trip if that is more (Alizadeh et al. 2010, equation 13).
+const STEP_MS: f64 = 20.0;
+const OF_RTT: f64 = 7.0;
+
+/// A target of CoDel's, in milliseconds, that no delay reaches, so that nothing but the step signals.
 const NEVER_MS: f64 = 60_000.0;
 
 /// Why a shaper's delay may be shorter than tide's, or its goodput more.
@@ -67,11 +70,13 @@ pub enum Rival {
     Dctcp,
     /// The link by two queues, and both ends.
     Prague,
+    /// The same, with a step that suits a cell's scheduler.
+    PragueStep,
 }
 
 impl Rival {
     /// All of them, as pictures and tables list them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Linux,
         Self::Tide,
         Self::Autorate,
@@ -84,6 +89,7 @@ impl Rival {
         Self::EcnFqCodel,
         Self::Dctcp,
         Self::Prague,
+        Self::PragueStep,
     ];
 
     /// What it is called.
@@ -100,7 +106,8 @@ impl Rival {
             Self::EcnPie => "CUBIC with ECN, PIE marks",
             Self::EcnFqCodel => "CUBIC with ECN, FQ-CoDel marks",
             Self::Dctcp => "DCTCP over a step",
-            Self::Prague => "Prague over DualPI2",
+            Self::Prague => "Prague over DualPI2, defaults",
+            Self::PragueStep => "Prague over DualPI2, step of 20 ms",
         }
     }
 
@@ -118,7 +125,7 @@ impl Rival {
                 "the operator, every sender, every receiver: ECN"
             }
             Self::Dctcp => "the operator, every sender, every receiver: DCTCP",
-            Self::Prague => "the operator, every sender, every receiver: L4S",
+            Self::Prague | Self::PragueStep => "the operator, every sender, every receiver: L4S",
         }
     }
 
@@ -129,9 +136,13 @@ impl Rival {
                 "it stands where the queue is: a packet of the call passes those of the download, whose losses leave much of \
                  the link unused"
             }
-            Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel | Self::Dctcp | Self::Prague => {
+            Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel | Self::Dctcp => {
                 "it stands where the queue is, and keeps that to milliseconds, which a link whose rate changes within a \
                  round trip runs out of"
+            }
+            Self::Prague | Self::PragueStep => {
+                "a packet of the call passes those of the download, as the two have a queue each; a download whose every \
+                 packet waits for the scheduler for longer than the step is told to slow down by each"
             }
             Self::Linux => "untouched, it fills every buffer that there is",
             Self::Bbr => "it fills more of the buffer",
@@ -145,19 +156,20 @@ impl Rival {
             Self::FqCodel | Self::EcnFqCodel => QueuePolicy::FqCodel,
             Self::EcnCodel | Self::Dctcp => QueuePolicy::Codel,
             Self::EcnPie => QueuePolicy::Pie,
-            Self::Prague => QueuePolicy::DualPi2,
+            Self::Prague | Self::PragueStep => QueuePolicy::DualPi2,
             _ => QueuePolicy::DropTail,
         }
     }
 
-    /// Has the link's queue mark, if that is what it does: for DCTCP above a step alone.
-    pub fn mark(self, queue: &mut QueueSpec) {
+    /// Has the path's queue mark, if that is what it does: for DCTCP above a step alone.
+    pub fn mark(self, queue: &mut QueueSpec, path: &Path) {
         match self {
             Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel => queue.ecn = true,
             Self::Dctcp => {
-                queue.ce_threshold_ms = Some(STEP_MS);
+                queue.ce_threshold_ms = Some(STEP_MS.max(f64::from(path.rtt_ms) / OF_RTT));
                 queue.codel_target_ms = NEVER_MS;
             }
+            Self::PragueStep => queue.dualpi2_step_ms = STEP_MS,
             _ => {}
         }
     }
@@ -176,7 +188,7 @@ impl Rival {
         run.congestion_control = match self {
             Self::Bbr => Some("bbr".into()),
             Self::Dctcp => Some("dctcp".into()),
-            Self::Prague => Some("prague".into()),
+            Self::Prague | Self::PragueStep => Some("prague".into()),
             _ => None,
         };
         if matches!(self, Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel) {

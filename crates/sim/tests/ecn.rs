@@ -91,17 +91,33 @@ fn marks_take_the_place_of_losses() {
 /// RFC 9332: sub-millisecond delays at nearly full use.
 #[test]
 fn prague_over_dualpi2_waits_for_less_than_a_millisecond() {
-    let alone = run(&scenario(
-        40,
-        "policy = 'dualpi2'",
-        ", congestion_control = 'prague'",
-        BULK,
-    ));
-    let delay = &alone.link.queue_delay_ms;
-    assert!(delay.p50 < 1.0 && delay.p99 < 2.5, "{delay:?}");
-    assert!(alone.link.utilisation > 0.95, "{}", alone.link.utilisation);
-    assert_eq!(alone.link.drops, 0);
-    assert_eq!(flow(&alone, "d").retransmits, 0);
+    // At 100 Mbit/s slow start ends long before the link is full.
+    for mbps in [40, 100] {
+        let alone = run(&scenario(
+            mbps,
+            "policy = 'dualpi2'",
+            ", congestion_control = 'prague'",
+            BULK,
+        ));
+        let delay = &alone.link.queue_delay_ms;
+        assert!(delay.p50 < 1.0 && delay.p99 < 2.5, "{delay:?}");
+        let used = alone.link.utilisation;
+        assert!(used > 0.95, "{mbps} Mbit/s: {used}");
+        assert_eq!(alone.link.drops, 0);
+        assert_eq!(flow(&alone, "d").retransmits, 0);
+    }
+}
+
+/// Where each packet waits for longer than the step, a flow is slowed down to the least rate and not below it, and what it
+/// sends is not what it has sent before.
+#[test]
+fn prague_bears_a_link_that_marks_everything() {
+    let slow = "policy = 'dualpi2'";
+    let slow = scenario(1, slow, ", congestion_control = 'prague'", BULK);
+    let slow = run(&slow);
+    let flow = flow(&slow, "d");
+    assert!(flow.goodput_bps > 0.08e6, "{flow:?}");
+    assert!(flow.retransmits < 20, "{flow:?}");
 }
 
 /// RFC 9332 §2.1: with k = 2 flows of either kind have about the same rate. CUBIC's round trip has the C queue's wait in

@@ -126,7 +126,7 @@ impl Prague {
             }
             acked = acked.saturating_sub(sample.marked);
         }
-        if acked == 0 || self.in_loss || !f.cwnd_limited {
+        if acked == 0 || self.in_loss || !(f.cwnd_limited || self.is_used(sample)) {
             return;
         }
         if w.in_slow_start() {
@@ -134,7 +134,15 @@ impl Prague {
             self.window = u64::from(w.cwnd) << WINDOW_BITS;
         }
         let increase = (u64::from(acked) * self.increase) << WINDOW_BITS;
-        self.window += (increase + self.window / 2) / self.window.max(1);
+        // Below a segment it grows as a segment does, a segment a round trip.
+        let window = self.window.max(ONE);
+        self.window += (increase + window / 2) / window;
+    }
+
+    /// Whether the pacing holds back what the window would let leave. Linux's `fq` counts that as in flight, and so as
+    /// limited by the window; here it waits in the sender.
+    fn is_used(&self, sample: &RateSample) -> bool {
+        2 * u64::from(sample.prior_in_flight) + LEAST >= self.window >> WINDOW_BITS
     }
 
     /// The window in whole segments follows, by one an acknowledgement.
@@ -171,14 +179,22 @@ impl Prague {
         self.reduced = f.now;
         let product = u128::from(self.window) * u128::from(self.alpha()) + u128::from(MAX_ALPHA);
         self.window -= (product >> (ALPHA_BITS + 1)) as u64;
+        self.window = self.window.max(least_window(f));
     }
 
     /// §2.4.3: a loss halves the window.
-    fn lose(&mut self, w: &Window) {
+    fn lose(&mut self, w: &Window, f: &Flight) {
         self.prior = w.cwnd;
-        self.window -= self.window / 2;
+        self.window = (self.window / 2).max(least_window(f));
         self.in_loss = true;
     }
+}
+
+/// What [`LEAST_RATE`] has in flight.
+fn least_window(f: &Flight) -> u64 {
+    let srtt = f.srtt.unwrap_or_default().as_micros() as u64;
+    let segment_us = u64::from(f.mss.max(1)) * 1_000_000;
+    (LEAST_RATE * srtt << WINDOW_BITS) / segment_us
 }
 
 impl CongestionControl for Prague {
@@ -216,16 +232,16 @@ impl CongestionControl for Prague {
             return;
         }
         match state {
-            Recovery::Recovery => self.lose(w),
+            Recovery::Recovery => self.lose(w, f),
             Recovery::Cwr => self.reduce(w, f),
             Recovery::Open => self.in_loss = false,
             Recovery::Disorder | Recovery::Loss => {}
         }
     }
 
-    fn event(&mut self, w: &mut Window, _f: &Flight, event: Event) {
+    fn event(&mut self, w: &mut Window, f: &Flight, event: Event) {
         if event == Event::Timeout {
-            self.lose(w);
+            self.lose(w, f);
         }
     }
 

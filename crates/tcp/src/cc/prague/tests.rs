@@ -156,3 +156,32 @@ fn what_leaves_is_paced_in_short_bursts() {
     prague.pace(&mut w, &f);
     assert_eq!(prague.train_segments(), Some(9));
 }
+
+/// 100 kbit/s is the least, 0.86 segments in 100 ms, from which the window grows by a segment a round trip.
+#[test]
+fn a_window_of_less_than_a_segment_comes_back_step_by_step() {
+    let (mut prague, mut w, mut f) = settled(100, ms(100));
+    prague.alpha_upscaled = MAX_ALPHA << SHIFT_G;
+    for _ in 0..100 {
+        f.now += ms(100);
+        prague.set_state(&mut w, &f, Recovery::Cwr);
+    }
+    assert!((segments(&prague) - 0.863).abs() < 0.001);
+    prague.grow(&mut w, &f, &ack(1, 0));
+    assert!((segments(&prague) - 1.863).abs() < 0.001);
+}
+
+/// What the pacing holds back is used; what the application or the peer's window does is not.
+#[test]
+fn a_window_that_the_pacing_holds_back_grows() {
+    let (mut prague, mut w, mut f) = settled(100, ms(25));
+    f.cwnd_limited = false;
+    let with_in_flight = |prior_in_flight| RateSample {
+        prior_in_flight,
+        ..ack(10, 0)
+    };
+    prague.grow(&mut w, &f, &with_in_flight(30));
+    assert_eq!(segments(&prague), 100.0);
+    prague.grow(&mut w, &f, &with_in_flight(98));
+    assert!(segments(&prague) > 100.0);
+}
