@@ -59,7 +59,9 @@ pub use link::{Delivery, Link, Stats};
 pub use loss::Loss;
 pub use packet::{Packet, Sequence};
 pub use parse::ParseError;
-pub use queue::{DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, RedPolicy};
+pub use queue::{
+    DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, RedPolicy,
+};
 pub use rate::{
     Capacity, CellKind, CellModel, Fading, Rate, RateSeries, ScheduledSeries, SignalWalk,
     StepsError, Trace, WalkError,

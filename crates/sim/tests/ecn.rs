@@ -64,10 +64,7 @@ fn marks_take_the_place_of_losses() {
     for queue in MARKING {
         let drops = bulk(queue, "");
         for ecn in ["classic", "accurate"] {
-            let marks = bulk(
-                &format!("{queue}, ecn = true"),
-                &format!(", ecn = '{ecn}'"),
-            );
+            let marks = bulk(&format!("{queue}, ecn = true"), &format!(", ecn = '{ecn}'"));
             let whose = format!("{queue}, {ecn}");
             assert_eq!(drops.link.marks, 0);
             assert!(marks.link.marks > 0, "{whose}");
@@ -151,5 +148,8 @@ fn dctcp_keeps_the_queue_at_a_step() {
 fn a_word_that_is_none_is_refused() {
     let error = try_run(&scenario(20, "", ", ecn = 'nonce'", BULK), false).unwrap_err();
     let error = format!("{error:#}");
-    assert!(error.contains("nonce") && error.contains("accurate"), "{error}");
+    assert!(
+        error.contains("nonce") && error.contains("accurate"),
+        "{error}"
+    );
 }

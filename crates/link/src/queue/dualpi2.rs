@@ -87,8 +87,8 @@ impl<P: Packet> DualPi2<P> {
     pub(super) fn push(&mut self, queued: Queued<P>) {
         self.catch_up(queued.arrival);
         let bytes = queued.packet.wire_bytes();
-        let fits = self.len() < self.max_packets
-            && bytes <= self.max_bytes.saturating_sub(self.bytes());
+        let fits =
+            self.len() < self.max_packets && bytes <= self.max_bytes.saturating_sub(self.bytes());
         if !fits {
             self.signals.dropped += 1;
             return;

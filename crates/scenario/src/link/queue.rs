@@ -5,7 +5,9 @@ use crate::complaints::Complaints;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use tidegate_link::{DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy};
+use tidegate_link::{
+    DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy,
+};
 
 /// The packet that RED takes for typical.
 const TYPICAL_BYTES: f64 = 1500.0;
@@ -38,13 +40,19 @@ pub struct QueueSpec {
     #[serde(default = "pie_target_ms")]
     pub pie_target_ms: f64,
     /// DualPI2's target (RFC 9332 §A.1), in milliseconds; 15 by default.
-    #[serde(default = "dualpi2_target_ms", skip_serializing_if = "is_dualpi2_target")]
+    #[serde(
+        default = "dualpi2_target_ms",
+        skip_serializing_if = "is_dualpi2_target"
+    )]
     pub dualpi2_target_ms: f64,
     /// DualPI2: what waits in the queue for L4S for longer is marked, in milliseconds; 1 by default.
     #[serde(default = "dualpi2_step_ms", skip_serializing_if = "is_dualpi2_step")]
     pub dualpi2_step_ms: f64,
     /// DualPI2's k: how many times the square root of the others' probability L4S is marked with; 2 by default.
-    #[serde(default = "dualpi2_coupling", skip_serializing_if = "is_dualpi2_coupling")]
+    #[serde(
+        default = "dualpi2_coupling",
+        skip_serializing_if = "is_dualpi2_coupling"
+    )]
     #[schemars(extend("unit" = "ratio"))]
     pub dualpi2_coupling: u32,
     /// RED's min_th in packets: a shorter average queue is left alone. A twelfth of `packets` by
@@ -209,7 +217,10 @@ impl QueueSpec {
             to.expect(
                 matches!(self.policy, Codel | FqCodel),
                 "ce_threshold_ms",
-                || "ce_threshold_ms of a queue without it, expected policy = codel or fq-codel".into(),
+                || {
+                    "ce_threshold_ms of a queue without it, expected policy = codel or fq-codel"
+                        .into()
+                },
             );
         }
     }

@@ -4,9 +4,8 @@ use crate::{LinkSpec, LoadError};
 use std::path::Path;
 use std::time::Duration;
 use tidegate_link::{
-    Arq, BlockError, Capacity, Config, CrossTraffic, Disorder, DualPi2Policy, FqCodelPolicy, Instant, Marking,
-    Middlebox,
-    Policy, Rate, RedPolicy, Scheduler, Sharing, TokenBucket,
+    Arq, BlockError, Capacity, Config, CrossTraffic, Disorder, DualPi2Policy, FqCodelPolicy,
+    Instant, Marking, Middlebox, Policy, Rate, RedPolicy, Scheduler, Sharing, TokenBucket,
 };
 
 fn ms(ms: u64) -> Duration {

@@ -159,7 +159,11 @@ impl Prague {
 
     /// §2.5.1: what is in flight, or may be, in a smoothed round trip; twice in slow start.
     fn pace(&mut self, w: &mut Window, f: &Flight) {
-        let Some(srtt) = f.srtt.map(|srtt| srtt.as_micros() as u64).filter(|&us| us > 0) else {
+        let Some(srtt) = f
+            .srtt
+            .map(|srtt| srtt.as_micros() as u64)
+            .filter(|&us| us > 0)
+        else {
             return;
         };
         let segments = (self.window >> WINDOW_BITS).max(f.in_flight.into());

@@ -45,31 +45,33 @@ fn segments() -> impl Strategy<Value = Segment> {
         option::of(any::<(u32, u32)>()),
         option::of(any::<u32>()),
     );
-    fields.prop_flat_map(|(((seq, ack, window), flags, ecn), timestamps, read_rate)| {
-        let segment = Segment {
-            seq: Seq(seq),
-            ack: Seq(ack),
-            flags: Flags(flags),
-            ecn: Ecn::from_bits(ecn),
-            window,
-            timestamps: timestamps.map(|(val, ecr)| Timestamps { val, ecr }),
-            ..Segment::default()
-        };
-        if segment.flags.has(Flags::SYN) {
-            syn_options()
-                .prop_map(move |syn| Segment { syn, ..segment })
-                .boxed()
-        } else {
-            let most = 4 - usize::from(timestamps.is_some()) - usize::from(read_rate.is_some());
-            sack(most)
-                .prop_map(move |sack| Segment {
-                    sack,
-                    read_rate: read_rate.map(ReadReport::from_word),
-                    ..segment
-                })
-                .boxed()
-        }
-    })
+    fields.prop_flat_map(
+        |(((seq, ack, window), flags, ecn), timestamps, read_rate)| {
+            let segment = Segment {
+                seq: Seq(seq),
+                ack: Seq(ack),
+                flags: Flags(flags),
+                ecn: Ecn::from_bits(ecn),
+                window,
+                timestamps: timestamps.map(|(val, ecr)| Timestamps { val, ecr }),
+                ..Segment::default()
+            };
+            if segment.flags.has(Flags::SYN) {
+                syn_options()
+                    .prop_map(move |syn| Segment { syn, ..segment })
+                    .boxed()
+            } else {
+                let most = 4 - usize::from(timestamps.is_some()) - usize::from(read_rate.is_some());
+                sack(most)
+                    .prop_map(move |sack| Segment {
+                        sack,
+                        read_rate: read_rate.map(ReadReport::from_word),
+                        ..segment
+                    })
+                    .boxed()
+            }
+        },
+    )
 }
 
 proptest! {

@@ -123,7 +123,9 @@ fn a_mark_changes_the_ecn_field_and_keeps_the_checksum_right() {
 
 /// The Internet checksum (RFC 1071), with whatever stands in its place.
 fn checksum(header: &[u8]) -> u16 {
-    let words = header.chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1]));
+    let words = header
+        .chunks(2)
+        .map(|w| u32::from(w[0]) << 8 | u32::from(w[1]));
     let sum: u32 = words.sum();
     let sum = (sum & 0xffff) + (sum >> 16);
     !(((sum & 0xffff) + (sum >> 16)) as u16)

@@ -98,12 +98,14 @@ fn an_empty_queue_ends_the_drop_state() {
     assert_eq!(bench.drops(0..101), [100]);
     let now = Instant::from_millis(10_200);
     let mut discarded = 0;
-    let nothing = bench
-        .codel
-        .dequeue(now, || None::<Taken<()>>, |()| {
+    let nothing = bench.codel.dequeue(
+        now,
+        || None::<Taken<()>>,
+        |()| {
             discarded += 1;
             None
-        });
+        },
+    );
     assert_eq!((nothing, discarded), (None, 0));
     assert_eq!(bench.drops(201..301), [0; 0]);
 }

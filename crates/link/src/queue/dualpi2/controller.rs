@@ -60,7 +60,8 @@ impl Controller {
             let rests = oldest.is_none() && self.probability == 0 && self.delay_ns == 0;
             if rests {
                 let missed = (now - at).as_nanos() / T_UPDATE.as_nanos() + 1;
-                self.next_update += Duration::from_nanos(missed as u64 * T_UPDATE.as_nanos() as u64);
+                self.next_update +=
+                    Duration::from_nanos(missed as u64 * T_UPDATE.as_nanos() as u64);
                 return;
             }
             self.update(oldest.map_or(Duration::ZERO, |oldest| at - oldest));

@@ -41,7 +41,9 @@ fn pop(queue: &mut DualPi2<Marked>, ms: u64) -> Option<Ecn> {
 /// A queue whose controller stands at that share of 1.
 fn at_probability(share: f64, policy: DualPi2Policy) -> DualPi2<Marked> {
     let mut queue = queue(None, policy);
-    queue.controller.set_probability((share * PROBABILITY_ONE as f64) as u32);
+    queue
+        .controller
+        .set_probability((share * PROBABILITY_ONE as f64) as u32);
     queue
 }
 

@@ -38,7 +38,10 @@ fn numbers(queue: &mut Fifo<Vec<u8>>) -> Vec<u8> {
 fn drop_tail_refuses_what_passes_the_packet_limit() {
     let mut queue = queue(Some(2), None, Policy::DropTail);
     push_all(&mut queue, &[100, 100, 100, 100]);
-    assert_eq!((queue.len(), queue.bytes(), queue.signals().dropped), (2, 200, 2));
+    assert_eq!(
+        (queue.len(), queue.bytes(), queue.signals().dropped),
+        (2, 200, 2)
+    );
     assert_eq!(numbers(&mut queue), [0, 1]);
 }
 
