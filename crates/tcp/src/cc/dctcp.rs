@@ -73,7 +73,7 @@ impl CongestionControl for Dctcp {
     /// §3.3, step 9: cwnd × (1 − α/2).
     fn ssthresh(&mut self, w: &Window, _f: &Flight) -> u32 {
         self.prior = w.cwnd;
-        let reduction = u64::from(w.cwnd) * u64::from(self.alpha) >> (ALPHA_BITS + 1);
+        let reduction = (u64::from(w.cwnd) * u64::from(self.alpha)) >> (ALPHA_BITS + 1);
         (w.cwnd - reduction as u32).max(LEAST)
     }
 

@@ -198,7 +198,7 @@ impl Prague {
 fn least_window(f: &Flight) -> u64 {
     let srtt = f.srtt.unwrap_or_default().as_micros() as u64;
     let segment_us = u64::from(f.mss.max(1)) * 1_000_000;
-    (LEAST_RATE * srtt << WINDOW_BITS) / segment_us
+    ((LEAST_RATE * srtt) << WINDOW_BITS) / segment_us
 }
 
 impl CongestionControl for Prague {

@@ -18,7 +18,7 @@ const BETA: i64 = gain(819);
 const SCALE: u64 = 64;
 
 const fn gain(of_256: i64) -> i64 {
-    (of_256 * PROBABILITY_ONE as i64 >> 2) / 1_000_000_000
+    ((of_256 * PROBABILITY_ONE as i64) >> 2) / 1_000_000_000
 }
 
 /// p and what it follows from.
