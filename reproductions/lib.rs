@@ -3,6 +3,7 @@
 
 pub mod afc;
 pub mod drwa;
+pub mod l4s;
 mod means;
 pub mod measurements;
 pub mod mpath;
@@ -22,6 +23,7 @@ pub fn papers() -> Vec<Paper> {
         drwa::paper(),
         tide::paper(),
         rivals::paper(),
+        l4s::paper(),
         rsfc::paper(),
         afc::paper(),
         mpath::paper(),

@@ -2,7 +2,7 @@
 
 use crate::tide::paths::Path;
 use anyhow::Result;
-use tidegate_scenario::{CakeSpec, Law, QueuePolicy, Run, ShapedSpec};
+use tidegate_scenario::{CakeSpec, EcnMode, Law, QueuePolicy, QueueSpec, Run, ShapedSpec};
 
 /// cake-autorate as it comes: 5, 20 and 80 Mbit/s down, 5, 20 and 35 up (its defaults.sh).
 const DEFAULTS: CakeSpec = CakeSpec {
@@ -22,6 +22,14 @@ const LEAST_MBPS: f64 = 0.2;
 /// An expert's least rate, as part of the base rate. Down to what a link carries at its worst, in an outage, it would collapse
 /// with each of them: the 5th percentile of a second's rate was tried, and used seven points less of the links.
 const OF_BASE: f64 = 0.5;
+
+/// The step of one who knows cells, in milliseconds: longer than their scheduler keeps a lone packet waiting. DCTCP's is a
+/// seventh of the round trip if that is more (Alizadeh et al. 2010, equation 13).
+const STEP_MS: f64 = 20.0;
+const OF_RTT: f64 = 7.0;
+
+/// A target of CoDel's, in milliseconds, that no delay reaches, so that nothing but the step signals.
+const NEVER_MS: f64 = 60_000.0;
 
 /// Why a shaper's delay may be shorter than tide's, or its goodput more.
 const TRADE: &str = "where it shapes, it shapes to much less than the link carries, and no queue stands at the link; where it does \
@@ -52,11 +60,23 @@ pub enum Rival {
     Bbr,
     /// The link, by FQ-CoDel.
     FqCodel,
+    /// The link by marks of CoDel, PIE or FQ-CoDel, and both ends, which heed them.
+    EcnCodel,
+    /// See [`Self::EcnCodel`].
+    EcnPie,
+    /// See [`Self::EcnCodel`].
+    EcnFqCodel,
+    /// The link by a step at which it marks, and both ends.
+    Dctcp,
+    /// The link by two queues, and both ends.
+    Prague,
+    /// The same, with a step that suits a cell's scheduler.
+    PragueStep,
 }
 
 impl Rival {
     /// All of them, as pictures and tables list them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 13] = [
         Self::Linux,
         Self::Tide,
         Self::Autorate,
@@ -64,6 +84,12 @@ impl Rival {
         Self::ByHand,
         Self::Bbr,
         Self::FqCodel,
+        Self::EcnCodel,
+        Self::EcnPie,
+        Self::EcnFqCodel,
+        Self::Dctcp,
+        Self::Prague,
+        Self::PragueStep,
     ];
 
     /// What it is called.
@@ -76,6 +102,12 @@ impl Rival {
             Self::ByHand => "CAKE at 75 % of the mean",
             Self::Bbr => "BBR sender",
             Self::FqCodel => "FQ-CoDel in the bottleneck",
+            Self::EcnCodel => "CUBIC with ECN, CoDel marks",
+            Self::EcnPie => "CUBIC with ECN, PIE marks",
+            Self::EcnFqCodel => "CUBIC with ECN, FQ-CoDel marks",
+            Self::Dctcp => "DCTCP over a step",
+            Self::Prague => "Prague over DualPI2, defaults",
+            Self::PragueStep => "Prague over DualPI2, step of 20 ms",
         }
     }
 
@@ -89,6 +121,11 @@ impl Rival {
             Self::ByHand => "the router, who knows the link",
             Self::Bbr => "every sender",
             Self::FqCodel => "the operator",
+            Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel => {
+                "the operator, every sender, every receiver: ECN"
+            }
+            Self::Dctcp => "the operator, every sender, every receiver: DCTCP",
+            Self::Prague | Self::PragueStep => "the operator, every sender, every receiver: L4S",
         }
     }
 
@@ -99,6 +136,14 @@ impl Rival {
                 "it stands where the queue is: a packet of the call passes those of the download, whose losses leave much of \
                  the link unused"
             }
+            Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel | Self::Dctcp => {
+                "it stands where the queue is, and keeps that to milliseconds, which a link whose rate changes within a \
+                 round trip runs out of"
+            }
+            Self::Prague | Self::PragueStep => {
+                "a packet of the call passes those of the download, as the two have a queue each; a download whose every \
+                 packet waits for the scheduler for longer than the step is told to slow down by each"
+            }
             Self::Linux => "untouched, it fills every buffer that there is",
             Self::Bbr => "it fills more of the buffer",
             _ => TRADE,
@@ -108,8 +153,24 @@ impl Rival {
     /// The queue discipline of the link.
     pub const fn policy(self) -> QueuePolicy {
         match self {
-            Self::FqCodel => QueuePolicy::FqCodel,
+            Self::FqCodel | Self::EcnFqCodel => QueuePolicy::FqCodel,
+            Self::EcnCodel | Self::Dctcp => QueuePolicy::Codel,
+            Self::EcnPie => QueuePolicy::Pie,
+            Self::Prague | Self::PragueStep => QueuePolicy::DualPi2,
             _ => QueuePolicy::DropTail,
+        }
+    }
+
+    /// Has the path's queue mark, if that is what it does: for DCTCP above a step alone.
+    pub fn mark(self, queue: &mut QueueSpec, path: &Path) {
+        match self {
+            Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel => queue.ecn = true,
+            Self::Dctcp => {
+                queue.ce_threshold_ms = Some(STEP_MS.max(f64::from(path.rtt_ms) / OF_RTT));
+                queue.codel_target_ms = NEVER_MS;
+            }
+            Self::PragueStep => queue.dualpi2_step_ms = STEP_MS,
+            _ => {}
         }
     }
 
@@ -124,8 +185,14 @@ impl Rival {
         };
         let mut run = Run::new(self.name(), law);
         run.stampless = law == Law::Tide;
-        if self == Self::Bbr {
-            run.congestion_control = Some("bbr".into());
+        run.congestion_control = match self {
+            Self::Bbr => Some("bbr".into()),
+            Self::Dctcp => Some("dctcp".into()),
+            Self::Prague | Self::PragueStep => Some("prague".into()),
+            _ => None,
+        };
+        if matches!(self, Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel) {
+            run.ecn = EcnMode::Classic;
         }
         run.cake = self.cake(path)?;
         Ok(run)

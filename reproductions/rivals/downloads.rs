@@ -60,6 +60,7 @@ fn name(rival: Rival, path: &Path) -> String {
 
 fn case(rival: Rival, path: &Path) -> Result<Case> {
     let mut scenario = path.scenario(rival.policy(), rival.run(path)?);
+    rival.mark(&mut scenario.down.queue, path);
     let (interval_ms, bytes) = CALL;
     scenario.workloads = vec![download(), Workload::new("call", ping(interval_ms, bytes))];
     let name = name(rival, path);

@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use tidegate_link::{Config, Instant};
 use tidegate_measure::{Demand, LinkRecord, Window};
 use tidegate_netns::{Namespace, panic_text};
-use tidegate_scenario::{FlowControl, Side};
+use tidegate_scenario::{EcnMode, FlowControl, Side};
 
 /// Two hosts with the kernel's TCP and the link between them, until dropped.
 pub struct EmulatedHosts {
@@ -38,6 +38,7 @@ impl EmulatedHosts {
             slow_start_after_idle: true,
             window: None,
             flow_control: FlowControl::Linux,
+            ecn: EcnMode::Off,
             own_tcp: Vec::new(),
             kernel_congestion_control: "cubic".into(),
             seed,

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use tidegate_netns::Namespace;
-use tidegate_scenario::{FlowControl, Hosts, Run, Side};
+use tidegate_scenario::{EcnMode, FlowControl, Hosts, Run, Side};
 use tidegate_tcp::cc::Algorithm;
 use tidegate_tcp::{Config, ReceiveBuffer};
 
@@ -44,6 +44,8 @@ pub struct Settings {
     pub window: Option<u64>,
     /// How TCP of our own keeps its receive buffer from overflowing.
     pub flow_control: FlowControl,
+    /// Explicit congestion notification; off: as the kernel has it, which agrees to what a peer asks for.
+    pub ecn: EcnMode,
     /// Hosts whose TCP is our own.
     pub own_tcp: Vec<Side>,
     /// Congestion control of the kernel's senders.
@@ -75,6 +77,7 @@ impl Settings {
             slow_start_after_idle: hosts.slow_start_after_idle,
             window: run.window,
             flow_control: run.flow_control,
+            ecn: run.ecn,
             own_tcp,
             kernel_congestion_control,
             seed,
@@ -254,6 +257,12 @@ fn configure(settings: &Settings) -> Result<bool> {
             "0"
         },
     )?;
+    match settings.ecn {
+        EcnMode::Off => {}
+        EcnMode::Classic => sysctl::write("ipv4/tcp_ecn", "1")?,
+        EcnMode::Accurate => sysctl::write("ipv4/tcp_ecn", "3")
+            .context("accurate ECN, which Linux has since 6.18")?,
+    }
     sysctl::write("ipv4/tcp_wmem", &format!("4096 16384 {SEND_BUFFER_MAX}"))?;
     if let Some(max) = settings.rmem_max {
         let [minimum, initial, _] = receive_buffer()?.map(|bytes| bytes.min(max));
@@ -333,6 +342,11 @@ fn config(settings: &Settings) -> Result<Config> {
             FlowControl::Linux => tidegate_tcp::FlowControl::Linux,
             FlowControl::Classic => tidegate_tcp::FlowControl::Classic,
             FlowControl::Adaptive => tidegate_tcp::FlowControl::Adaptive,
+        },
+        ecn: match settings.ecn {
+            EcnMode::Off => tidegate_tcp::EcnMode::Off,
+            EcnMode::Classic => tidegate_tcp::EcnMode::Classic,
+            EcnMode::Accurate => tidegate_tcp::EcnMode::Accurate,
         },
         ..Config::default()
     })

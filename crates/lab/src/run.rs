@@ -136,6 +136,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         congestion_control,
         flow_control,
         timestamps,
+        ecn,
         windowless,
         device,
         ..
@@ -155,6 +156,7 @@ pub fn check(scenario: &Scenario) -> Result<()> {
                 "sent by a congestion control of its own"
             }
             _ if timestamps.is_some() => "told whether it uses timestamps",
+            _ if ecn.is_some() => "told which ECN it uses",
             _ if flow_control.is_some() => "received by a flow control of its own",
             _ => continue,
         };

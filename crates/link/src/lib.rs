@@ -96,11 +96,14 @@ pub use link::{Delivery, Link, Stats};
 pub use loss::Loss;
 pub use packet::{Packet, Sequence};
 pub use parse::ParseError;
-pub use queue::{FqCodelPolicy, Policy, QueueConfig, QueuePolicy, RedPolicy};
+pub use queue::{
+    DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, RedPolicy,
+};
 pub use rate::{
     Capacity, CellKind, CellModel, Fading, Rate, RateSeries, ScheduledSeries, SignalWalk,
     StepsError, Trace, WalkError,
 };
 pub use shaper::TokenBucket;
 pub use share::{CellConfig, CrossTraffic, Scheduler, SchedulerKind, SharedLink, Sharing};
+pub use tidegate_ecn::Ecn;
 pub use tidegate_time::Instant;

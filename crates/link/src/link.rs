@@ -40,6 +40,8 @@ pub struct Stats {
     pub delivered_bytes: u64,
     /// Packets that the queue or the shaper dropped.
     pub dropped: u64,
+    /// Packets that the queue marked as having met congestion.
+    pub marked: u64,
     /// Packets that the loss model took, or that the link gave up after the last retransmission.
     pub lost: u64,
     /// Copies made on the way.
@@ -109,7 +111,7 @@ impl<P: Packet> Link<P> {
             None => self.queue.push(queued),
             Some(shaper) => shaper.push(queued),
         }
-        self.count_drops();
+        self.count_signals();
         // An idle transmitter starts at once.
         self.advance(now);
     }
@@ -242,13 +244,14 @@ impl<P: Packet> Link<P> {
         {
             self.transmit(arrival);
             self.queue.push(Queued { packet, arrival });
-            self.count_drops();
+            self.count_signals();
         }
     }
 
     #[inline]
-    fn count_drops(&mut self) {
+    fn count_signals(&mut self) {
         self.stats.dropped = self.queue.dropped();
+        self.stats.marked = self.queue.marked();
         if let Some(shaper) = &self.shaper {
             self.stats.dropped += shaper.dropped();
         }
@@ -269,7 +272,7 @@ impl<P: Packet> Link<P> {
             let due = self.propagation.due(at);
             self.stats.duplicated += self.flight.push(departure.packet, due, departure.queued);
         }
-        self.count_drops();
+        self.count_signals();
     }
 }
 

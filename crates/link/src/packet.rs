@@ -1,5 +1,7 @@
 //! What a link carries.
 
+use crate::Ecn;
+
 /// Anything that takes time on the wire. The link never looks inside: what a stage must know of a
 /// packet it asks here, and what a packet cannot tell the stage does without.
 pub trait Packet: Sized {
@@ -18,6 +20,14 @@ pub trait Packet: Sized {
     fn sequence(&self) -> Option<Sequence> {
         None
     }
+
+    /// Its ECN field. By default it is not ECN-capable: a queue that would mark it drops it.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+
+    /// Has the ECN field say CE. Only asked of what is ECN-capable.
+    fn mark(&mut self) {}
 
     /// A copy, for [`Disorder`](crate::Disorder); none, the default: such packets are never
     /// duplicated.

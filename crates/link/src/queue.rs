@@ -3,22 +3,28 @@
 mod backlog;
 mod codel;
 mod config;
+mod dualpi2;
 mod fifo;
 mod fq_codel;
 mod guard;
+mod marking;
 mod pie;
 mod red;
 
 pub(crate) use backlog::{Backlog, Queued};
 pub use config::{Policy, QueueConfig, QueuePolicy};
+pub use dualpi2::DualPi2Policy;
 pub use fq_codel::FqCodelPolicy;
+pub use marking::Marking;
 pub use red::RedPolicy;
 
 use crate::{Instant, Packet};
 use codel::Codel;
+use dualpi2::DualPi2;
 use fifo::Fifo;
 use fq_codel::FqCodel;
 use guard::Guard;
+use marking::Signals;
 use pie::Pie;
 use red::Red;
 use std::time::Duration;
@@ -33,10 +39,12 @@ pub(crate) enum Queue<P> {
     Fifo(Fifo<P>),
     /// A queue for each flow.
     FqCodel(Box<FqCodel<P>>),
+    /// One queue for L4S, and one for all others.
+    DualPi2(Box<DualPi2<P>>),
 }
 
 impl<P: Packet> Queue<P> {
-    /// An empty queue; `seed` is for RED and PIE.
+    /// An empty queue; `seed` is for RED, PIE and DualPI2.
     pub(crate) fn new(config: QueueConfig, seed: u64) -> Self {
         let guard: Box<dyn Guard<P>> = match config.policy {
             Policy::DropTail | Policy::DropHead => return Self::Fifo(Fifo::new(config, None)),
@@ -45,6 +53,9 @@ impl<P: Packet> Queue<P> {
             Policy::Pie { target } => Box::new(Pie::new(target, seed)),
             Policy::FqCodel(policy) => {
                 return Self::FqCodel(Box::new(FqCodel::new(config, policy)));
+            }
+            Policy::DualPi2(policy) => {
+                return Self::DualPi2(Box::new(DualPi2::new(config, policy, seed)));
             }
         };
         Self::Fifo(Fifo::new(config, Some(guard)))
@@ -56,6 +67,7 @@ impl<P: Packet> Queue<P> {
         match self {
             Self::Fifo(fifo) => fifo.push(queued),
             Self::FqCodel(fq) => fq.push(queued),
+            Self::DualPi2(dual) => dual.push(queued),
         }
     }
 
@@ -65,6 +77,7 @@ impl<P: Packet> Queue<P> {
         match self {
             Self::Fifo(fifo) => fifo.pop(at),
             Self::FqCodel(fq) => fq.pop(at),
+            Self::DualPi2(dual) => dual.pop(at),
         }
     }
 
@@ -81,6 +94,7 @@ impl<P: Packet> Queue<P> {
         match self {
             Self::Fifo(fifo) => fifo.oldest(),
             Self::FqCodel(fq) => fq.newest(),
+            Self::DualPi2(dual) => dual.newest(),
         }
     }
 
@@ -90,6 +104,7 @@ impl<P: Packet> Queue<P> {
         match self {
             Self::Fifo(fifo) => fifo.len(),
             Self::FqCodel(fq) => fq.len(),
+            Self::DualPi2(dual) => dual.len(),
         }
     }
 
@@ -98,15 +113,28 @@ impl<P: Packet> Queue<P> {
         match self {
             Self::Fifo(fifo) => fifo.bytes(),
             Self::FqCodel(fq) => fq.bytes(),
+            Self::DualPi2(dual) => dual.bytes(),
         }
     }
 
     /// Packets dropped so far, by a limit or by the policy.
     #[inline]
     pub(crate) fn dropped(&self) -> u64 {
+        self.signals().dropped
+    }
+
+    /// Packets marked so far.
+    #[inline]
+    pub(crate) fn marked(&self) -> u64 {
+        self.signals().marked
+    }
+
+    #[inline]
+    fn signals(&self) -> Signals {
         match self {
-            Self::Fifo(fifo) => fifo.dropped(),
-            Self::FqCodel(fq) => fq.dropped(),
+            Self::Fifo(fifo) => fifo.signals(),
+            Self::FqCodel(fq) => fq.signals(),
+            Self::DualPi2(dual) => dual.signals(),
         }
     }
 }

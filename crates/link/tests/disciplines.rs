@@ -191,6 +191,7 @@ fn acks_wait_behind_an_upload() {
             packets: None,
             bytes: Some(64_000),
             policy: Policy::DropTail,
+            ..QueueConfig::default()
         },
         ..Config::default()
     };

@@ -140,6 +140,7 @@ fn queues() -> impl Strategy<Value = QueueConfig> {
         packets,
         bytes,
         policy,
+        ..QueueConfig::default()
     })
 }
 

@@ -90,6 +90,7 @@ impl LinkRecord {
             queue_delay_ms: self.queue_delay.quantiles_ms(),
             drops: after.dropped,
             losses: after.lost,
+            marks: after.marked,
         }
     }
 }

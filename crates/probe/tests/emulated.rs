@@ -38,6 +38,7 @@ fn queue(packets: Option<usize>, bytes: Option<usize>, policy: Policy) -> QueueC
         packets,
         bytes,
         policy,
+        ..QueueConfig::default()
     }
 }
 

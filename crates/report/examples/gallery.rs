@@ -261,6 +261,7 @@ fn result(name: &str, index: usize, record: &Recorder, drops: u64) -> RunResult 
             queue_delay_ms: delay,
             drops,
             losses: 0,
+            marks: 0,
         },
         uplink: LinkResult::default(),
         health: health(index),

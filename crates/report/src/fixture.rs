@@ -41,6 +41,7 @@ pub(crate) fn run(name: &str, mbps: f64, queue_p95_ms: f64) -> RunResult {
             queue_delay_ms: quantiles(queue_p95_ms),
             drops: 321,
             losses: 0,
+            marks: 0,
         },
         ..RunResult::default()
     }

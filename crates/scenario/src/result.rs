@@ -172,6 +172,13 @@ pub struct LinkResult {
     pub drops: u64,
     /// Packets lost on the link by configuration, whole run.
     pub losses: u64,
+    /// Packets marked by the queue (CE), whole run; absent: none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub marks: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A further link on the way.

@@ -211,6 +211,10 @@ pub struct Run {
     /// In the laboratory for the hosts of `own_tcp`.
     #[serde(default, skip_serializing_if = "FlowControl::is_linux")]
     pub flow_control: FlowControl,
+    /// Explicit congestion notification of every connection, as `net.ipv4.tcp_ecn` has it: off (0), classic (1,
+    /// RFC 3168) or accurate (3, RFC 9768). DCTCP asks for classic by itself, Prague for accurate.
+    #[serde(default, skip_serializing_if = "EcnMode::is_off")]
+    pub ecn: EcnMode,
     /// Overrides `hosts.congestion_control`.
     pub congestion_control: Option<String>,
     /// Overrides `hosts.rmem_max`.
@@ -237,6 +241,7 @@ impl Run {
             keep_minima: false,
             window: None,
             flow_control: FlowControl::Linux,
+            ecn: EcnMode::Off,
             congestion_control: None,
             rmem_max: None,
             own_tcp: None,
@@ -330,5 +335,25 @@ impl FlowControl {
     /// Whether it is Linux's.
     pub fn is_linux(&self) -> bool {
         *self == Self::Linux
+    }
+}
+
+/// Which explicit congestion notification connections ask for, and agree to at most.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum EcnMode {
+    /// None: what would be marked is dropped.
+    #[default]
+    Off,
+    /// RFC 3168: the sender hears of marks once a round trip, and answers as to a loss.
+    Classic,
+    /// Accurate ECN (RFC 9768): the sender hears of each mark.
+    Accurate,
+}
+
+impl EcnMode {
+    /// Whether there is none.
+    pub fn is_off(&self) -> bool {
+        *self == Self::Off
     }
 }

@@ -1,7 +1,7 @@
 //! Workloads: what the hosts do, and what makes no sense in it.
 
 use crate::complaints::Complaints;
-use crate::{Direction, FlowControl, MpathSpec, ProxySpec, Side, words};
+use crate::{Direction, EcnMode, FlowControl, MpathSpec, ProxySpec, Side, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,9 @@ pub struct Workload {
     /// Whether its connections use TCP timestamps, instead of what the hosts say. For the simulator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
+    /// Explicit congestion notification of its connections, instead of the run's. For the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnMode>,
     /// What it does.
     pub does: WorkloadKind,
 }
@@ -67,6 +70,7 @@ impl Workload {
             congestion_control: None,
             flow_control: None,
             timestamps: None,
+            ecn: None,
             does,
         }
     }

@@ -95,6 +95,22 @@ fn a_downlink_that_cannot_be_is_refused() {
             "pie_target_ms is 0, expected more than 0 and at most 60000",
         ),
         (
+            "rate = { constant_mbps = 20 }\nqueue = { ecn = true }",
+            "ecn of a queue that never marks, or always, expected policy = codel, fq-codel, pie or red",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nqueue = { dualpi2_coupling = 0 }",
+            "dualpi2_coupling is 0, expected more than 0 and at most 255",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nqueue = { policy = 'pie', ce_threshold_ms = 1 }",
+            "ce_threshold_ms of a queue without it, expected policy = codel or fq-codel",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nqueue = { policy = 'codel', ce_threshold_ms = 0 }",
+            "ce_threshold_ms is 0, expected more than 0 and at most 60000",
+        ),
+        (
             "rate = { constant_mbps = 20 }\nqueue = { fq_flows = 0 }",
             "fq_quantum_bytes and fq_flows, expected at least 1, flows at most 65536",
         ),

@@ -142,6 +142,7 @@ pub fn shaper(shaped: &ShapedSpec) -> Config {
                 interval,
                 ..FqCodelPolicy::default()
             }),
+            ..QueueConfig::default()
         },
         rate: Rate::constant(bps),
         ..Config::default()

@@ -4,7 +4,7 @@ use crate::cake::{self, Cake};
 use crate::events::{EventQueue, Kind, Target};
 use crate::packet::{Body, Echo, Packet, Probe};
 use crate::random;
-use crate::windowless::{Released, Windowless};
+use crate::windowless::{self, Released, Windowless};
 use std::time::Duration;
 use tidegate_link::{Config, Link};
 use tidegate_measure::{Bins, LinkRecord, Passage, Window, demand};
@@ -146,13 +146,14 @@ impl Network {
     }
 
     /// A packet has reached the client. Returns whether it goes on to its application.
-    pub fn admits(&mut self, packet: &Packet) -> bool {
+    pub fn admits(&mut self, packet: &mut Packet) -> bool {
         let Some(workload) = self.windowless_workload(packet, Side::Client) else {
             return true;
         };
         let paths = &mut self.paths[0];
         self.windowless
             .arrives(paths, &mut self.events, self.now, packet, workload)
+            || windowless::signal(packet)
     }
 
     /// What waits at the client's edge may leave, or it is time to ask for the delay.

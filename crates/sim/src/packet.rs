@@ -1,6 +1,6 @@
 //! What travels.
 
-use tidegate_link::Sequence;
+use tidegate_link::{Ecn, Sequence};
 use tidegate_mpath::{Data, Feedback};
 use tidegate_scenario::Side;
 use tidegate_tcp::{Flags, Segment};
@@ -153,6 +153,19 @@ impl tidegate_link::Packet for Packet {
             end: start.wrapping_add(length),
             opens: segment.flags.has(Flags::SYN),
         })
+    }
+
+    fn ecn(&self) -> Ecn {
+        match &self.body {
+            Body::Segment(_, segment) => segment.ecn,
+            _ => Ecn::NotEct,
+        }
+    }
+
+    fn mark(&mut self) {
+        if let Body::Segment(_, segment) = &mut self.body {
+            segment.ecn = Ecn::Ce;
+        }
     }
 
     fn duplicate(&self) -> Option<Self> {

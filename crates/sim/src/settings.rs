@@ -2,7 +2,7 @@
 
 use crate::run::Unsupported;
 use tidegate_laws::Params;
-use tidegate_scenario::{FlowControl, Hosts, Run, Side, Udp, Workload};
+use tidegate_scenario::{EcnMode, FlowControl, Hosts, Run, Side, Udp, Workload};
 use tidegate_tcp::cc::{Algorithm, Factory};
 use tidegate_tcp::{Config, ReceiveBuffer};
 
@@ -36,6 +36,7 @@ pub fn config(hosts: &Hosts, run: &Run) -> Result<Config, Unsupported> {
             (None, None) => defaults.receive_buffer,
         },
         flow_control: flow_control(run.flow_control),
+        ecn: ecn(run.ecn),
         ..defaults
     })
 }
@@ -54,9 +55,18 @@ pub fn of_workload(others: &Config, workload: &Workload, run: &Run) -> Result<Co
             .flow_control
             .map_or(others.flow_control, flow_control),
         timestamps: workload.timestamps.unwrap_or(others.timestamps),
+        ecn: workload.ecn.map_or(others.ecn, ecn),
         paced: workload.windowless && run.udp != Udp::Fallback,
         ..others.clone()
     })
+}
+
+fn ecn(mode: EcnMode) -> tidegate_tcp::EcnMode {
+    match mode {
+        EcnMode::Off => tidegate_tcp::EcnMode::Off,
+        EcnMode::Classic => tidegate_tcp::EcnMode::Classic,
+        EcnMode::Accurate => tidegate_tcp::EcnMode::Accurate,
+    }
 }
 
 fn flow_control(kind: FlowControl) -> tidegate_tcp::FlowControl {

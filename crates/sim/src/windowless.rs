@@ -38,10 +38,19 @@ pub struct Released {
 }
 
 impl Released {
-    /// The packet, unless it is dropped for a signal.
-    pub fn passes(self) -> Option<Packet> {
-        (!self.signalled).then_some(self.packet)
+    /// The packet, marked for a signal if it can be; else a signal drops it.
+    pub fn passes(mut self) -> Option<Packet> {
+        (!self.signalled || signal(&mut self.packet)).then_some(self.packet)
     }
+}
+
+/// Marks a packet, as the kernel's programs do; whether it is ECN-capable.
+pub fn signal(packet: &mut Packet) -> bool {
+    let capable = packet.ecn().is_capable();
+    if capable {
+        packet.mark();
+    }
+    capable
 }
 
 /// One flow: its records, as a download and as an upload, and what waits of it.

@@ -102,8 +102,8 @@ impl World {
         }
     }
 
-    fn deliver(&mut self, packet: Packet, side: Side) {
-        if side == Side::Client && !self.network.admits(&packet) {
+    fn deliver(&mut self, mut packet: Packet, side: Side) {
+        if side == Side::Client && !self.network.admits(&mut packet) {
             return;
         }
         match packet.body {

@@ -22,6 +22,7 @@ pub mod bbr;
 pub mod bbr3;
 mod bic;
 mod cubic;
+mod dctcp;
 mod factory;
 mod highspeed;
 mod htcp;
@@ -29,6 +30,7 @@ mod jiffies;
 mod ledbat;
 mod manual;
 mod path;
+mod prague;
 mod reno;
 mod vegas;
 mod westwood;
@@ -36,6 +38,8 @@ mod westwood;
 #[cfg(test)]
 mod tests;
 
+use crate::Ecn;
+use crate::ecn::EcnMode;
 use crate::send::{Flight, RateSample};
 use std::fmt;
 use std::str::FromStr;
@@ -106,6 +110,8 @@ pub enum Recovery {
     Open,
     /// Duplicate ACKs or SACKs have come, nothing is believed lost yet.
     Disorder,
+    /// The window is being reduced, under PRR, for congestion that was marked (RFC 3168 §6.1.2).
+    Cwr,
     /// Fast recovery (RFC 6675), under PRR.
     Recovery,
     /// After a retransmission timeout.
@@ -191,6 +197,11 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// An ACK, for an algorithm that [controls its rate](Self::controls_rate) (`cong_control`).
     fn control(&mut self, _w: &mut Window, _f: &Flight, _sample: &RateSample) {}
 
+    /// Segments that leave together at most, where it says so itself (`tso_segs`).
+    fn train_segments(&self) -> Option<u32> {
+        None
+    }
+
     /// When [`Self::step`] is to be called; none: never. Asked after [`Self::init`] and after each step. Linux has no such
     /// timer: its algorithms act when something happens.
     fn next_step(&self) -> Option<Instant> {
@@ -225,11 +236,15 @@ pub enum Algorithm {
     Bbr,
     /// BBR version 3 (draft-ietf-ccwg-bbr), which Linux does not have.
     Bbr3,
+    /// DCTCP (RFC 8257) as Linux has it; needs ECN.
+    Dctcp,
+    /// TCP Prague (draft-briscoe-iccrg-prague-congestion-control), which needs accurate ECN.
+    Prague,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Reno,
         Self::Cubic,
         Self::Bic,
@@ -240,6 +255,8 @@ impl Algorithm {
         Self::Ledbat,
         Self::Bbr,
         Self::Bbr3,
+        Self::Dctcp,
+        Self::Prague,
     ];
 
     /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
@@ -255,12 +272,31 @@ impl Algorithm {
             Self::Ledbat => "ledbat",
             Self::Bbr => "bbr",
             Self::Bbr3 => "bbr3",
+            Self::Dctcp => "dctcp",
+            Self::Prague => "prague",
         }
     }
 
     /// The algorithm of this name in Linux.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|a| a.name() == name)
+    }
+
+    /// The ECN feedback that it asks for by itself, whatever the configuration (`TCP_CONG_NEEDS_ECN`).
+    pub const fn needs_ecn(self) -> EcnMode {
+        match self {
+            Self::Dctcp => EcnMode::Classic,
+            Self::Prague => EcnMode::Accurate,
+            _ => EcnMode::Off,
+        }
+    }
+
+    /// The codepoint of what it sends, where ECN is agreed on.
+    pub const fn ect(self) -> Ecn {
+        match self {
+            Self::Prague => Ecn::Ect1,
+            _ => Ecn::Ect0,
+        }
     }
 
     /// A fresh one, for one connection; `seed` is of what it does at random.
@@ -276,6 +312,8 @@ impl Algorithm {
             Self::Ledbat => Box::<ledbat::Ledbat>::default(),
             Self::Bbr => Box::new(bbr::Bbr::new(seed)),
             Self::Bbr3 => Box::new(bbr3::Bbr3::new(seed)),
+            Self::Dctcp => Box::<dctcp::Dctcp>::default(),
+            Self::Prague => Box::<prague::Prague>::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::Seq;
 use crate::cc::Factory;
+use crate::ecn::EcnMode;
 
 /// Settings of one endpoint. The defaults are those of Linux 6.18 over a path with an MTU of 1500.
 #[derive(Clone, Debug)]
@@ -32,6 +33,9 @@ pub struct Config {
     pub receive_buffer: ReceiveBuffer,
     /// How the receive buffer is kept from overflowing.
     pub flow_control: FlowControl,
+    /// Which explicit congestion notification to ask for, and to agree to at most (`tcp_ecn`: 0, 1 and 3). A
+    /// congestion control that needs more has more ([`Self::ecn`]).
+    pub ecn: EcnMode,
     /// Initial sequence number.
     pub initial_seq: Seq,
     /// Added to the clock in timestamps, so that no two connections' clocks agree.
@@ -43,6 +47,12 @@ impl Config {
     /// without being a choice of its own.
     pub fn seed(&self) -> u64 {
         u64::from(self.initial_seq.0) << 32 | u64::from(self.timestamp_offset)
+    }
+
+    /// Which explicit congestion notification the connection is to have, its congestion control's needs
+    /// included (`tcp_ca_needs_ecn`).
+    pub fn ecn(&self) -> EcnMode {
+        self.ecn.max(self.congestion_control.needs_ecn())
     }
 
     /// Whether to offer adaptive flow control. An autotuned buffer's room depends on what segments
@@ -68,6 +78,7 @@ impl Default for Config {
             nodelay: false,
             receive_buffer: ReceiveBuffer::default(),
             flow_control: FlowControl::default(),
+            ecn: EcnMode::Off,
             initial_seq: Seq(0),
             timestamp_offset: 0,
         }

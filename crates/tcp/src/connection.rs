@@ -1,5 +1,6 @@
 //! A connection: handshake, states, and what joins its two halves.
 
+mod ecn;
 mod handshake;
 mod states;
 pub(crate) mod timestamps;
@@ -8,6 +9,7 @@ use crate::cc::Manual;
 use crate::receive::{self, Receiver};
 use crate::send::{self, Sender, Transmission};
 use crate::{Config, Flags, Segment, Seq};
+use ecn::Negotiation;
 use handshake::Handshake;
 use std::ops::Range;
 use std::time::Duration;
@@ -82,6 +84,7 @@ pub struct Connection {
     state: State,
     ending: Option<Ending>,
     handshake: Handshake,
+    ecn: Negotiation,
     clock: Clock,
     /// Our initial sequence number and the peer's.
     initial: Seq,
@@ -127,6 +130,7 @@ impl Connection {
             state,
             ending: None,
             handshake: Handshake::new(now),
+            ecn: Negotiation::default(),
             clock: Clock::new(&config),
             initial: config.initial_seq,
             peer_initial: Seq(0),
@@ -359,6 +363,7 @@ impl Connection {
                 retransmits: self.handshake.retransmits(),
             },
         );
+        self.establish_ecn();
         self.afc = self.config.offers_afc() && peer.afc_permitted;
         if self.afc {
             self.receiver.tell_read_rate(now);

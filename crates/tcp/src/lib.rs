@@ -68,6 +68,7 @@
 pub mod cc;
 mod config;
 mod connection;
+mod ecn;
 pub mod receive;
 mod segment;
 pub mod send;
@@ -79,7 +80,9 @@ pub mod wire;
 
 pub use config::{Config, FlowControl, ReceiveBuffer};
 pub use connection::{Connection, Ending, State};
+pub use ecn::{Echo, EcnMode};
 pub use segment::{Flags, ReadReport, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 pub use socket::Socket;
 pub use stack::Stack;
+pub use tidegate_ecn::Ecn;
 pub use tidegate_time::Instant;

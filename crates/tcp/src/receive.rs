@@ -14,15 +14,18 @@
 mod ack;
 mod arrive;
 mod autotune;
+mod ecn;
 mod feedback;
 mod memory;
 mod reassembly;
 mod sack;
 mod window;
 
-use crate::{Config, FlowControl, ReadReport, ReceiveBuffer, SackBlocks, Segment, Seq};
+use crate::{Config, Ecn, Flags, FlowControl, ReadReport, ReceiveBuffer, SackBlocks, Segment, Seq};
 use ack::Acks;
 use autotune::Autotune;
+pub use ecn::Feedback as EcnFeedback;
+use ecn::Marks;
 use feedback::Feedback;
 use memory::Memory;
 use reassembly::{Range, Reassembly};
@@ -66,6 +69,10 @@ pub struct Arrival {
     pub push: bool,
     /// Milliseconds since the segment left that its timestamp echoes; None without timestamps.
     pub echo_age: Option<u32>,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// Whether CWR is set: the sender has reduced its window.
+    pub cwr: bool,
 }
 
 impl Arrival {
@@ -81,6 +88,8 @@ pub struct Advertisement {
     pub ack: u64,
     /// Window field.
     pub window: u16,
+    /// Flags that tell of marks.
+    pub flags: Flags,
     /// SACK blocks.
     pub sack: SackBlocks,
     /// How the application reads, if the peer is to know.
@@ -121,6 +130,7 @@ pub struct Receiver {
     window: Window,
     autotune: Autotune,
     acks: Acks,
+    marks: Marks,
     flow_control: FlowControl,
     /// Adaptive flow control, if both ends have agreed on it.
     feedback: Option<Feedback>,
@@ -158,6 +168,7 @@ impl Receiver {
             window: Window::new(&memory, 0, 0, mss.into()),
             autotune: Autotune::new(Instant::ZERO, 0),
             acks: Acks::new(Instant::ZERO, mss, false, 0, None),
+            marks: Marks::new(EcnFeedback::Off),
             flow_control: config.flow_control,
             feedback: None,
             copied: 1,
@@ -222,6 +233,19 @@ impl Receiver {
         }
         self.note_arrival(now);
         self.acks.refuse(now, len);
+    }
+
+    /// Both ends have agreed on how marks are told; the peer's SYN came as `syn`.
+    pub fn tell_marks(&mut self, feedback: EcnFeedback, syn: Ecn) {
+        self.marks = Marks::new(feedback);
+        self.marks.shook_hands(syn);
+    }
+
+    /// An acceptable segment has arrived, with data or without.
+    pub fn note_mark(&mut self, ecn: Ecn) {
+        if self.marks.segment(ecn) {
+            self.acks.hasten();
+        }
     }
 
     /// An ACK is due at once.
@@ -351,12 +375,26 @@ impl Receiver {
         Advertisement {
             ack: self.next(),
             window,
+            flags: self.marks.tell(None),
             sack: self.sack_blocks(),
             read_rate: self
                 .told()
                 .then(|| self.feedback.as_mut().map(Feedback::tell))
                 .flatten(),
         }
+    }
+
+    /// An ACK that is to leave before any other segment, of what came before marks began or ended (RFC 8257 §3.2).
+    pub fn advertise_early(&mut self) -> Option<Advertisement> {
+        let early = self.marks.take_early()?;
+        let stock = stock(&self.memory, &self.reassembly, self.copied, &self.acks);
+        Some(Advertisement {
+            ack: early.ack,
+            window: self.window.advertise(&stock),
+            flags: self.marks.tell(Some(early)),
+            sack: self.sack_blocks(),
+            read_rate: None,
+        })
     }
 
     /// Bytes of header that SACK blocks and read rate of the next [`Self::advertise`] take.

@@ -2,6 +2,7 @@
 //! and what `wire` reads from and writes to bytes.
 
 use std::fmt;
+use tidegate_ecn::Ecn;
 
 /// A sequence number (RFC 9293 §3.4): 32 bits that wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -28,9 +29,9 @@ impl fmt::Display for Seq {
     }
 }
 
-/// Control bits (RFC 9293 §3.1).
+/// Control bits (RFC 9293 §3.1; AE: RFC 9768 §5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// No more data from the sender.
@@ -43,6 +44,14 @@ impl Flags {
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement field is valid.
     pub const ACK: Self = Self(0x10);
+    /// ECN-Echo, or ACE's lowest bit.
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced, or ACE's middle bit.
+    pub const CWR: Self = Self(0x80);
+    /// Accurate ECN, or ACE's highest bit.
+    pub const AE: Self = Self(0x100);
+    /// Those three, which accurate ECN takes for one number.
+    const ACE: Self = Self(0x1c0);
 
     /// Whether every bit of `other` is set.
     pub const fn has(self, other: Self) -> bool {
@@ -52,6 +61,16 @@ impl Flags {
     /// Both sets.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// The three ECN flags as accurate ECN's number (RFC 9768 §3.2.2).
+    pub const fn ace(self) -> u8 {
+        ((self.0 & Self::ACE.0) >> 6) as u8
+    }
+
+    /// With the low three bits of that number for the ECN flags.
+    pub const fn with_ace(self, ace: u8) -> Self {
+        Self(self.0 & !Self::ACE.0 | ((ace & 7) as u16) << 6)
     }
 }
 
@@ -154,6 +173,8 @@ pub struct Segment {
     pub flags: Flags,
     /// Window field as it is on the wire: not yet scaled.
     pub window: u16,
+    /// ECN field of the IP header in front of it.
+    pub ecn: Ecn,
     /// Payload in bytes.
     pub len: u32,
     /// Timestamps, if the connection uses them.

@@ -3,6 +3,7 @@
 mod ack;
 mod clock;
 mod credit;
+mod ecn;
 mod output;
 mod pacing;
 mod probe;
@@ -24,6 +25,7 @@ mod validation;
 
 use crate::cc::{CongestionControl, Event, Manual, Window};
 use credit::Credit;
+use ecn::Marks;
 use output::Work;
 use pacing::Pacing;
 use prr::Prr;
@@ -89,6 +91,7 @@ pub struct Sender {
     rack: Rack,
     rate: Rate,
     episode: Episode,
+    marks: Marks,
     prr: Prr,
     tlp: Option<LossProbe>,
 
@@ -148,6 +151,7 @@ impl Sender {
             rack: Rack::new(),
             rate: Rate::new(start),
             episode: Episode::new(),
+            marks: Marks::default(),
             prr: Prr::default(),
             tlp: None,
             cc: config.congestion_control.build(config.seed()),
@@ -294,6 +298,7 @@ impl Sender {
             snd_una: self.una,
             snd_nxt: self.next(),
             delivered: self.rate.delivered,
+            delivered_ce: self.marks.delivered,
             lost: self.rate.lost,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),

@@ -48,6 +48,6 @@ pub fn write(packet: &mut Vec<u8>, addresses: &Addresses, segment: &Segment, pay
     let len = payload[0].len() + payload[1].len();
     debug_assert_eq!(len, segment.len as usize, "the payload that it counts");
     packet.clear();
-    ip::write(packet, addresses, segment.header_bytes() + len);
+    ip::write(packet, addresses, segment.ecn, segment.header_bytes() + len);
     tcp::write(packet, addresses, segment, payload);
 }

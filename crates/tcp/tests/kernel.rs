@@ -64,6 +64,7 @@ impl Recording {
                         fin: f[4].contains('F'),
                         push: f[4].contains('P'),
                         echo_age: f[5].parse().ok(),
+                        ..Arrival::default()
                     }),
                 )),
                 "a" => r.answers.push(Answer {

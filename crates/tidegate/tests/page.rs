@@ -26,6 +26,7 @@ fn link(bps: f64) -> Config {
             packets: Some(500),
             bytes: None,
             policy: Policy::DropTail,
+            ..QueueConfig::default()
         },
         ..Config::default()
     }

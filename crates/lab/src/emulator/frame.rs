@@ -1,7 +1,7 @@
 //! A packet on its way, and what the link's stages ask of it.
 
 use crate::tun::MTU;
-use tidegate_link::{Instant, Packet, Sequence};
+use tidegate_link::{Ecn, Instant, Packet, Sequence};
 
 /// IP protocol numbers.
 const TCP: u8 = 6;
@@ -61,11 +61,47 @@ impl Packet for Frame {
         })
     }
 
+    fn ecn(&self) -> Ecn {
+        let class = match *self.bytes {
+            [first, class, ..] if first >> 4 == 4 => class,
+            // The traffic class lies across two bytes.
+            [first, rest, ..] if first >> 4 == 6 => rest >> 4,
+            _ => 0,
+        };
+        Ecn::from_bits(class)
+    }
+
+    fn mark(&mut self) {
+        match *self.bytes.as_mut_slice() {
+            [first, ref mut class, ..] if first >> 4 == 4 => {
+                let before = *class;
+                *class |= Ecn::Ce.bits();
+                self.adjust_checksum(before.into(), (before | Ecn::Ce.bits()).into());
+            }
+            [first, ref mut rest, ..] if first >> 4 == 6 => *rest |= Ecn::Ce.bits() << 4,
+            _ => {}
+        }
+    }
+
     fn duplicate(&self) -> Option<Self> {
         // All of one size, since the emulator reuses its buffers.
         let mut bytes = Vec::with_capacity(MTU.max(self.bytes.len()));
         bytes.extend_from_slice(&self.bytes);
         Some(Self { bytes, ..*self })
+    }
+}
+
+impl Frame {
+    /// IPv4's header has another word in place of one (RFC 1624 §3, equation 3).
+    fn adjust_checksum(&mut self, before: u16, after: u16) {
+        let Some(checksum) = self.bytes.get_mut(10..12) else {
+            return;
+        };
+        let old = u16::from_be_bytes([checksum[0], checksum[1]]);
+        let sum = u32::from(!old) + u32::from(!before) + u32::from(after);
+        let folded = (sum & 0xffff) + (sum >> 16);
+        let folded = (folded & 0xffff) + (folded >> 16);
+        checksum.copy_from_slice(&(!(folded as u16)).to_be_bytes());
     }
 }
 

@@ -55,6 +55,12 @@ fn what_only_the_simulator_has_is_refused_by_name() {
             "told whether it uses timestamps",
         ),
         (
+            "does = { bulk = {} }, ecn = 'classic'",
+            "",
+            "",
+            "told which ECN it uses",
+        ),
+        (
             "does = { bulk = {} }, weight = 2",
             "",
             "",

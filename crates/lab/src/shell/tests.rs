@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tidegate_link::Config;
 use tidegate_measure::{Demand, LinkRecord, Window};
-use tidegate_scenario::{FlowControl, Side};
+use tidegate_scenario::{EcnMode, FlowControl, Side};
 use tidegate_testing::{has_tun, skipped};
 
 /// The caller's namespace, and a host beyond it that knows no way to anybody but the caller.
@@ -41,6 +41,7 @@ impl World {
             slow_start_after_idle: true,
             window: None,
             flow_control: FlowControl::Linux,
+            ecn: EcnMode::Off,
             own_tcp: Vec::new(),
             kernel_congestion_control: "reno".into(),
             seed: 1,

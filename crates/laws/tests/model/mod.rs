@@ -122,6 +122,7 @@ pub fn deep(rate: Rate, delay: Duration) -> Config {
             packets: None,
             bytes: None,
             policy: Policy::DropTail,
+            ..QueueConfig::default()
         },
         ..Config::default()
     }

@@ -116,6 +116,7 @@ fn codel_drops_when_the_queue_has_stood_for_an_interval() {
                     target: Duration::from_millis(5),
                     interval: Duration::from_millis(100),
                 },
+                ..QueueConfig::default()
             },
             ..Config::default()
         },

@@ -2,6 +2,7 @@
 
 use super::backlog::{Backlog, Queued};
 use super::guard::Guard;
+use super::marking::Signals;
 use crate::{Instant, Packet};
 use std::time::Duration;
 
@@ -50,22 +51,41 @@ impl Codel {
         (self.target, self.interval) = (target, interval);
     }
 
+    /// The oldest packet of `backlog` that is to be sent, from `at` on.
+    #[inline]
+    pub(super) fn next<P: Packet>(
+        &mut self,
+        at: Instant,
+        backlog: &mut Backlog<P>,
+        signals: &mut Signals,
+    ) -> Option<Queued<P>> {
+        let signal = |queued| signals.signal(queued);
+        let mut queued = self.dequeue(at, || Taken::from(backlog), signal)?;
+        signals.step(&mut queued, at);
+        Some(queued)
+    }
+
     /// The dequeue routine of §5.5. `take` hands out the oldest packet with its arrival and the
-    /// backlog in bytes that it leaves behind; `discard` gets what is dropped.
+    /// backlog in bytes that it leaves behind; `signal` gets what is to be dropped, and returns what it has
+    /// marked instead (RFC 8289 §3: "drop or mark"; Linux's `codel_dequeue` says how the two differ).
     #[inline]
     pub(super) fn dequeue<T>(
         &mut self,
         now: Instant,
         mut take: impl FnMut() -> Option<Taken<T>>,
-        mut discard: impl FnMut(T),
+        mut signal: impl FnMut(T) -> Option<T>,
     ) -> Option<T> {
         let (mut packet, mut ok_to_drop) = self.dodequeue(now, take());
         if self.dropping {
             self.dropping = ok_to_drop;
             // A large backlog might want the next drop now as well, hence a loop.
             while self.dropping && now >= self.drop_next {
-                packet.map(&mut discard);
                 self.count += 1;
+                packet = packet.and_then(&mut signal);
+                if packet.is_some() {
+                    self.drop_next = self.control_law(self.drop_next);
+                    break;
+                }
                 (packet, ok_to_drop) = self.dodequeue(now, take());
                 if ok_to_drop {
                     self.drop_next = self.control_law(self.drop_next);
@@ -74,8 +94,10 @@ impl Codel {
                 }
             }
         } else if ok_to_drop {
-            packet.map(&mut discard);
-            (packet, _) = self.dodequeue(now, take());
+            packet = packet.and_then(&mut signal);
+            if packet.is_none() {
+                (packet, _) = self.dodequeue(now, take());
+            }
             self.enter_drop_state(now);
         }
         packet
@@ -130,9 +152,9 @@ impl<P: Packet> Guard<P> for Codel {
         &mut self,
         at: Instant,
         backlog: &mut Backlog<P>,
-        dropped: &mut u64,
+        signals: &mut Signals,
     ) -> Option<Queued<P>> {
-        self.dequeue(at, || Taken::from(backlog), |_| *dropped += 1)
+        self.next(at, backlog, signals)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a queue is told to be.
 
-use super::{FqCodelPolicy, RedPolicy};
+use super::{DualPi2Policy, FqCodelPolicy, Marking, RedPolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -15,6 +15,8 @@ pub struct QueueConfig {
     pub bytes: Option<usize>,
     /// What happens at the limit, and before.
     pub policy: Policy,
+    /// What is marked in place of being dropped.
+    pub marking: Marking,
 }
 
 impl Default for QueueConfig {
@@ -24,6 +26,7 @@ impl Default for QueueConfig {
             packets: Some(1000),
             bytes: None,
             policy: Policy::DropTail,
+            marking: Marking::default(),
         }
     }
 }
@@ -59,4 +62,8 @@ pub enum Policy {
     },
     /// FQ-CoDel (RFC 8290); at the limit the flow with the most bytes loses its oldest packets.
     FqCodel(FqCodelPolicy),
+    /// DualPI2 (RFC 9332) as Linux has it, drop-tail at the limit.
+    #[strum_discriminants(serde(rename = "dualpi2"))]
+    #[strum_discriminants(strum(serialize = "dualpi2"))]
+    DualPi2(DualPi2Policy),
 }

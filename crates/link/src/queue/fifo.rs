@@ -2,6 +2,7 @@
 
 use super::backlog::{Backlog, Queued};
 use super::guard::Guard;
+use super::marking::Signals;
 use crate::{Instant, Packet, Policy, QueueConfig};
 
 /// First in, first out, within the limits of a [`QueueConfig`].
@@ -14,7 +15,7 @@ pub(crate) struct Fifo<P> {
     drops_head: bool,
     /// What keeps the queue shorter than the limits.
     guard: Option<Box<dyn Guard<P>>>,
-    dropped: u64,
+    signals: Signals,
 }
 
 impl<P: Packet> Fifo<P> {
@@ -25,29 +26,32 @@ impl<P: Packet> Fifo<P> {
             max_bytes: config.bytes.unwrap_or(usize::MAX),
             drops_head: config.policy == Policy::DropHead,
             guard,
-            dropped: 0,
+            signals: Signals::new(config.marking),
         }
     }
 
     #[inline]
-    pub(super) fn push(&mut self, queued: Queued<P>) {
+    pub(super) fn push(&mut self, mut queued: Queued<P>) {
         let bytes = queued.packet.wire_bytes();
         if self.drops_head {
             self.make_room(bytes);
         }
-        if self.admits(queued.arrival) && self.fits(bytes) {
+        if self.admits(&mut queued) && self.fits(bytes) {
             self.backlog.push(queued);
         } else {
-            self.dropped += 1;
+            self.signals.dropped += 1;
         }
     }
 
-    /// Whether the guard takes in a packet that arrives at `now`.
+    /// Whether the guard takes in a packet that has just arrived, marked or not.
     #[inline]
-    fn admits(&mut self, now: Instant) -> bool {
+    fn admits(&mut self, queued: &mut Queued<P>) -> bool {
         match &mut self.guard {
             None => true,
-            Some(guard) => guard.admits(now, &self.backlog),
+            Some(guard) => {
+                guard.admits(queued.arrival, &self.backlog)
+                    || guard.marks() && self.signals.marks(&mut queued.packet)
+            }
         }
     }
 
@@ -57,7 +61,7 @@ impl<P: Packet> Fifo<P> {
         if bytes <= self.max_bytes && self.max_packets > 0 {
             while !self.fits(bytes) {
                 self.backlog.pop();
-                self.dropped += 1;
+                self.signals.dropped += 1;
             }
         }
     }
@@ -66,7 +70,7 @@ impl<P: Packet> Fifo<P> {
     pub(super) fn pop(&mut self, at: Instant) -> Option<Queued<P>> {
         match &mut self.guard {
             None => self.backlog.pop(),
-            Some(guard) => guard.pop(at, &mut self.backlog, &mut self.dropped),
+            Some(guard) => guard.pop(at, &mut self.backlog, &mut self.signals),
         }
     }
 
@@ -84,8 +88,8 @@ impl<P: Packet> Fifo<P> {
         self.backlog.bytes()
     }
 
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped
+    pub(super) fn signals(&self) -> Signals {
+        self.signals
     }
 
     /// Whether a packet of `bytes` keeps both limits.

@@ -2,7 +2,8 @@
 //! flows first. Names are the RFC's.
 
 use super::backlog::{Backlog, Queued};
-use super::codel::{Codel, Taken};
+use super::codel::Codel;
+use super::marking::Signals;
 use crate::{Instant, Packet, QueueConfig};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -60,7 +61,7 @@ pub(crate) struct FqCodel<P> {
     bytes: usize,
     /// When a packet was last taken in.
     newest: Instant,
-    dropped: u64,
+    signals: Signals,
 }
 
 #[derive(Debug)]
@@ -91,7 +92,7 @@ impl<P: Packet> FqCodel<P> {
             packets: 0,
             bytes: 0,
             newest: Instant::ZERO,
-            dropped: 0,
+            signals: Signals::new(config.marking),
         }
     }
 
@@ -147,7 +148,7 @@ impl<P: Packet> FqCodel<P> {
             };
             gone += queued.packet.wire_bytes();
             self.packets -= 1;
-            self.dropped += 1;
+            self.signals.dropped += 1;
             // Linux lets CoDel know, so that it signals harder.
             flow.codel.dropped_elsewhere();
             if gone >= threshold {
@@ -189,12 +190,12 @@ impl<P: Packet> FqCodel<P> {
             flows,
             packets,
             bytes,
-            dropped,
+            signals,
             ..
         } = self;
         let Flow { backlog, codel, .. } = &mut flows[index as usize];
         let before = (backlog.len(), backlog.bytes());
-        let queued = codel.dequeue(at, || Taken::from(backlog), |_| *dropped += 1);
+        let queued = codel.next(at, backlog, signals);
         *packets -= before.0 - backlog.len();
         *bytes -= before.1 - backlog.bytes();
         queued
@@ -228,8 +229,8 @@ impl<P: Packet> FqCodel<P> {
         self.bytes
     }
 
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped
+    pub(super) fn signals(&self) -> Signals {
+        self.signals
     }
 }
 

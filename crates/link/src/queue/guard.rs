@@ -1,6 +1,7 @@
 //! What watches over a queue.
 
 use super::backlog::{Backlog, Queued};
+use super::marking::Signals;
 use crate::Instant;
 use std::fmt::Debug;
 
@@ -11,12 +12,17 @@ pub(super) trait Guard<P>: Debug + Send + Sync {
         true
     }
 
-    /// Takes out the next packet to be transmitted, from `at` on; counts in `dropped` what it drops
-    /// before that.
+    /// Whether the packet that it has just not taken in may be marked instead, if it can be.
+    fn marks(&self) -> bool {
+        true
+    }
+
+    /// Takes out the next packet to be transmitted, from `at` on; `signals` takes what it drops before
+    /// that, or marks.
     fn pop(
         &mut self,
         at: Instant,
         backlog: &mut Backlog<P>,
-        dropped: &mut u64,
+        signals: &mut Signals,
     ) -> Option<Queued<P>>;
 }

@@ -6,6 +6,7 @@
 
 use super::backlog::{Backlog, Queued};
 use super::guard::Guard;
+use super::marking::Signals;
 use crate::{Instant, Packet};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -25,6 +26,8 @@ const MEAN_PKTSIZE: usize = 1500;
 const MAX_STEP: f64 = 0.02;
 /// A delay above this, which only Linux's PIE looks at, adds [`MAX_STEP`] each time.
 const HIGH_DELAY: Duration = Duration::from_millis(250);
+/// §5.1: above this probability, of flows that do not answer, even what is ECN-capable is dropped (mark_ecnth).
+const MARK_ECNTH: f64 = 0.1;
 /// What Linux leaves of the probability after an update without delay; §4.2 says 0.98.
 const DECAY: f64 = 63.0 / 64.0;
 
@@ -173,7 +176,11 @@ impl<P: Packet> Guard<P> for Pie {
         !self.refuses(now, backlog.bytes())
     }
 
-    fn pop(&mut self, at: Instant, backlog: &mut Backlog<P>, _: &mut u64) -> Option<Queued<P>> {
+    fn marks(&self) -> bool {
+        self.drop_prob <= MARK_ECNTH
+    }
+
+    fn pop(&mut self, at: Instant, backlog: &mut Backlog<P>, _: &mut Signals) -> Option<Queued<P>> {
         let queued = backlog.pop()?;
         self.left(at, at - queued.arrival, backlog.bytes());
         Some(queued)

@@ -4,6 +4,7 @@
 
 use super::backlog::{Backlog, Queued};
 use super::guard::Guard;
+use super::marking::Signals;
 use crate::power::power;
 use crate::{Instant, Packet};
 use rand::{RngExt, SeedableRng};
@@ -110,13 +111,14 @@ impl Red {
     }
 }
 
-/// Acts when a packet arrives.
+/// Acts when a packet arrives. What is ECN-capable is marked at any probability, as Linux's does without
+/// `harddrop`.
 impl<P: Packet> Guard<P> for Red {
     fn admits(&mut self, now: Instant, backlog: &Backlog<P>) -> bool {
         !self.refuses(now, backlog.len())
     }
 
-    fn pop(&mut self, at: Instant, backlog: &mut Backlog<P>, _: &mut u64) -> Option<Queued<P>> {
+    fn pop(&mut self, at: Instant, backlog: &mut Backlog<P>, _: &mut Signals) -> Option<Queued<P>> {
         let queued = backlog.pop()?;
         if backlog.len() == 0 {
             self.emptied(at);

@@ -117,6 +117,7 @@ impl SenderView {
         match self.lock().flight.recovery {
             Recovery::Open => "open",
             Recovery::Disorder => "disorder",
+            Recovery::Cwr => "cwr",
             Recovery::Recovery => "recovery",
             Recovery::Loss => "loss",
         }

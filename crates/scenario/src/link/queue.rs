@@ -5,7 +5,9 @@ use crate::complaints::Complaints;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use tidegate_link::{FqCodelPolicy, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy};
+use tidegate_link::{
+    DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy,
+};
 
 /// The packet that RED takes for typical.
 const TYPICAL_BYTES: f64 = 1500.0;
@@ -37,6 +39,22 @@ pub struct QueueSpec {
     /// PIE's target (RFC 8033 §4.2), in milliseconds.
     #[serde(default = "pie_target_ms")]
     pub pie_target_ms: f64,
+    /// DualPI2's target (RFC 9332 §A.1), in milliseconds; 15 by default.
+    #[serde(
+        default = "dualpi2_target_ms",
+        skip_serializing_if = "is_dualpi2_target"
+    )]
+    pub dualpi2_target_ms: f64,
+    /// DualPI2: what waits in the queue for L4S for longer is marked, in milliseconds; 1 by default.
+    #[serde(default = "dualpi2_step_ms", skip_serializing_if = "is_dualpi2_step")]
+    pub dualpi2_step_ms: f64,
+    /// DualPI2's k: how many times the square root of the others' probability L4S is marked with; 2 by default.
+    #[serde(
+        default = "dualpi2_coupling",
+        skip_serializing_if = "is_dualpi2_coupling"
+    )]
+    #[schemars(extend("unit" = "ratio"))]
+    pub dualpi2_coupling: u32,
     /// RED's min_th in packets: a shorter average queue is left alone. A twelfth of `packets` by
     /// default.
     pub red_min_packets: Option<f64>,
@@ -50,6 +68,14 @@ pub struct QueueSpec {
     /// RED's w_q: the weight of the newest queue length in the average.
     #[serde(default = "red_weight")]
     pub red_weight: f64,
+    /// Whether CoDel, FQ-CoDel, PIE and RED mark packets that are ECN-capable where they would drop them, as
+    /// Linux's do with `ecn`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
+    /// CoDel and FQ-CoDel: a packet that is ECN-capable and has waited for longer is marked, each of them
+    /// (Linux's `ce_threshold`), in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ce_threshold_ms: Option<f64>,
 }
 
 impl Default for QueueSpec {
@@ -63,10 +89,15 @@ impl Default for QueueSpec {
             fq_quantum_bytes: fq_quantum_bytes(),
             fq_flows: fq_flows(),
             pie_target_ms: pie_target_ms(),
+            dualpi2_target_ms: dualpi2_target_ms(),
+            dualpi2_step_ms: dualpi2_step_ms(),
+            dualpi2_coupling: dualpi2_coupling(),
             red_min_packets: None,
             red_max_packets: None,
             red_max_probability: red_max_probability(),
             red_weight: red_weight(),
+            ecn: false,
+            ce_threshold_ms: None,
         }
     }
 }
@@ -89,6 +120,30 @@ fn fq_flows() -> u32 {
 
 fn pie_target_ms() -> f64 {
     15.0
+}
+
+fn dualpi2_target_ms() -> f64 {
+    15.0
+}
+
+fn is_dualpi2_target(ms: &f64) -> bool {
+    *ms == dualpi2_target_ms()
+}
+
+fn dualpi2_step_ms() -> f64 {
+    1.0
+}
+
+fn is_dualpi2_step(ms: &f64) -> bool {
+    *ms == dualpi2_step_ms()
+}
+
+fn dualpi2_coupling() -> u32 {
+    DualPi2Policy::default().coupling
+}
+
+fn is_dualpi2_coupling(k: &u32) -> bool {
+    *k == dualpi2_coupling()
 }
 
 /// Floyd and Jacobson 1993, section VI.
@@ -131,6 +186,9 @@ impl QueueSpec {
             "fq_quantum_bytes and fq_flows, expected at least 1, flows at most 65536".into()
         });
         to.within("pie_target_ms", self.pie_target_ms, 60_000.0);
+        to.within("dualpi2_target_ms", self.dualpi2_target_ms, 60_000.0);
+        to.within("dualpi2_step_ms", self.dualpi2_step_ms, 60_000.0);
+        to.within("dualpi2_coupling", self.dualpi2_coupling.into(), 255.0);
         let (min, max) = self.red_thresholds();
         let key = match self.red_min_packets {
             Some(_) => "red_min_packets",
@@ -143,6 +201,28 @@ impl QueueSpec {
         });
         to.within("red_max_probability", self.red_max_probability, 1.0);
         to.within("red_weight", self.red_weight, 1.0);
+        self.complain_of_marks(to);
+    }
+
+    fn complain_of_marks(&self, to: &mut Complaints) {
+        use QueuePolicy::{Codel, DropHead, DropTail, DualPi2, FqCodel};
+        to.expect(
+            !self.ecn || !matches!(self.policy, DropTail | DropHead | DualPi2),
+            "ecn",
+            || "ecn of a queue that never marks, or always, expected policy = codel, fq-codel, pie or red"
+                    .into(),
+        );
+        if let Some(threshold) = self.ce_threshold_ms {
+            to.within("ce_threshold_ms", threshold, 60_000.0);
+            to.expect(
+                matches!(self.policy, Codel | FqCodel),
+                "ce_threshold_ms",
+                || {
+                    "ce_threshold_ms of a queue without it, expected policy = codel or fq-codel"
+                        .into()
+                },
+            );
+        }
     }
 
     /// The queue of a link of that rate, from which RED takes the time of a packet.
@@ -151,6 +231,10 @@ impl QueueSpec {
             packets: self.packets,
             bytes: self.bytes,
             policy: self.policy(rate),
+            marking: Marking {
+                ecn: self.ecn,
+                ce_threshold: self.ce_threshold_ms.map(milliseconds),
+            },
         }
     }
 
@@ -170,6 +254,12 @@ impl QueueSpec {
                 interval,
                 quantum: self.fq_quantum_bytes,
                 flows: self.fq_flows,
+            }),
+            QueuePolicy::DualPi2 => Policy::DualPi2(DualPi2Policy {
+                target: milliseconds(self.dualpi2_target_ms),
+                step: milliseconds(self.dualpi2_step_ms),
+                coupling: self.dualpi2_coupling,
+                ..DualPi2Policy::default()
             }),
         }
     }

@@ -4,8 +4,8 @@ use crate::{LinkSpec, LoadError};
 use std::path::Path;
 use std::time::Duration;
 use tidegate_link::{
-    Arq, BlockError, Capacity, Config, CrossTraffic, Disorder, FqCodelPolicy, Instant, Middlebox,
-    Policy, Rate, RedPolicy, Scheduler, Sharing, TokenBucket,
+    Arq, BlockError, Capacity, Config, CrossTraffic, Disorder, DualPi2Policy, FqCodelPolicy,
+    Instant, Marking, Middlebox, Policy, Rate, RedPolicy, Scheduler, Sharing, TokenBucket,
 };
 
 fn ms(ms: u64) -> Duration {
@@ -75,6 +75,40 @@ fn queue_policies() {
             quantum: 300,
             flows: 16,
         })
+    );
+}
+
+#[test]
+fn dualpi2_has_linux_defaults() {
+    let policy = |queue: &str| {
+        let config = resolve(&format!("queue = {{ policy = 'dualpi2'{queue} }}"));
+        config.unwrap().queue.policy
+    };
+    assert_eq!(policy(""), Policy::DualPi2(DualPi2Policy::default()));
+    assert_eq!(
+        policy(", dualpi2_target_ms = 20, dualpi2_step_ms = 2, dualpi2_coupling = 1"),
+        Policy::DualPi2(DualPi2Policy {
+            target: ms(20),
+            step: ms(2),
+            coupling: 1,
+            ..DualPi2Policy::default()
+        })
+    );
+}
+
+#[test]
+fn marks_are_off_unless_asked_for() {
+    let marking = |queue: &str| {
+        let config = resolve(&format!("queue = {{ {queue} }}"));
+        config.unwrap().queue.marking
+    };
+    assert_eq!(marking("policy = 'fq-codel'"), Marking::default());
+    assert_eq!(
+        marking("policy = 'fq-codel', ecn = true, ce_threshold_ms = 1"),
+        Marking {
+            ecn: true,
+            ce_threshold: Some(ms(1)),
+        }
     );
 }
 

@@ -19,8 +19,10 @@ const SHIPPED: [&str; 7] = [
 const CUT_S: f64 = 6.0;
 const WARMUP_S: f64 = 1.0;
 
-const SMALL: [&str; 6] = [
+const SMALL: [&str; 8] = [
     "applications",
+    "dualpi2",
+    "ecn",
     "hosts",
     "laws",
     "paths",

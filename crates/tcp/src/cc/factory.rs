@@ -1,6 +1,8 @@
 //! What makes a connection's congestion control.
 
 use super::{Algorithm, CongestionControl};
+use crate::Ecn;
+use crate::ecn::EcnMode;
 use std::fmt;
 use std::sync::Arc;
 
@@ -52,7 +54,14 @@ pub enum Factory {
     /// One of this crate's.
     Algorithm(Algorithm),
     /// One of the caller's own ([`Self::new`]).
-    Own(Arc<Build>),
+    Own {
+        /// Makes it.
+        build: Arc<Build>,
+        /// The ECN feedback that it asks for by itself.
+        needs_ecn: EcnMode,
+        /// The codepoint of its packets.
+        ect: Ecn,
+    },
 }
 
 /// Makes a congestion control for a connection. The number is of what it does at random: another for each connection, and the
@@ -62,14 +71,43 @@ pub type Build = dyn Fn(u64) -> Box<dyn CongestionControl> + Send + Sync;
 impl Factory {
     /// One of the caller's own; `build` is called once for each connection, with the seed of what it does at random.
     pub fn new(build: impl Fn(u64) -> Box<dyn CongestionControl> + Send + Sync + 'static) -> Self {
-        Self::Own(Arc::new(build))
+        Self::Own {
+            build: Arc::new(build),
+            needs_ecn: EcnMode::Off,
+            ect: Ecn::Ect0,
+        }
+    }
+
+    /// The same, which asks for ECN whatever the configuration, and whose packets carry `ect`. One that needs classic ECN has
+    /// each packet's mark told to it, as DCTCP has. No effect on this crate's own, each of which knows what it needs.
+    pub fn with_ecn(mut self, needs: EcnMode, codepoint: Ecn) -> Self {
+        if let Self::Own { needs_ecn, ect, .. } = &mut self {
+            (*needs_ecn, *ect) = (needs, codepoint);
+        }
+        self
+    }
+
+    /// The ECN feedback that it asks for by itself, whatever the configuration (`TCP_CONG_NEEDS_ECN`).
+    pub const fn needs_ecn(&self) -> EcnMode {
+        match self {
+            Self::Algorithm(algorithm) => algorithm.needs_ecn(),
+            Self::Own { needs_ecn, .. } => *needs_ecn,
+        }
+    }
+
+    /// The codepoint of what it sends, where ECN is agreed on.
+    pub const fn ect(&self) -> Ecn {
+        match self {
+            Self::Algorithm(algorithm) => algorithm.ect(),
+            Self::Own { ect, .. } => *ect,
+        }
     }
 
     /// A fresh one, for one connection; `seed` is of what it does at random.
     pub fn build(&self, seed: u64) -> Box<dyn CongestionControl> {
         match self {
             Self::Algorithm(algorithm) => algorithm.build(seed),
-            Self::Own(build) => build(seed),
+            Self::Own { build, .. } => build(seed),
         }
     }
 }
@@ -90,7 +128,7 @@ impl fmt::Debug for Factory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Algorithm(algorithm) => algorithm.fmt(f),
-            Self::Own(_) => f.write_str("Own"),
+            Self::Own { .. } => f.write_str("Own"),
         }
     }
 }

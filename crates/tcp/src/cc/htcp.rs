@@ -221,7 +221,7 @@ impl CongestionControl for Htcp {
                 });
                 self.last_cong = now;
             }
-            Recovery::Disorder => {}
+            Recovery::Disorder | Recovery::Cwr => {}
         }
     }
 

@@ -108,6 +108,7 @@ impl Connection {
         self.peer_initial = syn.seq;
         self.handshake.peer = syn.syn;
         self.clock.negotiate(now, syn.timestamps);
+        self.negotiate_ecn(syn, syn.flags.has(Flags::ACK));
         if let (true, Some(scale)) = (self.config.window_scaling, syn.syn.window_scale) {
             // RFC 7323 §2.3: more than 14 means 14.
             self.peer_scale = scale.min(14);
@@ -165,6 +166,7 @@ impl Connection {
         } else {
             self.peer_scale
         };
+        self.hear_reflection(segment);
         self.establish(now, u64::from(segment.window) << scale);
         true
     }
@@ -190,11 +192,12 @@ impl Connection {
             } else {
                 Seq(0)
             },
-            flags: if answers {
+            flags: self.syn_ecn_flags(if answers {
                 Flags::SYN.with(Flags::ACK)
             } else {
                 Flags::SYN
-            },
+            }),
+            ecn: self.syn_ecn(),
             window: self.syn_window(),
             len: 0,
             timestamps: self.clock.option(now, !answers),

@@ -1,7 +1,8 @@
 //! What happens to segments once the peer's SYN is known (RFC 9293 §3.10.7.4).
 
 use super::{Connection, Ending, NOTHING, State, TIME_WAIT};
-use crate::receive::Arrival;
+use crate::ecn::Echo;
+use crate::receive::{Advertisement, Arrival};
 use crate::send::{Ack, Transmission};
 use crate::{Flags, SackBlocks, Segment, Seq};
 use std::ops::Range;
@@ -29,7 +30,13 @@ impl Connection {
         }
         self.clock
             .heard(now, segment.timestamps, offset, self.receiver.last_ack());
-        if !self.process_ack(now, segment, offset) {
+        self.receiver.note_mark(segment.ecn);
+        let echo = match handshaking {
+            // It says how the SYN-ACK came.
+            true => Echo::Nothing,
+            false => self.echo_of(segment),
+        };
+        if !self.process_ack(now, segment, offset, echo) {
             return NOTHING;
         }
         self.process_data(now, segment, offset)
@@ -78,7 +85,13 @@ impl Connection {
     }
 
     /// Whether the segment's data are to be looked at.
-    fn process_ack(&mut self, now: Instant, segment: &Segment, peer_offset: u64) -> bool {
+    fn process_ack(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        peer_offset: u64,
+        echo: Echo,
+    ) -> bool {
         let Some(offset) = self.offset_of_ours(segment.ack) else {
             return false;
         };
@@ -98,6 +111,7 @@ impl Connection {
                 window: u64::from(segment.window) << self.peer_scale,
                 sack: &sack[..count],
                 timestamps: segment.timestamps,
+                echo,
                 data: segment.seq_len() > 0,
                 peer_offset,
             },
@@ -139,6 +153,8 @@ impl Connection {
                 fin,
                 push: segment.flags.has(Flags::PSH),
                 echo_age: self.clock.echo_age(now, segment.timestamps),
+                ecn: segment.ecn,
+                cwr: segment.flags.has(Flags::CWR),
             },
         );
         if !finished && self.receiver.finished() {
@@ -184,6 +200,12 @@ impl Connection {
     }
 
     pub(super) fn transmit_synchronised(&mut self, now: Instant) -> Option<Segment> {
+        if let Some(ad) = self.receiver.advertise_early() {
+            let next = self.sender.next();
+            let mut segment = self.carry(now, &ad, (next, 0), Flags::ACK);
+            self.label(&mut segment, false);
+            return Some(segment);
+        }
         if let Some(t) = self.transmit_data(now) {
             let mut flags = Flags::ACK;
             if t.push {
@@ -193,10 +215,14 @@ impl Connection {
                 flags = flags.with(Flags::FIN);
                 self.fin_sent();
             }
-            return Some(self.segment(now, t.offset, t.len, flags));
+            let mut segment = self.segment(now, t.offset, t.len, flags);
+            self.label(&mut segment, t.new);
+            return Some(segment);
         }
         if self.receiver.ack_due() {
-            return Some(self.segment(now, self.sender.next(), 0, Flags::ACK));
+            let mut segment = self.segment(now, self.sender.next(), 0, Flags::ACK);
+            self.label(&mut segment, false);
+            return Some(segment);
         }
         None
     }
@@ -239,10 +265,21 @@ impl Connection {
         let ad = self
             .receiver
             .advertise(now, len == 0 && flags == Flags::ACK);
+        self.carry(now, &ad, (offset, len), flags)
+    }
+
+    /// A segment of `len` bytes at `offset` that says what `ad` does.
+    fn carry(
+        &self,
+        now: Instant,
+        ad: &Advertisement,
+        (offset, len): (u64, u32),
+        flags: Flags,
+    ) -> Segment {
         Segment {
             seq: Seq::at(self.initial, offset),
             ack: Seq::at(self.peer_initial, ad.ack),
-            flags,
+            flags: flags.with(ad.flags),
             window: ad.window,
             len,
             timestamps: self.clock.option(now, false),

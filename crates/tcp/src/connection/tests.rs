@@ -1,12 +1,13 @@
 //! Handshakes, ends, and what must not disturb them, over a pipe that delays by 10 ms.
 
 mod afc;
+mod ecn;
 mod ends;
 mod handshake;
 mod hostile;
 
 use super::{Connection, Ending, State};
-use crate::{Config, Flags, Segment, Seq, Timestamps};
+use crate::{Config, Ecn, Flags, Segment, Seq, Timestamps};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tidegate_time::Instant;
@@ -22,6 +23,8 @@ struct Pair {
     pipes: [VecDeque<(Instant, Segment)>; 2],
     /// Takes segments out of the way: (from which end, how many sent before it from there, it).
     lose: fn(usize, usize, &Segment) -> bool,
+    /// Marks those that are ECN-capable, likewise.
+    mark: fn(usize, usize, &Segment) -> bool,
     sent: [usize; 2],
     server: Config,
 }
@@ -45,6 +48,7 @@ impl Pair {
             ends: [Some(Connection::connect(client, now)), None],
             pipes: Default::default(),
             lose: |_, _, _| false,
+            mark: |_, _, _| false,
             sent: [0; 2],
             server,
         }
@@ -72,8 +76,11 @@ impl Pair {
             let Some(end) = &mut self.ends[from] else {
                 continue;
             };
-            while let Some(segment) = end.transmit(self.now) {
+            while let Some(mut segment) = end.transmit(self.now) {
                 let lost = (self.lose)(from, self.sent[from], &segment);
+                if segment.ecn.is_capable() && (self.mark)(from, self.sent[from], &segment) {
+                    segment.ecn = Ecn::Ce;
+                }
                 self.sent[from] += 1;
                 if !lost {
                     self.pipes[1 - from].push_back((self.now + DELAY, segment));

@@ -127,6 +127,11 @@ impl Acks {
         self.owed
     }
 
+    /// Whether an ACK waits for its time (`ICSK_ACK_TIMER`).
+    pub(super) fn is_delayed(&self) -> bool {
+        self.delayed.is_some()
+    }
+
     /// An ACK is owed, sooner or later.
     pub(super) fn owe(&mut self) {
         self.owed = true;
@@ -215,6 +220,18 @@ impl Acks {
         self.hurry(window);
         self.interactive = false;
         self.ato = ATO_MIN;
+    }
+
+    /// The same of two ACKs: there was congestion, which marks tell (`tcp_data_ecn_check`).
+    pub(super) fn quicken(&mut self, window: u64) {
+        let before = self.quick;
+        self.enter_quick_mode(window);
+        self.quick = self.quick.min(before.max(2));
+    }
+
+    /// Whatever ACK the segment in hand brings about is not delayed.
+    pub(super) fn hasten(&mut self) {
+        self.urgent = true;
     }
 
     /// The window has grown: one more ACK is not delayed, so that the sender hears of it.

@@ -1,9 +1,11 @@
 //! What a segment does to the receiver that it arrives at.
 
 use super::ack::Data;
+use super::ecn::Haste;
 use super::memory;
 use super::reassembly::{Overlap, Range};
 use super::{Arrival, Receiver, stock};
+use crate::Ecn;
 use tidegate_time::Instant;
 
 /// Segments smaller than this say nothing about the sender's rate (`tcp_event_data_recv`).
@@ -36,6 +38,9 @@ impl Receiver {
 
     /// Whether it is kept (`tcp_data_queue`).
     fn queue(&mut self, now: Instant, arrival: &Arrival) -> bool {
+        if arrival.cwr && self.marks.reduced() && arrival.len > 0 {
+            self.acks.hasten();
+        }
         let next = self.next();
         let open = self.edge().saturating_sub(next);
         let bare_fin = arrival.fin && arrival.len == 0;
@@ -113,6 +118,7 @@ impl Receiver {
     /// `tcp_event_data_recv`.
     fn data_received(&mut self, now: Instant, arrival: &Arrival) {
         let Arrival { len, push, fin, .. } = *arrival;
+        let owed = self.acks.is_delayed();
         let data = Data { len, push, fin };
         if self.acks.data(now, data, self.window.size()) && self.memory.learn(len.into()) {
             self.window.rescale(&self.memory);
@@ -120,8 +126,18 @@ impl Receiver {
         }
         self.autotune
             .arrived(now, self.reassembly.next(), self.window.size());
+        self.heed_mark(arrival.ecn, owed);
         if len >= TELLING {
             self.grow_window(len);
+        }
+    }
+
+    /// `tcp_data_ecn_check`; `owed`: an ACK of earlier data is being delayed.
+    fn heed_mark(&mut self, ecn: Ecn, owed: bool) {
+        match self.marks.data(ecn, self.next(), owed) {
+            Haste::None => {}
+            Haste::Quick => self.acks.quicken(self.window.size()),
+            Haste::Now => self.acks.hasten(),
         }
     }
 
@@ -147,6 +163,8 @@ impl Receiver {
             return false;
         };
         self.acks.owe();
+        let owed = self.acks.is_delayed();
+        self.heed_mark(arrival.ecn, owed);
         let overlap = self.reassembly.out_of_order(range);
         self.overlapped(overlap);
         if overlap.bytes < range.len() {

@@ -38,6 +38,9 @@ pub(super) struct Progress {
     pub(super) lost_retransmissions: bool,
     /// Perhaps the receiver delayed it (`FLAG_ACK_MAYBE_DELAYED`).
     delayed: bool,
+    /// Segments newly reported as marked, and whether that asks for a reduction (`FLAG_ECE`).
+    pub(super) marked: u32,
+    pub(super) ece: bool,
     /// When the first and the last of the segments newly reported by SACK, and never
     /// retransmitted, were sent.
     pub(super) first_sacked: Option<Instant>,
@@ -146,6 +149,8 @@ impl Sender {
 
     fn ack_of_segments(&mut self, ack: &Ack, before: &Before, progress: &mut Progress) {
         let cleaned = self.clean_queue(progress);
+        let delivered = (self.rate.delivered - before.delivered) as u32;
+        self.heed_marks(ack.echo, delivered, progress);
         self.after_cleaning(&cleaned, before, progress);
         let prior_delivered = progress.gathering.prior_delivered();
         self.rack.adapt(prior_delivered, self.rate.delivered);
@@ -155,7 +160,7 @@ impl Sender {
         progress.not_duplicate |= refused;
         let plain = progress.not_duplicate || progress.acked;
         let calm = self.episode.state == Recovery::Open;
-        if !plain || progress.sacked || refused || !calm {
+        if !plain || progress.sacked || progress.ece || refused || !calm {
             let duplicate = !(progress.advanced || plain || progress.duplicated);
             self.alert(before.una, u32::from(duplicate), progress);
         }
@@ -296,6 +301,7 @@ impl Sender {
         let delivered = (self.rate.delivered - before.delivered) as u32;
         let outcome = Outcome {
             acked_sacked: delivered,
+            marked: progress.marked,
             losses: (self.rate.lost - before.lost) as u32,
             prior_in_flight: before.in_flight,
             rtt: progress.rtt(),

@@ -237,7 +237,10 @@ impl Sender {
         if self.is_reducing() {
             self.prr.out += 1;
         }
-        self.transmission(offset, len, fin)
+        Transmission {
+            new: len > 0,
+            ..self.transmission(offset, len, fin)
+        }
     }
 
     /// So many bytes leave together: when, by the pacing.
@@ -257,6 +260,7 @@ impl Sender {
             len,
             fin,
             push: len > 0 && offset + u64::from(len) == self.written,
+            new: false,
         }
     }
 

@@ -70,6 +70,7 @@ impl Sender {
             len: 0,
             fin: false,
             push: false,
+            new: false,
         }
     }
 

@@ -49,6 +49,7 @@ impl Sender {
         self.prr = Prr::default();
         let flight = self.flight();
         self.window.ssthresh = self.cc.ssthresh(&self.window, &flight);
+        self.marks.queue_cwr();
     }
 
     /// The window in recovery after `delivered` more segments were delivered and `lost` more
@@ -75,8 +76,8 @@ impl Sender {
         self.cc_event(Event::CompleteRecovery);
     }
 
-    /// Whether PRR steers the window (`tcp_in_cwnd_reduction`; there is no CWR without ECN).
+    /// Whether PRR steers the window (`tcp_in_cwnd_reduction`).
     pub(super) fn is_reducing(&self) -> bool {
-        self.episode.state == Recovery::Recovery
+        matches!(self.episode.state, Recovery::Cwr | Recovery::Recovery)
     }
 }

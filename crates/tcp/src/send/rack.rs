@@ -162,7 +162,7 @@ impl Sender {
         self.detect_losses();
         if self.in_flight() != prior {
             if self.episode.state != Recovery::Recovery {
-                self.enter_recovery();
+                self.enter_recovery(false);
                 if !self.cc.controls_rate() {
                     self.reduce_window(1, (self.rate.lost - lost) as u32, false);
                 }

@@ -68,6 +68,7 @@ impl Gathering {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
     pub(super) acked_sacked: u32,
+    pub(super) marked: u32,
     pub(super) losses: u32,
     pub(super) prior_in_flight: u32,
     pub(super) rtt: Option<Duration>,
@@ -162,6 +163,7 @@ impl Rate {
                 .and_then(|latest| self.interval(now, &latest, min_rtt)),
             lost: latest.map_or(0, |latest| self.lost - latest.prior_lost),
             acked_sacked: outcome.acked_sacked,
+            marked: outcome.marked,
             losses: outcome.losses,
             prior_in_flight: outcome.prior_in_flight,
             tx_in_flight: latest.map_or(0, |latest| latest.in_flight),

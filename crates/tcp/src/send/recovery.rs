@@ -9,6 +9,8 @@
 //!    │◀────────────────────────────  Loss ◀────────────────────────── │
 //!    │◀─────────────── `high` is acknowledged, or undone ─────────────┘
 //! ```
+//!
+//! Marks lead from Open and Disorder to CWR, which ends as Recovery does and gives way to it ([`super::ecn`]).
 
 use super::Sender;
 use super::ack::{DUP_THRESH, Progress};
@@ -74,7 +76,12 @@ impl Episode {
     }
 
     pub(super) fn is_before_recovery(&self) -> bool {
-        matches!(self.state, Recovery::Open | Recovery::Disorder)
+        self.state < Recovery::Recovery
+    }
+
+    /// Whether no reduction is under way, nor a timeout's aftermath.
+    fn is_unreduced(&self) -> bool {
+        self.state <= Recovery::Disorder
     }
 }
 
@@ -90,17 +97,25 @@ impl Sender {
         if self.board.is_empty() {
             self.duplicate_acks = 0;
         }
+        if progress.ece {
+            // The reduction is required, whatever else turns out.
+            self.episode.prior_ssthresh = None;
+        }
         if self.check_reneging(progress) {
             return;
         }
-        if self.episode.state == Recovery::Open {
-            self.episode.first_resent = None;
-        } else if self.una >= self.episode.high && self.episode.state == Recovery::Recovery {
-            self.duplicate_acks = 0;
-            if self.try_undo_recovery() {
-                return;
+        let whole = self.una >= self.episode.high;
+        match self.episode.state {
+            Recovery::Open => self.episode.first_resent = None,
+            Recovery::Cwr if whole => self.leave_cwr(),
+            Recovery::Recovery if whole => {
+                self.duplicate_acks = 0;
+                if self.try_undo_recovery() {
+                    return;
+                }
+                self.end_reduction(self.episode.undo_marker.is_none());
             }
-            self.end_reduction(self.episode.undo_marker.is_none());
+            _ => {}
         }
         let go_on = match self.episode.state {
             Recovery::Recovery => self.alert_in_recovery(prior_una, duplicate_acks, progress),
@@ -126,14 +141,14 @@ impl Sender {
             return false;
         }
         if self.try_undo_by_dsack() {
-            self.try_to_open();
+            self.try_to_open(progress.ece);
         }
         self.identify_losses(progress);
         if self.episode.state != Recovery::Recovery {
             if self.board.lost() == self.board.refused() {
                 return self.board.lost() > 0;
             }
-            self.enter_recovery();
+            self.enter_recovery(progress.ece);
         }
         true
     }
@@ -154,15 +169,15 @@ impl Sender {
             }
             self.count_duplicate_ack(duplicate_acks);
         }
-        if self.episode.is_before_recovery() {
+        if self.episode.is_unreduced() {
             self.try_undo_by_dsack();
         }
         self.identify_losses(progress);
         if self.board.lost() == self.board.refused() {
-            self.try_to_open();
+            self.try_to_open(progress.ece);
             return self.board.lost() > 0;
         }
-        self.enter_recovery();
+        self.enter_recovery(progress.ece);
         true
     }
 
@@ -219,23 +234,29 @@ impl Sender {
         }
     }
 
-    /// Fast recovery begins (`tcp_enter_recovery`).
-    pub(super) fn enter_recovery(&mut self) {
+    /// Fast recovery begins (`tcp_enter_recovery`); `ece`: with an ACK that reports marks. Where marks have
+    /// begun a reduction, there is no second one.
+    pub(super) fn enter_recovery(&mut self, ece: bool) {
         if !self.any_resent() {
             self.episode.first_resent = None;
         }
         self.remember_for_undo();
-        self.episode.prior_ssthresh = Some(self.current_ssthresh());
-        self.begin_reduction();
+        let reducing = self.is_reducing();
+        let undoable = !reducing && !ece;
+        self.episode.prior_ssthresh = undoable.then(|| self.current_ssthresh());
+        if !reducing {
+            self.begin_reduction();
+        }
         self.set_state(Recovery::Recovery);
     }
 
     /// A timeout: all but what was sent a moment ago is lost (`tcp_enter_loss`).
     pub(super) fn enter_loss(&mut self) {
         let new = self.episode.is_before_recovery();
+        let unreduced = self.episode.is_unreduced();
         self.mark_lost_by_timeout();
         let first_in_row = self.episode.state == Recovery::Loss && self.timeouts_in_row == 0;
-        if new || self.episode.high <= self.una || first_in_row {
+        if unreduced || self.episode.high <= self.una || first_in_row {
             self.episode.prior_ssthresh = Some(self.current_ssthresh());
             self.window.prior_cwnd = self.window.cwnd;
             let flight = self.flight();
@@ -247,12 +268,13 @@ impl Sender {
         self.window.count = 0;
         self.usage.full_at = self.now;
         // Many duplicate ACKs, and still a timeout: reordering was overestimated.
-        if new && self.left_by_sack() >= DUP_THRESH {
+        if unreduced && self.left_by_sack() >= DUP_THRESH {
             self.episode.reordering = self.episode.reordering.min(DUP_THRESH);
         }
         self.set_state(Recovery::Loss);
         self.episode.high = self.next();
         self.tlp = None;
+        self.marks.queue_cwr();
         // RFC 5682 §3.1 step 1; §3.2: also when the same segment times out again.
         self.episode.frto = new || self.timeouts_in_row > 0;
     }
@@ -317,11 +339,16 @@ impl Sender {
         self.work.retransmit_lost();
     }
 
-    fn try_to_open(&mut self) {
+    fn try_to_open(&mut self, ece: bool) {
         if !self.any_resent() {
             self.episode.first_resent = None;
         }
-        self.keep_open();
+        if ece {
+            self.enter_cwr();
+        }
+        if self.episode.state != Recovery::Cwr {
+            self.keep_open();
+        }
     }
 
     /// Open, or Disorder while anything is missing (`tcp_try_keep_open`).

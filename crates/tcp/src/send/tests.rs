@@ -133,6 +133,7 @@ impl Script {
                 sack: &sack,
                 timestamps: echo.map(|ecr| Timestamps { val: 1, ecr }),
                 data: false,
+                echo: crate::Echo::Nothing,
                 peer_offset: 1,
             },
         );

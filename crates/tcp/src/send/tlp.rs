@@ -27,7 +27,8 @@ impl Sender {
         let Some(head) = self.board.head().filter(|_| self.sack) else {
             return false;
         };
-        if self.episode.state != Recovery::Open || self.is_shut() {
+        let calm = matches!(self.episode.state, Recovery::Open | Recovery::Cwr);
+        if !calm || self.is_shut() {
             return false;
         }
         let delay = match 2 * u64::from(self.rtt.srtt_us()) {

@@ -93,6 +93,9 @@ impl Sender {
 
     /// Segments of a train at most (`tcp_tso_autosize`).
     pub(super) fn train_segments(&self) -> u64 {
+        if let Some(segments) = self.cc.train_segments() {
+            return segments.max(1).into();
+        }
         let rate = self.window.pacing_rate.or_else(|| self.usual_rate());
         let min_rtt = self.rtt.min_us().unwrap_or(u32::MAX);
         let more = LARGEST

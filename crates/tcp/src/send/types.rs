@@ -1,6 +1,7 @@
 //! What goes into the sending half and what comes out of it, as plain values.
 
 use crate::cc::Recovery;
+use crate::ecn::Echo;
 use std::time::Duration;
 use tidegate_time::Instant;
 
@@ -21,6 +22,8 @@ pub struct Flight {
     pub snd_nxt: u64,
     /// Segments delivered since the start.
     pub delivered: u64,
+    /// Of those delivered, and of acknowledgements, how many the peer has reported as marked, as far as is known.
+    pub delivered_ce: u64,
     /// Segments lost since the start.
     pub lost: u64,
     /// Smoothed RTT (RFC 6298).
@@ -50,6 +53,8 @@ pub struct RateSample {
     pub lost: u64,
     /// Segments that this ACK newly acknowledged, cumulatively or by SACK.
     pub acked_sacked: u32,
+    /// Segments that this ACK newly reported as marked.
+    pub marked: u32,
     /// Segments that this ACK made believe lost.
     pub losses: u32,
     /// Segments in flight before this ACK.
@@ -92,6 +97,8 @@ pub struct Ack<'a> {
     pub sack: &'a [(u64, u64)],
     /// The timestamps option.
     pub timestamps: Option<crate::Timestamps>,
+    /// What it says of marks.
+    pub echo: Echo,
     /// Whether the segment carried data, SYN or FIN: then it is no duplicate ACK.
     pub data: bool,
     /// Offset in the peer's stream at which the segment stands, for RFC 9293's rule for window updates (SND.WL1).
@@ -109,6 +116,8 @@ pub struct Transmission {
     pub fin: bool,
     /// Whether to set PSH: at the end of what was written and of each train.
     pub push: bool,
+    /// Whether its data are sent for the first time: only these may be ECN-capable (RFC 3168 §6.1.5).
+    pub new: bool,
 }
 
 /// The sender in numbers (Linux's `TCP_INFO`).

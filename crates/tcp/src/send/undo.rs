@@ -35,7 +35,10 @@ impl Sender {
         if let Some(prior) = self.episode.prior_ssthresh {
             let flight = self.flight();
             self.window.cwnd = self.cc.undo_cwnd(&self.window, &flight);
-            self.window.ssthresh = self.window.ssthresh.max(prior);
+            if prior > self.window.ssthresh {
+                self.window.ssthresh = prior;
+                self.marks.withdraw_cwr();
+            }
         }
         self.usage.full_at = self.now;
         self.episode.undo_marker = None;

@@ -3,8 +3,9 @@
 use super::{Addresses, Malformed};
 use etherparse::checksum::Sum16BitWords;
 use etherparse::err::ip::{HeaderError, HeadersError, SliceError};
-use etherparse::{IpNumber, IpSlice, Ipv4Header, Ipv6ExtensionSlice, Ipv6Header, LenSource};
+use etherparse::{IpEcn, IpNumber, IpSlice, Ipv4Header, Ipv6ExtensionSlice, Ipv6Header, LenSource};
 use std::net::{IpAddr, SocketAddr};
+use tidegate_ecn::Ecn;
 
 /// Linux's default (`sysctl_ip_default_ttl`).
 const HOP_LIMIT: u8 = 64;
@@ -13,6 +14,7 @@ const HOP_LIMIT: u8 = 64;
 pub(super) struct Datagram<'a> {
     pub source: IpAddr,
     pub destination: IpAddr,
+    pub ecn: Ecn,
     /// The segment, header and payload.
     pub segment: &'a [u8],
 }
@@ -40,9 +42,14 @@ pub(super) fn read(packet: &[u8]) -> Result<Datagram<'_>, Malformed> {
     if payload.len_source == LenSource::Slice {
         return Err(Malformed::IpHeader);
     }
+    let ecn = match &ip {
+        IpSlice::Ipv4(v4) => v4.header().ecn().value(),
+        IpSlice::Ipv6(v6) => v6.header().traffic_class(),
+    };
     Ok(Datagram {
         source: ip.source_addr(),
         destination: ip.destination_addr(),
+        ecn: Ecn::from_bits(ecn),
         segment: payload.payload,
     })
 }
@@ -73,7 +80,7 @@ fn reason(error: SliceError) -> Malformed {
 }
 
 /// Appends the header of a packet that is to carry `len` bytes.
-pub(super) fn write(packet: &mut Vec<u8>, addresses: &Addresses, len: usize) {
+pub(super) fn write(packet: &mut Vec<u8>, addresses: &Addresses, ecn: Ecn, len: usize) {
     let len = u16::try_from(len).expect("a segment fits into a packet");
     match (addresses.source(), addresses.destination()) {
         (SocketAddr::V4(source), SocketAddr::V4(destination)) => {
@@ -81,6 +88,7 @@ pub(super) fn write(packet: &mut Vec<u8>, addresses: &Addresses, len: usize) {
             // "Don't fragment" and no identification, as an atomic datagram may (RFC 6864 §4.1).
             let mut header = Ipv4Header::new(len, HOP_LIMIT, IpNumber::TCP, source, destination)
                 .expect("a segment fits into a packet");
+            header.ecn = IpEcn::try_new(ecn.bits()).expect("two bits");
             header.header_checksum = header.calc_header_checksum();
             packet.extend_from_slice(&header.to_bytes());
         }
@@ -88,6 +96,7 @@ pub(super) fn write(packet: &mut Vec<u8>, addresses: &Addresses, len: usize) {
             let header = Ipv6Header {
                 payload_length: len,
                 next_header: IpNumber::TCP,
+                traffic_class: ecn.bits(),
                 hop_limit: HOP_LIMIT,
                 source: source.ip().octets(),
                 destination: destination.ip().octets(),

@@ -6,7 +6,7 @@
 //! |          source port          |       destination port        |
 //! |                        sequence number                        |
 //! |                    acknowledgement number                     |
-//! | offset| rsrvd |     flags     |            window             |
+//! | offset|rsrvd|      flags      |            window             |
 //! |           checksum            |        urgent pointer         |
 //! |                            options                            |
 //! ```
@@ -19,6 +19,9 @@ use std::net::SocketAddr;
 /// Bytes of header without options.
 const FIXED: usize = 20;
 
+/// Of the two bytes with the data offset, the flags.
+const FLAGS: u16 = 0x1ff;
+
 /// Where the checksum stands.
 const CHECKSUM: usize = 16;
 
@@ -26,6 +29,7 @@ pub(super) fn read<'a>(datagram: &Datagram<'a>) -> Result<Parsed<'a>, Malformed>
     let &Datagram {
         source,
         destination,
+        ecn,
         segment: bytes,
     } = datagram;
     let (fixed, rest) = bytes
@@ -46,7 +50,8 @@ pub(super) fn read<'a>(datagram: &Datagram<'a>) -> Result<Parsed<'a>, Malformed>
     let mut segment = Segment {
         seq: Seq(u32_at(4)),
         ack: Seq(u32_at(8)),
-        flags: Flags(fixed[13]),
+        flags: Flags(u16_at(12) & FLAGS),
+        ecn,
         window: u16_at(14),
         len: payload.len() as u32,
         ..Segment::default()
@@ -77,7 +82,8 @@ pub(super) fn write(
     packet.extend_from_slice(&segment.seq.0.to_be_bytes());
     packet.extend_from_slice(&segment.ack.0.to_be_bytes());
     let words = segment.header_bytes() / 4;
-    packet.extend_from_slice(&[(words as u8) << 4, segment.flags.0]);
+    let offset_and_flags = (words as u16) << 12 | segment.flags.0 & FLAGS;
+    packet.extend_from_slice(&offset_and_flags.to_be_bytes());
     packet.extend_from_slice(&segment.window.to_be_bytes());
     // Checksum and urgent pointer.
     packet.extend_from_slice(&[0; 4]);

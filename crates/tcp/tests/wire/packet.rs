@@ -34,7 +34,7 @@ pub fn with_options(flags: Flags, options: &[u8]) -> Vec<u8> {
     assert_eq!(options.len() % 4, 0);
     let mut packet = data(v4(), options);
     packet[20 + 12] = ((5 + options.len() / 4) as u8) << 4;
-    packet[20 + 13] = flags.0;
+    packet[20 + 13] = flags.0 as u8;
     mend(&mut packet);
     packet
 }

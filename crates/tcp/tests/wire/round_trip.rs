@@ -6,7 +6,7 @@ use proptest::option;
 use proptest::prelude::*;
 use std::net::{IpAddr, SocketAddr};
 use tidegate_tcp::wire::{self, Addresses};
-use tidegate_tcp::{Flags, ReadReport, SackBlocks, Segment, Seq, SynOptions, Timestamps};
+use tidegate_tcp::{Ecn, Flags, ReadReport, SackBlocks, Segment, Seq, SynOptions, Timestamps};
 
 fn addresses() -> impl Strategy<Value = Addresses> {
     let v4 = any::<[[u8; 4]; 2]>().prop_map(|ends| ends.map(IpAddr::from));
@@ -41,34 +41,37 @@ prop_compose! {
 /// Segments that a header can hold.
 fn segments() -> impl Strategy<Value = Segment> {
     let fields = (
-        any::<(u32, u32, u8, u16)>(),
+        (any::<(u32, u32, u16)>(), 0..512u16, 0..4u8),
         option::of(any::<(u32, u32)>()),
         option::of(any::<u32>()),
     );
-    fields.prop_flat_map(|((seq, ack, flags, window), timestamps, read_rate)| {
-        let segment = Segment {
-            seq: Seq(seq),
-            ack: Seq(ack),
-            flags: Flags(flags),
-            window,
-            timestamps: timestamps.map(|(val, ecr)| Timestamps { val, ecr }),
-            ..Segment::default()
-        };
-        if segment.flags.has(Flags::SYN) {
-            syn_options()
-                .prop_map(move |syn| Segment { syn, ..segment })
-                .boxed()
-        } else {
-            let most = 4 - usize::from(timestamps.is_some()) - usize::from(read_rate.is_some());
-            sack(most)
-                .prop_map(move |sack| Segment {
-                    sack,
-                    read_rate: read_rate.map(ReadReport::from_word),
-                    ..segment
-                })
-                .boxed()
-        }
-    })
+    fields.prop_flat_map(
+        |(((seq, ack, window), flags, ecn), timestamps, read_rate)| {
+            let segment = Segment {
+                seq: Seq(seq),
+                ack: Seq(ack),
+                flags: Flags(flags),
+                ecn: Ecn::from_bits(ecn),
+                window,
+                timestamps: timestamps.map(|(val, ecr)| Timestamps { val, ecr }),
+                ..Segment::default()
+            };
+            if segment.flags.has(Flags::SYN) {
+                syn_options()
+                    .prop_map(move |syn| Segment { syn, ..segment })
+                    .boxed()
+            } else {
+                let most = 4 - usize::from(timestamps.is_some()) - usize::from(read_rate.is_some());
+                sack(most)
+                    .prop_map(move |sack| Segment {
+                        sack,
+                        read_rate: read_rate.map(ReadReport::from_word),
+                        ..segment
+                    })
+                    .boxed()
+            }
+        },
+    )
 }
 
 proptest! {

@@ -47,6 +47,7 @@ fn packets_per_second(rate: Rate, policy: Policy) -> f64 {
         packets: Some(1000),
         bytes: None,
         policy,
+        ..QueueConfig::default()
     };
     let delay = Duration::from_millis(20).into();
     let mut link = Link::new(

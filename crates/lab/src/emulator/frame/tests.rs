@@ -92,3 +92,41 @@ fn what_is_not_tcp_in_one_piece_has_no_sequence() {
         assert_eq!(frame(whole[..length].to_vec()).sequence(), None);
     }
 }
+
+#[test]
+fn a_mark_changes_the_ecn_field_and_keeps_the_checksum_right() {
+    for class in [0b1011_1001, 0b1011_1010, 0xfe] {
+        let mut v4 = tcp4([1, 2], 1, 0x10, 100);
+        v4[1] = class;
+        let sum = checksum(&v4[..24]);
+        v4[10..12].copy_from_slice(&sum.to_be_bytes());
+        let mut v4 = frame(v4);
+        assert_eq!(v4.ecn(), Ecn::from_bits(class));
+        v4.mark();
+        assert_eq!((v4.ecn(), v4.bytes[1]), (Ecn::Ce, class | 3));
+        assert_eq!(checksum(&v4.bytes[..24]), 0);
+
+        let mut v6 = tcp6([1, 2], 1, 0x10, 100);
+        (v6[0], v6[1]) = (0x60 | class >> 4, class << 4);
+        let mut v6 = frame(v6);
+        assert_eq!(v6.ecn(), Ecn::from_bits(class));
+        v6.mark();
+        assert_eq!(
+            (v6.ecn(), v6.bytes[0], v6.bytes[1]),
+            (Ecn::Ce, 0x60 | class >> 4, class << 4 | 0x30)
+        );
+    }
+    let mut short = frame(vec![0x45]);
+    short.mark();
+    assert_eq!((short.ecn(), short.bytes), (Ecn::NotEct, vec![0x45]));
+}
+
+/// The Internet checksum (RFC 1071), with whatever stands in its place.
+fn checksum(header: &[u8]) -> u16 {
+    let words = header
+        .chunks(2)
+        .map(|w| u32::from(w[0]) << 8 | u32::from(w[1]));
+    let sum: u32 = words.sum();
+    let sum = (sum & 0xffff) + (sum >> 16);
+    !(((sum & 0xffff) + (sum >> 16)) as u16)
+}

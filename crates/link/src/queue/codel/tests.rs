@@ -36,7 +36,10 @@ impl Bench {
                     backlog,
                 })
             };
-            let kept = self.codel.dequeue(now, take, |()| drops.push(ms));
+            let kept = self.codel.dequeue(now, take, |()| {
+                drops.push(ms);
+                None
+            });
             assert!(kept.is_some(), "a queue that is never empty always yields");
         }
         drops
@@ -95,9 +98,14 @@ fn an_empty_queue_ends_the_drop_state() {
     assert_eq!(bench.drops(0..101), [100]);
     let now = Instant::from_millis(10_200);
     let mut discarded = 0;
-    let nothing = bench
-        .codel
-        .dequeue(now, || None::<Taken<()>>, |()| discarded += 1);
+    let nothing = bench.codel.dequeue(
+        now,
+        || None::<Taken<()>>,
+        |()| {
+            discarded += 1;
+            None
+        },
+    );
     assert_eq!((nothing, discarded), (None, 0));
     assert_eq!(bench.drops(201..301), [0; 0]);
 }
@@ -217,7 +225,10 @@ proptest! {
                 })
             };
             let at = Instant::from_nanos(now as u64);
-            let packet = ours.dequeue(at, take, |()| dropped += 1);
+            let packet = ours.dequeue(at, take, |()| {
+                dropped += 1;
+                None
+            });
             prop_assert_eq!((packet.is_some(), dropped), expected);
         }
     }

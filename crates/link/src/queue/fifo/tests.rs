@@ -10,10 +10,11 @@ fn queue(packets: Option<usize>, bytes: Option<usize>, policy: Policy) -> Fifo<V
         packets,
         bytes,
         policy,
+        ..QueueConfig::default()
     };
     match Queue::new(config, 1) {
         Queue::Fifo(fifo) => fifo,
-        Queue::FqCodel(_) => unreachable!("not first in, first out"),
+        Queue::FqCodel(_) | Queue::DualPi2(_) => unreachable!("not first in, first out"),
     }
 }
 
@@ -37,7 +38,10 @@ fn numbers(queue: &mut Fifo<Vec<u8>>) -> Vec<u8> {
 fn drop_tail_refuses_what_passes_the_packet_limit() {
     let mut queue = queue(Some(2), None, Policy::DropTail);
     push_all(&mut queue, &[100, 100, 100, 100]);
-    assert_eq!((queue.len(), queue.bytes(), queue.dropped()), (2, 200, 2));
+    assert_eq!(
+        (queue.len(), queue.bytes(), queue.signals().dropped),
+        (2, 200, 2)
+    );
     assert_eq!(numbers(&mut queue), [0, 1]);
 }
 
@@ -45,7 +49,7 @@ fn drop_tail_refuses_what_passes_the_packet_limit() {
 fn drop_tail_takes_a_small_packet_where_a_large_one_does_not_fit() {
     let mut queue = queue(None, Some(1000), Policy::DropTail);
     push_all(&mut queue, &[600, 500, 400, 1]);
-    assert_eq!((queue.bytes(), queue.dropped()), (1000, 2));
+    assert_eq!((queue.bytes(), queue.signals().dropped), (1000, 2));
     assert_eq!(numbers(&mut queue), [0, 2]);
 }
 
@@ -53,7 +57,7 @@ fn drop_tail_takes_a_small_packet_where_a_large_one_does_not_fit() {
 fn drop_head_makes_room_for_the_newest() {
     let mut queue = queue(None, Some(1000), Policy::DropHead);
     push_all(&mut queue, &[300, 300, 300, 700]);
-    assert_eq!((queue.bytes(), queue.dropped()), (1000, 2));
+    assert_eq!((queue.bytes(), queue.signals().dropped), (1000, 2));
     assert_eq!(numbers(&mut queue), [2, 3]);
 }
 
@@ -61,7 +65,7 @@ fn drop_head_makes_room_for_the_newest() {
 fn drop_head_does_not_empty_the_queue_for_what_cannot_fit_anyway() {
     let mut queue = queue(Some(9), Some(1000), Policy::DropHead);
     push_all(&mut queue, &[300, 300, 1001]);
-    assert_eq!(queue.dropped(), 1);
+    assert_eq!(queue.signals().dropped, 1);
     assert_eq!(numbers(&mut queue), [0, 1]);
 }
 
@@ -71,7 +75,7 @@ fn codel_is_drop_tail_at_the_limit() {
     let interval = Duration::from_millis(100);
     let mut queue = queue(Some(1), None, Policy::Codel { target, interval });
     push_all(&mut queue, &[100, 100]);
-    assert_eq!(queue.dropped(), 1);
+    assert_eq!(queue.signals().dropped, 1);
     assert_eq!(numbers(&mut queue), [0]);
 }
 
@@ -91,7 +95,7 @@ proptest! {
             queue.push(Queued { packet, arrival: AT });
             prop_assert!(queue.len() <= packets.unwrap_or(usize::MAX));
             prop_assert!(queue.bytes() <= bytes.unwrap_or(usize::MAX));
-            prop_assert_eq!(queue.len() + queue.dropped() as usize, pushed);
+            prop_assert_eq!(queue.len() + queue.signals().dropped as usize, pushed);
         }
         let held: usize = std::iter::from_fn(|| queue.pop(AT)).map(|q| q.packet.len()).sum();
         prop_assert!(held <= bytes.unwrap_or(usize::MAX));

@@ -100,14 +100,14 @@ fn the_fattest_flow_pays_for_the_limit() {
     let mut small = queue(Some(40));
     push(&mut small, 1, 0..5, 1500);
     push(&mut small, 2, 0..36, 1500);
-    assert_eq!((small.len(), small.dropped()), (23, 18));
+    assert_eq!((small.len(), small.signals().dropped), (23, 18));
     let left: Vec<_> = pop(&mut small, 100);
     let of = |flow| left.iter().filter(move |p| p.0 == flow).map(|p| p.1);
     assert!(of(1).eq(0..5) && of(2).eq(18..36));
 
     let mut large = queue(Some(1000));
     push(&mut large, 2, 0..1001, 1500);
-    assert_eq!((large.len(), large.dropped()), (1001 - 64, 64));
+    assert_eq!((large.len(), large.signals().dropped), (1001 - 64, 64));
 }
 
 /// Each flow has a CoDel of its own: what stands loses packets, what flows does not.
@@ -143,9 +143,9 @@ fn codel_acts_on_each_flow_alone() {
         due += 100.0 / f64::from(expected).sqrt();
     }
     assert!(
-        queue.dropped().abs_diff(expected.into()) <= 1,
+        queue.signals().dropped.abs_diff(expected.into()) <= 1,
         "{}",
-        queue.dropped()
+        queue.signals().dropped
     );
 }
 

@@ -138,6 +138,7 @@ fn users() -> impl Strategy<Value = Vec<Config>> {
                 packets: Some(packets),
                 bytes: None,
                 policy,
+                ..QueueConfig::default()
             },
             ..Config::default()
         });

@@ -33,6 +33,7 @@ pub fn flight() -> Flight {
         snd_una: 1,
         snd_nxt: 1,
         delivered: 0,
+        delivered_ce: 0,
         lost: 0,
         srtt: None,
         min_rtt: None,

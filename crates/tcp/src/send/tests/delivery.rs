@@ -218,6 +218,7 @@ impl World {
                         sack: if self.path.sack { &blocks } else { &[] },
                         timestamps: self.path.timestamps.then_some(Timestamps { val: 1, ecr }),
                         data: false,
+                        echo: crate::Echo::Nothing,
                         peer_offset: 1,
                     },
                 );

@@ -46,6 +46,7 @@ fn a_closed_window_is_probed_ever_more_rarely() {
         len: 0,
         fin: false,
         push: false,
+        new: false,
     };
     assert!(probes.iter().all(|(_, probe)| *probe == bare), "una − 1");
     let times: Vec<u64> = probes.iter().map(|&(ms, _)| ms).collect();
@@ -99,6 +100,7 @@ fn a_window_smaller_than_a_segment_is_used_only_by_the_timer() {
             sack: &[],
             timestamps: None,
             data: false,
+            echo: crate::Echo::Nothing,
             peer_offset: 1,
         },
     );
@@ -155,6 +157,7 @@ fn nagle_lets_one_small_segment_out_at_a_time() {
             sack: &[],
             timestamps: None,
             data: false,
+            echo: crate::Echo::Nothing,
             peer_offset: 1,
         },
     );
@@ -187,6 +190,7 @@ fn the_last_segment_of_a_write_is_pushed_and_the_fin_is_numbered() {
         len: 0,
         fin: true,
         push: false,
+        new: false,
     };
     assert_eq!(fin, bare);
     assert_eq!(s.sender.next(), 3002);
@@ -203,6 +207,7 @@ fn the_last_segment_of_a_write_is_pushed_and_the_fin_is_numbered() {
             sack: &[],
             timestamps: None,
             data: false,
+            echo: crate::Echo::Nothing,
             peer_offset: 1,
         },
     );

@@ -169,6 +169,7 @@ fn a_block_that_cuts_a_segment_does_not_cover_it() {
                 sack: &[(left, right)],
                 timestamps: None,
                 data: false,
+                echo: crate::Echo::Nothing,
                 peer_offset: 1,
             },
         );

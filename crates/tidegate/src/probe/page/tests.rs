@@ -24,6 +24,7 @@ fn link() -> Emulated {
             packets: Some(packets),
             bytes: None,
             policy: Policy::DropTail,
+            ..QueueConfig::default()
         },
         delay: Duration::from_millis(20).into(),
         ..Config::default()

@@ -16,7 +16,7 @@ pub fn forge(to: &Side, from: &Side, input: &mut Input) -> Option<Vec<u8>> {
     let mut segment = Segment {
         seq: theirs(offset),
         ack: ours(una.saturating_add_signed(near(input)?)),
-        flags: Flags(input.u8()?),
+        flags: Flags(input.u8()?.into()),
         window: input.u16()?,
         len: input.u8()?.into(),
         ..Segment::default()

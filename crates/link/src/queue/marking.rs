@@ -1,0 +1,71 @@
+//! Marks in place of drops (RFC 3168 §5, RFC 7567 §4.2.1).
+
+use super::backlog::Queued;
+use crate::{Ecn, Instant, Packet};
+use std::time::Duration;
+
+/// When a queue marks what is ECN-capable. By default it never does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marking {
+    /// Active queue management marks where it would drop, as Linux's does with `ecn`. What is not
+    /// ECN-capable it drops all the same, and so does a limit everything.
+    pub ecn: bool,
+    /// CoDel and FQ-CoDel also mark each packet that has waited for longer than this, as data centres'
+    /// switches do (Linux's `ce_threshold`).
+    pub ce_threshold: Option<Duration>,
+}
+
+/// How a queue signals congestion, and how often it has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signals {
+    marking: Marking,
+    /// Packets dropped, by a limit or by the policy.
+    pub(super) dropped: u64,
+    /// Packets that were not marked when they came, and were when they left.
+    pub(super) marked: u64,
+}
+
+impl Signals {
+    pub(super) fn new(marking: Marking) -> Self {
+        Self {
+            marking,
+            dropped: 0,
+            marked: 0,
+        }
+    }
+
+    /// Tells the packet's sender of congestion: marks it, or else drops it. Returns it if it goes on.
+    pub(super) fn signal<P: Packet>(&mut self, mut queued: Queued<P>) -> Option<Queued<P>> {
+        if self.marks(&mut queued.packet) {
+            return Some(queued);
+        }
+        self.dropped += 1;
+        None
+    }
+
+    /// Marks a packet that is to be dropped, if that is how this queue signals; whether it could.
+    pub(super) fn marks<P: Packet>(&mut self, packet: &mut P) -> bool {
+        self.marking.ecn && self.mark(packet)
+    }
+
+    /// Marks a packet that leaves at `at` and has waited for too long.
+    pub(super) fn step<P: Packet>(&mut self, queued: &mut Queued<P>, at: Instant) {
+        let threshold = self.marking.ce_threshold;
+        if threshold.is_some_and(|threshold| at - queued.arrival > threshold) {
+            self.mark(&mut queued.packet);
+        }
+    }
+
+    /// Has the packet say CE; whether it is ECN-capable (`INET_ECN_set_ce`).
+    pub(super) fn mark<P: Packet>(&mut self, packet: &mut P) -> bool {
+        let ecn = packet.ecn();
+        if ecn.is_capable() && ecn != Ecn::Ce {
+            packet.mark();
+            self.marked += 1;
+        }
+        ecn.is_capable()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! Links with few parts: a bottleneck, a way back that never is one, and who sends.
+
+use tidegate_reproduce::{Case, Sample};
+use tidegate_scenario::{Hop, Hosts, LinkSpec, QueueSpec, RateSpec, Run, Scenario, Workload};
+
+/// Bytes of an IP packet that is full.
+pub const PACKET_BYTES: f64 = 1500.0;
+
+/// Seconds at the start that do not count.
+pub const WARMUP_S: f64 = 5.0;
+
+/// A bottleneck and what lies before it.
+pub struct Network {
+    /// Mbit/s of the bottleneck.
+    pub mbps: f64,
+    /// The round trip without queues.
+    pub rtt_ms: f64,
+    /// In front of it.
+    pub queue: QueueSpec,
+    /// Links of the senders' own.
+    pub hops: Vec<Hop>,
+}
+
+impl Network {
+    /// A run of so many seconds over it.
+    pub fn case(self, name: String, duration_s: f64, workloads: Vec<Workload>) -> Case {
+        let delay_ms = self.rtt_ms / 2.0;
+        let link = |queue| LinkSpec {
+            queue,
+            ..LinkSpec::new(RateSpec::ConstantMbps(self.mbps), delay_ms)
+        };
+        let scenario = Scenario {
+            name: name.clone(),
+            description: String::new(),
+            duration_s,
+            warmup_s: WARMUP_S.min(duration_s / 4.0),
+            seed: 1,
+            down: link(self.queue),
+            up: link(QueueSpec::default()),
+            hops: self.hops,
+            hosts: Hosts::default(),
+            workloads,
+            runs: vec![Run::new(name.clone(), tidegate_scenario::Law::None)],
+        };
+        Case {
+            name,
+            scenario,
+            curves: Vec::new(),
+            once: false,
+        }
+    }
+}
+
+/// A download from the beginning to the end, by that congestion control.
+pub fn flow(name: &str, congestion_control: &str) -> Workload {
+    Workload {
+        name: name.into(),
+        congestion_control: Some(congestion_control.into()),
+        ..crate::workloads::download()
+    }
+}
+
+/// The goodput of the flow of that name in Mbit/s, and how long its round trip was on average, in ms.
+pub fn of_flow(sample: &Sample, case: &str, name: &str) -> [f64; 2] {
+    let find = |read: fn(&tidegate_scenario::FlowResult) -> f64| {
+        sample.mean(case, |run| {
+            let flow = run.flows.iter().find(|flow| flow.name == name);
+            read(flow.unwrap_or_else(|| panic!("{case} has no flow {name}")))
+        })
+    };
+    [
+        find(|flow| flow.goodput_bps / 1e6),
+        find(|flow| flow.rtt_ms.mean),
+    ]
+}
