@@ -18,6 +18,7 @@
 pub mod bbr;
 pub mod bbr3;
 mod bic;
+mod copa;
 mod cubic;
 mod highspeed;
 mod htcp;
@@ -220,11 +221,13 @@ pub enum Algorithm {
     Bbr,
     /// BBR version 3 (draft-ietf-ccwg-bbr), which Linux does not have.
     Bbr3,
+    /// Copa (Arun, Balakrishnan 2018), which Linux does not have.
+    Copa,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Reno,
         Self::Cubic,
         Self::Bic,
@@ -235,6 +238,7 @@ impl Algorithm {
         Self::Ledbat,
         Self::Bbr,
         Self::Bbr3,
+        Self::Copa,
     ];
 
     /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
@@ -250,6 +254,7 @@ impl Algorithm {
             Self::Ledbat => "ledbat",
             Self::Bbr => "bbr",
             Self::Bbr3 => "bbr3",
+            Self::Copa => "copa",
         }
     }
 
@@ -271,6 +276,7 @@ impl Algorithm {
             Self::Ledbat => Box::<ledbat::Ledbat>::default(),
             Self::Bbr => Box::new(bbr::Bbr::new(seed)),
             Self::Bbr3 => Box::new(bbr3::Bbr3::new(seed)),
+            Self::Copa => Box::<copa::Copa>::default(),
         }
     }
 }
