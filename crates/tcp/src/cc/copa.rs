@@ -17,6 +17,8 @@
 //!   flight is believed lost.
 //! * The least window is two packets, as in the authors' sender.
 //! * A window that limits nothing may fall and does not grow.
+//! * The queue that slow start leaves is the flow's own, and says nothing of others: the five round trips in which the queue
+//!   has to empty begin when slow start ends.
 
 mod extreme;
 mod mode;
@@ -33,7 +35,7 @@ use extreme::{Extreme, Wanted};
 use mode::{Competition, Delays};
 use std::time::Duration;
 use tidegate_time::Instant;
-use velocity::Velocity;
+use velocity::{Direction, Velocity};
 
 /// Bits behind the point of windows and of 1/δ.
 const Q16: u32 = 16;
@@ -112,18 +114,21 @@ impl Copa {
     }
 
     /// §2.1's steps: `limits` says whether the window was made use of.
-    fn steer(&mut self, acked: u32, limits: bool) {
+    fn steer(&mut self, now: Instant, acked: u32, limits: bool) {
         let below = self.is_below_target();
         if self.slow_start && !below {
             self.slow_start = false;
             self.velocity = Velocity::new(self.cwnd);
+            self.competition.begin(now);
         }
         if self.slow_start {
             // Twice the window in a round trip.
             self.cwnd += if limits { u64::from(acked) << Q16 } else { 0 };
         } else if !below {
+            self.velocity.heed(Direction::Down, self.cwnd);
             self.cwnd = self.cwnd.saturating_sub(self.change(acked));
         } else if limits {
+            self.velocity.heed(Direction::Up, self.cwnd);
             self.cwnd += self.change(acked);
         }
     }
@@ -150,15 +155,13 @@ impl Copa {
 }
 
 impl CongestionControl for Copa {
+    /// The handshake's round trip is not made use of: its packets are small, and where a full one takes long RTTmin would
+    /// never be seen again.
     fn init(&mut self, w: &mut Window, f: &Flight) {
         w.ssthresh = Window::NO_SSTHRESH;
         self.cwnd = u64::from(w.cwnd) << Q16;
         self.velocity = Velocity::new(self.cwnd);
         self.competition = Competition::new(f.now);
-        if let Some(rtt) = f.srtt {
-            self.measure(f.now, rtt, rtt);
-            self.apply(w, f);
-        }
     }
 
     /// There is no threshold.
@@ -206,7 +209,7 @@ impl CongestionControl for Copa {
                 self.velocity
                     .round(self.cwnd, self.competition.inverse_delta);
             }
-            self.steer(sample.acked_sacked, f.cwnd_limited);
+            self.steer(f.now, sample.acked_sacked, f.cwnd_limited);
         }
         self.apply(w, f);
     }

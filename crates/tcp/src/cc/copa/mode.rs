@@ -74,6 +74,11 @@ impl Competition {
         }
     }
 
+    /// What was seen before `now` says nothing of others.
+    pub fn begin(&mut self, now: Instant) {
+        *self = Self::new(now);
+    }
+
     /// An ACK: `srtt` is the smoothed round trip, `lost` whether it told of a loss.
     pub fn acked(&mut self, now: Instant, srtt: Duration, delays: &Delays, lost: bool) {
         if delays.queue_is_nearly_empty() {

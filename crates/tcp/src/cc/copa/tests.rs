@@ -40,25 +40,25 @@ fn the_target_is_that_two_packets_wait() {
 #[test]
 fn an_ack_moves_the_window_by_v_over_delta_and_window() {
     let mut up = copa(10, [90, 100, 100]);
-    up.steer(1, true);
+    up.steer(Instant::ZERO, 1, true);
     assert_eq!(packets(up.cwnd), 10.2);
     up.velocity.v = 4;
-    up.steer(2, true);
+    up.steer(Instant::ZERO, 2, true);
     // 2 · 4 · 2 / 10.2
     assert_eq!(packets(up.cwnd), 11.77);
 
     let mut down = copa(40, [90, 100, 100]);
-    down.steer(1, true);
+    down.steer(Instant::ZERO, 1, true);
     assert_eq!(packets(down.cwnd), 39.95);
 }
 
 #[test]
 fn a_window_that_limits_nothing_falls_and_does_not_grow() {
     let mut idle = copa(10, [90, 100, 100]);
-    idle.steer(1, false);
+    idle.steer(Instant::ZERO, 1, false);
     assert_eq!(packets(idle.cwnd), 10.0);
     let mut queued = copa(40, [90, 100, 100]);
-    queued.steer(1, false);
+    queued.steer(Instant::ZERO, 1, false);
     assert_eq!(packets(queued.cwnd), 39.95);
 }
 
@@ -66,13 +66,13 @@ fn a_window_that_limits_nothing_falls_and_does_not_grow() {
 fn slow_start_doubles_until_the_rate_is_the_target() {
     let mut c = copa(10, [100, 100, 100]);
     c.slow_start = true;
-    c.steer(10, true);
+    c.steer(Instant::ZERO, 10, true);
     assert_eq!((packets(c.cwnd), c.slow_start), (20.0, true));
     // Now 10 ms of queue: the target is 20 or a little more.
     c.delays.standing = 110_000;
-    c.steer(3, true);
+    c.steer(Instant::ZERO, 3, true);
     assert_eq!((packets(c.cwnd), c.slow_start), (23.0, true));
-    c.steer(1, true);
+    c.steer(Instant::ZERO, 1, true);
     // Out of it, and down by 2/23 of a packet.
     assert_eq!((packets(c.cwnd), c.slow_start), (22.91, false));
 }

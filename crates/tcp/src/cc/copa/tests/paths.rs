@@ -90,3 +90,70 @@ fn pacing_follows_the_window() {
     let expected = 2 * b.control.cwnd * u64::from(MSS) * 1_000_000 / b.control.delays.standing;
     assert_eq!(b.window.pacing_rate, Some(expected >> Q16));
 }
+
+#[test]
+fn zz_explore() {
+    for (rate, rtt) in [
+        (100, 50),
+        (500, 50),
+        (1000, 20),
+        (1000, 50),
+        (2000, 100),
+        (5000, 40),
+        (8000, 20),
+        (2000, 300),
+    ] {
+        let mut b = settled(Link::new(rate, rtt, 10_000));
+        let before = b.delivered;
+        let (mut n, mut comp, mut sum, mut most, mut inv) = (0, 0, 0, 0, 0);
+        let mut emptied = Vec::new();
+        let mut was = false;
+        b.run(Duration::from_secs(40), |b| {
+            n += 1;
+            comp += u64::from(b.control.competition.mode == Mode::Competitive);
+            sum += b.queue();
+            most = most.max(b.queue());
+            inv = inv.max(b.control.competition.inverse_delta >> Q16);
+            let empty = b.queue() == 0;
+            if empty && !was {
+                emptied.push(b.now);
+            }
+            was = empty;
+        });
+        let mut gaps: Vec<_> = emptied
+            .windows(2)
+            .map(|w| ((w[1] - w[0]).as_secs_f64() * 1000.0 / rtt as f64 * 10.0) as u64)
+            .filter(|&g| g > 10)
+            .collect();
+        gaps.sort();
+        println!(
+            "{rate}/s {rtt} ms: comp {:.3} mean {:.2} most {most} inv {inv} carried {:.3} gaps/10 {:?}",
+            comp as f64 / n as f64,
+            sum as f64 / n as f64,
+            (b.delivered - before) as f64 / (40 * rate) as f64,
+            [gaps.first(), gaps.get(gaps.len() / 2), gaps.last()]
+        );
+    }
+}
+
+#[test]
+fn zz_trace() {
+    let mut b = Bottleneck::new(Copa::default(), Link::new(2000, 300, 10_000));
+    let mut next = b.now;
+    b.run(Duration::from_secs(40), |b| {
+        if b.now >= next && b.now > Instant::from_millis(1500) {
+            next = b.now + ms(150);
+            println!(
+                "T {:.2} cwnd {} q {} v {} min {} st {} rtt {:?} {:?}",
+                b.now.as_nanos() as f64 / 1e9,
+                b.window.cwnd,
+                b.queue(),
+                b.control.velocity.v,
+                b.control.delays.min / 1000,
+                b.control.delays.standing / 1000,
+                b.rtt,
+                b.control.competition.mode
+            );
+        }
+    });
+}
