@@ -2,6 +2,7 @@
 //! what is run for it, and how ours is read from the runs.
 
 pub mod afc;
+pub mod copa;
 pub mod drwa;
 mod means;
 pub mod measurements;
@@ -11,6 +12,7 @@ mod radio;
 pub mod rivals;
 pub mod rsfc;
 mod spans;
+pub mod sprout;
 pub mod tide;
 mod workloads;
 
@@ -22,6 +24,8 @@ pub fn papers() -> Vec<Paper> {
         drwa::paper(),
         tide::paper(),
         rivals::paper(),
+        copa::paper(),
+        sprout::paper(),
         rsfc::paper(),
         afc::paper(),
         mpath::paper(),

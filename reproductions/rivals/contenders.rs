@@ -1,8 +1,11 @@
 //! Who is held against whom, and how somebody who knows a link sets them.
 
 use crate::tide::paths::Path;
+use crate::workloads::download;
 use anyhow::Result;
-use tidegate_scenario::{CakeSpec, Law, QueuePolicy, Run, ShapedSpec};
+use tidegate_scenario::{
+    CakeSpec, Law, QueuePolicy, Run, ShapedSpec, SproutSpec, Workload, WorkloadKind,
+};
 
 /// cake-autorate as it comes: 5, 20 and 80 Mbit/s down, 5, 20 and 35 up (its defaults.sh).
 const DEFAULTS: CakeSpec = CakeSpec {
@@ -50,19 +53,25 @@ pub enum Rival {
     ByHand,
     /// The sender, by BBR.
     Bbr,
+    /// The sender, by Copa.
+    Copa,
+    /// Both ends, by Sprout.
+    Sprout,
     /// The link, by FQ-CoDel.
     FqCodel,
 }
 
 impl Rival {
     /// All of them, as pictures and tables list them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Linux,
         Self::Tide,
         Self::Autorate,
         Self::Expert,
         Self::ByHand,
         Self::Bbr,
+        Self::Copa,
+        Self::Sprout,
         Self::FqCodel,
     ];
 
@@ -75,6 +84,8 @@ impl Rival {
             Self::Expert => "cake-autorate, expert",
             Self::ByHand => "CAKE at 75 % of the mean",
             Self::Bbr => "BBR sender",
+            Self::Copa => "Copa sender",
+            Self::Sprout => "Sprout at both ends",
             Self::FqCodel => "FQ-CoDel in the bottleneck",
         }
     }
@@ -88,6 +99,8 @@ impl Rival {
             Self::Expert => "the router, 20 probes a second, who knows the link",
             Self::ByHand => "the router, who knows the link",
             Self::Bbr => "every sender",
+            Self::Copa => "every sender",
+            Self::Sprout => "every sender and the receiver, over UDP",
             Self::FqCodel => "the operator",
         }
     }
@@ -101,6 +114,12 @@ impl Rival {
             }
             Self::Linux => "untouched, it fills every buffer that there is",
             Self::Bbr => "it fills more of the buffer",
+            Self::Copa => {
+                "on a link that changes its queue does not empty often enough for its detector, and it competes with nobody"
+            }
+            Self::Sprout => {
+                "it sends what is certain, which is less than half of what the link carries"
+            }
             _ => TRADE,
         }
     }
@@ -124,11 +143,21 @@ impl Rival {
         };
         let mut run = Run::new(self.name(), law);
         run.stampless = law == Law::Tide;
-        if self == Self::Bbr {
-            run.congestion_control = Some("bbr".into());
-        }
+        run.congestion_control = match self {
+            Self::Bbr => Some("bbr".into()),
+            Self::Copa => Some("copa".into()),
+            _ => None,
+        };
         run.cake = self.cake(path)?;
         Ok(run)
+    }
+
+    /// Its download.
+    pub fn download(self) -> Workload {
+        match self {
+            Self::Sprout => Workload::new("download", WorkloadKind::Sprout(SproutSpec::default())),
+            _ => download(),
+        }
     }
 
     fn cake(self, path: &Path) -> Result<Option<CakeSpec>> {

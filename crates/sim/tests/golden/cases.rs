@@ -19,12 +19,13 @@ const SHIPPED: [&str; 7] = [
 const CUT_S: f64 = 6.0;
 const WARMUP_S: f64 = 1.0;
 
-const SMALL: [&str; 6] = [
+const SMALL: [&str; 7] = [
     "applications",
     "hosts",
     "laws",
     "paths",
     "readers",
+    "rivals",
     "senders",
 ];
 

@@ -93,7 +93,7 @@ impl Copa {
         let us = micros_of(rtt).max(1);
         self.delays = Delays {
             min: self.least.update(now, MIN_RTT_WINDOW, us),
-            standing: self.standing.update(now, srtt / 2, us),
+            standing: self.standing.update(now, if velocity::knob(2) { std::time::Duration::ZERO } else { srtt / 2 }, us),
             max: self.greatest.update(now, MAX_RTT_ROUNDS * srtt, us),
         };
     }
@@ -148,7 +148,7 @@ impl Copa {
 
     /// 2·cwnd/RTTstanding, in bytes a second.
     fn pacing_rate(&self, mss: u32) -> u64 {
-        let bytes = u128::from(PACING_GAIN * self.cwnd) * u128::from(mss);
+        let bytes = u128::from((if velocity::knob(3) {1} else {2}) * self.cwnd) * u128::from(mss);
         let rate = (bytes * 1_000_000 / u128::from(self.delays.standing)) >> Q16;
         (rate as u64).max(1)
     }
