@@ -20,14 +20,16 @@ fn over_a_steady_link_it_keeps_its_promise() {
     assert_eq!(run.link.drops, 0);
 }
 
+/// Both have more in flight than this round trip needs, Sprout-EWMA all of the 100 ms.
 #[test]
-fn without_caution_it_carries_more_and_waits_longer() {
+fn without_caution_it_waits_longer() {
     let ends = "warmup_s = 5\n";
     let [cautious, steady] =
         [SPROUT, EWMA].map(|workload| run(&(scenario(10.0, 30.0, 2000, workload) + ends)));
-    assert!(steady.link.utilisation > cautious.link.utilisation);
+    assert!(steady.link.utilisation > 0.95, "{}", steady.link.utilisation);
     let age = |run| flow(run, "stream").age_ms.expect("Sprout has one").p95;
-    assert!(age(&steady) > age(&cautious));
+    let [cautious, steady] = [age(&cautious), age(&steady)];
+    assert!(steady > cautious && steady < 100.0, "{steady}, {cautious}");
 }
 
 #[test]

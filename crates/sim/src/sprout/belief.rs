@@ -83,12 +83,6 @@ impl Belief {
         &self.of
     }
 
-    /// The expected rate, in packets a second.
-    pub fn mean(&self) -> f64 {
-        let of = self.of.iter().enumerate();
-        of.map(|(nth, p)| p * rate(nth)).sum()
-    }
-
     /// A tick passes (§3.2.1). What would wander below 0 or beyond the highest rate counts no longer.
     pub fn evolve(&mut self) {
         let drift = &*DRIFT;

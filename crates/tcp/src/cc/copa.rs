@@ -18,7 +18,8 @@
 //! * The least window is two packets, as in the authors' sender.
 //! * A window that limits nothing may fall and does not grow.
 //! * The queue that slow start leaves is the flow's own, and says nothing of others: the five round trips in which the queue
-//!   has to empty begin when slow start ends.
+//!   has to empty begin when the rate has come down to the target. Else a flow over a pipe of few packets competes with its
+//!   own queue for ever.
 
 mod extreme;
 mod mode;
@@ -46,6 +47,10 @@ const MIN_CWND: u64 = 2;
 /// Window of RTTmin (§2.1); the flow's age if that is less.
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 
+/// The same in round trips without a queue, where that is longer: 10 s are few of them over a satellite, and RTTmin would be
+/// forgotten before the queue of slow start is gone. The paper does not have it, its authors' sender does.
+const MIN_RTT_ROUNDS: u32 = 20;
+
 /// Window of RTTmax, in smoothed round trips (§2.2).
 const MAX_RTT_ROUNDS: u32 = 4;
 
@@ -60,6 +65,8 @@ pub(super) struct Copa {
     /// The window before a timeout, if that proves to have been none.
     before_timeout: u64,
     slow_start: bool,
+    /// The rate has been at most the target since slow start ended.
+    settled: bool,
     delays: Delays,
     least: Extreme,
     standing: Extreme,
@@ -76,6 +83,7 @@ impl Default for Copa {
             cwnd,
             before_timeout: cwnd,
             slow_start: true,
+            settled: true,
             delays: Delays::default(),
             least: Extreme::new(Wanted::Least),
             standing: Extreme::new(Wanted::Least),
@@ -91,8 +99,10 @@ impl Copa {
     /// RTTmin, RTTstanding and RTTmax with one more round trip.
     fn measure(&mut self, now: Instant, srtt: Duration, rtt: Duration) {
         let us = micros_of(rtt).max(1);
+        let known = Duration::from_micros(self.delays.min);
+        let window = if velocity::knob(6) { MIN_RTT_WINDOW } else { MIN_RTT_WINDOW.max(MIN_RTT_ROUNDS * known) };
         self.delays = Delays {
-            min: self.least.update(now, MIN_RTT_WINDOW, us),
+            min: self.least.update(now, window, us),
             standing: self.standing.update(now, if velocity::knob(2) { std::time::Duration::ZERO } else { srtt / 2 }, us),
             max: self.greatest.update(now, MAX_RTT_ROUNDS * srtt, us),
         };
@@ -119,7 +129,11 @@ impl Copa {
         if self.slow_start && !below {
             self.slow_start = false;
             self.velocity = Velocity::new(self.cwnd);
+            self.settled = false;
+        }
+        if !self.settled {
             self.competition.begin(now);
+            self.settled = below;
         }
         if self.slow_start {
             // Twice the window in a round trip.
@@ -201,7 +215,7 @@ impl CongestionControl for Copa {
         if let (Some(rtt), Some(srtt)) = (sample.rtt, f.srtt) {
             self.measure(f.now, srtt, rtt);
             self.competition
-                .acked(f.now, srtt, &self.delays, sample.losses > 0);
+                .acked(f.now, srtt, (&self.delays, self.cwnd), sample.losses > 0);
         }
         if sample.acked_sacked > 0 {
             let round = self.rounds.acked(sample.prior_delivered, f.delivered);

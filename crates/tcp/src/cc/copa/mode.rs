@@ -43,10 +43,15 @@ impl Delays {
         self.standing.saturating_sub(self.min)
     }
 
-    /// d_q < 0.1 (RTTmax − RTTmin). With no delay at all it is empty, whatever the greatest was.
-    fn queue_is_nearly_empty(&self) -> bool {
+    /// d_q < 0.1 (RTTmax − RTTmin), or less than a packet of those in `cwnd` (Q16) waits. The paper's queue is a fluid, and
+    /// empties by its analysis just so; ours is of packets, and of few where δ is 1/2: a tenth of what they delay is less than
+    /// one of them.
+    fn queue_is_nearly_empty(&self, cwnd: u64) -> bool {
         let most = self.max.saturating_sub(self.min);
-        self.queueing() == 0 || 100 * self.queueing() < NEARLY_EMPTY_PERCENT * most
+        let waiting = u128::from(cwnd) * u128::from(self.queueing());
+        100 * self.queueing() < NEARLY_EMPTY_PERCENT * most
+            || (!super::velocity::knob(5) && waiting <= u128::from(self.standing) << Q16)
+            || self.queueing() == 0
     }
 }
 
@@ -79,9 +84,10 @@ impl Competition {
         *self = Self::new(now);
     }
 
-    /// An ACK: `srtt` is the smoothed round trip, `lost` whether it told of a loss.
-    pub fn acked(&mut self, now: Instant, srtt: Duration, delays: &Delays, lost: bool) {
-        if delays.queue_is_nearly_empty() {
+    /// An ACK with a window of `cwnd` (Q16): `srtt` is the smoothed round trip, `lost` whether it told of a loss.
+    pub fn acked(&mut self, now: Instant, srtt: Duration, seen: (&Delays, u64), lost: bool) {
+        let (delays, cwnd) = seen;
+        if delays.queue_is_nearly_empty(cwnd) {
             self.emptied_at = now;
         }
         if now - self.emptied_at <= EMPTY_WITHIN * srtt {

@@ -74,5 +74,5 @@ impl Velocity {
 }
 
 pub fn knob(n: u32) -> bool {
-    std::env::var("KNOBS").ok().and_then(|k| k.parse::<u32>().ok()).unwrap_or(3) >> n & 1 == 1
+    std::env::var("KNOBS").ok().and_then(|k| k.parse::<u32>().ok()).unwrap_or(2) >> n & 1 == 1
 }

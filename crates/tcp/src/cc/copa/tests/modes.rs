@@ -12,6 +12,9 @@ const fn delays(min: u64, standing: u64, max: u64) -> Delays {
     }
 }
 
+/// Of a hundred packets one waits by a millisecond's delay in a hundred.
+const CWND: u64 = 100 << Q16;
+
 const EMPTY: Delays = delays(100, 101, 140);
 const FULL: Delays = delays(100, 120, 140);
 
@@ -19,10 +22,10 @@ const FULL: Delays = delays(100, 120, 140);
 fn beside_a_filler(for_ms: u64) -> (Competition, Instant) {
     let mut now = Instant::from_millis(1000);
     let mut competition = Competition::new(now);
-    competition.acked(now, ms(100), &EMPTY, false);
+    competition.acked(now, ms(100), (&EMPTY, CWND), false);
     for _ in 0..for_ms / 10 {
         now += ms(10);
-        competition.acked(now, ms(100), &FULL, false);
+        competition.acked(now, ms(100), (&FULL, CWND), false);
     }
     (competition, now)
 }
@@ -34,7 +37,7 @@ fn a_tenth_of_the_most_is_nearly_empty() {
     for (standing, mode) in [(103, Mode::Default), (104, Mode::Competitive)] {
         for _ in 0..60 {
             now += ms(10);
-            competition.acked(now, ms(100), &delays(100, standing, 140), false);
+            competition.acked(now, ms(100), (&delays(100, standing, 140), CWND), false);
         }
         assert_eq!(competition.mode, mode, "{standing} ms");
     }
@@ -45,7 +48,7 @@ fn five_round_trips_without_an_empty_queue_are_competition() {
     assert_eq!(beside_a_filler(500).0.mode, Mode::Default);
     let (mut competition, now) = beside_a_filler(510);
     assert_eq!(competition.mode, Mode::Competitive);
-    competition.acked(now + ms(10), ms(100), &EMPTY, false);
+    competition.acked(now + ms(10), ms(100), (&EMPTY, CWND), false);
     assert_eq!(competition.mode, Mode::Default);
     assert_eq!(packets(competition.inverse_delta), 2.0);
 }
@@ -58,18 +61,18 @@ fn beside_a_filler_delta_follows_an_aimd() {
     // Losses of one round trip are one.
     for _ in 0..3 {
         now += ms(10);
-        competition.acked(now, ms(100), &FULL, true);
+        competition.acked(now, ms(100), (&FULL, CWND), true);
         assert_eq!(packets(competition.inverse_delta), 6.0);
     }
-    competition.acked(now + ms(100), ms(100), &FULL, true);
+    competition.acked(now + ms(100), ms(100), (&FULL, CWND), true);
     assert_eq!(packets(competition.inverse_delta), 3.0);
-    competition.acked(now + ms(200), ms(100), &FULL, true);
+    competition.acked(now + ms(200), ms(100), (&FULL, CWND), true);
     assert_eq!(packets(competition.inverse_delta), 2.0);
 }
 
 #[test]
 fn in_the_default_mode_a_loss_changes_nothing() {
     let (mut competition, now) = beside_a_filler(100);
-    competition.acked(now, ms(100), &FULL, true);
+    competition.acked(now, ms(100), (&FULL, CWND), true);
     assert_eq!(packets(competition.inverse_delta), 2.0);
 }
