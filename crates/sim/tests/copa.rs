@@ -16,7 +16,8 @@ fn alone_it_fills_the_link_and_lets_a_few_packets_wait() {
 
 #[test]
 fn two_share_alike() {
-    let other = "{ name = 'other', congestion_control = 'copa', start_s = 5, does = { bulk = {} } }";
+    let other =
+        "{ name = 'other', congestion_control = 'copa', start_s = 5, does = { bulk = {} } }";
     let text = scenario(50.0, 60.0, 2000, &format!("{COPA}, {other}")) + "warmup_s = 20\n";
     let run = run(&text);
     let [one, other] = ["one", "other"].map(|name| flow(&run, name).goodput_bps);

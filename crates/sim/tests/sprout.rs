@@ -26,7 +26,11 @@ fn without_caution_it_waits_longer() {
     let ends = "warmup_s = 5\n";
     let [cautious, steady] =
         [SPROUT, EWMA].map(|workload| run(&(scenario(10.0, 30.0, 2000, workload) + ends)));
-    assert!(steady.link.utilisation > 0.95, "{}", steady.link.utilisation);
+    assert!(
+        steady.link.utilisation > 0.95,
+        "{}",
+        steady.link.utilisation
+    );
     let age = |run| flow(run, "stream").age_ms.expect("Sprout has one").p95;
     let [cautious, steady] = [age(&cautious), age(&steady)];
     assert!(steady > cautious && steady < 100.0, "{steady}, {cautious}");
@@ -63,7 +67,10 @@ fn losses_cost_more_than_themselves_and_no_collapse() {
         flow(&run(&text), "stream").goodput_bps
     };
     let (without, with) = (lossy(0.0), lossy(0.1));
-    assert!(with > 0.3 * without && with < 0.95 * without, "{with}, {without}");
+    assert!(
+        with > 0.3 * without && with < 0.95 * without,
+        "{with}, {without}"
+    );
 }
 
 #[test]

@@ -42,6 +42,7 @@ impl Estimate {
             }
             Self::Mean(mean) => {
                 if let Some(packets) = packets {
+                    let packets = if packets > 0.0 { packets.max(1.0) } else { 0.0 };
                     *mean = (1.0 - GAIN) * *mean + GAIN * packets;
                 }
             }

@@ -100,10 +100,10 @@ impl Copa {
     fn measure(&mut self, now: Instant, srtt: Duration, rtt: Duration) {
         let us = micros_of(rtt).max(1);
         let known = Duration::from_micros(self.delays.min);
-        let window = if velocity::knob(6) { MIN_RTT_WINDOW } else { MIN_RTT_WINDOW.max(MIN_RTT_ROUNDS * known) };
+        let window = MIN_RTT_WINDOW.max(MIN_RTT_ROUNDS * known);
         self.delays = Delays {
             min: self.least.update(now, window, us),
-            standing: self.standing.update(now, if velocity::knob(2) { std::time::Duration::ZERO } else { srtt / 2 }, us),
+            standing: self.standing.update(now, srtt / 2, us),
             max: self.greatest.update(now, MAX_RTT_ROUNDS * srtt, us),
         };
     }
@@ -162,7 +162,7 @@ impl Copa {
 
     /// 2·cwnd/RTTstanding, in bytes a second.
     fn pacing_rate(&self, mss: u32) -> u64 {
-        let bytes = u128::from((if velocity::knob(3) {1} else {2}) * self.cwnd) * u128::from(mss);
+        let bytes = u128::from(PACING_GAIN * self.cwnd) * u128::from(mss);
         let rate = (bytes * 1_000_000 / u128::from(self.delays.standing)) >> Q16;
         (rate as u64).max(1)
     }

@@ -51,7 +51,10 @@ fn a_poisson_links_rate_is_inferred() {
             means.push(mean(&belief));
         }
         let of_means = means.iter().sum::<f64>() / means.len() as f64;
-        assert!((0.95..1.15).contains(&(of_means / link)), "{of_means} of {link}");
+        assert!(
+            (0.95..1.15).contains(&(of_means / link)),
+            "{of_means} of {link}"
+        );
         let off = means.iter().filter(|&m| (m / link - 1.0).abs() > 0.5);
         assert!(off.count() < 75, "of {link}");
     }

@@ -17,6 +17,9 @@ const EMPTY_WITHIN: u32 = 5;
 /// The queue is nearly empty below so many hundredths of the most that it delayed of late.
 const NEARLY_EMPTY_PERCENT: u64 = 10;
 
+/// Or below so many packets of the flow's own, Q16: one and a half. At the target two of them wait at least.
+const NEARLY_EMPTY: u64 = 3 << (Q16 - 1);
+
 /// What it takes others to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -43,15 +46,14 @@ impl Delays {
         self.standing.saturating_sub(self.min)
     }
 
-    /// d_q < 0.1 (RTTmax − RTTmin), or less than a packet of those in `cwnd` (Q16) waits. The paper's queue is a fluid, and
-    /// empties by its analysis just so; ours is of packets, and of few where δ is 1/2: a tenth of what they delay is less than
-    /// one of them.
+    /// d_q < 0.1 (RTTmax − RTTmin), or less than [`NEARLY_EMPTY`] of the window of `cwnd` packets (Q16) wait. The paper's queue
+    /// is a fluid, and empties by its analysis just so; ours is of packets, which leave in pairs and wait for one another, and
+    /// a tenth of what five of them delay is less than one.
     fn queue_is_nearly_empty(&self, cwnd: u64) -> bool {
         let most = self.max.saturating_sub(self.min);
         let waiting = u128::from(cwnd) * u128::from(self.queueing());
         100 * self.queueing() < NEARLY_EMPTY_PERCENT * most
-            || (!super::velocity::knob(5) && waiting <= u128::from(self.standing) << Q16)
-            || self.queueing() == 0
+            || waiting <= u128::from(NEARLY_EMPTY) * u128::from(self.standing)
     }
 }
 

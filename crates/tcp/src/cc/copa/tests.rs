@@ -42,6 +42,8 @@ fn an_ack_moves_the_window_by_v_over_delta_and_window() {
     let mut up = copa(10, [90, 100, 100]);
     up.steer(Instant::ZERO, 1, true);
     assert_eq!(packets(up.cwnd), 10.2);
+    // It has gone up for a round.
+    up.velocity.round(11 << Q16, 2 << Q16);
     up.velocity.v = 4;
     up.steer(Instant::ZERO, 2, true);
     // 2 · 4 · 2 / 10.2

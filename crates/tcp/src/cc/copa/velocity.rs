@@ -49,7 +49,7 @@ impl Velocity {
         } else {
             self.turn(direction, cwnd);
         }
-        if self.same >= if knob(1) { SAME_ROUNDS } else if knob(4) { 2 } else { 1 } {
+        if self.same >= SAME_ROUNDS {
             self.v = self.v.saturating_mul(2);
         }
         // In a round the window moves by v/δ: never by more than itself. The paper leaves that open; its authors' sender has it.
@@ -60,7 +60,7 @@ impl Velocity {
     /// went up and at its end fast down would count as one up, and double v on the way down. The paper leaves that open, too;
     /// Meta's sender (mvfst) does it.
     pub fn heed(&mut self, direction: Direction, cwnd: u64) {
-        if knob(0) && self.v > 1 && self.direction != Some(direction) {
+        if self.v > 1 && self.direction != Some(direction) {
             self.turn(direction, cwnd);
         }
     }
@@ -71,8 +71,4 @@ impl Velocity {
             ..Self::new(cwnd)
         };
     }
-}
-
-pub fn knob(n: u32) -> bool {
-    std::env::var("KNOBS").ok().and_then(|k| k.parse::<u32>().ok()).unwrap_or(2) >> n & 1 == 1
 }

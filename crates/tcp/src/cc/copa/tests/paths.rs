@@ -27,7 +27,7 @@ fn alone_up_to_two_and_a_half_over_delta_packets_wait() {
         let most = *queues.iter().max().unwrap();
         assert!((3..=8).contains(&most), "{most} at {rate}/s, {rtt} ms");
         let mean = queues.iter().sum::<u64>() as f64 / queues.len() as f64;
-        assert!((1.0..=4.0).contains(&mean), "{mean} at {rate}/s, {rtt} ms");
+        assert!((1.5..=3.5).contains(&mean), "{mean} at {rate}/s, {rtt} ms");
         let carried = (b.delivered - before) as f64 / (20 * rate) as f64;
         assert!(carried > 0.97, "{carried} at {rate}/s, {rtt} ms");
     }
@@ -47,7 +47,7 @@ fn alone_the_queue_empties_every_five_round_trips() {
         was_empty = empty;
     });
     let between = (*emptied.last().unwrap() - emptied[0]) / (emptied.len() as u32 - 1);
-    assert!((ms(400)..=ms(600)).contains(&between), "{between:?}");
+    assert!((ms(350)..=ms(650)).contains(&between), "{between:?}");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn slow_start_fills_the_pipe_in_as_many_rounds_as_it_doubles() {
     // From 10 to 200 in four and a half rounds, and one until it is seen.
     let rounds = (b.now - began).as_secs_f64() / 0.1;
     assert!((4.5..=7.0).contains(&rounds), "{rounds}");
-    assert!((200..=420).contains(&b.window.cwnd), "{}", b.window.cwnd);
+    assert!((200..=450).contains(&b.window.cwnd), "{}", b.window.cwnd);
 }
 
 /// §5.4 has no collapse: what is lost at random says nothing of a queue.
@@ -89,71 +89,4 @@ fn pacing_follows_the_window() {
     let b = settled(Link::new(1000, 50, 10_000));
     let expected = 2 * b.control.cwnd * u64::from(MSS) * 1_000_000 / b.control.delays.standing;
     assert_eq!(b.window.pacing_rate, Some(expected >> Q16));
-}
-
-#[test]
-fn zz_explore() {
-    for (rate, rtt) in [
-        (100, 50),
-        (500, 50),
-        (1000, 20),
-        (1000, 50),
-        (2000, 100),
-        (5000, 40),
-        (8000, 20),
-        (2000, 300),
-    ] {
-        let mut b = settled(Link::new(rate, rtt, 10_000));
-        let before = b.delivered;
-        let (mut n, mut comp, mut sum, mut most, mut inv) = (0, 0, 0, 0, 0);
-        let mut emptied = Vec::new();
-        let mut was = false;
-        b.run(Duration::from_secs(40), |b| {
-            n += 1;
-            comp += u64::from(b.control.competition.mode == Mode::Competitive);
-            sum += b.queue();
-            most = most.max(b.queue());
-            inv = inv.max(b.control.competition.inverse_delta >> Q16);
-            let empty = b.queue() == 0;
-            if empty && !was {
-                emptied.push(b.now);
-            }
-            was = empty;
-        });
-        let mut gaps: Vec<_> = emptied
-            .windows(2)
-            .map(|w| ((w[1] - w[0]).as_secs_f64() * 1000.0 / rtt as f64 * 10.0) as u64)
-            .filter(|&g| g > 10)
-            .collect();
-        gaps.sort();
-        println!(
-            "{rate}/s {rtt} ms: comp {:.3} mean {:.2} most {most} inv {inv} carried {:.3} gaps/10 {:?}",
-            comp as f64 / n as f64,
-            sum as f64 / n as f64,
-            (b.delivered - before) as f64 / (40 * rate) as f64,
-            [gaps.first(), gaps.get(gaps.len() / 2), gaps.last()]
-        );
-    }
-}
-
-#[test]
-fn zz_trace() {
-    let mut b = Bottleneck::new(Copa::default(), Link::new(2000, 300, 10_000));
-    let mut next = b.now;
-    b.run(Duration::from_secs(40), |b| {
-        if b.now >= next && b.now > Instant::from_millis(1500) {
-            next = b.now + ms(150);
-            println!(
-                "T {:.2} cwnd {} q {} v {} min {} st {} rtt {:?} {:?}",
-                b.now.as_nanos() as f64 / 1e9,
-                b.window.cwnd,
-                b.queue(),
-                b.control.velocity.v,
-                b.control.delays.min / 1000,
-                b.control.delays.standing / 1000,
-                b.rtt,
-                b.control.competition.mode
-            );
-        }
-    });
 }
