@@ -24,10 +24,10 @@ pub enum Control {
 /// Whether streams of that workload are QUIC's: those of TCP's kind whose windows nobody could lower. What else
 /// there is has a way of its own over UDP, and pays no heed to windows.
 pub fn takes_quic(run: &Run, workload: &Workload) -> bool {
-    use WorkloadKind::{Command, Mpath, Mptcp, Ping};
+    use WorkloadKind::{Command, Mpath, Mptcp, Ping, Sprout};
     let is_stream = !matches!(
         workload.does,
-        Command { .. } | Mpath(_) | Mptcp { .. } | Ping { .. }
+        Command { .. } | Mpath(_) | Mptcp { .. } | Ping { .. } | Sprout(_)
     );
     is_stream && !run.gives_window(workload)
 }
