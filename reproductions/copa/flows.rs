@@ -34,6 +34,7 @@ fn listed(cases: &[(String, String)], title: &str) -> Quantity {
         Claim::at_least(0.9, 0.5),
         move |s| fair(s, &copa),
     )
+    .because(SYNCHRONY)
     .listing(move |s| tidegate_reproduce::Listing {
         title: title.clone(),
         heads: [
@@ -70,7 +71,8 @@ fn against(cases: &[(String, String)], other: usize) -> [Quantity; 2] {
             "",
             Claim::at_least(1.0, 0.8),
             move |s| fair(s, &index[0]) / fair(s, &index[1]),
-        ),
+        )
+        .because(QUEUE),
         Quantity::new(
             format!("Copa's mean queue ÷ {control}'s"),
             "",
@@ -160,3 +162,9 @@ fn diverse(control: &str) -> Case {
     }
     case
 }
+
+const QUEUE: &str =
+    "CUBIC's flows share a queue of 83 ms, which makes their round trips alike; Copa's do not";
+
+const SYNCHRONY: &str = "flows of very different round trips do not see the queue empty at the same time, as the paper says of its analysis \
+                         (§3): the longest has half of an equal share";
