@@ -67,7 +67,12 @@ pub fn cubic() -> Figure {
             for workload in &mut workloads[..copa] {
                 workload.congestion_control = Some("copa".into());
             }
-            path.case(&format!("{copa} of Copa"), "cubic", workloads, [90.0, 20.0])
+            path.case(
+                &format!("{copa} of Copa and {cubic} others"),
+                "cubic",
+                workloads,
+                [90.0, 20.0],
+            )
         }
     };
     let share = |run: &RunResult, copa: usize| {
