@@ -2,6 +2,7 @@
 //! what is run for it, and how ours is read from the runs.
 
 pub mod afc;
+pub mod copa;
 pub mod drwa;
 pub mod l4s;
 mod means;
@@ -12,6 +13,7 @@ mod radio;
 pub mod rivals;
 pub mod rsfc;
 mod spans;
+pub mod sprout;
 pub mod tide;
 mod workloads;
 
@@ -24,6 +26,8 @@ pub fn papers() -> Vec<Paper> {
         tide::paper(),
         rivals::paper(),
         l4s::paper(),
+        copa::paper(),
+        sprout::paper(),
         rsfc::paper(),
         afc::paper(),
         mpath::paper(),

@@ -1,8 +1,12 @@
 //! Who is held against whom, and how somebody who knows a link sets them.
 
 use crate::tide::paths::Path;
+use crate::workloads::download;
 use anyhow::Result;
-use tidegate_scenario::{CakeSpec, EcnMode, Law, QueuePolicy, QueueSpec, Run, ShapedSpec};
+use tidegate_scenario::{
+    CakeSpec, EcnMode, Law, QueuePolicy, QueueSpec, Run, ShapedSpec, SproutSpec, Workload,
+    WorkloadKind,
+};
 
 /// cake-autorate as it comes: 5, 20 and 80 Mbit/s down, 5, 20 and 35 up (its defaults.sh).
 const DEFAULTS: CakeSpec = CakeSpec {
@@ -58,6 +62,10 @@ pub enum Rival {
     ByHand,
     /// The sender, by BBR.
     Bbr,
+    /// The sender, by Copa.
+    Copa,
+    /// Both ends, by Sprout.
+    Sprout,
     /// The link, by FQ-CoDel.
     FqCodel,
     /// The link by marks of CoDel, PIE or FQ-CoDel, and both ends, which heed them.
@@ -76,13 +84,15 @@ pub enum Rival {
 
 impl Rival {
     /// All of them, as pictures and tables list them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Linux,
         Self::Tide,
         Self::Autorate,
         Self::Expert,
         Self::ByHand,
         Self::Bbr,
+        Self::Copa,
+        Self::Sprout,
         Self::FqCodel,
         Self::EcnCodel,
         Self::EcnPie,
@@ -101,6 +111,8 @@ impl Rival {
             Self::Expert => "cake-autorate, expert",
             Self::ByHand => "CAKE at 75 % of the mean",
             Self::Bbr => "BBR sender",
+            Self::Copa => "Copa sender",
+            Self::Sprout => "Sprout at both ends",
             Self::FqCodel => "FQ-CoDel in the bottleneck",
             Self::EcnCodel => "CUBIC with ECN, CoDel marks",
             Self::EcnPie => "CUBIC with ECN, PIE marks",
@@ -120,6 +132,8 @@ impl Rival {
             Self::Expert => "the router, 20 probes a second, who knows the link",
             Self::ByHand => "the router, who knows the link",
             Self::Bbr => "every sender",
+            Self::Copa => "every sender",
+            Self::Sprout => "every sender and the receiver, over UDP",
             Self::FqCodel => "the operator",
             Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel => {
                 "the operator, every sender, every receiver: ECN"
@@ -146,6 +160,12 @@ impl Rival {
             }
             Self::Linux => "untouched, it fills every buffer that there is",
             Self::Bbr => "it fills more of the buffer",
+            Self::Copa => {
+                "on a link that changes its queue does not empty often enough for its detector, and it competes with nobody"
+            }
+            Self::Sprout => {
+                "it sends what is certain, which is less than half of what the link carries"
+            }
             _ => TRADE,
         }
     }
@@ -187,6 +207,7 @@ impl Rival {
         run.stampless = law == Law::Tide;
         run.congestion_control = match self {
             Self::Bbr => Some("bbr".into()),
+            Self::Copa => Some("copa".into()),
             Self::Dctcp => Some("dctcp".into()),
             Self::Prague | Self::PragueStep => Some("prague".into()),
             _ => None,
@@ -196,6 +217,14 @@ impl Rival {
         }
         run.cake = self.cake(path)?;
         Ok(run)
+    }
+
+    /// Its download.
+    pub fn download(self) -> Workload {
+        match self {
+            Self::Sprout => Workload::new("download", WorkloadKind::Sprout(SproutSpec::default())),
+            _ => download(),
+        }
     }
 
     fn cake(self, path: &Path) -> Result<Option<CakeSpec>> {

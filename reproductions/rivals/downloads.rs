@@ -3,7 +3,7 @@
 use super::contenders::Rival;
 use crate::means::{geometric_mean, mean};
 use crate::tide::paths::Path;
-use crate::workloads::{download, ping};
+use crate::workloads::ping;
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
@@ -62,7 +62,10 @@ fn case(rival: Rival, path: &Path) -> Result<Case> {
     let mut scenario = path.scenario(rival.policy(), rival.run(path)?);
     rival.mark(&mut scenario.down.queue, path);
     let (interval_ms, bytes) = CALL;
-    scenario.workloads = vec![download(), Workload::new("call", ping(interval_ms, bytes))];
+    scenario.workloads = vec![
+        rival.download(),
+        Workload::new("call", ping(interval_ms, bytes)),
+    ];
     let name = name(rival, path);
     scenario.name.clone_from(&name);
     Ok(Case {

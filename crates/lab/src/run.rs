@@ -142,11 +142,12 @@ pub fn check(scenario: &Scenario) -> Result<()> {
         ..
     } in &scenario.workloads
     {
-        use WorkloadKind::{Datagrams, Mpath, Page, Video};
+        use WorkloadKind::{Datagrams, Mpath, Page, Sprout, Video};
         let what = match does {
             Page { .. } => "a page",
             Video { .. } => "a video",
             Datagrams { .. } => "a source of datagrams",
+            Sprout(_) => "carried by Sprout",
             Mpath(transfer) if transfer.proxies.len() > MOST_PROXIES => {
                 "a transfer with many proxies"
             }

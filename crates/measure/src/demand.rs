@@ -12,8 +12,14 @@ pub fn demand(scenario: &Scenario, direction: Direction, window: &Window) -> Dem
     let mut wanted: Vec<_> = scenario
         .workloads
         .iter()
-        .filter(|w| {
-            matches!(&w.does, WorkloadKind::Bulk { direction: d, bytes: None, .. } if *d == direction)
+        .filter(|w| match &w.does {
+            WorkloadKind::Bulk {
+                direction: d,
+                bytes: None,
+                ..
+            } => *d == direction,
+            WorkloadKind::Sprout(sprout) => sprout.direction == direction,
+            _ => false,
         })
         .map(|w| {
             let stop_s = w.stop_s.unwrap_or(scenario.duration_s);

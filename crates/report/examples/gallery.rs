@@ -222,6 +222,7 @@ fn result(name: &str, index: usize, record: &Recorder, drops: u64) -> RunResult 
             rtt_ms: quantiles(&columns[0]),
             retransmits: drops / 2,
             completion_s: None,
+            age_ms: None,
         });
     let echo = FlowResult {
         name: PING.into(),

@@ -25,6 +25,7 @@ pub(crate) fn flow(name: &str, mbps: f64, rtt_p95_ms: f64) -> FlowResult {
         rtt_ms: quantiles(rtt_p95_ms),
         retransmits: 7,
         completion_s: None,
+        age_ms: None,
     }
 }
 

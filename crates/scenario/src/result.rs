@@ -110,6 +110,9 @@ pub struct FlowResult {
     pub retransmits: u64,
     /// Seconds from its start to its last byte, if it had an end.
     pub completion_s: Option<f64>,
+    /// How long ago the newest packet that had arrived was sent, over time, warm-up excluded; of Sprout alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_ms: Option<Quantiles>,
 }
 
 /// Which way a flow's data go.

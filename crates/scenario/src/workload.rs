@@ -1,7 +1,7 @@
 //! Workloads: what the hosts do, and what makes no sense in it.
 
 use crate::complaints::Complaints;
-use crate::{Direction, EcnMode, FlowControl, MpathSpec, ProxySpec, Side, words};
+use crate::{Direction, EcnMode, FlowControl, MpathSpec, ProxySpec, Side, SproutSpec, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -221,6 +221,8 @@ pub enum WorkloadKind {
     /// A stream over the direct path, which is the workload's `links`, and over paths through proxies
     /// (mPath, thesis chapter 3).
     Mpath(MpathSpec),
+    /// A stream over UDP by Sprout (NSDI 2013), from a source that always has something to send. For the simulator.
+    Sprout(SproutSpec),
     /// The kernel's Multipath TCP (RFC 8684), for comparison: a stream from the server over the workload's
     /// `links`, and over a way of its own to each further address of the client's. For the laboratory.
     Mptcp {
@@ -365,6 +367,8 @@ impl WorkloadKind {
                 });
             }
             Self::Mpath(transfer) => transfer.complain(to),
+            // Each of its words makes sense.
+            Self::Sprout(_) => {}
             Self::Mptcp { paths } => to.expect(!paths.is_empty(), "mptcp.paths", || {
                 "mptcp.paths is empty, expected one way at least beside the workload's links".into()
             }),

@@ -9,6 +9,7 @@ mod flow;
 mod mpath;
 mod page;
 mod ping;
+mod sprout;
 mod stream;
 mod video;
 mod web;
@@ -17,7 +18,7 @@ pub use flow::{Fetches, Flow, Sample};
 
 use crate::hosts::Hosts;
 use crate::network::{Network, route_of};
-use crate::packet::{Connected, Datagram, Message, Packet};
+use crate::packet::{Connected, Datagram, Message, Packet, SproutMessage};
 use crate::run::Unsupported;
 use std::time::Duration;
 use tidegate_measure::Window;
@@ -50,6 +51,16 @@ pub trait App: Send {
 
     /// A packet of its mPath transfer has arrived.
     fn message(&mut self, _stage: &mut Stage, _side: Side, _message: &Message) -> Option<Instant> {
+        None
+    }
+
+    /// A packet of its Sprout connection has arrived.
+    fn sprout(
+        &mut self,
+        _stage: &mut Stage,
+        _side: Side,
+        _message: &SproutMessage,
+    ) -> Option<Instant> {
         None
     }
 
@@ -139,6 +150,16 @@ impl Stage<'_> {
         };
         let route = route_of(self.workload, direction);
         self.network.send(Packet::datagram(datagram, bytes, route));
+    }
+}
+
+/// Sends packets of Sprout connections.
+impl Stage<'_> {
+    /// Sends a packet in an IP packet of `bytes`.
+    pub fn send_sprout(&mut self, direction: Direction, bytes: u64, message: SproutMessage) {
+        let route = route_of(self.workload, direction);
+        let packet = Packet::sprout(self.app, message, bytes, route);
+        self.network.send(packet);
     }
 }
 
@@ -287,6 +308,7 @@ fn apps(
         WorkloadKind::Mpath(transfer) => {
             vec![Box::new(mpath::Mpath::new(name, transfer, seed, window))]
         }
+        WorkloadKind::Sprout(spec) => vec![Box::new(sprout::Sprout::new(name, spec, window))],
         WorkloadKind::Command { .. } | WorkloadKind::Mptcp { .. } => Vec::new(),
     }
 }

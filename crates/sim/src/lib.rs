@@ -59,6 +59,7 @@ mod random;
 mod run;
 mod session;
 mod settings;
+mod sprout;
 mod sweep;
 mod windowless;
 mod world;

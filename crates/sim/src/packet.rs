@@ -1,5 +1,6 @@
 //! What travels.
 
+use crate::sprout;
 use tidegate_link::{Ecn, Sequence};
 use tidegate_mpath::{Data, Feedback};
 use tidegate_scenario::Side;
@@ -37,6 +38,8 @@ pub enum Body {
     Probe(Probe),
     /// A packet of an mPath transfer: of the application of that number.
     Mpath(u32, Message),
+    /// A packet of a Sprout connection: of the application of that number.
+    Sprout(u32, SproutMessage),
 }
 
 /// What the ends of an mPath transfer send.
@@ -46,6 +49,15 @@ pub enum Message {
     Data(Data),
     /// The receiver's word.
     Feedback(Box<Feedback>),
+}
+
+/// What the ends of a Sprout connection send.
+#[derive(Clone, Copy, Debug)]
+pub enum SproutMessage {
+    /// A packet of the stream, or a heartbeat; it only counts its payload.
+    Data(sprout::Data),
+    /// The receiver's word.
+    Forecast(sprout::Forecast),
 }
 
 /// Names a connection for as long as anybody may speak of it.
@@ -117,6 +129,11 @@ impl Packet {
         Self::new(Body::Mpath(app, message), bytes, route)
     }
 
+    /// A packet of application `app`'s Sprout connection on its way, in an IP packet of `bytes`.
+    pub fn sprout(app: u32, message: SproutMessage, bytes: u64, route: u32) -> Self {
+        Self::new(Body::Sprout(app, message), bytes, route)
+    }
+
     fn new(body: Body, bytes: u64, route: u32) -> Self {
         Self {
             body,
@@ -137,7 +154,9 @@ impl tidegate_link::Packet for Packet {
         // Datagrams of an application, segments of a connection; a link has one direction.
         match self.body {
             Body::Segment(connection, _) => u64::from(connection.serial) << 1,
-            Body::Datagram(Datagram { app, .. }) | Body::Mpath(app, _) => u64::from(app) << 1 | 1,
+            Body::Datagram(Datagram { app, .. }) | Body::Mpath(app, _) | Body::Sprout(app, _) => {
+                u64::from(app) << 1 | 1
+            }
             Body::Echo(echo) => !u64::from(echo.workload),
             Body::Probe(probe) => !u64::from(u32::MAX) - u64::from(probe.pinger),
         }

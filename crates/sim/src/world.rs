@@ -4,7 +4,7 @@ use crate::apps::{Part, Stage, cast};
 use crate::events::{Kind, Target, clock};
 use crate::hosts::Hosts;
 use crate::network::Network;
-use crate::packet::{Body, Connected, Datagram, Message, Packet};
+use crate::packet::{Body, Connected, Datagram, Message, Packet, SproutMessage};
 use crate::run::{Options, Unsupported};
 use crate::settings::SEND_BUFFER;
 use std::time::Duration;
@@ -112,6 +112,7 @@ impl World {
             Body::Segment(name, mut segment) => self.segment(name, side, &mut segment),
             Body::Datagram(datagram) => self.datagram(&datagram, packet.route, side),
             Body::Mpath(app, message) => self.message(app as usize, side, &message),
+            Body::Sprout(app, message) => self.sprout(app as usize, side, &message),
         }
     }
 
@@ -170,6 +171,12 @@ impl World {
     fn message(&mut self, number: usize, side: Side, message: &Message) {
         let (part, mut stage) = self.stage(number);
         let wish = part.app.message(&mut stage, side, message);
+        grant(&mut self.network, number, wish);
+    }
+
+    fn sprout(&mut self, number: usize, side: Side, message: &SproutMessage) {
+        let (part, mut stage) = self.stage(number);
+        let wish = part.app.sprout(&mut stage, side, message);
         grant(&mut self.network, number, wish);
     }
 

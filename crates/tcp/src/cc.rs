@@ -21,6 +21,7 @@
 pub mod bbr;
 pub mod bbr3;
 mod bic;
+mod copa;
 mod cubic;
 mod dctcp;
 mod factory;
@@ -240,11 +241,13 @@ pub enum Algorithm {
     Dctcp,
     /// TCP Prague (draft-briscoe-iccrg-prague-congestion-control), which needs accurate ECN.
     Prague,
+    /// Copa (Arun, Balakrishnan 2018), which Linux does not have.
+    Copa,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Reno,
         Self::Cubic,
         Self::Bic,
@@ -257,6 +260,7 @@ impl Algorithm {
         Self::Bbr3,
         Self::Dctcp,
         Self::Prague,
+        Self::Copa,
     ];
 
     /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
@@ -274,6 +278,7 @@ impl Algorithm {
             Self::Bbr3 => "bbr3",
             Self::Dctcp => "dctcp",
             Self::Prague => "prague",
+            Self::Copa => "copa",
         }
     }
 
@@ -314,6 +319,7 @@ impl Algorithm {
             Self::Bbr3 => Box::new(bbr3::Bbr3::new(seed)),
             Self::Dctcp => Box::<dctcp::Dctcp>::default(),
             Self::Prague => Box::<prague::Prague>::default(),
+            Self::Copa => Box::<copa::Copa>::default(),
         }
     }
 }

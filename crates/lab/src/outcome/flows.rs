@@ -46,6 +46,7 @@ fn flow_result(flow: &Flow, samples: &[FlowSample], window: Window) -> FlowResul
             .get()
             .zip(began)
             .map(|(end, start)| (*end - start).as_secs_f64()),
+        age_ms: None,
     }
 }
 

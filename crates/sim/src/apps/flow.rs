@@ -147,6 +147,7 @@ impl Flow {
                 .completed
                 .zip(self.began)
                 .map(|(end, start)| (end - start).as_secs_f64()),
+            age_ms: None,
         }
     }
 }

@@ -19,7 +19,7 @@ const SHIPPED: [&str; 7] = [
 const CUT_S: f64 = 6.0;
 const WARMUP_S: f64 = 1.0;
 
-const SMALL: [&str; 8] = [
+const SMALL: [&str; 9] = [
     "applications",
     "dualpi2",
     "ecn",
@@ -27,6 +27,7 @@ const SMALL: [&str; 8] = [
     "laws",
     "paths",
     "readers",
+    "rivals",
     "senders",
 ];
 

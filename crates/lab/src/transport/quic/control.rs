@@ -24,10 +24,10 @@ pub enum Control {
 /// Whether that workload's streams use QUIC: windowless ones that would otherwise use TCP. Other workloads without a
 /// window use UDP themselves.
 pub fn takes_quic(run: &Run, workload: &Workload) -> bool {
-    use WorkloadKind::{Command, Mpath, Mptcp, Ping};
+    use WorkloadKind::{Command, Mpath, Mptcp, Ping, Sprout};
     let is_stream = !matches!(
         workload.does,
-        Command { .. } | Mpath(_) | Mptcp { .. } | Ping { .. }
+        Command { .. } | Mpath(_) | Mptcp { .. } | Ping { .. } | Sprout(_)
     );
     is_stream && !run.gives_window(workload)
 }

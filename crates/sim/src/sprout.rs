@@ -1,0 +1,65 @@
+//! Sprout (Winstein, Sivaraman, Balakrishnan: "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular
+//! Networks", NSDI 2013), both ends without I/O.
+//!
+//! [The receiver](receiver) infers from what arrives how fast the link is ([belief]), and tells the sender how many packets
+//! it will deliver at least in the next 160 ms ([forecast]). [The sender](sender) sends what, by that, leaves the queue
+//! within 100 ms.
+//!
+//! Where the paper leaves something open it is as in its authors' program (github.com/keithw/sprout). That program carries
+//! forecasts in the packets of the other direction, which its tests saturate as well; here data go one way, and a forecast
+//! has a packet of its own every tick.
+
+pub mod belief;
+pub mod forecast;
+pub mod receiver;
+pub mod sender;
+
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// A tick (§3.2).
+pub const TICK: Duration = Duration::from_millis(20);
+
+/// Bytes of the packets that rates are counted in, IP header included.
+pub const PACKET_BYTES: u64 = 1500;
+
+/// Ticks that a forecast looks ahead (§3.3): 160 ms.
+pub const HORIZON: usize = 8;
+
+/// IP and UDP headers, and Sprout's own: a sequence number, time stamps, the settled bytes and the time to the next packet.
+pub const HEADERS: u64 = 28 + 16;
+
+/// A forecast beside the headers: its tick, received or lost bytes, eight counts.
+const FORECAST_BYTES: u64 = 8 + 8 + 2 * HORIZON as u64;
+
+/// Bytes of the packet that carries a forecast.
+pub const FEEDBACK_BYTES: u64 = HEADERS + FORECAST_BYTES;
+
+/// A packet of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// Bytes sent before it, headers included.
+    pub sequence: u64,
+    /// Its own bytes, headers included.
+    pub bytes: u64,
+    /// Of the bytes before this number none comes any more that has not come yet (§3.4's throwaway number).
+    pub settled: u64,
+    /// The next packet comes so much later (§3.2's time-to-next): zero within a flight.
+    pub time_to_next: Duration,
+    /// When it was sent.
+    pub sent: Instant,
+}
+
+/// What the link will deliver, as its receiver expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// Packets that arrive until the end of each of the next ticks, at least.
+    pub cumulative: [u32; HORIZON],
+    /// Bytes that have arrived or are lost.
+    pub received_or_lost: u64,
+    /// When the newest packet was sent that has arrived; none yet.
+    pub newest: Option<Instant>,
+}
+
+#[cfg(test)]
+mod tests;

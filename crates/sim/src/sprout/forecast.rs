@@ -1,0 +1,99 @@
+//! How many packets will have arrived (§3.3): of the distribution of each tick's cumulative count the 5th percentile.
+//!
+//! What follows from a rate that is certain is reckoned once: that rate wanders tick by tick, each tick delivers by Poisson,
+//! and the counts of ticks are added as if they were independent of each other, as the authors' program does. A belief's
+//! distribution is their mixture.
+
+use super::HORIZON;
+use super::belief::{Belief, RATES, TICK_S, log_poisson, rate};
+use std::sync::LazyLock;
+
+/// Probability with which fewer packets arrive than are forecast (§3.3).
+const CAUTION: f64 = 0.05;
+
+/// Packets that arrive in a tick at most: twice the highest rate's mean. What is beyond counts as these.
+const MOST: usize = 40;
+
+/// Of each tick, and of each count until its end, the probability of that or less for each rate.
+type Tables = [Vec<[f64; RATES]>; HORIZON];
+
+static TABLES: LazyLock<Tables> = LazyLock::new(tables);
+
+fn tables() -> Tables {
+    let arrivals: Vec<[f64; MOST + 1]> = (0..RATES).map(|nth| poisson(rate(nth))).collect();
+    let mut tables: Tables = std::array::from_fn(|tick| vec![[0.0; RATES]; MOST * (tick + 1) + 1]);
+    for from in 0..RATES {
+        let mut belief = Belief::certain(from);
+        let mut counts = vec![1.0];
+        for table in &mut tables {
+            counts = convolve(&counts, &mixture(&belief, &arrivals));
+            let mut below = 0.0;
+            for (row, count) in table.iter_mut().zip(&counts) {
+                below += count;
+                row[from] = below;
+            }
+            belief.evolve();
+        }
+    }
+    tables
+}
+
+/// Probabilities of the packets of a tick at that rate.
+fn poisson(rate: f64) -> [f64; MOST + 1] {
+    let mut probabilities = [0.0; MOST + 1];
+    let mut log_factorial = 0.0;
+    let mut sum = 0.0;
+    for packets in 0..MOST {
+        if packets > 0 {
+            log_factorial += libm::log(packets as f64);
+        }
+        let log = log_poisson(rate * TICK_S, packets as u32) - log_factorial;
+        probabilities[packets] = libm::exp(log);
+        sum += probabilities[packets];
+    }
+    probabilities[MOST] = (1.0 - sum).max(0.0);
+    probabilities
+}
+
+/// What arrives in a tick by that belief.
+fn mixture(belief: &Belief, arrivals: &[[f64; MOST + 1]]) -> [f64; MOST + 1] {
+    let mut mixture = [0.0; MOST + 1];
+    let likely = belief.probabilities().iter().zip(arrivals);
+    for (p, arrivals) in likely.filter(|&(&p, _)| p > 0.0) {
+        for (sum, of) in mixture.iter_mut().zip(arrivals) {
+            *sum += p * of;
+        }
+    }
+    mixture
+}
+
+fn convolve(one: &[f64], other: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; one.len() + other.len() - 1];
+    for (place, p) in one.iter().enumerate() {
+        for (sum, q) in sums[place..].iter_mut().zip(other) {
+            *sum += p * q;
+        }
+    }
+    sums
+}
+
+/// Packets that will have arrived at the end of each of the next ticks, with a probability of 95 % or more.
+pub fn cautious(belief: &Belief) -> [u32; HORIZON] {
+    let mut least = 0;
+    std::array::from_fn(|tick| {
+        let table = &TABLES[tick];
+        let below = |row: &[f64; RATES]| -> f64 {
+            let both = belief.probabilities().iter().zip(row);
+            both.map(|(p, below)| p * below).sum()
+        };
+        // Mixtures of distributions grow with the count, as these do.
+        let count = table.partition_point(|row| below(row) < CAUTION) as u32;
+        least = least.max(count);
+        least
+    })
+}
+
+/// What arrives if so many packets go on arriving in each tick (§3.5, Sprout-EWMA): no caution.
+pub fn steady(packets_a_tick: f64) -> [u32; HORIZON] {
+    std::array::from_fn(|tick| (packets_a_tick * (tick + 1) as f64) as u32)
+}

@@ -1,0 +1,125 @@
+//! The sender (§3.5): as much as will have left the queue within 100 ms, by the latest forecast.
+
+use super::{Data, Forecast, HEADERS, HORIZON, PACKET_BYTES, TICK};
+use std::collections::VecDeque;
+use std::time::Duration;
+use tidegate_time::Instant;
+
+/// Ticks that a packet may wait: 100 ms.
+const TOLERANCE: usize = 5;
+
+/// What has not arrived by then is overtaken, and lost (§3.4).
+const REORDERING: Duration = Duration::from_millis(10);
+
+/// A sender that has nothing to send says so that often.
+const HEARTBEAT: Duration = Duration::from_millis(50);
+
+/// The sending end, of a source that always has something to send.
+#[derive(Debug)]
+pub struct Sender {
+    /// Bytes sent.
+    sent: u64,
+    /// Of the packets of the last 10 ms: their numbers, and when they were sent.
+    recent: VecDeque<(u64, Instant)>,
+    forecast: Forecast,
+    heard_at: Instant,
+    /// Ticks of the forecast that are over.
+    tick: usize,
+    /// Bytes in the queue, as the forecast has it.
+    queue: u64,
+    heartbeat_at: Instant,
+}
+
+impl Sender {
+    /// One that begins now, with what is forecast before anything is known.
+    pub const fn new(cumulative: [u32; HORIZON], now: Instant) -> Self {
+        Self {
+            sent: 0,
+            recent: VecDeque::new(),
+            forecast: Forecast {
+                cumulative,
+                received_or_lost: 0,
+                newest: None,
+            },
+            heard_at: now,
+            tick: 0,
+            queue: 0,
+            heartbeat_at: now,
+        }
+    }
+
+    /// A forecast has arrived; a later one that does not know of more is an older one that was overtaken.
+    pub fn hear(&mut self, now: Instant, forecast: &Forecast) {
+        if forecast.received_or_lost < self.forecast.received_or_lost {
+            return;
+        }
+        self.forecast = *forecast;
+        self.heard_at = now;
+        self.tick = 0;
+        self.queue = self.sent.saturating_sub(forecast.received_or_lost);
+    }
+
+    /// When the window may be larger, or a heartbeat is due.
+    pub fn next(&self) -> Instant {
+        let tick = self.heard_at + TICK * (self.tick as u32 + 1);
+        if self.tick + 1 < HORIZON {
+            tick.min(self.heartbeat_at)
+        } else {
+            self.heartbeat_at
+        }
+    }
+
+    /// Takes off the queue what the ticks that are over were to deliver.
+    fn advance(&mut self, now: Instant) {
+        while self.tick + 1 < HORIZON && now >= self.heard_at + TICK * (self.tick as u32 + 1) {
+            let before = self.tick.checked_sub(1).map_or(0, |tick| self.until(tick));
+            self.queue = self.queue.saturating_sub(self.until(self.tick) - before);
+            self.tick += 1;
+        }
+    }
+
+    /// Bytes that are forecast until the end of a tick.
+    fn until(&self, tick: usize) -> u64 {
+        u64::from(self.forecast.cumulative[tick.min(HORIZON - 1)]) * PACKET_BYTES
+    }
+
+    /// Bytes that may be sent now.
+    pub fn window(&mut self, now: Instant) -> u64 {
+        self.advance(now);
+        let leaves = self.until(self.tick + TOLERANCE) - self.until(self.tick);
+        leaves.saturating_sub(self.queue)
+    }
+
+    /// A flight of packets, or a heartbeat, or nothing.
+    pub fn transmit(&mut self, now: Instant) -> Vec<Data> {
+        let packets = self.window(now) / PACKET_BYTES;
+        let mut flight: Vec<_> = (0..packets)
+            .map(|_| self.packet(now, PACKET_BYTES))
+            .collect();
+        if flight.is_empty() && now >= self.heartbeat_at {
+            flight.push(self.packet(now, HEADERS));
+        }
+        if let Some(last) = flight.last_mut() {
+            last.time_to_next = HEARTBEAT;
+            self.heartbeat_at = now + HEARTBEAT;
+        }
+        flight
+    }
+
+    fn packet(&mut self, now: Instant, bytes: u64) -> Data {
+        let sequence = self.sent;
+        self.sent += bytes;
+        self.queue += bytes;
+        self.recent.push_back((sequence, now));
+        while self.recent[0].1 + REORDERING < now {
+            self.recent.pop_front();
+        }
+        Data {
+            sequence,
+            bytes,
+            settled: self.recent[0].0,
+            time_to_next: Duration::ZERO,
+            sent: now,
+        }
+    }
+}

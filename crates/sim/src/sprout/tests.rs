@@ -1,0 +1,4 @@
+//! Inference, forecasts, the two ends, each by itself.
+
+mod ends;
+mod inference;

@@ -1,0 +1,114 @@
+//! The paths of the paper's emulations: one constant link, a buffer of so many bandwidth-delay products.
+
+use crate::workloads::download;
+use tidegate_link::Loss;
+use tidegate_reproduce::Case;
+use tidegate_scenario::{
+    Hosts, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run, Scenario, Workload,
+};
+
+/// Bits of a packet.
+const PACKET_BITS: f64 = 12_000.0;
+
+/// A link and its propagation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// What it carries, in Mbit/s.
+    pub mbps: f64,
+    /// Base round trip in ms.
+    pub rtt_ms: f64,
+    /// Its buffer, in bandwidth-delay products.
+    pub products: f64,
+    /// Packets lost on it at random.
+    pub loss: f64,
+}
+
+impl Path {
+    /// One without loss whose buffer is never full.
+    pub const fn new(mbps: f64, rtt_ms: f64) -> Self {
+        Self {
+            mbps,
+            rtt_ms,
+            products: 20.0,
+            loss: 0.0,
+        }
+    }
+
+    /// With a buffer of so many bandwidth-delay products.
+    pub fn buffer(self, products: f64) -> Self {
+        Self { products, ..self }
+    }
+
+    /// With so many packets lost at random.
+    pub fn loss(self, loss: f64) -> Self {
+        Self { loss, ..self }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> String {
+        format!("{} Mbit/s, {} ms", self.mbps, self.rtt_ms)
+    }
+
+    /// How long a packet takes, in ms.
+    pub fn packet_ms(&self) -> f64 {
+        PACKET_BITS / (self.mbps * 1e3)
+    }
+
+    /// Packets of a bandwidth-delay product.
+    pub fn product(&self) -> f64 {
+        self.rtt_ms / self.packet_ms()
+    }
+
+    /// So many seconds of it with these workloads, of which the first are not counted, and this congestion control.
+    pub fn case(
+        &self,
+        what: &str,
+        control: &str,
+        workloads: Vec<Workload>,
+        seconds: [f64; 2],
+    ) -> Case {
+        let [duration_s, warmup_s] = seconds;
+        let name = format!("{}, {what}, {control}", self.name());
+        let mut run = Run::new(control, Law::None);
+        run.congestion_control = Some(control.into());
+        let packets = (self.product() * self.products).max(10.0) as usize;
+        let down = LinkSpec {
+            queue: QueueSpec {
+                packets: Some(packets),
+                policy: QueuePolicy::DropTail,
+                ..QueueSpec::default()
+            },
+            loss: (self.loss > 0.0).then_some(Loss::Random(self.loss)),
+            ..LinkSpec::new(RateSpec::ConstantMbps(self.mbps), self.rtt_ms / 2.0)
+        };
+        let up = LinkSpec::new(RateSpec::ConstantMbps(self.mbps), self.rtt_ms / 2.0);
+        Case {
+            name: name.clone(),
+            scenario: Scenario {
+                name,
+                description: String::new(),
+                duration_s,
+                warmup_s,
+                seed: 1,
+                down,
+                up,
+                hops: Vec::new(),
+                hosts: Hosts::default(),
+                workloads,
+                runs: vec![run],
+            },
+            curves: Vec::new(),
+            once: self.loss == 0.0,
+        }
+    }
+}
+
+/// So many downloads that take what they can get, each begun so many seconds after the one before.
+pub fn downloads(count: usize, apart_s: f64) -> Vec<Workload> {
+    let one = |nth: usize| Workload {
+        name: format!("download {}", nth + 1),
+        start_s: nth as f64 * apart_s,
+        ..download()
+    };
+    (0..count).map(one).collect()
+}
