@@ -87,9 +87,11 @@ fn seen(scenario: &Scenario, folder: &Path) -> Result<Numbers> {
         (P95, rtt_ms.p95),
     ];
     let shapers = [(DOWN, "ifb-wan"), (UP, "wan")];
-    numbers.extend(shapers.iter().filter_map(|&(what, device)| {
-        Some((what, seen.shaper_bps(device, &counted)? / 1e6))
-    }));
+    numbers.extend(
+        shapers
+            .iter()
+            .filter_map(|&(what, device)| Some((what, seen.shaper_bps(device, &counted)? / 1e6))),
+    );
     Ok(Numbers(numbers))
 }
 
@@ -103,7 +105,10 @@ fn model(result: &RunResult) -> Result<Numbers> {
         (P95, ping.rtt_ms.p95),
     ];
     if let Some(cake) = &result.cake {
-        numbers.extend([(DOWN, cake.down.rate_bps / 1e6), (UP, cake.up.rate_bps / 1e6)]);
+        numbers.extend([
+            (DOWN, cake.down.rate_bps / 1e6),
+            (UP, cake.up.rate_bps / 1e6),
+        ]);
     }
     Ok(Numbers(numbers))
 }
@@ -111,8 +116,15 @@ fn model(result: &RunResult) -> Result<Numbers> {
 /// For terminals.
 pub fn table(all: &[Comparison]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
-    table.set_header(["link", "run", "", "script and kernel", "model", "model ÷ script"]);
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header([
+        "link",
+        "run",
+        "",
+        "script and kernel",
+        "model",
+        "model ÷ script",
+    ]);
     for row in all {
         table.add_row([
             row.scenario.clone(),

@@ -9,7 +9,7 @@ mod plan;
 mod seen;
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
+use clap::Parser;
 use compare::Comparison;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

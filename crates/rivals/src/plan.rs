@@ -17,11 +17,19 @@ const ACTIVE_KBIT: u64 = 2_000;
 pub fn plan(scenario: &Scenario) -> Result<String> {
     hosts(scenario)?;
     let mut text = String::new();
-    writeln!(text, "seconds={}", whole(scenario.duration_s, "duration_s")?)?;
+    writeln!(
+        text,
+        "seconds={}",
+        whole(scenario.duration_s, "duration_s")?
+    )?;
     for (name, link) in [("down", &scenario.down), ("up", &scenario.up)] {
         let steps = of_link(link).with_context(|| name.to_owned())?;
         writeln!(text, "{name}=\"{}\"", steps.join(" "))?;
-        writeln!(text, "{name}_delay_us={}", whole(link.delay_ms * 1e3, "delay_ms")?)?;
+        writeln!(
+            text,
+            "{name}_delay_us={}",
+            whole(link.delay_ms * 1e3, "delay_ms")?
+        )?;
         let bytes = link.queue.bytes.context("queue.bytes: expected a limit")?;
         writeln!(text, "{name}_queue_bytes={bytes}")?;
     }
@@ -40,12 +48,16 @@ pub fn plan(scenario: &Scenario) -> Result<String> {
 
 /// One download and one ping over the two links and nothing else.
 fn hosts(scenario: &Scenario) -> Result<()> {
-    ensure!(scenario.hops.is_empty(), "hop: expected none: the machine has two links");
+    ensure!(
+        scenario.hops.is_empty(),
+        "hop: expected none: the machine has two links"
+    );
     let [download, ping] = &scenario.workloads[..] else {
         bail!("workload: expected a bulk download and a ping");
     };
     ensure!(
-        matches!(&download.does, WorkloadKind::Bulk { .. }) && matches!(&ping.does, WorkloadKind::Ping { .. }),
+        matches!(&download.does, WorkloadKind::Bulk { .. })
+            && matches!(&ping.does, WorkloadKind::Ping { .. }),
         "workload: expected a bulk download, and then a ping"
     );
     Ok(())
@@ -61,7 +73,10 @@ fn of_link(link: &LinkSpec) -> Result<Vec<String>> {
         || link.middlebox.is_some()
         || link.delay_trace.is_some()
         || !link.delay_steps.is_empty();
-    ensure!(!has_more, "expected rate, delay_ms and queue alone: the machine's link has no more");
+    ensure!(
+        !has_more,
+        "expected rate, delay_ms and queue alone: the machine's link has no more"
+    );
     ensure!(
         link.queue.policy == QueuePolicy::DropTail && link.queue.packets.is_none(),
         "queue: expected bytes alone: the machine's queue drops what arrives"
@@ -71,9 +86,9 @@ fn of_link(link: &LinkSpec) -> Result<Vec<String>> {
         RateSpec::Steps(steps) => steps.clone(),
         _ => bail!("rate: expected constant_mbps or steps: the machine's link has no others"),
     };
-    let words = steps.iter().map(|&[second, mbps]| {
-        Ok(format!("{} {}", whole(second, "rate.steps")?, kbit(mbps)?))
-    });
+    let words = steps
+        .iter()
+        .map(|&[second, mbps]| Ok(format!("{} {}", whole(second, "rate.steps")?, kbit(mbps)?)));
     words.collect()
 }
 
@@ -114,7 +129,9 @@ fn bounds(shaped: &ShapedSpec) -> Result<String> {
 fn active_kbit(scenario: &Scenario) -> Result<u64> {
     let cakes = scenario.runs.iter().filter_map(|run| run.cake);
     let least = cakes.flat_map(|cake| [cake.down, cake.up].map(|shaped| shaped.bounds()[0]));
-    least.map(kbit).try_fold(ACTIVE_KBIT, |so_far, kbit| Ok(so_far.min(kbit?)))
+    least
+        .map(kbit)
+        .try_fold(ACTIVE_KBIT, |so_far, kbit| Ok(so_far.min(kbit?)))
 }
 
 fn kbit(mbps: f64) -> Result<u64> {

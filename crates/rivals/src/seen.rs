@@ -55,7 +55,11 @@ impl Seen {
             began: began_us / 1e6,
             download,
             ping: text("ping")?,
-            log: if folder.join("log").exists() { text("log")? } else { String::new() },
+            log: if folder.join("log").exists() {
+                text("log")?
+            } else {
+                String::new()
+            },
         })
     }
 
@@ -66,7 +70,13 @@ impl Seen {
     pub fn goodput_bps(&self, counted: &Range<f64>) -> Result<f64> {
         // iperf3's intervals are a second, and end when they do.
         let within = |sum: &&Sum| sum.start > counted.start - 0.5 && sum.end < counted.end + 0.5;
-        let sums = || self.download.intervals.iter().map(|interval| &interval.sum).filter(within);
+        let sums = || {
+            self.download
+                .intervals
+                .iter()
+                .map(|interval| &interval.sum)
+                .filter(within)
+        };
         let seconds: f64 = sums().map(|sum| sum.end - sum.start).sum();
         let expected = counted.end - counted.start;
         ensure!(

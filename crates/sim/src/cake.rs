@@ -11,7 +11,7 @@ use crate::events::{EventQueue, Kind, Target, clock};
 use crate::packet::Probe;
 use autorate::{Autorate, Bounds, PING_INTERVAL, PINGERS};
 use std::time::Duration;
-use tidegate_link::{Config, FqCodelPolicy, Policy, QueueConfig, Rate};
+use tidegate_link::{Config, FqCodelPolicy, Policy, QueueConfig, Rate, Stats};
 use tidegate_measure::{Window, curve};
 use tidegate_scenario::{CakeSpec, Series, ShapedSpec};
 use tidegate_time::Instant;
@@ -21,6 +21,9 @@ const QUEUE_BYTES: usize = 4 << 20;
 
 /// The packet by which CAKE's target is lengthened, in bits.
 const PACKET_BITS: f64 = 8.0 * 1514.0;
+
+/// What a device counts beyond each IP packet: an Ethernet header.
+const HEADER_BYTES: u64 = 14;
 
 /// CAKE's target and interval, at least.
 const TARGET: Duration = Duration::from_millis(5);
@@ -36,10 +39,8 @@ pub struct Cake {
     pub routes: [u32; 2],
     /// The next echo's number.
     pings: u64,
-    /// Bytes that had passed at the last look.
+    /// Bytes that had passed at the last look, each packet's Ethernet header among them.
     passed: [u64; 2],
-    /// When that was.
-    looked: Instant,
     /// Since when each rate is in force, in kbit/s.
     rates: [Vec<(Instant, f64)>; 2],
 }
@@ -58,7 +59,6 @@ impl Cake {
             routes,
             pings: 0,
             passed: [0; 2],
-            looked: Instant::ZERO,
             rates: both.map(|shaped| vec![(Instant::ZERO, shaped.mbps * 1e3)]),
         }
     }
@@ -80,12 +80,12 @@ impl Cake {
         (probe, PING_INTERVAL / PINGERS as u32)
     }
 
-    /// So many bytes have passed the shapers so far. Returns when to look next.
-    pub fn monitor(&mut self, now: Instant, passed: [u64; 2]) -> Option<Duration> {
+    /// So many bytes have passed the shapers' devices so far. Returns when to look next.
+    pub fn monitor(&mut self, passed: [u64; 2]) -> Option<Duration> {
         let autorate = self.autorate.as_mut()?;
         let further = [0, 1].map(|direction| passed[direction] - self.passed[direction]);
-        autorate.achieved(further, now - self.looked);
-        (self.passed, self.looked) = (passed, now);
+        autorate.achieved(further);
+        self.passed = passed;
         Some(autorate.monitor_interval())
     }
 
@@ -127,6 +127,11 @@ impl Cake {
         };
         names.into_iter().zip(&self.rates).map(of).collect()
     }
+}
+
+/// Bytes that have passed a shaper's device, as the kernel counts them there.
+pub fn passed(stats: &Stats) -> u64 {
+    stats.delivered_bytes + HEADER_BYTES * stats.delivered_packets
 }
 
 /// What a shaper is made of.

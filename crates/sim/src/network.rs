@@ -202,8 +202,8 @@ impl Network {
         let nodes = &self.nodes;
         let passed = cake
             .places
-            .map(|place| nodes[place].link.stats().delivered_bytes);
-        cake.monitor(self.now, passed)
+            .map(|place| cake::passed(nodes[place].link.stats()));
+        cake.monitor(passed)
     }
 
     /// One of its echoes has reached that side: the server sends it back, the router learns from it.

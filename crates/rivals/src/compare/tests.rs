@@ -16,13 +16,19 @@ const SCENARIO: &str = "
 fn write_seen(folder: &Path) {
     std::fs::create_dir_all(folder).unwrap();
     let sums = (0..4).map(|s| {
-        format!(r#"{{"sum": {{"start": {s}, "end": {}, "bytes": 250000}}}}"#, s + 1)
+        format!(
+            r#"{{"sum": {{"start": {s}, "end": {}, "bytes": 250000}}}}"#,
+            s + 1
+        )
     });
     let intervals = sums.collect::<Vec<_>>().join(", ");
     let write = |name: &str, text: String| std::fs::write(folder.join(name), text).unwrap();
     write("began", "1000000".into());
     write("download", format!(r#"{{"intervals": [{intervals}]}}"#));
-    write("ping", "[3.5] 10.0.1.2 : [0], 64 bytes, 50.0 ms (50.0 avg, 0% loss)\n".into());
+    write(
+        "ping",
+        "[3.5] 10.0.1.2 : [0], 64 bytes, 50.0 ms (50.0 avg, 0% loss)\n".into(),
+    );
 }
 
 #[test]
@@ -38,7 +44,10 @@ fn both_sides_stand_side_by_side_with_their_ratio() {
     assert!((1.7..2.0).contains(&all[0].model), "{all:?}");
     assert!(all.iter().all(|row| row.ratio == row.model / row.kernel));
     let text = table(&all).to_string();
-    assert!(text.contains("ping, p95, ms") && text.contains("50.00"), "{text}");
+    assert!(
+        text.contains("ping, p95, ms") && text.contains("50.00"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -46,7 +46,10 @@ fn goodput_is_of_the_seconds_that_count() {
 #[test]
 fn a_download_that_ended_early_is_an_error() {
     let error = seen().goodput_bps(&(0.0..30.0)).unwrap_err().to_string();
-    assert!(error.contains("was seen for 3.0 s, expected 30.0"), "{error}");
+    assert!(
+        error.contains("was seen for 3.0 s, expected 30.0"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -59,7 +62,10 @@ fn pings_are_those_that_were_answered() {
 #[test]
 fn a_shaper_has_its_mean_over_time() {
     let seen = seen();
-    assert_eq!(seen.shaper_bps("ifb-wan", &(0.0..3.0)), Some((20e6 + 2.0 * 10e6) / 3.0));
+    assert_eq!(
+        seen.shaper_bps("ifb-wan", &(0.0..3.0)),
+        Some((20e6 + 2.0 * 10e6) / 3.0)
+    );
     assert_eq!(seen.shaper_bps("ifb-wan", &(2.0..3.0)), Some(10e6));
     assert_eq!(seen.shaper_bps("wan", &(0.0..3.0)), Some(5e6));
     assert_eq!(seen.shaper_bps("eth0", &(0.0..3.0)), None);
