@@ -21,8 +21,8 @@ fn a_plan_has_the_link_and_the_runs() {
     assert_eq!(
         plan.lines().collect::<Vec<_>>(),
         [
-            "seconds=60",
-            "down=\"0 12000 20 6000 40 18000\"",
+            "seconds=120",
+            "down=\"0 12000 40 6000 80 18000\"",
             "down_delay_us=20000",
             "down_queue_bytes=1500000",
             "up=\"0 10000\"",
