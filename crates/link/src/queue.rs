@@ -21,7 +21,6 @@ use fq_codel::FqCodel;
 use guard::Guard;
 use pie::Pie;
 use red::Red;
-use std::time::Duration;
 
 /// A queue of whichever discipline the [`QueueConfig`] names.
 ///
@@ -68,10 +67,10 @@ impl<P: Packet> Queue<P> {
         }
     }
 
-    /// Other parameters for CoDel, if each flow has one.
-    pub(crate) fn retune(&mut self, target: Duration, interval: Duration) {
+    /// Other parameters for FQ-CoDel, if it is that.
+    pub(crate) fn retune(&mut self, policy: FqCodelPolicy) {
         if let Self::FqCodel(fq) = self {
-            fq.retune(target, interval);
+            fq.retune(policy);
         }
     }
 

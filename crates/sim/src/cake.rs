@@ -1,9 +1,9 @@
 //! Shapers with CAKE's queues at the client's router, behind the link down and in front of the link up, and cake-autorate,
 //! which steers them.
 //!
-//! CAKE's queues are FQ-CoDel's here, with CAKE's target: 5 ms, or the time of one and a half packets at the shaper's rate.
-//! That leaves out what makes no difference to some flows of one host: isolation of hosts, priorities, BLUE, the smaller
-//! quantum of slow rates, and the filter of acknowledgements, which is off by default.
+//! CAKE's queues are FQ-CoDel's here, with CAKE's target (5 ms, or the time of one and a half packets at the shaper's rate) and
+//! its quantum, which is smaller at slow rates. That leaves out what makes no difference to some flows of one host: isolation
+//! of hosts, priorities, BLUE, and the filter of acknowledgements, which is off by default.
 
 mod autorate;
 
@@ -24,6 +24,10 @@ const PACKET_BITS: f64 = 8.0 * 1514.0;
 
 /// What a device counts beyond each IP packet: an Ethernet header.
 const HEADER_BYTES: u64 = 14;
+
+/// CAKE's quantum, in bytes.
+const LEAST_QUANTUM: f64 = 300.0;
+const MOST_QUANTUM: f64 = 1514.0;
 
 /// CAKE's target and interval, at least.
 const TARGET: Duration = Duration::from_millis(5);
@@ -137,24 +141,28 @@ pub fn passed(stats: &Stats) -> u64 {
 /// What a shaper is made of.
 pub fn shaper(shaped: &ShapedSpec) -> Config {
     let bps = shaped.mbps * 1e6;
-    let (target, interval) = codel(bps);
     Config {
         queue: QueueConfig {
             packets: None,
             bytes: Some(QUEUE_BYTES),
-            policy: Policy::FqCodel(FqCodelPolicy {
-                target,
-                interval,
-                ..FqCodelPolicy::default()
-            }),
+            policy: Policy::FqCodel(queues(bps)),
         },
         rate: Rate::constant(bps),
         ..Config::default()
     }
 }
 
-/// CAKE's target and interval at that rate (`cake_set_rate` of sch_cake.c).
-pub fn codel(bps: f64) -> (Duration, Duration) {
+/// CAKE's target, interval and quantum at that rate (`cake_set_rate` of sch_cake.c). The quantum is what passes in the 4096th
+/// part of a second, within its bounds.
+pub fn queues(bps: f64) -> FqCodelPolicy {
     let target = TARGET.max(Duration::from_secs_f64(1.5 * PACKET_BITS / bps));
-    (target, (INTERVAL + target - TARGET).max(2 * target))
+    FqCodelPolicy {
+        target,
+        interval: (INTERVAL + target - TARGET).max(2 * target),
+        quantum: (bps / 8.0 / 4096.0).clamp(LEAST_QUANTUM, MOST_QUANTUM) as u32,
+        ..FqCodelPolicy::default()
+    }
 }
+
+#[cfg(test)]
+mod tests;

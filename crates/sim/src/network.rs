@@ -217,7 +217,7 @@ impl Network {
         }
         for (place, bps) in cake.answered(self.now, probe) {
             let link = &mut self.nodes[place].link;
-            link.reshape(self.now, bps, cake::codel(bps));
+            link.reshape(self.now, bps, cake::queues(bps));
             if let Some(at) = link.next_event() {
                 self.events.wake_by(Target::new(Kind::Link, place), at);
             }
