@@ -8,7 +8,7 @@ use crate::queue::{Queue, Queued};
 use crate::rate::Burst;
 use crate::shaper::Shaper;
 use crate::transmitter::Transmitter;
-use crate::{Capacity, Config, Instant, Packet};
+use crate::{Capacity, Config, FqCodelPolicy, Instant, Packet};
 use std::time::Duration;
 use tidegate_time::earlier;
 
@@ -152,17 +152,12 @@ impl<P: Packet> Link<P> {
         earlier(earlier(flight, transmitter), shaper)
     }
 
-    /// From `now` on a shaper's rate is another, in bit/s, and the target and interval of its queue's CoDels are those. Only for
-    /// what serialises one packet after another; [`Self::capacity_bytes`] goes on with the rate of the beginning.
-    pub fn reshape(
-        &mut self,
-        now: Instant,
-        bits_per_second: f64,
-        (target, interval): (Duration, Duration),
-    ) {
+    /// From `now` on a shaper's rate is another, in bit/s, and its queue's parameters, if it is FQ-CoDel's, are those; it has as many flows as
+    /// before. Only for what serialises one packet after another; [`Self::capacity_bytes`] goes on with the rate of the beginning.
+    pub fn reshape(&mut self, now: Instant, bits_per_second: f64, policy: FqCodelPolicy) {
         let now = self.advance(now);
         self.transmitter.set_rate(now, bits_per_second);
-        self.queue.retune(target, interval);
+        self.queue.retune(policy);
     }
 
     /// What became of the packets so far.

@@ -27,7 +27,6 @@ use guard::Guard;
 use marking::Signals;
 use pie::Pie;
 use red::Red;
-use std::time::Duration;
 
 /// A queue of whichever discipline the [`QueueConfig`] names.
 ///
@@ -81,10 +80,10 @@ impl<P: Packet> Queue<P> {
         }
     }
 
-    /// Other parameters for CoDel, if each flow has one.
-    pub(crate) fn retune(&mut self, target: Duration, interval: Duration) {
+    /// Other parameters for FQ-CoDel, if it is that.
+    pub(crate) fn retune(&mut self, policy: FqCodelPolicy) {
         if let Self::FqCodel(fq) = self {
-            fq.retune(target, interval);
+            fq.retune(policy);
         }
     }
 

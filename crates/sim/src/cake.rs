@@ -1,9 +1,9 @@
 //! Shapers with CAKE's queues at the client's router, behind the link down and in front of the link up, and cake-autorate,
 //! which steers them.
 //!
-//! CAKE's queues are FQ-CoDel's here, with CAKE's target: 5 ms, or the time of one and a half packets at the shaper's rate.
-//! That leaves out what makes no difference to some flows of one host: isolation of hosts, priorities, BLUE, the smaller
-//! quantum of slow rates, and the filter of acknowledgements, which is off by default.
+//! CAKE's queues are FQ-CoDel's here, with CAKE's target (5 ms, or the time of one and a half packets at the shaper's rate) and
+//! its quantum, which is smaller at slow rates. That leaves out what makes no difference to some flows of one host: isolation
+//! of hosts, priorities, BLUE, and the filter of acknowledgements, which is off by default.
 
 mod autorate;
 
@@ -11,7 +11,7 @@ use crate::events::{EventQueue, Kind, Target, clock};
 use crate::packet::Probe;
 use autorate::{Autorate, Bounds, PING_INTERVAL, PINGERS};
 use std::time::Duration;
-use tidegate_link::{Config, FqCodelPolicy, Policy, QueueConfig, Rate};
+use tidegate_link::{Config, FqCodelPolicy, Marking, Policy, QueueConfig, Rate, Stats};
 use tidegate_measure::{Window, curve};
 use tidegate_scenario::{CakeSpec, Series, ShapedSpec};
 use tidegate_time::Instant;
@@ -21,6 +21,13 @@ const QUEUE_BYTES: usize = 4 << 20;
 
 /// The packet by which CAKE's target is lengthened, in bits.
 const PACKET_BITS: f64 = 8.0 * 1514.0;
+
+/// What a device counts beyond each IP packet: an Ethernet header.
+const HEADER_BYTES: u64 = 14;
+
+/// CAKE's quantum, in bytes.
+const LEAST_QUANTUM: f64 = 300.0;
+const MOST_QUANTUM: f64 = 1514.0;
 
 /// CAKE's target and interval, at least.
 const TARGET: Duration = Duration::from_millis(5);
@@ -36,10 +43,8 @@ pub struct Cake {
     pub routes: [u32; 2],
     /// The next echo's number.
     pings: u64,
-    /// Bytes that had passed at the last look.
+    /// Bytes that had passed at the last look, each packet's Ethernet header among them.
     passed: [u64; 2],
-    /// When that was.
-    looked: Instant,
     /// Since when each rate is in force, in kbit/s.
     rates: [Vec<(Instant, f64)>; 2],
 }
@@ -58,7 +63,6 @@ impl Cake {
             routes,
             pings: 0,
             passed: [0; 2],
-            looked: Instant::ZERO,
             rates: both.map(|shaped| vec![(Instant::ZERO, shaped.mbps * 1e3)]),
         }
     }
@@ -80,12 +84,12 @@ impl Cake {
         (probe, PING_INTERVAL / PINGERS as u32)
     }
 
-    /// So many bytes have passed the shapers so far. Returns when to look next.
-    pub fn monitor(&mut self, now: Instant, passed: [u64; 2]) -> Option<Duration> {
+    /// So many bytes have passed the shapers' devices so far. Returns when to look next.
+    pub fn monitor(&mut self, passed: [u64; 2]) -> Option<Duration> {
         let autorate = self.autorate.as_mut()?;
         let further = [0, 1].map(|direction| passed[direction] - self.passed[direction]);
-        autorate.achieved(further, now - self.looked);
-        (self.passed, self.looked) = (passed, now);
+        autorate.achieved(further);
+        self.passed = passed;
         Some(autorate.monitor_interval())
     }
 
@@ -129,28 +133,41 @@ impl Cake {
     }
 }
 
+/// Bytes that have passed a shaper's device, as the kernel counts them there.
+pub fn passed(stats: &Stats) -> u64 {
+    stats.delivered_bytes + HEADER_BYTES * stats.delivered_packets
+}
+
 /// What a shaper is made of.
 pub fn shaper(shaped: &ShapedSpec) -> Config {
     let bps = shaped.mbps * 1e6;
-    let (target, interval) = codel(bps);
     Config {
         queue: QueueConfig {
             packets: None,
             bytes: Some(QUEUE_BYTES),
-            policy: Policy::FqCodel(FqCodelPolicy {
-                target,
-                interval,
-                ..FqCodelPolicy::default()
-            }),
-            ..QueueConfig::default()
+            policy: Policy::FqCodel(queues(bps)),
+            // CAKE marks what is ECN-capable, always.
+            marking: Marking {
+                ecn: true,
+                ..Marking::default()
+            },
         },
         rate: Rate::constant(bps),
         ..Config::default()
     }
 }
 
-/// CAKE's target and interval at that rate (`cake_set_rate` of sch_cake.c).
-pub fn codel(bps: f64) -> (Duration, Duration) {
+/// CAKE's target, interval and quantum at that rate (`cake_set_rate` of sch_cake.c). The quantum is what passes in the 4096th
+/// part of a second, within its bounds.
+pub fn queues(bps: f64) -> FqCodelPolicy {
     let target = TARGET.max(Duration::from_secs_f64(1.5 * PACKET_BITS / bps));
-    (target, (INTERVAL + target - TARGET).max(2 * target))
+    FqCodelPolicy {
+        target,
+        interval: (INTERVAL + target - TARGET).max(2 * target),
+        quantum: (bps / 8.0 / 4096.0).clamp(LEAST_QUANTUM, MOST_QUANTUM) as u32,
+        ..FqCodelPolicy::default()
+    }
 }
+
+#[cfg(test)]
+mod tests;

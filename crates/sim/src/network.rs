@@ -203,8 +203,8 @@ impl Network {
         let nodes = &self.nodes;
         let passed = cake
             .places
-            .map(|place| nodes[place].link.stats().delivered_bytes);
-        cake.monitor(self.now, passed)
+            .map(|place| cake::passed(nodes[place].link.stats()));
+        cake.monitor(passed)
     }
 
     /// One of its echoes has reached that side: the server sends it back, the router learns from it.
@@ -218,7 +218,7 @@ impl Network {
         }
         for (place, bps) in cake.answered(self.now, probe) {
             let link = &mut self.nodes[place].link;
-            link.reshape(self.now, bps, cake::codel(bps));
+            link.reshape(self.now, bps, cake::queues(bps));
             if let Some(at) = link.next_event() {
                 self.events.wake_by(Target::new(Kind::Link, place), at);
             }

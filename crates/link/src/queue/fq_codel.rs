@@ -96,10 +96,11 @@ impl<P: Packet> FqCodel<P> {
         }
     }
 
-    /// Other parameters for every flow's CoDel.
-    pub(super) fn retune(&mut self, target: Duration, interval: Duration) {
+    /// Another quantum, and other parameters for every flow's CoDel.
+    pub(super) fn retune(&mut self, policy: FqCodelPolicy) {
+        self.quantum = i64::from(policy.quantum.max(1));
         for flow in &mut self.flows {
-            flow.codel.retune(target, interval);
+            flow.codel.retune(policy.target, policy.interval);
         }
     }
 

@@ -24,8 +24,11 @@ pub const PINGERS: usize = 6;
 /// Time between two echoes to the same reflector (`reflector_ping_interval_s`); the others' lie evenly between.
 pub const PING_INTERVAL: Duration = Duration::from_millis(300);
 
-/// Time between two looks at how much has passed (`monitor_achieved_rates_interval_ms`).
-pub const MONITOR_INTERVAL: Duration = Duration::from_millis(200);
+/// Time between two looks at how much has passed in µs, at least (`monitor_achieved_rates_interval_ms`).
+const MONITOR_INTERVAL_US: i64 = 200_000;
+
+/// It sleeps for tenths of a second (`sleep_remaining_tick_time`).
+const SLEEP_STEP_US: i64 = 100_000;
 
 /// Baseline of a reflector before its first answer, in µs.
 const FIRST_BASELINE_US: i64 = 100_000;
@@ -87,6 +90,9 @@ struct Shaped {
 #[derive(Clone, Debug)]
 pub struct Autorate {
     directions: [Shaped; 2],
+    /// What it takes for the time between two looks at how much has passed, in µs: that in which ten of the largest packets
+    /// go there and back at the base rates. The script's process that looks never learns of other rates.
+    monitor_us: i64,
     baselines_us: [i64; PINGERS],
     deltas_us: [i64; WINDOW],
     /// Which of the deltas were late when they came; by direction.
@@ -105,8 +111,11 @@ impl Autorate {
             last_fall: Instant::ZERO,
             last_decay: Instant::ZERO,
         };
+        let directions = bounds.map(shaped);
+        let both_us: i64 = directions.iter().map(Shaped::largest_packet_us).sum();
         Self {
-            directions: bounds.map(shaped),
+            directions,
+            monitor_us: MONITOR_INTERVAL_US.max(10 * both_us),
             baselines_us: [FIRST_BASELINE_US; PINGERS],
             deltas_us: [0; WINDOW],
             late: [[false; WINDOW]; 2],
@@ -119,20 +128,20 @@ impl Autorate {
         [0, 1].map(|direction| self.directions[direction].rate)
     }
 
-    /// So many bytes have passed the shapers since the last time, an interval ago.
-    pub fn achieved(&mut self, bytes: [u64; 2], interval: Duration) {
-        let interval_us = interval.as_micros().max(1) as i64;
+    /// So many bytes have passed the shapers since the last time.
+    pub fn achieved(&mut self, bytes: [u64; 2]) {
         for (shaped, bytes) in self.directions.iter_mut().zip(bytes) {
-            let achieved = 8_000 * bytes as i64 / interval_us;
+            let achieved = 8_000 * bytes as i64 / self.monitor_us;
             shaped.load = 100 * achieved / shaped.rate.max(1);
             shaped.is_news = true;
         }
     }
 
-    /// When to look at what has passed next: an interval in which ten of the largest packets have gone there and back.
+    /// When to look at what has passed next: after what it takes for the time between, rounded to what it can sleep. A half
+    /// is rounded down, since a little of it has gone by then.
     pub fn monitor_interval(&self) -> Duration {
-        let both_us: i64 = self.directions.iter().map(Shaped::largest_packet_us).sum();
-        MONITOR_INTERVAL.max(Duration::from_micros(10 * both_us as u64))
+        let steps = (self.monitor_us + SLEEP_STEP_US / 2 - 1) / SLEEP_STEP_US;
+        Duration::from_micros((steps * SLEEP_STEP_US) as u64)
     }
 
     /// A reflector has answered, after that round trip.

@@ -82,7 +82,12 @@ fn every_scenario_in_the_documents_runs() {
 /// Those that are shipped, as far as the simulator has what they ask for; the laboratory's own are read.
 #[test]
 fn every_shipped_scenario_runs() {
-    for folder in ["scenarios", "scenarios/reference", "scenarios/validate"] {
+    for folder in [
+        "scenarios",
+        "scenarios/reference",
+        "scenarios/script",
+        "scenarios/validate",
+    ] {
         let entries = std::fs::read_dir(root().join(folder)).expect("readable");
         let mut paths: Vec<PathBuf> = entries
             .map(|entry| entry.expect("readable").path())

@@ -64,10 +64,10 @@ fn three_late_answers_of_six_lower_both_rates() {
 fn under_high_load_a_rate_rises_once_a_look() {
     let (mut autorate, next) = settled();
     // 16 Mbit/s down, 1 Mbit/s up.
-    autorate.achieved([400_000, 25_000], ms(200));
+    autorate.achieved([400_000, 25_000]);
     let next = answers(&mut autorate, next, 50, 3);
     assert_eq!(autorate.rates(), [20_800, 20_000]);
-    autorate.achieved([400_000, 25_000], ms(200));
+    autorate.achieved([400_000, 25_000]);
     answers(&mut autorate, next, 50, 1);
     assert_eq!(autorate.rates(), [21_632, 20_000]);
 }
@@ -96,20 +96,47 @@ fn it_stays_within_its_bounds() {
     assert_eq!(autorate.rates(), [5_000, 10_000]);
     // Baselines have risen meanwhile.
     for _ in 0..600 {
-        autorate.achieved([100_000_000; 2], ms(200));
+        autorate.achieved([100_000_000; 2]);
         next = answers(&mut autorate, next, 50, 4);
     }
     assert_eq!(autorate.rates(), [80_000, 10_000]);
 }
 
+/// Steered around that rate in both directions.
+fn around(kbps: i64) -> Autorate {
+    let bounds = Bounds {
+        least: kbps / 2,
+        base: kbps,
+        most: kbps * 2,
+    };
+    Autorate::new([bounds; 2])
+}
+
+/// 480 ms are half a second to it, but it divides by 480 ms: 30 000 bytes are 500 kbit/s.
 #[test]
 fn slow_rates_are_allowed_a_packet_and_looked_at_less_often() {
-    let slow = Bounds {
-        least: 500,
-        base: 500,
-        most: 500,
-    };
-    let autorate = Autorate::new([slow, slow]);
+    let mut autorate = around(500);
     assert_eq!(autorate.directions[0].largest_packet_us(), 24_000);
-    assert_eq!(autorate.monitor_interval(), ms(480));
+    assert_eq!(autorate.monitor_interval(), ms(500));
+    autorate.achieved([30_000, 15_000]);
+    assert_eq!(autorate.directions.map(|shaped| shaped.load), [100, 50]);
+}
+
+/// Ten times 12 000 bit at 1 Mbit/s and 960 kbit/s: 240 and 250 ms, which it sleeps through in 200.
+#[test]
+fn looks_are_tenths_of_a_second_apart() {
+    assert_eq!(around(1_000).monitor_interval(), ms(200));
+    assert_eq!(around(960).monitor_interval(), ms(200));
+    assert_eq!(around(950).monitor_interval(), ms(300));
+    assert_eq!(around(20_000).monitor_interval(), ms(200));
+}
+
+/// The process that looks was begun with the base rates.
+#[test]
+fn looks_stay_as_far_apart_when_rates_change() {
+    let mut autorate = around(500);
+    let next = answers(&mut autorate, 0, 50, 60);
+    answers(&mut autorate, next, 2_000, 600);
+    assert_eq!(autorate.rates(), [250; 2]);
+    assert_eq!(autorate.monitor_interval(), ms(500));
 }
