@@ -43,15 +43,16 @@ fn poisson(rate: f64) -> [f64; MOST + 1] {
     let mut probabilities = [0.0; MOST + 1];
     let mut log_factorial = 0.0;
     let mut sum = 0.0;
-    for packets in 0..MOST {
+    let (most, few) = probabilities.split_last_mut().expect("MOST + 1");
+    for (packets, probability) in few.iter_mut().enumerate() {
         if packets > 0 {
             log_factorial += libm::log(packets as f64);
         }
         let log = log_poisson(rate * TICK_S, packets as u32) - log_factorial;
-        probabilities[packets] = libm::exp(log);
-        sum += probabilities[packets];
+        *probability = libm::exp(log);
+        sum += *probability;
     }
-    probabilities[MOST] = (1.0 - sum).max(0.0);
+    *most = (1.0 - sum).max(0.0);
     probabilities
 }
 
