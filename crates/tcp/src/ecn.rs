@@ -31,6 +31,6 @@ pub enum Echo {
     Nothing,
     /// Classic: there was congestion.
     Congestion,
-    /// Accurate: the low three bits of the number of packets marked, from [`CEP_INIT`].
+    /// Accurate: the low three bits of the number of packets marked, from `CEP_INIT`.
     Count(u8),
 }
