@@ -1,7 +1,13 @@
 //! What people use against bufferbloat on such links, and what the best papers propose, beside `tide`.
 
+mod changes;
 mod contenders;
 mod downloads;
+mod pages;
+mod scene;
+mod senders;
+mod starts;
+mod uploads;
 
 use crate::tide::paths;
 use anyhow::Result;
@@ -30,5 +36,12 @@ pub fn paper() -> Paper {
 
 fn figures(extent: &Extent) -> Result<Vec<Figure>> {
     let paths = paths::all(extent)?;
-    Ok(vec![downloads::figure(&paths)?])
+    Ok(vec![
+        downloads::figure(&paths)?,
+        uploads::figure(&paths)?,
+        pages::figure(&paths)?,
+        starts::figure(&paths)?,
+        changes::figure(extent)?,
+        senders::figure(&paths)?,
+    ])
 }

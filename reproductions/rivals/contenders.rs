@@ -1,11 +1,11 @@
 //! Who is held against whom, and how somebody who knows a link sets them.
 
 use crate::tide::paths::Path;
-use crate::workloads::download;
+use crate::workloads::bulk;
 use anyhow::Result;
 use tidegate_scenario::{
-    CakeSpec, EcnMode, Law, QueuePolicy, QueueSpec, Run, ShapedSpec, SproutSpec, Workload,
-    WorkloadKind,
+    CakeSpec, Direction, EcnMode, Law, QueuePolicy, QueueSpec, Run, ShapedSpec, SproutSpec,
+    Workload, WorkloadKind,
 };
 
 /// cake-autorate as it comes: 5, 20 and 80 Mbit/s down, 5, 20 and 35 up (its defaults.sh).
@@ -194,11 +194,11 @@ impl Rival {
         }
     }
 
-    /// Its run on a path.
+    /// Its run on a path; `uploads`: the link is the uplink there.
     ///
     /// # Errors
     /// When the path's recording cannot be read.
-    pub fn run(self, path: &Path) -> Result<Run> {
+    pub fn run(self, path: &Path, uploads: bool) -> Result<Run> {
         let law = match self {
             Self::Tide => Law::Tide,
             _ => Law::None,
@@ -215,15 +215,40 @@ impl Rival {
         if matches!(self, Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel) {
             run.ecn = EcnMode::Classic;
         }
-        run.cake = self.cake(path)?;
+        run.cake = match self.cake(path)? {
+            // Its defaults are of down and up, wherever the link is.
+            Some(set) if uploads && self != Self::Autorate => Some(CakeSpec {
+                down: set.up,
+                up: set.down,
+            }),
+            set => set,
+        };
         Ok(run)
     }
 
-    /// Its download.
-    pub fn download(self) -> Workload {
+    /// Whether it is a sender, or a sender of its own beside its queue.
+    pub const fn is_sender(self) -> bool {
+        matches!(
+            self,
+            Self::Bbr | Self::Copa | Self::Sprout | Self::Dctcp | Self::Prague | Self::PragueStep
+        )
+    }
+
+    /// What takes all that it can get.
+    pub fn bulk(self, direction: Direction) -> Workload {
+        let name = match direction {
+            Direction::Up => "upload",
+            _ => "download",
+        };
         match self {
-            Self::Sprout => Workload::new("download", WorkloadKind::Sprout(SproutSpec::default())),
-            _ => download(),
+            Self::Sprout => {
+                let spec = SproutSpec {
+                    direction,
+                    ..SproutSpec::default()
+                };
+                Workload::new(name, WorkloadKind::Sprout(spec))
+            }
+            _ => bulk(name, direction, None, 1),
         }
     }
 

@@ -1,20 +1,17 @@
 //! A download and a call beside each other, over every path.
 
 use super::contenders::Rival;
-use crate::means::{geometric_mean, mean};
+use super::scene::{self, Outcome, Scene, Waits};
+use crate::means::mean;
 use crate::tide::paths::Path;
-use crate::workloads::ping;
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Figure, Listing, Quantity, Sample};
-use tidegate_scenario::{RunResult, Workload};
+use tidegate_reproduce::{Claim, Figure, Listing, Quantity, Sample};
+use tidegate_scenario::{Direction, Scenario};
 
-/// A call's packets: 200 bytes every 20 ms.
-const CALL: (f64, u64) = (20.0, 200);
-
-/// Higher than wide figures are: labels and a plane.
+/// Higher than wide figures are: a plane.
 const SIZE: (u32, u32) = (940, 460);
 
 /// Share of paths, in percent, on which the goals have to be reached.
@@ -32,13 +29,14 @@ const LEAST_MBPS: f64 = 5.0;
 /// # Errors
 /// When a recording cannot be read.
 pub fn figure(paths: &[Path]) -> Result<Figure> {
-    let paths: Arc<[Path]> = paths.into();
-    let mut cases = Vec::new();
-    for path in &*paths {
-        for rival in Rival::ALL {
-            cases.push(case(rival, path)?);
-        }
-    }
+    let scene = Arc::new(Scene {
+        subject: "",
+        rivals: Rival::ALL.into(),
+        paths: paths.into(),
+        happens: download_and_call,
+        uploads: false,
+        waits: Waits::Call,
+    });
     Ok(Figure {
         id: "downloads",
         title: "A download and a call",
@@ -48,132 +46,85 @@ pub fn figure(paths: &[Path]) -> Result<Figure> {
                  base rate is the median of what the link carries in a second, its least half of that, its most the \
                  maximum, and the uplink is shaped to 95 %. CAKE by hand has 75 % of the link's mean. A packet of the call \
                  passes the download in CAKE's queues and in FQ-CoDel's; with tide it waits in the same queue.",
-        cases,
-        quantities: quantities(&paths),
-        draw: Box::new(move |sample| vec![plane(sample, &paths), duel(sample, &paths)]),
+        cases: scene.cases()?,
+        quantities: quantities(&scene),
+        draw: Box::new(move |sample| vec![scene.plane(sample), duel(sample, &scene)]),
     })
 }
 
-fn name(rival: Rival, path: &Path) -> String {
-    format!("{}, {}", path.name, rival.name())
+fn download_and_call(rival: Rival, _: &Path, scenario: &mut Scenario) {
+    scenario.workloads = vec![rival.bulk(Direction::Down), scene::call()];
 }
 
-fn case(rival: Rival, path: &Path) -> Result<Case> {
-    let mut scenario = path.scenario(rival.policy(), rival.run(path)?);
-    rival.mark(&mut scenario.down.queue, path);
-    let (interval_ms, bytes) = CALL;
-    scenario.workloads = vec![
-        rival.download(),
-        Workload::new("call", ping(interval_ms, bytes)),
-    ];
-    let name = name(rival, path);
-    scenario.name.clone_from(&name);
-    Ok(Case {
-        name,
-        scenario,
-        curves: Vec::new(),
-        once: false,
-    })
-}
-
-/// What a rival did on a path.
-#[derive(Clone, Copy)]
-struct Outcome {
-    goodput_mbps: f64,
-    /// 95th percentile of the call's round trip.
-    call_ms: f64,
-    utilisation: f64,
-}
-
-impl Outcome {
-    fn of(sample: &Sample, rival: Rival, path: &Path) -> Self {
-        let case = name(rival, path);
-        let call = |run: &RunResult| {
-            run.flows
-                .iter()
-                .find(|f| f.name == "call")
-                .map(|f| f.rtt_ms.p95)
-        };
-        Self {
-            goodput_mbps: sample.goodput(&case),
-            // A call that was never answered has no round trip, and waited for all of the run.
-            call_ms: sample.mean(&case, |run| {
-                call(run).filter(|&ms| ms > 0.0).unwrap_or(60_000.0)
-            }),
-            utilisation: sample.mean(&case, |run| 100.0 * run.link.utilisation),
-        }
-    }
-
-    /// Whether it has so many times the other's goodput, and the call no longer delays.
-    fn beats(&self, other: &Self, times: f64) -> bool {
-        self.goodput_mbps >= times * other.goodput_mbps && self.call_ms <= other.call_ms
-    }
-}
-
-/// tide's outcome and the rival's, path by path.
-fn pairs<'a>(
-    sample: &'a Sample,
-    rival: Rival,
-    paths: &'a [Path],
-) -> impl Iterator<Item = (&'a Path, Outcome, Outcome)> {
-    paths.iter().map(move |path| {
-        let [ours, theirs] = [Rival::Tide, rival].map(|rival| Outcome::of(sample, rival, path));
-        (path, ours, theirs)
-    })
-}
-
-fn quantities(paths: &Arc<[Path]>) -> Vec<Quantity> {
+fn quantities(scene: &Arc<Scene>) -> Vec<Quantity> {
     let goals = [
         (Rival::Autorate, BESIDE_DEFAULTS),
         (Rival::Expert, BESIDE_EXPERT),
     ];
     let goals = goals
         .into_iter()
-        .flat_map(|(rival, times)| goal(rival, times, paths));
-    let rivals = Rival::ALL.into_iter().filter(|&rival| rival != Rival::Tide);
-    let ratios = rivals.flat_map(|rival| ratios(rival, paths));
-    let first = [everybody(paths)].into_iter();
-    first
+        .flat_map(|(rival, times)| goal(rival, times, scene));
+    let ours = scene.clone();
+    let used = Quantity::new(
+        "tide: use of the link",
+        "%",
+        Claim::at_least(95.0, 0.0),
+        move |s| {
+            mean(
+                ours.paths
+                    .iter()
+                    .map(|path| ours.outcome(s, Rival::Tide, path).used),
+            )
+        },
+    );
+    [used]
+        .into_iter()
         .chain(goals)
-        .chain(by_speed(paths))
-        .chain(ratios)
+        .chain(by_speed(scene))
+        .chain(scene::beside_all(scene))
         .collect()
 }
 
-/// On how many of the paths something is so of tide's outcome and the rival's.
+/// On how many of those paths that are meant something is so of tide's outcome and the rival's.
 fn share(
     whose: &str,
     rival: Rival,
     what: &str,
-    paths: &Arc<[Path]>,
+    scene: &Arc<Scene>,
+    meant: impl Fn(&Path) -> bool + Send + Sync + 'static,
     is_so: impl Fn(&Outcome, &Outcome) -> bool + Send + Sync + 'static,
 ) -> Quantity {
-    let paths = Arc::clone(paths);
+    let scene = scene.clone();
     let goal = Claim::at_least(MOST_PATHS, 0.0);
     Quantity::new(format!("{whose}: paths with {what}"), "%", goal, move |s| {
-        let so = pairs(s, rival, &paths).map(|(_, ours, theirs)| is_so(&ours, &theirs));
-        100.0 * mean(so.map(f64::from))
+        let pairs = scene.pairs(s, rival).filter(|(path, ..)| meant(path));
+        100.0 * mean(pairs.map(|(_, ours, theirs)| f64::from(is_so(&ours, &theirs))))
     })
     .because(rival.trades())
 }
 
 /// Where tide is ahead in both, in either, and where the rival is in both.
-fn goal(rival: Rival, times: f64, paths: &Arc<[Path]>) -> [Quantity; 4] {
-    let [listed, behind] = [paths.clone(), paths.clone()];
+fn goal(rival: Rival, times: f64, scene: &Arc<Scene>) -> [Quantity; 4] {
+    let [listed, behind] = [scene.clone(), scene.clone()];
     let share = |what: &str, is_so: fn(&Outcome, &Outcome) -> bool| {
-        share(rival.name(), rival, what, paths, is_so)
+        share(rival.name(), rival, what, scene, |_| true, is_so)
     };
     let both = format!("{times} times its goodput and no longer delays of the call");
-    let count = paths.len();
+    let count = scene.paths.len();
     [
-        self::share(rival.name(), rival, &both, paths, move |ours, theirs| {
-            ours.beats(theirs, times)
-        }),
+        self::share(
+            rival.name(),
+            rival,
+            &both,
+            scene,
+            |_| true,
+            move |ours, theirs| ours.beats(theirs, times),
+        ),
         share("more goodput", |ours, theirs| {
             ours.goodput_mbps > theirs.goodput_mbps
         }),
         share("shorter delays of the call", |ours, theirs| {
-            ours.call_ms < theirs.call_ms
+            ours.wait_ms < theirs.wait_ms
         }),
         Quantity::new(
             format!(
@@ -183,7 +134,8 @@ fn goal(rival: Rival, times: f64, paths: &Arc<[Path]>) -> [Quantity; 4] {
             "paths",
             Claim::at_most(0.0, count as f64),
             move |s| {
-                pairs(s, rival, &behind)
+                behind
+                    .pairs(s, rival)
                     .filter(|(_, ours, theirs)| theirs.beats(ours, 1.0))
                     .count() as f64
             },
@@ -193,15 +145,17 @@ fn goal(rival: Rival, times: f64, paths: &Arc<[Path]>) -> [Quantity; 4] {
 }
 
 /// The paths on which a rival is ahead in both.
-fn defeats(sample: &Sample, rival: Rival, paths: &[Path]) -> Listing {
-    let defeats = pairs(sample, rival, paths).filter(|(_, ours, theirs)| theirs.beats(ours, 1.0));
+fn defeats(sample: &Sample, rival: Rival, scene: &Scene) -> Listing {
+    let defeats = scene
+        .pairs(sample, rival)
+        .filter(|(_, ours, theirs)| theirs.beats(ours, 1.0));
     let row = |(path, ours, theirs): (&Path, Outcome, Outcome)| {
         vec![
             path.name.as_str().into(),
             ours.goodput_mbps.into(),
             theirs.goodput_mbps.into(),
-            ours.call_ms.into(),
-            theirs.call_ms.into(),
+            ours.wait_ms.into(),
+            theirs.wait_ms.into(),
         ]
     };
     Listing {
@@ -213,148 +167,42 @@ fn defeats(sample: &Sample, rival: Rival, paths: &[Path]) -> Listing {
     }
 }
 
-/// What everybody reaches, over all paths, and what it takes.
-fn everybody(paths: &Arc<[Path]>) -> Quantity {
-    let [ours, listed] = [paths.clone(), paths.clone()];
-    let row = |s: &Sample, rival: Rival, paths: &[Path]| {
-        let reached = Reached::of(s, rival, paths);
-        vec![
-            rival.name().into(),
-            reached.used.into(),
-            reached.call_ms.into(),
-            rival.needs().into(),
-        ]
-    };
-    Quantity::new(
-        "tide: use of the link",
-        "%",
-        Claim::at_least(95.0, 0.0),
-        move |s| Reached::of(s, Rival::Tide, &ours).used,
-    )
-    .listing(move |s| Listing {
-        title: "What everybody reaches, over all paths".into(),
-        heads: [
-            "",
-            "use of the link, %",
-            "round trip of the call, p95, ms",
-            "needs",
-        ]
-        .map(str::to_owned)
-        .into(),
-        rows: Rival::ALL
-            .into_iter()
-            .map(|rival| row(s, rival, &listed))
-            .collect(),
-    })
+fn is_fast(path: &Path) -> bool {
+    path.mean_mbps > LEAST_MBPS
 }
 
-/// Over all paths: the mean use of the link, in percent, and the geometric mean of the call's delay.
-struct Reached {
-    used: f64,
-    call_ms: f64,
-}
-
-impl Reached {
-    fn of(sample: &Sample, rival: Rival, paths: &[Path]) -> Self {
-        let all: Vec<_> = paths
-            .iter()
-            .map(|path| Outcome::of(sample, rival, path))
-            .collect();
-        Self {
-            used: mean(all.iter().map(|o| o.utilisation)),
-            call_ms: geometric_mean(all.iter().map(|o| o.call_ms)),
+/// Over those paths on which cake-autorate shapes with its defaults, and over the others.
+fn by_speed(scene: &Arc<Scene>) -> Vec<Quantity> {
+    let kinds: [(&str, fn(&Path) -> bool); 2] =
+        [("faster", is_fast), ("slower", |path| !is_fast(path))];
+    let mut quantities = Vec::new();
+    for (what, meant) in kinds {
+        let count = scene.paths.iter().filter(|path| meant(path)).count();
+        if count == 0 {
+            continue;
         }
+        let rival = Rival::Autorate;
+        let whose = format!("{}, {count} {what} than {LEAST_MBPS} Mbit/s", rival.name());
+        quantities.extend(scene::ratios(scene, rival, &whose, meant));
+        quantities.push(share(
+            &whose,
+            rival,
+            "more goodput",
+            scene,
+            meant,
+            |ours, theirs| ours.goodput_mbps > theirs.goodput_mbps,
+        ));
     }
-}
-
-/// Means over the paths.
-fn ratios(rival: Rival, paths: &Arc<[Path]>) -> [Quantity; 2] {
-    ratios_over(rival.name(), rival, paths.clone())
-}
-
-/// Means over those paths on which cake-autorate shapes with its defaults, and over the others.
-fn by_speed(paths: &[Path]) -> impl Iterator<Item = Quantity> {
-    let (fast, slow): (Vec<_>, Vec<_>) = paths
-        .iter()
-        .cloned()
-        .partition(|path| path.mean_mbps > LEAST_MBPS);
-    let whose = |what: &str, count| {
-        format!(
-            "{}, {count} {what} than {LEAST_MBPS} Mbit/s",
-            Rival::Autorate.name()
-        )
-    };
-    let names = [whose("faster", fast.len()), whose("slower", slow.len())];
-    let both = names.into_iter().zip([fast, slow]);
-    both.filter(|(_, paths)| !paths.is_empty())
-        .flat_map(|(name, paths)| {
-            let paths: Arc<[Path]> = paths.into();
-            let more = share(
-                &name,
-                Rival::Autorate,
-                "more goodput",
-                &paths,
-                |ours, theirs| ours.goodput_mbps > theirs.goodput_mbps,
-            );
-            ratios_over(&name, Rival::Autorate, paths)
-                .into_iter()
-                .chain([more])
-        })
-}
-
-fn ratios_over(whose: &str, rival: Rival, paths: Arc<[Path]>) -> [Quantity; 2] {
-    let [one, other] = [paths.clone(), paths];
-    let geometric = move |s: &Sample, paths: &[Path], of: fn(&Outcome) -> f64| {
-        geometric_mean(
-            pairs(s, rival, paths).map(|(_, ours, theirs)| of(&ours) / of(&theirs).max(1e-3)),
-        )
-    };
-    [
-        Quantity::new(
-            format!("{whose}: tide's goodput ÷ its"),
-            "",
-            Claim::at_least(1.0, 0.0),
-            move |s| geometric(s, &one, |o| o.goodput_mbps.max(1e-3)),
-        )
-        .because(rival.trades()),
-        Quantity::new(
-            format!("{whose}: delay of the call with tide ÷ with it"),
-            "",
-            Claim::at_most(1.0, 10.0),
-            move |s| geometric(s, &other, |o| o.call_ms),
-        )
-        .because(rival.trades()),
-    ]
-}
-
-/// What everybody reaches, over all paths.
-fn plane(sample: &Sample, paths: &[Path]) -> plot::Figure {
-    let dot = |(nth, rival): (usize, Rival)| {
-        let Reached { used, call_ms } = Reached::of(sample, rival, paths);
-        let label = format!(
-            "{}: {used:.0} %, {call_ms:.0} ms ({})",
-            rival.name(),
-            rival.needs()
-        );
-        Curve::new(label, Pen::nth(nth), Mark::Dots, vec![(call_ms, used)])
-    };
-    plot::Figure {
-        title: "Use of the link over the delay of a call beside a download: left and high is good"
-            .into(),
-        x: Axis::new("round trip of the call, 95th percentile, ms", Scale::Log),
-        y: Axis::new("use of the link, %", Scale::Linear),
-        curves: Rival::ALL.into_iter().enumerate().map(dot).collect(),
-        size: SIZE,
-    }
+    quantities
 }
 
 /// Every path: tide beside cake-autorate.
-fn duel(sample: &Sample, paths: &[Path]) -> plot::Figure {
+fn duel(sample: &Sample, scene: &Scene) -> plot::Figure {
     let rivals = [Rival::Autorate, Rival::Expert, Rival::ByHand];
     let dots = rivals.into_iter().enumerate().map(|(nth, rival)| {
-        let points = pairs(sample, rival, paths).map(|(_, ours, theirs)| {
+        let points = scene.pairs(sample, rival).map(|(_, ours, theirs)| {
             (
-                ours.call_ms / theirs.call_ms,
+                ours.wait_ms / theirs.wait_ms,
                 ours.goodput_mbps / theirs.goodput_mbps.max(1e-3),
             )
         });

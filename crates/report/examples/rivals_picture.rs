@@ -1,0 +1,152 @@
+//! The picture of `docs/rivals.md`, for light and for dark screens: how much of the link everybody uses, and how long a call
+//! waits beside it. `./dev picture` makes the numbers and runs this:
+//! `tidegate reproduce rivals downloads --json | cargo run -p tidegate-report --example rivals_picture FOLDER`.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use serde_json::Value;
+use std::error::Error;
+use std::path::Path;
+
+const WIDTH: i32 = 880;
+const FONT: &str = "sans-serif";
+
+/// Where the names end, where each kind of bar begins, and how long the longest is.
+const NAMES: i32 = 250;
+const USED: i32 = 260;
+const USED_LONGEST: i32 = 200;
+const WAITS: i32 = 540;
+const WAITS_LONGEST: i32 = 240;
+
+/// Where the first row begins, and how high rows and bars are.
+const TOP: i32 = 96;
+const ROW: i32 = 26;
+const BAR: i32 = 16;
+
+/// Colours on a screen.
+struct Theme {
+    name: &'static str,
+    paper: RGBColor,
+    ink: RGBColor,
+    others: RGBColor,
+    ours: RGBColor,
+}
+
+const THEMES: [Theme; 2] = [
+    Theme {
+        name: "light",
+        paper: RGBColor(255, 255, 255),
+        ink: RGBColor(31, 35, 40),
+        others: RGBColor(150, 158, 167),
+        ours: RGBColor(0, 92, 175),
+    },
+    Theme {
+        name: "dark",
+        paper: RGBColor(13, 17, 23),
+        ink: RGBColor(230, 237, 243),
+        others: RGBColor(110, 118, 129),
+        ours: RGBColor(88, 166, 255),
+    },
+];
+
+/// What somebody reaches.
+struct Reached {
+    name: String,
+    used_percent: f64,
+    wait_s: f64,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::args()
+        .nth(1)
+        .ok_or("expected the folder to write into")?;
+    let study: Value = serde_json::from_reader(std::io::stdin())?;
+    let everybody =
+        everybody(&study).ok_or("expected the study \"rivals\" with its figure \"downloads\"")?;
+    for theme in &THEMES {
+        let file = Path::new(&folder).join(format!("rivals-{}.svg", theme.name));
+        draw(&file, theme, &everybody)?;
+    }
+    Ok(())
+}
+
+/// The table of what everybody reaches, those with the shortest wait first.
+fn everybody(study: &Value) -> Option<Vec<Reached>> {
+    let mut figures = study["figures"].as_array()?.iter();
+    let figure = figures.find(|figure| figure["id"] == "downloads")?;
+    let mut listings = figure["listings"].as_array()?.iter();
+    let listing = listings.find(|listing| {
+        listing["title"]
+            .as_str()
+            .is_some_and(|title| title.starts_with("What everybody reaches"))
+    })?;
+    let row = |row: &Value| {
+        Some(Reached {
+            name: row[0].as_str()?.to_owned(),
+            used_percent: row[1].as_f64()?,
+            wait_s: row[3].as_f64()? / 1e3,
+        })
+    };
+    let rows: Option<Vec<_>> = listing["rows"].as_array()?.iter().map(row).collect();
+    let mut rows = rows?;
+    rows.sort_by(|one, other| one.wait_s.total_cmp(&other.wait_s));
+    Some(rows)
+}
+
+fn draw(file: &Path, theme: &Theme, everybody: &[Reached]) -> Result<(), Box<dyn Error>> {
+    let height = TOP + ROW * everybody.len() as i32 + 16;
+    let root = SVGBackend::new(file, (WIDTH as u32, height as u32)).into_drawing_area();
+    root.fill(&theme.paper)?;
+    let text = |size: u32| (FONT, size).into_font().color(&theme.ink);
+    let title = "A call beside a download, over mobile and satellite links";
+    root.draw(&Text::new(title, (20, 16), text(19)))?;
+    root.draw(&Text::new(
+        "of the link, the download uses",
+        (USED, 62),
+        text(15),
+    ))?;
+    root.draw(&Text::new(
+        "an answer in the call takes up to (19 of 20)",
+        (WAITS, 62),
+        text(15),
+    ))?;
+    let slowest = everybody.iter().map(|who| who.wait_s).fold(0.0, f64::max);
+    for (nth, who) in everybody.iter().enumerate() {
+        let top = TOP + ROW * nth as i32;
+        let ours = who.name == "tide";
+        let colour = if ours { theme.ours } else { theme.others };
+        let name = if ours { "Tidegate" } else { &who.name };
+        let middle = top + BAR / 2;
+        let beside = text(14).pos(Pos::new(HPos::Right, VPos::Center));
+        root.draw(&Text::new(name.to_owned(), (NAMES, middle), beside))?;
+        let bars = [
+            (
+                USED,
+                USED_LONGEST,
+                who.used_percent / 100.0,
+                format!("{:.0} %", who.used_percent),
+            ),
+            (
+                WAITS,
+                WAITS_LONGEST,
+                who.wait_s / slowest,
+                seconds(who.wait_s),
+            ),
+        ];
+        for (left, longest, part, label) in bars {
+            let right = left + (f64::from(longest) * part).round() as i32;
+            root.draw(&Rectangle::new(
+                [(left, top), (right, top + BAR)],
+                colour.filled(),
+            ))?;
+            let after = text(14).pos(Pos::new(HPos::Left, VPos::Center));
+            root.draw(&Text::new(label, (right + 6, middle), after))?;
+        }
+    }
+    root.present()?;
+    Ok(())
+}
+
+fn seconds(s: f64) -> String {
+    format!("{s:.1} s")
+}

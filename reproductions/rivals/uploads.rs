@@ -1,0 +1,38 @@
+//! An upload and a call beside each other, over every path with its directions exchanged.
+
+use super::contenders::Rival;
+use super::scene::{self, Scene, Waits};
+use crate::tide::paths::Path;
+use anyhow::Result;
+use std::sync::Arc;
+use tidegate_reproduce::Figure;
+use tidegate_scenario::{Direction, Scenario};
+
+/// The figure.
+///
+/// # Errors
+/// When a recording cannot be read.
+pub fn figure(paths: &[Path]) -> Result<Figure> {
+    let scene = Arc::new(Scene {
+        subject: "upload",
+        rivals: Rival::ALL.into(),
+        paths: paths.into(),
+        happens: upload_and_call,
+        uploads: true,
+        waits: Waits::Call,
+    });
+    Ok(Figure {
+        id: "uploads",
+        title: "An upload and a call",
+        claim: "What holds of downloads holds of uploads.",
+        method: "As for downloads, with the two directions exchanged: the recording, its buffer and what a rival does to them \
+                 are the uplink's. tide steers at the sender, which is behind the link here.",
+        cases: scene.cases()?,
+        quantities: scene::beside_all(&scene),
+        draw: Box::new(move |sample| vec![scene.plane(sample)]),
+    })
+}
+
+fn upload_and_call(rival: Rival, _: &Path, scenario: &mut Scenario) {
+    scenario.workloads = vec![rival.bulk(Direction::Up), scene::call()];
+}
