@@ -137,8 +137,9 @@ fn assert_fair([by_device, by_flow]: &[Seen; 2]) {
     assert!(jain(&by_flow.mbps) < 0.85, "{:?}", by_flow.mbps);
     let [used, before] = [by_device.used(), by_flow.used()];
     assert!(used >= 0.95 * before, "{used} {before}");
+    // A queue that is short anyway may be the longer one: these are means of some seconds each.
     let [queue, before] = [by_device.queue_ms, by_flow.queue_ms];
-    assert!(queue <= before + 5.0, "{queue} ms, {before} ms");
+    assert!(queue <= (before + 5.0).max(15.0), "{queue} ms, {before} ms");
 }
 
 #[test]
