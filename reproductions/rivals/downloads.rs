@@ -173,11 +173,10 @@ fn is_fast(path: &Path) -> bool {
 
 /// Over those paths on which cake-autorate shapes with its defaults, and over the others.
 fn by_speed(scene: &Arc<Scene>) -> Vec<Quantity> {
-    let kinds: [(&str, fn(&Path) -> bool); 2] =
-        [("faster", is_fast), ("slower", |path| !is_fast(path))];
     let mut quantities = Vec::new();
-    for (what, meant) in kinds {
-        let count = scene.paths.iter().filter(|path| meant(path)).count();
+    for (what, fast) in [("faster", true), ("slower", false)] {
+        let meant = move |path: &Path| is_fast(path) == fast;
+        let count = scene.paths.iter().filter(|&path| meant(path)).count();
         if count == 0 {
             continue;
         }

@@ -106,7 +106,7 @@ fn draw(file: &Path, theme: &Theme, everybody: &[Reached]) -> Result<(), Box<dyn
         text(15),
     ))?;
     root.draw(&Text::new(
-        "an answer in the call takes up to (19 of 20)",
+        "95 % of the call's answers come within",
         (WAITS, 62),
         text(15),
     ))?;
