@@ -1,10 +1,10 @@
-//! The picture of README's first screen, for light and for dark screens: how long packets wait in front of the link
-//! in the first and in the last run of a result with curves. `./dev picture` makes the result and runs this:
-//! `tidegate lab scenarios/lte-download.toml --json --series | cargo run -p tidegate-report --example picture FOLDER`.
+//! How long packets wait in front of the link in two runs: the picture of README's first screen.
 
+use super::theme::Theme;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::error::Error;
+use std::io::Read;
 use std::path::Path;
 use tidegate_scenario::{ResultSet, RunResult};
 
@@ -12,48 +12,29 @@ const WIDTH: u32 = 880;
 const HEIGHT: u32 = 400;
 const FONT: &str = "sans-serif";
 
-/// Colours on a screen. Those of the curves differ in lightness, too, for those who do not see the difference in hue.
-struct Theme {
-    name: &'static str,
-    paper: RGBColor,
-    ink: RGBColor,
-    grid: RGBColor,
-    without: RGBColor,
-    with: RGBColor,
+/// Two runs, without Tidegate and with it.
+pub struct Runs {
+    without: RunResult,
+    with: RunResult,
 }
 
-const THEMES: [Theme; 2] = [
-    Theme {
-        name: "light",
-        paper: RGBColor(255, 255, 255),
-        ink: RGBColor(31, 35, 40),
-        grid: RGBColor(222, 226, 230),
-        without: RGBColor(192, 57, 43),
-        with: RGBColor(0, 92, 175),
-    },
-    Theme {
-        name: "dark",
-        paper: RGBColor(13, 17, 23),
-        ink: RGBColor(230, 237, 243),
-        grid: RGBColor(48, 54, 61),
-        without: RGBColor(255, 123, 104),
-        with: RGBColor(88, 166, 255),
-    },
-];
-
-fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args()
-        .nth(1)
-        .ok_or("expected the folder to write into")?;
-    let set: ResultSet = serde_json::from_reader(std::io::stdin())?;
-    let (Some(without), Some(with)) = (set.runs.first(), set.runs.last()) else {
-        return Err("a result without runs".into());
-    };
-    for theme in &THEMES {
-        let file = Path::new(&folder).join(format!("queue-{}.svg", theme.name));
-        draw(&file, theme, without, with)?;
+impl Runs {
+    /// The first and the last run of a result.
+    pub fn read(from: impl Read) -> Result<Self, Box<dyn Error>> {
+        let set: ResultSet = serde_json::from_reader(from)?;
+        let (Some(without), Some(with)) = (set.runs.first(), set.runs.last()) else {
+            return Err("a result without runs".into());
+        };
+        Ok(Self {
+            without: without.clone(),
+            with: with.clone(),
+        })
     }
-    Ok(())
+
+    /// Draws them.
+    pub fn draw(&self, file: &Path, theme: &Theme) -> Result<(), Box<dyn Error>> {
+        draw(file, theme, &self.without, &self.with)
+    }
 }
 
 /// Seconds since the start, and seconds that packets stood in the queue then.
@@ -92,7 +73,7 @@ fn draw(
     without: &RunResult,
     with: &RunResult,
 ) -> Result<(), Box<dyn Error>> {
-    let curves = [(curve(without)?, theme.without), (curve(with)?, theme.with)];
+    let curves = [(curve(without)?, theme.without), (curve(with)?, theme.ours)];
     let all = || curves.iter().flat_map(|(points, _)| points);
     let longest = all().map(|point| point.0).fold(0.0, f64::max);
     let highest = all().map(|point| point.1).fold(0.5, f64::max);
@@ -109,7 +90,7 @@ fn draw(
     root.draw(&Text::new(
         said("with Tidegate", with),
         (20, 70),
-        text(16, &theme.with),
+        text(16, &theme.ours),
     ))?;
     let mut chart = ChartBuilder::on(&root)
         .margin_top(104)

@@ -1,11 +1,11 @@
-//! The picture of `docs/rivals.md`, for light and for dark screens: how much of the link everybody uses, and how long a call
-//! waits beside it. `./dev picture` makes the numbers and runs this:
-//! `tidegate reproduce rivals downloads --json | cargo run -p tidegate-report --example rivals_picture FOLDER`.
+//! How much of the link everybody uses, and how long a call waits beside it: the picture of `docs/rivals.md`.
 
+use super::theme::Theme;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use serde_json::Value;
 use std::error::Error;
+use std::io::Read;
 use std::path::Path;
 
 const WIDTH: i32 = 880;
@@ -23,51 +23,17 @@ const TOP: i32 = 96;
 const ROW: i32 = 26;
 const BAR: i32 = 16;
 
-/// Colours on a screen.
-struct Theme {
-    name: &'static str,
-    paper: RGBColor,
-    ink: RGBColor,
-    others: RGBColor,
-    ours: RGBColor,
-}
-
-const THEMES: [Theme; 2] = [
-    Theme {
-        name: "light",
-        paper: RGBColor(255, 255, 255),
-        ink: RGBColor(31, 35, 40),
-        others: RGBColor(150, 158, 167),
-        ours: RGBColor(0, 92, 175),
-    },
-    Theme {
-        name: "dark",
-        paper: RGBColor(13, 17, 23),
-        ink: RGBColor(230, 237, 243),
-        others: RGBColor(110, 118, 129),
-        ours: RGBColor(88, 166, 255),
-    },
-];
-
 /// What somebody reaches.
-struct Reached {
+pub struct Reached {
     name: String,
     used_percent: f64,
     wait_s: f64,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args()
-        .nth(1)
-        .ok_or("expected the folder to write into")?;
-    let study: Value = serde_json::from_reader(std::io::stdin())?;
-    let everybody =
-        everybody(&study).ok_or("expected the study \"rivals\" with its figure \"downloads\"")?;
-    for theme in &THEMES {
-        let file = Path::new(&folder).join(format!("rivals-{}.svg", theme.name));
-        draw(&file, theme, &everybody)?;
-    }
-    Ok(())
+/// The study's table of what everybody reaches.
+pub fn read(from: impl Read) -> Result<Vec<Reached>, Box<dyn Error>> {
+    let study: Value = serde_json::from_reader(from)?;
+    Ok(everybody(&study).ok_or("expected the study \"rivals\" with its figure \"downloads\"")?)
 }
 
 /// The table of what everybody reaches, those with the shortest wait first.
@@ -93,7 +59,8 @@ fn everybody(study: &Value) -> Option<Vec<Reached>> {
     Some(rows)
 }
 
-fn draw(file: &Path, theme: &Theme, everybody: &[Reached]) -> Result<(), Box<dyn Error>> {
+/// A row for each, with a bar for either.
+pub fn draw(file: &Path, theme: &Theme, everybody: &[Reached]) -> Result<(), Box<dyn Error>> {
     let height = TOP + ROW * everybody.len() as i32 + 16;
     let root = SVGBackend::new(file, (WIDTH as u32, height as u32)).into_drawing_area();
     root.fill(&theme.paper)?;

@@ -1,0 +1,35 @@
+//! Pictures of the documents, for light and for dark screens. `./dev picture` makes the numbers and runs this:
+//!
+//! * `tidegate lab scenarios/lte-download.toml --json --series | cargo run -p tidegate-report --example picture queue FOLDER`
+//! * `tidegate reproduce rivals downloads --json | cargo run -p tidegate-report --example picture rivals FOLDER`
+
+mod queue;
+mod rivals;
+mod theme;
+
+use std::error::Error;
+use std::path::Path;
+use theme::THEMES;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [which, folder] = arguments.as_slice() else {
+        return Err("expected queue or rivals, and the folder to write into".into());
+    };
+    let file = |name: &str| Path::new(folder).join(format!("{which}-{name}.svg"));
+    match which.as_str() {
+        "queue" => {
+            let runs = queue::Runs::read(std::io::stdin())?;
+            THEMES
+                .iter()
+                .try_for_each(|theme| runs.draw(&file(theme.name), theme))
+        }
+        "rivals" => {
+            let everybody = rivals::read(std::io::stdin())?;
+            THEMES
+                .iter()
+                .try_for_each(|theme| rivals::draw(&file(theme.name), theme, &everybody))
+        }
+        other => Err(format!("\"{other}\", expected queue or rivals").into()),
+    }
+}
