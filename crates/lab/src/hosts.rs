@@ -261,7 +261,7 @@ fn configure(settings: &Settings) -> Result<bool> {
         EcnMode::Off => {}
         EcnMode::Classic => sysctl::write("ipv4/tcp_ecn", "1")?,
         EcnMode::Accurate => sysctl::write("ipv4/tcp_ecn", "3")
-            .context("accurate ECN, which Linux has since 6.18")?,
+            .context("accurate ECN, which Linux can be told to use since 7.0")?,
     }
     sysctl::write("ipv4/tcp_wmem", &format!("4096 16384 {SEND_BUFFER_MAX}"))?;
     if let Some(max) = settings.rmem_max {
