@@ -26,10 +26,7 @@ pub fn paper() -> Paper {
         // Nothing is random.
         seeds: Seeds::ONE,
         measure: None,
-        lab: Selection {
-            figures: &[],
-            method: "",
-        },
+        lab: Selection::NONE,
         figures: |extent| Ok(figures(extent)),
     }
 }

@@ -20,10 +20,7 @@ pub fn paper() -> Paper {
                        the link takes for one.",
         seeds: Seeds { full: 4, quick: 1 },
         measure: None,
-        lab: Selection {
-            figures: &[],
-            method: "",
-        },
+        lab: Selection::NONE,
         figures,
     }
 }

@@ -19,10 +19,7 @@ pub fn paper() -> Paper {
                        are those of every packet in the bottleneck's queue, goodput is payload.",
         seeds: Seeds { full: 4, quick: 1 },
         measure: None,
-        lab: Selection {
-            figures: &[],
-            method: "",
-        },
+        lab: Selection::NONE,
         figures,
     }
 }

@@ -27,10 +27,7 @@ pub fn paper() -> Paper {
                        thesis's tables.",
         seeds: Seeds { full: 4, quick: 1 },
         measure: Some(perform::perform),
-        lab: Selection {
-            figures: &[],
-            method: "",
-        },
+        lab: Selection::NONE,
         figures,
     }
 }

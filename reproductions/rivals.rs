@@ -26,10 +26,7 @@ pub fn paper() -> Paper {
                        the goal.",
         seeds: Seeds::ONE,
         measure: None,
-        lab: Selection {
-            figures: &[],
-            method: "",
-        },
+        lab: Selection::NONE,
         figures,
     }
 }

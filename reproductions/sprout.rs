@@ -21,10 +21,7 @@ pub fn paper() -> Paper {
                        cells.",
         seeds: Seeds { full: 4, quick: 1 },
         measure: None,
-        lab: Selection {
-            figures: &[],
-            method: "",
-        },
+        lab: Selection::NONE,
         figures,
     }
 }

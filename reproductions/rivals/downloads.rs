@@ -1,7 +1,7 @@
 //! A download and a call beside each other, over every path.
 
 use super::contenders::Rival;
-use super::scene::{self, Outcome, Scene, Waits};
+use super::scene::{self, LEAST, Outcome, SIZE, Scene, Waits};
 use crate::means::mean;
 use crate::tide::paths::Path;
 use anyhow::Result;
@@ -10,9 +10,6 @@ use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
 use tidegate_reproduce::{Claim, Figure, Listing, Quantity, Sample};
 use tidegate_scenario::{Direction, Scenario};
-
-/// Higher than wide figures are: a plane.
-const SIZE: (u32, u32) = (940, 460);
 
 /// Share of paths, in percent, on which the goals have to be reached.
 const MOST_PATHS: f64 = 80.0;
@@ -202,7 +199,7 @@ fn duel(sample: &Sample, scene: &Scene) -> plot::Figure {
         let points = scene.pairs(sample, rival).map(|(_, ours, theirs)| {
             (
                 ours.wait_ms / theirs.wait_ms,
-                ours.goodput_mbps / theirs.goodput_mbps.max(1e-3),
+                ours.goodput_mbps / theirs.goodput_mbps.max(LEAST),
             )
         });
         Curve::new(

@@ -15,10 +15,10 @@ use tidegate_scenario::{RunResult, Scenario, Workload};
 const CALL: (f64, u64) = (20.0, 200);
 
 /// Higher than wide figures are: labels and a plane.
-const SIZE: (u32, u32) = (940, 460);
+pub const SIZE: (u32, u32) = (940, 460);
 
 /// Rates and delays below this count as this, so that they have ratios.
-const LEAST: f64 = 1e-3;
+pub const LEAST: f64 = 1e-3;
 
 /// A situation.
 pub struct Scene {

@@ -43,6 +43,14 @@ pub struct Selection {
     pub method: &'static str,
 }
 
+impl Selection {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        figures: &[],
+        method: "",
+    };
+}
+
 /// A figure or table of a paper.
 pub struct Figure {
     /// How it is asked for: `fig-15`.
