@@ -93,6 +93,9 @@ pub struct ShapedResult {
     pub queue_delay_ms: Quantiles,
     /// Packets that it dropped, whole run.
     pub drops: u64,
+    /// Packets that it marked (CE), whole run; absent: none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub marks: u64,
 }
 
 /// One connection.

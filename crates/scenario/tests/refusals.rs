@@ -96,7 +96,7 @@ fn a_downlink_that_cannot_be_is_refused() {
         ),
         (
             "rate = { constant_mbps = 20 }\nqueue = { ecn = true }",
-            "ecn of a queue that never marks, or always, expected policy = codel, fq-codel, pie or red",
+            "ecn is for queues that mark if told to, expected policy = codel, fq-codel, pie or red",
         ),
         (
             "rate = { constant_mbps = 20 }\nqueue = { dualpi2_coupling = 0 }",
@@ -104,7 +104,7 @@ fn a_downlink_that_cannot_be_is_refused() {
         ),
         (
             "rate = { constant_mbps = 20 }\nqueue = { policy = 'pie', ce_threshold_ms = 1 }",
-            "ce_threshold_ms of a queue without it, expected policy = codel or fq-codel",
+            "ce_threshold_ms is for queues that have such a step, expected policy = codel or fq-codel",
         ),
         (
             "rate = { constant_mbps = 20 }\nqueue = { policy = 'codel', ce_threshold_ms = 0 }",

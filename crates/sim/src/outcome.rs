@@ -73,6 +73,7 @@ fn shaped(cake: &Cake, nodes: &[Node], window: Window) -> CakeResult {
             rate_bps: cake.mean_bps(direction, window),
             queue_delay_ms: link.queue_delay_ms,
             drops: link.drops,
+            marks: link.marks,
         }
     });
     CakeResult { down, up }

@@ -45,6 +45,18 @@ fn a_fixed_shaper_has_the_queue_and_its_rate() {
     assert!(flow(&result, "ping").rtt_ms.p95 < 43.0);
 }
 
+/// As CAKE does, without being told to.
+#[test]
+fn a_shaper_marks_what_is_ecn_capable() {
+    let result = download(
+        STEADY,
+        ", ecn = 'classic', cake = { down = { mbps = 16 }, up = { mbps = 4 } }",
+    );
+    let down = result.cake.unwrap().down;
+    assert!(down.marks > 0 && down.drops == 0, "{down:?}");
+    assert_eq!(flow(&result, "download").retransmits, 0);
+}
+
 #[test]
 fn a_shaper_above_the_links_rate_does_nothing() {
     let result = download(

@@ -1,7 +1,7 @@
 //! What holds for every discipline.
 
 use super::*;
-use crate::{FqCodelPolicy, RedPolicy};
+use crate::{Ecn, FqCodelPolicy, RedPolicy};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -30,6 +30,24 @@ impl Drop for Tracked {
     fn drop(&mut self) {
         let held = self.clock.get() - self.arrival;
         self.sojourns.borrow_mut().push(held);
+    }
+}
+
+/// A packet with an ECN field, which can be marked.
+#[derive(Debug)]
+pub(super) struct Marked(pub(super) Ecn);
+
+impl Packet for Marked {
+    fn wire_bytes(&self) -> usize {
+        1500
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.0
+    }
+
+    fn mark(&mut self) {
+        self.0 = Ecn::Ce;
     }
 }
 

@@ -209,7 +209,7 @@ impl QueueSpec {
         to.expect(
             !self.ecn || !matches!(self.policy, DropTail | DropHead | DualPi2),
             "ecn",
-            || "ecn of a queue that never marks, or always, expected policy = codel, fq-codel, pie or red"
+            || "ecn is for queues that mark if told to, expected policy = codel, fq-codel, pie or red"
                     .into(),
         );
         if let Some(threshold) = self.ce_threshold_ms {
@@ -218,7 +218,7 @@ impl QueueSpec {
                 matches!(self.policy, Codel | FqCodel),
                 "ce_threshold_ms",
                 || {
-                    "ce_threshold_ms of a queue without it, expected policy = codel or fq-codel"
+                    "ce_threshold_ms is for queues that have such a step, expected policy = codel or fq-codel"
                         .into()
                 },
             );

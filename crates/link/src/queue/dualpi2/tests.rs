@@ -1,22 +1,6 @@
 use super::*;
 use crate::Ecn;
-
-#[derive(Debug)]
-struct Marked(Ecn);
-
-impl Packet for Marked {
-    fn wire_bytes(&self) -> usize {
-        1500
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.0
-    }
-
-    fn mark(&mut self) {
-        self.0 = Ecn::Ce;
-    }
-}
+use crate::queue::tests::Marked;
 
 fn queue(packets: Option<usize>, policy: DualPi2Policy) -> DualPi2<Marked> {
     let config = QueueConfig {

@@ -1,5 +1,6 @@
 //! What is marked, what is dropped, and how the disciplines differ in it.
 
+use super::super::tests::Marked;
 use super::super::{Policy, Queue, QueueConfig, RedPolicy};
 use super::*;
 
@@ -9,23 +10,6 @@ const CODEL: Policy = Policy::Codel {
     target: TARGET,
     interval: INTERVAL,
 };
-
-#[derive(Debug)]
-struct Marked(Ecn);
-
-impl Packet for Marked {
-    fn wire_bytes(&self) -> usize {
-        1500
-    }
-
-    fn ecn(&self) -> Ecn {
-        self.0
-    }
-
-    fn mark(&mut self) {
-        self.0 = Ecn::Ce;
-    }
-}
 
 /// A queue into which two packets come each millisecond for a second, and of which one leaves.
 struct Overload {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::EcnMode;
-use crate::cc::{Algorithm, Recovery};
+use crate::cc::{self, Algorithm, Recovery};
 
 /// Payload of a full segment beside timestamps.
 const MSS: u64 = 1448;
@@ -210,4 +210,37 @@ fn dctcp_learns_how_many_were_marked_without_a_counter() {
     assert_eq!(read_for(&mut pair, Duration::from_secs(5)), 1000 * MSS);
     let marked = pair.end(CLIENT).sender().marked();
     assert!((235..=265).contains(&marked), "{marked} of 1000");
+}
+
+/// As a congestion control of the caller's own: its window stands.
+#[derive(Debug)]
+struct Still;
+
+impl cc::CongestionControl for Still {
+    fn ssthresh(&mut self, w: &cc::Window, _f: &crate::send::Flight) -> u32 {
+        w.cwnd
+    }
+
+    fn cong_avoid(&mut self, _w: &mut cc::Window, _f: &crate::send::Flight, _acked: u32) {}
+}
+
+/// It has the ECN that it needs, though its configuration asks for none, and its data have its codepoint.
+#[test]
+fn ones_own_congestion_control_has_the_ecn_that_it_needs() {
+    use EcnMode::{Accurate, Classic, Off};
+    for (needs, ect, seen) in [
+        (Off, Ecn::Ect1, Ecn::NotEct),
+        (Classic, Ecn::Ect0, Ecn::Ect0),
+        (Accurate, Ecn::Ect1, Ecn::Ect1),
+    ] {
+        let own = Config {
+            congestion_control: cc::Factory::new(|_seed| Box::new(Still)).with_ecn(needs, ect),
+            ..config(2)
+        };
+        let (_, _, mut server) = handshake(with(Accurate)(1), own, None);
+        assert_eq!(server.ecn(), needs);
+        server.write(MSS);
+        let data = server.transmit(Instant::from_millis(1000)).unwrap();
+        assert_eq!((data.len, data.ecn), (MSS as u32, seen), "{needs:?}");
+    }
 }
