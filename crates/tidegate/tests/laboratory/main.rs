@@ -3,6 +3,7 @@
 
 mod common;
 mod hold;
+mod marks;
 mod mixes;
 mod reproduce;
 mod steers;
