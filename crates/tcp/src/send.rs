@@ -24,6 +24,7 @@ mod undo;
 mod validation;
 
 use crate::cc::{CongestionControl, Event, Manual, Window};
+pub use crate::cc::{Flight, RateSample};
 use credit::Credit;
 use ecn::Marks;
 use output::Work;
@@ -39,7 +40,7 @@ use std::time::Duration;
 use tidegate_time::Instant;
 use timer::Timer;
 use tlp::LossProbe;
-pub use types::{Ack, Flight, Info, RateSample, Terms, Transmission};
+pub use types::{Ack, Info, Terms, Transmission};
 use validation::Usage;
 
 /// The sending half of a connection. Offsets are of our stream; 0 is our SYN, data start at 1.

@@ -5,10 +5,9 @@
 //! much more was delivered since, and in how long. The send phase and the ACK phase are measured
 //! apart and the longer one counts, so that compressed ACKs do not pretend to a higher rate.
 
-use super::RateSample;
 use super::clock::{self, micros};
 use super::scoreboard::{Sent, Tags};
-use crate::cc::LostSegment;
+use crate::cc::{LostSegment, RateSample};
 use std::time::Duration;
 use tidegate_time::Instant;
 
