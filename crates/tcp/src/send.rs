@@ -9,14 +9,14 @@
 //!
 //! | question | state |
 //! | --- | --- |
-//! | What is to be sent, and what does the peer take? | [`outbox`], [`mss`], [`peer`], [`credit`] |
-//! | What is in flight, and how long is it on its way? | [`scoreboard`], [`rtt`], [`timestamps`], [`rate`] |
-//! | What is lost, and was that true? | [`reordering`], [`rack`], [`tlp`], [`episode`], [`undo`] |
-//! | How much may be in flight? | [`congestion`], [`prr`], [`ecn`], [`usage`] |
-//! | When? | [`pacing`], [`timer`], [`retries`], [`work`] |
+//! | What is to be sent, and what does the peer take? | `outbox`, `mss`, `peer`, `credit` |
+//! | What is in flight, and how long is it on its way? | `scoreboard`, `rtt`, `timestamps`, `rate` |
+//! | What is lost, and was that true? | `reordering`, `rack`, `tlp`, `episode`, `undo` |
+//! | How much may be in flight? | `congestion`, `prr`, `ecn`, `usage` |
+//! | When? | `pacing`, `timer`, `retries`, `work` |
 //!
 //! A part's state is private to its file. What concerns several parts is a method of [`Sender`], in the file of
-//! the subject that decides; what an ACK has brought is in [`progress`] meanwhile.
+//! the subject that decides; what an ACK has brought is in `progress` meanwhile.
 
 mod ack;
 mod cleaning;
@@ -57,6 +57,7 @@ mod validation;
 mod work;
 
 use crate::cc::{Event, Manual};
+#[doc(no_inline)]
 pub use crate::cc::{Flight, RateSample};
 use congestion::Congestion;
 use counters::Counters;

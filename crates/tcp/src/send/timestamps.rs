@@ -1,7 +1,6 @@
 //! What ACKs echo of our timestamps (RFC 7323).
 
 use crate::Timestamps;
-use crate::connection::timestamps::tick;
 use tidegate_time::Instant;
 
 /// A tick of our clock in microseconds.
@@ -59,6 +58,6 @@ impl Echoes {
 
     /// Our clock, as segments carry it.
     fn tick(&self, at: Instant) -> u32 {
-        tick(at).wrapping_add(self.offset)
+        Timestamps::tick(at).wrapping_add(self.offset)
     }
 }
