@@ -113,8 +113,8 @@ pub struct Sender {
     rate: Rate,
 
     rack: Rack,
-    /// RFC 8985's tail loss probe, until it is answered.
-    probe: Option<LossProbe>,
+    /// Until it is answered.
+    loss_probe: Option<LossProbe>,
     episode: Episode,
     prr: Prr,
     undo: Undo,
@@ -151,7 +151,7 @@ impl Sender {
             rtt: Rtt::new(start, None, 0, 1),
             rate: Rate::new(start),
             rack: Rack::new(),
-            probe: None,
+            loss_probe: None,
             episode: Episode::default(),
             prr: Prr::default(),
             undo: Undo::default(),

@@ -28,7 +28,7 @@ impl Sender {
         }
         self.set_state(Recovery::Loss);
         self.episode.extend(self.board.end());
-        self.probe = None;
+        self.loss_probe = None;
         self.marks.queue_cwr();
         // RFC 5682 §3.1 step 1; §3.2: also when the same segment times out again.
         self.episode.set_frto(new || self.retries.in_row());

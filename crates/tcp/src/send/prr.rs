@@ -48,7 +48,7 @@ impl Sender {
     /// A reduction begins (`tcp_init_cwnd_reduction`).
     pub(super) fn begin_reduction(&mut self) {
         self.episode.extend(self.board.end());
-        self.probe = None;
+        self.loss_probe = None;
         self.prr = Prr::default();
         let flight = self.flight();
         self.congestion.begin_reduction(&flight);

@@ -195,7 +195,7 @@ impl Sender {
         }
         let bytes = right - left;
         let mss = u64::from(self.mss.full());
-        let of_probe = bytes <= mss && self.probe.is_some_and(|probe| probe.ends_at(right));
+        let of_probe = bytes <= mss && self.loss_probe.is_some_and(|probe| probe.ends_at(right));
         let segments = bytes.div_ceil(mss) as u32;
         if !self.counters.duplicated(segments) {
             return None;

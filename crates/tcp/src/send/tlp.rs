@@ -57,11 +57,11 @@ impl Sender {
 
     /// Two round trips have passed (`tcp_send_loss_probe`).
     pub(super) fn send_loss_probe(&mut self) {
-        if self.probe.is_none()
-            && let Some((probe, retransmitted)) = self.loss_probe()
+        if self.loss_probe.is_none()
+            && let Some((probe, retransmitted)) = self.next_loss_probe()
         {
             self.work.send(Some(probe));
-            self.probe = Some(LossProbe {
+            self.loss_probe = Some(LossProbe {
                 high: self.board.end(),
                 retransmitted,
             });
@@ -73,7 +73,7 @@ impl Sender {
 
     /// The segment that probes, and whether it is an old one: a new one if the peer's window has
     /// room for it, else the last.
-    fn loss_probe(&mut self) -> Option<(Transmission, bool)> {
+    fn next_loss_probe(&mut self) -> Option<(Transmission, bool)> {
         if self.unsent() > 0 && self.next_segment_fits() {
             if self.pacing_blocks() {
                 return None;
@@ -89,17 +89,17 @@ impl Sender {
 
     /// Whether a probe is out that was sent before.
     pub(super) fn probe_repeats(&self) -> bool {
-        self.probe.is_some_and(|probe| probe.retransmitted)
+        self.loss_probe.is_some_and(|probe| probe.retransmitted)
     }
 
     /// Whether an ACK answers the probe, and whether the probe repaired a loss
     /// (`tcp_process_tlp_ack`).
     pub(super) fn answer_to_loss_probe(&mut self, offset: u64, progress: &Progress) {
-        let Some(probe) = self.probe.filter(|probe| offset >= probe.high) else {
+        let Some(probe) = self.loss_probe.filter(|probe| offset >= probe.high) else {
             return;
         };
         if !probe.retransmitted || progress.probe_duplicated() {
-            self.probe = None;
+            self.loss_probe = None;
         } else if offset > probe.high {
             // No DSACK: the probe took the place of a segment that was lost.
             self.begin_reduction();
@@ -107,7 +107,7 @@ impl Sender {
             self.keep_open();
         } else if progress.brings_nothing() {
             // A duplicate ACK: both have arrived.
-            self.probe = None;
+            self.loss_probe = None;
         }
     }
 }
