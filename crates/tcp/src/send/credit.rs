@@ -49,6 +49,36 @@ pub(super) struct Credit {
 }
 
 impl Credit {
+    /// Nothing is known yet.
+    fn new(now: Instant) -> Self {
+        Self {
+            kbps: 0,
+            at: now,
+            refused: 0,
+            fresh: 0,
+            believed: 0,
+            refuted: 0,
+        }
+    }
+
+    /// The peer tells how its application reads, over a path of `rtt` microseconds.
+    fn hear(&mut self, now: Instant, report: ReadReport, rtt: u32) {
+        let held = afc::held(self.kbps, micros(self.at, now), rtt);
+        self.kbps = report.kbps.max(held);
+        self.at = now;
+        let more = report.refused.wrapping_sub(self.refused);
+        if more <= NEWS {
+            self.refused = report.refused;
+            self.fresh = self.fresh.saturating_add(more);
+        }
+    }
+
+    /// One of the refusals that are news is taken for true.
+    fn believe(&mut self) {
+        self.fresh -= 1;
+        self.believed += 1;
+    }
+
     /// Refusals are counted, not named, so that an honest peer's may fall on others when packets overtake
     /// each other.
     fn is_a_lie(&self) -> bool {
@@ -63,22 +93,8 @@ impl Sender {
             return;
         }
         let rtt = self.rtt.min_us().unwrap_or(0);
-        let credit = self.credit.get_or_insert(Credit {
-            kbps: 0,
-            at: now,
-            refused: 0,
-            fresh: 0,
-            believed: 0,
-            refuted: 0,
-        });
-        let held = afc::held(credit.kbps, micros(credit.at, now), rtt);
-        credit.kbps = report.kbps.max(held);
-        credit.at = now;
-        let more = report.refused.wrapping_sub(credit.refused);
-        if more <= NEWS {
-            credit.refused = report.refused;
-            credit.fresh = credit.fresh.saturating_add(more);
-        }
+        let credit = self.credit.get_or_insert(Credit::new(now));
+        credit.hear(now, report, rtt);
     }
 
     /// The flow control window in bytes: the peer's, and with AFC what it will have read in a round
@@ -124,8 +140,7 @@ impl Sender {
             self.refused_has_arrived(number);
             self.board.mark_refused(number);
             if let Some(credit) = &mut self.credit {
-                credit.fresh -= 1;
-                credit.believed += 1;
+                credit.believe();
             }
         }
         if self.board.refused() > 0 && self.episode.is_before_recovery() {

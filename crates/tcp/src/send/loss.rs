@@ -59,25 +59,8 @@ impl Sender {
         if progress.advanced() && self.try_undo_loss(false) {
             return;
         }
-        if self.episode.in_frto() {
-            // Step 3.b: what was sent before the timeout, and not since, arrives.
-            if progress.original_acked() && self.try_undo_loss(true) {
-                return;
-            }
-            if self.board.end() > self.episode.high() {
-                if progress.sacked() || duplicate_acks > 0 {
-                    // Step 3.a: the loss was real.
-                    self.episode.set_frto(false);
-                }
-            } else if progress.advanced() && !recovered {
-                self.episode.extend(self.board.end());
-                if self.unsent() > 0 && self.window_end() > self.board.end() {
-                    // Step 2.b: new data will tell.
-                    self.work.send_new_first();
-                    return;
-                }
-                self.episode.set_frto(false);
-            }
+        if self.episode.in_frto() && self.go_on_with_frto(duplicate_acks, progress, recovered) {
+            return;
         }
         if recovered {
             self.try_undo_recovery();
@@ -91,5 +74,34 @@ impl Sender {
             }
         }
         self.work.retransmit_lost();
+    }
+
+    /// F-RTO (RFC 5682 §3.1); `recovered`: all is acknowledged that was sent before the timeout. Whether that is
+    /// all that the ACK calls for.
+    fn go_on_with_frto(
+        &mut self,
+        duplicate_acks: u32,
+        progress: &Progress,
+        recovered: bool,
+    ) -> bool {
+        // Step 3.b: what was sent before the timeout, and not since, arrives.
+        if progress.original_acked() && self.try_undo_loss(true) {
+            return true;
+        }
+        if self.board.end() > self.episode.high() {
+            if progress.sacked() || duplicate_acks > 0 {
+                // Step 3.a: the loss was real.
+                self.episode.set_frto(false);
+            }
+        } else if progress.advanced() && !recovered {
+            self.episode.extend(self.board.end());
+            if self.unsent() > 0 && self.window_end() > self.board.end() {
+                // Step 2.b: new data will tell.
+                self.work.send_new_first();
+                return true;
+            }
+            self.episode.set_frto(false);
+        }
+        false
     }
 }

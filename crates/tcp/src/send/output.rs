@@ -113,19 +113,7 @@ impl Sender {
         let end = self.board.end_of(number);
         let fin = self.outbox.fin_sent() && end == self.board.end();
         let payload = end - start - u64::from(fin);
-        let mut room = self.window_end().saturating_sub(start);
-        // Half a segment would count as all of it, and AFC's window has no whole number of them. A shut
-        // window has probes of its own.
-        if self.credit.is_some() && room < payload && (start != self.board.una() || self.is_shut())
-        {
-            return None;
-        }
-        if room == 0 {
-            if start != self.board.una() {
-                return None;
-            }
-            room = self.mss.full().into();
-        }
+        let room = self.room_for(start, payload)?;
         let len = payload.min(room).min(self.mss.current().into()) as u32;
         let at = self.depart(len.into());
         self.counters.sent();
@@ -136,6 +124,22 @@ impl Sender {
         self.tag_credit(number);
         self.counters.retransmitted();
         Some(self.transmission(start, len, fin && u64::from(len) == payload))
+    }
+
+    /// Bytes that the peer has room for from `start` on, where a segment has `payload` left to be sent again; none:
+    /// it is held. The head goes to a closed window, too.
+    fn room_for(&self, start: u64, payload: u64) -> Option<u64> {
+        let room = self.window_end().saturating_sub(start);
+        let head = start == self.board.una();
+        // Half a segment would count as all of it, and AFC's window has no whole number of them. A shut
+        // window has probes of its own.
+        if self.credit.is_some() && room < payload && (!head || self.is_shut()) {
+            return None;
+        }
+        match room {
+            0 => head.then_some(self.mss.full().into()),
+            _ => Some(room),
+        }
     }
 
     /// The next new segment, as far as both windows and Nagle's algorithm allow
