@@ -108,7 +108,7 @@ impl Outbox {
     }
 
     /// Whether Nagle's algorithm is on (RFC 9293 §3.7.4).
-    pub(super) fn delays(&self) -> bool {
+    pub(super) fn uses_nagle(&self) -> bool {
         !self.nodelay
     }
 }

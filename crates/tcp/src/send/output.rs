@@ -177,7 +177,7 @@ impl Sender {
         let (len, fin) = self.next_segment();
         // Nagle's algorithm with Minshall's change: one small segment at a time.
         let small = len < self.mss.current() && !fin;
-        let nagle = nagle && self.outbox.delays();
+        let nagle = nagle && self.outbox.uses_nagle();
         if nagle && small && self.is_small_one_out() {
             return None;
         }
