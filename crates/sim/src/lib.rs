@@ -70,6 +70,5 @@ pub use own::{Arrival, Own, OwnLaw, Place};
 pub use run::{Options, Unsupported, check, run_one, run_scenario};
 pub use session::{FlowView, LinkView, Session};
 pub use sweep::in_order;
-pub use tidegate_tcp::cc::{self, Manual};
-pub use tidegate_tcp::send::{Flight, RateSample};
+pub use tidegate_tcp::cc::{self, Flight, Manual, RateSample};
 pub use tidegate_time::Instant;
