@@ -153,7 +153,7 @@ impl Drop for Core {
     /// Tells waiting callers that the endpoint has ended.
     fn drop(&mut self) {
         for link in self.links.values() {
-            link.lock().abandon(ConnectionError::Endpoint);
+            link.lock().abort(ConnectionError::Endpoint);
         }
         self.told_live.send_replace(0);
     }
