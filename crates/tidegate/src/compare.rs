@@ -25,7 +25,16 @@ const ENOUGH: u64 = 50;
 const PAIRS: usize = 24;
 
 /// The part of the time that may pass unsteered at most.
-pub const MOST: f64 = 0.1;
+const MOST: f64 = 0.1;
+
+/// A part of the time that may pass unsteered, if it is one.
+pub fn part_in_range(value: f64) -> Result<f64, String> {
+    if (0.0..=MOST).contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!("expected a part of the time, from 0 to {MOST}"))
+    }
+}
 
 /// Pairs of slots, now and then.
 pub struct Compare {

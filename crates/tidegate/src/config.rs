@@ -5,11 +5,11 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-use crate::args::{OnlyArg, RunArgs};
 use crate::devices::{self, Forwarding};
 use crate::exit::BadInput;
 use crate::interfaces::{Wanted, is_name};
 use crate::run::page::PageAddress;
+use crate::run::{OnlyArg, RunArgs};
 use crate::udp::{self, Terms};
 use anyhow::Result;
 pub(crate) use file::File;

@@ -1,12 +1,13 @@
 //! `tidegate reproduce`: the papers' figures, done again and laid beside what the papers print.
 
+mod args;
 mod kernel;
 mod perform;
 
-use crate::args::ReproduceArgs;
 use crate::exit::{BadInput, require_root};
 use crate::provenance::{Made, print_json, provenance};
 use anyhow::{Context, Result};
+pub use args::ReproduceArgs;
 use perform::perform;
 use serde::Serialize;
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! `tidegate stop`: ends the agent of this network namespace and removes what any has left.
 
-use crate::args::StopArgs;
 use crate::{lock, operate};
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::Serialize;
@@ -12,6 +12,14 @@ use tidegate_agent::require;
 
 /// How long an agent may take to end.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Arguments of `stop`.
+#[derive(Debug, Args)]
+pub struct StopArgs {
+    /// Print what was ended and removed as JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
 
 #[derive(Serialize)]
 struct Stopped {

@@ -1,5 +1,6 @@
 //! `tidegate top`: flows by queueing delay, and what limits each.
 
+mod args;
 mod columns;
 mod details;
 mod filter;
@@ -20,10 +21,10 @@ pub use columns::ALL as COLUMNS;
 #[cfg(test)]
 pub mod tests;
 
-use crate::args::TopArgs;
 use crate::exit::BadInput;
 use crate::signals;
 use anyhow::{Context, Result};
+pub use args::TopArgs;
 use model::Model;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

@@ -8,9 +8,9 @@ mod life;
 mod memory;
 mod router;
 
+use super::BenchArgs;
 use super::agent_process::{AgentProcess, Resources};
 use super::{Row, print};
-use crate::args::BenchArgs;
 use anyhow::{Context, Result, ensure};
 use connections::{Listeners, Tally, be_client, serve};
 use crowd::Crowd;

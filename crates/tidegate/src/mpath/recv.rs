@@ -3,7 +3,7 @@
 use super::bar::Bar;
 use super::files::{bad_input, interrupt, part};
 use super::{identity, relays};
-use crate::args::bytes;
+use crate::args::values::bytes;
 use crate::exit::BadInput;
 use crate::say;
 use anyhow::{Result, bail};

@@ -1,7 +1,7 @@
 //! Does the runs of a study, and shows how far it is.
 
+use super::ReproduceArgs;
 use super::kernel;
-use crate::args::ReproduceArgs;
 use crate::signals;
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
