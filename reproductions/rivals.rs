@@ -11,7 +11,7 @@ mod uploads;
 
 use crate::tide::paths;
 use anyhow::Result;
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+use tidegate_study::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The rivals.
 pub fn paper() -> Paper {

@@ -6,8 +6,8 @@ use crate::tide::links::Link;
 use crate::tide::paths::{self, Path};
 use anyhow::Result;
 use std::sync::Arc;
-use tidegate_reproduce::{Extent, Figure, Quantity};
 use tidegate_scenario::{DelayStep, Direction, RateSpec, Scenario};
+use tidegate_study::{Extent, Figure, Quantity};
 
 /// The path changes at the first of these seconds, and is as before from the second on.
 const CHANGES_S: [f64; 2] = [20.0, 40.0];

@@ -8,8 +8,8 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Figure, Listing, Quantity, Sample};
 use tidegate_scenario::{Direction, Scenario};
+use tidegate_study::{Claim, Figure, Listing, Quantity, Sample};
 
 /// Share of paths, in percent, on which the goals have to be reached.
 const MOST_PATHS: f64 = 80.0;

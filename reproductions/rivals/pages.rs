@@ -6,8 +6,8 @@ use crate::tide::paths::Path;
 use crate::workloads::median_page;
 use anyhow::Result;
 use std::sync::Arc;
-use tidegate_reproduce::{Claim, Figure, Quantity};
 use tidegate_scenario::{Direction, Scenario, Workload};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// Slower links, in Mbit/s, carry no such pages, whoever does what.
 const LEAST_MBPS: f64 = 1.0;

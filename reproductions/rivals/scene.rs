@@ -8,8 +8,8 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Listing, Quantity, Sample};
 use tidegate_scenario::{RunResult, Scenario, Workload};
+use tidegate_study::{Case, Claim, Listing, Quantity, Sample};
 
 /// A call's packets: 200 bytes every 20 ms.
 const CALL: (f64, u64) = (20.0, 200);

@@ -8,8 +8,8 @@ use crate::workloads::bulk;
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::jain;
-use tidegate_reproduce::{Claim, Figure, Listing, Quantity, Sample};
 use tidegate_scenario::{Direction, RunResult, Scenario, Workload};
+use tidegate_study::{Claim, Figure, Listing, Quantity, Sample};
 
 /// The two senders.
 const SENDERS: [&str; 2] = ["cubic", "bbr"];

@@ -5,8 +5,8 @@ use super::scene::{self, Scene, Waits};
 use crate::tide::paths::Path;
 use anyhow::Result;
 use std::sync::Arc;
-use tidegate_reproduce::Figure;
 use tidegate_scenario::{Direction, Scenario};
+use tidegate_study::Figure;
 
 /// The figure.
 ///

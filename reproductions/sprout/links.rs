@@ -4,11 +4,11 @@ use anyhow::{Context, Result};
 use std::path::Path as FilePath;
 use std::sync::Arc;
 use tidegate_link::{Capacity, Instant, Loss};
-use tidegate_reproduce::{Case, Extent, Sample};
 use tidegate_scenario::{
     CellKind, Direction, FlowResult, GenerateSpec, Hosts, Law, LinkSpec, QueueSpec, RateSpec, Run,
     RunResult, Scenario, SproutForecast, SproutSpec, Workload, WorkloadKind,
 };
+use tidegate_study::{Case, Extent, Sample};
 
 /// One way, in ms (§4.2).
 const DELAY_MS: f64 = 20.0;

@@ -12,7 +12,7 @@ use perform::perform;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
-use tidegate_reproduce::{Extent, Figure, Paper, Study, page, table};
+use tidegate_study::{Extent, Figure, Paper, Study, page, table};
 
 /// Runs what was asked for, and shows it.
 pub fn run(args: &ReproduceArgs) -> Result<()> {
