@@ -1,6 +1,6 @@
 //! Any command, inside one of the namespaces.
 
-use super::{Cast, Stage};
+use super::{Applications, TaskContext};
 use crate::child::{die_with_parent, terminate};
 use crate::term::Term;
 use anyhow::{Context, Result};
@@ -24,12 +24,18 @@ pub enum CommandOutput {
 }
 
 /// Adds a command to run on `side`.
-pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, argv: &[String], side: Side) {
-    let argv: Vec<String> = argv.iter().map(|a| substitute(a, stage)).collect();
+pub fn add(
+    applications: &mut Applications,
+    workload: &Workload,
+    context: &TaskContext,
+    argv: &[String],
+    side: Side,
+) {
+    let argv: Vec<String> = argv.iter().map(|a| substitute(a, context)).collect();
     let name = workload.name.clone();
-    cast.add_task(workload, stage, side, move |stage, term| {
-        if let Some(failure) = run(&argv, stage.output, term)? {
-            let mut warnings = stage
+    applications.add_task(workload, context, side, move |context, term| {
+        if let Some(failure) = run(&argv, context.output, term)? {
+            let mut warnings = context
                 .warnings
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
@@ -40,10 +46,10 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, argv: &[String],
 }
 
 /// Puts the hosts' addresses into an argument.
-fn substitute(argument: &str, stage: &Stage) -> String {
+fn substitute(argument: &str, context: &TaskContext) -> String {
     argument
-        .replace("{server}", &stage.server_address.to_string())
-        .replace("{client}", &stage.client_address.to_string())
+        .replace("{server}", &context.server_address.to_string())
+        .replace("{client}", &context.client_address.to_string())
 }
 
 /// Runs the command until it exits, and ends it and its process group when the term is over. Returns
