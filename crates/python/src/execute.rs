@@ -17,7 +17,7 @@ use tidegate_sim::{Options, in_order, run_one};
 /// Time between two looks for an interrupt.
 const LOOK: Duration = Duration::from_millis(10);
 /// How long what is interrupted has to come to an end by itself.
-const PATIENCE: Duration = Duration::from_millis(30);
+const TIMEOUT: Duration = Duration::from_millis(30);
 
 /// Stops what runs, from another thread.
 #[pyclass(frozen, module = "tidegate._native")]
@@ -285,7 +285,7 @@ impl Work<'_> {
         let since = Instant::now();
         while !over.load(Ordering::Acquire) {
             py.detach(|| thread::park_timeout(LOOK));
-            if since.elapsed() < PATIENCE {
+            if since.elapsed() < TIMEOUT {
                 continue;
             }
             let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);

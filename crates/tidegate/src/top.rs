@@ -76,7 +76,7 @@ fn print(args: &TopArgs, source: &mut Source, stop: &AtomicBool) -> Result<()> {
             return Ok(());
         }
         model.update(source.snapshot()?);
-        let rows = model.rows(&view.wish);
+        let rows = model.rows(&view.selection);
         if args.json {
             Report::new(&model, &rows).print()?;
         } else {

@@ -230,7 +230,7 @@ impl Turn {
     /// # Errors
     /// Without root or nf_tables; after ten seconds.
     pub fn take() -> Result<Self> {
-        const PATIENCE: Duration = Duration::from_secs(10);
+        const TIMEOUT: Duration = Duration::from_secs(10);
         const LOOK: Duration = Duration::from_millis(5);
         let began = Instant::now();
         let table = Table::new(Version::V4.family(), "tidegate-link-turn");
@@ -239,7 +239,7 @@ impl Turn {
             match table.commit(&[table.create()]) {
                 Ok(()) => return Ok(Self { _table: table }),
                 Err(error)
-                    if began.elapsed() < PATIENCE
+                    if began.elapsed() < TIMEOUT
                         && (error.kind() == io::ErrorKind::AlreadyExists
                             || error.kind() == io::ErrorKind::PermissionDenied) =>
                 {

@@ -82,8 +82,12 @@ fn installed_version() -> Result<Option<String>> {
 }
 
 /// None where `pkg-config` or a module is missing.
-fn pkg_config(wish: &str) -> Result<Option<Output>> {
-    match Command::new("pkg-config").arg(wish).args(MODULES).output() {
+fn pkg_config(option: &str) -> Result<Option<Output>> {
+    match Command::new("pkg-config")
+        .arg(option)
+        .args(MODULES)
+        .output()
+    {
         Ok(output) => Ok(output.status.success().then_some(output)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).context("cannot run pkg-config"),

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Pattern};
 
 /// No call may block for longer: the connection is stuck.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bytes of a connection, one way: from a page's icon to a picture, as many small as large.
 const SMALLEST: f64 = 100.0;
@@ -49,7 +49,7 @@ pub struct Tally {
     pub paused: AtomicU64,
     /// A byte was wrong, missing or too much.
     pub damaged: AtomicU64,
-    /// Nothing happened for [`PATIENCE`].
+    /// Nothing happened for [`TIMEOUT`].
     pub stuck: AtomicU64,
     /// Anything else.
     pub failed: AtomicU64,
@@ -189,7 +189,7 @@ pub fn be_client(
 }
 
 fn order_from(to: SocketAddr, order: Order, pauses: bool) -> Result<()> {
-    let mut stream = TcpStream::connect_timeout(&to, PATIENCE).context("cannot connect")?;
+    let mut stream = TcpStream::connect_timeout(&to, TIMEOUT).context("cannot connect")?;
     prepare(&stream)?;
     if pauses {
         setsockopt(&stream, sockopt::RcvBuf, &SMALL_BUFFER)?;
@@ -246,8 +246,8 @@ fn answer(mut stream: TcpStream) -> Result<()> {
 }
 
 fn prepare(stream: &TcpStream) -> Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     Ok(stream.set_nodelay(true)?)
 }
 
