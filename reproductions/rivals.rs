@@ -3,8 +3,8 @@
 mod changes;
 mod contenders;
 mod downloads;
+mod experiment;
 mod pages;
-mod scene;
 mod senders;
 mod starts;
 mod uploads;
