@@ -311,7 +311,7 @@ impl<'a> Laboratory<'a> {
     /// Waits for the end, or for whatever ends the run early; share of the machine that was busy
     /// after the warm-up.
     fn watch(&self, clock: Clock, mut progress: Progress) -> Result<f64> {
-        const LOOK: Duration = Duration::from_millis(50);
+        const POLL_INTERVAL: Duration = Duration::from_millis(50);
         let mut warmup = None;
         loop {
             let now = clock.now();
@@ -323,7 +323,7 @@ impl<'a> Laboratory<'a> {
             if now >= self.window.warmup && warmup.is_none() {
                 warmup = Some(CpuTicks::now()?);
             }
-            clock.sleep_until(self.window.end.min(now + LOOK));
+            clock.sleep_until(self.window.end.min(now + POLL_INTERVAL));
         }
         let after = CpuTicks::now()?;
         Ok(warmup.map_or(0.0, |before| after.busy_share_since(&before)))

@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 use view::{Action, View};
 
 /// How fast an interrupt is noticed.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs it.
 pub fn run(args: &TopArgs) -> Result<()> {
@@ -98,7 +98,7 @@ fn sleep(interval: Duration, stop: &AtomicBool) -> bool {
         if rest.is_zero() {
             return true;
         }
-        std::thread::sleep(rest.min(LOOK));
+        std::thread::sleep(rest.min(POLL_INTERVAL));
     }
     false
 }
@@ -143,7 +143,7 @@ fn await_key(view: &mut View, model: &Model, next: Instant, stop: &AtomicBool) -
         if rest.is_zero() {
             break;
         }
-        if !is_there(rest.min(LOOK))? {
+        if !is_there(rest.min(POLL_INTERVAL))? {
             return Ok(Action::Quit);
         }
         if !event::poll(Duration::ZERO)? {

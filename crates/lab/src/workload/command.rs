@@ -55,7 +55,7 @@ fn substitute(argument: &str, context: &TaskContext) -> String {
 /// Runs the command until it exits, and ends it and its process group when the term is over. Returns
 /// how it failed, if it did.
 fn run(argv: &[String], output: &CommandOutput, term: &Term) -> Result<Option<String>> {
-    const LOOK: Duration = Duration::from_millis(10);
+    const POLL_INTERVAL: Duration = Duration::from_millis(10);
     let (program, arguments) = argv.split_first().context("the command is empty")?;
     let [stdout, stderr] = [output.open()?, output.open()?];
     let mut command = Command::new(program);
@@ -69,7 +69,7 @@ fn run(argv: &[String], output: &CommandOutput, term: &Term) -> Result<Option<St
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot run \"{program}\""))?;
-    while term.sleep_until(term.clock.now() + LOOK) {
+    while term.sleep_until(term.clock.now() + POLL_INTERVAL) {
         match child.try_wait()? {
             None => {}
             Some(status) if status.success() => return Ok(None),

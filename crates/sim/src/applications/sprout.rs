@@ -116,7 +116,7 @@ impl Application for Sprout {
                 receiver.receive(now, data);
             }
             SproutMessage::Forecast(forecast) if side == self.flow.sender() => {
-                sender.hear(now, forecast);
+                sender.receive(now, forecast);
                 if let Some(newest) = forecast.newest {
                     self.flow.note_rtt(now, now - newest);
                 }

@@ -137,7 +137,7 @@ impl Controller {
     }
 
     /// Looks at every record. Whether there is anything left to look after.
-    pub fn look(&mut self) -> bool {
+    pub fn step(&mut self) -> bool {
         let now_us = now_us();
         let candidates = self.held.records().candidates();
         // A gate that is gone holds nothing, and a law that knows that asks for nothing.

@@ -15,7 +15,7 @@ use tidegate_gate::{Gate, Limits};
 
 /// Between two looks at the records. A sender that starts doubles what it sends each round trip: who is met 50 ms late has
 /// stopped growing when the first echo is back, and has to be watched for seconds.
-const LOOK: Duration = Duration::from_millis(4);
+const POLL_INTERVAL: Duration = Duration::from_millis(4);
 
 /// Between two where there is nobody to look after and nobody rings.
 const REST: Duration = Duration::from_millis(100);
@@ -46,7 +46,7 @@ impl Hold {
         let (kept, ended) = (controller.clone(), stop.clone());
         let thread = std::thread::Builder::new()
             .name("hold".into())
-            .spawn(move || look_after(&kept, &doorbell, &ended, &bell))
+            .spawn(move || control(&kept, &doorbell, &ended, &bell))
             .context("start the hold's thread")?;
         Ok(Self {
             stop,
@@ -88,7 +88,7 @@ impl Drop for Hold {
 }
 
 /// Until asked to stop, or the gate is gone.
-fn look_after(
+fn control(
     controller: &Mutex<Controller>,
     doorbell: &Doorbell,
     stop: &AtomicBool,
@@ -99,7 +99,7 @@ fn look_after(
     while !stop.load(Ordering::Relaxed) {
         let (goes_on, news, rests) = {
             let mut controller = locked(controller);
-            (controller.look(), controller.has_news(), controller.rests())
+            (controller.step(), controller.has_news(), controller.rests())
         };
         if news {
             bell();
@@ -110,7 +110,7 @@ fn look_after(
         if rests {
             doorbell.wait(REST);
         } else {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
     locked(controller).let_go();

@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 const PAUSES: u32 = 20;
 
 /// How soon the server notices that all is over.
-const LOOK_MS: u8 = 50;
+const POLL_INTERVAL_MS: u8 = 50;
 
 /// Bytes of one write.
 const CHUNK: usize = 16 << 10;
@@ -218,7 +218,7 @@ pub fn serve(listeners: &Listeners, tally: &Tally, over: &AtomicBool) -> Result<
                 .0
                 .each_ref()
                 .map(|l| PollFd::new(l.as_fd(), PollFlags::POLLIN));
-            poll(&mut fds, PollTimeout::from(LOOK_MS))?;
+            poll(&mut fds, PollTimeout::from(POLL_INTERVAL_MS))?;
             for listener in &listeners.0 {
                 while let Ok((stream, _)) = listener.accept() {
                     scope.spawn(move || {
