@@ -6,11 +6,9 @@ mod reference;
 
 use crate::args::{CommandLine, with_examples};
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
-use clap::{Command, CommandFactory};
+use clap::{Args, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `generate`.
 #[derive(Debug, Args)]

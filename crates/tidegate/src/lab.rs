@@ -2,8 +2,7 @@
 
 use crate::exit::{BadInput, require_root};
 use crate::provenance::Made;
-use crate::scenarios::ScenarioArgs;
-use crate::scenarios::{Variant, print_json, print_table, variants, write_page};
+use crate::scenarios::{ScenarioArgs, Variant, print_json, print_table, variants, write_page};
 use crate::signals;
 use crate::steer::LiveAgent;
 use anyhow::{Result, bail};

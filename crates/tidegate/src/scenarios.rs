@@ -6,8 +6,7 @@ use crate::shipped;
 use anyhow::{Context, Result};
 use clap::Args;
 use std::io::Write;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tidegate_scenario::{
     FILE_KEYS, LinkInputs, LoadError, ResultSet, Run, Scenario, Variation, combinations,
 };

@@ -12,8 +12,8 @@ pub fn law() -> impl TypedValueParser<Value = Law> {
     one_of(Law::ALL)
 }
 
-#[cfg(feature = "full")]
 /// Any that steers, by its name.
+#[cfg(feature = "full")]
 pub fn steering_law() -> impl TypedValueParser<Value = Law> {
     one_of(Law::ALL.into_iter().filter(|law| !law.is_none()))
 }
