@@ -53,7 +53,7 @@ pub trait Application: Send {
     /// A packet of its mPath transfer has arrived.
     fn message(
         &mut self,
-        _stage: &mut Context,
+        _context: &mut Context,
         _side: Side,
         _message: &Message,
     ) -> Option<Instant> {
@@ -63,7 +63,7 @@ pub trait Application: Send {
     /// A packet of its Sprout connection has arrived.
     fn sprout(
         &mut self,
-        _stage: &mut Context,
+        _context: &mut Context,
         _side: Side,
         _message: &SproutMessage,
     ) -> Option<Instant> {
@@ -76,7 +76,7 @@ pub trait Application: Send {
     }
 
     /// Its term is over; that may be said more than once.
-    fn stop(&mut self, _stage: &mut Context) {}
+    fn stop(&mut self, _context: &mut Context) {}
 
     /// Its flow, if it has one that is reported.
     fn flow(&mut self) -> Option<&mut Flow> {

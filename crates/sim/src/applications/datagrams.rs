@@ -51,7 +51,7 @@ impl Application for Datagrams {
         None
     }
 
-    fn stop(&mut self, _stage: &mut Context) {
+    fn stop(&mut self, _context: &mut Context) {
         self.over = true;
     }
 

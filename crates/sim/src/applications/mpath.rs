@@ -77,7 +77,7 @@ impl Application for Mpath {
         self.next(now)
     }
 
-    fn stop(&mut self, _stage: &mut Context) {
+    fn stop(&mut self, _context: &mut Context) {
         self.over = true;
     }
 

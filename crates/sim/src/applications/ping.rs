@@ -84,7 +84,7 @@ impl Application for Ping {
         }
     }
 
-    fn stop(&mut self, _stage: &mut Context) {
+    fn stop(&mut self, _context: &mut Context) {
         self.over = true;
     }
 
