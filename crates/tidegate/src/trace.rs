@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use std::io::Write;
 use std::time::Duration;
-use tidegate_scenario::GenerateSpec;
+use tidegate_scenario::{CellKind, GenerateSpec};
 
 /// The longest trace that is written, in seconds: a day.
 const LONGEST_S: u64 = 86_400;
