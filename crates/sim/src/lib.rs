@@ -45,7 +45,7 @@
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
-mod apps;
+mod applications;
 mod behaviour;
 mod cake;
 mod events;
@@ -56,6 +56,7 @@ mod outcome;
 mod own;
 mod packet;
 mod random;
+mod route;
 mod run;
 mod session;
 mod settings;

@@ -1,6 +1,6 @@
 //! A UDP echo: the round trip that other traffic sees.
 
-use super::{App, Stage};
+use super::{Application, Context};
 use crate::hosts::Hosts;
 use crate::packet::Datagram;
 use std::collections::BTreeMap;
@@ -60,12 +60,12 @@ impl Ping {
     }
 }
 
-impl App for Ping {
-    fn wake(&mut self, stage: &mut Stage) -> Option<Instant> {
-        let now = stage.now();
+impl Application for Ping {
+    fn wake(&mut self, context: &mut Context) -> Option<Instant> {
+        let now = context.now();
         let next = *self.next.get_or_insert(now);
         if now >= next {
-            stage.send(Direction::Up, self.bytes);
+            context.send(Direction::Up, self.bytes);
             self.next = Some(next + self.interval);
         }
         self.next
@@ -84,7 +84,7 @@ impl App for Ping {
         }
     }
 
-    fn stop(&mut self, _stage: &mut Stage) {
+    fn stop(&mut self, _context: &mut Context) {
         self.over = true;
     }
 

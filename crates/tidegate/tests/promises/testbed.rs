@@ -1,6 +1,6 @@
-//! Where the tests take place: a link with a long queue, an agent, and what a kernel remembers of it.
+//! The testbed: a link with a long queue, an agent, and what a kernel remembers of it.
 
-use crate::PATIENCE;
+use crate::TIMEOUT;
 use crate::agent::{Agent, Program, is_loaded};
 use crate::download::Download;
 use crate::remains::{gate_table, has_table, is_alive, queues};
@@ -23,7 +23,7 @@ pub const LONGEST: Duration = Duration::from_millis(2300);
 const ONE_WAY: Duration = Duration::from_millis(20);
 
 /// A link, and an agent that holds on its near end.
-pub struct Stage {
+pub struct Testbed {
     pub hosts: EmulatedHosts,
     pub agent: Agent,
     pub gate: u32,
@@ -51,7 +51,7 @@ pub fn turn() -> Option<MutexGuard<'static, ()>> {
 
 const SOCKET: &str = "agent.sock";
 
-impl Stage {
+impl Testbed {
     /// Where `tidegate top` finds the agent.
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join(SOCKET)
@@ -178,7 +178,7 @@ pub fn assert_free(after: &[Duration]) {
 pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(began.elapsed() < TIMEOUT, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

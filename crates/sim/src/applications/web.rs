@@ -1,9 +1,9 @@
 //! Objects fetched one after another, each on a connection of its own.
 
 use super::exchange::Exchange;
-use super::{App, Fetches, Stage};
+use super::{Application, Context, Fetches};
 use crate::hosts::Hosts;
-use crate::packet::Connected;
+use crate::packet::ConnectionId;
 use std::time::Duration;
 use tidegate_measure::Window;
 use tidegate_scenario::{RunResult, Side};
@@ -27,7 +27,7 @@ struct Fetch {
     tag: u32,
     bytes: u64,
     began: Instant,
-    connection: Connected,
+    connection: ConnectionId,
     exchange: Exchange,
 }
 
@@ -52,9 +52,9 @@ impl Web {
     }
 }
 
-impl App for Web {
-    fn wake(&mut self, stage: &mut Stage) -> Option<Instant> {
-        if self.fetch.is_some() || stage.now() < self.next {
+impl Application for Web {
+    fn wake(&mut self, context: &mut Context) -> Option<Instant> {
+        if self.fetch.is_some() || context.now() < self.next {
             return self.fetch.is_none().then_some(self.next);
         }
         let tag = self.begun;
@@ -65,8 +65,8 @@ impl App for Web {
         self.fetch = Some(Fetch {
             tag,
             bytes,
-            began: stage.now(),
-            connection: stage.open(tag),
+            began: context.now(),
+            connection: context.open(tag),
             exchange,
         });
         None
@@ -101,9 +101,9 @@ impl App for Web {
         current.then(|| self.end(now)).flatten()
     }
 
-    fn stop(&mut self, stage: &mut Stage) {
+    fn stop(&mut self, context: &mut Context) {
         if let Some(fetch) = self.fetch.take() {
-            stage.abort(fetch.connection);
+            context.abort(fetch.connection);
         }
     }
 

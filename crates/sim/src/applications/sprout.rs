@@ -1,6 +1,6 @@
 //! A stream that Sprout carries: both its ends, a source that always has something to send, and a sink that counts.
 
-use super::{App, Flow, Stage};
+use super::{Application, Context, Flow};
 use crate::hosts::Hosts;
 use crate::packet::SproutMessage;
 use crate::sprout::receiver::{Estimate, Receiver};
@@ -11,8 +11,8 @@ use tidegate_measure::{Distribution, Window};
 use tidegate_scenario::{Direction, RunResult, Side, SproutForecast, SproutSpec};
 use tidegate_time::Instant;
 
-/// How often the age of what has arrived is looked at.
-const LOOK: Duration = Duration::from_millis(1);
+/// How often the age of what has arrived is sampled.
+const AGE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A Sprout connection.
 pub struct Sprout {
@@ -27,20 +27,20 @@ pub struct Sprout {
 /// How old the newest packet is that has arrived, over time: "end-to-end delay" of the paper's §5.1.
 struct Age {
     newest: Option<Instant>,
-    looked_at: Instant,
+    sampled_at: Instant,
     ages: Distribution,
     window: Window,
 }
 
 impl Age {
-    /// Looks as often as it should have until now.
-    fn look(&mut self, now: Instant) {
-        while self.looked_at + LOOK <= now {
-            self.looked_at += LOOK;
+    /// Takes the samples that were due until now.
+    fn sample(&mut self, now: Instant) {
+        while self.sampled_at + AGE_INTERVAL <= now {
+            self.sampled_at += AGE_INTERVAL;
             if let Some(newest) = self.newest
-                && self.window.counts(self.looked_at)
+                && self.window.counts(self.sampled_at)
             {
-                self.ages.record(self.looked_at - newest);
+                self.ages.record(self.sampled_at - newest);
             }
         }
     }
@@ -58,7 +58,7 @@ impl Sprout {
             ends: None,
             age: Age {
                 newest: None,
-                looked_at: Instant::ZERO,
+                sampled_at: Instant::ZERO,
                 ages: Distribution::default(),
                 window,
             },
@@ -67,67 +67,67 @@ impl Sprout {
     }
 
     /// Sends what may be sent, and the receiver's forecast at the end of a tick.
-    fn step(&mut self, stage: &mut Stage) -> Option<Instant> {
-        let now = stage.now();
+    fn step(&mut self, context: &mut Context) -> Option<Instant> {
+        let now = context.now();
         let (sender, receiver) = self.ends.as_mut()?;
         let (there, back) = match self.flow.direction {
             Direction::Down => (Direction::Down, Direction::Up),
             Direction::Up => (Direction::Up, Direction::Down),
         };
         for data in sender.transmit(now) {
-            stage.send_sprout(there, data.bytes, SproutMessage::Data(data));
+            context.send_sprout(there, data.bytes, SproutMessage::Data(data));
         }
         if now >= receiver.tick_ends() {
             receiver.advance(now);
             let forecast = receiver.forecast();
-            stage.send_sprout(back, FEEDBACK_BYTES, SproutMessage::Forecast(forecast));
+            context.send_sprout(back, FEEDBACK_BYTES, SproutMessage::Forecast(forecast));
         }
         Some(sender.next().min(receiver.tick_ends()))
     }
 }
 
-impl App for Sprout {
-    fn wake(&mut self, stage: &mut Stage) -> Option<Instant> {
-        let now = stage.now();
+impl Application for Sprout {
+    fn wake(&mut self, context: &mut Context) -> Option<Instant> {
+        let now = context.now();
         self.flow.began.get_or_insert(now);
         self.ends.get_or_insert_with(|| {
             let receiver = Receiver::new(self.estimate.clone(), now);
             (Sender::new(self.estimate.forecast(), now), receiver)
         });
-        self.step(stage)
+        self.step(context)
     }
 
     fn sprout(
         &mut self,
-        stage: &mut Stage,
+        context: &mut Context,
         side: Side,
         message: &SproutMessage,
     ) -> Option<Instant> {
-        let now = stage.now();
+        let now = context.now();
         if self.over {
             return None;
         }
         let (sender, receiver) = self.ends.as_mut()?;
         match message {
             SproutMessage::Data(data) if side != self.flow.sender() => {
-                self.age.look(now);
+                self.age.sample(now);
                 self.age.newest = self.age.newest.max(Some(data.sent));
                 self.flow.received += data.bytes - HEADERS;
                 receiver.receive(now, data);
             }
             SproutMessage::Forecast(forecast) if side == self.flow.sender() => {
-                sender.hear(now, forecast);
+                sender.receive(now, forecast);
                 if let Some(newest) = forecast.newest {
                     self.flow.note_rtt(now, now - newest);
                 }
             }
             _ => {}
         }
-        self.step(stage)
+        self.step(context)
     }
 
-    fn stop(&mut self, stage: &mut Stage) {
-        self.age.look(stage.now());
+    fn stop(&mut self, context: &mut Context) {
+        self.age.sample(context.now());
         self.over = true;
     }
 
@@ -136,7 +136,7 @@ impl App for Sprout {
     }
 
     fn report(&mut self, _hosts: &Hosts, end: Instant, result: &mut RunResult) {
-        self.age.look(end);
+        self.age.sample(end);
         let mut flow = self.flow.result(end);
         flow.age_ms = Some(self.age.ages.quantiles_ms());
         result.flows.push(flow);

@@ -8,8 +8,8 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Listing, Quantity, Sample};
 use tidegate_scenario::{RunResult, Scenario, Workload};
+use tidegate_study::{Case, Claim, Listing, Quantity, Sample};
 
 /// A call's packets: 200 bytes every 20 ms.
 const CALL: (f64, u64) = (20.0, 200);
@@ -20,9 +20,9 @@ pub const SIZE: (u32, u32) = (940, 460);
 /// Rates and delays below this count as this, so that they have ratios.
 pub const LEAST: f64 = 1e-3;
 
-/// A situation.
-pub struct Scene {
-    /// What tells its cases from those of other scenes; may be empty.
+/// An experiment in which every rival is compared on each path.
+pub struct Experiment {
+    /// What tells its cases from those of other experiments; may be empty.
     pub subject: &'static str,
     /// Who is put into it, as pictures and tables list them.
     pub rivals: Vec<Rival>,
@@ -109,7 +109,7 @@ impl Waits {
     }
 }
 
-impl Scene {
+impl Experiment {
     /// What a rival's case on a path is called.
     pub fn case_name(&self, rival: Rival, path: &Path) -> String {
         let where_and_who = format!("{}, {}", path.name, rival.name());
@@ -264,13 +264,13 @@ struct Reached {
 
 /// tide beside a rival over those paths that are meant: goodput and wait. `whose` says which rival, and where.
 pub fn ratios(
-    scene: &Arc<Scene>,
+    experiment: &Arc<Experiment>,
     rival: Rival,
     whose: &str,
     meant: impl Fn(&Path) -> bool + Copy + Send + Sync + 'static,
 ) -> [Quantity; 2] {
-    let what = scene.waits.what();
-    let [carried, waited] = [scene.clone(), scene.clone()];
+    let what = experiment.waits.what();
+    let [carried, waited] = [experiment.clone(), experiment.clone()];
     [
         Quantity::new(
             format!("{whose}: tide's goodput ÷ its"),
@@ -290,14 +290,17 @@ pub fn ratios(
 }
 
 /// tide beside each of its rivals over all paths, and what everybody reaches.
-pub fn beside_all(scene: &Arc<Scene>) -> Vec<Quantity> {
-    let rivals = scene.rivals.iter().filter(|&&rival| rival != Rival::Tide);
+pub fn beside_all(experiment: &Arc<Experiment>) -> Vec<Quantity> {
+    let rivals = experiment
+        .rivals
+        .iter()
+        .filter(|&&rival| rival != Rival::Tide);
     let mut quantities: Vec<Quantity> = rivals
-        .flat_map(|&rival| ratios(scene, rival, rival.name(), |_| true))
+        .flat_map(|&rival| ratios(experiment, rival, rival.name(), |_| true))
         .collect();
     if let Some(first) = quantities.first_mut() {
-        let scene = scene.clone();
-        first.listed = Some(Box::new(move |s| scene.everybody(s)));
+        let experiment = experiment.clone();
+        first.listed = Some(Box::new(move |s| experiment.everybody(s)));
     }
     quantities
 }

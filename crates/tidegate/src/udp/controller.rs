@@ -2,7 +2,7 @@
 //! those that are gone or that nothing is known of, and has their servers asked for echoes.
 
 use super::echoes::Echoes;
-use super::turns::{Turns, Wish};
+use super::turns::{EchoRequest, Turns};
 use super::view::{Seen, Watched};
 use super::{HoldCounts, Terms};
 use crate::snapshot::now_us;
@@ -45,7 +45,7 @@ pub struct News {
 }
 
 /// A flow that may be held.
-struct Kept {
+struct Tracked {
     since_us: u64,
     flow: Flow,
     direction: Direction,
@@ -55,11 +55,11 @@ struct Kept {
     asked_from_us: Option<u64>,
     /// Packets signalled, as counted already.
     signalled: u32,
-    told: BTreeSet<Holding>,
+    reported: BTreeSet<Holding>,
 }
 
 /// All that the hold consists of.
-pub struct Keeper {
+pub struct Controller {
     // In this order: what waits is let go first, then the programs are detached.
     gate: Gate,
     held: Held,
@@ -68,7 +68,7 @@ pub struct Keeper {
     /// Those that it is on, and for which directions.
     on: Vec<(Interface, Direction)>,
     /// By place.
-    kept: HashMap<usize, Kept>,
+    tracked: HashMap<usize, Tracked>,
     turns: Turns,
     /// When the gate was asked last whether it answers.
     gate_asked_us: u64,
@@ -78,7 +78,7 @@ pub struct Keeper {
     news: Vec<News>,
 }
 
-impl Keeper {
+impl Controller {
     pub fn new(gate: Gate, held: Held, echoes: Echoes) -> Self {
         Self {
             gate,
@@ -86,7 +86,7 @@ impl Keeper {
             echoes,
             terms: Terms::default(),
             on: Vec::new(),
-            kept: HashMap::new(),
+            tracked: HashMap::new(),
             turns: Turns::default(),
             gate_asked_us: 0,
             gate_gone: false,
@@ -137,7 +137,7 @@ impl Keeper {
     }
 
     /// Looks at every record. Whether there is anything left to look after.
-    pub fn look(&mut self) -> bool {
+    pub fn step(&mut self) -> bool {
         let now_us = now_us();
         let candidates = self.held.records().candidates();
         // A gate that is gone holds nothing, and a law that knows that asks for nothing.
@@ -160,7 +160,7 @@ impl Keeper {
 
     /// A gate that does not get to run would let packets wait for ever.
     fn hangs(&mut self, now_us: u64) -> bool {
-        if !self.kept.values().any(|kept| kept.gated)
+        if !self.tracked.values().any(|tracked| tracked.gated)
             || now_us.saturating_sub(self.gate_asked_us) < GATE_ASK_US
         {
             return false;
@@ -191,8 +191,8 @@ impl Keeper {
 
     /// From now on nothing of any flow is taken to wait.
     pub fn let_go(&mut self) {
-        for (place, kept) in self.kept.drain() {
-            if kept.gated {
+        for (place, tracked) in self.tracked.drain() {
+            if tracked.gated {
                 self.held.records().gate(place, false, 0);
             }
         }
@@ -209,11 +209,12 @@ impl Keeper {
             .filter(stays)
             .map(|c| ((c.place, c.since_us), c))
             .collect();
-        let gone = self.kept.iter();
-        let gone = gone.filter(|(place, kept)| !those.contains_key(&(**place, kept.since_us)));
+        let gone = self.tracked.iter();
+        let gone =
+            gone.filter(|(place, tracked)| !those.contains_key(&(**place, tracked.since_us)));
         for place in gone.map(|(place, _)| *place).collect::<Vec<_>>() {
             self.dismiss(place)?;
-            self.kept.remove(&place);
+            self.tracked.remove(&place);
         }
         for candidate in those.into_values() {
             self.follow(candidate, candidates, now_us)?;
@@ -229,28 +230,28 @@ impl Keeper {
     ) -> Result<(), GateError> {
         let place = candidate.place;
         let fresh = now_us.saturating_sub(candidate.seen_us) < ASK_IDLE_US;
-        if !fresh && !self.kept.contains_key(&place) {
+        if !fresh && !self.tracked.contains_key(&place) {
             return Ok(());
         }
         let signalled = self.held.records().signals(place);
-        let kept = self.kept.entry(place).or_insert_with(|| Kept {
+        let tracked = self.tracked.entry(place).or_insert_with(|| Tracked {
             since_us: candidate.since_us,
             flow: flow_of(candidate),
             direction: candidate.direction,
             gated: false,
             asked_from_us: None,
             signalled,
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
         });
-        self.counts.signalled += u64::from(signalled.wrapping_sub(kept.signalled));
-        kept.signalled = signalled;
+        self.counts.signalled += u64::from(signalled.wrapping_sub(tracked.signalled));
+        tracked.signalled = signalled;
         if !fresh {
-            kept.asked_from_us = None;
+            tracked.asked_from_us = None;
             return Ok(());
         }
-        let from_us = *kept.asked_from_us.get_or_insert(now_us);
+        let from_us = *tracked.asked_from_us.get_or_insert(now_us);
         let silent = now_us.saturating_sub(from_us.max(candidate.heard_us)) > SILENCE_US;
-        match (silent, kept.gated) {
+        match (silent, tracked.gated) {
             (true, true) => self.dismiss(place),
             (false, false) => self.admit(candidate, candidates),
             _ => Ok(()),
@@ -259,11 +260,11 @@ impl Keeper {
 
     /// Lets the flow's packets go through the gate, and the law know.
     fn admit(&mut self, candidate: &Candidate, candidates: &[Candidate]) -> Result<(), GateError> {
-        let Some(kept) = self.kept.get_mut(&candidate.place) else {
+        let Some(tracked) = self.tracked.get_mut(&candidate.place) else {
             return Ok(());
         };
-        self.gate.hold(&[kept.flow])?;
-        kept.gated = true;
+        self.gate.hold(&[tracked.flow])?;
+        tracked.gated = true;
         let asked = self.asked(candidate);
         let same = candidates
             .iter()
@@ -276,17 +277,17 @@ impl Keeper {
 
     /// Lets the law know first, so that nobody is signalled for what does not wait any more.
     fn dismiss(&mut self, place: usize) -> Result<(), GateError> {
-        let Some(kept) = self.kept.get_mut(&place).filter(|kept| kept.gated) else {
+        let Some(tracked) = self.tracked.get_mut(&place).filter(|tracked| tracked.gated) else {
             return Ok(());
         };
-        kept.gated = false;
-        let flow = kept.flow;
-        if self.held.records().since_us(place) == kept.since_us {
+        tracked.gated = false;
+        let flow = tracked.flow;
+        if self.held.records().since_us(place) == tracked.since_us {
             self.held.records().gate(place, false, 0);
         }
         // It may be held in the other direction.
         if self
-            .kept
+            .tracked
             .values()
             .any(|other| other.gated && other.flow == flow)
         {
@@ -297,19 +298,19 @@ impl Keeper {
 
     /// Asks for flows of which something comes.
     fn ask(&mut self, candidates: &[Candidate], now_us: u64) {
-        let wish = |candidate: &Candidate| {
-            let kept = self.kept.get(&candidate.place)?;
-            kept.asked_from_us?;
+        let request = |candidate: &Candidate| {
+            let tracked = self.tracked.get(&candidate.place)?;
+            tracked.asked_from_us?;
             let (interface, to) = self.asked(candidate);
-            Some(Wish {
+            Some(EchoRequest {
                 place: candidate.place,
                 interface,
                 to,
-                every_us: if kept.gated { 0 } else { RETRY_US },
+                every_us: if tracked.gated { 0 } else { RETRY_US },
             })
         };
-        let wishes: Vec<_> = candidates.iter().filter_map(wish).collect();
-        for turn in self.turns.take(now_us, &wishes) {
+        let requests: Vec<_> = candidates.iter().filter_map(request).collect();
+        for turn in self.turns.take(now_us, &requests) {
             self.echoes.send(now_us, &turn);
             self.counts.echoes += 1;
         }
@@ -320,13 +321,13 @@ impl Keeper {
         const WORTH: [Holding; 3] = [Holding::Held, Holding::NotClocked, Holding::Unanswered];
         let records = self.held.records();
         let mut news = Vec::new();
-        for (place, kept) in &mut self.kept {
-            let state = match kept.gated {
+        for (place, tracked) in &mut self.tracked {
+            let state = match tracked.gated {
                 true => records.view(*place, now_us).state,
                 false => Holding::Unanswered,
             };
-            if WORTH.contains(&state) && kept.told.insert(state) {
-                news.push((kept.flow, kept.direction, state));
+            if WORTH.contains(&state) && tracked.reported.insert(state) {
+                news.push((tracked.flow, tracked.direction, state));
             }
         }
         for (flow, direction, state) in news {
@@ -348,7 +349,7 @@ impl Keeper {
 
     /// Whether there is nobody to look after.
     pub fn rests(&self) -> bool {
-        self.kept.is_empty()
+        self.tracked.is_empty()
     }
 
     pub fn has_news(&self) -> bool {
@@ -376,8 +377,8 @@ impl Keeper {
                 waited: hold.held,
                 waiting: hold.waiting,
             } = each.get(&flow).copied().unwrap_or_default();
-            let kept = self.kept.get(&candidate.place);
-            if kept.is_some_and(|k| !k.gated && k.since_us == candidate.since_us) {
+            let tracked = self.tracked.get(&candidate.place);
+            if tracked.is_some_and(|k| !k.gated && k.since_us == candidate.since_us) {
                 hold.state = Holding::Unanswered;
             }
             Seen {

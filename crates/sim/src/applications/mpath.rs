@@ -1,6 +1,6 @@
 //! A stream over many paths: both ends of mPath's protocol, and what is seen of its paths.
 
-use super::{App, Flow, Sample, Stage};
+use super::{Application, Context, Flow, Sample};
 use crate::hosts::Hosts;
 use crate::packet::Message;
 use crate::random;
@@ -42,42 +42,42 @@ pub struct Mpath {
 /// A path over time.
 #[derive(Default)]
 struct History {
-    /// Which path it was when last looked at, how many packets that had delivered, and when that was.
+    /// Which path it was when last observed, how many packets that had delivered, and when that was.
     last: Option<(PathId, u64, Instant)>,
     windows: Vec<(Instant, f64)>,
     rates: Vec<(Instant, f64)>,
 }
 
-impl App for Mpath {
-    fn wake(&mut self, stage: &mut Stage) -> Option<Instant> {
-        self.flow.began.get_or_insert(stage.now());
-        self.sender.expire(stage.now());
-        self.send(stage);
-        self.acknowledge(stage);
-        self.next(stage.now())
+impl Application for Mpath {
+    fn wake(&mut self, context: &mut Context) -> Option<Instant> {
+        self.flow.began.get_or_insert(context.now());
+        self.sender.expire(context.now());
+        self.send(context);
+        self.acknowledge(context);
+        self.next(context.now())
     }
 
-    fn message(&mut self, stage: &mut Stage, side: Side, message: &Message) -> Option<Instant> {
+    fn message(&mut self, context: &mut Context, side: Side, message: &Message) -> Option<Instant> {
         if self.over {
             return None;
         }
-        let now = stage.now();
+        let now = context.now();
         match message {
             Message::Data(data) if side != self.flow.sender() => {
                 self.receiver.receive(now, data);
                 self.flow.received += self.receiver.read(u64::MAX) * PAYLOAD;
-                self.acknowledge(stage);
+                self.acknowledge(context);
             }
             Message::Feedback(feedback) if side == self.flow.sender() => {
                 self.sender.receive(now, feedback);
-                self.send(stage);
+                self.send(context);
             }
             _ => {}
         }
         self.next(now)
     }
 
-    fn stop(&mut self, _stage: &mut Stage) {
+    fn stop(&mut self, _context: &mut Context) {
         self.over = true;
     }
 
@@ -85,7 +85,7 @@ impl App for Mpath {
         Some(&mut self.flow)
     }
 
-    fn look(&mut self, _hosts: &Hosts, now: Instant) {
+    fn observe(&mut self, _hosts: &Hosts, now: Instant) {
         if self.flow.began.is_none() || self.over {
             return;
         }
@@ -161,24 +161,24 @@ impl Mpath {
         }
     }
 
-    fn send(&mut self, stage: &mut Stage) {
-        while let Some(Transmission { proxy, data }) = self.sender.transmit(stage.now()) {
+    fn send(&mut self, context: &mut Context) {
+        while let Some(Transmission { proxy, data }) = self.sender.transmit(context.now()) {
             let envelope = if proxy.is_some() { ENVELOPE } else { 0 };
             let bytes = HEADERS + DATA_HEADER as u64 + envelope + PAYLOAD;
             let proxy = proxy.map(|proxy| proxy.0);
-            stage.send_message(self.flow.direction, proxy, bytes, Message::Data(data));
+            context.send_message(self.flow.direction, proxy, bytes, Message::Data(data));
         }
     }
 
-    fn acknowledge(&mut self, stage: &mut Stage) {
+    fn acknowledge(&mut self, context: &mut Context) {
         let back = match self.flow.sender().opposite() {
             Side::Client => Direction::Up,
             Side::Server => Direction::Down,
         };
-        while let Some(feedback) = self.receiver.transmit(stage.now()) {
+        while let Some(feedback) = self.receiver.transmit(context.now()) {
             let bytes = HEADERS + feedback_bytes(&feedback) as u64;
             let message = Message::Feedback(Box::new(feedback));
-            stage.send_message(back, None, bytes, message);
+            context.send_message(back, None, bytes, message);
         }
     }
 

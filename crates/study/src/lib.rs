@@ -11,7 +11,7 @@
 //! The same runs may be done on the real kernel too, by whoever can ([`Case::run_by`]); its numbers and
 //! verdicts then stand beside ours.
 //!
-//! This crate is the harness; the papers themselves are in `reproductions/`, a file for each figure.
+//! This crate is what all studies share; the studies themselves are in `reproductions/`, a file for each figure.
 
 mod case;
 mod extent;

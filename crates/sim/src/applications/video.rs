@@ -1,7 +1,7 @@
 //! A video, fetched in chunks ahead of its playback.
 
 use super::exchange::Exchange;
-use super::{App, Fetches, Flow, Stage};
+use super::{Application, Context, Fetches, Flow};
 use crate::hosts::Hosts;
 use std::time::Duration;
 use tidegate_measure::{Player, Window};
@@ -52,21 +52,21 @@ impl Video {
     }
 }
 
-impl App for Video {
-    fn wake(&mut self, stage: &mut Stage) -> Option<Instant> {
-        let now = stage.now();
+impl Application for Video {
+    fn wake(&mut self, context: &mut Context) -> Option<Instant> {
+        let now = context.now();
         let Some(connection) = self.flow.connection else {
             self.player = Some(Player::new(now, self.startup));
             self.ask(now);
             self.flow.began = Some(now);
-            self.flow.connection = Some(stage.open(0));
+            self.flow.connection = Some(context.open(0));
             return None;
         };
         if !self.exchange.is_idle() {
             return None;
         }
         let next = self.ask(now);
-        stage.with(connection, Side::Client, |end| {
+        context.with(connection, Side::Client, |end| {
             self.exchange.client(now, end)
         });
         next
@@ -95,14 +95,14 @@ impl App for Video {
     }
 
     fn closed(&mut self, now: Instant, _tag: u32, hosts: &Hosts) -> Option<Instant> {
-        self.flow.look(hosts, now);
+        self.flow.observe(hosts, now);
         None
     }
 
-    fn stop(&mut self, stage: &mut Stage) {
+    fn stop(&mut self, context: &mut Context) {
         if let Some(connection) = self.flow.connection {
-            self.flow.look(stage.hosts, stage.now());
-            stage.abort(connection);
+            self.flow.observe(context.hosts, context.now());
+            context.abort(connection);
         }
     }
 
@@ -111,7 +111,7 @@ impl App for Video {
     }
 
     fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult) {
-        self.flow.look(hosts, end);
+        self.flow.observe(hosts, end);
         result.flows.push(self.flow.result(end));
         result.fetches.extend(self.log.results());
         let player = self.player.as_ref();

@@ -1,4 +1,4 @@
-//! Where the tests take place, and what holds for all of them.
+//! The testbed, and what holds for all of them.
 
 use crate::tally;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use tidegate_testing::is_root;
 /// Runs `act` in the client's namespace. Whatever it does, no packet may have a wrong checksum.
 ///
 /// One at a time: the tests measure time. Nothing at all without root, which is said aloud.
-pub fn on_stage(act: impl FnOnce(&Veth) + Send) {
+pub fn on_testbed(act: impl FnOnce(&Veth) + Send) {
     let Some(_turn) = turn() else { return };
     let hosts = Veth::new().unwrap();
     hosts
@@ -39,7 +39,7 @@ pub fn check_hosts<'a>(hosts: impl IntoIterator<Item = &'a Namespace>) {
 
 /// Runs `act` in the client's namespace before a link that loses, reorders and duplicates packets; else
 /// the same.
-pub fn on_hard_stage(act: impl FnOnce(&EmulatedHosts) + Send) {
+pub fn on_impaired_testbed(act: impl FnOnce(&EmulatedHosts) + Send) {
     let Some(_turn) = turn() else { return };
     let link = Config {
         rate: Rate::constant(200e6),
@@ -65,7 +65,7 @@ pub fn on_hard_stage(act: impl FnOnce(&EmulatedHosts) + Send) {
     assert!(lost > carried / 1_000, "{lost} lost of {carried}");
 }
 
-/// The right to take the stage; none without root.
+/// The right to use the testbed; none without root.
 pub fn turn() -> Option<MutexGuard<'static, ()>> {
     static TURN: Mutex<()> = Mutex::new(());
     is_root().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))

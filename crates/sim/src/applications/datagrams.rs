@@ -1,6 +1,6 @@
 //! Datagrams at a constant rate that no congestion slows down.
 
-use super::{App, Flow, Stage};
+use super::{Application, Context, Flow};
 use crate::hosts::Hosts;
 use crate::packet::Datagram;
 use tidegate_measure::Window;
@@ -32,14 +32,14 @@ impl Datagrams {
     }
 }
 
-impl App for Datagrams {
-    fn wake(&mut self, stage: &mut Stage) -> Option<Instant> {
-        let began = *self.flow.began.get_or_insert(stage.now());
+impl Application for Datagrams {
+    fn wake(&mut self, context: &mut Context) -> Option<Instant> {
+        let began = *self.flow.began.get_or_insert(context.now());
         let due =
             |n: u64| Instant::from_nanos(began.as_nanos() + (n as f64 * self.nanos_each) as u64);
-        if stage.now() >= due(self.sent) {
+        if context.now() >= due(self.sent) {
             self.sent += 1;
-            stage.send(self.flow.direction, self.bytes);
+            context.send(self.flow.direction, self.bytes);
         }
         Some(due(self.sent))
     }
@@ -51,7 +51,7 @@ impl App for Datagrams {
         None
     }
 
-    fn stop(&mut self, _stage: &mut Stage) {
+    fn stop(&mut self, _context: &mut Context) {
         self.over = true;
     }
 

@@ -10,14 +10,14 @@ use std::time::Duration;
 use tidegate_mpath::Instant;
 use tidegate_mpath::wire::write_hello;
 
-/// Time before the first greeting is repeated; it doubles.
+/// Time before the first hello is repeated; it doubles.
 const FIRST_REPEAT: Duration = Duration::from_millis(250);
 
 /// Longest time between two.
 const LAST_REPEAT: Duration = Duration::from_secs(2);
 
 /// A handshake without an answer yet, and what belongs to it.
-struct Greeting<T> {
+struct Handshake<T> {
     initiator: Initiator,
     /// The whole packet.
     packet: Vec<u8>,
@@ -29,12 +29,12 @@ struct Greeting<T> {
 }
 
 /// All of them, by connection.
-pub struct Greetings<T> {
-    waiting: HashMap<u64, Greeting<T>>,
+pub struct Handshakes<T> {
+    waiting: HashMap<u64, Handshake<T>>,
     timeout: Duration,
 }
 
-impl<T> Greetings<T> {
+impl<T> Handshakes<T> {
     /// None yet; each waits for its answer for so long.
     pub fn new(timeout: Duration) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl<T> Greetings<T> {
         // As large as any packet will be: whoever answers cannot be made to send more than he gets, and
         // a path that does not carry it is found out now (RFC 9000 §14.1).
         packet.resize(mtu::BASE, 0);
-        let greeting = Greeting {
+        let handshake = Handshake {
             initiator,
             packet,
             to,
@@ -66,15 +66,15 @@ impl<T> Greetings<T> {
             since: now,
             note,
         };
-        self.waiting.insert(connection, greeting);
+        self.waiting.insert(connection, handshake);
     }
 
     /// Puts those whose time has come into the batch.
     pub fn transmit(&mut self, now: Instant, batch: &mut Batch) {
-        for greeting in self.waiting.values_mut().filter(|g| g.next <= now) {
-            batch.push(greeting.to, None, |out| out.extend(&greeting.packet));
-            greeting.next = now + greeting.repeat;
-            greeting.repeat = (greeting.repeat * 2).min(LAST_REPEAT);
+        for handshake in self.waiting.values_mut().filter(|g| g.next <= now) {
+            batch.push(handshake.to, None, |out| out.extend(&handshake.packet));
+            handshake.next = now + handshake.repeat;
+            handshake.repeat = (handshake.repeat * 2).min(LAST_REPEAT);
         }
     }
 
@@ -84,15 +84,15 @@ impl<T> Greetings<T> {
         connection: u64,
         message: &[u8],
     ) -> Option<Result<(Session, SocketAddr, T), ()>> {
-        let greeting = self.waiting.remove(&connection)?;
-        match greeting.initiator.finish(message) {
-            Ok(session) => Some(Ok((session, greeting.to, greeting.note))),
+        let handshake = self.waiting.remove(&connection)?;
+        match handshake.initiator.finish(message) {
+            Ok(session) => Some(Ok((session, handshake.to, handshake.note))),
             Err(initiator) => {
-                let greeting = Greeting {
+                let handshake = Handshake {
                     initiator: *initiator,
-                    ..greeting
+                    ..handshake
                 };
-                self.waiting.insert(connection, greeting);
+                self.waiting.insert(connection, handshake);
                 Some(Err(()))
             }
         }
@@ -103,13 +103,13 @@ impl<T> Greetings<T> {
         let timeout = self.timeout;
         let over = self
             .waiting
-            .extract_if(|_, greeting| now >= greeting.since + timeout);
-        over.map(|(_, greeting)| {
+            .extract_if(|_, handshake| now >= handshake.since + timeout);
+        over.map(|(_, handshake)| {
             let error = ConnectionError::NoAnswer {
-                address: greeting.to,
+                address: handshake.to,
                 after: timeout,
             };
-            (error, greeting.note)
+            (error, handshake.note)
         })
         .collect()
     }

@@ -5,9 +5,9 @@
 //! when the page is there.
 
 use super::exchange::Exchange;
-use super::{App, Fetches, Stage};
+use super::{Application, Context, Fetches};
 use crate::hosts::Hosts;
-use crate::packet::Connected;
+use crate::packet::ConnectionId;
 use std::time::Duration;
 use tidegate_measure::Window;
 use tidegate_scenario::{RunResult, Side};
@@ -42,7 +42,7 @@ pub struct Page {
 
 /// One of the page's connections.
 struct Lane {
-    connection: Connected,
+    connection: ConnectionId,
     exchange: Exchange,
 }
 
@@ -69,21 +69,21 @@ impl Page {
         }
     }
 
-    fn begin(&mut self, stage: &mut Stage) {
+    fn begin(&mut self, context: &mut Context) {
         self.next = None;
         self.first_tag += self.lanes.len() as u32;
         self.lanes.clear();
-        self.began = stage.now();
+        self.began = context.now();
         (self.asked, self.come) = (0, 0);
-        self.open(stage);
+        self.open(context);
     }
 
     /// Opens a connection with a request for the next object.
-    fn open(&mut self, stage: &mut Stage) {
+    fn open(&mut self, context: &mut Context) {
         let mut exchange = Exchange::new(self.content.request_bytes);
         exchange.ask(self.content.sizes[self.asked]);
         self.asked += 1;
-        let connection = stage.open(self.first_tag + self.lanes.len() as u32);
+        let connection = context.open(self.first_tag + self.lanes.len() as u32);
         self.lanes.push(Lane {
             connection,
             exchange,
@@ -115,30 +115,30 @@ impl Page {
         Some(now)
     }
 
-    fn close(&mut self, stage: &mut Stage) {
+    fn close(&mut self, context: &mut Context) {
         for lane in &self.lanes {
-            stage.with(lane.connection, Side::Client, Connection::close);
+            context.with(lane.connection, Side::Client, Connection::close);
         }
     }
 }
 
-impl App for Page {
-    fn wake(&mut self, stage: &mut Stage) -> Option<Instant> {
+impl Application for Page {
+    fn wake(&mut self, context: &mut Context) -> Option<Instant> {
         match self.next {
-            Some(next) if stage.now() < next => {
-                self.close(stage);
+            Some(next) if context.now() < next => {
+                self.close(context);
                 return Some(next);
             }
             Some(_) => {
-                self.close(stage);
-                self.begin(stage);
+                self.close(context);
+                self.begin(context);
             }
             None => {
                 while self.come > 0
                     && self.lanes.len() < self.most
                     && self.asked < self.content.sizes.len()
                 {
-                    self.open(stage);
+                    self.open(context);
                 }
             }
         }
@@ -173,9 +173,9 @@ impl App for Page {
         broke.then(|| self.pause_from(now)).flatten()
     }
 
-    fn stop(&mut self, stage: &mut Stage) {
+    fn stop(&mut self, context: &mut Context) {
         for lane in &self.lanes {
-            stage.abort(lane.connection);
+            context.abort(lane.connection);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is noted of a flow and of fetches.
 
 use crate::hosts::{Hosts, Pair};
-use crate::packet::Connected;
+use crate::packet::ConnectionId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tidegate_measure::{Distribution, Window, ratio};
@@ -15,7 +15,7 @@ pub struct Flow {
     /// Bytes that the application has received.
     pub received: u64,
     /// The connection, once there is one.
-    pub connection: Option<Connected>,
+    pub connection: Option<ConnectionId>,
     /// When the client began to connect.
     pub began: Option<Instant>,
     /// When the last byte arrived, of a flow that has a last byte.
@@ -24,7 +24,7 @@ pub struct Flow {
     pub direction: Direction,
     /// Its name in the results.
     pub name: String,
-    /// The sender's smoothed RTT, looked at once in a while after the warm-up.
+    /// The sender's smoothed RTT, sampled after the warm-up.
     pub srtt: Distribution,
     /// What was seen of it over time, if anybody wants to know.
     pub samples: Vec<Sample>,
@@ -80,7 +80,7 @@ impl Flow {
     }
 
     /// The warm-up is over.
-    pub fn warm(&mut self) {
+    pub fn end_warmup(&mut self) {
         self.received_in_warmup = self.received;
     }
 
@@ -97,8 +97,8 @@ impl Flow {
         Some((pair, pair.end(self.sender())?))
     }
 
-    /// Looks at the sender.
-    pub fn look(&mut self, hosts: &Hosts, now: Instant) {
+    /// Observes the sender: its RTT and what it has sent again.
+    pub fn observe(&mut self, hosts: &Hosts, now: Instant) {
         let Some((_, end)) = self.sending(hosts) else {
             return;
         };

@@ -17,8 +17,9 @@ mod web;
 pub use flow::{Fetches, Flow, Sample};
 
 use crate::hosts::Hosts;
-use crate::network::{Network, route_of};
-use crate::packet::{Connected, Datagram, Message, Packet, SproutMessage};
+use crate::network::Network;
+use crate::packet::{ConnectionId, Datagram, Message, Packet, SproutMessage};
+use crate::route::RouteId;
 use crate::run::Unsupported;
 use std::time::Duration;
 use tidegate_measure::Window;
@@ -27,10 +28,10 @@ use tidegate_tcp::Connection;
 use tidegate_time::Instant;
 
 /// An application. Each call that returns an instant asks to be woken then, or earlier.
-pub trait App: Send {
+pub trait Application: Send {
     /// Its term has begun, or the time has come that it asked for; it may come early. Returns when to
     /// be woken next.
-    fn wake(&mut self, stage: &mut Stage) -> Option<Instant>;
+    fn wake(&mut self, context: &mut Context) -> Option<Instant>;
 
     /// Something has happened to one end of its connection `tag`: there may be something to read, or
     /// room to write.
@@ -50,54 +51,59 @@ pub trait App: Send {
     }
 
     /// A packet of its mPath transfer has arrived.
-    fn message(&mut self, _stage: &mut Stage, _side: Side, _message: &Message) -> Option<Instant> {
+    fn message(
+        &mut self,
+        _context: &mut Context,
+        _side: Side,
+        _message: &Message,
+    ) -> Option<Instant> {
         None
     }
 
     /// A packet of its Sprout connection has arrived.
     fn sprout(
         &mut self,
-        _stage: &mut Stage,
+        _context: &mut Context,
         _side: Side,
         _message: &SproutMessage,
     ) -> Option<Instant> {
         None
     }
 
-    /// Both ends of connection `tag` are closed; afterwards it is gone.
+    /// Both ends of connection `tag` are closed; afterwards it is removed.
     fn closed(&mut self, _now: Instant, _tag: u32, _hosts: &Hosts) -> Option<Instant> {
         None
     }
 
     /// Its term is over; that may be said more than once.
-    fn stop(&mut self, _stage: &mut Stage) {}
+    fn stop(&mut self, _context: &mut Context) {}
 
     /// Its flow, if it has one that is reported.
     fn flow(&mut self) -> Option<&mut Flow> {
         None
     }
 
-    /// Looks at how it stands.
-    fn look(&mut self, hosts: &Hosts, now: Instant) {
+    /// Observes its flow, as often as all flows' RTTs are measured.
+    fn observe(&mut self, hosts: &Hosts, now: Instant) {
         if let Some(flow) = self.flow() {
-            flow.look(hosts, now);
+            flow.observe(hosts, now);
         }
     }
 
-    /// Keeps how it stands for curves.
+    /// Keeps a point for its curves.
     fn sample(&mut self, hosts: &Hosts, now: Instant) {
         if let Some(flow) = self.flow() {
             flow.sample(hosts, now);
         }
     }
 
-    /// Adds what it has to tell; `end` is the end of its term or of the run.
+    /// Adds what it has measured; `end` is the end of its term or of the run.
     fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult);
 }
 
-/// What an application can do.
-pub struct Stage<'a> {
-    /// Its number.
+/// What an application can do, and for whom: handed to it when it is called.
+pub struct Context<'a> {
+    /// The application's number.
     pub app: u32,
     /// Its workload's number.
     pub workload: usize,
@@ -107,21 +113,21 @@ pub struct Stage<'a> {
     pub network: &'a mut Network,
 }
 
-impl Stage<'_> {
+impl Context<'_> {
     /// The time.
     pub fn now(&self) -> Instant {
         self.network.now
     }
 
     /// Opens a connection from the client to the server.
-    pub fn open(&mut self, tag: u32) -> Connected {
+    pub fn open(&mut self, tag: u32) -> ConnectionId {
         self.hosts.open(self.network, self.workload, self.app, tag)
     }
 
     /// Does something to an end, if the connection still has it.
     pub fn with<T>(
         &mut self,
-        connection: Connected,
+        connection: ConnectionId,
         side: Side,
         act: impl FnOnce(&mut Connection) -> T,
     ) -> Option<T> {
@@ -132,13 +138,13 @@ impl Stage<'_> {
     }
 
     /// Resets a connection, both its ends at once.
-    pub fn abort(&mut self, connection: Connected) {
+    pub fn abort(&mut self, connection: ConnectionId) {
         for side in [Side::Client, Side::Server] {
             self.with(connection, side, Connection::abort);
         }
-        // Both know: what is still on the way is nobody's.
+        // Both know: nobody takes what is still on the way.
         if self.hosts.pair(connection).is_some() {
-            self.hosts.bury(self.network, connection);
+            self.hosts.remove(self.network, connection);
         }
     }
 
@@ -148,23 +154,23 @@ impl Stage<'_> {
             app: self.app,
             sent: self.now(),
         };
-        let route = route_of(self.workload, direction);
+        let route = RouteId::of(self.workload, direction);
         self.network.send(Packet::datagram(datagram, bytes, route));
     }
 }
 
 /// Sends packets of Sprout connections.
-impl Stage<'_> {
+impl Context<'_> {
     /// Sends a packet in an IP packet of `bytes`.
     pub fn send_sprout(&mut self, direction: Direction, bytes: u64, message: SproutMessage) {
-        let route = route_of(self.workload, direction);
+        let route = RouteId::of(self.workload, direction);
         let packet = Packet::sprout(self.app, message, bytes, route);
         self.network.send(packet);
     }
 }
 
 /// Sends packets of mPath transfers.
-impl Stage<'_> {
+impl Context<'_> {
     /// Sends a packet in an IP packet of `bytes`, through the workload's proxy of that number if there
     /// is one.
     pub fn send_message(
@@ -175,18 +181,18 @@ impl Stage<'_> {
         message: Message,
     ) {
         let route = match proxy {
-            Some(proxy) => self.network.route_through(self.workload, proxy),
-            None => route_of(self.workload, direction),
+            Some(proxy) => self.network.routes.through_proxy(self.workload, proxy),
+            None => RouteId::of(self.workload, direction),
         };
         let packet = Packet::mpath(self.app, message, bytes, route);
         self.network.send(packet);
     }
 }
 
-/// An application, its workload's number, and its term.
-pub struct Part {
+/// An application with its term: when it starts and stops.
+pub struct ScheduledApplication {
     /// The application.
-    pub app: Box<dyn App>,
+    pub application: Box<dyn Application>,
     /// The number of its workload.
     pub workload: usize,
     /// When it begins.
@@ -200,25 +206,25 @@ pub struct Part {
 ///
 /// # Errors
 /// For a workload that only the laboratory can run.
-pub fn cast(
+pub fn build(
     scenario: &Scenario,
     window: Window,
     bin: Option<Duration>,
-) -> Result<Vec<Part>, Unsupported> {
-    let mut parts = Vec::new();
+) -> Result<Vec<ScheduledApplication>, Unsupported> {
+    let mut applications = Vec::new();
     for (number, workload) in scenario.workloads.iter().enumerate() {
         let stop = workload.stop_s.map(Instant::from_secs_f64);
         check(workload)?;
-        for app in apps(workload, scenario.seed, window, bin) {
-            parts.push(Part {
-                app,
+        for application in of_workload(workload, scenario.seed, window, bin) {
+            applications.push(ScheduledApplication {
+                application,
                 workload: number,
                 start: Instant::from_secs_f64(workload.start_s),
                 stop: stop.map_or(window.end, |stop| stop.min(window.end)),
             });
         }
     }
-    Ok(parts)
+    Ok(applications)
 }
 
 /// Whether the simulator has the workload.
@@ -237,18 +243,18 @@ pub fn check(workload: &Workload) -> Result<(), Unsupported> {
     )))
 }
 
-fn apps(
+fn of_workload(
     workload: &Workload,
     seed: u64,
     window: Window,
     bin: Option<Duration>,
-) -> Vec<Box<dyn App>> {
+) -> Vec<Box<dyn Application>> {
     let name = &workload.name;
     match &workload.does {
         WorkloadKind::Bulk { .. }
         | WorkloadKind::Chunks { .. }
         | WorkloadKind::ConstantRate { .. }
-        | WorkloadKind::Reader { .. } => stream::apps(name, &workload.does, window),
+        | WorkloadKind::Reader { .. } => stream::applications(name, &workload.does, window),
         WorkloadKind::Web {
             object_bytes,
             pause_s,

@@ -1,6 +1,6 @@
 //! One long connection with data in one direction: bulk, chunks, constant rate, a slow reader.
 
-use super::{App, Fetches, Flow, Stage};
+use super::{Application, Context, Fetches, Flow};
 use crate::hosts::Hosts;
 use std::time::Duration;
 use tidegate_measure::Window;
@@ -42,11 +42,11 @@ struct Reading {
 }
 
 /// The applications of a workload that is a stream.
-pub fn apps(name: &str, does: &WorkloadKind, window: Window) -> Vec<Box<dyn App>> {
+pub fn applications(name: &str, does: &WorkloadKind, window: Window) -> Vec<Box<dyn Application>> {
     let Some((schedule, direction, flows)) = Schedule::of(does) else {
         return Vec::new();
     };
-    let app = |n| -> Box<dyn App> {
+    let application = |n| -> Box<dyn Application> {
         let name = match flows {
             1 => name.to_owned(),
             _ => format!("{name}#{n}"),
@@ -70,24 +70,24 @@ pub fn apps(name: &str, does: &WorkloadKind, window: Window) -> Vec<Box<dyn App>
             chunks,
         })
     };
-    (1..=flows).map(app).collect()
+    (1..=flows).map(application).collect()
 }
 
-impl App for Stream {
-    fn wake(&mut self, stage: &mut Stage) -> Option<Instant> {
-        let now = stage.now();
+impl Application for Stream {
+    fn wake(&mut self, context: &mut Context) -> Option<Instant> {
+        let now = context.now();
         let Some(connection) = self.flow.connection else {
             self.flow.began = Some(now);
-            self.flow.connection = Some(stage.open(0));
+            self.flow.connection = Some(context.open(0));
             return None;
         };
         let sender = self.flow.sender();
         let write = match self.sink {
-            Sink::Prompt { .. } => stage.with(connection, sender, |end| self.write(now, end)),
+            Sink::Prompt { .. } => context.with(connection, sender, |end| self.write(now, end)),
             // It wakes up every millisecond; its sender writes whenever there is room.
             Sink::Slow(_) => None,
         };
-        let read = stage.with(connection, sender.opposite(), |end| self.read(now, end));
+        let read = context.with(connection, sender.opposite(), |end| self.read(now, end));
         earlier(write.flatten(), read.flatten())
     }
 
@@ -106,14 +106,14 @@ impl App for Stream {
     }
 
     fn closed(&mut self, now: Instant, _tag: u32, hosts: &Hosts) -> Option<Instant> {
-        self.flow.look(hosts, now);
+        self.flow.observe(hosts, now);
         None
     }
 
-    fn stop(&mut self, stage: &mut Stage) {
+    fn stop(&mut self, context: &mut Context) {
         if let (Some(connection), None) = (self.flow.connection, self.flow.completed) {
-            self.flow.look(stage.hosts, stage.now());
-            stage.abort(connection);
+            self.flow.observe(context.hosts, context.now());
+            context.abort(connection);
         }
     }
 
@@ -122,7 +122,7 @@ impl App for Stream {
     }
 
     fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult) {
-        self.flow.look(hosts, end);
+        self.flow.observe(hosts, end);
         result.flows.push(self.flow.result(end));
         result
             .fetches

@@ -9,7 +9,7 @@ use tidegate_scenario::{Quantiles, RunResult, Scenario};
 
 /// What the laboratory is capable of on this machine, now.
 #[derive(Clone, Debug)]
-pub struct Bench {
+pub struct Capability {
     /// Payload of one TCP flow in packets of 1500 bytes through a link that does not limit it, in
     /// bit/s.
     pub throughput_bps: f64,
@@ -62,11 +62,11 @@ run = [{ name = "linux" }]
 ///
 /// # Errors
 /// Those of [`run_scenario`].
-pub fn bench(stop: &Arc<AtomicBool>) -> Result<Bench> {
+pub fn capability(stop: &Arc<AtomicBool>) -> Result<Capability> {
     let unlimited = measure(UNLIMITED, stop)?;
     let idle = measure(IDLE, stop)?;
     let saturated = measure(SATURATED, stop)?;
-    Ok(Bench {
+    Ok(Capability {
         throughput_bps: unlimited.flows[0].goodput_bps,
         plumbing_losses: unlimited.health.plumbing_losses,
         emulator_cpu: unlimited.health.emulator_cpu,
@@ -77,7 +77,7 @@ pub fn bench(stop: &Arc<AtomicBool>) -> Result<Bench> {
 }
 
 fn measure(scenario: &str, stop: &Arc<AtomicBool>) -> Result<RunResult> {
-    let path = Path::new("bench.toml");
+    let path = Path::new("capability.toml");
     let scenario = Scenario::parse(scenario, path)?;
     let inputs = scenario.link_inputs(path)?;
     let options = Options {
