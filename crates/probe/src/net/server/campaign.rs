@@ -185,7 +185,7 @@ impl Stranger {
         match self.spoiler.below(100) {
             0..40 => Control::Measure(Message::Data(Data {
                 flow,
-                stranger: *self
+                stage: *self
                     .spoiler
                     .one_of(&[Stage::Quiet, Stage::Fill, Stage::Drain]),
                 sequence: number as u32,
