@@ -220,6 +220,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 				 a->sample_us - f->rtt_min_us);
 	TG_FORGET();
 	a->rtt_min_us = f->rtt_min_us;
+	a->met_us = (tg_u32)a->now_us;
 	a->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)a->now_us);
 	a->one_way_us = f->delay.rounds ? f->delay.floor_us + a->queue_us
 					: tg_delay_forward(&f->delay, a->tsval, (tg_u32)a->now_us);
@@ -300,7 +301,7 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	tg_group_arrives(i, &f->share, &f->sharing, &f->own, a);
 	TG_FORGET();
 	t = tg_group_record(i, &f->sharing, &f->own);
-	tg_group_doubt_offset(&f->sharing, t, a->queue_us);
+	tg_group_doubt_offset(i, &f->sharing, t, a->queue_us);
 	TG_FORGET();
 	tg_group_align(&f->sharing, a);
 	TG_FORGET();

@@ -32,6 +32,7 @@ struct tg_upload {
 	tg_u32 one_way_us;   /* and the same with the clocks' drift */
 	tg_u32 grown;	     /* window that slow start has needed */
 	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
+	tg_u32 lone;	     /* whether the last one that brought news was of less than two segments */
 };
 
 TG_INLINE void tg_upload_init(struct tg_upload *u)
@@ -119,6 +120,20 @@ TG_INLINE tg_u32 tg_uplink_us(const struct tg_interface *uplink, tg_u64 now_us)
 	return tg_uploading(uplink, now_us) && !uplink->party_rounds ? uplink->party_queue_us : 0;
 }
 
+/*
+ * Whether an acknowledgement of so many bytes may have been kept back: a receiver that answers every second segment
+ * waits for it, up to 40 ms on Linux and 500 ms at all (RFC 9293 section 3.8.6.3), and that is no queue. One that answers
+ * each segment does not wait.
+ */
+TG_INLINE int tg_upload_delayed(struct tg_upload *u, tg_u32 len)
+{
+	tg_u32 lone = len < 2 * u->flow.mss;
+	int delayed = lone && !u->lone;
+
+	u->lone = lone;
+	return delayed;
+}
+
 /* One that brings a sample: delay, lag, and the moment to count from. */
 TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 				struct tg_arrival *a)
@@ -144,6 +159,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	a->lag_us = tg_upload_lag(u, a->lag_us, path->h_us, a->now_us);
 	u->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)left_us);
 	u->one_way_us = tg_delay_forward(&f->delay, a->tsval, (tg_u32)left_us);
+	a->met_us = (tg_u32)left_us;
 	u->out_us = left_us + a->queue_us;
 	u->out_tsval = a->tsval;
 }
@@ -168,6 +184,8 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i,
 	a->sample_us = a->stamped && a->len
 			       ? tg_rtt_echoed(&f->rtt, a->tsecr, (tg_u32)a->now_us)
 			       : 0;
+	if (a->len && tg_upload_delayed(u, a->len))
+		a->sample_us = 0;
 	a->echo_us = a->sample_us;
 	a->queue_us = f->queue_us;
 	a->fell_us = 0;

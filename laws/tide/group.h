@@ -24,7 +24,8 @@
 #define TG_GROUP_CROWD_MAX 64	     /* what counts of it at most, */
 #define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then */
 #define TG_GROUP_MANY 6u			     /* members that make a common queue likely for one more */
-#define TG_GROUP_FULL 128u		     /* buckets without an empty queue before an offset is doubted */
+#define TG_GROUP_STOOD 96u		     /* buckets without an empty queue before it is let sink, */
+#define TG_GROUP_FULL 128u		     /* and after that before an offset is doubted */
 #define TG_GROUP_SEGMENTS 2u	     /* of each hungry member, with which the queue may run empty */
 #define TG_GROUP_LEFT 8u	     /* how often a departure makes it harder to come back */
 #define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip, */
@@ -56,6 +57,9 @@ struct tg_group {
 	tg_u32 invited;	 /* name of the group that its flows are found to share a queue with, */
 	tg_u32 invited_place; /* where that is, */
 	tg_s32 invited_bias_us; /* and how much more delay they see */
+	struct tg_dip dip;
+	tg_u32 sunk;	 /* for how many buckets the queue had stood when it was last let sink; TG_OPEN: not since it ran empty */
+	tg_u32 unused;
 	struct tg_between between[TG_GROUPS]; /* what its members found in each place */
 	struct tg_moment moments[TG_MOMENTS];
 	struct tg_tide tide;
@@ -280,6 +284,8 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		g->shared = 0;
 		g->invited = 0;
 		g->crowd = 0;
+		g->dip = (struct tg_dip){ 0 };
+		g->sunk = TG_OPEN;
 		s->place = n;
 		s->name = g->name;
 		i->places = tg_max(i->places, n);
@@ -397,12 +403,20 @@ TG_INLINE int tg_group_may_empty(const struct tg_tide *t)
 	return (tg_u64)t->m * t->h_us >> TG_TIDE_Q > (tg_u64)TG_GROUP_SEGMENTS * t->mss * t->wanting;
 }
 
+/* Whether the group's queue has not run empty for long: of many flows, not even when it was let sink. */
+TG_INLINE int tg_group_stands(const struct tg_group *g)
+{
+	if (g->tide.hungry < TG_GROUP_MANY)
+		return g->tide.full > TG_GROUP_FULL;
+	return g->sunk < TG_OPEN - TG_GROUP_FULL && g->tide.full > g->sunk + TG_GROUP_FULL;
+}
+
 /* The flow's own delay shows no queue, and its group's queue has not run empty for long: then the delay that others see
  * beyond it is theirs alone. Without this one member with another queue behind the common one would slow down all. */
-TG_INLINE void tg_group_doubt_offset(struct tg_sharing *s, const struct tg_tide *t, tg_u32 queue_us)
+TG_INLINE void tg_group_doubt_offset(struct tg_interface *i, struct tg_sharing *s, const struct tg_tide *t, tg_u32 queue_us)
 {
-	if (s->offset_us > 0 && t->full > TG_GROUP_FULL && queue_us <= tg_tide_empty_us(t) &&
-	    tg_group_may_empty(t))
+	if (s->offset_us > 0 && tg_group_stands(tg_group_at(i, s->place)) &&
+	    queue_us <= tg_tide_empty_us(t) && tg_group_may_empty(t))
 		s->offset_us -= (tg_s32)tg_min((tg_u32)s->offset_us / 4 + TG_MS_US, (tg_u32)s->offset_us);
 }
 
