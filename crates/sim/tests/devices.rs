@@ -151,3 +151,49 @@ fn many_small_downloads_are_one_devices_all_the_same() {
     println!("{parts:?}");
     assert!(jain(&parts) >= 0.95, "{parts:?}");
 }
+
+/// Flows of some devices over 60 Mbit/s at 60 ms, each that much later than the one before. Jain's index of devices, if `fair` is
+/// "device", or of flows.
+fn one_after_the_other(fair: &str, direction: &str, flows: &[u32], gap_s: f64) -> f64 {
+    let devices = (0..).zip(flows);
+    let devices: Vec<usize> = devices
+        .flat_map(|(device, &flows)| std::iter::repeat_n(device, flows as usize))
+        .collect();
+    let workloads = devices.iter().enumerate().map(|(nth, device)| {
+        let start_s = nth as f64 * gap_s;
+        format!("{{ name = 'd{device}#{nth}', device = 'd{device}', start_s = {start_s}, does = {{ bulk = {{ direction = '{direction}' }} }} }}")
+    });
+    let link = "{ rate = { constant_mbps = 60 }, delay_ms = 30 }";
+    let text = format!(
+        "duration_s = 40
+         warmup_s = 16
+         down = {link}
+         up = {link}
+         workload = [{}]
+         run = [{{ name = 'tide', law = 'tide', fair = '{fair}' }}]",
+        workloads.collect::<Vec<_>>().join(", ")
+    );
+    let run = try_run(&text, false).expect("it runs").runs.remove(0);
+    let index = match fair {
+        "device" => jain(&goodput(&run, flows.len())),
+        _ => jain(&run.flows.iter().map(|f| f.goodput_bps).collect::<Vec<_>>()),
+    };
+    println!("{direction} {flows:?}, {gap_s} s apart, by {fair}: Jain {index:.3}");
+    index
+}
+
+/// Each flow's floor hides the queue of those before it, until their group lets it sink.
+#[test]
+fn many_flows_that_begin_one_after_the_other_share() {
+    for (direction, least) in [("down", [0.98, 0.98]), ("up", [0.98, 0.85])] {
+        for (gap_s, least) in [0.06, 0.5].into_iter().zip(least) {
+            assert!(one_after_the_other("device", direction, &[1, 1, 4, 16], gap_s) > least);
+        }
+        for (flows, least) in [(8, 0.98), (12, 0.98), (16, 0.95), (22, 0.7)] {
+            let least = if direction == "down" { 0.98 } else { least };
+            for gap_s in [0.06, 0.5] {
+                assert!(one_after_the_other("flow", direction, &[flows], gap_s) > least);
+            }
+        }
+    }
+}
