@@ -21,6 +21,7 @@
 #include "least.h"
 
 #define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window, which is not scaled, can promise */
+#define TG_UPLOAD_AT_ONCE_US (4 * TG_MS_US) /* a segment's time in which a second one comes at once */
 
 /* State of an upload in addition to that of any flow. */
 struct tg_upload {
@@ -123,12 +124,12 @@ TG_INLINE tg_u32 tg_uplink_us(const struct tg_interface *uplink, tg_u64 now_us)
 /*
  * Whether an acknowledgement of so many bytes may have been kept back: a receiver that answers every second segment
  * waits for it, up to 40 ms on Linux and 500 ms at all (RFC 9293 section 3.8.6.3), and that is no queue. One that answers
- * each segment does not wait.
+ * each segment does not wait. On a slow path the second segment may take longer than that.
  */
-TG_INLINE int tg_upload_delayed(struct tg_upload *u, tg_u32 len)
+TG_INLINE int tg_upload_delayed(struct tg_upload *u, const struct tg_tide *path, tg_u32 len)
 {
 	tg_u32 lone = len < 2 * u->flow.mss;
-	int delayed = lone && !u->lone;
+	int delayed = lone && !u->lone && path->m > 0 && tg_tide_segment_us(path) < TG_UPLOAD_AT_ONCE_US;
 
 	u->lone = lone;
 	return delayed;
@@ -184,7 +185,7 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i,
 	a->sample_us = a->stamped && a->len
 			       ? tg_rtt_echoed(&f->rtt, a->tsecr, (tg_u32)a->now_us)
 			       : 0;
-	if (a->len && tg_upload_delayed(u, a->len))
+	if (a->len && tg_upload_delayed(u, path, a->len))
 		a->sample_us = 0;
 	a->echo_us = a->sample_us;
 	a->queue_us = f->queue_us;

@@ -217,7 +217,8 @@ TG_INLINE void tg_group_sink(struct tg_group *g, const struct tg_arrival *a)
 		g->sunk = TG_OPEN;
 		return;
 	}
-	if (t->state != TG_TIDE_RUNNING || a->now_us < g->dip.at_us || t->level_us <= tg_tide_fall_us(t))
+	if (t->state != TG_TIDE_RUNNING || a->now_us < g->dip.at_us || t->level_us <= tg_tide_fall_us(t) ||
+	    !tg_group_may_empty(t))
 		return;
 	g->sunk = t->full;
 	TG_FORGET();
