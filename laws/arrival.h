@@ -39,7 +39,8 @@ struct tg_arrival {
 	tg_u32 rd_us;	   /* relative one-way delay without the clocks' drift, modulo 2^32 */
 	tg_u32 lag_us;	   /* the sample less the queueing delay, or what stands for that; 0 for none */
 	tg_u32 beside_us;  /* queueing delay that a flow of another record saw just before; 0: none */
-	tg_u32 fell_us;	   /* by how much this packet lowered the flow's floor */
+	tg_u32 fell_us;	   /* by how much this packet lowered the flow's floor, that of its delay or RTTmin, */
+	tg_u32 bared_us;   /* and how much more of the queue that of its delay shows since */
 };
 
 #endif

@@ -21,7 +21,6 @@
 #include "least.h"
 
 #define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window, which is not scaled, can promise */
-#define TG_UPLOAD_AT_ONCE_US (4 * TG_MS_US) /* a segment's time in which a second one comes at once */
 
 /* State of an upload in addition to that of any flow. */
 struct tg_upload {
@@ -33,7 +32,6 @@ struct tg_upload {
 	tg_u32 one_way_us;   /* and the same with the clocks' drift */
 	tg_u32 grown;	     /* window that slow start has needed */
 	tg_u32 ahead;	     /* bytes told by duplicate acknowledgements, beyond a hole */
-	tg_u32 lone;	     /* whether the last one that brought news was of less than two segments */
 };
 
 TG_INLINE void tg_upload_init(struct tg_upload *u)
@@ -121,20 +119,6 @@ TG_INLINE tg_u32 tg_uplink_us(const struct tg_interface *uplink, tg_u64 now_us)
 	return tg_uploading(uplink, now_us) && !uplink->party_rounds ? uplink->party_queue_us : 0;
 }
 
-/*
- * Whether an acknowledgement of so many bytes may have been kept back: a receiver that answers every second segment
- * waits for it, up to 40 ms on Linux and 500 ms at all (RFC 9293 section 3.8.6.3), and that is no queue. One that answers
- * each segment does not wait. On a slow path the second segment may take longer than that.
- */
-TG_INLINE int tg_upload_delayed(struct tg_upload *u, const struct tg_tide *path, tg_u32 len)
-{
-	tg_u32 lone = len < 2 * u->flow.mss;
-	int delayed = lone && !u->lone && path->m > 0 && tg_tide_segment_us(path) < TG_UPLOAD_AT_ONCE_US;
-
-	u->lone = lone;
-	return delayed;
-}
-
 /* One that brings a sample: delay, lag, and the moment to count from. */
 TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 				struct tg_arrival *a)
@@ -145,7 +129,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	f->rtt_us = a->sample_us;
 	f->samples++;
 	a->queue_us = tg_delay_arrived(&f->delay, a->tsval, (tg_u32)left_us);
-	a->fell_us = f->delay.fell_us;
+	a->fell_us = a->bared_us = f->delay.fell_us;
 	TG_FORGET();
 	tg_flow_anchor(f, a);
 	TG_FORGET();
@@ -185,11 +169,9 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i,
 	a->sample_us = a->stamped && a->len
 			       ? tg_rtt_echoed(&f->rtt, a->tsecr, (tg_u32)a->now_us)
 			       : 0;
-	if (a->len && tg_upload_delayed(u, path, a->len))
-		a->sample_us = 0;
 	a->echo_us = a->sample_us;
 	a->queue_us = f->queue_us;
-	a->fell_us = 0;
+	a->fell_us = a->bared_us = 0;
 	a->lag_us = 0;
 	if (a->sample_us)
 		tg_upload_sample(u, path, a);

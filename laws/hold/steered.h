@@ -38,6 +38,7 @@ TG_INLINE void tg_steered_rise(struct tg_steered *s, const struct tg_tide *t, st
 {
 	tg_u32 rise_us = tg_tide_rise(t, &s->share);
 
+	s->sharing.seen_us -= (tg_s32)rise_us;
 	s->echo.floor_us += rise_us;
 	rise_us = tg_min(rise_us, a->queue_us);
 	a->queue_us -= rise_us;
@@ -93,7 +94,7 @@ TG_INLINE void tg_steered_measure(struct tg_steered *s, tg_u64 now_us, tg_u32 le
 	a->one_way_us = s->echo.rtt_us;
 	a->tick_us = 1;
 	a->lag_us = fresh ? s->echo.floor_us : 0;
-	a->fell_us = fresh ? s->echo.fell_us : 0;
+	a->fell_us = a->bared_us = fresh ? s->echo.fell_us : 0;
 	a->beside_us = 0;
 }
 

@@ -46,6 +46,7 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 			     const struct tg_tide *t, tg_u32 apart_us, int member)
 {
 	tg_s32 more = (tg_s32)(a->queue_us - m->queue_us);
+	tg_s32 bias_us = more - s->seen_us;
 	tg_u32 met_us = a->met_us;
 	tg_u32 least_us = tg_max(4 * a->tick_us, 2 * tg_tide_segment_us(t));
 
@@ -56,7 +57,7 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	if (l->name != g->name)
 		*l = (struct tg_look){ .name = g->name };
 	if (!l->flow) {
-		l->bias_us = more;
+		l->bias_us = bias_us;
 		tg_look_anchor(l, m, a->one_way_us, met_us);
 	}
 	TG_FORGET();
@@ -68,9 +69,9 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 		l->against = 0;
 	}
 	TG_FORGET();
-	l->noise_us = tg_approach(l->noise_us, tg_magnitude(more - l->bias_us), 1, 16);
+	l->noise_us = tg_approach(l->noise_us, tg_magnitude(bias_us - l->bias_us), 1, 16);
 	TG_FORGET();
-	l->bias_us = tg_towards(l->bias_us, more, 3);
+	l->bias_us = tg_towards(l->bias_us, bias_us, 3);
 	TG_FORGET();
 	/* A flow that sees less queue may have a floor that hides it. */
 	if (member && (more > 0 || tg_group_free_way(s, t, a->queue_us)) &&
@@ -80,7 +81,7 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 	tg_look_moved(l, m, a->one_way_us, least_us, met_us, member);
 	TG_FORGET();
 	if (member)
-		tg_group_realign(s, m, a->queue_us, tg_tide_empty_us(t));
+		tg_group_realign(s, l, m, a->queue_us, t);
 }
 
 /* A member's findings about another group's queue count for its whole group. Once the queue is proven to be common, the
@@ -108,7 +109,7 @@ TG_INLINE void tg_group_pool(struct tg_interface *i, const struct tg_sharing *s,
 	} else if (!own->invited) {
 		own->invited = g->name;
 		own->invited_place = n;
-		own->invited_bias_us = l->bias_us;
+		own->invited_bias_us = tg_group_bias(s, l);
 	}
 }
 
