@@ -381,7 +381,7 @@ fn a_place_is_taken_again() {
     let name = o.group(0, 20.0);
     assert!(name.is_some() && name == o.group(1, 20.0), "{told}");
     // Nine pairs and eight places: one pair may find none that is free.
-    let paired = |link| !o.together(2 * link, 2 * link + 1).is_empty();
+    let paired = |link: usize| !o.together(2 * link, 2 * link + 1).is_empty();
     assert!((1..9).filter(|&link| paired(link)).count() >= 7, "{told}");
     for link in 1..9 {
         let (one, other) = (2 * link, 2 * link + 1);
