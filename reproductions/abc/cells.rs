@@ -67,16 +67,17 @@ pub fn schemes(links: &Arc<[Link]>) -> Figure {
         .because(LINKS),
     ];
     for (scheme, printed, reason) in OTHERS {
-        for (nth, what) in ["throughput", "95th percentile of the delay"].into_iter().enumerate() {
+        for (nth, what) in ["throughput", "95th percentile of the delay"]
+            .into_iter()
+            .enumerate()
+        {
             let links = links.clone();
             quantities.push(
                 Quantity::new(
                     format!("{}: {what} ÷ ABC's", scheme.name()),
                     "",
                     near(printed[nth], 1.0),
-                    move |s| {
-                        reached(s, &links, scheme)[nth] / reached(s, &links, Scheme::Abc)[nth]
-                    },
+                    move |s| reached(s, &links, scheme)[nth] / reached(s, &links, Scheme::Abc)[nth],
                 )
                 .because(reason),
             );
@@ -93,7 +94,12 @@ pub fn schemes(links: &Arc<[Link]>) -> Figure {
         draw: Box::new(move |sample| {
             let dots = all().enumerate().map(|(nth, scheme)| {
                 let [used, delay] = reached(sample, &drawn, scheme);
-                Curve::new(scheme.name(), Pen::nth(nth), Mark::Dots, vec![(delay, used)])
+                Curve::new(
+                    scheme.name(),
+                    Pen::nth(nth),
+                    Mark::Dots,
+                    vec![(delay, used)],
+                )
             });
             vec![plot::Figure {
                 title: "Use of the links over delay: left and high is good".into(),
@@ -121,9 +127,14 @@ fn listing(sample: &Sample, links: &[Link]) -> Listing {
     });
     Listing {
         title: "Every link".into(),
-        heads: ["", "", "use of the link, %", "95th percentile of the delay, ms"]
-            .map(str::to_owned)
-            .into(),
+        heads: [
+            "",
+            "",
+            "use of the link, %",
+            "95th percentile of the delay, ms",
+        ]
+        .map(str::to_owned)
+        .into(),
         rows: rows.collect(),
     }
 }
@@ -148,8 +159,13 @@ pub fn feedback(links: &Arc<[Link]>) -> Figure {
         method: "The same links, ABC with either.",
         cases: cases.collect(),
         quantities: vec![
-            Quantity::new("95th percentile of the delay, by arrivals ÷ by departures", "", near(2.0, 1.0), ratio(1, one))
-                .because(FEEDBACK),
+            Quantity::new(
+                "95th percentile of the delay, by arrivals ÷ by departures",
+                "",
+                near(2.0, 1.0),
+                ratio(1, one),
+            )
+            .because(FEEDBACK),
             Quantity::new("throughput, likewise", "", near(1.0, 0.0), ratio(0, other)),
         ],
         draw: Box::new(|_| Vec::new()),

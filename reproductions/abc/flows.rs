@@ -54,7 +54,13 @@ fn case_name(flows: u64) -> String {
 fn case(&flows: &u64) -> Case {
     let workloads = (1..=flows).map(|nth| bulk(&format!("flow {nth}"), Direction::Down, None, 1));
     let down = link(QueuePolicy::Abc);
-    links::case(case_name(flows), SECONDS, down, run("abc"), workloads.collect())
+    links::case(
+        case_name(flows),
+        SECONDS,
+        down,
+        run("abc"),
+        workloads.collect(),
+    )
 }
 
 fn fair(run: &RunResult) -> f64 {
@@ -82,9 +88,12 @@ pub fn fairness(extent: &Extent) -> Figure {
         method: "All begin at once and are looked at for a minute, after 20 s.",
         cases: flows.iter().map(case).collect(),
         quantities: vec![
-            Quantity::new("least of Jain's indices", "", Claim::at_least(0.95, 0.5), move |s| {
-                least(all.iter().map(|&flows| s.mean(&case_name(flows), fair)))
-            })
+            Quantity::new(
+                "least of Jain's indices",
+                "",
+                Claim::at_least(0.95, 0.5),
+                move |s| least(all.iter().map(|&flows| s.mean(&case_name(flows), fair))),
+            )
             .listing(move |s| Listing {
                 title: "By the number of flows".into(),
                 heads: ["", "Jain's index", "use of the link, %", "median delay, ms"]
@@ -126,14 +135,20 @@ pub fn equilibrium(extent: &Extent) -> Figure {
         let name = case_name(flows);
         let queue = (wait_ms > 0.0).then(|| {
             let case = name.clone();
-            Quantity::new(format!("{name}: median delay"), "ms", near(wait_ms), move |s| {
-                s.mean(&case, |run| run.link.queue_delay_ms.p50)
-            })
+            Quantity::new(
+                format!("{name}: median delay"),
+                "ms",
+                near(wait_ms),
+                move |s| s.mean(&case, |run| run.link.queue_delay_ms.p50),
+            )
         });
         let case = name.clone();
-        let use_of_link = Quantity::new(format!("{name}: use of the link"), "%", near(used), move |s| {
-            s.mean(&case, |run| 100.0 * run.link.utilisation)
-        });
+        let use_of_link = Quantity::new(
+            format!("{name}: use of the link"),
+            "%",
+            near(used),
+            move |s| s.mean(&case, |run| 100.0 * run.link.utilisation),
+        );
         queue.into_iter().chain([use_of_link])
     });
     Figure {
@@ -168,7 +183,12 @@ pub fn elsewhere() -> Figure {
     let workloads = ["abc", "cubic"].map(flow).into();
     let case = links::case(ELSEWHERE.into(), SECONDS, tail, run("cubic"), workloads);
     let goodput = |run: &RunResult, name: &str| {
-        mean(run.flows.iter().filter(|flow| flow.name == name).map(|flow| flow.goodput_bps))
+        mean(
+            run.flows
+                .iter()
+                .filter(|flow| flow.name == name)
+                .map(|flow| flow.goodput_bps),
+        )
     };
     Figure {
         id: "elsewhere",

@@ -4,8 +4,8 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 use tidegate_reproduce::{Case, Extent};
 use tidegate_scenario::{
-    AbcFeedback, CellKind, GenerateSpec, Hosts, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run,
-    Scenario, SproutSpec, Workload, WorkloadKind,
+    AbcFeedback, CellKind, GenerateSpec, Hosts, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec,
+    Run, Scenario, SproutSpec, Workload, WorkloadKind,
 };
 
 /// The eight recordings of the authors' script (`run-exp.sh`), as Mahimahi calls them.

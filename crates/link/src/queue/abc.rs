@@ -53,7 +53,15 @@ impl Default for AbcPolicy {
 
 /// The rate that ABC's target is compared with.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, schemars::JsonSchema, serde::Deserialize, serde::Serialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    schemars::JsonSchema,
+    serde::Deserialize,
+    serde::Serialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum AbcFeedback {

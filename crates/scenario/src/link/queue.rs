@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{
-    AbcFeedback, AbcPolicy, DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy,
+    AbcFeedback, AbcPolicy, DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig,
+    QueuePolicy, Rate, RedPolicy,
 };
 
 /// The packet that RED takes for typical.
@@ -63,15 +64,12 @@ pub struct QueueSpec {
     #[schemars(extend("unit" = "ratio"))]
     pub abc_utilisation: f64,
     /// ABC's d_t: a shorter delay in the queue is left alone, in milliseconds; 50 by default.
-    #[serde(
-        default = "abc_threshold_ms",
-        skip_serializing_if = "is_abc_threshold"
-    )]
+    #[serde(default = "abc_threshold_ms", skip_serializing_if = "is_abc_threshold")]
     pub abc_threshold_ms: f64,
     /// ABC's δ: so long it takes to drain what is beyond, in milliseconds; 133 by default.
     #[serde(default = "abc_drain_ms", skip_serializing_if = "is_abc_drain")]
     pub abc_drain_ms: f64,
-    /// The rate that ABC's target is compared with: that at which packets leave the queue, or that at which they arrive.
+    /// ABC: the rate that the target is compared with.
     #[serde(default, skip_serializing_if = "is_abc_feedback")]
     pub abc_feedback: AbcFeedback,
     /// RED's min_th in packets: a shorter average queue is left alone. A twelfth of `packets` by

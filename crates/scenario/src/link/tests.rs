@@ -4,8 +4,9 @@ use crate::{LinkSpec, LoadError};
 use std::path::Path;
 use std::time::Duration;
 use tidegate_link::{
-    AbcFeedback, AbcPolicy, Arq, BlockError, Capacity, Config, CrossTraffic, Disorder, DualPi2Policy, FqCodelPolicy,
-    Instant, Marking, Middlebox, Policy, Rate, RedPolicy, Scheduler, Sharing, TokenBucket,
+    AbcFeedback, AbcPolicy, Arq, BlockError, Capacity, Config, CrossTraffic, Disorder,
+    DualPi2Policy, FqCodelPolicy, Instant, Marking, Middlebox, Policy, Rate, RedPolicy, Scheduler,
+    Sharing, TokenBucket,
 };
 
 fn ms(ms: u64) -> Duration {

@@ -136,7 +136,11 @@ impl CongestionControl for Abc {
     fn control(&mut self, w: &mut Window, f: &Flight, sample: &RateSample) {
         if sample.acked_sacked > 0 {
             self.heed(sample.acked_sacked, sample.marked);
-            if let Some(other) = self.other.as_mut().filter(|_| f.recovery != Recovery::Recovery) {
+            if let Some(other) = self
+                .other
+                .as_mut()
+                .filter(|_| f.recovery != Recovery::Recovery)
+            {
                 self.cubic.cong_avoid(other, f, sample.acked_sacked);
             }
             self.bound(sample.prior_in_flight);

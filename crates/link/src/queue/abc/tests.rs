@@ -72,7 +72,10 @@ fn old_departures_do_not_count() {
     for nth in 1..=100 {
         router.fraction(ms(nth), PACKET, 0);
     }
-    near(router.fraction(ms(115), PACKET, 0), 0.5 * 0.98 * 20.0 / 6.0_f64.max(9.8));
+    near(
+        router.fraction(ms(115), PACKET, 0),
+        0.5 * 0.98 * 20.0 / 6.0_f64.max(9.8),
+    );
     near(router.fraction(ms(500), PACKET, 0), 1.0);
 }
 
@@ -126,7 +129,12 @@ fn only_what_is_capable_is_marked() {
         policy: crate::Policy::Abc(AbcPolicy::default()),
         ..QueueConfig::default()
     };
-    for (ecn, braked) in [(Ecn::Ect0, 51), (Ecn::Ect1, 51), (Ecn::NotEct, 0), (Ecn::Ce, 0)] {
+    for (ecn, braked) in [
+        (Ecn::Ect0, 51),
+        (Ecn::Ect1, 51),
+        (Ecn::NotEct, 0),
+        (Ecn::Ce, 0),
+    ] {
         let mut queue = Queue::new(config, &Rate::constant(MBPS * 1e6), 1);
         for nth in 1..=1100 {
             queue.push(Queued {
