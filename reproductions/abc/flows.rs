@@ -83,7 +83,7 @@ pub fn fairness(extent: &Extent) -> Figure {
     };
     Figure {
         id: "fairness",
-        title: "Flows that share a link (§6.5)",
+        title: "Flows that share a link",
         claim: "Jain's index is within 5 % of 1 for 2 to 32 flows over 24 Mbit/s.",
         method: "All begin at once and are looked at for a minute, after 20 s.",
         cases: flows.iter().map(case).collect(),
