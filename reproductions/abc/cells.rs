@@ -5,7 +5,7 @@ use crate::means::mean;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Figure, Listing, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Listing, Quantity, Sample};
 
 /// How far ours may be from the paper's.
 const WITHIN: f64 = 0.2;

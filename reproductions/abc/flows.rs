@@ -5,7 +5,7 @@ use crate::means::{least, mean};
 use crate::workloads::{bulk, download};
 use std::sync::Arc;
 use tidegate_report::jain;
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Listing, Quantity, Sample};
+use tidegate_study::{Case, Claim, Extent, Figure, Listing, Quantity, Sample};
 use tidegate_scenario::{
     Direction, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run, RunResult, Workload,
 };

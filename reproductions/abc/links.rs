@@ -2,7 +2,7 @@
 
 use std::path::Path as FilePath;
 use std::sync::Arc;
-use tidegate_reproduce::{Case, Extent};
+use tidegate_study::{Case, Extent};
 use tidegate_scenario::{
     AbcFeedback, CellKind, GenerateSpec, Hosts, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec,
     Run, Scenario, SproutSpec, Workload, WorkloadKind,

@@ -20,7 +20,7 @@
 
 use super::cubic::Cubic;
 use super::{AckSample, CongestionControl, Event, Recovery, Window};
-use crate::send::{Flight, RateSample};
+use crate::cc::{Flight, RateSample};
 
 /// Bits behind the point of the window.
 const Q16: u32 = 16;
