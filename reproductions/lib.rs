@@ -1,6 +1,7 @@
 //! The papers' figures and tables, and what our own law has to show, a file for each: what it claims,
 //! what is run for it, and how ours is read from the runs.
 
+pub mod abc;
 pub mod afc;
 pub mod copa;
 pub mod drwa;
@@ -28,6 +29,7 @@ pub fn papers() -> Vec<Paper> {
         l4s::paper(),
         copa::paper(),
         sprout::paper(),
+        abc::paper(),
         rsfc::paper(),
         afc::paper(),
         mpath::paper(),

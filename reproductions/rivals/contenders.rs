@@ -80,11 +80,13 @@ pub enum Rival {
     Prague,
     /// The same, with a step that suits a cell's scheduler.
     PragueStep,
+    /// The link by telling each packet's sender to accelerate or to brake, and both ends: ABC.
+    Abc,
 }
 
 impl Rival {
     /// All of them, as pictures and tables list them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Linux,
         Self::Tide,
         Self::Autorate,
@@ -100,6 +102,7 @@ impl Rival {
         Self::Dctcp,
         Self::Prague,
         Self::PragueStep,
+        Self::Abc,
     ];
 
     /// What it is called.
@@ -120,6 +123,7 @@ impl Rival {
             Self::Dctcp => "DCTCP over a step",
             Self::Prague => "Prague over DualPI2, defaults",
             Self::PragueStep => "Prague over DualPI2, step of 20 ms",
+            Self::Abc => "ABC at both ends, in the bottleneck",
         }
     }
 
@@ -140,6 +144,7 @@ impl Rival {
             }
             Self::Dctcp => "the operator, every sender, every receiver: DCTCP",
             Self::Prague | Self::PragueStep => "the operator, every sender, every receiver: L4S",
+            Self::Abc => "the operator, who knows the rate, every sender, every receiver: ABC",
         }
     }
 
@@ -157,6 +162,10 @@ impl Rival {
             Self::Prague | Self::PragueStep => {
                 "a packet of the call passes those of the download, as the two have a queue each; a download whose every \
                  packet waits for the scheduler for longer than the step is told to slow down by each"
+            }
+            Self::Abc => {
+                "it stands where the queue is and knows the link's rate, which it leaves a part of unused, and more of where that \
+                 changes within a round trip"
             }
             Self::Linux => "untouched, it fills every buffer that there is",
             Self::Bbr => "it fills more of the buffer",
@@ -177,6 +186,7 @@ impl Rival {
             Self::EcnCodel | Self::Dctcp => QueuePolicy::Codel,
             Self::EcnPie => QueuePolicy::Pie,
             Self::Prague | Self::PragueStep => QueuePolicy::DualPi2,
+            Self::Abc => QueuePolicy::Abc,
             _ => QueuePolicy::DropTail,
         }
     }
@@ -210,6 +220,7 @@ impl Rival {
             Self::Copa => Some("copa".into()),
             Self::Dctcp => Some("dctcp".into()),
             Self::Prague | Self::PragueStep => Some("prague".into()),
+            Self::Abc => Some("abc".into()),
             _ => None,
         };
         if matches!(self, Self::EcnCodel | Self::EcnPie | Self::EcnFqCodel) {
@@ -230,7 +241,13 @@ impl Rival {
     pub const fn is_sender(self) -> bool {
         matches!(
             self,
-            Self::Bbr | Self::Copa | Self::Sprout | Self::Dctcp | Self::Prague | Self::PragueStep
+            Self::Bbr
+                | Self::Copa
+                | Self::Sprout
+                | Self::Dctcp
+                | Self::Prague
+                | Self::PragueStep
+                | Self::Abc
         )
     }
 

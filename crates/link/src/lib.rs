@@ -97,7 +97,8 @@ pub use loss::Loss;
 pub use packet::{Packet, Sequence};
 pub use parse::ParseError;
 pub use queue::{
-    DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, RedPolicy,
+    AbcFeedback, AbcPolicy, DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig,
+    QueuePolicy, RedPolicy,
 };
 pub use rate::{
     Capacity, CellKind, CellModel, Fading, Rate, RateSeries, ScheduledSeries, SignalWalk,

@@ -87,7 +87,7 @@ impl<P: Packet> Link<P> {
         Self {
             clock: Instant::ZERO,
             shaper: config.shaper.map(|bucket| Box::new(Shaper::new(bucket))),
-            queue: Queue::new(config.queue, stream(1)),
+            queue: Queue::new(config.queue, &config.rate, stream(1)),
             transmitter,
             arq: config
                 .arq

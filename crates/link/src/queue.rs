@@ -1,5 +1,6 @@
 //! The buffer in front of the transmitter: limits, drop policy and, with FQ-CoDel, whose turn it is.
 
+mod abc;
 mod backlog;
 mod codel;
 mod config;
@@ -11,6 +12,7 @@ mod marking;
 mod pie;
 mod red;
 
+pub use abc::{AbcFeedback, AbcPolicy};
 pub(crate) use backlog::{Backlog, Queued};
 pub use config::{Policy, QueueConfig, QueuePolicy};
 pub use dualpi2::DualPi2Policy;
@@ -18,7 +20,8 @@ pub use fq_codel::FqCodelPolicy;
 pub use marking::Marking;
 pub use red::RedPolicy;
 
-use crate::{Instant, Packet};
+use crate::{Instant, Packet, Rate};
+use abc::Abc;
 use codel::Codel;
 use dualpi2::DualPi2;
 use fifo::Fifo;
@@ -43,12 +46,13 @@ pub(crate) enum Queue<P> {
 }
 
 impl<P: Packet> Queue<P> {
-    /// An empty queue; `seed` is for RED, PIE and DualPI2.
-    pub(crate) fn new(config: QueueConfig, seed: u64) -> Self {
+    /// An empty queue in front of a link of that rate, which ABC knows; `seed` is for RED, PIE and DualPI2.
+    pub(crate) fn new(config: QueueConfig, rate: &Rate, seed: u64) -> Self {
         let guard: Box<dyn Guard<P>> = match config.policy {
             Policy::DropTail | Policy::DropHead => return Self::Fifo(Fifo::new(config, None)),
             Policy::Codel { target, interval } => Box::new(Codel::new(target, interval)),
             Policy::Red(policy) => Box::new(Red::new(policy, seed)),
+            Policy::Abc(policy) => Box::new(Abc::new(policy, rate)),
             Policy::Pie { target } => Box::new(Pie::new(target, seed)),
             Policy::FqCodel(policy) => {
                 return Self::FqCodel(Box::new(FqCodel::new(config, policy)));

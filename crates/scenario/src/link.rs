@@ -19,7 +19,7 @@ pub use middlebox::MiddleboxSpec;
 pub use queue::QueueSpec;
 pub use rate::*;
 pub use shaper::ShaperSpec;
-pub use tidegate_link::{CellKind, Loss, QueuePolicy, SchedulerKind};
+pub use tidegate_link::{AbcFeedback, CellKind, Loss, QueuePolicy, SchedulerKind};
 
 use crate::complaints::Complaints;
 use crate::{Files, LoadError};
@@ -105,6 +105,10 @@ impl LinkSpec {
         }
         if let Some(cell) = self.cell {
             cell.complain(to);
+            // Its router would have to know what the scheduler gives it.
+            to.expect(self.queue.policy != QueuePolicy::Abc, "cell", || {
+                "ABC's router knows the link's rate: no other users, or another policy".into()
+            });
         }
         if let Some(arq) = &self.arq {
             arq.complain(&self.rate, to);

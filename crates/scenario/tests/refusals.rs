@@ -99,6 +99,18 @@ fn a_downlink_that_cannot_be_is_refused() {
             "ecn is for queues that mark if told to, expected policy = codel, fq-codel, pie or red",
         ),
         (
+            "rate = { constant_mbps = 20 }\nqueue = { abc_drain_ms = 0 }",
+            "abc_drain_ms is 0, expected more than 0 and at most 60000",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nqueue = { abc_threshold_ms = -1 }",
+            "abc_threshold_ms, expected 0 to 60000",
+        ),
+        (
+            "rate = { constant_mbps = 20 }\nqueue = { policy = 'abc' }\ncell = { users = 2 }",
+            "ABC's router knows the link's rate",
+        ),
+        (
             "rate = { constant_mbps = 20 }\nqueue = { dualpi2_coupling = 0 }",
             "dualpi2_coupling is 0, expected more than 0 and at most 255",
         ),

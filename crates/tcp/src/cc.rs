@@ -18,6 +18,7 @@
 //! One of the caller's own implements [`CongestionControl`] and goes into a connection's
 //! [`Config`](crate::Config) by a [`Factory`], where an example is.
 
+mod abc;
 pub mod bbr;
 pub mod bbr3;
 mod bic;
@@ -244,11 +245,13 @@ pub enum Algorithm {
     Prague,
     /// Copa (Arun, Balakrishnan 2018), which Linux does not have.
     Copa,
+    /// ABC (Goyal et al. 2020), which Linux does not have; needs ECN, and a bottleneck that is ABC's router.
+    Abc,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Reno,
         Self::Cubic,
         Self::Bic,
@@ -262,6 +265,7 @@ impl Algorithm {
         Self::Dctcp,
         Self::Prague,
         Self::Copa,
+        Self::Abc,
     ];
 
     /// Its name in Linux (`net.ipv4.tcp_congestion_control`).
@@ -280,6 +284,7 @@ impl Algorithm {
             Self::Dctcp => "dctcp",
             Self::Prague => "prague",
             Self::Copa => "copa",
+            Self::Abc => "abc",
         }
     }
 
@@ -291,7 +296,7 @@ impl Algorithm {
     /// The ECN feedback that it asks for by itself, whatever the configuration (`TCP_CONG_NEEDS_ECN`).
     pub const fn needs_ecn(self) -> EcnMode {
         match self {
-            Self::Dctcp => EcnMode::Classic,
+            Self::Dctcp | Self::Abc => EcnMode::Classic,
             Self::Prague => EcnMode::Accurate,
             _ => EcnMode::Off,
         }
@@ -321,6 +326,7 @@ impl Algorithm {
             Self::Dctcp => Box::<dctcp::Dctcp>::default(),
             Self::Prague => Box::<prague::Prague>::default(),
             Self::Copa => Box::<copa::Copa>::default(),
+            Self::Abc => Box::<abc::Abc>::default(),
         }
     }
 }

@@ -355,7 +355,7 @@ fn a_word_that_is_none() {
             ["link", "--policy=lifo", "--", "true"].as_slice(),
             [
                 "--policy",
-                "expected drop-tail, drop-head, codel, red, pie, fq-codel or dualpi2",
+                "expected drop-tail, drop-head, codel, red, pie, fq-codel, dualpi2 or abc",
             ],
         ),
         (&["trace", "gsm"], ["gsm", "expected lte, hspa or evdo"]),

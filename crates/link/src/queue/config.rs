@@ -1,6 +1,6 @@
 //! What a queue is told to be.
 
-use super::{DualPi2Policy, FqCodelPolicy, Marking, RedPolicy};
+use super::{AbcPolicy, DualPi2Policy, FqCodelPolicy, Marking, RedPolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -66,4 +66,6 @@ pub enum Policy {
     #[strum_discriminants(serde(rename = "dualpi2"))]
     #[strum_discriminants(strum(serialize = "dualpi2"))]
     DualPi2(DualPi2Policy),
+    /// ABC's router (Goyal et al. 2020), drop-tail at the limit: has each packet say whether to accelerate or to brake.
+    Abc(AbcPolicy),
 }

@@ -74,6 +74,7 @@ fn policies() -> impl Strategy<Value = Policy> {
         })),
         Just(Policy::Pie { target }),
         Just(Policy::DualPi2(Default::default())),
+        Just(Policy::Abc(Default::default())),
         (1u32..3000, 1u32..6).prop_map(move |(quantum, flows)| {
             Policy::FqCodel(FqCodelPolicy {
                 target,
@@ -100,7 +101,7 @@ proptest! {
     ) {
         let clock = Rc::new(Cell::new(0));
         let sojourns = Rc::new(RefCell::new(Vec::new()));
-        let mut queue = Queue::new(QueueConfig { packets, bytes, policy, ..QueueConfig::default() }, 1);
+        let mut queue = Queue::new(QueueConfig { packets, bytes, policy, ..QueueConfig::default() }, &Rate::constant(10e6), 1);
         let (mut integral, mut pushed, mut popped) = (0, 0u64, 0);
         // Drained in the end.
         let drain = std::iter::repeat_n((1_000_000, None), 300);

@@ -26,8 +26,13 @@ impl Capacity {
     /// Bytes that could have been carried in [`from`, `to`): whole ones, rounded so that the sums
     /// over adjacent intervals add up.
     pub fn bytes(&mut self, from: Instant, to: Instant) -> u64 {
-        let before = self.0.bytes_before(from);
-        self.0.bytes_before(to.max(from)) - before
+        let before = self.before(from);
+        self.before(to.max(from)) - before
+    }
+
+    /// Bytes that could have been carried before `t`.
+    pub(crate) fn before(&mut self, t: Instant) -> u64 {
+        self.0.bytes_before(t)
     }
 }
 

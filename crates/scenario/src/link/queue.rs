@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tidegate_link::{
-    DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig, QueuePolicy, Rate, RedPolicy,
+    AbcFeedback, AbcPolicy, DualPi2Policy, FqCodelPolicy, Marking, Policy, QueueConfig,
+    QueuePolicy, Rate, RedPolicy,
 };
 
 /// The packet that RED takes for typical.
@@ -55,6 +56,22 @@ pub struct QueueSpec {
     )]
     #[schemars(extend("unit" = "ratio"))]
     pub dualpi2_coupling: u32,
+    /// ABC's η (Goyal et al. 2020, equation 1): the part of the link's rate that is aimed at; 0.98 by default.
+    #[serde(
+        default = "abc_utilisation",
+        skip_serializing_if = "is_abc_utilisation"
+    )]
+    #[schemars(extend("unit" = "ratio"))]
+    pub abc_utilisation: f64,
+    /// ABC's d_t: a shorter delay in the queue is left alone, in milliseconds; 50 by default.
+    #[serde(default = "abc_threshold_ms", skip_serializing_if = "is_abc_threshold")]
+    pub abc_threshold_ms: f64,
+    /// ABC's δ: so long it takes to drain what is beyond, in milliseconds; 133 by default.
+    #[serde(default = "abc_drain_ms", skip_serializing_if = "is_abc_drain")]
+    pub abc_drain_ms: f64,
+    /// ABC: the rate that the target is compared with.
+    #[serde(default, skip_serializing_if = "is_abc_feedback")]
+    pub abc_feedback: AbcFeedback,
     /// RED's min_th in packets: a shorter average queue is left alone. A twelfth of `packets` by
     /// default.
     pub red_min_packets: Option<f64>,
@@ -92,6 +109,10 @@ impl Default for QueueSpec {
             dualpi2_target_ms: dualpi2_target_ms(),
             dualpi2_step_ms: dualpi2_step_ms(),
             dualpi2_coupling: dualpi2_coupling(),
+            abc_utilisation: abc_utilisation(),
+            abc_threshold_ms: abc_threshold_ms(),
+            abc_drain_ms: abc_drain_ms(),
+            abc_feedback: AbcFeedback::default(),
             red_min_packets: None,
             red_max_packets: None,
             red_max_probability: red_max_probability(),
@@ -146,6 +167,34 @@ fn is_dualpi2_coupling(k: &u32) -> bool {
     *k == dualpi2_coupling()
 }
 
+fn abc_utilisation() -> f64 {
+    AbcPolicy::default().utilisation
+}
+
+fn is_abc_utilisation(part: &f64) -> bool {
+    *part == abc_utilisation()
+}
+
+fn abc_threshold_ms() -> f64 {
+    50.0
+}
+
+fn is_abc_threshold(ms: &f64) -> bool {
+    *ms == abc_threshold_ms()
+}
+
+fn abc_drain_ms() -> f64 {
+    133.0
+}
+
+fn is_abc_drain(ms: &f64) -> bool {
+    *ms == abc_drain_ms()
+}
+
+fn is_abc_feedback(feedback: &AbcFeedback) -> bool {
+    *feedback == AbcFeedback::default()
+}
+
 /// Floyd and Jacobson 1993, section VI.
 fn red_max_probability() -> f64 {
     0.02
@@ -189,6 +238,13 @@ impl QueueSpec {
         to.within("dualpi2_target_ms", self.dualpi2_target_ms, 60_000.0);
         to.within("dualpi2_step_ms", self.dualpi2_step_ms, 60_000.0);
         to.within("dualpi2_coupling", self.dualpi2_coupling.into(), 255.0);
+        to.within("abc_utilisation", self.abc_utilisation, 1.0);
+        to.within("abc_drain_ms", self.abc_drain_ms, 60_000.0);
+        to.expect(
+            milliseconds_ok(self.abc_threshold_ms),
+            "abc_threshold_ms",
+            || "abc_threshold_ms, expected 0 to 60000".into(),
+        );
         let (min, max) = self.red_thresholds();
         let key = match self.red_min_packets {
             Some(_) => "red_min_packets",
@@ -205,9 +261,9 @@ impl QueueSpec {
     }
 
     fn complain_of_marks(&self, to: &mut Complaints) {
-        use QueuePolicy::{Codel, DropHead, DropTail, DualPi2, FqCodel};
+        use QueuePolicy::{Abc, Codel, DropHead, DropTail, DualPi2, FqCodel};
         to.expect(
-            !self.ecn || !matches!(self.policy, DropTail | DropHead | DualPi2),
+            !self.ecn || !matches!(self.policy, DropTail | DropHead | DualPi2 | Abc),
             "ecn",
             || "ecn is for queues that mark if told to, expected policy = codel, fq-codel, pie or red"
                     .into(),
@@ -260,6 +316,12 @@ impl QueueSpec {
                 step: milliseconds(self.dualpi2_step_ms),
                 coupling: self.dualpi2_coupling,
                 ..DualPi2Policy::default()
+            }),
+            QueuePolicy::Abc => Policy::Abc(AbcPolicy {
+                utilisation: self.abc_utilisation,
+                threshold: milliseconds(self.abc_threshold_ms),
+                drain: milliseconds(self.abc_drain_ms),
+                feedback: self.abc_feedback,
             }),
         }
     }

@@ -4,8 +4,9 @@ use crate::{LinkSpec, LoadError};
 use std::path::Path;
 use std::time::Duration;
 use tidegate_link::{
-    Arq, BlockError, Capacity, Config, CrossTraffic, Disorder, DualPi2Policy, FqCodelPolicy,
-    Instant, Marking, Middlebox, Policy, Rate, RedPolicy, Scheduler, Sharing, TokenBucket,
+    AbcFeedback, AbcPolicy, Arq, BlockError, Capacity, Config, CrossTraffic, Disorder,
+    DualPi2Policy, FqCodelPolicy, Instant, Marking, Middlebox, Policy, Rate, RedPolicy, Scheduler,
+    Sharing, TokenBucket,
 };
 
 fn ms(ms: u64) -> Duration {
@@ -74,6 +75,26 @@ fn queue_policies() {
             interval: ms(100),
             quantum: 300,
             flows: 16,
+        })
+    );
+}
+
+#[test]
+fn abc_has_its_authors_numbers() {
+    let policy = |queue: &str| {
+        let config = resolve(&format!("queue = {{ policy = 'abc'{queue} }}"));
+        config.unwrap().queue.policy
+    };
+    assert_eq!(policy(""), Policy::Abc(AbcPolicy::default()));
+    assert_eq!(
+        policy(
+            ", abc_utilisation = 0.9, abc_threshold_ms = 0, abc_drain_ms = 200, abc_feedback = 'enqueue'"
+        ),
+        Policy::Abc(AbcPolicy {
+            utilisation: 0.9,
+            threshold: ms(0),
+            drain: ms(200),
+            feedback: AbcFeedback::Enqueue,
         })
     );
 }

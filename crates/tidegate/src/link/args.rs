@@ -26,7 +26,7 @@ pub struct LinkArgs {
     /// Bytes that each queue holds, if fewer
     #[arg(long, value_name = "BYTES")]
     pub queue_bytes: Option<usize>,
-    /// Queue discipline: drop-tail, drop-head, codel, red, pie, fq-codel or dualpi2
+    /// Queue discipline: drop-tail, drop-head, codel, red, pie, fq-codel, dualpi2 or abc
     #[arg(long, value_name = "POLICY", default_value = "drop-tail", value_parser = word::<QueuePolicy>)]
     pub policy: QueuePolicy,
     /// Share of packets lost at random, each way

@@ -12,7 +12,7 @@ fn queue(packets: Option<usize>, bytes: Option<usize>, policy: Policy) -> Fifo<V
         policy,
         ..QueueConfig::default()
     };
-    match Queue::new(config, 1) {
+    match Queue::new(config, &crate::Rate::constant(10e6), 1) {
         Queue::Fifo(fifo) => fifo,
         Queue::FqCodel(_) | Queue::DualPi2(_) => unreachable!("not first in, first out"),
     }

@@ -26,7 +26,7 @@ impl Overload {
             ..QueueConfig::default()
         };
         Self {
-            queue: Queue::new(config, 1),
+            queue: Queue::new(config, &crate::Rate::constant(10e6), 1),
             left: Vec::new(),
         }
     }
@@ -155,7 +155,7 @@ fn a_full_queue_drops() {
         ..QueueConfig::default()
     };
     let full = Overload {
-        queue: Queue::new(config, 1),
+        queue: Queue::new(config, &crate::Rate::constant(10e6), 1),
         left: Vec::new(),
     };
     let full = full.run(Ecn::Ect0);

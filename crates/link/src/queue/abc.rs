@@ -1,0 +1,195 @@
+//! The router of ABC, Accel-Brake Control (Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan: "ABC: A Simple Explicit
+//! Congestion Controller for Wireless Networks", NSDI 2020, §3.1.2): it tells each packet's sender to accelerate or to brake,
+//! so that a round trip later what arrives is the target rate.
+//!
+//! ```text
+//!     tr(t) = η·µ(t) − µ(t)/δ · (x(t) − d_t)⁺         (1)   µ: the link's capacity, x: queueing delay
+//!     f(t)  = min(½ · tr(t)/cr(t), 1)                 (2)   cr: rate at which packets leave the queue
+//! ```
+//!
+//! A sender that gets two packets for an acceleration and none for a brake sends 2·f(t)·cr(t), which is tr(t). Which packets
+//! accelerate is not drawn but counted, by a bucket of tokens (Algorithm 1).
+//!
+//! What the paper leaves open is as in its authors' emulator (`cellular_packet_queue.cc`): a brake is CE, an acceleration
+//! the ECN-capable codepoint that the packet came with; rates are those of the last 20 ms; the queueing delay is what waits,
+//! at the link's capacity; five tokens at most, and at first. What is not ECN-capable is left alone.
+
+use super::backlog::{Backlog, Queued};
+use super::guard::Guard;
+use super::marking::Signals;
+use crate::{Capacity, Ecn, Instant, Packet, Rate};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Both rates are those of so long.
+const WINDOW: Duration = Duration::from_millis(20);
+/// Tokens that the bucket holds at most, and at first.
+const TOKENS: f64 = 5.0;
+
+/// Parameters of ABC's router.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AbcPolicy {
+    /// η: the part of the capacity that is aimed at.
+    pub utilisation: f64,
+    /// d_t: a shorter queueing delay is left alone.
+    pub threshold: Duration,
+    /// δ: so long it takes to drain what is beyond; more than 2/3 of the longest round trip is stable (Theorem 3.1).
+    pub drain: Duration,
+    /// What the target is compared with.
+    pub feedback: AbcFeedback,
+}
+
+impl Default for AbcPolicy {
+    /// 0.98, 50 ms, 133 ms, and the rate at which packets leave: as in the authors' experiments over cellular links.
+    fn default() -> Self {
+        Self {
+            utilisation: 0.98,
+            threshold: Duration::from_millis(50),
+            drain: Duration::from_millis(133),
+            feedback: AbcFeedback::Dequeue,
+        }
+    }
+}
+
+/// The rate that ABC's target is compared with.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    schemars::JsonSchema,
+    serde::Deserialize,
+    serde::Serialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum AbcFeedback {
+    /// That at which packets leave the queue, cr(t): what the senders' ACKs of a round trip later are of.
+    #[default]
+    Dequeue,
+    /// That at which they arrive, as XCP and RCP do, which the paper shows to be worse (Fig. 2).
+    Enqueue,
+}
+
+/// The router's state.
+#[derive(Debug)]
+pub(super) struct Abc {
+    policy: AbcPolicy,
+    offered: Offered,
+    history: History,
+    tokens: f64,
+}
+
+impl Abc {
+    /// In front of a link of that rate.
+    pub(super) fn new(policy: AbcPolicy, rate: &Rate) -> Self {
+        Self {
+            policy,
+            offered: Offered {
+                ahead: Capacity::new(rate),
+                behind: Capacity::new(rate),
+            },
+            history: History::default(),
+            tokens: TOKENS,
+        }
+    }
+
+    /// f(t), where a packet of so many bytes leaves at `at`, behind it so many that wait (equations 1 and 2).
+    fn fraction(&mut self, at: Instant, bytes: usize, waiting: usize) -> f64 {
+        let since = at - WINDOW.min(at - Instant::ZERO);
+        let capacity = self.offered.bytes(since, at);
+        let [left, arrived] = self.history.note(since, at, bytes, waiting);
+        if capacity == 0 {
+            return 0.0;
+        }
+        let compared = match self.policy.feedback {
+            // Packets are whole: of few in a window more may have begun to leave than the link can carry in it.
+            AbcFeedback::Dequeue => left.min(capacity),
+            AbcFeedback::Enqueue => arrived,
+        };
+        let mu = capacity as f64;
+        let wait = seconds(at - since) * (bytes + waiting) as f64 / mu;
+        let excess = (wait - seconds(self.policy.threshold)).max(0.0);
+        let target = mu * (self.policy.utilisation - excess / seconds(self.policy.drain));
+        (0.5 * target / compared.max(1) as f64).clamp(0.0, 1.0)
+    }
+
+    /// Algorithm 1: whether a packet accelerates, where it is told to by all before.
+    fn accelerates(&mut self, fraction: f64) -> bool {
+        self.tokens = (self.tokens + fraction).min(TOKENS);
+        let accelerates = self.tokens > 1.0;
+        self.tokens -= f64::from(u8::from(accelerates));
+        accelerates
+    }
+}
+
+fn seconds(duration: Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e9
+}
+
+/// Acts when a packet leaves.
+impl<P: Packet> Guard<P> for Abc {
+    fn pop(
+        &mut self,
+        at: Instant,
+        backlog: &mut Backlog<P>,
+        signals: &mut Signals,
+    ) -> Option<Queued<P>> {
+        let mut queued = backlog.pop()?;
+        let fraction = self.fraction(at, queued.packet.wire_bytes(), backlog.bytes());
+        match queued.packet.ecn() {
+            Ecn::NotEct => {}
+            // Another router has it brake: its token is for the next.
+            Ecn::Ce => self.tokens = (self.tokens + fraction).min(TOKENS),
+            Ecn::Ect0 | Ecn::Ect1 => {
+                if !self.accelerates(fraction) {
+                    signals.mark(&mut queued.packet);
+                }
+            }
+        }
+        Some(queued)
+    }
+}
+
+/// What the link could carry, µ. Two meters, since each goes forward only.
+#[derive(Debug)]
+struct Offered {
+    ahead: Capacity,
+    behind: Capacity,
+}
+
+impl Offered {
+    /// Bytes after `since` and until `at`, that instant included; neither goes backwards.
+    fn bytes(&mut self, since: Instant, at: Instant) -> u64 {
+        let instant = Duration::from_nanos(1);
+        self.ahead.before(at + instant) - self.behind.before(since + instant)
+    }
+}
+
+/// What has left and what has arrived, whenever something left.
+#[derive(Debug, Default)]
+struct History {
+    /// When, and bytes until then, that packet included.
+    departures: VecDeque<(Instant, [u64; 2])>,
+    left: u64,
+    /// The sums at the beginning of the window.
+    before: [u64; 2],
+}
+
+impl History {
+    /// A packet of so many bytes leaves at `at`, and so many wait: bytes that left and that arrived after `since`.
+    fn note(&mut self, since: Instant, at: Instant, bytes: usize, waiting: usize) -> [u64; 2] {
+        self.left += bytes as u64;
+        let sums = [self.left, self.left + waiting as u64];
+        self.departures.push_back((at, sums));
+        while let Some(&(_, old)) = self.departures.front().filter(|(when, _)| *when <= since) {
+            self.before = old;
+            self.departures.pop_front();
+        }
+        [0, 1].map(|nth: usize| sums[nth] - self.before[nth])
+    }
+}
+
+#[cfg(test)]
+mod tests;

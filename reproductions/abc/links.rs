@@ -1,0 +1,204 @@
+//! The paper's links, and runs over them.
+
+use std::path::Path as FilePath;
+use std::sync::Arc;
+use tidegate_study::{Case, Extent};
+use tidegate_scenario::{
+    AbcFeedback, CellKind, GenerateSpec, Hosts, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec,
+    Run, Scenario, SproutSpec, Workload, WorkloadKind,
+};
+
+/// The eight recordings of the authors' script (`run-exp.sh`), as Mahimahi calls them.
+const RECORDINGS: [&str; 8] = [
+    "Verizon-LTE-short.up",
+    "Verizon-LTE-short.down",
+    "Verizon-LTE-driving.up",
+    "Verizon-LTE-driving.down",
+    "TMobile-LTE-driving.up",
+    "TMobile-LTE-driving.down",
+    "ATT-LTE-driving-2016.up",
+    "ATT-LTE-driving-2016.down",
+];
+
+/// Generated cells and their seeds, in place of recordings.
+const CELLS: [(CellKind, u64); 4] = [
+    (CellKind::Lte, 1),
+    (CellKind::Lte, 2),
+    (CellKind::Hspa, 1),
+    (CellKind::Hspa, 2),
+];
+
+/// One way, in ms.
+pub const DELAY_MS: f64 = 50.0;
+
+/// Packets that every queue holds.
+const QUEUE_PACKETS: usize = 250;
+
+/// Of the way back.
+const BACK_MBPS: f64 = 12.0;
+
+/// How long a run lasts: over a recording as the authors' script has it, else as long as a sample is worth.
+const RECORDED_S: f64 = 140.0;
+const CELL_S: [f64; 2] = [60.0, 140.0];
+
+/// CoDel's target in the authors' script, in ms; its interval is the usual one.
+const CODEL_TARGET_MS: f64 = 50.0;
+
+/// A link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    pub name: String,
+    rate: RateSpec,
+    duration_s: f64,
+}
+
+/// Those of the paper's recordings that are in the folder of that extent, or else generated cells.
+pub fn all(extent: &Extent) -> Arc<[Link]> {
+    let recorded: Vec<Link> = match &extent.traces {
+        Some(folder) => recordings(folder),
+        None => Vec::new(),
+    };
+    if !recorded.is_empty() {
+        return recorded.into();
+    }
+    let cell = |(kind, seed)| Link {
+        name: format!("{kind} cell {seed}"),
+        rate: RateSpec::Generate(GenerateSpec {
+            kind,
+            mean_mbps: None,
+            seed: Some(seed),
+        }),
+        duration_s: CELL_S[usize::from(!extent.quick)],
+    };
+    CELLS.map(cell).into()
+}
+
+fn recordings(folder: &FilePath) -> Vec<Link> {
+    let folders = [folder.to_owned(), folder.join("mahimahi")];
+    let found = RECORDINGS.iter().filter_map(|name| {
+        let mut files = folders.iter().map(|folder| folder.join(name));
+        let file = files.find(|file| file.is_file())?;
+        Some(Link {
+            name: (*name).into(),
+            rate: RateSpec::Trace(file.to_string_lossy().into_owned()),
+            duration_s: RECORDED_S,
+        })
+    });
+    found.collect()
+}
+
+/// Who sends, over which queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    Abc,
+    /// ABC whose router compares with the rate at which packets arrive (Fig. 2).
+    AbcByArrivals,
+    CubicCodel,
+    Copa,
+    Cubic,
+    Bbr,
+    Sprout,
+}
+
+impl Scheme {
+    /// What the paper calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Abc => "ABC",
+            Self::AbcByArrivals => "ABC by the rate of arrivals",
+            Self::CubicCodel => "Cubic+Codel",
+            Self::Copa => "Copa",
+            Self::Cubic => "Cubic",
+            Self::Bbr => "BBR",
+            Self::Sprout => "Sprout",
+        }
+    }
+
+    const fn congestion_control(self) -> &'static str {
+        match self {
+            Self::Abc | Self::AbcByArrivals => "abc",
+            Self::Copa => "copa",
+            Self::Bbr => "bbr",
+            Self::CubicCodel | Self::Cubic | Self::Sprout => "cubic",
+        }
+    }
+
+    fn queue(self) -> QueueSpec {
+        QueueSpec {
+            packets: Some(QUEUE_PACKETS),
+            policy: match self {
+                Self::Abc | Self::AbcByArrivals => QueuePolicy::Abc,
+                Self::CubicCodel => QueuePolicy::Codel,
+                _ => QueuePolicy::DropTail,
+            },
+            abc_feedback: match self {
+                Self::AbcByArrivals => AbcFeedback::Enqueue,
+                _ => AbcFeedback::Dequeue,
+            },
+            codel_target_ms: CODEL_TARGET_MS,
+            ..QueueSpec::default()
+        }
+    }
+
+    fn workload(self) -> Workload {
+        match self {
+            Self::Sprout => Workload::new("download", WorkloadKind::Sprout(SproutSpec::default())),
+            _ => crate::workloads::download(),
+        }
+    }
+}
+
+impl Link {
+    /// The name of its run with that scheme.
+    pub fn case_name(&self, scheme: Scheme) -> String {
+        format!("{}, {}", self.name, scheme.name())
+    }
+
+    /// Its run with that scheme.
+    pub fn case(&self, scheme: Scheme) -> Case {
+        let run = Run {
+            congestion_control: Some(scheme.congestion_control().into()),
+            ..Run::new(scheme.name(), Law::None)
+        };
+        let down = LinkSpec {
+            queue: scheme.queue(),
+            ..LinkSpec::new(self.rate.clone(), DELAY_MS)
+        };
+        case(
+            self.case_name(scheme),
+            [self.duration_s, 0.0],
+            down,
+            run,
+            vec![scheme.workload()],
+        )
+    }
+}
+
+/// A run of so many seconds, of which the first so many do not count, over that link.
+pub fn case(
+    name: String,
+    [duration_s, warmup_s]: [f64; 2],
+    down: LinkSpec,
+    run: Run,
+    workloads: Vec<Workload>,
+) -> Case {
+    let up = LinkSpec::new(RateSpec::ConstantMbps(BACK_MBPS), DELAY_MS);
+    Case {
+        name: name.clone(),
+        scenario: Scenario {
+            name,
+            description: String::new(),
+            duration_s,
+            warmup_s,
+            seed: 1,
+            down,
+            up,
+            hops: Vec::new(),
+            hosts: Hosts::default(),
+            workloads,
+            runs: vec![run],
+        },
+        curves: Vec::new(),
+        once: true,
+    }
+}
