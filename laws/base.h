@@ -49,6 +49,9 @@ enum tg_direction {
 /* Ethernet's segment with timestamps, until the flow has shown its own. */
 #define TG_DEFAULT_MSS 1448u
 
+/* No window is smaller, so that silly-window avoidance and delayed ACKs keep working (RFC 9293 sections 3.8.6.2, 3.8.6.3). */
+#define TG_LEAST_SEGMENTS 2u
+
 TG_INLINE tg_u32 tg_min(tg_u32 a, tg_u32 b)
 {
 	return a < b ? a : b;

@@ -18,7 +18,8 @@
 #include "rtt.h"
 #include "window.h"
 
-#define TG_FLOW_OUTAGE_US TG_SECOND_US /* without timestamps, a longer silence is the server's */
+#define TG_FLOW_OUTAGE_US TG_SECOND_US /* without timestamps, a longer silence is the server's: TCP's own first timeout (RFC 6298) */
+#define TG_FLOW_DRIFT_SHIFT 9	       /* arithmetic: 2000 ppm, eight times what is taken for a clock's (delay.h) */
 
 struct tg_flow {
 	/* Written by what leaves. */
@@ -122,10 +123,10 @@ TG_INLINE tg_u32 tg_flow_sample(struct tg_flow *f, struct tg_arrival *a)
 	return sample_us;
 }
 
-/* By how much the two clocks may have drifted apart since the last sample: 2000 ppm at most. */
+/* By how much the two clocks may have drifted apart since the last sample, at most. */
 TG_INLINE tg_u32 tg_flow_drift_us(struct tg_flow *f, tg_u64 now_us)
 {
-	tg_u64 drift_us = (now_us - f->anchored_us) >> 9;
+	tg_u64 drift_us = (now_us - f->anchored_us) >> TG_FLOW_DRIFT_SHIFT;
 
 	/* A moment too short for a microsecond of drift must not begin a new one. */
 	if (drift_us)

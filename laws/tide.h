@@ -68,8 +68,8 @@
 #include "tide/yield.h"
 
 #define TG_TIDE_TRAITS (TG_LAW_ON_PATH | TG_LAW_STAMPS | TG_LAW_UPLOADS)
-#define TG_TIDE_CATCH_UP 32u   /* buckets closed at most for one packet */
-#define TG_TIDE_IDLE_US (10 * TG_SECOND_US)
+#define TG_TIDE_CATCH_UP 32u		    /* buckets closed at most for one packet: the verifier's work */
+#define TG_TIDE_IDLE_US (10 * TG_SECOND_US) /* choice: without data, what is known of the link is old */
 
 /* Closes the buckets that have ended by now; only the first of them can have data. Said apart, that is less
  * work for the verifier, which looks at each round of a loop. */

@@ -20,7 +20,8 @@
 #include "flow.h"
 #include "least.h"
 
-#define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window, which is not scaled, can promise */
+#define TG_UPLOAD_FIRST 65535u /* bytes that a handshake's window can promise, which is not scaled (RFC 7323 section 2.2) */
+#define TG_UPLOAD_GROWTH 4u    /* slow start's doubling, and as much again since the count is half a round trip old */
 
 /* State of an upload in addition to that of any flow. */
 struct tg_upload {
@@ -196,7 +197,7 @@ TG_INLINE tg_u32 tg_upload_start(struct tg_upload *u, const struct tg_arrival *a
 {
 	tg_u64 round = tg_flow_round(&u->flow, a);
 
-	u->grown = tg_max(tg_max(u->grown, TG_UPLOAD_FIRST), tg_window_bytes(4 * round));
+	u->grown = tg_max(tg_max(u->grown, TG_UPLOAD_FIRST), tg_window_bytes(TG_UPLOAD_GROWTH * round));
 	return u->grown;
 }
 

@@ -4,6 +4,7 @@
 pub mod afc;
 pub mod copa;
 pub mod drwa;
+pub mod judge;
 pub mod l4s;
 mod means;
 pub mod measurements;

@@ -8,9 +8,9 @@
 #include "../tide.h"
 #include "echo.h"
 
-#define TG_HOLD_DEAF_US (3 * TG_SECOND_US) /* without an echo, while data come, nothing waits */
-#define TG_HOLD_FORGET_SHIFT 4		   /* what is forgotten of the largest window in a second */
-#define TG_HOLD_WIDE_US (16 * TG_MS_US)	   /* between two looks at it */
+#define TG_HOLD_DEAF_US (3 * TG_SECOND_US) /* without an echo, while data come, nothing waits; swept */
+#define TG_HOLD_FORGET_SHIFT 4		   /* of the largest window is forgotten in a second; swept */
+#define TG_HOLD_WIDE_US (16 * TG_MS_US)	   /* choice: between two looks at it */
 
 struct tg_steered {
 	tg_u64 wide_us; /* when `wide` was last looked at */

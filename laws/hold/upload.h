@@ -27,9 +27,9 @@
 
 #include "../hold.h"
 
-#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest W of late, */
-#define TG_HOLD_UP_LEAST 4u    /* and segments beyond those, that a window may have */
-#define TG_HOLD_UP_ANSWERS 64u /* over so many it is averaged for how much each stands */
+#define TG_HOLD_UP_OUTGROWN 10u /* eighths of the largest W of late; swept, */
+#define TG_HOLD_UP_LEAST 4u    /* and segments beyond those, that a window may have; swept */
+#define TG_HOLD_UP_ANSWERS 64u /* over so many it is averaged for how much each stands; swept */
 
 struct tg_hold_up {
 	/* Written by what leaves. */
@@ -130,7 +130,7 @@ TG_INLINE int tg_hold_up_outgrown(const struct tg_hold_up *h, tg_u64 now_us)
 
 	return tg_hold_up_holds(h) && h->waiting && tg_hold_up_window(h) > most &&
 	       tg_clocked_is_free(&h->clocked) &&
-	       (!h->signals || now_us - h->signalled_us >= 2 * tg_hold_up_round_us(h));
+	       (!h->signals || now_us - h->signalled_us >= TG_HOLD_SIGNAL_ROUNDS * tg_hold_up_round_us(h));
 }
 
 /* Counts what leaves or arrives of late, by which a direction is told. */

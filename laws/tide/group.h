@@ -15,20 +15,22 @@
 #include "recheck.h"
 #include "sharing.h"
 
-#define TG_GROUP_BYTES (64 * TG_DEFAULT_MSS) /* who has brought less shows nothing to others */
-#define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want, */
-#define TG_GROUP_TURN_ROUNDS 64u	     /* or for so many round trips, if that is longer, */
-#define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* and a group of which nothing comes */
-#define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less */
-#define TG_GROUP_CROWD 48	     /* what others must have found together to make it so, too, */
-#define TG_GROUP_CROWD_MAX 64	     /* what counts of it at most, */
-#define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then */
-#define TG_GROUP_MANY 6u			     /* members that make a common queue likely for one more */
-#define TG_GROUP_FULL 128u		     /* buckets without an empty queue before an offset is doubted */
-#define TG_GROUP_SEGMENTS 2u	     /* of each hungry member, with which the queue may run empty */
-#define TG_GROUP_LEFT 8u	     /* how often a departure makes it harder to come back */
-#define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip, */
-#define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this */
+#define TG_GROUP_BYTES (64 * TG_DEFAULT_MSS) /* choice: who has brought less shows nothing to others */
+#define TG_GROUP_TURN_US (4 * TG_SECOND_US)  /* how long one flow alone may hold a place that others want; swept, */
+#define TG_GROUP_TURN_ROUNDS 64u	     /* or for so many round trips, if that is longer: slow proofs need them; swept, */
+#define TG_GROUP_IDLE_US (60 * TG_SECOND_US) /* choice: and a group of which nothing comes */
+#define TG_GROUP_APART_US (16 * TG_MS_US)    /* comparisons are half a round trip apart, but no less; swept */
+#define TG_GROUP_CROWD 48	     /* what others must have found together to make it so, too: four proofs; swept, */
+#define TG_GROUP_CROWD_MAX 64	     /* what counts of it at most; swept, */
+#define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then; swept */
+#define TG_GROUP_MANY 6u	     /* members that make a common queue likely for one more; swept */
+#define TG_GROUP_FULL 128u	     /* buckets without an empty queue before an offset is doubted; swept */
+#define TG_GROUP_SEGMENTS 2u	     /* of each hungry member, with which the queue may run empty; swept */
+#define TG_GROUP_LEFT 8u	     /* choice: how often a departure makes it harder to come back, twice as far each time */
+#define TG_GROUP_OFFSET_PART 4u	     /* of an offset that is found too large, a packet; swept */
+#define TG_GROUP_OWN_ERROR_SHIFT 2   /* of the first guess of a rate's error, where the group has known the rate; swept */
+#define TG_GROUP_DIP_US TG_SECOND_US	     /* wait after the first dip; swept, */
+#define TG_GROUP_DIP_MAX_US (16 * TG_SECOND_US) /* doubled up to this; swept */
 
 /* When a record lets its queue sink again. */
 struct tg_dip {
@@ -233,7 +235,7 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 	TG_FORGET();
 	if (t->state != TG_TIDE_STARTING && rate > 0) {
 		tg_tide_run(own, rate);
-		own->d1 >>= 2;
+		own->d1 >>= TG_GROUP_OWN_ERROR_SHIFT;
 		own->d2 = own->d1;
 	}
 	s->name = 0;
@@ -388,7 +390,7 @@ TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_moment *m,
 {
 	if (s->offset_us <= 0 || m->queue_us > empty_us || queue_us <= m->queue_us + empty_us)
 		return;
-	s->offset_us -= (tg_s32)tg_min((queue_us - m->queue_us) / 4, (tg_u32)s->offset_us);
+	s->offset_us -= (tg_s32)tg_min((queue_us - m->queue_us) / TG_GROUP_OFFSET_PART, (tg_u32)s->offset_us);
 }
 
 /* Whether the group's queue could run empty. Many small windows, rounded up to whole segments, keep one. */
@@ -403,7 +405,7 @@ TG_INLINE void tg_group_doubt_offset(struct tg_sharing *s, const struct tg_tide 
 {
 	if (s->offset_us > 0 && t->full > TG_GROUP_FULL && queue_us <= tg_tide_empty_us(t) &&
 	    tg_group_may_empty(t))
-		s->offset_us -= (tg_s32)tg_min((tg_u32)s->offset_us / 4 + TG_MS_US, (tg_u32)s->offset_us);
+		s->offset_us -= (tg_s32)tg_min((tg_u32)s->offset_us / TG_GROUP_OFFSET_PART + TG_MS_US, (tg_u32)s->offset_us);
 }
 
 #endif
