@@ -38,7 +38,7 @@
 #include "hold/steered.h"
 
 #define TG_HOLD_MAX_US (2 * TG_SECOND_US)  /* choice: nothing waits longer */
-#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* choice: of who has brought less the delay is not asked for: a page's object, */
+#define TG_HOLD_ASKS (16 * TG_DEFAULT_MSS) /* choice: of who has brought less the delay is not asked for, */
 #define TG_HOLD_BULK (64 * TG_DEFAULT_MSS) /* and nothing of it waits */
 #define TG_HOLD_ONE_WAY 8u		   /* what arrives is so many times what leaves, at least: acknowledgements are less; swept */
 #define TG_HOLD_TALK (1u << 20)		   /* choice: bytes over which that is seen */

@@ -19,9 +19,9 @@
 #define TG_TIDE_UNTOUCHED_US (10 * TG_SECOND_US) /* as old as BBR lets its own smallest round trip become (its RTpropFilterLen); swept */
 #define TG_TIDE_PATIENCE 4u		   /* lags that a first "no" holds: the probe itself took two; swept */
 #define TG_TIDE_PATIENCE_MAX_US (160 * TG_SECOND_US) /* choice: a probe costs a round trip of queue */
-#define TG_TIDE_RECHECK_US (4 * TG_SECOND_US) /* swept */
+#define TG_TIDE_RECHECK_US (4 * TG_SECOND_US) /* until a floor that has risen is checked; swept */
 #define TG_TIDE_ECHOED_MOVES 8u /* parts of a round trip: told by echoes delay may move by one, of the two at least that a probe adds */
-#define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US) /* swept */
+#define TG_TIDE_ECHOED_PATIENCE_US (2 * TG_SECOND_US) /* that a "no" holds where echoes tell the delay; swept */
 #define TG_TIDE_ECHOED_SETTLES_US (500 * TG_MS_US) /* since the queue was seen empty, or asked about; swept */
 
 /* Whether the lag of the flow `s` has grown since it saw an empty queue: a queue on the data's way does not lengthen the
@@ -65,21 +65,20 @@ TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 {
 	tg_u32 round_us = t->h_us + t->level_us;
 	tg_s64 x = tg_tide_rate(t);
-	tg_s64 least = x + tg_tide_part(x, TG_TIDE_ROOM_SHIFT);
-	tg_s64 most = x + tg_tide_part(x, TG_TIDE_ROOM_MOST_SHIFT);
 
 	t->state = TG_TIDE_PROBING;
 	t->probes++;
 	t->before = x;
 	t->before_us = t->level_us;
 	t->aim = t->touched_m - tg_tide_part(t->touched_m, TG_TIDE_SUNK_SHIFT);
-	if (t->aim > most)
-		t->aim = most;
-	if (t->aim < least)
-		t->aim = least;
+	if (t->aim > x + tg_tide_part(x, TG_TIDE_ROOM_MOST_SHIFT))
+		t->aim = x + tg_tide_part(x, TG_TIDE_ROOM_MOST_SHIFT);
+	if (t->aim < x + tg_tide_part(x, TG_TIDE_ROOM_SHIFT))
+		t->aim = x + tg_tide_part(x, TG_TIDE_ROOM_SHIFT);
 	/* On top of the margin: otherwise a queue of ours would hardly grow by more than the tolerance for echoes. */
 	if (t->echoed)
-		t->aim = tg_tide_least(t->m + tg_tide_margin(t) + tg_tide_part(x, TG_TIDE_ROOM_SHIFT), most);
+		t->aim = tg_tide_least(t->m + tg_tide_margin(t) + tg_tide_part(x, TG_TIDE_ROOM_SHIFT),
+				       x + tg_tide_part(x, TG_TIDE_ROOM_MOST_SHIFT));
 	t->probe_window =
 		tg_window_bytes(((tg_u64)t->aim * round_us >> TG_TIDE_Q) + t->mss);
 	t->watch_us = now_us + round_us;

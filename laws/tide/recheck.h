@@ -5,7 +5,7 @@
 
 #include "path.h"
 
-#define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US) /* swept */
+#define TG_TIDE_RECHECK_MAX_US (16 * TG_SECOND_US) /* doubled up to this; swept */
 #define TG_TIDE_RECHECK_ROUNDS 2u /* one until the smaller window shows, and one to look */
 #define TG_TIDE_RECHECK_LAG 2u	  /* part of the lag that is tried; swept */
 #define TG_TIDE_FALL_US (8 * TG_MS_US) /* a scheduler's bursts of 4 ms move a floor by less; swept */

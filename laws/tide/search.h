@@ -12,7 +12,7 @@
 #define TG_GROUP_BESIDE_PART 32u /* of a lag: as far apart two packets may be, in which a queue moves as an empty one may */
 #define TG_GROUP_APART_PART 2u	 /* of a round trip lies between two comparisons: a window shows after a whole one; swept */
 #define TG_GROUP_LOOKS 64u	 /* a round trip at most: the packet's work */
-#define TG_GROUP_TICKS 4u	 /* of the peer's clock a movement has at least: two for either end of it */
+#define TG_GROUP_TICKS 4u	 /* of the peer's clock a movement has at least: likewise one at either end of two delays */
 #define TG_GROUP_NOISE_PART 16u	 /* of a difference, a look: as a flow's own lag follows; swept */
 #define TG_GROUP_BIAS_SHIFT 3	 /* likewise of what one flow sees more; swept */
 #define TG_GROUP_LIKELY 2	 /* part of a proof that is one where many share the queue; swept */
