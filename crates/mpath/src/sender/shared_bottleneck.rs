@@ -10,14 +10,15 @@ use crate::PathId;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence(f64);
 
-/// What the evidence is made of: what is assumed, and when it is enough.
+/// What the evidence is made of: what is assumed, and when it is enough. What is "swept" is judged by `./dev constants`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Odds {
     /// How often a shared queue that overflows is seen to be full: a path of few packets may miss it. Swept.
     pub seen: f64,
     /// Nothing is held for rarer than that. Swept.
     pub rare: f64,
-    /// The logarithm of the odds that is taken for certain: of 20 to 1, an error of 1 in 20 (Wald 1945: ln ((1 − β) ÷ α)).
+    /// The logarithm of the odds that is taken for certain: of 20 to 1, an error of one in twenty (Wald, "Sequential
+    /// tests of statistical hypotheses", 1945). Swept.
     pub certain: f64,
     /// So far it goes at most, as a multiple of that, so that what changes is noticed. Swept.
     pub most: f64,
