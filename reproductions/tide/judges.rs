@@ -196,7 +196,11 @@ fn hold(set: Set) -> Result<Judge> {
             Measure::more("CUBIC: utilisation, %", score(cubic, |s| s.utilisation)),
             Measure::less("mean queueing delay, ms", score(cubic, |s| s.mean_ms)),
             Measure::less("its own round trip, p95, ms", move |s| {
-                let own = |run: &RunResult| run.flows.first().map_or(FLOOR_MS, |f| f.rtt_ms.p95);
+                let own = |run: &RunResult| {
+                    run.flows
+                        .first()
+                        .map_or(FLOOR_MS, |f| f.rtt_ms.p95.max(FLOOR_MS))
+                };
                 geometric_mean(owned.iter().map(|trial| s.mean(&trial.by(cubic), own)))
             }),
             Measure::more("BBR: utilisation, %", score(bbr, |s| s.utilisation)),

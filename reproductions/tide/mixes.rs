@@ -46,7 +46,7 @@ pub fn few(numbers: std::ops::RangeInclusive<usize>) -> Result<Vec<Mix>> {
     ];
     let families = families::ALL.iter();
     let families = families.filter(|family| ABOUT.contains(&family.name));
-    let mixes = families.flat_map(|family| numbers.clone().map(|n| Mix::draw(family, n)));
+    let mixes = families.flat_map(|family| numbers.clone().map(move |n| Mix::draw(family, n)));
     mixes.collect()
 }
 

@@ -37,7 +37,7 @@ struct Args {
     #[arg(long, value_name = "FOLDER")]
     traces: Option<PathBuf>,
     /// How often every run is repeated
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
     /// Only these judges
     #[arg(long, value_name = "JUDGE")]

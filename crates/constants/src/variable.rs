@@ -57,7 +57,7 @@ impl Variable {
             place: constant.header,
             says: constant.says,
             in_use: constant.in_use() as f64,
-            judges: judges.map_or(&[], |(_, judges)| judges),
+            judges: judges.map_or(&[][..], |(_, judges)| *judges),
             whole: true,
             set: Box::new(move |value| constant.set(value as i64)),
         }
@@ -112,18 +112,21 @@ fn of_mpath() -> Vec<Variable> {
             |odds| &mut odds.most,
         ),
     ];
-    let variable = |(name, says, part): (&'static str, &'static str, Part)| Variable {
-        name,
-        place: "mPath, Odds",
-        says,
-        in_use: *part(&mut Odds::IN_USE.clone()),
-        judges: &MPATH,
-        whole: false,
-        set: Box::new(move |value| {
-            let mut odds = Odds::IN_USE;
-            *part(&mut odds) = value;
-            set_odds(odds);
-        }),
+    let variable = |(name, says, part): (&'static str, &'static str, Part)| {
+        let mut in_use = Odds::IN_USE;
+        Variable {
+            name,
+            place: "mPath, Odds",
+            says,
+            in_use: *part(&mut in_use),
+            judges: &MPATH,
+            whole: false,
+            set: Box::new(move |value| {
+                let mut odds = Odds::IN_USE;
+                *part(&mut odds) = value;
+                set_odds(odds);
+            }),
+        }
     };
     parts.into_iter().map(variable).collect()
 }
