@@ -8,10 +8,10 @@
 
 /*
  * Each constant of tide says where its value comes from: a paper, an RFC, clocks, arithmetic, the verifier, or "swept":
- * then docs/internals/law.md has what `./dev constants` shows for half of it to twice as much. The law's build for that
+ * then `./dev constants` shows what half of it to twice as much does (docs/internals/law.md). The law's build for that
  * sweep knows by this word what it may vary (crates/laws/tunable.rs). A "choice" bounds what rarely happens.
  */
-#define TG_TIDE_BUCKETS 8u		   /* a lag; swept: flat from 4 to 16 */
+#define TG_TIDE_BUCKETS 8u		   /* a lag, flat from 4 to 16 in the packet model; swept */
 #define TG_TIDE_Q 24			   /* arithmetic: rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)	   /* clocks: a tick of 1 ms at either end */
 #define TG_TIDE_EMPTY_PART 32u		   /* of a lag; swept */
