@@ -73,7 +73,7 @@ TG_INLINE tg_u32 tg_delay_back(const struct tg_delay *d, tg_u32 tsval, tg_u32 us
  * or 1 us. Bounds are their geometric means; a unit of 16 ms and more is too coarse for a queue. */
 TG_INLINE tg_u32 tg_delay_tick(tg_u32 elapsed_us, tg_u32 ticks)
 {
-	tg_u32 us = ticks ? elapsed_us / ticks : TG_OPEN;
+	tg_u32 us = ticks ? elapsed_us / ticks : TG_INFINITE_US;
 
 	if (us < 2)
 		return 1;
@@ -183,7 +183,7 @@ TG_INLINE void tg_delay_follow_clock(struct tg_delay *d, tg_u32 now_us)
 
 /*
  * A segment with `tsval` tells how long data were on their way; `us` is the time at our end. Returns their queueing
- * delay in us, or TG_OPEN if the peer's clock is not understood. The floor of a late-comer hides the queue that its
+ * delay in us, or TG_DELAY_UNKNOWN if the peer's clock is not understood. The floor of a late-comer hides the queue that its
  * first packet met (`tide/group.h` finds it).
  */
 TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
@@ -197,7 +197,7 @@ TG_INLINE tg_u32 tg_delay_arrived(struct tg_delay *d, tg_u32 tsval, tg_u32 us)
 		d->floor_us = tg_delay_forward(d, tsval, us);
 	}
 	if (!d->tick_us)
-		return TG_OPEN;
+		return TG_DELAY_UNKNOWN;
 	tg_delay_follow_clock(d, us);
 	relative_us = tg_delay_forward(d, tsval, us);
 	d->fell_us = tg_before(relative_us, d->floor_us) ? d->floor_us - relative_us : 0;

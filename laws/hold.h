@@ -111,7 +111,7 @@ TG_INLINE tg_u32 tg_hold_most(const struct tg_hold *h)
 /* Whether anything of it is made to wait. */
 TG_INLINE int tg_hold_holds(const struct tg_hold *h)
 {
-	return h->gated && h->steered.wanted != TG_OPEN && tg_hold_is_bulk(h) && tg_clocked_may_wait(&h->clocked);
+	return h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_is_bulk(h) && tg_clocked_may_wait(&h->clocked);
 }
 
 /* w - W: bytes by which what leaves is to lag behind what has arrived. */
@@ -236,7 +236,7 @@ TG_INLINE void tg_hold_learn_window(struct tg_hold *h, tg_u64 now_us)
 	/* While nothing waits, take the largest window of a round trip: the sender's pacing makes it seem to fall. */
 	if (!tg_clocked_may_wait(&h->clocked))
 		w = tg_max(h->largest, h->larger);
-	if (h->gated && h->steered.wanted != TG_OPEN && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
+	if (h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_is_bulk(h) && now_us - h->arrived_us < rtt_us)
 		tg_clocked_saw(&h->clocked, now_us, w, w > h->steered.wanted ? w - h->steered.wanted : 0,
 			       tg_max(h->steered.wanted / TG_HOLD_LEAST_PART, TG_HOLD_LEAST_SEGMENTS * h->steered.mss), h->steered.wide, rtt_us, h->waited_us);
 }

@@ -39,7 +39,7 @@ TG_INLINE void tg_upload_init(struct tg_upload *u)
 {
 	tg_flow_init(&u->flow);
 	u->flow.delay.upload = 1;
-	u->flow.queue_us = TG_OPEN;
+	u->flow.queue_us = TG_DELAY_UNKNOWN;
 }
 
 /* The peer, which uses timestamps, answers our SYN: what it promises is known, and that no
@@ -89,7 +89,7 @@ TG_INLINE tg_u32 tg_upload_delivered(struct tg_upload *u, const struct tg_ack *a
  */
 TG_INLINE tg_u32 tg_upload_lag(struct tg_upload *u, tg_u32 lag_us, tg_u32 path_us, tg_u64 now_us)
 {
-	tg_least_note(&u->lag_us, lag_us, path_us ? path_us : TG_OPEN, now_us);
+	tg_least_note(&u->lag_us, lag_us, path_us ? path_us : TG_INFINITE_US, now_us);
 	return tg_least(&u->lag_us);
 }
 
@@ -139,7 +139,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 			 a->sample_us - f->rtt_min_us);
 	TG_FORGET();
 	left_us = a->now_us - a->sample_us;
-	if (a->queue_us == TG_OPEN)
+	if (a->queue_us == TG_DELAY_UNKNOWN)
 		return;
 	a->lag_us = a->sample_us > a->queue_us ? a->sample_us - a->queue_us : 0;
 	a->lag_us = tg_upload_lag(u, a->lag_us, path->h_us, a->now_us);
@@ -215,7 +215,7 @@ TG_INLINE tg_u32 tg_upload_law(struct tg_upload *u, const struct tg_params *p, s
 	tg_u32 wanted;
 
 	if (!a->stamped || !tg_upload_steered_by(p))
-		return TG_OPEN;
+		return TG_UNLIMITED;
 	if (!a->len)
 		return u->flow.wanted;
 	wanted = tg_flow_law(&u->flow, p, i, a);

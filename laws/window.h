@@ -69,7 +69,7 @@ TG_INLINE tg_u32 tg_window_raw(tg_u32 bytes, tg_u32 least, tg_u8 scale)
 }
 
 /*
- * The window field to send with `a`, when a law wants `wanted` bytes (TG_OPEN: the kernel's) and
+ * The window field to send with `a`, when a law wants `wanted` bytes (TG_UNLIMITED: the kernel's) and
  * the peer's segments have `mss` bytes. Notes what it returns as sent.
  */
 TG_INLINE tg_u16 tg_window_steer(struct tg_window *w, const struct tg_ack *a, tg_u32 wanted,

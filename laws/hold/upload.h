@@ -83,7 +83,7 @@ TG_INLINE int tg_hold_up_is_bulk(const struct tg_hold_up *h)
 /* Whether anything of it is made to wait. */
 TG_INLINE int tg_hold_up_holds(const struct tg_hold_up *h)
 {
-	return h->gated && h->steered.wanted != TG_OPEN && tg_hold_up_is_bulk(h);
+	return h->gated && h->steered.wanted != TG_UNLIMITED && tg_hold_up_is_bulk(h);
 }
 
 /* The place among all leaving bytes of a packet of `len` bytes that comes now, after all that wait. Several packets in
@@ -240,7 +240,7 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
 	a->echoed = 1;
 	a->binds = h->waiting != 0;
 	if (fresh) {
-		tg_least_note(&h->lag_us, s->echo.floor_us + back_us, t->h_us ? t->h_us : TG_OPEN, now_us);
+		tg_least_note(&h->lag_us, s->echo.floor_us + back_us, t->h_us ? t->h_us : TG_INFINITE_US, now_us);
 		a->lag_us = tg_least(&h->lag_us);
 		a->one_way_us -= back_us;
 	}
@@ -270,7 +270,7 @@ TG_INLINE void tg_hold_up_learns(struct tg_hold_up *h, struct tg_interface *i, t
 	tg_steered_listen(&h->steered, now_us);
 	TG_FORGET();
 	if (!tg_hold_up_is_upload(h))
-		h->steered.wanted = TG_OPEN;
+		h->steered.wanted = TG_UNLIMITED;
 	if (!h->steered.echo.rtt_us || !tg_hold_up_is_upload(h) || h->passed <= h->counted)
 		return;
 	tg_hold_up_measure(h, i, now_us, rtt_us != 0, back_us);

@@ -37,8 +37,8 @@ TG_INLINE void tg_tide_learn_lag(struct tg_tide *t, struct tg_share *s, const st
 	s->h_us = s->h_us ? tg_approach(s->h_us, lag_us, 1, TG_TIDE_LAG_PART) : lag_us;
 	if (t->h_us && t->hungry && s->hungry_epoch < t->epoch)
 		return;
-	t->h_us = tg_tide_lag(t->h_us, lag_us, a->now_us - t->lag_us);
-	t->lag_us = a->now_us;
+	t->h_us = tg_tide_lag(t->h_us, lag_us, a->now_us - t->lag_moved_at_us);
+	t->lag_moved_at_us = a->now_us;
 	t->uploading = a->uploading;
 	tg_least_note(&t->base_us, t->h_us, t->h_us, a->now_us);
 }
@@ -77,7 +77,7 @@ TG_INLINE void tg_tide_learn(struct tg_tide *t, tg_s64 x, int empty)
 {
 	if (empty)
 		x += tg_tide_part(x, TG_TIDE_GROWTH_SHIFT);
-	if (x < t->m && t->full < TG_TIDE_FULL)
+	if (x < t->m && t->backlogged < TG_TIDE_FULL)
 		return;
 	tg_tide_learn_error(t, x);
 	t->m += (x - t->m) >> TG_TIDE_MEAN_SHIFT;
@@ -94,7 +94,7 @@ TG_INLINE void tg_tide_note_level(struct tg_tide *t)
 {
 	tg_u32 slack_us = tg_tide_still_us(t);
 
-	t->standing = t->least_us <= tg_tide_empty_us(t) ? 0 : t->standing + 1;
+	t->standing_buckets = t->least_us <= tg_tide_empty_us(t) ? 0 : t->standing_buckets + 1;
 	if (t->least_us > t->level_us + slack_us || t->level_us > t->least_us + slack_us) {
 		t->level_us = t->least_us;
 		t->steady = 0;
@@ -111,12 +111,12 @@ TG_INLINE int tg_tide_is_full(struct tg_tide *t)
 	if (t->bucket_end_us < t->yield_us)
 		return 0;
 	if (!t->bound)
-		return t->full >= TG_TIDE_BUCKETS;
+		return t->backlogged >= TG_TIDE_BUCKETS;
 	if (!t->width_us[(t->next + 1) % TG_TIDE_BUCKETS] || x > t->peak + tg_tide_part(t->peak, TG_TIDE_FLAT_SHIFT)) {
 		t->peak = x;
-		t->full = 0;
+		t->backlogged = 0;
 	}
-	return t->full >= TG_TIDE_FLAT;
+	return t->backlogged >= TG_TIDE_FLAT;
 }
 
 /* Closes the open bucket, in which data were `seen`. One without, between two bursts of the link's
@@ -129,15 +129,15 @@ TG_INLINE void tg_tide_close(struct tg_tide *t, int seen)
 	t->sum_us = t->sum_us + t->open_us - t->width_us[slot];
 	t->bytes[slot] = t->current;
 	t->width_us[slot] = t->open_us;
-	t->full = seen && t->least_us <= tg_tide_empty_us(t) ? 0 : t->full + 1;
+	t->backlogged = seen && t->least_us <= tg_tide_empty_us(t) ? 0 : t->backlogged + 1;
 	if (seen)
 		tg_tide_note_level(t);
 	t->current = 0;
-	t->least_us = TG_OPEN;
+	t->least_us = TG_INFINITE_US;
 	if (t->state != TG_TIDE_STARTING) {
-		tg_tide_learn(t, tg_tide_rate(t), !t->full);
+		tg_tide_learn(t, tg_tide_rate(t), !t->backlogged);
 		t->forecast[slot] = t->m;
-	} else if (tg_tide_is_full(t) && t->standing >= TG_TIDE_STARTED) {
+	} else if (tg_tide_is_full(t) && t->standing_buckets >= TG_TIDE_STARTED) {
 		tg_tide_run(t, tg_tide_rate(t));
 	}
 	t->next++;
@@ -146,8 +146,8 @@ TG_INLINE void tg_tide_close(struct tg_tide *t, int seen)
 TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 {
 	t->state = TG_TIDE_STARTING;
-	t->standing = 0;
-	t->full = 0;
+	t->standing_buckets = 0;
+	t->backlogged = 0;
 	t->steady = 0;
 	t->current = 0;
 	t->sum = 0;
@@ -157,7 +157,7 @@ TG_INLINE void tg_tide_restart(struct tg_tide *t, tg_u64 now_us)
 		t->width_us[i] = 0;
 	}
 	t->peak = 0;
-	t->least_us = TG_OPEN;
+	t->least_us = TG_INFINITE_US;
 	tg_tide_open(t, now_us);
 	t->touched_us = now_us;
 	t->patience_us = 0;

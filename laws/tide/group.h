@@ -227,7 +227,7 @@ TG_INLINE void tg_group_leave(struct tg_interface *i, struct tg_share *share, st
 	tg_group_forget_offset(share, s);
 	*own = (struct tg_tide){ 0 };
 	own->h_us = tg_max(share->h_us, 1);
-	own->lag_us = a->now_us;
+	own->lag_moved_at_us = a->now_us;
 	own->arrived_us = a->now_us;
 	own->mss = t->mss;
 	tg_least_note(&own->base_us, own->h_us, own->h_us, a->now_us);
@@ -403,7 +403,7 @@ TG_INLINE int tg_group_may_empty(const struct tg_tide *t)
  * beyond it is theirs alone. Without this one member with another queue behind the common one would slow down all. */
 TG_INLINE void tg_group_doubt_offset(struct tg_sharing *s, const struct tg_tide *t, tg_u32 queue_us)
 {
-	if (s->offset_us > 0 && t->full > TG_GROUP_FULL && queue_us <= tg_tide_empty_us(t) &&
+	if (s->offset_us > 0 && t->backlogged > TG_GROUP_FULL && queue_us <= tg_tide_empty_us(t) &&
 	    tg_group_may_empty(t))
 		s->offset_us -= (tg_s32)tg_min((tg_u32)s->offset_us / TG_GROUP_OFFSET_PART + TG_MS_US, (tg_u32)s->offset_us);
 }

@@ -15,6 +15,7 @@
 #define TG_TIDE_Q 24			   /* arithmetic: rates are in 1/2^24 byte a microsecond, 1/16 byte a second */
 #define TG_TIDE_EMPTY_US (2 * TG_MS_US)	   /* clocks: a tick of 1 ms at either end */
 #define TG_TIDE_EMPTY_PART 32u		   /* of a lag; swept */
+#define TG_TIDE_RAN_EMPTY 0xffffffffu	   /* buckets: the queue did in this one, whose end makes 0 of it */
 #define TG_TIDE_TREMBLE_US (2 * TG_MS_US)  /* a trial on Starlink's changing paths; swept */
 #define TG_TIDE_MARGIN_EIGHTHS 11u	   /* of both errors: how many bytes waiting a lost one is worth; swept */
 
@@ -35,7 +36,7 @@ struct tg_tide {
 	tg_u64 arrived_us;	/* last arrival; 0: none yet */
 	tg_u64 bucket_end_us;
 	tg_u64 epoch_end_us;
-	tg_u64 lag_us;		/* when H was last moved */
+	tg_u64 lag_moved_at_us;	/* when H was last moved */
 	tg_u64 touched_us;	/* when the queue was last seen empty */
 	tg_u64 probed_us;	/* when the last probe ended */
 	tg_u64 watch_us;	/* when what the probe let in begins to arrive */
@@ -62,9 +63,9 @@ struct tg_tide {
 	tg_u32 errors;		/* errors averaged into d2, up to TG_TIDE_FAR_COUNT */
 	tg_u32 h_us;		/* H; 0: not known yet */
 	tg_u32 least_us;	/* smallest forward queueing delay in the open bucket */
-	tg_u32 standing_us;	/* forward queueing delay of the last packet */
-	tg_u32 standing;	/* buckets with data in a row that ended with a standing queue */
-	tg_u32 full;		/* buckets in a row in which the queue did not run empty */
+	tg_u32 queue_us;	/* forward queueing delay of the last packet */
+	tg_u32 standing_buckets; /* with data, in a row, that ended with a standing queue */
+	tg_u32 backlogged;	/* buckets in a row in which the queue did not run empty, or TG_TIDE_RAN_EMPTY */
 	tg_u32 level_us;	/* at which the buckets' smallest delays stand */
 	tg_u32 steady;		/* for how many buckets with data */
 	tg_u32 next;		/* slot of the open bucket */

@@ -83,7 +83,7 @@ TG_INLINE void tg_tide_begin_probe(struct tg_tide *t, tg_u64 now_us)
 		tg_window_bytes(((tg_u64)t->aim * round_us >> TG_TIDE_Q) + t->mss);
 	t->watch_us = now_us + round_us;
 	t->watch_end_us = t->watch_us + t->h_us;
-	t->watched_us = TG_OPEN;
+	t->watched_us = TG_INFINITE_US;
 	t->watches = 1;
 }
 
@@ -120,7 +120,7 @@ TG_INLINE void tg_tide_watch_on(struct tg_tide *t, tg_u64 now_us)
 {
 	t->watches++;
 	t->watch_end_us = now_us + t->h_us;
-	t->watched_us = TG_OPEN;
+	t->watched_us = TG_INFINITE_US;
 }
 
 /* The delay that was taken for queue belongs to the path: the lag grows by it, and the forecast, which fell only

@@ -29,7 +29,7 @@ TG_INLINE void tg_tide_turn_epoch(struct tg_tide *t, tg_u64 now_us)
 	t->epoch++;
 	if (t->state != TG_TIDE_RECHECKING)
 		t->span++;
-	t->epoch_us = t->h_us + t->standing_us;
+	t->epoch_us = t->h_us + t->queue_us;
 	t->epoch_end_us = now_us + t->epoch_us;
 }
 
@@ -93,7 +93,7 @@ TG_INLINE tg_s64 tg_tide_left(const struct tg_tide *t)
 	return t->hungry && sated < t->m ? t->m - sated : t->m;
 }
 
-/* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_OPEN while it
+/* The path's window in bytes for the forecast `m` if all its flows had the lag `h_us`, or TG_UNLIMITED while it
  * starts for the first time; after idleness what is remembered, or what slow start needs over what has
  * come in a lag. Five segments at least: rounding by window scale may cost one, and an even number is
  * acknowledged without waiting. */
@@ -103,7 +103,7 @@ TG_INLINE tg_u32 tg_tide_window(const struct tg_tide *t, tg_u32 h_us, tg_s64 m)
 	tg_u64 bytes = (((tg_u64)m * h_us + margin * tg_tide_margin_us(t)) >> TG_TIDE_Q) + t->mss;
 
 	if (t->state == TG_TIDE_STARTING && !t->m)
-		return TG_OPEN;
+		return TG_UNLIMITED;
 	if (t->state == TG_TIDE_STARTING)
 		bytes = tg_max64(bytes, TG_TIDE_GROWTH * (t->sum + t->current));
 	if (t->state == TG_TIDE_PROBING)
@@ -124,8 +124,8 @@ TG_INLINE tg_u32 tg_tide_share(const struct tg_tide *t, const struct tg_share *s
 
 	window = tg_tide_window(t, parts > weight && s->h_us ? s->h_us : t->h_us,
 				hungry ? tg_tide_left(t) : t->m);
-	if (window == TG_OPEN)
-		return TG_OPEN;
+	if (window == TG_UNLIMITED)
+		return TG_UNLIMITED;
 	window = tg_window_bytes((tg_u64)window * weight / parts);
 	if (window < TG_TIDE_WHOLE_SEGMENTS * t->mss)
 		window = (window + t->mss - 1) / t->mss * t->mss;
