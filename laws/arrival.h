@@ -33,12 +33,14 @@ struct tg_arrival {
 	tg_u32 echo_us;	   /* the same, or one that a sender's silence may have stretched */
 	tg_u32 rtt_min_us; /* the flow's smallest, 0 before the first */
 	tg_u32 queue_us;   /* forward queueing delay, TG_DELAY_UNKNOWN while nothing tells it */
+	tg_u32 met_us;	   /* when it met the queue that it shares with others: left it, or an upload's entered it */
 	tg_u32 one_way_us; /* one-way delay but for a constant, modulo 2^32 */
 	tg_u32 tick_us;	   /* unit of the peer's clock */
 	tg_u32 rd_us;	   /* relative one-way delay without the clocks' drift, modulo 2^32 */
 	tg_u32 lag_us;	   /* the sample less the queueing delay, or what stands for that; 0 for none */
 	tg_u32 beside_us;  /* queueing delay that a flow of another record saw just before; 0: none */
-	tg_u32 fell_us;	   /* by how much this packet lowered the flow's floor */
+	tg_u32 fell_us;	   /* by how much this packet lowered the flow's floor, that of its delay or RTTmin, */
+	tg_u32 bared_us;   /* and how much more of the queue that of its delay shows since */
 };
 
 #endif

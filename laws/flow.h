@@ -186,11 +186,11 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, struct tg_arrival *a)
 	a->queue_us = a->stamped ? tg_delay_arrived(&f->delay, a->tsval, now_us) : TG_DELAY_UNKNOWN;
 	a->fresh = 1;
 	a->bound = !a->stamped;
-	a->fell_us = f->delay.fell_us;
+	a->fell_us = a->bared_us = f->delay.fell_us;
 	if (a->queue_us != TG_DELAY_UNKNOWN)
 		return;
 	a->fresh = round_us != 0;
-	a->fell_us = 0;
+	a->fell_us = a->bared_us = 0;
 	if (f->delay.rounds)
 		a->queue_us = f->queue_us;
 	if (!round_us)
@@ -198,7 +198,7 @@ TG_INLINE void tg_flow_delay(struct tg_flow *f, struct tg_arrival *a)
 	if (least_us && round_us > least_us)
 		round_us = tg_max(least_us, round_us - tg_min(a->back_us, round_us));
 	a->queue_us = tg_delay_round(&f->delay, round_us, least_us);
-	a->fell_us = f->delay.fell_us;
+	a->fell_us = a->bared_us = f->delay.fell_us;
 }
 
 /* Measures a data segment, or several merged by the receiver's GRO. No step keeps values in registers for the next: the
@@ -221,6 +221,7 @@ TG_INLINE void tg_flow_measure(struct tg_flow *f, struct tg_arrival *a)
 				 a->sample_us - f->rtt_min_us);
 	TG_FORGET();
 	a->rtt_min_us = f->rtt_min_us;
+	a->met_us = (tg_u32)a->now_us;
 	a->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)a->now_us);
 	a->one_way_us = f->delay.rounds ? f->delay.floor_us + a->queue_us
 					: tg_delay_forward(&f->delay, a->tsval, (tg_u32)a->now_us);
@@ -282,6 +283,7 @@ TG_INLINE void tg_flow_rise(struct tg_flow *f, const struct tg_tide *t, struct t
 {
 	tg_u32 rise_us = tg_tide_rise(t, &f->share);
 
+	f->sharing.seen_us -= (tg_s32)rise_us;
 	tg_delay_raise(&f->delay, rise_us);
 	if (f->delay.rounds)
 		f->queue_us -= tg_min(rise_us, f->queue_us);
@@ -301,7 +303,7 @@ TG_INLINE tg_u32 tg_flow_tide(struct tg_flow *f, struct tg_interface *i, struct 
 	tg_group_arrives(i, &f->share, &f->sharing, &f->own, a);
 	TG_FORGET();
 	t = tg_group_record(i, &f->sharing, &f->own);
-	tg_group_doubt_offset(&f->sharing, t, a->queue_us);
+	tg_group_doubt_offset(i, &f->sharing, t, a->queue_us);
 	TG_FORGET();
 	tg_group_align(&f->sharing, a);
 	TG_FORGET();

@@ -130,7 +130,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	f->rtt_us = a->sample_us;
 	f->samples++;
 	a->queue_us = tg_delay_arrived(&f->delay, a->tsval, (tg_u32)left_us);
-	a->fell_us = f->delay.fell_us;
+	a->fell_us = a->bared_us = f->delay.fell_us;
 	TG_FORGET();
 	tg_flow_anchor(f, a);
 	TG_FORGET();
@@ -145,6 +145,7 @@ TG_INLINE void tg_upload_sample(struct tg_upload *u, const struct tg_tide *path,
 	a->lag_us = tg_upload_lag(u, a->lag_us, path->h_us, a->now_us);
 	u->rd_us = tg_delay_relative(&f->delay, a->tsval, (tg_u32)left_us);
 	u->one_way_us = tg_delay_forward(&f->delay, a->tsval, (tg_u32)left_us);
+	a->met_us = (tg_u32)left_us;
 	u->out_us = left_us + a->queue_us;
 	u->out_tsval = a->tsval;
 }
@@ -171,7 +172,7 @@ TG_INLINE void tg_upload_measure(struct tg_upload *u, struct tg_interface *i,
 			       : 0;
 	a->echo_us = a->sample_us;
 	a->queue_us = f->queue_us;
-	a->fell_us = 0;
+	a->fell_us = a->bared_us = 0;
 	a->lag_us = 0;
 	if (a->sample_us)
 		tg_upload_sample(u, path, a);

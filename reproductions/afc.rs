@@ -15,7 +15,7 @@ mod positions;
 mod server;
 mod shared;
 
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+use tidegate_study::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The paper.
 pub fn paper() -> Paper {

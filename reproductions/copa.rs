@@ -7,7 +7,7 @@ mod flows;
 mod paths;
 
 use anyhow::Result;
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+use tidegate_study::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The paper.
 pub fn paper() -> Paper {

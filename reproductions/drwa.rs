@@ -21,7 +21,7 @@ mod fig17;
 mod fig18;
 mod fig20;
 
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+use tidegate_study::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The paper.
 pub fn paper() -> Paper {

@@ -1,6 +1,6 @@
 //! What a constant of a law, or of mPath, is judged by: runs, and what is read from them.
 
-use tidegate_reproduce::{Case, Sample};
+use tidegate_study::{Case, Sample};
 
 /// Which runs: a value that was chosen by one set is checked by the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

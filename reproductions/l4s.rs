@@ -6,7 +6,7 @@ mod dualq;
 mod network;
 mod prague;
 
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+use tidegate_study::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The papers.
 pub fn paper() -> Paper {

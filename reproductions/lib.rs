@@ -18,7 +18,7 @@ pub mod sprout;
 pub mod tide;
 mod workloads;
 
-use tidegate_reproduce::Paper;
+use tidegate_study::Paper;
 
 /// Everything that can be reproduced.
 pub fn papers() -> Vec<Paper> {

@@ -14,7 +14,7 @@ mod read;
 mod recorded;
 
 use anyhow::Result;
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+use tidegate_study::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The thesis's chapter.
 pub fn paper() -> Paper {

@@ -23,7 +23,7 @@ mod pairs;
 mod tests;
 
 use emulab::Pace;
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+use tidegate_study::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The thesis's chapter.
 pub fn paper() -> Paper {

@@ -2,7 +2,7 @@
 
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure, Mark, Scale};
-use tidegate_reproduce::Sample;
+use tidegate_study::Sample;
 
 /// A bar for each of `groups` × `series`, `value(group, series)` high.
 pub fn bars(

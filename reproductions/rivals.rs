@@ -3,15 +3,15 @@
 mod changes;
 mod contenders;
 mod downloads;
+mod experiment;
 mod pages;
-mod scene;
 mod senders;
 mod starts;
 mod uploads;
 
 use crate::tide::paths;
 use anyhow::Result;
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+use tidegate_study::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The rivals.
 pub fn paper() -> Paper {

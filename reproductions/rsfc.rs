@@ -21,7 +21,7 @@ mod proxy;
 mod sets;
 mod steps;
 
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+use tidegate_study::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The thesis's chapter.
 pub fn paper() -> Paper {

@@ -2,7 +2,7 @@
 
 use crate::means::mean;
 use tidegate_measure::{BIN, quantiles};
-use tidegate_reproduce::Sample;
+use tidegate_study::Sample;
 
 /// Curves have a point each so many seconds.
 pub const BIN_S: f64 = BIN.as_secs_f64();

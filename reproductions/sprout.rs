@@ -6,7 +6,7 @@ mod loss;
 mod table;
 
 use anyhow::Result;
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+use tidegate_study::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The paper.
 pub fn paper() -> Paper {

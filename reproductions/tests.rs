@@ -1,7 +1,7 @@
 //! What holds for every paper.
 
 use std::collections::BTreeMap;
-use tidegate_reproduce::{Extent, Figure};
+use tidegate_study::{Extent, Figure};
 
 fn extents() -> [Extent; 3] {
     let of = |quick, lab| Extent {

@@ -27,7 +27,7 @@ mod uploads;
 mod windowless;
 
 use anyhow::Result;
-use tidegate_reproduce::{Extent, Figure, Paper, Seeds, Selection};
+use tidegate_study::{Extent, Figure, Paper, Seeds, Selection};
 
 /// The law.
 pub fn paper() -> Paper {

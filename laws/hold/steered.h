@@ -38,6 +38,7 @@ TG_INLINE void tg_steered_rise(struct tg_steered *s, const struct tg_tide *t, st
 {
 	tg_u32 rise_us = tg_tide_rise(t, &s->share);
 
+	s->sharing.seen_us -= (tg_s32)rise_us;
 	s->echo.floor_us += rise_us;
 	rise_us = tg_min(rise_us, a->queue_us);
 	a->queue_us -= rise_us;
@@ -56,7 +57,7 @@ TG_INLINE tg_u32 tg_steered_tide(struct tg_steered *s, struct tg_interface *i, t
 	tg_group_arrives(i, &s->share, &s->sharing, &s->own, a);
 	TG_FORGET();
 	t = tg_group_record(i, &s->sharing, &s->own);
-	tg_group_doubt_offset(&s->sharing, t, a->queue_us);
+	tg_group_doubt_offset(i, &s->sharing, t, a->queue_us);
 	TG_FORGET();
 	tg_group_align(&s->sharing, a);
 	TG_FORGET();
@@ -89,10 +90,11 @@ TG_INLINE void tg_steered_measure(struct tg_steered *s, tg_u64 now_us, tg_u32 le
 	a->sample_us = fresh ? s->echo.rtt_us : 0;
 	a->rtt_min_us = s->echo.floor_us;
 	a->queue_us = tg_echo_queue_us(&s->echo, now_us);
+	a->met_us = (tg_u32)now_us;
 	a->one_way_us = s->echo.rtt_us;
 	a->tick_us = 1;
 	a->lag_us = fresh ? s->echo.floor_us : 0;
-	a->fell_us = fresh ? s->echo.fell_us : 0;
+	a->fell_us = a->bared_us = fresh ? s->echo.fell_us : 0;
 	a->beside_us = 0;
 }
 

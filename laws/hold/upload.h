@@ -244,6 +244,7 @@ TG_INLINE void tg_hold_up_measure(struct tg_hold_up *h, struct tg_interface *i, 
 		a->lag_us = tg_least(&h->lag_us);
 		a->one_way_us -= back_us;
 	}
+	a->met_us = (tg_u32)now_us - s->echo.rtt_us;
 	a->now_us = tg_max64(out_us, t->arrived_us);
 }
 

@@ -25,6 +25,7 @@
 #define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then; swept */
 #define TG_GROUP_MANY 6u	     /* members that make a common queue likely for one more; swept */
 #define TG_GROUP_FULL 128u	     /* buckets without an empty queue before an offset is doubted; swept */
+#define TG_GROUP_NEVER 0xffffffffu   /* since it last ran empty: it was not let sink */
 #define TG_GROUP_SEGMENTS 2u	     /* of each hungry member, with which the queue may run empty; swept */
 #define TG_GROUP_LEFT 8u	     /* choice: how often a departure makes it harder to come back, twice as far each time */
 #define TG_GROUP_OFFSET_PART 4u	     /* of an offset that is found too large, a packet; swept */
@@ -58,6 +59,9 @@ struct tg_group {
 	tg_u32 invited;	 /* name of the group that its flows are found to share a queue with, */
 	tg_u32 invited_place; /* where that is, */
 	tg_s32 invited_bias_us; /* and how much more delay they see */
+	struct tg_dip dip;
+	tg_u32 sunk;	 /* for how many buckets the queue had stood when it was last let sink; TG_GROUP_NEVER: not since it ran empty */
+	tg_u32 unused;
 	struct tg_between between[TG_GROUPS]; /* what its members found in each place */
 	struct tg_moment moments[TG_MOMENTS];
 	struct tg_tide tide;
@@ -93,7 +97,7 @@ struct tg_sharing {
 	tg_u32 left;	  /* how often it has left a group */
 	tg_u32 heard;	  /* which of its speaker's moments is beside the packet, or TG_MOMENTS */
 	tg_u32 turn;	  /* place to compare with in turn */
-	tg_u32 unused;
+	tg_s32 seen_us;	  /* by how much more of a queue it sees than when it began */
 	tg_u32 found;	  /* place whose queue was found to be the flow's as well, or TG_GROUPS */
 	struct tg_look looks[TG_GROUPS];
 };
@@ -173,6 +177,25 @@ TG_INLINE void tg_group_begin(struct tg_tide *t, struct tg_share *share, int hun
 	t->wanting_now += tg_max(share->weight, 1);
 }
 
+/* How much more queueing delay the flow sees than what it was compared with, on average, by its present floor. */
+TG_INLINE tg_s32 tg_group_bias(const struct tg_sharing *s, const struct tg_look *l)
+{
+	return l->bias_us + s->seen_us;
+}
+
+/* The flow's floor is taken to hide so much of the queue. */
+TG_INLINE void tg_group_set_offset(struct tg_sharing *s, tg_s32 offset_us)
+{
+	s->seen_us += offset_us - s->offset_us;
+	s->offset_us = offset_us;
+}
+
+/* It hides less, by `by` at most. */
+TG_INLINE void tg_group_lower_offset(struct tg_sharing *s, tg_u32 by)
+{
+	tg_group_set_offset(s, s->offset_us - (tg_s32)tg_min(by, (tg_u32)s->offset_us));
+}
+
 /* The flow enters the group in `place`. If it sees less delay than the others there, its floor hides a queue; if it
  * sees more, their floors do, and they are rechecked. */
 TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
@@ -193,8 +216,8 @@ TG_INLINE void tg_group_enter(struct tg_interface *i, struct tg_share *share, st
 	s->place = place;
 	s->name = g->name;
 	s->joined = 1;
-	bias_us = l->name == g->name ? l->bias_us : 0;
-	s->offset_us = bias_us < 0 ? -bias_us : 0;
+	bias_us = l->name == g->name ? tg_group_bias(s, l) : 0;
+	tg_group_set_offset(s, bias_us < 0 ? -bias_us : 0);
 	if (share->h_us > (tg_u32)s->offset_us)
 		share->h_us -= (tg_u32)s->offset_us;
 	if (bias_us > (tg_s32)TG_TIDE_FALL_US && g->tide.state == TG_TIDE_RUNNING &&
@@ -210,7 +233,7 @@ TG_INLINE void tg_group_forget_offset(struct tg_share *share, struct tg_sharing 
 {
 	if (share->h_us)
 		share->h_us = tg_max(share->h_us + (tg_u32)s->offset_us, 1);
-	s->offset_us = 0;
+	tg_group_set_offset(s, 0);
 }
 
 /* It steers by its own record again, with the rate that it had. */
@@ -282,6 +305,8 @@ TG_INLINE void tg_group_show(struct tg_interface *i, struct tg_sharing *s, tg_u6
 		g->shared = 0;
 		g->invited = 0;
 		g->crowd = 0;
+		g->dip = (struct tg_dip){ 0 };
+		g->sunk = TG_GROUP_NEVER;
 		s->place = n;
 		s->name = g->name;
 		i->places = tg_max(i->places, n);
@@ -297,7 +322,7 @@ TG_INLINE void tg_group_invite(struct tg_group *g, const struct tg_sharing *s,
 		return;
 	g->invited = s->name;
 	g->invited_place = s->place;
-	g->invited_bias_us = -l->bias_us;
+	g->invited_bias_us = -tg_group_bias(s, l);
 }
 
 /* A flow of `g` follows an invitation, unless it has left that group for a reason. */
@@ -321,12 +346,12 @@ TG_INLINE void tg_group_follow(struct tg_interface *i, struct tg_share *share, s
 	}
 	if (l->name != name) {
 		l->name = name;
-		l->bias_us = g->invited_bias_us;
+		l->bias_us = g->invited_bias_us - s->seen_us;
 	}
 	if (g->shared) {
 		tg_group_leave(i, share, s, own, a);
 	} else {
-		l->bias_us = g->invited_bias_us;
+		l->bias_us = g->invited_bias_us - s->seen_us;
 		g->invited = 0;
 		tg_group_free(g);
 	}
@@ -371,9 +396,10 @@ TG_INLINE void tg_group_align(struct tg_sharing *s, struct tg_arrival *a)
 {
 	tg_s32 by;
 
+	s->seen_us += (tg_s32)a->bared_us;
 	if (s->offset_us > 0) {
 		by = (tg_s32)tg_min(a->fell_us, (tg_u32)s->offset_us);
-		s->offset_us -= by;
+		tg_group_lower_offset(s, (tg_u32)by);
 		a->fell_us -= (tg_u32)by;
 	}
 	by = s->offset_us;
@@ -384,13 +410,20 @@ TG_INLINE void tg_group_align(struct tg_sharing *s, struct tg_arrival *a)
 		a->rtt_min_us = (tg_s32)a->rtt_min_us > by ? a->rtt_min_us - (tg_u32)by : 1;
 }
 
-/* If others of its group see no queue but the flow does, its floor hides less than was assumed. */
-TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_moment *m, tg_u32 queue_us,
-				tg_u32 empty_us)
+/* If others of its group see no queue but the flow does, or see less than it does on average, its floor hides less than
+ * was assumed. */
+TG_INLINE void tg_group_realign(struct tg_sharing *s, const struct tg_look *l, const struct tg_moment *m,
+				tg_u32 queue_us, const struct tg_tide *t)
 {
-	if (s->offset_us <= 0 || m->queue_us > empty_us || queue_us <= m->queue_us + empty_us)
+	tg_u32 empty_us = tg_tide_empty_us(t);
+	tg_s32 bias_us = tg_group_bias(s, l);
+
+	if (s->offset_us <= 0)
 		return;
-	s->offset_us -= (tg_s32)tg_min((queue_us - m->queue_us) / TG_GROUP_OFFSET_PART, (tg_u32)s->offset_us);
+	if (m->queue_us <= empty_us && queue_us > m->queue_us + empty_us)
+		tg_group_lower_offset(s, (queue_us - m->queue_us) / TG_GROUP_OFFSET_PART);
+	else if (t->hungry >= TG_GROUP_MANY && bias_us > (tg_s32)tg_max(TG_SHARING_MOVE_US, TG_SHARING_NOISE * l->noise_us))
+		tg_group_lower_offset(s, (tg_u32)bias_us / TG_GROUP_OFFSET_PART);
 }
 
 /* Whether the group's queue could run empty. Many small windows, rounded up to whole segments, keep one. */
@@ -399,13 +432,21 @@ TG_INLINE int tg_group_may_empty(const struct tg_tide *t)
 	return (tg_u64)t->m * t->h_us >> TG_TIDE_Q > (tg_u64)TG_GROUP_SEGMENTS * t->mss * t->wanting;
 }
 
+/* Whether the group's queue has not run empty for long: of many flows, not even when it was let sink. */
+TG_INLINE int tg_group_stands(const struct tg_group *g)
+{
+	if (g->tide.hungry < TG_GROUP_MANY)
+		return g->tide.backlogged > TG_GROUP_FULL;
+	return g->sunk != TG_GROUP_NEVER && g->tide.backlogged > g->sunk + TG_GROUP_FULL;
+}
+
 /* The flow's own delay shows no queue, and its group's queue has not run empty for long: then the delay that others see
  * beyond it is theirs alone. Without this one member with another queue behind the common one would slow down all. */
-TG_INLINE void tg_group_doubt_offset(struct tg_sharing *s, const struct tg_tide *t, tg_u32 queue_us)
+TG_INLINE void tg_group_doubt_offset(struct tg_interface *i, struct tg_sharing *s, const struct tg_tide *t, tg_u32 queue_us)
 {
-	if (s->offset_us > 0 && t->backlogged > TG_GROUP_FULL && queue_us <= tg_tide_empty_us(t) &&
-	    tg_group_may_empty(t))
-		s->offset_us -= (tg_s32)tg_min((tg_u32)s->offset_us / TG_GROUP_OFFSET_PART + TG_MS_US, (tg_u32)s->offset_us);
+	if (s->offset_us > 0 && tg_group_stands(tg_group_at(i, s->place)) &&
+	    queue_us <= tg_tide_empty_us(t) && tg_group_may_empty(t))
+		tg_group_lower_offset(s, (tg_u32)s->offset_us / TG_GROUP_OFFSET_PART + TG_MS_US);
 }
 
 #endif

@@ -65,11 +65,17 @@ TG_INLINE void tg_tide_note_fall(const struct tg_tide *t, struct tg_share *s, tg
 	s->fallen_us += fell_us;
 }
 
+/* By how much a floor may be wrong without harm. */
+TG_INLINE tg_u32 tg_tide_fall_us(const struct tg_tide *t)
+{
+	return tg_max(t->h_us / TG_TIDE_FALL_PART, TG_TIDE_FALL_US);
+}
+
 /* Whether a floor fell by much in this round trip: the route has become shorter, or flows have ended whose queue was
  * taken for path. The queue that is still hidden under the floor is ours. */
 TG_INLINE int tg_tide_floor_fell(const struct tg_tide *t, const struct tg_share *s)
 {
-	return s->fallen_us > tg_max(t->h_us / TG_TIDE_FALL_PART, TG_TIDE_FALL_US);
+	return s->fallen_us > tg_tide_fall_us(t);
 }
 
 /* A sender whose clock swings can make its floor fall as often as it likes, and each recheck slows all of the path's

@@ -17,22 +17,22 @@
 #define TG_GROUP_BIAS_SHIFT 3	 /* likewise of what one flow sees more; swept */
 #define TG_GROUP_LIKELY 2	 /* part of a proof that is one where many share the queue; swept */
 
-/* Finds what the speaker of `g`, or else another of its members, saw when a packet left the queue at `now_us`:
- * `s->heard` is its index, or TG_MOMENTS. For uploads that becomes known at different times. */
-TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_u32 now_us,
+/* Finds what `flow`, or else another member of `g`, saw when a packet met the queue at `met_us`: `s->heard` is its
+ * index, or TG_MOMENTS. For uploads that becomes known at different times. */
+TG_INLINE void tg_group_hear(const struct tg_group *g, struct tg_sharing *s, tg_u32 flow, tg_u32 met_us,
 			     tg_u32 beside_us)
 {
-	tg_u32 next = (now_us >> TG_MOMENT_SHIFT) + 1;
+	tg_u32 next = (met_us >> TG_MOMENT_SHIFT) + 1;
 
 	s->heard = TG_MOMENTS;
 	for (tg_u32 n = 0; n < TG_MOMENTS_BESIDE; n++) {
 		const struct tg_moment *m = &g->moments[(next - n) % TG_MOMENTS];
 
-		if (!m->flow || tg_magnitude((tg_s32)(now_us - m->us)) > beside_us ||
-		    (s->heard != TG_MOMENTS && m->flow != g->flow))
+		if (!m->flow || tg_magnitude((tg_s32)(met_us - m->us)) > beside_us ||
+		    (s->heard != TG_MOMENTS && m->flow != flow && m->flow != g->flow))
 			continue;
 		s->heard = (next - n) % TG_MOMENTS;
-		if (m->flow == g->flow)
+		if (m->flow == flow)
 			break;
 		TG_FORGET();
 	}
@@ -53,21 +53,22 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 			     const struct tg_tide *t, tg_u32 apart_us, int member)
 {
 	tg_s32 more = (tg_s32)(a->queue_us - m->queue_us);
-	tg_u32 now_us = (tg_u32)a->now_us;
+	tg_s32 bias_us = more - s->seen_us;
+	tg_u32 met_us = a->met_us;
 	tg_u32 least_us = tg_max(TG_GROUP_TICKS * a->tick_us, 2 * tg_tide_segment_us(t));
 
 	/* A queue moves by no more than the time in between. */
 	if (a->rounds)
-		least_us = tg_max(least_us, 4 * tg_magnitude((tg_s32)(now_us - m->us)));
+		least_us = tg_max(least_us, 4 * tg_magnitude((tg_s32)(met_us - m->us)));
 
 	if (l->name != g->name)
 		*l = (struct tg_look){ .name = g->name };
 	if (!l->flow) {
-		l->bias_us = more;
-		tg_look_anchor(l, m, a->one_way_us, now_us);
+		l->bias_us = bias_us;
+		tg_look_anchor(l, m, a->one_way_us, met_us);
 	}
 	TG_FORGET();
-	if (l->seen_us == m->us || now_us - l->since_us < apart_us)
+	if (l->seen_us == m->us || met_us - l->since_us < apart_us)
 		return;
 	l->seen_us = m->us;
 	if (l->turn_us != (tg_u32)g->turn_us) {
@@ -75,19 +76,19 @@ TG_INLINE void tg_group_look(struct tg_sharing *s, const struct tg_group *g, str
 		l->against = 0;
 	}
 	TG_FORGET();
-	l->noise_us = tg_approach(l->noise_us, tg_magnitude(more - l->bias_us), 1, TG_GROUP_NOISE_PART);
+	l->noise_us = tg_approach(l->noise_us, tg_magnitude(bias_us - l->bias_us), 1, TG_GROUP_NOISE_PART);
 	TG_FORGET();
-	l->bias_us = tg_towards(l->bias_us, more, TG_GROUP_BIAS_SHIFT);
+	l->bias_us = tg_towards(l->bias_us, bias_us, TG_GROUP_BIAS_SHIFT);
 	TG_FORGET();
 	/* A flow that sees less queue may have a floor that hides it. */
 	if (member && (more > 0 || tg_group_free_way(s, t, a->queue_us)) &&
 	    tg_look_another(l, m, a->queue_us))
 		tg_look_count(l, -1, member);
 	TG_FORGET();
-	tg_look_moved(l, m, a->one_way_us, least_us, now_us, member);
+	tg_look_moved(l, m, a->one_way_us, least_us, met_us, member);
 	TG_FORGET();
 	if (member)
-		tg_group_realign(s, m, a->queue_us, tg_tide_empty_us(t));
+		tg_group_realign(s, l, m, a->queue_us, t);
 }
 
 /* A member's findings about another group's queue count for its whole group. Once the queue is proven to be common, the
@@ -115,7 +116,7 @@ TG_INLINE void tg_group_pool(struct tg_interface *i, const struct tg_sharing *s,
 	} else if (!own->invited) {
 		own->invited = g->name;
 		own->invited_place = n;
-		own->invited_bias_us = l->bias_us;
+		own->invited_bias_us = tg_group_bias(s, l);
 	}
 }
 
@@ -160,7 +161,7 @@ TG_INLINE void tg_group_try(struct tg_interface *i, struct tg_sharing *s, tg_u32
 
 	if (!g->name || g->flow == s->flow)
 		return;
-	tg_group_hear(g, s, (tg_u32)a->now_us, beside_us);
+	tg_group_hear(g, s, l->name == g->name && l->flow ? l->flow : g->flow, a->met_us, beside_us);
 	if (s->heard == TG_MOMENTS)
 		return;
 	s->next_us = a->now_us + t->h_us / TG_GROUP_LOOKS;
@@ -214,6 +215,24 @@ TG_INLINE void tg_group_dip(struct tg_dip *d, struct tg_tide *t, const struct tg
 	d->at_us = t->recheck_end_us + d->wait_us;
 }
 
+/* The queue of many flows that has not run empty for long is let sink: the floors of those that began while others filled
+ * it are too high, and their windows keep the part of the queue that these floors hide. */
+TG_INLINE void tg_group_sink(struct tg_group *g, const struct tg_arrival *a)
+{
+	struct tg_tide *t = &g->tide;
+
+	if (t->backlogged == TG_TIDE_RAN_EMPTY || t->backlogged < TG_GROUP_STOOD || t->hungry < TG_GROUP_MANY) {
+		g->sunk = TG_GROUP_NEVER;
+		return;
+	}
+	if (t->state != TG_TIDE_RUNNING || a->now_us < g->dip.at_us || t->level_us <= tg_tide_fall_us(t) ||
+	    !tg_group_may_empty(t))
+		return;
+	g->sunk = t->backlogged;
+	TG_FORGET();
+	tg_group_dip(&g->dip, t, a);
+}
+
 /* Where the flow stands from its next packet on. `received`: its bytes in all. */
 TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, struct tg_sharing *s,
 				struct tg_tide *own, const struct tg_arrival *a, tg_u64 received)
@@ -235,6 +254,8 @@ TG_INLINE void tg_group_compare(struct tg_interface *i, struct tg_share *share, 
 		if (!s->name && received >= TG_GROUP_BYTES)
 			tg_group_show(i, s, a->now_us, own->h_us + a->queue_us);
 		tg_group_dip(&s->dip, own, a);
+	} else {
+		tg_group_sink(tg_group_at(i, s->place), a);
 	}
 }
 
@@ -261,7 +282,7 @@ TG_INLINE void tg_group_tell(struct tg_interface *i, const struct tg_sharing *s,
 			     const struct tg_arrival *a)
 {
 	struct tg_group *g = tg_group_at(i, s->place);
-	tg_u32 now_us = (tg_u32)a->now_us;
+	tg_u32 met_us = a->met_us;
 
 	if (!s->name || s->name != g->name)
 		return;
@@ -271,12 +292,12 @@ TG_INLINE void tg_group_tell(struct tg_interface *i, const struct tg_sharing *s,
 			g->flow = s->flow;
 			g->turn_us = a->now_us + g->tide.h_us;
 		} else if (g->tide.hungry < TG_GROUP_MANY ||
-		    now_us - g->moments[(now_us >> TG_MOMENT_SHIFT) % TG_MOMENTS].us < 1u << TG_MOMENT_SHIFT)
+		    met_us - g->moments[(met_us >> TG_MOMENT_SHIFT) % TG_MOMENTS].us < 1u << TG_MOMENT_SHIFT)
 			return;
 	}
 	i->told = s->place;
-	g->moments[(now_us >> TG_MOMENT_SHIFT) % TG_MOMENTS] = (struct tg_moment){
-		.us = now_us,
+	g->moments[(met_us >> TG_MOMENT_SHIFT) % TG_MOMENTS] = (struct tg_moment){
+		.us = met_us,
 		.flow = s->flow,
 		.delay_us = a->one_way_us,
 		.queue_us = a->queue_us,

@@ -48,7 +48,7 @@ struct tg_look {
 	tg_u32 flow;	 /* whose they were, */
 	tg_u32 since_us; /* and when */
 	tg_u32 seen_us;	 /* when what was last seen was seen */
-	tg_s32 bias_us;	 /* how much more queueing delay the flow sees, on average, */
+	tg_s32 bias_us;	 /* how much more queueing delay the flow sees, on average, by the floor that it began with, */
 	tg_u32 noise_us; /* and by how much that varies */
 	tg_u32 turn_us;	 /* when this speaker's turn ends, */
 	tg_u8 against;	 /* and what it has counted against */

@@ -4,7 +4,7 @@ use super::paths::{Path, RTT_S};
 use crate::means::mean;
 use crate::pictures::lines;
 use std::f64::consts::TAU;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Mean read rate and how far it swings around that, in Mbit/s. The paper's A0 is both; a rate of 0 would close
 /// the window, which its equations do not have.

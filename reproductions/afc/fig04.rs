@@ -3,7 +3,7 @@
 use super::paths::{KB, Path};
 use crate::means::mean;
 use crate::pictures::bars;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// A window of less than two segments of 1448 bytes is a closed one: what is left of a segment or two on offer
 /// is not taken back (RFC 9293 §3.8.6), where NS-2 has none.

@@ -2,8 +2,8 @@
 
 use super::paths::{BOTH, Path, cases, gain, label, share};
 use crate::pictures::bars;
-use tidegate_reproduce::{Claim, Figure, Quantity};
 use tidegate_scenario::FlowControl;
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// The figure.
 pub fn figure() -> Figure {

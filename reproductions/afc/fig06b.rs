@@ -3,7 +3,7 @@
 use super::shared::{Dumbbell, labels};
 use crate::means::mean;
 use crate::pictures::lines;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Connections.
 const FLOWS: usize = 10;

@@ -3,7 +3,7 @@
 use super::shared::Dumbbell;
 use crate::means::{least, mean};
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Connections at most.
 const MOST: usize = 10;

@@ -4,7 +4,7 @@ use super::fig07c::sweep;
 use super::paths::{Path, cases, gain, share};
 use crate::means::{least, most};
 use tidegate_report::plot::{self, Axis, Scale};
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// Round trips, in seconds.
 const RTTS_S: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];

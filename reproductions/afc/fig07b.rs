@@ -3,7 +3,7 @@
 use super::fig07c::sweep;
 use super::paths::{Path, cases, gain, share};
 use crate::means::least;
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// Round trips of a slot.
 const PERIODS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 40.0];

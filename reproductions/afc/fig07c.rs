@@ -4,8 +4,8 @@ use super::paths::{BOTH, Path, cases, label, share};
 use crate::means::least;
 use crate::pictures::lines;
 use tidegate_report::plot;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 use tidegate_scenario::FlowControl;
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Peaks, in Mbit/s.
 const PEAKS: [f64; 8] = [1.0, 2.0, 4.0, 6.0, 8.0, 12.0, 16.0, 20.0];

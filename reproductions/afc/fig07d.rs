@@ -3,8 +3,8 @@
 use super::fig07c::sweep;
 use super::paths::{BOTH, Path, cases};
 use crate::means::{least, most};
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 use tidegate_scenario::FlowControl;
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Peaks beside a minimum of 3 Mbit/s, and minima beside a peak of 6: the average is never below what the
 /// application reads.

@@ -3,8 +3,8 @@
 use super::paths::{BOTH, Path, cases, gain, label};
 use crate::means::{least, most};
 use crate::pictures::bars;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 use tidegate_scenario::FlowControl;
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Slots in which nothing is read, and in which something is.
 const IDLE: [usize; 2] = [1, 2];

@@ -1,11 +1,11 @@
 //! The paper's path: one sender, one receiver, a link whose rate changes from slot to slot, and an
 //! application that stops and starts (section 5.1, Table 3).
 
-use tidegate_reproduce::{Case, Sample};
 use tidegate_scenario::{
     Direction, FlowControl, Hosts, Law, LinkSpec, QueueSpec, RateSpec, ReadRate, Run, Scenario,
     SlotsSpec, Workload, WorkloadKind,
 };
+use tidegate_study::{Case, Sample};
 
 /// What the model is, in words.
 pub const INTRODUCTION: &str = "One connection over one link, for 600 s, as the paper's NS-2 simulations: New Reno with SACK that a pause costs no \

@@ -5,8 +5,8 @@ use super::fig06a::FOUR;
 use super::paths::{BOTH, Path, cases, label};
 use crate::means::{least, most};
 use crate::pictures::lines;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 use tidegate_scenario::FlowControl;
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Slots by which the network's profile begins after the connection.
 const POSITIONS: [f64; 12] = [

@@ -3,11 +3,11 @@
 
 use crate::pictures::lines;
 use std::sync::Arc;
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{
     Direction, FlowControl, Hosts, Law, LinkSpec, RateSpec, ReadRate, Run, RunResult, Scenario,
     Workload, WorkloadKind,
 };
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// Connections; as a quick sample. Nothing couples them but a link that is never full, so that a sample
 /// has the same mean.

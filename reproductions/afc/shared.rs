@@ -2,11 +2,11 @@
 //! own.
 
 use super::paths::{DURATION_S, KB, RTT_S, hosts, label, link, rate, run};
-use tidegate_reproduce::{Case, Sample};
 use tidegate_scenario::{
     Direction, FlowControl, Hop, RateSpec, ReadRate, RunResult, Scenario, Side, Workload,
     WorkloadKind,
 };
+use tidegate_study::{Case, Sample};
 
 /// What the link in the middle carries, and what each application reads, in Mbit/s of each slot.
 const NETWORK: [f64; 3] = [2.0, 4.0, 4.0];

@@ -3,7 +3,7 @@
 use super::paths::{Path, downloads};
 use crate::means::mean;
 use crate::pictures::history;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// 1/δ of a flow.
 const INVERSE_DELTA: f64 = 2.0;
@@ -41,7 +41,7 @@ fn name((path, flows): &Population) -> String {
     format!("{}, flows: {flows}", path.name())
 }
 
-fn case((path, flows): &Population) -> tidegate_reproduce::Case {
+fn case((path, flows): &Population) -> tidegate_study::Case {
     path.case(
         &format!("flows: {flows}"),
         "copa",

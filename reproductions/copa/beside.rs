@@ -1,8 +1,8 @@
 //! §5.4 and §5.7: losses that are no congestion, and senders that fill the buffer.
 
 use super::paths::{Path, downloads};
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 use tidegate_scenario::RunResult;
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Random losses (§5.4).
 const LOSSES: [f64; 3] = [0.001, 0.01, 0.05];

@@ -4,8 +4,8 @@ use crate::means::{geometric_mean, mean};
 use crate::tide::paths::{self, Path};
 use anyhow::Result;
 use std::sync::Arc;
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Listing, Quantity, Sample};
 use tidegate_scenario::{Law, QueuePolicy, Run};
+use tidegate_study::{Case, Claim, Extent, Figure, Listing, Quantity, Sample};
 
 /// Who is compared.
 const CONTROLS: [&str; 3] = ["copa", "cubic", "bbr"];

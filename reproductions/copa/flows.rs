@@ -4,8 +4,8 @@ use super::paths::{Path, downloads};
 use crate::means::mean;
 use crate::workloads::download;
 use tidegate_report::jain;
-use tidegate_reproduce::{Case, Claim, Figure, Quantity, Sample};
 use tidegate_scenario::{Direction, Hop, LinkSpec, RateSpec, RunResult, Side, Workload};
+use tidegate_study::{Case, Claim, Figure, Quantity, Sample};
 
 /// Who is compared.
 const CONTROLS: [&str; 3] = ["copa", "cubic", "bbr"];
@@ -35,7 +35,7 @@ fn listed(cases: &[(String, String)], title: &str) -> Quantity {
         move |s| fair(s, &copa),
     )
     .because(SYNCHRONY)
-    .listing(move |s| tidegate_reproduce::Listing {
+    .listing(move |s| tidegate_study::Listing {
         title: title.clone(),
         heads: [
             "",

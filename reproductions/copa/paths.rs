@@ -2,10 +2,10 @@
 
 use crate::workloads::download;
 use tidegate_link::Loss;
-use tidegate_reproduce::Case;
 use tidegate_scenario::{
     Hosts, Law, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Run, Scenario, Workload,
 };
+use tidegate_study::Case;
 
 /// Bits of a packet.
 const PACKET_BITS: f64 = 12_000.0;

@@ -2,11 +2,11 @@
 
 use super::carriers::{Carrier, LAMBDA, window};
 use crate::radio::{self, GOOD_DB};
-use tidegate_reproduce::{Case, Sample};
 use tidegate_scenario::{
     Direction, Hop, Hosts, Law, LinkSpec, Loss, MiddleboxSpec, QueueSpec, RateSpec, Run, Scenario,
     Side, Workload, WorkloadKind,
 };
+use tidegate_study::{Case, Sample};
 
 /// Each download took three minutes (section 5.3).
 const DURATION_S: f64 = 180.0;

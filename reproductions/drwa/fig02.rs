@@ -3,7 +3,7 @@
 use super::carriers::ALL;
 use super::downloads::{Download, Phone};
 use crate::pictures::history;
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// Segments of an Ethernet path with timestamps, in bytes.
 const SEGMENT: f64 = 1448.0;

@@ -3,7 +3,7 @@
 use super::carriers::ATT;
 use super::downloads::{Download, Phone};
 use crate::pictures::bars;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Sizes of the objects, in bytes (section 2.3: 8, 16, 32 and 64 KB).
 pub const SIZES: [u64; 4] = [8 << 10, 16 << 10, 32 << 10, 64 << 10];

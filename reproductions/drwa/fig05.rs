@@ -3,7 +3,7 @@
 use super::carriers::{ATT, Carrier, LTE, korea_ms};
 use super::downloads::{Download, Phone};
 use crate::pictures::lines;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Limits tried on each network, in bytes: from the default over the paper's best to the largest.
 const LIMITS: [(&Carrier, [u64; 5]); 2] = [

@@ -3,7 +3,7 @@
 use super::carriers::{ATT, LTE};
 use super::downloads::{DRWA, Download, Phone};
 use crate::pictures::bars;
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// The figure.
 pub fn figure() -> Figure {

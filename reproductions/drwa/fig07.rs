@@ -3,7 +3,7 @@
 use super::carriers::{ATT, LTE};
 use super::downloads::{Download, Phone};
 use crate::pictures::history;
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// Before that it is still in its first slow start, in seconds.
 const SETTLED_S: f64 = 30.0;

@@ -4,7 +4,7 @@ use super::carriers::ATT;
 use super::downloads::{DRWA, Download};
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// The figure.
 pub fn figure() -> Figure {

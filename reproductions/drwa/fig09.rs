@@ -5,7 +5,7 @@ use super::downloads::{DRWA, Download, Phone, gain};
 use super::fig16::SWING;
 use crate::pictures::history;
 use crate::radio::{GOOD_DB, WEAK_DB};
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// There and back, in seconds.
 const WALK_S: f64 = 80.0;

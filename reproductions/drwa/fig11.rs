@@ -4,7 +4,7 @@ use super::carriers::ATT;
 use super::downloads::{DRWA, Download, Phone, reduction};
 use super::fig04::{PAUSE_S, SIZES, mean_fetch};
 use crate::pictures::bars;
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// The figure.
 pub fn figure() -> Figure {

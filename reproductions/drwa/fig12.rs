@@ -3,7 +3,7 @@
 use super::carriers::{ATT, LTE, korea_ms};
 use super::downloads::{DRWA, Download, Phone, gain};
 use crate::pictures::bars;
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// Why a server in Korea is no trouble on HSPA+.
 pub const TOO_NEAR: &str = "with the way to Korea that LTE's gain implies (167 ms) the RTT on HSPA+ is 243 ms, and \

@@ -4,7 +4,7 @@ use super::carriers::{ALL, ATT, Carrier, LTE, Row};
 use super::downloads::{DRWA, Download, Phone, gain};
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// Untouched, with DRWA, and with DRWA if its window could be any: the last is not in the table, and
 /// not what the kernel is asked for.

@@ -3,7 +3,7 @@
 use super::carriers::{ALL, ATT, EVDO};
 use super::downloads::{DRWA, Download, Phone, gain, reduction};
 use crate::pictures::bars;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// The figure.
 pub fn figure() -> Figure {

@@ -4,7 +4,7 @@ use super::carriers::{ATT, LTE};
 use super::downloads::{DRWA, Download, Phone, gain, reduction};
 use crate::pictures::bars;
 use crate::radio::WEAK_DB;
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// Why DRWA loses throughput on a slow link.
 pub const SWING: &str = "at a tenth of the rate DRWA's window is nine packets, and Algorithm 3 swings (RTTest answers to a \

@@ -3,7 +3,7 @@
 use super::carriers::{ATT, EVDO};
 use super::downloads::{Download, Phone};
 use crate::pictures::history;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Share of packets lost.
 const LOSS: f64 = 0.005;

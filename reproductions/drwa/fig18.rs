@@ -3,7 +3,7 @@
 use super::carriers::ATT;
 use super::downloads::{DRWA, Download, Phone, gain};
 use crate::pictures::bars;
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// Share of packets lost, and the paper's gain in percent.
 const ROWS: [(f64, f64); 3] = [(0.0005, 6.75), (0.005, 50.09), (0.02, 54.30)];

@@ -3,7 +3,7 @@ use super::downloads::{DRWA, Download, Phone};
 use crate::radio::GOOD_DB;
 use std::path::Path;
 use tidegate_link::{Capacity, Instant};
-use tidegate_reproduce::Extent;
+use tidegate_study::Extent;
 
 /// The derivation, by hand from the report's tables.
 #[test]

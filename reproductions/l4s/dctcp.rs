@@ -2,8 +2,8 @@
 
 use super::network::{Network, PACKET_BYTES, flow};
 use crate::pictures::bars;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 use tidegate_scenario::{Hop, LinkSpec, QueuePolicy, QueueSpec, RateSpec, Side, Workload};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Mbit/s of every port, and the round trip without queues (§4.1).
 const PORT_MBPS: f64 = 1000.0;

@@ -3,8 +3,8 @@
 use super::network::{Network, flow, of_flow};
 use crate::means::{geometric_mean, mean};
 use crate::pictures::bars;
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{QueuePolicy, QueueSpec, RunResult};
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// Mbit/s and round trips of the paper's grid in which a packet takes less than the step, 1 ms; with `--quick` the middle.
 const MBPS: [f64; 3] = [40.0, 120.0, 200.0];

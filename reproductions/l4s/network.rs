@@ -1,7 +1,7 @@
 //! Links with few parts: a bottleneck, a way back that never is one, and who sends.
 
-use tidegate_reproduce::{Case, Sample};
 use tidegate_scenario::{Hop, Hosts, LinkSpec, QueueSpec, RateSpec, Run, Scenario, Workload};
+use tidegate_study::{Case, Sample};
 
 /// Bytes of an IP packet that is full.
 pub const PACKET_BYTES: f64 = 1500.0;

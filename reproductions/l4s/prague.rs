@@ -2,8 +2,8 @@
 
 use super::network::{Network, PACKET_BYTES, flow, of_flow};
 use crate::pictures::lines;
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{QueuePolicy, QueueSpec};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// Mbit/s of the link, which Prague shares with CUBIC; with `--quick` the first two.
 const MBPS: [f64; 3] = [40.0, 120.0, 200.0];

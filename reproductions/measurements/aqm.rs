@@ -6,7 +6,7 @@ use super::read::numbers;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure as Picture, Mark, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// The figure.
 pub fn figure(extent: &Extent) -> Figure {

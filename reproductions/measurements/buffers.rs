@@ -5,8 +5,8 @@ use super::perform::IN_FLIGHT;
 use super::read::numbers;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure as Picture, Mark, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::CellKind;
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// What is kept of a link.
 pub const CURVES: [&str; 7] = [

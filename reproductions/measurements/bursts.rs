@@ -5,8 +5,8 @@ use super::read::number;
 use crate::pictures::cumulative;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure as Picture, Mark, Scale};
-use tidegate_reproduce::{Claim, Figure, Quantity};
 use tidegate_scenario::CellKind;
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// Large enough for many bursts.
 const BUFFER: Truth = Truth {

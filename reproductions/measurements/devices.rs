@@ -3,7 +3,7 @@
 use super::links::{Carries, Kind, Known, Truth};
 use super::read::number;
 use crate::pictures::{bars, history};
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 fn link(test: &'static str) -> Known {
     Known {

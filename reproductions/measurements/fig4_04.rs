@@ -3,7 +3,7 @@
 use super::bursts::{CURVES, links};
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure as Picture, Mark, Scale};
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// The figure.
 pub fn figure() -> Figure {

@@ -3,8 +3,8 @@
 use super::links::{Carries, Kind, Known, Truth};
 use super::read::number;
 use crate::pictures::history;
-use tidegate_reproduce::{Claim, Figure, Quantity};
 use tidegate_scenario::CellKind;
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// The figure.
 pub fn figure() -> Figure {

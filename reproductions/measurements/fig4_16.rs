@@ -4,7 +4,7 @@ use super::links::{AHEAD_S, Carries, DRIFT_PPM, Kind, Known, Truth};
 use super::read::number;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{Axis, Curve, Figure as Picture, Mark, Scale};
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// The figure.
 pub fn figure() -> Figure {

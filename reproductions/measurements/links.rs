@@ -3,11 +3,11 @@
 use crate::workloads::download;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use tidegate_reproduce::Case;
 use tidegate_scenario::{
     CellKind, CellSpec, GenerateSpec, Hosts, Law, LinkSpec, Loss, QueuePolicy, QueueSpec, RateSpec,
     Run, Scenario, SchedulerKind,
 };
+use tidegate_study::Case;
 
 /// Share of packets that every link loses by chance.
 const CHANCE: f64 = 0.001;

@@ -5,7 +5,7 @@ use super::links::{Kind, Known, held_out};
 use super::read::numbers;
 use crate::pictures::bars;
 use std::sync::Arc;
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// The figure.
 pub fn figure(extent: &Extent) -> Figure {

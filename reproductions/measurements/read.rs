@@ -1,6 +1,6 @@
 //! Reads what the tests found.
 
-use tidegate_reproduce::Sample;
+use tidegate_study::Sample;
 
 /// The first value of that name in every run of a case; not a number where there is none.
 pub fn numbers(sample: &Sample, case: &str, quantity: &str) -> Vec<f64> {

@@ -8,8 +8,8 @@ use crate::tide::links::recordings;
 use anyhow::Result;
 use std::path::Path;
 use std::sync::Arc;
-use tidegate_reproduce::{Case, Claim, Figure, Quantity, Sample};
 use tidegate_scenario::RateSpec;
+use tidegate_study::{Case, Claim, Figure, Quantity, Sample};
 
 /// One of each kind, of a size that the recordings can fill.
 const BUFFERS: [Truth; 4] = [DOWNLINKS[3], DOWNLINKS[2], UPLINKS[2], DOWNLINKS[1]];

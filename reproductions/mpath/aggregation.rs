@@ -2,8 +2,8 @@
 
 use super::emulab::{case, core, mpath, path_name, picture};
 use super::network::{MPATH, over};
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 use tidegate_scenario::{Direction, Workload, WorkloadKind};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 const CASE: &str = "load aggregation";
 

@@ -10,8 +10,8 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tidegate_reproduce::Case;
 use tidegate_scenario::{Direction, Hop, ProxySpec, Side, Workload};
+use tidegate_study::Case;
 
 /// Who transfers to whom.
 #[derive(Clone)]

@@ -5,10 +5,10 @@ use crate::means::mean;
 use crate::spans::Span;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Extent, Sample};
 use tidegate_scenario::{
     Direction, Hop, LinkSpec, MpathSpec, ProxySpec, Side, Workload, WorkloadKind,
 };
+use tidegate_study::{Case, Extent, Sample};
 
 /// What is run, for people.
 pub const INTRODUCTION: &str = "Chapter 3 of the thesis, on its Emulab topologies: an access link of 20 Mbit/s at the sender, a direct path \

@@ -5,7 +5,7 @@ use super::emulab::{
 };
 use super::network::{MPATH, TCP};
 use crate::means::mean;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// What is run, and the benchmark: 30 minutes each.
 const WITH_MPATH: &str = "three proxies, mPath";

@@ -2,7 +2,7 @@
 
 use super::emulab::{ACCESS, CORE, Pace, case, cores, goodput, mpath, path_name, picture, tcp};
 use super::network::{MPATH, TCP};
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 const WITH_MPATH: &str = "proxy 3 alone, mPath";
 const WITH_TCP: &str = "proxy 3 alone, TCP";
@@ -16,7 +16,7 @@ pub fn figure(pace: Pace) -> Figure {
     let seconds = pace.seconds(MINUTES);
     let run = |name, workload| case(name, seconds, ACCESS, cores(CORE), vec![workload]);
     let used = |flow, of, capacity| {
-        move |sample: &tidegate_reproduce::Sample| {
+        move |sample: &tidegate_study::Sample| {
             100.0 * goodput(sample, of, flow, pace.minutes(0.0, MINUTES)) / capacity
         }
     };

@@ -3,7 +3,7 @@
 use super::emulab::{CORE, Pace, case, cores, delivered, goodput, mpath, path_name, picture, tcp};
 use super::fig3_07::near;
 use super::network::{MPATH, TCP};
-use tidegate_reproduce::{Claim, Figure, Quantity};
+use tidegate_study::{Claim, Figure, Quantity};
 
 const WITH_MPATH: &str = "access bottleneck, mPath";
 const WITH_TCP: &str = "access bottleneck, TCP";

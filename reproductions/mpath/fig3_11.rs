@@ -5,7 +5,7 @@ use super::emulab::{
 };
 use super::network::MPATH;
 use crate::spans::Span;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 const CASE: &str = "beside TCP";
 

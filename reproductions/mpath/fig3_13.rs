@@ -7,8 +7,8 @@ use super::emulab::{
 use super::fig3_07::near;
 use super::network::{MPATH, over};
 use crate::spans::Span;
-use tidegate_reproduce::{Claim, Figure, Quantity};
 use tidegate_scenario::Workload;
+use tidegate_study::{Claim, Figure, Quantity};
 
 const CASE: &str = "TCP flows on path 2";
 

@@ -5,7 +5,7 @@ use super::pairs::{METHOD, Pairs, share, transfer};
 use crate::means::{least, most};
 use crate::pictures::{cumulative, scatter};
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Claim, Drawing, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Drawing, Figure, Quantity, Sample};
 
 /// The figures, which are of the same runs.
 pub fn figure(pairs: &Pairs) -> Figure {

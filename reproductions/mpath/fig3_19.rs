@@ -7,7 +7,7 @@ use crate::means::mean;
 use crate::pictures::cumulative;
 use crate::spans::Span;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// From this share of a run on its throughput counts as steady.
 const STEADY_FROM: f64 = 2.0 / 3.0;

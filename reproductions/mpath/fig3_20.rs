@@ -3,7 +3,7 @@
 use super::overlay::{PROXIES, Terms, mpath_name};
 use super::pairs::Pairs;
 use crate::means::mean;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Numbers of proxies that are offered (Fig. 3.20).
 const OFFERED: [usize; 5] = [1, 10, 50, 100, PROXIES];

@@ -7,7 +7,7 @@ use super::pairs::share;
 use crate::pictures::cumulative;
 use std::sync::Arc;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// How many transfer at the same time, and for how long.
 #[derive(Clone, Copy)]

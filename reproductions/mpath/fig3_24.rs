@@ -4,8 +4,8 @@ use super::emulab::{ACCESS, CORE, case, cores, goodput, mpath};
 use super::network::MPATH;
 use crate::pictures::lines;
 use crate::spans::Span;
-use tidegate_reproduce::{Case, Claim, Figure, Quantity, Sample};
 use tidegate_scenario::WorkloadKind;
+use tidegate_study::{Case, Claim, Figure, Quantity, Sample};
 
 /// What α is swept over, and for how long.
 const ALPHAS: [f64; 5] = [0.125, 0.25, 0.5, 0.75, 0.9];

@@ -3,7 +3,7 @@
 use super::overlay::{Terms, mpath_name};
 use super::pairs::Pairs;
 use crate::means::mean;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// What β is swept over.
 const BETAS: [f64; 6] = [0.05, 0.125, 0.25, 0.5, 0.75, 1.0];

@@ -3,8 +3,8 @@
 use super::overlay::{Terms, mpath_name};
 use super::pairs::{Pairs, transfer};
 use crate::means::mean;
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 use tidegate_scenario::TransferResult;
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// τ in round trips (Figs. 3.26 and 3.27).
 const PATIENCES: [f64; 4] = [1.0, 1.5, 2.0, 4.0];

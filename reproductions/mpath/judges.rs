@@ -3,7 +3,7 @@
 use super::emulab::Pace;
 use super::{aggregation, fig3_07, fig3_08, fig3_10};
 use crate::judge::{Judge, Measure};
-use tidegate_reproduce::{Extent, Figure};
+use tidegate_study::{Extent, Figure};
 
 /// All of them. What is read is the figures' own numbers.
 pub fn all() -> Vec<Judge> {
@@ -21,7 +21,7 @@ pub fn all() -> Vec<Judge> {
 }
 
 fn judge(figure: Figure) -> Judge {
-    let measure = |quantity: tidegate_reproduce::Quantity| Measure {
+    let measure = |quantity: tidegate_study::Quantity| Measure {
         name: format!("{}, {}", quantity.name, quantity.unit),
         better: None,
         read: quantity.read,

@@ -1,10 +1,10 @@
 //! What all cases of the chapter have: links with short queues, a way back without a bottleneck, New Reno,
 //! and one run whose start counts.
 
-use tidegate_reproduce::Case;
 use tidegate_scenario::{
     Direction, Hop, Hosts, Law, LinkSpec, QueueSpec, RateSpec, Run, Scenario, Side, Workload,
 };
+use tidegate_study::Case;
 
 /// What the mPath transfer is called, and the benchmark's flow.
 pub const MPATH: &str = "mPath";

@@ -18,10 +18,10 @@ use super::network::{self, MPATH, Network, TCP, over};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tidegate_random::{log_normal, normal};
-use tidegate_reproduce::Case;
 use tidegate_scenario::{
     Direction, Hop, LinkSpec, MpathSpec, ProxySpec, Side, Workload, WorkloadKind,
 };
+use tidegate_study::Case;
 
 /// Systems, and proxies as in the thesis.
 const SYSTEMS: usize = 60;

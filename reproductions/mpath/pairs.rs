@@ -3,8 +3,8 @@
 use super::network::TCP;
 use super::overlay::{Overlay, Terms, mpath_name};
 use std::sync::Arc;
-use tidegate_reproduce::{Case, Extent, Sample};
 use tidegate_scenario::TransferResult;
+use tidegate_study::{Case, Extent, Sample};
 
 /// What is run, for people.
 pub const METHOD: &str = "A generated overlay (reproductions/mpath/overlay.rs states its assumptions): 60 systems, core links between each two, 450 \

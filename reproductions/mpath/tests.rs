@@ -1,7 +1,7 @@
 use super::overlay::{Overlay, Terms};
 use std::path::Path;
-use tidegate_reproduce::Extent;
 use tidegate_scenario::{MpathSpec, WorkloadKind};
+use tidegate_study::Extent;
 
 #[test]
 fn every_scenario_makes_sense() {

@@ -1,13 +1,13 @@
 //! A rate that falls and rises, and a route that becomes longer and shorter, beneath a download and a call.
 
 use super::contenders::Rival;
-use super::scene::{self, Scene, Waits};
+use super::experiment::{self, Experiment, Waits};
 use crate::tide::links::Link;
 use crate::tide::paths::{self, Path};
 use anyhow::Result;
 use std::sync::Arc;
-use tidegate_reproduce::{Extent, Figure, Quantity};
 use tidegate_scenario::{DelayStep, Direction, RateSpec, Scenario};
+use tidegate_study::{Extent, Figure, Quantity};
 
 /// The path changes at the first of these seconds, and is as before from the second on.
 const CHANGES_S: [f64; 2] = [20.0, 40.0];
@@ -31,19 +31,19 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
         true => &QUICK_RTTS_MS,
         false => &RTTS_MS,
     };
-    let rates = scene(
+    let rates = experiment(
         "rate",
         paths::over(RATES_MBPS.map(stepped), rtts)?,
         download_and_call,
     );
-    let routes = scene(
+    let routes = experiment(
         "route",
         paths::over(STEADY_MBPS.map(Link::constant), rtts)?,
         route,
     );
     let mut cases = rates.cases()?;
     cases.extend(routes.cases()?);
-    let scenes = [("rate", rates.clone()), ("route", routes.clone())];
+    let experiments = [("rate", rates.clone()), ("route", routes.clone())];
     Ok(Figure {
         id: "changes",
         title: "Changes of rate and route",
@@ -53,17 +53,17 @@ pub fn figure(extent: &Extent) -> Result<Figure> {
                  150 ms. The call's delay is the 95th percentile of its round trips, so that a twentieth of the time after \
                  a change may be anything.",
         cases,
-        quantities: scenes.iter().flat_map(quantities).collect(),
+        quantities: experiments.iter().flat_map(quantities).collect(),
         draw: Box::new(move |sample| vec![rates.plane(sample), routes.plane(sample)]),
     })
 }
 
-fn scene(
+fn experiment(
     subject: &'static str,
     paths: Vec<Path>,
     happens: fn(Rival, &Path, &mut Scenario),
-) -> Arc<Scene> {
-    Arc::new(Scene {
+) -> Arc<Experiment> {
+    Arc::new(Experiment {
         subject,
         rivals: Rival::ALL.into(),
         paths,
@@ -73,8 +73,8 @@ fn scene(
     })
 }
 
-fn quantities((subject, scene): &(&'static str, Arc<Scene>)) -> Vec<Quantity> {
-    let mut quantities = scene::beside_all(scene);
+fn quantities((subject, experiment): &(&'static str, Arc<Experiment>)) -> Vec<Quantity> {
+    let mut quantities = experiment::beside_all(experiment);
     for quantity in &mut quantities {
         quantity.name = format!("{subject}: {}", quantity.name);
     }
@@ -92,7 +92,7 @@ fn stepped([usual, between]: [f64; 2]) -> Link {
 }
 
 fn download_and_call(rival: Rival, _: &Path, scenario: &mut Scenario) {
-    scenario.workloads = vec![rival.bulk(Direction::Down), scene::call()];
+    scenario.workloads = vec![rival.bulk(Direction::Down), experiment::call()];
 }
 
 /// Half of the change is in either direction.

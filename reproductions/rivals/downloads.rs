@@ -1,15 +1,15 @@
 //! A download and a call beside each other, over every path.
 
 use super::contenders::Rival;
-use super::scene::{self, LEAST, Outcome, SIZE, Scene, Waits};
+use super::experiment::{self, Experiment, LEAST, Outcome, SIZE, Waits};
 use crate::means::mean;
 use crate::tide::paths::Path;
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Figure, Listing, Quantity, Sample};
 use tidegate_scenario::{Direction, Scenario};
+use tidegate_study::{Claim, Figure, Listing, Quantity, Sample};
 
 /// Share of paths, in percent, on which the goals have to be reached.
 const MOST_PATHS: f64 = 80.0;
@@ -26,7 +26,7 @@ const LEAST_MBPS: f64 = 5.0;
 /// # Errors
 /// When a recording cannot be read.
 pub fn figure(paths: &[Path]) -> Result<Figure> {
-    let scene = Arc::new(Scene {
+    let experiment = Arc::new(Experiment {
         subject: "",
         rivals: Rival::ALL.into(),
         paths: paths.into(),
@@ -43,25 +43,25 @@ pub fn figure(paths: &[Path]) -> Result<Figure> {
                  base rate is the median of what the link carries in a second, its least half of that, its most the \
                  maximum, and the uplink is shaped to 95 %. CAKE by hand has 75 % of the link's mean. A packet of the call \
                  passes the download in CAKE's queues and in FQ-CoDel's; with tide it waits in the same queue.",
-        cases: scene.cases()?,
-        quantities: quantities(&scene),
-        draw: Box::new(move |sample| vec![scene.plane(sample), duel(sample, &scene)]),
+        cases: experiment.cases()?,
+        quantities: quantities(&experiment),
+        draw: Box::new(move |sample| vec![experiment.plane(sample), duel(sample, &experiment)]),
     })
 }
 
 fn download_and_call(rival: Rival, _: &Path, scenario: &mut Scenario) {
-    scenario.workloads = vec![rival.bulk(Direction::Down), scene::call()];
+    scenario.workloads = vec![rival.bulk(Direction::Down), experiment::call()];
 }
 
-fn quantities(scene: &Arc<Scene>) -> Vec<Quantity> {
+fn quantities(experiment: &Arc<Experiment>) -> Vec<Quantity> {
     let goals = [
         (Rival::Autorate, BESIDE_DEFAULTS),
         (Rival::Expert, BESIDE_EXPERT),
     ];
     let goals = goals
         .into_iter()
-        .flat_map(|(rival, times)| goal(rival, times, scene));
-    let ours = scene.clone();
+        .flat_map(|(rival, times)| goal(rival, times, experiment));
+    let ours = experiment.clone();
     let used = Quantity::new(
         "tide: use of the link",
         "%",
@@ -77,8 +77,8 @@ fn quantities(scene: &Arc<Scene>) -> Vec<Quantity> {
     [used]
         .into_iter()
         .chain(goals)
-        .chain(by_speed(scene))
-        .chain(scene::beside_all(scene))
+        .chain(by_speed(experiment))
+        .chain(experiment::beside_all(experiment))
         .collect()
 }
 
@@ -87,33 +87,33 @@ fn share(
     whose: &str,
     rival: Rival,
     what: &str,
-    scene: &Arc<Scene>,
+    experiment: &Arc<Experiment>,
     meant: impl Fn(&Path) -> bool + Send + Sync + 'static,
     is_so: impl Fn(&Outcome, &Outcome) -> bool + Send + Sync + 'static,
 ) -> Quantity {
-    let scene = scene.clone();
+    let experiment = experiment.clone();
     let goal = Claim::at_least(MOST_PATHS, 0.0);
     Quantity::new(format!("{whose}: paths with {what}"), "%", goal, move |s| {
-        let pairs = scene.pairs(s, rival).filter(|(path, ..)| meant(path));
+        let pairs = experiment.pairs(s, rival).filter(|(path, ..)| meant(path));
         100.0 * mean(pairs.map(|(_, ours, theirs)| f64::from(is_so(&ours, &theirs))))
     })
     .because(rival.trades())
 }
 
 /// Where tide is ahead in both, in either, and where the rival is in both.
-fn goal(rival: Rival, times: f64, scene: &Arc<Scene>) -> [Quantity; 4] {
-    let [listed, behind] = [scene.clone(), scene.clone()];
+fn goal(rival: Rival, times: f64, experiment: &Arc<Experiment>) -> [Quantity; 4] {
+    let [listed, behind] = [experiment.clone(), experiment.clone()];
     let share = |what: &str, is_so: fn(&Outcome, &Outcome) -> bool| {
-        share(rival.name(), rival, what, scene, |_| true, is_so)
+        share(rival.name(), rival, what, experiment, |_| true, is_so)
     };
     let both = format!("{times} times its goodput and no longer delays of the call");
-    let count = scene.paths.len();
+    let count = experiment.paths.len();
     [
         self::share(
             rival.name(),
             rival,
             &both,
-            scene,
+            experiment,
             |_| true,
             move |ours, theirs| ours.beats(theirs, times),
         ),
@@ -142,8 +142,8 @@ fn goal(rival: Rival, times: f64, scene: &Arc<Scene>) -> [Quantity; 4] {
 }
 
 /// The paths on which a rival is ahead in both.
-fn defeats(sample: &Sample, rival: Rival, scene: &Scene) -> Listing {
-    let defeats = scene
+fn defeats(sample: &Sample, rival: Rival, experiment: &Experiment) -> Listing {
+    let defeats = experiment
         .pairs(sample, rival)
         .filter(|(_, ours, theirs)| theirs.beats(ours, 1.0));
     let row = |(path, ours, theirs): (&Path, Outcome, Outcome)| {
@@ -169,22 +169,22 @@ fn is_fast(path: &Path) -> bool {
 }
 
 /// Over those paths on which cake-autorate shapes with its defaults, and over the others.
-fn by_speed(scene: &Arc<Scene>) -> Vec<Quantity> {
+fn by_speed(experiment: &Arc<Experiment>) -> Vec<Quantity> {
     let mut quantities = Vec::new();
     for (what, fast) in [("faster", true), ("slower", false)] {
         let meant = move |path: &Path| is_fast(path) == fast;
-        let count = scene.paths.iter().filter(|&path| meant(path)).count();
+        let count = experiment.paths.iter().filter(|&path| meant(path)).count();
         if count == 0 {
             continue;
         }
         let rival = Rival::Autorate;
         let whose = format!("{}, {count} {what} than {LEAST_MBPS} Mbit/s", rival.name());
-        quantities.extend(scene::ratios(scene, rival, &whose, meant));
+        quantities.extend(experiment::ratios(experiment, rival, &whose, meant));
         quantities.push(share(
             &whose,
             rival,
             "more goodput",
-            scene,
+            experiment,
             meant,
             |ours, theirs| ours.goodput_mbps > theirs.goodput_mbps,
         ));
@@ -193,10 +193,10 @@ fn by_speed(scene: &Arc<Scene>) -> Vec<Quantity> {
 }
 
 /// Every path: tide beside cake-autorate.
-fn duel(sample: &Sample, scene: &Scene) -> plot::Figure {
+fn duel(sample: &Sample, experiment: &Experiment) -> plot::Figure {
     let rivals = [Rival::Autorate, Rival::Expert, Rival::ByHand];
     let dots = rivals.into_iter().enumerate().map(|(nth, rival)| {
-        let points = scene.pairs(sample, rival).map(|(_, ours, theirs)| {
+        let points = experiment.pairs(sample, rival).map(|(_, ours, theirs)| {
             (
                 ours.wait_ms / theirs.wait_ms,
                 ours.goodput_mbps / theirs.goodput_mbps.max(LEAST),

@@ -1,13 +1,13 @@
 //! Pages, alone and beside a download.
 
 use super::contenders::Rival;
-use super::scene::{self, Scene, Waits};
+use super::experiment::{self, Experiment, Waits};
 use crate::tide::paths::Path;
 use crate::workloads::median_page;
 use anyhow::Result;
 use std::sync::Arc;
-use tidegate_reproduce::{Claim, Figure, Quantity};
 use tidegate_scenario::{Direction, Scenario, Workload};
+use tidegate_study::{Claim, Figure, Quantity};
 
 /// Slower links, in Mbit/s, carry no such pages, whoever does what.
 const LEAST_MBPS: f64 = 1.0;
@@ -31,8 +31,8 @@ pub fn figure(paths: &[Path]) -> Result<Figure> {
         .filter(|path| path.mean_mbps >= LEAST_MBPS)
         .cloned()
         .collect();
-    let scene = |subject, rivals, happens| {
-        Arc::new(Scene {
+    let experiment = |subject, rivals, happens| {
+        Arc::new(Experiment {
             subject,
             rivals,
             paths: paths.clone(),
@@ -46,12 +46,12 @@ pub fn figure(paths: &[Path]) -> Result<Figure> {
     };
     // Sprout carries no pages.
     let of_pages = Rival::ALL.into_iter().filter(|&r| r != Rival::Sprout);
-    let alone = scene("pages", of_pages.collect(), alone);
-    let beside = scene("pages and a download", Rival::ALL.into(), beside_download);
+    let alone = experiment("pages", of_pages.collect(), alone);
+    let beside = experiment("pages and a download", Rival::ALL.into(), beside_download);
     let mut cases = alone.cases()?;
     cases.extend(beside.cases()?);
     let mut quantities = alone_quantities(&alone);
-    quantities.extend(scene::beside_all(&beside));
+    quantities.extend(experiment::beside_all(&beside));
     Ok(Figure {
         id: "pages",
         title: "Pages, alone and beside a download",
@@ -84,17 +84,20 @@ fn beside_download(rival: Rival, _: &Path, scenario: &mut Scenario) {
 }
 
 /// Alone nothing else is carried, so that times tell all.
-fn alone_quantities(scene: &Arc<Scene>) -> Vec<Quantity> {
-    let rivals = scene.rivals.iter().filter(|&&rival| rival != Rival::Linux);
+fn alone_quantities(experiment: &Arc<Experiment>) -> Vec<Quantity> {
+    let rivals = experiment
+        .rivals
+        .iter()
+        .filter(|&&rival| rival != Rival::Linux);
     rivals
         .map(|&rival| {
-            let scene = scene.clone();
+            let experiment = experiment.clone();
             Quantity::new(
                 format!("{}: time of a page alone ÷ untouched Linux's", rival.name()),
                 "",
                 Claim::at_most(1.03, 2.0),
                 move |s| {
-                    let ours = |rival| scene.ratio(s, rival, |o| o.wait_ms, |_| true);
+                    let ours = |rival| experiment.ratio(s, rival, |o| o.wait_ms, |_| true);
                     ours(Rival::Linux) / ours(rival)
                 },
             )

@@ -1,15 +1,15 @@
 //! A download of CUBIC and one of BBR beside each other, and a call.
 
 use super::contenders::Rival;
-use super::scene::{self, Scene, Waits};
+use super::experiment::{self, Experiment, Waits};
 use crate::means::mean;
 use crate::tide::paths::Path;
 use crate::workloads::bulk;
 use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::jain;
-use tidegate_reproduce::{Claim, Figure, Listing, Quantity, Sample};
 use tidegate_scenario::{Direction, RunResult, Scenario, Workload};
+use tidegate_study::{Claim, Figure, Listing, Quantity, Sample};
 
 /// The two senders.
 const SENDERS: [&str; 2] = ["cubic", "bbr"];
@@ -20,7 +20,7 @@ const SENDERS: [&str; 2] = ["cubic", "bbr"];
 /// When a recording cannot be read.
 pub fn figure(paths: &[Path]) -> Result<Figure> {
     let rivals = Rival::ALL.into_iter().filter(|rival| !rival.is_sender());
-    let scene = Arc::new(Scene {
+    let experiment = Arc::new(Experiment {
         subject: "cubic and bbr",
         rivals: rivals.collect(),
         paths: paths.into(),
@@ -33,9 +33,9 @@ pub fn figure(paths: &[Path]) -> Result<Figure> {
         title: "CUBIC and BBR beside each other",
         claim: "Steered, a CUBIC sender and a BBR sender share a link more evenly than by themselves.",
         method: "As for downloads, with two of them, one of each sender. Rivals that are senders themselves are left out.",
-        cases: scene.cases()?,
-        quantities: quantities(&scene),
-        draw: Box::new(move |sample| vec![scene.plane(sample)]),
+        cases: experiment.cases()?,
+        quantities: quantities(&experiment),
+        draw: Box::new(move |sample| vec![experiment.plane(sample)]),
     })
 }
 
@@ -45,11 +45,11 @@ fn both_and_call(_: Rival, _: &Path, scenario: &mut Scenario) {
         ..bulk(sender, Direction::Down, None, 1)
     };
     scenario.workloads = SENDERS.map(download).into();
-    scenario.workloads.push(scene::call());
+    scenario.workloads.push(experiment::call());
 }
 
-fn quantities(scene: &Arc<Scene>) -> Vec<Quantity> {
-    let [one, other, listed] = [scene.clone(), scene.clone(), scene.clone()];
+fn quantities(experiment: &Arc<Experiment>) -> Vec<Quantity> {
+    let [one, other, listed] = [experiment.clone(), experiment.clone(), experiment.clone()];
     let mut quantities = vec![
         Quantity::new(
             "tide: Jain's index of the two, mean",
@@ -65,7 +65,7 @@ fn quantities(scene: &Arc<Scene>) -> Vec<Quantity> {
             move |s| even(s, &other, Rival::Tide) - even(s, &other, Rival::Linux),
         ),
     ];
-    quantities.extend(scene::beside_all(scene));
+    quantities.extend(experiment::beside_all(experiment));
     quantities
 }
 
@@ -77,33 +77,33 @@ fn goodputs(run: &RunResult) -> [f64; 2] {
 }
 
 /// Jain's index of the two, mean over the paths.
-fn even(sample: &Sample, scene: &Scene, rival: Rival) -> f64 {
+fn even(sample: &Sample, experiment: &Experiment, rival: Rival) -> f64 {
     let of = |path: &Path| {
-        sample.mean(&scene.case_name(rival, path), |run| {
+        sample.mean(&experiment.case_name(rival, path), |run| {
             jain(&goodputs(run)).unwrap_or(0.0)
         })
     };
-    mean(scene.paths.iter().map(of))
+    mean(experiment.paths.iter().map(of))
 }
 
 /// CUBIC's part of what both carried, in percent, mean over the paths.
-fn cubics_part(sample: &Sample, scene: &Scene, rival: Rival) -> f64 {
+fn cubics_part(sample: &Sample, experiment: &Experiment, rival: Rival) -> f64 {
     let of = |path: &Path| {
-        sample.mean(&scene.case_name(rival, path), |run| {
+        sample.mean(&experiment.case_name(rival, path), |run| {
             let [cubic, bbr] = goodputs(run);
             100.0 * cubic / (cubic + bbr).max(1.0)
         })
     };
-    mean(scene.paths.iter().map(of))
+    mean(experiment.paths.iter().map(of))
 }
 
 /// Who has how much, by what is done against the queue.
-fn parts(sample: &Sample, scene: &Scene) -> Listing {
+fn parts(sample: &Sample, experiment: &Experiment) -> Listing {
     let row = |&rival: &Rival| {
         vec![
             rival.name().into(),
-            cubics_part(sample, scene, rival).into(),
-            even(sample, scene, rival).into(),
+            cubics_part(sample, experiment, rival).into(),
+            even(sample, experiment, rival).into(),
         ]
     };
     Listing {
@@ -111,6 +111,6 @@ fn parts(sample: &Sample, scene: &Scene) -> Listing {
         heads: ["", "CUBIC's part, %", "Jain's index"]
             .map(str::to_owned)
             .into(),
-        rows: scene.rivals.iter().map(row).collect(),
+        rows: experiment.rivals.iter().map(row).collect(),
     }
 }

@@ -1,12 +1,12 @@
 //! The first seconds of a download, beside a call.
 
 use super::contenders::Rival;
-use super::scene::{self, Scene, Waits};
+use super::experiment::{self, Experiment, Waits};
 use crate::tide::paths::Path;
 use anyhow::Result;
 use std::sync::Arc;
-use tidegate_reproduce::Figure;
 use tidegate_scenario::{Direction, Scenario, Workload};
+use tidegate_study::Figure;
 
 /// What counts as the start, in seconds.
 const START_S: f64 = 5.0;
@@ -19,7 +19,7 @@ const FROM_S: f64 = 5.0;
 /// # Errors
 /// When a recording cannot be read.
 pub fn figure(paths: &[Path]) -> Result<Figure> {
-    let scene = Arc::new(Scene {
+    let experiment = Arc::new(Experiment {
         subject: "start",
         rivals: Rival::ALL.into(),
         paths: paths.into(),
@@ -33,9 +33,9 @@ pub fn figure(paths: &[Path]) -> Result<Figure> {
         claim: "A download begins as fast as with untouched Linux, and the call beside it waits less.",
         method: "As for downloads, but the download begins when the call is five seconds old, and the run ends five seconds later: \
                  these five count.",
-        cases: scene.cases()?,
-        quantities: scene::beside_all(&scene),
-        draw: Box::new(move |sample| vec![scene.plane(sample)]),
+        cases: experiment.cases()?,
+        quantities: experiment::beside_all(&experiment),
+        draw: Box::new(move |sample| vec![experiment.plane(sample)]),
     })
 }
 
@@ -45,5 +45,5 @@ fn start(rival: Rival, _: &Path, scenario: &mut Scenario) {
         start_s: FROM_S,
         ..rival.bulk(Direction::Down)
     };
-    scenario.workloads = vec![download, scene::call()];
+    scenario.workloads = vec![download, experiment::call()];
 }

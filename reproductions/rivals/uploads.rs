@@ -1,19 +1,19 @@
 //! An upload and a call beside each other, over every path with its directions exchanged.
 
 use super::contenders::Rival;
-use super::scene::{self, Scene, Waits};
+use super::experiment::{self, Experiment, Waits};
 use crate::tide::paths::Path;
 use anyhow::Result;
 use std::sync::Arc;
-use tidegate_reproduce::Figure;
 use tidegate_scenario::{Direction, Scenario};
+use tidegate_study::Figure;
 
 /// The figure.
 ///
 /// # Errors
 /// When a recording cannot be read.
 pub fn figure(paths: &[Path]) -> Result<Figure> {
-    let scene = Arc::new(Scene {
+    let experiment = Arc::new(Experiment {
         subject: "upload",
         rivals: Rival::ALL.into(),
         paths: paths.into(),
@@ -27,12 +27,12 @@ pub fn figure(paths: &[Path]) -> Result<Figure> {
         claim: "What holds of downloads holds of uploads.",
         method: "As for downloads, with the two directions exchanged: the recording, its buffer and what a rival does to them \
                  are the uplink's. tide steers at the sender, which is behind the link here.",
-        cases: scene.cases()?,
-        quantities: scene::beside_all(&scene),
-        draw: Box::new(move |sample| vec![scene.plane(sample)]),
+        cases: experiment.cases()?,
+        quantities: experiment::beside_all(&experiment),
+        draw: Box::new(move |sample| vec![experiment.plane(sample)]),
     })
 }
 
 fn upload_and_call(rival: Rival, _: &Path, scenario: &mut Scenario) {
-    scenario.workloads = vec![rival.bulk(Direction::Up), scene::call()];
+    scenario.workloads = vec![rival.bulk(Direction::Up), experiment::call()];
 }

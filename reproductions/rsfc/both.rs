@@ -4,11 +4,11 @@ use super::carriers::{GALAXY_S3_LTE, KERNEL_PACKETS, PACKET_BYTES, device};
 use super::experiments::{flow, kbps};
 use crate::pictures::bars;
 use crate::workloads::{bulk, median_page};
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{
     CellKind, Direction, GenerateSpec, Hosts, Law, LinkSpec, QueueSpec, RateSpec, Run, RunResult,
     Scenario, Workload,
 };
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// How long a run is, and of that what does not count, in seconds.
 const DURATION_S: f64 = 180.0;

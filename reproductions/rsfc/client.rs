@@ -8,8 +8,8 @@ use super::sets::Set;
 use crate::means::{least, mean, most};
 use crate::pictures::lines;
 use std::sync::Arc;
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{Law, LinkSpec, QueueSpec, RateSpec};
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// Uplinks, in kbit/s.
 const UPLINKS_KBPS: [f64; 7] = [50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0];

@@ -5,10 +5,10 @@ use crate::means::mean;
 use crate::spans::Span;
 use crate::workloads::bulk;
 use tidegate_measure::quantiles;
-use tidegate_reproduce::{Case, Extent, Sample};
 use tidegate_scenario::{
     Direction, FlowResult, Hosts, Law, Run, RunResult, Scenario, Side, Workload,
 };
+use tidegate_study::{Case, Extent, Sample};
 
 /// Bytes of a transfer.
 pub const MEGABYTE: u64 = 1 << 20;

@@ -6,7 +6,7 @@ use crate::means::least;
 use crate::pictures::scatter;
 use std::sync::Arc;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// Why ISP B's downloads suffer here.
 pub const SLOW_START: &str = "1 MB is slow start for the most part, and 64 KB add 0.2 to 0.5 s to each of its round trips at \

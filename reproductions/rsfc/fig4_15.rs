@@ -7,7 +7,7 @@ use super::sets::{Flows, Set, cases};
 use crate::pictures::scatter;
 use std::sync::Arc;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// The figure.
 pub fn figure(extent: &Extent) -> Figure {

@@ -7,8 +7,8 @@ use crate::means::most;
 use crate::pictures::cumulative;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::LinkResult;
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// The figure.
 pub fn figure(extent: &Extent) -> Figure {

@@ -5,7 +5,7 @@ use super::experiments::{median, ratios, share};
 use super::sets::{Flows, cases};
 use crate::pictures::cumulative;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// "Close to 1 s".
 const CLOSE_S: f64 = 1.25;

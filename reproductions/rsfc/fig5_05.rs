@@ -6,7 +6,7 @@ use super::sets::{Flows, cases};
 use crate::means::most;
 use crate::pictures::cumulative;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// Where the rest of an upload's throughput went.
 pub const ACKS: &str = "the faster download's ACKs are the difference: an ACK of 52 bytes for each 2896 of payload is 15 kbit/s up \

@@ -6,7 +6,7 @@ use super::sets::{Flows, cases};
 use crate::pictures::scatter;
 use std::sync::Arc;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// Why RSFC gains something on fast uplinks, too.
 const FILLED: &str = "our uploads fill the buffer there, which the thesis's cannot have done (Fig. 4.14), so there is something to gain";

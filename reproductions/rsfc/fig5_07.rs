@@ -6,8 +6,8 @@ use super::pages::pages;
 use super::sets::{Set, cases};
 use crate::pictures::cumulative;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{RunResult, Workload, WorkloadKind};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// Pages; as a quick sample.
 const PAGES: usize = 100;

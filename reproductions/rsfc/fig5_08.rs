@@ -5,7 +5,7 @@ use super::experiments::{Experiment, Steered, kbps, median, ratios, repetitions,
 use super::sets::{Set, cases};
 use crate::pictures::cumulative;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// The uploads of the figure.
 #[derive(Clone)]

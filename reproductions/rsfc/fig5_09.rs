@@ -2,7 +2,7 @@
 
 use super::experiments::Steered;
 use super::steps::{AFTER, BEFORE, FACTORS, METHOD, UPLINK_KBPS, pictures, steered, throughput};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity};
+use tidegate_study::{Claim, Extent, Figure, Quantity};
 
 /// "Lower", by what can be told from noise.
 const LOWER: f64 = 0.95;

@@ -4,7 +4,7 @@ use super::experiments::Steered;
 use super::steps::{
     AFTER, BEFORE, FACTORS, METHOD, SMALL, UPLINK_KBPS, pictures, steered, throughput,
 };
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity};
+use tidegate_study::{Claim, Extent, Figure, Quantity};
 
 /// Where the update of RDmin and RTTmin does not come.
 const SWINGS: &str = "the one-way delay rises by 168 ms, less than T, which is 216 ms by then, so the law stays in case (i) of section \

@@ -6,7 +6,7 @@ use super::sets::{Set, cases};
 use crate::pictures::cumulative;
 use std::sync::Arc;
 use tidegate_report::plot::{self, Axis, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// The thesis's senders, and BBR beyond it.
 const SENDERS: [(&str, &str); 5] = [
@@ -170,7 +170,7 @@ fn down(set: &Set, sample: &Sample) -> Vec<f64> {
     set.kbps(sample, "download")
 }
 
-fn all_cases(senders: &[Sender]) -> Vec<tidegate_reproduce::Case> {
+fn all_cases(senders: &[Sender]) -> Vec<tidegate_study::Case> {
     cases(
         senders
             .iter()

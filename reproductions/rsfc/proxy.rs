@@ -6,10 +6,10 @@ use crate::means::least;
 use crate::pictures::cumulative;
 use crate::workloads::bulk;
 use tidegate_report::plot::{Axis, Scale};
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{
     Direction, Hop, Hosts, LinkSpec, RateSpec, RunResult, Scenario, Side, Workload,
 };
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// Phones; as a quick sample.
 const PHONES: usize = 200;

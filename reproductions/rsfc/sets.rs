@@ -3,8 +3,8 @@
 use super::carriers::{self, Isp, Place};
 use super::experiments::{Carried, Experiment, Steered, beside_kbps, kbps, repetitions, rtt_s};
 use std::sync::Arc;
-use tidegate_reproduce::{Case, Extent, Sample};
 use tidegate_scenario::RunResult;
+use tidegate_study::{Case, Extent, Sample};
 
 /// An experiment at each of some places.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use crate::means::mean;
 use crate::spans::{Span, seconds};
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::Sample;
 use tidegate_scenario::{DelayStep, LinkSpec, RateSpec};
+use tidegate_study::Sample;
 
 /// How long the upload takes, and when the delay falls and rises, in seconds.
 const DURATION_S: f64 = 60.0;

@@ -3,8 +3,8 @@ use super::experiments::{MEGABYTE, ratios, share};
 use super::pages::pages;
 use std::path::Path;
 use tidegate_link::{Capacity, Instant};
-use tidegate_reproduce::Extent;
 use tidegate_scenario::{LinkSpec, WorkloadKind};
+use tidegate_study::Extent;
 
 const ISPS: [&Isp; 3] = [&carriers::A, &carriers::B, &carriers::C];
 

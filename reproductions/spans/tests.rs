@@ -1,6 +1,6 @@
 use super::*;
-use tidegate_reproduce::Results;
 use tidegate_scenario::{RunResult, Series};
+use tidegate_study::Results;
 
 /// Bins of a tenth of a second, each with its number as value: times are sums of fractions.
 #[test]

@@ -4,11 +4,11 @@ use anyhow::{Context, Result};
 use std::path::Path as FilePath;
 use std::sync::Arc;
 use tidegate_link::{Capacity, Instant, Loss};
-use tidegate_reproduce::{Case, Extent, Sample};
 use tidegate_scenario::{
     CellKind, Direction, FlowResult, GenerateSpec, Hosts, Law, LinkSpec, QueueSpec, RateSpec, Run,
     RunResult, Scenario, SproutForecast, SproutSpec, Workload, WorkloadKind,
 };
+use tidegate_study::{Case, Extent, Sample};
 
 /// One way, in ms (§4.2).
 const DELAY_MS: f64 = 20.0;
@@ -23,7 +23,7 @@ const WARMUP_S: f64 = 60.0;
 const CELL_S: [f64; 2] = [120.0, 300.0];
 
 /// How often the age of what has arrived is looked at.
-const LOOK_MS: u64 = 1;
+const SAMPLE_INTERVAL_MS: u64 = 1;
 
 /// Sprout, or Sprout-EWMA.
 pub const FORECASTS: [SproutForecast; 2] = [SproutForecast::Cautious, SproutForecast::Ewma];
@@ -276,9 +276,13 @@ fn known(rate: &RateSpec, duration_s: f64) -> Result<Known> {
     let (mut bytes, mut waited) = (0, 0);
     let mut ages = Vec::new();
     for ms in from..to {
-        let carried = capacity.bytes(at(ms), at(ms + LOOK_MS));
+        let carried = capacity.bytes(at(ms), at(ms + SAMPLE_INTERVAL_MS));
         bytes += carried;
-        waited = if carried > 0 { 0 } else { waited + LOOK_MS };
+        waited = if carried > 0 {
+            0
+        } else {
+            waited + SAMPLE_INTERVAL_MS
+        };
         ages.push(waited);
     }
     ages.sort_unstable();

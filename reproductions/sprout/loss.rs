@@ -2,8 +2,8 @@
 
 use super::links::{self, Link};
 use anyhow::Result;
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{CellKind, Direction, SproutForecast};
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// Packets lost in each direction.
 const LOSSES: [f64; 3] = [0.0, 0.05, 0.1];

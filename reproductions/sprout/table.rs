@@ -5,8 +5,8 @@ use crate::means::mean;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Figure, Listing, Quantity, Sample};
 use tidegate_scenario::{Direction, SproutForecast};
+use tidegate_study::{Claim, Figure, Listing, Quantity, Sample};
 
 /// How far ours may be from the paper's.
 const WITHIN: f64 = 0.2;
@@ -97,7 +97,7 @@ pub fn averages(links: &Arc<[Link]>) -> Figure {
     }
 }
 
-fn cases(links: &[Link]) -> Vec<tidegate_reproduce::Case> {
+fn cases(links: &[Link]) -> Vec<tidegate_study::Case> {
     let both = links
         .iter()
         .flat_map(|link| FORECASTS.map(|forecast| link.case(forecast, 0.0)));

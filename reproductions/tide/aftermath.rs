@@ -5,7 +5,7 @@ use super::contenders::Contender;
 use crate::means::mean;
 use crate::spans::{BIN_S, Span};
 use tidegate_measure::quantiles;
-use tidegate_reproduce::Sample;
+use tidegate_study::Sample;
 
 /// Throughput is taken over windows that long, in seconds: on a cell the scheduler alone moves it in
 /// shorter ones.

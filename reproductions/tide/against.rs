@@ -8,8 +8,8 @@ use crate::means::{geometric_mean, mean};
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Figure, Quantity, Sample};
 use tidegate_scenario::Law;
+use tidegate_study::{Case, Claim, Figure, Quantity, Sample};
 
 /// DRWA as it was published.
 pub const PUBLISHED: f64 = 3.0;

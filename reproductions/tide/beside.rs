@@ -12,8 +12,8 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{Direction, Workload, WorkloadKind};
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// Base RTTs in milliseconds; with `--quick` the second.
 const RTTS_MS: [u32; 2] = [50, 100];

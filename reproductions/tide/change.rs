@@ -6,8 +6,8 @@ use super::paths::Path;
 use super::trials::Trial;
 use crate::workloads::download;
 use anyhow::Result;
-use tidegate_reproduce::Case;
 use tidegate_scenario::{CellKind, DelayStep, RateSpec, Scenario};
+use tidegate_study::Case;
 
 /// What has to be read.
 pub const CURVES: [&str; 3] = ["delivered_bps", "capacity_bps", "queue_delay_ms"];

@@ -9,7 +9,7 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Seconds within which a route change is to be over.
 const ROUTE_GOAL_S: f64 = 1.0;

@@ -1,8 +1,8 @@
 //! Who is held against whom.
 
 use super::paths::Path;
-use tidegate_reproduce::Case;
 use tidegate_scenario::{Law, QueuePolicy, Run, Udp};
+use tidegate_study::Case;
 
 /// The λ of DRWA's frontier.
 pub const LAMBDAS: [f64; 7] = [1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0];

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::jain;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{CellKind, Direction, Hop, LinkSpec, RateSpec, RunResult, Side, Workload};
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// How many downloads share; with `--quick` the first two numbers.
 const FLOWS: [usize; 5] = [2, 4, 8, 16, 50];

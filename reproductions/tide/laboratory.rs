@@ -10,7 +10,7 @@ use crate::workloads::download;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Figure, Quantity, Sample};
+use tidegate_study::{Case, Claim, Figure, Quantity, Sample};
 
 /// Cases: a path and a sender.
 const CASES: usize = 12;

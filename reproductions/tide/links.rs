@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result};
 use std::path::{Path as FilePath, PathBuf};
-use tidegate_reproduce::Extent;
 use tidegate_scenario::{
     CellKind, GenerateSpec, LinkSpec, QueuePolicy, QueueSpec, RateSpec, ScheduledSpec,
 };
+use tidegate_study::Extent;
 
 /// Packets that a downlink's buffer holds.
 const BUFFER_PACKETS: usize = 2000;

@@ -10,8 +10,8 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{QueuePolicy, RunResult, VideoResult, Workload, WorkloadKind};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// Base RTTs in milliseconds; with `--quick` the first.
 const RTTS_MS: [u32; 2] = [50, 150];

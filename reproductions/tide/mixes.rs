@@ -19,7 +19,7 @@ pub use mix::Mix;
 use outcome::Outcome;
 use std::sync::Arc;
 use tidegate_measure::quantiles;
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// Mixes of each family, and with `--quick`.
 const MIXES: usize = 19;

@@ -5,8 +5,8 @@ use crate::workloads::download;
 use anyhow::Result;
 use std::path::Path as FilePath;
 use tidegate_link::{Capacity, Instant};
-use tidegate_reproduce::Extent;
 use tidegate_scenario::{Hosts, LinkSpec, QueuePolicy, RateSpec, Run, Scenario};
+use tidegate_study::Extent;
 
 /// Base RTTs in milliseconds; with `--quick` the second and the fourth.
 const RTTS_MS: [u32; 5] = [20, 50, 100, 200, 400];

@@ -7,8 +7,8 @@ use super::score::Score;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Figure, Quantity, Sample};
 use tidegate_scenario::QueuePolicy;
+use tidegate_study::{Claim, Figure, Quantity, Sample};
 
 /// Higher than wide figures are: labels and a plane.
 const SIZE: (u32, u32) = (940, 460);

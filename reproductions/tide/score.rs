@@ -3,7 +3,7 @@
 use super::contenders::Contender;
 use super::paths::Path;
 use crate::means::{geometric_mean, mean};
-use tidegate_reproduce::Sample;
+use tidegate_study::Sample;
 
 /// A shorter delay in milliseconds counts as this: below the resolution of a recording it means
 /// nothing, and a ratio cannot be taken of zero.

@@ -11,8 +11,8 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{FetchResult, Workload};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// Objects fetched, in bytes.
 const SIZES: [u64; 5] = [8 << 10, 32 << 10, 128 << 10, 512 << 10, 1 << 20];

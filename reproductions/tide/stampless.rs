@@ -8,8 +8,8 @@ use crate::means::{geometric_mean, least, mean, most};
 use crate::workloads::{download, upload};
 use anyhow::Result;
 use std::sync::Arc;
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{CellKind, RunResult, Workload};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 const RTTS_MS: [u32; 4] = [20, 50, 100, 200];
 const QUICK_RTTS_MS: [u32; 2] = [50, 200];

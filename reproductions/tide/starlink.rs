@@ -13,8 +13,8 @@ use rand_pcg::Pcg64Mcg;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{DelayStep, RateSpec};
+use tidegate_study::{Case, Claim, Extent, Figure, Quantity, Sample};
 
 /// When the link first changes, and how often, in seconds.
 const FIRST_S: f64 = 12.0;

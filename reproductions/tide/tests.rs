@@ -1,10 +1,10 @@
 use super::contenders::Contender;
 use super::frontier::Frontier;
 use std::collections::BTreeSet;
-use tidegate_reproduce::{Extent, Figure, Results, Study};
 use tidegate_scenario::{
     FetchResult, LinkSpec, Quantiles, QueuePolicy, RateSpec, RunResult, Scenario, Workload,
 };
+use tidegate_study::{Extent, Figure, Results, Study};
 
 /// Three points in reach, one of them beaten by another in both.
 #[test]

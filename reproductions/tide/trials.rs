@@ -3,8 +3,8 @@
 use super::contenders::Contender;
 use super::links::{self, Link};
 use super::paths::Path;
-use tidegate_reproduce::Case;
 use tidegate_scenario::{Hop, QueuePolicy, QueueSpec, RateSpec, Workload};
+use tidegate_study::Case;
 
 /// Workloads on a path.
 #[derive(Clone, Debug)]

@@ -11,8 +11,8 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::CellKind;
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// When the upload begins and ends, and when the run ends, in seconds.
 const BEGIN_S: f64 = 10.0;

@@ -11,8 +11,8 @@ pub mod uploads;
 use super::contenders::{Contender, LINUX, Shown, TIDE};
 use crate::workloads::download;
 use anyhow::Result;
-use tidegate_reproduce::{Extent, Figure, Sample};
 use tidegate_scenario::{Udp, Workload};
+use tidegate_study::{Extent, Figure, Sample};
 
 /// What has no window is held.
 pub const HOLD: Contender = TIDE.windowless(Udp::Hold);

@@ -148,7 +148,7 @@ impl Limit {
     }
 }
 
-/// Whether the law has a wish for a flow without timestamps, as tide has where that is asked for.
+/// Whether the law wants a window for a flow without timestamps, as tide has where that is asked for.
 fn is_steered_by_rounds(flow: &FlowView, at: Situation) -> bool {
     at.law == Law::Tide && flow.direction == Direction::Down && flow.wanted_bytes.is_some()
 }

@@ -9,9 +9,9 @@ use std::ops::RangeInclusive;
 /// Connections that the tables may be made for.
 pub const CONNECTIONS: RangeInclusive<u32> = 256..=1_048_576;
 
-/// Without a wish the tables take this part of the machine's memory at most, between these numbers of connections.
+/// By default the tables take this part of the machine's memory at most, between these numbers of connections.
 const PART_OF_MEMORY: u64 = 64;
-const WITHOUT_A_WISH: RangeInclusive<u32> = 512..=16_384;
+const DEFAULT_CONNECTIONS: RangeInclusive<u32> = 512..=16_384;
 
 /// Connections whose scale is remembered, for each that has a record: a forwarded connection's scale cannot be asked
 /// for again.
@@ -33,11 +33,11 @@ pub struct TableView {
     pub pushed_out: u64,
 }
 
-/// As many connections as are wished, or as are good for this machine's memory.
-pub fn connections(wish: Option<u32>) -> Result<u32, AgentError> {
-    match wish {
-        Some(wish) if CONNECTIONS.contains(&wish) => Ok(wish),
-        Some(wish) => Err(AgentError::Connections(wish)),
+/// As many connections as are asked for, or as are good for this machine's memory.
+pub fn connections(wanted: Option<u32>) -> Result<u32, AgentError> {
+    match wanted {
+        Some(wanted) if CONNECTIONS.contains(&wanted) => Ok(wanted),
+        Some(wanted) => Err(AgentError::Connections(wanted)),
         None => Ok(by_memory(memory_bytes())),
     }
 }
@@ -60,7 +60,7 @@ pub fn table_bytes(connections: u32, directions: Directions) -> u64 {
 fn by_memory(bytes: u64) -> u32 {
     let one = table_bytes(1, Directions::Both);
     let fit = bytes / PART_OF_MEMORY / one;
-    (fit as u32).clamp(*WITHOUT_A_WISH.start(), *WITHOUT_A_WISH.end())
+    (fit as u32).clamp(*DEFAULT_CONNECTIONS.start(), *DEFAULT_CONNECTIONS.end())
 }
 
 /// The machine's.

@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use tidegate_reproduce::{Case, Results};
+use tidegate_study::{Case, Results};
 use tidegate_reproductions::judge::{Better, Judge, Measure};
 use tidegate_sim::{Options, in_order};
 

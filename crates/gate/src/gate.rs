@@ -151,11 +151,11 @@ impl AsFd for Gate {
 impl Gate {
     /// Has it let everything go, and end. One that hangs takes what it holds along.
     pub fn end(&mut self) {
-        const LOOK: Duration = Duration::from_millis(2);
+        const POLL_INTERVAL: Duration = Duration::from_millis(2);
         self.channel.close();
         let asked = Instant::now();
         while matches!(self.process.try_wait(), Ok(None)) && asked.elapsed() < END {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         let _ = self.process.kill();
         let _ = self.process.wait();

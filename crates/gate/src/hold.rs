@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Time between two questions to a law about a waiting packet, in µs: its answer changes as data arrive.
-const LOOK_US: u64 = 1000;
+const POLL_INTERVAL_US: u64 = 1000;
 
 /// A packet that leaves sooner does not count as having waited: the law may not be asked for so long.
-const WAITED_US: u64 = LOOK_US;
+const WAITED_US: u64 = POLL_INTERVAL_US;
 
 /// Says when packets leave.
 pub trait Law {
@@ -155,7 +155,7 @@ impl<M: Copy> Hold<M> {
         for flow in flows {
             while let Some(wait_us) = self.wait_us(&flow, law, now_us) {
                 if wait_us > 0 {
-                    let next_us = now_us + wait_us.min(LOOK_US);
+                    let next_us = now_us + wait_us.min(POLL_INTERVAL_US);
                     self.next_us = Some(self.next_us.map_or(next_us, |us| us.min(next_us)));
                     break;
                 }

@@ -267,7 +267,7 @@ impl<L: Law> Server<L> {
         &mut self,
         change: impl FnOnce(&Rules) -> io::Result<()> + Send,
     ) -> Result<(), GateError> {
-        const LOOK_MS: u8 = 1;
+        const POLL_INTERVAL_MS: u8 = 1;
         // What has come already first, if it ends.
         for _ in 0..CAPACITY.packets {
             let all = self.receive()?;
@@ -280,7 +280,7 @@ impl<L: Law> Server<L> {
         thread::scope(|scope| {
             let change = scope.spawn(move || change(&rules));
             while !change.is_finished() {
-                self.let_pass(LOOK_MS)?;
+                self.let_pass(POLL_INTERVAL_MS)?;
             }
             let changed = change.join().expect("it does not panic");
             changed.map_err(GateError::system("take flows out of the gate's rules"))

@@ -22,12 +22,12 @@ pub fn die_with_parent(command: &mut Command) {
 /// When the child cannot be waited for.
 pub fn terminate(child: &mut Child) -> Result<()> {
     const GRACE: Duration = Duration::from_millis(300);
-    const LOOK: Duration = Duration::from_millis(10);
+    const POLL_INTERVAL: Duration = Duration::from_millis(10);
     let group = Pid::from_raw(child.id() as i32);
     let _ = killpg(group, Signal::SIGTERM);
     let asked = Instant::now();
     while child.try_wait()?.is_none() && asked.elapsed() < GRACE {
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     // Nobody left in the group is no error.
     let _ = killpg(group, Signal::SIGKILL);

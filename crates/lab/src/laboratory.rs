@@ -12,7 +12,7 @@ use crate::site::{self, Home, Site};
 use crate::steer::Steering;
 use crate::term::Term;
 use crate::transport::{Control, Quic, Transport, takes_quic};
-use crate::workload::{Cast, Stage, Task};
+use crate::workload::{Applications, Task, TaskContext};
 use anyhow::{Context, Result, anyhow, ensure};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -78,30 +78,30 @@ impl<'a> Laboratory<'a> {
     pub fn run(&self, progress: Progress) -> Result<Option<RunResult>> {
         let warnings = Mutex::new(self.warn_of_commands());
         let workloads = 0..self.homes.len();
-        let stages: Vec<Stage> = workloads
-            .map(|number| self.stage(number, &warnings))
+        let contexts: Vec<TaskContext> = workloads
+            .map(|number| self.context(number, &warnings))
             .collect::<Result<_>>()?;
-        let mut cast = Cast::default();
+        let mut applications = Applications::default();
         for (number, workload) in self.scenario.workloads.iter().enumerate() {
             let server = &self.site_of(number).server.namespace;
-            server.run(|| cast.add(number, workload, &stages[number]))?;
+            server.run(|| applications.add(number, workload, &contexts[number]))?;
         }
-        let tasks = std::mem::take(&mut cast.tasks);
+        let tasks = std::mem::take(&mut applications.tasks);
         let Observed {
             record,
             samples,
             machine_cpu,
-        } = self.perform(tasks, &cast, &stages, progress)?;
+        } = self.perform(tasks, &applications, &contexts, progress)?;
         if self.is_stopped() {
             return Ok(None);
         }
         let outcome = Outcome {
             record,
             samples,
-            cast,
+            applications,
             window: self.window,
             ways: self.sites[0].ways(),
-            plumbing_losses: self.plumbing_losses(&stages)?,
+            plumbing_losses: self.plumbing_losses(&contexts)?,
             machine_cpu,
             warnings: warnings.into_inner().unwrap_or_default(),
         };
@@ -117,13 +117,13 @@ impl<'a> Laboratory<'a> {
     fn perform(
         &self,
         tasks: Vec<Task>,
-        cast: &Cast,
-        stages: &[Stage],
+        applications: &Applications,
+        contexts: &[TaskContext],
         progress: Progress,
     ) -> Result<Observed> {
         let _awake = Awake::keep();
         let mut steering = self.attach()?;
-        let flows = &cast.flows;
+        let flows = &applications.flows;
         let clock = Clock::start();
         let observed = thread::scope(|scope| -> Result<Observed> {
             // Even after an error, threads must not wait for the end of the run.
@@ -149,8 +149,8 @@ impl<'a> Laboratory<'a> {
             let workers: Result<Vec<_>> = tasks
                 .into_iter()
                 .map(|task| {
-                    let stage = &stages[task.workload];
-                    self.start(scope, task, stage, term)
+                    let context = &contexts[task.workload];
+                    self.start(scope, task, context, term)
                 })
                 .collect();
             let machine_cpu = self.watch(clock, progress);
@@ -212,11 +212,15 @@ impl<'a> Laboratory<'a> {
         &self.sites[self.homes[workload].site]
     }
 
-    /// What the workload of that number may know.
-    fn stage<'b>(&'b self, number: usize, warnings: &'b Mutex<Vec<String>>) -> Result<Stage<'b>> {
+    /// What the tasks of the workload of that number are given.
+    fn context<'b>(
+        &'b self,
+        number: usize,
+        warnings: &'b Mutex<Vec<String>>,
+    ) -> Result<TaskContext<'b>> {
         let version = self.options.ip;
         let [client, server] = self.transports(number)?;
-        Ok(Stage {
+        Ok(TaskContext {
             client_address: address(Side::Client, version),
             server_address: server_address(self.homes[number].address, version),
             client,
@@ -238,10 +242,10 @@ impl<'a> Laboratory<'a> {
         Ok(site.ends().map(|host| host.transport(site.multipath)))
     }
 
-    fn plumbing_losses(&self, stages: &[Stage]) -> Result<u64> {
+    fn plumbing_losses(&self, contexts: &[TaskContext]) -> Result<u64> {
         let hosts = self.sites.iter().flat_map(Site::hosts);
         let devices: u64 = hosts.map(Host::plumbing_losses).sum::<Result<_>>()?;
-        let sockets: u64 = stages.iter().map(|stage| stage.client.losses()).sum();
+        let sockets: u64 = contexts.iter().map(|context| context.client.losses()).sum();
         Ok(devices + sockets)
     }
 
@@ -269,7 +273,7 @@ impl<'a> Laboratory<'a> {
         &'env self,
         scope: &'scope Scope<'scope, 'env>,
         task: Task,
-        stage: &'env Stage,
+        context: &'env TaskContext,
         term: impl Fn(Instant) -> Term<'env>,
     ) -> Result<Handle<'scope, ()>> {
         let host = self.site_of(task.workload).at(task.place);
@@ -279,7 +283,7 @@ impl<'a> Laboratory<'a> {
             if !term.sleep_until(task.start) {
                 return Ok(());
             }
-            (task.work)(stage, &term).with_context(|| format!("workload \"{}\"", task.name))
+            (task.work)(context, &term).with_context(|| format!("workload \"{}\"", task.name))
         })
     }
 
@@ -307,7 +311,7 @@ impl<'a> Laboratory<'a> {
     /// Waits for the end, or for whatever ends the run early; share of the machine that was busy
     /// after the warm-up.
     fn watch(&self, clock: Clock, mut progress: Progress) -> Result<f64> {
-        const LOOK: Duration = Duration::from_millis(50);
+        const POLL_INTERVAL: Duration = Duration::from_millis(50);
         let mut warmup = None;
         loop {
             let now = clock.now();
@@ -319,7 +323,7 @@ impl<'a> Laboratory<'a> {
             if now >= self.window.warmup && warmup.is_none() {
                 warmup = Some(CpuTicks::now()?);
             }
-            clock.sleep_until(self.window.end.min(now + LOOK));
+            clock.sleep_until(self.window.end.min(now + POLL_INTERVAL));
         }
         let after = CpuTicks::now()?;
         Ok(warmup.map_or(0.0, |before| after.busy_share_since(&before)))

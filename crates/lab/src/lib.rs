@@ -15,7 +15,7 @@
 //! [`Scenario`]: tidegate_scenario::Scenario
 
 mod address;
-mod bench;
+mod capability;
 mod child;
 mod clock;
 mod emulated;
@@ -40,7 +40,7 @@ mod veth;
 mod workload;
 
 pub use address::IpVersion;
-pub use bench::{Bench, IDLE_RTT_MS, bench};
+pub use capability::{Capability, IDLE_RTT_MS, capability};
 pub use child::die_with_parent;
 pub use emulated::EmulatedHosts;
 pub use emulator::{LaneRecord, Record};

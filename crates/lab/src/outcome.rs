@@ -9,7 +9,7 @@ use accuracy::rtt_accuracy;
 
 use crate::emulator::{LaneRecord, Record, Ways};
 use crate::sample::Samples;
-use crate::workload::Cast;
+use crate::workload::Applications;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use tidegate_link::{Capacity, Config};
@@ -34,7 +34,7 @@ pub struct Outcome {
     /// What the sampler saw.
     pub samples: Samples,
     /// The workloads' logs.
-    pub cast: Cast,
+    pub applications: Applications,
     /// Which part of the run counts.
     pub window: Window,
     /// Where the server is that an agent's flows lead to, and the links that packets of each address cross.
@@ -67,7 +67,7 @@ impl Outcome {
         let curves = || {
             let mut down = Capacity::new(&inputs.down.rate);
             let mut all = series::all(self, &mut down);
-            let transfers = self.cast.transfers.iter();
+            let transfers = self.applications.transfers.iter();
             all.extend(transfers.flat_map(|log| transfers::series(log)));
             all
         };
@@ -81,7 +81,7 @@ impl Outcome {
             uplink: up.link.result(&inputs.up, *counted),
             hops: hops.iter().zip(lanes).map(hop).collect(),
             transfers: self
-                .cast
+                .applications
                 .transfers
                 .iter()
                 .map(|log| transfers::result(log))

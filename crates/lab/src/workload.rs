@@ -1,6 +1,6 @@
 //! What the hosts do during a run.
 //!
-//! [`Cast::add`] opens every listener before the clock starts; each [`Task`] then runs on a
+//! [`Applications::add`] opens every listener before the clock starts; each [`Task`] then runs on a
 //! thread of its own inside its host's namespace, within its term.
 
 mod command;
@@ -27,9 +27,9 @@ use std::sync::{Arc, Mutex};
 use tidegate_link::Instant;
 use tidegate_scenario::{Side, Workload, WorkloadKind};
 
-/// What every task of a workload may know.
+/// What every task of a workload is given.
 #[derive(Debug)]
-pub struct Stage<'a> {
+pub struct TaskContext<'a> {
     /// Where the client is.
     pub client_address: IpAddr,
     /// Where the server is for this workload.
@@ -46,7 +46,7 @@ pub struct Stage<'a> {
     pub warnings: &'a Mutex<Vec<String>>,
 }
 
-impl Stage<'_> {
+impl TaskContext<'_> {
     /// Where the host on that side is.
     pub fn address(&self, side: Side) -> IpAddr {
         match side {
@@ -56,9 +56,9 @@ impl Stage<'_> {
     }
 }
 
-type Work = Box<dyn FnOnce(&Stage, &Term) -> Result<()> + Send>;
+type Work = Box<dyn FnOnce(&TaskContext, &Term) -> Result<()> + Send>;
 
-/// One thread's part in a workload.
+/// One thread of a workload.
 pub struct Task {
     /// The workload's number.
     pub workload: usize,
@@ -74,9 +74,9 @@ pub struct Task {
     pub work: Work,
 }
 
-/// Everybody who takes part in a run, and what they will have to tell.
+/// The applications of a run: the threads to start, and the logs that they fill.
 #[derive(Default)]
-pub struct Cast {
+pub struct Applications {
     /// The threads to start.
     pub tasks: Vec<Task>,
     /// Connections that live for as long as their workload.
@@ -91,54 +91,54 @@ pub struct Cast {
     number: usize,
 }
 
-impl Cast {
+impl Applications {
     /// Prepares the workload of that number, inside whose server's namespace this is called: listeners are
     /// opened.
     ///
     /// # Errors
     /// When a socket cannot be opened.
-    pub fn add(&mut self, number: usize, workload: &Workload, stage: &Stage) -> Result<()> {
+    pub fn add(&mut self, number: usize, workload: &Workload, context: &TaskContext) -> Result<()> {
         self.number = number;
         let name = &workload.name;
-        self.add_kind(workload, stage)
+        self.add_kind(workload, context)
             .with_context(|| format!("workload \"{name}\""))
     }
 
-    fn add_kind(&mut self, workload: &Workload, stage: &Stage) -> Result<()> {
+    fn add_kind(&mut self, workload: &Workload, context: &TaskContext) -> Result<()> {
         match &workload.does {
             WorkloadKind::Web {
                 object_bytes,
                 pause_s,
-            } => web::add(self, workload, stage, object_bytes, *pause_s),
+            } => web::add(self, workload, context, object_bytes, *pause_s),
             WorkloadKind::Ping {
                 interval_ms,
                 packet_bytes,
-            } => ping::add(self, workload, stage, *interval_ms, *packet_bytes),
+            } => ping::add(self, workload, context, *interval_ms, *packet_bytes),
             WorkloadKind::Command { run, side } => {
-                command::add(self, workload, stage, run, *side);
+                command::add(self, workload, context, run, *side);
                 Ok(())
             }
-            WorkloadKind::Mpath(transfer) => mpath::add(self, workload, stage, transfer),
-            does => stream::add(self, workload, stage, does),
+            WorkloadKind::Mpath(transfer) => mpath::add(self, workload, context, transfer),
+            does => stream::add(self, workload, context, does),
         }
     }
 
     fn add_task(
         &mut self,
         workload: &Workload,
-        stage: &Stage,
+        context: &TaskContext,
         side: Side,
-        work: impl FnOnce(&Stage, &Term) -> Result<()> + Send + 'static,
+        work: impl FnOnce(&TaskContext, &Term) -> Result<()> + Send + 'static,
     ) {
-        self.add_task_at(workload, stage, Place::Side(side), work);
+        self.add_task_at(workload, context, Place::Side(side), work);
     }
 
     fn add_task_at(
         &mut self,
         workload: &Workload,
-        stage: &Stage,
+        context: &TaskContext,
         place: Place,
-        work: impl FnOnce(&Stage, &Term) -> Result<()> + Send + 'static,
+        work: impl FnOnce(&TaskContext, &Term) -> Result<()> + Send + 'static,
     ) {
         let stop = workload.stop_s.map(Instant::from_secs_f64);
         self.tasks.push(Task {
@@ -146,15 +146,15 @@ impl Cast {
             name: workload.name.clone(),
             place,
             start: Instant::from_secs_f64(workload.start_s),
-            end: stop.map_or(stage.end, |stop| stop.min(stage.end)),
+            end: stop.map_or(context.end, |stop| stop.min(context.end)),
             work: Box::new(work),
         });
     }
 }
 
 /// A UDP socket of the server's, at a port that the kernel chooses.
-fn bind_udp(stage: &Stage) -> Result<(UdpSocket, SocketAddr)> {
-    let socket = UdpSocket::bind((stage.server_address, 0))
+fn bind_udp(context: &TaskContext) -> Result<(UdpSocket, SocketAddr)> {
+    let socket = UdpSocket::bind((context.server_address, 0))
         .context("the server cannot bind a UDP socket")?;
     let at = socket.local_addr()?;
     Ok((socket, at))

@@ -159,7 +159,7 @@ impl<P: Packet> Bursty<P> {
 
     #[inline]
     fn next_departure(&mut self, now: Instant, queue: &mut Queue<P>) -> Option<Departure<P>> {
-        while self.current.bytes > 0 || self.seize(now, queue) {
+        while self.current.bytes > 0 || self.take_opportunity(now, queue) {
             let Some(mut sending) = self.sending.take().or_else(|| self.begin(queue)) else {
                 // Nobody to use it: the rest of the opportunity is lost.
                 self.current.bytes = 0;
@@ -182,7 +182,7 @@ impl<P: Packet> Bursty<P> {
 
     /// Goes on to the next opportunity, if there is one by `now` and a use for it.
     #[inline]
-    fn seize(&mut self, now: Instant, queue: &Queue<P>) -> bool {
+    fn take_opportunity(&mut self, now: Instant, queue: &Queue<P>) -> bool {
         if !self.has_work(queue) {
             if self.next.at <= now {
                 self.next = self.opportunities.skip_past(now);

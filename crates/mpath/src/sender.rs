@@ -344,12 +344,12 @@ impl Sender {
         let paths = self.paths.iter().filter_map(Path::timeout).min();
         let due = || self.paths.iter().filter_map(Path::due).min();
         let due = self.stream.has_work().then(due).flatten();
-        let rouse = self.stalled.map(|since| since + self.stall_timeout());
+        let stall = self.stalled.map(|since| since + self.stall_timeout());
         [
             paths,
             due,
             self.probing.timeout(&self.proxies, ready),
-            rouse,
+            stall,
         ]
         .into_iter()
         .flatten()
@@ -376,7 +376,7 @@ impl Sender {
             .is_some_and(|since| since + stall_timeout <= now)
         {
             self.stalled = None;
-            self.stream.rouse();
+            self.stream.retransmit_all();
         }
     }
 

@@ -46,7 +46,7 @@ const EMPTY_SHARE: f64 = 0.03;
 const EMPTY_US: u32 = 3000;
 
 /// Without a report for so long the far end has gone.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Rates, sizes and bounds of a train.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -131,7 +131,7 @@ impl Train {
         match self.config.pace {
             _ if self.done => None,
             Pace::Window(window) if self.stage != Stage::Quiet && self.on_the_way() >= window => {
-                Some(self.heard + PATIENCE)
+                Some(self.heard + TIMEOUT)
             }
             _ => Some(self.next_at),
         }
@@ -203,7 +203,7 @@ impl Train {
     fn advance(&mut self, now: Instant) {
         let spent = self.sent_bytes + u64::from(self.config.bytes) > self.config.max_bytes;
         let late = now - self.started > self.config.max_time;
-        self.done |= spent || now - self.heard >= PATIENCE;
+        self.done |= spent || now - self.heard >= TIMEOUT;
         match (self.stage, self.config.pace) {
             (Stage::Quiet, Pace::Constant(_)) => self.stage = Stage::Fill,
             (Stage::Quiet, _) if self.sequence == QUIET_PACKETS => self.stage = Stage::Fill,

@@ -15,9 +15,9 @@ use tidegate_scenario::{Run, RunResult};
 use tidegate_sim::{Options, in_order, run_one};
 
 /// Time between two looks for an interrupt.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// How long what is interrupted has to come to an end by itself.
-const PATIENCE: Duration = Duration::from_millis(30);
+const TIMEOUT: Duration = Duration::from_millis(30);
 
 /// Stops what runs, from another thread.
 #[pyclass(frozen, module = "tidegate._native")]
@@ -201,7 +201,7 @@ impl Work<'_> {
         let last = Mutex::new(Instant::now());
         let told = || {
             let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-            if last.elapsed() < LOOK {
+            if last.elapsed() < POLL_INTERVAL {
                 return;
             }
             *last = Instant::now();
@@ -284,8 +284,8 @@ impl Work<'_> {
     fn interrupt(&self, py: Python<'_>, over: &AtomicBool) {
         let since = Instant::now();
         while !over.load(Ordering::Acquire) {
-            py.detach(|| thread::park_timeout(LOOK));
-            if since.elapsed() < PATIENCE {
+            py.detach(|| thread::park_timeout(POLL_INTERVAL));
+            if since.elapsed() < TIMEOUT {
                 continue;
             }
             let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -303,7 +303,7 @@ impl Work<'_> {
 /// Waits until it is over, and looks for interrupts meanwhile.
 fn watch(py: Python<'_>, over: &AtomicBool, tell: impl Fn() -> PyResult<()>) -> PyResult<()> {
     while !over.load(Ordering::Acquire) {
-        py.detach(|| thread::park_timeout(LOOK));
+        py.detach(|| thread::park_timeout(POLL_INTERVAL));
         py.check_signals()?;
         tell()?;
     }

@@ -4,7 +4,7 @@
 //! protocol for buffers, and numpy is none of the wheel's dependencies.
 
 use crate::own::Trouble;
-use crate::session::{LOOK, Session};
+use crate::session::{POLL_INTERVAL, Session};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -123,7 +123,7 @@ impl Episode {
                     first(episode, session);
                 }
                 let began = Instant::now();
-                let arrived = episode.go_on(session, &|| began.elapsed() < LOOK);
+                let arrived = episode.go_on(session, &|| began.elapsed() < POLL_INTERVAL);
                 let last = arrived.then(|| last.take()).flatten();
                 Some(last.map(|last| last(episode, session)))
             });

@@ -15,7 +15,7 @@ use tidegate_sim::{Manual, Options};
 /// Most virtual time between two looks at the clock on the wall.
 const STRIDE: Duration = Duration::from_millis(100);
 /// Time between two looks for an interrupt.
-pub const LOOK: Duration = Duration::from_millis(10);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A run in the caller's hands.
 #[pyclass(frozen, module = "tidegate._native")]
@@ -284,7 +284,7 @@ fn advance(session: &mut tidegate_sim::Session, by: Duration) -> Duration {
     }
     let began = Instant::now();
     let mut left = by;
-    while !left.is_zero() && began.elapsed() < LOOK {
+    while !left.is_zero() && began.elapsed() < POLL_INTERVAL {
         if session.is_over() {
             return Duration::ZERO;
         }

@@ -18,10 +18,10 @@ pub(crate) fn history(set: &ResultSet, pens: &Pens) -> (Vec<Figure>, Vec<Figure>
     let series = set.runs.iter().flat_map(|run| &run.series);
     let times = series.flat_map(|series| &series.t_s).copied();
     let end_s = times.filter(|t| t.is_finite()).fold(0.0, f64::max).ceil();
-    let stage = Stage { set, pens, end_s };
+    let charts = Charts { set, pens, end_s };
     let (main, more): (Vec<Quantity>, Vec<Quantity>) =
         quantities(set).into_iter().partition(Quantity::is_main);
-    let drawn = |some: &[Quantity]| some.iter().flat_map(|q| stage.figures(q)).collect();
+    let drawn = |some: &[Quantity]| some.iter().flat_map(|q| charts.figures(q)).collect();
     (drawn(&main), drawn(&more))
 }
 
@@ -53,13 +53,13 @@ fn is_echo(run: &RunResult, flow: &str) -> bool {
 }
 
 /// What all figures of a set have in common.
-struct Stage<'a> {
+struct Charts<'a> {
     set: &'a ResultSet,
     pens: &'a Pens,
     end_s: f64,
 }
 
-impl Stage<'_> {
+impl Charts<'_> {
     fn figures(&self, quantity: &Quantity) -> Vec<Figure> {
         let count = |run: &RunResult| recorded(run, quantity).count();
         let runs = &self.set.runs;

@@ -22,7 +22,7 @@ const RTM_DELROUTE: u16 = 25;
 const SETTLED: Duration = Duration::from_millis(100);
 
 /// or so much time has passed.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Whoever listens to them.
 pub struct Changes(Socket);
@@ -48,7 +48,7 @@ impl Changes {
     pub fn next(&self) -> io::Result<()> {
         while !self.receive()? {}
         let began = Instant::now();
-        while began.elapsed() < PATIENCE && self.is_more_within(SETTLED)? {
+        while began.elapsed() < TIMEOUT && self.is_more_within(SETTLED)? {
             self.receive()?;
         }
         Ok(())

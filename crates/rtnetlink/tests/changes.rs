@@ -12,7 +12,7 @@ use tidegate_testing::{has_program, is_root};
 const QUIET: Duration = Duration::from_millis(600);
 
 /// However busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn ip(args: &str) {
     let status = Command::new("ip").args(args.split(' ')).status().unwrap();
@@ -39,7 +39,7 @@ fn default_routes_and_interfaces_are_heard_of_once_and_other_routes_never() {
             while hears.recv_timeout(QUIET).is_ok() {}
             ip(change);
             hears
-                .recv_timeout(PATIENCE)
+                .recv_timeout(TIMEOUT)
                 .unwrap_or_else(|_| panic!("{change} was not heard of"));
         };
         heard_of("link set eth0 up");

@@ -9,6 +9,7 @@ mod autorate;
 
 use crate::events::{EventQueue, Kind, Target, clock};
 use crate::packet::Probe;
+use crate::route::RouteId;
 use autorate::{Autorate, Bounds, PING_INTERVAL, PINGERS};
 use std::time::Duration;
 use tidegate_link::{Config, FqCodelPolicy, Marking, Policy, QueueConfig, Rate, Stats};
@@ -37,10 +38,10 @@ const INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Cake {
     autorate: Option<Autorate>,
-    /// Places of the shapers among the links, down and up.
-    pub places: [usize; 2],
+    /// Numbers of the shapers among the links, down and up.
+    pub shapers: [usize; 2],
     /// Routes of an echo, down and up.
-    pub routes: [u32; 2],
+    pub routes: [RouteId; 2],
     /// The next echo's number.
     pings: u64,
     /// Bytes that had passed at the last look, each packet's Ethernet header among them.
@@ -50,8 +51,8 @@ pub struct Cake {
 }
 
 impl Cake {
-    /// Shapers at those places, and echoes over those routes.
-    pub fn new(spec: &CakeSpec, places: [usize; 2], routes: [u32; 2]) -> Self {
+    /// Shapers of those numbers, and echoes over those routes.
+    pub fn new(spec: &CakeSpec, shapers: [usize; 2], routes: [RouteId; 2]) -> Self {
         let both = [spec.down, spec.up];
         let bounds = both.map(|shaped| {
             let [least, base, most] = shaped.bounds().map(|mbps| (mbps * 1e3).round() as i64);
@@ -59,7 +60,7 @@ impl Cake {
         });
         Self {
             autorate: spec.is_steered().then(|| Autorate::new(bounds)),
-            places,
+            shapers,
             routes,
             pings: 0,
             passed: [0; 2],
@@ -93,7 +94,7 @@ impl Cake {
         Some(autorate.monitor_interval())
     }
 
-    /// An echo is back. Returns the rates that have changed, in bit/s, with the shapers' places.
+    /// An echo is back. Returns the rates that have changed, in bit/s, with the shapers' numbers.
     pub fn answered(&mut self, now: Instant, probe: Probe) -> Vec<(usize, f64)> {
         let Some(autorate) = &mut self.autorate else {
             return Vec::new();
@@ -106,7 +107,7 @@ impl Cake {
             .map(|direction| {
                 let kbps = after[direction] as f64;
                 self.rates[direction].push((now, kbps));
-                (self.places[direction], kbps * 1e3)
+                (self.shapers[direction], kbps * 1e3)
             })
             .collect()
     }

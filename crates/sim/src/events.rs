@@ -25,12 +25,12 @@ pub enum Kind {
     /// Ends of connections.
     End,
     /// Applications.
-    App,
+    Application,
 }
 
 /// Numbers of the clocks, in the order in which they are woken.
 pub mod clock {
-    /// Who looks at the flows.
+    /// Who observes the flows.
     pub const SAMPLER: usize = 0;
     /// The end of the warm-up.
     pub const WARMUP: usize = 1;
@@ -38,7 +38,7 @@ pub mod clock {
     pub const CURVES: usize = 2;
     /// cake-autorate's next echo.
     pub const PING: usize = 3;
-    /// cake-autorate's next look at what has passed.
+    /// cake-autorate's next measurement of what has passed.
     pub const MONITOR: usize = 4;
 }
 
@@ -58,7 +58,7 @@ impl Target {
             1 => Kind::Link,
             2 => Kind::Edge,
             3 => Kind::End,
-            _ => Kind::App,
+            _ => Kind::Application,
         }
     }
 
@@ -126,7 +126,7 @@ impl EventQueue {
             // Too early: it has changed its mind since.
             match slot.due {
                 Instant::MAX => self.remove(0),
-                due => self.sink(0, Entry::new(due, target)),
+                due => self.sift_down(0, Entry::new(due, target)),
             }
         }
     }
@@ -143,9 +143,9 @@ impl EventQueue {
         let entry = Entry::new(due, target);
         if place == ABSENT {
             self.heap.push(entry);
-            self.rise(self.heap.len() - 1, entry);
+            self.sift_up(self.heap.len() - 1, entry);
         } else if entry < self.heap[place as usize] {
-            self.rise(place as usize, entry);
+            self.sift_up(place as usize, entry);
         }
     }
 
@@ -173,11 +173,11 @@ impl EventQueue {
         self.slot(target).place = ABSENT;
         let last = self.heap.pop().expect("there is one at least");
         if place < self.heap.len() {
-            self.sink(place, last);
+            self.sift_down(place, last);
         }
     }
 
-    fn rise(&mut self, mut place: usize, entry: Entry) {
+    fn sift_up(&mut self, mut place: usize, entry: Entry) {
         while place > 0 {
             let parent = (place - 1) / ARITY;
             if self.heap[parent] <= entry {
@@ -189,7 +189,7 @@ impl EventQueue {
         self.put(place, entry);
     }
 
-    fn sink(&mut self, mut place: usize, entry: Entry) {
+    fn sift_down(&mut self, mut place: usize, entry: Entry) {
         loop {
             let first = place * ARITY + 1;
             let end = (first + ARITY).min(self.heap.len());

@@ -1,10 +1,11 @@
 //! The two hosts: their connections, and what they are set to.
 
 use crate::events::{Kind, Target};
-use crate::network::{Network, route_of};
+use crate::network::Network;
 use crate::own::{self, Own, Steering};
-use crate::packet::{Connected, Packet, index};
+use crate::packet::{ConnectionId, Packet, index};
 use crate::random;
+use crate::route::RouteId;
 use crate::run::Unsupported;
 use crate::settings;
 use rand::RngExt;
@@ -32,13 +33,13 @@ const NO_LAW: Params = Params {
 pub struct Pair {
     /// Client, server; the server's appears with the SYN.
     ends: [Option<Connection>; 2],
-    name: Connected,
+    id: ConnectionId,
     /// The application that it belongs to, and what that calls it.
     pub app: u32,
     /// See [`Self::app`].
     pub tag: u32,
-    /// Ways of what the client and the server send.
-    routes: [u32; 2],
+    /// Routes of what the client and the server send.
+    routes: [RouteId; 2],
     answer: Config,
     /// The laws at the client's and the server's edge.
     edges: [Option<Box<Edge>>; 2],
@@ -70,9 +71,9 @@ impl Pair {
         }
     }
 
-    /// Asks for a window of that many bytes for the data of that direction, in place of the law; none: the law again.
+    /// Sets a window of that many bytes for the data of that direction, in place of the law; none: the law again.
     /// Returns whether their receiver is there.
-    pub fn tell_window(&mut self, direction: Direction, bytes: Option<u32>) -> bool {
+    pub fn set_window(&mut self, direction: Direction, bytes: Option<u32>) -> bool {
         let side = match direction {
             Direction::Down => Side::Client,
             Direction::Up => Side::Server,
@@ -89,7 +90,7 @@ impl Pair {
 
     /// Has the sender of the data of that direction do as it is told, in place of its congestion control. Returns whether
     /// it is there.
-    pub fn tell_sender(
+    pub fn set_sender(
         &mut self,
         network: &mut Network,
         direction: Direction,
@@ -171,13 +172,13 @@ impl Pair {
                 if let Some(edge) = &mut edge {
                     edge.leaves(network.now, &mut segment);
                 }
-                network.send(Packet::segment(self.name, route, segment));
+                network.send(Packet::segment(self.id, route, segment));
             }
         }
     }
 
     fn target(&self, side: Side) -> Target {
-        Target::new(Kind::End, self.name.key as usize * 2 + index(side))
+        Target::new(Kind::End, self.id.key as usize * 2 + index(side))
     }
 }
 
@@ -189,8 +190,8 @@ pub struct Hosts {
     configs: Vec<[Config; 2]>,
     /// What steers at the client's and the server's edge, and whether what they send, too.
     laws: [Option<(Params, bool)>; 2],
-    /// Of the workloads that the law sees, by number, what it is told of their connections.
-    told: Vec<Option<Told>>,
+    /// By workload; none where the law does not steer.
+    weightings: Vec<Option<Weighting>>,
     /// What the caller has brought along, and the workloads that it is told of.
     own: Option<(Arc<dyn Own>, Vec<Workload>)>,
     opened: u32,
@@ -217,10 +218,10 @@ impl Hosts {
             pairs: Slab::new(),
             configs: configs.collect::<Result<_, _>>()?,
             laws: settings::laws(run),
-            told: scenario
+            weightings: scenario
                 .workloads
                 .iter()
-                .map(|workload| told(scenario, workload, run))
+                .map(|workload| weighting(scenario, workload, run))
                 .collect(),
             own: own.map(|own| (own, scenario.workloads.clone())),
             opened: 0,
@@ -235,7 +236,7 @@ impl Hosts {
         workload: usize,
         app: u32,
         tag: u32,
-    ) -> Connected {
+    ) -> ConnectionId {
         let [ask, answer] =
             [Side::Client, Side::Server].map(|side| self.fresh_config(workload, side));
         let own = self.own_of(workload);
@@ -243,34 +244,36 @@ impl Hosts {
         let edges = [Side::Client, Side::Server].map(|side| {
             let law = self.laws[index(side)].filter(|_| own_law != Some(side));
             let none = || (own_law == Some(side)).then_some((NO_LAW, false));
-            let ((params, uploads), told) = law.or_else(none).zip(self.told[workload])?;
-            let Told { weight, shares } = told;
+            let ((params, uploads), weighting) =
+                law.or_else(none).zip(self.weightings[workload])?;
+            let Weighting { weight, shares } = weighting;
             Some(Box::new(Edge::new(params, weight, uploads, shares)))
         });
         let entry = self.pairs.vacant_entry();
         self.opened += 1;
-        let name = Connected {
+        let id = ConnectionId {
             key: entry.key() as u32,
             serial: self.opened,
         };
         let pair = entry.insert(Pair {
             ends: [Some(Connection::connect(ask, network.now)), None],
-            name,
+            id,
             app,
             tag,
-            routes: [Direction::Up, Direction::Down].map(|way| route_of(workload, way)),
+            routes: [Direction::Up, Direction::Down]
+                .map(|direction| RouteId::of(workload, direction)),
             answer,
             edges,
             own,
         });
         pair.settle(network, Side::Client);
-        name
+        id
     }
 
     /// The caller's own law for a connection of that workload, if one would steer it.
     fn own_of(&self, workload: usize) -> Option<Box<Steering>> {
         let (own, workloads) = self.own.as_ref()?;
-        self.told[workload]?;
+        self.weightings[workload]?;
         Steering::new(own.as_ref(), &workloads[workload])
     }
 
@@ -279,16 +282,16 @@ impl Hosts {
         self.own.as_ref().map(|(own, _)| own)
     }
 
-    /// The connection of that name, if it still exists.
-    pub fn pair(&self, name: Connected) -> Option<&Pair> {
-        let pair = self.pairs.get(name.key as usize);
-        pair.filter(|pair| pair.name == name)
+    /// The connection, if it still exists.
+    pub fn pair(&self, id: ConnectionId) -> Option<&Pair> {
+        let pair = self.pairs.get(id.key as usize);
+        pair.filter(|pair| pair.id == id)
     }
 
     /// As [`Self::pair`].
-    pub fn pair_mut(&mut self, name: Connected) -> Option<&mut Pair> {
-        let pair = self.pairs.get_mut(name.key as usize);
-        pair.filter(|pair| pair.name == name)
+    pub fn pair_mut(&mut self, id: ConnectionId) -> Option<&mut Pair> {
+        let pair = self.pairs.get_mut(id.key as usize);
+        pair.filter(|pair| pair.id == id)
     }
 
     /// How many connections there are.
@@ -298,17 +301,17 @@ impl Hosts {
     }
 
     /// The connection and the end that are woken by that number.
-    pub fn by_number(&self, number: usize) -> Option<(Connected, Side)> {
+    pub fn by_number(&self, number: usize) -> Option<(ConnectionId, Side)> {
         let side = match number % 2 {
             0 => Side::Client,
             _ => Side::Server,
         };
-        Some((self.pairs.get(number / 2)?.name, side))
+        Some((self.pairs.get(number / 2)?.id, side))
     }
 
-    /// Takes away a connection that is over.
-    pub fn bury(&mut self, network: &mut Network, name: Connected) {
-        if let Some(pair) = self.pairs.try_remove(name.key as usize) {
+    /// Removes a connection that is over.
+    pub fn remove(&mut self, network: &mut Network, id: ConnectionId) {
+        if let Some(pair) = self.pairs.try_remove(id.key as usize) {
             for side in [Side::Client, Side::Server] {
                 network.events.set(pair.target(side), None);
             }
@@ -336,24 +339,24 @@ fn ends(config: Config, workload: &Workload, own: Option<&Arc<dyn Own>>) -> [Con
     ends
 }
 
-/// What the law is told of a workload's connections.
+/// How the law divides a link between a workload's connections and others.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct Weighting {
     weight: u32,
     shares: Shares,
 }
 
 /// None where it does not steer their windows.
-fn told(scenario: &Scenario, workload: &Workload, run: &Run) -> Option<Told> {
+fn weighting(scenario: &Scenario, workload: &Workload, run: &Run) -> Option<Weighting> {
     let shares = match run.fair {
         Fair::Flow => Shares::ByFlow,
         Fair::Device => Shares::ByDevice(device(scenario, workload)),
     };
-    let told = Told {
+    let weighting = Weighting {
         weight: workload.weight as u32,
         shares,
     };
-    (workload.steered && run.gives_window(workload)).then_some(told)
+    (workload.steered && run.gives_window(workload)).then_some(weighting)
 }
 
 /// Its device's number: that of the first workload of the name.

@@ -45,7 +45,7 @@
 
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
-mod apps;
+mod applications;
 mod behaviour;
 mod cake;
 mod events;
@@ -56,6 +56,7 @@ mod outcome;
 mod own;
 mod packet;
 mod random;
+mod route;
 mod run;
 mod session;
 mod settings;
@@ -70,6 +71,5 @@ pub use own::{Arrival, Own, OwnLaw, Place};
 pub use run::{Options, Unsupported, check, run_one, run_scenario};
 pub use session::{FlowView, LinkView, Session};
 pub use sweep::in_order;
-pub use tidegate_tcp::cc::{self, Manual};
-pub use tidegate_tcp::send::{Flight, RateSample};
+pub use tidegate_tcp::cc::{self, Flight, Manual, RateSample};
 pub use tidegate_time::Instant;

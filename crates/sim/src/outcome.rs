@@ -1,8 +1,8 @@
 //! From what was seen to the result schema.
 
-use crate::apps::{Flow, Sample};
+use crate::applications::{Flow, Sample};
 use crate::cake::Cake;
-use crate::network::{DOWN, Network, Node, UP};
+use crate::network::{DOWN, MeasuredLink, Network, UP};
 use crate::own;
 use crate::settings::congestion_control;
 use crate::world::World;
@@ -16,29 +16,29 @@ use tidegate_time::Instant;
 /// What a run measured, with its curves if `series`.
 pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) -> RunResult {
     let window = world.window;
-    for node in &mut world.network.nodes {
-        node.record.at_end = *node.link.stats();
+    for measured in &mut world.network.links {
+        measured.record.at_end = *measured.link.stats();
     }
-    let link = |node: &Node| link(node, window);
-    let nodes = &world.network.nodes;
-    let hops = scenario.hops.iter().zip(&nodes[UP + 1..]);
+    let link = |measured: &MeasuredLink| link(measured, window);
+    let links = &world.network.links;
+    let hops = scenario.hops.iter().zip(&links[UP + 1..]);
     let mut result = RunResult {
         name: run.name.clone(),
         law: run.law,
         congestion_control: congestion_control(&scenario.hosts, run).into(),
-        link: link(&nodes[DOWN]),
-        uplink: link(&nodes[UP]),
+        link: link(&links[DOWN]),
+        uplink: link(&links[UP]),
         hops: hops
-            .map(|(hop, node)| HopResult {
+            .map(|(hop, measured)| HopResult {
                 name: hop.name.clone(),
-                link: link(node),
+                link: link(measured),
             })
             .collect(),
         cake: world
             .network
             .cake
             .as_ref()
-            .map(|cake| shaped(cake, nodes, window)),
+            .map(|cake| shaped(cake, links, window)),
         held: world.network.windowless.results(),
         // Nothing is late, nothing is lost in the plumbing.
         health: Health::default(),
@@ -48,27 +48,31 @@ pub fn result(mut world: World, scenario: &Scenario, run: &Run, series: bool) ->
         own::name(own.as_ref(), &mut result);
     }
     if series {
-        result.series = links(&world.network, window);
+        result.series = curves_of_links(&world.network, window);
         result
             .series
             .extend(world.network.cake.iter().flat_map(Cake::curves));
     }
-    for part in &mut world.parts {
-        part.app.report(&world.hosts, part.stop, &mut result);
-        if let Some(flow) = part.app.flow() {
-            result.series.extend(curves(flow));
+    for scheduled in &mut world.applications {
+        scheduled
+            .application
+            .report(&world.hosts, scheduled.stop, &mut result);
+        if let Some(flow) = scheduled.application.flow() {
+            result.series.extend(curves_of_flow(flow));
         }
     }
     result
 }
 
-fn link(node: &Node, window: Window) -> LinkResult {
-    node.record.result(&node.config, window.end - window.warmup)
+fn link(measured: &MeasuredLink, window: Window) -> LinkResult {
+    measured
+        .record
+        .result(&measured.config, window.end - window.warmup)
 }
 
-fn shaped(cake: &Cake, nodes: &[Node], window: Window) -> CakeResult {
+fn shaped(cake: &Cake, links: &[MeasuredLink], window: Window) -> CakeResult {
     let [down, up] = [0, 1].map(|direction| {
-        let link = link(&nodes[cake.places[direction]], window);
+        let link = link(&links[cake.shapers[direction]], window);
         ShapedResult {
             rate_bps: cake.mean_bps(direction, window),
             queue_delay_ms: link.queue_delay_ms,
@@ -79,8 +83,8 @@ fn shaped(cake: &Cake, nodes: &[Node], window: Window) -> CakeResult {
     CakeResult { down, up }
 }
 
-fn links(network: &Network, window: Window) -> Vec<Series> {
-    let [down, up] = [DOWN, UP].map(|place| &network.nodes[place]);
+fn curves_of_links(network: &Network, window: Window) -> Vec<Series> {
+    let [down, up] = [DOWN, UP].map(|number| &network.links[number]);
     let mut capacity = Capacity::new(&down.config.rate);
     match (&down.record.bins, &up.record.bins) {
         (Some(down), Some(up)) => link_curves(down, up, &mut capacity, window.end),
@@ -97,7 +101,7 @@ fn links(network: &Network, window: Window) -> Vec<Series> {
 /// | `timeouts` | retransmission timeouts so far |
 /// | `cwnd_packets`, `window_bytes` | congestion window; window advertised by the receiver |
 /// | `goodput_bps` | payload delivered to the application |
-fn curves(flow: &Flow) -> Vec<Series> {
+fn curves_of_flow(flow: &Flow) -> Vec<Series> {
     let samples = &flow.samples;
     let of = |value: fn(&Sample) -> Option<f64>| -> Vec<(Instant, f64)> {
         let points = samples.iter();

@@ -119,7 +119,7 @@ pub trait OwnLaw: fmt::Debug + Send {
     /// Data have arrived. Returns the window that their sender is to be told from the next acknowledgement on, in bytes;
     /// none: the host's own.
     ///
-    /// It is a wish: as for every law (`laws/window.h`) it only ever lowers what the host offers, takes nothing back that
+    /// It is an upper bound: as for every law (`laws/window.h`) it only ever lowers what the host offers, takes nothing back that
     /// was promised, and leaves two segments at least.
     fn arrives(&mut self, arrival: &Arrival) -> Option<u32>;
 }

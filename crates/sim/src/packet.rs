@@ -1,5 +1,6 @@
 //! What travels.
 
+use crate::route::RouteId;
 use crate::sprout;
 use tidegate_link::{Ecn, Sequence};
 use tidegate_mpath::{Data, Feedback};
@@ -19,8 +20,8 @@ pub struct Packet {
     pub arrived: Instant,
     /// Length of the IP packet.
     pub bytes: u16,
-    /// Its way.
-    pub route: u32,
+    /// Its route.
+    pub route: RouteId,
     /// Links that it has behind it.
     pub hop: u8,
 }
@@ -29,7 +30,7 @@ pub struct Packet {
 #[derive(Clone, Debug)]
 pub enum Body {
     /// A segment of a connection.
-    Segment(Connected, Segment),
+    Segment(ConnectionId, Segment),
     /// A datagram of an application.
     Datagram(Datagram),
     /// An echo that the law at the client asks for.
@@ -60,10 +61,10 @@ pub enum SproutMessage {
     Forecast(sprout::Forecast),
 }
 
-/// Names a connection for as long as anybody may speak of it.
+/// Identifies a connection, also after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Connected {
-    /// Its place among the connections, which another takes when it is gone.
+pub struct ConnectionId {
+    /// Its place among the connections, which another takes when it has been removed.
     pub key: u32,
     /// Which of them.
     pub serial: u32,
@@ -104,37 +105,37 @@ pub struct Datagram {
 
 impl Packet {
     /// A segment on its way.
-    pub fn segment(of: Connected, route: u32, segment: Segment) -> Self {
+    pub fn segment(connection: ConnectionId, route: RouteId, segment: Segment) -> Self {
         let bytes = IP_HEADER + segment.header_bytes() as u64 + u64::from(segment.len);
-        Self::new(Body::Segment(of, segment), bytes, route)
+        Self::new(Body::Segment(connection, segment), bytes, route)
     }
 
     /// A datagram on its way, in an IP packet of `bytes`.
-    pub fn datagram(datagram: Datagram, bytes: u64, route: u32) -> Self {
+    pub fn datagram(datagram: Datagram, bytes: u64, route: RouteId) -> Self {
         Self::new(Body::Datagram(datagram), bytes, route)
     }
 
     /// An echo on its way.
-    pub fn echo(echo: Echo, route: u32) -> Self {
+    pub fn echo(echo: Echo, route: RouteId) -> Self {
         Self::new(Body::Echo(echo), ECHO_BYTES, route)
     }
 
     /// A probe on its way.
-    pub fn probe(probe: Probe, route: u32) -> Self {
+    pub fn probe(probe: Probe, route: RouteId) -> Self {
         Self::new(Body::Probe(probe), PROBE_BYTES, route)
     }
 
     /// A packet of application `app`'s transfer on its way, in an IP packet of `bytes`.
-    pub fn mpath(app: u32, message: Message, bytes: u64, route: u32) -> Self {
+    pub fn mpath(app: u32, message: Message, bytes: u64, route: RouteId) -> Self {
         Self::new(Body::Mpath(app, message), bytes, route)
     }
 
     /// A packet of application `app`'s Sprout connection on its way, in an IP packet of `bytes`.
-    pub fn sprout(app: u32, message: SproutMessage, bytes: u64, route: u32) -> Self {
+    pub fn sprout(app: u32, message: SproutMessage, bytes: u64, route: RouteId) -> Self {
         Self::new(Body::Sprout(app, message), bytes, route)
     }
 
-    fn new(body: Body, bytes: u64, route: u32) -> Self {
+    fn new(body: Body, bytes: u64, route: RouteId) -> Self {
         Self {
             body,
             arrived: Instant::ZERO,

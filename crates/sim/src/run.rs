@@ -2,7 +2,7 @@
 
 use crate::own::Own;
 use crate::session::Session;
-use crate::{apps, settings};
+use crate::{applications, settings};
 use anyhow::Context;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,7 @@ pub fn check(scenario: &Scenario) -> Result<(), Unsupported> {
         }
     }
     for workload in &scenario.workloads {
-        apps::check(workload)?;
+        applications::check(workload)?;
         // Those made by a program were not read from a file, which would have been refused.
         if let Some(complaint) = scenario.ways_complaint(workload) {
             let name = &workload.name;

@@ -1,8 +1,9 @@
 //! A run step by step: advance, observe, act.
 
-use crate::apps::Flow;
-use crate::network::Node;
+use crate::applications::Flow;
+use crate::network::MeasuredLink;
 use crate::outcome::result;
+use crate::packet::ConnectionId;
 use crate::run::{Options, Unsupported};
 use crate::world::World;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use tidegate_time::Instant;
 
 /// One run of a scenario in the caller's hands.
 ///
-/// However it is stepped, the same things happen: a run that is only looked at ends with the same bytes as
+/// However it is stepped, the same things happen: a run that is only observed ends with the same bytes as
 /// [`run_one`](crate::run_one), which is such a session itself. What is done to it happens at the time at which it stands,
 /// so the same steps with the same actions have the same result.
 ///
@@ -105,7 +106,7 @@ pub struct LinkView {
 }
 
 impl Session {
-    /// A run at its start. Of the options `stop` and `progress` are not looked at.
+    /// A run at its start. The options `stop` and `progress` have no effect.
     ///
     /// # Errors
     /// When the scenario asks for something that the simulator does not have.
@@ -116,8 +117,9 @@ impl Session {
         options: &Options,
     ) -> Result<Self, Unsupported> {
         let mut world = World::build(scenario, inputs, run, options)?;
-        let parts = world.parts.iter_mut().enumerate();
-        let flows = parts.filter_map(|(number, part)| part.app.flow().map(|_| number));
+        let applications = world.applications.iter_mut().enumerate();
+        let flows = applications
+            .filter_map(|(number, scheduled)| scheduled.application.flow().map(|_| number));
         Ok(Self {
             flows: flows.collect(),
             world,
@@ -161,8 +163,12 @@ impl Session {
     /// A flow as it stands; none if there is none of that number.
     pub fn flow(&mut self, flow: usize) -> Option<FlowView> {
         let number = *self.flows.get(flow)?;
-        let World { parts, hosts, .. } = &mut self.world;
-        let flow = parts[number].app.flow()?;
+        let World {
+            applications,
+            hosts,
+            ..
+        } = &mut self.world;
+        let flow = applications[number].application.flow()?;
         let received_bytes = flow.received;
         let Some((_, end)) = flow.sending(hosts) else {
             return Some(FlowView {
@@ -191,21 +197,21 @@ impl Session {
 
     /// How many links there are.
     pub fn links(&self) -> usize {
-        self.world.network.nodes.len()
+        self.world.network.links.len()
     }
 
     /// A link as it stands: 0 is the downlink, 1 the uplink, then come the hops in the scenario's order; none if there is
     /// none of that number.
     pub fn link(&self, link: usize) -> Option<LinkView> {
-        self.world.network.nodes.get(link).map(view)
+        self.world.network.links.get(link).map(view)
     }
 
     /// Bytes that the link could carry in the `within` before now, if it had had to.
     pub fn capacity_bytes(&mut self, link: usize, within: Duration) -> u64 {
         let now = self.world.network.now;
         let from = Instant::ZERO + (now - Instant::ZERO).saturating_sub(within);
-        let node = self.world.network.nodes.get_mut(link);
-        node.map_or(0, |node| node.link.capacity_bytes(from, now))
+        let found = self.world.network.links.get_mut(link);
+        found.map_or(0, |measured| measured.link.capacity_bytes(from, now))
     }
 
     /// Asks for a receive window of that many bytes in place of the run's law, or none: the law again. It takes effect
@@ -218,7 +224,7 @@ impl Session {
             return false;
         };
         let pair = self.world.hosts.pair_mut(connection);
-        pair.is_some_and(|pair| pair.tell_window(direction, bytes))
+        pair.is_some_and(|pair| pair.set_window(direction, bytes))
     }
 
     /// Has the flow's sender do as it is told from now on, in place of its congestion control.
@@ -230,7 +236,7 @@ impl Session {
         };
         let World { hosts, network, .. } = &mut self.world;
         let pair = hosts.pair_mut(connection);
-        pair.is_some_and(|pair| pair.tell_sender(network, direction, manual))
+        pair.is_some_and(|pair| pair.set_sender(network, direction, manual))
     }
 
     /// What the run has measured, which is taken to its end first.
@@ -241,25 +247,25 @@ impl Session {
 
     fn flow_mut(&mut self, flow: usize) -> Option<&mut Flow> {
         let number = *self.flows.get(flow)?;
-        self.world.parts[number].app.flow()
+        self.world.applications[number].application.flow()
     }
 
-    fn connection(&mut self, flow: usize) -> Option<(crate::packet::Connected, Direction)> {
+    fn connection(&mut self, flow: usize) -> Option<(ConnectionId, Direction)> {
         let flow = self.flow_mut(flow)?;
         Some((flow.connection?, flow.direction))
     }
 }
 
-fn view(node: &Node) -> LinkView {
-    let stats = node.link.stats();
+fn view(measured: &MeasuredLink) -> LinkView {
+    let stats = measured.link.stats();
     LinkView {
         arrived_packets: stats.arrived_packets,
         delivered_packets: stats.delivered_packets,
         delivered_bytes: stats.delivered_bytes,
         dropped_packets: stats.dropped,
         lost_packets: stats.lost,
-        queued_packets: node.link.queue_len(),
-        queued_bytes: node.link.queue_bytes(),
-        queue_delay: node.last_delay,
+        queued_packets: measured.link.queue_len(),
+        queued_bytes: measured.link.queue_bytes(),
+        queue_delay: measured.last_delay,
     }
 }

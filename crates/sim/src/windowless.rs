@@ -15,7 +15,7 @@ use tidegate_time::Instant;
 /// Bits a second of all echoes to one server.
 const ECHO_BPS: u64 = 10_000;
 
-/// How long a flow of which nothing comes is asked for.
+/// How long echoes are sent for a flow of which nothing arrives.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// A packet that waits.
@@ -25,8 +25,8 @@ struct Waiting {
     since: Instant,
     /// Bytes that had arrived when it was made.
     made: u64,
-    /// Where it is among all bytes that leave.
-    place: u64,
+    /// Its offset among all bytes that leave.
+    offset: u64,
 }
 
 /// A packet that waits no longer.
@@ -60,7 +60,7 @@ struct Flow {
     upload: UploadHold,
     workload: usize,
     /// When its first packet left, until the first has arrived.
-    asked: Option<Instant>,
+    opened: Option<Instant>,
     arrived: Instant,
     waiting: VecDeque<Waiting>,
 }
@@ -74,7 +74,7 @@ impl Flow {
     }
 
     /// An echo of its server's has come back.
-    fn answered(&mut self, paths: &mut Paths, now_us: u64, rtt_us: u32, floor_us: Option<u32>) {
+    fn echoed(&mut self, paths: &mut Paths, now_us: u64, rtt_us: u32, floor_us: Option<u32>) {
         let back_us = paths.down.queue_us(now_us);
         let (hold, upload) = (&mut self.hold, &mut self.upload);
         hold.answered(&mut paths.down, now_us, rtt_us, floor_us);
@@ -95,8 +95,8 @@ impl Flow {
 #[derive(Debug)]
 struct Held {
     weight: u32,
-    /// The first workload whose packets take the same way: it asks for all of them.
-    asker: usize,
+    /// The first workload whose packets take the same way: its echoes are for all of them.
+    prober: usize,
     result: HeldResult,
     waits: Durations,
 }
@@ -106,11 +106,11 @@ struct Held {
 pub struct Windowless {
     /// By workload; none that is left alone.
     held: Vec<Option<Held>>,
-    /// By workload: whether it is asking.
-    asking: Vec<bool>,
+    /// By workload: whether it sends echoes.
+    probing: Vec<bool>,
     flows: Vec<Flow>,
-    /// Where in `flows` each is.
-    places: HashMap<u64, usize>,
+    /// Where in `flows` each is, by what links know it by.
+    numbers: HashMap<u64, usize>,
 }
 
 impl Windowless {
@@ -126,7 +126,7 @@ impl Windowless {
             };
             (on && workload.windowless && workload.steered).then(|| Held {
                 weight: workload.weight as u32,
-                asker: same(&workload.links).expect("it is one itself"),
+                prober: same(&workload.links).expect("it is one itself"),
                 result: HeldResult {
                     name: workload.name.clone(),
                     ..HeldResult::default()
@@ -136,17 +136,17 @@ impl Windowless {
         });
         Self {
             held: held.collect(),
-            asking: vec![false; workloads.len()],
+            probing: vec![false; workloads.len()],
             ..Self::default()
         }
     }
 
-    /// Where the flow of a packet is, of a workload that is held.
-    fn place(&mut self, packet: &Packet, workload: usize) -> Option<usize> {
+    /// The number of a packet's flow, of a workload that is held.
+    fn number(&mut self, packet: &Packet, workload: usize) -> Option<usize> {
         let held = self.held[workload].as_ref()?;
         let next = self.flows.len();
-        let place = *self.places.entry(packet.flow()).or_insert(next);
-        if place == next {
+        let number = *self.numbers.entry(packet.flow()).or_insert(next);
+        if number == next {
             let (mut hold, mut upload) = (Hold::default(), UploadHold::default());
             hold.weigh(held.weight);
             upload.weigh(held.weight);
@@ -154,16 +154,16 @@ impl Windowless {
                 hold,
                 upload,
                 workload,
-                asked: None,
+                opened: None,
                 arrived: Instant::ZERO,
                 waiting: VecDeque::new(),
             });
         }
-        Some(place)
+        Some(number)
     }
 
-    fn asker(&self, workload: usize) -> Option<usize> {
-        Some(self.held[workload].as_ref()?.asker)
+    fn prober(&self, workload: usize) -> Option<usize> {
+        Some(self.held[workload].as_ref()?.prober)
     }
 
     /// A packet of that workload arrives. Returns whether it goes on to its application.
@@ -175,27 +175,27 @@ impl Windowless {
         packet: &Packet,
         workload: usize,
     ) -> bool {
-        let Some(place) = self.place(packet, workload) else {
+        let Some(number) = self.number(packet, workload) else {
             return true;
         };
-        let flow = &mut self.flows[place];
+        let flow = &mut self.flows[number];
         flow.arrived = now;
-        if let Some(asked) = flow.asked.take() {
-            let us = (now - asked).as_micros() as u32;
+        if let Some(opened) = flow.opened.take() {
+            let us = (now - opened).as_micros() as u32;
             flow.hold.shook_hands(us);
             flow.upload.shook_hands(us);
         }
         let signalled = flow.arrives(paths, micros(now), packet.bytes.into());
-        let asks = flow.wants_echoes(now);
+        let wants_echoes = flow.wants_echoes(now);
         if !flow.waiting.is_empty() {
-            events.wake_by(gate(place), now);
+            events.wake_by(Timer::Release(number).target(), now);
         }
         if let Some(held) = &mut self.held[workload] {
             held.result.arrived += 1;
             held.result.signalled += u64::from(signalled);
-            if asks && !self.asking[held.asker] {
-                self.asking[held.asker] = true;
-                events.wake_by(asker(held.asker), now);
+            if wants_echoes && !self.probing[held.prober] {
+                self.probing[held.prober] = true;
+                events.wake_by(Timer::Echo(held.prober).target(), now);
             }
         }
         !signalled
@@ -209,28 +209,28 @@ impl Windowless {
         packet: Packet,
         workload: usize,
     ) -> Option<Released> {
-        let Some(place) = self.place(&packet, workload) else {
+        let Some(number) = self.number(&packet, workload) else {
             return Some(Released {
                 packet,
                 signalled: false,
             });
         };
-        let flow = &mut self.flows[place];
+        let flow = &mut self.flows[number];
         let made = flow.hold.arrived();
         let middle = flow.upload.comes(packet.bytes.into());
-        if flow.arrived == Instant::ZERO && flow.asked.is_none() {
-            flow.asked = Some(now);
+        if flow.arrived == Instant::ZERO && flow.opened.is_none() {
+            flow.opened = Some(now);
         }
         flow.waiting.push_back(Waiting {
             packet,
             since: now,
             made,
-            place: middle,
+            offset: middle,
         });
         if flow.waiting.len() > 1 {
             return None;
         }
-        self.release(events, now, place)
+        self.release(events, now, number)
     }
 
     /// The next packet of a flow that may leave.
@@ -238,16 +238,16 @@ impl Windowless {
         &mut self,
         events: &mut EventQueue,
         now: Instant,
-        place: usize,
+        number: usize,
     ) -> Option<Released> {
-        let flow = &mut self.flows[place];
+        let flow = &mut self.flows[number];
         let first = flow.waiting.front()?;
         let waited = now - first.since;
         let wait_us = flow.hold.wait_us(first.made);
-        let wait_us = wait_us.max(flow.upload.wait_us(first.place));
+        let wait_us = wait_us.max(flow.upload.wait_us(first.offset));
         let wait = Duration::from_micros(wait_us.into()).min(Hold::LONGEST.saturating_sub(waited));
         if !wait.is_zero() {
-            events.set(gate(place), Some(now + wait));
+            events.set(Timer::Release(number).target(), Some(now + wait));
             return None;
         }
         let Waiting { packet, .. } = flow.waiting.pop_front()?;
@@ -264,28 +264,31 @@ impl Windowless {
         Some(Released { packet, signalled })
     }
 
-    /// It is time for that workload to ask. Returns whether anybody still wants to know.
-    pub fn ask(&mut self, events: &mut EventQueue, now: Instant, workload: usize) -> bool {
+    /// It is time for that workload's next echo. Returns whether it is to be sent: whether a flow still wants the delay.
+    pub fn wants_echo(&mut self, events: &mut EventQueue, now: Instant, workload: usize) -> bool {
         let mut flows = self.flows.iter();
-        let wanted =
-            flows.any(|flow| self.asker(flow.workload) == Some(workload) && flow.wants_echoes(now));
-        self.asking[workload] = wanted;
+        let wanted = flows
+            .any(|flow| self.prober(flow.workload) == Some(workload) && flow.wants_echoes(now));
+        self.probing[workload] = wanted;
         let interval = Duration::from_micros(ECHO_BYTES * 8 * 1_000_000 / ECHO_BPS);
-        events.set(asker(workload), wanted.then(|| now + interval));
+        events.set(
+            Timer::Echo(workload).target(),
+            wanted.then(|| now + interval),
+        );
         wanted
     }
 
     /// That workload's echo has come back.
-    pub fn answered(&mut self, paths: &mut Paths, now: Instant, workload: usize, rtt: Duration) {
+    pub fn echoed(&mut self, paths: &mut Paths, now: Instant, workload: usize, rtt: Duration) {
         let held = &self.held;
         let asks =
-            |flow: &Flow| held[flow.workload].as_ref().map(|held| held.asker) == Some(workload);
+            |flow: &Flow| held[flow.workload].as_ref().map(|held| held.prober) == Some(workload);
         let known = self.flows.iter().filter(|flow| asks(flow));
         let floor_us = known.filter_map(Flow::floor_us).min();
         let rtt_us = rtt.as_micros() as u32;
         for flow in self.flows.iter_mut().filter(|flow| asks(flow)) {
             if flow.wants_echoes(now) {
-                flow.answered(paths, micros(now), rtt_us, floor_us);
+                flow.echoed(paths, micros(now), rtt_us, floor_us);
             }
         }
     }
@@ -301,14 +304,32 @@ impl Windowless {
     }
 }
 
-/// What wakes a flow's packets.
-fn gate(place: usize) -> Target {
-    Target::new(Kind::Edge, 2 * place)
+/// What is woken at the client's edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    /// Packets of the flow of that number may leave.
+    Release(usize),
+    /// The workload of that number sends its next echo.
+    Echo(usize),
 }
 
-/// What makes a workload ask.
-fn asker(workload: usize) -> Target {
-    Target::new(Kind::Edge, 2 * workload + 1)
+impl Timer {
+    /// That of a [`Target`]'s number.
+    pub fn of(number: usize) -> Self {
+        if number.is_multiple_of(2) {
+            Self::Release(number / 2)
+        } else {
+            Self::Echo(number / 2)
+        }
+    }
+
+    fn target(self) -> Target {
+        let number = match self {
+            Self::Release(flow) => 2 * flow,
+            Self::Echo(workload) => 2 * workload + 1,
+        };
+        Target::new(Kind::Edge, number)
+    }
 }
 
 fn micros(at: Instant) -> u64 {

@@ -1,10 +1,11 @@
 //! The event loop.
 
-use crate::apps::{Part, Stage, cast};
+use crate::applications::{self, Context, ScheduledApplication};
 use crate::events::{Kind, Target, clock};
 use crate::hosts::Hosts;
 use crate::network::Network;
-use crate::packet::{Body, Connected, Datagram, Message, Packet, SproutMessage};
+use crate::packet::{Body, ConnectionId, Datagram, Message, Packet, SproutMessage};
+use crate::route::RouteId;
 use crate::run::{Options, Unsupported};
 use crate::settings::SEND_BUFFER;
 use std::time::Duration;
@@ -13,9 +14,9 @@ use tidegate_scenario::{LinkInputs, Run, Scenario, Side};
 use tidegate_tcp::{Connection, Segment};
 use tidegate_time::Instant;
 
-/// Flows looked at in one [`SAMPLE_INTERVAL`], at most: of more each is looked at less often, or
-/// looking would cost more than running.
-const LOOKS: usize = 100;
+/// Flows observed in one [`SAMPLE_INTERVAL`], at most: of more each is observed less often, or
+/// observing would cost more than running.
+const MAX_OBSERVED: usize = 100;
 
 /// Hosts, links, applications and the observers of one run.
 pub struct World {
@@ -24,13 +25,13 @@ pub struct World {
     /// Connections.
     pub hosts: Hosts,
     /// Applications.
-    pub parts: Vec<Part>,
+    pub applications: Vec<ScheduledApplication>,
     /// Which part of the run counts.
     pub window: Window,
     /// Time from one point of a curve to the next, if there are curves.
     bin: Option<Duration>,
-    /// Looks at the flows so far, and points of curves.
-    looks: usize,
+    /// Observations of the flows so far, and points of curves.
+    observations: usize,
     points: usize,
 }
 
@@ -52,11 +53,11 @@ impl World {
         let bin = options.series.then_some(options.bin);
         let mut network = Network::build(scenario, inputs, run, window, bin);
         let hosts = Hosts::new(scenario, run, options.own.clone())?;
-        let parts = cast(scenario, window, bin)?;
-        for (number, part) in parts.iter().enumerate() {
+        let applications = applications::build(scenario, window, bin)?;
+        for (number, scheduled) in applications.iter().enumerate() {
             network
                 .events
-                .wake_by(Target::new(Kind::App, number), part.start);
+                .wake_by(Target::new(Kind::Application, number), scheduled.start);
         }
         for (clock, at) in [
             (clock::SAMPLER, Instant::ZERO),
@@ -71,10 +72,10 @@ impl World {
         Ok(Self {
             network,
             hosts,
-            parts,
+            applications,
             window,
             bin,
-            looks: 0,
+            observations: 0,
             points: 0,
         })
     }
@@ -98,7 +99,7 @@ impl World {
             }
             Kind::Edge => self.network.wake_edge(target.index()),
             Kind::End => self.wake_end(target),
-            Kind::App => self.wake_part(target.index()),
+            Kind::Application => self.wake_application(target.index()),
         }
     }
 
@@ -109,99 +110,98 @@ impl World {
         match packet.body {
             Body::Echo(echo) => self.network.echo(echo, packet.route, side),
             Body::Probe(probe) => self.network.probe(probe, side),
-            Body::Segment(name, mut segment) => self.segment(name, side, &mut segment),
+            Body::Segment(id, mut segment) => self.segment(id, side, &mut segment),
             Body::Datagram(datagram) => self.datagram(&datagram, packet.route, side),
             Body::Mpath(app, message) => self.message(app as usize, side, &message),
             Body::Sprout(app, message) => self.sprout(app as usize, side, &message),
         }
     }
 
-    fn segment(&mut self, name: Connected, side: Side, segment: &mut Segment) {
-        // What comes too late for its connection is nobody's.
-        if let Some(pair) = self.hosts.pair_mut(name) {
+    fn segment(&mut self, id: ConnectionId, side: Side, segment: &mut Segment) {
+        // What comes after its connection's end is dropped.
+        if let Some(pair) = self.hosts.pair_mut(id) {
             pair.receive(&mut self.network, side, segment);
-            self.progress(name, side);
+            self.progress(id, side);
         }
     }
 
     fn wake_end(&mut self, target: Target) {
-        let Some((name, side)) = self.hosts.by_number(target.index()) else {
+        let Some((id, side)) = self.hosts.by_number(target.index()) else {
             return;
         };
-        if let Some(pair) = self.hosts.pair_mut(name) {
+        if let Some(pair) = self.hosts.pair_mut(id) {
             pair.wake(&mut self.network, side);
-            self.progress(name, side);
+            self.progress(id, side);
         }
     }
 
-    /// Something has happened at an end: its application may want to read or write.
-    fn progress(&mut self, name: Connected, side: Side) {
+    /// Something has happened at an end: its application may read or write.
+    fn progress(&mut self, id: ConnectionId, side: Side) {
         let Self {
             network,
             hosts,
-            parts,
+            applications,
             ..
         } = self;
-        let Some(pair) = hosts.pair_mut(name) else {
+        let Some(pair) = hosts.pair_mut(id) else {
             return;
         };
         let (number, tag) = (pair.app as usize, pair.tag);
-        let part = &mut parts[number];
-        if let Some(end) = pair.end_mut(side).filter(|end| is_news(end)) {
-            let wish = part.app.progress(network.now, tag, side, end);
-            grant(network, number, wish);
+        let scheduled = &mut applications[number];
+        if let Some(end) = pair.end_mut(side).filter(|end| is_ready(end)) {
+            let wake_at = scheduled.application.progress(network.now, tag, side, end);
+            schedule(network, number, wake_at);
         }
         pair.settle(network, side);
         if pair.is_over() {
-            let wish = part.app.closed(network.now, tag, hosts);
-            grant(network, number, wish);
-            hosts.bury(network, name);
+            let wake_at = scheduled.application.closed(network.now, tag, hosts);
+            schedule(network, number, wake_at);
+            hosts.remove(network, id);
         }
     }
 
-    fn datagram(&mut self, datagram: &Datagram, route: u32, side: Side) {
-        let app = &mut self.parts[datagram.app as usize].app;
+    fn datagram(&mut self, datagram: &Datagram, route: RouteId, side: Side) {
+        let app = &mut self.applications[datagram.app as usize].application;
         if let Some(bytes) = app.datagram(self.network.now, side, datagram) {
-            // Down and up are neighbours.
-            self.network
-                .send(Packet::datagram(*datagram, bytes, route ^ 1));
+            let answer = Packet::datagram(*datagram, bytes, route.reversed());
+            self.network.send(answer);
         }
     }
 
     fn message(&mut self, number: usize, side: Side, message: &Message) {
-        let (part, mut stage) = self.stage(number);
-        let wish = part.app.message(&mut stage, side, message);
-        grant(&mut self.network, number, wish);
+        let (scheduled, mut context) = self.context(number);
+        let wake_at = scheduled.application.message(&mut context, side, message);
+        schedule(&mut self.network, number, wake_at);
     }
 
     fn sprout(&mut self, number: usize, side: Side, message: &SproutMessage) {
-        let (part, mut stage) = self.stage(number);
-        let wish = part.app.sprout(&mut stage, side, message);
-        grant(&mut self.network, number, wish);
+        let (scheduled, mut context) = self.context(number);
+        let wake_at = scheduled.application.sprout(&mut context, side, message);
+        schedule(&mut self.network, number, wake_at);
     }
 
-    /// An application, and what it can do.
-    fn stage(&mut self, number: usize) -> (&mut Part, Stage<'_>) {
-        let part = &mut self.parts[number];
-        let stage = Stage {
+    /// An application, and the context in which it is called.
+    fn context(&mut self, number: usize) -> (&mut ScheduledApplication, Context<'_>) {
+        let scheduled = &mut self.applications[number];
+        let context = Context {
             app: number as u32,
-            workload: part.workload,
+            workload: scheduled.workload,
             hosts: &mut self.hosts,
             network: &mut self.network,
         };
-        (part, stage)
+        (scheduled, context)
     }
 
-    fn wake_part(&mut self, number: usize) {
-        let (part, mut stage) = self.stage(number);
-        let next = if stage.now() >= part.stop {
-            part.app.stop(&mut stage);
+    fn wake_application(&mut self, number: usize) {
+        let (scheduled, mut context) = self.context(number);
+        let next = if context.now() >= scheduled.stop {
+            scheduled.application.stop(&mut context);
             None
         } else {
-            let next = part.app.wake(&mut stage);
-            Some(next.map_or(part.stop, |next| next.min(part.stop)))
+            let next = scheduled.application.wake(&mut context);
+            Some(next.map_or(scheduled.stop, |next| next.min(scheduled.stop)))
         };
-        let target = Target::new(Kind::App, number);
+        let target = Target::new(Kind::Application, number);
         self.network.events.set(target, next);
     }
 
@@ -218,7 +218,7 @@ impl World {
             clock::PING => self.network.ping(),
             clock::MONITOR => self.network.monitor(),
             _ => {
-                self.look();
+                self.observe();
                 Some(SAMPLE_INTERVAL)
             }
         };
@@ -227,47 +227,57 @@ impl World {
     }
 
     fn end_warmup(&mut self) {
-        for node in &mut self.network.nodes {
-            node.record.at_warmup = *node.link.stats();
+        for measured in &mut self.network.links {
+            measured.record.at_warmup = *measured.link.stats();
         }
-        for flow in self.parts.iter_mut().filter_map(|part| part.app.flow()) {
-            flow.warm();
+        for flow in self
+            .applications
+            .iter_mut()
+            .filter_map(|scheduled| scheduled.application.flow())
+        {
+            flow.end_warmup();
         }
     }
 
-    /// Looks at the flows whose turn it is.
-    fn look(&mut self) {
-        for part in turn(&mut self.parts, self.looks) {
-            part.app.look(&self.hosts, self.network.now);
+    /// Observes the flows whose turn it is.
+    fn observe(&mut self) {
+        for scheduled in turn(&mut self.applications, self.observations) {
+            scheduled.application.observe(&self.hosts, self.network.now);
         }
-        self.looks += 1;
+        self.observations += 1;
     }
 
     /// A point for the curves of those whose turn it is.
     fn sample(&mut self) {
-        for part in turn(&mut self.parts, self.points) {
-            part.app.sample(&self.hosts, self.network.now);
+        for scheduled in turn(&mut self.applications, self.points) {
+            scheduled.application.sample(&self.hosts, self.network.now);
         }
         self.points += 1;
     }
 }
 
-/// Whose turn it is: everybody's, as long as they are no more than [`LOOKS`].
-fn turn(parts: &mut [Part], number: usize) -> impl Iterator<Item = &mut Part> {
-    let strides = parts.len().div_ceil(LOOKS).max(1);
-    parts.iter_mut().skip(number % strides).step_by(strides)
+/// Whose turn it is: everybody's, as long as they are no more than [`MAX_OBSERVED`].
+fn turn(
+    applications: &mut [ScheduledApplication],
+    number: usize,
+) -> impl Iterator<Item = &mut ScheduledApplication> {
+    let strides = applications.len().div_ceil(MAX_OBSERVED).max(1);
+    applications
+        .iter_mut()
+        .skip(number % strides)
+        .step_by(strides)
 }
 
 /// Whether an application would be woken: there is something to read, the stream has ended, or a third
 /// of the send buffer is free (`sk_stream_write_space`).
-fn is_news(end: &Connection) -> bool {
+fn is_ready(end: &Connection) -> bool {
     end.readable() > 0 || end.writable() >= SEND_BUFFER / 3 || end.at_end()
 }
 
-/// An application wants to be woken.
-fn grant(network: &mut Network, number: usize, wish: Option<Instant>) {
-    if let Some(at) = wish {
-        let target = Target::new(Kind::App, number);
+/// Schedules when an application is woken next, if it asks for that.
+fn schedule(network: &mut Network, number: usize, wake_at: Option<Instant>) {
+    if let Some(at) = wake_at {
+        let target = Target::new(Kind::Application, number);
         network.events.wake_by(target, at);
     }
 }

@@ -34,6 +34,7 @@ mod path;
 mod prague;
 mod reno;
 mod vegas;
+mod view;
 mod westwood;
 
 #[cfg(test)]
@@ -41,7 +42,6 @@ mod tests;
 
 use crate::Ecn;
 use crate::ecn::EcnMode;
-use crate::send::{Flight, RateSample};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -49,6 +49,7 @@ use tidegate_time::Instant;
 
 pub use factory::{Build, Factory};
 pub use manual::Manual;
+pub use view::{Flight, RateSample};
 
 /// What an algorithm steers. The sender owns it and caps `cwnd` at `clamp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 mod ecn;
 mod handshake;
 mod states;
-pub(crate) mod timestamps;
+mod timestamps;
 
 use crate::cc::Manual;
 use crate::receive::{self, Receiver};

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use tidegate_ecn::Ecn;
+use tidegate_time::Instant;
 
 /// A sequence number (RFC 9293 §3.4): 32 bits that wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -81,6 +82,13 @@ pub struct Timestamps {
     pub val: u32,
     /// TSecr: the TSval that this answers.
     pub ecr: u32,
+}
+
+impl Timestamps {
+    /// The clock of ours, in milliseconds; wraps. Each connection adds an offset of its own.
+    pub(crate) fn tick(now: Instant) -> u32 {
+        (now.as_nanos() / 1_000_000) as u32
+    }
 }
 
 /// Blocks of a SACK option (RFC 2018 §3), most recent first: [left edge, right edge).

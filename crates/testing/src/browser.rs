@@ -21,7 +21,7 @@ const HAND_OVER: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1";
 const AUDIT: &str = include_str!("browser/audit.js");
 
 /// For a page to be as it is waited for: other tests may have the processors meanwhile.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A browser with one page; it ends with this value.
 #[derive(Debug)]
@@ -167,7 +167,7 @@ impl Browser {
     /// # Panics
     /// If it does not become so for two minutes.
     pub fn wait_for(&mut self, expression: &str) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while self.evaluate(expression) != Value::Bool(true) {
             let problems = &self.problems;
             assert!(Instant::now() < until, "not so: {expression}; {problems:?}");

@@ -1,29 +1,18 @@
-//! What can be asked for.
+//! What can be asked for: the commands, each of which has its arguments beside its code.
 
 mod examples;
 #[cfg(feature = "full")]
 mod full;
+pub mod values;
 
-use crate::compare;
-use crate::config::OnExit;
-use crate::run::log::LogFormat;
-use crate::run::page::PageAddress;
-use crate::run::serve::SOCKET;
-use crate::top::order::Order;
-use crate::udp::EchoPlace;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use crate::check::CheckArgs;
+use crate::run::RunArgs;
+use crate::stop::StopArgs;
+use crate::top::TopArgs;
+use clap::{Parser, Subcommand};
 pub use examples::with_examples;
 #[cfg(feature = "full")]
-pub use full::*;
-use serde::Deserialize;
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::str::FromStr;
-use strum::VariantNames;
-use tidegate_agent::{Direction, Directions};
-use tidegate_laws::Law;
-use tidegate_scenario::{Fair, Udp};
+pub use full::FullCommand;
 
 /// The version, and the commit that it was built from.
 const VERSION: &str = concat!(
@@ -37,7 +26,7 @@ const VERSION: &str = concat!(
 /// steering the TCP receive window.
 #[derive(Debug, Parser)]
 #[command(version = VERSION, arg_required_else_help = true)]
-pub struct Args {
+pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -61,245 +50,4 @@ pub enum Command {
     /// Delay packets on behalf of the agent that starts this process
     #[command(hide = true)]
     Gate,
-}
-
-/// Arguments of `run`.
-#[derive(Debug, Default, ClapArgs)]
-pub struct RunArgs {
-    /// Interface to attach to, repeatable; those of the default routes if none is given
-    #[arg(long, value_name = "IF")]
-    pub iface: Vec<String>,
-    /// Configuration, a TOML file; other options override it. SIGHUP makes the agent read it again
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// The law that steers the window; tide if neither this nor the file names one
-    #[arg(long, value_parser = law())]
-    pub law: Option<Law>,
-    /// Steer data only in this direction; by default in both if the law can
-    #[arg(long, value_enum, value_name = "DIRECTION")]
-    pub only: Option<OnlyArg>,
-    /// DRWA's λ: it keeps the RTT at this multiple of the smallest RTT; 3 by default
-    #[arg(long, value_parser = lambda)]
-    pub lambda: Option<f64>,
-    /// DRS's static limit in bytes
-    #[arg(long, value_name = "BYTES")]
-    pub limit: Option<u32>,
-    /// How tide divides a link: by `flow`, an equal part for each flow, or by `device`, an equal part for each machine
-    /// that this one forwards for; by default by device on a router
-    #[arg(long, value_parser = fair(), value_name = "WHOM")]
-    pub fair: Option<Fair>,
-    /// With tide, steer downloads without TCP timestamps, too, by their round trips; do not use it if another machine's
-    /// uploads fill the link, since such downloads would give way to them
-    #[arg(long)]
-    pub stampless: bool,
-    /// How to treat QUIC and other UDP, which have no window: `hold` delays their packets here, so that their senders
-    /// slow down; `fallback` turns QUIC away, so that its clients take TCP; `leave`, the default, does nothing
-    #[arg(long, value_parser = udp(), value_name = "WHAT")]
-    pub udp: Option<Udp>,
-    /// What `hold` applies to if no rule names a direction: `downloads`, the default; `uploads`; or `both`. Held
-    /// uploads give way to another machine's download
-    #[arg(long, value_enum, value_name = "DIRECTION")]
-    pub udp_hold: Option<HoldsArg>,
-    /// Where echoes go that measure the delay of held flows: `server`, the default, for each flow's own server, or an
-    /// address behind the same link that answers pings
-    #[arg(long, value_name = "PLACE")]
-    pub udp_echo: Option<EchoPlace>,
-    /// Connections that the tables hold; if neither this nor the file says, as many as fit into a 64th of the machine's
-    /// memory, 512 to 16384
-    #[arg(long, value_name = "N")]
-    pub connections: Option<u32>,
-    /// Measure and compute, but change no packet
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Let the programs steer on without this process, also if it is killed
-    #[arg(long)]
-    pub pin: bool,
-    /// Whether the programs stay at the end or are detached: `stay` pins them. By default they stay with --pin, and are
-    /// detached without
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub on_exit: Option<OnExit>,
-    /// Let this part of the time, 0.1 at most, pass unsteered, in trials of 14 seconds under load, to measure the
-    /// difference
-    #[arg(long, value_name = "PART", value_parser = compared_part)]
-    pub compare: Option<f64>,
-    /// Write a summary to the log every so many seconds; 0: never
-    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
-    pub account: u32,
-    /// One JSON object a second on standard output, instead of text
-    #[arg(long)]
-    pub json: bool,
-    /// Stop by itself after so many seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub seconds: Option<f64>,
-    /// The socket where `tidegate top` finds this agent
-    #[arg(long, value_name = "FILE", default_value = SOCKET)]
-    pub socket: PathBuf,
-    /// Serve metrics for Prometheus at http://ADDRESS/metrics
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    pub metrics: Option<SocketAddr>,
-    /// Serve a page for browsers: what the queue does, who uses the link, what is steered and why not; at
-    /// http://127.0.0.1:9750/, for this machine alone, if no address is given. Anybody who reaches the address may look
-    #[arg(long, value_name = "ADDRESS[:PORT]", num_args = 0..=1, default_missing_value = PageAddress::USUAL)]
-    pub page: Option<PageAddress>,
-    /// Format of the agent's log: text, or JSON on standard error
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub log_format: LogFormat,
-}
-
-/// Arguments of `top`.
-#[derive(Debug, ClapArgs)]
-pub struct TopArgs {
-    /// The agent's socket
-    #[arg(long, value_name = "FILE", default_value = SOCKET)]
-    pub socket: PathBuf,
-    /// Without a running agent: the interface to watch, repeatable; those of the default routes if
-    /// none is given
-    #[arg(long, value_name = "IF")]
-    pub iface: Vec<String>,
-    /// Seconds between two looks
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
-    pub interval: f64,
-    /// The column to sort flows by, the largest first
-    #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
-    pub sort: Order,
-    /// Only flows that have all of these words: a port (443), down, up, steered, left, alone, group3, udp, quic, an
-    /// interface, a part of an address or of the reason; !WORD for those that do not
-    #[arg(long, value_name = "WORDS", default_value = "")]
-    pub filter: String,
-    /// Show flows that ended or idle, and small ones without a window, too, for as long as the agent remembers them
-    #[arg(long)]
-    pub all: bool,
-    /// Look twice, print a table, and end
-    #[arg(long)]
-    pub once: bool,
-    /// Print JSON, an object a line, instead of filling the screen
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Arguments of `check`.
-#[derive(Debug, ClapArgs)]
-pub struct CheckArgs {
-    /// Look at the interfaces, rules and law of this configuration
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// The socket of a running agent, which is asked for the kinds of traffic
-    #[arg(long, value_name = "FILE", default_value = SOCKET)]
-    pub socket: PathBuf,
-    /// Print the findings as JSON instead of text
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Arguments of `stop`.
-#[derive(Debug, ClapArgs)]
-pub struct StopArgs {
-    /// Print what was ended and removed as JSON instead of text
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Directions that `run` knows.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum OnlyArg {
-    /// Data that arrive
-    Downloads,
-    /// Data that leave
-    Uploads,
-}
-
-impl From<OnlyArg> for Direction {
-    fn from(only: OnlyArg) -> Self {
-        match only {
-            OnlyArg::Downloads => Self::Down,
-            OnlyArg::Uploads => Self::Up,
-        }
-    }
-}
-
-/// What of UDP is held.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum HoldsArg {
-    /// Data that arrive
-    #[default]
-    Downloads,
-    /// Data that leave
-    Uploads,
-    /// All
-    Both,
-}
-
-impl From<HoldsArg> for Directions {
-    fn from(holds: HoldsArg) -> Self {
-        match holds {
-            HoldsArg::Downloads => Self::Downloads,
-            HoldsArg::Uploads => Self::Uploads,
-            HoldsArg::Both => Self::Both,
-        }
-    }
-}
-
-/// A law, by its name.
-fn law() -> impl TypedValueParser<Value = Law> {
-    one_of(Law::ALL)
-}
-
-/// One of these laws, by its name.
-fn one_of(laws: impl IntoIterator<Item = Law>) -> impl TypedValueParser<Value = Law> {
-    let named = |law: Law| PossibleValue::new(law.name()).help(law.about());
-    PossibleValuesParser::new(laws.into_iter().map(named)).map(|name| {
-        let mut laws = Law::ALL.into_iter();
-        laws.find(|law| law.name() == name)
-            .expect("the parser admits no other")
-    })
-}
-
-/// What becomes of traffic without a window, by its name.
-fn udp() -> impl TypedValueParser<Value = Udp> {
-    PossibleValuesParser::new(Udp::VARIANTS)
-        .map(|name| Udp::from_str(&name).expect("the parser admits no other"))
-}
-
-/// Among whom a link is divided, by its name.
-fn fair() -> impl TypedValueParser<Value = Fair> {
-    PossibleValuesParser::new(Fair::VARIANTS)
-        .map(|name| Fair::from_str(&name).expect("the parser admits no other"))
-}
-
-fn interval(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.1..=3600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("expected seconds, from 0.1 to 3600".into()),
-    }
-}
-
-fn lambda(text: &str) -> Result<f64, String> {
-    lambda_in_range(text.parse().unwrap_or(f64::NAN))
-}
-
-fn compared_part(text: &str) -> Result<f64, String> {
-    compared_in_range(text.parse().unwrap_or(f64::NAN))
-}
-
-/// A part of the time that may pass unsteered, if it is one.
-pub fn compared_in_range(value: f64) -> Result<f64, String> {
-    if (0.0..=compare::MOST).contains(&value) {
-        Ok(value)
-    } else {
-        Err(format!(
-            "expected a part of the time, from 0 to {}",
-            compare::MOST
-        ))
-    }
-}
-
-/// DRWA's λ, if it is one.
-pub fn lambda_in_range(value: f64) -> Result<f64, String> {
-    if value > 0.0 && value <= 1000.0 {
-        Ok(value)
-    } else {
-        Err("expected a number above 0, at most 1000".into())
-    }
 }

@@ -2,6 +2,7 @@
 
 mod agent;
 mod agent_process;
+mod args;
 mod aside;
 mod hold;
 mod lab;
@@ -13,10 +14,11 @@ mod packets;
 mod sim;
 mod soak;
 
-use crate::args::{BenchArgs, Part};
 use crate::provenance::{Made, print_json, provenance};
 use crate::signals;
 use anyhow::Result;
+pub use args::BenchArgs;
+use args::Part;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::io::Write;

@@ -3,17 +3,19 @@
 //! What can be tried is tried: the agent's own programs are loaded and attached to the loopback device
 //! of a network namespace that goes with the trial.
 
+mod args;
 mod holding;
 mod offload;
 mod router;
 mod traffic;
 
-use crate::args::{CheckArgs, RunArgs};
 use crate::config::{Settings, settings};
 use crate::interfaces::{Found, Wanted};
 use crate::lock;
+use crate::run::RunArgs;
 use crate::top::units;
 use anyhow::Result;
+pub use args::CheckArgs;
 use serde::Serialize;
 use std::io::Write;
 use std::process::ExitCode;

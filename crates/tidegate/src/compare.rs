@@ -16,7 +16,7 @@ const SLOT_US: u64 = 14 * SECOND_US;
 /// Its beginning, in which the queue of the slot before drains, or builds up, counts for neither.
 const SETTLE_US: u64 = 6 * SECOND_US;
 /// Between two looks for traffic that is worth a pair of slots,
-const LOOK_US: u64 = SECOND_US;
+const POLL_INTERVAL_US: u64 = SECOND_US;
 /// so many bytes of TCP at least.
 const LOAD: u64 = 64 << 10;
 /// Packets that have to have been measured in each slot for it to say anything of a direction.
@@ -25,7 +25,16 @@ const ENOUGH: u64 = 50;
 const PAIRS: usize = 24;
 
 /// The part of the time that may pass unsteered at most.
-pub const MOST: f64 = 0.1;
+const MOST: f64 = 0.1;
+
+/// A part of the time that may pass unsteered, if it is one.
+pub fn part_in_range(value: f64) -> Result<f64, String> {
+    if (0.0..=MOST).contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!("expected a part of the time, from 0 to {MOST}"))
+    }
+}
 
 /// Pairs of slots, now and then.
 pub struct Compare {
@@ -62,7 +71,7 @@ struct Pair {
 }
 
 /// What there is to be seen.
-pub struct Look {
+pub struct Observation {
     /// µs of `CLOCK_MONOTONIC`.
     pub now_us: u64,
     /// Payload bytes of TCP, by [`Direction::ALL`].
@@ -110,34 +119,35 @@ impl Compare {
     pub fn next_us(&self) -> u64 {
         match &self.phase {
             Phase::Resting(until_us) => *until_us,
-            Phase::Waiting(looked_us, _) => looked_us + LOOK_US,
+            Phase::Waiting(looked_us, _) => looked_us + POLL_INTERVAL_US,
             Phase::Slot(slot) if slot.base.is_none() => slot.began_us + SETTLE_US,
             Phase::Slot(slot) => slot.began_us + SLOT_US,
         }
     }
 
     /// Looks, and says what is to change; none: nothing.
-    pub fn step(&mut self, look: &Look) -> Option<Action> {
-        let now_us = look.now_us;
+    pub fn step(&mut self, observation: &Observation) -> Option<Action> {
+        let now_us = observation.now_us;
         if now_us < self.next_us() {
             return None;
         }
         match &mut self.phase {
-            Phase::Resting(_) => self.phase = Phase::Waiting(now_us, look.measured_bytes),
+            Phase::Resting(_) => self.phase = Phase::Waiting(now_us, observation.measured_bytes),
             Phase::Waiting(looked_us, before) => {
-                let came = look.measured_bytes.iter().zip(*before);
+                let came = observation.measured_bytes.iter().zip(*before);
                 let came = came.map(|(now, before)| now.saturating_sub(before));
-                let rate = came.max().unwrap_or(0) * LOOK_US / (now_us - *looked_us).max(1);
+                let rate =
+                    came.max().unwrap_or(0) * POLL_INTERVAL_US / (now_us - *looked_us).max(1);
                 if rate >= LOAD {
                     let steered = self.random.random();
                     return self.begin(now_us, steered, None);
                 }
-                self.phase = Phase::Waiting(now_us, look.measured_bytes);
+                self.phase = Phase::Waiting(now_us, observation.measured_bytes);
             }
             Phase::Slot(slot) => match &slot.base {
-                None => slot.base = Some(look.queue_us.clone()),
+                None => slot.base = Some(observation.queue_us.clone()),
                 Some(base) => {
-                    let news = |i: usize| look.queue_us[i].since(&base[i]);
+                    let news = |i: usize| observation.queue_us[i].since(&base[i]);
                     let (steered, here) = (slot.steered, [news(0), news(1)]);
                     return match slot.first.take() {
                         None => self.begin(now_us, !steered, Some(here)),
@@ -239,13 +249,13 @@ impl Display for Compared {
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, Compare, LOAD, Look, SLOT_US};
+    use super::{Action, Compare, LOAD, Observation, SLOT_US};
     use tidegate_agent::{Direction, Histograms};
 
     /// Lets days pass under a load that meets 10 ms of queue while it is steered, and 400 ms while it is not. Returns
     /// how much of the time it was not.
     fn live(compare: &mut Compare, days: u64, load: u64) -> f64 {
-        let mut look = Look {
+        let mut observation = Observation {
             now_us: 0,
             measured_bytes: [0; 2],
             queue_us: [
@@ -255,20 +265,20 @@ mod tests {
         };
         let (end_us, mut unsteered_us) = (days * 86_400_000_000, 0);
         let mut passes_until_us = 0;
-        while look.now_us < end_us {
-            let before_us = look.now_us;
-            look.now_us = compare.next_us();
-            let seconds = (look.now_us - before_us).div_ceil(1_000_000);
-            look.measured_bytes[0] += load * seconds;
+        while observation.now_us < end_us {
+            let before_us = observation.now_us;
+            observation.now_us = compare.next_us();
+            let seconds = (observation.now_us - before_us).div_ceil(1_000_000);
+            observation.measured_bytes[0] += load * seconds;
             let passes = before_us < passes_until_us;
             let queue_us = if passes { 400_000 } else { 10_000 };
-            look.queue_us[0].insert(queue_us, load * seconds / 1000);
+            observation.queue_us[0].insert(queue_us, load * seconds / 1000);
             if passes {
-                unsteered_us += look.now_us - before_us;
+                unsteered_us += observation.now_us - before_us;
             }
-            match compare.step(&look) {
+            match compare.step(&observation) {
                 Some(Action::PassUntil(us)) => passes_until_us = us,
-                Some(Action::Steer) => assert!(look.now_us >= passes_until_us),
+                Some(Action::Steer) => assert!(observation.now_us >= passes_until_us),
                 None => {}
             }
         }
@@ -310,7 +320,7 @@ mod tests {
     fn either_slot_may_come_first() {
         let firsts = (0..40).map(|seed| {
             let mut compare = Compare::new(0.1, seed, 0);
-            let mut look = Look {
+            let mut observation = Observation {
                 now_us: 0,
                 measured_bytes: [0; 2],
                 queue_us: [
@@ -319,13 +329,13 @@ mod tests {
                 ],
             };
             loop {
-                look.now_us = compare.next_us();
-                look.measured_bytes[0] += 100 * LOAD;
-                let action = compare.step(&look);
+                observation.now_us = compare.next_us();
+                observation.measured_bytes[0] += 100 * LOAD;
+                let action = compare.step(&observation);
                 if let super::Phase::Slot(slot) = &compare.phase {
                     assert_eq!(action.is_some(), !slot.steered);
                     if let Some(action) = action {
-                        assert_eq!(action, Action::PassUntil(look.now_us + SLOT_US));
+                        assert_eq!(action, Action::PassUntil(observation.now_us + SLOT_US));
                     }
                     return slot.steered;
                 }

@@ -5,11 +5,11 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-use crate::args::{OnlyArg, RunArgs};
 use crate::devices::{self, Forwarding};
 use crate::exit::BadInput;
 use crate::interfaces::{Wanted, is_name};
 use crate::run::page::PageAddress;
+use crate::run::{OnlyArg, RunArgs};
 use crate::udp::{self, Terms};
 use anyhow::Result;
 pub(crate) use file::File;
@@ -151,12 +151,14 @@ fn weights(file: &File) -> Result<devices::Terms, LoadError> {
 
 /// Those that the tables are to hold, if anybody says.
 fn connections(args: &RunArgs, file: &File) -> Result<Option<u32>> {
-    let possible = |wish| tidegate_agent::connections(Some(wish)).map_err(|e| e.to_string());
+    let possible = |wanted| tidegate_agent::connections(Some(wanted)).map_err(|e| e.to_string());
     match (args.connections, &file.connections) {
-        (Some(wish), _) => Ok(Some(possible(wish).map_err(BadInput)?)),
-        (None, Some(wish)) => {
-            let known = possible(*wish.get_ref());
-            Ok(Some(known.map_err(|message| file.complain(wish, message))?))
+        (Some(wanted), _) => Ok(Some(possible(wanted).map_err(BadInput)?)),
+        (None, Some(wanted)) => {
+            let known = possible(*wanted.get_ref());
+            Ok(Some(
+                known.map_err(|message| file.complain(wanted, message))?,
+            ))
         }
         (None, None) => Ok(None),
     }

@@ -4,11 +4,33 @@
 mod keys;
 mod reference;
 
-use crate::args::{Args, GenerateArgs, Generated, with_examples};
+use crate::args::{CommandLine, with_examples};
 use anyhow::{Context, Result};
-use clap::{Command, CommandFactory};
+use clap::{Args, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `generate`.
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// What to write
+    #[arg(value_enum)]
+    pub what: Generated,
+    /// The folder to write it into
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+}
+
+/// What can be generated from the command's own definitions.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Generated {
+    /// A manual page for each command
+    Man,
+    /// Completions for bash, zsh and fish
+    Completions,
+    /// The reference of scenarios, results, and columns
+    Reference,
+}
 
 /// Writes them.
 pub fn run(args: &GenerateArgs) -> Result<()> {
@@ -25,7 +47,7 @@ pub fn run(args: &GenerateArgs) -> Result<()> {
 /// What users are told of: without the hidden commands, and without `help`, whose pages would say
 /// the same as the commands' own.
 fn commands() -> Command {
-    with_examples(Args::command()).disable_help_subcommand(true)
+    with_examples(CommandLine::command()).disable_help_subcommand(true)
 }
 
 /// Pages whose examples stand under a heading of that name, a line each.

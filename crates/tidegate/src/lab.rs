@@ -1,18 +1,29 @@
 //! `tidegate lab`: run a scenario, show what came of it.
 
-use crate::args::LabArgs;
 use crate::exit::{BadInput, require_root};
 use crate::provenance::Made;
-use crate::scenarios::{Variant, print_json, print_table, variants, write_page};
+use crate::scenarios::{ScenarioArgs, Variant, print_json, print_table, variants, write_page};
 use crate::signals;
 use crate::steer::LiveAgent;
 use anyhow::{Result, bail};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tidegate_lab::{IpVersion, Options, Progress, Refused, run_scenario};
 use tidegate_scenario::{LoadError, ResultSet, Scenario};
+
+/// Arguments of `lab`.
+#[derive(Debug, Args)]
+pub struct LabArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Use IPv6
+    #[arg(short = '6', long)]
+    pub ipv6: bool,
+}
 
 /// Runs every variant, shows each as soon as it is known, and writes the page of all at the end.
 pub fn run(args: &LabArgs) -> Result<()> {

@@ -1,10 +1,11 @@
 //! `tidegate link`: any command behind an emulated link.
 
+mod args;
 pub mod passed;
 
-use crate::args::LinkArgs;
 use crate::exit::{BadInput, require_root};
 use anyhow::{Context, Result};
+pub use args::LinkArgs;
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;

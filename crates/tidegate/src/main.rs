@@ -66,8 +66,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let done = |()| ExitCode::SUCCESS;
-    let matches = args::with_examples(args::Args::command()).get_matches();
-    let args = args::Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = args::with_examples(args::CommandLine::command()).get_matches();
+    let args = args::CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let outcome = match args.command {
         args::Command::Run(args) => run::run(&args).map(done),
         args::Command::Check(args) => check::run(&args),

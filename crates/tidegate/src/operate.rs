@@ -1,8 +1,8 @@
 //! An agent's begin, change and end.
 
-use crate::args::RunArgs;
 use crate::config::{OnExit, Settings, settings};
 use crate::lock::{self, Lock};
+use crate::run::RunArgs;
 use crate::snapshot::Watched;
 use anyhow::{Context, Result};
 use std::path::Path;

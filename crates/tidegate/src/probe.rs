@@ -1,5 +1,6 @@
 //! `tidegate probe`: what a link does to packets.
 
+mod args;
 mod measure;
 mod page;
 mod pictures;
@@ -8,13 +9,14 @@ mod show;
 mod tables;
 mod verdict;
 
-use crate::args::{ProbeArgs, ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};
 use crate::consent;
 use crate::exit::BadInput;
 use crate::provenance::{Made, print_json, provenance};
 use crate::secret::warn_if_readable;
 use crate::signals;
 use anyhow::{Context, Result};
+pub use args::ProbeArgs;
+use args::{ProbeEnd, ProbeRunArgs, ProbeServeArgs, ProbeTest};
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;

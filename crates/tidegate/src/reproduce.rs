@@ -1,17 +1,18 @@
 //! `tidegate reproduce`: the papers' figures, done again and laid beside what the papers print.
 
+mod args;
 mod kernel;
 mod perform;
 
-use crate::args::ReproduceArgs;
 use crate::exit::{BadInput, require_root};
 use crate::provenance::{Made, print_json, provenance};
 use anyhow::{Context, Result};
+pub use args::ReproduceArgs;
 use perform::perform;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
-use tidegate_reproduce::{Extent, Figure, Paper, Study, page, table};
+use tidegate_study::{Extent, Figure, Paper, Study, page, table};
 
 /// Runs what was asked for, and shows it.
 pub fn run(args: &ReproduceArgs) -> Result<()> {

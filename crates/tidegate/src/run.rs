@@ -1,5 +1,6 @@
 //! `tidegate run`: the agent, until interrupted.
 
+mod args;
 mod books;
 mod follow;
 mod held;
@@ -14,7 +15,6 @@ mod trials;
 mod wake;
 
 use crate::account::{Account, Books};
-use crate::args::RunArgs;
 use crate::config::{Settings, settings};
 use crate::devices::Devices;
 use crate::lock::{self, Lock};
@@ -24,6 +24,7 @@ use crate::snapshot::{About, Shared, Snapshot, Watched, now_us};
 use crate::top::units::bytes;
 use crate::udp::Windowless;
 use anyhow::{Context, Result};
+pub use args::{HoldsArg, OnlyArg, RunArgs};
 use follow::Follower;
 use log::{Log, LogFormat};
 use report::Report;

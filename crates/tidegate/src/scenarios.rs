@@ -1,14 +1,40 @@
 //! What laboratory and simulator have in common: reading a scenario's variants, and showing results.
 
-use crate::args::ScenarioArgs;
 use crate::exit::BadInput;
 use crate::provenance::{self, Made, Sourced, provenance};
+use crate::shipped;
 use anyhow::{Context, Result};
+use clap::Args;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tidegate_scenario::{
     FILE_KEYS, LinkInputs, LoadError, ResultSet, Run, Scenario, Variation, combinations,
 };
+
+/// A scenario, its variants and runs, and how the result is shown.
+#[derive(Debug, Args)]
+pub struct ScenarioArgs {
+    /// The scenario, a TOML file; `scenarios/…`, where there is no such folder here, is the installed package's
+    #[arg(value_parser = shipped::path())]
+    pub scenario: PathBuf,
+    /// Replace a value of the scenario by each of these; with several --vary every combination is run. Values are TOML,
+    /// or words: `--vary down.delay_ms=40,140`, `--vary down.rate.trace=FILE,FILE`; runs, workloads and hops by name,
+    /// by number or all: `--vary run.drwa.lambda=2,3`, `--vary workload.*.start_s=0,5`
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    pub vary: Vec<Variation>,
+    /// Only this run of it, repeatable
+    #[arg(long, value_name = "NAME")]
+    pub run: Vec<String>,
+    /// Print the result as JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Include curves over time in the JSON
+    #[arg(long, requires = "json")]
+    pub series: bool,
+    /// Write a self-contained page with tables and pictures
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
 
 /// A scenario with some of its settings replaced.
 pub struct Variant {

@@ -1,9 +1,15 @@
 //! What the package brings along: scenarios and their traces, which examples name by `scenarios/…`, wherever one is.
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
+/// A file or folder, which the package may have brought along.
+pub fn path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().map(|path| find(&path))
+}
+
 /// That file or folder or, if it is not here and the package has brought one of that name, the package's.
-pub fn find(path: &Path) -> PathBuf {
+fn find(path: &Path) -> PathBuf {
     if path.is_absolute() || path.exists() {
         return path.into();
     }

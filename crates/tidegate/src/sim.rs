@@ -1,14 +1,15 @@
 //! `tidegate sim`: a scenario in virtual time, its variants and seeds over all cores.
 
+mod args;
 mod out;
 mod seeds;
 
-use crate::args::SimArgs;
 use crate::exit::BadInput;
 use crate::provenance::Made;
 use crate::scenarios::{Variant, print_json, print_table, variants, write_page};
 use crate::signals;
 use anyhow::{Result, bail};
+pub use args::SimArgs;
 use indicatif::{ProgressBar, ProgressStyle};
 use out::Out;
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! `tidegate stop`: ends the agent of this network namespace and removes what any has left.
 
-use crate::args::StopArgs;
 use crate::{lock, operate};
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::Serialize;
@@ -11,7 +11,15 @@ use std::time::{Duration, Instant};
 use tidegate_agent::require;
 
 /// How long an agent may take to end.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Arguments of `stop`.
+#[derive(Debug, Args)]
+pub struct StopArgs {
+    /// Print what was ended and removed as JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
 
 #[derive(Serialize)]
 struct Stopped {
@@ -60,7 +68,7 @@ fn end_agent() -> Result<Option<i32>> {
         .with_context(|| format!("cannot end process {pid}"))?;
     let began = Instant::now();
     while lock::holder()? == Some(pid) {
-        if began.elapsed() > PATIENCE {
+        if began.elapsed() > TIMEOUT {
             bail!("the agent with process id {pid} does not end");
         }
         std::thread::sleep(Duration::from_millis(20));

@@ -1,5 +1,6 @@
 //! `tidegate top`: flows by queueing delay, and what limits each.
 
+mod args;
 mod columns;
 mod details;
 mod filter;
@@ -20,10 +21,10 @@ pub use columns::ALL as COLUMNS;
 #[cfg(test)]
 pub mod tests;
 
-use crate::args::TopArgs;
 use crate::exit::BadInput;
 use crate::signals;
 use anyhow::{Context, Result};
+pub use args::TopArgs;
 use model::Model;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -39,7 +40,7 @@ use std::time::{Duration, Instant};
 use view::{Action, View};
 
 /// How fast an interrupt is noticed.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs it.
 pub fn run(args: &TopArgs) -> Result<()> {
@@ -75,7 +76,7 @@ fn print(args: &TopArgs, source: &mut Source, stop: &AtomicBool) -> Result<()> {
             return Ok(());
         }
         model.update(source.snapshot()?);
-        let rows = model.rows(&view.wish);
+        let rows = model.rows(&view.selection);
         if args.json {
             Report::new(&model, &rows).print()?;
         } else {
@@ -97,7 +98,7 @@ fn sleep(interval: Duration, stop: &AtomicBool) -> bool {
         if rest.is_zero() {
             return true;
         }
-        std::thread::sleep(rest.min(LOOK));
+        std::thread::sleep(rest.min(POLL_INTERVAL));
     }
     false
 }
@@ -142,7 +143,7 @@ fn await_key(view: &mut View, model: &Model, next: Instant, stop: &AtomicBool) -
         if rest.is_zero() {
             break;
         }
-        if !is_there(rest.min(LOOK))? {
+        if !is_there(rest.min(POLL_INTERVAL))? {
             return Ok(Action::Quit);
         }
         if !event::poll(Duration::ZERO)? {

@@ -1,14 +1,32 @@
 //! `tidegate trace`: a shipped cell model as a file.
 
-use crate::args::TraceArgs;
+use crate::args::values::word;
 use crate::exit::BadInput;
 use anyhow::Result;
+use clap::Args;
 use std::io::Write;
 use std::time::Duration;
-use tidegate_scenario::GenerateSpec;
+use tidegate_scenario::{CellKind, GenerateSpec};
 
 /// The longest trace that is written, in seconds: a day.
 const LONGEST_S: u64 = 86_400;
+
+/// Arguments of `trace`.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// Technology that it resembles: lte, hspa or evdo
+    #[arg(value_parser = word::<CellKind>)]
+    pub kind: CellKind,
+    /// Length; the trace loops after it
+    #[arg(long, default_value_t = 60)]
+    pub seconds: u64,
+    /// Mean rate; the technology's own if absent
+    #[arg(long, value_name = "MBPS")]
+    pub mean_mbps: Option<f64>,
+    /// Same seed, same trace
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
 
 /// Writes it to standard output.
 pub fn run(args: &TraceArgs) -> Result<()> {

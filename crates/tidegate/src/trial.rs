@@ -4,6 +4,7 @@
 //! something beside it asks for round trips. What was measured ([`slot`]) is judged ([`verdict`], [`sign_flip`]) without a
 //! clock, so that the same way to a verdict runs over simulated links of which the truth is known (`simulated`).
 
+mod args;
 mod control_group;
 mod draft;
 mod load;
@@ -24,22 +25,22 @@ mod target;
 mod verdict;
 mod words;
 
-use crate::args::TryArgs;
 use crate::consent;
 use crate::exit::BadInput;
 use crate::probe::{read_key, resolve};
 use crate::provenance::{Made, print_json, provenance};
 use crate::signals;
 use anyhow::{Context, Result};
+pub use args::TryArgs;
 use control_group::ControlGroup;
 use draft::Draft;
 use load::{Far, Loader, Source};
 use outcome::{About, Outcome};
 use ping::{Pinger, Place};
-pub use plan::Plan;
+use plan::Plan;
 use progress::Progress;
 use session::Session;
-pub use sign_flip::{LEAST, MOST};
+use sign_flip::{LEAST, MOST};
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use steering::Steering;

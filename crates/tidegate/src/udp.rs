@@ -1,15 +1,15 @@
 //! What becomes of traffic without a window: held, turned away, or left alone.
 
+mod controller;
 mod echoes;
 mod gate;
 mod hold;
-mod keeper;
 mod rules;
 mod turns;
 mod view;
 
+pub use controller::News;
 pub use gate::run as run_gate;
-pub use keeper::News;
 pub use rules::{EchoPlace, Rule, Rules};
 pub use view::{HoldCounts, Watched};
 

@@ -3,17 +3,18 @@
 //! Every scenario of a folder is run over the kernel's TCP in the laboratory and over the simulator's
 //! in virtual time: the same file, the same seeds. What came of them is compared number by number.
 
+mod args;
 mod cases;
 mod compare;
 mod measure;
 mod progress;
 mod reasons;
 
-use crate::args::ValidateArgs;
 use crate::exit::require_root;
 use crate::provenance::{Made, print_json, provenance};
 use crate::signals;
 use anyhow::{Context, Result, bail};
+pub use args::ValidateArgs;
 use cases::Case;
 use compare::{compare, is_failure};
 use measure::{Measured, measure};

@@ -30,7 +30,7 @@ use tidegate_testing::{has_program, has_tun, is_root, skipped};
 const DATAGRAM: usize = 1200;
 
 /// Nothing takes longer, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An agent on the device between the namespaces.
 fn start(more: &[&str]) -> Running {
@@ -149,7 +149,7 @@ fn await_row(agent: &Running, flow: &Flow, what: &str, is_so: impl Fn(&Value) ->
         if is_so(&row) {
             return row;
         }
-        assert!(began.elapsed() < PATIENCE, "never {what}: {row}");
+        assert!(began.elapsed() < TIMEOUT, "never {what}: {row}");
     }
 }
 
@@ -547,7 +547,7 @@ fn a_download_is_held_and_top_says_how_much() {
             if row["hold"]["held"].as_u64() > Some(100) {
                 break row;
             }
-            assert!(began.elapsed() < PATIENCE, "nothing waited: {row}");
+            assert!(began.elapsed() < TIMEOUT, "nothing waited: {row}");
         };
         // Its handshake may have been before the agent.
         assert!(row["kind"].as_str().unwrap().contains("quic"), "{row}");

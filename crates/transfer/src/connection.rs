@@ -2,6 +2,7 @@
 
 mod error;
 mod liveness;
+mod shutdown;
 mod state;
 mod stream;
 

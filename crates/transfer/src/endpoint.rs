@@ -3,8 +3,8 @@
 mod batch;
 mod clock;
 mod driver;
-mod greetings;
 mod half_open;
+mod handshakes;
 mod socket;
 
 pub(crate) use batch::Batch;
@@ -102,9 +102,9 @@ impl Endpoint {
         self.commands
             .send(command)
             .map_err(|_| ConnectionError::Endpoint)?;
-        let (link, rouse) = answered.await.map_err(gone)??;
+        let (link, wakeup) = answered.await.map_err(gone)??;
         if let Some(relays) = relays {
-            tokio::spawn(follow(relays, Arc::downgrade(&link), rouse));
+            tokio::spawn(follow(relays, Arc::downgrade(&link), wakeup));
         }
         Ok(Connection::new(link))
     }
@@ -128,7 +128,7 @@ fn envelope(relays: &[Relay]) -> usize {
 }
 
 /// Tells a connection of its relays for as long as both exist.
-async fn follow(mut relays: watch::Receiver<Vec<Relay>>, link: Weak<Link>, rouse: Arc<Notify>) {
+async fn follow(mut relays: watch::Receiver<Vec<Relay>>, link: Weak<Link>, wakeup: Arc<Notify>) {
     loop {
         let latest = relays.borrow_and_update().clone();
         let Some(link) = link.upgrade() else {
@@ -136,7 +136,7 @@ async fn follow(mut relays: watch::Receiver<Vec<Relay>>, link: Weak<Link>, rouse
         };
         link.lock().update_relays(&latest);
         drop(link);
-        rouse.notify_one();
+        wakeup.notify_one();
         if relays.changed().await.is_err() {
             return;
         }

@@ -68,7 +68,7 @@ impl Mtu {
     }
 
     /// Only small packets arrive any more: back to the base for good. Whether that was news.
-    pub fn shrink(&mut self) -> bool {
+    pub fn reset(&mut self) -> bool {
         self.largest = BASE;
         std::mem::replace(&mut self.size, BASE) > BASE
     }
@@ -80,40 +80,40 @@ impl Mtu {
     }
 }
 
-/// Timeouts of the direct path in a row after which its large packets are suspected (RFC 8899 §4.3): 3 s
+/// Timeouts of the direct path in a row after which its large packets may be lost to a black hole (RFC 8899 §4.3): 3 s
 /// or so, or 15 before there is a round trip.
-const SUSPICIOUS: u64 = 4;
+const BLACK_HOLE_TIMEOUTS: u64 = 4;
 
-/// What a look at the timeouts says.
+/// What the timeouts say of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum PathCheck {
     /// Nothing new.
-    Quiet,
-    /// Another timeout: ask the peer with a small packet.
-    Ask,
+    Unchanged,
+    /// Another timeout: probe the path with a small packet.
+    Probe,
     /// Small packets arrive and large ones do not.
     BlackHole,
 }
 
 /// Tells a path that has stopped carrying large packets from one that carries none.
 #[derive(Debug, Default)]
-pub struct Suspicion {
+pub struct BlackHoleDetector {
     /// Packets that the direct path has delivered.
     delivered: u64,
     /// Timeouts when it last delivered something.
-    innocent: u64,
-    /// Timeouts at the last look.
-    seen: u64,
+    timeouts_at_delivery: u64,
+    /// Timeouts at the last check.
+    checked: u64,
     /// Whether a small packet has been answered since.
     answered: bool,
 }
 
-impl Suspicion {
+impl BlackHoleDetector {
     /// The direct path has delivered so many packets, and had so many timeouts.
     pub fn note(&mut self, delivered: u64, timeouts: u64) {
         if delivered > self.delivered {
             self.delivered = delivered;
-            self.innocent = timeouts;
+            self.timeouts_at_delivery = timeouts;
             self.answered = false;
         }
     }
@@ -123,17 +123,17 @@ impl Suspicion {
         self.answered = true;
     }
 
-    /// Looks, after so many timeouts in all. The question and the data that the last timeout sent again
-    /// left together: if only the question has been answered by now, size made the difference.
-    pub fn look(&mut self, timeouts: u64) -> Look {
-        if timeouts == self.seen {
-            return Look::Quiet;
+    /// Checks, after so many timeouts in all. The probe and the data that the last timeout sent again
+    /// left together: if only the probe has been answered by now, size made the difference.
+    pub fn check(&mut self, timeouts: u64) -> PathCheck {
+        if timeouts == self.checked {
+            return PathCheck::Unchanged;
         }
-        self.seen = timeouts;
+        self.checked = timeouts;
         let answered = std::mem::take(&mut self.answered);
-        match answered && timeouts - self.innocent >= SUSPICIOUS {
-            true => Look::BlackHole,
-            false => Look::Ask,
+        match answered && timeouts - self.timeouts_at_delivery >= BLACK_HOLE_TIMEOUTS {
+            true => PathCheck::BlackHole,
+            false => PathCheck::Probe,
         }
     }
 }

@@ -11,9 +11,9 @@ pub struct Rejected {
     pub oversized: u64,
     /// No packet of this version, or of a kind that does not come here.
     pub malformed: u64,
-    /// Greetings without a proof that their sender holds the token.
+    /// Hellos without a proof that their sender holds the token.
     pub strangers: u64,
-    /// Greetings for which there was no room.
+    /// Hellos for which there was no room.
     pub crowded: u64,
     /// Of a connection that is not known here.
     pub unknown: u64,

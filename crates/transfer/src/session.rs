@@ -58,7 +58,7 @@ impl Session {
     }
 
     /// Whether the keys have done all that they may.
-    pub fn is_worn_out(&self) -> bool {
+    pub fn is_exhausted(&self) -> bool {
         self.forgeries >= FORGERIES || self.blocks == 0
     }
 

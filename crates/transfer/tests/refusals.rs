@@ -26,7 +26,7 @@ async fn a_wrong_token_is_not_answered() {
         panic!("connected, or failed otherwise");
     };
     assert!(error.to_string().contains("token"), "{error}");
-    // The greeting and its repetition at 250 ms.
+    // The hello and its repetition at 250 ms.
     assert_eq!(server.endpoint.rejected().strangers, 2);
     within(5, client.connect(&server.token, to, None))
         .await
@@ -128,7 +128,7 @@ async fn each_bad_packet_is_counted_under_its_name() {
 
 /// Somebody on the way repeats the greeting of a connection that is no more.
 #[tokio::test]
-async fn a_recorded_greeting_is_not_answered() {
+async fn a_recorded_hello_is_not_answered() {
     let (server, client) = (server(Config::default()), client(Config::default()));
     let to = server.endpoint.local_address();
     let middle = Middle::start(1, to, Faults::default()).await;

@@ -165,7 +165,7 @@ async fn both_may_go_at_once() {
     for _ in 0..20 {
         let (near, far) = connect(&client, &server, to, None).await;
         drop((near, far));
-        // Well before the farewells have all been said.
+        // Well before all close messages have been sent.
         within(1, client.wait_idle()).await;
         within(1, server.endpoint.wait_idle()).await;
     }

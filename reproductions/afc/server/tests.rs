@@ -1,6 +1,6 @@
 use super::*;
-use tidegate_reproduce::Results;
 use tidegate_scenario::FlowResult;
+use tidegate_study::Results;
 
 /// One connection that reads so much of what it could, for each share and scheme.
 fn results(read: impl Fn(usize, usize) -> f64) -> (Runs, Results) {

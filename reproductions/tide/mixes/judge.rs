@@ -2,7 +2,7 @@
 
 use super::mix::Mix;
 use super::outcome::{Fetched, Outcome};
-use super::share::{Shares, Wish};
+use super::share::{Demand, Shares};
 use tidegate_scenario::{DOWN, UP, Workload, WorkloadKind};
 
 /// A queue of so many milliseconds and so many full packets is short enough, whatever Linux's was: a ratio
@@ -128,14 +128,14 @@ impl Finding {
 
 /// Everything that is asked of a mix, beside what came of it with Linux in each of two runs.
 pub fn judge(mix: &Mix, linux: [&Outcome; 2], ours: &Outcome) -> Vec<Finding> {
-    let wishes = wishes(mix, ours);
-    let shares = Shares::fill(&mix.capacities, &wishes);
+    let demands = demands(mix, ours);
+    let shares = Shares::fill(&mix.capacities, &demands);
     let full = (0..mix.capacities.len()).filter(|&link| shares.is_full(link));
     let mut findings = vec![total(linux, ours)];
     findings.extend(flows(linux, ours, &shares));
     findings.extend(fetches(linux, ours));
     findings.extend(full.map(|link| {
-        let short_ms = short_ms(mix, link, &wishes);
+        let short_ms = short_ms(mix, link, &demands);
         queue(mix, link, short_ms, linux, ours)
     }));
     findings
@@ -143,7 +143,7 @@ pub fn judge(mix: &Mix, linux: [&Outcome; 2], ours: &Outcome) -> Vec<Finding> {
 
 /// What the flows would take, and after them the short ones' workloads: what these fetched is all that they
 /// asked for.
-fn wishes(mix: &Mix, outcome: &Outcome) -> Vec<Wish> {
+fn demands(mix: &Mix, outcome: &Outcome) -> Vec<Demand> {
     let workload = |name: &str| {
         let own = name.split('#').next().unwrap_or(name);
         let mut workloads = mix.scenario.workloads.iter();
@@ -153,15 +153,15 @@ fn wishes(mix: &Mix, outcome: &Outcome) -> Vec<Wish> {
     };
     let lasting = outcome.flows.iter().map(|(name, _)| {
         let workload = workload(name);
-        wish(mix, workload, demand_bps(workload))
+        demand(mix, workload, demand_bps(workload))
     });
     let short = outcome.fetches.iter();
-    let short = short.map(|fetched| wish(mix, workload(&fetched.name), fetched.bps));
+    let short = short.map(|fetched| demand(mix, workload(&fetched.name), fetched.bps));
     lasting.chain(short).collect()
 }
 
-fn wish(mix: &Mix, workload: &Workload, demand_bps: f64) -> Wish {
-    Wish {
+fn demand(mix: &Mix, workload: &Workload, demand_bps: f64) -> Demand {
+    Demand {
         links: mix.way(workload),
         demand_bps,
     }
@@ -233,9 +233,9 @@ fn queue(mix: &Mix, link: usize, short_ms: f64, linux: [&Outcome; 2], ours: &Out
 }
 
 /// A queue that is short enough at that link, in ms.
-fn short_ms(mix: &Mix, link: usize, wishes: &[Wish]) -> f64 {
+fn short_ms(mix: &Mix, link: usize, demands: &[Demand]) -> f64 {
     let packet_ms = PACKET_BITS / mix.capacities[link] * 1e3;
-    let crossing = wishes.iter().filter(|wish| wish.links.contains(&link));
+    let crossing = demands.iter().filter(|demand| demand.links.contains(&link));
     let smallest_ms = SMALLEST_WINDOW * packet_ms * crossing.count() as f64;
     SHORT_MS + SHORT_PACKETS * packet_ms + (smallest_ms - mix.rtt_ms(link)).max(0.0)
 }

@@ -7,10 +7,10 @@ use crate::tide::contenders::Contender;
 use anyhow::Result;
 use std::path::Path;
 use tidegate_link::{Capacity, Instant};
-use tidegate_reproduce::Case;
 use tidegate_scenario::{
     DOWN, Direction, LinkInputs, LinkSpec, Scenario, UP, Workload, WorkloadKind,
 };
+use tidegate_study::Case;
 
 /// Share of a full packet that is payload, with TCP timestamps.
 const PAYLOAD: f64 = 1448.0 / 1500.0;

@@ -3,8 +3,8 @@
 use super::mix::Mix;
 use crate::means::mean;
 use crate::tide::contenders::Contender;
-use tidegate_reproduce::Sample;
 use tidegate_scenario::{FetchResult, FlowDirection, RunResult, Workload, WorkloadKind};
+use tidegate_study::Sample;
 
 /// What came of a mix; each number is a mean over the seeds.
 #[derive(Clone, Debug, Default, PartialEq)]

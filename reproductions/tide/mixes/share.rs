@@ -5,7 +5,7 @@ const FULL: f64 = 0.99;
 
 /// What a flow crosses, and what it would take at most.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wish {
+pub struct Demand {
     /// Places of the links that its data cross.
     pub links: Vec<usize>,
     /// In bit/s; infinite if it takes what it can get.
@@ -23,19 +23,19 @@ pub struct Shares {
 impl Shares {
     /// Max-min fair shares by progressive filling (Bertsekas and Gallager, "Data Networks", section 6.5.2):
     /// all rise together, until a flow has what it wants or one of its links is full.
-    pub fn fill(capacities_bps: &[f64], wishes: &[Wish]) -> Self {
+    pub fn fill(capacities_bps: &[f64], demands: &[Demand]) -> Self {
         let mut left = capacities_bps.to_vec();
-        let mut bps = vec![0.0; wishes.len()];
-        let mut rising: Vec<usize> = (0..wishes.len()).collect();
+        let mut bps = vec![0.0; demands.len()];
+        let mut rising: Vec<usize> = (0..demands.len()).collect();
         while !rising.is_empty() {
             let mut crossing = vec![0.0; left.len()];
-            for &link in rising.iter().flat_map(|&flow| &wishes[flow].links) {
+            for &link in rising.iter().flat_map(|&flow| &demands[flow].links) {
                 crossing[link] += 1.0;
             }
             let room = |flow: &usize| {
-                let wish = &wishes[*flow];
-                let links = wish.links.iter().map(|&link| left[link] / crossing[link]);
-                links.fold(wish.demand_bps - bps[*flow], f64::min)
+                let demand = &demands[*flow];
+                let links = demand.links.iter().map(|&link| left[link] / crossing[link]);
+                links.fold(demand.demand_bps - bps[*flow], f64::min)
             };
             let rooms: Vec<f64> = rising.iter().map(room).collect();
             let step = rooms.iter().copied().fold(f64::INFINITY, f64::min);

@@ -4,7 +4,7 @@ use super::judge::{Criterion, Finding};
 use super::{Judged, ratios, worst};
 use std::collections::BTreeMap;
 use tidegate_measure::quantiles;
-use tidegate_reproduce::{Entry, Listing};
+use tidegate_study::{Entry, Listing};
 
 /// A row for each family: how many mixes may complain of what, and the median and the worst of each.
 pub fn families(title: &str, criteria: &[Criterion], judged: &[Judged]) -> Listing {

@@ -1,9 +1,9 @@
 use super::*;
 use crate::tide::mixes::families::Family;
 use std::collections::BTreeSet;
-use tidegate_reproduce::{Results, Study};
 use tidegate_scenario::{Direction, RateSpec, Scenario, WorkloadKind};
 use tidegate_sim::Options;
+use tidegate_study::{Results, Study};
 
 /// Enough of each family to see what it is made of.
 const SEVERAL: usize = 40;

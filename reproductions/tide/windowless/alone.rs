@@ -11,8 +11,8 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Entry, Extent, Listing, Quantity, Sample};
 use tidegate_scenario::{CellKind, Udp};
+use tidegate_study::{Case, Claim, Entry, Extent, Listing, Quantity, Sample};
 
 /// Base RTTs in milliseconds; with `--quick` the second and the last.
 const RTTS_MS: [u32; 4] = [20, 50, 100, 200];

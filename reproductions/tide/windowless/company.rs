@@ -12,8 +12,8 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Extent, Quantity, Sample};
 use tidegate_scenario::{CellKind, Workload};
+use tidegate_study::{Case, Claim, Extent, Quantity, Sample};
 
 /// How many downloads with a window there are.
 const OTHERS: [usize; 3] = [1, 2, 4];

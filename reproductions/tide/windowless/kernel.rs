@@ -3,8 +3,8 @@
 use super::super::links::Link;
 use super::super::paths::{self, Path};
 use anyhow::Result;
-use tidegate_reproduce::Extent;
 use tidegate_scenario::CellKind;
+use tidegate_study::Extent;
 
 /// From when on numbers count, unless others join, and for how long.
 pub const WARMUP_S: f64 = 10.0;

@@ -3,8 +3,8 @@
 use super::super::contenders::Contender;
 use super::super::trials::Trial;
 use crate::means::{geometric_mean, least, mean, most};
-use tidegate_reproduce::{Claim, Sample};
 use tidegate_scenario::RunResult;
+use tidegate_study::{Claim, Sample};
 
 /// A shorter delay in milliseconds counts as this.
 const FLOOR_MS: f64 = 0.5;

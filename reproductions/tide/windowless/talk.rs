@@ -11,8 +11,8 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Case, Claim, Extent, Quantity, Sample};
 use tidegate_scenario::{HeldResult, RunResult, Workload, WorkloadKind};
+use tidegate_study::{Case, Claim, Extent, Quantity, Sample};
 
 const RTT_MS: u32 = 50;
 

@@ -1,6 +1,6 @@
 use super::figure;
-use tidegate_reproduce::{Case, Extent, Figure, Results, Study};
 use tidegate_scenario::{Law, RunResult, Udp};
+use tidegate_study::{Case, Extent, Figure, Results, Study};
 
 fn on_the_kernel(quick: bool) -> Figure {
     let extent = Extent {

@@ -12,8 +12,8 @@ use anyhow::Result;
 use std::sync::Arc;
 use tidegate_report::colour::Pen;
 use tidegate_report::plot::{self, Axis, Curve, Mark, Scale};
-use tidegate_reproduce::{Claim, Extent, Figure, Quantity, Sample};
 use tidegate_scenario::{Direction, RunResult, Udp, Workload};
+use tidegate_study::{Claim, Extent, Figure, Quantity, Sample};
 
 /// Mbit/s of the uplinks that never change, and of the downlink.
 const STEADY_MBPS: [f64; 5] = [1.0, 2.0, 5.0, 20.0, 100.0];

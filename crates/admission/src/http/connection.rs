@@ -8,7 +8,7 @@ use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 /// For the whole request.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub struct Connection {
     stream: TcpStream,
@@ -21,7 +21,7 @@ impl Connection {
     pub fn new(stream: TcpStream) -> Self {
         Self {
             stream,
-            until: Instant::now() + PATIENCE,
+            until: Instant::now() + TIMEOUT,
             bytes: Vec::new(),
         }
     }
@@ -67,7 +67,7 @@ impl Connection {
             reply.content_type,
             reply.body.len(),
         );
-        self.stream.set_write_timeout(Some(PATIENCE))?;
+        self.stream.set_write_timeout(Some(TIMEOUT))?;
         let body = if head_only { &[][..] } else { &reply.body };
         self.stream.write_all(&[head.as_bytes(), body].concat())?;
         self.stream.shutdown(Shutdown::Write)?;

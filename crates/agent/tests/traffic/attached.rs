@@ -1,6 +1,6 @@
 //! Which programs the kernel runs on the link, asked of the kernel.
 
-use crate::stage::interface;
+use crate::testbed::interface;
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use tidegate_agent::Hook;

@@ -2,7 +2,7 @@
 //! no length in their header.
 
 use crate::downloads::{check_counts, flow_of};
-use crate::stage::{count, on_stage, start};
+use crate::testbed::{count, on_testbed, start};
 use crate::transfer::{Connection, FILE};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -56,7 +56,7 @@ fn over_ipv6() {
 
 /// Each byte of the file is counted in so few packets that not all of them can have been of the usual size.
 fn files_arrive_intact(version: IpVersion) {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         if let Err(error) = hosts.set_largest_packet(LARGEST) {
             return skipped(format!("no packets of more than 64 KB: {error:#}"));
         }
@@ -76,7 +76,7 @@ fn files_arrive_intact(version: IpVersion) {
 #[test]
 fn uploads() {
     for version in [IpVersion::V4, IpVersion::V6] {
-        on_stage(|hosts| {
+        on_testbed(|hosts| {
             if let Err(error) = hosts.set_largest_packet(LARGEST) {
                 return skipped(format!("no packets of more than 64 KB: {error:#}"));
             }

@@ -1,6 +1,6 @@
 //! Files arrive as they were sent, whichever law steers, by either hook, over either IP.
 
-use crate::stage::{WAYS, count, on_stage, start};
+use crate::testbed::{WAYS, count, on_testbed, start};
 use crate::transfer::{Connection, FILE};
 use tidegate_agent::{Agent, Direction, FlowView, Hook, Reason};
 use tidegate_lab::{IpVersion, Offload};
@@ -39,7 +39,7 @@ fn files_arrive_intact() {
 }
 
 fn by(hook: Hook, version: IpVersion) {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         for offload in [Offload::On, Offload::Off] {
             hosts.set_offload(offload).unwrap();
             for params in laws() {
@@ -55,7 +55,7 @@ fn by(hook: Hook, version: IpVersion) {
 
 #[test]
 fn both_ends_send_at_once() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         for offload in [Offload::On, Offload::Off] {
             hosts.set_offload(offload).unwrap();
             for params in laws() {

@@ -3,7 +3,7 @@
 use crate::downloads::{check_counts, flow_of};
 use crate::features;
 use crate::lifecycle::steering;
-use crate::stage::{check_hosts, count, start, turn, wait_for};
+use crate::testbed::{check_hosts, count, start, turn, wait_for};
 use crate::transfer::{Connection, FILE};
 use crate::uploads::UPLINK;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};

@@ -1,7 +1,7 @@
 //! A link that loses, reorders and duplicates, in both directions at once.
 
 use crate::downloads::check_counts;
-use crate::stage::{count, on_hard_stage, start};
+use crate::testbed::{count, on_impaired_testbed, start};
 use crate::transfer::Connection;
 use tidegate_agent::{Direction, Hook, Reason};
 use tidegate_lab::{EmulatedHosts, IpVersion};
@@ -10,13 +10,13 @@ use tidegate_laws::Params;
 #[test]
 fn files_arrive_intact_both_ways() {
     for version in [IpVersion::V4, IpVersion::V6] {
-        on_hard_stage(|hosts| exchange(hosts, version, Hook::Tcx));
+        on_impaired_testbed(|hosts| exchange(hosts, version, Hook::Tcx));
     }
 }
 
 #[test]
 fn so_they_do_without_timestamps() {
-    on_hard_stage(|hosts| {
+    on_impaired_testbed(|hosts| {
         std::fs::write("/proc/sys/net/ipv4/tcp_timestamps", "0").unwrap();
         exchange(hosts, IpVersion::V4, Hook::Clsact);
     });

@@ -3,7 +3,7 @@
 use crate::attached::{NO_PROGRAM, PROGRAMS, attached};
 use crate::downloads::flow_of;
 use crate::order::decides;
-use crate::stage::{count, interface, on_stage, start, start_for, wait_for};
+use crate::testbed::{count, interface, on_testbed, start, start_for, wait_for};
 use crate::transfer::{Connection, FILE};
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHookBuilder};
 use std::os::fd::AsFd;
@@ -51,7 +51,7 @@ fn wait_for_steering(agent: &Agent) {
 #[test]
 fn in_mid_stream_the_scale_comes_from_the_socket() {
     for version in [IpVersion::V4, IpVersion::V6] {
-        on_stage(|hosts| {
+        on_testbed(|hosts| {
             let connection = Connection::new(hosts, version);
             connection.pace(&connection.server);
             let mut late = None;
@@ -80,7 +80,7 @@ fn in_mid_stream_the_scale_comes_from_the_socket() {
 #[test]
 fn in_mid_stream_an_uploads_scale_comes_from_the_socket() {
     for version in [IpVersion::V4, IpVersion::V6] {
-        on_stage(|hosts| {
+        on_testbed(|hosts| {
             let connection = Connection::new(hosts, version);
             connection.pace(&connection.client);
             let mut late = None;
@@ -107,7 +107,7 @@ fn in_mid_stream_an_uploads_scale_comes_from_the_socket() {
 #[test]
 fn an_agent_for_one_direction_does_not_look_at_the_other() {
     for hook in [Hook::Tcx, Hook::Clsact] {
-        on_stage(|hosts| {
+        on_testbed(|hosts| {
             for directions in [Directions::Downloads, Directions::Uploads] {
                 let both = start(steering(), hook);
                 if hook == Hook::Clsact {
@@ -146,7 +146,7 @@ fn a_hundred_agents_one_after_another_during_one_download() {
 
 fn agents_one_after_another(agents: usize) {
     for hook in [Hook::Tcx, Hook::Clsact] {
-        on_stage(|hosts| {
+        on_testbed(|hosts| {
             let connection = Connection::new(hosts, IpVersion::V4);
             connection.pace(&connection.server);
             connection.download_during(|arrived| {
@@ -166,7 +166,7 @@ fn agents_one_after_another(agents: usize) {
 #[test]
 fn an_agent_may_be_dropped_in_another_namespace() {
     for hook in [Hook::Tcx, Hook::Clsact] {
-        on_stage(|hosts| {
+        on_testbed(|hosts| {
             let agent = start(steering(), hook);
             let dropped = hosts.server.run(move || {
                 drop(agent);
@@ -184,7 +184,7 @@ fn a_killed_agent_leaves_tcx_empty_and_clsact_to_the_next() {
         return be_the_victim(&hook);
     }
     for hook in [Hook::Tcx, Hook::Clsact] {
-        on_stage(|hosts| {
+        on_testbed(|hosts| {
             let connection = Connection::new(hosts, IpVersion::V4);
             connection.pace(&connection.server);
             connection.download_during(|arrived| {
@@ -216,7 +216,7 @@ fn an_empty_clsact_goes_with_the_agent_that_made_it_and_no_other() {
         let mut hook = TcHookBuilder::new(std::io::stdin().as_fd()).hook(TC_INGRESS | TC_EGRESS);
         *hook.ifindex(interface().index as i32)
     };
-    on_stage(|_| {
+    on_testbed(|_| {
         drop(start(steering(), Hook::Clsact));
         assert_eq!(filters(), None);
         // Another agent's, which was killed.

@@ -2,7 +2,7 @@
 
 use crate::downloads::check_counts;
 use crate::lifecycle::steering;
-use crate::stage::{count, interface, on_stage, start};
+use crate::testbed::{count, interface, on_testbed, start};
 use crate::transfer::Connection;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -62,7 +62,7 @@ fn by_turns<'a>(ends: impl Iterator<Item = (&'a TcpStream, &'a TcpStream)> + Clo
 
 #[test]
 fn a_thousand_connections_at_once() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         allow_files();
         for params in [Params::default(), steering()] {
             let agent = start(params, Hook::Tcx);
@@ -94,7 +94,7 @@ fn flood_from_every_cpu() {
 /// comes from the socket.
 #[test]
 fn a_forgotten_connection_goes_on_and_is_found_again() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let agent = Agent::start(&Config {
             interfaces: vec![interface()],
             params: steering(),

@@ -2,7 +2,7 @@
 //! their process.
 
 use crate::attached::{NO_PROGRAM, PROGRAMS, attached};
-use crate::stage::{count, interface, on_stage, start, wait_for};
+use crate::testbed::{count, interface, on_testbed, start, wait_for};
 use crate::transfer::{Connection, FILE};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -69,7 +69,7 @@ fn wait_for_more(arrived: &AtomicU64, bytes: u64) {
 #[test]
 fn rules_that_change_in_mid_transfer_begin_and_end_the_steering() {
     for version in [IpVersion::V4, IpVersion::V6] {
-        on_stage(|hosts| {
+        on_testbed(|hosts| {
             let mut agent = start(steering(), Hook::Tcx);
             let connection = Connection::new(hosts, version);
             connection.pace(&connection.server);
@@ -102,7 +102,7 @@ fn rules_that_change_in_mid_transfer_begin_and_end_the_steering() {
 /// A modem was pulled out, and has another number now that it is back.
 #[test]
 fn a_rule_about_an_interface_that_returned_holds_again() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let rule = Rule {
             interface: Some(interface().name),
             ..Rule::default()
@@ -128,7 +128,7 @@ fn a_rule_about_an_interface_that_returned_holds_again() {
 /// The sockets of the tests are root's.
 #[test]
 fn a_rule_about_a_user_is_about_that_users_sockets() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let mut agent = start(steering(), Hook::Tcx);
         for (uid, denied) in [(12_345, false), (0, true)] {
             let owner = Rule {
@@ -189,7 +189,7 @@ impl Drop for Group {
 
 #[test]
 fn a_rule_about_a_control_group_is_about_its_sockets() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let group = Group::new();
         let mut agent = start(steering(), Hook::Tcx);
         let owner = Rule {
@@ -208,7 +208,7 @@ fn a_rule_about_a_control_group_is_about_its_sockets() {
 #[test]
 fn interfaces_come_and_go_with_the_configuration() {
     for hook in [Hook::Tcx, Hook::Clsact] {
-        on_stage(|_| {
+        on_testbed(|_| {
             let mut agent = start(steering(), hook);
             assert_eq!(attached(hook).len(), PROGRAMS);
             let with = |interfaces| Config {
@@ -239,7 +239,7 @@ fn what_is_pinned_steers_on_when_its_process_is_killed() {
         return be_the_victim(&hook);
     }
     for hook in [Hook::Tcx, Hook::Clsact] {
-        on_stage(|hosts| {
+        on_testbed(|hosts| {
             own_bpf_file_system();
             let connection = Connection::new(hosts, IpVersion::V4);
             connection.pace(&connection.server);
@@ -275,7 +275,7 @@ fn what_is_pinned_steers_on_when_its_process_is_killed() {
 /// A pinned agent that ends in order leaves nothing, unless it is told to.
 #[test]
 fn a_pinned_agent_takes_its_names_back_or_leaves_them() {
-    on_stage(|_| {
+    on_testbed(|_| {
         own_bpf_file_system();
         for stays in [false, true] {
             let mut agent = start(steering(), Hook::Tcx);

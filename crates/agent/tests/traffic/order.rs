@@ -3,7 +3,7 @@
 use crate::attached::tcx;
 use crate::downloads::flow_of;
 use crate::lifecycle::steering;
-use crate::stage::{on_stage, start};
+use crate::testbed::{on_testbed, start};
 use crate::transfer::{Connection, FILE};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use tidegate_agent::{Direction, Hook};
@@ -41,7 +41,7 @@ pub fn decides() -> OwnedFd {
 
 #[test]
 fn who_was_there_before_and_decides_hides_nothing() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let program = decides();
         let hooks = [libbpf_sys::BPF_TCX_INGRESS, libbpf_sys::BPF_TCX_EGRESS];
         let _others = hooks.map(|hook| tcx(program.as_fd(), hook, libbpf_sys::BPF_F_AFTER));

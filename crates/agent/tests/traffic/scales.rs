@@ -3,7 +3,7 @@
 use crate::downloads::{check_counts, flow_of};
 use crate::lifecycle::steering;
 use crate::sockets::{connect_with, set_tcp_option};
-use crate::stage::{on_stage, start};
+use crate::testbed::{on_testbed, start};
 use crate::transfer::FILE;
 use std::os::fd::AsRawFd;
 use tidegate_agent::{Direction, Hook};
@@ -15,7 +15,7 @@ const LARGEST_BUFFER: &str = "4096 131072 1073741824";
 
 #[test]
 fn files_arrive_intact_whatever_the_scale() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         for host in [&hosts.client, &hosts.server] {
             let allow = || {
                 Ok(std::fs::write(

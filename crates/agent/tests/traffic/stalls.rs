@@ -2,7 +2,7 @@
 //! when the reader does. And connections that are idle, kept alive by probes of their own.
 
 use crate::lifecycle::steering;
-use crate::stage::{count, on_stage, start, wait_for};
+use crate::testbed::{count, on_testbed, start, wait_for};
 use crate::transfer::Connection;
 use nix::sys::socket::{setsockopt, sockopt};
 use std::mem::{size_of, zeroed};
@@ -36,7 +36,7 @@ fn probes_and_window(sender: &TcpStream) -> (u8, u32) {
 
 #[test]
 fn a_download_goes_on_when_its_reader_does() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let agent = start(steering(), Hook::Tcx);
         let connection = Connection::new(hosts, IpVersion::V4);
         setsockopt(&connection.client, sockopt::RcvBuf, &BUFFER).unwrap();
@@ -47,7 +47,7 @@ fn a_download_goes_on_when_its_reader_does() {
 
 #[test]
 fn an_upload_goes_on_when_its_reader_does() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let _agent = start(Params::default(), Hook::Clsact);
         let connection = Connection::new(hosts, IpVersion::V6);
         setsockopt(&connection.server, sockopt::RcvBuf, &BUFFER).unwrap();
@@ -66,7 +66,7 @@ fn wait_for_probes(sender: &TcpStream) {
 /// Keep-alives are segments before the window (RFC 9293 section 3.8.4), answered by duplicates.
 #[test]
 fn an_idle_connection_is_kept_alive() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let agent = start(steering(), Hook::Tcx);
         let connection = Connection::new(hosts, IpVersion::V4);
         connection.download();

@@ -24,7 +24,7 @@ const PACE: u64 = 50_000_000;
 const RECEIVE_BUFFER: usize = 16 << 20;
 
 /// No call may block for longer: a connection that stands still for so long is broken.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 const DOWN: Pattern = Pattern::new(1);
 const UP: Pattern = Pattern::new(2);
@@ -63,8 +63,8 @@ impl Connection {
     /// Of two sockets that are connected.
     pub fn of(client: TcpStream, server: TcpStream) -> Self {
         for stream in [&client, &server] {
-            stream.set_read_timeout(Some(PATIENCE)).unwrap();
-            stream.set_write_timeout(Some(PATIENCE)).unwrap();
+            stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+            stream.set_write_timeout(Some(TIMEOUT)).unwrap();
         }
         Self { client, server }
     }

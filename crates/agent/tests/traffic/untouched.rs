@@ -3,7 +3,7 @@
 use crate::downloads::flow_of;
 use crate::lifecycle::steering;
 use crate::sockets::{IPPROTO_MPTCP, connect_with, set_tcp_option};
-use crate::stage::{count, on_stage, start};
+use crate::testbed::{count, on_testbed, start};
 use crate::transfer::FILE;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -24,7 +24,7 @@ fn assert_untouched(agent: &Agent, reason: Reason) {
 
 #[test]
 fn mptcp() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let agent = start(steering(), Hook::Tcx);
         let Some(connection) = connect_with(hosts, [IPPROTO_MPTCP; 2], |_, _| {}) else {
             return skipped("a kernel without MPTCP");
@@ -37,7 +37,7 @@ fn mptcp() {
 /// The agent is older than the handshake or not; the socket says that it is a subflow's.
 #[test]
 fn mptcp_in_mid_stream() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let Some(connection) = connect_with(hosts, [IPPROTO_MPTCP; 2], |_, _| {}) else {
             return skipped("a kernel without MPTCP");
         };
@@ -50,7 +50,7 @@ fn mptcp_in_mid_stream() {
 /// What falls back to plain TCP is steered.
 #[test]
 fn mptcp_that_the_server_does_not_know() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let agent = start(steering(), Hook::Tcx);
         let protocols = [IPPROTO_MPTCP, libc::IPPROTO_TCP];
         let Some(connection) = connect_with(hosts, protocols, |_, _| {}) else {
@@ -81,7 +81,7 @@ const TCP_MD5SIG: libc::c_int = 14;
 /// RFC 2385: a checksum that covers the window seals the segment.
 #[test]
 fn tcp_md5() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let agent = start(steering(), Hook::Tcx);
         let supported = std::sync::atomic::AtomicBool::new(true);
         let seal = |socket: &OwnedFd, peer: Option<SocketAddr>| {

@@ -2,7 +2,7 @@
 //! over either IP, with the window lowered in acknowledgements that arrive.
 
 use crate::downloads::{check_counts, flow_of};
-use crate::stage::{WAYS, on_stage, start};
+use crate::testbed::{WAYS, on_testbed, start};
 use crate::transfer::{Connection, FILE};
 use std::process::Command;
 use tidegate_agent::{Agent, Direction, Hook};
@@ -25,8 +25,8 @@ fn laws() -> [Params; 2] {
 
 /// Runs `act` in the client's namespace, whose end of the link is slow. Not where that cannot be made,
 /// which is said aloud.
-fn on_slow_stage(act: impl FnOnce(&Veth) + Send) {
-    on_stage(|hosts| {
+fn on_slow_testbed(act: impl FnOnce(&Veth) + Send) {
+    on_testbed(|hosts| {
         let mut tc = Command::new("tc");
         tc.args(["qdisc", "add", "dev", Veth::INTERFACE, "root"]);
         match tc.args(UPLINK.split(' ')).status() {
@@ -44,7 +44,7 @@ fn files_arrive_intact() {
 }
 
 fn by(hook: Hook, version: IpVersion) {
-    on_slow_stage(|hosts| {
+    on_slow_testbed(|hosts| {
         for offload in [Offload::On, Offload::Off] {
             hosts.set_offload(offload).unwrap();
             for params in laws() {
@@ -61,7 +61,7 @@ fn by(hook: Hook, version: IpVersion) {
 /// The connection's data are steered in both directions.
 #[test]
 fn both_ends_send_at_once() {
-    on_slow_stage(|hosts| {
+    on_slow_testbed(|hosts| {
         for params in laws() {
             let agent = start(params, Hook::Tcx);
             let connection = Connection::new(hosts, IpVersion::V4);
@@ -76,7 +76,7 @@ fn both_ends_send_at_once() {
 
 #[test]
 fn without_timestamps_an_upload_is_left_alone() {
-    on_slow_stage(|hosts| {
+    on_slow_testbed(|hosts| {
         std::fs::write("/proc/sys/net/ipv4/tcp_timestamps", "0").unwrap();
         for params in laws() {
             let agent = start(params, Hook::Tcx);

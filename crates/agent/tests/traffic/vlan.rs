@@ -4,7 +4,7 @@
 use crate::attached::tcx;
 use crate::downloads::{check_counts, flow_of};
 use crate::lifecycle::steering;
-use crate::stage::{on_stage, start};
+use crate::testbed::{on_testbed, start};
 use crate::transfer::{Connection, FILE};
 use libbpf_rs::ProgramMut;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -45,7 +45,7 @@ fn tagged_twice() {
 }
 
 fn files_arrive_intact(twice: bool) {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         for (version, offload) in [(IpVersion::V4, Offload::On), (IpVersion::V6, Offload::Off)] {
             hosts.set_offload(offload).unwrap();
             let trunk = load(twice);

@@ -2,8 +2,8 @@
 //! it was.
 
 use crate::lifecycle::steering;
-use crate::stage::{on_stage, start, wait_for};
 use crate::tally;
+use crate::testbed::{on_testbed, start, wait_for};
 use nix::sys::socket::{setsockopt, sockopt};
 use quinn::{ClientConfig, Connection, Endpoint, EndpointConfig, ServerConfig, TokioRuntime};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
@@ -98,7 +98,7 @@ fn carried(agent: &Agent, kind: Kind, direction: Direction) -> Vec<Carried> {
 /// link are those of its one flow.
 #[test]
 fn quic_is_known_by_its_handshake_and_counted_datagram_by_datagram() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         for hook in [Hook::Tcx, Hook::Clsact] {
             let agent = start(steering(), hook);
             run(async {
@@ -128,7 +128,7 @@ fn quic_is_known_by_its_handshake_and_counted_datagram_by_datagram() {
 /// An agent that starts later has not seen the handshake; on port 443 it is likely.
 #[test]
 fn quic_in_mid_stream_is_likely() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         run(async {
             let download = Download::over(hosts).await;
             let agent = start(steering(), Hook::Tcx);
@@ -149,7 +149,7 @@ fn quic_in_mid_stream_is_likely() {
 /// Marks that a sender has set by itself, and messages as WireGuard's.
 #[test]
 fn codepoints_and_tunnels_are_told_apart() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let agent = start(steering(), Hook::Tcx);
         let server = Veth::server_address(IpVersion::V4);
         let far = hosts.server.run(|| Ok(UdpSocket::bind((server, 51_820))?));

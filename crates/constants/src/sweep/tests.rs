@@ -1,5 +1,5 @@
 use super::*;
-use tidegate_reproduce::Sample;
+use tidegate_study::Sample;
 
 #[test]
 fn what_is_better_in_one_and_worse_in_another_is_a_trade() {

@@ -134,7 +134,7 @@ proptest! {
             }
             left.extend(all(&mut hold, now_us));
             prop_assert!(hold.counts().waiting <= packets as u64 && hold.bytes <= 3000);
-            prop_assert!(hold.next_us().is_none_or(|next| next <= now_us + LOOK_US));
+            prop_assert!(hold.next_us().is_none_or(|next| next <= now_us + POLL_INTERVAL_US));
         }
         hold.let_go(None);
         left.extend(all(&mut hold, now_us));

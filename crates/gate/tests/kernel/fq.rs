@@ -18,13 +18,13 @@ const QUIET: Duration = Duration::from_millis(1500);
 const USUAL: u32 = 100;
 
 /// Two hosts and a flow that leaves by `fq`, of which each packet waits.
-struct Stage {
+struct Testbed {
     hosts: Veth,
     path: Path,
     program: WaitSkel<'static>,
 }
 
-impl Stage {
+impl Testbed {
     fn new(flow_limit: u32) -> Option<Self> {
         if !is_root() || !has_fq() {
             return None;
@@ -95,10 +95,10 @@ fn hook(program: &WaitSkel, interface: u32) -> TcHook {
 
 #[test]
 fn time_stamps_are_obeyed() {
-    let Some(stage) = Stage::new(4096) else {
+    let Some(testbed) = Testbed::new(4096) else {
         return;
     };
-    let (came, [first, last]) = stage.send(2000);
+    let (came, [first, last]) = testbed.send(2000);
     assert_all_in_order(&came, 2000);
     println!("of 2000 the first waited {first:?}, the last {last:?}, of {WAIT:?}");
     assert!(first >= WAIT, "the first left after {first:?}");
@@ -108,14 +108,14 @@ fn time_stamps_are_obeyed() {
 /// As a killed agent would leave it.
 #[test]
 fn what_waits_leaves_though_the_program_is_gone() {
-    let Some(stage) = Stage::new(4096) else {
+    let Some(testbed) = Testbed::new(4096) else {
         return;
     };
-    let receiver = stage.path.receive(QUIET);
+    let receiver = testbed.path.receive(QUIET);
     let began = Instant::now();
-    stage.path.send(0..500);
-    let detach = || Ok(hook(&stage.program, stage.path.flow.interface).detach()?);
-    stage.hosts.client.run(detach).unwrap();
+    testbed.path.send(0..500);
+    let detach = || Ok(hook(&testbed.program, testbed.path.flow.interface).detach()?);
+    testbed.hosts.client.run(detach).unwrap();
     let detached = began.elapsed();
     let came = receiver.join().unwrap();
     assert_all_in_order(&came, 500);
@@ -124,28 +124,28 @@ fn what_waits_leaves_though_the_program_is_gone() {
 
 #[test]
 fn its_limit_is_known_and_raised_on_demand() {
-    let Some(stage) = Stage::new(USUAL) else {
+    let Some(testbed) = Testbed::new(USUAL) else {
         return;
     };
-    let Qdisc::Fq(fq) = stage.qdisc() else {
-        panic!("not fq: {:?}", stage.qdisc());
+    let Qdisc::Fq(fq) = testbed.qdisc() else {
+        panic!("not fq: {:?}", testbed.qdisc());
     };
     println!("{fq:?}");
     assert_eq!(fq.flow_limit, USUAL);
     assert!(fq.limit >= 1000);
     assert!(fq.horizon_us.is_none_or(|us| us >= 2_000_000), "{fq:?}");
-    let (came, _) = stage.send(300);
+    let (came, _) = testbed.send(300);
     assert_all_in_order(&came, USUAL);
-    let raise = || Ok(fq.set_flow_limit(stage.path.flow.interface, 1000)?);
-    stage.hosts.client.run(raise).unwrap();
+    let raise = || Ok(fq.set_flow_limit(testbed.path.flow.interface, 1000)?);
+    testbed.hosts.client.run(raise).unwrap();
     let mut raised = fq.clone();
     raised.flow_limit = 1000;
-    assert_eq!(stage.qdisc(), Qdisc::Fq(raised));
-    let (came, _) = stage.send(300);
+    assert_eq!(testbed.qdisc(), Qdisc::Fq(raised));
+    let (came, _) = testbed.send(300);
     assert_all_in_order(&came, 300);
-    let take_down = || Ok(Fq::take_down(stage.path.flow.interface)?);
-    stage.hosts.client.run(take_down).unwrap();
-    assert!(matches!(stage.qdisc(), Qdisc::Other(_)));
+    let take_down = || Ok(Fq::take_down(testbed.path.flow.interface)?);
+    testbed.hosts.client.run(take_down).unwrap();
+    assert!(matches!(testbed.qdisc(), Qdisc::Other(_)));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use tidegate_lab::{IpVersion, Veth};
 const FILE: usize = 4 << 20;
 
 /// How long quinn waits for an answer.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// A client and a server that sends a file to whoever opens a stream.
 struct Ends {
@@ -32,8 +32,8 @@ impl Ends {
         tokio::spawn(send_files(server.clone()));
         let mut client = endpoint(&hosts.client, (Ipv4Addr::UNSPECIFIED, 0).into(), None);
         let mut transport = TransportConfig::default();
-        transport.max_idle_timeout(Some(IdleTimeout::try_from(PATIENCE)?));
-        transport.keep_alive_interval(Some(PATIENCE / 5));
+        transport.max_idle_timeout(Some(IdleTimeout::try_from(TIMEOUT)?));
+        transport.keep_alive_interval(Some(TIMEOUT / 5));
         trusting.transport_config(Arc::new(transport));
         client.set_default_client_config(trusting);
         let index = || Ok(nix::net::if_::if_nametoindex(Veth::INTERFACE)?);

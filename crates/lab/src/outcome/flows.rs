@@ -12,12 +12,12 @@ use tidegate_scenario::{Direction, FetchResult, FlowDirection, FlowResult, HeldR
 /// Every connection, then every ping.
 pub fn flow_results(outcome: &Outcome) -> Vec<FlowResult> {
     let flows = outcome
-        .cast
+        .applications
         .flows
         .iter()
         .zip(&outcome.samples.flows)
         .map(|(flow, samples)| flow_result(flow, samples, outcome.window));
-    let echoes = outcome.cast.echoes.iter();
+    let echoes = outcome.applications.echoes.iter();
     flows
         .chain(echoes.map(|echo| echo_result(echo, outcome.window)))
         .collect()
@@ -80,7 +80,11 @@ fn echo_result(echo: &EchoLog, window: Window) -> FlowResult {
 
 /// Every flow that the agent might hold, whose receiver's counts are the client's or the server's.
 pub fn held_results(outcome: &Outcome) -> Vec<HeldResult> {
-    let flows = outcome.cast.flows.iter().zip(&outcome.samples.flows);
+    let flows = outcome
+        .applications
+        .flows
+        .iter()
+        .zip(&outcome.samples.flows);
     flows
         .filter_map(|(flow, samples)| {
             let HeldPackets {
@@ -109,7 +113,7 @@ pub fn held_results(outcome: &Outcome) -> Vec<HeldResult> {
 /// Every workload that fetches, by the size of its objects.
 pub fn fetch_results(outcome: &Outcome) -> Vec<FetchResult> {
     outcome
-        .cast
+        .applications
         .fetches
         .iter()
         .flat_map(|log| by_size(log, outcome.window))

@@ -40,7 +40,11 @@ const PER_BIN: usize = (BIN.as_millis() / SAMPLE_INTERVAL.as_millis()) as usize;
 type End = fn(&FlowSample) -> Option<Info>;
 
 fn flow_series(outcome: &Outcome) -> Vec<Series> {
-    let flows = outcome.cast.flows.iter().zip(&outcome.samples.flows);
+    let flows = outcome
+        .applications
+        .flows
+        .iter()
+        .zip(&outcome.samples.flows);
     flows
         .flat_map(|(flow, samples)| {
             let thinned: Vec<&FlowSample> = samples.iter().step_by(PER_BIN).collect();
@@ -87,7 +91,7 @@ fn flow_series(outcome: &Outcome) -> Vec<Series> {
 }
 
 fn echo_series(outcome: &Outcome) -> impl Iterator<Item = Series> {
-    outcome.cast.echoes.iter().map(|echo| {
+    outcome.applications.echoes.iter().map(|echo| {
         let mut bins: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
         for (sent, took) in echo.echoes() {
             let bin = sent.as_nanos() / BIN.as_nanos() as u64;
@@ -104,7 +108,7 @@ fn echo_series(outcome: &Outcome) -> impl Iterator<Item = Series> {
 /// The agent's view of the flows that the laboratory made; others it may have seen have no name.
 fn agent_series(outcome: &Outcome) -> Vec<Series> {
     let named = outcome
-        .cast
+        .applications
         .flows
         .iter()
         .filter_map(|flow| Some((flow, *flow.ends.get()?)));

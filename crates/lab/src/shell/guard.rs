@@ -230,8 +230,8 @@ impl Turn {
     /// # Errors
     /// Without root or nf_tables; after ten seconds.
     pub fn take() -> Result<Self> {
-        const PATIENCE: Duration = Duration::from_secs(10);
-        const LOOK: Duration = Duration::from_millis(5);
+        const TIMEOUT: Duration = Duration::from_secs(10);
+        const POLL_INTERVAL: Duration = Duration::from_millis(5);
         let began = Instant::now();
         let table = Table::new(Version::V4.family(), "tidegate-link-turn");
         let table = table.context("cannot open a netfilter netlink socket")?;
@@ -239,11 +239,11 @@ impl Turn {
             match table.commit(&[table.create()]) {
                 Ok(()) => return Ok(Self { _table: table }),
                 Err(error)
-                    if began.elapsed() < PATIENCE
+                    if began.elapsed() < TIMEOUT
                         && (error.kind() == io::ErrorKind::AlreadyExists
                             || error.kind() == io::ErrorKind::PermissionDenied) =>
                 {
-                    std::thread::sleep(LOOK);
+                    std::thread::sleep(POLL_INTERVAL);
                 }
                 Err(error) => {
                     return Err(error).context("cannot make a table of nf_tables (Linux 5.12)");

@@ -19,7 +19,7 @@ use std::panic::catch_unwind;
 use tidegate_rtnetlink::default_routes;
 
 /// How often it looks whether the machine has become a router or moved to another network, in milliseconds.
-const LOOK: u16 = 1000;
+const POLL_INTERVAL: u16 = 1000;
 
 /// A link's. Dropped, it waits until everything is as it was.
 #[derive(Debug)]
@@ -126,7 +126,7 @@ fn detach(alive: OwnedFd) -> Result<()> {
 
 fn watch_until_the_end(follow_routes: bool) -> Result<()> {
     let mut watches: Vec<_> = Guard::all()?.into_iter().map(Watch::new).collect();
-    while !is_over(PollTimeout::from(LOOK))? {
+    while !is_over(PollTimeout::from(POLL_INTERVAL))? {
         let routes = match follow_routes {
             true => default_routes()?,
             false => BTreeSet::new(),

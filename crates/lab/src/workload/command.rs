@@ -1,6 +1,6 @@
 //! Any command, inside one of the namespaces.
 
-use super::{Cast, Stage};
+use super::{Applications, TaskContext};
 use crate::child::{die_with_parent, terminate};
 use crate::term::Term;
 use anyhow::{Context, Result};
@@ -24,12 +24,18 @@ pub enum CommandOutput {
 }
 
 /// Adds a command to run on `side`.
-pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, argv: &[String], side: Side) {
-    let argv: Vec<String> = argv.iter().map(|a| substitute(a, stage)).collect();
+pub fn add(
+    applications: &mut Applications,
+    workload: &Workload,
+    context: &TaskContext,
+    argv: &[String],
+    side: Side,
+) {
+    let argv: Vec<String> = argv.iter().map(|a| substitute(a, context)).collect();
     let name = workload.name.clone();
-    cast.add_task(workload, stage, side, move |stage, term| {
-        if let Some(failure) = run(&argv, stage.output, term)? {
-            let mut warnings = stage
+    applications.add_task(workload, context, side, move |context, term| {
+        if let Some(failure) = run(&argv, context.output, term)? {
+            let mut warnings = context
                 .warnings
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
@@ -40,16 +46,16 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, argv: &[String],
 }
 
 /// Puts the hosts' addresses into an argument.
-fn substitute(argument: &str, stage: &Stage) -> String {
+fn substitute(argument: &str, context: &TaskContext) -> String {
     argument
-        .replace("{server}", &stage.server_address.to_string())
-        .replace("{client}", &stage.client_address.to_string())
+        .replace("{server}", &context.server_address.to_string())
+        .replace("{client}", &context.client_address.to_string())
 }
 
 /// Runs the command until it exits, and ends it and its process group when the term is over. Returns
 /// how it failed, if it did.
 fn run(argv: &[String], output: &CommandOutput, term: &Term) -> Result<Option<String>> {
-    const LOOK: Duration = Duration::from_millis(10);
+    const POLL_INTERVAL: Duration = Duration::from_millis(10);
     let (program, arguments) = argv.split_first().context("the command is empty")?;
     let [stdout, stderr] = [output.open()?, output.open()?];
     let mut command = Command::new(program);
@@ -63,7 +69,7 @@ fn run(argv: &[String], output: &CommandOutput, term: &Term) -> Result<Option<St
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot run \"{program}\""))?;
-    while term.sleep_until(term.clock.now() + LOOK) {
+    while term.sleep_until(term.clock.now() + POLL_INTERVAL) {
         match child.try_wait()? {
             None => {}
             Some(status) if status.success() => return Ok(None),

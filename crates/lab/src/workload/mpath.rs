@@ -3,7 +3,7 @@
 
 use super::flow::Flow;
 use super::pattern::Pattern;
-use super::{Cast, Stage};
+use super::{Applications, TaskContext};
 use crate::address::proxy_address;
 use crate::site::Place;
 use crate::term::Term;
@@ -119,9 +119,14 @@ struct Plan {
 }
 
 /// Adds a transfer; its registry listens from now on.
-pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, spec: &MpathSpec) -> Result<()> {
+pub fn add(
+    applications: &mut Applications,
+    workload: &Workload,
+    context: &TaskContext,
+    spec: &MpathSpec,
+) -> Result<()> {
     ensure!(
-        stage.server_address.is_ipv4(),
+        context.server_address.is_ipv4(),
         "an mPath transfer runs over IPv4 here"
     );
     let receiver = spec.receiver();
@@ -132,7 +137,7 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, spec: &MpathSpec
         Box::new(Memory::default()),
         Listing::default(),
     );
-    let at = SocketAddr::new(stage.server_address, 0);
+    let at = SocketAddr::new(context.server_address, 0);
     let server = Server::start(at, service).context("the registry cannot listen")?;
     let flow = Arc::new(Flow::new(workload.name.clone(), spec.direction));
     let named = spec.proxies.iter().enumerate();
@@ -143,31 +148,31 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, spec: &MpathSpec
             .collect(),
         seen: Mutex::default(),
     });
-    cast.flows.push(flow.clone());
-    cast.transfers.push(log.clone());
+    applications.flows.push(flow.clone());
+    applications.transfers.push(log.clone());
     let live = |(_, proxy): &(usize, &ProxySpec)| !proxy.links.is_empty();
     let plan = Arc::new(Plan {
-        pattern: Pattern::new(cast.flows.len() as u64),
+        pattern: Pattern::new(applications.flows.len() as u64),
         flow,
         log,
         identity: Identity::generate(),
         secret,
         registry: server.address(),
-        receiver: SocketAddr::new(stage.address(receiver), PORT),
+        receiver: SocketAddr::new(context.address(receiver), PORT),
         live: spec.proxies.iter().enumerate().filter(live).count(),
         config: config(spec),
     });
     for (n, _) in spec.proxies.iter().enumerate().filter(live) {
         let plan = plan.clone();
-        cast.add_task_at(workload, stage, Place::Proxy(n), move |_, term| {
+        applications.add_task_at(workload, context, Place::Proxy(n), move |_, term| {
             plan.forward(n, term)
         });
     }
     let at_receiver = plan.clone();
-    cast.add_task(workload, stage, receiver, move |_, term| {
+    applications.add_task(workload, context, receiver, move |_, term| {
         runtime()?.block_on(at_receiver.receive(term))
     });
-    cast.add_task(workload, stage, sender, move |_, term| {
+    applications.add_task(workload, context, sender, move |_, term| {
         let _registry = server;
         runtime()?.block_on(plan.send(term))
     });

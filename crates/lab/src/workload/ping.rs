@@ -1,7 +1,7 @@
 //! A UDP echo: the round trip that other traffic sees.
 
 use super::flow::EchoLog;
-use super::{Cast, Stage, bind_udp};
+use super::{Applications, TaskContext, bind_udp};
 use crate::clock::make_punctual;
 use crate::term::Term;
 use anyhow::{Context, Result};
@@ -24,22 +24,22 @@ const SLICE: Duration = Duration::from_millis(20);
 
 /// Adds the two ends of a ping.
 pub fn add(
-    cast: &mut Cast,
+    applications: &mut Applications,
     workload: &Workload,
-    stage: &Stage,
+    context: &TaskContext,
     interval_ms: f64,
     packet_bytes: u64,
 ) -> Result<()> {
-    let (server, at) = bind_udp(stage)?;
+    let (server, at) = bind_udp(context)?;
     let payload = (packet_bytes - HEADERS) as usize;
-    cast.add_task(workload, stage, Side::Server, move |_, term| {
+    applications.add_task(workload, context, Side::Server, move |_, term| {
         reflect(&server, vec![0; payload], term)
     });
     let log = Arc::new(EchoLog::new(workload.name.clone()));
-    cast.echoes.push(log.clone());
+    applications.echoes.push(log.clone());
     let interval = Duration::from_secs_f64(interval_ms / 1e3);
-    cast.add_task(workload, stage, Side::Client, move |stage, term| {
-        let client = UdpSocket::bind((stage.client_address, 0))?;
+    applications.add_task(workload, context, Side::Client, move |context, term| {
+        let client = UdpSocket::bind((context.client_address, 0))?;
         measure(&client, at, interval, vec![0; payload], &log, term)
     });
     Ok(())

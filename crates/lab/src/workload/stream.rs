@@ -2,7 +2,7 @@
 
 use super::flow::{Fetch, FetchLog, Flow};
 use super::pattern::Pattern;
-use super::{Cast, Stage};
+use super::{Applications, TaskContext};
 use crate::term::Term;
 use crate::transport::{Arrival, Stream};
 use anyhow::{Context, Error, Result, anyhow, bail};
@@ -27,7 +27,12 @@ struct Plan {
 }
 
 /// Adds the workload's connections, each with a task at either end.
-pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, does: &WorkloadKind) -> Result<()> {
+pub fn add(
+    applications: &mut Applications,
+    workload: &Workload,
+    context: &TaskContext,
+    does: &WorkloadKind,
+) -> Result<()> {
     let (schedule, direction, flows) = Schedule::of(does)
         .with_context(|| format!("the laboratory has no workload of this kind: {does:?}"))?;
     for n in 1..=flows {
@@ -36,14 +41,14 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, does: &WorkloadK
             _ => format!("{}#{n}", workload.name),
         };
         let flow = Arc::new(Flow::new(name, direction));
-        cast.flows.push(flow.clone());
+        applications.flows.push(flow.clone());
         let chunks = schedule.chunk_bytes().map(|_| {
             let log = Arc::new(FetchLog::new(flow.name.clone()));
-            cast.fetches.push(log.clone());
+            applications.fetches.push(log.clone());
             log
         });
         let plan = Arc::new(Plan {
-            pattern: Pattern::new(cast.flows.len() as u64),
+            pattern: Pattern::new(applications.flows.len() as u64),
             flow,
             schedule,
             reads: match does {
@@ -53,17 +58,22 @@ pub fn add(cast: &mut Cast, workload: &Workload, stage: &Stage, does: &WorkloadK
             source_start: OnceLock::new(),
             chunks,
         });
-        add_ends(cast, workload, stage, &plan)?;
+        add_ends(applications, workload, context, &plan)?;
     }
     Ok(())
 }
 
-fn add_ends(cast: &mut Cast, workload: &Workload, stage: &Stage, plan: &Arc<Plan>) -> Result<()> {
-    let (listener, server) = stage.server.listen(stage.server_address)?;
+fn add_ends(
+    applications: &mut Applications,
+    workload: &Workload,
+    context: &TaskContext,
+    plan: &Arc<Plan>,
+) -> Result<()> {
+    let (listener, server) = context.server.listen(context.server_address)?;
     let at_server = plan.clone();
-    cast.add_task(
+    applications.add_task(
         workload,
-        stage,
+        context,
         Side::Server,
         move |_, term| match listener.accept(term)? {
             Some(stream) => at_server.play(Side::Server, stream, term),
@@ -71,9 +81,9 @@ fn add_ends(cast: &mut Cast, workload: &Workload, stage: &Stage, plan: &Arc<Plan
         },
     );
     let at_client = plan.clone();
-    cast.add_task(workload, stage, Side::Client, move |stage, term| {
+    applications.add_task(workload, context, Side::Client, move |context, term| {
         let _ = at_client.flow.began.set(term.clock.now());
-        match stage.client.connect(server, term)? {
+        match context.client.connect(server, term)? {
             Some(stream) => {
                 let _ = at_client.flow.ends.set((stream.local_port()?, server));
                 at_client.play(Side::Client, stream, term)

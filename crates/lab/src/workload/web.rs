@@ -4,7 +4,7 @@
 
 use super::flow::{Fetch, FetchLog};
 use super::pattern::Pattern;
-use super::{Cast, Stage};
+use super::{Applications, TaskContext};
 use crate::term::Term;
 use crate::transport::{Arrival, Listener, Stream};
 use anyhow::{Result, bail};
@@ -17,25 +17,25 @@ const BUFFER: usize = 64 << 10;
 
 /// Adds the two ends of a web workload.
 pub fn add(
-    cast: &mut Cast,
+    applications: &mut Applications,
     workload: &Workload,
-    stage: &Stage,
+    context: &TaskContext,
     object_bytes: &[u64],
     pause_s: f64,
 ) -> Result<()> {
-    let (listener, server) = stage.server.listen(stage.server_address)?;
-    cast.add_task(workload, stage, Side::Server, move |_, term| {
+    let (listener, server) = context.server.listen(context.server_address)?;
+    applications.add_task(workload, context, Side::Server, move |_, term| {
         serve(&listener, term)
     });
     let log = Arc::new(FetchLog::new(workload.name.clone()));
-    cast.fetches.push(log.clone());
+    applications.fetches.push(log.clone());
     let sizes = object_bytes.to_vec();
     let pause = Duration::from_secs_f64(pause_s);
-    cast.add_task(workload, stage, Side::Client, move |stage, term| {
+    applications.add_task(workload, context, Side::Client, move |context, term| {
         for (bytes, seed) in sizes.iter().copied().cycle().zip(0..) {
             let request = Request { bytes, seed };
             let began = term.clock.now();
-            if !request.fetch(server, stage, term)? {
+            if !request.fetch(server, context, term)? {
                 break;
             }
             let ended = term.clock.now();
@@ -76,8 +76,8 @@ impl Request {
     }
 
     /// Fetches the object from `server`; whether it came before the term was over.
-    fn fetch(self, server: SocketAddr, stage: &Stage, term: &Term) -> Result<bool> {
-        let Some(stream) = stage.client.connect(server, term)? else {
+    fn fetch(self, server: SocketAddr, context: &TaskContext, term: &Term) -> Result<bool> {
+        let Some(stream) = context.client.connect(server, term)? else {
             return Ok(false);
         };
         let came =

@@ -22,7 +22,7 @@ const AT_ONCE: usize = 3;
 
 /// How many times as long it may take where others use the processors too: a delay-based sender
 /// (LEDBAT) takes a machine that stalls for a queue and slows down.
-const PATIENCE: f64 = 10.0;
+const TIMEOUT: f64 = 10.0;
 
 /// A run in which `own` is the host of ours. Where packets are lost, as many come late or twice.
 fn transfer(own: &str, congestion_control: &str, loss: f64, seconds: f64) -> RunResult {
@@ -49,7 +49,7 @@ fn transfer(own: &str, congestion_control: &str, loss: f64, seconds: f64) -> Run
 /// The laboratory checks every byte; here only that the last one came.
 fn assert_arrives(own: &str, congestion_control: &str, (loss, seconds): (f64, f64)) {
     let what = format!("{congestion_control}, {own} ours, {loss} lost");
-    let done = [seconds, seconds * PATIENCE].into_iter().any(|seconds| {
+    let done = [seconds, seconds * TIMEOUT].into_iter().any(|seconds| {
         let result = transfer(own, congestion_control, loss, seconds);
         let file = flow(&result, "file");
         eprintln!(
@@ -60,7 +60,7 @@ fn assert_arrives(own: &str, congestion_control: &str, (loss, seconds): (f64, f6
         );
         file.completion_s.is_some()
     });
-    assert!(done, "{what}: not done after {} s", seconds * PATIENCE);
+    assert!(done, "{what}: not done after {} s", seconds * TIMEOUT);
 }
 
 /// Over each share of losses, a few at a time: mostly they wait for the end of a run.

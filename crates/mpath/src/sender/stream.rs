@@ -140,7 +140,7 @@ impl Stream {
 
     /// Nothing is on its way and nothing is heard: all that is not acknowledged goes again or, if the
     /// receiver has it all but takes no more, one more.
-    pub fn rouse(&mut self) {
+    pub fn retransmit_all(&mut self) {
         let everything = Gap {
             first: self.acknowledged,
             count: u32::MAX,

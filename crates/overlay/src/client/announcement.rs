@@ -1,6 +1,6 @@
 //! A receiver that wants to be found.
 
-use super::listing::{Listing, Question};
+use super::listing::{Listing, Registration};
 use super::{Error, Family, Registry};
 use crate::api::{Announce, Listed, RECEIVERS, ReceiverId};
 use std::net::{IpAddr, SocketAddr};
@@ -60,8 +60,8 @@ struct Ours {
     listening: SocketAddr,
 }
 
-impl Question for Ours {
-    fn ask(&self, family: Family, leaving: bool) -> Result<Listed, Error> {
+impl Registration for Ours {
+    fn request(&self, family: Family, leaving: bool) -> Result<Listed, Error> {
         let announce = Announce {
             receiver: self.receiver,
             key: self.key,

@@ -1,7 +1,7 @@
 //! A proxy that wants to be listed.
 
 use super::announcement::specified;
-use super::listing::{Listing, Question};
+use super::listing::{Listing, Registration};
 use super::{Error, Family, Registry};
 use crate::Secret;
 use crate::api::{Enrol, Listed, PROXIES, SCHEME};
@@ -64,8 +64,8 @@ struct Ours {
     public: Vec<SocketAddr>,
 }
 
-impl Question for Ours {
-    fn ask(&self, family: Family, leaving: bool) -> Result<Listed, Error> {
+impl Registration for Ours {
+    fn request(&self, family: Family, leaving: bool) -> Result<Listed, Error> {
         let public = of(family, &self.public);
         let enrol = Enrol {
             address: public.map_or_else(|| specified(self.listening), |public| Some(public.ip())),

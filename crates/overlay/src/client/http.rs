@@ -10,7 +10,7 @@ use ureq::http::Uri;
 use ureq::{Agent, Body};
 
 /// A registry that takes longer does not answer.
-const PATIENCE: Duration = Duration::from_secs(4);
+const TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Bytes of an answer at most.
 const ANSWER: u64 = 1 << 18;
@@ -36,7 +36,7 @@ impl Http {
             .max_redirects_will_error(false)
             // The registry goes by the address that it sees.
             .proxy(None)
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(TIMEOUT))
             .build();
         let agent = Agent::new_with_config(config);
         Ok(Self { agent, urls })

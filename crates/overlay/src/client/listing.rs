@@ -38,20 +38,20 @@ impl Shared {
 }
 
 /// Asks for the place, or (true) to be taken off.
-pub trait Question: Send + 'static {
-    fn ask(&self, family: Family, leaving: bool) -> Result<Listed, Error>;
+pub trait Registration: Send + 'static {
+    fn request(&self, family: Family, leaving: bool) -> Result<Listed, Error>;
 }
 
 impl Listing {
-    pub fn start(name: &str, families: Vec<Family>, question: impl Question) -> Self {
+    pub fn start(name: &str, families: Vec<Family>, registration: impl Registration) -> Self {
         let shared = Arc::<Shared>::default();
-        let keeper = Keeper {
+        let renewal = Renewal {
             families,
-            question,
+            registration,
             listed: Vec::new(),
             shared: Arc::clone(&shared),
         };
-        let _repeating = Repeating::start(name, keeper);
+        let _repeating = Repeating::start(name, renewal);
         Self { shared, _repeating }
     }
 
@@ -87,15 +87,15 @@ impl Listing {
     }
 }
 
-struct Keeper<Q> {
+struct Renewal<Q> {
     families: Vec<Family>,
-    question: Q,
+    registration: Q,
     /// Where the last round was successful.
     listed: Vec<Family>,
     shared: Arc<Shared>,
 }
 
-impl<Q: Question> Task for Keeper<Q> {
+impl<Q: Registration> Task for Renewal<Q> {
     /// One family is enough.
     fn perform(&mut self) -> Option<Duration> {
         let mut addresses = Vec::new();
@@ -103,7 +103,7 @@ impl<Q: Question> Task for Keeper<Q> {
         let mut seconds = u64::MAX;
         self.listed.clear();
         for &family in &self.families {
-            match self.question.ask(family, false) {
+            match self.registration.request(family, false) {
                 Ok(listed) => {
                     seconds = seconds.min(listed.seconds);
                     addresses.push(listed.address);
@@ -133,7 +133,7 @@ impl<Q: Question> Task for Keeper<Q> {
     fn end(&mut self) {
         for &family in &self.listed {
             // An entry that is not taken off expires soon by itself.
-            let _ = self.question.ask(family, true);
+            let _ = self.registration.request(family, true);
         }
     }
 }

@@ -151,7 +151,7 @@ impl Service {
         if enrol.leaving {
             self.store.remove_proxy(address)?;
         } else {
-            self.refuse_crowd(address, now)?;
+            self.check_quota(address, now)?;
             let seconds = self.config.listed_s;
             self.store.put_proxy(address, seconds, now.unix_s)?;
         }
@@ -159,7 +159,7 @@ impl Service {
     }
 
     /// Bounded, so that one faulty machine cannot fill the whole list.
-    fn refuse_crowd(&self, address: SocketAddr, now: Now) -> Result<(), Reply> {
+    fn check_quota(&self, address: SocketAddr, now: Now) -> Result<(), Reply> {
         let mut proxies = self.store.proxies(now.unix_s)?;
         proxies.retain(|proxy| *proxy != address && whose(proxy.ip()) == whose(address.ip()));
         if proxies.len() >= PROXIES_EACH {
@@ -198,7 +198,7 @@ impl Service {
         match put {
             Put::Done => Ok(self.listed(address)),
             Put::Taken => Err(refuse(409, "another receiver has this name")),
-            Put::Crowded => Err(refuse(429, "too many receivers at this address")),
+            Put::OverQuota => Err(refuse(429, "too many receivers at this address")),
         }
     }
 

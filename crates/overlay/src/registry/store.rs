@@ -30,8 +30,8 @@ pub const RECEIVERS_EACH: usize = 64;
 /// Receivers of one network, whoever has all of its addresses: a /24 of IPv4, a /48 of IPv6.
 pub const RECEIVERS_OF_NETWORK: usize = 1024;
 
-/// The groups that a receiver at that address counts in (address, network, all), and the limit of each.
-fn crowds(address: IpAddr) -> [(String, usize); 2] {
+/// The quotas that a receiver at that address counts against, by name, and the limit of each.
+fn quotas(address: IpAddr) -> [(String, usize); 2] {
     let network = format!("network:{}", network_of(address));
     [
         (whose(address).to_string(), RECEIVERS_EACH),
@@ -47,7 +47,7 @@ pub enum Put {
     /// Its name belongs to another key.
     Taken,
     /// Its address has [`RECEIVERS_EACH`] already, or its network [`RECEIVERS_OF_NETWORK`].
-    Crowded,
+    OverQuota,
 }
 
 /// The store cannot do it now.

@@ -106,8 +106,8 @@ pub fn one_address_cannot_fill(store: &dyn Store) {
         for name in 0..most {
             assert_eq!(put(0, name, one), Put::Done);
         }
-        assert_eq!(put(1, most, one), Put::Crowded);
-        assert_eq!(put(1, most, same), Put::Crowded);
+        assert_eq!(put(1, most, one), Put::OverQuota);
+        assert_eq!(put(1, most, same), Put::OverQuota);
         // Who is there may stay, others are elsewhere.
         assert_eq!(put(1, 0, one), Put::Done);
         assert_eq!(put(1, most, other), Put::Done);
@@ -117,7 +117,7 @@ pub fn one_address_cannot_fill(store: &dyn Store) {
         };
         store.remove_receiver(ReceiverId([1; 16]), leaving).unwrap();
         assert_eq!(put(2, most + 1, one), Put::Done);
-        assert_eq!(put(2, most + 2, one), Put::Crowded);
+        assert_eq!(put(2, most + 2, one), Put::OverQuota);
         // The minute of most of them is over.
         assert_eq!(put(60, most + 2, one), Put::Done);
     }
@@ -144,8 +144,8 @@ pub fn one_network_cannot_fill(store: &dyn Store) {
         assert_eq!(put(name, v6(name)), Put::Done);
         assert_eq!(put(name, v4(name)), Put::Done);
     }
-    assert_eq!(put(most, v6(most)), Put::Crowded);
-    assert_eq!(put(most, v4(255)), Put::Crowded);
+    assert_eq!(put(most, v6(most)), Put::OverQuota);
+    assert_eq!(put(most, v4(255)), Put::OverQuota);
     assert_eq!(put(0, v6(0)), Put::Done, "who is there may stay");
     assert!(
         elsewhere

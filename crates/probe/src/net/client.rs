@@ -291,7 +291,7 @@ impl Client {
                     .map_or_else(Vec::new, Receiver::into_arrivals),
                 Direction::Up => self.fetch(train.flow, &mut work)?,
             });
-            self.say(&Control::Stop { flow: train.flow })?;
+            self.send_control(&Control::Stop { flow: train.flow })?;
         }
         Ok((all, work.echoes))
     }
@@ -340,12 +340,12 @@ impl Client {
 
     /// Asks for a train from the server, and for nothing else.
     #[cfg(test)]
-    pub(super) fn say_start(&mut self, train: TrainConfig) {
+    pub(super) fn send_start(&mut self, train: TrainConfig) {
         let start = Control::Start {
             to_client: true,
             train,
         };
-        self.say(&start).expect("a socket");
+        self.send_control(&start).expect("a socket");
     }
 
     #[cfg(test)]
@@ -369,7 +369,7 @@ impl Client {
         }
         work.train = None;
         let mut all: Vec<Arrival> = Vec::new();
-        self.say(&Control::Stop { flow })?;
+        self.send_control(&Control::Stop { flow })?;
         loop {
             let from = all.len() as u32;
             work.records = None;
@@ -396,7 +396,7 @@ impl Client {
         done: impl Fn(&Work) -> bool,
     ) -> Result<(), Failure> {
         for _ in 0..TIMES {
-            self.say(control)?;
+            self.send_control(control)?;
             let until = now() + AGAIN;
             while now() < until {
                 self.step(work)?;
@@ -408,7 +408,7 @@ impl Client {
         Err(Failure::Vanished(self.server))
     }
 
-    fn say(&mut self, control: &Control) -> Result<(), Failure> {
+    fn send_control(&mut self, control: &Control) -> Result<(), Failure> {
         let packet = self.session.seal(&write(control));
         Ok(self.socket.send(&packet, Way::to(self.server))?)
     }
@@ -433,25 +433,25 @@ impl Client {
             .as_mut()
             .and_then(|train| train.poll(at, self.clock.at(wall())))
         {
-            self.say(&Control::Measure(Message::Data(data)))?;
+            self.send_control(&Control::Measure(Message::Data(data)))?;
         }
         if let Some(report) = work
             .receiver
             .as_mut()
             .and_then(|receiver| receiver.report(at))
         {
-            self.say(&Control::Measure(Message::Report(report)))?;
+            self.send_control(&Control::Measure(Message::Report(report)))?;
         }
         while let Some(ping) = work
             .pinger
             .as_mut()
             .and_then(|pinger| pinger.poll(at, self.clock.at(wall())))
         {
-            self.say(&Control::Measure(Message::Ping(ping)))?;
+            self.send_control(&Control::Measure(Message::Ping(ping)))?;
         }
         if at >= self.alive_at {
             self.alive_at = at + SILENCE / 12;
-            self.say(&Control::Alive)?;
+            self.send_control(&Control::Alive)?;
         }
         Ok(self.socket.wait(work.until_next(at))?)
     }
@@ -497,7 +497,7 @@ impl Client {
 /// The server is told, or its silence will.
 impl Drop for Client {
     fn drop(&mut self) {
-        let _ = self.say(&Control::Close);
+        let _ = self.send_control(&Control::Close);
     }
 }
 

@@ -29,7 +29,7 @@ pub const FRAME: usize = 4096;
 const NOT_SENT: u32 = 4 * FRAME as u32;
 
 /// A write or a read that takes longer looks whether it is still wanted.
-const PATIENCE: Duration = Duration::from_millis(250);
+const TIMEOUT: Duration = Duration::from_millis(250);
 
 /// The kind of a pass, in its second byte.
 const PASS: u8 = 7;
@@ -97,8 +97,8 @@ sockopt_impl!(
 /// Ready for frames.
 fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     Ok(setsockopt(stream, NotSentLowWater, &NOT_SENT)?)
 }
 
@@ -115,7 +115,7 @@ fn write_while(
         match stream.write(bytes) {
             Ok(0) => return Ok(false),
             Ok(written) => bytes = &bytes[written..],
-            Err(e) if is_patience(&e) => {}
+            Err(e) if is_transient(&e) => {}
             Err(e) => return Err(e),
         }
     }
@@ -128,7 +128,7 @@ fn sleep_while(mut left: Duration, wanted: impl Fn() -> bool) -> bool {
         if !wanted() {
             return false;
         }
-        let now = left.min(PATIENCE);
+        let now = left.min(TIMEOUT);
         std::thread::sleep(now);
         left -= now;
     }
@@ -136,7 +136,7 @@ fn sleep_while(mut left: Duration, wanted: impl Fn() -> bool) -> bool {
 }
 
 /// Whether nothing happened for a while, and nothing is wrong.
-fn is_patience(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     let kinds = [
         ErrorKind::WouldBlock,
         ErrorKind::TimedOut,

@@ -195,7 +195,7 @@ impl Server {
             _ => return self.take_sealed(received),
         };
         match answer {
-            Some(answer) => say(&self.socket, &mut self.unsent, &answer, way),
+            Some(answer) => transmit(&self.socket, &mut self.unsent, &answer, way),
             None => self.refuse(),
         }
     }
@@ -253,7 +253,7 @@ impl Server {
         if let Some(answer) = guest.take(control, received.clock, &self.limits)
             && let Some(packet) = guest.answer(&answer)
         {
-            say(&self.socket, &mut self.unsent, &packet, received.way);
+            transmit(&self.socket, &mut self.unsent, &packet, received.way);
         }
     }
 
@@ -281,7 +281,7 @@ impl Server {
                 let Some(packet) = guest.next_packet() else {
                     break;
                 };
-                say(&self.socket, &mut self.unsent, &packet, guest.way);
+                transmit(&self.socket, &mut self.unsent, &packet, guest.way);
             }
         }
     }
@@ -293,7 +293,7 @@ impl Server {
 }
 
 /// Sends a packet, or loses it, as a link would: its address may be none that can be sent to, and an interface may go.
-fn say(socket: &Socket, unsent: &mut u64, packet: &[u8], way: Way) {
+fn transmit(socket: &Socket, unsent: &mut u64, packet: &[u8], way: Way) {
     if socket.send(packet, way).is_err() {
         *unsent += 1;
     }

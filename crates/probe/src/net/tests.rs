@@ -309,7 +309,7 @@ fn a_client_that_vanishes_is_sent_no_more() {
         max_bytes: 10_000_000,
         ..overflow_train(0, 1000)
     };
-    client.say_start(long);
+    client.send_start(long);
     std::mem::forget(client);
     std::thread::sleep(SILENCE + Duration::from_millis(1500));
     // 100 packets a second, for no longer than the silence is borne.

@@ -195,7 +195,7 @@ pub struct Sender {
     /// The round trip of the acknowledgement in hand.
     rtt: Option<Duration>,
     /// What was set when something was lost, until recovery begins.
-    wished: Option<Window>,
+    requested: Option<Window>,
     next_step: Option<Instant>,
 }
 
@@ -294,7 +294,7 @@ impl Sender {
                 trouble: trouble.clone(),
             },
             rtt: None,
-            wished: None,
+            requested: None,
             next_step: None,
         })
     }
@@ -336,33 +336,33 @@ impl CongestionControl for Sender {
 
     fn ssthresh(&mut self, w: &Window, f: &Flight) -> u32 {
         let ssthresh = if self.every_ack { w.cwnd } else { w.cwnd / 2 };
-        let mut wished = Window {
+        let mut requested = Window {
             ssthresh: ssthresh.max(2),
             ..*w
         };
         let nothing = Brought::default();
         self.caller
-            .tell(self.methods.loss.as_ref(), &mut wished, f, nothing);
-        self.wished = Some(wished);
-        wished.ssthresh
+            .tell(self.methods.loss.as_ref(), &mut requested, f, nothing);
+        self.requested = Some(requested);
+        requested.ssthresh
     }
 
     fn set_state(&mut self, w: &mut Window, _f: &Flight, state: Recovery) {
-        let Some(wished) = self.wished.take() else {
+        let Some(requested) = self.requested.take() else {
             return;
         };
-        w.pacing_rate = wished.pacing_rate;
+        w.pacing_rate = requested.pacing_rate;
         // Otherwise PRR leads it to the threshold. After a timeout the window begins anew for everybody.
         if self.every_ack && state == Recovery::Recovery {
-            w.cwnd = wished.cwnd;
+            w.cwnd = requested.cwnd;
         }
     }
 
     fn event(&mut self, w: &mut Window, f: &Flight, event: Event) {
         if event == Event::Timeout {
             let nothing = Brought::default();
-            if let Some(wished) = self.wished.take() {
-                w.pacing_rate = wished.pacing_rate;
+            if let Some(requested) = self.requested.take() {
+                w.pacing_rate = requested.pacing_rate;
             }
             self.caller
                 .tell(self.methods.timeout.as_ref(), w, f, nothing);

@@ -24,7 +24,7 @@ fn drain(mut queue: EventQueue) -> Vec<(u64, Target)> {
 fn at_one_instant_kinds_and_then_numbers_decide() {
     let mut queue = EventQueue::default();
     for target in [
-        Target::new(Kind::App, 0),
+        Target::new(Kind::Application, 0),
         end(7),
         end(3),
         Target::new(Kind::Link, 1),
@@ -43,7 +43,7 @@ fn at_one_instant_kinds_and_then_numbers_decide() {
             (Kind::Link, 1),
             (Kind::End, 3),
             (Kind::End, 7),
-            (Kind::App, 0)
+            (Kind::Application, 0)
         ]
     );
 }

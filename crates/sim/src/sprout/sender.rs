@@ -22,7 +22,7 @@ pub struct Sender {
     /// Of the packets of the last 10 ms: their numbers, and when they were sent.
     recent: VecDeque<(u64, Instant)>,
     forecast: Forecast,
-    heard_at: Instant,
+    received_at: Instant,
     /// Ticks of the forecast that are over.
     tick: usize,
     /// Bytes in the queue, as the forecast has it.
@@ -41,7 +41,7 @@ impl Sender {
                 received_or_lost: 0,
                 newest: None,
             },
-            heard_at: now,
+            received_at: now,
             tick: 0,
             queue: 0,
             heartbeat_at: now,
@@ -49,19 +49,19 @@ impl Sender {
     }
 
     /// A forecast has arrived; a later one that does not know of more is an older one that was overtaken.
-    pub fn hear(&mut self, now: Instant, forecast: &Forecast) {
+    pub fn receive(&mut self, now: Instant, forecast: &Forecast) {
         if forecast.received_or_lost < self.forecast.received_or_lost {
             return;
         }
         self.forecast = *forecast;
-        self.heard_at = now;
+        self.received_at = now;
         self.tick = 0;
         self.queue = self.sent.saturating_sub(forecast.received_or_lost);
     }
 
     /// When the window may be larger, or a heartbeat is due.
     pub fn next(&self) -> Instant {
-        let tick = self.heard_at + TICK * (self.tick as u32 + 1);
+        let tick = self.received_at + TICK * (self.tick as u32 + 1);
         if self.tick + 1 < HORIZON {
             tick.min(self.heartbeat_at)
         } else {
@@ -71,7 +71,7 @@ impl Sender {
 
     /// Takes off the queue what the ticks that are over were to deliver.
     fn advance(&mut self, now: Instant) {
-        while self.tick + 1 < HORIZON && now >= self.heard_at + TICK * (self.tick as u32 + 1) {
+        while self.tick + 1 < HORIZON && now >= self.received_at + TICK * (self.tick as u32 + 1) {
             let before = self.tick.checked_sub(1).map_or(0, |tick| self.until(tick));
             self.queue = self.queue.saturating_sub(self.until(self.tick) - before);
             self.tick += 1;

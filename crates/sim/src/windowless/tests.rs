@@ -1,7 +1,8 @@
 use super::*;
 use crate::packet::{Body, Datagram, Packet};
+use crate::route::RouteId;
 use proptest::prelude::*;
-use tidegate_scenario::{LinkSpec, RateSpec, Workload, WorkloadKind};
+use tidegate_scenario::{Direction, LinkSpec, RateSpec, Workload, WorkloadKind};
 
 /// Milliseconds for which data come, one packet each, and are answered by one for two of them.
 const FOR_MS: u64 = 20_000;
@@ -56,21 +57,21 @@ impl Edge {
     }
 
     fn arrives(&mut self, now: Instant) {
-        let packet = Packet::datagram(datagram(now), 1500, 0);
+        let packet = Packet::datagram(datagram(now), 1500, RouteId::of(0, Direction::Down));
         self.windowless
             .arrives(&mut self.paths, &mut self.events, now, &packet, 0);
     }
 
     fn leaves(&mut self, now: Instant) {
-        let packet = Packet::datagram(datagram(now), 60, 1);
-        let gone = self.windowless.leaves(&mut self.events, now, packet, 0);
-        self.note(now, gone.and_then(Released::passes));
+        let packet = Packet::datagram(datagram(now), 60, RouteId::of(0, Direction::Up));
+        let released = self.windowless.leaves(&mut self.events, now, packet, 0);
+        self.note(now, released.and_then(Released::passes));
     }
 
     /// All that is due before `now`.
     fn release(&mut self, now: Instant) {
         while let Some((at, target)) = self.events.pop(now) {
-            if target != gate(0) {
+            if target != Timer::Release(0).target() {
                 continue;
             }
             while let Some(packet) = self.windowless.release(&mut self.events, at, 0) {
@@ -79,8 +80,8 @@ impl Edge {
         }
     }
 
-    fn note(&mut self, now: Instant, gone: Option<Packet>) {
-        if let Some(Body::Datagram(Datagram { sent, .. })) = gone.map(|packet| packet.body) {
+    fn note(&mut self, now: Instant, released: Option<Packet>) {
+        if let Some(Body::Datagram(Datagram { sent, .. })) = released.map(|packet| packet.body) {
             self.left.push((sent, now - sent));
         }
     }
@@ -118,7 +119,7 @@ proptest! {
             }
             if ms % ECHO_MS == 0 {
                 let rtt = if ms < 500 { FLOOR } else { Duration::from_millis(rtt_ms) };
-                edge.windowless.answered(&mut edge.paths, now, 0, rtt);
+                edge.windowless.echoed(&mut edge.paths, now, 0, rtt);
             }
             if ms % 2 == 0 {
                 made.push(now);

@@ -47,11 +47,11 @@ fn packets_are_conserved_on_every_link_at_all_times() {
     let mut world = world(BUSY);
     for ms in (0..20_000).step_by(7) {
         world.advance(Instant::from_millis(ms));
-        let [down, up, core, home] = &world.network.nodes[..] else {
+        let [down, up, core, home] = &world.network.links[..] else {
             panic!("four links");
         };
-        for node in [down, up, core, home] {
-            assert_conserved(&node.link);
+        for measured in [down, up, core, home] {
+            assert_conserved(&measured.link);
         }
         // What comes out of one link goes into the next one at once.
         let (down, home) = (down.link.stats(), home.link.stats());
@@ -59,7 +59,7 @@ fn packets_are_conserved_on_every_link_at_all_times() {
         assert_eq!(down.delivered_bytes, home.arrived_bytes);
         assert!(core.link.stats().delivered_packets >= down.arrived_packets);
     }
-    let stats = world.network.nodes[DOWN].link.stats();
+    let stats = world.network.links[DOWN].link.stats();
     assert!(stats.dropped > 10 && stats.lost > 10, "{stats:?}");
 }
 
@@ -67,42 +67,42 @@ fn packets_are_conserved_on_every_link_at_all_times() {
 #[test]
 fn littles_law_holds_on_every_queue() {
     let mut world = world(BUSY);
-    let nodes = world.network.nodes.len();
-    let mut seen = vec![0; nodes];
+    let links = world.network.links.len();
+    let mut seen = vec![0; links];
     // Out of step with everything.
     const STEP: Duration = Duration::from_nanos(493_777);
-    let (mut now, mut looks) = (Instant::ZERO, 0);
+    let (mut now, mut observations) = (Instant::ZERO, 0);
     let end = Instant::from_millis(20_000);
     while now + STEP < end {
         now += STEP;
         world.advance(now + Duration::from_nanos(1));
-        looks += 1;
-        for (sum, node) in seen.iter_mut().zip(&mut world.network.nodes) {
+        observations += 1;
+        for (sum, measured) in seen.iter_mut().zip(&mut world.network.links) {
             // The link catches up with the time; what was due has been taken.
-            assert!(node.link.poll(now).is_none());
-            *sum += node.link.queue_len();
+            assert!(measured.link.poll(now).is_none());
+            *sum += measured.link.queue_len();
         }
     }
-    for (place, node) in world.network.nodes.iter().enumerate() {
-        let stats = node.link.stats();
+    for (number, measured) in world.network.links.iter().enumerate() {
+        let stats = measured.link.stats();
         let rate = (stats.delivered_packets + stats.lost) as f64 / 20.0;
-        let wait = node.record.queue_delay.quantiles_ms().mean / 1e3;
-        let length = seen[place] as f64 / f64::from(looks);
+        let wait = measured.record.queue_delay.quantiles_ms().mean / 1e3;
+        let length = seen[number] as f64 / f64::from(observations);
         let error = (length - rate * wait).abs();
         // What is on the way at the end has left the queue; and waits are kept to three digits.
         assert!(
             error < 0.02 * length + 0.02,
-            "link {place}: {length} packets, {rate}/s, {wait} s"
+            "link {number}: {length} packets, {rate}/s, {wait} s"
         );
     }
-    let length = seen[UP] as f64 / f64::from(looks);
+    let length = seen[UP] as f64 / f64::from(observations);
     assert!(
         length > 5.0,
         "the uplink's queue should have stood: {length}"
     );
 }
 
-/// A connection that is over leaves nothing behind, neither a place nor a timer.
+/// A connection that is over leaves nothing behind, neither its slot nor a timer.
 #[test]
 fn what_is_over_is_forgotten() {
     let text = BUSY

@@ -48,7 +48,7 @@ mod window;
 
 use super::path::{Bandwidth, Bubble, Gain, Rounds, WindowedMax};
 use super::{CongestionControl, Event, Recovery, Window};
-use crate::send::{Flight, RateSample};
+use crate::cc::{Flight, RateSample};
 use aggregation::Aggregation;
 use long_term::LongTerm;
 use rand::SeedableRng;

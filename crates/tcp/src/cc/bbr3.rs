@@ -60,7 +60,7 @@ mod window;
 
 use super::path::{Bandwidth, Bubble, Gain, Rounds, WindowedMax};
 use super::{CongestionControl, Event, LostSegment, Recovery, Window};
-use crate::send::{Flight, RateSample};
+use crate::cc::{Flight, RateSample};
 use loss::{Bounds, Undo};
 use probe_bw::Probe;
 use rand::SeedableRng;

@@ -22,7 +22,7 @@ mod tests;
 
 use super::jiffies::{HZ, jiffies};
 use super::{AckSample, CongestionControl, Recovery, Window};
-use crate::send::Flight;
+use crate::cc::Flight;
 
 /// 1 − β of the paper over `BETA_SCALE`: 0.8 of the window is left.
 const BETA: u64 = 819;

@@ -31,7 +31,7 @@ mod tests;
 use super::jiffies::micros_of;
 use super::path::Rounds;
 use super::{CongestionControl, Event, Recovery, Window};
-use crate::send::{Flight, RateSample};
+use crate::cc::{Flight, RateSample};
 use extreme::{Extreme, Wanted};
 use mode::{Competition, Delays};
 use std::time::Duration;

@@ -26,7 +26,7 @@ mod tests;
 
 use super::jiffies::{HZ, from_micros, jiffies, micros_of};
 use super::{AckSample, CongestionControl, Event, Recovery, Window};
-use crate::send::Flight;
+use crate::cc::Flight;
 use hystart::HyStart;
 
 /// β = 0.7 over `BETA_SCALE` (RFC 9438 §4.6).

@@ -2,7 +2,7 @@
 //! marked. Names are the RFC's.
 
 use super::{AckSample, CongestionControl, Event, Recovery, Window};
-use crate::send::Flight;
+use crate::cc::Flight;
 
 /// Bits behind the point of [`Dctcp::alpha`].
 const ALPHA_BITS: u32 = 10;

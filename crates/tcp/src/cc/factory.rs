@@ -11,8 +11,7 @@ use std::sync::Arc;
 /// A window that never changes, whatever is lost:
 ///
 /// ```
-/// use tidegate_tcp::cc::{CongestionControl, Factory, Window};
-/// use tidegate_tcp::send::Flight;
+/// use tidegate_tcp::cc::{CongestionControl, Factory, Flight, Window};
 /// use tidegate_tcp::{Config, Connection, Instant};
 ///
 /// /// So many segments.

@@ -8,7 +8,7 @@
 mod tests;
 
 use super::{CongestionControl, Window};
-use crate::send::Flight;
+use crate::cc::Flight;
 
 /// RFC 3649 appendix B: up to window w, in segments, a(w) is the row's number, counted from 1, and
 /// b(w) the second column, in 1/256 rounded down.

@@ -16,7 +16,7 @@ mod tests;
 
 use super::jiffies::{HZ, from_micros, jiffies, micros_of};
 use super::{AckSample, CongestionControl, Recovery, Window};
-use crate::send::Flight;
+use crate::cc::Flight;
 
 /// 1 of α and β.
 const ONE: u64 = 1 << 7;

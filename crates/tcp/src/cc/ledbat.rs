@@ -18,7 +18,7 @@ mod tests;
 
 use super::{AckSample, CongestionControl, Window, reno};
 use crate::Timestamps;
-use crate::send::Flight;
+use crate::cc::Flight;
 use std::time::Duration;
 use tidegate_time::Instant;
 

@@ -1,7 +1,7 @@
 //! No congestion control of its own: window and rate are what somebody says.
 
 use super::{CongestionControl, Window};
-use crate::send::{Flight, RateSample};
+use crate::cc::{Flight, RateSample};
 
 /// What a sender is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

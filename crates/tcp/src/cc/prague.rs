@@ -10,7 +10,7 @@
 //! Reno where ECN was not agreed on: without marks only losses are answered, as Reno does.
 
 use super::{CongestionControl, Event, Recovery, Window};
-use crate::send::{Flight, RateSample};
+use crate::cc::{Flight, RateSample};
 use std::time::Duration;
 use tidegate_time::Instant;
 

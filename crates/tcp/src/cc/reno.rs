@@ -5,7 +5,7 @@
 mod tests;
 
 use super::{CongestionControl, Window};
-use crate::send::Flight;
+use crate::cc::Flight;
 
 /// Half of the window, at least 2 segments (RFC 5681 equation 4). Linux halves `cwnd`, not what is
 /// in flight (`tcp_reno_ssthresh`).

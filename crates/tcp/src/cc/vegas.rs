@@ -17,7 +17,7 @@ mod tests;
 
 use super::jiffies::micros_of;
 use super::{AckSample, CongestionControl, Event, Recovery, Window, reno};
-use crate::send::Flight;
+use crate::cc::Flight;
 
 /// Segments in the network's queues: at least, at most, and at most in slow start.
 const ALPHA: u64 = 2;

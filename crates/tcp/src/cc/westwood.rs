@@ -14,7 +14,7 @@ mod tests;
 
 use super::jiffies::{HZ, from_micros, jiffies, micros_of};
 use super::{AckSample, CongestionControl, Event, Window, reno};
-use crate::send::Flight;
+use crate::cc::Flight;
 
 /// The shortest time to measure over (`TCP_WESTWOOD_RTT_MIN`).
 const SHORTEST: u64 = HZ / 20;

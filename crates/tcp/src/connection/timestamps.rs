@@ -46,7 +46,7 @@ impl Clock {
     pub(super) fn option(&self, now: Instant, offering: bool) -> Option<Timestamps> {
         let wanted = if offering { self.offered } else { self.agreed };
         wanted.then(|| Timestamps {
-            val: tick(now).wrapping_add(self.offset),
+            val: Timestamps::tick(now).wrapping_add(self.offset),
             ecr: self.recent,
         })
     }
@@ -77,7 +77,7 @@ impl Clock {
     /// Milliseconds since that left which the option answers.
     pub(super) fn echo_age(&self, now: Instant, option: Option<Timestamps>) -> Option<u32> {
         let option = option.filter(|_| self.agreed)?;
-        let ours = tick(now).wrapping_add(self.offset);
+        let ours = Timestamps::tick(now).wrapping_add(self.offset);
         Some(ours.wrapping_sub(option.ecr))
     }
 
@@ -85,9 +85,4 @@ impl Clock {
         self.recent = option.val;
         self.recent_at = now;
     }
-}
-
-/// Milliseconds of the connection's clock; wraps.
-pub(crate) fn tick(now: Instant) -> u32 {
-    (now.as_nanos() / 1_000_000) as u32
 }

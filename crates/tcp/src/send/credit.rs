@@ -18,7 +18,6 @@
 
 use super::Sender;
 use super::clock::micros;
-use super::rtt::RTO_MAX;
 use super::scoreboard::{Sent, Tags};
 use super::timer::Timer;
 use crate::ReadReport;
@@ -50,6 +49,36 @@ pub(super) struct Credit {
 }
 
 impl Credit {
+    /// Nothing is known yet.
+    fn new(now: Instant) -> Self {
+        Self {
+            kbps: 0,
+            at: now,
+            refused: 0,
+            fresh: 0,
+            believed: 0,
+            refuted: 0,
+        }
+    }
+
+    /// The peer tells how its application reads, over a path of `rtt` microseconds.
+    fn hear(&mut self, now: Instant, report: ReadReport, rtt: u32) {
+        let held = afc::held(self.kbps, micros(self.at, now), rtt);
+        self.kbps = report.kbps.max(held);
+        self.at = now;
+        let more = report.refused.wrapping_sub(self.refused);
+        if more <= NEWS {
+            self.refused = report.refused;
+            self.fresh = self.fresh.saturating_add(more);
+        }
+    }
+
+    /// One of the refusals that are news is taken for true.
+    fn believe(&mut self) {
+        self.fresh -= 1;
+        self.believed += 1;
+    }
+
     /// Refusals are counted, not named, so that an honest peer's may fall on others when packets overtake
     /// each other.
     fn is_a_lie(&self) -> bool {
@@ -60,37 +89,23 @@ impl Credit {
 impl Sender {
     /// The peer, which acknowledges up to `offset`, tells how its application reads.
     pub fn peer_reads(&mut self, now: Instant, offset: u64, report: ReadReport) {
-        if offset < self.una {
+        if offset < self.board.una() {
             return;
         }
         let rtt = self.rtt.min_us().unwrap_or(0);
-        let credit = self.credit.get_or_insert(Credit {
-            kbps: 0,
-            at: now,
-            refused: 0,
-            fresh: 0,
-            believed: 0,
-            refuted: 0,
-        });
-        let held = afc::held(credit.kbps, micros(credit.at, now), rtt);
-        credit.kbps = report.kbps.max(held);
-        credit.at = now;
-        let more = report.refused.wrapping_sub(credit.refused);
-        if more <= NEWS {
-            credit.refused = report.refused;
-            credit.fresh = credit.fresh.saturating_add(more);
-        }
+        let credit = self.credit.get_or_insert(Credit::new(now));
+        credit.hear(now, report, rtt);
     }
 
     /// The flow control window in bytes: the peer's, and with AFC what it will have read in a round
     /// trip (equation 36). No more than the send buffer holds for retransmission, whatever it says.
     pub fn flow_window(&self) -> u64 {
         let Some(credit) = self.trusted() else {
-            return self.peer_window;
+            return self.peer.size();
         };
         let rtt = self.rtt.min_us().unwrap_or(0);
-        let most = self.send_buffer.max(self.peer_window);
-        afc::window(self.peer_window, credit.kbps, rtt, most)
+        let most = self.outbox.capacity().max(self.peer.size());
+        afc::window(self.peer.size(), credit.kbps, rtt, most)
     }
 
     /// What the peer has said, unless it was caught lying.
@@ -102,7 +117,7 @@ impl Sender {
     pub(super) fn tag_credit(&mut self, number: u32) {
         let Some(_) = self.credit else { return };
         let tags = self.board.get(number).tags;
-        let promised = self.una + self.peer_window;
+        let promised = self.board.una() + self.peer.size();
         let tags = match self.board.end_of(number) > promised {
             true => tags.with(Tags::ON_CREDIT),
             false => tags.without(Tags::ON_CREDIT),
@@ -114,7 +129,7 @@ impl Sender {
     /// counts segments, and a peer that does not shrink its window (RFC 9293 §3.8.6) may keep the rest
     /// of one on offer.
     pub(super) fn is_shut(&self) -> bool {
-        let full = self.peer_window < self.current_mss().into();
+        let full = self.peer.size() < self.mss.current().into();
         full && self.credit.is_some() && self.episode.is_before_recovery()
     }
 
@@ -125,8 +140,7 @@ impl Sender {
             self.refused_has_arrived(number);
             self.board.mark_refused(number);
             if let Some(credit) = &mut self.credit {
-                credit.fresh -= 1;
-                credit.believed += 1;
+                credit.believe();
             }
         }
         if self.board.refused() > 0 && self.episode.is_before_recovery() {
@@ -141,7 +155,7 @@ impl Sender {
     fn await_nothing_refused(&mut self) {
         let head = self.board.head();
         if head.is_some_and(|head| head.tags.has(Tags::REFUSED)) {
-            self.rtt.backoff = 0;
+            self.rtt.end_backoff();
             self.set_timer(Timer::Retransmission, self.rtt.rto_us().into());
         }
     }
@@ -188,11 +202,12 @@ impl Sender {
     /// Nothing was heard for a whole timeout while the window is shut (line 21): an empty segment will
     /// tell when there is room.
     pub(super) fn probe_shut_window(&mut self) {
-        self.given_up = micros(self.heard_at, self.now) > 2 * RTO_MAX;
-        if self.given_up {
+        self.retries.judge_silence(self.retries.silence(self.now));
+        if self.retries.given_up() {
             return;
         }
-        self.work.outbox = Some(self.bare_probe());
+        let probe = self.bare_probe();
+        self.work.send(Some(probe));
         self.rtt.back_off();
         self.set_timer(Timer::Retransmission, self.rtt.rto_us().into());
     }
@@ -202,7 +217,8 @@ impl Sender {
     pub(super) fn burst_rate(&self) -> Option<u64> {
         self.credit?;
         let rtt = u64::from(self.rtt.min_us().filter(|&us| us > 0)?);
-        let segments = (self.flow_window() / u64::from(self.mss)).min(self.window.cwnd.into());
-        (segments > BURST.into()).then(|| segments * u64::from(self.mss) * 1_000_000 / rtt)
+        let segments =
+            (self.flow_window() / u64::from(self.mss.full())).min(self.congestion.cwnd().into());
+        (segments > BURST.into()).then(|| segments * u64::from(self.mss.full()) * 1_000_000 / rtt)
     }
 }

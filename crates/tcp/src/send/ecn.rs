@@ -2,7 +2,7 @@
 //! and `tcp_enter_cwr`).
 
 use super::Sender;
-use super::ack::Progress;
+use super::progress::Progress;
 use crate::cc::Recovery;
 use crate::ecn::{CEP_INIT, Echo, EcnMode};
 
@@ -18,7 +18,7 @@ const SHARE_WEIGHT: u32 = 3;
 pub(super) struct Marks {
     mode: EcnMode,
     /// Segments that the peer has reported as marked (`delivered_ce`).
-    pub(super) delivered: u64,
+    delivered: u64,
     /// The share of marks of late, by which it is judged whether the counter has cycled.
     share: u32,
     /// The next new data tell the peer that the window has been reduced (`TCP_ECN_QUEUE_CWR`).
@@ -50,6 +50,11 @@ impl Marks {
         let cycles = (likely as u32 + ACE_MODULUS / 2).saturating_sub(least) / ACE_MODULUS;
         let most = delivered.saturating_sub(least) / ACE_MODULUS;
         least + ACE_MODULUS * cycles.min(most)
+    }
+
+    /// Segments that the peer has reported as marked (`delivered_ce`).
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered
     }
 
     /// A reduction has begun (`tcp_ecn_queue_cwr`).
@@ -85,20 +90,21 @@ impl Sender {
 
     /// Takes in what an ACK says of marks, which has delivered so many segments.
     pub(super) fn heed_marks(&mut self, echo: Echo, delivered: u32, progress: &mut Progress) {
-        let forward = progress.acked || progress.sacked;
-        progress.marked = self.marks.heed(echo, delivered, forward);
-        progress.ece = match echo {
+        let forward = progress.acked() || progress.sacked();
+        let marked = self.marks.heed(echo, delivered, forward);
+        let ece = match echo {
             Echo::Congestion => self.marks.mode == EcnMode::Classic,
-            _ => progress.marked > 0,
+            _ => marked > 0,
         };
+        progress.marks(marked, ece);
     }
 
     /// Congestion was marked: the window is reduced, once for all that is in flight, and nothing undoes that
     /// (`tcp_enter_cwr`).
     pub(super) fn enter_cwr(&mut self) {
-        self.episode.prior_ssthresh = None;
-        if self.episode.state < Recovery::Cwr {
-            self.episode.undo_marker = None;
+        self.undo.keep_ssthresh(None);
+        if self.episode.state() < Recovery::Cwr {
+            self.undo.disarm();
             self.begin_reduction();
             self.set_state(Recovery::Cwr);
         }
@@ -106,7 +112,7 @@ impl Sender {
 
     /// What was in flight is acknowledged, and something above it, so that CWR has reached the peer.
     pub(super) fn leave_cwr(&mut self) {
-        if self.una > self.episode.high {
+        if self.board.una() > self.episode.high() {
             self.end_reduction(false);
             self.set_state(Recovery::Open);
         }

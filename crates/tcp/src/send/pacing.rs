@@ -14,13 +14,17 @@ pub(super) struct Pacing {
     next: Instant,
     /// Something waits for that time.
     waiting: bool,
+    /// Without a rate of the congestion control's, the window's is taken.
+    by_window: bool,
 }
 
 impl Pacing {
-    pub(super) fn new() -> Self {
+    /// `by_window`: also where congestion control asks for no rate.
+    pub(super) fn new(by_window: bool) -> Self {
         Self {
             next: Instant::ZERO,
             waiting: false,
+            by_window,
         }
     }
 
@@ -45,14 +49,15 @@ impl Pacing {
 impl Sender {
     /// Bytes a second: the congestion control's, what AFC makes of a burst, or the window's.
     fn pacing_rate(&self) -> Option<u64> {
-        let rate = self.window.pacing_rate.or_else(|| self.burst_rate());
-        rate.or_else(|| self.paced.then(|| self.window_rate())?)
+        let rate = self.congestion.pacing_rate();
+        let rate = rate.or_else(|| self.burst_rate());
+        rate.or_else(|| self.pacing.by_window.then(|| self.window_rate())?)
     }
 
     /// The window in a smoothed round trip, and a quarter more, so that it is made use of (RFC 9002 §7.7).
     fn window_rate(&self) -> Option<u64> {
         let srtt = u64::from(self.rtt.srtt_us());
-        let window = u64::from(self.window.cwnd) * u64::from(self.mss);
+        let window = u64::from(self.congestion.cwnd()) * u64::from(self.mss.full());
         (srtt > 0).then(|| window * 1_250_000 / srtt)
     }
 
@@ -71,12 +76,20 @@ impl Sender {
         let planned = self.pacing.next;
         let at = planned.max(self.now);
         self.pacing.next = at;
-        let segments = len.div_ceil(u64::from(self.mss));
-        if self.segments_sent + segments >= UNPACED {
+        let segments = len.div_ceil(u64::from(self.mss.full()));
+        if self.counters.segments_sent() + segments >= UNPACED {
             let gap = Duration::from_nanos(len * 1_000_000_000 / rate);
             // A late start is made up for, by half a gap at most.
             self.pacing.next = at + (gap - (gap / 2).min(at - planned));
         }
         at
+    }
+}
+
+#[cfg(test)]
+impl Pacing {
+    /// As [`Pacing::new`] has it.
+    pub(super) fn set_by_window(&mut self, by_window: bool) {
+        self.by_window = by_window;
     }
 }

@@ -2,14 +2,15 @@
 //! before what is expected, which the peer must answer. The same timer overrides the sender's
 //! silly-window avoidance (RFC 9293 §3.8.6.2.1): into a window smaller than a segment, only it sends.
 
+use super::retries::RETRIES;
 use super::rtt::{RTO_MAX, RTO_MIN};
-use super::timer::{RETRIES, Timer};
+use super::timer::Timer;
 use super::{Sender, Transmission};
 
 impl Sender {
     /// Nothing is in flight, and what is written does not fit into the window: the probes begin.
     pub(super) fn start_window_probes(&mut self) {
-        if self.timer.is_none() {
+        if !self.timers.any() {
             self.set_timer_paced(Timer::WindowProbe, self.probe_base());
         }
     }
@@ -22,35 +23,34 @@ impl Sender {
     /// Microseconds until the next one (`tcp_probe0_when`).
     fn probe_interval(&self) -> u64 {
         let most = (RTO_MAX / RTO_MIN).ilog2() + 1;
-        self.probe_base() << self.rtt.backoff.min(most)
+        self.probe_base() << self.rtt.backoff().min(most)
     }
 
     /// The interval has passed (`tcp_probe_timer`).
     pub(super) fn probe_window(&mut self) {
         if !self.board.is_empty() || self.unsent() == 0 {
-            self.probes_unanswered = 0;
+            return self.retries.end_probes();
+        }
+        if self.retries.judge_probes() {
             return;
         }
-        if self.probes_unanswered >= RETRIES {
-            self.given_up = true;
-            return;
-        }
-        self.work.outbox = Some(self.window_probe());
+        let probe = self.window_probe();
+        self.work.send(Some(probe));
         if !self.board.is_empty() {
-            self.probes_unanswered = 0;
-            self.rtt.backoff = 0;
+            self.retries.end_probes();
+            self.rtt.end_backoff();
             self.rearm();
             return;
         }
-        self.probes_unanswered += 1;
-        self.rtt.backoff = (self.rtt.backoff + 1).min(RETRIES);
+        self.retries.probed();
+        self.rtt.back_off_probes(RETRIES);
         let interval = self.probe_interval();
         self.set_timer_paced(Timer::WindowProbe, interval);
     }
 
     /// As much as a small window takes, or else a probe of a closed one (`tcp_write_wakeup`).
     fn window_probe(&mut self) -> Transmission {
-        let room = self.window_end().saturating_sub(self.next());
+        let room = self.window_end().saturating_sub(self.board.end());
         let (len, fin) = self.next_segment();
         if room > 0 {
             let fits = room.min(len.into()) as u32;
@@ -64,9 +64,9 @@ impl Sender {
 
     /// A segment without data, one before what is expected.
     pub(super) fn bare_probe(&mut self) -> Transmission {
-        self.segments_sent += 1;
+        self.counters.sent();
         Transmission {
-            offset: self.una - 1,
+            offset: self.board.una() - 1,
             len: 0,
             fin: false,
             push: false,
@@ -80,8 +80,8 @@ impl Sender {
             return;
         }
         if self.next_segment_fits() {
-            self.rtt.backoff = 0;
-            self.timer = None;
+            self.rtt.end_backoff();
+            self.timers.stop();
         } else {
             let interval = self.probe_interval();
             self.set_timer_paced(Timer::WindowProbe, interval);

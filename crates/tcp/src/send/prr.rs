@@ -2,16 +2,21 @@
 //! recovery the window follows what is delivered, and ends at the threshold.
 
 use super::Sender;
-use crate::cc::{Event, Recovery, Window};
+use crate::cc::{Event, Window};
 
 /// Segments delivered and sent since the recovery began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prr {
     delivered: u32,
-    pub(super) out: u32,
+    out: u32,
 }
 
 impl Prr {
+    /// A segment is sent, new or once more.
+    pub(super) fn sent(&mut self) {
+        self.out += 1;
+    }
+
     /// The window after `newly_delivered` more segments. `safe`: the ACK advanced and nothing more
     /// was lost, so the reduction bound may grow by slow start.
     pub(super) fn window(
@@ -42,13 +47,11 @@ impl Prr {
 impl Sender {
     /// A reduction begins (`tcp_init_cwnd_reduction`).
     pub(super) fn begin_reduction(&mut self) {
-        self.episode.high = self.next();
-        self.tlp = None;
-        self.window.count = 0;
-        self.window.prior_cwnd = self.window.cwnd;
+        self.episode.extend(self.board.end());
+        self.loss_probe = None;
         self.prr = Prr::default();
         let flight = self.flight();
-        self.window.ssthresh = self.cc.ssthresh(&self.window, &flight);
+        self.congestion.begin_reduction(&flight);
         self.marks.queue_cwr();
     }
 
@@ -58,26 +61,29 @@ impl Sender {
         if delivered == 0 {
             return;
         }
-        let in_flight = self.in_flight();
+        let in_flight = self.board.in_flight();
         let safe = advanced && lost == 0;
-        self.window.cwnd = self.prr.window(&self.window, in_flight, delivered, safe);
+        let prr = &mut self.prr;
+        self.congestion
+            .reduce(|window| prr.window(window, in_flight, delivered, safe));
+    }
+
+    /// A segment is sent while PRR counts what is.
+    pub(super) fn count_for_prr(&mut self) {
+        if self.episode.is_reducing() {
+            self.prr.sent();
+        }
     }
 
     /// A reduction is complete: the window is the threshold, unless it was `undone`
     /// (`tcp_end_cwnd_reduction`).
     pub(super) fn end_reduction(&mut self, undone: bool) {
-        if self.cc.controls_rate() {
+        if self.congestion.controls_rate() {
             return;
         }
-        if self.window.ssthresh < Window::NO_SSTHRESH && !undone {
-            self.window.cwnd = self.window.ssthresh;
-            self.usage.full_at = self.now;
+        if !undone && self.congestion.complete_reduction() {
+            self.usage.window_changed(self.now);
         }
-        self.cc_event(Event::CompleteRecovery);
-    }
-
-    /// Whether PRR steers the window (`tcp_in_cwnd_reduction`).
-    pub(super) fn is_reducing(&self) -> bool {
-        matches!(self.episode.state, Recovery::Cwr | Recovery::Recovery)
+        self.tell_congestion(Event::CompleteRecovery);
     }
 }

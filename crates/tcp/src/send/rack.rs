@@ -17,9 +17,9 @@ pub(super) struct Rack {
     end: u64,
     rtt: u32,
     /// Something was delivered since losses were looked for last.
-    pub(super) advanced: bool,
+    advanced: bool,
     /// A DSACK since the window was widened last.
-    pub(super) dsack_seen: bool,
+    dsack_seen: bool,
     /// `delivered` when the window was widened last.
     last_delivered: u64,
     /// The window in quarters of the smallest round trip.
@@ -73,6 +73,16 @@ impl Rack {
             .map(|left| u32::try_from(left).unwrap_or(u32::MAX))
     }
 
+    /// A DSACK: the reordering window is too narrow.
+    pub(super) fn note_dsack(&mut self) {
+        self.dsack_seen = true;
+    }
+
+    /// Losses are to be looked for, though nothing new has been delivered.
+    pub(super) fn look_again(&mut self) {
+        self.advanced = true;
+    }
+
     /// Widens the reordering window after a DSACK, at most once a round trip, or narrows it again
     /// (`tcp_rack_update_reo_wnd`).
     pub(super) fn adapt(&mut self, prior_delivered: u64, delivered: u64) {
@@ -107,9 +117,9 @@ impl Sender {
     /// How much later than its successors a segment may arrive (`tcp_rack_reo_wnd`), in
     /// microseconds. Until reordering has been seen, three segments above a hole suffice.
     pub(super) fn reordering_window(&self) -> u32 {
-        if !self.episode.reordering_seen {
-            let recovering = matches!(self.episode.state, Recovery::Recovery | Recovery::Loss);
-            if recovering || self.board.sacked() >= self.episode.reordering {
+        if !self.reordering.seen() {
+            let recovering = matches!(self.episode.state(), Recovery::Recovery | Recovery::Loss);
+            if recovering || self.board.sacked() >= self.reordering.degree() {
                 return 0;
             }
         }
@@ -143,10 +153,9 @@ impl Sender {
     /// Looks for losses after an ACK; whether the reordering timer runs now
     /// (`tcp_rack_mark_lost`).
     pub(super) fn mark_lost_by_time(&mut self) -> bool {
-        if !self.rack.advanced {
+        if !std::mem::take(&mut self.rack.advanced) {
             return false;
         }
-        self.rack.advanced = false;
         let Some(left) = self.detect_losses() else {
             return false;
         };
@@ -157,18 +166,18 @@ impl Sender {
 
     /// The reordering window has passed (`tcp_rack_reo_timeout`).
     pub(super) fn reordering_timeout(&mut self) {
-        let prior = self.in_flight();
-        let lost = self.rate.lost;
+        let prior = self.board.in_flight();
+        let lost = self.rate.lost();
         self.detect_losses();
-        if self.in_flight() != prior {
-            if self.episode.state != Recovery::Recovery {
+        if self.board.in_flight() != prior {
+            if self.episode.state() != Recovery::Recovery {
                 self.enter_recovery(false);
-                if !self.cc.controls_rate() {
-                    self.reduce_window(1, (self.rate.lost - lost) as u32, false);
+                if !self.congestion.controls_rate() {
+                    self.reduce_window(1, (self.rate.lost() - lost) as u32, false);
                 }
             }
             self.work.retransmit_lost();
         }
-        self.work.rearm = true;
+        self.work.rearm();
     }
 }

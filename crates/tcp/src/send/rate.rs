@@ -5,10 +5,9 @@
 //! much more was delivered since, and in how long. The send phase and the ACK phase are measured
 //! apart and the longer one counts, so that compressed ACKs do not pretend to a higher rate.
 
-use super::RateSample;
 use super::clock::{self, micros};
 use super::scoreboard::{Sent, Tags};
-use crate::cc::LostSegment;
+use crate::cc::{LostSegment, RateSample};
 use std::time::Duration;
 use tidegate_time::Instant;
 
@@ -31,9 +30,9 @@ pub(super) struct Snapshot {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     /// Segments delivered; the SYN is the first.
-    pub(super) delivered: u64,
+    delivered: u64,
     /// Segments marked lost.
-    pub(super) lost: u64,
+    lost: u64,
     delivered_at: Instant,
     /// When the segment was sent that was delivered last.
     first_sent: Instant,
@@ -89,6 +88,21 @@ impl Rate {
         }
     }
 
+    /// Segments delivered; the SYN is the first.
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// So many more are.
+    pub(super) fn count_delivered(&mut self, segments: u32) {
+        self.delivered += u64::from(segments);
+    }
+
+    /// Segments marked lost.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+
     /// A segment leaves at `at` (`tcp_rate_skb_sent`). `outstanding` does not count it yet,
     /// `in_flight` does.
     pub(super) fn sent(&mut self, at: Instant, outstanding: u32, in_flight: u32) -> Snapshot {
@@ -131,8 +145,9 @@ impl Rate {
         self.first_sent = sent.at;
     }
 
-    /// A segment that was just counted as lost, as it stood when it was sent.
-    pub(super) fn lost_segment(&self, sent: &Sent) -> LostSegment {
+    /// A segment is marked lost: how it stood when it was sent.
+    pub(super) fn lose(&mut self, sent: &Sent) -> LostSegment {
+        self.lost += 1;
         let s = &sent.snapshot;
         LostSegment {
             tx_in_flight: s.in_flight,

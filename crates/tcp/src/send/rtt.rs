@@ -37,7 +37,7 @@ pub(super) struct Rtt {
     /// Retransmission timeout, backoff included.
     rto: u32,
     /// Doublings of the timeout, or of the probe's interval (`icsk_backoff`).
-    pub(super) backoff: u32,
+    backoff: u32,
     last: Option<u32>,
     min: MinFilter,
 }
@@ -114,6 +114,21 @@ impl Rtt {
     pub(super) fn back_off(&mut self) {
         self.backoff += 1;
         self.rto = self.rto.saturating_mul(2).min(RTO_MAX);
+    }
+
+    /// The next probe of a closed window comes after twice the time, `most` doublings altogether.
+    pub(super) fn back_off_probes(&mut self, most: u32) {
+        self.backoff = (self.backoff + 1).min(most);
+    }
+
+    /// Doublings of the timeout, or of the probe's interval.
+    pub(super) fn backoff(&self) -> u32 {
+        self.backoff
+    }
+
+    /// They are over, though nothing was measured.
+    pub(super) fn end_backoff(&mut self) {
+        self.backoff = 0;
     }
 
     /// Retransmission timeout.

@@ -1,16 +1,13 @@
 //! SACK blocks: which segments have arrived (RFC 2018), which twice (RFC 2883), and how far
 //! segments are reordered. After `tcp_sacktag_write_queue`.
 
-use super::ack::Progress;
+use super::progress::Progress;
 use super::scoreboard::Tags;
 use super::{Ack, Sender};
 use crate::cc::Recovery;
 
 /// SACK blocks that a header may carry.
 const BLOCKS: usize = 4;
-
-/// Largest reordering, in segments, that is reckoned with (`tcp_max_reordering`).
-const MAX_REORDERING: u32 = 300;
 
 /// Offsets, [left, right).
 type Block = (u64, u64);
@@ -45,7 +42,7 @@ impl Sender {
     pub(super) fn tag_sacked(&mut self, ack: &Ack, prior_una: u64, progress: &mut Progress) {
         let duplicate = self.duplicate_block(ack, prior_una, progress);
         // Older than anything that can still matter.
-        if ack.offset < prior_una.saturating_sub(self.max_window) || self.board.is_empty() {
+        if ack.offset < prior_una.saturating_sub(self.peer.largest()) || self.board.is_empty() {
             return;
         }
         let known = if self.board.sacked() == 0 {
@@ -68,8 +65,8 @@ impl Sender {
             self.tag_news(block, &known, progress);
         }
         self.known = blocks;
-        if self.episode.state != Recovery::Loss || self.episode.undo_marker.is_some() {
-            self.note_reordering(progress.lowest_reordered);
+        if self.episode.state() != Recovery::Loss || self.undo.is_armed() {
+            self.note_reordering(progress.lowest_reordered());
         }
     }
 
@@ -116,14 +113,14 @@ impl Sender {
         let start = self.board.start(number);
         let mut tags = sent.tags;
         if twice && tags.has(Tags::EVER_RETRANS) {
-            if self.episode.undo_marker.is_some_and(|marker| end > marker) {
-                self.episode.retransmission_was_needless(1);
+            if self.undo.concerns(end) {
+                self.undo.retransmission_was_needless(1);
             }
             if tags.has(Tags::SACKED) {
-                progress.lowest_reordered = progress.lowest_reordered.min(start);
+                progress.reordered(start);
             }
         }
-        if end <= self.una {
+        if end <= self.board.una() {
             // The same ACK acknowledges it cumulatively.
             return;
         }
@@ -134,7 +131,7 @@ impl Sender {
             // The retransmission has arrived too.
             tags = tags.without(Tags::RETRANS);
         }
-        self.rate.deliver(&mut progress.gathering, &sent, end);
+        self.rate.deliver(progress.gathering_mut(), &sent, end);
         self.board.retag(number, tags.with(Tags::RATED));
     }
 
@@ -159,17 +156,15 @@ impl Sender {
         } else {
             if !ever {
                 // A hole is filled that was never retransmitted: reordering.
-                if start < self.board.highest_sacked(self.una) {
-                    progress.lowest_reordered = progress.lowest_reordered.min(start);
+                if start < self.board.highest_sacked() {
+                    progress.reordered(start);
                 }
-                progress.original_acked |= end <= self.episode.high;
-                progress.first_sacked.get_or_insert(sent.at);
-                progress.last_sacked = Some(sent.at);
+                progress.original_arrived(end <= self.episode.high());
+                progress.original_sacked(sent.at);
             }
             tags = tags.without(Tags::LOST);
         }
-        progress.sacked = true;
-        progress.sack_delivered += 1;
+        progress.segment_sacked();
         tags.with(Tags::SACKED)
     }
 
@@ -186,13 +181,8 @@ impl Sender {
         let Some(segments) = self.duplicate_segments((left, right), progress) else {
             return false;
         };
-        if right <= prior_una
-            && self
-                .episode
-                .undo_marker
-                .is_some_and(|marker| right > marker)
-        {
-            self.episode.retransmission_was_needless(segments);
+        if right <= prior_una && self.undo.concerns(right) {
+            self.undo.retransmission_was_needless(segments);
         }
         true
     }
@@ -200,89 +190,52 @@ impl Sender {
     /// How many segments a DSACK reports, if it can be true (`tcp_dsack_seen`): not more than were
     /// retransmitted.
     fn duplicate_segments(&mut self, (left, right): Block, progress: &mut Progress) -> Option<u32> {
-        if left >= right || right - left > self.max_window {
+        if left >= right || right - left > self.peer.largest() {
             return None;
         }
         let bytes = right - left;
-        let mss = u64::from(self.mss);
-        let of_probe = bytes <= mss && self.tlp.is_some_and(|tlp| tlp.high == right);
+        let mss = u64::from(self.mss.full());
+        let of_probe = bytes <= mss && self.loss_probe.is_some_and(|probe| probe.ends_at(right));
         let segments = bytes.div_ceil(mss) as u32;
-        self.duplicates += u64::from(segments);
-        if self.duplicates > self.retransmits {
+        if !self.counters.duplicated(segments) {
             return None;
         }
-        progress.probe_duplicated |= of_probe;
         // A probe is sent by a timer, not by RACK: it says nothing about RACK's window.
-        self.rack.dsack_seen |= self.episode.reordering_seen && !of_probe;
-        progress.duplicated = true;
-        progress.sack_delivered += segments;
+        if self.reordering.seen() && !of_probe {
+            self.rack.note_dsack();
+        }
+        progress.segments_duplicated(segments, of_probe);
         Some(segments)
     }
 
     /// `tcp_is_sackblock_valid`.
     fn is_valid(&self, (left, right): Block, twice: bool) -> bool {
-        if right > self.next() || left >= right {
+        if right > self.board.end() || left >= right {
             return false;
         }
-        if left > self.una {
+        if left > self.board.una() {
             return true;
         }
-        let Some(marker) = self.episode.undo_marker.filter(|_| twice) else {
+        let Some(marker) = self.undo.marker().filter(|_| twice) else {
             return false;
         };
-        if right > self.una {
+        if right > self.board.una() {
             return false;
         }
-        left >= marker || (right > marker && left >= right.saturating_sub(self.max_window))
+        left >= marker || (right > marker && left >= right.saturating_sub(self.peer.largest()))
     }
 
     /// A segment at `low` that was never retransmitted arrived after later ones
     /// (`tcp_check_sack_reordering`).
     pub(super) fn note_reordering(&mut self, low: u64) {
-        let Some(distance) = self.board.highest_sacked(self.una).checked_sub(low) else {
+        let Some(distance) = self.board.highest_sacked().checked_sub(low) else {
             return;
         };
         if distance == 0 {
             return;
         }
-        let segments = u32::try_from(distance.div_ceil(self.mss.into())).unwrap_or(u32::MAX);
-        if segments > self.episode.reordering {
-            self.episode.reordering = segments.min(MAX_REORDERING);
-        }
-        self.episode.reordering_seen = true;
-    }
-
-    /// Another duplicate ACK of a peer without SACK: one more segment has arrived, which is not
-    /// known (`tcp_add_reno_sack`).
-    pub(super) fn count_duplicate_ack(&mut self, count: u32) {
-        if count == 0 {
-            return;
-        }
-        let prior = self.duplicate_acks;
-        self.duplicate_acks += count;
-        self.limit_duplicate_acks(0);
-        self.rate.delivered += u64::from(self.duplicate_acks.saturating_sub(prior));
-    }
-
-    /// `acked` segments were acknowledged: one filled the hole, the others had been counted by
-    /// duplicate ACKs (`tcp_remove_reno_sacks`).
-    pub(super) fn discount_duplicate_acks(&mut self, acked: u32) {
-        if acked > 0 {
-            self.rate.delivered += u64::from(acked.saturating_sub(self.duplicate_acks).max(1));
-            self.duplicate_acks = self.duplicate_acks.saturating_sub(acked - 1);
-        }
-        self.limit_duplicate_acks(acked);
-    }
-
-    /// More duplicate ACKs than segments can have caused them mean reordering
-    /// (`tcp_check_reno_reordering`).
-    fn limit_duplicate_acks(&mut self, acked: u32) {
-        let out = self.board.len();
-        let holes = self.board.lost().max(1).min(out);
-        if self.duplicate_acks + holes > out {
-            self.duplicate_acks = out - holes;
-            self.episode.reordering = (out + acked).min(MAX_REORDERING);
-            self.episode.reordering_seen = true;
-        }
+        let segments = distance.div_ceil(self.mss.full().into());
+        self.reordering
+            .observe(u32::try_from(segments).unwrap_or(u32::MAX));
     }
 }

@@ -10,7 +10,7 @@ mod trains;
 mod undo;
 
 use super::*;
-use crate::cc::{Algorithm, Recovery};
+use crate::cc::{Algorithm, CongestionControl, Recovery, Window};
 use crate::{Config, Timestamps};
 
 /// Payload of a full segment.
@@ -169,19 +169,19 @@ impl Script {
 
 /// What must always hold.
 fn verify(sender: &Sender) {
-    scoreboard::tests::verify(&sender.board);
     let board = &sender.board;
+    scoreboard::tests::verify(board);
     assert!(
-        sender.left_by_sack() + board.lost() <= board.len(),
+        board.arrived() + board.lost() <= board.len(),
         "more has left than was sent"
     );
-    assert!(sender.window.cwnd >= 1);
-    assert!(sender.una <= sender.next());
+    assert!(sender.congestion.cwnd() >= 1);
+    assert!(board.una() <= board.end());
     if board.is_empty() {
-        assert_eq!(sender.una.max(1), sender.next());
+        assert_eq!(board.una().max(1), board.end());
     } else {
-        assert!(sender.board.end_of(board.first()) > sender.una);
-        let timed = sender.timer.is_some() || sender.gave_up();
+        assert!(board.end_of(board.first()) > board.una());
+        let timed = sender.timers.any() || sender.gave_up();
         assert!(timed, "something in flight and no timer");
     }
 }

@@ -2,19 +2,12 @@
 
 use super::Sender;
 use super::clock::{later, micros};
-use super::rtt::{RTO_MAX, RTO_MIN};
-use std::time::Duration;
+use super::rtt::RTO_MAX;
 use tidegate_time::{Instant, earlier};
 
 /// Least delay of a timer that waits for an ACK, in microseconds (`TCP_TIMEOUT_MIN`: two ticks of
 /// a millisecond).
 pub(super) const TIMEOUT_MIN: u64 = 2000;
-
-/// Timeouts in a row, reckoned from [`RTO_MIN`], before giving up (`tcp_retries2`).
-pub(super) const RETRIES: u32 = 15;
-
-/// Least time from one step of a congestion control to the next.
-const STEP_MIN: Duration = Duration::from_micros(1);
 
 /// What the timer is for (`icsk_pending`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,76 +22,103 @@ pub(super) enum Timer {
     WindowProbe,
 }
 
+/// The timer, if it runs: what for, and until when.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timers(Option<(Timer, Instant)>);
+
+impl Timers {
+    /// When it runs out.
+    pub(super) fn at(&self) -> Option<Instant> {
+        self.0.map(|(_, at)| at)
+    }
+
+    /// What it was for, if it has run out.
+    fn due(&self, now: Instant) -> Option<Timer> {
+        let (timer, _) = self.0.filter(|&(_, at)| at <= now)?;
+        Some(timer)
+    }
+
+    /// Whether it runs.
+    pub(super) fn any(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Whether it runs for that.
+    pub(super) fn runs(&self, timer: Timer) -> bool {
+        self.0.is_some_and(|(kind, _)| kind == timer)
+    }
+
+    /// Sets it, `delay` microseconds from `from`.
+    fn set(&mut self, timer: Timer, from: Instant, delay: u64) {
+        self.0 = Some((timer, later(from, delay.min(RTO_MAX.into()))));
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.0 = None;
+    }
+}
+
 impl Sender {
     /// When [`Self::expire`] wants to be called: RTO, TLP, RACK's reordering timer, pacing, window
     /// probe, a step of the congestion control.
     pub fn timeout(&self) -> Option<Instant> {
-        let timer = self.timer.map(|(_, at)| at);
-        earlier(earlier(timer, self.pacing.wake_up()), self.step_at)
+        let steps = self.congestion.step_at();
+        earlier(earlier(self.timers.at(), self.pacing.wake_up()), steps)
     }
 
     /// The time of [`Self::timeout`] has come.
     pub fn expire(&mut self, now: Instant) {
         self.now = now;
-        if self.step_at.is_some_and(|at| at <= now) {
+        if self.congestion.step_at().is_some_and(|at| at <= now) {
             self.step();
         }
         if self.pacing.wake(now) {
-            self.work.push = true;
-            if self.board.lost() > self.board.retrans() {
+            self.work.push();
+            if self.board.any_to_resend() {
                 self.work.retransmit_lost();
             }
         }
-        let Some((timer, _)) = self.timer.filter(|&(_, at)| at <= now) else {
-            return;
-        };
-        match timer {
-            Timer::Reordering => self.reordering_timeout(),
-            Timer::LossProbe => self.send_loss_probe(),
-            Timer::Retransmission => {
-                self.timer = None;
+        match self.timers.due(now) {
+            Some(Timer::Reordering) => self.reordering_timeout(),
+            Some(Timer::LossProbe) => self.send_loss_probe(),
+            Some(Timer::Retransmission) => {
+                self.timers.stop();
                 self.retransmission_timeout();
             }
-            Timer::WindowProbe => {
-                self.timer = None;
+            Some(Timer::WindowProbe) => {
+                self.timers.stop();
                 self.probe_window();
             }
+            None => {}
         }
     }
 
     /// A step of the congestion control, which may have opened the window. Once all is over there is nothing to steer.
     fn step(&mut self) {
         let flight = self.flight();
-        self.cc.step(&mut self.window, &flight);
-        self.window.cwnd = self.window.cwnd.min(self.window.clamp);
-        let next = self.cc.next_step().filter(|_| !self.finished());
-        self.step_at = next.map(|at| at.max(self.now + STEP_MIN));
-        self.work.push = true;
+        let over = self.finished();
+        self.congestion.step(&flight, over);
+        self.work.push();
     }
 
     /// Sets the timer `delay` microseconds from now.
     pub(super) fn set_timer(&mut self, timer: Timer, delay: u64) {
-        self.timer = Some((timer, later(self.now, delay.min(RTO_MAX.into()))));
+        self.timers.set(timer, self.now, delay);
     }
 
     /// The same, reckoned from when pacing lets the next segment leave.
     pub(super) fn set_timer_paced(&mut self, timer: Timer, delay: u64) {
         let from = self.now.max(self.pacing.next());
-        self.timer = Some((timer, later(from, delay.min(RTO_MAX.into()))));
-    }
-
-    pub(super) fn timer_is(&self, timer: Timer) -> bool {
-        self.timer.is_some_and(|(kind, _)| kind == timer)
+        self.timers.set(timer, from, delay);
     }
 
     /// Starts the retransmission timer anew, or stops it (`tcp_rearm_rto`).
     pub(super) fn rearm(&mut self) {
         let Some(head) = self.board.head() else {
-            self.timer = None;
-            return;
+            return self.timers.stop();
         };
         let rto = self.rtt.rto_us().into();
-        let delay = if self.timer_is(Timer::Reordering) || self.timer_is(Timer::LossProbe) {
+        let delay = if self.timers.runs(Timer::Reordering) || self.timers.runs(Timer::LossProbe) {
             // It has been running underneath.
             micros(self.now, later(head.at, rto)).max(1).into()
         } else {
@@ -122,37 +142,25 @@ impl Sender {
         if self.is_shut() {
             return self.probe_shut_window();
         }
-        let since = micros(self.episode.first_resent.unwrap_or(head.at), self.now);
-        if self.peer_window == 0 {
+        let since = micros(self.episode.first_resent().unwrap_or(head.at), self.now);
+        if self.peer.is_closed() {
             // The peer has taken its window back: the retransmission is but a probe of it.
-            let silent = micros(self.heard_at, self.now);
-            self.given_up = silent.min(since) > 2 * RTO_MAX;
+            let silence = self.retries.silence(self.now);
+            self.retries.judge_silence(silence.min(since));
         } else {
-            // Linux counts no retries but waits as long as they would have taken.
-            self.given_up = self.timeouts_in_row > 0 && since >= patience(RETRIES);
-            self.timeouts += 1;
+            self.retries.judge_timeout(since);
+            self.counters.timed_out();
         }
-        if self.given_up {
+        if self.retries.given_up() {
             return;
         }
         self.enter_loss();
-        if self.peer_window > 0 {
-            self.timeouts_in_row += 1;
+        if !self.peer.is_closed() {
+            self.retries.timed_out();
         }
-        let head = self.board.first();
-        self.work.outbox = self.resend(head);
+        let head = self.resend(self.board.first());
+        self.work.send(head);
         self.rtt.back_off();
         self.set_timer(Timer::Retransmission, self.rtt.rto_us().into());
-    }
-}
-
-/// How many microseconds `retries` timeouts take that start from [`RTO_MIN`] and double
-/// (`tcp_model_timeout`).
-const fn patience(retries: u32) -> u32 {
-    let doublings = (RTO_MAX / RTO_MIN).ilog2();
-    if retries <= doublings {
-        ((2 << retries) - 1) * RTO_MIN
-    } else {
-        ((2 << doublings) - 1) * RTO_MIN + (retries - doublings) * RTO_MAX
     }
 }

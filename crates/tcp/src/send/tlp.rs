@@ -1,8 +1,8 @@
 //! Tail Loss Probe (RFC 8985 §7): when ACKs stay away for two round trips, one segment is sent, so
 //! that its SACK shows what is lost before the timeout does.
 
-use super::ack::Progress;
 use super::clock::{later, micros};
+use super::progress::Progress;
 use super::rtt::RTO_MIN;
 use super::timer::{TIMEOUT_MIN, Timer};
 use super::{Sender, Transmission};
@@ -15,9 +15,16 @@ const TIMEOUT_INIT: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossProbe {
     /// The end of what was sent then (`tlp_high_seq`).
-    pub(super) high: u64,
+    high: u64,
     /// It was the last segment once more, not a new one.
-    pub(super) retransmitted: bool,
+    retransmitted: bool,
+}
+
+impl LossProbe {
+    /// Whether a DSACK of a segment that ends at `right` is of this probe.
+    pub(super) fn ends_at(&self, right: u64) -> bool {
+        self.high == right
+    }
 }
 
 impl Sender {
@@ -27,7 +34,7 @@ impl Sender {
         let Some(head) = self.board.head().filter(|_| self.sack) else {
             return false;
         };
-        let calm = matches!(self.episode.state, Recovery::Open | Recovery::Cwr);
+        let calm = matches!(self.episode.state(), Recovery::Open | Recovery::Cwr);
         if !calm || self.is_shut() {
             return false;
         }
@@ -50,55 +57,57 @@ impl Sender {
 
     /// Two round trips have passed (`tcp_send_loss_probe`).
     pub(super) fn send_loss_probe(&mut self) {
-        if self.tlp.is_none()
-            && let Some((probe, retransmitted)) = self.loss_probe()
+        if self.loss_probe.is_none()
+            && let Some((probe, retransmitted)) = self.next_loss_probe()
         {
-            self.work.outbox = Some(probe);
-            self.tlp = Some(LossProbe {
-                high: self.next(),
+            self.work.send(Some(probe));
+            self.loss_probe = Some(LossProbe {
+                high: self.board.end(),
                 retransmitted,
             });
             // The timeout starts anew.
-            self.timer = None;
+            self.timers.stop();
         }
         self.rearm();
     }
 
     /// The segment that probes, and whether it is an old one: a new one if the peer's window has
     /// room for it, else the last.
-    fn loss_probe(&mut self) -> Option<(Transmission, bool)> {
+    fn next_loss_probe(&mut self) -> Option<(Transmission, bool)> {
         if self.unsent() > 0 && self.next_segment_fits() {
             if self.pacing_blocks() {
                 return None;
             }
             let (len, fin) = self.next_segment();
             let probe = self.send(len, fin);
-            let full = self.in_flight() >= self.window.cwnd;
-            self.validate_window(full);
+            self.validate_window(!self.window_has_room());
             return Some((probe, false));
         }
         let last = self.board.after_last().wrapping_sub(1);
         Some((self.retransmit(last)?, true))
     }
 
+    /// Whether a probe is out that was sent before.
+    pub(super) fn probe_repeats(&self) -> bool {
+        self.loss_probe.is_some_and(|probe| probe.retransmitted)
+    }
+
     /// Whether an ACK answers the probe, and whether the probe repaired a loss
     /// (`tcp_process_tlp_ack`).
     pub(super) fn answer_to_loss_probe(&mut self, offset: u64, progress: &Progress) {
-        let Some(probe) = self.tlp.filter(|probe| offset >= probe.high) else {
+        let Some(probe) = self.loss_probe.filter(|probe| offset >= probe.high) else {
             return;
         };
-        let plain =
-            progress.advanced || progress.not_duplicate || progress.acked || progress.sacked;
-        if !probe.retransmitted || progress.probe_duplicated {
-            self.tlp = None;
+        if !probe.retransmitted || progress.probe_duplicated() {
+            self.loss_probe = None;
         } else if offset > probe.high {
             // No DSACK: the probe took the place of a segment that was lost.
             self.begin_reduction();
             self.end_reduction(false);
             self.keep_open();
-        } else if !plain {
+        } else if progress.brings_nothing() {
             // A duplicate ACK: both have arrived.
-            self.tlp = None;
+            self.loss_probe = None;
         }
     }
 }

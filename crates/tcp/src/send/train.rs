@@ -5,7 +5,6 @@
 //! (`tcp_tso_should_defer`). RFC 9293 has nothing of all this.
 
 use super::Sender;
-use crate::cc::Recovery;
 use std::time::Duration;
 use tidegate_time::Instant;
 
@@ -38,11 +37,43 @@ const WINDOW_SHARE: u64 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Train {
     /// Sequence numbers that have not left yet.
-    pub(super) left: u64,
+    left: u64,
     /// When all of it leaves, by the pacing.
-    pub(super) at: Instant,
+    at: Instant,
     /// It is of more than one segment.
-    pub(super) long: bool,
+    long: bool,
+}
+
+impl Train {
+    /// So many sequence numbers leave at `at`, in segments of `mss` bytes.
+    pub(super) fn new(left: u64, at: Instant, mss: u32) -> Self {
+        Self {
+            left,
+            at,
+            long: left > mss.into(),
+        }
+    }
+
+    /// Sequence numbers that have not left yet.
+    pub(super) fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// When all of it leaves.
+    pub(super) fn at(&self) -> Instant {
+        self.at
+    }
+
+    /// So many sequence numbers have left: the rest, if any.
+    pub(super) fn after(self, seq_len: u64) -> Option<Self> {
+        let left = self.left.saturating_sub(seq_len);
+        (left > 0).then_some(Self { left, ..self })
+    }
+
+    /// Whether it is of more than one segment.
+    pub(super) fn is_long(&self) -> bool {
+        self.long
+    }
 }
 
 /// What may leave now.
@@ -61,21 +92,21 @@ impl Sender {
     /// The next train, when the windows have room for a segment: in sequence numbers, a FIN's included.
     /// `nagle` keeps its last segment back if that is small and another small one is on its way.
     pub(super) fn next_train(&self, nagle: bool) -> Next {
-        let mss = u64::from(self.current_mss());
+        let mss = u64::from(self.mss.current());
         let unsent = self.unsent();
         if unsent <= mss {
             return Next::Train(unsent);
         }
         let longest = self.train_segments();
-        let room = self.window_end() - self.next();
-        let free = u64::from(self.window.cwnd - self.in_flight());
+        let room = self.window_end() - self.board.end();
+        let free = u64::from(self.congestion.cwnd() - self.board.in_flight());
         if self.worth_waiting(longest * mss, room, free * mss) {
             return Next::Later {
                 cwnd_limited: free * mss < room,
             };
         }
         let segments = free
-            .min((u64::from(self.window.cwnd) / 2).max(1))
+            .min((u64::from(self.congestion.cwnd()) / 2).max(1))
             .min(longest);
         let full = segments * mss;
         let most = unsent.min(room);
@@ -88,33 +119,34 @@ impl Sender {
 
     /// Whether a small segment is on its way (`tcp_minshall_check`).
     pub(super) fn is_small_one_out(&self) -> bool {
-        !self.board.is_empty() && self.small_end > self.una
+        !self.board.is_empty() && self.outbox.is_small_one_out(self.board.una())
     }
 
     /// Segments of a train at most (`tcp_tso_autosize`).
     pub(super) fn train_segments(&self) -> u64 {
-        if let Some(segments) = self.cc.train_segments() {
+        if let Some(segments) = self.congestion.train_segments() {
             return segments.max(1).into();
         }
-        let rate = self.window.pacing_rate.or_else(|| self.usual_rate());
+        let rate = self.congestion.pacing_rate().or_else(|| self.usual_rate());
         let min_rtt = self.rtt.min_us().unwrap_or(u32::MAX);
         let more = LARGEST
             .checked_shr(min_rtt >> HALVING_US_SHIFT)
             .unwrap_or(0);
         let bytes = rate.map_or(LARGEST, |rate| (rate >> SHARE_SHIFT) + more);
-        let least = match self.window.pacing_rate {
+        let least = match self.congestion.pacing_rate() {
             Some(rate) if rate < SLOW => LEAST_WHEN_SLOW,
             _ => LEAST,
         };
-        (bytes.min(LARGEST) / u64::from(self.mss)).max(least)
+        (bytes.min(LARGEST) / u64::from(self.mss.full())).max(least)
     }
 
     /// The rate that Linux keeps of senders that are not paced (`tcp_update_pacing_rate`): the window
     /// in a smoothed round trip, twice while slow start has far to go, and a fifth more afterwards.
     fn usual_rate(&self) -> Option<u64> {
         let srtt = u64::from(self.rtt.srtt_us());
-        let window = u64::from(self.window.cwnd.max(self.board.len())) * u64::from(self.mss);
-        let percent = match self.window.cwnd < self.window.ssthresh / 2 {
+        let window =
+            u64::from(self.congestion.cwnd().max(self.board.len())) * u64::from(self.mss.full());
+        let percent = match self.congestion.cwnd() < self.congestion.ssthresh() / 2 {
             true => 200,
             false => 120,
         };
@@ -127,15 +159,16 @@ impl Sender {
     fn worth_waiting(&self, full: u64, room: u64, free: u64) -> bool {
         let limit = room.min(free);
         let window = self
-            .peer_window
-            .min(u64::from(self.window.cwnd) * u64::from(self.mss));
+            .peer
+            .size()
+            .min(u64::from(self.congestion.cwnd()) * u64::from(self.mss.full()));
         let Some(oldest) = self.board.head() else {
             return false;
         };
         let srtt = Duration::from_micros(self.rtt.srtt_us().into());
         let next_ack = (oldest.at + srtt) - self.now;
-        self.episode.state < Recovery::Recovery
-            && self.now - self.usage.sent_at <= SOON
+        self.episode.is_before_recovery()
+            && self.now - self.usage.sent_at() <= SOON
             && limit < full
             && limit < window / WINDOW_SHARE
             && next_ack <= SOON.min(srtt / 2)

@@ -251,7 +251,7 @@ fn text(examples: &[Example]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Args;
+    use crate::args::CommandLine;
     use clap::CommandFactory;
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
         for (line, _) in all().flat_map(|(_, examples)| *examples) {
             let words = shlex::split(line).unwrap();
             let words = words.into_iter().skip_while(|word| word == "sudo");
-            let parsed = with_examples(Args::command()).try_get_matches_from(words);
+            let parsed = with_examples(CommandLine::command()).try_get_matches_from(words);
             assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
         }
     }
@@ -277,6 +277,6 @@ mod tests {
                 check(command, &format!("{words} {}", command.get_name()));
             }
         }
-        check(&with_examples(Args::command()), "tidegate");
+        check(&with_examples(CommandLine::command()), "tidegate");
     }
 }

@@ -227,11 +227,11 @@ impl Bench<'_> {
 
     /// Waits, unless the user has had enough.
     fn wait(&self, period: Duration) -> Result<()> {
-        const LOOK: Duration = Duration::from_millis(50);
+        const POLL_INTERVAL: Duration = Duration::from_millis(50);
         let until = Instant::now() + period;
         while let Some(left) = until.checked_duration_since(Instant::now()) {
             ensure!(!self.stop.load(Ordering::Relaxed), "stopped");
-            thread::sleep(left.min(LOOK));
+            thread::sleep(left.min(POLL_INTERVAL));
         }
         Ok(())
     }

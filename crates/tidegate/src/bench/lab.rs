@@ -4,50 +4,50 @@ use super::Row;
 use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use tidegate_lab::{IDLE_RTT_MS, bench};
+use tidegate_lab::{IDLE_RTT_MS, capability};
 
 /// Some 20 seconds of real time.
 pub fn measure(stop: &Arc<AtomicBool>) -> Result<Vec<Row>> {
-    let b = bench(stop)?;
+    let lab = capability(stop)?;
     Ok(vec![
         Row::new(
             "lab: one TCP flow, unlimited link",
-            b.throughput_bps / 1e6,
+            lab.throughput_bps / 1e6,
             "Mbit/s",
         ),
         Row::new(
             "lab: packets lost in its own plumbing",
-            b.plumbing_losses as f64,
+            lab.plumbing_losses as f64,
             "packets",
         ),
         Row::new(
             "lab: emulator at that rate",
-            100.0 * b.emulator_cpu,
+            100.0 * lab.emulator_cpu,
             "% of a core",
         ),
         Row::new(
             "lab: idle RTT at 40 ms, bias, median",
-            b.idle_rtt_ms.p50 - IDLE_RTT_MS,
+            lab.idle_rtt_ms.p50 - IDLE_RTT_MS,
             "ms",
         ),
         Row::new(
             "lab: idle RTT at 40 ms, bias, p99",
-            b.idle_rtt_ms.p99 - IDLE_RTT_MS,
+            lab.idle_rtt_ms.p99 - IDLE_RTT_MS,
             "ms",
         ),
         Row::new(
             "lab: timing error at 100 Mbit/s, p50",
-            b.timing_error_ms.p50,
+            lab.timing_error_ms.p50,
             "ms",
         ),
         Row::new(
             "lab: timing error at 100 Mbit/s, p99",
-            b.timing_error_ms.p99,
+            lab.timing_error_ms.p99,
             "ms",
         ),
         Row::new(
             "lab: emulator at 100 Mbit/s",
-            100.0 * b.emulator_cpu_at_100_mbps,
+            100.0 * lab.emulator_cpu_at_100_mbps,
             "% of a core",
         ),
     ])

@@ -1,4 +1,4 @@
-//! The same work in ns-3, where it is installed: `bench/ns3/bulk.cc`, compiled for the occasion.
+//! The same work in ns-3, where it is installed: `comparisons/ns3/bulk.cc`, compiled for the occasion.
 
 use super::sim::Work;
 use anyhow::{Context, Result, ensure};
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// The program.
-const SOURCE: &str = include_str!("../../../../bench/ns3/bulk.cc");
+const SOURCE: &str = include_str!("../../../../comparisons/ns3/bulk.cc");
 
 /// What it uses, as `pkg-config` names it.
 const MODULES: [&str; 6] = [
@@ -82,8 +82,12 @@ fn installed_version() -> Result<Option<String>> {
 }
 
 /// None where `pkg-config` or a module is missing.
-fn pkg_config(wish: &str) -> Result<Option<Output>> {
-    match Command::new("pkg-config").arg(wish).args(MODULES).output() {
+fn pkg_config(option: &str) -> Result<Option<Output>> {
+    match Command::new("pkg-config")
+        .arg(option)
+        .args(MODULES)
+        .output()
+    {
         Ok(output) => Ok(output.status.success().then_some(output)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).context("cannot run pkg-config"),

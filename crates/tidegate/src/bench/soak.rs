@@ -8,9 +8,9 @@ mod life;
 mod memory;
 mod router;
 
+use super::BenchArgs;
 use super::agent_process::{AgentProcess, Resources};
 use super::{Row, print};
-use crate::args::BenchArgs;
 use anyhow::{Context, Result, ensure};
 use connections::{Listeners, Tally, be_client, serve};
 use crowd::Crowd;
@@ -33,7 +33,7 @@ const CLIENTS: u64 = 32;
 const TABLES: u32 = 16_384;
 
 /// Between two looks at the agent.
-const LOOK: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Runs it and prints what came of it; fails if anything is not as it should be.
 pub fn run(args: &BenchArgs, stop: &AtomicBool) -> Result<()> {
@@ -170,7 +170,7 @@ fn watch(
     let mut memory = Memory::over(period);
     let mut warm = None;
     while began.elapsed() < period && !stop.load(Ordering::Relaxed) {
-        thread::sleep(LOOK.min(period.saturating_sub(began.elapsed())));
+        thread::sleep(POLL_INTERVAL.min(period.saturating_sub(began.elapsed())));
         agent.ensure_alive()?;
         life.step(agent)?;
         if warm.is_none() && began.elapsed() > period / 4 {

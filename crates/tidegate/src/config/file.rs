@@ -1,9 +1,11 @@
 //! The configuration file, as it is written.
 
 use super::OnExit;
-use crate::args::{HoldsArg, OnlyArg, compared_in_range, lambda_in_range};
+use crate::args::values::lambda_in_range;
+use crate::compare;
 use crate::devices::Mac;
 use crate::run::page::PageAddress;
+use crate::run::{HoldsArg, OnlyArg};
 use crate::udp::EchoPlace;
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, SocketAddr};
@@ -240,7 +242,7 @@ fn weight<'de, D: Deserializer<'de>>(from: D) -> Result<Option<At<u8>>, D::Error
 
 fn compare<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     let value = f64::deserialize(from)?;
-    compared_in_range(value)
+    compare::part_in_range(value)
         .map(Some)
         .map_err(de::Error::custom)
 }

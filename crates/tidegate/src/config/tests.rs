@@ -1,6 +1,6 @@
 use super::file::File;
 use super::settings;
-use crate::args::{HoldsArg, RunArgs};
+use crate::run::{HoldsArg, RunArgs};
 use std::path::Path;
 use tidegate_agent::{Direction, Directions};
 use tidegate_scenario::Udp;

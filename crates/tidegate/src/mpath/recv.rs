@@ -3,7 +3,7 @@
 use super::bar::Bar;
 use super::files::{bad_input, interrupt, part};
 use super::{identity, relays};
-use crate::args::bytes;
+use crate::args::values::bytes;
 use crate::exit::BadInput;
 use crate::say;
 use anyhow::{Result, bail};
@@ -50,7 +50,7 @@ pub struct RecvArgs {
 }
 
 /// How much longer than a silence lasts a file is waited for that another connection had.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Receives until interrupted, or `--once`.
 pub async fn run(args: &RecvArgs) -> Result<()> {
@@ -79,7 +79,7 @@ pub async fn run(args: &RecvArgs) -> Result<()> {
     let what = Arc::new(Receive {
         force: args.force,
         max_size: args.max_size.unwrap_or(u64::MAX),
-        patience: config.idle_timeout + PATIENCE,
+        patience: config.idle_timeout + TIMEOUT,
         ..Receive::into(args.folder.clone())
     });
     let bars = MultiProgress::new();

@@ -15,7 +15,7 @@ use super::files::bad_input;
 const SEPARATOR: char = ',';
 
 /// How long a receiver waits for the registry's first word before it says that there is none.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often the registry is asked for proxies that came since.
 const REFRESH: Duration = Duration::from_secs(60);
@@ -45,7 +45,7 @@ pub fn announce(
     let registry = Registry::new(registries).map_err(bad_input)?;
     let (name, key) = (ReceiverId(identity.name()), identity.announcement_key());
     let announcement = Announcement::start(&registry, name, key, listening);
-    if let Err(error) = announcement.wait(PATIENCE) {
+    if let Err(error) = announcement.wait(TIMEOUT) {
         say::err(format_args!(
             "tidegate: {error}; until it knows this receiver everything comes directly"
         ));
@@ -70,7 +70,7 @@ pub async fn ways(token: &Token) -> Result<Ways> {
     };
     let registry = registry(joined).map_err(bad_input)?;
     let name = ReceiverId(token.id);
-    let why = match timeout(PATIENCE, ask(&registry, name)).await {
+    let why = match timeout(TIMEOUT, ask(&registry, name)).await {
         Ok(Ok(grant)) => {
             let (sender, relays) = watch::channel(relays_of(&grant));
             tokio::spawn(refresh(registry, name, grant.expires, sender));
@@ -82,7 +82,7 @@ pub async fn ways(token: &Token) -> Result<Ways> {
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!(
             "the registry {joined} does not answer within {} s",
-            PATIENCE.as_secs()
+            TIMEOUT.as_secs()
         ),
     };
     say::err(format_args!(

@@ -107,8 +107,8 @@ async fn transfer(token: &Token, files: &[PathBuf]) -> Result<(Vec<Transferred>,
             return Ok((sent, monitor));
         };
         match error.connection_error() {
-            Some(ConnectionError::Shrunk) => config = config.with_small_packets(),
-            Some(ConnectionError::WornOut) => {}
+            Some(ConnectionError::BlackHole) => config = config.with_small_packets(),
+            Some(ConnectionError::KeyExhausted) => {}
             _ => return Err(failure(error)),
         }
     }

@@ -4,8 +4,8 @@ mod both;
 mod devices;
 mod minutes;
 
+use super::args::{ProbeRunArgs, ProbeTest};
 use super::predict::{Known, predict};
-use crate::args::{ProbeRunArgs, ProbeTest};
 use anyhow::Result;
 use std::net::IpAddr;
 use std::time::Duration;

@@ -7,8 +7,8 @@ use indicatif::ProgressBar;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tidegate_lab::{Options, run_scenario};
-use tidegate_reproduce::{Figure, Job, LeftOut, Study};
 use tidegate_scenario::RunResult;
+use tidegate_study::{Figure, Job, LeftOut, Study};
 
 /// Those of `figures` that the laboratory can run and, unless they were asked for by name, that are in
 /// the paper's selection for it; and what is left out for which reason.

@@ -1,15 +1,15 @@
 //! Does the runs of a study, and shows how far it is.
 
+use super::ReproduceArgs;
 use super::kernel;
-use crate::args::ReproduceArgs;
 use crate::signals;
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::num::NonZero;
 use std::sync::Arc;
-use tidegate_reproduce::{Job, Results, Study};
 use tidegate_scenario::RunResult;
 use tidegate_sim::{Options, in_order};
+use tidegate_study::{Job, Results, Study};
 use tidegate_sweep::Rows;
 
 /// What the simulator made of every run and, if it was asked for, the kernel.

@@ -1,6 +1,6 @@
 //! What the agent shows by itself: a line on a terminal, what a dry run would do, or JSON.
 
-use crate::args::RunArgs;
+use super::RunArgs;
 use crate::dry_run::DryRun;
 use crate::snapshot::Shared;
 use crate::top::model::Model;

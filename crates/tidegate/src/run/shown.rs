@@ -1,8 +1,8 @@
 //! How others see the agent while it runs: by a socket and, if asked for, by metrics and a page.
 
+use super::RunArgs;
 use super::log::Log;
 use super::{metrics, page, serve};
-use crate::args::RunArgs;
 use crate::config::Settings;
 use crate::snapshot::Shared;
 use anyhow::Result;

@@ -1,6 +1,6 @@
 //! Lets a small part of the time pass unsteered, where the user allows that, so that the difference can be told.
 
-use crate::compare::{Action, Compare, Look};
+use crate::compare::{Action, Compare, Observation};
 use crate::run::log::Log;
 use crate::snapshot::{Shared, Watched, now_us};
 use anyhow::Result;
@@ -23,7 +23,7 @@ pub fn step(shared: &Shared, log: Log) {
             .compare
             .as_ref()
             .is_some_and(|c| c.next_us() <= now_us());
-        if due { look(watched) } else { Ok(()) }
+        if due { observe(watched) } else { Ok(()) }
     });
     if let Some(Err(error)) = stepped {
         let message = format!("what steering does is not told: {error:#}");
@@ -32,14 +32,14 @@ pub fn step(shared: &Shared, log: Log) {
     }
 }
 
-fn look(watched: &mut Watched) -> Result<()> {
-    let look = Look {
+fn observe(watched: &mut Watched) -> Result<()> {
+    let observation = Observation {
         now_us: now_us(),
         measured_bytes: watched.agent.measured_bytes(),
         queue_us: watched.agent.histograms()?.map(|h| h.queue_us),
     };
     let compare = watched.compare.as_mut();
-    let Some(action) = compare.and_then(|compare| compare.step(&look)) else {
+    let Some(action) = compare.and_then(|compare| compare.step(&observation)) else {
         return Ok(());
     };
     let until_us = match action {

@@ -1,7 +1,7 @@
 //! Where the rows of a sweep go: nowhere, to a file, or to a folder of shards.
 
+use super::SimArgs;
 use super::{Identities, Job, identifiers};
-use crate::args::SimArgs;
 use crate::scenarios::Variant;
 use anyhow::Result;
 use std::collections::VecDeque;

@@ -2,8 +2,8 @@
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use tidegate_report::{METRICS, Measured};
-use tidegate_reproduce::Estimate;
 use tidegate_scenario::ResultSet;
+use tidegate_study::Estimate;
 
 /// A column: of which metric, how it is called, what it is multiplied with, and its decimals.
 struct Column {

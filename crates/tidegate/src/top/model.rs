@@ -52,7 +52,7 @@ pub struct Model {
 
 /// What is to be shown, and how.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct Selection {
     /// By what rows are sorted.
     pub order: Order,
     /// The other way round.
@@ -372,14 +372,14 @@ impl Model {
     }
 
     /// The rows that are wanted, in order.
-    pub fn rows(&self, wish: &Wish) -> Vec<&Row> {
+    pub fn rows(&self, selection: &Selection) -> Vec<&Row> {
         let shown = |row: &&Row| {
-            (wish.all || self.is_recent(row) && !is_small(row)) && wish.filter.admits(row)
+            (selection.all || self.is_recent(row) && !is_small(row)) && selection.filter.admits(row)
         };
         let mut rows: Vec<_> = self.rows.iter().filter(shown).collect();
         rows.sort_by(|a, b| {
-            let order = wish.order.compare(a, b);
-            if wish.reverse && a.state == b.state {
+            let order = selection.order.compare(a, b);
+            if selection.reverse && a.state == b.state {
                 order.reverse()
             } else {
                 order
@@ -402,8 +402,8 @@ impl Model {
     /// In a line, for `tidegate run` on a terminal.
     pub fn status(&self) -> String {
         let directions = Direction::ALL.map(|direction| {
-            let wish = Wish::default();
-            let mut rows = self.rows(&wish);
+            let selection = Selection::default();
+            let mut rows = self.rows(&selection);
             rows.retain(|r| r.key.direction == direction && r.state == State::Live);
             let flows = rows.iter().filter(|r| r.flow().is_some() || r.is_steered());
             let steered = rows.iter().filter(|r| r.is_steered()).count();

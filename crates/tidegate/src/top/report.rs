@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::devices::DeviceView;
 use crate::snapshot::{About, VERSION};
-use crate::top::model::{Model, Wish};
+use crate::top::model::{Model, Selection};
 use crate::top::row::{PathRow, Row, Seen, State};
 use crate::top::sharing;
 use crate::udp::HoldCounts;
@@ -108,9 +108,9 @@ fn why_group(model: &Model, row: &Row, flow: &FlowView) -> Option<String> {
 
 /// Prints everything.
 pub fn print_json(model: &Model) -> Result<()> {
-    let wish = Wish {
+    let selection = Selection {
         all: true,
-        ..Wish::default()
+        ..Selection::default()
     };
-    Report::new(model, &model.rows(&wish)).print()
+    Report::new(model, &model.rows(&selection)).print()
 }

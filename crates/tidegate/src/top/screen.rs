@@ -38,7 +38,7 @@ q              quit";
 
 /// Draws everything. `notice` is what there is to be said beside it.
 pub fn draw(frame: &mut Frame, model: &Model, view: &mut View, notice: Option<&str>) {
-    let rows = model.rows(&view.wish);
+    let rows = model.rows(&view.selection);
     let selected = view.selected(&rows);
     let area = frame.area();
     let queues = queues(model, area.width);
@@ -233,8 +233,8 @@ fn flows(
 ) {
     let columns = columns(area.width, by_device);
     let title = |(column, _): &(Column, u16)| {
-        let chosen = column.order() == Some(view.wish.order);
-        let mark = match (chosen, view.wish.reverse) {
+        let chosen = column.order() == Some(view.selection.order);
+        let mark = match (chosen, view.selection.reverse) {
             (false, _) => "",
             (true, false) => "▾",
             (true, true) => "▴",

@@ -1,6 +1,6 @@
 //! Where snapshots come from: a running agent, or one of our own that only watches.
 
-use crate::args::TopArgs;
+use super::TopArgs;
 use crate::lock::Lock;
 use crate::run::serve::Client;
 use crate::run::watcher;

@@ -1,7 +1,7 @@
 //! What a person at the terminal has chosen, and what keys do to it. Without a terminal.
 
 use crate::top::filter::Filter;
-use crate::top::model::{Model, Wish};
+use crate::top::model::{Model, Selection};
 use crate::top::order::Order;
 use crate::top::row::{Key, Row};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -10,7 +10,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 #[derive(Debug, Default)]
 pub struct View {
     /// Which rows, in which order.
-    pub wish: Wish,
+    pub selection: Selection,
     /// The filter as it was typed.
     pub filter: String,
     /// The filter as it was before it is typed anew.
@@ -41,7 +41,7 @@ impl View {
     /// As the command line asks for.
     pub fn new(order: Order, filter: &str, all: bool) -> Self {
         Self {
-            wish: Wish {
+            selection: Selection {
                 order,
                 reverse: false,
                 filter: Filter::new(filter),
@@ -77,10 +77,10 @@ impl View {
             KeyCode::Char('q') => return Action::Quit,
             KeyCode::Esc => self.back(),
             KeyCode::Char(' ' | 'p') => self.paused = !self.paused,
-            KeyCode::Char('>' | 's') => self.wish.order = self.wish.order.step(1),
-            KeyCode::Char('<' | 'S') => self.wish.order = self.wish.order.step(-1),
-            KeyCode::Char('r') => self.wish.reverse = !self.wish.reverse,
-            KeyCode::Char('a') => self.wish.all = !self.wish.all,
+            KeyCode::Char('>' | 's') => self.selection.order = self.selection.order.step(1),
+            KeyCode::Char('<' | 'S') => self.selection.order = self.selection.order.step(-1),
+            KeyCode::Char('r') => self.selection.reverse = !self.selection.reverse,
+            KeyCode::Char('a') => self.selection.all = !self.selection.all,
             KeyCode::Char('/') => self.editing = Some(self.filter.clone()),
             KeyCode::Char('?' | 'h') => self.help = !self.help,
             KeyCode::Enter | KeyCode::Char('d') => {
@@ -127,12 +127,12 @@ impl View {
     }
 
     fn set_filter(&mut self, filter: String) {
-        self.wish.filter = Filter::new(&filter);
+        self.selection.filter = Filter::new(&filter);
         self.filter = filter;
     }
 
     fn go(&mut self, by: isize, model: &Model) {
-        let rows = model.rows(&self.wish);
+        let rows = model.rows(&self.selection);
         let at = self.selected(&rows).unwrap_or(0);
         // The first step only shows where one is.
         let by = if self.selected.is_none() && by.abs() == 1 {

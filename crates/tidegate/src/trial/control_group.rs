@@ -22,7 +22,7 @@ use tidegate_agent::Cgroup;
 const NAME: &str = "tidegate-try-";
 
 /// How long the kernel may take to end what is in a group.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The group; dropped, it goes with all that is in it.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ fn empty(folder: &Path) {
         let events = fs::read_to_string(folder.join("cgroup.events"));
         events.is_ok_and(|events| events.contains("populated 1"))
     };
-    while populated() && began.elapsed() < PATIENCE {
+    while populated() && began.elapsed() < TIMEOUT {
         // Linux 5.14; before that there is only the load's process group.
         let _ = fs::write(folder.join("cgroup.kill"), "1");
         std::thread::sleep(Duration::from_millis(5));

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub const EVERY: Duration = Duration::from_millis(100);
 
 /// What has not been answered by then will not be.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How a place is asked.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
@@ -138,7 +138,7 @@ fn ask(questions: &Questions, over: &AtomicBool, mut step: impl FnMut(Step)) {
 fn note(questions: &Questions, number: usize) {
     let now = Instant::now();
     if let Some(question) = locked(questions).get_mut(number)
-        && now - question.asked < PATIENCE
+        && now - question.asked < TIMEOUT
     {
         question.answered.get_or_insert(now);
     }

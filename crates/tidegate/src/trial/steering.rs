@@ -1,10 +1,11 @@
 //! Steering on and off: the agent of `tidegate run`, which lets everything pass in the slots without.
 
+use super::TryArgs;
 use super::slot::Way;
-use crate::args::{RunArgs, TryArgs};
 use crate::config::settings;
 use crate::exit::BadInput;
 use crate::operate::Operation;
+use crate::run::RunArgs;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use tidegate_agent::{Agent, Direction, Ecn, Interface, Kind, leftovers};

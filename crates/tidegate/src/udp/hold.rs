@@ -1,6 +1,6 @@
 //! The hold beside an agent: its programs, the gate's process, and the thread that looks after both.
 
-use super::keeper::{Keeper, News};
+use super::controller::{Controller, News};
 use super::view::Watched;
 use super::{Terms, echoes::Echoes};
 use anyhow::{Context, Result};
@@ -15,7 +15,7 @@ use tidegate_gate::{Gate, Limits};
 
 /// Between two looks at the records. A sender that starts doubles what it sends each round trip: who is met 50 ms late has
 /// stopped growing when the first echo is back, and has to be watched for seconds.
-const LOOK: Duration = Duration::from_millis(4);
+const POLL_INTERVAL: Duration = Duration::from_millis(4);
 
 /// Between two where there is nobody to look after and nobody rings.
 const REST: Duration = Duration::from_millis(100);
@@ -24,7 +24,7 @@ const REST: Duration = Duration::from_millis(100);
 pub struct Hold {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    keeper: Arc<Mutex<Keeper>>,
+    controller: Arc<Mutex<Controller>>,
 }
 
 impl Hold {
@@ -42,21 +42,21 @@ impl Hold {
         let doorbell = held.doorbell()?;
         let gate = Gate::start(program, Limits::default(), &[held.descriptor()])?;
         let stop = Arc::new(AtomicBool::new(false));
-        let keeper = Arc::new(Mutex::new(Keeper::new(gate, held, echoes)));
-        let (kept, ended) = (keeper.clone(), stop.clone());
+        let controller = Arc::new(Mutex::new(Controller::new(gate, held, echoes)));
+        let (kept, ended) = (controller.clone(), stop.clone());
         let thread = std::thread::Builder::new()
             .name("hold".into())
-            .spawn(move || look_after(&kept, &doorbell, &ended, &bell))
+            .spawn(move || control(&kept, &doorbell, &ended, &bell))
             .context("start the hold's thread")?;
         Ok(Self {
             stop,
             thread: Some(thread),
-            keeper,
+            controller,
         })
     }
 
-    fn keeper(&self) -> MutexGuard<'_, Keeper> {
-        locked(&self.keeper)
+    fn controller(&self) -> MutexGuard<'_, Controller> {
+        locked(&self.controller)
     }
 
     /// Holds what these terms say on those of the interfaces where they hold any, from now on.
@@ -64,17 +64,17 @@ impl Hold {
     /// # Errors
     /// If the kernel refuses; then all stays as it was.
     pub fn set(&self, terms: &Terms, interfaces: &[Interface]) -> Result<(), AgentError> {
-        self.keeper().set(terms, interfaces)
+        self.controller().set(terms, interfaces)
     }
 
     /// What has happened since the last call.
     pub fn news(&self) -> Vec<News> {
-        self.keeper().take_news()
+        self.controller().take_news()
     }
 
     /// What it knows and does now.
     pub fn watch(&self) -> Watched {
-        self.keeper().watch()
+        self.controller().watch()
     }
 }
 
@@ -88,13 +88,18 @@ impl Drop for Hold {
 }
 
 /// Until asked to stop, or the gate is gone.
-fn look_after(keeper: &Mutex<Keeper>, doorbell: &Doorbell, stop: &AtomicBool, bell: &dyn Fn()) {
+fn control(
+    controller: &Mutex<Controller>,
+    doorbell: &Doorbell,
+    stop: &AtomicBool,
+    bell: &dyn Fn(),
+) {
     // What it needs it has: what cannot be given up is what nobody had.
     let _ = tidegate_agent::drop_capabilities();
     while !stop.load(Ordering::Relaxed) {
         let (goes_on, news, rests) = {
-            let mut keeper = locked(keeper);
-            (keeper.look(), keeper.has_news(), keeper.rests())
+            let mut controller = locked(controller);
+            (controller.step(), controller.has_news(), controller.rests())
         };
         if news {
             bell();
@@ -105,12 +110,12 @@ fn look_after(keeper: &Mutex<Keeper>, doorbell: &Doorbell, stop: &AtomicBool, be
         if rests {
             doorbell.wait(REST);
         } else {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
-    locked(keeper).let_go();
+    locked(controller).let_go();
 }
 
-fn locked(keeper: &Mutex<Keeper>) -> MutexGuard<'_, Keeper> {
-    keeper.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked(controller: &Mutex<Controller>) -> MutexGuard<'_, Controller> {
+    controller.lock().unwrap_or_else(PoisonError::into_inner)
 }

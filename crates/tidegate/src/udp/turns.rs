@@ -9,7 +9,7 @@ const BPS: u64 = 10_000;
 
 /// A flow of which the delay is to be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct EchoRequest {
     /// Which record is the flow's.
     pub place: usize,
     /// By which interface.
@@ -43,32 +43,36 @@ pub struct Turns {
 
 impl Turns {
     /// Those whose turn it is, one on each interface at most: who has waited longest, with others of the same place.
-    pub fn take(&mut self, now_us: u64, wishes: &[Wish]) -> Vec<Turn> {
+    pub fn take(&mut self, now_us: u64, requests: &[EchoRequest]) -> Vec<Turn> {
         self.asked
-            .retain(|place, _| wishes.iter().any(|wish| wish.place == *place));
-        let mut interfaces: Vec<_> = wishes.iter().map(|wish| wish.interface).collect();
+            .retain(|place, _| requests.iter().any(|request| request.place == *place));
+        let mut interfaces: Vec<_> = requests.iter().map(|request| request.interface).collect();
         interfaces.sort_unstable();
         interfaces.dedup();
         self.free_us
             .retain(|interface, free_us| interfaces.contains(interface) || *free_us > now_us);
         let turns = interfaces.into_iter();
         turns
-            .filter_map(|interface| self.turn(now_us, interface, wishes))
+            .filter_map(|interface| self.turn(now_us, interface, requests))
             .collect()
     }
 
-    fn turn(&mut self, now_us: u64, interface: u32, wishes: &[Wish]) -> Option<Turn> {
+    fn turn(&mut self, now_us: u64, interface: u32, requests: &[EchoRequest]) -> Option<Turn> {
         if self.free_us.get(&interface).is_some_and(|us| now_us < *us) {
             return None;
         }
-        let asked = |wish: &Wish| self.asked.get(&wish.place).copied();
-        let is_due = |wish: &&Wish| asked(wish).is_none_or(|(us, _)| now_us >= us + wish.every_us);
-        let own = wishes.iter().filter(|wish| wish.interface == interface);
+        let asked = |request: &EchoRequest| self.asked.get(&request.place).copied();
+        let is_due = |request: &&EchoRequest| {
+            asked(request).is_none_or(|(us, _)| now_us >= us + request.every_us)
+        };
+        let own = requests
+            .iter()
+            .filter(|request| request.interface == interface);
         let mut due: Vec<_> = own.filter(is_due).collect();
-        due.sort_by_key(|wish| asked(wish));
+        due.sort_by_key(|request| asked(request));
         let to = due.first()?.to;
-        let places = due.iter().filter(|wish| wish.to == to).take(FLOWS);
-        let places: Vec<_> = places.map(|wish| wish.place).collect();
+        let places = due.iter().filter(|request| request.to == to).take(FLOWS);
+        let places: Vec<_> = places.map(|request| request.place).collect();
         let lasts_us = Echoes::bytes(to) * 8 * 1_000_000 / BPS;
         self.free_us.insert(interface, now_us + lasts_us);
         for place in &places {
@@ -89,8 +93,8 @@ mod tests {
 
     const SECOND_US: u64 = 1_000_000;
 
-    fn wish(place: usize, interface: u32, to: &str) -> Wish {
-        Wish {
+    fn request(place: usize, interface: u32, to: &str) -> EchoRequest {
+        EchoRequest {
             place,
             interface,
             to: to.parse().unwrap(),
@@ -99,11 +103,11 @@ mod tests {
     }
 
     /// The echoes of ten seconds, looked for every 4 ms.
-    fn ten_seconds(wishes: &[Wish]) -> Vec<Turn> {
+    fn ten_seconds(requests: &[EchoRequest]) -> Vec<Turn> {
         let mut turns = Turns::default();
         let looks = (0..10 * SECOND_US).step_by(4_000);
         looks
-            .flat_map(|now_us| turns.take(now_us, wishes))
+            .flat_map(|now_us| turns.take(now_us, requests))
             .collect()
     }
 
@@ -113,16 +117,16 @@ mod tests {
 
     #[test]
     fn all_echoes_of_an_interface_stay_within_the_rate() {
-        for wishes in [
-            vec![wish(0, 1, "192.0.2.1")],
+        for requests in [
+            vec![request(0, 1, "192.0.2.1")],
             (0..60)
-                .map(|n| wish(n, 1, &format!("192.0.2.{}", n % 7)))
+                .map(|n| request(n, 1, &format!("192.0.2.{}", n % 7)))
                 .collect(),
             (0..9)
-                .map(|n| wish(n, 1, &format!("2001:db8::{n}")))
+                .map(|n| request(n, 1, &format!("2001:db8::{n}")))
                 .collect(),
         ] {
-            let turns = ten_seconds(&wishes);
+            let turns = ten_seconds(&requests);
             let bits: u64 = turns.iter().map(|t| 8 * Echoes::bytes(t.to)).sum();
             // The first comes at once.
             assert!((8 * BPS..=10 * BPS + 8 * 100).contains(&bits), "{bits}");
@@ -131,17 +135,17 @@ mod tests {
 
     #[test]
     fn flows_of_one_place_share_echoes_and_places_take_turns() {
-        let two = [wish(0, 1, "192.0.2.1"), wish(1, 1, "192.0.2.1")];
+        let two = [request(0, 1, "192.0.2.1"), request(1, 1, "192.0.2.1")];
         let turns = ten_seconds(&two);
         assert!(
             turns
                 .iter()
                 .all(|t| t.places == [0, 1] || t.places == [1, 0])
         );
-        let places = ten_seconds(&[wish(0, 1, "192.0.2.1"), wish(1, 1, "192.0.2.2")]);
+        let places = ten_seconds(&[request(0, 1, "192.0.2.1"), request(1, 1, "192.0.2.2")]);
         assert!(of(&places, 0).abs_diff(of(&places, 1)) <= 1);
         assert!(of(&places, 0) * 2 <= turns.len() + 1);
-        let six: Vec<_> = (0..6).map(|n| wish(n, 1, "192.0.2.1")).collect();
+        let six: Vec<_> = (0..6).map(|n| request(n, 1, "192.0.2.1")).collect();
         let turns = ten_seconds(&six);
         assert!(turns.iter().all(|t| t.places.len() <= FLOWS));
         let counts: Vec<_> = (0..6).map(|n| of(&turns, n)).collect();
@@ -151,21 +155,21 @@ mod tests {
 
     #[test]
     fn another_interface_has_a_rate_of_its_own() {
-        let alone = ten_seconds(&[wish(0, 1, "192.0.2.1")]);
-        let both = ten_seconds(&[wish(0, 1, "192.0.2.1"), wish(1, 2, "192.0.2.1")]);
+        let alone = ten_seconds(&[request(0, 1, "192.0.2.1")]);
+        let both = ten_seconds(&[request(0, 1, "192.0.2.1"), request(1, 2, "192.0.2.1")]);
         assert_eq!(of(&both, 0), alone.len());
         assert_eq!(of(&both, 1), alone.len());
     }
 
     #[test]
     fn who_is_to_be_asked_seldom_takes_no_turn_from_others() {
-        let seldom = Wish {
+        let seldom = EchoRequest {
             every_us: SECOND_US,
-            ..wish(0, 1, "192.0.2.1")
+            ..request(0, 1, "192.0.2.1")
         };
-        let turns = ten_seconds(&[seldom, wish(1, 1, "192.0.2.2")]);
+        let turns = ten_seconds(&[seldom, request(1, 1, "192.0.2.2")]);
         assert!((9..=10).contains(&of(&turns, 0)));
-        let alone = ten_seconds(&[wish(1, 1, "192.0.2.2")]);
+        let alone = ten_seconds(&[request(1, 1, "192.0.2.2")]);
         assert!(of(&turns, 1) + of(&turns, 0) >= alone.len() - 1);
     }
 }

@@ -13,7 +13,7 @@ use tidegate_netns::Namespace;
 use tidegate_testing::{has_program, has_tun, is_root, skipped};
 
 /// Seconds that a block may take, however busy the machine is.
-const PATIENCE: u32 = 240;
+const TIMEOUT: u32 = 240;
 
 /// Pages of tasks of which nothing can be run so, and why.
 const CANNOT: [(&str, &str); 11] = [
@@ -150,7 +150,7 @@ fn run(script: &str, folder: &Path) -> (ExitStatus, String) {
     );
     let mut command = Command::new("timeout");
     command
-        .args(["-k", "5", &PATIENCE.to_string(), "bash", "-euc", script])
+        .args(["-k", "5", &TIMEOUT.to_string(), "bash", "-euc", script])
         .current_dir(folder)
         .env("PATH", path)
         .env("HOME", folder)

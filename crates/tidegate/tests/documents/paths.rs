@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const MADE: [&str; 2] = ["target", "out"];
 /// Folders that have the sources of which documents name files.
 const SOURCES: [&str; 7] = [
-    "bench",
+    "comparisons",
     "crates",
     "laws",
     "packaging",

@@ -17,7 +17,7 @@ pub const DATAGRAM: usize = 1200;
 pub const EVERY: u64 = 2;
 
 /// How long either end waits for the other before it looks whether it is to end.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// An acknowledgement that came: its number, and how long it was on its way.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +96,7 @@ impl Download {
 
 pub fn bind(host: &Namespace, address: (IpAddr, u16)) -> UdpSocket {
     let socket = host.run(|| Ok(UdpSocket::bind(address)?)).unwrap();
-    socket.set_read_timeout(Some(LOOK)).unwrap();
+    socket.set_read_timeout(Some(POLL_INTERVAL)).unwrap();
     // What has waited comes at once, and its reader may have to wait for a processor.
     setsockopt(&socket, sockopt::RcvBufForce, &(4 << 20)).unwrap();
     socket

@@ -3,8 +3,8 @@
 use crate::agent::{Agent, tidegate};
 use crate::download::Download;
 use crate::remains::{has_table, is_alive, queues};
-use crate::stage::{
-    LONGEST, Stage, assert_free, output, wait_for, wait_until_free, wait_until_held,
+use crate::testbed::{
+    LONGEST, Testbed, assert_free, output, wait_for, wait_until_free, wait_until_held,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -22,67 +22,79 @@ pub fn send(signal: Signal, process: u32) {
 
 #[test]
 fn a_killed_agent_leaves_nothing_and_loses_nothing() {
-    let Some(stage) = Stage::new() else { return };
-    stage.ends(Agent::kill);
+    let Some(testbed) = Testbed::new() else {
+        return;
+    };
+    testbed.ends(Agent::kill);
 }
 
 #[test]
 fn an_interrupted_agent_leaves_nothing_and_loses_nothing() {
-    let Some(stage) = Stage::new() else { return };
-    stage.ends(|agent| agent.end(Signal::SIGINT));
+    let Some(testbed) = Testbed::new() else {
+        return;
+    };
+    testbed.ends(|agent| agent.end(Signal::SIGINT));
 }
 
 #[test]
 fn a_terminated_agent_leaves_nothing_and_loses_nothing() {
-    let Some(stage) = Stage::new() else { return };
-    stage.ends(|agent| agent.end(Signal::SIGTERM));
+    let Some(testbed) = Testbed::new() else {
+        return;
+    };
+    testbed.ends(|agent| agent.end(Signal::SIGTERM));
 }
 
 /// As long as nothing fails each acknowledgement comes once, in order and in time; over either version of IP.
 #[test]
 fn what_waits_comes_in_order_and_in_time() {
     for version in IpVersion::ALL {
-        let Some(stage) = Stage::new() else { return };
-        let download = Download::start(&stage.hosts, version, 4433);
+        let Some(testbed) = Testbed::new() else {
+            return;
+        };
+        let download = Download::start(&testbed.hosts, version, 4433);
         wait_until_held(&download);
         std::thread::sleep(Duration::from_secs(3));
         let (came, sent) = download.end();
         let numbers = came.iter().map(|c| c.number);
         assert!(numbers.eq(0..sent), "out of order, lost or twice");
         assert!(came.iter().all(|c| c.after < LONGEST));
-        stage.agent.stop();
+        testbed.agent.stop();
     }
 }
 
 /// What waited goes with the gate; the download goes on as if there had been none, and the log says so.
 #[test]
 fn a_killed_gate_is_noticed() {
-    let Some(stage) = Stage::new() else { return };
-    let download = stage.held();
-    send(Signal::SIGKILL, stage.gate);
-    wait_for("the log", || stage.log().contains(GONE));
+    let Some(testbed) = Testbed::new() else {
+        return;
+    };
+    let download = testbed.held();
+    send(Signal::SIGKILL, testbed.gate);
+    wait_for("the log", || testbed.log().contains(GONE));
     wait_until_free(&download);
-    assert_eq!(queues(stage.hosts.client()), 0);
+    assert_eq!(queues(testbed.hosts.client()), 0);
     let (came, sent) = download.end();
     let lost = sent - came.len() as u64;
     println!("{lost} of {sent} were lost with the gate");
     assert!(lost < 500);
-    stage.agent.stop();
+    testbed.agent.stop();
 }
 
 /// A gate that does not get to run lets nobody wait for long.
 #[test]
 fn a_gate_that_hangs_is_ended() {
-    let Some(stage) = Stage::new() else { return };
-    let download = stage.held();
+    let Some(testbed) = Testbed::new() else {
+        return;
+    };
+    let download = testbed.held();
     let stopped = Instant::now();
-    send(Signal::SIGSTOP, stage.gate);
-    wait_for("the log", || stage.log().contains(GONE));
-    wait_for("the gate's end", || !is_alive(stage.gate));
+    send(Signal::SIGSTOP, testbed.gate);
+    wait_for("the log", || testbed.log().contains(GONE));
+    wait_for("the gate's end", || !is_alive(testbed.gate));
     println!("ended within {:?}", stopped.elapsed());
     wait_until_free(&download);
     download.end();
-    stage.agent.stop();
+    testbed.agent.stop();
 }
 
 /// Whether the server answers echoes.
@@ -99,55 +111,59 @@ pub fn answers(hosts: &EmulatedHosts, yes: bool) {
 
 #[test]
 fn who_never_answers_echoes_is_left_alone() {
-    let Some(stage) = Stage::with(|hosts| answers(hosts, false)) else {
+    let Some(testbed) = Testbed::with(|hosts| answers(hosts, false)) else {
         return;
     };
-    let download = Download::start(&stage.hosts, IpVersion::V4, 4433);
+    let download = Download::start(&testbed.hosts, IpVersion::V4, 4433);
     std::thread::sleep(Duration::from_secs(12));
     let (came, sent) = download.end();
     assert_eq!(came.len() as u64, sent);
     let after: Vec<_> = came.iter().map(|c| c.after).collect();
     assert_free(&after);
-    stage.agent.stop();
+    testbed.agent.stop();
 }
 
 #[test]
 fn who_answers_echoes_no_more_is_let_go_and_held_again_when_it_does() {
-    let Some(stage) = Stage::new() else { return };
-    let download = stage.held();
+    let Some(testbed) = Testbed::new() else {
+        return;
+    };
+    let download = testbed.held();
     let silent = Instant::now();
-    answers(&stage.hosts, false);
+    answers(&testbed.hosts, false);
     wait_until_free(&download);
     println!("let go within {:?}", silent.elapsed());
     let (_, from) = download.since(0);
     std::thread::sleep(Duration::from_secs(3));
     let (since, _) = download.since(from);
     assert_free(&since);
-    answers(&stage.hosts, true);
+    answers(&testbed.hosts, true);
     wait_until_held(&download);
     let (came, sent) = download.end();
     assert_eq!(came.len() as u64, sent);
     assert!(came.iter().all(|c| c.after < LONGEST));
-    stage.agent.stop();
+    testbed.agent.stop();
 }
 
 #[test]
 fn another_agent_is_refused_and_the_first_goes_on() {
-    let Some(stage) = Stage::new() else { return };
-    let download = stage.held();
+    let Some(testbed) = Testbed::new() else {
+        return;
+    };
+    let download = testbed.held();
     let run = || {
         let mut second = tidegate();
         Ok(second
             .args(["run", "--iface", "tg0", "--udp", "hold"])
             .output()?)
     };
-    let second = stage.hosts.client().run(run).unwrap();
+    let second = testbed.hosts.client().run(run).unwrap();
     assert!(!second.status.success());
-    assert_eq!(queues(stage.hosts.client()), 1);
+    assert_eq!(queues(testbed.hosts.client()), 1);
     wait_until_held(&download);
     let (came, sent) = download.end();
     assert_eq!(came.len() as u64, sent);
-    stage.agent.stop();
+    testbed.agent.stop();
 }
 
 #[test]
@@ -155,20 +171,22 @@ fn an_interface_goes_with_what_waits_for_it() {
     if !has_program("ip", "iproute2") {
         return;
     }
-    let Some(stage) = Stage::new() else { return };
-    let download = stage.held();
-    let client = stage.hosts.client();
+    let Some(testbed) = Testbed::new() else {
+        return;
+    };
+    let download = testbed.held();
+    let client = testbed.hosts.client();
     output(client, "ip", &["link", "set", "tg0", "down"]);
     std::thread::sleep(Duration::from_millis(500));
     output(client, "ip", &["link", "set", "tg0", "up"]);
     wait_until_held(&download);
     output(client, "ip", &["link", "delete", "tg0"]);
     std::thread::sleep(Duration::from_secs(1));
-    assert!(is_alive(stage.gate));
-    let programs = stage.agent.programs();
-    stage.agent.stop();
-    wait_for("the gate's end", || !is_alive(stage.gate));
-    assert_eq!(queues(stage.hosts.client()), 0);
+    assert!(is_alive(testbed.gate));
+    let programs = testbed.agent.programs();
+    testbed.agent.stop();
+    wait_for("the gate's end", || !is_alive(testbed.gate));
+    assert_eq!(queues(testbed.hosts.client()), 0);
     wait_for("the programs to go", || {
         !programs.iter().any(crate::agent::is_loaded)
     });
@@ -201,17 +219,23 @@ fn what_an_administrator_has_set_up_stays() {
         ];
         output(hosts.client(), "tc", &words);
     };
-    let Some(stage) = Stage::with(prepare) else {
+    let Some(testbed) = Testbed::with(prepare) else {
         return;
     };
-    let qdisc = || output(stage.hosts.client(), "tc", &["qdisc", "show", "dev", "tg0"]);
+    let qdisc = || {
+        output(
+            testbed.hosts.client(),
+            "tc",
+            &["qdisc", "show", "dev", "tg0"],
+        )
+    };
     assert!(qdisc().contains("pfifo 7: root"), "{}", qdisc());
-    let download = stage.held();
-    let kept = || qdisc().contains("pfifo 7: root") && has_table(stage.hosts.client(), TABLE);
+    let download = testbed.held();
+    let kept = || qdisc().contains("pfifo 7: root") && has_table(testbed.hosts.client(), TABLE);
     assert!(kept(), "{}", qdisc());
     let (came, sent) = download.end();
     assert_eq!(came.len() as u64, sent);
-    stage.agent.stop();
-    assert!(has_table(stage.hosts.client(), TABLE));
+    testbed.agent.stop();
+    assert!(has_table(testbed.hosts.client(), TABLE));
     drop(table);
 }

@@ -1,9 +1,9 @@
 //! `--udp fallback`: a client of QUIC is told at once, and as soon as the agent has ended it connects.
 
-use crate::PATIENCE;
+use crate::TIMEOUT;
 use crate::agent::Agent;
 use crate::quic_ends::{NAME, endpoint, identity};
-use crate::stage::turn;
+use crate::testbed::turn;
 use quinn::{ConnectionError, Endpoint};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -62,7 +62,7 @@ fn is_told(hosts: &Veth) -> bool {
     client
         .connect((Veth::server_address(IpVersion::V4), 443))
         .unwrap();
-    client.set_read_timeout(Some(PATIENCE)).unwrap();
+    client.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut initial = [0; 1200];
     initial[..6].copy_from_slice(&[0xc0, 0, 0, 0, 1, 8]);
     let began = Instant::now();
@@ -84,7 +84,7 @@ fn quic_is_turned_away_at_once_until_the_agent_ends() {
     let runtime = { runtime }.worker_threads(1).enable_all().build().unwrap();
     let ends = runtime.block_on(async { Ends::new(&hosts) });
     runtime
-        .block_on(ends.connects(PATIENCE))
+        .block_on(ends.connects(TIMEOUT))
         .expect("without an agent");
     for stop in [Agent::stop, Agent::kill] {
         let agent = Agent::start_with(&hosts.client, |command| {
@@ -95,7 +95,7 @@ fn quic_is_turned_away_at_once_until_the_agent_ends() {
         assert!(tried.is_err(), "it connects");
         stop(agent);
         runtime
-            .block_on(ends.connects(PATIENCE))
+            .block_on(ends.connects(TIMEOUT))
             .expect("after the agent");
     }
 }

@@ -11,15 +11,15 @@ mod fallback;
 mod quic_ends;
 #[path = "../../../gate/tests/kernel/remains.rs"]
 mod remains;
-mod stage;
 mod talk;
 #[path = "../../../agent/tests/support/tally.rs"]
 #[allow(dead_code, reason = "it serves more tests than these")]
 mod tally;
+mod testbed;
 mod upload;
 mod uploads;
 
 use std::time::Duration;
 
 /// How long anything may take on a machine that has other things to do.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);

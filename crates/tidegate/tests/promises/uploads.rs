@@ -3,8 +3,8 @@
 use crate::agent::{Agent, tidegate};
 use crate::ends::{GONE, answers, send};
 use crate::remains::queues;
-use crate::stage::{LONGEST, Stage, link, turn, wait_for, wait_until_nothing_is_left};
 use crate::talk::{self, Spoken, Talk};
+use crate::testbed::{LONGEST, Testbed, link, turn, wait_for, wait_until_nothing_is_left};
 use crate::upload::{Upload, WINDOW};
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -17,44 +17,44 @@ const UPLOADS: [&str; 4] = ["--udp", "hold", "--udp-hold", "uploads"];
 /// at some 90 (SO_SNDBUF).
 const MANY: u64 = 50;
 
-fn stage() -> Option<Stage> {
-    Stage::of(&UPLOADS, |_| {})
+fn testbed() -> Option<Testbed> {
+    Testbed::of(&UPLOADS, |_| {})
 }
 
 /// What the agent tells.
-fn look(stage: &Stage) -> Value {
-    let socket = stage.socket();
+fn look(testbed: &Testbed) -> Value {
+    let socket = testbed.socket();
     let run = || {
         Ok(tidegate()
             .args(["top", "--once", "--all", "--json", "--socket"])
             .arg(&socket)
             .output()?)
     };
-    let output = stage.hosts.client().run(run).unwrap();
+    let output = testbed.hosts.client().run(run).unwrap();
     assert!(output.status.success(), "{output:?}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-fn waiting(stage: &Stage) -> u64 {
-    look(stage)["hold"]["waiting"].as_u64().unwrap()
+fn waiting(testbed: &Testbed) -> u64 {
+    look(testbed)["hold"]["waiting"].as_u64().unwrap()
 }
 
-fn wait_until_held(stage: &Stage) {
-    wait_for("data that wait", || waiting(stage) > MANY);
+fn wait_until_held(testbed: &Testbed) {
+    wait_for("data that wait", || waiting(testbed) > MANY);
 }
 
-fn held(stage: &Stage) -> Upload {
-    let upload = Upload::start(&stage.hosts, 4433);
-    wait_until_held(stage);
+fn held(testbed: &Testbed) -> Upload {
+    let upload = Upload::start(&testbed.hosts, 4433);
+    wait_until_held(testbed);
     upload
 }
 
 #[test]
 fn data_that_wait_come_in_order_and_in_time() {
-    let Some(stage) = stage() else { return };
-    let upload = held(&stage);
+    let Some(testbed) = testbed() else { return };
+    let upload = held(&testbed);
     std::thread::sleep(Duration::from_secs(4));
-    let row = look(&stage)["windowless"].as_array().unwrap().clone();
+    let row = look(&testbed)["windowless"].as_array().unwrap().clone();
     let row = row.into_iter().find(|row| row["direction"] == "up");
     let row = row.expect("the upload");
     assert_eq!(row["limit"], "held", "{row}");
@@ -66,35 +66,37 @@ fn data_that_wait_come_in_order_and_in_time() {
         "out of order, lost or twice"
     );
     assert!(came.iter().all(|c| c.after < LONGEST));
-    assert_eq!(waiting(&stage), 0);
-    stage.agent.stop();
+    assert_eq!(waiting(&testbed), 0);
+    testbed.agent.stop();
 }
 
 /// Uploads pass where nobody said that they are held.
 #[test]
 fn an_upload_is_not_held_unless_that_is_said() {
-    let Some(stage) = Stage::new() else { return };
-    let upload = Upload::start(&stage.hosts, 4433);
+    let Some(testbed) = Testbed::new() else {
+        return;
+    };
+    let upload = Upload::start(&testbed.hosts, 4433);
     wait_for("the window to be full", || upload.came() > 2000);
-    let look = look(&stage);
+    let look = look(&testbed);
     assert_eq!(look["hold"]["came"], 0, "{look}");
     let ways = look["windowless"].as_array().unwrap();
     let up = ways.iter().find(|row| row["direction"] == "up").unwrap();
     assert!(up["hold"].is_null() && up["limit"] == up["kind"], "{up}");
     let (came, sent) = upload.end();
     assert_eq!(came.len() as u64, sent);
-    stage.agent.stop();
+    testbed.agent.stop();
 }
 
 /// The agent ends so, with data that wait: none is lost, none waits on, nothing is left.
 fn ends(end: impl FnOnce(Agent)) {
-    let Some(stage) = stage() else { return };
-    let upload = held(&stage);
+    let Some(testbed) = testbed() else { return };
+    let upload = held(&testbed);
     let before = upload.came();
-    let programs = stage.agent.programs();
+    let programs = testbed.agent.programs();
     assert!(programs.len() >= 6, "{programs:?}");
-    end(stage.agent);
-    wait_until_nothing_is_left(&stage.hosts, stage.gate, &programs);
+    end(testbed.agent);
+    wait_until_nothing_is_left(&testbed.hosts, testbed.gate, &programs);
     let (came, sent) = upload.end();
     assert_eq!(came.len() as u64, sent, "some are lost, or came twice");
     assert!(came.iter().all(|c| c.after < LONGEST));
@@ -117,35 +119,35 @@ fn an_interrupted_agent_lets_uploads_go_and_loses_nothing() {
 /// What waited goes with the gate; the upload goes on as if there had been none.
 #[test]
 fn a_killed_gate_takes_along_what_waits_and_no_more() {
-    let Some(stage) = stage() else { return };
-    let upload = held(&stage);
-    send(Signal::SIGKILL, stage.gate);
-    wait_for("the log", || stage.log().contains(GONE));
+    let Some(testbed) = testbed() else { return };
+    let upload = held(&testbed);
+    send(Signal::SIGKILL, testbed.gate);
+    wait_for("the log", || testbed.log().contains(GONE));
     let before = upload.came();
     wait_for("the upload to go on", || upload.came() > before + 1000);
-    assert_eq!(queues(stage.hosts.client()), 0);
+    assert_eq!(queues(testbed.hosts.client()), 0);
     let (came, sent) = upload.end();
     let lost = sent - came.len() as u64;
     println!("{lost} of {sent} were lost with the gate");
     assert!(lost <= WINDOW);
-    stage.agent.stop();
+    testbed.agent.stop();
 }
 
 #[test]
 fn whose_server_answers_echoes_no_more_is_let_go_and_held_again_when_it_does() {
-    let Some(stage) = stage() else { return };
-    let upload = held(&stage);
-    answers(&stage.hosts, false);
+    let Some(testbed) = testbed() else { return };
+    let upload = held(&testbed);
+    answers(&testbed.hosts, false);
     let silent = Instant::now();
-    wait_for("data that do not wait", || waiting(&stage) == 0);
+    wait_for("data that do not wait", || waiting(&testbed) == 0);
     println!("let go within {:?}", silent.elapsed());
     assert!(silent.elapsed() < Duration::from_secs(5));
-    answers(&stage.hosts, true);
-    wait_until_held(&stage);
+    answers(&testbed.hosts, true);
+    wait_until_held(&testbed);
     let (came, sent) = upload.end();
     assert_eq!(came.len() as u64, sent);
     assert!(came.iter().all(|c| c.after < LONGEST));
-    stage.agent.stop();
+    testbed.agent.stop();
 }
 
 /// How long an upload has been under way before anybody talks, and how long they do.
@@ -179,9 +181,9 @@ fn who_talks_beside_a_held_upload_does_not_wait() {
         let Some(_turn) = turn() else { return };
         talk_beside(&link(), || ())
     };
-    let Some(stage) = stage() else { return };
-    let held = talk_beside(&stage.hosts, || {
-        let look = look(&stage);
+    let Some(testbed) = testbed() else { return };
+    let held = talk_beside(&testbed.hosts, || {
+        let look = look(&testbed);
         let rows = look["windowless"].as_array().unwrap();
         let is_touched = |row: &&Value| row["hold"]["held"] != 0 || row["hold"]["signalled"] != 0;
         let touched = rows.iter().filter(|row| row["hold"].is_object());
@@ -208,5 +210,5 @@ fn who_talks_beside_a_held_upload_does_not_wait() {
         assert!(before_ms > 500.0, "{}: no queue to cure", kind.name);
         assert!(after_ms < 0.2 * before_ms, "{}: {after_ms}", kind.name);
     }
-    stage.agent.stop();
+    testbed.agent.stop();
 }

@@ -80,12 +80,12 @@ impl Agent {
     fn wait_for(&mut self, what: &str, holds: impl Fn(&Value) -> bool) {
         let began = Instant::now();
         loop {
-            let report = self.reports.recv_timeout(super::PATIENCE);
+            let report = self.reports.recv_timeout(super::TIMEOUT);
             let report = report.unwrap_or_else(|e| panic!("waited in vain for {what}: {e}"));
             if holds(&report) {
                 return;
             }
-            let late = began.elapsed() > super::PATIENCE;
+            let late = began.elapsed() > super::TIMEOUT;
             assert!(!late, "waited in vain for {what}: {report}");
         }
     }

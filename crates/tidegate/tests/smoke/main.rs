@@ -31,7 +31,7 @@ use transfer::{Connection, FILE};
 const VERIFIER_BUDGET: u64 = 500_000;
 
 /// A virtual machine whose processor is emulated takes long for what others do at once.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// CAP_NET_ADMIN and CAP_BPF (linux/capability.h).
 const KEPT: u64 = 1 << 12 | 1 << 39;
@@ -39,7 +39,7 @@ const KEPT: u64 = 1 << 12 | 1 << 39;
 /// A rate that leaves an emulated processor time for other things, in bytes a second.
 const PACE: u64 = 5_000_000;
 
-fn on_stage(act: impl FnOnce(&Veth) + Send) {
+fn on_testbed(act: impl FnOnce(&Veth) + Send) {
     if !is_root() {
         return;
     }
@@ -49,7 +49,7 @@ fn on_stage(act: impl FnOnce(&Veth) + Send) {
 fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(began.elapsed() < TIMEOUT, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -79,7 +79,7 @@ fn wait_for_more(arrived: &AtomicU64, bytes: u64) {
 
 #[test]
 fn loads_steers_and_leaves_nothing() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let mut agent = Agent::start(hosts, Privilege::OfTheUnit);
         let programs = agent.programs();
         assert_eq!(programs.len(), 4, "{programs:?}");
@@ -105,7 +105,7 @@ fn loads_steers_and_leaves_nothing() {
 
 #[test]
 fn runs_with_what_it_needs_alone() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let agent = Agent::start(hosts, Privilege::Root);
         for thread in agent.threads() {
             for set in ["CapPrm", "CapEff", "CapBnd"] {
@@ -133,7 +133,7 @@ fn wait_until_it_steers(agent: &mut Agent, hosts: &Veth) {
 
 #[test]
 fn killed_and_started_again() {
-    on_stage(|hosts| {
+    on_testbed(|hosts| {
         let connection = paced(hosts);
         let mut victim = Agent::start(hosts, Privilege::OfTheUnit);
         let left = victim.programs();

@@ -17,7 +17,7 @@ const TIDEGATE: &str = env!("CARGO_BIN_EXE_tidegate");
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// How long a good client is patient.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A program that listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,8 +265,8 @@ impl Server {
     }
 
     fn http(&self, request: &str) -> Option<String> {
-        let mut stream = TcpStream::connect_timeout(&self.address, PATIENCE).ok()?;
-        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        let mut stream = TcpStream::connect_timeout(&self.address, TIMEOUT).ok()?;
+        stream.set_read_timeout(Some(TIMEOUT)).ok()?;
         stream.write_all(request.as_bytes()).ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).ok()?;

@@ -21,18 +21,18 @@ pub enum ConnectionError {
     /// The token's key is none.
     #[error("the token's key cannot be used")]
     Token,
-    /// Nothing has been heard of the peer for too long.
+    /// Nothing has been received from the peer for too long.
     #[error("nothing has been heard of the other end for {} s", .0.as_secs_f64())]
-    Vanished(Duration),
+    IdleTimeout(Duration),
     /// The peer has gone before everything had come.
     #[error("the other end has closed the connection")]
     Closed,
     /// Large packets no longer arrive, and those on their way cannot be made smaller.
     #[error("the path no longer carries packets as large as before: connect again")]
-    Shrunk,
+    BlackHole,
     /// The key may seal no more.
     #[error("the session's key is worn out: connect again")]
-    WornOut,
+    KeyExhausted,
     /// The endpoint is no more.
     #[error("the socket has been closed")]
     Endpoint,
@@ -41,13 +41,13 @@ pub enum ConnectionError {
 impl From<ConnectionError> for io::Error {
     fn from(error: ConnectionError) -> Self {
         let kind = match error {
-            ConnectionError::NoAnswer { .. } | ConnectionError::Vanished(_) => {
+            ConnectionError::NoAnswer { .. } | ConnectionError::IdleTimeout(_) => {
                 io::ErrorKind::TimedOut
             }
             ConnectionError::Token => io::ErrorKind::InvalidInput,
             ConnectionError::Closed
-            | ConnectionError::Shrunk
-            | ConnectionError::WornOut
+            | ConnectionError::BlackHole
+            | ConnectionError::KeyExhausted
             | ConnectionError::Endpoint => io::ErrorKind::ConnectionReset,
         };
         Self::new(kind, error)

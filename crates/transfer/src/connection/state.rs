@@ -6,9 +6,10 @@ mod observed;
 mod outgoing;
 
 use super::error::ConnectionError;
-use super::liveness::{Liveness, Parting};
+use super::liveness::Liveness;
+use super::shutdown::Shutdown;
 use crate::Config;
-use crate::mtu::{Mtu, Suspicion};
+use crate::mtu::{BlackHoleDetector, Mtu};
 use crate::packets::Packets;
 use crate::relays::{Relay, Relays};
 use crate::session::Session;
@@ -20,6 +21,10 @@ use tidegate_mpath::{Instant, Receiver, ReceiverConfig, Sender};
 
 /// Control messages that may wait to be sent: a peer that asks faster is not answered.
 const CONTROLS: usize = 64;
+
+/// The number of a ping that asks whether the peer is there. Any other ping probes the path's MTU: its number is its packet's
+/// size in bytes.
+const KEEP_ALIVE: u64 = 0;
 
 /// What a connection begins with.
 pub struct Parameters {
@@ -60,12 +65,12 @@ pub struct State {
     read: u64,
     relays: Relays,
     mtu: Mtu,
-    suspicion: Suspicion,
+    black_hole: BlackHoleDetector,
     liveness: Liveness,
-    /// Words to be said, each with the size of its packet.
+    /// Control messages to be sent, each with the size of its packet.
     controls: VecDeque<(Control, usize)>,
     error: Option<ConnectionError>,
-    parting: Option<Parting>,
+    shutdown: Option<Shutdown>,
     /// Plaintext on its way to or from a packet.
     plain: Vec<u8>,
     reader: Option<Waker>,
@@ -107,11 +112,11 @@ impl State {
             read: 0,
             relays: Relays::new(envelope),
             mtu: Mtu::new(config.largest_packet),
-            suspicion: Suspicion::default(),
+            black_hole: BlackHoleDetector::default(),
             liveness: Liveness::new(now, &config),
             controls: VecDeque::new(),
             error: None,
-            parting: None,
+            shutdown: None,
             plain: Vec::new(),
             reader: None,
             writer: None,
@@ -129,7 +134,7 @@ impl State {
         self.sender.add_proxies(new);
     }
 
-    fn say(&mut self, control: Control) {
+    fn send_control(&mut self, control: Control) {
         if self.controls.len() < CONTROLS {
             self.controls.push_back((control, 0));
         }
@@ -142,28 +147,28 @@ impl State {
         wake(&mut self.writer);
     }
 
-    /// As [`Self::fail`], with nothing left to be said.
-    pub fn abandon(&mut self, error: ConnectionError) {
+    /// As [`Self::fail`], with nothing left to be sent.
+    pub fn abort(&mut self, error: ConnectionError) {
         self.fail(error);
-        self.parting = Some(Parting::over());
+        self.shutdown = Some(Shutdown::done());
     }
 
-    /// The application has gone.
+    /// The application has closed the connection.
     pub fn close(&mut self, now: Instant) {
-        if self.parting.is_none() {
-            self.parting = Some(Parting::going(now));
+        if self.shutdown.is_none() {
+            self.shutdown = Some(Shutdown::closing(now));
         }
         self.error.get_or_insert(ConnectionError::Endpoint);
     }
 
-    /// Whether the connection can be forgotten.
+    /// Whether the connection can be removed.
     pub fn is_over(&self, now: Instant) -> bool {
-        self.parting.as_ref().is_some_and(|p| p.is_over(now)) && self.controls.is_empty()
+        self.shutdown.as_ref().is_some_and(|p| p.is_over(now)) && self.controls.is_empty()
     }
 
     /// Whether the peer knows all that it should of the connection's end.
     pub fn is_settled(&self) -> bool {
-        matches!(self.parting, Some(Parting::Gone { .. })) && self.controls.is_empty()
+        matches!(self.shutdown, Some(Shutdown::Draining { .. })) && self.controls.is_empty()
     }
 }
 

@@ -15,16 +15,16 @@ use tokio::sync::Notify;
 pub struct Link {
     state: Mutex<State>,
     /// Rouses the endpoint's task.
-    rouse: Arc<Notify>,
+    wakeup: Arc<Notify>,
     clock: Clock,
 }
 
 impl Link {
     /// Shares it.
-    pub fn new(state: State, rouse: Arc<Notify>, clock: Clock) -> Self {
+    pub fn new(state: State, wakeup: Arc<Notify>, clock: Clock) -> Self {
         Self {
             state: Mutex::new(state),
-            rouse,
+            wakeup,
             clock,
         }
     }
@@ -115,7 +115,7 @@ impl Monitor {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.link.lock().close(self.link.clock.now());
-        self.link.rouse.notify_one();
+        self.link.wakeup.notify_one();
     }
 }
 
@@ -133,7 +133,7 @@ impl AsyncRead for Connection {
         let mut state = self.link.lock();
         let result = state.poll_read(context, out);
         if state.has_urgent_feedback() {
-            self.link.rouse.notify_one();
+            self.link.wakeup.notify_one();
         }
         if result.is_ready() {
             budget.made_progress();
@@ -152,20 +152,20 @@ impl AsyncWrite for Connection {
         let result = self.link.lock().poll_write(context, bytes);
         if result.is_ready() {
             budget.made_progress();
-            self.link.rouse.notify_one();
+            self.link.wakeup.notify_one();
         }
         done(result)
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.link.lock().cut();
-        self.link.rouse.notify_one();
+        self.link.wakeup.notify_one();
         Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let result = self.link.lock().poll_shutdown(context);
-        self.link.rouse.notify_one();
+        self.link.wakeup.notify_one();
         done(result)
     }
 }

@@ -4,8 +4,8 @@
 #[cfg(test)]
 mod campaign;
 
-use super::greetings::Greetings;
 use super::half_open::{HalfOpen, Unanswered};
+use super::handshakes::Handshakes;
 use super::socket::Socket;
 use super::{Batch, Clock};
 use crate::connection::{Connection, ConnectionError, Link, Parameters, State};
@@ -51,9 +51,9 @@ struct Core {
     identity: Option<Identity>,
     config: Config,
     clock: Clock,
-    rouse: Arc<Notify>,
+    wakeup: Arc<Notify>,
     links: HashMap<u64, Arc<Link>>,
-    greetings: Greetings<Asked>,
+    handshakes: Handshakes<Asked>,
     half_open: HalfOpen,
     batch: Batch,
     rejected: Arc<Mutex<Rejected>>,
@@ -82,9 +82,9 @@ impl Driver {
                 identity,
                 config,
                 clock: Clock::new(),
-                rouse: Arc::new(Notify::new()),
+                wakeup: Arc::new(Notify::new()),
                 links: HashMap::new(),
-                greetings: Greetings::new(config.handshake_timeout),
+                handshakes: Handshakes::new(config.handshake_timeout),
                 half_open: HalfOpen::default(),
                 batch,
                 rejected,
@@ -98,7 +98,7 @@ impl Driver {
 
     /// Runs until the endpoint and its connections are gone.
     pub async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
-        let rouse = Arc::clone(&self.core.rouse);
+        let wakeup = Arc::clone(&self.core.wakeup);
         let mut open = true;
         while open || !self.core.links.is_empty() {
             let received = self.receive();
@@ -110,16 +110,16 @@ impl Driver {
                 // Those that read and write have their turn.
                 tokio::task::yield_now().await;
                 while let Ok(command) = commands.try_recv() {
-                    self.core.obey(command);
+                    self.core.execute(command);
                 }
                 continue;
             }
             tokio::select! {
                 command = commands.recv(), if open => match command {
-                    Some(command) => self.core.obey(command),
+                    Some(command) => self.core.execute(command),
                     None => open = false,
                 },
-                () = rouse.notified() => {}
+                () = wakeup.notified() => {}
                 // An error here would be one of the runtime, that is about to end.
                 _ = self.socket.ready(blocked) => {}
                 // While nothing can be sent there is nothing to be done in time.
@@ -153,14 +153,14 @@ impl Drop for Core {
     /// Tells waiting callers that the endpoint has ended.
     fn drop(&mut self) {
         for link in self.links.values() {
-            link.lock().abandon(ConnectionError::Endpoint);
+            link.lock().abort(ConnectionError::Endpoint);
         }
         self.told_live.send_replace(0);
     }
 }
 
 impl Core {
-    fn obey(&mut self, command: Command) {
+    fn execute(&mut self, command: Command) {
         let Command::Connect {
             token,
             to,
@@ -174,7 +174,7 @@ impl Core {
         };
         let now = self.clock.now();
         let asked = Asked { envelope, reply };
-        self.greetings.begin(now, connection, initiator, to, asked);
+        self.handshakes.begin(now, connection, initiator, to, asked);
     }
 
     fn reject(&self, count: impl FnOnce(&mut Rejected)) {
@@ -244,21 +244,21 @@ impl Core {
             // A late repetition: that there are packets shows that the answer has come.
             return;
         }
-        match self.half_open.greet(now, identity, hello) {
+        match self.half_open.answer(now, identity, hello) {
             Ok(answer) => self.batch.push(from, None, |out| out.extend(answer)),
-            Err(Unanswered::Stranger) => self.reject(|r| r.strangers += 1),
+            Err(Unanswered::Unauthenticated) => self.reject(|r| r.strangers += 1),
             Err(Unanswered::Replayed) => self.reject(|r| r.replayed += 1),
-            Err(Unanswered::Crowded) => self.reject(|r| r.crowded += 1),
+            Err(Unanswered::Full) => self.reject(|r| r.crowded += 1),
         }
     }
 
     fn receive_answer(&mut self, now: Instant, connection: u64, message: &[u8]) {
-        match self.greetings.answer(connection, message) {
+        match self.handshakes.answer(connection, message) {
             None => self.reject(|r| r.unknown += 1),
             Some(Err(())) => self.reject(|r| r.forged += 1),
             Some(Ok((session, peer, asked))) => {
                 let link = self.open(now, session, peer, Some(asked.envelope));
-                let answer = (Arc::clone(&link), Arc::clone(&self.rouse));
+                let answer = (Arc::clone(&link), Arc::clone(&self.wakeup));
                 if asked.reply.send(Ok(answer)).is_err() {
                     link.lock().close(now);
                 }
@@ -284,7 +284,7 @@ impl Core {
             seed: rand::random(),
         };
         let state = State::new(now, parameters);
-        let link = Arc::new(Link::new(state, Arc::clone(&self.rouse), self.clock));
+        let link = Arc::new(Link::new(state, Arc::clone(&self.wakeup), self.clock));
         self.links.insert(connection, Arc::clone(&link));
         link
     }
@@ -299,11 +299,11 @@ impl Core {
     /// Lets each connection fill the batch as far as there is room; when to come again.
     fn work(&mut self) -> Instant {
         let now = self.clock.now();
-        for (error, asked) in self.greetings.expire(now) {
+        for (error, asked) in self.handshakes.expire(now) {
             let _ = asked.reply.send(Err(error));
         }
-        self.greetings.transmit(now, &mut self.batch);
-        let mut next = self.greetings.timeout().unwrap_or(Instant::MAX);
+        self.handshakes.transmit(now, &mut self.batch);
+        let mut next = self.handshakes.timeout().unwrap_or(Instant::MAX);
         let mut over = Vec::new();
         let mut live = 0;
         for (&connection, link) in &self.links {

@@ -1,5 +1,5 @@
 //! Handshakes that have been answered, before anything shows that the answer has arrived. Little is kept of each, since
-//! a greeting may be a recording from before this process began; later recordings are recognised.
+//! a hello may be a recording from before this process began; later recordings are recognised.
 
 mod known;
 
@@ -19,8 +19,8 @@ const LIFETIME: Duration = Duration::from_secs(10);
 
 struct Half {
     session: Session,
-    /// The greeting's message: it may be repeated.
-    greeting: Vec<u8>,
+    /// The hello's message: it may be repeated.
+    hello: Vec<u8>,
     answer: Vec<u8>,
     since: Instant,
 }
@@ -32,28 +32,28 @@ pub struct HalfOpen {
     known: Known,
 }
 
-/// Why a greeting is not answered.
+/// Why a hello is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unanswered {
     /// Its sender does not hold the token.
-    Stranger,
+    Unauthenticated,
     /// It has been answered before, and its time is over.
     Replayed,
     /// There is no room.
-    Crowded,
+    Full,
 }
 
 impl HalfOpen {
-    /// A greeting arrives: the packet that answers it.
-    pub fn greet(
+    /// A hello arrives: the packet that answers it.
+    pub fn answer(
         &mut self,
         now: Instant,
         identity: &Identity,
         hello: &Hello,
     ) -> Result<&[u8], Unanswered> {
         if let Some(half) = self.sessions.get(&hello.connection) {
-            if half.greeting != hello.message {
-                return Err(Unanswered::Stranger);
+            if half.hello != hello.message {
+                return Err(Unanswered::Unauthenticated);
             }
         } else {
             let half = self.begin(now, identity, hello)?;
@@ -74,9 +74,9 @@ impl HalfOpen {
             return Err(Unanswered::Replayed);
         }
         if self.sessions.len() >= MOST {
-            return Err(Unanswered::Crowded);
+            return Err(Unanswered::Full);
         }
-        let (session, message) = respond(identity, hello).ok_or(Unanswered::Stranger)?;
+        let (session, message) = respond(identity, hello).ok_or(Unanswered::Unauthenticated)?;
         self.known.insert(&hello.proof);
         let mut answer = Vec::new();
         write_answer(
@@ -88,7 +88,7 @@ impl HalfOpen {
         );
         Ok(Half {
             session,
-            greeting: hello.message.to_vec(),
+            hello: hello.message.to_vec(),
             answer,
             since: now,
         })

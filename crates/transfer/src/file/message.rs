@@ -31,7 +31,7 @@ pub enum Answer {
 }
 
 /// Says something.
-pub async fn say(
+pub async fn send_message(
     out: &mut (impl AsyncWrite + Unpin),
     message: &impl Serialize,
 ) -> Result<(), FileError> {
@@ -42,17 +42,17 @@ pub async fn say(
 }
 
 /// Hears something.
-pub async fn hear<T: DeserializeOwned>(
+pub async fn receive_message<T: DeserializeOwned>(
     from: &mut (impl AsyncRead + Unpin),
 ) -> Result<T, FileError> {
-    match hear_or_end(from).await? {
+    match receive_message_or_end(from).await? {
         Some(message) => Ok(message),
         None => Err(FileError::Protocol("the end of the stream")),
     }
 }
 
 /// As [`hear`]; none: the stream has ended.
-pub async fn hear_or_end<T: DeserializeOwned>(
+pub async fn receive_message_or_end<T: DeserializeOwned>(
     from: &mut (impl AsyncRead + Unpin),
 ) -> Result<Option<T>, FileError> {
     let mut head = [0; 4];

@@ -1,6 +1,6 @@
 //! The receiving end.
 
-use super::message::{Answer, Offer, hear_or_end, say};
+use super::message::{Answer, Offer, receive_message_or_end, send_message};
 use super::part::Part;
 use super::room::Room;
 use super::{CHUNK, FileError, Progress, Transferred, blocking, name};
@@ -54,7 +54,7 @@ pub async fn receive(
 ) -> Result<(), FileError> {
     let (mut from, mut to) = tokio::io::split(connection);
     let result = loop {
-        match hear_or_end(&mut from).await {
+        match receive_message_or_end(&mut from).await {
             Ok(Some(offer)) => {
                 match receive_one(&mut from, &mut to, what, offer, &mut progress).await {
                     Ok(file) => received(file),
@@ -66,7 +66,7 @@ pub async fn receive(
         }
     };
     if let Err(error) = &result {
-        tell(&mut to, error).await;
+        send_failure(&mut to, error).await;
     }
     // Waits until the sender has heard all of it; if it is gone there is nobody to wait for.
     let _ = to.shutdown().await;
@@ -74,9 +74,9 @@ pub async fn receive(
 }
 
 /// Tells the sender why, as far as it can be told.
-async fn tell(to: &mut (impl AsyncWrite + Unpin), error: &FileError) {
+async fn send_failure(to: &mut (impl AsyncWrite + Unpin), error: &FileError) {
     if !matches!(error, FileError::Connection(_)) {
-        let _ = say(to, &Answer::Failed(error.told())).await;
+        let _ = send_message(to, &Answer::Failed(error.told())).await;
     }
 }
 
@@ -113,7 +113,7 @@ async fn receive_one(
                     return Err(error);
                 }
             };
-            say(to, &Answer::Have { length: resumed }).await?;
+            send_message(to, &Answer::Have { length: resumed }).await?;
             let told = |done| {
                 progress(Progress {
                     name: &name,
@@ -131,7 +131,7 @@ async fn receive_one(
             resumed
         }
     };
-    say(to, &Answer::Received).await?;
+    send_message(to, &Answer::Received).await?;
     Ok(Transferred {
         name,
         length,

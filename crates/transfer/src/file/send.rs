@@ -1,6 +1,6 @@
 //! The sending end.
 
-use super::message::{Answer, Offer, hear, say};
+use super::message::{Answer, Offer, receive_message, send_message};
 use super::{CHUNK, FileError, Progress, Transferred, blocking, name};
 use std::io::{self, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -62,8 +62,8 @@ async fn send_one(
     progress: &mut impl FnMut(Progress),
 ) -> Result<Transferred, FileError> {
     let mut source = Source::open(path).await?;
-    say(to, &source.offer()).await?;
-    let resumed = match hear(from).await? {
+    send_message(to, &source.offer()).await?;
+    let resumed = match receive_message(from).await? {
         Answer::Have { length } => {
             source.skip(length).await?;
             length
@@ -72,7 +72,7 @@ async fn send_one(
         Answer::Failed(why) => return Err(FileError::receiver(&why)),
     };
     // The receiver may fail at any time, and says so at once; otherwise it answers at the end.
-    let mut answer = pin!(hear::<Answer>(from));
+    let mut answer = pin!(receive_message::<Answer>(from));
     let early = tokio::select! {
         sent = source.pump(to, progress) => {
             sent?;

@@ -28,14 +28,14 @@ fn nothing_larger_than_allowed_is_tried() {
 
 #[test]
 fn a_path_that_carries_nothing_is_no_black_hole() {
-    let mut suspicion = Suspicion::default();
+    let mut detector = BlackHoleDetector::default();
     for timeouts in 1..10 {
-        assert_eq!(suspicion.look(timeouts), Look::Ask);
-        assert_eq!(suspicion.look(timeouts), Look::Quiet);
+        assert_eq!(detector.check(timeouts), PathCheck::Probe);
+        assert_eq!(detector.check(timeouts), PathCheck::Unchanged);
     }
-    suspicion.answered();
-    assert_eq!(suspicion.look(10), Look::BlackHole);
-    suspicion.note(1, 10);
-    suspicion.answered();
-    assert_eq!(suspicion.look(11), Look::Ask);
+    detector.answered();
+    assert_eq!(detector.check(10), PathCheck::BlackHole);
+    detector.note(1, 10);
+    detector.answered();
+    assert_eq!(detector.check(11), PathCheck::Probe);
 }

@@ -26,8 +26,8 @@ fn prologue(id: &[u8; 16], connection: u64) -> Vec<u8> {
     [PROLOGUE, id, &connection.to_be_bytes()].concat()
 }
 
-/// Shows that the greeting's sender holds the token. It costs a hash to check, and a stranger's
-/// greeting costs no more than that.
+/// Shows that the hello's sender holds the token. It costs a hash to check, and a stranger's
+/// hello costs no more than that.
 fn proof(secret: &[u8; 32], id: &[u8; 16], connection: u64, message: &[u8]) -> blake3::Hash {
     let key = blake3::derive_key(PROOF_CONTEXT, &[&secret[..], id].concat());
     let mut hash = blake3::Hasher::new_keyed(&key);
@@ -92,7 +92,7 @@ impl Initiator {
     }
 }
 
-/// The receiver's side: a greeting's session and the message that answers it; none if its sender does
+/// The receiver's side: a hello's session and the message that answers it; none if its sender does
 /// not hold the token.
 pub fn respond(identity: &Identity, hello: &Hello) -> Option<(Session, Vec<u8>)> {
     let Identity { secret, id, .. } = identity;

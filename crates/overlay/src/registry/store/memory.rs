@@ -1,6 +1,6 @@
 //! A store in the process. It forgets with it: proxies and receivers come back by themselves.
 
-use super::{Put, RECEIVERS, Receiver, Store, StoreError, crowds};
+use super::{Put, RECEIVERS, Receiver, Store, StoreError, quotas};
 use crate::api::ReceiverId;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -20,32 +20,32 @@ pub struct Memory {
 struct Tables {
     proxies: Table<SocketAddr, ()>,
     receivers: Table<(ReceiverId, bool), Receiver>,
-    /// The names of each crowd with the seconds in which they end.
-    crowds: HashMap<String, HashMap<ReceiverId, u64>>,
+    /// Of each quota the receivers that count, with the seconds in which they end.
+    quotas: HashMap<String, HashMap<ReceiverId, u64>>,
     nonces: Table<String, ()>,
 }
 
 impl Tables {
     /// As often as old receivers are looked for, and before them.
-    fn forget_crowds(&mut self, unix_s: u64) {
+    fn expire_quotas(&mut self, unix_s: u64) {
         if self.receivers.cleaned_s != unix_s {
-            self.crowds.retain(|_, names| {
+            self.quotas.retain(|_, names| {
                 names.retain(|_, end_s| unix_s < *end_s);
                 !names.is_empty()
             });
         }
     }
 
-    fn is_crowded(&self, name: ReceiverId, address: IpAddr) -> bool {
-        crowds(address).iter().any(|(crowd, most)| {
-            let names = self.crowds.get(crowd);
+    fn is_over_quota(&self, name: ReceiverId, address: IpAddr) -> bool {
+        quotas(address).iter().any(|(quota, most)| {
+            let names = self.quotas.get(quota);
             names.is_some_and(|names| names.len() >= *most && !names.contains_key(&name))
         })
     }
 
-    fn leave_crowds(&mut self, name: ReceiverId, address: IpAddr) {
-        for (crowd, _) in crowds(address) {
-            if let Some(names) = self.crowds.get_mut(&crowd) {
+    fn release_quotas(&mut self, name: ReceiverId, address: IpAddr) {
+        for (quota, _) in quotas(address) {
+            if let Some(names) = self.quotas.get_mut(&quota) {
                 names.remove(&name);
             }
         }
@@ -87,17 +87,17 @@ impl Store for Memory {
         if held.is_some_and(|held| held.key != receiver.key) {
             return Ok(Put::Taken);
         }
-        tables.forget_crowds(unix_s);
+        tables.expire_quotas(unix_s);
         let address = receiver.address.ip();
-        if tables.is_crowded(name, address) {
-            return Ok(Put::Crowded);
+        if tables.is_over_quota(name, address) {
+            return Ok(Put::OverQuota);
         }
         if let Some(held) = held {
-            tables.leave_crowds(name, held.address.ip());
+            tables.release_quotas(name, held.address.ip());
         }
         tables.receivers.put(place, receiver, seconds, unix_s)?;
-        for (crowd, _) in crowds(address) {
-            let names = tables.crowds.entry(crowd).or_default();
+        for (quota, _) in quotas(address) {
+            let names = tables.quotas.entry(quota).or_default();
             names.insert(name, unix_s + seconds);
         }
         Ok(Put::Done)
@@ -109,7 +109,7 @@ impl Store for Memory {
         let held = tables.receivers.entries.get(&place).map(|(held, _)| *held);
         if let Some(held) = held.filter(|held| held.key == receiver.key) {
             tables.receivers.entries.remove(&place);
-            tables.leave_crowds(name, held.address.ip());
+            tables.release_quotas(name, held.address.ip());
         }
         Ok(())
     }

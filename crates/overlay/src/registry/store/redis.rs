@@ -1,6 +1,6 @@
 //! A store in Redis or Valkey: it outlives the registry, and several registries share it.
 
-use super::{Put, RECEIVERS, Receiver, Store, StoreError, crowds};
+use super::{Put, RECEIVERS, Receiver, Store, StoreError, quotas};
 use crate::api::ReceiverId;
 use data_encoding::HEXLOWER;
 use redis::{Client, Cmd, Connection, FromRedisValue, RedisResult, Script, cmd};
@@ -12,25 +12,25 @@ use std::time::Duration;
 const PREFIX: &str = "tidegate:mpath:";
 
 /// A server that takes longer does not answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Remembers a receiver (ARGV: key, address, seconds, name, now, most of each crowd) unless the name has another key (1),
-/// or a crowd of it is full (2, the last of them: 3). The crowds' names, from KEYS[2] on, are held by the seconds in which
+/// Remembers a receiver (ARGV: key, address, seconds, name, now, most of each quota) unless the name has another key (1),
+/// or a quota of it is full (2, the last of them: 3). The quotas' names, from KEYS[2] on, are held by the seconds in which
 /// they end.
 const PUT_RECEIVER: &str = "
 local held = redis.call('HGET', KEYS[1], 'key')
 if held and held ~= ARGV[1] then return 1 end
-for crowd = 2, #KEYS do
-    redis.call('ZREMRANGEBYSCORE', KEYS[crowd], '-inf', ARGV[5])
-    redis.call('ZREM', KEYS[crowd], ARGV[4])
-    if redis.call('ZCARD', KEYS[crowd]) >= tonumber(ARGV[4 + crowd]) then
-        if crowd == #KEYS then return 3 end
+for quota = 2, #KEYS do
+    redis.call('ZREMRANGEBYSCORE', KEYS[quota], '-inf', ARGV[5])
+    redis.call('ZREM', KEYS[quota], ARGV[4])
+    if redis.call('ZCARD', KEYS[quota]) >= tonumber(ARGV[4 + quota]) then
+        if quota == #KEYS then return 3 end
         return 2
     end
 end
-for crowd = 2, #KEYS do
-    redis.call('ZADD', KEYS[crowd], ARGV[5] + ARGV[3], ARGV[4])
-    redis.call('EXPIRE', KEYS[crowd], ARGV[3])
+for quota = 2, #KEYS do
+    redis.call('ZADD', KEYS[quota], ARGV[5] + ARGV[3], ARGV[4])
+    redis.call('EXPIRE', KEYS[quota], ARGV[3])
 end
 redis.call('HSET', KEYS[1], 'key', ARGV[1], 'address', ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
@@ -40,7 +40,7 @@ return 0";
 const REMOVE_RECEIVER: &str = "
 if redis.call('HGET', KEYS[1], 'key') == ARGV[1] then
     redis.call('DEL', KEYS[1])
-    for crowd = 2, #KEYS do redis.call('ZREM', KEYS[crowd], ARGV[2]) end
+    for quota = 2, #KEYS do redis.call('ZREM', KEYS[quota], ARGV[2]) end
 end
 return 0";
 
@@ -89,9 +89,9 @@ impl Redis {
                 }
             }
         }
-        let mut connection = self.client.get_connection_with_timeout(PATIENCE)?;
-        connection.set_read_timeout(Some(PATIENCE))?;
-        connection.set_write_timeout(Some(PATIENCE))?;
+        let mut connection = self.client.get_connection_with_timeout(TIMEOUT)?;
+        connection.set_read_timeout(Some(TIMEOUT))?;
+        connection.set_write_timeout(Some(TIMEOUT))?;
         let answer = ask(&mut connection)?;
         *place = Some(connection);
         Ok(answer)
@@ -151,14 +151,14 @@ impl Store for Redis {
             .arg(seconds)
             .arg(name.to_string())
             .arg(unix_s);
-        for (crowd, most) in all_crowds(receiver.address) {
-            put.key(crowd).arg(most);
+        for (quota, most) in all_quotas(receiver.address) {
+            put.key(quota).arg(most);
         }
         let done: u8 = self.with(|connection| put.invoke(connection))?;
         Ok(match done {
             0 => Put::Done,
             1 => Put::Taken,
-            2 => Put::Crowded,
+            2 => Put::OverQuota,
             _ => return Err(StoreError::Full),
         })
     }
@@ -169,8 +169,8 @@ impl Store for Redis {
         remove
             .arg(HEXLOWER.encode(&receiver.key))
             .arg(name.to_string());
-        for (crowd, _) in all_crowds(receiver.address) {
-            remove.key(crowd);
+        for (quota, _) in all_quotas(receiver.address) {
+            remove.key(quota);
         }
         self.with(|connection| remove.invoke(connection))
     }
@@ -199,12 +199,12 @@ fn proxies() -> String {
     format!("{PREFIX}proxies")
 }
 
-/// Where the names are of a receiver's crowds, and how many each may have; everybody last.
-fn all_crowds(receiver: SocketAddr) -> impl Iterator<Item = (String, usize)> {
-    let crowds = crowds(receiver.ip()).into_iter();
+/// Where the names are of a receiver's quotas, and how many each may have; everybody last.
+fn all_quotas(receiver: SocketAddr) -> impl Iterator<Item = (String, usize)> {
+    let quotas = quotas(receiver.ip()).into_iter();
     let everybody = (String::from("all"), RECEIVERS);
-    let named = |(crowd, most)| (format!("{PREFIX}receivers:{crowd}"), most);
-    crowds.chain([everybody]).map(named)
+    let named = |(quota, most)| (format!("{PREFIX}receivers:{quota}"), most);
+    quotas.chain([everybody]).map(named)
 }
 
 fn entry(name: ReceiverId, ipv6: bool) -> String {

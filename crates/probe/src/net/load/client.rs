@@ -4,7 +4,7 @@ use super::super::budget::take;
 use super::super::client::{Direction, Failure};
 use super::super::seal::Key;
 use super::super::socket::now;
-use super::{FRAME, PASS_BYTES, Purpose, Wanted, is_patience, prepare, write_while};
+use super::{FRAME, PASS_BYTES, Purpose, Wanted, is_transient, prepare, write_while};
 use crate::analysis::responsiveness::{Kind, Probe};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -235,7 +235,7 @@ impl Shared {
             let length = match stream.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(length) => length,
-                Err(e) if is_patience(&e) => continue,
+                Err(e) if is_transient(&e) => continue,
                 Err(e) => return Err(e),
             };
             let first = (FRAME - taken % FRAME) % FRAME;
@@ -268,7 +268,7 @@ impl Shared {
                             let arrived = (count * FRAME) as u64;
                             self.carried.fetch_add(arrived, Relaxed);
                         }
-                        Err(e) if is_patience(&e) => {}
+                        Err(e) if is_transient(&e) => {}
                         Err(_) => return,
                     }
                 }

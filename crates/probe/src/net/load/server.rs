@@ -2,7 +2,7 @@
 
 use super::super::budget::{Budget, take};
 use super::super::seal::{Key, TAG, Window};
-use super::{FRAME, PASS_BYTES, Purpose, Wanted, is_patience, prepare, sleep_while, write_while};
+use super::{FRAME, PASS_BYTES, Purpose, Wanted, is_transient, prepare, sleep_while, write_while};
 use nix::sys::socket::{MsgFlags, recv};
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -206,7 +206,7 @@ fn end(mut stream: TcpStream, goes_on: impl Fn() -> bool) -> io::Result<()> {
         match stream.read(&mut asked) {
             Ok(0) => return Ok(()),
             Ok(_) => {}
-            Err(e) if is_patience(&e) => {}
+            Err(e) if is_transient(&e) => {}
             Err(e) => return Err(e),
         }
     }
@@ -221,7 +221,7 @@ fn take_in(mut stream: TcpStream, pass: &Pass, goes_on: impl Fn() -> bool) -> io
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(()),
             Ok(length) => part += length,
-            Err(e) if is_patience(&e) => continue,
+            Err(e) if is_transient(&e) => continue,
             Err(e) => return Err(e),
         }
         let frames = part / FRAME;

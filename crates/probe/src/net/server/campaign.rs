@@ -24,14 +24,14 @@ fn a_hundred_million_spoiled_packets_disturb_no_prober() {
 
 fn campaign(packets: u64) {
     let began = std::time::Instant::now();
-    let mut stage = Stranger::new();
+    let mut stranger = Stranger::new();
     for n in 0..packets {
-        stage.packet();
+        stranger.packet();
         // As the server does between what it takes at once.
         if n % AT_ONCE as u64 == 0 {
-            stage.server.forget();
-            stage.server.send();
-            stage.check();
+            stranger.server.forget();
+            stranger.server.send();
+            stranger.check();
         }
     }
     let Counters {
@@ -39,7 +39,7 @@ fn campaign(packets: u64) {
         sent_bytes,
         refused,
         ..
-    } = stage.server.counters();
+    } = stranger.server.counters();
     println!(
         "prober: {packets} packets in {:.0} s, {refused} refused; {sessions} sessions, {sent_bytes} bytes sent",
         began.elapsed().as_secs_f64(),

@@ -169,7 +169,7 @@ fn a_panic_of_any_thread_ends_the_server() {
         while !thread.is_finished() && since.elapsed() < Duration::from_secs(5) {
             if !by_tcp {
                 let mut client = self::client(address, &key);
-                let _ = client.as_mut().map(|client| client.say_start(few(1)));
+                let _ = client.as_mut().map(|client| client.send_start(few(1)));
             }
             std::thread::sleep(Duration::from_millis(50));
         }

@@ -76,7 +76,7 @@ fn what_does_not_come_in_time_is_lost() {
 #[test]
 fn a_sender_fills_a_hundred_milliseconds() {
     let mut sender = Sender::new([0; 8], at(0));
-    sender.hear(at(100), &forecast(3, 0));
+    sender.receive(at(100), &forecast(3, 0));
     let flight = sender.transmit(at(100));
     assert_eq!(flight.len(), 15);
     assert!(flight[..14].iter().all(|data| data.time_to_next.is_zero()));
@@ -93,13 +93,13 @@ fn a_sender_fills_a_hundred_milliseconds() {
 #[test]
 fn what_is_on_its_way_counts_as_queued() {
     let mut sender = Sender::new([0; 8], at(0));
-    sender.hear(at(100), &forecast(3, 0));
+    sender.receive(at(100), &forecast(3, 0));
     assert_eq!(sender.transmit(at(100)).len(), 15);
     // Of the 15 ten have arrived.
-    sender.hear(at(110), &forecast(3, 10));
+    sender.receive(at(110), &forecast(3, 10));
     assert_eq!(sender.transmit(at(110)).len(), 10);
     // News that know of less are old.
-    sender.hear(at(111), &forecast(30, 5));
+    sender.receive(at(111), &forecast(30, 5));
     assert_eq!(sender.transmit(at(111)).len(), 0);
 }
 
@@ -116,11 +116,11 @@ fn without_a_window_a_heartbeat_leaves_every_50_ms() {
 #[test]
 fn bytes_of_more_than_10_ms_ago_are_settled() {
     let mut sender = Sender::new([10; 8], at(0));
-    sender.hear(at(0), &forecast(1, 0));
+    sender.receive(at(0), &forecast(1, 0));
     assert_eq!(sender.transmit(at(0)).len(), 5);
-    sender.hear(at(5), &forecast(1, 5));
+    sender.receive(at(5), &forecast(1, 5));
     assert_eq!(sender.transmit(at(5))[0].settled, 0);
-    sender.hear(at(11), &forecast(1, 10));
+    sender.receive(at(11), &forecast(1, 10));
     // Those of 5 ms may still be under way.
     assert_eq!(sender.transmit(at(11))[0].settled, 5 * PACKET_BYTES);
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::cc::Window;
 use crate::cc::path::Gain;
-use crate::send::{Flight, RateSample};
+use crate::cc::{Flight, RateSample};
 use rand::RngExt;
 
 /// The pipe is full when the rate does not grow by this factor

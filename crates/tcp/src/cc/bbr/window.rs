@@ -2,8 +2,8 @@
 
 use super::{Bbr, HIGH_GAIN, INITIAL_CWND, MIN_CWND, Mode};
 use crate::cc::path::{Bandwidth, Gain};
+use crate::cc::{Flight, RateSample};
 use crate::cc::{Recovery, Window};
-use crate::send::{Flight, RateSample};
 use std::time::Duration;
 
 /// The round trip that is assumed before one is known.

@@ -1,9 +1,9 @@
 //! What follows from loss (§5.5.10), and taking it back (§5.5.11).
 
 use super::{Bbr3, Sample, State};
+use crate::cc::Flight;
 use crate::cc::path::{Bandwidth, Gain};
 use crate::cc::{LostSegment, Window};
-use crate::send::Flight;
 
 /// `LossThresh`: lost segments of those in flight that a probe may cost, in percent.
 const LOSS_PERCENT: u64 = 2;

@@ -2,9 +2,9 @@
 
 use super::loss::is_too_high;
 use super::{Bbr3, MIN_CWND, Sample, State};
+use crate::cc::Flight;
 use crate::cc::Window;
 use crate::cc::path::{Bandwidth, Gain};
-use crate::send::Flight;
 use rand::RngExt;
 use std::time::Duration;
 use tidegate_time::Instant;

@@ -1,7 +1,7 @@
 //! What an ACK says of the path, and the largest rates of late.
 
+use crate::cc::RateSample;
 use crate::cc::path::{Bandwidth, Bubble};
-use crate::send::RateSample;
 use std::time::Duration;
 
 /// A rate sample as the draft has it (§2.3).

@@ -2,9 +2,9 @@
 
 use super::loss::{Bounds, is_too_high};
 use super::{Bbr3, MIN_CWND, MIN_RTT_WINDOW, PROBE_RTT_CWND_GAIN, PROBE_RTT_TIME, Sample, State};
+use crate::cc::Flight;
 use crate::cc::path::Gain;
 use crate::cc::{Recovery, Window};
-use crate::send::Flight;
 
 /// The pipe is full when the rate does not grow by this factor in so many rounds.
 const FULL_GROWTH: Gain = Gain::ratio(5, 4);

@@ -1,9 +1,9 @@
 //! From the model to a pacing rate and a window (§5.6).
 
 use super::{Bbr3, MIN_CWND, Sample, State};
+use crate::cc::Flight;
 use crate::cc::path::{Bandwidth, Gain};
 use crate::cc::{Recovery, Window};
-use crate::send::Flight;
 use std::time::Duration;
 
 /// The round trip that is assumed before one is known.

@@ -13,7 +13,7 @@
 
 use super::super::Window;
 use super::super::jiffies::{micros, micros_of};
-use crate::send::Flight;
+use crate::cc::Flight;
 
 /// Below this window, in segments, nothing is concluded (`hystart_low_window`).
 const LOW_WINDOW: u32 = 16;

@@ -3,7 +3,7 @@
 //! a lost segment's data are sent again as any other. All of it in virtual time.
 
 use crate::cc::{CongestionControl, Event, LostSegment, Recovery, Window};
-use crate::send::{Flight, RateSample};
+use crate::cc::{Flight, RateSample};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tidegate_time::Instant;

@@ -2,7 +2,7 @@
 
 use super::super::{AckSample, CongestionControl, Event, Recovery, Window};
 use crate::Timestamps;
-use crate::send::Flight;
+use crate::cc::Flight;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tidegate_time::Instant;

@@ -217,11 +217,11 @@ fn dctcp_learns_how_many_were_marked_without_a_counter() {
 struct Still;
 
 impl cc::CongestionControl for Still {
-    fn ssthresh(&mut self, w: &cc::Window, _f: &crate::send::Flight) -> u32 {
+    fn ssthresh(&mut self, w: &cc::Window, _f: &cc::Flight) -> u32 {
         w.cwnd
     }
 
-    fn cong_avoid(&mut self, _w: &mut cc::Window, _f: &crate::send::Flight, _acked: u32) {}
+    fn cong_avoid(&mut self, _w: &mut cc::Window, _f: &cc::Flight, _acked: u32) {}
 }
 
 /// It has the ECN that it needs, though its configuration asks for none, and its data have its codepoint.

@@ -3,12 +3,17 @@ use std::time::Duration;
 
 /// Counts everything again.
 pub(in crate::send) fn verify(board: &Scoreboard) {
-    let count = |tag| board.queue.iter().filter(|s| s.tags.has(tag)).count() as u32;
+    let count = |tag| {
+        board
+            .numbers()
+            .filter(|&n| board.get(n).tags.has(tag))
+            .count() as u32
+    };
     assert_eq!(board.sacked, count(Tags::SACKED));
     assert_eq!(board.lost, count(Tags::LOST));
     assert_eq!(board.refused, count(Tags::REFUSED));
     assert_eq!(board.retrans, count(Tags::RETRANS));
-    assert_eq!(board.linked, count(Tags::LINKED));
+    assert_eq!(board.order.end().0, count(Tags::LINKED));
     let holes: Vec<u32> = board
         .numbers()
         .filter(|&n| board.get(n).tags.is_hole())
@@ -35,14 +40,15 @@ fn verify_order(board: &Scoreboard) {
         let sent = board.get(number);
         assert!(sent.tags.has(Tags::LINKED));
         assert!(sent.at >= time, "the order by time");
-        assert_eq!(sent.earlier, last.unwrap_or(number));
+        assert_eq!(sent.links.earlier(), last.unwrap_or(number));
         time = sent.at;
         last = Some(number);
         seen += 1;
         next = board.later(number);
     }
-    assert_eq!(seen, board.linked);
-    assert!(last.is_none_or(|last| last == board.newest));
+    let (linked, newest) = board.order.end();
+    assert_eq!(seen, linked);
+    assert!(last.is_none_or(|last| last == newest));
 }
 
 fn at(ms: u64) -> Instant {
@@ -50,7 +56,17 @@ fn at(ms: u64) -> Instant {
 }
 
 fn board(segments: u32) -> Scoreboard {
-    let mut board = Scoreboard::new(1);
+    numbered(segments, 0)
+}
+
+/// The same, whose numbers begin at `first`.
+fn numbered(segments: u32, first: u32) -> Scoreboard {
+    let mut board = Scoreboard {
+        queue: Queue::numbered(1, first),
+        hole_hint: first,
+        ..Scoreboard::new(1)
+    };
+    board.acknowledge(1);
     for n in 0..segments {
         board.push(1000, at(n.into()), Snapshot::default());
     }
@@ -79,18 +95,7 @@ fn offsets_beyond_32_bits() {
 
 #[test]
 fn numbers_wrap() {
-    let mut board = board(3);
-    board.first = u32::MAX - 1;
-    board.oldest = board.first;
-    board.newest = board.first.wrapping_add(2);
-    board.hole_hint = board.first;
-    for number in board.numbers() {
-        let (earlier, later) = (number.wrapping_sub(1), number.wrapping_add(1));
-        let ends = (number == board.oldest, number == board.newest);
-        let sent = board.get_mut(number);
-        sent.earlier = if ends.0 { number } else { earlier };
-        sent.later = if ends.1 { number } else { later };
-    }
+    let mut board = numbered(3, u32::MAX - 1);
     verify(&board);
     assert_eq!(board.after_last(), 1);
     board.mark_lost(0, false);
@@ -100,7 +105,7 @@ fn numbers_wrap() {
         verify(&board);
         assert_eq!(board.len(), left);
     }
-    assert_eq!((board.first, board.lost), (1, 0));
+    assert_eq!((board.first(), board.lost), (1, 0));
 }
 
 #[test]
@@ -150,10 +155,10 @@ fn only_what_a_timeout_marked_is_watched_again_after_undoing() {
 #[test]
 fn sacked_segments_leave_the_order_and_raise_the_highest() {
     let mut board = board(5);
-    assert_eq!(board.highest_sacked(1), 1);
+    assert_eq!(board.highest_sacked(), 1);
     for (number, highest) in [(2, 3001), (4, 5001), (3, 5001)] {
         board.retag(number, Tags::SACKED);
-        assert_eq!(board.highest_sacked(1), highest);
+        assert_eq!(board.highest_sacked(), highest);
         verify(&board);
     }
     assert_eq!(board.get(0).at + Duration::from_millis(1), board.get(1).at);

@@ -20,7 +20,7 @@ fn on_credit() -> Script {
         window: 10 * MSS,
         ..Setup::default()
     });
-    s.sender.window.cwnd = 100;
+    s.sender.congestion.window_mut().cwnd = 100;
     s.window = 10 * MSS;
     s.told(0, 800, 0);
     s.write(100 * MSS);
@@ -101,12 +101,12 @@ fn what_was_refused_leaves_again_and_is_no_congestion() {
 fn a_reader_that_is_gone_is_probed() {
     let mut s = overflown();
     // Nor is it lowered for being idle.
-    s.sender.slow_start_after_idle = false;
+    s.sender.validation = Validation::new(false, 10);
     let mut refused = 0;
     let mut rounds = Vec::new();
     for round in 2..8 {
         s.at(round * 110);
-        let out = s.sender.in_flight();
+        let out = s.sender.board.in_flight();
         for _ in 0..out {
             refused += 1;
             s.told(10, 0, refused).ack(10, &[]);

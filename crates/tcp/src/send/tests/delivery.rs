@@ -186,7 +186,7 @@ impl World {
     /// Nothing leaves for the first time beyond the window that the peer announced last.
     fn check_window(&self, highest: u64, segment: &Transmission) {
         let end = segment.offset + u64::from(segment.len) + u64::from(segment.fin);
-        let edge = self.sender.una + self.sender.peer_window;
+        let edge = self.sender.una() + self.sender.peer.size();
         assert!(end <= highest || end <= edge, "{segment:?} beyond {edge}");
     }
 
@@ -231,10 +231,10 @@ impl World {
 
     /// New data after an ACK never exceed the congestion window.
     fn new_data_respect_the_window(&mut self) {
-        let cwnd = self.sender.window.cwnd;
-        let prior = self.sender.in_flight();
+        let cwnd = self.sender.congestion.cwnd();
+        let prior = self.sender.board.in_flight();
         self.drain();
-        assert!(self.sender.in_flight() <= cwnd.max(prior));
+        assert!(self.sender.board.in_flight() <= cwnd.max(prior));
     }
 
     /// Until the FIN is acknowledged; the simulated seconds that took.

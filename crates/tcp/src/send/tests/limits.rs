@@ -18,7 +18,7 @@ fn nothing_leaves_beyond_the_peers_window() {
     let lens: Vec<u32> = s.log.iter().map(|(_, segment)| segment.len).collect();
     assert_eq!(lens, [1000]);
     s.log.clear();
-    s.sender.nodelay = true;
+    s.sender.outbox.set_nodelay();
     // 999 more: less than a segment is no room.
     s.window = 4499;
     s.at(110).ack(1, &[]);

@@ -59,9 +59,10 @@ fn prr_below_the_threshold_conserves_packets_or_catches_up() {
     // Pipe 4 of 10 allowed: with further losses as much as was delivered (PRR-CRB) …
     let mut prr = Prr::default();
     assert_eq!(prr.window(&w, 4, 2, false), 6);
-    prr.out += 2;
+    prr.sent();
+    prr.sent();
     assert_eq!(prr.window(&w, 4, 1, false), 5);
-    prr.out += 1;
+    prr.sent();
     // … and on an ACK that advances without losses one more (PRR-SSRB).
     assert_eq!(prr.window(&w, 4, 1, true), 6);
     // Never beyond the threshold.
@@ -92,7 +93,7 @@ fn reordering_within_the_window_is_no_loss() {
     assert_eq!(s.sent(), []);
     let info = s.info();
     assert_eq!((info.recovery, info.retransmits), (Recovery::Open, 0));
-    assert!(s.sender.episode.reordering_seen);
+    assert!(s.sender.reordering.seen());
 }
 
 #[test]
@@ -145,15 +146,15 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
 fn sacks_that_repeat_what_is_known_change_nothing() {
     let mut s = Script::with_segments(20);
     s.at(100).ack(0, &[(5, 6), (3, 4), (1, 2)]);
-    let (flight, delivered) = (s.info().in_flight, s.sender.rate.delivered);
+    let (flight, delivered) = (s.info().in_flight, s.sender.rate.delivered());
     s.sent();
     s.ack(0, &[(5, 6), (3, 4), (1, 2)])
         .ack(0, &[(3, 4), (1, 2)]);
-    assert_eq!(s.sender.rate.delivered, delivered);
+    assert_eq!(s.sender.rate.delivered(), delivered);
     assert_eq!(s.info().in_flight, flight);
     // One that grows to both sides.
     s.ack(0, &[(2, 8)]);
-    assert_eq!(s.sender.rate.delivered, delivered + 4);
+    assert_eq!(s.sender.rate.delivered(), delivered + 4);
 }
 
 #[test]
@@ -223,7 +224,7 @@ fn an_ack_with_data_or_a_new_window_is_no_duplicate() {
         s.ack(0, &[]);
     }
     assert_eq!(s.sent(), []);
-    assert_eq!(s.sender.duplicate_acks, 0);
+    assert_eq!(s.sender.board.duplicate_acks(), 0);
 }
 
 #[test]

@@ -34,11 +34,11 @@ impl CongestionControl for Listener {
 fn listening(rate: Option<u64>) -> (Script, Arc<Mutex<Vec<RateSample>>>) {
     let samples = Arc::default();
     let mut s = Script::new(Setup::default());
-    s.sender.cc = Box::new(Listener {
+    s.sender.congestion.replace(Box::new(Listener {
         rate,
         samples: Arc::clone(&samples),
-    });
-    s.sender.window.pacing_rate = rate;
+    }));
+    s.sender.congestion.window_mut().pacing_rate = rate;
     (s, samples)
 }
 
@@ -70,7 +70,7 @@ fn compressed_acks_do_not_pretend_to_a_higher_rate() {
     s.write(1000 * MSS);
     for bunch in 1..=5 {
         s.at(100 * bunch + 100);
-        let from = s.sender.una / MSS;
+        let from = s.sender.una() / MSS;
         let to = (50 * bunch).min(s.sender.next() / MSS);
         s.ack_each(from, to);
     }
@@ -117,7 +117,7 @@ fn pacing_spreads_all_but_the_first_ten_segments() {
     // 1000 bytes every 2 ms, two at a time; 1000 bytes every 10 ms, one at a time.
     for (rate, ms, train) in [(500_000, 2, 2), (100_000, 10, 1)] {
         let (mut s, _) = listening(Some(rate));
-        s.sender.window.cwnd = 100;
+        s.sender.congestion.window_mut().cwnd = 100;
         s.write(30 * MSS);
         s.at(21 * ms);
         let times: Vec<u64> = s.sent_at().iter().map(|&(ms, _)| ms).collect();
@@ -130,7 +130,7 @@ fn pacing_spreads_all_but_the_first_ten_segments() {
 #[test]
 fn pacing_makes_up_for_a_late_start_by_half_a_gap() {
     let (mut s, _) = listening(Some(500_000));
-    s.sender.window.cwnd = 100;
+    s.sender.congestion.window_mut().cwnd = 100;
     s.write(12 * MSS);
     s.at(50);
     s.sent();
@@ -144,7 +144,7 @@ fn pacing_makes_up_for_a_late_start_by_half_a_gap() {
 fn a_window_that_is_paced_leaves_within_four_fifths_of_a_round_trip() {
     for (paced, last_ms) in [(false, 100), (true, 100 + 76)] {
         let mut s = Script::new(Setup::default());
-        s.sender.paced = paced;
+        s.sender.pacing.set_by_window(paced);
         s.write(1000 * MSS);
         s.sent();
         s.at(100).ack(10, &[]);

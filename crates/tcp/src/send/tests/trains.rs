@@ -4,8 +4,8 @@ use super::*;
 /// that window, one segment each millisecond.
 fn under_way(cwnd: u32) -> Script {
     let mut s = Script::new(Setup::default());
-    s.sender.window.ssthresh = 1;
-    s.sender.window.cwnd = cwnd;
+    s.sender.congestion.window_mut().ssthresh = 1;
+    s.sender.congestion.window_mut().cwnd = cwnd;
     for segment in 0..u64::from(cwnd) {
         s.at(segment).write(MSS);
     }
@@ -35,8 +35,8 @@ fn a_single_segment_waits_for_a_second_while_acks_keep_coming() {
 fn nothing_waits_if_the_next_ack_is_far_or_a_third_of_the_window_is_free() {
     // The oldest segment left 30 ms ago: its ACK is due in 70.
     let mut s = Script::new(Setup::default());
-    s.sender.window.ssthresh = 1;
-    s.sender.window.cwnd = 20;
+    s.sender.congestion.window_mut().ssthresh = 1;
+    s.sender.congestion.window_mut().cwnd = 20;
     s.write(20 * MSS);
     s.sent();
     s.write(1000 * MSS);
@@ -55,8 +55,8 @@ fn trains_carry_a_millisecond_of_what_linux_would_pace() {
             rtt_ms: Some(rtt_ms),
             ..Setup::default()
         });
-        s.sender.window.cwnd = cwnd;
-        s.sender.window.ssthresh = ssthresh;
+        s.sender.congestion.window_mut().cwnd = cwnd;
+        s.sender.congestion.window_mut().ssthresh = ssthresh;
         s.sender.train_segments()
     };
     // 1.2 windows in a round trip, 2⁻¹⁰ s of it: 1000 · 1.2 / 0.1 / 1024 = 11.7.

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tidegate_lab::{EmulatedHosts, IpVersion, Namespace, Pattern};
 
 /// No call may block for longer: the connection is stuck.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bytes of a connection, one way: from a page's icon to a picture, as many small as large.
 const SMALLEST: f64 = 100.0;
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 const PAUSES: u32 = 20;
 
 /// How soon the server notices that all is over.
-const LOOK_MS: u8 = 50;
+const POLL_INTERVAL_MS: u8 = 50;
 
 /// Bytes of one write.
 const CHUNK: usize = 16 << 10;
@@ -49,7 +49,7 @@ pub struct Tally {
     pub paused: AtomicU64,
     /// A byte was wrong, missing or too much.
     pub damaged: AtomicU64,
-    /// Nothing happened for [`PATIENCE`].
+    /// Nothing happened for [`TIMEOUT`].
     pub stuck: AtomicU64,
     /// Anything else.
     pub failed: AtomicU64,
@@ -189,7 +189,7 @@ pub fn be_client(
 }
 
 fn order_from(to: SocketAddr, order: Order, pauses: bool) -> Result<()> {
-    let mut stream = TcpStream::connect_timeout(&to, PATIENCE).context("cannot connect")?;
+    let mut stream = TcpStream::connect_timeout(&to, TIMEOUT).context("cannot connect")?;
     prepare(&stream)?;
     if pauses {
         setsockopt(&stream, sockopt::RcvBuf, &SMALL_BUFFER)?;
@@ -218,7 +218,7 @@ pub fn serve(listeners: &Listeners, tally: &Tally, over: &AtomicBool) -> Result<
                 .0
                 .each_ref()
                 .map(|l| PollFd::new(l.as_fd(), PollFlags::POLLIN));
-            poll(&mut fds, PollTimeout::from(LOOK_MS))?;
+            poll(&mut fds, PollTimeout::from(POLL_INTERVAL_MS))?;
             for listener in &listeners.0 {
                 while let Ok((stream, _)) = listener.accept() {
                     scope.spawn(move || {
@@ -246,8 +246,8 @@ fn answer(mut stream: TcpStream) -> Result<()> {
 }
 
 fn prepare(stream: &TcpStream) -> Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     Ok(stream.set_nodelay(true)?)
 }
 

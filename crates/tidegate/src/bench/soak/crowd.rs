@@ -3,7 +3,7 @@
 //! There may be more of them than a process may have descriptors: each part of the crowd has a thread for either end, with a table
 //! of descriptors of its own.
 
-use super::connections::{PATIENCE, Tally};
+use super::connections::{TIMEOUT, Tally};
 use anyhow::{Context, Result, ensure};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -239,7 +239,7 @@ async fn be_idle(
     if *over.borrow() {
         return Ok(());
     }
-    let mut stream = timeout(PATIENCE, TcpStream::connect(to))
+    let mut stream = timeout(TIMEOUT, TcpStream::connect(to))
         .await
         .map_err(std::io::Error::from)?
         .context("cannot connect")?;
@@ -264,7 +264,7 @@ async fn be_idle(
 async fn say(stream: &mut TcpStream, word: Word) -> Result<()> {
     let mut answer = Word::default();
     stream.write_all(&word).await.context("cannot send")?;
-    timeout(PATIENCE, stream.read_exact(&mut answer))
+    timeout(TIMEOUT, stream.read_exact(&mut answer))
         .await
         .map_err(std::io::Error::from)
         .context("no answer")?

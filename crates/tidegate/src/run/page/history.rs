@@ -17,7 +17,7 @@ const STALE_US: u64 = 5 * SECOND_US;
 
 /// What there is to be seen at one moment. By [`tidegate_agent::Direction::ALL`] where there are two.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct Observation {
     /// When, in µs of a clock that goes on while the machine sleeps.
     pub at_us: u64,
     /// Nothing is steered at this moment, so that the difference can be told.
@@ -51,8 +51,8 @@ pub struct Point {
 /// All that is remembered.
 #[derive(Debug, Default)]
 pub struct History {
-    second: Option<Look>,
-    minute: Option<Look>,
+    second: Option<Observation>,
+    minute: Option<Observation>,
     /// Whether any look of the minute found that nothing was steered.
     passed: bool,
     seconds: VecDeque<Sample>,
@@ -67,29 +67,29 @@ pub struct Course<'a> {
 
 impl History {
     /// Takes the next look, a second after the one before or later.
-    pub fn note(&mut self, look: Look) {
+    pub fn note(&mut self, observation: Observation) {
         if let Some(before) = &self.second {
             keep(
                 &mut self.seconds,
                 SECONDS,
-                Sample::of(before, &look, look.passes),
+                Sample::of(before, &observation, observation.passes),
             );
         }
-        self.passed |= look.passes;
+        self.passed |= observation.passes;
         match &self.minute {
-            None => self.minute = Some(look.clone()),
-            Some(before) if look.at_us >= before.at_us + MINUTE_US => {
+            None => self.minute = Some(observation.clone()),
+            Some(before) if observation.at_us >= before.at_us + MINUTE_US => {
                 keep(
                     &mut self.minutes,
                     MINUTES,
-                    Sample::of(before, &look, self.passed),
+                    Sample::of(before, &observation, self.passed),
                 );
-                self.minute = Some(look.clone());
+                self.minute = Some(observation.clone());
                 self.passed = false;
             }
             Some(_) => {}
         }
-        self.second = Some(look);
+        self.second = Some(observation);
     }
 
     /// What a direction does now: its last sample, with the queue of the last second in which anything was measured.
@@ -124,7 +124,7 @@ fn keep(samples: &mut VecDeque<Sample>, most: usize, sample: Sample) {
 }
 
 impl Sample {
-    fn of(before: &Look, after: &Look, passes: bool) -> Self {
+    fn of(before: &Observation, after: &Observation, passes: bool) -> Self {
         let elapsed_us = after.at_us.saturating_sub(before.at_us).max(1);
         let point = |way: usize| {
             // An interface that went takes nothing with it; still, a number that fell is no news.

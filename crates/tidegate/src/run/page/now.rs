@@ -5,7 +5,7 @@ use super::verdict::{Verdict, label, queue};
 use crate::account::Account;
 use crate::run::what;
 use crate::snapshot::About;
-use crate::top::model::{Model, Wish};
+use crate::top::model::{Model, Selection};
 use crate::top::order::Order;
 use crate::top::row::{KindRow, PathRow, Row, Seen, State, endpoint};
 use serde::Serialize;
@@ -147,11 +147,11 @@ impl<'a> Now<'a> {
             let point = history.now(direction as usize, now_us);
             Way::of(model, direction, point)
         });
-        let wish = Wish {
+        let selection = Selection {
             order: Order::Rate,
-            ..Wish::default()
+            ..Selection::default()
         };
-        let rows = model.rows(&wish);
+        let rows = model.rows(&selection);
         let flows = rows.iter().take(FLOWS);
         Self {
             version: &about.version,
@@ -188,7 +188,7 @@ impl Way {
             p95_us,
             rate_bps: kinds.iter().map(|kind| kind.rate_bps).sum(),
             flows: model
-                .rows(&Wish::default())
+                .rows(&Selection::default())
                 .iter()
                 .filter(|r| live(r))
                 .count(),

@@ -1,6 +1,6 @@
 //! Whom the page is about: the agent, or in tests what stands for it.
 
-use super::history::Look;
+use super::history::Observation;
 use crate::account::Account;
 use crate::snapshot::{About, Shared, Snapshot};
 use anyhow::{Context, Result};
@@ -12,7 +12,7 @@ pub trait Source: Send + Sync + 'static {
     fn now_us(&self) -> u64;
 
     /// What is sampled every second: little, however many flows there are.
-    fn look(&self) -> Option<Result<Look>>;
+    fn observe(&self) -> Option<Result<Observation>>;
 
     /// Everything.
     fn snapshot(&self) -> Option<Result<Snapshot>>;
@@ -30,10 +30,10 @@ impl Source for Shared {
         now.tv_sec() as u64 * 1_000_000 + now.tv_nsec() as u64 / 1_000
     }
 
-    fn look(&self) -> Option<Result<Look>> {
+    fn observe(&self) -> Option<Result<Observation>> {
         self.with(|watched| {
             let histograms = watched.agent.histograms().context("read the histograms")?;
-            Ok(Look {
+            Ok(Observation {
                 at_us: self.now_us(),
                 passes: watched.about.passes,
                 queue_us: histograms.map(|h| h.queue_us),

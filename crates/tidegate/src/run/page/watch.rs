@@ -1,7 +1,7 @@
 //! Watches the agent for the page: a sample every second, and everything when somebody looks, once a second at most however
 //! many look.
 
-use super::history::{Course, History, Look};
+use super::history::{Course, History, Observation};
 use super::now::{Now, Summary};
 use super::source::Source;
 use crate::top::model::Model;
@@ -108,15 +108,15 @@ impl<S: Source> Watch<S> {
     }
 
     /// Takes a sample.
-    pub fn note(&self, look: Look) {
-        lock(&self.history).note(look);
+    pub fn note(&self, observation: Observation) {
+        lock(&self.history).note(observation);
     }
 
     /// A second is over. None: the agent has ended.
     fn step(&self) -> Option<()> {
         // One that could not be taken is missing, and the next one covers its time.
-        if let Ok(look) = self.source.look()? {
-            self.note(look);
+        if let Ok(observation) = self.source.observe()? {
+            self.note(observation);
         }
         let mut seen = lock(&self.seen);
         if seen.as_ref().is_some_and(|seen| seen.at.elapsed() > FORGET) {

@@ -12,7 +12,7 @@ const READERS: usize = 16;
 /// Answers at a time.
 const ANSWERS: usize = 2;
 /// A reader that does not take its answer is let go.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// All of them.
 #[derive(Debug, Default)]
@@ -129,7 +129,7 @@ impl Turn<'_> {
     /// # Errors
     /// `TimedOut` if it is not, or what the socket says.
     pub fn say(&self, mut stream: &UnixStream, mut bytes: &[u8]) -> io::Result<()> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while !bytes.is_empty() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {

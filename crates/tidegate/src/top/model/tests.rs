@@ -1,4 +1,4 @@
-use super::{Model, Wish};
+use super::{Model, Selection};
 use crate::snapshot::Snapshot;
 use crate::top::details;
 use crate::top::order::Order;
@@ -11,7 +11,7 @@ use tidegate_laws::Clocked;
 const SECOND: u64 = 1_000_000;
 
 fn shown(model: &Model) -> Vec<(u16, State)> {
-    let rows = model.rows(&Wish::default());
+    let rows = model.rows(&Selection::default());
     rows.iter().map(|r| (r.key.local.port, r.state)).collect()
 }
 
@@ -23,7 +23,7 @@ fn looks(looks: impl IntoIterator<Item = Snapshot>) -> Model {
 
 /// Rates of the rows that are shown, in kbit/s.
 fn rates(model: &Model) -> Vec<Option<u64>> {
-    let rows = model.rows(&Wish::default());
+    let rows = model.rows(&Selection::default());
     rows.iter()
         .map(|row| row.rate_bps.map(|bps| (bps / 1e3).round() as u64))
         .collect()
@@ -83,7 +83,7 @@ fn what_the_agent_has_forgotten_is_closed() {
     let mut model = looks([snapshot(START_US, vec![download(1, 9000, START_US)])]);
     model.update(snapshot(START_US + SECOND, vec![]));
     assert_eq!(shown(&model), [(1, State::Closed)]);
-    assert_eq!(model.rows(&Wish::default())[0].limit, Limit::Closed);
+    assert_eq!(model.rows(&Selection::default())[0].limit, Limit::Closed);
     model.update(snapshot(START_US + 20 * SECOND, vec![]));
     assert_eq!(shown(&model), []);
 }
@@ -116,12 +116,12 @@ fn rows_are_sorted_the_largest_first_and_what_is_not_known_last() {
     flows[0].rtt_us = Some(500_000);
     let model = looks([snapshot(START_US, flows)]);
     let ports = |order, reverse| {
-        let wish = Wish {
+        let selection = Selection {
             order,
             reverse,
-            ..Wish::default()
+            ..Selection::default()
         };
-        let rows = model.rows(&wish);
+        let rows = model.rows(&selection);
         rows.iter().map(|r| r.key.local.port).collect::<Vec<_>>()
     };
     assert_eq!(ports(Order::Queue, false), [3, 1, 2]);
@@ -167,9 +167,9 @@ fn of_what_has_no_window_only_bulk_is_a_row_unless_all_is_asked_for() {
     look.windowless = vec![quic(240_000, START_US), question];
     let model = looks([look]);
     assert_eq!(shown(&model), [(50_000, State::Live)]);
-    let all = Wish {
+    let all = Selection {
         all: true,
-        ..Wish::default()
+        ..Selection::default()
     };
     assert_eq!(model.rows(&all).len(), 2);
 }
@@ -180,7 +180,7 @@ fn programs_get_what_people_see_and_all_that_is_known() {
     look.left = vec![sealed(2400, START_US)];
     look.windowless = vec![quic(240_000, START_US)];
     let model = looks([look]);
-    let rows = model.rows(&Wish::default());
+    let rows = model.rows(&Selection::default());
     let json = serde_json::to_value(Report::new(&model, &rows)).unwrap();
     assert_eq!(json["version"], 3);
     assert_eq!(json["agent"]["law"], "tide");
@@ -248,7 +248,7 @@ fn what_is_held_is_a_row_like_those_with_a_window() {
         look
     };
     let model = looks([look(Some(held()))]);
-    let rows = model.rows(&Wish::default());
+    let rows = model.rows(&Selection::default());
     let row = rows[0];
     assert_eq!(row.limit, Limit::Hold(Holding::Held));
     assert!(row.is_steered() && row.why() == "QUIC held");
@@ -287,7 +287,7 @@ fn why_a_flow_is_not_held_takes_the_place_of_its_kind() {
     let hold = Some(HoldView::without_record(Holding::NotClocked));
     look.windowless = vec![WindowlessView { hold, ..way }];
     let model = looks([look]);
-    let rows = model.rows(&Wish::default());
+    let rows = model.rows(&Selection::default());
     assert!(rows[0].limit.is_left_alone() && !rows[0].is_steered());
     assert_eq!(rows[0].why(), "QUIC unclocked");
     assert_eq!((rows[0].queue_us(), rows[0].window_bytes()), (None, None));

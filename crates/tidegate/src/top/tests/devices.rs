@@ -4,7 +4,7 @@ use super::{START_US, download, snapshot};
 use crate::devices::DeviceView;
 use crate::snapshot::Snapshot;
 use crate::top::filter::Filter;
-use crate::top::model::{Model, Wish};
+use crate::top::model::{Model, Selection};
 use crate::top::once::table;
 use crate::top::order::Order;
 
@@ -65,23 +65,27 @@ fn a_device_has_what_its_flows_have_the_fastest_first() {
 #[test]
 fn rows_are_sorted_and_found_by_their_device() {
     let model = model();
-    let wish = Wish {
+    let selection = Selection {
         order: Order::Device,
-        ..Wish::default()
+        ..Selection::default()
     };
-    let ports: Vec<_> = model.rows(&wish).iter().map(|r| r.key.local.port).collect();
+    let ports: Vec<_> = model
+        .rows(&selection)
+        .iter()
+        .map(|r| r.key.local.port)
+        .collect();
     assert_eq!(ports, [4, 1, 2, 3, 5], "a stranger comes last");
-    let wish = Wish {
+    let selection = Selection {
         filter: Filter::new("TV"),
-        ..Wish::default()
+        ..Selection::default()
     };
-    assert_eq!(model.rows(&wish).len(), 2);
+    assert_eq!(model.rows(&selection).len(), 2);
 }
 
 #[test]
 fn a_table_names_them_where_shares_are_by_device() {
     let mut model = model();
-    let rows = |model: &Model| table(model, &model.rows(&Wish::default()), None);
+    let rows = |model: &Model| table(model, &model.rows(&Selection::default()), None);
     let text = rows(&model);
     assert!(text.contains("  tv: 2 flows, 5.0 Mb/s, "), "{text}");
     assert!(text.contains("DEVICE"), "{text}");

@@ -1,6 +1,6 @@
 use super::{START_US, download, quic, snapshot};
 use crate::top::filter::Filter;
-use crate::top::model::{Model, Wish};
+use crate::top::model::{Model, Selection};
 
 /// Ports of the local ends that `filter` admits, of a download and of QUIC.
 fn admitted(filter: &str) -> Vec<u16> {
@@ -8,11 +8,11 @@ fn admitted(filter: &str) -> Vec<u16> {
     let mut look = snapshot(START_US, vec![download(40_000, 9000, START_US)]);
     look.windowless = vec![quic(240_000, START_US)];
     model.update(look);
-    let wish = Wish {
+    let selection = Selection {
         filter: Filter::new(filter),
-        ..Wish::default()
+        ..Selection::default()
     };
-    let rows = model.rows(&wish);
+    let rows = model.rows(&selection);
     rows.iter().map(|row| row.key.local.port).collect()
 }
 

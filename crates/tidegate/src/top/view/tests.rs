@@ -25,7 +25,7 @@ fn press(view: &mut View, model: &Model, keys: &[KeyCode]) {
 
 /// The port of the flow that is selected.
 fn selected(view: &mut View, model: &Model) -> Option<u16> {
-    let rows = model.rows(&view.wish);
+    let rows = model.rows(&view.selection);
     let at = view.selected(&rows)?;
     view.has_selection().then(|| rows[at].key.local.port)
 }
@@ -60,7 +60,7 @@ fn where_the_selected_flow_goes_its_successor_is_selected() {
 fn a_filter_acts_as_it_is_typed_and_escape_brings_the_old_one_back() {
     let mut view = View::new(Order::Queue, "down", false);
     let model = model(1..=3);
-    let rows = |view: &View| model.rows(&view.wish).len();
+    let rows = |view: &View| model.rows(&view.selection).len();
     assert_eq!(rows(&view), 3);
     press(
         &mut view,
@@ -85,14 +85,14 @@ fn keys_choose_order_pause_and_end() {
     let mut view = View::default();
     let model = model(1..=3);
     press(&mut view, &model, &[KeyCode::Char('>'), KeyCode::Char(' ')]);
-    assert_eq!(view.wish.order, Order::Rtt);
+    assert_eq!(view.selection.order, Order::Rtt);
     assert!(view.paused);
     press(
         &mut view,
         &model,
         &[KeyCode::Char('<'), KeyCode::Char('<'), KeyCode::Char('p')],
     );
-    assert_eq!(view.wish.order, Order::Group);
+    assert_eq!(view.selection.order, Order::Group);
     assert!(!view.paused);
     let key = |code, modifiers| KeyEvent::new(code, modifiers);
     let quit = key(KeyCode::Char('q'), KeyModifiers::NONE);

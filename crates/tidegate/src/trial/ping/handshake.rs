@@ -1,6 +1,6 @@
 //! TCP's handshake: how long a connection takes to open, or to be refused.
 
-use super::{PATIENCE, Questions, Step, note};
+use super::{Questions, Step, TIMEOUT, note};
 use nix::errno::Errno;
 use nix::sys::socket::sockopt::{BindToDevice, SendTimeout};
 use nix::sys::socket::{
@@ -55,7 +55,7 @@ fn open(to: SocketAddr, interface: &str) -> Result<(), Errno> {
     setsockopt(
         &socket,
         SendTimeout,
-        &TimeVal::seconds(PATIENCE.as_secs() as i64),
+        &TimeVal::seconds(TIMEOUT.as_secs() as i64),
     )?;
     connect(socket.as_raw_fd(), &SockaddrStorage::from(to))
 }

@@ -1,8 +1,8 @@
 //! What arrives.
 
-use super::{State, wake};
+use super::{KEEP_ALIVE, State, wake};
 use crate::connection::ConnectionError;
-use crate::connection::liveness::Parting;
+use crate::connection::shutdown::Shutdown;
 use crate::rejected::Rejected;
 use crate::session::Refused;
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ impl State {
         plain: &[u8],
         rejected: &mut Rejected,
     ) {
-        self.liveness.hear(now);
+        self.liveness.receive(now);
         match wire::parse(plain) {
             Ok(Packet::Data { data, payload, .. }) => {
                 let direct = data.path == PathId::DIRECT;
@@ -53,7 +53,7 @@ impl State {
     }
 
     fn receive_data(&mut self, now: Instant, data: &Data, payload: &[u8], rejected: &mut Rejected) {
-        if self.parting.is_some() {
+        if self.shutdown.is_some() {
             return;
         }
         match self.receiver.receive(now, data) {
@@ -79,7 +79,7 @@ impl State {
             .next()
             .map_or(0, |direct| direct.delivered);
         let timeouts = self.sender.info().timeouts;
-        self.suspicion.note(delivered, timeouts);
+        self.black_hole.note(delivered, timeouts);
         self.release(before);
     }
 
@@ -100,22 +100,22 @@ impl State {
 
     fn receive_control(&mut self, now: Instant, control: Control) {
         match control {
-            Control::Ping(number) => self.say(Control::Pong(number)),
-            Control::Pong(0) => self.suspicion.answered(),
+            Control::Ping(number) => self.send_control(Control::Pong(number)),
+            Control::Pong(KEEP_ALIVE) => self.black_hole.answered(),
             Control::Pong(size) => self.mtu.answered(size as usize),
             Control::Close(read) => self.receive_close(now, read),
             // Only an answer: else the application would wait for ever, without an error.
-            Control::Closed if self.parting.is_some() => self.parting = Some(Parting::over()),
+            Control::Closed if self.shutdown.is_some() => self.shutdown = Some(Shutdown::done()),
             Control::Closed => {}
         }
     }
 
     /// The peer has closed. Its message also acknowledges what it had read. If this end is closing, too, it need not
-    /// repeat that: the peer may forget the connection as soon as it has its answer.
+    /// repeat that: the peer may remove the connection as soon as it has its answer.
     fn receive_close(&mut self, now: Instant, read: u64) {
-        self.say(Control::Closed);
-        if let Some(parting) = &mut self.parting {
-            parting.hear(now);
+        self.send_control(Control::Closed);
+        if let Some(shutdown) = &mut self.shutdown {
+            shutdown.peer_closed(now);
             return;
         }
         self.receive_feedback(
@@ -126,6 +126,6 @@ impl State {
             },
         );
         self.fail(ConnectionError::Closed);
-        self.parting = Some(Parting::gone(now));
+        self.shutdown = Some(Shutdown::draining(now));
     }
 }

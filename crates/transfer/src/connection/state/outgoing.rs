@@ -1,10 +1,11 @@
 //! What is sent, and when.
 
-use super::{State, wake};
+use super::{KEEP_ALIVE, State, wake};
 use crate::connection::ConnectionError;
-use crate::connection::liveness::{Parting, Silence};
+use crate::connection::liveness::Idle;
+use crate::connection::shutdown::Shutdown;
 use crate::endpoint::Batch;
-use crate::mtu::Look;
+use crate::mtu::PathCheck;
 use tidegate_mpath::wire::{
     CONTROL_HEADER, Control, SEAL, write_control, write_data, write_feedback,
 };
@@ -31,7 +32,7 @@ impl State {
             batch.push_alone(self.peer, |out| session.seal(plain, out));
             return true;
         }
-        if self.parting.is_some() {
+        if self.shutdown.is_some() {
             return false;
         }
         if let Some(feedback) = self.receiver.transmit(now) {
@@ -57,8 +58,8 @@ impl State {
 
     /// When to call [`Self::expire`].
     pub fn timeout(&self) -> Instant {
-        if let Some(parting) = &self.parting {
-            return parting.timeout();
+        if let Some(shutdown) = &self.shutdown {
+            return shutdown.timeout();
         }
         [
             self.sender.timeout(),
@@ -72,38 +73,38 @@ impl State {
 
     /// Time has passed.
     pub fn expire(&mut self, now: Instant) {
-        if let Some(parting) = &mut self.parting {
-            if parting.says(now) {
+        if let Some(shutdown) = &mut self.shutdown {
+            if shutdown.sends_close(now) {
                 let read = self.receiver.next();
-                self.say(Control::Close(read));
+                self.send_control(Control::Close(read));
             }
             return;
         }
-        match self.liveness.look(now) {
-            Silence::TooLong => {
-                let vanished = ConnectionError::Vanished(self.liveness.idle_timeout());
-                return self.abandon(vanished);
+        match self.liveness.check(now) {
+            Idle::TimedOut => {
+                let error = ConnectionError::IdleTimeout(self.liveness.idle_timeout());
+                return self.abort(error);
             }
-            Silence::Long => self.say(Control::Ping(0)),
-            Silence::Short => {}
+            Idle::KeepAlive => self.send_control(Control::Ping(KEEP_ALIVE)),
+            Idle::Shortly => {}
         }
-        if self.session.is_worn_out() {
-            return self.abandon(ConnectionError::WornOut);
+        if self.session.is_exhausted() {
+            return self.abort(ConnectionError::KeyExhausted);
         }
         for size in self.mtu.probes(now) {
             self.controls.push_back((Control::Ping(size as u64), size));
         }
         self.sender.expire(now);
-        self.suspect_size(now);
+        self.detect_black_hole(now);
     }
 
-    fn suspect_size(&mut self, now: Instant) {
-        match self.suspicion.look(self.sender.info().timeouts) {
-            Look::BlackHole if self.mtu.shrink() => {
-                self.fail(ConnectionError::Shrunk);
-                self.parting = Some(Parting::going(now));
+    fn detect_black_hole(&mut self, now: Instant) {
+        match self.black_hole.check(self.sender.info().timeouts) {
+            PathCheck::BlackHole if self.mtu.reset() => {
+                self.fail(ConnectionError::BlackHole);
+                self.shutdown = Some(Shutdown::closing(now));
             }
-            Look::Ask => self.say(Control::Ping(0)),
+            PathCheck::Probe => self.send_control(Control::Ping(KEEP_ALIVE)),
             _ => {}
         }
     }

@@ -21,19 +21,19 @@ fn connection() -> State {
     State::new(Instant::ZERO, parameters)
 }
 
-/// Such a connection would be forgotten, and whoever reads from it never roused.
+/// Such a connection would be removed, and whoever reads from it never woken.
 #[test]
-fn an_answer_to_no_farewell_ends_nothing() {
+fn an_answer_to_no_close_message_ends_nothing() {
     let mut state = connection();
     let (now, peer) = (Instant::ZERO, state.peer);
     let mut closed = Vec::new();
     write_control(&mut closed, 1, Control::Closed);
-    let hear = |state: &mut State| {
+    let receive = |state: &mut State| {
         state.receive_plain(now, peer, 0, &closed, &mut Rejected::default());
     };
-    hear(&mut state);
+    receive(&mut state);
     assert!(!state.is_over(now));
     state.close(now);
-    hear(&mut state);
+    receive(&mut state);
     assert!(state.is_over(now));
 }

@@ -34,18 +34,18 @@ fn campaign(packets: u64) {
         .unwrap();
     let _inside = runtime.enter();
     let began = std::time::Instant::now();
-    let mut stage = Stage::new();
+    let mut testbed = Testbed::new();
     for n in 0..packets {
-        stage.packet();
+        testbed.packet();
         if n % AT_ONCE == 0 {
-            stage.turn();
+            testbed.turn();
         }
     }
     let (took, refused) = (
         began.elapsed().as_secs_f64(),
-        *stage.rejected.lock().unwrap(),
+        *testbed.rejected.lock().unwrap(),
     );
-    let connections = stage.connections;
+    let connections = testbed.connections;
     println!("mPath: {packets} packets in {took:.0} s, {connections} connections, {refused:?}");
     assert!(connections > 1);
     // Each reason is met, so that what is behind it was reached.
@@ -62,7 +62,7 @@ fn campaign(packets: u64) {
     }
 }
 
-struct Stage {
+struct Testbed {
     spoiler: Spoiler,
     driver: Driver,
     rejected: Arc<Mutex<Rejected>>,
@@ -78,7 +78,7 @@ struct Stage {
     plain: Vec<u8>,
 }
 
-impl Stage {
+impl Testbed {
     fn new() -> Self {
         let identity = Identity::generate();
         let token = Token::new(&identity, Vec::new(), None);
@@ -152,7 +152,7 @@ impl Stage {
         let initiator = Initiator::new(&self.token, self.spoiler.number()).unwrap();
         let core = &mut self.driver.core;
         let (now, identity) = (core.clock.now(), core.identity.as_ref().expect("one"));
-        let Ok(packet) = core.half_open.greet(now, identity, &initiator.hello()) else {
+        let Ok(packet) = core.half_open.answer(now, identity, &initiator.hello()) else {
             // Others have all places, and would have them for ten seconds.
             core.half_open = HalfOpen::default();
             return;
@@ -163,7 +163,7 @@ impl Stage {
         self.session = initiator.finish(answer.message).ok();
     }
 
-    /// A greeting, of which the proof may be right.
+    /// A hello, of which the proof may be right.
     fn hello(&mut self) {
         let connection = self.spoiler.number();
         // To make one takes a hundred times as long as all else; once in a while it is.

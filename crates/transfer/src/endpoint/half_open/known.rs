@@ -1,4 +1,4 @@
-//! Greetings that have been answered, so that a recorded one is refused.
+//! Hellos that have been answered, so that a recorded one is refused.
 
 use std::collections::{HashSet, VecDeque};
 use tidegate_mpath::wire::PROOF;

@@ -8,54 +8,54 @@ fn there_is_room_for_so_many_and_time_makes_more() {
     let identity = Identity::generate();
     let token = Token::new(&identity, Vec::new(), None);
     let mut half_open = HalfOpen::default();
-    let mut greet = |now, connection| {
+    let mut answer_to = |now, connection| {
         let initiator = Initiator::new(&token, connection).unwrap();
-        let answer = half_open.greet(now, &identity, &initiator.hello());
+        let answer = half_open.answer(now, &identity, &initiator.hello());
         answer.map(<[u8]>::len)
     };
     for connection in 0..MOST as u64 {
         // Nobody is made to send more than he gets.
-        assert!(greet(Instant::ZERO, connection).unwrap() < mtu::BASE);
+        assert!(answer_to(Instant::ZERO, connection).unwrap() < mtu::BASE);
     }
-    assert_eq!(greet(Instant::ZERO, 1000), Err(Unanswered::Crowded));
-    assert!(greet(Instant::ZERO + LIFETIME, 1000).is_ok());
+    assert_eq!(answer_to(Instant::ZERO, 1000), Err(Unanswered::Full));
+    assert!(answer_to(Instant::ZERO + LIFETIME, 1000).is_ok());
 }
 
 #[test]
-fn a_repeated_greeting_has_the_same_answer_and_another_has_none() {
+fn a_repeated_hello_has_the_same_answer_and_another_has_none() {
     let identity = Identity::generate();
     let token = Token::new(&identity, Vec::new(), None);
     let mut half_open = HalfOpen::default();
     let initiator = Initiator::new(&token, 1).unwrap();
-    let mut greet = |initiator: &Initiator| {
-        let answer = half_open.greet(Instant::ZERO, &identity, &initiator.hello());
+    let mut answer_to = |initiator: &Initiator| {
+        let answer = half_open.answer(Instant::ZERO, &identity, &initiator.hello());
         answer.map(<[u8]>::to_vec)
     };
-    let first = greet(&initiator).unwrap();
-    assert_eq!(greet(&initiator), Ok(first));
+    let first = answer_to(&initiator).unwrap();
+    assert_eq!(answer_to(&initiator), Ok(first));
     let other = Initiator::new(&token, 1).unwrap();
-    assert_eq!(greet(&other), Err(Unanswered::Stranger));
+    assert_eq!(answer_to(&other), Err(Unanswered::Unauthenticated));
 }
 
-/// Somebody has recorded every greeting: the slots stay free of them.
+/// Somebody has recorded every hello: the slots stay free of them.
 #[test]
-fn a_recorded_greeting_takes_no_place() {
+fn a_recorded_hello_takes_no_place() {
     let identity = Identity::generate();
     let token = Token::new(&identity, Vec::new(), None);
     let mut half_open = HalfOpen::default();
-    let greeting = |connection| Initiator::new(&token, connection).unwrap();
-    let recorded: Vec<_> = (0..MOST as u64).map(greeting).collect();
+    let hello = |connection| Initiator::new(&token, connection).unwrap();
+    let recorded: Vec<_> = (0..MOST as u64).map(hello).collect();
     for initiator in &recorded {
-        let answer = half_open.greet(Instant::ZERO, &identity, &initiator.hello());
+        let answer = half_open.answer(Instant::ZERO, &identity, &initiator.hello());
         answer.unwrap();
         // Half of them are really opened.
         half_open.take(initiator.hello().connection / 2 * 2);
     }
     let later = Instant::ZERO + LIFETIME;
     for initiator in &recorded {
-        let answer = half_open.greet(later, &identity, &initiator.hello());
+        let answer = half_open.answer(later, &identity, &initiator.hello());
         assert_eq!(answer.map(drop), Err(Unanswered::Replayed));
     }
-    let fresh = greeting(1000);
-    assert!(half_open.greet(later, &identity, &fresh.hello()).is_ok());
+    let fresh = hello(1000);
+    assert!(half_open.answer(later, &identity, &fresh.hello()).is_ok());
 }

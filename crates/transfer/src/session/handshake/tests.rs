@@ -121,8 +121,8 @@ fn only_who_holds_the_token_is_answered() {
 fn a_key_wears_out() {
     let (mut near, _) = pair(Cipher::AesGcm);
     near.blocks = 3;
-    for worn_out in [false, true] {
-        assert_eq!(near.is_worn_out(), worn_out);
+    for exhausted in [false, true] {
+        assert_eq!(near.is_exhausted(), exhausted);
         near.seal(&[0; 20], &mut Vec::new());
     }
 }

@@ -1,16 +1,16 @@
-use super::{History, Look, MINUTES, SECOND_US, SECONDS};
+use super::{History, MINUTES, Observation, SECOND_US, SECONDS};
 use tidegate_agent::Histograms;
 
 /// A second in which so many packets waited so long, over and over.
 struct Link {
-    look: Look,
+    observation: Observation,
 }
 
 impl Link {
     fn new() -> Self {
         let nothing = Histograms::default().queue_us;
         Self {
-            look: Look {
+            observation: Observation {
                 at_us: 7 * SECOND_US,
                 passes: false,
                 queue_us: [nothing.clone(), nothing],
@@ -19,11 +19,11 @@ impl Link {
         }
     }
 
-    fn second(&mut self, queue_us: u64, packets: u64) -> Look {
-        self.look.at_us += SECOND_US;
-        self.look.queue_us[0].insert(queue_us, packets);
-        self.look.bytes[0] += packets * 1500;
-        self.look.clone()
+    fn second(&mut self, queue_us: u64, packets: u64) -> Observation {
+        self.observation.at_us += SECOND_US;
+        self.observation.queue_us[0].insert(queue_us, packets);
+        self.observation.bytes[0] += packets * 1500;
+        self.observation.clone()
     }
 }
 
@@ -32,15 +32,15 @@ fn a_sample_is_of_its_second_alone() {
     let (mut history, mut link) = (History::default(), Link::new());
     history.note(link.second(900_000, 100));
     // The first look has nothing to be held against.
-    assert_eq!(history.now(0, link.look.at_us), None);
+    assert_eq!(history.now(0, link.observation.at_us), None);
     history.note(link.second(20_000, 1000));
-    let now = history.now(0, link.look.at_us).unwrap();
+    let now = history.now(0, link.observation.at_us).unwrap();
     assert_eq!(now.rate_bps, 12e6);
     let queue = now.queue.unwrap();
     assert_eq!(queue.packets, 1000);
     assert!((16_000..24_000).contains(&queue.median_us), "{queue:?}");
     // Uploads there were none.
-    let up = history.now(1, link.look.at_us).unwrap();
+    let up = history.now(1, link.observation.at_us).unwrap();
     assert_eq!((up.queue, up.rate_bps), (None, 0.0));
 }
 
@@ -52,29 +52,30 @@ fn the_queue_of_now_is_forgotten_when_nothing_comes() {
     let mut known = 0;
     for _ in 0..10 {
         history.note(link.second(0, 0));
-        let now = history.now(0, link.look.at_us).unwrap();
+        let now = history.now(0, link.observation.at_us).unwrap();
         assert_eq!(now.rate_bps, 0.0);
         known += usize::from(now.queue.is_some());
     }
     assert_eq!(known, 4);
     // Nor does anything stand for now that was seen long ago.
-    assert_eq!(history.now(0, link.look.at_us + 6 * SECOND_US), None);
+    assert_eq!(history.now(0, link.observation.at_us + 6 * SECOND_US), None);
 }
 
 #[test]
 fn a_day_and_two_minutes_are_kept_and_no_more() {
     let (mut history, mut link) = (History::default(), Link::new());
     for second in 0..(MINUTES as u64 + 90) * 60 {
-        let mut look = link.second(20_000, 10);
+        let mut observation = link.second(20_000, 10);
         // In the last but one whole minute a slot passed unsteered.
-        look.passes = (MINUTES as u64 + 88) * 60 + 10 == second;
-        history.note(look);
+        observation.passes = (MINUTES as u64 + 88) * 60 + 10 == second;
+        history.note(observation);
     }
     assert_eq!(
         (history.seconds.len(), history.minutes.len()),
         (SECONDS, MINUTES)
     );
-    let day: serde_json::Value = serde_json::to_value(history.minutes(link.look.at_us)).unwrap();
+    let day: serde_json::Value =
+        serde_json::to_value(history.minutes(link.observation.at_us)).unwrap();
     let day = day.as_array().unwrap();
     assert_eq!(day.len(), MINUTES);
     let ages: Vec<_> = day.iter().map(|entry| entry[0].as_u64().unwrap()).collect();
@@ -96,7 +97,10 @@ fn a_day_and_two_minutes_are_kept_and_no_more() {
 fn a_second_that_took_longer_is_told_by_what_it_took() {
     let (mut history, mut link) = (History::default(), Link::new());
     history.note(link.second(20_000, 0));
-    link.look.at_us += 9 * SECOND_US;
+    link.observation.at_us += 9 * SECOND_US;
     history.note(link.second(20_000, 1000));
-    assert_eq!(history.now(0, link.look.at_us).unwrap().rate_bps, 1.2e6);
+    assert_eq!(
+        history.now(0, link.observation.at_us).unwrap().rate_bps,
+        1.2e6
+    );
 }

@@ -1,7 +1,7 @@
 use super::{Flow, Now, Steering, reason};
 use crate::run::page::history::History;
 use crate::snapshot::{About, Snapshot};
-use crate::top::model::{Model, Wish};
+use crate::top::model::{Model, Selection};
 use crate::top::tests::{START_US, download, quic, sealed, snapshot};
 use tidegate_agent::{Direction, FlowView, Kind, Reason};
 use tidegate_laws::Law;
@@ -15,7 +15,7 @@ fn model(look: impl Fn(u64, u64) -> Snapshot) -> Model {
 }
 
 fn steering(model: &Model) -> Vec<(Direction, Steering, String)> {
-    let rows = model.rows(&Wish::default());
+    let rows = model.rows(&Selection::default());
     let flow = |row: &&crate::top::row::Row| {
         let flow = Flow::of(row, &model.about);
         (flow.direction, flow.steering, flow.why)

@@ -3,7 +3,7 @@
 use crate::account::{Account, Part, Spread, Way};
 use crate::compare::Compared;
 use crate::devices::DeviceView;
-use crate::run::page::history::Look;
+use crate::run::page::history::Observation;
 use crate::run::page::source::Source;
 use crate::snapshot::{About, Snapshot};
 use crate::top::tests::{START_US, download, end, path, quic, snapshot};
@@ -70,7 +70,7 @@ impl Canned {
     }
 
     /// A sample every second of the last two minutes, and every ten before.
-    pub fn past(&self) -> impl Iterator<Item = Look> {
+    pub fn past(&self) -> impl Iterator<Item = Observation> {
         let days = if self.mood == Mood::Busy { DAY_S } else { 200 };
         let seconds = (DAY_S - days..DAY_S).filter(|s| s % 10 == 0 || s + 130 > DAY_S);
         let busy = self.mood != Mood::Quiet;
@@ -106,7 +106,7 @@ impl Default for Link {
 }
 
 impl Link {
-    fn at(&mut self, second: u64, busy: bool) -> Look {
+    fn at(&mut self, second: u64, busy: bool) -> Observation {
         let passed = second.saturating_sub(self.second).clamp(1, 10);
         self.second = second;
         let day = libm::sin(second as f64 / DAY_S as f64 * TAU);
@@ -125,7 +125,7 @@ impl Link {
                 self.bytes[way] += (mbps * 125e3) as u64 * passed;
             }
         }
-        Look {
+        Observation {
             at_us: second * SECOND_US,
             passes,
             queue_us: self.queue_us.clone(),
@@ -139,12 +139,15 @@ impl Source for Canned {
         DAY_S * SECOND_US + self.elapsed_us()
     }
 
-    fn look(&self) -> Option<Result<Look>> {
+    fn observe(&self) -> Option<Result<Observation>> {
         let mut link = lock(&self.link);
         let second = DAY_S + self.elapsed_us() / SECOND_US;
-        let look = link.at(second, self.mood != Mood::Quiet);
+        let observation = link.at(second, self.mood != Mood::Quiet);
         let at_us = self.now_us();
-        Some(Ok(Look { at_us, ..look }))
+        Some(Ok(Observation {
+            at_us,
+            ..observation
+        }))
     }
 
     fn snapshot(&self) -> Option<Result<Snapshot>> {

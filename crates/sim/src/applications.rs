@@ -1,0 +1,320 @@
+//! What the hosts do: one application a flow, a page reader, a player.
+//!
+//! An application has both its ends here, client and server; what one knows of the other has
+//! nevertheless to travel.
+
+mod datagrams;
+mod exchange;
+mod flow;
+mod mpath;
+mod page;
+mod ping;
+mod sprout;
+mod stream;
+mod video;
+mod web;
+
+pub use flow::{Fetches, Flow, Sample};
+
+use crate::hosts::Hosts;
+use crate::network::Network;
+use crate::packet::{ConnectionId, Datagram, Message, Packet, SproutMessage};
+use crate::route::RouteId;
+use crate::run::Unsupported;
+use std::time::Duration;
+use tidegate_measure::Window;
+use tidegate_scenario::{Direction, RunResult, Scenario, Side, Workload, WorkloadKind};
+use tidegate_tcp::Connection;
+use tidegate_time::Instant;
+
+/// An application. Each call that returns an instant asks to be woken then, or earlier.
+pub trait Application: Send {
+    /// Its term has begun, or the time has come that it asked for; it may come early. Returns when to
+    /// be woken next.
+    fn wake(&mut self, context: &mut Context) -> Option<Instant>;
+
+    /// Something has happened to one end of its connection `tag`: there may be something to read, or
+    /// room to write.
+    fn progress(
+        &mut self,
+        _now: Instant,
+        _tag: u32,
+        _side: Side,
+        _end: &mut Connection,
+    ) -> Option<Instant> {
+        None
+    }
+
+    /// A datagram has arrived; returns the length of the IP packet with the answer, if there is one.
+    fn datagram(&mut self, _now: Instant, _side: Side, _datagram: &Datagram) -> Option<u64> {
+        None
+    }
+
+    /// A packet of its mPath transfer has arrived.
+    fn message(
+        &mut self,
+        _context: &mut Context,
+        _side: Side,
+        _message: &Message,
+    ) -> Option<Instant> {
+        None
+    }
+
+    /// A packet of its Sprout connection has arrived.
+    fn sprout(
+        &mut self,
+        _context: &mut Context,
+        _side: Side,
+        _message: &SproutMessage,
+    ) -> Option<Instant> {
+        None
+    }
+
+    /// Both ends of connection `tag` are closed; afterwards it is removed.
+    fn closed(&mut self, _now: Instant, _tag: u32, _hosts: &Hosts) -> Option<Instant> {
+        None
+    }
+
+    /// Its term is over; that may be said more than once.
+    fn stop(&mut self, _context: &mut Context) {}
+
+    /// Its flow, if it has one that is reported.
+    fn flow(&mut self) -> Option<&mut Flow> {
+        None
+    }
+
+    /// Observes its flow, as often as all flows' RTTs are measured.
+    fn observe(&mut self, hosts: &Hosts, now: Instant) {
+        if let Some(flow) = self.flow() {
+            flow.observe(hosts, now);
+        }
+    }
+
+    /// Keeps a point for its curves.
+    fn sample(&mut self, hosts: &Hosts, now: Instant) {
+        if let Some(flow) = self.flow() {
+            flow.sample(hosts, now);
+        }
+    }
+
+    /// Adds what it has measured; `end` is the end of its term or of the run.
+    fn report(&mut self, hosts: &Hosts, end: Instant, result: &mut RunResult);
+}
+
+/// What an application can do, and for whom: handed to it when it is called.
+pub struct Context<'a> {
+    /// The application's number.
+    pub app: u32,
+    /// Its workload's number.
+    pub workload: usize,
+    /// The hosts.
+    pub hosts: &'a mut Hosts,
+    /// What lies between them.
+    pub network: &'a mut Network,
+}
+
+impl Context<'_> {
+    /// The time.
+    pub fn now(&self) -> Instant {
+        self.network.now
+    }
+
+    /// Opens a connection from the client to the server.
+    pub fn open(&mut self, tag: u32) -> ConnectionId {
+        self.hosts.open(self.network, self.workload, self.app, tag)
+    }
+
+    /// Does something to an end, if the connection still has it.
+    pub fn with<T>(
+        &mut self,
+        connection: ConnectionId,
+        side: Side,
+        act: impl FnOnce(&mut Connection) -> T,
+    ) -> Option<T> {
+        let pair = self.hosts.pair_mut(connection)?;
+        let result = act(pair.end_mut(side)?);
+        pair.settle(self.network, side);
+        Some(result)
+    }
+
+    /// Resets a connection, both its ends at once.
+    pub fn abort(&mut self, connection: ConnectionId) {
+        for side in [Side::Client, Side::Server] {
+            self.with(connection, side, Connection::abort);
+        }
+        // Both know: nobody takes what is still on the way.
+        if self.hosts.pair(connection).is_some() {
+            self.hosts.remove(self.network, connection);
+        }
+    }
+
+    /// Sends a datagram in an IP packet of `bytes`.
+    pub fn send(&mut self, direction: Direction, bytes: u64) {
+        let datagram = Datagram {
+            app: self.app,
+            sent: self.now(),
+        };
+        let route = RouteId::of(self.workload, direction);
+        self.network.send(Packet::datagram(datagram, bytes, route));
+    }
+}
+
+/// Sends packets of Sprout connections.
+impl Context<'_> {
+    /// Sends a packet in an IP packet of `bytes`.
+    pub fn send_sprout(&mut self, direction: Direction, bytes: u64, message: SproutMessage) {
+        let route = RouteId::of(self.workload, direction);
+        let packet = Packet::sprout(self.app, message, bytes, route);
+        self.network.send(packet);
+    }
+}
+
+/// Sends packets of mPath transfers.
+impl Context<'_> {
+    /// Sends a packet in an IP packet of `bytes`, through the workload's proxy of that number if there
+    /// is one.
+    pub fn send_message(
+        &mut self,
+        direction: Direction,
+        proxy: Option<u32>,
+        bytes: u64,
+        message: Message,
+    ) {
+        let route = match proxy {
+            Some(proxy) => self.network.routes.through_proxy(self.workload, proxy),
+            None => RouteId::of(self.workload, direction),
+        };
+        let packet = Packet::mpath(self.app, message, bytes, route);
+        self.network.send(packet);
+    }
+}
+
+/// An application with its term: when it starts and stops.
+pub struct ScheduledApplication {
+    /// The application.
+    pub application: Box<dyn Application>,
+    /// The number of its workload.
+    pub workload: usize,
+    /// When it begins.
+    pub start: Instant,
+    /// When it stops.
+    pub stop: Instant,
+}
+
+/// All applications of a scenario; `bin` is the time from one point of their curves
+/// to the next, if they keep any.
+///
+/// # Errors
+/// For a workload that only the laboratory can run.
+pub fn build(
+    scenario: &Scenario,
+    window: Window,
+    bin: Option<Duration>,
+) -> Result<Vec<ScheduledApplication>, Unsupported> {
+    let mut applications = Vec::new();
+    for (number, workload) in scenario.workloads.iter().enumerate() {
+        let stop = workload.stop_s.map(Instant::from_secs_f64);
+        check(workload)?;
+        for application in of_workload(workload, scenario.seed, window, bin) {
+            applications.push(ScheduledApplication {
+                application,
+                workload: number,
+                start: Instant::from_secs_f64(workload.start_s),
+                stop: stop.map_or(window.end, |stop| stop.min(window.end)),
+            });
+        }
+    }
+    Ok(applications)
+}
+
+/// Whether the simulator has the workload.
+///
+/// # Errors
+/// When only the laboratory has it.
+pub fn check(workload: &Workload) -> Result<(), Unsupported> {
+    let what = match workload.does {
+        WorkloadKind::Command { .. } => "a command",
+        WorkloadKind::Mptcp { .. } => "the kernel's MPTCP",
+        _ => return Ok(()),
+    };
+    Err(Unsupported(format!(
+        "workload \"{}\" is {what}, which only the laboratory can run",
+        workload.name
+    )))
+}
+
+fn of_workload(
+    workload: &Workload,
+    seed: u64,
+    window: Window,
+    bin: Option<Duration>,
+) -> Vec<Box<dyn Application>> {
+    let name = &workload.name;
+    match &workload.does {
+        WorkloadKind::Bulk { .. }
+        | WorkloadKind::Chunks { .. }
+        | WorkloadKind::ConstantRate { .. }
+        | WorkloadKind::Reader { .. } => stream::applications(name, &workload.does, window),
+        WorkloadKind::Web {
+            object_bytes,
+            pause_s,
+        } => vec![Box::new(web::Web::new(
+            name,
+            object_bytes,
+            *pause_s,
+            window,
+        ))],
+        WorkloadKind::Page {
+            object_bytes,
+            connections,
+            request_bytes,
+            pause_s,
+        } => vec![Box::new(page::Page::new(
+            name,
+            page::Content {
+                sizes: object_bytes.clone(),
+                request_bytes: *request_bytes,
+            },
+            *connections,
+            *pause_s,
+            window,
+        ))],
+        WorkloadKind::Video {
+            mbps,
+            chunk_s,
+            buffer_s,
+            startup_s,
+        } => vec![Box::new(video::Video::new(
+            name,
+            *mbps,
+            [*chunk_s, *buffer_s, *startup_s],
+            window,
+        ))],
+        WorkloadKind::Ping {
+            interval_ms,
+            packet_bytes,
+        } => vec![Box::new(ping::Ping::new(
+            name,
+            *interval_ms,
+            *packet_bytes,
+            window,
+            bin,
+        ))],
+        WorkloadKind::Datagrams {
+            direction,
+            mbps,
+            packet_bytes,
+        } => vec![Box::new(datagrams::Datagrams::new(
+            name,
+            *direction,
+            *mbps,
+            *packet_bytes,
+            window,
+        ))],
+        WorkloadKind::Mpath(transfer) => {
+            vec![Box::new(mpath::Mpath::new(name, transfer, seed, window))]
+        }
+        WorkloadKind::Sprout(spec) => vec![Box::new(sprout::Sprout::new(name, spec, window))],
+        WorkloadKind::Command { .. } | WorkloadKind::Mptcp { .. } => Vec::new(),
+    }
+}

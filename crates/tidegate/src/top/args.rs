@@ -1,0 +1,44 @@
+//! Arguments of `tidegate top`.
+
+use super::order::Order;
+use crate::run::serve::SOCKET;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Arguments of `top`.
+#[derive(Debug, Args)]
+pub struct TopArgs {
+    /// The agent's socket
+    #[arg(long, value_name = "FILE", default_value = SOCKET)]
+    pub socket: PathBuf,
+    /// Without a running agent: the interface to watch, repeatable; those of the default routes if
+    /// none is given
+    #[arg(long, value_name = "IF")]
+    pub iface: Vec<String>,
+    /// Seconds between two looks
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
+    pub interval: f64,
+    /// The column to sort flows by, the largest first
+    #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
+    pub sort: Order,
+    /// Only flows that have all of these words: a port (443), down, up, steered, left, alone, group3, udp, quic, an
+    /// interface, a part of an address or of the reason; !WORD for those that do not
+    #[arg(long, value_name = "WORDS", default_value = "")]
+    pub filter: String,
+    /// Show flows that ended or idle, and small ones without a window, too, for as long as the agent remembers them
+    #[arg(long)]
+    pub all: bool,
+    /// Look twice, print a table, and end
+    #[arg(long)]
+    pub once: bool,
+    /// Print JSON, an object a line, instead of filling the screen
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn interval(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.1..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected seconds, from 0.1 to 3600".into()),
+    }
+}

@@ -1,0 +1,26 @@
+//! Arguments of `tidegate validate`.
+
+use crate::shipped;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Arguments of `validate`.
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// The folder with the scenarios, and with the known differences in reasons.toml
+    #[arg(default_value = "scenarios/validate", value_parser = shipped::path())]
+    pub scenarios: PathBuf,
+    /// Only the scenario of this name, repeatable
+    #[arg(long, value_name = "NAME")]
+    pub only: Vec<String>,
+    /// Run each so many times, each with another seed and start, and compare the medians
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// Print the rows as JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Write a self-contained page with the table and, for each scenario, the kernel's curves and
+    /// the simulator's in one picture
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}

@@ -1,0 +1,202 @@
+//! The testbed: a link with a long queue, an agent, and what a kernel remembers of it.
+
+use crate::TIMEOUT;
+use crate::agent::{Agent, Program, is_loaded};
+use crate::download::Download;
+use crate::remains::{gate_table, has_table, is_alive, queues};
+use std::fs::{File, read_to_string};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tempfile::{NamedTempFile, TempDir};
+use tidegate_lab::{EmulatedHosts, IpVersion, Namespace};
+use tidegate_link::{Config, Rate};
+use tidegate_testing::has_tun;
+
+/// What an acknowledgement needs that does not wait, at most: half a round trip, and a machine that is busy.
+const AT_ONCE: Duration = Duration::from_millis(45);
+
+/// None waits longer than two seconds.
+pub const LONGEST: Duration = Duration::from_millis(2300);
+
+const ONE_WAY: Duration = Duration::from_millis(20);
+
+/// A link, and an agent that holds on its near end.
+pub struct Testbed {
+    pub hosts: EmulatedHosts,
+    pub agent: Agent,
+    pub gate: u32,
+    log: NamedTempFile,
+    /// Where the agent is asked: other tests have agents at the usual place.
+    folder: TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// 10 Mbit/s with room for 1000 packets.
+pub fn link() -> EmulatedHosts {
+    let link = |bps| Config {
+        rate: Rate::constant(bps),
+        delay: ONE_WAY.into(),
+        ..Config::default()
+    };
+    EmulatedHosts::new(link(10e6), link(5e6), 1).unwrap()
+}
+
+/// One at a time: the tests measure time. None without root, which is said aloud.
+pub fn turn() -> Option<MutexGuard<'static, ()>> {
+    static TURN: Mutex<()> = Mutex::new(());
+    has_tun().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+const SOCKET: &str = "agent.sock";
+
+impl Testbed {
+    /// Where `tidegate top` finds the agent.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join(SOCKET)
+    }
+
+    pub fn new() -> Option<Self> {
+        Self::with(|_| {})
+    }
+
+    /// What `prepare` does to the hosts comes before the agent.
+    pub fn with(prepare: impl FnOnce(&EmulatedHosts)) -> Option<Self> {
+        Self::of(&["--udp", "hold"], prepare)
+    }
+
+    /// By an agent with these words.
+    pub fn of(words: &[&str], prepare: impl FnOnce(&EmulatedHosts)) -> Option<Self> {
+        let turn = turn()?;
+        let hosts = link();
+        prepare(&hosts);
+        let log = NamedTempFile::new().unwrap();
+        let errors: File = log.reopen().unwrap();
+        let folder = TempDir::new().unwrap();
+        let socket = folder.path().join(SOCKET);
+        let agent = Agent::start_with(hosts.client(), |command| {
+            command
+                .args(words)
+                .arg("--socket")
+                .arg(socket)
+                .stderr(errors);
+        });
+        let gate = children(agent.id());
+        let [gate] = gate[..] else {
+            panic!("{gate:?}: one gate");
+        };
+        Some(Self {
+            hosts,
+            agent,
+            gate,
+            log,
+            folder,
+            _turn: turn,
+        })
+    }
+
+    /// What it has said.
+    pub fn log(&self) -> String {
+        read_to_string(self.log.path()).unwrap()
+    }
+
+    /// A download whose acknowledgements wait.
+    pub fn held(&self) -> Download {
+        let download = Download::start(&self.hosts, IpVersion::V4, 4433);
+        wait_until_held(&download);
+        download
+    }
+
+    /// The agent ends so, with packets that wait. None is lost, none waits, nothing is left.
+    pub fn ends(self, end: impl FnOnce(Agent)) {
+        let download = self.held();
+        let (_, before) = download.since(0);
+        let (programs, gate) = (self.agent.programs(), self.gate);
+        assert!(programs.len() >= 6, "{programs:?}");
+        end(self.agent);
+        wait_until_nothing_is_left(&self.hosts, gate, &programs);
+        wait_until_free(&download);
+        let (came, sent) = download.end();
+        assert_eq!(came.len() as u64, sent, "some are lost, or came twice");
+        assert!(came.iter().all(|c| c.after < LONGEST));
+        let overtaken = came.windows(2).filter(|two| two[1].number < two[0].number);
+        println!(
+            "{} of {sent} had come before; {} runs were overtaken",
+            before,
+            overtaken.count()
+        );
+        assert!(
+            came[..before].is_sorted_by_key(|c| c.number),
+            "out of order"
+        );
+    }
+}
+
+/// Waits until gate, queue, table and programs are gone.
+pub fn wait_until_nothing_is_left(hosts: &EmulatedHosts, gate: u32, programs: &[Program]) {
+    wait_for("the gate's end", || !is_alive(gate));
+    assert_eq!(queues(hosts.client()), 0, "a queue is left");
+    wait_for("the programs to go", || !programs.iter().any(is_loaded));
+    wait_for("the table to go", || {
+        !has_table(hosts.client(), &gate_table(gate))
+    });
+}
+
+/// Waits until every acknowledgement of late has waited.
+pub fn wait_until_held(download: &Download) {
+    wait_until_all(download, "acknowledgements that wait", |after| {
+        after > AT_ONCE
+    });
+}
+
+/// Waits until none of late has.
+pub fn wait_until_free(download: &Download) {
+    wait_until_all(download, "acknowledgements that do not wait", |after| {
+        after < AT_ONCE
+    });
+}
+
+/// Waits until it is so of the last few, and the download has gone on meanwhile.
+fn wait_until_all(download: &Download, what: &str, is_so: impl Fn(Duration) -> bool) {
+    const FEW: usize = 20;
+    let (arrived, (_, from)) = (download.arrived(), download.since(0));
+    wait_for(what, || {
+        let (since, _) = download.since(from);
+        let last = since.last_chunk::<FEW>();
+        download.arrived() > arrived + 1_000_000
+            && last.is_some_and(|last| last.iter().all(|after| is_so(*after)))
+    });
+}
+
+/// None of these waited; but a machine that is busy may be late with some.
+pub fn assert_free(after: &[Duration]) {
+    let late = after.iter().filter(|after| **after > AT_ONCE).count();
+    assert!(late * 10 < after.len(), "{late} of {} waited", after.len());
+}
+
+pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < TIMEOUT, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Processes that one has started.
+fn children(process: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task"))
+        .unwrap()
+        .flatten();
+    let lists = tasks.filter_map(|task| read_to_string(task.path().join("children")).ok());
+    let lists: Vec<_> = lists.collect();
+    let words = lists.iter().flat_map(|list| list.split_whitespace());
+    words.map(|word| word.parse().unwrap()).collect()
+}
+
+pub fn output(host: &Namespace, program: &str, args: &[&str]) -> String {
+    let run = || Ok(Command::new(program).args(args).output()?);
+    let output = host.run(run).unwrap();
+    assert!(output.status.success(), "{program} {args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
