@@ -24,7 +24,8 @@
 #define TG_GROUP_CROWD_MAX 64	     /* what counts of it at most; swept, */
 #define TG_GROUP_CROWD_PROOF 4	     /* and what is a proof then; swept */
 #define TG_GROUP_MANY 6u	     /* members that make a common queue likely for one more; swept */
-#define TG_GROUP_FULL 128u	     /* buckets without an empty queue before an offset is doubted; swept */
+#define TG_GROUP_STOOD 96u		     /* buckets without an empty queue before it is let sink; swept, */
+#define TG_GROUP_FULL 128u		     /* and after that before an offset is doubted; swept */
 #define TG_GROUP_NEVER 0xffffffffu   /* since it last ran empty: it was not let sink */
 #define TG_GROUP_SEGMENTS 2u	     /* of each hungry member, with which the queue may run empty; swept */
 #define TG_GROUP_LEFT 8u	     /* choice: how often a departure makes it harder to come back, twice as far each time */
